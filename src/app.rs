@@ -1,0 +1,326 @@
+//! Opens the rooms in the order of the floors, starts their loops, and stops them in the same order: first the doors,
+//! then each loop behind them, the journal last.
+
+use crate::config::Config;
+use crate::domain::columns::Table;
+use crate::domain::time::{Clock, SystemClock};
+use crate::ingest::{Door, annotations_router, grpc_router, http_router, limits_layer};
+use crate::journal::{Journal, JournalError};
+use crate::lake::{FlushHandle, Lake, LakeError};
+use crate::sample::{Progress, Queue, RuleError, Sampler, compile};
+use crate::score::{ModelError, Registry, Scorer};
+use crate::sql::pg::PgAuth;
+use crate::sql::{Sql, SqlError};
+use crate::watch::{Health, Quality};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tonic::transport::server::TcpIncoming;
+
+/// How long open requests may take to end at a stop.
+const DRAIN: Duration = Duration::from_secs(10);
+
+/// Why the server does not start, or stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    /// An address cannot be listened on.
+    #[error("{key} = {address}: cannot listen: {source}; stop the other program or set another port")]
+    Bind {
+        /// The configuration key.
+        key: &'static str,
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The data directory cannot be used.
+    #[error("server.data_dir {path:?}: {source}")]
+    DataDir {
+        /// The directory.
+        path: std::path::PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The journal.
+    #[error("journal: {0}")]
+    Journal(#[from] JournalError),
+    /// The lake.
+    #[error("lake: {0}")]
+    Lake(#[from] LakeError),
+    /// The models.
+    #[error("models: {0}")]
+    Model(#[from] ModelError),
+    /// SQL.
+    #[error("sql: {0}")]
+    Sql(#[from] SqlError),
+    /// Rules.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Rules(Vec<RuleError>),
+    /// The metrics exporter.
+    #[error("metrics: {0}")]
+    Metrics(#[from] metrics_exporter_prometheus::BuildError),
+    /// A door or loop ended that should not have.
+    #[error("{0} ended: {1}")]
+    Ended(&'static str, String),
+}
+
+/// Where the doors are; ports are the real ones even if 0 was configured.
+#[derive(Debug, Clone, Copy)]
+pub struct Addresses {
+    /// OTLP/gRPC.
+    pub grpc: SocketAddr,
+    /// OTLP/HTTP.
+    pub otlp_http: SocketAddr,
+    /// SQL, metrics, health, console.
+    pub http: SocketAddr,
+    /// PostgreSQL wire protocol.
+    pub pg: SocketAddr,
+}
+
+/// Every listener, bound before anything else is opened, so that a taken port costs nothing.
+struct Listeners {
+    grpc: TcpListener,
+    otlp_http: TcpListener,
+    http: TcpListener,
+    pg: TcpListener,
+}
+
+/// A running server.
+pub struct App {
+    /// Where the doors are.
+    pub addresses: Addresses,
+    /// What queries go through.
+    pub sql: Arc<Sql>,
+    /// The queue, for those who wait until it is empty.
+    pub queue: Arc<Queue>,
+    progress: Arc<Progress>,
+    health: Health,
+    doors: JoinSet<Result<(), AppError>>,
+    loops: JoinSet<Result<(), AppError>>,
+    stop_doors: CancellationToken,
+    stop_loops: CancellationToken,
+    stop_flush: CancellationToken,
+    flush: tokio::task::JoinHandle<Result<(), LakeError>>,
+}
+
+/// The rooms, open and caught up, before anything listens.
+struct Rooms {
+    journal: Journal,
+    lake: Arc<Lake>,
+    flush: FlushHandle,
+    queue: Arc<Queue>,
+    sampler: Sampler,
+    registry: Arc<Registry>,
+    sql: Arc<Sql>,
+    clock: Arc<dyn Clock>,
+}
+
+impl App {
+    /// Starts the server. When it returns, every door answers and all that was acknowledged before is visible.
+    pub async fn start(config: Config) -> Result<App, AppError> {
+        let exporter = crate::watch::install()?;
+        let listeners = bind(&config).await?;
+        let rooms = Rooms::open(&config).await?;
+        let health = Health {
+            journal: rooms.journal.clone(),
+            lake: rooms.lake.clone(),
+            queue: rooms.queue.clone(),
+            clock: rooms.clock.clone(),
+            ready: Arc::new(AtomicBool::new(false)),
+        };
+        let mut app = App {
+            addresses: listeners.addresses()?,
+            sql: rooms.sql.clone(),
+            queue: rooms.queue.clone(),
+            progress: rooms.sampler.progress(),
+            health: health.clone(),
+            doors: JoinSet::new(),
+            loops: JoinSet::new(),
+            stop_doors: CancellationToken::new(),
+            stop_loops: CancellationToken::new(),
+            stop_flush: CancellationToken::new(),
+            flush: tokio::spawn(std::future::pending()),
+        };
+        let door = Door::new(rooms.journal.clone(), rooms.clock.clone(), config.ingest.clone());
+        let routes = crate::sql::http::router(rooms.sql.clone())
+            .merge(annotations_router(door.clone()))
+            .merge(crate::watch::router(health, exporter));
+        app.start_loops(rooms, &config);
+        app.start_doors(listeners, door, routes);
+        app.health.ready.store(true, Ordering::Release);
+        Ok(app)
+    }
+
+    fn start_loops(&mut self, rooms: Rooms, config: &Config) {
+        self.flush = tokio::spawn(rooms.flush.run(self.stop_flush.clone()));
+        let stop = self.stop_loops.clone();
+        self.loops.spawn(async move { Ok(rooms.sampler.run(stop).await?) });
+        let scorer = Arc::new(Scorer {
+            journal: rooms.journal,
+            queue: rooms.queue,
+            registry: rooms.registry,
+            clock: rooms.clock,
+            timeout: Duration::from_millis(config.score.timeout_ms),
+        });
+        for _ in 0..config.score.worker_count() {
+            let (worker, stop) = (scorer.clone(), self.stop_loops.clone());
+            self.loops.spawn(async move { Ok(worker.work(stop).await?) });
+        }
+        let (quality, stop) = (Quality::new(rooms.sql, config.watch.clone()), self.stop_loops.clone());
+        self.loops.spawn(async move {
+            quality.run(stop).await;
+            Ok(())
+        });
+    }
+
+    fn start_doors(&mut self, listeners: Listeners, door: Door, routes: axum::Router) {
+        let stop = self.stop_doors.clone();
+        let grpc = tonic::transport::Server::builder()
+            .layer(tower::util::MapResponseLayer::new(limits_layer))
+            .add_routes(grpc_router(door.clone()));
+        let incoming = TcpIncoming::from(listeners.grpc).with_nodelay(Some(true));
+        self.doors.spawn(async move {
+            let served = grpc.serve_with_incoming_shutdown(incoming, stop.cancelled_owned()).await;
+            served.map_err(|e| AppError::Ended("OTLP/gRPC", e.to_string()))
+        });
+        for (name, listener, router) in
+            [("OTLP/HTTP", listeners.otlp_http, http_router(door)), ("HTTP", listeners.http, routes)]
+        {
+            let stop = self.stop_doors.clone();
+            self.doors.spawn(async move {
+                let server = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned());
+                server.await.map_err(|e| AppError::Ended(name, e.to_string()))
+            });
+        }
+        let (sql, stop) = (self.sql.clone(), self.stop_doors.clone());
+        self.doors.spawn(async move {
+            crate::sql::pg::serve(listeners.pg, sql, PgAuth::Trust, stop).await;
+            Ok(())
+        });
+    }
+
+    /// How much is still to be done with what was acknowledged until now: frames that are not visible or not read by
+    /// sampling, open traces, and items that wait for their scores.
+    pub fn unfinished(&self) -> (u64, usize, usize) {
+        let durable = self.health.journal.durable();
+        let (sampled, open) = self.progress.now();
+        let frames = durable.saturating_sub(self.health.lake.applied().min(sampled));
+        (frames, open, self.queue.stats(self.health.clock.now()).items)
+    }
+
+    /// Waits until a door or loop fails. A server that runs well waits for ever.
+    pub async fn failed(&mut self) -> AppError {
+        let ended = |which: &'static str, result: Option<Result<Result<(), AppError>, _>>| match result {
+            Some(Ok(Err(error))) => error,
+            Some(Ok(Ok(()))) | None => AppError::Ended(which, "without a reason".to_owned()),
+            Some(Err(join)) => {
+                let join: tokio::task::JoinError = join;
+                AppError::Ended(which, join.to_string())
+            }
+        };
+        tokio::select! {
+            result = self.doors.join_next() => ended("a door", result),
+            result = self.loops.join_next() => ended("a loop", result),
+            result = &mut self.flush => match result {
+                Ok(Err(error)) => AppError::Lake(error),
+                Ok(Ok(())) => AppError::Ended("flush", "without a reason".to_owned()),
+                Err(join) => AppError::Ended("flush", join.to_string()),
+            },
+        }
+    }
+
+    /// Stops: no new requests, open ones end, loops finish what they hold, hot rows go to files, the journal closes.
+    pub async fn stop(mut self) -> Result<(), AppError> {
+        self.health.ready.store(false, Ordering::Release);
+        self.stop_doors.cancel();
+        drain(&mut self.doors).await;
+        self.stop_loops.cancel();
+        drain(&mut self.loops).await;
+        self.stop_flush.cancel();
+        let flushed = self.flush.await.map_err(|e| AppError::Ended("flush", e.to_string()))?;
+        self.health.journal.close();
+        Ok(flushed?)
+    }
+}
+
+/// Waits for the tasks, but not for ever; what is left then is dropped.
+async fn drain(tasks: &mut JoinSet<Result<(), AppError>>) {
+    let all = async {
+        while let Some(ended) = tasks.join_next().await {
+            if let Ok(Err(error)) = ended {
+                tracing::error!(%error, "while stopping");
+            }
+        }
+    };
+    if tokio::time::timeout(DRAIN, all).await.is_err() {
+        tracing::warn!("some requests did not end in time and are cut off");
+        tasks.shutdown().await;
+    }
+}
+
+async fn bind(config: &Config) -> Result<Listeners, AppError> {
+    let bind = async |key: &'static str, address: SocketAddr| {
+        TcpListener::bind(address).await.map_err(|source| AppError::Bind { key, address, source })
+    };
+    Ok(Listeners {
+        grpc: bind("ingest.grpc_listen", config.ingest.grpc_listen).await?,
+        otlp_http: bind("ingest.http_listen", config.ingest.http_listen).await?,
+        http: bind("server.http_listen", config.server.http_listen).await?,
+        pg: bind("server.pg_listen", config.server.pg_listen).await?,
+    })
+}
+
+impl Listeners {
+    fn addresses(&self) -> Result<Addresses, AppError> {
+        let local = |l: &TcpListener| l.local_addr().map_err(|e| AppError::Ended("listener", e.to_string()));
+        Ok(Addresses {
+            grpc: local(&self.grpc)?,
+            otlp_http: local(&self.otlp_http)?,
+            http: local(&self.http)?,
+            pg: local(&self.pg)?,
+        })
+    }
+}
+
+impl Rooms {
+    async fn open(config: &Config) -> Result<Self, AppError> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let (journal, lake, flush) = open_storage(config, clock.clone()).await?;
+        let rules = Arc::new(compile(&config.sample.rules).map_err(AppError::Rules)?);
+        let queue = Arc::new(Queue::new(config.sample.clone()));
+        let sampler =
+            Sampler::new(journal.clone(), rules, queue.clone(), clock.clone(), config.sample.clone())?;
+        let score = config.score.clone();
+        let registry = tokio::task::spawn_blocking(move || Registry::new(&score))
+            .await
+            .map_err(|e| AppError::Ended("loading models", e.to_string()))??;
+        let sql = open_sql(lake.clone(), config)?;
+        Ok(Self { journal, lake, flush, queue, sampler, registry: Arc::new(registry), sql, clock })
+    }
+}
+
+/// Opens journal and lake, and makes every acknowledged row visible.
+pub async fn open_storage(
+    config: &Config,
+    clock: Arc<dyn Clock>,
+) -> Result<(Journal, Arc<Lake>, FlushHandle), AppError> {
+    let data_dir = &config.server.data_dir;
+    let wrong = |source: std::io::Error| AppError::DataDir { path: data_dir.clone(), source };
+    std::fs::create_dir_all(data_dir).map_err(wrong)?;
+    let journal_dir = data_dir.join("journal");
+    std::fs::create_dir_all(&journal_dir).map_err(wrong)?;
+    let journal = Journal::open(&journal_dir, config.journal.clone())?;
+    let (lake, manifests) = Lake::open(config.lake.clone(), data_dir, clock).await?;
+    let flush = FlushHandle::catch_up(lake.clone(), journal.clone(), manifests).await?;
+    Ok((journal, lake, flush))
+}
+
+/// SQL over the lake.
+pub fn open_sql(lake: Arc<Lake>, config: &Config) -> Result<Arc<Sql>, AppError> {
+    let snapshots = Arc::new(move |table: Table| lake.snapshot(table));
+    Ok(Arc::new(Sql::new(snapshots, config.sql.clone())?))
+}

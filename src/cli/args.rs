@@ -1,0 +1,96 @@
+//! What is parsed, and the exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 some input lines were bad.
+
+use super::{config, demo, score, send, serve, sql};
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// OpenTelemetry trace collector and online evaluator for LLM applications.
+#[derive(Debug, Parser)]
+#[command(name = "groundline", version, about, max_term_width = 100, after_help = EXAMPLES)]
+pub struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+const EXAMPLES: &str = "Examples:
+  groundline serve
+  OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 python app.py
+  groundline sql \"SELECT service_name, operation, count(*) FROM spans GROUP BY 1, 2\"
+  psql -h 127.0.0.1 -p 5433 -c '\\d'
+  groundline score --evaluator pii_leakage,toxicity < answers.jsonl";
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Run the server.
+    #[command(
+        after_help = "Examples:\n  groundline serve\n  groundline serve --config groundline.toml --data-dir /var/lib/groundline"
+    )]
+    Serve {
+        /// Configuration file; without one the embedded default holds.
+        #[arg(long)]
+        config: Option<PathBuf>,
+        /// Where journal and tables live; wins over the configuration.
+        #[arg(long)]
+        data_dir: Option<PathBuf>,
+    },
+    /// Start a server on free ports, send it real captures, show what it found.
+    #[command(after_help = "Examples:\n  groundline demo\n  groundline demo --keep")]
+    Demo {
+        /// Stay up afterwards and print the addresses.
+        #[arg(long)]
+        keep: bool,
+    },
+    /// Ask one query.
+    #[command(
+        after_help = "Examples:\n  groundline sql \"SELECT * FROM traces LIMIT 5\"\n  groundline sql --data-dir data --format csv \"SELECT count(*) FROM spans\""
+    )]
+    Sql(sql::SqlArgs),
+    /// Send OTLP files: .pb (ExportTraceServiceRequest; *.logs.pb for logs) or .json (OTLP/JSON).
+    #[command(
+        after_help = "Examples:\n  groundline send capture.pb\n  groundline send --protocol grpc --endpoint http://127.0.0.1:4317 *.pb"
+    )]
+    Send(send::SendArgs),
+    /// Score JSON lines without a server.
+    #[command(
+        after_help = "Examples:\n  groundline score --evaluator groundedness --input rag.jsonl --output scores.jsonl\n  groundline score --evaluator pii_leakage,toxicity < answers.jsonl"
+    )]
+    Score(score::ScoreArgs),
+    /// Check a configuration, or print the one in force.
+    #[command(after_help = "Examples:\n  groundline config check groundline.toml\n  groundline config dump")]
+    Config {
+        #[command(subcommand)]
+        what: config::ConfigVerb,
+    },
+}
+
+/// Parses the arguments, runs the verb, gives the exit code.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    // Two TLS libraries are linked; without a choice the first use of TLS would panic.
+    if rustls::crypto::ring::default_provider().install_default().is_err() {
+        eprintln!("groundline: a TLS provider was installed before");
+    }
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("groundline: the runtime does not start: {error}");
+            return ExitCode::from(1);
+        }
+    };
+    let code = runtime.block_on(run(cli.verb));
+    // Blocking tasks that are cut off by a signal must not hold the process.
+    runtime.shutdown_timeout(std::time::Duration::from_secs(2));
+    code
+}
+
+async fn run(verb: Verb) -> ExitCode {
+    match verb {
+        Verb::Serve { config, data_dir } => serve::run(config, data_dir).await,
+        Verb::Demo { keep } => demo::run(keep).await,
+        Verb::Sql(args) => sql::run(args).await,
+        Verb::Send(args) => send::run(args).await,
+        Verb::Score(args) => score::run(args),
+        Verb::Config { what } => config::run(what),
+    }
+}

@@ -1,0 +1,165 @@
+//! The server with the bundled captures: real requests of real libraries, sent to its own doors.
+
+use super::demo_report;
+use super::send::{Protocol, send_file};
+use crate::app::App;
+use crate::config::Config;
+use crate::ingest::decode;
+use indicatif::{ProgressBar, ProgressStyle};
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use std::io::IsTerminal;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Captured requests: (library, file name, bytes).
+static CAPTURES: &[(&str, &str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/captures.rs"));
+
+/// The demo fails when the scores are not there by then.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// A trace of the captures and the scenario that made it.
+pub struct Known {
+    /// The trace id, hex.
+    pub trace_id: String,
+    /// The scenario, such as `rag_contradiction`.
+    pub scenario: String,
+}
+
+/// Runs it.
+pub async fn run(keep: bool) -> ExitCode {
+    super::serve::log("warn");
+    match demo(keep).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("groundline demo: {error}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+async fn demo(keep: bool) -> Result<(), String> {
+    let folder = tempfile::Builder::new().prefix("groundline-demo-").tempdir().map_err(|e| e.to_string())?;
+    let started = Instant::now();
+    let app = App::start(config(folder.path())).await.map_err(|e| e.to_string())?;
+    let at = app.addresses;
+    println!("Groundline is up in {} ms on a temporary directory.", started.elapsed().as_millis());
+    println!(
+        "  OTLP/gRPC {}   OTLP/HTTP {}   SQL and metrics http://{}   psql port {}",
+        at.grpc,
+        at.otlp_http,
+        at.http,
+        at.pg.port()
+    );
+    let known = send_all(&app, folder.path()).await?;
+    wait(&app).await?;
+    demo_report::print(&app.sql, &known).await?;
+    if keep {
+        println!("\nStaying up until Ctrl-C. Try:");
+        println!("  psql -h 127.0.0.1 -p {} -c 'SELECT * FROM traces LIMIT 5'", at.pg.port());
+        println!("  groundline sql --url http://{} 'SELECT * FROM quality_hourly'", at.http);
+        println!("  curl http://{}/metrics", at.http);
+        super::serve::told_to_stop().await;
+    }
+    app.stop().await.map_err(|e| e.to_string())
+}
+
+/// The embedded default, on free ports, and with less patience for late spans.
+fn config(folder: &Path) -> Config {
+    let free = SocketAddr::from(([127, 0, 0, 1], 0));
+    let mut config = Config::default();
+    config.server.data_dir = folder.join("data");
+    (config.server.http_listen, config.server.pg_listen) = (free, free);
+    (config.ingest.grpc_listen, config.ingest.http_listen) = (free, free);
+    (config.sample.idle_ms, config.sample.rootless_idle_ms) = (1_500, 2_500);
+    config
+}
+
+/// Sends every capture; libraries that were captured over gRPC use it again, the others HTTP.
+async fn send_all(app: &App, folder: &Path) -> Result<Vec<Known>, String> {
+    let (grpc, http) =
+        (format!("http://{}", app.addresses.grpc), format!("http://{}", app.addresses.otlp_http));
+    let bar = progress("sending captures", CAPTURES.len() as u64);
+    let (mut known, mut bytes_sent, mut metrics_sent) = (Vec::new(), 0, 0);
+    let started = Instant::now();
+    for (library, name, bytes) in CAPTURES {
+        let file = folder.join(name);
+        std::fs::write(&file, bytes).map_err(|e| e.to_string())?;
+        // Metrics are accepted and dropped; logs may hold what spans leave out.
+        metrics_sent += usize::from(name.contains(".metrics."));
+        let over_grpc = library.contains("grpc") && !name.ends_with(".json");
+        let (endpoint, protocol) = if over_grpc { (&grpc, Protocol::Grpc) } else { (&http, Protocol::Http) };
+        send_file(endpoint, protocol, &file).await.map_err(|e| format!("{library}/{name}: {e}"))?;
+        if !name.contains(".logs.") && !name.contains(".metrics.") {
+            known.extend(traces_of(name, bytes)?);
+        }
+        bytes_sent += bytes.len();
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    println!(
+        "Sent {} captured requests ({} KB) of {} library set-ups in {} ms; every answer came after fsync.{}",
+        CAPTURES.len(),
+        bytes_sent / 1024,
+        libraries(),
+        started.elapsed().as_millis(),
+        if metrics_sent > 0 { " Metrics were accepted and dropped." } else { "" }
+    );
+    Ok(known)
+}
+
+fn libraries() -> usize {
+    let mut names: Vec<&str> = CAPTURES.iter().map(|(library, ..)| *library).collect();
+    names.dedup();
+    names.len()
+}
+
+fn traces_of(name: &str, bytes: &[u8]) -> Result<Vec<Known>, String> {
+    let request: ExportTraceServiceRequest = if name.ends_with(".json") {
+        decode::traces_from_json(bytes).map_err(|e| e.to_string())?
+    } else {
+        decode::from_protobuf(bytes).map_err(|e| e.to_string())?
+    };
+    let scenario = name.split('.').next().unwrap_or_default();
+    let spans = request.resource_spans.iter().flat_map(|r| &r.scope_spans).flat_map(|s| &s.spans);
+    let mut ids: Vec<String> = spans.map(|s| hex::encode(&s.trace_id)).collect();
+    ids.sort();
+    ids.dedup();
+    Ok(ids.into_iter().map(|trace_id| Known { trace_id, scenario: scenario.to_owned() }).collect())
+}
+
+/// Waits until everything that was sent is visible, decided and scored.
+async fn wait(app: &App) -> Result<(), String> {
+    let started = Instant::now();
+    let bar = progress("scoring traces", 0);
+    loop {
+        let (frames, open, items) = app.unfinished();
+        bar.set_message(format!("{open} open traces, {items} to score"));
+        if (frames, open, items) == (0, 0, 0) {
+            break;
+        }
+        if started.elapsed() > PATIENCE {
+            return Err(format!(
+                "after {PATIENCE:?} there are {open} open traces and {items} items to score"
+            ));
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    bar.finish_and_clear();
+    println!("Every sampled trace was scored {} ms after the last capture.", started.elapsed().as_millis());
+    Ok(())
+}
+
+fn progress(what: &'static str, length: u64) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(length);
+    let template = if length > 0 { "{prefix} {bar:40} {pos}/{len}" } else { "{prefix} {spinner} {msg}" };
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.set_prefix(what);
+    bar
+}

@@ -1,0 +1,113 @@
+//! What the demo shows: everything comes out of SQL, and what must hold is checked.
+
+use super::demo::Known;
+use crate::sql::{Format, Sql, encode};
+use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::datatypes::Float64Type;
+
+/// Prints the report. An error if the scores do not say what the captures are known to hold.
+pub async fn print(sql: &Sql, known: &[Known]) -> Result<(), String> {
+    show(sql, "Spans by operation", SPANS).await?;
+    show(sql, "Scores by evaluator (share that passes, with its 95 % interval)", SCORES).await?;
+    let scenarios = scenarios(known);
+    let by_scenario =
+        |query: &str| format!("WITH scenario(trace_id, scenario) AS (VALUES {scenarios}) {query}");
+    show(sql, "The same question and documents, two answers: groundedness", &by_scenario(GROUNDED)).await?;
+    show(sql, "Toxicity of the answers, by scenario", &by_scenario(TOXIC)).await?;
+    show(sql, "What leaked", LEAKED).await?;
+    worst(sql).await?;
+    check(sql, &by_scenario(CHECK)).await
+}
+
+const SPANS: &str = "SELECT operation, count(*) AS spans, count(DISTINCT dialect) AS conventions, \
+    count(question) AS with_question, count(answer) AS with_answer, sum(input_tokens) AS input_tokens, \
+    sum(output_tokens) AS output_tokens, count(*) FILTER (WHERE status_code = 'error') AS errors \
+    FROM spans GROUP BY operation ORDER BY spans DESC";
+
+const SCORES: &str = "SELECT evaluator, metric, scored, skipped, errors, round(q['estimate'], 3) AS pass_rate, \
+    round(q['lower'], 3) AS lower, round(q['upper'], 3) AS upper, round(m['estimate'], 3) AS mean FROM ( \
+    SELECT evaluator, metric, count(*) FILTER (WHERE status = 'ok') AS scored, \
+    count(*) FILTER (WHERE status = 'skipped') AS skipped, count(*) FILTER (WHERE status = 'error') AS errors, \
+    quality_rate(passed, inclusion_probability) AS q, quality_mean(value, inclusion_probability) AS m \
+    FROM scores_latest WHERE source = 'rule' AND metric NOT LIKE '%/%' GROUP BY evaluator, metric) \
+    ORDER BY evaluator, metric";
+
+const GROUNDED: &str = "SELECT scenario, m['n'] AS traces, round(m['estimate'], 3) AS mean_groundedness, \
+    round(m['lower'], 3) AS lower, round(m['upper'], 3) AS upper FROM (SELECT scenario, \
+    quality_mean(value, inclusion_probability) AS m FROM scores_latest JOIN scenario USING (trace_id) \
+    WHERE metric = 'groundedness' AND status = 'ok' AND scenario IN ('rag_grounded', 'rag_contradiction') \
+    GROUP BY scenario) ORDER BY 3 DESC";
+
+const TOXIC: &str = "SELECT scenario, m['n'] AS traces, round(m['estimate'], 3) AS mean_toxicity, \
+    round(m['lower'], 3) AS lower, round(m['upper'], 3) AS upper FROM (SELECT scenario, \
+    quality_mean(value, inclusion_probability) AS m FROM scores_latest JOIN scenario USING (trace_id) \
+    WHERE metric = 'toxicity' AND status = 'ok' GROUP BY scenario) ORDER BY 3 DESC";
+
+const LEAKED: &str = "SELECT evaluator, label, count(*) AS traces, min(rationale) AS example FROM scores_latest \
+    WHERE metric IN ('pii_leakage', 'sensitive_data_leakage', 'prompt_leakage') AND passed = false \
+    GROUP BY evaluator, label ORDER BY traces DESC";
+
+const WORST: &str = "SELECT s.service_name, s.request_model, s.value, s.rationale, t.question, t.answer \
+    FROM scores_latest s JOIN traces t USING (trace_id) \
+    WHERE s.metric = 'groundedness' AND s.status = 'ok' ORDER BY s.value, s.trace_id LIMIT 1";
+
+/// One row: grounded minus contradicting, toxic minus chat, and how many leaks of each kind were found.
+const CHECK: &str = "SELECT \
+    avg(value) FILTER (WHERE metric = 'groundedness' AND scenario = 'rag_grounded') - \
+    avg(value) FILTER (WHERE metric = 'groundedness' AND scenario = 'rag_contradiction'), \
+    avg(value) FILTER (WHERE metric = 'toxicity' AND scenario = 'toxic') - \
+    avg(value) FILTER (WHERE metric = 'toxicity' AND scenario = 'chat'), \
+    CAST(count(*) FILTER (WHERE metric = 'pii_leakage/credit_card' AND scenario = 'pii_leak' AND value > 0) AS DOUBLE), \
+    CAST(count(*) FILTER (WHERE metric = 'sensitive_data_leakage' AND scenario = 'pii_leak' AND passed = false) AS DOUBLE) \
+    FROM scores_latest JOIN scenario USING (trace_id) WHERE status = 'ok'";
+
+fn scenarios(known: &[Known]) -> String {
+    let rows: Vec<String> =
+        known.iter().map(|k| format!("('{}', '{}')", k.trace_id, k.scenario.replace('\'', ""))).collect();
+    rows.join(", ")
+}
+
+async fn show(sql: &Sql, title: &str, query: &str) -> Result<(), String> {
+    let (schema, batches) = sql.collect(query).await.map_err(|e| format!("{title}: {e}"))?;
+    let table = encode(Format::Table, &schema, &batches).map_err(|e| e.to_string())?;
+    println!("\n{title}\n{}", String::from_utf8_lossy(&table).trim_end());
+    Ok(())
+}
+
+async fn worst(sql: &Sql) -> Result<(), String> {
+    let (_, batches) = sql.collect(WORST).await.map_err(|e| e.to_string())?;
+    let batch = batches.iter().find(|b| b.num_rows() > 0).ok_or("no trace was scored for groundedness")?;
+    let text = |at: usize| {
+        let column = batch.column(at).as_string_opt::<i32>();
+        column.filter(|c| !c.is_null(0)).map_or_else(|| "-".to_owned(), |c| c.value(0).to_owned())
+    };
+    let value = batch.column(2).as_primitive_opt::<Float64Type>().map_or(f64::NAN, |c| c.value(0));
+    println!("\nThe worst hallucination (groundedness {value:.3}), service {}, model {}", text(0), text(1));
+    println!("  question:  {}\n  answer:    {}\n  rationale: {}", text(4), text(5), text(3));
+    Ok(())
+}
+
+async fn check(sql: &Sql, query: &str) -> Result<(), String> {
+    let (_, batches) = sql.collect(query).await.map_err(|e| e.to_string())?;
+    let batch = batches.iter().find(|b| b.num_rows() > 0).ok_or("no scores")?;
+    let checks = [
+        (0, "the contradicting answers are less grounded than the grounded ones"),
+        (1, "the toxic answers are more toxic than the plain ones"),
+        (2, "the leaked card was found"),
+        (3, "the leaked keys were found"),
+    ];
+    println!();
+    for (column, what) in checks {
+        let value = number(batch, column).unwrap_or(f64::NAN);
+        if value.is_nan() || value <= 0.0 {
+            return Err(format!("it should hold that {what}, but the figure is {value}"));
+        }
+        println!("holds: {what} ({value:.3})");
+    }
+    Ok(())
+}
+
+fn number(batch: &RecordBatch, column: usize) -> Option<f64> {
+    let column = batch.column(column).as_primitive_opt::<Float64Type>()?;
+    (!column.is_null(0)).then(|| column.value(0))
+}

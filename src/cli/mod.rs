@@ -1,0 +1,24 @@
+//! The command line, one file a verb.
+//!
+//! | file | verb |
+//! |---|---|
+//! | `args` | what is parsed, and the exit codes |
+//! | `serve` | the server |
+//! | `demo` | the server with the bundled captures, and a report |
+//! | `demo_report` | the report |
+//! | `sql` | one query |
+//! | `send` | OTLP files to a server |
+//! | `score` | offline scoring |
+//! | `config` | check and dump |
+
+mod args;
+mod config;
+mod demo;
+mod demo_report;
+mod score;
+mod send;
+mod serve;
+mod sql;
+
+pub use args::{Cli, main};
+pub use send::{Protocol, send_file};

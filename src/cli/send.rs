@@ -1,0 +1,158 @@
+//! OTLP files to a server.
+
+use clap::{Args, ValueEnum};
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+use opentelemetry_proto::tonic::collector::logs::v1::logs_service_client::LogsServiceClient;
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
+use opentelemetry_proto::tonic::collector::metrics::v1::metrics_service_client::MetricsServiceClient;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::trace_service_client::TraceServiceClient;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Arguments of the verb.
+#[derive(Debug, Args)]
+pub struct SendArgs {
+    /// The server; http://127.0.0.1:4318 for http, http://127.0.0.1:4317 for grpc if left out.
+    #[arg(long)]
+    endpoint: Option<String>,
+    /// The transport.
+    #[arg(long, value_enum, default_value = "http")]
+    protocol: Protocol,
+    /// The files.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+}
+
+/// The two transports of OTLP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Protocol {
+    /// OTLP/gRPC.
+    Grpc,
+    /// OTLP/HTTP.
+    Http,
+}
+
+/// What a file holds, by its name: `x.logs.pb`, `x.metrics.json`, else traces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Signal {
+    Traces,
+    Logs,
+    Metrics,
+}
+
+/// How often a request that the server cannot take now is sent again.
+const ATTEMPTS: u32 = 5;
+
+/// Runs it: every file is tried, exit code 1 if one was not accepted.
+pub async fn run(args: SendArgs) -> ExitCode {
+    let default =
+        if args.protocol == Protocol::Grpc { "http://127.0.0.1:4317" } else { "http://127.0.0.1:4318" };
+    let endpoint = args.endpoint.unwrap_or_else(|| default.to_owned());
+    let mut failed = 0;
+    for file in &args.files {
+        match send_file(&endpoint, args.protocol, file).await {
+            Ok(said) if said.is_empty() => println!("{}: accepted", file.display()),
+            Ok(said) => println!("{}: accepted; server says: {said}", file.display()),
+            Err(error) => {
+                failed += 1;
+                eprintln!("{}: {error}", file.display());
+            }
+        }
+    }
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }
+}
+
+/// Sends one file; gives what the server said beside yes. Tries again while the server says "later".
+pub async fn send_file(endpoint: &str, protocol: Protocol, file: &Path) -> Result<String, String> {
+    let bytes = std::fs::read(file).map_err(|e| e.to_string())?;
+    let name = file.file_name().map(|n| n.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let json = name.ends_with(".json");
+    if !json && !name.ends_with(".pb") {
+        return Err("not an OTLP file: the name must end in .pb or .json".to_owned());
+    }
+    let signal = if name.contains(".logs.") {
+        Signal::Logs
+    } else if name.contains(".metrics.") {
+        Signal::Metrics
+    } else {
+        Signal::Traces
+    };
+    let mut wait = Duration::from_millis(200);
+    for attempt in 1.. {
+        let sent = match protocol {
+            Protocol::Http => send_http(endpoint, signal, json, bytes.clone()).await,
+            Protocol::Grpc => send_grpc(endpoint, signal, json, &bytes).await,
+        };
+        match sent {
+            Err((true, _)) if attempt < ATTEMPTS => {
+                tokio::time::sleep(wait).await;
+                wait *= 2;
+            }
+            Ok(said) => return Ok(said),
+            Err((_, error)) => return Err(error),
+        }
+    }
+    Err("no attempt was made".to_owned())
+}
+
+type Sent = Result<String, (bool, String)>;
+
+async fn send_http(endpoint: &str, signal: Signal, json: bool, bytes: Vec<u8>) -> Sent {
+    let path = match signal {
+        Signal::Traces => "v1/traces",
+        Signal::Logs => "v1/logs",
+        Signal::Metrics => "v1/metrics",
+    };
+    let url = format!("{}/{path}", endpoint.trim_end_matches('/'));
+    let kind = if json { "application/json" } else { "application/x-protobuf" };
+    let sending = reqwest::Client::new().post(&url).header("content-type", kind).body(bytes).send();
+    let response = sending.await.map_err(|e| (true, format!("{url}: {e}")))?;
+    let status = response.status();
+    let body = response.bytes().await.map_err(|e| (true, format!("{url}: {e}")))?;
+    // In protobuf the message is readable enough among its length bytes.
+    let text = String::from_utf8_lossy(&body).chars().filter(|c| !c.is_control()).collect::<String>();
+    if status.is_success() {
+        return Ok(if text == "{}" { String::new() } else { text });
+    }
+    let retryable = matches!(status.as_u16(), 429 | 502 | 503 | 504);
+    Err((retryable, format!("{url}: {status}: {text}")))
+}
+
+async fn send_grpc(endpoint: &str, signal: Signal, json: bool, bytes: &[u8]) -> Sent {
+    let channel = tonic::transport::Endpoint::from_shared(endpoint.to_owned())
+        .map_err(|e| (false, format!("{endpoint}: {e}")))?
+        .connect()
+        .await
+        .map_err(|e| (true, format!("{endpoint}: {e}")))?;
+    let undecodable = |e: crate::ingest::decode::DecodeError| (false, e.to_string());
+    let status =
+        |s: tonic::Status| (s.code() == tonic::Code::Unavailable, format!("{:?}: {}", s.code(), s.message()));
+    match signal {
+        Signal::Traces => {
+            let request: ExportTraceServiceRequest = if json {
+                crate::ingest::decode::traces_from_json(bytes).map_err(undecodable)?
+            } else {
+                crate::ingest::decode::from_protobuf(bytes).map_err(undecodable)?
+            };
+            let answer = TraceServiceClient::new(channel).export(request).await.map_err(status)?;
+            Ok(answer.into_inner().partial_success.map(|p| p.error_message).unwrap_or_default())
+        }
+        Signal::Logs => {
+            let request: ExportLogsServiceRequest = if json {
+                crate::ingest::decode::logs_from_json(bytes).map_err(undecodable)?
+            } else {
+                crate::ingest::decode::from_protobuf(bytes).map_err(undecodable)?
+            };
+            let answer = LogsServiceClient::new(channel).export(request).await.map_err(status)?;
+            Ok(answer.into_inner().partial_success.map(|p| p.error_message).unwrap_or_default())
+        }
+        Signal::Metrics => {
+            let request: ExportMetricsServiceRequest =
+                crate::ingest::decode::from_protobuf(bytes).map_err(undecodable)?;
+            let answer = MetricsServiceClient::new(channel).export(request).await.map_err(status)?;
+            Ok(answer.into_inner().partial_success.map(|p| p.error_message).unwrap_or_default())
+        }
+    }
+}

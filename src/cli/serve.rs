@@ -1,0 +1,78 @@
+//! The server.
+
+use crate::app::{App, AppError};
+use crate::config::Config;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+/// Runs until a signal or a failure. Exit code 2 if it did not start, 1 if it failed later.
+pub async fn run(file: Option<PathBuf>, data_dir: Option<PathBuf>) -> ExitCode {
+    let mut config = match Config::load(file.as_deref()) {
+        Ok(config) => config,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+    };
+    if let Some(data_dir) = data_dir {
+        config.server.data_dir = data_dir;
+    }
+    log(&config.server.log);
+    let mut app = match App::start(config).await {
+        Ok(app) => app,
+        Err(error) => {
+            eprintln!("groundline: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let at = app.addresses;
+    tracing::info!(otlp_grpc = %at.grpc, otlp_http = %at.otlp_http, http = %at.http, pg = %at.pg, "ready");
+    let failure = tokio::select! {
+        error = app.failed() => Some(error),
+        () = told_to_stop() => None,
+    };
+    ended(app, failure).await
+}
+
+async fn ended(app: App, failure: Option<AppError>) -> ExitCode {
+    if let Some(error) = &failure {
+        tracing::error!(%error, "stopping because of a failure");
+    }
+    let stopped = app.stop().await;
+    if let Err(error) = &stopped {
+        tracing::error!(%error, "stopped with an error; the journal keeps what was not flushed");
+    }
+    if failure.is_some() || stopped.is_err() { ExitCode::from(1) } else { ExitCode::SUCCESS }
+}
+
+/// Returns at the first SIGINT or SIGTERM; a second one ends the process at once.
+pub async fn told_to_stop() {
+    let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
+        tracing::error!("signals cannot be listened for");
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = term.recv() => {}
+        _ = int.recv() => {}
+    }
+    tracing::info!("stopping; a second signal ends it at once");
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = int.recv() => {}
+        }
+        std::process::exit(1);
+    });
+}
+
+/// Logs go to standard error; a second call changes nothing.
+pub fn log(filter: &str) {
+    let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("info"));
+    let format = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    if format.try_init().is_err() {
+        tracing::debug!("logging was set up before");
+    }
+}

@@ -1,0 +1,112 @@
+//! One query, against a running server or straight on a data directory.
+
+use crate::app::{open_sql, open_storage};
+use crate::config::Config;
+use crate::domain::time::SystemClock;
+use crate::sql::{Format, encode};
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use clap::{Args, ValueEnum};
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Arguments of the verb.
+#[derive(Debug, Args)]
+pub struct SqlArgs {
+    /// A running server.
+    #[arg(long, default_value = "http://127.0.0.1:4320", conflicts_with = "data_dir")]
+    url: String,
+    /// A data directory that no server uses now.
+    #[arg(long)]
+    data_dir: Option<PathBuf>,
+    /// How the answer is written; a table on a terminal, else JSON.
+    #[arg(long, value_enum)]
+    format: Option<SqlFormat>,
+    /// The query.
+    query: String,
+}
+
+/// The formats by their names on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum SqlFormat {
+    /// Readable.
+    Table,
+    /// Rows as objects.
+    Json,
+    /// Comma separated.
+    Csv,
+    /// Arrow stream.
+    Arrow,
+    /// Parquet file.
+    Parquet,
+}
+
+/// Runs it.
+pub async fn run(args: SqlArgs) -> ExitCode {
+    let terminal = std::io::stdout().is_terminal();
+    let format = match args.format {
+        Some(SqlFormat::Table) => Format::Table,
+        Some(SqlFormat::Json) => Format::Json,
+        Some(SqlFormat::Csv) => Format::Csv,
+        Some(SqlFormat::Arrow) => Format::Arrow,
+        Some(SqlFormat::Parquet) => Format::Parquet,
+        None if terminal => Format::Table,
+        None => Format::Json,
+    };
+    let answer = match &args.data_dir {
+        Some(data_dir) => offline(data_dir.clone(), &args.query).await,
+        None => online(&args.url, &args.query).await,
+    };
+    let written = answer.and_then(|(schema, batches)| {
+        let bytes = encode(format, &schema, &batches).map_err(|e| e.to_string())?;
+        let mut out = std::io::stdout().lock();
+        out.write_all(&bytes).and_then(|()| out.flush()).map_err(|e| e.to_string())
+    });
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("groundline sql: {error}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+/// Asks a server for an Arrow stream.
+pub async fn online(url: &str, query: &str) -> Result<(SchemaRef, Vec<RecordBatch>), String> {
+    let address = format!("{}/v1/sql", url.trim_end_matches('/'));
+    let response = reqwest::Client::new()
+        .post(&address)
+        .header("accept", "application/vnd.apache.arrow.stream")
+        .json(&serde_json::json!({ "sql": query }))
+        .send()
+        .await
+        .map_err(|e| format!("{address}: {e}; is the server running? (groundline serve)"))?;
+    let status = response.status();
+    let body = response.bytes().await.map_err(|e| format!("{address}: {e}"))?;
+    if !status.is_success() {
+        let text = String::from_utf8_lossy(&body);
+        let error = serde_json::from_str::<serde_json::Value>(&text).ok();
+        let error = error.as_ref().and_then(|e| e.get("error")?.as_str()).unwrap_or(&text);
+        return Err(error.to_owned());
+    }
+    let reader = arrow::ipc::reader::StreamReader::try_new(body.as_ref(), None).map_err(|e| e.to_string())?;
+    let schema = reader.schema();
+    let batches = reader.collect::<Result<Vec<_>, _>>().map_err(|e| e.to_string())?;
+    Ok((schema, batches))
+}
+
+async fn offline(data_dir: PathBuf, query: &str) -> Result<(SchemaRef, Vec<RecordBatch>), String> {
+    if !data_dir.is_dir() {
+        return Err(format!("{}: no such directory", data_dir.display()));
+    }
+    let mut config = Config::load(None).map_err(|e| e.to_string())?;
+    config.server.data_dir = data_dir;
+    let (journal, lake, _flush) =
+        open_storage(&config, Arc::new(SystemClock)).await.map_err(|e| e.to_string())?;
+    let sql = open_sql(lake, &config).map_err(|e| e.to_string())?;
+    let answer = sql.collect(query).await.map_err(|e| e.to_string());
+    journal.close();
+    answer
+}

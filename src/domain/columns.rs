@@ -1,0 +1,362 @@
+//! The tables: every column with its type and its documentation.
+//!
+//! This is the only place where a column is declared. The stored schema is what Parquet and Delta hold; SQL shows the
+//! same columns, except that `spans` gets nanosecond times (Delta's timestamps have microseconds, so the exact start is
+//! stored as the integer `start_time_unix_nano` beside a microsecond `start_time` for readers that are not ours).
+
+use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
+use std::sync::{Arc, LazyLock};
+
+/// A table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Table {
+    /// One row a span.
+    Spans,
+    /// One row an evaluated metric.
+    Scores,
+    /// One row a sampling decision.
+    Decisions,
+    /// One row a human judgement.
+    Annotations,
+    /// One row a change of an alert's state.
+    Alerts,
+    /// One row a log record.
+    LogRecords,
+}
+
+impl Table {
+    /// Every table.
+    pub const ALL: [Table; 6] =
+        [Table::Spans, Table::Scores, Table::Decisions, Table::Annotations, Table::Alerts, Table::LogRecords];
+
+    /// Its name in SQL and its folder in the lake.
+    pub fn name(self) -> &'static str {
+        match self {
+            Table::Spans => "spans",
+            Table::Scores => "scores",
+            Table::Decisions => "decisions",
+            Table::Annotations => "annotations",
+            Table::Alerts => "alerts",
+            Table::LogRecords => "log_records",
+        }
+    }
+
+    /// What a row is, in one sentence.
+    pub fn doc(self) -> &'static str {
+        match self {
+            Table::Spans => "One row a span, as it came and as its convention means it.",
+            Table::Scores => "One row a metric of an evaluation, append-only.",
+            Table::Decisions => "One row a sampling decision about a trace and a rule.",
+            Table::Annotations => "One row a human judgement of a trace or span.",
+            Table::Alerts => "One row a change of an alert's state.",
+            Table::LogRecords => "One row a log record, as it came.",
+        }
+    }
+
+    /// The columns as stored.
+    pub fn columns(self) -> &'static [Column] {
+        match self {
+            Table::Spans => SPANS,
+            Table::Scores => SCORES,
+            Table::Decisions => DECISIONS,
+            Table::Annotations => ANNOTATIONS,
+            Table::Alerts => ALERTS,
+            Table::LogRecords => LOG_RECORDS,
+        }
+    }
+
+    /// The stored schema.
+    pub fn schema(self) -> SchemaRef {
+        static SCHEMAS: LazyLock<Vec<SchemaRef>> =
+            LazyLock::new(|| Table::ALL.iter().map(|t| Arc::new(Schema::new(fields(t.columns())))).collect());
+        let at = Table::ALL.iter().position(|t| *t == self).unwrap_or_default();
+        SCHEMAS[at].clone()
+    }
+
+    /// The stored column that orders the table in time, a microsecond timestamp.
+    pub fn time_column(self) -> &'static str {
+        match self {
+            Table::Spans => "start_time",
+            Table::Scores | Table::Alerts => "evaluated_at",
+            Table::Decisions => "decided_at",
+            Table::Annotations => "created_at",
+            Table::LogRecords => "time",
+        }
+    }
+}
+
+/// A column of a table.
+#[derive(Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type.
+    pub kind: Kind,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// What it holds, with units.
+    pub doc: &'static str,
+}
+
+/// The types that columns have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// UTF-8 text.
+    Text,
+    /// JSON or long text: no dictionary, no statistics.
+    Payload,
+    /// A timestamp in microseconds UTC.
+    Micros,
+    /// A 64-bit integer.
+    Int,
+    /// A 64-bit float.
+    Double,
+    /// True or false.
+    Bool,
+    /// A list of texts.
+    Texts,
+    /// A list of documents.
+    Documents,
+}
+
+impl Kind {
+    /// The Arrow type.
+    pub fn data_type(self) -> DataType {
+        match self {
+            Kind::Text | Kind::Payload => DataType::Utf8,
+            Kind::Micros => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+            Kind::Int => DataType::Int64,
+            Kind::Double => DataType::Float64,
+            Kind::Bool => DataType::Boolean,
+            Kind::Texts => DataType::List(Arc::new(Field::new("element", DataType::Utf8, true))),
+            Kind::Documents => {
+                DataType::List(Arc::new(Field::new("element", DataType::Struct(document_fields()), true)))
+            }
+        }
+    }
+}
+
+/// The fields of one element of `spans.documents`.
+pub fn document_fields() -> Fields {
+    Fields::from(vec![
+        Field::new("id", DataType::Utf8, true),
+        Field::new("uri", DataType::Utf8, true),
+        Field::new("content", DataType::Utf8, true),
+        Field::new("score", DataType::Float64, true),
+        Field::new("rank", DataType::Int32, true),
+        Field::new("metadata", DataType::Utf8, true),
+    ])
+}
+
+fn fields(columns: &[Column]) -> Vec<Field> {
+    columns.iter().map(|c| Field::new(c.name, c.kind.data_type(), c.nullable)).collect()
+}
+
+const fn must(name: &'static str, kind: Kind, doc: &'static str) -> Column {
+    Column { name, kind, nullable: false, doc }
+}
+
+const fn may(name: &'static str, kind: Kind, doc: &'static str) -> Column {
+    Column { name, kind, nullable: true, doc }
+}
+
+/// The columns that a convention fills; `spans` and `log_records` share them, in this order.
+pub const LLM_COLUMNS: &[&str] = &[
+    "dialect",
+    "operation",
+    "provider",
+    "request_model",
+    "response_model",
+    "system_prompt",
+    "question",
+    "answer",
+    "input_messages",
+    "output_messages",
+    "documents",
+    "tool_calls",
+    "finish_reasons",
+    "temperature",
+    "max_tokens",
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "reasoning_tokens",
+    "cost_usd",
+    "session_id",
+    "user_id",
+    "prompt_name",
+    "prompt_version",
+    "error_type",
+];
+
+static SPANS: &[Column] = &[
+    must("trace_id", Kind::Text, "Trace id, 32 lower-case hex digits."),
+    must("span_id", Kind::Text, "Span id, 16 lower-case hex digits."),
+    may("parent_span_id", Kind::Text, "Span id of the parent; NULL for a root."),
+    must("name", Kind::Text, "Span name."),
+    must("span_kind", Kind::Text, "unspecified, internal, server, client, producer or consumer."),
+    must("start_time", Kind::Micros, "Start, microseconds UTC, rounded down (SQL shows nanoseconds)."),
+    must("start_time_unix_nano", Kind::Int, "Start, nanoseconds since 1970 UTC, exact."),
+    must(
+        "duration_ns",
+        Kind::Int,
+        "End minus start, nanoseconds; negative where the sender's clocks say so.",
+    ),
+    must("status_code", Kind::Text, "unset, ok or error."),
+    may("status_message", Kind::Payload, "What the sender said of the status."),
+    may("service_name", Kind::Text, "service.name of the resource."),
+    may("scope_name", Kind::Text, "Instrumentation scope."),
+    may("scope_version", Kind::Text, "Version of the scope."),
+    may("scope_attributes", Kind::Payload, "Attributes of the scope, JSON object."),
+    may("schema_url", Kind::Text, "Schema of the attributes, if said."),
+    must("resource_attributes", Kind::Text, "Attributes of the resource, JSON object."),
+    must("attributes", Kind::Payload, "Attributes of the span as they came, JSON object."),
+    may(
+        "events",
+        Kind::Payload,
+        "Events, JSON array of {time_unix_nano, name, attributes, dropped_attributes_count}.",
+    ),
+    may("links", Kind::Payload, "Links, JSON array of {trace_id, span_id, trace_state, attributes, flags}."),
+    may("trace_state", Kind::Text, "W3C tracestate."),
+    must("flags", Kind::Int, "W3C trace flags and the bits that OTLP adds."),
+    must("dropped_attributes_count", Kind::Int, "Attributes that the sender dropped."),
+    must("dropped_events_count", Kind::Int, "Events that the sender dropped."),
+    must("dropped_links_count", Kind::Int, "Links that the sender dropped."),
+    must("tenant", Kind::Text, "Tenant, from the sender's token; 'default' without tokens."),
+    must("received_at", Kind::Micros, "When the server received the span, microseconds UTC."),
+    must(
+        "dialect",
+        Kind::Text,
+        "Convention: otel_genai, openinference, openllmetry, vercel, langfuse, mlflow, logfire, pydantic_ai, langsmith or none.",
+    ),
+    must(
+        "operation",
+        Kind::Text,
+        "llm, retrieval, embedding, reranker, tool, agent, chain, guardrail, evaluator, event or other.",
+    ),
+    may("provider", Kind::Text, "Who serves the model, in the current OpenTelemetry spelling."),
+    may("request_model", Kind::Text, "The model that was asked for."),
+    may("response_model", Kind::Text, "The model that answered."),
+    may("system_prompt", Kind::Payload, "System instructions."),
+    may("question", Kind::Payload, "The last user message, or the input of a span that is not a model call."),
+    may("answer", Kind::Payload, "The text of the output."),
+    may("input_messages", Kind::Payload, "Messages that went in, JSON in the OpenTelemetry GenAI shape."),
+    may("output_messages", Kind::Payload, "Messages that came out, JSON in the OpenTelemetry GenAI shape."),
+    may("documents", Kind::Documents, "Retrieved or reranked documents."),
+    may("tool_calls", Kind::Payload, "Tool calls, JSON array of {type, id, name, arguments}."),
+    may("finish_reasons", Kind::Texts, "Why the model stopped, one a choice."),
+    may("temperature", Kind::Double, "Sampling temperature."),
+    may("max_tokens", Kind::Int, "Limit of output tokens."),
+    may("input_tokens", Kind::Int, "Input tokens."),
+    may("output_tokens", Kind::Int, "Output tokens."),
+    may("cache_read_tokens", Kind::Int, "Input tokens that came from a cache."),
+    may("reasoning_tokens", Kind::Int, "Output tokens spent on reasoning."),
+    may("cost_usd", Kind::Double, "Cost in US dollars, as the sender said."),
+    may("session_id", Kind::Text, "Session or conversation."),
+    may("user_id", Kind::Text, "End user."),
+    may("prompt_name", Kind::Text, "Prompt template."),
+    may("prompt_version", Kind::Text, "Version of the prompt template."),
+    may("error_type", Kind::Text, "Class of the error."),
+];
+
+static SCORES: &[Column] = &[
+    must("score_id", Kind::Text, "The same item, evaluator, metric and version give the same id."),
+    may("trace_id", Kind::Text, "The trace."),
+    may("span_id", Kind::Text, "The span that was judged; the root for a whole trace."),
+    must("span_time", Kind::Micros, "When that span began, UTC."),
+    must("evaluated_at", Kind::Micros, "When it was evaluated, UTC."),
+    may("service_name", Kind::Text, "service.name of the span."),
+    may("request_model", Kind::Text, "The model that was asked for."),
+    must("tenant", Kind::Text, "Tenant of the span."),
+    may("rule", Kind::Text, "The sampling rule that selected the item."),
+    may("rule_version", Kind::Text, "Hash of that rule as it was then."),
+    must("evaluator", Kind::Text, "The evaluator."),
+    must("evaluator_version", Kind::Text, "Its version."),
+    must("metric", Kind::Text, "The metric."),
+    may("value", Kind::Double, "The value in the metric's own scale; NULL unless status is ok."),
+    may("label", Kind::Text, "A class, where the metric has one."),
+    may("passed", Kind::Bool, "Whether the value is on the right side of the threshold."),
+    may("threshold", Kind::Double, "The threshold that was used."),
+    must("status", Kind::Text, "ok, error or skipped."),
+    may("rationale", Kind::Payload, "Why the value is what it is."),
+    may("error", Kind::Payload, "What went wrong, or which input was missing."),
+    must(
+        "inclusion_probability",
+        Kind::Double,
+        "Probability with which the item was selected, above 0 and up to 1.",
+    ),
+    may("stratum", Kind::Text, "The stratum that it was drawn from."),
+    may("sampling_reason", Kind::Text, "Why it was selected."),
+    must("score_version", Kind::Int, "Counts the evaluations of one item, from 1."),
+    must("attempt", Kind::Int, "The attempt that gave this row, from 1."),
+    must("latency_ms", Kind::Double, "How long the evaluator took, milliseconds."),
+    may("judge_model", Kind::Text, "The judge's model."),
+    may("input_tokens", Kind::Int, "Tokens that the judge read."),
+    may("output_tokens", Kind::Int, "Tokens that the judge wrote."),
+    may("cost_usd", Kind::Double, "What the judge cost, US dollars."),
+    must("source", Kind::Text, "rule, annotation, ingested, experiment or plugin."),
+];
+
+static DECISIONS: &[Column] = &[
+    must("trace_id", Kind::Text, "The trace."),
+    may("span_id", Kind::Text, "The span; the root for rules on traces."),
+    must("rule", Kind::Text, "The sampling rule."),
+    must("rule_version", Kind::Text, "Hash of that rule as it was then."),
+    must(
+        "decision",
+        Kind::Text,
+        "filtered, not_sampled, queued, throttled, over_budget, expired, failed or scored.",
+    ),
+    may("reason", Kind::Text, "Why."),
+    must("inclusion_probability", Kind::Double, "Probability with which the item would be selected."),
+    may("stratum", Kind::Text, "The stratum that it was drawn from."),
+    must("decided_at", Kind::Micros, "When it was decided, UTC."),
+    must("span_time", Kind::Micros, "When the span began, UTC."),
+];
+
+static ANNOTATIONS: &[Column] = &[
+    must("annotation_id", Kind::Text, "Identity; the same id sent twice is one row."),
+    must("trace_id", Kind::Text, "The trace."),
+    may("span_id", Kind::Text, "The span; NULL for the whole trace."),
+    must("name", Kind::Text, "What is judged, such as correctness."),
+    may("label", Kind::Text, "The verdict."),
+    may("value", Kind::Double, "The score."),
+    may("comment", Kind::Payload, "Why."),
+    may("annotator", Kind::Text, "Who."),
+    must("created_at", Kind::Micros, "When, UTC."),
+];
+
+static ALERTS: &[Column] = &[
+    must("alert", Kind::Text, "The alert rule."),
+    may("slice", Kind::Text, "The part of the traffic, such as service_name=shop."),
+    must("state", Kind::Text, "ok, pending, firing or resolved."),
+    may("statistic", Kind::Double, "The alert's test statistic."),
+    may("estimate", Kind::Double, "The estimated rate."),
+    may("lower", Kind::Double, "Lower end of its interval."),
+    may("upper", Kind::Double, "Upper end of its interval."),
+    may("n", Kind::Int, "Scores behind the estimate."),
+    may("threshold", Kind::Double, "The objective."),
+    may("alpha", Kind::Double, "The false-alarm rate that the alert was built for."),
+    may("since", Kind::Micros, "When the state began, UTC."),
+    must("evaluated_at", Kind::Micros, "When it was evaluated, UTC."),
+];
+
+static LOG_RECORDS: &[Column] = &[
+    must("time", Kind::Micros, "When, UTC, rounded down to microseconds."),
+    must("time_unix_nano", Kind::Int, "When, nanoseconds since 1970 UTC."),
+    may("trace_id", Kind::Text, "The trace that it belongs to."),
+    may("span_id", Kind::Text, "The span that it belongs to."),
+    may("event_name", Kind::Text, "The event's name."),
+    must("severity_number", Kind::Int, "Severity, 0 to 24."),
+    may("severity_text", Kind::Text, "Severity as the sender spells it."),
+    may("body", Kind::Payload, "The body, JSON."),
+    must("attributes", Kind::Payload, "Attributes, JSON object."),
+    must("resource_attributes", Kind::Text, "Attributes of the resource, JSON object."),
+    may("service_name", Kind::Text, "service.name of the resource."),
+    may("scope_name", Kind::Text, "Instrumentation scope."),
+    must("flags", Kind::Int, "W3C trace flags."),
+    must("dropped_attributes_count", Kind::Int, "Attributes that the sender dropped."),
+    must("tenant", Kind::Text, "Tenant, from the sender's token."),
+    must("received_at", Kind::Micros, "When the server received it, UTC."),
+    may("content", Kind::Payload, "What the record says about its span, JSON; NULL for an ordinary record."),
+];

@@ -1,0 +1,222 @@
+//! Journal frames: one or more parts that become durable together.
+//!
+//! ```text
+//! version u8 (1) | parts u8 | part …
+//! part:  tag u8 | length u32 LE | bytes
+//! rows:  metadata length u32 LE | Arrow IPC record batch message | Arrow buffers      (no schema: the tag names it)
+//! queue: bytes of the room `sample`
+//! ```
+//! What must not be torn apart by a crash (a decision and its queue item, scores and the item's completion) is one frame.
+
+use super::columns::Table;
+use arrow::array::RecordBatch;
+use arrow::buffer::Buffer;
+use arrow::datatypes::SchemaRef;
+use arrow::error::ArrowError;
+use arrow::ipc::reader::read_record_batch;
+use arrow::ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
+use arrow::ipc::{MetadataVersion, root_as_message};
+use bytes::Bytes;
+use std::collections::HashMap;
+
+const VERSION: u8 = 1;
+const QUEUE_TAG: u8 = 64;
+
+/// Why bytes are not a frame.
+#[derive(Debug, thiserror::Error)]
+pub enum FrameError {
+    /// Written by a newer version, or not a frame at all.
+    #[error("frame version {0} is not known; this program reads version {VERSION}")]
+    Version(u8),
+    /// The parts do not add up to the frame.
+    #[error("frame is damaged: {0}")]
+    Damaged(&'static str),
+    /// Arrow could not write or read the rows.
+    #[error("frame rows: {0}")]
+    Arrow(#[from] ArrowError),
+}
+
+/// One part of a frame.
+#[derive(Debug, Clone)]
+pub enum Part {
+    /// Rows of a table, in its stored schema.
+    Rows(Table, RecordBatch),
+    /// Something for the evaluation queue.
+    Queue(Bytes),
+}
+
+/// Which parts a frame has: one bit each, so that a reader skips what it does not want.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FrameKind(pub u8);
+
+impl FrameKind {
+    /// The bit of a table.
+    pub fn of(table: Table) -> Self {
+        Self(1 << tag_of(table))
+    }
+
+    /// The bit of the queue.
+    pub fn queue() -> Self {
+        Self(QUEUE_TAG)
+    }
+
+    /// Whether the two share a bit.
+    pub fn meets(self, other: FrameKind) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Both.
+    #[must_use]
+    pub fn and(self, other: FrameKind) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+fn tag_of(table: Table) -> u8 {
+    Table::ALL.iter().position(|t| *t == table).and_then(|at| u8::try_from(at).ok()).unwrap_or_default()
+}
+
+/// Encodes `parts` as one frame and says which kinds it holds.
+pub fn encode(parts: &[Part]) -> Result<(FrameKind, Bytes), FrameError> {
+    let count = u8::try_from(parts.len()).map_err(|_| FrameError::Damaged("more than 255 parts"))?;
+    let mut kind = FrameKind::default();
+    let mut out = vec![VERSION, count];
+    for part in parts {
+        match part {
+            Part::Rows(table, batch) => {
+                kind = kind.and(FrameKind::of(*table));
+                put_part(&mut out, tag_of(*table), |out| put_rows(out, batch))?;
+            }
+            Part::Queue(bytes) => {
+                kind = kind.and(FrameKind::queue());
+                put_part(&mut out, QUEUE_TAG, |out| {
+                    out.extend_from_slice(bytes);
+                    Ok(())
+                })?;
+            }
+        }
+    }
+    Ok((kind, Bytes::from(out)))
+}
+
+fn put_part(
+    out: &mut Vec<u8>,
+    tag: u8,
+    fill: impl FnOnce(&mut Vec<u8>) -> Result<(), FrameError>,
+) -> Result<(), FrameError> {
+    out.push(tag);
+    let at = out.len();
+    out.extend_from_slice(&[0; 4]);
+    fill(out)?;
+    let length = u32::try_from(out.len() - at - 4).map_err(|_| FrameError::Damaged("part over 4 GiB"))?;
+    out[at..at + 4].copy_from_slice(&length.to_le_bytes());
+    Ok(())
+}
+
+fn put_rows(out: &mut Vec<u8>, batch: &RecordBatch) -> Result<(), FrameError> {
+    let mut tracker = DictionaryTracker::new(false);
+    let options = IpcWriteOptions::default();
+    let (_, data) =
+        IpcDataGenerator::default().encode(batch, &mut tracker, &options, &mut Default::default())?;
+    let length =
+        u32::try_from(data.ipc_message.len()).map_err(|_| FrameError::Damaged("metadata over 4 GiB"))?;
+    out.extend_from_slice(&length.to_le_bytes());
+    out.extend_from_slice(&data.ipc_message);
+    out.extend_from_slice(&data.arrow_data);
+    Ok(())
+}
+
+/// Decodes the parts of a frame that `wanted` names.
+pub fn decode(frame: &Bytes, wanted: FrameKind) -> Result<Vec<Part>, FrameError> {
+    let [version, count, ..] = frame.as_ref() else {
+        return Err(FrameError::Damaged("shorter than its header"));
+    };
+    if *version != VERSION {
+        return Err(FrameError::Version(*version));
+    }
+    let mut parts = Vec::with_capacity(usize::from(*count));
+    let mut at = 2;
+    for _ in 0..*count {
+        let tag = *frame.get(at).ok_or(FrameError::Damaged("part header cut off"))?;
+        let length = read_u32(frame, at + 1)?;
+        let end = at + 5 + length;
+        if end > frame.len() {
+            return Err(FrameError::Damaged("part cut off"));
+        }
+        let body = frame.slice(at + 5..end);
+        at = end;
+        if tag == QUEUE_TAG {
+            if wanted.meets(FrameKind::queue()) {
+                parts.push(Part::Queue(body));
+            }
+        } else if let Some(table) = Table::ALL.get(usize::from(tag)) {
+            if wanted.meets(FrameKind::of(*table)) {
+                parts.push(Part::Rows(*table, get_rows(&body, table.schema())?));
+            }
+        } else {
+            return Err(FrameError::Damaged("part of an unknown table"));
+        }
+    }
+    Ok(parts)
+}
+
+fn get_rows(body: &Bytes, schema: SchemaRef) -> Result<RecordBatch, FrameError> {
+    let length = read_u32(body, 0)?;
+    let metadata = body.get(4..4 + length).ok_or(FrameError::Damaged("row metadata cut off"))?;
+    let message = root_as_message(metadata).map_err(|_| FrameError::Damaged("row metadata"))?;
+    let header = message.header_as_record_batch().ok_or(FrameError::Damaged("not a record batch"))?;
+    let buffer = Buffer::from(body.slice(4 + length..));
+    let none = HashMap::new();
+    Ok(read_record_batch(&buffer, header, schema, &none, None, &MetadataVersion::V5)?)
+}
+
+fn read_u32(bytes: &[u8], at: usize) -> Result<usize, FrameError> {
+    let four = bytes.get(at..at + 4).and_then(|b| <[u8; 4]>::try_from(b).ok());
+    let four = four.ok_or(FrameError::Damaged("length cut off"))?;
+    usize::try_from(u32::from_le_bytes(four)).map_err(|_| FrameError::Damaged("length"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::batch::decisions_to_batch;
+    use crate::domain::decision::{Decision, DecisionKind};
+    use crate::domain::id::TraceId;
+    use crate::domain::time::UnixNanos;
+
+    fn rows() -> RecordBatch {
+        let decision = Decision {
+            trace_id: TraceId([7; 16]),
+            span_id: None,
+            rule: "all".into(),
+            rule_version: "v".into(),
+            decision: DecisionKind::Queued,
+            reason: String::new(),
+            inclusion_probability: 0.5,
+            stratum: None,
+            decided_at: UnixNanos(1_000),
+            span_time: UnixNanos(2_000),
+        };
+        decisions_to_batch(&[decision.clone(), decision]).unwrap()
+    }
+
+    #[test]
+    fn parts_come_back_as_they_went_in() {
+        let parts = [Part::Rows(Table::Decisions, rows()), Part::Queue(Bytes::from_static(b"item"))];
+        let (kind, bytes) = encode(&parts).unwrap();
+        assert!(kind.meets(FrameKind::of(Table::Decisions)) && kind.meets(FrameKind::queue()));
+        assert!(!kind.meets(FrameKind::of(Table::Spans)));
+        let all = decode(&bytes, kind).unwrap();
+        assert!(matches!(&all[0], Part::Rows(Table::Decisions, batch) if *batch == rows()));
+        assert!(matches!(&all[1], Part::Queue(item) if item.as_ref() == b"item"));
+        assert_eq!(decode(&bytes, FrameKind::queue()).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_cut_frame_is_an_error_at_every_byte() {
+        let (kind, bytes) = encode(&[Part::Rows(Table::Decisions, rows())]).unwrap();
+        for length in 0..bytes.len() {
+            assert!(decode(&bytes.slice(..length), kind).is_err(), "cut at {length}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Trace and span ids: fixed-width bytes inside, lower-case hex outside.
+
+use std::fmt;
+
+/// Why bytes or text are not an id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IdError {
+    /// OTLP fixes the width: 16 bytes for a trace, 8 for a span.
+    #[error("{what} has {got} bytes, must have {want}")]
+    Length { what: &'static str, got: usize, want: usize },
+    /// The all-zero id means "no id" in W3C Trace Context.
+    #[error("{what} is all zeros")]
+    Zero { what: &'static str },
+    /// Text that is not hexadecimal.
+    #[error("{what} is not hexadecimal")]
+    Hex { what: &'static str },
+}
+
+macro_rules! id {
+    ($name:ident, $n:literal, $what:literal, $doc:literal) => {
+        #[doc = $doc]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub [u8; $n]);
+
+        impl $name {
+            /// From wire bytes. The wrong width and the all-zero id are refused.
+            pub fn from_bytes(bytes: &[u8]) -> Result<Self, IdError> {
+                let id: [u8; $n] = bytes.try_into().map_err(|_| IdError::Length {
+                    what: $what,
+                    got: bytes.len(),
+                    want: $n,
+                })?;
+                if id == [0; $n] {
+                    return Err(IdError::Zero { what: $what });
+                }
+                Ok(Self(id))
+            }
+
+            /// From hex text of either case.
+            pub fn from_hex(text: &str) -> Result<Self, IdError> {
+                let bytes = hex::decode(text).map_err(|_| IdError::Hex { what: $what })?;
+                Self::from_bytes(&bytes)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let mut text = [0u8; $n * 2];
+                hex::encode_to_slice(self.0, &mut text).map_err(|_| fmt::Error)?;
+                f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+
+id!(TraceId, 16, "trace id", "The id of a trace: 16 bytes, not all zero.");
+id!(SpanId, 8, "span id", "The id of a span: 8 bytes, not all zero.");

@@ -1,0 +1,194 @@
+//! What an evaluator answers, and the row that is stored.
+
+use super::id::{SpanId, TraceId};
+use super::span::names;
+use super::time::UnixNanos;
+
+names!(
+    /// How an evaluation ended.
+    ScoreStatus {
+        /// There is a value.
+        Ok = "ok",
+        /// The evaluator failed.
+        Error = "error",
+        /// An input was missing; nothing was invented.
+        Skipped = "skipped",
+    }
+);
+
+names!(
+    /// Where a score came from.
+    ScoreSource {
+        /// A sampling rule of this server.
+        Rule = "rule",
+        /// A person.
+        Annotation = "annotation",
+        /// Another system, over OTLP.
+        Ingested = "ingested",
+        /// An offline experiment.
+        Experiment = "experiment",
+        /// A plug-in.
+        Plugin = "plugin",
+    }
+);
+
+/// One metric of one evaluation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Score {
+    /// The metric's name (EVALUATORS table of the README).
+    pub metric: String,
+    /// The value in the metric's own scale, never rounded to a verdict. None unless `status` is `Ok`.
+    pub value: Option<f64>,
+    /// A class, where the metric has one.
+    pub label: Option<String>,
+    /// Whether the value is on the right side of the threshold. None without a value or a threshold.
+    pub passed: Option<bool>,
+    /// The threshold that was used.
+    pub threshold: Option<f64>,
+    /// How it ended.
+    pub status: ScoreStatus,
+    /// Why the value is what it is, for a person to read.
+    pub rationale: Option<String>,
+    /// What went wrong, or which input was missing.
+    pub error: Option<String>,
+}
+
+impl Score {
+    /// A value, with the verdict that follows from `threshold` and the direction.
+    pub fn measured(metric: &str, value: f64, threshold: f64, better: Better) -> Self {
+        let passed = match better {
+            Better::Higher => value >= threshold,
+            Better::Lower => value < threshold,
+        };
+        Self {
+            metric: metric.to_owned(),
+            value: Some(value),
+            label: None,
+            passed: Some(passed),
+            threshold: Some(threshold),
+            status: ScoreStatus::Ok,
+            rationale: None,
+            error: None,
+        }
+    }
+
+    /// A pass or a fail without a scale: value 1.0 for a pass, 0.0 for a fail.
+    pub fn verdict(metric: &str, passed: bool) -> Self {
+        Self {
+            metric: metric.to_owned(),
+            value: Some(if passed { 1.0 } else { 0.0 }),
+            label: Some(if passed { "pass" } else { "fail" }.to_owned()),
+            passed: Some(passed),
+            threshold: None,
+            status: ScoreStatus::Ok,
+            rationale: None,
+            error: None,
+        }
+    }
+
+    /// A number that is only told, without threshold or verdict.
+    pub fn told(metric: &str, value: f64) -> Self {
+        let mut score = Self::verdict(metric, true);
+        (score.value, score.label, score.passed) = (Some(value), None, None);
+        score
+    }
+
+    /// Not evaluated, because `missing` was not there.
+    pub fn skipped(metric: &str, missing: &str) -> Self {
+        Self::without_value(metric, ScoreStatus::Skipped, missing)
+    }
+
+    /// Not evaluated, because the evaluator failed.
+    pub fn failed(metric: &str, error: &str) -> Self {
+        Self::without_value(metric, ScoreStatus::Error, error)
+    }
+
+    /// Adds the reason.
+    #[must_use]
+    pub fn because(mut self, rationale: impl Into<String>) -> Self {
+        self.rationale = Some(rationale.into());
+        self
+    }
+
+    /// Adds a label.
+    #[must_use]
+    pub fn labelled(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
+        self
+    }
+
+    fn without_value(metric: &str, status: ScoreStatus, error: &str) -> Self {
+        Self {
+            metric: metric.to_owned(),
+            value: None,
+            label: None,
+            passed: None,
+            threshold: None,
+            status,
+            rationale: None,
+            error: Some(error.to_owned()),
+        }
+    }
+}
+
+/// Which side of a threshold is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// A high value is good; at the threshold passes.
+    Higher,
+    /// A low value is good; at the threshold fails.
+    Lower,
+}
+
+/// A row of the table `scores`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoreRow {
+    /// Identity: the same item, evaluator, metric and version give the same id.
+    pub score_id: String,
+    /// The trace.
+    pub trace_id: Option<TraceId>,
+    /// The span that was judged; the root for a whole trace.
+    pub span_id: Option<SpanId>,
+    /// When that span began.
+    pub span_time: UnixNanos,
+    /// When it was evaluated.
+    pub evaluated_at: UnixNanos,
+    /// `service.name` of the span.
+    pub service_name: String,
+    /// The model that was asked for.
+    pub request_model: Option<String>,
+    /// The tenant.
+    pub tenant: String,
+    /// The rule that selected the item.
+    pub rule: Option<String>,
+    /// A hash of the rule as it was then.
+    pub rule_version: Option<String>,
+    /// The evaluator.
+    pub evaluator: String,
+    /// Its version.
+    pub evaluator_version: String,
+    /// The result.
+    pub score: Score,
+    /// The probability with which the item was selected, above 0 and up to 1.
+    pub inclusion_probability: f64,
+    /// The stratum that it was drawn from.
+    pub stratum: Option<String>,
+    /// Why it was selected.
+    pub sampling_reason: Option<String>,
+    /// Counts the evaluations of one item, from 1; late spans cause another.
+    pub score_version: i32,
+    /// The attempt that succeeded, from 1.
+    pub attempt: i32,
+    /// How long the evaluator took, in milliseconds.
+    pub latency_ms: f64,
+    /// The judge's model, for judges.
+    pub judge_model: Option<String>,
+    /// Tokens that the judge read.
+    pub input_tokens: Option<i64>,
+    /// Tokens that the judge wrote.
+    pub output_tokens: Option<i64>,
+    /// What the judge cost, US dollars.
+    pub cost_usd: Option<f64>,
+    /// Where the score came from.
+    pub source: ScoreSource,
+}

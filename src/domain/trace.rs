@@ -1,0 +1,36 @@
+//! What an evaluator is given, put together from the spans of a trace.
+
+use super::document::Document;
+use serde::{Deserialize, Serialize};
+
+/// The input of an evaluation. What the spans did not say is `None` or empty; an evaluator that needs it skips.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EvalInput {
+    /// What was asked.
+    pub question: Option<String>,
+    /// What was answered.
+    pub answer: Option<String>,
+    /// The retrieved context.
+    pub contexts: Vec<Document>,
+    /// The expected answer (ground truth).
+    pub expected: Option<String>,
+    /// Constraints on the answer's tokens (evaluator `tokens_presence`).
+    pub constraints: Vec<Constraint>,
+    /// The system prompt.
+    pub system_prompt: Option<String>,
+    /// Earlier turns, oldest first.
+    pub history: Vec<String>,
+    /// The tenant of the trace.
+    pub tenant: Option<String>,
+}
+
+/// One constraint of `tokens_presence`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Constraint {
+    /// The text is contained, or (`REGEXP:` before it) the expression matches.
+    Text(String),
+    /// At least one of these holds.
+    AnyOf(Vec<Constraint>),
+}

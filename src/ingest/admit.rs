@@ -1,0 +1,313 @@
+//! The last step of the door: what was accepted becomes one durable frame.
+
+use super::config::Config;
+use super::decode::{self, Decoded};
+use super::dialect;
+use crate::domain::batch::{self, Annotation};
+use crate::domain::columns::Table;
+use crate::domain::frame::{self, FrameError, Part};
+use crate::domain::id::{SpanId, TraceId};
+use crate::domain::log::{Evaluation, LogRecord};
+use crate::domain::score::{Score, ScoreRow, ScoreSource, ScoreStatus};
+use crate::domain::span::Span;
+use crate::domain::time::{Clock, UnixNanos};
+use crate::domain::value::Value;
+use crate::journal::{Journal, JournalError};
+use arrow::error::ArrowError;
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// What became of a request: all of it, or all but `rejected`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Receipt {
+    /// Spans or log records that are durable now.
+    pub accepted: u64,
+    /// Those that were refused.
+    pub rejected: u64,
+    /// Why, or a warning; empty if there is nothing to say.
+    pub message: String,
+}
+
+/// Why a whole request was refused. Nothing of it is stored.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// Too much at once; the same request may succeed later.
+    #[error("{reason}; try again in {} ms", retry_after.as_millis())]
+    Overloaded { reason: String, retry_after: Duration },
+    /// The request can never succeed.
+    #[error("{0}")]
+    Invalid(String),
+    /// A fault of ours that trying again does not mend.
+    #[error("{0}")]
+    Broken(String),
+}
+
+/// Admits requests into the journal. Cheap to clone.
+#[derive(Clone)]
+pub struct Door {
+    journal: Journal,
+    clock: Arc<dyn Clock>,
+    config: Arc<Config>,
+    in_flight: Arc<Semaphore>,
+}
+
+/// Spans of about this many bytes become one frame.
+const FRAME_SPAN_BYTES: usize = 16 << 20;
+
+/// Permits count kibibytes: a semaphore holds fewer permits than a large limit has bytes.
+const PERMIT_BYTES: usize = 1024;
+
+impl Door {
+    /// A door in front of `journal`.
+    pub fn new(journal: Journal, clock: Arc<dyn Clock>, config: Config) -> Self {
+        let permits = config.max_in_flight_bytes / PERMIT_BYTES;
+        Self { journal, clock, config: Arc::new(config), in_flight: Arc::new(Semaphore::new(permits)) }
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The time now.
+    pub fn now(&self) -> UnixNanos {
+        self.clock.now()
+    }
+
+    /// Reserves room for a request of `bytes`; refuses at once when there is none.
+    pub fn reserve(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Refusal> {
+        let permits = u32::try_from(bytes.div_ceil(PERMIT_BYTES).max(1)).unwrap_or(u32::MAX);
+        self.in_flight.clone().try_acquire_many_owned(permits).map_err(|_| {
+            metrics::counter!("groundline_requests_refused_total", "reason" => "in_flight_bytes")
+                .increment(1);
+            self.overloaded("too many bytes are being received (ingest.max_in_flight_bytes)")
+        })
+    }
+
+    fn overloaded(&self, reason: &str) -> Refusal {
+        Refusal::Overloaded {
+            reason: reason.to_owned(),
+            retry_after: Duration::from_millis(self.config.retry_after_ms),
+        }
+    }
+
+    /// Admits spans. When it returns, every accepted span is on the disk.
+    pub async fn spans(&self, request: ExportTraceServiceRequest) -> Result<Receipt, Refusal> {
+        let received = self.clock.now();
+        let tenant = self.config.default_tenant.clone();
+        let decoded = decode::spans(request);
+        let receipt = receipt_of(&decoded, "span");
+        let spans = decoded.items;
+        count("spans", &receipt);
+        if spans.is_empty() {
+            return Ok(receipt);
+        }
+        for chunk in chunks(&spans) {
+            let rows = broken(batch::spans_to_batch(chunk, &tenant, received))?;
+            let mut parts = vec![Part::Rows(Table::Spans, rows)];
+            let scores = span_scores(chunk, &tenant, received);
+            if !scores.is_empty() {
+                parts.push(Part::Rows(Table::Scores, broken(batch::scores_to_batch(&scores))?));
+            }
+            // A later chunk that is refused makes the client send all of it again; what is stored then is the same.
+            self.append(&parts).await?;
+        }
+        Ok(receipt)
+    }
+
+    /// Admits log records. When it returns, every accepted record is on the disk.
+    pub async fn logs(&self, request: ExportLogsServiceRequest) -> Result<Receipt, Refusal> {
+        let received = self.clock.now();
+        let tenant = self.config.default_tenant.clone();
+        let decoded = decode::logs(request, received);
+        let receipt = receipt_of(&decoded, "log record");
+        let records = decoded.items;
+        count("log_records", &receipt);
+        if records.is_empty() {
+            return Ok(receipt);
+        }
+        let mut parts =
+            vec![Part::Rows(Table::LogRecords, broken(batch::logs_to_batch(&records, &tenant, received))?)];
+        let scores = log_scores(&records, &tenant, received);
+        if !scores.is_empty() {
+            parts.push(Part::Rows(Table::Scores, broken(batch::scores_to_batch(&scores))?));
+        }
+        self.append(&parts).await?;
+        Ok(receipt)
+    }
+
+    /// Admits human judgements. When it returns, they are on the disk.
+    pub async fn annotations(&self, rows: &[Annotation]) -> Result<(), Refusal> {
+        self.append(&[Part::Rows(Table::Annotations, broken(batch::annotations_to_batch(rows))?)]).await
+    }
+
+    async fn append(&self, parts: &[Part]) -> Result<(), Refusal> {
+        let (kind, payload) = frame::encode(parts).map_err(|e: FrameError| Refusal::Broken(e.to_string()))?;
+        metrics::counter!("groundline_received_bytes_total").increment(payload.len() as u64);
+        match self.journal.append(kind.0, payload).await {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                metrics::counter!("groundline_requests_refused_total", "reason" => "journal").increment(1);
+                Err(self.journal_refusal(&error))
+            }
+        }
+    }
+
+    fn journal_refusal(&self, error: &JournalError) -> Refusal {
+        match error {
+            JournalError::FrameTooLarge { .. } => Refusal::Invalid(error.to_string()),
+            // A full disk or queue drains; a closed journal belongs to a server that restarts.
+            error if error.is_retryable() => self.overloaded(&error.to_string()),
+            JournalError::Closed => self.overloaded("the server is shutting down"),
+            error => Refusal::Broken(error.to_string()),
+        }
+    }
+}
+
+/// Cuts a request into parts of at most [`FRAME_SPAN_BYTES`], so that a large one does not become one huge frame.
+fn chunks(spans: &[Span]) -> Vec<&[Span]> {
+    let (mut chunks, mut start, mut bytes) = (Vec::new(), 0, 0);
+    for (at, span) in spans.iter().enumerate() {
+        let weight = weight(span);
+        if at > start && bytes + weight > FRAME_SPAN_BYTES {
+            chunks.push(&spans[start..at]);
+            (start, bytes) = (at, 0);
+        }
+        bytes += weight;
+    }
+    chunks.push(&spans[start..]);
+    chunks
+}
+
+/// Roughly the bytes of a span's texts.
+fn weight(span: &Span) -> usize {
+    let attributes: usize = span.attributes.0.iter().map(|(k, v)| k.len() + value_weight(v)).sum();
+    let events: usize =
+        span.events.iter().flat_map(|e| &e.attributes.0).map(|(k, v)| k.len() + value_weight(v)).sum();
+    256 + attributes + events
+}
+
+fn value_weight(value: &Value) -> usize {
+    match value {
+        Value::Str(text) => text.len(),
+        Value::Bytes(bytes) => bytes.len(),
+        Value::Array(values) => values.iter().map(value_weight).sum(),
+        Value::Map(pairs) => pairs.iter().map(|(k, v)| k.len() + value_weight(v)).sum(),
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Double(_) => 8,
+    }
+}
+
+fn broken<T>(result: Result<T, ArrowError>) -> Result<T, Refusal> {
+    result.map_err(|e| Refusal::Broken(format!("columns could not be built: {e}")))
+}
+
+fn count(what: &'static str, receipt: &Receipt) {
+    metrics::counter!("groundline_received_total", "what" => what).increment(receipt.accepted);
+    metrics::counter!("groundline_rejected_total", "what" => what).increment(receipt.rejected);
+}
+
+fn receipt_of<T>(decoded: &Decoded<T>, what: &str) -> Receipt {
+    let mut message = String::new();
+    if decoded.rejected > 0 {
+        message = format!("{} {what}(s) rejected: {}", decoded.rejected, decoded.reasons.join("; "));
+    }
+    if !decoded.warnings.is_empty() {
+        let gap = if message.is_empty() { "" } else { ". " };
+        message = format!("{message}{gap}warning: {}", decoded.warnings.join("; "));
+    }
+    Receipt { accepted: decoded.items.len() as u64, rejected: decoded.rejected, message }
+}
+
+fn span_scores(spans: &[Span], tenant: &str, received: UnixNanos) -> Vec<ScoreRow> {
+    let mut rows = Vec::new();
+    for span in spans {
+        for evaluation in dialect::span_evaluations(span) {
+            let place = Place {
+                trace_id: Some(span.trace_id),
+                span_id: Some(span.span_id),
+                time: span.start,
+                service_name: &span.source.service_name,
+                model: span.llm.request_model.clone(),
+            };
+            rows.push(ingested(&evaluation, place, tenant, received));
+        }
+    }
+    rows
+}
+
+fn log_scores(records: &[LogRecord], tenant: &str, received: UnixNanos) -> Vec<ScoreRow> {
+    let mut rows = Vec::new();
+    for record in records {
+        if let Some(evaluation) = &record.evaluation {
+            let place = Place {
+                trace_id: record.trace_id,
+                span_id: record.span_id,
+                time: record.time,
+                service_name: &record.source.service_name,
+                model: None,
+            };
+            rows.push(ingested(evaluation, place, tenant, received));
+        }
+    }
+    rows
+}
+
+struct Place<'a> {
+    trace_id: Option<TraceId>,
+    span_id: Option<SpanId>,
+    time: UnixNanos,
+    service_name: &'a str,
+    model: Option<String>,
+}
+
+/// The row of an evaluation that another system made. A re-sent one has the same id and is stored once.
+fn ingested(evaluation: &Evaluation, place: Place<'_>, tenant: &str, received: UnixNanos) -> ScoreRow {
+    let (trace, span) = (place.trace_id, place.span_id);
+    let identity = format!(
+        "ingested\0{tenant}\0{trace:?}\0{span:?}\0{}\0{}\0{:?}",
+        evaluation.name, place.time.0, evaluation.value
+    );
+    let failed =
+        evaluation.error_type.is_some() || (evaluation.value.is_none() && evaluation.label.is_none());
+    let missing = "the sender gave neither a value nor a label";
+    let score = Score {
+        metric: evaluation.name.clone(),
+        value: evaluation.value,
+        label: evaluation.label.clone(),
+        passed: None,
+        threshold: None,
+        status: if failed { ScoreStatus::Error } else { ScoreStatus::Ok },
+        rationale: evaluation.explanation.clone(),
+        error: evaluation.error_type.clone().or_else(|| failed.then(|| missing.to_owned())),
+    };
+    ScoreRow {
+        score_id: hex::encode(&Sha256::digest(identity)[..16]),
+        trace_id: trace,
+        span_id: span,
+        span_time: place.time,
+        evaluated_at: received,
+        service_name: place.service_name.to_owned(),
+        request_model: place.model,
+        tenant: tenant.to_owned(),
+        rule: None,
+        rule_version: None,
+        evaluator: evaluation.name.clone(),
+        evaluator_version: "external".to_owned(),
+        score,
+        inclusion_probability: 1.0,
+        stratum: None,
+        sampling_reason: None,
+        score_version: 1,
+        attempt: 1,
+        latency_ms: 0.0,
+        judge_model: None,
+        input_tokens: None,
+        output_tokens: None,
+        cost_usd: None,
+        source: ScoreSource::Ingested,
+    }
+}

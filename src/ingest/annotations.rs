@@ -1,0 +1,101 @@
+//! `POST /v1/annotations`: human judgements, one JSON object or an array of them.
+
+use super::admit::{Door, Refusal};
+use crate::domain::batch::Annotation;
+use crate::domain::id::{SpanId, TraceId};
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::{Json, Router};
+use bytes::Bytes;
+use serde::Deserialize;
+
+/// Largest body, bytes.
+const MAX_BODY: usize = 4 << 20;
+
+/// What is sent.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sent {
+    annotation_id: Option<String>,
+    trace_id: String,
+    span_id: Option<String>,
+    name: String,
+    label: Option<String>,
+    value: Option<f64>,
+    comment: Option<String>,
+    annotator: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Body {
+    Many(Vec<Sent>),
+    One(Box<Sent>),
+}
+
+/// The route.
+pub fn annotations_router(door: Door) -> Router {
+    Router::new()
+        .route("/v1/annotations", post(receive))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .with_state(door)
+}
+
+async fn receive(State(door): State<Door>, body: Bytes) -> Response {
+    let rows = match parse(&door, &body) {
+        Ok(rows) => rows,
+        Err(error) => return answer(StatusCode::BAD_REQUEST, &serde_json::json!({ "error": error })),
+    };
+    match door.annotations(&rows).await {
+        Ok(()) => {
+            let ids: Vec<&str> = rows.iter().map(|r| r.annotation_id.as_str()).collect();
+            answer(StatusCode::OK, &serde_json::json!({ "annotation_ids": ids }))
+        }
+        Err(error) => {
+            let status = match error {
+                Refusal::Overloaded { .. } => StatusCode::SERVICE_UNAVAILABLE,
+                Refusal::Invalid(_) => StatusCode::BAD_REQUEST,
+                Refusal::Broken(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            };
+            answer(status, &serde_json::json!({ "error": error.to_string() }))
+        }
+    }
+}
+
+fn answer(status: StatusCode, body: &serde_json::Value) -> Response {
+    (status, Json(body)).into_response()
+}
+
+fn parse(door: &Door, body: &[u8]) -> Result<Vec<Annotation>, String> {
+    let body: Body = serde_json::from_slice(body).map_err(|e| {
+        format!("not an annotation: {e}; send {{\"trace_id\", \"span_id\", \"name\", \"label\", \"value\", \"comment\", \"annotator\"}}")
+    })?;
+    let sent = match body {
+        Body::Many(many) => many,
+        Body::One(one) => vec![*one],
+    };
+    sent.into_iter().enumerate().map(|(at, one)| row(door, at, one)).collect()
+}
+
+fn row(door: &Door, at: usize, sent: Sent) -> Result<Annotation, String> {
+    let wrong = |e: crate::domain::id::IdError| format!("annotation {at}: {e}");
+    if sent.name.is_empty() {
+        return Err(format!("annotation {at}: name is empty; say what is judged"));
+    }
+    if sent.label.is_none() && sent.value.is_none() && sent.comment.is_none() {
+        return Err(format!("annotation {at}: give a label, a value or a comment"));
+    }
+    Ok(Annotation {
+        annotation_id: sent.annotation_id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string()),
+        trace_id: TraceId::from_hex(&sent.trace_id).map_err(wrong)?,
+        span_id: sent.span_id.map(|id| SpanId::from_hex(&id)).transpose().map_err(wrong)?,
+        name: sent.name,
+        label: sent.label,
+        value: sent.value,
+        comment: sent.comment,
+        annotator: sent.annotator,
+        created_at: door.now(),
+    })
+}

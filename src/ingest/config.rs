@@ -1,0 +1,56 @@
+//! Addresses and limits of the door.
+
+use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
+
+/// Settings of the OTLP receiver.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Where OTLP/gRPC listens.
+    pub grpc_listen: SocketAddr,
+    /// Where OTLP/HTTP listens.
+    pub http_listen: SocketAddr,
+    /// Largest request, before and after decompression, bytes.
+    pub max_request_bytes: usize,
+    /// Most request bytes that are being worked on at once; more is answered "come back later".
+    pub max_in_flight_bytes: usize,
+    /// How long a client is told to wait then, milliseconds.
+    pub retry_after_ms: u64,
+    /// The tenant of everything that is received.
+    pub default_tenant: String,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            grpc_listen: SocketAddr::from(([127, 0, 0, 1], 4317)),
+            http_listen: SocketAddr::from(([127, 0, 0, 1], 4318)),
+            max_request_bytes: 64 << 20,
+            max_in_flight_bytes: 256 << 20,
+            retry_after_ms: 1_000,
+            default_tenant: "default".to_owned(),
+        }
+    }
+}
+
+impl Config {
+    /// Every fault, each with the key and what to do.
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        if self.max_request_bytes < 1024 {
+            faults.push("ingest.max_request_bytes is below 1024: no request would fit".to_owned());
+        }
+        if self.max_in_flight_bytes < self.max_request_bytes {
+            faults.push(
+                "ingest.max_in_flight_bytes is below ingest.max_request_bytes: raise it, or the largest request \
+                 can never be admitted"
+                    .to_owned(),
+            );
+        }
+        if self.default_tenant.is_empty() {
+            faults.push("ingest.default_tenant is empty: name one".to_owned());
+        }
+        faults
+    }
+}

@@ -1,0 +1,194 @@
+//! OTLP/JSON to the protobuf structures.
+//!
+//! The mapping is protobuf's with OTLP's exceptions: ids are hexadecimal, enumerations are integers, keys are
+//! lowerCamelCase only. Unknown keys are ignored at every level and `null` means absent.
+
+use super::outcome::DecodeError;
+use super::walk::Node;
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
+use opentelemetry_proto::tonic::common::v1::{
+    AnyValue, ArrayValue, InstrumentationScope, KeyValue, KeyValueList,
+};
+use opentelemetry_proto::tonic::logs::v1::{LogRecord, ResourceLogs, ScopeLogs};
+use opentelemetry_proto::tonic::resource::v1::Resource;
+use opentelemetry_proto::tonic::trace::v1::span::{Event, Link};
+use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span, Status};
+use serde_json::Value as Json;
+
+/// A trace request from its JSON text. An empty body is the empty request.
+///
+/// Fails on text that is not JSON and on fields of the wrong type. A bad id fails nothing here: it makes an id of a
+/// width that [`super::spans`] refuses, so that it costs one span.
+pub fn traces_from_json(body: &[u8]) -> Result<ExportTraceServiceRequest, DecodeError> {
+    let json = parse(body)?;
+    let resource_spans = Node::root(&json)?.list("resourceSpans", resource_spans)?;
+    Ok(ExportTraceServiceRequest { resource_spans })
+}
+
+/// A log request from its JSON text. As [`traces_from_json`].
+pub fn logs_from_json(body: &[u8]) -> Result<ExportLogsServiceRequest, DecodeError> {
+    let json = parse(body)?;
+    let resource_logs = Node::root(&json)?.list("resourceLogs", resource_logs)?;
+    Ok(ExportLogsServiceRequest { resource_logs })
+}
+
+/// Checks that a metrics body is a JSON object with a list of resources. Metrics are accepted and dropped, so their
+/// inside does not matter.
+pub fn metrics_from_json(body: &[u8]) -> Result<(), DecodeError> {
+    let json = parse(body)?;
+    Node::root(&json)?.list("resourceMetrics", |_| Ok(())).map(drop)
+}
+
+fn parse(body: &[u8]) -> Result<Json, DecodeError> {
+    if body.is_empty() {
+        return Ok(Json::Object(serde_json::Map::new()));
+    }
+    serde_json::from_slice(body).map_err(|error| DecodeError::Json(error.to_string()))
+}
+
+fn resource_spans(node: &Node<'_>) -> Result<ResourceSpans, DecodeError> {
+    Ok(ResourceSpans {
+        resource: resource(node)?,
+        scope_spans: node.list("scopeSpans", scope_spans)?,
+        schema_url: node.text("schemaUrl")?,
+    })
+}
+
+fn scope_spans(node: &Node<'_>) -> Result<ScopeSpans, DecodeError> {
+    Ok(ScopeSpans {
+        scope: scope(node)?,
+        spans: node.list("spans", span)?,
+        schema_url: node.text("schemaUrl")?,
+    })
+}
+
+fn span(node: &Node<'_>) -> Result<Span, DecodeError> {
+    Ok(Span {
+        trace_id: node.id("traceId")?,
+        span_id: node.id("spanId")?,
+        trace_state: node.text("traceState")?,
+        parent_span_id: node.id("parentSpanId")?,
+        flags: node.unsigned32("flags")?,
+        name: node.text("name")?,
+        kind: node.enumeration("kind")?,
+        start_time_unix_nano: node.unsigned("startTimeUnixNano")?,
+        end_time_unix_nano: node.unsigned("endTimeUnixNano")?,
+        attributes: node.list("attributes", key_value)?,
+        dropped_attributes_count: node.unsigned32("droppedAttributesCount")?,
+        events: node.list("events", event)?,
+        dropped_events_count: node.unsigned32("droppedEventsCount")?,
+        links: node.list("links", link)?,
+        dropped_links_count: node.unsigned32("droppedLinksCount")?,
+        status: status(node)?,
+    })
+}
+
+fn status(node: &Node<'_>) -> Result<Option<Status>, DecodeError> {
+    let Some(status) = node.object("status")? else { return Ok(None) };
+    Ok(Some(Status { message: status.text("message")?, code: status.enumeration("code")? }))
+}
+
+fn event(node: &Node<'_>) -> Result<Event, DecodeError> {
+    Ok(Event {
+        time_unix_nano: node.unsigned("timeUnixNano")?,
+        name: node.text("name")?,
+        attributes: node.list("attributes", key_value)?,
+        dropped_attributes_count: node.unsigned32("droppedAttributesCount")?,
+    })
+}
+
+fn link(node: &Node<'_>) -> Result<Link, DecodeError> {
+    Ok(Link {
+        trace_id: node.id("traceId")?,
+        span_id: node.id("spanId")?,
+        trace_state: node.text("traceState")?,
+        attributes: node.list("attributes", key_value)?,
+        dropped_attributes_count: node.unsigned32("droppedAttributesCount")?,
+        flags: node.unsigned32("flags")?,
+    })
+}
+
+fn resource_logs(node: &Node<'_>) -> Result<ResourceLogs, DecodeError> {
+    Ok(ResourceLogs {
+        resource: resource(node)?,
+        scope_logs: node.list("scopeLogs", scope_logs)?,
+        schema_url: node.text("schemaUrl")?,
+    })
+}
+
+fn scope_logs(node: &Node<'_>) -> Result<ScopeLogs, DecodeError> {
+    Ok(ScopeLogs {
+        scope: scope(node)?,
+        log_records: node.list("logRecords", log_record)?,
+        schema_url: node.text("schemaUrl")?,
+    })
+}
+
+fn log_record(node: &Node<'_>) -> Result<LogRecord, DecodeError> {
+    Ok(LogRecord {
+        time_unix_nano: node.unsigned("timeUnixNano")?,
+        observed_time_unix_nano: node.unsigned("observedTimeUnixNano")?,
+        severity_number: node.enumeration("severityNumber")?,
+        severity_text: node.text("severityText")?,
+        body: node.object("body")?.map(|body| any_value(&body)).transpose()?,
+        attributes: node.list("attributes", key_value)?,
+        dropped_attributes_count: node.unsigned32("droppedAttributesCount")?,
+        flags: node.unsigned32("flags")?,
+        trace_id: node.id("traceId")?,
+        span_id: node.id("spanId")?,
+        event_name: node.text("eventName")?,
+    })
+}
+
+fn resource(node: &Node<'_>) -> Result<Option<Resource>, DecodeError> {
+    let Some(resource) = node.object("resource")? else { return Ok(None) };
+    Ok(Some(Resource {
+        attributes: resource.list("attributes", key_value)?,
+        dropped_attributes_count: resource.unsigned32("droppedAttributesCount")?,
+        ..Resource::default()
+    }))
+}
+
+fn scope(node: &Node<'_>) -> Result<Option<InstrumentationScope>, DecodeError> {
+    let Some(scope) = node.object("scope")? else { return Ok(None) };
+    Ok(Some(InstrumentationScope {
+        name: scope.text("name")?,
+        version: scope.text("version")?,
+        attributes: scope.list("attributes", key_value)?,
+        dropped_attributes_count: scope.unsigned32("droppedAttributesCount")?,
+    }))
+}
+
+fn key_value(node: &Node<'_>) -> Result<KeyValue, DecodeError> {
+    let value = node.object("value")?.map(|value| any_value(&value)).transpose()?;
+    Ok(KeyValue { key: node.text("key")?, value, ..KeyValue::default() })
+}
+
+/// The recursion is bounded: the JSON parser stops at 128 brackets.
+fn any_value(node: &Node<'_>) -> Result<AnyValue, DecodeError> {
+    let has = |name: &str| node.get(name).is_some();
+    let value = if has("stringValue") {
+        Some(Any::StringValue(node.text("stringValue")?))
+    } else if has("boolValue") {
+        Some(Any::BoolValue(node.boolean("boolValue")?))
+    } else if has("intValue") {
+        Some(Any::IntValue(node.int("intValue")?))
+    } else if has("doubleValue") {
+        Some(Any::DoubleValue(node.double("doubleValue")?))
+    } else if let Some(list) = node.object("arrayValue")? {
+        Some(Any::ArrayValue(ArrayValue { values: list.list("values", any_value)? }))
+    } else if let Some(list) = node.object("kvlistValue")? {
+        Some(Any::KvlistValue(KeyValueList { values: list.list("values", key_value)? }))
+    } else if has("bytesValue") {
+        Some(Any::BytesValue(node.bytes("bytesValue")?))
+    } else {
+        None
+    };
+    Ok(AnyValue { value })
+}
+
+#[cfg(test)]
+#[path = "json_tests.rs"]
+mod tests;

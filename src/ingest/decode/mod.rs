@@ -1,0 +1,27 @@
+//! OTLP as it came to spans and log records with their normalised fields.
+//!
+//! | file | what |
+//! |---|---|
+//! | `outcome` | what decoding gives: items, an exact count of rejections, a bounded list of reasons |
+//! | `convert` | protobuf structures to domain values |
+//! | `trace` | a trace request to spans, bad spans refused one by one |
+//! | `log` | a log request to records |
+//! | `json` | OTLP/JSON text to the protobuf structures |
+//! | `walk` | the checked steps through a JSON tree that `json` takes |
+//!
+//! | promise | |
+//! |---|---|
+//! | one bad span costs one span | wrong ids, impossible times and too deep values are counted and named, the rest is kept |
+//! | bytes that are not OTLP are an error | never an empty success |
+
+mod convert;
+mod json;
+mod log;
+mod outcome;
+mod trace;
+mod walk;
+
+pub use json::{logs_from_json, metrics_from_json, traces_from_json};
+pub use log::logs;
+pub use outcome::{DecodeError, Decoded, from_protobuf};
+pub use trace::spans;

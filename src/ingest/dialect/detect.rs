@@ -1,0 +1,167 @@
+//! Which conventions a span follows.
+
+use super::fields::Fields;
+use crate::domain::span::{Dialect, Source, Span};
+
+/// Conventions in the order in which they are asked: those with unmistakable keys first.
+const ORDER: [Dialect; 9] = [
+    Dialect::Langfuse,
+    Dialect::Openinference,
+    Dialect::Mlflow,
+    Dialect::Langsmith,
+    Dialect::Vercel,
+    Dialect::PydanticAi,
+    Dialect::Logfire,
+    Dialect::Openllmetry,
+    Dialect::OtelGenai,
+];
+
+/// The conventions of which a span shows any sign, as a set of bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Marks(u16);
+
+/// Ids of a session or a user, which ordinary spans carry too.
+const IDENTITY: u16 = 1 << 15;
+
+/// Scopes that are surely Traceloop's: the official instrumentations have others.
+const TRACELOOP: [&str; 4] = [
+    "traceloop.tracer",
+    "opentelemetry.instrumentation.openai.v1",
+    "opentelemetry.instrumentation.openai.v0",
+    "opentelemetry.instrumentation.langchain",
+];
+
+fn bit(dialect: Dialect) -> u16 {
+    ORDER.iter().position(|d| *d == dialect).map_or(0, |i| 1 << i)
+}
+
+impl Marks {
+    /// One pass over the keys, the events' names and the scope. Values are not looked at.
+    pub(super) fn of(span: &Span) -> Self {
+        let keys = span.attributes.0.iter().map(|(key, _)| of_key(key));
+        let events = span.events.iter().map(|event| of_event(&event.name));
+        Self(keys.chain(events).fold(of_scope(&span.source), |all, one| all | one))
+    }
+
+    /// Whether the span shows signs of `dialect`.
+    pub(super) fn has(self, dialect: Dialect) -> bool {
+        self.0 & bit(dialect) != 0
+    }
+
+    /// Whether any convention shows.
+    pub(super) fn any(self) -> bool {
+        self.0 & !IDENTITY != 0
+    }
+
+    /// Whether a session or user id is there.
+    pub(super) fn identity(self) -> bool {
+        self.0 & IDENTITY != 0
+    }
+}
+
+fn of_key(key: &str) -> u16 {
+    let head = key.split_once('.').map_or(key, |(head, _)| head);
+    match head {
+        "gen_ai" if key.starts_with("gen_ai.prompt.") || key.starts_with("gen_ai.completion.") => {
+            bit(Dialect::Openllmetry) | bit(Dialect::OtelGenai)
+        }
+        "gen_ai" => bit(Dialect::OtelGenai),
+        "llm" => match key {
+            "llm.request.type" => bit(Dialect::Openllmetry),
+            _ if key.starts_with("llm.usage.") || key.starts_with("llm.request.functions.") => {
+                bit(Dialect::Openllmetry)
+            }
+            _ => bit(Dialect::Openinference),
+        },
+        "openinference" | "reranker" | "embedding" => bit(Dialect::Openinference),
+        "retrieval" if key.starts_with("retrieval.documents.") => bit(Dialect::Openinference),
+        "input" | "output" if key == "input.value" || key == "output.value" => bit(Dialect::Openinference),
+        "traceloop" => bit(Dialect::Openllmetry),
+        "db" if key == "db.system" || key == "db.system.name" => bit(Dialect::Openllmetry),
+        "ai" => bit(Dialect::Vercel),
+        "langfuse" => bit(Dialect::Langfuse),
+        "mlflow" => bit(Dialect::Mlflow),
+        "langsmith" => bit(Dialect::Langsmith),
+        "pydantic_ai" | "all_messages_events" | "tool_arguments" => bit(Dialect::PydanticAi),
+        "logfire" | "request_data" => bit(Dialect::Logfire),
+        "session" | "user" | "enduser" | "session_id" => IDENTITY,
+        _ => 0,
+    }
+}
+
+fn of_event(name: &str) -> u16 {
+    if name.starts_with("gen_ai.") {
+        bit(Dialect::OtelGenai)
+    } else if name == "db.query.result" {
+        bit(Dialect::Openllmetry)
+    } else {
+        0
+    }
+}
+
+fn of_scope(source: &Source) -> u16 {
+    let name = source.scope_name.as_str();
+    if name.starts_with("langfuse-sdk") {
+        bit(Dialect::Langfuse)
+    } else if is_openinference(name) {
+        bit(Dialect::Openinference)
+    } else if name.starts_with("mlflow.tracing") {
+        bit(Dialect::Mlflow)
+    } else if name == "pydantic-ai" {
+        bit(Dialect::PydanticAi)
+    } else if TRACELOOP.contains(&name) {
+        bit(Dialect::Openllmetry)
+    } else {
+        match name {
+            "langsmith" => bit(Dialect::Langsmith),
+            // Version 7 of the SDK names its tracer so and writes OpenTelemetry keys.
+            "ai" | "gen_ai" => bit(Dialect::Vercel),
+            _ => 0,
+        }
+    }
+}
+
+fn is_openinference(scope: &str) -> bool {
+    scope.starts_with("openinference.") || scope.starts_with("@arizeai/")
+}
+
+/// The convention that the span is written in, in the main. The first that is sure wins.
+pub(super) fn primary(span: &Span, fields: &Fields<'_>, marks: Marks) -> Dialect {
+    let scope = span.source.scope_name.as_str();
+    let has = |key: &str| fields.get(key).is_some();
+    let any = |prefix: &str| !fields.under(prefix).is_empty();
+    if scope.starts_with("langfuse-sdk") || any("langfuse.observation.") {
+        Dialect::Langfuse
+    } else if fields.text("openinference.span.kind").is_some() || is_openinference(scope) {
+        Dialect::Openinference
+    } else if has("mlflow.spanType") || has("mlflow.spanInputs") {
+        Dialect::Mlflow
+    } else if has("langsmith.span.kind") || scope == "langsmith" {
+        Dialect::Langsmith
+    } else if has("ai.operationId") || scope == "ai" || scope == "gen_ai" {
+        Dialect::Vercel
+    } else if scope == "pydantic-ai" || any("pydantic_ai.") {
+        Dialect::PydanticAi
+    } else if scope.starts_with("logfire") || has("logfire.msg_template") {
+        Dialect::Logfire
+    } else if any("traceloop.") || TRACELOOP.contains(&scope) || has("llm.request.type") || classic(fields) {
+        Dialect::Openllmetry
+    } else if marks.has(Dialect::OtelGenai) {
+        Dialect::OtelGenai
+    } else if marks.has(Dialect::Openinference) && (any("llm.") || any("retrieval.") || any("reranker.")) {
+        Dialect::Openinference
+    } else {
+        Dialect::None
+    }
+}
+
+/// Whether messages are flattened as classic OpenLLMetry does; `gen_ai.prompt.name` is another thing.
+fn classic(fields: &Fields<'_>) -> bool {
+    !fields.elements("gen_ai.prompt.").is_empty() || !fields.elements("gen_ai.completion.").is_empty()
+}
+
+/// The conventions to ask, the primary one first.
+pub(super) fn order(primary: Dialect, marks: Marks) -> impl Iterator<Item = Dialect> {
+    let rest = ORDER.into_iter().filter(move |dialect| *dialect != primary && marks.has(*dialect));
+    [primary].into_iter().filter(|dialect| *dialect != Dialect::None).chain(rest)
+}

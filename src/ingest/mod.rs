@@ -1,0 +1,32 @@
+//! The door: OTLP in, durable frames out.
+//!
+//! | file | what |
+//! |---|---|
+//! | `config` | addresses and limits |
+//! | `grpc` | OTLP/gRPC |
+//! | `http` | OTLP/HTTP, protobuf and JSON |
+//! | `body` | a request's bytes: limits and compression |
+//! | `status` | the wire's error bodies |
+//! | `decode` | bytes to spans and log records |
+//! | `dialect` | what each convention's attributes mean |
+//! | `annotations` | human judgements over HTTP |
+//! | `admit` | the last step: what was accepted becomes one durable frame |
+//!
+//! The answer is sent after the journal's fsync (P1). A bad span costs only itself and is counted in the answer (P3).
+
+pub mod decode;
+pub mod dialect;
+
+mod admit;
+mod annotations;
+mod body;
+mod config;
+mod grpc;
+mod http;
+mod status;
+
+pub use admit::{Door, Receipt, Refusal};
+pub use annotations::annotations_router;
+pub use config::Config;
+pub use grpc::{grpc_router, limits_layer};
+pub use http::http_router;

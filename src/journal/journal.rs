@@ -1,0 +1,228 @@
+//! The facade: one open journal.
+
+use super::config::Config;
+use super::cursor::Cursors;
+use super::error::JournalError;
+use super::files::{Files, SystemFiles};
+use super::reader::Reader;
+use super::recover;
+use super::state::{Pending, Shared};
+use super::writer::Writer;
+use bytes::Bytes;
+use parking_lot::Mutex;
+use std::fmt;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
+use tokio::sync::{oneshot, watch};
+
+const LOCK: &str = "LOCK";
+
+/// The durable log of opaque frames. Clones share one journal; the last one to go closes it.
+#[derive(Clone)]
+pub struct Journal(Arc<Inner>);
+
+struct Inner {
+    shared: Arc<Shared>,
+    cursors: Mutex<Cursors>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    /// Held as long as anybody can write to the directory.
+    _lock: File,
+}
+
+/// What the journal says of itself; all counts since it was opened.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct JournalStats {
+    /// Segment files.
+    pub segments: u64,
+    /// Bytes of all segment files.
+    pub bytes_on_disk: u64,
+    /// The first frame that is kept; one more than `durable_seq` if none is.
+    pub oldest_seq: u64,
+    /// The last durable frame, 0 for none.
+    pub durable_seq: u64,
+    /// Bytes of frames that wait for the writer.
+    pub queued_bytes: u64,
+    /// Syncs that the writer asked for.
+    pub fsyncs: u64,
+    /// Bytes that recovery cut from the end because they were no whole record.
+    pub torn_bytes_cut: u64,
+    /// Segments in which damage was met.
+    pub quarantined_segments: u64,
+    /// Frames that are damaged or missing, as far as recovery and readers have met them.
+    pub quarantined_frames: u64,
+}
+
+impl fmt::Debug for Journal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Journal").field("dir", &self.0.shared.dir).finish_non_exhaustive()
+    }
+}
+
+impl Journal {
+    /// Opens the journal in `dir`, which is made if need be, and starts its writer thread. When this returns the
+    /// directory is locked for this handle, a write that a crash cut short is cut off, and all that is left is durable.
+    pub fn open(dir: &Path, config: Config) -> Result<Self, JournalError> {
+        Self::open_with(dir, config, Arc::new(SystemFiles))
+    }
+
+    pub(super) fn open_with(dir: &Path, config: Config, files: Arc<dyn Files>) -> Result<Self, JournalError> {
+        let faults = config.faults();
+        if !faults.is_empty() {
+            return Err(JournalError::Config(faults));
+        }
+        std::fs::create_dir_all(dir).map_err(|e| JournalError::io("create", dir, e))?;
+        let mut lock = lock(dir)?;
+        let segments = recover::list(dir)?;
+        let salt = salt(dir, &mut lock, || recover::find_salt(dir, &segments))?;
+        let cursors = Cursors::load(dir, Arc::clone(&files))?;
+        let recovered = recover::recover(dir, files.as_ref(), segments, salt, cursors.fastest())?;
+        let shared = Arc::new(Shared::new(dir.to_owned(), config, files, salt, recovered.log));
+        shared.counters.torn_bytes_cut.store(recovered.torn_bytes_cut, Ordering::Relaxed);
+        let writer = Writer::new(Arc::clone(&shared), recovered.active, recovered.next_seq);
+        let thread = std::thread::Builder::new()
+            .name("journal".to_owned())
+            .spawn(move || writer.run())
+            .map_err(|e| JournalError::io("start the writer thread for", dir, e))?;
+        // A power cut can bring purged files back.
+        if let Some(slowest) = cursors.slowest() {
+            shared.purge(slowest);
+        }
+        let writer = Mutex::new(Some(thread));
+        Ok(Self(Arc::new(Inner { shared, cursors: Mutex::new(cursors), writer, _lock: lock })))
+    }
+
+    /// Appends one frame and returns its sequence number once it is synced to the disk. Over the limits on queue or
+    /// disk, or without space, the answer is a retryable error and nothing is kept. A caller that stops waiting does not
+    /// take the frame back. Frames of concurrent calls are in no promised order.
+    pub async fn append(&self, kind: u8, payload: Bytes) -> Result<u64, JournalError> {
+        let shared = &self.0.shared;
+        let (bytes, limit) = (payload.len() as u64, shared.config.max_frame_bytes);
+        if bytes > limit {
+            return Err(JournalError::FrameTooLarge { bytes, limit });
+        }
+        // Here, not in the writer, because callers run side by side.
+        let payload_crc = crc32c::crc32c(&payload);
+        let (done, answer) = oneshot::channel();
+        shared.enqueue(Pending { kind, payload, payload_crc, done })?;
+        answer.await.unwrap_or_else(|_| {
+            Err(JournalError::Poisoned { cause: "the writer ended without an answer".to_owned() })
+        })
+    }
+
+    /// The last durable frame; 0 for none.
+    pub fn durable(&self) -> u64 {
+        self.0.shared.durable_seq()
+    }
+
+    /// Tells of every change of [`Journal::durable`].
+    pub fn watch(&self) -> watch::Receiver<u64> {
+        self.0.shared.durable.subscribe()
+    }
+
+    /// Reads the frames after `after`, from the oldest one that is kept.
+    pub fn reader(&self, after: u64) -> Result<Reader, JournalError> {
+        Ok(Reader::new(Arc::clone(&self.0.shared), after))
+    }
+
+    /// The last frame that the reader `name` is done with, 0 at first. From this call on, also after a restart, no
+    /// segment with a later frame is purged. Blocks on the disk the first time.
+    pub fn cursor(&self, name: &str) -> Result<u64, JournalError> {
+        self.0.cursors.lock().get_or_register(name)
+    }
+
+    /// The reader `name` is done with all frames up to `seq`; that is durable when this returns. Segments that every
+    /// cursor has passed are removed. Blocks on the disk.
+    pub fn set_cursor(&self, name: &str, seq: u64) -> Result<(), JournalError> {
+        let mut cursors = self.0.cursors.lock();
+        cursors.set(name, seq, self.durable())?;
+        if let Some(slowest) = cursors.slowest() {
+            self.0.shared.purge(slowest);
+        }
+        Ok(())
+    }
+
+    /// What the journal says of itself now.
+    pub fn stats(&self) -> JournalStats {
+        let shared = &self.0.shared;
+        let queued_bytes = shared.queued_bytes();
+        let log = shared.log.lock();
+        JournalStats {
+            segments: log.segments.len() as u64,
+            bytes_on_disk: shared.disk_bytes(),
+            oldest_seq: log.segments.front().map_or(0, |s| s.first_seq),
+            durable_seq: log.durable,
+            queued_bytes,
+            fsyncs: shared.counters.fsyncs.load(Ordering::Relaxed),
+            torn_bytes_cut: shared.counters.torn_bytes_cut.load(Ordering::Relaxed),
+            quarantined_segments: log.damage.segments(),
+            quarantined_frames: log.damage.frames(),
+        }
+    }
+
+    /// Writes what waits, answers it, and ends the writer. Later appends get [`JournalError::Closed`]; readers and
+    /// cursors go on working. Blocks until the writer has ended. The directory stays locked until the last clone goes.
+    pub fn close(&self) {
+        self.0.close();
+    }
+}
+
+impl Inner {
+    fn close(&self) {
+        self.shared.stop(JournalError::Closed);
+        if let Some(thread) = self.writer.lock().take() {
+            // A panic of the writer was already answered to everybody who waited.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+fn lock(dir: &Path) -> Result<File, JournalError> {
+    let path = dir.join(LOCK);
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .map_err(|e| JournalError::io("open", &path, e))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(JournalError::Locked { dir: dir.to_owned() }),
+        Err(TryLockError::Error(e)) => Err(JournalError::io("lock", &path, e)),
+    }
+}
+
+/// The salt in the lock file; if it is not there, the one that `find` finds, or a new one, is written to it.
+fn salt(
+    dir: &Path,
+    lock: &mut File,
+    find: impl FnOnce() -> Result<Option<u32>, JournalError>,
+) -> Result<u32, JournalError> {
+    let path = dir.join(LOCK);
+    let mut text = Vec::new();
+    lock.take(9).read_to_end(&mut text).map_err(|e| JournalError::io("read", &path, e))?;
+    let known = std::str::from_utf8(&text).ok().filter(|t| t.len() == 8);
+    if let Some(salt) = known.and_then(|t| u32::from_str_radix(t, 16).ok()) {
+        return Ok(salt);
+    }
+    let salt = match find()? {
+        Some(salt) => salt,
+        None => uuid::Uuid::new_v4().as_u128() as u32,
+    };
+    lock.set_len(0)
+        .and_then(|()| lock.seek(SeekFrom::Start(0)))
+        .and_then(|_| lock.write_all(format!("{salt:08x}").as_bytes()))
+        .and_then(|()| lock.sync_data())
+        .map_err(|e| JournalError::io("write", &path, e))?;
+    Ok(salt)
+}

@@ -1,0 +1,129 @@
+//! A local store whose writes are on the disk when they return.
+//!
+//! `LocalFileSystem` leaves written files in the page cache. The journal is purged behind a flush, so a flush must
+//! survive a power cut: each file is synced, and the folders up to the root for its name.
+
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult, RenameOptions, Result, UploadPart,
+};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// `LocalFileSystem` with an fsync after each write.
+#[derive(Debug)]
+pub struct DurableLocal {
+    inner: LocalFileSystem,
+    root: PathBuf,
+}
+
+impl DurableLocal {
+    /// The whole file system, as the Delta log's reader wants it; folders are synced up to `root`.
+    pub fn new(root: PathBuf) -> Self {
+        Self { inner: LocalFileSystem::new(), root }
+    }
+
+    async fn sync(&self, location: &Path) -> Result<()> {
+        sync_up(self.root.clone(), self.inner.path_to_filesystem(location)?).await
+    }
+}
+
+/// Syncs `file` and every folder from it up to `root`.
+async fn sync_up(root: PathBuf, file: PathBuf) -> Result<()> {
+    let synced = tokio::task::spawn_blocking(move || {
+        std::fs::File::open(&file)?.sync_all()?;
+        let mut folder = file.parent();
+        while let Some(at) = folder.filter(|at| at.starts_with(&root)) {
+            std::fs::File::open(at)?.sync_all()?;
+            folder = at.parent();
+        }
+        std::io::Result::Ok(())
+    });
+    let result = synced.await.map_err(|e| Error::Generic { store: "local", source: Box::new(e) })?;
+    result.map_err(|e| Error::Generic { store: "local", source: Box::new(e) })
+}
+
+impl std::fmt::Display for DurableLocal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "DurableLocal({})", self.root.display())
+    }
+}
+
+#[async_trait]
+impl ObjectStore for DurableLocal {
+    async fn put_opts(&self, location: &Path, payload: PutPayload, opts: PutOptions) -> Result<PutResult> {
+        let put = self.inner.put_opts(location, payload, opts).await?;
+        self.sync(location).await?;
+        Ok(put)
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        location: &Path,
+        opts: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        let inner = self.inner.put_multipart_opts(location, opts).await?;
+        let file = self.inner.path_to_filesystem(location)?;
+        Ok(Box::new(DurableUpload { inner, root: self.root.clone(), file }))
+    }
+
+    async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
+        self.inner.get_opts(location, options).await
+    }
+
+    fn delete_stream(&self, locations: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
+        self.inner.delete_stream(locations)
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        self.inner.list(prefix)
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        self.inner.list_with_delimiter(prefix).await
+    }
+
+    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
+        self.inner.copy_opts(from, to, options).await?;
+        self.sync(to).await
+    }
+
+    async fn rename_opts(&self, from: &Path, to: &Path, options: RenameOptions) -> Result<()> {
+        self.inner.rename_opts(from, to, options).await?;
+        self.sync(to).await
+    }
+}
+
+/// An upload in parts that is synced when it is complete.
+#[derive(Debug)]
+struct DurableUpload {
+    inner: Box<dyn MultipartUpload>,
+    root: PathBuf,
+    file: PathBuf,
+}
+
+#[async_trait]
+impl MultipartUpload for DurableUpload {
+    fn put_part(&mut self, data: PutPayload) -> UploadPart {
+        self.inner.put_part(data)
+    }
+
+    async fn complete(&mut self) -> Result<PutResult> {
+        let put = self.inner.complete().await?;
+        sync_up(self.root.clone(), self.file.clone()).await?;
+        Ok(put)
+    }
+
+    async fn abort(&mut self) -> Result<()> {
+        self.inner.abort().await
+    }
+}
+
+/// The store as the shared handle that tables take.
+pub fn open(root: PathBuf) -> Arc<dyn ObjectStore> {
+    Arc::new(DurableLocal::new(root))
+}

@@ -1,0 +1,200 @@
+//! The door to the lake: what queries see, and what the loop adds.
+
+use super::config::Config;
+use super::join::Waiting;
+use super::manifest::Manifest;
+use super::snapshot::TableSnapshot;
+use super::store::LakeStore;
+use super::tail::HotTable;
+use super::window::{self, Window};
+use crate::domain::batch::read_log_content;
+use crate::domain::columns::Table;
+use crate::domain::frame::{FrameError, FrameKind, Part};
+use crate::domain::merge::merge_content;
+use crate::domain::time::{Clock, UnixNanos};
+use crate::journal::{Frame, JournalError};
+use arrow::array::RecordBatch;
+use object_store::ObjectStore;
+use parking_lot::{Mutex, RwLock};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// What can go wrong in the lake.
+#[derive(Debug, thiserror::Error)]
+pub enum LakeError {
+    /// The lake's folder cannot be made or found.
+    #[error("lake folder {0}: {1}")]
+    Folder(PathBuf, std::io::Error),
+    /// `lake.url` is not an address of a lake.
+    #[error("lake.url {0:?} is not an address; use s3://bucket/prefix")]
+    Url(String),
+    /// The Delta log.
+    #[error("table log: {0}")]
+    Delta(#[from] deltalake::DeltaTableError),
+    /// The object store.
+    #[error("object store: {0}")]
+    Store(#[from] object_store::Error),
+    /// The object store's path.
+    #[error("object store path: {0}")]
+    Path(#[from] object_store::path::Error),
+    /// Arrow.
+    #[error("columns: {0}")]
+    Arrow(#[from] arrow::error::ArrowError),
+    /// Parquet.
+    #[error("Parquet: {0}")]
+    Parquet(#[from] parquet::errors::ParquetError),
+    /// The journal.
+    #[error("journal: {0}")]
+    Journal(#[from] JournalError),
+    /// A frame of the journal.
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+    /// A task of ours was cancelled.
+    #[error("flush was cancelled: {0}")]
+    Task(#[from] tokio::task::JoinError),
+}
+
+/// Every table: files and hot rows.
+pub struct Lake {
+    pub(super) config: Config,
+    pub(super) tables: RwLock<BTreeMap<Table, HotTable>>,
+    stores: BTreeMap<Table, Arc<dyn ObjectStore>>,
+    seen: Mutex<Seen>,
+    applied: watch::Sender<u64>,
+    clock: Arc<dyn Clock>,
+}
+
+/// What the loop remembers between frames.
+struct Seen {
+    windows: BTreeMap<Table, Window>,
+    waiting: Waiting,
+}
+
+impl Lake {
+    /// Opens or creates every table. Gives the lake, and the manifests for the flush loop.
+    pub async fn open(
+        config: Config,
+        data_dir: &Path,
+        clock: Arc<dyn Clock>,
+    ) -> Result<(Arc<Lake>, Vec<Manifest>), LakeError> {
+        let store = LakeStore::open(&config, data_dir)?;
+        let (mut tables, mut stores, mut windows) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let mut manifests = Vec::new();
+        for table in Table::ALL {
+            let manifest = Manifest::open(&store, table).await?;
+            tables.insert(table, HotTable::new(table, manifest.files()?, manifest.position().await?));
+            stores.insert(table, manifest.store.clone());
+            windows.insert(table, recent(&manifest, &config, clock.now()).await?);
+            manifests.push(manifest);
+        }
+        let seen = Mutex::new(Seen { windows, waiting: Waiting::new(config.join_wait_ms) });
+        let lake =
+            Lake { config, tables: RwLock::new(tables), stores, seen, applied: watch::channel(0).0, clock };
+        Ok((Arc::new(lake), manifests))
+    }
+
+    /// A consistent view of `table`: each row once, in a file or hot.
+    pub fn snapshot(&self, table: Table) -> TableSnapshot {
+        let tables = self.tables.read();
+        let (files, hot) = match tables.get(&table) {
+            Some(known) => (known.files.clone(), known.hot()),
+            None => (Arc::default(), Vec::new()),
+        };
+        TableSnapshot { table, schema: table.schema(), store: self.stores[&table].clone(), files, hot }
+    }
+
+    /// The last journal frame whose rows are visible.
+    pub fn applied(&self) -> u64 {
+        *self.applied.borrow()
+    }
+
+    /// Told of every change of [`Lake::applied`].
+    pub fn watch_applied(&self) -> watch::Receiver<u64> {
+        self.applied.subscribe()
+    }
+
+    /// The frame `seq` has been dealt with: its rows are visible.
+    pub(super) fn set_applied(&self, seq: u64) {
+        self.applied.send_replace(seq);
+    }
+
+    /// Makes the rows of `frame` visible. Rows that a table already has in files or has seen are left out.
+    pub(super) fn apply(&self, frame: &Frame) -> Result<(), LakeError> {
+        let wanted = Table::ALL.iter().fold(FrameKind::default(), |all, t| all.and(FrameKind::of(*t)));
+        for part in crate::domain::frame::decode(&frame.payload, wanted)? {
+            if let Part::Rows(table, batch) = part {
+                self.apply_rows(frame.seq, table, batch)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_rows(&self, seq: u64, table: Table, batch: RecordBatch) -> Result<(), LakeError> {
+        let now = self.clock.now();
+        let mut seen = self.seen.lock();
+        if table == Table::LogRecords {
+            self.join_content(&mut seen, &batch, now)?;
+        }
+        if self.tables.read().get(&table).is_none_or(|known| seq <= known.position) {
+            return Ok(());
+        }
+        let mut batch = batch;
+        if let Some(window) = seen.windows.get_mut(&table) {
+            let (kept, again) = window::only_new(window, table, batch, now)?;
+            batch = kept;
+            if again > 0 {
+                let again = u64::try_from(again).unwrap_or(u64::MAX);
+                metrics::counter!("groundline_duplicate_rows_total", "table" => table.name())
+                    .increment(again);
+            }
+        }
+        if table == Table::Spans {
+            batch = seen.waiting.meet(batch, merge_content)?;
+        }
+        if let Some(known) = self.tables.write().get_mut(&table) {
+            known.push(seq, batch)?;
+        }
+        Ok(())
+    }
+
+    fn join_content(&self, seen: &mut Seen, batch: &RecordBatch, now: UnixNanos) -> Result<(), LakeError> {
+        let content: Vec<_> = read_log_content(batch)
+            .into_iter()
+            .map(|c| ((c.trace_id.to_string(), c.span_id.to_string()), c.llm))
+            .collect();
+        if content.is_empty() {
+            return Ok(());
+        }
+        let mut rest = content;
+        if let Some(spans) = self.tables.write().get_mut(&Table::Spans) {
+            rest = spans.join(rest, merge_content)?;
+        }
+        for (key, llm) in rest {
+            let given_up = seen.waiting.keep(key, llm, now);
+            let given_up = u64::try_from(given_up).unwrap_or(u64::MAX);
+            metrics::counter!("groundline_log_content_unjoined_total").increment(given_up);
+        }
+        Ok(())
+    }
+}
+
+/// The keys of the rows that were committed within the window.
+async fn recent(manifest: &Manifest, config: &Config, now: UnixNanos) -> Result<Window, LakeError> {
+    let mut window = Window::new(config.duplicate_window_s, config.duplicate_window_ids, now);
+    let names = window::key_columns(manifest.table);
+    if names.is_empty() {
+        return Ok(window);
+    }
+    let millis = i64::try_from(config.duplicate_window_s).unwrap_or(i64::MAX).saturating_mul(1_000);
+    let since = now.0 / 1_000_000 - millis;
+    for path in manifest.files_since(since)? {
+        for batch in super::writer::read_columns(&manifest.store, &path, names).await? {
+            for key in window::keys(manifest.table, &batch).unwrap_or_default() {
+                window.insert(key, now);
+            }
+        }
+    }
+    Ok(window)
+}

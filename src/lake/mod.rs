@@ -1,0 +1,40 @@
+//! The lake: every table as Parquet files under a Delta log, filled from the journal by one loop.
+//!
+//! | file | what |
+//! |---|---|
+//! | `config` | settings and their faults |
+//! | `store` | the object store: local disk with fsync, or S3 |
+//! | `durable` | a local store whose writes are on the disk when they return |
+//! | `path` | names of data files, printed and parsed |
+//! | `writer` | a batch to the bytes of one Parquet file |
+//! | `manifest` | a Delta table: open, list files, commit |
+//! | `snapshot` | what a query sees |
+//! | `window` | which rows were seen before |
+//! | `tail` | rows that are in the journal but not in files yet |
+//! | `join` | log records meet their spans |
+//! | `flush` | the loop: journal to tail, tail to files |
+//! | `lake` | the door to all of it |
+//!
+//! On disk: `<lake>/<table>/_delta_log/…` and `<lake>/<table>/<first seq>-<last seq>.parquet`. Each commit records the
+//! journal position in the Delta log as the application transaction `groundline`, so a replay after a crash skips what a
+//! table already has (P1, P2). Rows are visible from the moment the loop has read them from the journal (P4).
+
+mod config;
+mod durable;
+mod flush;
+mod join;
+mod manifest;
+mod path;
+mod snapshot;
+mod store;
+mod tail;
+mod window;
+mod writer;
+
+#[expect(clippy::module_inception, reason = "the file that owns the room's handle is named after it")]
+mod lake;
+
+pub use config::{Config, S3};
+pub use flush::{CURSOR, FlushHandle};
+pub use lake::{Lake, LakeError};
+pub use snapshot::{DataFile, TableSnapshot};

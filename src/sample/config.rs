@@ -1,0 +1,130 @@
+//! Settings of sampling and of the queue.
+
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+
+/// Settings of sampling and of the queue.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// A trace whose root has ended is judged when nothing has come for this long, milliseconds. Log records with
+    /// the messages may come seconds after the spans.
+    pub idle_ms: u64,
+    /// A trace whose root was not seen is judged when nothing has come for this long, milliseconds.
+    pub rootless_idle_ms: u64,
+    /// A trace is judged at this age whatever comes, milliseconds.
+    pub max_age_ms: u64,
+    /// Most bytes of spans that are held in open traces; the oldest traces are judged early beyond it.
+    pub max_open_bytes: usize,
+    /// Most spans of one trace that are held.
+    pub max_trace_spans: usize,
+    /// Most items in the queue; more are decided `throttled`.
+    pub queue_items: usize,
+    /// Most bytes of items in the queue; more are decided `throttled`.
+    pub queue_bytes: usize,
+    /// An item that waited longer is decided `expired`, seconds.
+    pub queue_max_age_s: u64,
+    /// How long a worker may hold an item, seconds; then another one may take it.
+    pub lease_s: u64,
+    /// Attempts before an item is given up (`failed`).
+    pub max_attempts: u32,
+    /// The wait before the second attempt, milliseconds; it doubles with each further one.
+    pub retry_ms: u64,
+    /// The rules. A trace is judged by every rule that selects it.
+    pub rules: Vec<RuleConfig>,
+}
+
+/// What a rule selects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "lowercase")]
+pub enum Target {
+    /// Whole traces in which a span passes the filter.
+    #[default]
+    Trace,
+    /// Each span that passes the filter.
+    Span,
+}
+
+/// One sampling rule.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuleConfig {
+    /// Its name, unique.
+    pub name: String,
+    /// SQL over the columns of `spans`, such as `operation = 'llm' AND service_name = 'shop'`.
+    pub filter: String,
+    /// Whole traces, or single spans.
+    #[serde(default)]
+    pub target: Target,
+    /// The probability with which a match is selected, above 0 and up to 1.
+    pub rate: f64,
+    /// Rules with the same salt draw the same numbers; the rule's name if empty.
+    #[serde(default)]
+    pub salt: String,
+    /// The evaluators, by id; `*` stands for every one that is registered.
+    pub evaluators: Vec<String>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            idle_ms: 5_000,
+            rootless_idle_ms: 30_000,
+            max_age_ms: 300_000,
+            max_open_bytes: 256 << 20,
+            max_trace_spans: 10_000,
+            queue_items: 20_000,
+            queue_bytes: 256 << 20,
+            queue_max_age_s: 3_600,
+            lease_s: 120,
+            max_attempts: 4,
+            retry_ms: 1_000,
+            rules: vec![RuleConfig {
+                name: "default".to_owned(),
+                filter: "operation IN ('llm', 'agent')".to_owned(),
+                target: Target::Trace,
+                rate: 1.0,
+                salt: String::new(),
+                evaluators: vec!["*".to_owned()],
+            }],
+        }
+    }
+}
+
+impl Config {
+    /// Every fault, each with the key and what to do. Filters are checked by [`super::compile`].
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        let mut names = HashSet::new();
+        for (at, rule) in self.rules.iter().enumerate() {
+            let key = format!("sample.rules[{at}]");
+            if rule.name.is_empty() {
+                faults.push(format!("{key}.name is empty: name the rule"));
+            } else if !names.insert(&rule.name) {
+                faults.push(format!("{key}.name {:?} is taken: rule names are unique", rule.name));
+            }
+            if !(rule.rate > 0.0 && rule.rate <= 1.0) {
+                faults.push(format!(
+                    "{key}.rate is {}: it is a probability above 0 and up to 1; remove the rule to select nothing",
+                    rule.rate
+                ));
+            }
+            if rule.evaluators.is_empty() {
+                faults.push(format!("{key}.evaluators is empty: name some, or \"*\" for all"));
+            }
+        }
+        if self.rules.len() > super::assemble::MAX_RULES {
+            faults.push(format!("sample.rules: more than {} rules", super::assemble::MAX_RULES));
+        }
+        if self.max_age_ms < self.idle_ms {
+            faults.push("sample.max_age_ms is below sample.idle_ms: no trace could become idle".to_owned());
+        }
+        if self.max_attempts == 0 {
+            faults.push("sample.max_attempts is 0: nothing would be evaluated".to_owned());
+        }
+        if self.queue_items == 0 || self.queue_bytes == 0 {
+            faults.push("sample.queue_items and sample.queue_bytes must be above 0".to_owned());
+        }
+        faults
+    }
+}

@@ -1,0 +1,148 @@
+//! What an evaluator is given, from the spans of a trace.
+//!
+//! The same text stands on many spans of a trace, so the choice is made once: the answer of the root if it has one,
+//! else that of the last model call; the shortest question that belongs to it, because prompts repeat the question
+//! inside pages of context; documents of retrieval, else results of tools, else context that the prompt itself names.
+
+use super::assemble::OpenTrace;
+use crate::domain::batch::SpanRow;
+use crate::domain::document::Document;
+use crate::domain::id::SpanId;
+use crate::domain::message::Message;
+use crate::domain::span::{Operation, StatusCode};
+use crate::domain::trace::EvalInput;
+use regex::Regex;
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+/// Most documents that are judged.
+const MAX_DOCUMENTS: usize = 64;
+/// Most earlier turns that are kept.
+const MAX_HISTORY: usize = 40;
+
+/// The input for the whole trace, and the span that stands for it.
+pub fn of_trace(trace: &OpenTrace) -> Option<(&SpanRow, EvalInput)> {
+    let rows = in_order(trace);
+    let root = root(&rows)?;
+    let model = last_model_call(&rows);
+    let speaker = if root.llm.answer.is_some() && root.llm.operation != Operation::Other {
+        Some(root)
+    } else {
+        model.or_else(|| rows.iter().rev().copied().find(|r| r.llm.answer.is_some()))
+    };
+    let questions = [Some(root), speaker, model].into_iter().flatten();
+    let question = questions.filter_map(|r| r.llm.question.as_ref()).min_by_key(|q| q.len()).cloned();
+    let input = EvalInput {
+        question,
+        answer: speaker.and_then(|r| r.llm.answer.clone()),
+        contexts: contexts(&rows, model.or(speaker)),
+        system_prompt: model.or(speaker).and_then(|r| r.llm.system_prompt.clone()),
+        history: model.or(speaker).map(history).unwrap_or_default(),
+        tenant: Some(root.tenant.clone()),
+        ..EvalInput::default()
+    };
+    Some((root, input))
+}
+
+/// The input for one span of the trace: its own texts, and what was retrieved before it ended.
+pub fn of_span<'a>(trace: &'a OpenTrace, id: &SpanId) -> Option<(&'a SpanRow, EvalInput)> {
+    let span = &trace.spans.get(id)?.row;
+    let before: Vec<&SpanRow> =
+        in_order(trace).into_iter().filter(|r| r.span_id == *id || r.end <= span.end).collect();
+    let input = EvalInput {
+        question: span.llm.question.clone(),
+        answer: span.llm.answer.clone(),
+        contexts: contexts(&before, Some(span)),
+        system_prompt: span.llm.system_prompt.clone(),
+        history: history(span),
+        tenant: Some(span.tenant.clone()),
+        ..EvalInput::default()
+    };
+    Some((span, input))
+}
+
+fn in_order(trace: &OpenTrace) -> Vec<&SpanRow> {
+    let mut rows: Vec<&SpanRow> = trace.spans.values().map(|s| &s.row).collect();
+    rows.sort_by_key(|r| (r.start, r.end, r.span_id));
+    rows
+}
+
+/// The span without a parent, else one whose parent was not seen, else the first.
+fn root<'a>(rows: &[&'a SpanRow]) -> Option<&'a SpanRow> {
+    let ids: HashSet<SpanId> = rows.iter().map(|r| r.span_id).collect();
+    let orphan = |r: &&&SpanRow| r.parent_span_id.is_some_and(|p| !ids.contains(&p));
+    let root = rows.iter().find(|r| r.parent_span_id.is_none());
+    root.or_else(|| rows.iter().find(orphan)).or_else(|| rows.first()).copied()
+}
+
+fn last_model_call<'a>(rows: &[&'a SpanRow]) -> Option<&'a SpanRow> {
+    let calls = rows.iter().filter(|r| r.llm.operation == Operation::Llm && r.status != StatusCode::Error);
+    calls.filter(|r| r.llm.answer.is_some()).max_by_key(|r| (r.end, r.start)).copied()
+}
+
+fn contexts(rows: &[&SpanRow], model: Option<&SpanRow>) -> Vec<Document> {
+    let documents_of = |operation: Operation| {
+        let spans = rows.iter().filter(move |r| r.llm.operation == operation);
+        unique(spans.flat_map(|r| r.llm.documents.iter().cloned()))
+    };
+    for operation in [Operation::Reranker, Operation::Retrieval] {
+        let documents = documents_of(operation);
+        if documents.iter().any(|d| d.content.is_some()) {
+            return documents;
+        }
+    }
+    let tools = rows.iter().filter(|r| r.llm.operation == Operation::Tool && r.status != StatusCode::Error);
+    let results = tools.filter_map(|r| {
+        let content = r.llm.answer.clone()?;
+        Some(Document { id: Some(r.span_id.to_string()), content: Some(content), ..Document::default() })
+    });
+    let results = unique(results);
+    if !results.is_empty() {
+        return results;
+    }
+    model.map(named_in_prompt).unwrap_or_default()
+}
+
+fn unique(documents: impl Iterator<Item = Document>) -> Vec<Document> {
+    let mut seen = HashSet::new();
+    let fresh = documents.filter(|d| seen.insert(d.content.clone().or_else(|| d.id.clone())));
+    fresh.take(MAX_DOCUMENTS).collect()
+}
+
+/// Context that the prompt itself names: the text after a heading such as `Context:`, up to the question.
+fn named_in_prompt(model: &SpanRow) -> Vec<Document> {
+    static HEADING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let names = "context|documents?|sources?|passages?|references?|knowledge";
+        Regex::new(&format!(r"(?is)(?:^|\n)[^\n]{{0,60}}\b(?:{names})\b[^\n]{{0,60}}:\s*\n?(.*)$")).ok()
+    });
+    static QUESTION: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?i)\n\s*(?:user )?(?:question|query)\s*:").ok());
+    let (Some(heading), Some(end)) = (HEADING.as_ref(), QUESTION.as_ref()) else { return Vec::new() };
+    let texts = model.llm.input_messages.iter().rev().filter_map(Message::joined_text);
+    for text in texts {
+        let Some(found) = heading.captures(&text).and_then(|c| c.get(1)) else { continue };
+        let body = found.as_str();
+        let body = end.find(body).map_or(body, |q| &body[..q.start()]).trim();
+        if body.len() >= 40 {
+            let document = Document {
+                id: Some("prompt".to_owned()),
+                content: Some(body.to_owned()),
+                rank: Some(0),
+                ..Document::default()
+            };
+            return vec![document];
+        }
+    }
+    Vec::new()
+}
+
+/// Earlier turns of the conversation, without the system prompt and the last question.
+fn history(model: &SpanRow) -> Vec<String> {
+    let messages = &model.llm.input_messages;
+    let last = messages.iter().rposition(|m| m.role == "user").unwrap_or(messages.len());
+    let turns = messages.iter().take(last).filter(|m| m.role == "user" || m.role == "assistant");
+    let texts: Vec<String> =
+        turns.filter_map(|m| Some(format!("{}: {}", m.role, m.joined_text()?))).collect();
+    let skip = texts.len().saturating_sub(MAX_HISTORY);
+    texts.into_iter().skip(skip).collect()
+}

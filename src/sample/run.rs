@@ -1,0 +1,297 @@
+//! The loop of sampling: journal to open traces, ripe traces to decisions and items.
+
+use super::assemble::Open;
+use super::config::Config;
+use super::decide::{Verdict, decide};
+use super::queue::{Queue, QueueEvent};
+use super::rule::Rule;
+use crate::domain::batch::decisions_to_batch;
+use crate::domain::columns::Table;
+use crate::domain::decision::DecisionKind;
+use crate::domain::frame::{self, FrameKind, Part};
+use crate::domain::id::TraceId;
+use crate::domain::time::{Clock, SECOND, UnixNanos};
+use crate::journal::{Frame, Journal, JournalError, Reader};
+use arrow::array::{AsArray, RecordBatch};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// The name of the journal cursor behind which sampling and the queue need no frames.
+pub const CURSOR: &str = "sample";
+
+/// Traces that were decided are remembered for this long, so that late spans do not open them again.
+const REMEMBER_NANOS: i64 = 3_600 * SECOND;
+const REMEMBER_TRACES: usize = 500_000;
+/// How often open traces are looked at.
+const TICK: Duration = Duration::from_millis(100);
+/// Frames that are read between two looks at the open traces.
+const FRAMES_A_TICK: usize = 2_000;
+/// Traces whose decisions go into one frame.
+const TRACES_A_FRAME: usize = 200;
+
+/// The sampling loop. It also feeds the queue, because both live from the same frames.
+pub struct Sampler {
+    journal: Journal,
+    rules: Arc<Vec<Rule>>,
+    queue: Arc<Queue>,
+    clock: Arc<dyn Clock>,
+    open: Open,
+    decided: Decided,
+    reader: Reader,
+    at: u64,
+    cursor: u64,
+    progress: Arc<Progress>,
+}
+
+/// How far the loop is, for those who wait for it.
+#[derive(Debug, Default)]
+pub struct Progress {
+    position: AtomicU64,
+    open: AtomicUsize,
+}
+
+impl Progress {
+    /// The last frame that was read, and how many traces were open after it.
+    pub fn now(&self) -> (u64, usize) {
+        let position = self.position.load(Ordering::Acquire);
+        (position, self.open.load(Ordering::Acquire))
+    }
+}
+
+impl Sampler {
+    /// Opens the loop at its cursor. When it returns, the queue holds every item that was waiting before the start.
+    pub fn new(
+        journal: Journal,
+        rules: Arc<Vec<Rule>>,
+        queue: Arc<Queue>,
+        clock: Arc<dyn Clock>,
+        config: Config,
+    ) -> Result<Self, JournalError> {
+        let cursor = journal.cursor(CURSOR)?;
+        let mut decided = Decided::default();
+        // What was decided before the crash must be known before the same spans are read again.
+        let mut ahead = journal.reader(cursor)?;
+        while let Some(frame) = ahead.next()? {
+            for part in parts(&frame, FrameKind::of(Table::Decisions).and(FrameKind::queue())) {
+                match part {
+                    Part::Rows(_, batch) => decided.note_rows(&batch, clock.now()),
+                    Part::Queue(bytes) => apply_events(&queue, frame.seq, &bytes),
+                }
+            }
+        }
+        let reader = journal.reader(cursor)?;
+        let (open, progress) = (Open::new(config), Arc::default());
+        Ok(Self { journal, rules, queue, clock, open, decided, reader, at: cursor, cursor, progress })
+    }
+
+    /// How far the loop is; stays true while it runs.
+    pub fn progress(&self) -> Arc<Progress> {
+        self.progress.clone()
+    }
+
+    /// Runs until `stop`. Open traces are left open: the next start reads them again.
+    pub async fn run(mut self, stop: CancellationToken) -> Result<(), JournalError> {
+        let mut saved = tokio::time::Instant::now();
+        loop {
+            let behind = self.read()?;
+            self.close().await?;
+            self.progress.open.store(self.open.len(), Ordering::Release);
+            self.progress.position.store(self.at, Ordering::Release);
+            let stopping = stop.is_cancelled();
+            if stopping || saved.elapsed() > Duration::from_secs(2) {
+                self.save_cursor()?;
+                saved = tokio::time::Instant::now();
+            }
+            if stopping {
+                return Ok(());
+            }
+            if !behind {
+                tokio::select! {
+                    () = stop.cancelled() => {}
+                    () = tokio::time::sleep(TICK) => {}
+                }
+            }
+        }
+    }
+
+    /// Reads some frames; true if there are more.
+    fn read(&mut self) -> Result<bool, JournalError> {
+        let wanted =
+            FrameKind::of(Table::Spans).and(FrameKind::of(Table::LogRecords)).and(FrameKind::queue());
+        for _ in 0..FRAMES_A_TICK {
+            let Some(frame) = self.reader.next()? else { return Ok(false) };
+            let now = self.clock.now();
+            for part in parts(&frame, wanted) {
+                let decided = &self.decided;
+                let skip = |id: &TraceId| decided.has(id);
+                match part {
+                    Part::Rows(Table::Spans, batch) => {
+                        self.open.add_spans(frame.seq, &batch, &self.rules, skip, now);
+                    }
+                    Part::Rows(_, batch) => self.open.add_logs(frame.seq, &batch, &self.rules, skip, now),
+                    Part::Queue(bytes) => apply_events(&self.queue, frame.seq, &bytes),
+                }
+            }
+            self.at = frame.seq;
+        }
+        Ok(true)
+    }
+
+    /// Decides about the ripe traces. When it returns, decisions and items are durable.
+    async fn close(&mut self) -> Result<(), JournalError> {
+        let now = self.clock.now();
+        let ripe = self.open.take_ripe(now);
+        metrics::gauge!("groundline_open_traces").set(self.open.len() as f64);
+        for chunk in ripe.chunks(TRACES_A_FRAME) {
+            let mut verdict = Verdict::default();
+            for (id, trace) in chunk {
+                let one = decide(*id, trace, &self.rules, now);
+                verdict.decisions.extend(one.decisions);
+                verdict.items.extend(one.items);
+            }
+            self.throttle(&mut verdict);
+            if !verdict.decisions.is_empty() {
+                self.append(verdict).await?;
+            }
+            for (id, _) in chunk {
+                self.decided.note(*id, now);
+            }
+        }
+        Ok(())
+    }
+
+    /// Items that do not fit into the queue are decided `throttled` instead.
+    fn throttle(&self, verdict: &mut Verdict) {
+        let before = verdict.items.len();
+        let mut room = before;
+        if !self.queue.has_room(0) {
+            room = 0;
+        }
+        if room == before {
+            return;
+        }
+        verdict.items.truncate(room);
+        for decision in &mut verdict.decisions {
+            if decision.decision == DecisionKind::Queued {
+                decision.decision = DecisionKind::Throttled;
+                decision.reason = "the queue is full (sample.queue_items, sample.queue_bytes)".to_owned();
+            }
+        }
+    }
+
+    async fn append(&self, verdict: Verdict) -> Result<(), JournalError> {
+        for decision in &verdict.decisions {
+            metrics::counter!("groundline_decisions_total", "rule" => decision.rule.clone(),
+                "decision" => decision.decision.as_str())
+            .increment(1);
+        }
+        let events: Vec<QueueEvent> =
+            verdict.items.into_iter().map(|item| QueueEvent::Queued(Box::new(item))).collect();
+        let encoded = (|| {
+            let mut parts = vec![Part::Rows(Table::Decisions, decisions_to_batch(&verdict.decisions)?)];
+            if !events.is_empty() {
+                let bytes = QueueEvent::encode(&events).map_err(|e| frame_fault(&e))?;
+                parts.push(Part::Queue(bytes));
+            }
+            frame::encode(&parts)
+        })();
+        match encoded {
+            Ok((kind, payload)) => append_durably(&self.journal, kind, payload).await,
+            Err(error) => {
+                metrics::counter!("groundline_sampling_errors_total").increment(1);
+                tracing::error!(%error, "decisions could not be written");
+                Ok(())
+            }
+        }
+    }
+
+    /// Moves the cursor to what neither an open trace nor a waiting item needs.
+    fn save_cursor(&mut self) -> Result<(), JournalError> {
+        let needed = [self.open.first_seq(), self.queue.first_seq()].into_iter().flatten().min();
+        let cursor = needed.map_or(self.at, |seq| (seq - 1).min(self.at));
+        if cursor > self.cursor {
+            self.journal.set_cursor(CURSOR, cursor)?;
+            self.cursor = cursor;
+        }
+        Ok(())
+    }
+}
+
+/// Appends, and comes back for as long as the journal says "later": what a loop owes does not get lost in a full disk.
+pub async fn append_durably(
+    journal: &Journal,
+    kind: FrameKind,
+    payload: bytes::Bytes,
+) -> Result<(), JournalError> {
+    loop {
+        match journal.append(kind.0, payload.clone()).await {
+            Ok(_) => return Ok(()),
+            Err(error) if error.is_retryable() => {
+                tracing::warn!(%error, "the journal is full; waiting");
+                tokio::time::sleep(Duration::from_millis(500)).await;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn frame_fault(error: &super::queue::QueueError) -> frame::FrameError {
+    frame::FrameError::Arrow(arrow::error::ArrowError::ExternalError(error.to_string().into()))
+}
+
+fn parts(frame: &Frame, wanted: FrameKind) -> Vec<Part> {
+    if !FrameKind(frame.kind).meets(wanted) {
+        return Vec::new();
+    }
+    frame::decode(&frame.payload, wanted).unwrap_or_else(|error| {
+        metrics::counter!("groundline_frames_unreadable_total").increment(1);
+        tracing::error!(seq = frame.seq, %error, "journal frame left out of sampling");
+        Vec::new()
+    })
+}
+
+fn apply_events(queue: &Queue, seq: u64, bytes: &[u8]) {
+    match QueueEvent::decode(bytes) {
+        Ok(events) => events.into_iter().for_each(|event| queue.apply(seq, event)),
+        Err(error) => tracing::error!(seq, %error, "queue events left out"),
+    }
+}
+
+/// Traces that were decided, oldest first.
+#[derive(Default)]
+struct Decided {
+    when: HashMap<TraceId, UnixNanos>,
+    order: VecDeque<(UnixNanos, TraceId)>,
+}
+
+impl Decided {
+    fn has(&self, id: &TraceId) -> bool {
+        self.when.contains_key(id)
+    }
+
+    fn note(&mut self, id: TraceId, now: UnixNanos) {
+        if self.when.insert(id, now).is_none() {
+            self.order.push_back((now, id));
+        }
+        while let Some((when, old)) = self.order.front() {
+            if self.order.len() <= REMEMBER_TRACES && now.since(*when) <= REMEMBER_NANOS {
+                break;
+            }
+            self.when.remove(old);
+            self.order.pop_front();
+        }
+    }
+
+    /// Only what is decided at once about a trace counts: `scored` and its like follow later.
+    fn note_rows(&mut self, batch: &RecordBatch, now: UnixNanos) {
+        let Some(ids) = batch.column_by_name("trace_id").and_then(|c| c.as_string_opt::<i32>()) else {
+            return;
+        };
+        for id in ids.iter().flatten().filter_map(|text| TraceId::from_hex(text).ok()) {
+            self.note(id, now);
+        }
+    }
+}

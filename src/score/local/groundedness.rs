@@ -1,0 +1,239 @@
+//! `groundedness`: does every sentence of the answer have a sentence like it in the context?
+
+use std::sync::Arc;
+
+use crate::domain::score::{Better, Score};
+use crate::domain::trace::EvalInput;
+use crate::score::evaluator::{Evaluator, Metric};
+use crate::score::model::{ENCODER_VERSION, ModelError, Models, excerpt, segments, unit_cosine};
+
+const NAME: &str = "groundedness";
+const MAX_ANSWER_SENTENCES: usize = 200;
+const MAX_CONTEXT_SENTENCES: usize = 2_000;
+
+/// A shorter sentence ("Yes.") is like too many others to be evidence for anything.
+const MIN_TOKENS: usize = 3;
+
+/// The minimum over the answer's sentences of the highest cosine similarity to any sentence of the context.
+///
+/// From 0 to 1; a negative cosine counts as 0. Similarity is not entailment: a sentence that swaps a number keeps its
+/// similarity, so a contradiction is for `hallucination` to find.
+pub struct Groundedness {
+    models: Arc<Models>,
+    metrics: [Metric; 1],
+    version: String,
+}
+
+/// The answer's sentences that can be compared.
+struct Answer<'a> {
+    sentences: Vec<&'a str>,
+    too_short: usize,
+    left_out: usize,
+}
+
+/// One sentence of the context, and the place of its document in the input.
+#[derive(Clone, Copy)]
+struct Evidence<'a> {
+    document: usize,
+    text: &'a str,
+}
+
+/// The answer's sentence that has the least support.
+struct Least {
+    sentence: usize,
+    evidence: usize,
+    similarity: f64,
+}
+
+impl Groundedness {
+    /// With the default threshold, 0.75.
+    pub fn new(models: Arc<Models>) -> Self {
+        let metric = Metric { name: NAME, better: Better::Higher, threshold: Some(0.75) };
+        Self { models, metrics: [metric], version: format!("1+{ENCODER_VERSION}") }
+    }
+
+    /// With another threshold.
+    #[must_use]
+    pub fn with_threshold(mut self, threshold: f64) -> Self {
+        self.metrics[0].threshold = Some(threshold);
+        self
+    }
+
+    fn answer<'a>(&self, text: &'a str) -> Answer<'a> {
+        let cut = segments(text, MAX_ANSWER_SENTENCES);
+        let long_enough = |text: &&str| self.models.encoder.meaningful_tokens(text, MIN_TOKENS) >= MIN_TOKENS;
+        let mut sentences: Vec<&str> = cut.pieces.iter().copied().filter(long_enough).collect();
+        let mut too_short = cut.pieces.len() - sentences.len();
+        if sentences.is_empty() && long_enough(&text) {
+            (sentences, too_short) = (vec![text], 0);
+        }
+        Answer { sentences, too_short, left_out: cut.left_out }
+    }
+
+    fn least(&self, answer: &Answer<'_>, evidence: &[Evidence<'_>]) -> Result<Option<Least>, ModelError> {
+        let texts: Vec<&str> =
+            answer.sentences.iter().copied().chain(evidence.iter().map(|e| e.text)).collect();
+        let vectors = self.models.encoder.embed(&texts)?;
+        let (sentences, contexts) = vectors.split_at(answer.sentences.len());
+        let nearest = |(sentence, vector): (usize, &Vec<f32>)| {
+            let similarities = contexts.iter().map(|context| f64::from(unit_cosine(vector, context)));
+            let best = similarities.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+            best.map(|(evidence, similarity)| Least { sentence, evidence, similarity: similarity.max(0.0) })
+        };
+        Ok(sentences
+            .iter()
+            .enumerate()
+            .filter_map(nearest)
+            .min_by(|a, b| a.similarity.total_cmp(&b.similarity)))
+    }
+
+    fn judge(&self, text: &str, input: &EvalInput) -> Result<Score, ModelError> {
+        let (evidence, evidence_left_out) = evidence(input);
+        if evidence.is_empty() {
+            return Ok(Score::skipped(NAME, "contexts"));
+        }
+        let answer = self.answer(text);
+        let Some(least) = self.least(&answer, &evidence)? else {
+            return Ok(Score::failed(NAME, "answer too short to embed"));
+        };
+        let found = evidence[least.evidence];
+        let mut why = format!(
+            "Least grounded sentence: \"{}\". Nearest evidence, similarity {:.3}, in {}: \"{}\".",
+            excerpt(answer.sentences[least.sentence]),
+            least.similarity,
+            document_name(input, found.document),
+            excerpt(found.text),
+        );
+        if answer.too_short > 0 {
+            why += &format!(" {} too short to embed were left out.", counted(answer.too_short, "sentence"));
+        }
+        if answer.left_out > 0 {
+            why += &format!(" Only the first {MAX_ANSWER_SENTENCES} sentences of the answer were judged.");
+        }
+        if evidence_left_out {
+            why += &format!(" Only the first {MAX_CONTEXT_SENTENCES} sentences of the context were read.");
+        }
+        let threshold = self.metrics[0].threshold.unwrap_or(0.75);
+        Ok(Score::measured(NAME, least.similarity, threshold, Better::Higher).because(why))
+    }
+}
+
+impl Evaluator for Groundedness {
+    fn id(&self) -> &str {
+        NAME
+    }
+
+    fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn metrics(&self) -> &[Metric] {
+        &self.metrics
+    }
+
+    fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
+        let Some(answer) = input.answer.as_deref().filter(|text| !text.trim().is_empty()) else {
+            return vec![Score::skipped(NAME, "answer")];
+        };
+        vec![self.judge(answer, input).unwrap_or_else(|error| Score::failed(NAME, &error.to_string()))]
+    }
+}
+
+/// The context's sentences, and whether some were left out.
+fn evidence(input: &EvalInput) -> (Vec<Evidence<'_>>, bool) {
+    let (mut found, mut left_out) = (Vec::new(), false);
+    for (document, content) in input.contexts.iter().map(|d| d.content.as_deref().unwrap_or("")).enumerate() {
+        let cut = segments(content, MAX_CONTEXT_SENTENCES - found.len());
+        left_out |= cut.left_out > 0;
+        found.extend(cut.pieces.into_iter().map(|text| Evidence { document, text }));
+    }
+    (found, left_out)
+}
+
+fn document_name(input: &EvalInput, index: usize) -> String {
+    let document = &input.contexts[index];
+    match document.id.as_ref().or(document.uri.as_ref()) {
+        Some(name) => format!("document {} ({})", index + 1, excerpt(name)),
+        None => format!("document {}", index + 1),
+    }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::document::Document;
+    use crate::domain::score::ScoreStatus;
+
+    fn judged(answer: &str, contexts: &[&str]) -> Score {
+        let contexts =
+            contexts.iter().map(|text| Document { content: Some((*text).to_owned()), ..Default::default() });
+        let input =
+            EvalInput { answer: Some(answer.to_owned()), contexts: contexts.collect(), ..Default::default() };
+        let mut scores = Groundedness::new(Models::embedded(1).unwrap()).evaluate(&input);
+        assert_eq!(scores.len(), 1);
+        scores.remove(0)
+    }
+
+    const CONTEXTS: [&str; 2] = [
+        "The museum opens at nine in the morning. It is closed on Mondays.",
+        "Tickets cost twelve euros. Children under six enter free of charge.",
+    ];
+
+    #[test]
+    fn the_weakest_sentence_decides() {
+        let good = judged("The museum opens at nine in the morning. A ticket costs twelve euros.", &CONTEXTS);
+        assert!(good.value.unwrap() > 0.8 && good.passed == Some(true), "{good:?}");
+        let bad = judged("The museum opens at nine in the morning. Elephants sleep standing up.", &CONTEXTS);
+        assert!(bad.value.unwrap() < 0.35 && bad.passed == Some(false), "{bad:?}");
+        let why = bad.rationale.unwrap();
+        assert!(why.contains("Elephants sleep standing up") && why.contains("document "), "{why}");
+    }
+
+    #[test]
+    fn the_rationale_names_the_evidence() {
+        let score = judged("Entrance is free for small children.", &CONTEXTS);
+        let why = score.rationale.unwrap();
+        assert!(why.contains("document 2") && why.contains("Children under six"), "{why}");
+    }
+
+    #[test]
+    fn an_answer_too_short_is_a_fault_and_not_a_pass() {
+        for answer in ["Yes.", "42", "\u{1f600}"] {
+            let score = judged(answer, &CONTEXTS);
+            assert_eq!(score.status, ScoreStatus::Error, "{answer}: {score:?}");
+            assert_eq!(score.error.as_deref(), Some("answer too short to embed"));
+            assert_eq!(score.value, None);
+        }
+        let score = judged("Yes. The museum is closed on Mondays.", &CONTEXTS);
+        assert!(score.value.unwrap() > 0.75);
+        assert!(score.rationale.unwrap().contains("1 sentence too short"));
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let score = judged("The museum opens at nine.", &[]);
+        assert_eq!((score.status, score.error.as_deref()), (ScoreStatus::Skipped, Some("contexts")));
+        let score = judged("  ", &CONTEXTS);
+        assert_eq!((score.status, score.error.as_deref()), (ScoreStatus::Skipped, Some("answer")));
+    }
+
+    #[test]
+    fn limits_are_told() {
+        let answer = "The museum opens at nine in the morning. ".repeat(250);
+        let score = judged(&answer, &[&"Tickets cost twelve euros in summer. ".repeat(2_100)]);
+        let why = score.rationale.unwrap();
+        assert!(why.contains("first 200 sentences of the answer"), "{why}");
+        assert!(why.contains("first 2000 sentences of the context"), "{why}");
+    }
+
+    #[test]
+    fn the_threshold_can_be_set() {
+        let models = Models::embedded(1).unwrap();
+        let evaluator = Groundedness::new(models).with_threshold(0.2);
+        assert_eq!(evaluator.metrics()[0].threshold, Some(0.2));
+    }
+}

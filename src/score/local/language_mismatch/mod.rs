@@ -1,0 +1,11 @@
+//! One language from question to answer.
+//!
+//! | file | what |
+//! |---|---|
+//! | `evaluator` | the evaluator `language_mismatch` |
+//! | `identify` | which language a text is in, and how two texts stand to each other |
+
+mod evaluator;
+pub mod identify;
+
+pub use evaluator::LanguageMismatch;

@@ -1,0 +1,31 @@
+//! Evaluation: what is asked of an answer, and the loop that asks it.
+//!
+//! | file | what |
+//! |---|---|
+//! | `config` | which evaluators run, with which thresholds |
+//! | `evaluator` | the trait that every evaluator implements |
+//! | `text` | sentences and words |
+//! | `model` | inference with the weights that the binary carries |
+//! | `local` | one file an evaluator that runs in the process |
+//! | `registry` | evaluators by id |
+//! | `offline` | JSON lines in, JSON lines out |
+//! | `rows` | scores as rows, with their identity |
+//! | `run` | the loop: a queue item to durable scores |
+
+pub mod text;
+
+mod config;
+mod evaluator;
+mod local;
+mod model;
+mod offline;
+mod registry;
+mod rows;
+mod run;
+
+pub use config::Config;
+pub use evaluator::{Evaluator, Metric};
+pub use model::{ModelError, Models};
+pub use offline::{OfflineInput, OfflineRow, read_line, score_line};
+pub use registry::{IDS, Registry, RegistryError};
+pub use run::Scorer;

@@ -1,0 +1,35 @@
+//! Inference with the models that the program carries.
+//!
+//! | file | what |
+//! |---|---|
+//! | `error` | what can go wrong |
+//! | `assets` | the weights, as bytes of the program |
+//! | `normalize` | text brought to what the vocabulary knows: lower case, no accents, no control characters |
+//! | `wordpiece` | normalised text as token ids |
+//! | `segments` | a text as pieces that the encoder can read whole |
+//! | `pool` | a bounded set of things that threads borrow |
+//! | `cache` | the embeddings of texts that were seen lately |
+//! | `encoder` | texts as unit vectors |
+//! | `toxicity_head` | a text's vector as six probabilities |
+//! | `models` | all of them, opened once for the whole program |
+//!
+//! An embedding depends on its text alone: the ranges of the quantised network are fixed, so neither the texts that
+//! share a batch nor the number of threads move it by more than rounding.
+
+mod assets;
+mod cache;
+mod encoder;
+mod error;
+mod models;
+mod normalize;
+mod pool;
+mod segments;
+mod toxicity_head;
+mod wordpiece;
+
+pub use assets::{ENCODER_VERSION, TOXICITY_VERSION};
+pub use encoder::{EMBEDDING_DIM, Encoder, MAX_TOKENS, cosine, unit_cosine};
+pub use error::ModelError;
+pub use models::Models;
+pub use segments::{Segments, excerpt, segments};
+pub use toxicity_head::{ToxicityHead, ToxicityScores};

@@ -1,0 +1,114 @@
+//! Evaluators by id.
+
+use super::config::Config;
+use super::evaluator::Evaluator;
+use super::local;
+use super::model::{ModelError, Models};
+use crate::domain::score::{Better, Score, ScoreStatus};
+use crate::domain::trace::EvalInput;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// Every evaluator's id, in the order of the README's table.
+pub const IDS: &[&str] = &[
+    "groundedness",
+    "answer_relevancy_similarity",
+    "context_relevancy_soft",
+    "toxicity",
+    "pii_leakage",
+    "sensitive_data_leakage",
+    "prompt_leakage",
+    "language_mismatch",
+    "looping",
+    "tokens_presence",
+];
+
+/// An id that names no evaluator.
+#[derive(Debug, thiserror::Error)]
+#[error("no evaluator {id:?}; there are {known}")]
+pub struct RegistryError {
+    id: String,
+    known: String,
+}
+
+/// The evaluators that run.
+pub struct Registry {
+    evaluators: BTreeMap<String, Arc<dyn Evaluator>>,
+    thresholds: BTreeMap<String, f64>,
+}
+
+impl Registry {
+    /// Builds every evaluator that `config` does not disable; loads the embedded models.
+    pub fn new(config: &Config) -> Result<Self, ModelError> {
+        let models = Models::embedded(config.worker_count())?;
+        let all: Vec<Arc<dyn Evaluator>> = vec![
+            Arc::new(local::Groundedness::new(models.clone())),
+            Arc::new(local::AnswerRelevancySimilarity::new(models.clone())),
+            Arc::new(local::ContextRelevancySoft::new(models.clone())),
+            Arc::new(local::Toxicity::new(models)),
+            Arc::new(local::PiiLeakage::new()),
+            Arc::new(local::SensitiveDataLeakage::new()),
+            Arc::new(local::PromptLeakage::new().with_canaries(config.canaries.clone())),
+            Arc::new(local::LanguageMismatch::new()),
+            Arc::new(local::Looping::new()),
+            Arc::new(local::TokensPresence::new()),
+        ];
+        let evaluators = all
+            .into_iter()
+            .filter(|e| !config.disabled.iter().any(|id| id == e.id()))
+            .map(|e| (e.id().to_owned(), e))
+            .collect();
+        Ok(Self { evaluators, thresholds: config.thresholds.clone() })
+    }
+
+    /// The ids of all that run.
+    pub fn ids(&self) -> Vec<String> {
+        self.evaluators.keys().cloned().collect()
+    }
+
+    /// The evaluators that `ids` name, each once; `*` stands for all.
+    pub fn select(&self, ids: &[String]) -> Result<Vec<Arc<dyn Evaluator>>, RegistryError> {
+        let mut chosen: BTreeMap<&str, Arc<dyn Evaluator>> = BTreeMap::new();
+        for id in ids {
+            if id == "*" {
+                chosen.extend(self.evaluators.iter().map(|(id, e)| (id.as_str(), e.clone())));
+                continue;
+            }
+            let (id, evaluator) = self
+                .evaluators
+                .get_key_value(id.as_str())
+                .ok_or_else(|| RegistryError { id: id.clone(), known: self.ids().join(", ") })?;
+            chosen.insert(id, evaluator.clone());
+        }
+        Ok(chosen.into_values().collect())
+    }
+
+    /// Runs one evaluator. A panic inside it is a failed score, not a lost worker.
+    pub fn evaluate(&self, evaluator: &dyn Evaluator, input: &EvalInput) -> Vec<Score> {
+        let result = catch_unwind(AssertUnwindSafe(|| evaluator.evaluate(input)));
+        let mut scores = result.unwrap_or_else(|_| {
+            let name = evaluator.metrics().first().map_or(evaluator.id(), |m| m.name);
+            vec![Score::failed(name, "the evaluator panicked; see the server's log")]
+        });
+        for score in &mut scores {
+            self.apply_threshold(evaluator, score);
+        }
+        scores
+    }
+
+    /// A configured threshold replaces the evaluator's own, and the verdict follows it.
+    fn apply_threshold(&self, evaluator: &dyn Evaluator, score: &mut Score) {
+        let Some(threshold) = self.thresholds.get(&score.metric).copied() else { return };
+        let metric = evaluator.metrics().iter().find(|m| m.name == score.metric);
+        let (Some(metric), Some(value)) = (metric, score.value) else { return };
+        if score.status != ScoreStatus::Ok || score.threshold.is_none() {
+            return;
+        }
+        score.threshold = Some(threshold);
+        score.passed = Some(match metric.better {
+            Better::Higher => value >= threshold,
+            Better::Lower => value < threshold,
+        });
+    }
+}

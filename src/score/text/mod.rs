@@ -1,0 +1,20 @@
+//! Text cut into the pieces that evaluators compare.
+//!
+//! | file | what |
+//! |---|---|
+//! | `sentences` | sentences with their place in the text |
+//! | `lines` | which line breaks end a sentence; list markers, headings, tables, fenced code |
+//! | `boundary` | whether a stop inside a block ends a sentence |
+//! | `abbreviations` | words whose full stop is part of the word |
+//! | `tokens` | words in lower case with their place, and n-grams of them |
+//!
+//! Every function here costs time in proportion to the text, and gives places as byte offsets into it.
+
+mod abbreviations;
+mod boundary;
+mod lines;
+mod sentences;
+mod tokens;
+
+pub use sentences::{Sentence, sentences};
+pub use tokens::{Word, ngram_hashes, words};

@@ -1,0 +1,362 @@
+//! The query engine: one session with tables, views and functions, and the limits around every query.
+
+use super::cancel::{self, Flag};
+use super::config::Config;
+use super::error::SqlError;
+use super::functions;
+use super::guard;
+use super::stream::{AbortOnDrop, Item, QueryStream, Record, bytes_of, deadline, pump, timed_out};
+use super::tables::{LakeTable, PrivateStores, QuerySnapshots, Snapshots, column_docs};
+use super::views;
+use crate::domain::columns::Table;
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use datafusion::error::DataFusionError;
+use datafusion::execution::FunctionRegistry;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryConsumer, MemoryReservation};
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::{SendableRecordBatchStream, SessionState};
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::execute_stream;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::sql::sqlparser::ast::Statement;
+use datafusion_postgres::datafusion_pg_catalog::pg_catalog::context::EmptyContextProvider;
+use datafusion_postgres::datafusion_pg_catalog::setup_pg_catalog;
+use futures::TryStreamExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::runtime::Runtime;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::time::{Instant, timeout_at};
+
+/// The name of the database, as `\l` shows it.
+pub const DATABASE: &str = "groundline";
+
+/// Footers of Parquet files that are kept, bytes.
+const FOOTER_CACHE: usize = 32 << 20;
+
+/// Stack of a query thread: plans of deep expressions are walked recursively.
+const STACK: usize = 16 << 20;
+
+/// Batches that wait between a query and a slow reader.
+const BUFFERED: usize = 2;
+
+/// The query engine over the lake.
+///
+/// Queries run on threads of their own, so that one which computes for long does not hold up the server's other work.
+pub struct Sql {
+    core: Arc<Core>,
+    runtime: Option<Runtime>,
+}
+
+struct Core {
+    context: SessionContext,
+    config: Config,
+    permits: Arc<Semaphore>,
+    waiting: AtomicUsize,
+}
+
+/// What is to be run.
+pub enum Work {
+    /// Text of one statement, not checked yet.
+    Text(String),
+    /// A parsed statement, not checked yet.
+    Parsed(Box<Statement>),
+    /// A plan, not checked yet.
+    Plan(Box<LogicalPlan>),
+}
+
+/// A whole result, counted against the memory limit for as long as it is held.
+pub struct Collected {
+    /// The columns.
+    pub schema: SchemaRef,
+    /// The rows.
+    pub batches: Vec<RecordBatch>,
+    _held: MemoryReservation,
+}
+
+impl Sql {
+    /// Prepares the session; reads nothing yet.
+    ///
+    /// # Errors
+    /// [`SqlError::Wrong`] with every fault of `config`; [`SqlError::Internal`] if threads cannot be started or a view does
+    /// not fit its tables.
+    pub fn new(snapshots: Snapshots, config: Config) -> Result<Self, SqlError> {
+        let faults = config.faults();
+        if !faults.is_empty() {
+            return Err(SqlError::Wrong(faults.join("; ")));
+        }
+        let context = session(&snapshots, &config).map_err(|e| SqlError::Internal(e.strip_backtrace()))?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(config.target_partitions)
+            .thread_name("sql")
+            .thread_stack_size(STACK)
+            .enable_all()
+            .build()
+            .map_err(|e| SqlError::Internal(format!("query threads: {e}")))?;
+        let permits = Arc::new(Semaphore::new(config.max_concurrent));
+        let core = Core { context, config, permits, waiting: AtomicUsize::new(0) };
+        Ok(Self { core: Arc::new(core), runtime: Some(runtime) })
+    }
+
+    /// The limits.
+    pub fn config(&self) -> &Config {
+        &self.core.config
+    }
+
+    /// The session with all tables and functions; what runs on it directly is not limited.
+    pub fn session(&self) -> SessionContext {
+        self.core.context.clone()
+    }
+
+    /// Runs one reading statement; when the call returns, planning is done and rows can be read.
+    ///
+    /// # Errors
+    /// [`SqlError::Wrong`] for anything that is not one valid reading statement, [`SqlError::Limit`] and
+    /// [`SqlError::Busy`] for the limits of [`Config`].
+    pub async fn query(&self, sql: &str) -> Result<QueryStream, SqlError> {
+        self.run("local", Work::Text(sql.to_owned()), None).await
+    }
+
+    /// Runs one reading statement and collects all of its rows.
+    ///
+    /// # Errors
+    /// As [`Sql::query`].
+    pub async fn collect(&self, sql: &str) -> Result<(SchemaRef, Vec<RecordBatch>), SqlError> {
+        let all = self.collect_from("local", sql).await?;
+        Ok((all.schema, all.batches))
+    }
+
+    /// Like [`Sql::collect`], for a named door; the rows count against `memory_bytes` until they are dropped.
+    ///
+    /// # Errors
+    /// As [`Sql::query`].
+    pub async fn collect_from(&self, door: &'static str, sql: &str) -> Result<Collected, SqlError> {
+        let mut rows = self.run(door, Work::Text(sql.to_owned()), None).await?;
+        let pool = &self.core.context.runtime_env().memory_pool;
+        let held = MemoryConsumer::new("result").register(pool);
+        let mut batches = Vec::new();
+        while let Some(batch) = rows.try_next().await? {
+            held.try_grow(usize::try_from(bytes_of(&batch)).unwrap_or(usize::MAX))?;
+            batches.push(batch);
+        }
+        Ok(Collected { schema: rows.schema(), batches, _held: held })
+    }
+
+    /// Runs `work` that came through `door`, for at most `timeout_ms` if that is shorter than the configured limit.
+    ///
+    /// # Errors
+    /// As [`Sql::query`].
+    pub async fn run(
+        &self,
+        door: &'static str,
+        work: Work,
+        timeout_ms: Option<u64>,
+    ) -> Result<QueryStream, SqlError> {
+        let mut record = Record::new(door);
+        let result = self.begin(work, timeout_ms).await;
+        match result {
+            Ok(begun) => Ok(begun.into_stream(record)),
+            Err(error) => {
+                record.set(error.outcome());
+                Err(error)
+            }
+        }
+    }
+
+    async fn begin(&self, work: Work, timeout_ms: Option<u64>) -> Result<Begun, SqlError> {
+        let config = &self.core.config;
+        if let Work::Text(sql) = &work
+            && sql.len() > config.max_sql_bytes
+        {
+            let most = config.max_sql_bytes;
+            return Err(SqlError::Limit(format!("the query has more than {most} bytes (sql.max_sql_bytes)")));
+        }
+        let timeout_ms = timeout_ms.unwrap_or(config.timeout_ms).min(config.timeout_ms);
+        let deadline = deadline(std::time::Duration::from_millis(timeout_ms));
+        let permit = self.admit(deadline).await?;
+        let (head, schema) = oneshot::channel();
+        let (to, rows) = mpsc::channel(BUFFERED);
+        let runtime = self.runtime.as_ref().ok_or(SqlError::Busy)?;
+        let flag = Flag::default();
+        let task = runtime.spawn(drive(self.core.clone(), work, flag.clone(), permit, head, to));
+        let abort = AbortOnDrop(task.abort_handle(), flag);
+        let schema = timeout_at(deadline, schema)
+            .await
+            .map_err(|_| timed_out(timeout_ms))?
+            .map_err(|_| SqlError::Internal("the query ended before it was planned".to_owned()))??;
+        Ok(Begun { schema, rows, deadline, timeout_ms, abort })
+    }
+
+    /// Plans `statement` for later; placeholders such as `$1` may stay open.
+    ///
+    /// # Errors
+    /// As [`Sql::query`].
+    pub async fn prepare(&self, statement: Statement) -> Result<LogicalPlan, SqlError> {
+        let core = self.core.clone();
+        self.on_query_thread(async move {
+            guard::check(&statement)?;
+            let statement = datafusion::sql::parser::Statement::Statement(Box::new(statement));
+            let plan = query_state(&core.context).statement_to_plan(statement).await?;
+            guard::verify(&plan)?;
+            Ok(plan)
+        })
+        .await?
+    }
+
+    /// Runs `work` as if it were a query: on a query thread with its big stack, with a permit, within the time limit.
+    ///
+    /// # Errors
+    /// [`SqlError::Busy`] and [`SqlError::Limit`] for the limits, [`SqlError::Internal`] if `work` panics.
+    pub async fn on_query_thread<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, SqlError> {
+        let deadline = deadline(self.core.config.timeout());
+        let permit = self.admit(deadline).await?;
+        let runtime = self.runtime.as_ref().ok_or(SqlError::Busy)?;
+        let task = runtime.spawn(async move {
+            let _permit = permit;
+            work.await
+        });
+        match timeout_at(deadline, task).await {
+            Ok(done) => done.map_err(|e| SqlError::Internal(format!("query thread: {e}"))),
+            Err(_) => Err(timed_out(self.core.config.timeout_ms)),
+        }
+    }
+
+    /// Waits for a turn, unless too many wait already.
+    async fn admit(&self, deadline: Instant) -> Result<OwnedSemaphorePermit, SqlError> {
+        let permits = self.core.permits.clone();
+        if let Ok(permit) = permits.clone().try_acquire_owned() {
+            return Ok(permit);
+        }
+        let _waiting = Waiting::enter(&self.core)?;
+        match timeout_at(deadline, permits.acquire_owned()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            _ => Err(SqlError::Busy),
+        }
+    }
+}
+
+impl Drop for Sql {
+    fn drop(&mut self) {
+        // A runtime that is dropped waits for its threads, which async callers must not do.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+struct Begun {
+    schema: SchemaRef,
+    rows: mpsc::Receiver<Item>,
+    deadline: Instant,
+    timeout_ms: u64,
+    abort: AbortOnDrop,
+}
+
+impl Begun {
+    fn into_stream(self, record: Record) -> QueryStream {
+        QueryStream::new(self.schema, self.rows, self.deadline, self.timeout_ms, record, self.abort)
+    }
+}
+
+/// One place in the queue before the permits.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn enter(core: &'a Core) -> Result<Self, SqlError> {
+        let place = Waiting(&core.waiting);
+        if core.waiting.fetch_add(1, Ordering::Relaxed) < core.config.max_waiting() {
+            Ok(place)
+        } else {
+            // Dropping the place counts it out again.
+            Err(SqlError::Busy)
+        }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The task of one query. It holds the permit, so that a query which cannot be stopped at once still counts.
+async fn drive(
+    core: Arc<Core>,
+    work: Work,
+    flag: Flag,
+    permit: OwnedSemaphorePermit,
+    head: oneshot::Sender<Result<SchemaRef, SqlError>>,
+    to: mpsc::Sender<Item>,
+) {
+    let _permit = permit;
+    match execute(&core, work, &flag).await {
+        Err(error) => drop(head.send(Err(error))),
+        Ok(rows) => {
+            if head.send(Ok(rows.schema())).is_ok() {
+                pump(rows, &core.config, &to).await;
+            }
+        }
+    }
+}
+
+async fn execute(core: &Core, work: Work, flag: &Flag) -> Result<SendableRecordBatchStream, SqlError> {
+    let state = query_state(&core.context);
+    let plan = match work {
+        Work::Text(sql) => state.statement_to_plan(guard::parse(&sql)?).await?,
+        Work::Parsed(statement) => {
+            guard::check(&statement)?;
+            let statement = datafusion::sql::parser::Statement::Statement(statement);
+            state.statement_to_plan(statement).await?
+        }
+        Work::Plan(plan) => *plan,
+    };
+    guard::verify(&plan)?;
+    let plan = cancel::stoppable(state.create_physical_plan(&plan).await?, flag)?;
+    Ok(execute_stream(plan, state.task_ctx())?)
+}
+
+/// A state for one query, with snapshots and a clock of its own.
+fn query_state(context: &SessionContext) -> SessionState {
+    let mut state = context.state();
+    state.config_mut().set_extension(Arc::new(QuerySnapshots::default()));
+    state
+}
+
+fn session(snapshots: &Snapshots, config: &Config) -> Result<SessionContext, DataFusionError> {
+    let runtime = RuntimeEnvBuilder::new()
+        .with_memory_pool(Arc::new(GreedyMemoryPool::new(config.memory_bytes)))
+        // Nothing is ever written, not even what does not fit in memory.
+        .with_disk_manager_builder(DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled))
+        .with_object_store_registry(Arc::new(PrivateStores::default()))
+        .with_metadata_cache_limit(FOOTER_CACHE)
+        .build_arc()?;
+    let mut settings = SessionConfig::new()
+        .with_default_catalog_and_schema(DATABASE, "public")
+        .with_information_schema(true)
+        .with_target_partitions(config.target_partitions);
+    let options = settings.options_mut();
+    options.sql_parser.dialect = datafusion::config::Dialect::PostgreSQL;
+    options.execution.parquet.pushdown_filters = true;
+    options.execution.parquet.reorder_filters = true;
+    options.execution.parquet.bloom_filter_on_read = true;
+    options.execution.parquet.enable_page_index = true;
+    let context = SessionContext::new_with_config_rt(settings, runtime);
+    for table in Table::ALL {
+        context.register_table(table.name(), Arc::new(LakeTable::new(table, snapshots.clone())))?;
+    }
+    context.register_table("table_columns", Arc::new(column_docs()?))?;
+    context.register_udaf(functions::quality_mean());
+    context.register_udaf(functions::quality_rate());
+    context.register_udf(functions::attr());
+    setup_pg_catalog(&context, DATABASE, EmptyContextProvider).map_err(|e| *e)?;
+    functions::bound_scalars(&context)?;
+    functions::bound_tables(&context)?;
+    views::register(&context)?;
+    context.state_ref().write().register_expr_planner(Arc::new(functions::ConcatPlanner::new()))?;
+    Ok(context)
+}

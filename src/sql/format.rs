@@ -1,0 +1,176 @@
+//! A result as text or bytes.
+
+use super::error::SqlError;
+use arrow::array::{Array, ArrayRef, RecordBatch, StringBuilder};
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use arrow::json::writer::{EncoderOptions, JsonArray, WriterBuilder, make_encoder};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use std::sync::Arc;
+
+/// How a result is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Aligned columns for people.
+    Table,
+    /// One array of objects; times in ISO 8601, nested values as JSON.
+    Json,
+    /// A header and one line a row; nested values as JSON text.
+    Csv,
+    /// An Arrow IPC stream.
+    Arrow,
+    /// A Parquet file, compressed with zstd.
+    Parquet,
+}
+
+impl Format {
+    /// The media type.
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Format::Table => "text/plain; charset=utf-8",
+            Format::Json => "application/json",
+            Format::Csv => "text/csv; charset=utf-8",
+            Format::Arrow => "application/vnd.apache.arrow.stream",
+            Format::Parquet => "application/vnd.apache.parquet",
+        }
+    }
+}
+
+impl std::str::FromStr for Format {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "table" => Ok(Format::Table),
+            "json" => Ok(Format::Json),
+            "csv" => Ok(Format::Csv),
+            "arrow" => Ok(Format::Arrow),
+            "parquet" => Ok(Format::Parquet),
+            other => Err(format!("unknown format {other:?}: table, json, csv, arrow or parquet")),
+        }
+    }
+}
+
+/// The whole result in `format`.
+///
+/// # Errors
+/// [`SqlError::Wrong`] for a column type that the format has no way to write.
+pub fn encode(format: Format, schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<u8>, SqlError> {
+    match format {
+        Format::Table => table(schema, batches),
+        Format::Json => json(batches),
+        Format::Csv => csv(schema, batches),
+        Format::Arrow => ipc(schema, batches),
+        Format::Parquet => parquet(schema, batches),
+    }
+}
+
+fn table(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<u8>, SqlError> {
+    let options = arrow::util::display::FormatOptions::default();
+    let text = if batches.is_empty() {
+        let empty = [RecordBatch::new_empty(schema.clone())];
+        arrow::util::pretty::pretty_format_batches_with_options(&empty, &options)?
+    } else {
+        arrow::util::pretty::pretty_format_batches_with_options(batches, &options)?
+    };
+    Ok(format!("{text}\n").into_bytes())
+}
+
+fn json(batches: &[RecordBatch]) -> Result<Vec<u8>, SqlError> {
+    let mut writer = WriterBuilder::new().with_explicit_nulls(true).build::<_, JsonArray>(Vec::new());
+    for batch in batches {
+        writer.write(batch)?;
+    }
+    writer.finish()?;
+    let out = writer.into_inner();
+    // The writer writes no brackets when it was given no rows.
+    Ok(if out.is_empty() { b"[]".to_vec() } else { out })
+}
+
+fn csv(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<u8>, SqlError> {
+    let flat = flat_schema(schema, |_| true);
+    let mut writer = arrow::csv::WriterBuilder::new().with_header(true).build(Vec::new());
+    if batches.is_empty() {
+        writer.write(&RecordBatch::new_empty(flat.clone()))?;
+    }
+    for batch in batches {
+        writer.write(&flatten(batch, &flat)?)?;
+    }
+    Ok(writer.into_inner())
+}
+
+fn ipc(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<u8>, SqlError> {
+    let mut writer = arrow::ipc::writer::StreamWriter::try_new(Vec::new(), schema)?;
+    for batch in batches {
+        writer.write(batch)?;
+    }
+    Ok(writer.into_inner()?)
+}
+
+fn parquet(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<u8>, SqlError> {
+    let wrong = |e: parquet::errors::ParquetError| SqlError::Wrong(format!("not as Parquet: {e}"));
+    let properties =
+        WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), schema.clone(), Some(properties)).map_err(wrong)?;
+    for batch in batches {
+        writer.write(batch).map_err(wrong)?;
+    }
+    writer.into_inner().map_err(wrong)
+}
+
+/// `schema` with text in the place of every nested type that `replace` picks.
+pub fn flat_schema(schema: &SchemaRef, replace: impl Fn(&Field) -> bool) -> SchemaRef {
+    let fields: Vec<FieldRef> = schema
+        .fields()
+        .iter()
+        .map(|f| {
+            if f.data_type().is_nested() && replace(f) {
+                Arc::new(Field::new(f.name(), DataType::Utf8, true))
+            } else {
+                f.clone()
+            }
+        })
+        .collect();
+    Arc::new(Schema::new(fields))
+}
+
+/// The batch with JSON text in every column that `flat` has as text and the batch as something nested.
+///
+/// # Errors
+/// An error for a nested type that JSON has no way to write.
+pub fn flatten(batch: &RecordBatch, flat: &SchemaRef) -> Result<RecordBatch, SqlError> {
+    let schema = batch.schema();
+    let columns = batch
+        .columns()
+        .iter()
+        .zip(schema.fields())
+        .zip(flat.fields())
+        .map(|((array, from), to)| {
+            if from.data_type().is_nested() && !to.data_type().is_nested() {
+                json_texts(from, array)
+            } else {
+                Ok(array.clone())
+            }
+        })
+        .collect::<Result<Vec<ArrayRef>, SqlError>>()?;
+    let options = arrow::record_batch::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    Ok(RecordBatch::try_new_with_options(flat.clone(), columns, &options)?)
+}
+
+fn json_texts(field: &FieldRef, array: &ArrayRef) -> Result<ArrayRef, SqlError> {
+    let options = EncoderOptions::default().with_explicit_nulls(true);
+    let mut encoder = make_encoder(field, array.as_ref(), &options)?;
+    let mut out = StringBuilder::new();
+    let mut text = Vec::new();
+    for row in 0..array.len() {
+        if array.is_null(row) {
+            out.append_null();
+            continue;
+        }
+        text.clear();
+        encoder.encode(row, &mut text);
+        out.append_value(String::from_utf8_lossy(&text));
+    }
+    Ok(Arc::new(out.finish()))
+}

@@ -1,0 +1,253 @@
+//! Functions whose output can be far larger than their input, with a limit on it.
+//!
+//! The memory pool does not see what a scalar function allocates, so `repeat('x', 2000000000)` would take two gigabytes
+//! before any limit is asked. Each function here gets an estimate of its output for a batch, made from the lengths of its
+//! arguments, and refuses what is beyond [`MAX_MADE`] or [`MAX_JOINED`].
+
+use crate::sql::SqlError;
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
+use arrow::compute::cast;
+use arrow::compute::kernels::length::length;
+use arrow::datatypes::{DataType, FieldRef, Int64Type};
+use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider};
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::{
+    ColumnarValue, Documentation, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
+    Signature,
+};
+use datafusion::prelude::SessionContext;
+use datafusion::scalar::ScalarValue;
+use std::sync::Arc;
+
+/// Bytes that one call may make from next to nothing, for one batch of rows.
+const MAX_MADE: i128 = 16 << 20;
+
+/// Bytes that one call may put together from texts that exist, for one batch of rows.
+const MAX_JOINED: i128 = 256 << 20;
+
+/// Rows that `generate_series` and `range` may produce in FROM.
+const MAX_SERIES: i128 = 10_000_000;
+
+/// Bytes that an element of a list takes at least.
+const ELEMENT: i128 = 8;
+
+/// Estimates the bytes of one row's output from that row's arguments.
+type Estimate = fn(&Lengths, usize) -> i128;
+
+const BOUNDED: &[(&str, i128, Estimate)] = &[
+    ("repeat", MAX_MADE, |a, row| a.size(0, row) * a.number(1, row)),
+    ("lpad", MAX_MADE, |a, row| a.number(1, row) * 4),
+    ("rpad", MAX_MADE, |a, row| a.number(1, row) * 4),
+    ("array_repeat", MAX_MADE, |a, row| a.size(0, row).max(ELEMENT) * a.number(1, row)),
+    ("array_resize", MAX_MADE, |a, row| a.number(1, row) * ELEMENT),
+    ("range", MAX_MADE, series),
+    ("generate_series", MAX_MADE, series),
+    ("concat", MAX_JOINED, joined),
+    ("concat_ws", MAX_JOINED, |a, row| joined(a, row) + a.size(0, row) * a.count() as i128),
+    ("array_concat", MAX_JOINED, |a, row| joined(a, row) * ELEMENT),
+    ("array_to_string", MAX_JOINED, |a, row| a.size(0, row) * (a.size(1, row) + 2 * ELEMENT)),
+    ("replace", MAX_JOINED, |a, row| {
+        let hits = a.size(0, row) / a.size(1, row).max(1);
+        a.size(0, row) + hits * a.size(2, row)
+    }),
+    ("regexp_replace", MAX_JOINED, |a, row| a.size(0, row) + (a.size(0, row) + 1) * a.size(2, row)),
+];
+
+fn joined(a: &Lengths, row: usize) -> i128 {
+    (0..a.count()).map(|i| a.size(i, row)).sum()
+}
+
+fn series(a: &Lengths, row: usize) -> i128 {
+    let (start, stop) =
+        if a.count() == 1 { (0, a.number(0, row)) } else { (a.number(0, row), a.number(1, row)) };
+    let step = if a.count() > 2 { a.number(2, row).abs().max(1) } else { 1 };
+    ((stop - start).abs() / step + 1) * ELEMENT
+}
+
+/// Replaces the functions of `context` that need a bound by bounded ones.
+///
+/// # Errors
+/// None are expected; the type is that of the registry.
+pub fn bound_scalars(context: &SessionContext) -> Result<()> {
+    let state = context.state();
+    for (name, most, estimate) in BOUNDED {
+        if let Some(inner) = state.scalar_functions().get(*name) {
+            let bounded = Bounded { inner: inner.clone(), name, most: *most, estimate: *estimate };
+            context.register_udf(ScalarUDF::from(bounded));
+        }
+    }
+    Ok(())
+}
+
+/// Replaces the table functions of `context` by bounded ones.
+///
+/// # Errors
+/// An internal error if DataFusion no longer has them.
+pub fn bound_tables(context: &SessionContext) -> Result<()> {
+    for name in ["generate_series", "range"] {
+        let inner = context.table_function(name)?.function().clone();
+        context.register_udtf(name, Arc::new(BoundedSeries { inner, name }));
+    }
+    Ok(())
+}
+
+/// The arguments of a call, brought to what estimates need.
+struct Lengths {
+    sizes: Vec<Option<Int64Array>>,
+    numbers: Vec<Option<Int64Array>>,
+}
+
+impl Lengths {
+    fn new(args: &[ColumnarValue], rows: usize) -> Result<Self> {
+        let arrays: Vec<ArrayRef> = args.iter().map(|a| a.to_array(rows)).collect::<Result<_>>()?;
+        Ok(Self {
+            sizes: arrays.iter().map(|a| length(a).ok().and_then(|l| integers(&l))).collect(),
+            numbers: arrays.iter().map(integers).collect(),
+        })
+    }
+
+    fn count(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Bytes of a text or elements of a list; 8 for anything else, 0 for NULL.
+    fn size(&self, arg: usize, row: usize) -> i128 {
+        match self.sizes.get(arg) {
+            Some(Some(sizes)) => at(sizes, row),
+            Some(None) => ELEMENT,
+            None => 0,
+        }
+    }
+
+    fn number(&self, arg: usize, row: usize) -> i128 {
+        self.numbers.get(arg).and_then(Option::as_ref).map_or(0, |n| at(n, row))
+    }
+}
+
+fn integers(array: &ArrayRef) -> Option<Int64Array> {
+    let whole = array.data_type().is_integer().then(|| cast(array, &DataType::Int64).ok()).flatten()?;
+    whole.as_primitive_opt::<Int64Type>().cloned()
+}
+
+fn at(array: &Int64Array, row: usize) -> i128 {
+    if array.is_valid(row) { i128::from(array.value(row)) } else { 0 }
+}
+
+#[derive(Debug)]
+struct Bounded {
+    inner: Arc<ScalarUDF>,
+    name: &'static str,
+    most: i128,
+    estimate: Estimate,
+}
+
+impl PartialEq for Bounded {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.inner == other.inner
+    }
+}
+
+impl Eq for Bounded {}
+
+impl std::hash::Hash for Bounded {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+impl Bounded {
+    fn check(&self, args: &ScalarFunctionArgs) -> Result<()> {
+        let times = |a: &FieldRef| a.data_type().is_temporal();
+        if matches!(self.name, "range" | "generate_series") && args.arg_fields.iter().any(times) {
+            let why = format!("{}() over times can be used in FROM only", self.name);
+            return Err(DataFusionError::External(Box::new(SqlError::Wrong(why))));
+        }
+        // Constants are evaluated while planning, with one row.
+        let rows = args.number_rows.max(1);
+        let lengths = Lengths::new(&args.args, rows)?;
+        let bytes: i128 = (0..rows).map(|row| (self.estimate)(&lengths, row).max(0)).sum();
+        within(self.name, bytes, self.most)
+    }
+}
+
+/// Refuses an operation on texts that exist if its output is too large for one batch of rows.
+///
+/// # Errors
+/// [`SqlError::Limit`] as an external error.
+pub fn check_bytes(name: &str, bytes: i128) -> Result<()> {
+    within(name, bytes, MAX_JOINED)
+}
+
+fn within(name: &str, bytes: i128, most: i128) -> Result<()> {
+    if bytes <= most {
+        return Ok(());
+    }
+    let why = format!("{name} would produce {bytes} bytes; the limit is {most} for one batch of rows");
+    Err(DataFusionError::External(Box::new(SqlError::Limit(why))))
+}
+
+impl ScalarUDFImpl for Bounded {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn aliases(&self) -> &[String] {
+        self.inner.aliases()
+    }
+
+    fn signature(&self) -> &Signature {
+        self.inner.signature()
+    }
+
+    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
+        self.inner.return_type(arg_types)
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
+        self.inner.return_field_from_args(args)
+    }
+
+    fn coerce_types(&self, arg_types: &[DataType]) -> Result<Vec<DataType>> {
+        self.inner.coerce_types(arg_types)
+    }
+
+    fn documentation(&self) -> Option<&Documentation> {
+        self.inner.documentation()
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        self.check(&args)?;
+        self.inner.invoke_with_args(args)
+    }
+}
+
+#[derive(Debug)]
+struct BoundedSeries {
+    inner: Arc<dyn TableFunctionImpl>,
+    name: &'static str,
+}
+
+impl TableFunctionImpl for BoundedSeries {
+    fn call_with_args(&self, args: TableFunctionArgs) -> Result<Arc<dyn TableProvider>> {
+        let numbers: Vec<i128> = args.exprs().iter().filter_map(literal).collect();
+        let rows = match numbers.as_slice() {
+            [stop] => *stop,
+            [start, stop] => stop - start,
+            [start, stop, step, ..] => (stop - start) / (*step).abs().max(1),
+            [] => 0,
+        };
+        if rows.abs() > MAX_SERIES {
+            let why = format!("{}() would produce {rows} rows; the limit is {MAX_SERIES}", self.name);
+            return Err(DataFusionError::External(Box::new(SqlError::Limit(why))));
+        }
+        self.inner.call_with_args(args)
+    }
+}
+
+fn literal(expr: &Expr) -> Option<i128> {
+    match expr {
+        Expr::Literal(ScalarValue::Int64(Some(n)), _) => Some(i128::from(*n)),
+        Expr::Literal(ScalarValue::Int32(Some(n)), _) => Some(i128::from(*n)),
+        _ => None,
+    }
+}

@@ -1,0 +1,18 @@
+//! Functions that DataFusion lacks, and bounds on those that could exhaust memory.
+//!
+//! | file | what |
+//! |---|---|
+//! | `quality` | `quality_mean` and `quality_rate`: weighted estimates with intervals, for any GROUP BY |
+//! | `attr` | `attr(json, key)`: one attribute of a JSON object as text |
+//! | `concat` | the operator `\|\|` on texts, with a bound |
+//! | `bounded` | functions whose output can be far larger than their input, with a limit on it |
+
+mod attr;
+mod bounded;
+mod concat;
+mod quality;
+
+pub use attr::attr;
+pub use bounded::{bound_scalars, bound_tables};
+pub use concat::ConcatPlanner;
+pub use quality::{LEVEL, quality_mean, quality_rate};

@@ -1,0 +1,42 @@
+//! DataFusion over everything: tables, views, quality functions, and the doors for queries.
+//!
+//! | file | what |
+//! |---|---|
+//! | `config` | what a query may use |
+//! | `error` | what can go wrong, and whose fault it is |
+//! | `tables` | files and hot batches as tables |
+//! | `functions` | `quality_mean`, `quality_rate`, `attr`, and bounds on functions that could exhaust memory |
+//! | `views` | `scores_latest`, `traces`, `quality_hourly` |
+//! | `shape` | how deep a query can become, told before it is parsed |
+//! | `guard` | which statements may run |
+//! | `cancel` | makes plans stop when nobody waits for them |
+//! | `stream` | the rows of one query, under its limits |
+//! | `context` | the engine itself |
+//! | `format` | a result as text or bytes |
+//! | `http` | the door for HTTP |
+//! | `pg` | the door for the PostgreSQL wire protocol |
+//!
+//! Promises: nothing is written and no file is read but those of the lake; every query ends within its time limit; a
+//! query sees each table at one moment, with every row that was acknowledged before it began (P4).
+
+mod cancel;
+mod config;
+mod context;
+mod error;
+pub mod format;
+mod functions;
+mod guard;
+pub mod http;
+pub mod pg;
+mod shape;
+mod stream;
+mod tables;
+mod views;
+
+pub use config::Config;
+pub use context::{Collected, DATABASE, Sql, Work};
+pub use error::SqlError;
+pub use format::{Format, encode};
+pub use functions::LEVEL;
+pub use stream::QueryStream;
+pub use tables::Snapshots;

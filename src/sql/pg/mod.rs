@@ -1,0 +1,20 @@
+//! The door for the PostgreSQL wire protocol: psql, Grafana's PostgreSQL data source, BI tools.
+//!
+//! | file | what |
+//! |---|---|
+//! | `server` | accepts connections up to a cap, and closes them on shutdown |
+//! | `auth` | who may connect: everybody on the loopback, or the holders of tokens |
+//! | `session` | SET, SHOW and transactions, which only concern the connection |
+//! | `query` | the simple and the extended query protocol |
+//! | `rows` | rows as the protocol writes them; nested values as JSON text |
+//!
+//! Every query takes the same way as those of the other doors, with the same limits.
+
+mod auth;
+mod query;
+mod rows;
+mod server;
+mod session;
+
+pub use auth::PgAuth;
+pub use server::serve;

@@ -1,0 +1,251 @@
+//! The simple and the extended query protocol.
+
+use super::rows::{error, respond, text_field, wire_error, wire_fields};
+use super::session;
+use crate::sql::context::{Sql, Work};
+use crate::sql::{SqlError, shape};
+use arrow::datatypes::DataType;
+use async_trait::async_trait;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::sql::sqlparser::ast::Statement;
+use datafusion_postgres::arrow_pg::datatypes::{df, into_pg_type};
+use datafusion_postgres::datafusion_pg_catalog::sql::PostgresCompatibilityParser;
+use futures::Sink;
+use pgwire::api::portal::{Format, Portal};
+use pgwire::api::query::{ExtendedQueryHandler, SimpleQueryHandler};
+use pgwire::api::results::{FieldInfo, Response};
+use pgwire::api::stmt::QueryParser;
+use pgwire::api::store::PortalStore;
+use pgwire::api::{ClientInfo, ClientPortalStore, Type};
+use pgwire::error::{PgWireError, PgWireResult};
+use pgwire::messages::PgWireBackendMessage;
+use pgwire::types::format::FormatOptions;
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// The name of this door in the metrics.
+const DOOR: &str = "pg";
+
+/// Statements that one message may have.
+const MAX_STATEMENTS: usize = 100;
+
+/// Answers queries on every connection.
+pub struct Queries {
+    sql: Arc<Sql>,
+    parser: Arc<Parser>,
+}
+
+impl Queries {
+    /// Answers from `sql`.
+    pub fn new(sql: Arc<Sql>) -> Self {
+        let rewriter = Arc::new(PostgresCompatibilityParser::new());
+        let parser = Arc::new(Parser { sql: sql.clone(), rewriter });
+        Self { sql, parser }
+    }
+
+    async fn run<C: ClientInfo>(&self, client: &C, work: Work, format: &Format) -> PgWireResult<Response> {
+        let rows =
+            self.sql.run(DOOR, work, session::timeout_ms(client)).await.map_err(|why| wire_error(&why))?;
+        let options = FormatOptions::from_client_metadata(client.metadata());
+        respond(rows, format, Arc::new(options)).await
+    }
+}
+
+#[async_trait]
+impl SimpleQueryHandler for Queries {
+    async fn do_query<C>(&self, client: &mut C, query: &str) -> PgWireResult<Vec<Response>>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+    {
+        let statements = self.parser.parse(query).await?;
+        if statements.is_empty() {
+            return Ok(vec![Response::EmptyQuery]);
+        }
+        let mut responses = Vec::with_capacity(statements.len());
+        for statement in statements {
+            session::check_transaction(client, &statement)?;
+            let response = if session::is_control(&statement) {
+                session::respond(client, &statement)?
+            } else {
+                self.run(client, Work::Parsed(Box::new(statement)), &Format::UnifiedText).await?
+            };
+            responses.push(response);
+        }
+        Ok(responses)
+    }
+}
+
+/// A statement that was parsed for later.
+#[derive(Debug, Clone)]
+pub enum Prepared {
+    /// Concerns only the connection.
+    Control(Box<Statement>),
+    /// A planned query, its parameters still open.
+    Query(Box<Statement>, Box<LogicalPlan>),
+}
+
+#[async_trait]
+impl ExtendedQueryHandler for Queries {
+    type Statement = Prepared;
+    type QueryParser = Parser;
+
+    fn query_parser(&self) -> Arc<Parser> {
+        self.parser.clone()
+    }
+
+    async fn do_query<C>(
+        &self,
+        client: &mut C,
+        portal: &Portal<Prepared>,
+        _max_rows: usize,
+    ) -> PgWireResult<Response>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore<Statement = Prepared>,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+    {
+        match &portal.statement.statement {
+            Prepared::Control(statement) => {
+                session::check_transaction(client, statement)?;
+                session::respond(client, statement)
+            }
+            Prepared::Query(statement, plan) => {
+                session::check_transaction(client, statement)?;
+                let types = parameters(plan)?;
+                let inferred: Vec<Option<&DataType>> = types.iter().map(Option::as_ref).collect();
+                let wire = wire_types(&types)?;
+                let wire: Vec<Option<&Type>> = wire.iter().map(Some).collect();
+                let values = df::deserialize_parameters_with_server_types(portal, &inferred, &wire)?;
+                let plan = plan
+                    .as_ref()
+                    .clone()
+                    .replace_params_with_values(&values)
+                    .map_err(|why| wire_error(&SqlError::from(why)))?;
+                self.run(client, Work::Plan(Box::new(plan)), &portal.result_column_format).await
+            }
+        }
+    }
+}
+
+/// Parses the PostgreSQL dialect, with the rewrites that catalogue queries of known clients need.
+pub struct Parser {
+    sql: Arc<Sql>,
+    rewriter: Arc<PostgresCompatibilityParser>,
+}
+
+impl Parser {
+    async fn parse(&self, query: &str) -> PgWireResult<Vec<Statement>> {
+        let most = self.sql.config().max_sql_bytes;
+        if query.len() > most {
+            return Err(error("54000", format!("the query has more than {most} bytes (sql.max_sql_bytes)")));
+        }
+        let (query, rewriter) = (query.to_owned(), self.rewriter.clone());
+        // The rewrites walk the tree recursively: that needs the big stack of a query thread.
+        let parsed = self
+            .sql
+            .on_query_thread(async move {
+                shape::check(&query)?;
+                rewriter.parse(&query).map_err(|why| SqlError::Wrong(format!("SQL error: {why}")))
+            })
+            .await
+            .and_then(|parsed| parsed)
+            .map_err(|why| wire_error(&why))?;
+        if parsed.len() > MAX_STATEMENTS {
+            return Err(error("54000", format!("more than {MAX_STATEMENTS} statements at once")));
+        }
+        Ok(parsed)
+    }
+}
+
+#[async_trait]
+impl QueryParser for Parser {
+    type Statement = Prepared;
+
+    async fn parse_sql<C>(
+        &self,
+        _client: &C,
+        sql: &str,
+        _types: &[Option<Type>],
+    ) -> PgWireResult<Option<Prepared>>
+    where
+        C: ClientInfo + Unpin + Send + Sync,
+    {
+        let mut statements = self.parse(sql).await?;
+        if statements.len() > 1 {
+            let why = "cannot insert multiple commands into a prepared statement";
+            return Err(error("42601", why.to_owned()));
+        }
+        let Some(statement) = statements.pop() else { return Ok(None) };
+        if session::is_control(&statement) {
+            return Ok(Some(Prepared::Control(Box::new(statement))));
+        }
+        let plan = self.sql.prepare(statement.clone()).await.map_err(|why| wire_error(&why))?;
+        Ok(Some(Prepared::Query(Box::new(statement), Box::new(plan))))
+    }
+
+    fn get_parameter_types(&self, statement: &Prepared) -> PgWireResult<Vec<Type>> {
+        match statement {
+            Prepared::Control(_) => Ok(vec![]),
+            Prepared::Query(_, plan) => wire_types(&parameters(plan)?),
+        }
+    }
+
+    fn get_result_schema(
+        &self,
+        statement: &Prepared,
+        format: Option<&Format>,
+    ) -> PgWireResult<Vec<FieldInfo>> {
+        match statement {
+            Prepared::Control(control) if session::has_row(control) => Ok(vec![text_field("setting")]),
+            Prepared::Control(_) => Ok(vec![]),
+            Prepared::Query(_, plan) => {
+                let schema = Arc::new(plan.schema().as_arrow().clone());
+                wire_fields(&schema, format.unwrap_or(&Format::UnifiedText), None)
+            }
+        }
+    }
+}
+
+/// The types of `$1`, `$2` and so on, as far as the plan tells: by what they are compared with, or by a cast.
+fn parameters(plan: &LogicalPlan) -> PgWireResult<Vec<Option<DataType>>> {
+    let types = plan.get_parameter_types().map_err(|why| wire_error(&SqlError::from(why)))?;
+    let casts = cast_types(plan);
+    let mut numbered: Vec<(u32, Option<DataType>)> = types
+        .into_iter()
+        .map(|(name, data_type)| {
+            let data_type = data_type.or_else(|| casts.get(&name).cloned());
+            (name.trim_start_matches('$').parse().unwrap_or(u32::MAX), data_type)
+        })
+        .collect();
+    numbered.sort_by_key(|(number, _)| *number);
+    Ok(numbered.into_iter().map(|(_, data_type)| data_type).collect())
+}
+
+/// The types of placeholders that are cast, such as `$1::int`.
+fn cast_types(plan: &LogicalPlan) -> HashMap<String, DataType> {
+    let mut types = HashMap::new();
+    let mut look = |expr: &Expr| {
+        if let Expr::Cast(cast) = expr
+            && let Expr::Placeholder(placeholder) = cast.expr.as_ref()
+        {
+            types.insert(placeholder.id.clone(), cast.field.data_type().clone());
+        }
+        Ok(TreeNodeRecursion::Continue)
+    };
+    // The closures never fail, and a cast that was not found only means that its parameter is sent as text.
+    let _ = plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expr| expr.apply(&mut look))?;
+        Ok(TreeNodeRecursion::Continue)
+    });
+    types
+}
+
+fn wire_types(types: &[Option<DataType>]) -> PgWireResult<Vec<Type>> {
+    types.iter().map(|t| t.as_ref().map_or(Ok(Type::UNKNOWN), into_pg_type)).collect()
+}

@@ -1,0 +1,196 @@
+//! The rows of one query, under its limits.
+
+use super::cancel::Flag;
+use super::config::Config;
+use super::error::SqlError;
+use arrow::array::{Array, RecordBatch};
+use arrow::datatypes::SchemaRef;
+use futures::{Stream, StreamExt};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+use tokio::time::Sleep;
+
+/// What the query's task sends: batches, then `None` when all rows were sent, or an error.
+pub type Item = Result<Option<RecordBatch>, SqlError>;
+
+/// The rows of one query.
+///
+/// Ends with an error when a limit is met. Dropping it cancels the query.
+pub struct QueryStream {
+    schema: SchemaRef,
+    rows: mpsc::Receiver<Item>,
+    deadline: Pin<Box<Sleep>>,
+    timeout_ms: u64,
+    ended: bool,
+    record: Record,
+    abort: AbortOnDrop,
+}
+
+impl QueryStream {
+    /// Wraps the receiving end of a query's task.
+    pub fn new(
+        schema: SchemaRef,
+        rows: mpsc::Receiver<Item>,
+        deadline: tokio::time::Instant,
+        timeout_ms: u64,
+        record: Record,
+        abort: AbortOnDrop,
+    ) -> Self {
+        let deadline = Box::pin(tokio::time::sleep_until(deadline));
+        Self { schema, rows, deadline, timeout_ms, ended: false, record, abort }
+    }
+
+    /// The columns of the result.
+    pub fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn end(&mut self, outcome: &'static str) {
+        self.ended = true;
+        self.abort.stop();
+        self.record.outcome = outcome;
+    }
+}
+
+/// The error of a query that ran out of time.
+pub fn timed_out(timeout_ms: u64) -> SqlError {
+    SqlError::Limit(format!("the query took longer than {timeout_ms} ms (sql.timeout_ms)"))
+}
+
+impl Stream for QueryStream {
+    type Item = Result<RecordBatch, SqlError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        match self.rows.poll_recv(cx) {
+            Poll::Ready(Some(Ok(Some(batch)))) => return Poll::Ready(Some(Ok(batch))),
+            Poll::Ready(Some(Ok(None))) => {
+                self.end("ok");
+                return Poll::Ready(None);
+            }
+            Poll::Ready(Some(Err(error))) => {
+                self.end(error.outcome());
+                return Poll::Ready(Some(Err(error)));
+            }
+            Poll::Ready(None) => {
+                self.end("internal");
+                let error = SqlError::Internal("the query ended before its last row".to_owned());
+                return Poll::Ready(Some(Err(error)));
+            }
+            Poll::Pending => {}
+        }
+        if self.deadline.as_mut().poll(cx).is_ready() {
+            self.end("limit");
+            let error = timed_out(self.timeout_ms);
+            return Poll::Ready(Some(Err(error)));
+        }
+        Poll::Pending
+    }
+}
+
+/// Ends the query's task when nobody waits for its rows any more.
+pub struct AbortOnDrop(pub AbortHandle, pub Flag);
+
+impl AbortOnDrop {
+    fn stop(&self) {
+        self.1.set();
+        self.0.abort();
+    }
+}
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Counts the query when it is over, with the outcome known by then.
+pub struct Record {
+    door: &'static str,
+    outcome: &'static str,
+    began: Instant,
+}
+
+impl Record {
+    /// Begins to measure a query that came through `door`.
+    pub fn new(door: &'static str) -> Self {
+        Self { door, outcome: "cancelled", began: Instant::now() }
+    }
+
+    /// Says how the query ended.
+    pub fn set(&mut self, outcome: &'static str) {
+        self.outcome = outcome;
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        let labels = [("door", self.door), ("outcome", self.outcome)];
+        metrics::counter!("groundline_sql_queries_total", &labels).increment(1);
+        metrics::histogram!("groundline_sql_seconds", "door" => self.door).record(self.began.elapsed());
+    }
+}
+
+/// Sends the batches of `rows` on while the limits of the result hold; returns when all were sent, a limit was met, or
+/// nobody listens.
+pub async fn pump(
+    mut rows: datafusion::execution::SendableRecordBatchStream,
+    config: &Config,
+    to: &mpsc::Sender<Item>,
+) {
+    let mut caps = Caps { rows: 0, bytes: 0 };
+    loop {
+        // Waiting for room first keeps at most two batches of a slow reader in memory.
+        let Ok(room) = to.reserve().await else { return };
+        match rows.next().await {
+            None => return room.send(Ok(None)),
+            Some(Err(error)) => return room.send(Err(error.into())),
+            Some(Ok(batch)) => match caps.count(&batch, config) {
+                Ok(()) => room.send(Ok(Some(batch))),
+                Err(error) => return room.send(Err(error)),
+            },
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+struct Caps {
+    rows: u64,
+    bytes: u64,
+}
+
+impl Caps {
+    fn count(&mut self, batch: &RecordBatch, config: &Config) -> Result<(), SqlError> {
+        self.rows += batch.num_rows() as u64;
+        self.bytes += bytes_of(batch);
+        if self.rows > config.max_rows {
+            let most = config.max_rows;
+            return Err(SqlError::Limit(format!("the result has more than {most} rows (sql.max_rows)")));
+        }
+        if self.bytes > config.max_result_bytes {
+            let most = config.max_result_bytes;
+            return Err(SqlError::Limit(format!(
+                "the result has more than {most} bytes (sql.max_result_bytes)"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of the batch's own rows; a slice of a big batch counts as a slice.
+pub fn bytes_of(batch: &RecordBatch) -> u64 {
+    let of = |array: &dyn Array| {
+        array.to_data().get_slice_memory_size().unwrap_or_else(|_| array.get_array_memory_size())
+    };
+    batch.columns().iter().map(|c| of(c.as_ref()) as u64).sum()
+}
+
+/// The instant at which a query that begins now has used up `timeout`.
+pub fn deadline(timeout: Duration) -> tokio::time::Instant {
+    tokio::time::Instant::now() + timeout
+}

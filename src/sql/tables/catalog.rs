@@ -1,0 +1,50 @@
+//! `table_columns`: the documentation of every column, as a table.
+
+use super::shown::shown;
+use crate::domain::columns::Table;
+use arrow::array::{ArrayRef, BooleanArray, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, TimeUnit};
+use datafusion::datasource::MemTable;
+use datafusion::error::Result;
+use std::sync::Arc;
+
+/// A table with one row a column of every table: its table, name, type, whether it may be NULL, and what it holds.
+///
+/// # Errors
+/// None are expected; the type is that of Arrow's constructors.
+pub fn column_docs() -> Result<MemTable> {
+    let rows: Vec<_> =
+        Table::ALL.iter().flat_map(|t| shown(*t).into_iter().map(move |c| (t.name(), c))).collect();
+    let texts = |f: &dyn Fn(&(&'static str, super::shown::Shown)) -> String| -> ArrayRef {
+        Arc::new(rows.iter().map(|r| Some(f(r))).collect::<StringArray>())
+    };
+    let nullable: ArrayRef = Arc::new(rows.iter().map(|r| Some(r.1.nullable)).collect::<BooleanArray>());
+    let batch = RecordBatch::try_from_iter([
+        ("table", texts(&|r| r.0.to_owned())),
+        ("column", texts(&|r| r.1.name.to_owned())),
+        ("type", texts(&|r| type_name(&r.1.data_type))),
+        ("nullable", nullable),
+        ("doc", texts(&|r| r.1.doc.to_owned())),
+    ])?;
+    MemTable::try_new(batch.schema(), vec![vec![batch]])
+}
+
+/// The type in words that a user of SQL expects.
+fn type_name(data_type: &DataType) -> String {
+    match data_type {
+        DataType::Utf8 => "text".to_owned(),
+        DataType::Int64 => "bigint".to_owned(),
+        DataType::Int32 => "integer".to_owned(),
+        DataType::Float64 => "double".to_owned(),
+        DataType::Boolean => "boolean".to_owned(),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => "timestamp ns utc".to_owned(),
+        DataType::Timestamp(..) => "timestamp us utc".to_owned(),
+        DataType::List(element) => format!("list of {}", type_name(element.data_type())),
+        DataType::Struct(fields) => {
+            let fields: Vec<String> =
+                fields.iter().map(|f| format!("{} {}", f.name(), type_name(f.data_type()))).collect();
+            format!("struct({})", fields.join(", "))
+        }
+        other => other.to_string(),
+    }
+}

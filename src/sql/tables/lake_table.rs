@@ -1,0 +1,227 @@
+//! Files and hot batches as one table.
+
+use super::shown::{self, From, START_NS, Shown};
+use super::snapshots::{QuerySnapshots, Snapshots};
+use super::stores::PrivateStores;
+use super::time_range::TimeRange;
+use crate::domain::columns::Table;
+use crate::lake::{DataFile, TableSnapshot};
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use async_trait::async_trait;
+use chrono::DateTime;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::Statistics;
+use datafusion::common::stats::Precision;
+use datafusion::datasource::TableType;
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::memory::MemorySourceConfig;
+use datafusion::datasource::physical_plan::parquet::CachedParquetFileReaderFactory;
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::{Expr, Operator, TableProviderFilterPushDown};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::{BinaryExpr, Column, lit};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::union::UnionExec;
+use std::fmt;
+use std::sync::Arc;
+
+/// Rows that one slice of a hot batch has: a query can stop between slices, not inside one.
+const HOT_SLICE: usize = 8192;
+
+/// One table of the lake: its files and the rows that are not in files yet.
+pub struct LakeTable {
+    table: Table,
+    columns: Vec<Shown>,
+    schema: SchemaRef,
+    snapshots: Snapshots,
+}
+
+impl LakeTable {
+    /// The table as SQL shows it, reading what `snapshots` gives at the time of each query.
+    pub fn new(table: Table, snapshots: Snapshots) -> Self {
+        let columns = shown::shown(table);
+        let schema = shown::schema(&columns);
+        Self { table, columns, schema, snapshots }
+    }
+
+    fn snapshot(&self, state: &dyn Session) -> TableSnapshot {
+        match state.config().get_extension::<QuerySnapshots>() {
+            Some(taken) => taken.get(self.table, &self.snapshots),
+            None => (self.snapshots)(self.table),
+        }
+    }
+
+    fn projected(&self, projection: Option<&Vec<usize>>) -> Vec<&Shown> {
+        match projection {
+            Some(indices) => indices.iter().filter_map(|i| self.columns.get(*i)).collect(),
+            None => self.columns.iter().collect(),
+        }
+    }
+
+    /// The stored columns that `columns` need, as indices into the stored schema, each once.
+    fn stored_indices(&self, columns: &[&Shown]) -> Result<Vec<usize>> {
+        let stored = self.table.schema();
+        let mut indices = Vec::with_capacity(columns.len());
+        for name in columns.iter().flat_map(|c| c.needs()) {
+            let index = stored.index_of(name).map_err(DataFusionError::from)?;
+            if !indices.contains(&index) {
+                indices.push(index);
+            }
+        }
+        Ok(indices)
+    }
+}
+
+impl fmt::Debug for LakeTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LakeTable").field("table", &self.table).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl TableProvider for LakeTable {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    /// Every filter is used where it helps and checked again above the scan.
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let snapshot = self.snapshot(state);
+        let columns = self.projected(projection);
+        let indices = self.stored_indices(&columns)?;
+        let range = TimeRange::of(filters, self.table.time_column());
+        // With filters the limit counts rows after them, which the scan does not know.
+        let limit = limit.filter(|_| filters.is_empty());
+        let mut parts = Vec::with_capacity(2);
+        let files: Vec<&DataFile> = snapshot.files.iter().filter(|f| may_hold(f, range)).collect();
+        if !files.is_empty() {
+            parts.push(scan_files(state, &snapshot, &files, &indices, range, limit)?);
+        }
+        if !snapshot.hot.is_empty() || parts.is_empty() {
+            parts.push(scan_hot(&snapshot, &indices, limit)?);
+        }
+        let stored = if parts.len() == 1 { parts.remove(0) } else { UnionExec::try_new(parts)? };
+        show(stored, &columns)
+    }
+}
+
+fn may_hold(file: &DataFile, range: TimeRange) -> bool {
+    match (file.min_time, file.max_time) {
+        (Some(min), Some(max)) => range.touches_micros(min, max),
+        _ => true,
+    }
+}
+
+fn scan_files(
+    state: &dyn Session,
+    snapshot: &TableSnapshot,
+    files: &[&DataFile],
+    indices: &[usize],
+    range: TimeRange,
+    limit: Option<usize>,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let url = PrivateStores::url(snapshot.table)?;
+    let runtime = state.runtime_env();
+    runtime.register_object_store(url.as_ref(), snapshot.store.clone());
+    let schema = snapshot.table.schema();
+    let footers = runtime.cache_manager.get_file_metadata_cache();
+    let reader = CachedParquetFileReaderFactory::new(snapshot.store.clone(), footers);
+    let mut source = ParquetSource::new(schema.clone())
+        .with_table_parquet_options(state.default_table_options().parquet)
+        .with_parquet_file_reader_factory(Arc::new(reader));
+    if let Some(predicate) = time_predicate(snapshot.table, &schema, range)? {
+        source = source.with_predicate(predicate);
+    }
+    let rows = files.iter().map(|f| usize::try_from(f.rows).unwrap_or(usize::MAX)).sum();
+    let mut statistics = Statistics::new_unknown(&schema);
+    statistics.num_rows = Precision::Exact(rows);
+    let group = FileGroup::new(files.iter().map(|f| partitioned(snapshot.table, f)).collect());
+    let config = FileScanConfigBuilder::new(url, Arc::new(source))
+        .with_file_groups(group.split_files(state.config().target_partitions()))
+        .with_statistics(statistics)
+        .with_limit(limit)
+        .with_projection_indices(Some(indices.to_vec()))?
+        .build();
+    Ok(DataSourceExec::from_data_source(config))
+}
+
+fn partitioned(table: Table, file: &DataFile) -> PartitionedFile {
+    // `PartitionedFile::new` would percent-encode the path a second time.
+    let mut out = PartitionedFile::new(String::new(), file.bytes);
+    out.object_meta.location = file.path.clone();
+    // Cached footers are found by path, size and this time. Tables may use the same paths in stores of their own, so the
+    // time stands for the table and the number of rows.
+    let seconds = (table as i64) << 40 | i64::try_from(file.rows).unwrap_or_default().min((1 << 40) - 1);
+    out.object_meta.last_modified = DateTime::from_timestamp(seconds, 0).unwrap_or_default();
+    out
+}
+
+/// The time range in terms of the stored nanoseconds, whose statistics are exact; other tables store what SQL shows, and
+/// DataFusion pushes their filters down itself.
+fn time_predicate(
+    table: Table,
+    schema: &SchemaRef,
+    range: TimeRange,
+) -> Result<Option<Arc<dyn PhysicalExpr>>> {
+    if table != Table::Spans {
+        return Ok(None);
+    }
+    let index = schema.index_of(START_NS).map_err(DataFusionError::from)?;
+    let compare = |op: Operator, ns: i64| -> Arc<dyn PhysicalExpr> {
+        Arc::new(BinaryExpr::new(Arc::new(Column::new(START_NS, index)), op, lit(ns)))
+    };
+    let (from, to) = range.ends_ns();
+    let from = from.map(|ns| compare(Operator::GtEq, ns));
+    let to = to.map(|ns| compare(Operator::LtEq, ns));
+    Ok(match (from, to) {
+        (Some(from), Some(to)) => Some(Arc::new(BinaryExpr::new(from, Operator::And, to))),
+        (one, other) => one.or(other),
+    })
+}
+
+fn scan_hot(
+    snapshot: &TableSnapshot,
+    indices: &[usize],
+    limit: Option<usize>,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let slices: Vec<RecordBatch> = snapshot.hot.iter().flat_map(slices).collect();
+    let source = MemorySourceConfig::try_new(&[slices], snapshot.table.schema(), Some(indices.to_vec()))?
+        .with_limit(limit);
+    Ok(DataSourceExec::from_data_source(source))
+}
+
+fn slices(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> {
+    let starts = (0..batch.num_rows()).step_by(HOT_SLICE);
+    starts.map(|at| batch.slice(at, HOT_SLICE.min(batch.num_rows() - at)))
+}
+
+/// Brings stored columns to the shown ones.
+fn show(stored: Arc<dyn ExecutionPlan>, columns: &[&Shown]) -> Result<Arc<dyn ExecutionPlan>> {
+    if columns.iter().all(|c| c.from == From::Stored) {
+        return Ok(stored);
+    }
+    let input = stored.schema();
+    let exprs = columns
+        .iter()
+        .map(|c| Ok((c.expr(&input)?, c.name.to_owned())))
+        .collect::<Result<Vec<(Arc<dyn PhysicalExpr>, String)>>>()?;
+    Ok(Arc::new(ProjectionExec::try_new(exprs, stored)?))
+}

@@ -1,0 +1,22 @@
+//! The tables as DataFusion sees them.
+//!
+//! | file | what |
+//! |---|---|
+//! | `snapshots` | the snapshots that one query reads, each taken once |
+//! | `stores` | object stores under a URL that no query can name |
+//! | `time_range` | what the filters of a query say about a time column |
+//! | `lake_table` | files and hot batches as one table; files outside the time range are not opened |
+//! | `shown` | how stored columns are shown: order, and nanosecond times of spans |
+//! | `catalog` | `table_columns`, the documentation of every column |
+
+mod catalog;
+mod lake_table;
+mod shown;
+mod snapshots;
+mod stores;
+mod time_range;
+
+pub use catalog::column_docs;
+pub use lake_table::LakeTable;
+pub use snapshots::{QuerySnapshots, Snapshots};
+pub use stores::PrivateStores;

@@ -1,0 +1,39 @@
+//! The Prometheus exporter.
+
+use super::names::{METRICS, MetricKind};
+use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
+use std::sync::OnceLock;
+
+/// Bounds of the histograms, seconds: from a fast evaluator to a slow query.
+const BUCKETS: &[f64] = &[
+    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0,
+];
+
+/// Installs the exporter for this process and gives the handle that renders it. A second call gives the same handle.
+pub fn install() -> Result<PrometheusHandle, BuildError> {
+    static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
+    if let Some(handle) = HANDLE.get() {
+        return Ok(handle.clone());
+    }
+    let builder =
+        PrometheusBuilder::new().set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), BUCKETS)?;
+    // Two servers in one process (tests do that) share one recorder.
+    match builder.install_recorder() {
+        Ok(handle) => {
+            describe();
+            Ok(HANDLE.get_or_init(|| handle).clone())
+        }
+        Err(error) => HANDLE.get().cloned().ok_or(error),
+    }
+}
+
+/// Registers every metric, so that each is there from the first scrape.
+fn describe() {
+    for metric in METRICS {
+        match metric.kind {
+            MetricKind::Counter => metrics::describe_counter!(metric.name, metric.help),
+            MetricKind::Gauge => metrics::describe_gauge!(metric.name, metric.help),
+            MetricKind::Histogram => metrics::describe_histogram!(metric.name, metric.help),
+        }
+    }
+}

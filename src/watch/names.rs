@@ -1,0 +1,79 @@
+//! Every metric with its unit and meaning. Dashboards and rules may name these and no others; a test holds them to it.
+
+/// What a metric is to Prometheus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetricKind {
+    /// Only grows.
+    Counter,
+    /// Goes up and down.
+    Gauge,
+    /// Buckets of a distribution.
+    Histogram,
+}
+
+/// One metric.
+#[derive(Debug, Clone, Copy)]
+pub struct MetricName {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: MetricKind,
+    /// What it says, with the unit.
+    pub help: &'static str,
+}
+
+const fn counter(name: &'static str, help: &'static str) -> MetricName {
+    MetricName { name, kind: MetricKind::Counter, help }
+}
+
+const fn gauge(name: &'static str, help: &'static str) -> MetricName {
+    MetricName { name, kind: MetricKind::Gauge, help }
+}
+
+const fn histogram(name: &'static str, help: &'static str) -> MetricName {
+    MetricName { name, kind: MetricKind::Histogram, help }
+}
+
+/// Every metric of this server.
+pub const METRICS: &[MetricName] = &[
+    counter("groundline_received_total", "Spans and log records that were accepted and are durable."),
+    counter("groundline_rejected_total", "Spans and log records that were refused one by one."),
+    counter("groundline_received_bytes_total", "Bytes of journal frames that were offered."),
+    counter("groundline_requests_refused_total", "Requests that were refused whole, by reason."),
+    counter("groundline_duplicate_rows_total", "Rows that came again and were stored once."),
+    counter("groundline_late_spans_total", "Spans that came after their trace was decided."),
+    counter("groundline_log_content_unjoined_total", "Log records with content whose span never came."),
+    counter("groundline_frames_unreadable_total", "Journal frames that could not be read."),
+    counter("groundline_flush_errors_total", "Flushes that failed and are tried again."),
+    counter("groundline_flush_bytes_total", "Bytes of Parquet files that were committed."),
+    histogram("groundline_flush_seconds", "Time to write and commit a file, seconds."),
+    gauge("groundline_hot_rows", "Rows that are visible but not in files yet."),
+    gauge("groundline_hot_bytes", "Memory of those rows, bytes."),
+    gauge("groundline_table_files", "Parquet files of a table."),
+    gauge("groundline_journal_bytes", "Bytes of journal segments on the disk."),
+    gauge("groundline_journal_segments", "Journal segments on the disk."),
+    gauge("groundline_journal_queued_bytes", "Bytes that wait for the journal's writer."),
+    gauge("groundline_journal_torn_bytes", "Bytes of torn frames that were cut at start."),
+    gauge("groundline_journal_quarantined", "Damaged stretches of the journal that are skipped."),
+    gauge("groundline_journal_unapplied_frames", "Durable frames whose rows are not visible yet."),
+    gauge("groundline_open_traces", "Traces that are not decided yet."),
+    counter("groundline_decisions_total", "Sampling decisions, by rule and decision."),
+    counter("groundline_rule_errors_total", "Filters that failed on a batch."),
+    counter("groundline_sampling_errors_total", "Decisions that could not be written."),
+    gauge("groundline_queue_items", "Items that wait for their evaluators."),
+    gauge("groundline_queue_bytes", "Memory of those items, bytes."),
+    gauge("groundline_queue_oldest_seconds", "How long the oldest item has waited, seconds."),
+    histogram("groundline_queue_wait_seconds", "Time from decision to scores, seconds."),
+    histogram("groundline_evaluation_seconds", "Time of one evaluator for one item, seconds."),
+    counter("groundline_scores_total", "Scores, by evaluator and status."),
+    counter("groundline_sql_queries_total", "Queries, by door and outcome."),
+    histogram("groundline_sql_seconds", "Time of a query, seconds."),
+    gauge("groundline_quality_pass_rate", "Weighted share of passing scores in the window."),
+    gauge("groundline_quality_pass_rate_lower", "Lower end of its 95 % interval."),
+    gauge("groundline_quality_pass_rate_upper", "Upper end of its 95 % interval."),
+    gauge("groundline_quality_scores", "Scores behind the rate."),
+    gauge("groundline_quality_effective_scores", "Effective sample size behind the rate."),
+    gauge("groundline_quality_series_dropped", "Quality series that were left out beyond the limit."),
+    counter("groundline_quality_errors_total", "Failed computations of the quality gauges."),
+    gauge("groundline_process_resident_bytes", "Resident memory of the process, bytes."),
+];

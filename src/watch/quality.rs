@@ -1,0 +1,95 @@
+//! The loop that keeps the quality gauges fresh: pass rates with intervals, by service, evaluator and metric.
+
+use super::config::Config;
+use crate::sql::{Sql, SqlError};
+use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::datatypes::{Float64Type, Int64Type};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// What identifies a series.
+type Series = (String, String, String);
+
+/// The loop.
+pub struct Quality {
+    sql: Arc<Sql>,
+    config: Config,
+    shown: HashSet<Series>,
+}
+
+impl Quality {
+    /// A loop over `sql`.
+    pub fn new(sql: Arc<Sql>, config: Config) -> Self {
+        Self { sql, config, shown: HashSet::new() }
+    }
+
+    /// Runs until `stop`.
+    pub async fn run(mut self, stop: CancellationToken) {
+        let every = Duration::from_millis(self.config.quality_interval_ms);
+        while !stop.is_cancelled() {
+            if let Err(error) = self.refresh().await {
+                metrics::counter!("groundline_quality_errors_total").increment(1);
+                tracing::warn!(%error, "quality gauges could not be computed");
+            }
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = tokio::time::sleep(every) => {}
+            }
+        }
+    }
+
+    async fn refresh(&mut self) -> Result<(), SqlError> {
+        let query = format!(
+            "SELECT coalesce(service_name, ''), evaluator, metric, q['estimate'], q['lower'], q['upper'], q['n'], \
+             q['n_eff'] FROM (SELECT service_name, evaluator, metric, \
+             quality_rate(passed, inclusion_probability) AS q FROM scores_latest \
+             WHERE status = 'ok' AND passed IS NOT NULL AND evaluated_at > now() - INTERVAL '{} seconds' \
+             GROUP BY service_name, evaluator, metric) ORDER BY 1, 2, 3",
+            self.config.quality_window_s
+        );
+        let (_, batches) = self.sql.collect(&query).await?;
+        let (mut fresh, mut dropped) = (HashSet::new(), 0u64);
+        for batch in &batches {
+            for row in 0..batch.num_rows() {
+                if fresh.len() >= self.config.quality_max_series {
+                    dropped += 1;
+                    continue;
+                }
+                if let Some(series) = show(batch, row) {
+                    fresh.insert(series);
+                }
+            }
+        }
+        // A series without scores in the window has no rate: NaN, not the last one.
+        for gone in self.shown.difference(&fresh) {
+            set(gone, [f64::NAN, f64::NAN, f64::NAN, 0.0, 0.0]);
+        }
+        metrics::gauge!("groundline_quality_series_dropped").set(dropped as f64);
+        self.shown = fresh;
+        Ok(())
+    }
+}
+
+fn show(batch: &RecordBatch, row: usize) -> Option<Series> {
+    let text = |at: usize| Some(batch.column(at).as_string_opt::<i32>()?.value(row).to_owned());
+    let double = |at: usize| {
+        let column = batch.column(at).as_primitive_opt::<Float64Type>();
+        column.filter(|c| !c.is_null(row)).map_or(f64::NAN, |c| c.value(row))
+    };
+    let n = batch.column(6).as_primitive_opt::<Int64Type>().map_or(0, |c| c.value(row));
+    let series = (text(0)?, text(1)?, text(2)?);
+    set(&series, [double(3), double(4), double(5), n as f64, double(7)]);
+    Some(series)
+}
+
+fn set((service, evaluator, metric): &Series, [rate, lower, upper, n, n_eff]: [f64; 5]) {
+    let labels =
+        || [("service", service.clone()), ("evaluator", evaluator.clone()), ("metric", metric.clone())];
+    metrics::gauge!("groundline_quality_pass_rate", &labels()).set(rate);
+    metrics::gauge!("groundline_quality_pass_rate_lower", &labels()).set(lower);
+    metrics::gauge!("groundline_quality_pass_rate_upper", &labels()).set(upper);
+    metrics::gauge!("groundline_quality_scores", &labels()).set(n);
+    metrics::gauge!("groundline_quality_effective_scores", &labels()).set(n_eff);
+}

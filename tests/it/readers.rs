@@ -1,0 +1,101 @@
+//! Readers that are not ours: psql over the wire, and a Delta library on the files.
+
+use crate::support::{config, count, settled, start};
+use groundline::app::App;
+use groundline::cli::{Protocol, send_file};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Sends a few captures, so that every table has rows.
+async fn filled(app: &App) {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/otlp/openinference-openai");
+    let endpoint = format!("http://{}", app.addresses.otlp_http);
+    for name in ["rag_grounded.pb", "rag_contradiction.pb", "pii_leak.pb", "toxic.pb"] {
+        send_file(&endpoint, Protocol::Http, &fixtures.join(name)).await.unwrap();
+    }
+    settled(app).await;
+}
+
+/// Runs a program of the test set-up; none if it is not installed and this is not CI.
+fn program(command: &mut Command) -> Option<Output> {
+    match command.output() {
+        Ok(output) => Some(output),
+        Err(error) => {
+            assert!(std::env::var("CI").is_err(), "{command:?}: {error}: run tests/setup");
+            eprintln!("{command:?} is not installed; run tests/setup for this test");
+            None
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn psql_lists_tables_and_asks_for_quality() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = start(config(folder.path())).await;
+    filled(&app).await;
+    let port = app.addresses.pg.port().to_string();
+    let psql = |sql: &'static str| {
+        let port = port.clone();
+        let task = tokio::task::spawn_blocking(move || {
+            program(Command::new("psql").args([
+                "-h",
+                "127.0.0.1",
+                "-p",
+                &port,
+                "-U",
+                "anyone",
+                "-d",
+                "groundline",
+                "-c",
+                sql,
+            ]))
+        });
+        async move { task.await.unwrap() }
+    };
+    let Some(listed) = psql("\\d").await else { return };
+    let listed_text = String::from_utf8_lossy(&listed.stdout).into_owned();
+    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    for table in
+        ["spans", "scores", "decisions", "annotations", "alerts", "traces", "scores_latest", "quality_hourly"]
+    {
+        assert!(listed_text.contains(table), "{table} is not listed:\n{listed_text}");
+    }
+    let asked = psql("SELECT service_name, evaluator, quality_rate(passed, inclusion_probability) FROM scores GROUP BY 1,2").await.unwrap();
+    let text = String::from_utf8_lossy(&asked.stdout).into_owned();
+    assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
+    assert!(text.contains("pii_leakage") && text.contains("estimate"), "{text}");
+    let refused = psql("DROP TABLE spans").await.unwrap();
+    assert!(!refused.status.success(), "a table was dropped");
+    app.stop().await.unwrap();
+}
+
+const COUNT: &str = "
+import sys
+from deltalake import DeltaTable
+for name in sys.argv[2:]:
+    table = DeltaTable(sys.argv[1] + '/' + name).to_pyarrow_table()
+    print(name, table.num_rows)
+";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_delta_library_counts_the_same_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = start(config(folder.path())).await;
+    filled(&app).await;
+    let mut expected = Vec::new();
+    for table in ["spans", "scores", "decisions"] {
+        let rows = count(app.addresses.http, &format!("SELECT count(*) AS n FROM {table}")).await;
+        assert!(rows > 0, "{table} is empty");
+        expected.push(format!("{table} {rows}"));
+    }
+    app.stop().await.unwrap();
+    let home = std::env::var("HOME").unwrap();
+    let venv = std::env::var("GROUNDLINE_TEST_VENV")
+        .map_or_else(|_| PathBuf::from(home).join(".cache/groundline-test-venv"), PathBuf::from);
+    let mut python = Command::new(venv.join("bin/python"));
+    python.args(["-c", COUNT]).arg(folder.path().join("lake")).args(["spans", "scores", "decisions"]);
+    let Some(output) = program(&mut python) else { return };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let counted: Vec<String> = String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
+    assert_eq!(counted, expected);
+}

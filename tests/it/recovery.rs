@@ -1,0 +1,133 @@
+//! The server is killed in the middle of its work; what it said yes to is there, once.
+
+use crate::support::{Process, count, query, query_raw, request, span, text};
+use prost::Message;
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+const CYCLES: u64 = 20;
+
+/// `kill -9` in a loop while requests are sent: every acknowledged span is there afterwards, none twice, and every
+/// sampled trace is scored exactly once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kill_nine_loses_and_doubles_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut acknowledged, mut next) = (HashSet::new(), 0u64);
+    for cycle in 0..CYCLES {
+        let mut server = Process::start(folder.path());
+        let url = format!("http://{}/v1/traces", server.otlp_http);
+        // The moment of the kill wanders through the flush interval of 400 ms.
+        let until = Instant::now() + Duration::from_millis(150 + cycle * 37 % 600);
+        let sender = tokio::spawn(send_until_dead(url, next, until + Duration::from_secs(5)));
+        tokio::time::sleep_until(until.into()).await;
+        server.kill();
+        let (sent_to, yes) = sender.await.unwrap();
+        acknowledged.extend(yes);
+        next = sent_to;
+    }
+    assert!(
+        acknowledged.len() > 100,
+        "only {} spans were acknowledged: the test saw nothing",
+        acknowledged.len()
+    );
+    let server = Process::start(folder.path());
+    wait_for_scores(server.http).await;
+    let rows = query(server.http, "SELECT trace_id, span_id, count(*) AS n FROM spans GROUP BY 1, 2").await;
+    let twice: Vec<_> = rows.iter().filter(|row| row["n"] != 1).collect();
+    assert!(twice.is_empty(), "stored more than once: {twice:?}");
+    let stored: HashSet<u64> = rows.iter().map(|row| number(row["trace_id"].as_str().unwrap())).collect();
+    let lost: Vec<_> = acknowledged.iter().filter(|id| !stored.contains(id)).collect();
+    assert!(
+        lost.is_empty(),
+        "{} of {} acknowledged spans are lost: {lost:?}",
+        lost.len(),
+        acknowledged.len()
+    );
+    let doubled =
+        "SELECT count(*) AS n FROM (SELECT score_id FROM scores GROUP BY score_id HAVING count(*) > 1)";
+    assert_eq!(count(server.http, doubled).await, 0, "an evaluation was stored twice");
+    let unscored = "SELECT count(DISTINCT trace_id) AS n FROM spans WHERE trace_id NOT IN \
+                    (SELECT trace_id FROM scores WHERE metric = 'pii_leakage')";
+    assert_eq!(count(server.http, unscored).await, 0, "a sampled trace was never scored");
+}
+
+/// Sends one span a request until the server is gone; gives the next number and those that were acknowledged.
+async fn send_until_dead(url: String, from: u64, limit: Instant) -> (u64, Vec<u64>) {
+    let client = reqwest::Client::new();
+    let (mut at, mut yes) = (from, Vec::new());
+    while Instant::now() < limit {
+        let attributes = vec![
+            text("gen_ai.operation.name", "chat"),
+            text("gen_ai.request.model", "m"),
+            text(
+                "gen_ai.output.messages",
+                r#"[{"role":"assistant","parts":[{"type":"text","content":"Four days."}]}]"#,
+            ),
+        ];
+        let body = request("killed", vec![span(at, 0, attributes)]).encode_to_vec();
+        let sent = client.post(&url).header("content-type", "application/x-protobuf").body(body).send().await;
+        let number = at;
+        at += 1;
+        match sent {
+            Ok(answer) if answer.status() == 200 => yes.push(number),
+            Ok(answer) => panic!("a good request was answered {}", answer.status()),
+            Err(_) => break,
+        }
+    }
+    (at, yes)
+}
+
+async fn wait_for_scores(http: std::net::SocketAddr) {
+    let started = Instant::now();
+    let open = "SELECT count(*) AS n FROM (SELECT trace_id FROM spans EXCEPT \
+                SELECT trace_id FROM decisions WHERE decision IN ('scored', 'failed', 'expired'))";
+    loop {
+        let (status, body) = query_raw(http, open).await;
+        if status == 200 && body[0]["n"] == 0 {
+            return;
+        }
+        assert!(started.elapsed() < Duration::from_secs(180), "traces are not scored: {body}");
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    }
+}
+
+fn number(trace_id: &str) -> u64 {
+    u64::from_str_radix(&trace_id[16..], 16).unwrap()
+}
+
+/// A second process on the same directory is told so and exits with 2.
+#[test]
+fn a_locked_data_directory_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let _server = Process::start(folder.path());
+    let second = std::process::Command::new(env!("CARGO_BIN_EXE_groundline"))
+        .args(["serve", "--data-dir"])
+        .arg(folder.path())
+        .env("GROUNDLINE_SERVER__HTTP_LISTEN", "127.0.0.1:0")
+        .env("GROUNDLINE_SERVER__PG_LISTEN", "127.0.0.1:0")
+        .env("GROUNDLINE_INGEST__HTTP_LISTEN", "127.0.0.1:0")
+        .env("GROUNDLINE_INGEST__GRPC_LISTEN", "127.0.0.1:0")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&second.stderr);
+    assert_eq!(second.status.code(), Some(2), "{said}");
+    assert!(said.contains(folder.path().to_str().unwrap()), "{said}");
+}
+
+/// A port that is in use is named with its key, and the exit code is 2.
+#[test]
+fn a_port_in_use_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_groundline"))
+        .args(["serve", "--data-dir"])
+        .arg(folder.path())
+        .env("GROUNDLINE_INGEST__HTTP_LISTEN", &address)
+        .env("GROUNDLINE_INGEST__GRPC_LISTEN", "127.0.0.1:0")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("ingest.http_listen") && said.contains(&address), "{said}");
+}

@@ -1,0 +1,7 @@
+//! Queries through the engine, over files and over rows that are not in files yet.
+
+mod doors;
+mod fixture;
+mod hostile;
+mod pruning;
+mod slt;

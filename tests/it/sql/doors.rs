@@ -1,0 +1,213 @@
+//! HTTP and the PostgreSQL wire protocol.
+
+use super::fixture;
+use arrow::ipc::reader::StreamReader;
+use groundline::sql::pg::{PgAuth, serve};
+use groundline::sql::{Config, Sql, http};
+use sha2::{Digest, Sha256};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+
+async fn http_at(sql: Arc<Sql>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let at = listener.local_addr().expect("an address");
+    tokio::spawn(async move { axum::serve(listener, http::router(sql)).await });
+    format!("http://{at}/v1/sql")
+}
+
+async fn post(url: &str, accept: &str, body: String) -> (u16, String, Vec<u8>) {
+    let request = reqwest::Client::new().post(url).header("accept", accept).body(body);
+    let answer = request.send().await.expect("an answer");
+    let kind = answer.headers()["content-type"].to_str().expect("text").to_owned();
+    (answer.status().as_u16(), kind, answer.bytes().await.expect("a body").to_vec())
+}
+
+fn body(sql: &str) -> String {
+    serde_json::json!({ "sql": sql }).to_string()
+}
+
+#[tokio::test]
+async fn http_answers_in_every_format() {
+    let url = http_at(fixture::sql().await).await;
+    let select =
+        "SELECT span_id, start_time, input_tokens, documents FROM spans ORDER BY start_time DESC LIMIT 3";
+    let (status, kind, json) = post(&url, "*/*", body(select)).await;
+    assert_eq!((status, kind.as_str()), (200, "application/json"));
+    let rows: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+    assert_eq!(rows[0]["start_time"], "2026-01-01T03:00:00.123456789Z");
+    assert_eq!(rows[0]["input_tokens"], 7);
+    assert!(rows[0]["documents"].is_null());
+    assert_eq!(rows[2]["documents"][0]["content"], "text \"one\"");
+    let (status, _, csv) = post(&url, "text/csv", body("SELECT 1 AS a, [1, 2] AS b")).await;
+    assert_eq!((status, String::from_utf8_lossy(&csv).as_ref()), (200, "a,b\n1,\"[1,2]\"\n"));
+    let (status, kind, arrow) = post(&url, "application/vnd.apache.arrow.stream", body(select)).await;
+    assert_eq!((status, kind.as_str()), (200, "application/vnd.apache.arrow.stream"));
+    let reader = StreamReader::try_new(arrow.as_slice(), None).expect("a stream");
+    assert_eq!(reader.map(|b| b.expect("a batch").num_rows()).sum::<usize>(), 3);
+    let (status, _, parquet) = post(&url, "application/vnd.apache.parquet", body(select)).await;
+    assert_eq!((status, &parquet[..4]), (200, b"PAR1".as_slice()));
+    let (_, _, empty) = post(&url, "*/*", body("SELECT 1 AS a WHERE false")).await;
+    assert_eq!(empty, b"[]");
+}
+
+#[tokio::test]
+async fn http_errors_have_their_status() {
+    let config = Config { max_rows: 10, max_sql_bytes: 1000, ..Config::default() };
+    let url = http_at(fixture::limited(config).await).await;
+    for (accept, body, status, part) in [
+        ("*/*", body("SELECT nope FROM spans"), 400, "spans.trace_id"),
+        ("*/*", body("DROP TABLE spans"), 400, "read-only"),
+        ("*/*", "{".to_owned(), 400, "the body must be"),
+        ("*/*", r#"{"query": "SELECT 1"}"#.to_owned(), 400, "unknown field"),
+        ("image/png", body("SELECT 1"), 406, "text/csv"),
+        ("*/*", body("SELECT * FROM generate_series(1, 11)"), 422, "sql.max_rows"),
+        ("*/*", body(&format!("SELECT '{}'", "x".repeat(1000))), 422, "sql.max_sql_bytes"),
+        ("*/*", " ".repeat(1 << 20), 413, ""),
+    ] {
+        let (got, _, text) = post(&url, accept, body.clone()).await;
+        let text = String::from_utf8_lossy(&text);
+        assert_eq!(got, status, "{text}");
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+/// Just enough of the protocol to send texts and read what comes back.
+struct Pg(TcpStream);
+
+impl Pg {
+    async fn connect(at: SocketAddr, password: Option<&str>) -> (Self, Vec<(u8, Vec<u8>)>) {
+        let mut pg = Pg(TcpStream::connect(at).await.expect("connected"));
+        let mut startup = 196_608i32.to_be_bytes().to_vec();
+        startup.extend_from_slice(b"user\0me\0database\0groundline\0\0");
+        pg.0.write_i32(startup.len() as i32 + 4).await.expect("written");
+        pg.0.write_all(&startup).await.expect("written");
+        if let Some(password) = password {
+            let (kind, _) = pg.message().await.expect("a request for a password");
+            assert_eq!(kind, b'R');
+            pg.send(b'p', format!("{password}\0").as_bytes()).await;
+        }
+        let hello = pg.until_ready().await;
+        (pg, hello)
+    }
+
+    async fn send(&mut self, kind: u8, body: &[u8]) {
+        self.0.write_u8(kind).await.expect("written");
+        self.0.write_i32(body.len() as i32 + 4).await.expect("written");
+        self.0.write_all(body).await.expect("written");
+    }
+
+    async fn message(&mut self) -> Option<(u8, Vec<u8>)> {
+        let kind = self.0.read_u8().await.ok()?;
+        let len = self.0.read_i32().await.ok()?;
+        let mut body = vec![0; len as usize - 4];
+        self.0.read_exact(&mut body).await.ok()?;
+        Some((kind, body))
+    }
+
+    /// Everything up to ReadyForQuery, or up to the end of the connection.
+    async fn until_ready(&mut self) -> Vec<(u8, Vec<u8>)> {
+        let mut all = Vec::new();
+        while let Some(message) = self.message().await {
+            let ready = message.0 == b'Z';
+            all.push(message);
+            if ready {
+                break;
+            }
+        }
+        all
+    }
+
+    async fn query(&mut self, sql: &str) -> String {
+        self.send(b'Q', format!("{sql}\0").as_bytes()).await;
+        text(&self.until_ready().await)
+    }
+}
+
+/// Rows and errors as one text.
+fn text(messages: &[(u8, Vec<u8>)]) -> String {
+    let told = messages.iter().filter(|m| matches!(m.0, b'D' | b'E'));
+    told.map(|m| String::from_utf8_lossy(&m.1).into_owned()).collect::<Vec<_>>().join("\n")
+}
+
+async fn pg_at(sql: Arc<Sql>, auth: PgAuth) -> (SocketAddr, CancellationToken, tokio::task::JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let at = listener.local_addr().expect("an address");
+    let shutdown = CancellationToken::new();
+    let served = tokio::spawn(serve(listener, sql, auth, shutdown.clone()));
+    (at, shutdown, served)
+}
+
+#[tokio::test]
+async fn postgres_answers_with_the_same_limits() {
+    let config = Config { max_rows: 1000, timeout_ms: 2000, ..Config::default() };
+    let (at, shutdown, served) = pg_at(fixture::limited(config).await, PgAuth::Trust).await;
+    let (mut pg, _) = Pg::connect(at, None).await;
+    assert!(pg.query("SELECT name FROM spans WHERE span_id = 'b000000000000001'").await.contains("agent"));
+    let rate = pg.query("SELECT quality_rate(passed, inclusion_probability) FROM scores").await;
+    assert!(rate.contains(r#"{"estimate":0.375,"#), "{rate}");
+    assert!(
+        pg.query("SELECT finish_reasons FROM spans WHERE finish_reasons IS NOT NULL")
+            .await
+            .contains("{stop}")
+    );
+    for (statement, part) in [
+        ("SELECT nope FROM spans", "spans.trace_id"),
+        ("CREATE TABLE x (a int)", "read-only"),
+        ("COPY spans TO '/tmp/x'", "read-only"),
+        ("SET datafusion.execution.batch_size = 1", "refused"),
+        ("DECLARE c CURSOR FOR SELECT 1", "refused"),
+        ("SELECT * FROM generate_series(1, 2000)", "sql.max_rows"),
+        (
+            "SELECT count(*) FROM generate_series(1, 9000000) a, generate_series(1, 9000000) b",
+            "sql.timeout_ms",
+        ),
+    ] {
+        let told = pg.query(statement).await;
+        assert!(told.contains(part), "{statement}: {told}");
+    }
+    let began = std::time::Instant::now();
+    pg.query("SET statement_timeout = '200ms'").await;
+    let endless = "SELECT count(*) FROM generate_series(1, 9000000) a, generate_series(1, 9000000) b";
+    assert!(pg.query(endless).await.contains("200 ms"));
+    assert!(began.elapsed() < std::time::Duration::from_millis(1900));
+    shutdown.cancel();
+    served.await.expect("ended");
+    assert!(pg.message().await.is_none(), "connections are closed");
+}
+
+#[tokio::test]
+async fn postgres_asks_for_a_token() {
+    let digest = Sha256::digest(b"secret").into();
+    let (at, _, _) = pg_at(fixture::sql().await, PgAuth::Tokens(vec![digest])).await;
+    let (mut pg, _) = Pg::connect(at, Some("secret")).await;
+    assert!(pg.query("SELECT 'let in'").await.contains("let in"));
+    let (_, told) = Pg::connect(at, Some("wrong")).await;
+    assert!(text(&told).contains("28P01"), "{}", text(&told));
+    // A query instead of a password is not answered.
+    let mut rude = Pg(TcpStream::connect(at).await.expect("connected"));
+    let mut startup = 196_608i32.to_be_bytes().to_vec();
+    startup.extend_from_slice(b"user\0me\0\0");
+    rude.0.write_i32(startup.len() as i32 + 4).await.expect("written");
+    rude.0.write_all(&startup).await.expect("written");
+    assert_eq!(rude.message().await.map(|m| m.0), Some(b'R'));
+    rude.send(b'Q', b"SELECT 'leak'\0").await;
+    let more = tokio::time::timeout(std::time::Duration::from_millis(500), rude.message()).await;
+    assert!(!matches!(more, Ok(Some((b'D' | b'T', _)))), "{more:?}");
+}
+
+#[tokio::test]
+async fn postgres_connections_are_capped() {
+    let config = Config { max_connections: 2, ..Config::default() };
+    let (at, _, _) = pg_at(fixture::limited(config).await, PgAuth::Trust).await;
+    let (first, _) = Pg::connect(at, None).await;
+    let (_second, _) = Pg::connect(at, None).await;
+    let (_, told) = Pg::connect(at, None).await;
+    assert!(told.is_empty(), "closed without a word");
+    drop(first);
+    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    let (mut third, _) = Pg::connect(at, None).await;
+    assert!(third.query("SELECT 42").await.contains("42"));
+}

@@ -1,0 +1,190 @@
+//! Hostile queries: each ends in an error within the time limit, nothing is written, no file is read.
+
+use super::fixture;
+use futures::{StreamExt, TryStreamExt};
+use groundline::sql::{Config, SqlError};
+use std::time::{Duration, Instant};
+
+fn small() -> Config {
+    Config { timeout_ms: 3000, memory_bytes: 64 << 20, max_rows: 1000, ..Config::default() }
+}
+
+/// How much longer than the limit an answer may take on a busy machine.
+const GRACE: Duration = Duration::from_secs(3);
+
+#[tokio::test]
+async fn each_ends_in_an_error_within_the_timeout() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| dir.path().join(name).display().to_string();
+    std::fs::write(at("secret.csv"), "a,b\n1,2\n").expect("written");
+    let sql = fixture::limited(small()).await;
+    let cross =
+        "FROM generate_series(1, 9000000) a, generate_series(1, 9000000) b, generate_series(1, 9000000) c";
+    let statements = [
+        format!("SELECT count(*) {cross} WHERE a.value + b.value + c.value = 7"),
+        format!("SELECT * {cross}"),
+        format!("SELECT sum(a.value * b.value) {cross}"),
+        "SELECT * FROM generate_series(1, 1000000000000)".to_owned(),
+        "SELECT * FROM range(1, 1000000000000)".to_owned(),
+        "SELECT range(1, 1000000000000)".to_owned(),
+        "SELECT generate_series(1, 1000000000)".to_owned(),
+        "SELECT unnest(range(0, 5000000)) AS n".to_owned(),
+        "SELECT repeat('x', 2000000000)".to_owned(),
+        "SELECT lpad('x', 2000000000)".to_owned(),
+        "SELECT array_repeat(1, 2000000000)".to_owned(),
+        "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT * FROM t".to_owned(),
+        "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t".to_owned(),
+        "SELECT * FROM (SELECT a.value AS n, repeat('x', 1000) AS s FROM generate_series(1, 9000000) a) ORDER BY s, n"
+            .to_owned(),
+        "SELECT array_agg(repeat('x', 1000)) FROM generate_series(1, 9000000)".to_owned(),
+        format!("COPY (SELECT 1) TO '{}'", at("out.csv")),
+        format!("COPY spans TO '{}'", at("out.parquet")),
+        format!("CREATE EXTERNAL TABLE x STORED AS CSV LOCATION '{}'", at("secret.csv")),
+        "CREATE TABLE x AS SELECT 1".to_owned(),
+        "SELECT * INTO x FROM spans".to_owned(),
+        "CREATE VIEW x AS SELECT 1".to_owned(),
+        "CREATE SCHEMA x".to_owned(),
+        "INSERT INTO spans SELECT * FROM spans".to_owned(),
+        "DELETE FROM spans".to_owned(),
+        "UPDATE spans SET name = 'x'".to_owned(),
+        "TRUNCATE TABLE spans".to_owned(),
+        "DROP TABLE spans".to_owned(),
+        "EXPLAIN ANALYZE INSERT INTO spans SELECT * FROM spans".to_owned(),
+        "SET datafusion.execution.target_partitions = 1000".to_owned(),
+        "SELECT 1; SELECT 2".to_owned(),
+        format!("SELECT * FROM '{}'", at("secret.csv")),
+        format!("SELECT * FROM \"{}\"", at("secret.csv")),
+        format!("SELECT * FROM \"file://{}\"", at("secret.csv")),
+        "SELECT * FROM 'groundline-lake://spans/old.parquet'".to_owned(),
+        format!("SELECT * FROM read_csv('{}')", at("secret.csv")),
+        format!("SELECT * FROM parquet_metadata('{}')", at("secret.csv")),
+        format!("SELECT pg_read_file('{}')", at("secret.csv")),
+        format!("SELECT {}1", "-".repeat(50_001).replace("--", "- -")),
+        format!("SELECT 1{}", " + 1".repeat(100_000)),
+    ];
+    for statement in &statements {
+        let began = Instant::now();
+        let result = sql.collect(statement).await;
+        let took = began.elapsed();
+        let short: String = statement.chars().take(120).collect();
+        println!(
+            "{:>6} ms  {short}: {:?}",
+            took.as_millis(),
+            result.as_ref().err().map(|e| first(&e.to_string()))
+        );
+        assert!(result.is_err(), "{short} must fail");
+        assert!(took < Duration::from_millis(small().timeout_ms) + GRACE, "{short} took {took:?}");
+    }
+    let left: Vec<_> = std::fs::read_dir(dir.path()).expect("folder").collect();
+    assert_eq!(left.len(), 1, "nothing is written");
+    let alive = sql.collect("SELECT count(*) FROM spans").await;
+    assert!(alive.is_ok(), "the engine still answers: {alive:?}");
+}
+
+#[tokio::test]
+async fn nothing_keeps_a_query_thread() {
+    let config = Config { timeout_ms: 700, target_partitions: 1, ..Config::default() };
+    let sql = fixture::limited(config).await;
+    let chain = |n: usize, part: &dyn Fn(usize) -> String| (1..=n).map(part).collect::<String>();
+    let statements = [
+        // Joins whose rows are all filtered out again, so that no batch ever comes out.
+        "SELECT count(*) FROM generate_series(1, 900000) a, generate_series(1, 900000) b WHERE a.value + b.value < 0"
+            .to_owned(),
+        "SELECT count(*) FROM generate_series(1, 900000) a JOIN generate_series(1, 900000) b \
+         ON a.value < b.value AND a.value > b.value"
+            .to_owned(),
+        "SELECT count(*) FROM (SELECT value % 1 AS k, value AS v FROM generate_series(1, 900000)) a \
+         JOIN (SELECT value % 1 AS k, value AS v FROM generate_series(1, 900000)) b ON a.k = b.k AND a.v + b.v < 0"
+            .to_owned(),
+        "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t".to_owned(),
+        // Plans and texts that double with each step.
+        format!(
+            "WITH a0 AS (SELECT 1 x){} SELECT * FROM a30",
+            chain(30, &|i| format!(", a{i} AS (SELECT l.x FROM a{} l, a{} r)", i - 1, i - 1))
+        ),
+        format!(
+            "WITH a0 AS (SELECT name x FROM spans){} SELECT * FROM a40",
+            chain(40, &|i| format!(", a{i} AS (SELECT x || x AS x FROM a{})", i - 1))
+        ),
+        // Trees deeper than a stack.
+        format!("SELECT 1{}", " + 1".repeat(100_000)),
+        format!("SELECT * FROM spans{}", chain(1000, &|i| format!(" CROSS JOIN spans s{i}"))),
+        format!("SELECT 1{}", " UNION ALL SELECT 1".repeat(10_000)),
+    ];
+    for statement in &statements {
+        let short: String = statement.chars().take(100).collect();
+        assert!(sql.collect(statement).await.is_err(), "{short} must fail");
+        let began = Instant::now();
+        while sql.collect("SELECT 1").await.is_err() {
+            assert!(began.elapsed() < Duration::from_secs(5), "{short} keeps the only thread");
+        }
+    }
+}
+
+fn first(text: &str) -> String {
+    text.chars().take(100).collect()
+}
+
+#[tokio::test]
+async fn limits_name_their_keys() {
+    let sql = fixture::limited(Config { max_rows: 10, timeout_ms: 500, ..Config::default() }).await;
+    for (statement, key) in [
+        ("SELECT * FROM generate_series(1, 11)".to_owned(), "sql.max_rows"),
+        (format!("SELECT '{}'", "x".repeat(2 << 20)), "sql.max_sql_bytes"),
+        (
+            "SELECT count(*) FROM generate_series(1, 9000000) a, generate_series(1, 9000000) b".to_owned(),
+            "sql.timeout_ms",
+        ),
+    ] {
+        match sql.collect(&statement).await {
+            Err(SqlError::Limit(why)) => assert!(why.contains(key), "{why}"),
+            other => panic!("{key}: {other:?}"),
+        }
+    }
+    let tight = fixture::limited(Config { max_result_bytes: 1000, ..Config::default() }).await;
+    match tight.collect("SELECT value, repeat('x', 100) FROM generate_series(1, 100)").await {
+        Err(SqlError::Limit(why)) => assert!(why.contains("sql.max_result_bytes"), "{why}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+const ENDLESS: &str = "SELECT count(*) FROM generate_series(1, 9000000) a, generate_series(1, 9000000) b";
+
+#[tokio::test]
+async fn fifty_at_once_end_busy_or_at_a_limit() {
+    let config = Config { timeout_ms: 1000, max_concurrent: 4, ..Config::default() };
+    let sql = fixture::limited(config).await;
+    let began = Instant::now();
+    let all = futures::future::join_all((0..50).map(|_| sql.collect(ENDLESS))).await;
+    assert!(began.elapsed() < Duration::from_secs(1) + GRACE, "{:?}", began.elapsed());
+    let busy = all.iter().filter(|r| matches!(r, Err(SqlError::Busy))).count();
+    let limit = all.iter().filter(|r| matches!(r, Err(SqlError::Limit(_)))).count();
+    assert_eq!(busy + limit, 50);
+    assert!(busy >= 30, "4 run and 16 wait, so 30 are turned away at once: {busy}");
+    let after = tokio::time::timeout(GRACE, sql.collect("SELECT 1")).await.expect("in time");
+    assert!(after.is_ok(), "permits came back: {after:?}");
+}
+
+#[tokio::test]
+async fn a_dropped_stream_frees_its_place() {
+    let config = Config { max_concurrent: 1, ..Config::default() };
+    let sql = fixture::limited(config).await;
+    for _ in 0..3 {
+        let mut rows = sql.query("SELECT a.value FROM generate_series(1, 9000000) a").await.expect("begun");
+        assert!(rows.next().await.expect("a batch").is_ok());
+        drop(rows);
+    }
+    let answer = tokio::time::timeout(GRACE, sql.collect("SELECT 1")).await.expect("in time");
+    assert!(answer.is_ok(), "{answer:?}");
+}
+
+#[tokio::test]
+async fn a_slow_reader_sees_the_timeout() {
+    let config = Config { timeout_ms: 300, ..Config::default() };
+    let sql = fixture::limited(config).await;
+    let mut rows = sql.query("SELECT a.value FROM generate_series(1, 900000) a").await.expect("begun");
+    assert!(rows.next().await.expect("a batch").is_ok());
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let rest: Result<Vec<_>, _> = rows.try_collect().await;
+    assert!(matches!(rest, Err(SqlError::Limit(_))), "{:?}", rest.map(|b| b.len()));
+}

@@ -1,0 +1,52 @@
+//! Runs `tests/slt/*.slt`: queries with their answers.
+//!
+//! A record is `query` or `error`, the statement, `----`, and the answer as CSV or a part of the error's text; records are
+//! parted by an empty line, and lines that begin with `#` are comments.
+
+use super::fixture;
+use groundline::sql::{Format, Sql, encode};
+
+#[tokio::test]
+async fn answers() {
+    let sql = fixture::sql().await;
+    let folder = format!("{}/tests/slt", fixture::root());
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .expect("tests/slt")
+        .filter_map(|entry| entry.ok().map(|e| e.path()))
+        .filter(|path| path.extension().is_some_and(|e| e == "slt"))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty(), "tests/slt has files");
+    let mut faults = Vec::new();
+    for path in files {
+        let text = std::fs::read_to_string(&path).expect("a readable file");
+        for (at, record) in text.split("\n\n").enumerate() {
+            if let Err(fault) = check(&sql, record).await {
+                faults.push(format!("{} record {}: {fault}", path.display(), at + 1));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n\n"));
+}
+
+async fn check(sql: &Sql, record: &str) -> Result<(), String> {
+    let lines: Vec<&str> = record.lines().filter(|l| !l.starts_with('#')).collect();
+    let Some((kind, rest)) = lines.iter().position(|l| !l.is_empty()).map(|i| (lines[i], &lines[i + 1..]))
+    else {
+        return Ok(());
+    };
+    let middle = rest.iter().position(|l| *l == "----").ok_or("a record needs ----")?;
+    let statement = rest[..middle].join("\n");
+    let expected = rest[middle + 1..].join("\n");
+    match (kind, sql.collect(&statement).await) {
+        ("query", Ok((schema, batches))) => {
+            let got = encode(Format::Csv, &schema, &batches).map_err(|e| e.to_string())?;
+            let got = String::from_utf8_lossy(&got).trim_end().to_owned();
+            if got == expected.trim_end() { Ok(()) } else { Err(format!("{statement}\ngot:\n{got}")) }
+        }
+        ("error", Err(error)) if error.to_string().contains(expected.trim()) => Ok(()),
+        ("error", Ok(_)) => Err(format!("{statement}\nan error was expected")),
+        ("query" | "error", Err(error)) => Err(format!("{statement}\nerror: {error}")),
+        (other, _) => Err(format!("unknown kind of record {other:?}")),
+    }
+}

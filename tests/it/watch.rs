@@ -1,0 +1,102 @@
+//! Health, metrics, and the dashboards that name them.
+
+use crate::support::{config, request, settled, span, start, text};
+use groundline::watch::{METRICS, MetricKind};
+use prost::Message;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn dashboards() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("dashboards")
+}
+
+/// Every word in a text that looks like one of our metrics.
+fn metric_names(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'));
+    words.filter(|w| w.starts_with("groundline_")).map(str::to_owned).collect()
+}
+
+/// The names under which a metric appears in the text format.
+fn exposed(name: &str) -> Option<&'static str> {
+    let plain = ["_bucket", "_sum", "_count"].iter().find_map(|s| name.strip_suffix(s));
+    METRICS.iter().map(|m| (m.name, m.kind)).find_map(|(known, kind)| {
+        let histogram = kind == MetricKind::Histogram && plain == Some(known);
+        (known == name || histogram).then_some(known)
+    })
+}
+
+#[test]
+fn dashboards_and_rules_name_metrics_that_exist() {
+    let mut seen = 0;
+    for entry in std::fs::read_dir(dashboards()).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        for name in metric_names(&text) {
+            assert!(exposed(&name).is_some(), "{}: no metric {name}", path.display());
+            seen += 1;
+        }
+    }
+    assert!(seen > 20, "only {seen} metrics are named: the files were not read");
+}
+
+/// Every metric that the dashboards name is exposed by a server that has done some work.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_working_server_exposes_what_the_dashboards_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut quick = config(folder.path());
+    quick.watch.quality_interval_ms = 200;
+    quick.lake.flush_interval_ms = 200;
+    let app = start(quick).await;
+    let base = format!("http://{}", app.addresses.http);
+    for (path, expected) in [("/health/live", "alive"), ("/health/ready", "ready"), ("/", "Groundline")] {
+        let answer = reqwest::get(format!("{base}{path}")).await.unwrap();
+        assert_eq!(answer.status(), 200, "{path}");
+        assert!(answer.text().await.unwrap().contains(expected), "{path}");
+    }
+    let attributes = vec![
+        text("gen_ai.operation.name", "chat"),
+        text(
+            "gen_ai.output.messages",
+            r#"[{"role":"assistant","parts":[{"type":"text","content":"All is well here."}]}]"#,
+        ),
+    ];
+    let body = request("watched", vec![span(1, 1, attributes)]).encode_to_vec();
+    let client = reqwest::Client::new();
+    let url = format!("http://{}/v1/traces", app.addresses.otlp_http);
+    let sent =
+        client.post(url).header("content-type", "application/x-protobuf").body(body).send().await.unwrap();
+    assert_eq!(sent.status(), 200);
+    settled(&app).await;
+    crate::support::query(app.addresses.http, "SELECT 1").await;
+    let started = std::time::Instant::now();
+    let rate = "groundline_quality_pass_rate{service=\"watched\",evaluator=\"pii_leakage\",metric=\"pii_leakage\"} 1";
+    let scraped = loop {
+        let text = reqwest::get(format!("{base}/metrics")).await.unwrap().text().await.unwrap();
+        if text.contains(rate) && text.contains("groundline_flush_seconds_count") {
+            break text;
+        }
+        assert!(started.elapsed().as_secs() < 30, "no quality gauge:\n{text}");
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    };
+    let shown = metric_names(&scraped);
+    // These appear only when something goes wrong or comes twice.
+    let rare = ["refused", "duplicate", "late", "unjoined", "unreadable", "errors"];
+    for metric in METRICS.iter().filter(|m| !rare.iter().any(|word| m.name.contains(word))) {
+        let there = shown.iter().any(|name| exposed(name) == Some(metric.name));
+        assert!(there, "{} is not exposed by a working server", metric.name);
+    }
+    app.stop().await.unwrap();
+}
+
+/// `promtool check rules`, from Debian's package prometheus. The CI set-up installs it.
+#[test]
+fn promtool_accepts_the_rules() {
+    let rules = dashboards().join("groundline.rules.yml");
+    let Ok(output) = Command::new("promtool").arg("check").arg("rules").arg(&rules).output() else {
+        assert!(std::env::var("CI").is_err(), "promtool is not installed: run tests/setup");
+        eprintln!("promtool is not installed; run tests/setup to check the rules");
+        return;
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
