@@ -31,7 +31,7 @@ pub fn of_trace(trace: &OpenTrace) -> Option<(&SpanRow, EvalInput)> {
         model.or_else(|| rows.iter().rev().copied().find(|r| r.llm.answer.is_some()))
     };
     let questions = [Some(root), speaker, model].into_iter().flatten();
-    let question = questions.filter_map(|r| r.llm.question.as_ref()).min_by_key(|q| q.len()).cloned();
+    let question = questions.filter_map(|r| r.llm.question.as_deref()).min_by_key(|q| q.len()).map(asked);
     let input = EvalInput {
         question,
         answer: speaker.and_then(|r| r.llm.answer.clone()),
@@ -50,7 +50,7 @@ pub fn of_span<'a>(trace: &'a OpenTrace, id: &SpanId) -> Option<(&'a SpanRow, Ev
     let before: Vec<&SpanRow> =
         in_order(trace).into_iter().filter(|r| r.span_id == *id || r.end <= span.end).collect();
     let input = EvalInput {
-        question: span.llm.question.clone(),
+        question: span.llm.question.as_deref().map(asked),
         answer: span.llm.answer.clone(),
         contexts: contexts(&before, Some(span)),
         system_prompt: span.llm.system_prompt.clone(),
@@ -109,14 +109,30 @@ fn unique(documents: impl Iterator<Item = Document>) -> Vec<Document> {
     fresh.take(MAX_DOCUMENTS).collect()
 }
 
+/// The question alone, where a prompt holds context and then a question under its own heading.
+fn asked(question: &str) -> String {
+    let (Some(heading), Some(marker)) = (HEADING.as_ref(), QUESTION.as_ref()) else {
+        return question.to_owned();
+    };
+    match marker.find_iter(question).last() {
+        Some(found) if heading.is_match(question) => {
+            let alone = question[found.end()..].trim();
+            if alone.is_empty() { question.to_owned() } else { alone.to_owned() }
+        }
+        _ => question.to_owned(),
+    }
+}
+
+static HEADING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let names = "context|documents?|sources?|passages?|references?|knowledge";
+    Regex::new(&format!(r"(?is)(?:^|\n)[^\n]{{0,60}}\b(?:{names})\b[^\n]{{0,60}}:\s*\n?(.*)$")).ok()
+});
+
+static QUESTION: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?i)\n\s*(?:user )?(?:question|query)\s*:").ok());
+
 /// Context that the prompt itself names: the text after a heading such as `Context:`, up to the question.
 fn named_in_prompt(model: &SpanRow) -> Vec<Document> {
-    static HEADING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let names = "context|documents?|sources?|passages?|references?|knowledge";
-        Regex::new(&format!(r"(?is)(?:^|\n)[^\n]{{0,60}}\b(?:{names})\b[^\n]{{0,60}}:\s*\n?(.*)$")).ok()
-    });
-    static QUESTION: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(?i)\n\s*(?:user )?(?:question|query)\s*:").ok());
     let (Some(heading), Some(end)) = (HEADING.as_ref(), QUESTION.as_ref()) else { return Vec::new() };
     let texts = model.llm.input_messages.iter().rev().filter_map(Message::joined_text);
     for text in texts {
@@ -145,4 +161,19 @@ fn history(model: &SpanRow) -> Vec<String> {
         turns.filter_map(|m| Some(format!("{}: {}", m.role, m.joined_text()?))).collect();
     let skip = texts.len().saturating_sub(MAX_HISTORY);
     texts.into_iter().skip(skip).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stuffed_prompt_gives_its_question() {
+        let prompt =
+            "Context:\n[1] Items may be returned within 30 days.\n\nQuestion: How long may I return it?";
+        assert_eq!(asked(prompt), "How long may I return it?");
+        for plain in ["How long may I return it?", "Is this\nQuestion: serious?", "Context:\nonly that"] {
+            assert_eq!(asked(plain), plain);
+        }
+    }
 }

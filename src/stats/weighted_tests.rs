@@ -120,3 +120,19 @@ fn ninety_five_percent_intervals_hold_the_rate() {
         }
     }
 }
+
+#[test]
+fn outcomes_that_steer_the_design_do_not_break_the_interval() {
+    type Draw = fn(&mut Seeded, bool) -> f64;
+    let designs: [(&str, Draw); 2] = [
+        ("failures drawn more", |_, one| if one { 1.0 } else { 0.1 }),
+        ("failures drawn less", |_, one| if one { 0.3 } else { 1.0 }),
+    ];
+    for (name, draw) in designs {
+        for (rate, window) in [(0.02, 3000), (0.1, 1000), (0.5, 400)] {
+            let got = coverage(rate, window, &draw, 11);
+            println!("{name} {rate}: {got}");
+            assert!(got >= 0.93, "{name} {rate}: {got}");
+        }
+    }
+}

@@ -26,13 +26,6 @@ impl AnswerRelevancySimilarity {
         Self { models, metrics: [metric], version: format!("1+{ENCODER_VERSION}") }
     }
 
-    /// With another threshold.
-    #[must_use]
-    pub fn with_threshold(mut self, threshold: f64) -> Self {
-        self.metrics[0].threshold = Some(threshold);
-        self
-    }
-
     fn judge(&self, question: &str, answer: &str) -> Result<Score, ModelError> {
         let encoder = &self.models.encoder;
         let known = |text: &&str| encoder.meaningful_tokens(text, 1) > 0;

@@ -41,15 +41,6 @@ impl ContextRelevancySoft {
         Self { models, metrics: [metric(RECALL), metric(PRECISION)], version: format!("1+{ENCODER_VERSION}") }
     }
 
-    /// With another threshold for both metrics.
-    #[must_use]
-    pub fn with_threshold(mut self, threshold: f64) -> Self {
-        for metric in &mut self.metrics {
-            metric.threshold = Some(threshold);
-        }
-        self
-    }
-
     fn relevancies(&self, question: &str, chunks: &[Chunk<'_>]) -> Result<Vec<Relevancy>, ModelError> {
         let sentences = chunks.iter().flat_map(|chunk| chunk.sentences.iter().copied());
         let texts: Vec<&str> = std::iter::once(question).chain(sentences).collect();

@@ -14,6 +14,7 @@
 //! | `tokens_presence` | does the answer hold what it must? |
 
 mod leakage;
+mod numbers;
 
 mod answer_relevancy_similarity;
 mod context_relevancy_soft;

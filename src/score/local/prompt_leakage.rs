@@ -55,13 +55,6 @@ impl PromptLeakage {
         self
     }
 
-    /// From this share on it is a leak.
-    #[must_use]
-    pub fn with_threshold(mut self, threshold: f64) -> Self {
-        self.threshold = threshold;
-        self
-    }
-
     fn measured(&self, value: f64) -> Score {
         Score::measured(NAME, value, self.threshold, Better::Lower)
     }

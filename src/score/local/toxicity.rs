@@ -40,15 +40,6 @@ impl Toxicity {
         Self { models, metrics, version: format!("1+{ENCODER_VERSION}+{TOXICITY_VERSION}") }
     }
 
-    /// With another threshold for every kind.
-    #[must_use]
-    pub fn with_threshold(mut self, threshold: f64) -> Self {
-        for metric in &mut self.metrics {
-            metric.threshold = Some(threshold);
-        }
-        self
-    }
-
     fn worst<'a>(&self, text: &'a str) -> Result<Worst<'a>, ModelError> {
         let cut = segments(text, MAX_SENTENCES);
         let mut passages = cut.pieces;

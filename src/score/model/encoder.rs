@@ -206,6 +206,7 @@ fn pool(hidden: NdTensorView<f32, 2>, tokens: usize) -> Arc<[f32]> {
 }
 
 /// The cosine of the angle between two vectors, from -1 to 1; 0 where one of them is zero.
+#[cfg(test)]
 pub fn cosine(a: &[f32], b: &[f32]) -> f32 {
     let lengths = (dot(a, a) * dot(b, b)).sqrt();
     if lengths > 0.0 { (dot(a, b) / lengths).clamp(-1.0, 1.0) } else { 0.0 }

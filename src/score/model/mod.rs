@@ -28,8 +28,8 @@ mod toxicity_head;
 mod wordpiece;
 
 pub use assets::{ENCODER_VERSION, TOXICITY_VERSION};
-pub use encoder::{EMBEDDING_DIM, Encoder, MAX_TOKENS, cosine, unit_cosine};
+pub use encoder::unit_cosine;
 pub use error::ModelError;
 pub use models::Models;
-pub use segments::{Segments, excerpt, segments};
-pub use toxicity_head::{ToxicityHead, ToxicityScores};
+pub use segments::{excerpt, segments};
+pub use toxicity_head::ToxicityScores;
