@@ -3,6 +3,7 @@
 
 use crate::config::Config;
 use crate::domain::columns::Table;
+use crate::domain::id::TraceId;
 use crate::domain::time::{Clock, SystemClock};
 use crate::ingest::{Door, annotations_router, grpc_router, http_router, limits_layer};
 use crate::journal::{Journal, JournalError};
@@ -149,6 +150,10 @@ impl App {
         let routes = crate::sql::http::router(rooms.sql.clone())
             .merge(annotations_router(door.clone()))
             .merge(crate::watch::router(health, exporter));
+        let routes = match config.server.allow_exposed {
+            true => routes,
+            false => routes.layer(axum::middleware::from_fn(crate::watch::loopback_only)),
+        };
         app.start_loops(rooms, &config);
         app.start_doors(listeners, door, routes);
         app.health.ready.store(true, Ordering::Release);
@@ -225,11 +230,15 @@ impl App {
         tokio::select! {
             result = self.doors.join_next() => ended("a door", result),
             result = self.loops.join_next() => ended("a loop", result),
-            result = &mut self.flush => match result {
-                Ok(Err(error)) => AppError::Lake(error),
-                Ok(Ok(())) => AppError::Ended("flush", "without a reason".to_owned()),
-                Err(join) => AppError::Ended("flush", join.to_string()),
-            },
+            result = &mut self.flush => {
+                // A task that has ended must not be waited for again.
+                self.flush = tokio::spawn(async { Ok(()) });
+                match result {
+                    Ok(Err(error)) => AppError::Lake(error),
+                    Ok(Ok(())) => AppError::Ended("flush", "without a reason".to_owned()),
+                    Err(join) => AppError::Ended("flush", join.to_string()),
+                }
+            }
         }
     }
 
@@ -292,8 +301,10 @@ impl Rooms {
         let (journal, lake, flush) = open_storage(config, clock.clone()).await?;
         let rules = Arc::new(compile(&config.sample.rules).map_err(AppError::Rules)?);
         let queue = Arc::new(Queue::new(config.sample.clone()));
-        let sampler =
-            Sampler::new(journal.clone(), rules, queue.clone(), clock.clone(), config.sample.clone())?;
+        let known = lake.recent(Table::Decisions, "trace_id").await?;
+        let known = known.iter().filter_map(|id| TraceId::from_hex(id).ok());
+        let (to, on, now) = (journal.clone(), queue.clone(), clock.clone());
+        let sampler = Sampler::new(to, rules, on, now, config.sample.clone(), known)?;
         let score = config.score.clone();
         let registry = tokio::task::spawn_blocking(move || Registry::new(&score))
             .await
@@ -314,7 +325,7 @@ pub async fn open_storage(
     let journal_dir = data_dir.join("journal");
     std::fs::create_dir_all(&journal_dir).map_err(wrong)?;
     let journal = Journal::open(&journal_dir, config.journal.clone())?;
-    let (lake, manifests) = Lake::open(config.lake.clone(), data_dir, clock).await?;
+    let (lake, manifests) = Lake::open(config.lake.clone(), data_dir, clock, journal.id()).await?;
     let flush = FlushHandle::catch_up(lake.clone(), journal.clone(), manifests).await?;
     Ok((journal, lake, flush))
 }

@@ -15,7 +15,7 @@ pub const EXAMPLE: &str = include_str!("../groundline.example.toml");
 const ENV_PREFIX: &str = "GROUNDLINE_";
 
 /// The whole configuration.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// The process: data directory and the addresses that no room owns.
@@ -37,7 +37,7 @@ pub struct Config {
 }
 
 /// Settings of the process.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Server {
     /// Where journal and tables live.
@@ -87,8 +87,8 @@ impl Config {
         text: &str,
         env: impl Iterator<Item = (String, String)>,
     ) -> Result<Self, ConfigError> {
-        let mut given: Table = toml::from_str(text)
-            .map_err(|e| ConfigError(vec![format!("{name}: {}", e.to_string().trim_end())]))?;
+        let mut given: Table =
+            toml::from_str(text).map_err(|e| ConfigError(vec![format!("{name}: {}", told(text, &e))]))?;
         for (key, value) in env {
             if let Some(path) = key.strip_prefix(ENV_PREFIX).filter(|path| path.contains("__")) {
                 set(&mut given, &path.to_ascii_lowercase(), &value);
@@ -121,6 +121,13 @@ impl Config {
             faults.extend(rules.iter().map(ToString::to_string));
         }
         self.rule_faults(&mut faults);
+        if self.sample.lease_s.saturating_mul(1_000) <= self.score.timeout_ms {
+            faults.push(
+                "sample.lease_s is not above score.timeout_ms: a second worker would take an item that is still \
+                 being evaluated"
+                    .to_owned(),
+            );
+        }
         self.address_faults(&mut faults);
         if self.journal.max_frame_bytes < self.ingest.max_request_bytes as u64 {
             faults.push(
@@ -180,6 +187,12 @@ impl Config {
         write_changes(document.as_table_mut(), &defaults, &now);
         document.to_string()
     }
+}
+
+/// The line and what is wrong with it, without the line itself: it may hold a secret.
+fn told(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    format!("line {}: {}", before.matches('\n').count() + 1, error.message())
 }
 
 fn named(name: &str, faults: Vec<String>) -> Vec<String> {
@@ -306,6 +319,13 @@ mod tests {
         assert_eq!(config.lake.s3.region, "eu-1");
         assert_eq!(config.journal.segment_bytes, 300_000_000);
         assert!(config.dump().contains("segment_bytes = 300000000"));
+    }
+
+    #[test]
+    fn a_line_that_is_not_toml_is_named_and_not_quoted() {
+        let text = "[lake.s3]\nsecret_access_key = hunter2\n";
+        let error = Config::from_text("f", text, none()).unwrap_err().to_string();
+        assert!(error.contains("line 2") && !error.contains("hunter2"), "{error}");
     }
 
     #[test]

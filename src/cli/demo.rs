@@ -60,7 +60,7 @@ async fn demo(keep: bool) -> Result<(), String> {
         println!("  psql -h 127.0.0.1 -p {} -c 'SELECT * FROM traces LIMIT 5'", at.pg.port());
         println!("  groundline sql --url http://{} 'SELECT * FROM quality_hourly'", at.http);
         println!("  curl http://{}/metrics", at.http);
-        super::serve::told_to_stop().await;
+        super::serve::Signals::listen().told_to_stop().await;
     }
     app.stop().await.map_err(|e| e.to_string())
 }

@@ -3,7 +3,7 @@
 use super::demo::Known;
 use crate::sql::{Format, Sql, encode};
 use arrow::array::{Array, AsArray, RecordBatch};
-use arrow::datatypes::Float64Type;
+use arrow::datatypes::{Float64Type, Int64Type};
 
 /// Prints the report. An error if the scores do not say what the captures are known to hold.
 pub async fn print(sql: &Sql, known: &[Known]) -> Result<(), String> {
@@ -14,7 +14,7 @@ pub async fn print(sql: &Sql, known: &[Known]) -> Result<(), String> {
         |query: &str| format!("WITH scenario(trace_id, scenario) AS (VALUES {scenarios}) {query}");
     show(sql, "The same question and documents, two answers: groundedness", &by_scenario(GROUNDED)).await?;
     show(sql, "Toxicity of the answers, by scenario", &by_scenario(TOXIC)).await?;
-    show(sql, "What leaked", LEAKED).await?;
+    leaks(sql).await?;
     worst(sql).await?;
     check(sql, &by_scenario(CHECK)).await
 }
@@ -74,13 +74,41 @@ async fn show(sql: &Sql, title: &str, query: &str) -> Result<(), String> {
     Ok(())
 }
 
+async fn leaks(sql: &Sql) -> Result<(), String> {
+    let (_, batches) = sql.collect(LEAKED).await.map_err(|e| format!("what leaked: {e}"))?;
+    println!("\nWhat leaked (values are masked before they are stored)");
+    for batch in &batches {
+        for row in 0..batch.num_rows() {
+            let traces = batch.column(2).as_primitive_opt::<Int64Type>().map_or(0, |c| c.value(row));
+            println!("  {} ({}), {traces} traces, such as", text(batch, 0, row), text(batch, 1, row));
+            println!("    {}", one_line(&text(batch, 3, row)));
+        }
+    }
+    Ok(())
+}
+
+/// The text of a cell; a dash for NULL.
+fn text(batch: &RecordBatch, column: usize, row: usize) -> String {
+    let column = batch.column(column).as_string_opt::<i32>();
+    column.filter(|c| !c.is_null(row)).map_or_else(|| "-".to_owned(), |c| c.value(row).to_owned())
+}
+
+/// On one line; of a long text the end, where a prompt asks its question.
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = words.join(" ");
+    let length = line.chars().count();
+    if length <= 330 {
+        return line;
+    }
+    let end: String = line.chars().skip(length - 300).collect();
+    format!("… {end}")
+}
+
 async fn worst(sql: &Sql) -> Result<(), String> {
     let (_, batches) = sql.collect(WORST).await.map_err(|e| e.to_string())?;
     let batch = batches.iter().find(|b| b.num_rows() > 0).ok_or("no trace was scored for groundedness")?;
-    let text = |at: usize| {
-        let column = batch.column(at).as_string_opt::<i32>();
-        column.filter(|c| !c.is_null(0)).map_or_else(|| "-".to_owned(), |c| c.value(0).to_owned())
-    };
+    let text = |at: usize| one_line(&text(batch, at, 0));
     let value = batch.column(2).as_primitive_opt::<Float64Type>().map_or(f64::NAN, |c| c.value(0));
     println!("\nThe worst hallucination (groundedness {value:.3}), service {}, model {}", text(0), text(1));
     println!("  question:  {}\n  answer:    {}\n  rationale: {}", text(4), text(5), text(3));

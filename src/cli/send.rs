@@ -5,8 +5,11 @@ use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::logs::v1::logs_service_client::LogsServiceClient;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::metrics_service_client::MetricsServiceClient;
-use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::trace_service_client::TraceServiceClient;
+use opentelemetry_proto::tonic::collector::trace::v1::{
+    ExportTraceServiceRequest, ExportTraceServiceResponse,
+};
+use prost::Message;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -45,16 +48,19 @@ enum Signal {
 /// How often a request that the server cannot take now is sent again.
 const ATTEMPTS: u32 = 5;
 
-/// Runs it: every file is tried, exit code 1 if one was not accepted.
+/// Runs it: every file is tried, exit code 1 if one was not accepted whole.
 pub async fn run(args: SendArgs) -> ExitCode {
     let default =
         if args.protocol == Protocol::Grpc { "http://127.0.0.1:4317" } else { "http://127.0.0.1:4318" };
     let endpoint = args.endpoint.unwrap_or_else(|| default.to_owned());
-    let mut failed = 0;
+    let mut failed = 0u32;
     for file in &args.files {
         match send_file(&endpoint, args.protocol, file).await {
-            Ok(said) if said.is_empty() => println!("{}: accepted", file.display()),
-            Ok(said) => println!("{}: accepted; server says: {said}", file.display()),
+            Ok(answer) => {
+                failed += u32::from(answer.rejected > 0);
+                let said = if answer.message.is_empty() { "accepted" } else { answer.message.as_str() };
+                println!("{}: {said}", file.display());
+            }
             Err(error) => {
                 failed += 1;
                 eprintln!("{}: {error}", file.display());
@@ -64,8 +70,17 @@ pub async fn run(args: SendArgs) -> ExitCode {
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
+/// What the server said beside yes.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// Spans or log records that were refused one by one.
+    pub rejected: i64,
+    /// Why, or a warning; empty if there is nothing to say.
+    pub message: String,
+}
+
 /// Sends one file; gives what the server said beside yes. Tries again while the server says "later".
-pub async fn send_file(endpoint: &str, protocol: Protocol, file: &Path) -> Result<String, String> {
+pub async fn send_file(endpoint: &str, protocol: Protocol, file: &Path) -> Result<Answer, String> {
     let bytes = std::fs::read(file).map_err(|e| e.to_string())?;
     let name = file.file_name().map(|n| n.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     let json = name.ends_with(".json");
@@ -97,7 +112,7 @@ pub async fn send_file(endpoint: &str, protocol: Protocol, file: &Path) -> Resul
     Err("no attempt was made".to_owned())
 }
 
-type Sent = Result<String, (bool, String)>;
+type Sent = Result<Answer, (bool, String)>;
 
 async fn send_http(endpoint: &str, signal: Signal, json: bool, bytes: Vec<u8>) -> Sent {
     let path = match signal {
@@ -111,13 +126,30 @@ async fn send_http(endpoint: &str, signal: Signal, json: bool, bytes: Vec<u8>) -
     let response = sending.await.map_err(|e| (true, format!("{url}: {e}")))?;
     let status = response.status();
     let body = response.bytes().await.map_err(|e| (true, format!("{url}: {e}")))?;
+    if status.is_success() {
+        return answer_of(json, &body).ok_or((false, format!("{url}: the answer is not OTLP")));
+    }
     // In protobuf the message is readable enough among its length bytes.
     let text = String::from_utf8_lossy(&body).chars().filter(|c| !c.is_control()).collect::<String>();
-    if status.is_success() {
-        return Ok(if text == "{}" { String::new() } else { text });
-    }
     let retryable = matches!(status.as_u16(), 429 | 502 | 503 | 504);
     Err((retryable, format!("{url}: {status}: {text}")))
+}
+
+/// Reads the answer to a request; its three forms differ only in names.
+fn answer_of(json: bool, body: &[u8]) -> Option<Answer> {
+    if !json {
+        let partial = ExportTraceServiceResponse::decode(body).ok()?.partial_success.unwrap_or_default();
+        return Some(Answer { rejected: partial.rejected_spans, message: partial.error_message });
+    }
+    let answer: serde_json::Value = serde_json::from_slice(body).ok()?;
+    let partial = &answer["partialSuccess"];
+    let names = ["rejectedSpans", "rejectedLogRecords", "rejectedDataPoints"];
+    let rejected = names.iter().find_map(|name| match &partial[*name] {
+        serde_json::Value::String(text) => text.parse().ok(),
+        other => other.as_i64(),
+    });
+    let message = partial["errorMessage"].as_str().unwrap_or_default().to_owned();
+    Some(Answer { rejected: rejected.unwrap_or(0), message })
 }
 
 async fn send_grpc(endpoint: &str, signal: Signal, json: bool, bytes: &[u8]) -> Sent {
@@ -137,7 +169,8 @@ async fn send_grpc(endpoint: &str, signal: Signal, json: bool, bytes: &[u8]) -> 
                 crate::ingest::decode::from_protobuf(bytes).map_err(undecodable)?
             };
             let answer = TraceServiceClient::new(channel).export(request).await.map_err(status)?;
-            Ok(answer.into_inner().partial_success.map(|p| p.error_message).unwrap_or_default())
+            let partial = answer.into_inner().partial_success.unwrap_or_default();
+            Ok(Answer { rejected: partial.rejected_spans, message: partial.error_message })
         }
         Signal::Logs => {
             let request: ExportLogsServiceRequest = if json {
@@ -146,13 +179,16 @@ async fn send_grpc(endpoint: &str, signal: Signal, json: bool, bytes: &[u8]) -> 
                 crate::ingest::decode::from_protobuf(bytes).map_err(undecodable)?
             };
             let answer = LogsServiceClient::new(channel).export(request).await.map_err(status)?;
-            Ok(answer.into_inner().partial_success.map(|p| p.error_message).unwrap_or_default())
+            let partial = answer.into_inner().partial_success.unwrap_or_default();
+            Ok(Answer { rejected: partial.rejected_log_records, message: partial.error_message })
         }
+        Signal::Metrics if json => Err((false, "metrics in JSON go over HTTP only".to_owned())),
         Signal::Metrics => {
             let request: ExportMetricsServiceRequest =
                 crate::ingest::decode::from_protobuf(bytes).map_err(undecodable)?;
             let answer = MetricsServiceClient::new(channel).export(request).await.map_err(status)?;
-            Ok(answer.into_inner().partial_success.map(|p| p.error_message).unwrap_or_default())
+            let partial = answer.into_inner().partial_success.unwrap_or_default();
+            Ok(Answer { rejected: partial.rejected_data_points, message: partial.error_message })
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::app::{App, AppError};
 use crate::config::Config;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 /// Runs until a signal or a failure. Exit code 2 if it did not start, 1 if it failed later.
@@ -20,6 +20,8 @@ pub async fn run(file: Option<PathBuf>, data_dir: Option<PathBuf>) -> ExitCode {
         config.server.data_dir = data_dir;
     }
     log(&config.server.log);
+    // Before the server says that it is ready: a signal right after must find it listening.
+    let signals = Signals::listen();
     let mut app = match App::start(config).await {
         Ok(app) => app,
         Err(error) => {
@@ -31,7 +33,7 @@ pub async fn run(file: Option<PathBuf>, data_dir: Option<PathBuf>) -> ExitCode {
     tracing::info!(otlp_grpc = %at.grpc, otlp_http = %at.otlp_http, http = %at.http, pg = %at.pg, "ready");
     let failure = tokio::select! {
         error = app.failed() => Some(error),
-        () = told_to_stop() => None,
+        () = signals.told_to_stop() => None,
     };
     ended(app, failure).await
 }
@@ -47,25 +49,37 @@ async fn ended(app: App, failure: Option<AppError>) -> ExitCode {
     if failure.is_some() || stopped.is_err() { ExitCode::from(1) } else { ExitCode::SUCCESS }
 }
 
-/// Returns at the first SIGINT or SIGTERM; a second one ends the process at once.
-pub async fn told_to_stop() {
-    let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-    else {
-        tracing::error!("signals cannot be listened for");
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = term.recv() => {}
-        _ = int.recv() => {}
+/// The signals that stop the server.
+pub struct Signals(std::io::Result<(Signal, Signal)>);
+
+impl Signals {
+    /// Listens from now on.
+    pub fn listen() -> Self {
+        Self(signal(SignalKind::terminate()).and_then(|term| Ok((term, signal(SignalKind::interrupt())?))))
     }
-    tracing::info!("stopping; a second signal ends it at once");
-    tokio::spawn(async move {
+
+    /// Returns at the first SIGINT or SIGTERM; a second one ends the process at once.
+    pub async fn told_to_stop(self) {
+        let (mut term, mut int) = match self.0 {
+            Ok(both) => both,
+            Err(error) => {
+                tracing::error!(%error, "signals cannot be listened for");
+                return std::future::pending().await;
+            }
+        };
         tokio::select! {
             _ = term.recv() => {}
             _ = int.recv() => {}
         }
-        std::process::exit(1);
-    });
+        tracing::info!("stopping; a second signal ends it at once");
+        tokio::spawn(async move {
+            tokio::select! {
+                _ = term.recv() => {}
+                _ = int.recv() => {}
+            }
+            std::process::exit(1);
+        });
+    }
 }
 
 /// Logs go to standard error; a second call changes nothing.

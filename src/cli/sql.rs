@@ -8,7 +8,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use clap::{Args, ValueEnum};
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -21,6 +21,9 @@ pub struct SqlArgs {
     /// A data directory that no server uses now.
     #[arg(long)]
     data_dir: Option<PathBuf>,
+    /// Configuration file, for a data directory whose tables are on S3.
+    #[arg(long, requires = "data_dir")]
+    config: Option<PathBuf>,
     /// How the answer is written; a table on a terminal, else JSON.
     #[arg(long, value_enum)]
     format: Option<SqlFormat>,
@@ -56,7 +59,7 @@ pub async fn run(args: SqlArgs) -> ExitCode {
         None => Format::Json,
     };
     let answer = match &args.data_dir {
-        Some(data_dir) => offline(data_dir.clone(), &args.query).await,
+        Some(data_dir) => offline(data_dir.clone(), args.config.as_deref(), &args.query).await,
         None => online(&args.url, &args.query).await,
     };
     let written = answer.and_then(|(schema, batches)| {
@@ -97,11 +100,15 @@ pub async fn online(url: &str, query: &str) -> Result<(SchemaRef, Vec<RecordBatc
     Ok((schema, batches))
 }
 
-async fn offline(data_dir: PathBuf, query: &str) -> Result<(SchemaRef, Vec<RecordBatch>), String> {
-    if !data_dir.is_dir() {
-        return Err(format!("{}: no such directory", data_dir.display()));
+async fn offline(
+    data_dir: PathBuf,
+    file: Option<&Path>,
+    query: &str,
+) -> Result<(SchemaRef, Vec<RecordBatch>), String> {
+    if !data_dir.join("journal").is_dir() {
+        return Err(format!("{}: no data directory of a server", data_dir.display()));
     }
-    let mut config = Config::load(None).map_err(|e| e.to_string())?;
+    let mut config = Config::load(file).map_err(|e| e.to_string())?;
     config.server.data_dir = data_dir;
     let (journal, lake, _flush) =
         open_storage(&config, Arc::new(SystemClock)).await.map_err(|e| e.to_string())?;

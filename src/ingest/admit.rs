@@ -9,9 +9,9 @@ use crate::domain::frame::{self, FrameError, Part};
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::log::{Evaluation, LogRecord};
 use crate::domain::score::{Score, ScoreRow, ScoreSource, ScoreStatus};
-use crate::domain::span::Span;
+use crate::domain::span::{Source, Span};
 use crate::domain::time::{Clock, UnixNanos};
-use crate::domain::value::Value;
+use crate::domain::value::{Attrs, Value};
 use crate::journal::{Journal, JournalError};
 use arrow::error::ArrowError;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
@@ -55,8 +55,8 @@ pub struct Door {
     in_flight: Arc<Semaphore>,
 }
 
-/// Spans of about this many bytes become one frame.
-const FRAME_SPAN_BYTES: usize = 16 << 20;
+/// Rows of about this many bytes become one frame.
+const FRAME_BYTES: usize = 16 << 20;
 
 /// Permits count kibibytes: a semaphore holds fewer permits than a large limit has bytes.
 const PERMIT_BYTES: usize = 1024;
@@ -88,7 +88,8 @@ impl Door {
         })
     }
 
-    fn overloaded(&self, reason: &str) -> Refusal {
+    /// The refusal that asks the client to come back.
+    pub fn overloaded(&self, reason: &str) -> Refusal {
         Refusal::Overloaded {
             reason: reason.to_owned(),
             retry_after: Duration::from_millis(self.config.retry_after_ms),
@@ -106,7 +107,7 @@ impl Door {
         if spans.is_empty() {
             return Ok(receipt);
         }
-        for chunk in chunks(&spans) {
+        for chunk in chunks(&spans, span_weight) {
             let rows = broken(batch::spans_to_batch(chunk, &tenant, received))?;
             let mut parts = vec![Part::Rows(Table::Spans, rows)];
             let scores = span_scores(chunk, &tenant, received);
@@ -130,13 +131,15 @@ impl Door {
         if records.is_empty() {
             return Ok(receipt);
         }
-        let mut parts =
-            vec![Part::Rows(Table::LogRecords, broken(batch::logs_to_batch(&records, &tenant, received))?)];
-        let scores = log_scores(&records, &tenant, received);
-        if !scores.is_empty() {
-            parts.push(Part::Rows(Table::Scores, broken(batch::scores_to_batch(&scores))?));
+        for chunk in chunks(&records, record_weight) {
+            let rows = broken(batch::logs_to_batch(chunk, &tenant, received))?;
+            let mut parts = vec![Part::Rows(Table::LogRecords, rows)];
+            let scores = log_scores(chunk, &tenant, received);
+            if !scores.is_empty() {
+                parts.push(Part::Rows(Table::Scores, broken(batch::scores_to_batch(&scores))?));
+            }
+            self.append(&parts).await?;
         }
-        self.append(&parts).await?;
         Ok(receipt)
     }
 
@@ -163,32 +166,49 @@ impl Door {
             // A full disk or queue drains; a closed journal belongs to a server that restarts.
             error if error.is_retryable() => self.overloaded(&error.to_string()),
             JournalError::Closed => self.overloaded("the server is shutting down"),
+            // The server has to be restarted; what a client keeps until then is not lost.
+            JournalError::Poisoned { .. } => self.overloaded(&error.to_string()),
             error => Refusal::Broken(error.to_string()),
         }
     }
 }
 
-/// Cuts a request into parts of at most [`FRAME_SPAN_BYTES`], so that a large one does not become one huge frame.
-fn chunks(spans: &[Span]) -> Vec<&[Span]> {
+/// Cuts a request into parts of at most [`FRAME_BYTES`], so that a large one does not become one huge frame. Resource
+/// attributes stand in every row, so a small request can be large as rows.
+fn chunks<T>(rows: &[T], weight: impl Fn(&T) -> usize) -> Vec<&[T]> {
     let (mut chunks, mut start, mut bytes) = (Vec::new(), 0, 0);
-    for (at, span) in spans.iter().enumerate() {
-        let weight = weight(span);
-        if at > start && bytes + weight > FRAME_SPAN_BYTES {
-            chunks.push(&spans[start..at]);
+    for (at, row) in rows.iter().enumerate() {
+        let weight = weight(row);
+        if at > start && bytes + weight > FRAME_BYTES {
+            chunks.push(&rows[start..at]);
             (start, bytes) = (at, 0);
         }
         bytes += weight;
     }
-    chunks.push(&spans[start..]);
+    chunks.push(&rows[start..]);
     chunks
 }
 
-/// Roughly the bytes of a span's texts.
-fn weight(span: &Span) -> usize {
-    let attributes: usize = span.attributes.0.iter().map(|(k, v)| k.len() + value_weight(v)).sum();
-    let events: usize =
-        span.events.iter().flat_map(|e| &e.attributes.0).map(|(k, v)| k.len() + value_weight(v)).sum();
-    256 + attributes + events
+/// Roughly the bytes of a span's row.
+fn span_weight(span: &Span) -> usize {
+    let events = span.events.iter().map(|e| e.name.len() + attrs_weight(&e.attributes)).sum::<usize>();
+    let links = span.links.iter().map(|l| 100 + attrs_weight(&l.attributes)).sum::<usize>();
+    256 + span.name.len() + attrs_weight(&span.attributes) + events + links + source_weight(&span.source)
+}
+
+/// Roughly the bytes of a log record's row.
+fn record_weight(record: &LogRecord) -> usize {
+    let body = value_weight(&record.body);
+    // What a record says about its span repeats its body.
+    256 + attrs_weight(&record.attributes) + 2 * body + source_weight(&record.source)
+}
+
+fn source_weight(source: &Source) -> usize {
+    attrs_weight(&source.resource) + attrs_weight(&source.scope_attributes) + source.schema_url.len()
+}
+
+fn attrs_weight(attributes: &Attrs) -> usize {
+    attributes.0.iter().map(|(key, value)| key.len() + value_weight(value) + 8).sum()
 }
 
 fn value_weight(value: &Value) -> usize {
@@ -268,8 +288,8 @@ struct Place<'a> {
 fn ingested(evaluation: &Evaluation, place: Place<'_>, tenant: &str, received: UnixNanos) -> ScoreRow {
     let (trace, span) = (place.trace_id, place.span_id);
     let identity = format!(
-        "ingested\0{tenant}\0{trace:?}\0{span:?}\0{}\0{}\0{:?}",
-        evaluation.name, place.time.0, evaluation.value
+        "ingested\0{tenant}\0{trace:?}\0{span:?}\0{}\0{}\0{:?}\0{:?}",
+        evaluation.name, place.time.0, evaluation.value, evaluation.label
     );
     let failed =
         evaluation.error_type.is_some() || (evaluation.value.is_none() && evaluation.label.is_none());

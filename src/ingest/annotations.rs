@@ -4,7 +4,7 @@ use super::admit::{Door, Refusal};
 use crate::domain::batch::Annotation;
 use crate::domain::id::{SpanId, TraceId};
 use axum::extract::{DefaultBodyLimit, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
@@ -43,7 +43,13 @@ pub fn annotations_router(door: Door) -> Router {
         .with_state(door)
 }
 
-async fn receive(State(door): State<Door>, body: Bytes) -> Response {
+async fn receive(State(door): State<Door>, headers: HeaderMap, body: Bytes) -> Response {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    // A form of a web page cannot send JSON: what writes must not be reachable by one.
+    if !kind.trim_start().to_ascii_lowercase().starts_with("application/json") {
+        let error = "send annotations as application/json";
+        return answer(StatusCode::UNSUPPORTED_MEDIA_TYPE, &serde_json::json!({ "error": error }));
+    }
     let rows = match parse(&door, &body) {
         Ok(rows) => rows,
         Err(error) => return answer(StatusCode::BAD_REQUEST, &serde_json::json!({ "error": error })),
@@ -83,6 +89,9 @@ fn row(door: &Door, at: usize, sent: Sent) -> Result<Annotation, String> {
     let wrong = |e: crate::domain::id::IdError| format!("annotation {at}: {e}");
     if sent.name.is_empty() {
         return Err(format!("annotation {at}: name is empty; say what is judged"));
+    }
+    if sent.annotation_id.as_deref() == Some("") {
+        return Err(format!("annotation {at}: annotation_id is empty; leave it out to get one"));
     }
     if sent.label.is_none() && sent.value.is_none() && sent.comment.is_none() {
         return Err(format!("annotation {at}: give a label, a value or a comment"));

@@ -1,11 +1,41 @@
-//! A request's bytes: limits before and after decompression, and the compressions that are understood.
+//! A request's bytes: limits before and after decompression, the memory they take, and the compressions that are
+//! understood. Both doors read through this file.
 
-use super::status::HttpError;
+use super::admit::{Door, Refusal};
+use super::decode::DecodeError;
 use axum::body::Body;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, header};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use std::io::Read;
+use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
+
+/// Why a body cannot be had. Each door has its own words for these.
+#[derive(Debug, thiserror::Error)]
+pub enum BodyError {
+    /// Too many bytes, before or after decompression.
+    #[error("the request is larger than {0} bytes (ingest.max_request_bytes); send smaller batches")]
+    TooLarge(usize),
+    /// The Content-Encoding is not one of ours.
+    #[error("the compression {0:?} is not known; send gzip, zstd or none")]
+    Encoding(String),
+    /// The connection ended before the body did.
+    #[error("the body broke off: {0}")]
+    Broken(String),
+    /// The bytes are not what their headers say.
+    #[error("{0}")]
+    Invalid(String),
+    /// No room now.
+    #[error("{0}")]
+    Refused(#[from] Refusal),
+}
+
+impl From<DecodeError> for BodyError {
+    fn from(error: DecodeError) -> Self {
+        Self::Invalid(error.to_string())
+    }
+}
 
 /// How a body is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,66 +49,220 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// From the Content-Encoding header; an encoding that is not known is 415.
-    pub fn of(headers: &HeaderMap) -> Result<Self, HttpError> {
-        let Some(value) = headers.get(header::CONTENT_ENCODING) else { return Ok(Self::Identity) };
-        match value.to_str().map(|text| text.trim().to_ascii_lowercase()).as_deref() {
-            Ok("" | "identity") => Ok(Self::Identity),
-            Ok("gzip") => Ok(Self::Gzip),
-            Ok("zstd") => Ok(Self::Zstd),
-            _ => Err(HttpError::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "Content-Encoding is not known; send gzip, zstd or none",
-            )),
+    /// From the header `name`; one that is not known, or more than one, is an error.
+    pub fn of(headers: &HeaderMap, name: &HeaderName) -> Result<Self, BodyError> {
+        let mut found = Self::Identity;
+        for value in headers.get_all(name) {
+            let text = String::from_utf8_lossy(value.as_bytes()).trim().to_ascii_lowercase();
+            let one = match text.as_str() {
+                "" | "identity" => continue,
+                "gzip" => Self::Gzip,
+                "zstd" => Self::Zstd,
+                _ => return Err(BodyError::Encoding(text)),
+            };
+            if found != Self::Identity {
+                return Err(BodyError::Encoding("several at once".to_owned()));
+            }
+            found = one;
         }
+        Ok(found)
     }
 }
 
-/// Reads the body up to `limit` bytes. A longer one is read to its end and thrown away, so that the client gets to read
-/// the answer instead of a closed connection; after four times the limit patience ends.
-pub async fn read(body: Body, limit: usize) -> Result<Bytes, HttpError> {
-    let mut body = body;
-    let (mut kept, mut seen) = (BytesMut::new(), 0usize);
-    while let Some(frame) = body.frame().await {
-        let frame =
-            frame.map_err(|e| HttpError::new(StatusCode::BAD_REQUEST, format!("the body broke off: {e}")))?;
-        let Ok(data) = frame.into_data() else { continue };
-        seen = seen.saturating_add(data.len());
-        if seen <= limit {
+/// The share of `ingest.max_in_flight_bytes` that one request holds. It grows with the bytes that really came, so that
+/// a claimed length alone holds nothing.
+pub struct Share {
+    door: Door,
+    permit: Option<OwnedSemaphorePermit>,
+    bytes: usize,
+}
+
+/// Shares grow in steps, so that not every network packet counts.
+const SHARE_STEP: usize = 16 << 10;
+
+impl Share {
+    /// A share of nothing.
+    pub fn new(door: Door) -> Self {
+        Self { door, permit: None, bytes: 0 }
+    }
+
+    /// Makes it at least `bytes`, or refuses. A request that is alone may hold everything and is not refused for being
+    /// larger than that: waiting would not help it.
+    pub fn hold(&mut self, bytes: usize) -> Result<(), Refusal> {
+        let wanted = bytes.next_multiple_of(SHARE_STEP).min(self.door.config().max_in_flight_bytes);
+        if wanted <= self.bytes {
+            return Ok(());
+        }
+        let more = self.door.reserve(wanted - self.bytes)?;
+        match &mut self.permit {
+            Some(permit) => permit.merge(more),
+            None => self.permit = Some(more),
+        }
+        self.bytes = wanted;
+        Ok(())
+    }
+}
+
+/// A body that takes longer than this between two pieces gives its share back.
+const STALL: Duration = Duration::from_secs(30);
+
+/// How much of a refused body is read and thrown away so that the client gets to read the answer, and for how long.
+const DRAIN_BYTES: usize = 1 << 30;
+const DRAIN_TIME: Duration = Duration::from_secs(30);
+
+/// A body on its way in.
+pub struct Upload {
+    body: Body,
+    seen: usize,
+    ended: bool,
+}
+
+impl Upload {
+    /// Nothing is read yet.
+    pub fn new(body: Body) -> Self {
+        Self { body, seen: 0, ended: false }
+    }
+
+    /// Has reading begun?
+    pub fn begun(&self) -> bool {
+        self.seen > 0
+    }
+
+    async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
+        loop {
+            let Some(frame) = self.body.frame().await else {
+                self.ended = true;
+                return Ok(None);
+            };
+            let frame = frame.map_err(|e| {
+                self.ended = true;
+                BodyError::Broken(e.to_string())
+            })?;
+            if let Ok(data) = frame.into_data() {
+                self.seen = self.seen.saturating_add(data.len());
+                return Ok(Some(data));
+            }
+        }
+    }
+
+    /// The whole body if it has at most `limit` bytes and there is room for it.
+    pub async fn read(&mut self, limit: usize, share: &mut Share) -> Result<Bytes, BodyError> {
+        let mut kept = BytesMut::new();
+        loop {
+            let next = tokio::time::timeout(STALL, self.next()).await;
+            let stalled = |_| share.door.overloaded("the body did not come");
+            let Some(data) = next.map_err(stalled)?? else { return Ok(kept.freeze()) };
+            if self.seen > limit {
+                return Err(BodyError::TooLarge(limit));
+            }
+            share.hold(self.seen)?;
             kept.extend_from_slice(&data);
-        } else if seen > limit.saturating_mul(4) {
-            break;
         }
     }
-    if seen > limit { Err(too_large(limit)) } else { Ok(kept.freeze()) }
+
+    /// Reads what is left and throws it away. A connection that is closed while the client still sends is reset, and the
+    /// client never reads the answer.
+    pub async fn drain(mut self) {
+        let rest = async {
+            while !self.ended && self.seen < DRAIN_BYTES && matches!(self.next().await, Ok(Some(_))) {}
+        };
+        // What is left after that is the client's loss.
+        let _ = tokio::time::timeout(DRAIN_TIME, rest).await;
+    }
 }
 
-/// Decompresses `body` to at most `limit` bytes.
-pub fn decompress(body: Bytes, compression: Compression, limit: usize) -> Result<Bytes, HttpError> {
-    let bad = |e: std::io::Error| {
-        HttpError::new(StatusCode::BAD_REQUEST, format!("the compressed body cannot be read: {e}"))
+/// Bodies of at most this size are decoded where they are; larger ones away from the threads that serve connections.
+const INLINE_BYTES: usize = 32 << 10;
+
+/// Decompresses to at most `limit` bytes and decodes. The share covers both forms while both are in memory.
+pub async fn unpack<T: Send + 'static>(
+    raw: Bytes,
+    compression: Compression,
+    limit: usize,
+    mut share: Share,
+    decode: fn(&[u8]) -> Result<T, DecodeError>,
+) -> Result<(T, Share), BodyError> {
+    let small = raw.len() <= INLINE_BYTES && compression == Compression::Identity;
+    let work = move || {
+        let plain = decompress(raw, compression, limit, &mut share)?;
+        Ok((decode(&plain)?, share))
     };
-    let mut out = Vec::new();
-    // One byte more than the limit tells a body at the limit from one over it.
-    let cap = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    if small {
+        return work();
+    }
+    let ended = tokio::task::spawn_blocking(work).await;
+    ended.map_err(|e| BodyError::Refused(Refusal::Broken(format!("decoding ended: {e}"))))?
+}
+
+/// zstd windows up to 32 MiB, the largest that the senders' libraries ask for.
+const ZSTD_WINDOW_LOG: u32 = 25;
+
+fn decompress(
+    raw: Bytes,
+    compression: Compression,
+    limit: usize,
+    share: &mut Share,
+) -> Result<Bytes, BodyError> {
     match compression {
-        Compression::Identity => return Ok(body),
+        Compression::Identity => Ok(raw),
         // An empty body is an empty request, whatever its header says.
-        _ if body.is_empty() => return Ok(body),
+        _ if raw.is_empty() => Ok(raw),
         Compression::Gzip => {
-            flate2::read::MultiGzDecoder::new(body.as_ref()).take(cap).read_to_end(&mut out).map_err(bad)?
+            inflate(flate2::read::MultiGzDecoder::new(raw.as_ref()), raw.len(), limit, share)
         }
         Compression::Zstd => {
-            let decoder = zstd::stream::read::Decoder::new(body.as_ref()).map_err(bad)?;
-            decoder.take(cap).read_to_end(&mut out).map_err(bad)?
+            let mut decoder = zstd::stream::read::Decoder::new(raw.as_ref()).map_err(not_compressed)?;
+            decoder.window_log_max(ZSTD_WINDOW_LOG).map_err(not_compressed)?;
+            inflate(decoder, raw.len(), limit, share)
         }
-    };
-    if out.len() > limit { Err(too_large(limit)) } else { Ok(Bytes::from(out)) }
+    }
 }
 
-fn too_large(limit: usize) -> HttpError {
-    HttpError::new(
-        StatusCode::PAYLOAD_TOO_LARGE,
-        format!("the request is larger than {limit} bytes (ingest.max_request_bytes); send smaller batches"),
+/// Reads step by step, so that a bomb is refused before it takes more memory than its share.
+fn inflate(
+    mut from: impl Read,
+    raw_bytes: usize,
+    limit: usize,
+    share: &mut Share,
+) -> Result<Bytes, BodyError> {
+    let mut out = Vec::new();
+    loop {
+        share.hold(raw_bytes.saturating_add(out.len()).saturating_add(1))?;
+        let step = u64::try_from(SHARE_STEP).unwrap_or(u64::MAX);
+        if from.by_ref().take(step).read_to_end(&mut out).map_err(not_compressed)? == 0 {
+            return Ok(Bytes::from(out));
+        }
+        if out.len() > limit {
+            return Err(BodyError::TooLarge(limit));
+        }
+    }
+}
+
+fn not_compressed(error: std::io::Error) -> BodyError {
+    BodyError::Invalid(format!("the compressed body cannot be read: {error}"))
+}
+
+/// Does the client take gzip, by its Accept-Encoding or grpc-accept-encoding?
+pub fn takes_gzip(headers: &HeaderMap, name: &HeaderName) -> bool {
+    headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).flat_map(|v| v.split(',')).any(
+        |one| {
+            let mut parts = one.split(';').map(str::trim);
+            let named = parts.next().is_some_and(|coding| coding.eq_ignore_ascii_case("gzip"));
+            let refused = parts.any(|p| p.strip_prefix("q=").is_some_and(|q| q.parse() == Ok(0.0)));
+            named && !refused
+        },
     )
+}
+
+/// `bytes` as gzip.
+pub fn gzip(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    use std::io::Write;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes)?;
+    encoder.finish()
+}
+
+/// The Content-Length, if there is one that is a number.
+pub fn claimed_length(headers: &HeaderMap) -> Option<usize> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 
 /// Settings of the OTLP receiver.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Where OTLP/gRPC listens.
@@ -15,6 +15,8 @@ pub struct Config {
     pub max_request_bytes: usize,
     /// Most request bytes that are being worked on at once; more is answered "come back later".
     pub max_in_flight_bytes: usize,
+    /// Largest response; the message of a longer one is shortened, bytes.
+    pub max_response_bytes: usize,
     /// How long a client is told to wait then, milliseconds.
     pub retry_after_ms: u64,
     /// The tenant of everything that is received.
@@ -28,6 +30,7 @@ impl Default for Config {
             http_listen: SocketAddr::from(([127, 0, 0, 1], 4318)),
             max_request_bytes: 64 << 20,
             max_in_flight_bytes: 256 << 20,
+            max_response_bytes: 4 << 20,
             retry_after_ms: 1_000,
             default_tenant: "default".to_owned(),
         }
@@ -47,6 +50,9 @@ impl Config {
                  can never be admitted"
                     .to_owned(),
             );
+        }
+        if self.max_response_bytes < 1024 {
+            faults.push("ingest.max_response_bytes is below 1024: no reason would fit".to_owned());
         }
         if self.default_tenant.is_empty() {
             faults.push("ingest.default_tenant is empty: name one".to_owned());

@@ -1,148 +1,164 @@
-//! OTLP/gRPC.
+//! OTLP/gRPC: three unary methods.
+//!
+//! The messages are read here and not by the generated services: those answer OUT_OF_RANGE to a message that is too
+//! large, which OTLP calls retryable, INTERNAL to one that is not protobuf, and take memory before it is reserved.
 
-use super::admit::{Door, Receipt, Refusal};
-use super::http::{logs_response, metrics_response, trace_response};
-use axum::http::HeaderValue;
-use opentelemetry_proto::tonic::collector::logs::v1::logs_service_server::{LogsService, LogsServiceServer};
-use opentelemetry_proto::tonic::collector::logs::v1::{ExportLogsServiceRequest, ExportLogsServiceResponse};
-use opentelemetry_proto::tonic::collector::metrics::v1::metrics_service_server::{
-    MetricsService, MetricsServiceServer,
-};
-use opentelemetry_proto::tonic::collector::metrics::v1::{
-    ExportMetricsServiceRequest, ExportMetricsServiceResponse,
-};
-use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{
-    TraceService, TraceServiceServer,
-};
-use opentelemetry_proto::tonic::collector::trace::v1::{
-    ExportTraceServiceRequest, ExportTraceServiceResponse,
-};
-use prost::Message;
-use tonic::codec::CompressionEncoding::{Gzip, Zstd};
+use super::admit::{Door, Receipt};
+use super::answer::{self, METRICS_DROPPED, Signal};
+use super::body::{self, BodyError, Compression, Share, Upload};
+use super::decode::{self, DecodeError};
+use super::status::{Encoding, invalid};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::{Buf, Bytes};
+use http_body_util::{BodyExt, Full};
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use std::convert::Infallible;
 use tonic::service::Routes;
-use tonic::{Code, Request, Response, Status};
+use tonic::{Code, Status};
 
 /// The three OTLP services behind one door.
 pub fn grpc_router(door: Door) -> Routes {
-    let limit = door.config().max_request_bytes;
-    let traces = TraceServiceServer::new(Service(door.clone()))
-        .accept_compressed(Gzip)
-        .accept_compressed(Zstd)
-        .send_compressed(Gzip)
-        .max_decoding_message_size(limit);
-    let logs = LogsServiceServer::new(Service(door.clone()))
-        .accept_compressed(Gzip)
-        .accept_compressed(Zstd)
-        .send_compressed(Gzip)
-        .max_decoding_message_size(limit);
-    let metrics = MetricsServiceServer::new(Service(door))
-        .accept_compressed(Gzip)
-        .accept_compressed(Zstd)
-        .send_compressed(Gzip)
-        .max_decoding_message_size(limit);
-    Routes::new(traces).add_service(logs).add_service(metrics)
+    Router::new().fallback(receive).with_state(door).into()
 }
 
-/// Mends the status of an oversize message: tonic answers OUT_OF_RANGE, which OTLP calls retryable, so that a client
-/// would send a request that can never fit again and again.
+/// Mends what the transport itself may answer: OTLP calls OUT_OF_RANGE retryable, so that a client would send a request
+/// that can never fit again and again.
 pub fn limits_layer<B>(mut response: axum::http::Response<B>) -> axum::http::Response<B> {
     let out_of_range = HeaderValue::from(Code::OutOfRange as i32);
-    if response.headers().get("grpc-status") == Some(&out_of_range) {
+    if response.headers().get(Status::GRPC_STATUS) == Some(&out_of_range) {
         let exhausted = HeaderValue::from(Code::ResourceExhausted as i32);
-        response.headers_mut().insert("grpc-status", exhausted);
+        response.headers_mut().insert(Status::GRPC_STATUS, exhausted);
     }
     response
 }
 
-struct Service(Door);
+const CONTENT_TYPE: &str = "application/grpc";
+const ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
+const ACCEPT_ENCODING: HeaderName = HeaderName::from_static("grpc-accept-encoding");
 
-#[tonic::async_trait]
-impl TraceService for Service {
-    async fn export(
-        &self,
-        request: Request<ExportTraceServiceRequest>,
-    ) -> Result<Response<ExportTraceServiceResponse>, Status> {
-        let request = request.into_inner();
-        let _permit = self.0.reserve(request.encoded_len()).map_err(status)?;
-        let receipt: Receipt = self.0.spans(request).await.map_err(status)?;
-        Ok(Response::new(trace_response(&receipt)))
+async fn receive(State(door): State<Door>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let media = parts.headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    if parts.method != Method::POST || !media.starts_with(CONTENT_TYPE.as_bytes()) {
+        return (StatusCode::UNSUPPORTED_MEDIA_TYPE, "this port speaks OTLP/gRPC; OTLP/HTTP has its own\n")
+            .into_response();
+    }
+    let Some(signal) = signal_of(parts.uri.path()) else {
+        return refuse(Status::unimplemented(
+            "the methods are Export of TraceService, LogsService, MetricsService",
+        ));
+    };
+    match export(&door, signal, &parts.headers, Upload::new(body)).await {
+        Ok(message) => respond(&message, body::takes_gzip(&parts.headers, &ACCEPT_ENCODING)),
+        Err(status) => refuse(status),
     }
 }
 
-#[tonic::async_trait]
-impl LogsService for Service {
-    async fn export(
-        &self,
-        request: Request<ExportLogsServiceRequest>,
-    ) -> Result<Response<ExportLogsServiceResponse>, Status> {
-        let request = request.into_inner();
-        let _permit = self.0.reserve(request.encoded_len()).map_err(status)?;
-        let receipt = self.0.logs(request).await.map_err(status)?;
-        Ok(Response::new(logs_response(&receipt)))
+fn signal_of(path: &str) -> Option<Signal> {
+    match path {
+        "/opentelemetry.proto.collector.trace.v1.TraceService/Export" => Some(Signal::Traces),
+        "/opentelemetry.proto.collector.logs.v1.LogsService/Export" => Some(Signal::Logs),
+        "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export" => Some(Signal::Metrics),
+        _ => None,
     }
 }
 
-#[tonic::async_trait]
-impl MetricsService for Service {
-    async fn export(
-        &self,
-        _request: Request<ExportMetricsServiceRequest>,
-    ) -> Result<Response<ExportMetricsServiceResponse>, Status> {
-        Ok(Response::new(metrics_response()))
-    }
-}
-
-/// `google.rpc.RetryInfo`, the detail that tells a client when to come back.
-#[derive(Clone, PartialEq, Message)]
-struct RetryInfo {
-    #[prost(message, optional, tag = "1")]
-    retry_delay: Option<ProtoDuration>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct ProtoDuration {
-    #[prost(int64, tag = "1")]
-    seconds: i64,
-    #[prost(int32, tag = "2")]
-    nanos: i32,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct ProtoAny {
-    #[prost(string, tag = "1")]
-    type_url: String,
-    #[prost(bytes = "vec", tag = "2")]
-    value: Vec<u8>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct RpcStatus {
-    #[prost(int32, tag = "1")]
-    code: i32,
-    #[prost(string, tag = "2")]
-    message: String,
-    #[prost(message, repeated, tag = "3")]
-    details: Vec<ProtoAny>,
-}
-
-/// The only place where a gRPC status is made.
-fn status(refusal: Refusal) -> Status {
-    let message = refusal.to_string();
-    match refusal {
-        Refusal::Invalid(_) => Status::invalid_argument(message),
-        Refusal::Broken(_) => Status::internal(message),
-        Refusal::Overloaded { retry_after, .. } => {
-            let retry_delay = Some(ProtoDuration {
-                seconds: i64::try_from(retry_after.as_secs()).unwrap_or(i64::MAX),
-                nanos: i32::try_from(retry_after.subsec_nanos()).unwrap_or(0),
-            });
-            let detail = ProtoAny {
-                type_url: "type.googleapis.com/google.rpc.RetryInfo".to_owned(),
-                value: RetryInfo { retry_delay }.encode_to_vec(),
-            };
-            let code = Code::Unavailable;
-            let body = RpcStatus { code: code as i32, message: message.clone(), details: vec![detail] };
-            Status::with_details(code, message, body.encode_to_vec().into())
+/// The encoded response to one request.
+async fn export(
+    door: &Door,
+    signal: Signal,
+    headers: &HeaderMap,
+    mut upload: Upload,
+) -> Result<Vec<u8>, Status> {
+    let encoding = Compression::of(headers, &ENCODING)?;
+    let limit = door.config().max_request_bytes;
+    let mut share = Share::new(door.clone());
+    let body = upload.read(limit.saturating_add(PREFIX), &mut share).await;
+    // The limit that is told is the message's.
+    let body =
+        body.map_err(|e| if matches!(e, BodyError::TooLarge(_)) { BodyError::TooLarge(limit) } else { e })?;
+    let (raw, compressed) = message(body)?;
+    let compression = match (compressed, encoding) {
+        (false, _) => Compression::Identity,
+        (true, Compression::Identity) => {
+            return Err(Status::internal(
+                "the message is marked as compressed, but grpc-encoding is not set",
+            ));
         }
+        (true, encoding) => encoding,
+    };
+    let receipt = match signal {
+        Signal::Traces => {
+            let decode = decode::from_protobuf::<ExportTraceServiceRequest>;
+            let (request, _share) = body::unpack(raw, compression, limit, share, decode).await?;
+            door.spans(request).await?
+        }
+        Signal::Logs => {
+            let decode = decode::from_protobuf::<ExportLogsServiceRequest>;
+            let (request, _share) = body::unpack(raw, compression, limit, share, decode).await?;
+            door.logs(request).await?
+        }
+        Signal::Metrics => {
+            let decode: fn(&[u8]) -> Result<(), DecodeError> =
+                |bytes| decode::from_protobuf::<ExportMetricsServiceRequest>(bytes).map(drop);
+            body::unpack(raw, compression, limit, share, decode).await?;
+            Receipt { message: METRICS_DROPPED.to_owned(), ..Receipt::default() }
+        }
+    };
+    Ok(answer::encode(signal, Encoding::Protobuf, &receipt, door.config().max_response_bytes)?)
+}
+
+/// Bytes before a message: a flag and the length.
+const PREFIX: usize = 5;
+
+/// The one message of the body, and whether it is compressed.
+fn message(mut body: Bytes) -> Result<(Bytes, bool), Status> {
+    if body.len() < PREFIX {
+        return Err(invalid("the request has no message"));
     }
+    let compressed = match body.get_u8() {
+        0 => false,
+        1 => true,
+        flag => return Err(Status::internal(format!("{flag} is not a compressed-flag; 0 and 1 are"))),
+    };
+    let length = body.get_u32() as usize;
+    if length != body.len() {
+        let came = body.len();
+        return Err(invalid(&format!("one message of {length} bytes was announced, {came} bytes came")));
+    }
+    Ok((body, compressed))
+}
+
+fn respond(message: &[u8], takes_gzip: bool) -> Response {
+    let packed = if takes_gzip && !message.is_empty() { body::gzip(message).ok() } else { None };
+    let (flag, message) = packed.as_deref().map_or((0, message), |packed| (1, packed));
+    let mut framed = Vec::with_capacity(PREFIX + message.len());
+    framed.push(flag);
+    framed.extend_from_slice(&u32::try_from(message.len()).unwrap_or(u32::MAX).to_be_bytes());
+    framed.extend_from_slice(message);
+    let mut trailers = HeaderMap::new();
+    trailers.insert(Status::GRPC_STATUS, HeaderValue::from_static("0"));
+    let trailers = std::future::ready(Some(Ok::<_, Infallible>(trailers)));
+    let mut response = Response::new(Body::new(Full::new(Bytes::from(framed)).with_trailers(trailers)));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
+    if flag == 1 {
+        response.headers_mut().insert(ENCODING, HeaderValue::from_static("gzip"));
+    }
+    response
+}
+
+fn refuse(status: Status) -> Response {
+    let unimplemented = status.code() == Code::Unimplemented;
+    let mut response = status.into_http::<Body>();
+    if unimplemented {
+        // A client whose compression is not known learns here which are.
+        response.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("identity,gzip,zstd"));
+    }
+    response
 }

@@ -1,34 +1,17 @@
 //! OTLP/HTTP: protobuf and JSON on one port.
 
 use super::admit::{Door, Receipt};
-use super::body::{self, Compression};
-use super::decode;
+use super::answer::{self, METRICS_DROPPED, Signal};
+use super::body::{self, BodyError, Compression, Share, Upload};
+use super::decode::{self, DecodeError};
 use super::status::{Encoding, HttpError};
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Version, header};
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
-use opentelemetry_proto::tonic::collector::logs::v1::{ExportLogsPartialSuccess, ExportLogsServiceResponse};
-use opentelemetry_proto::tonic::collector::metrics::v1::{
-    ExportMetricsPartialSuccess, ExportMetricsServiceRequest, ExportMetricsServiceResponse,
-};
-use opentelemetry_proto::tonic::collector::trace::v1::{
-    ExportTracePartialSuccess, ExportTraceServiceResponse,
-};
-use prost::Message;
-
-/// The three signals of OTLP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Signal {
-    Traces,
-    Logs,
-    Metrics,
-}
-
-/// What is said when metrics arrive: they are accepted so that collectors do not loop on them, and dropped.
-pub const METRICS_DROPPED: &str = "metrics are accepted and dropped; this server stores traces and logs";
+use http_body_util::BodyExt;
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 
 /// Routes every path that ends in `/v1/traces`, `/v1/logs` or `/v1/metrics`: senders put their own prefixes before it.
 pub fn http_router(door: Door) -> Router {
@@ -37,152 +20,121 @@ pub fn http_router(door: Door) -> Router {
 
 async fn receive(State(door): State<Door>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    let encoding = encoding_of(&parts.headers);
+    let media = media_type(&parts.headers);
+    let encoding = encoding_of(&media);
     // Before the encoding is known, errors are told in JSON.
     let tell = *encoding.as_ref().unwrap_or(&Encoding::Json);
-    let signal = match parts.uri.path().trim_end_matches('/') {
-        path if path.ends_with("/v1/traces") => Signal::Traces,
-        path if path.ends_with("/v1/logs") => Signal::Logs,
-        path if path.ends_with("/v1/metrics") => Signal::Metrics,
-        path => {
-            let message = format!("no such path: {path}; OTLP is at /v1/traces, /v1/logs and /v1/metrics");
-            return HttpError::new(StatusCode::NOT_FOUND, message).respond(tell);
+    let mut upload = Upload::new(body);
+    let mut response = match export(&door, &parts, encoding, &mut upload).await {
+        Ok(response) => response,
+        Err(error) => {
+            // HTTP/2 can answer before the body ends; and who waits for "100 Continue" sends nothing more.
+            let waits = parts.headers.contains_key(header::EXPECT) && !upload.begun();
+            if parts.version < Version::HTTP_2 && !waits {
+                upload.drain().await;
+            }
+            error.respond(tell)
         }
     };
-    if parts.method != Method::POST {
-        let mut response =
-            HttpError::new(StatusCode::METHOD_NOT_ALLOWED, "OTLP requests are POST").respond(tell);
-        response.headers_mut().insert(header::ALLOW, header::HeaderValue::from_static("POST"));
-        return response;
+    if media == PROTOBUF_ALIAS {
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(PROTOBUF_ALIAS));
     }
-    let encoding = match encoding {
-        Ok(encoding) => encoding,
-        Err(error) => return error.respond(tell),
-    };
-    match export(&door, signal, encoding, &parts.headers, body).await {
-        Ok(response) => response,
-        Err(error) => error.respond(encoding),
+    if body::takes_gzip(&parts.headers, &header::ACCEPT_ENCODING) { packed(response).await } else { response }
+}
+
+/// The name that some senders use instead of `application/x-protobuf`.
+const PROTOBUF_ALIAS: &str = "application/protobuf";
+
+/// The Content-Type without parameters such as `charset`.
+fn media_type(headers: &HeaderMap) -> String {
+    let value = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    let text = String::from_utf8_lossy(value);
+    text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn encoding_of(media: &str) -> Result<Encoding, HttpError> {
+    match media {
+        "application/json" => Ok(Encoding::Json),
+        "application/x-protobuf" | PROTOBUF_ALIAS => Ok(Encoding::Protobuf),
+        other => Err(HttpError::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            format!("Content-Type {other:?} is not OTLP; send application/x-protobuf or application/json"),
+        )),
     }
 }
 
-/// The encoding by Content-Type; parameters such as `charset` are allowed.
-fn encoding_of(headers: &HeaderMap) -> Result<Encoding, HttpError> {
-    let value = headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
-    let media = value.split(';').next().unwrap_or_default().trim();
-    if media.eq_ignore_ascii_case("application/json") {
-        Ok(Encoding::Json)
-    } else if media.eq_ignore_ascii_case("application/x-protobuf")
-        || media.eq_ignore_ascii_case("application/protobuf")
-    {
-        Ok(Encoding::Protobuf)
-    } else {
-        Err(HttpError::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            format!("Content-Type {value:?} is not OTLP; send application/x-protobuf or application/json"),
-        ))
+fn signal_of(path: &str) -> Result<Signal, HttpError> {
+    match path.trim_end_matches('/') {
+        path if path.ends_with("/v1/traces") => Ok(Signal::Traces),
+        path if path.ends_with("/v1/logs") => Ok(Signal::Logs),
+        path if path.ends_with("/v1/metrics") => Ok(Signal::Metrics),
+        path => Err(HttpError::new(
+            StatusCode::NOT_FOUND,
+            format!("no such path: {path}; OTLP is at /v1/traces, /v1/logs and /v1/metrics"),
+        )),
     }
 }
 
 async fn export(
     door: &Door,
-    signal: Signal,
-    encoding: Encoding,
-    headers: &HeaderMap,
-    body: Body,
+    parts: &Parts,
+    encoding: Result<Encoding, HttpError>,
+    upload: &mut Upload,
 ) -> Result<Response, HttpError> {
-    let compression = Compression::of(headers)?;
-    let limit = door.config().max_request_bytes;
-    let length = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse().ok()).unwrap_or(0);
-    let _permit = door.reserve(length.min(limit))?;
-    let raw = body::read(body, limit).await?;
-    let plain = if compression == Compression::Identity {
-        raw
-    } else {
-        let task = tokio::task::spawn_blocking(move || body::decompress(raw, compression, limit));
-        task.await.map_err(|e| HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string()))??
-    };
-    match signal {
-        Signal::Traces => {
-            let request = match encoding {
-                Encoding::Protobuf => decode::from_protobuf(&plain),
-                Encoding::Json => decode::traces_from_json(json_or_empty(&plain)),
-            };
-            let receipt = door.spans(request.map_err(undecodable)?).await?;
-            Ok(respond(encoding, trace_response(&receipt), "rejectedSpans", &receipt))
-        }
-        Signal::Logs => {
-            let request = match encoding {
-                Encoding::Protobuf => decode::from_protobuf(&plain),
-                Encoding::Json => decode::logs_from_json(json_or_empty(&plain)),
-            };
-            let receipt = door.logs(request.map_err(undecodable)?).await?;
-            Ok(respond(encoding, logs_response(&receipt), "rejectedLogRecords", &receipt))
-        }
-        Signal::Metrics => {
-            match encoding {
-                Encoding::Protobuf => {
-                    decode::from_protobuf::<ExportMetricsServiceRequest>(&plain).map_err(undecodable)?;
-                }
-                Encoding::Json => {
-                    decode::metrics_from_json(json_or_empty(&plain)).map_err(undecodable)?;
-                }
-            }
-            let receipt = Receipt { message: METRICS_DROPPED.to_owned(), ..Receipt::default() };
-            Ok(respond(encoding, metrics_response(), "rejectedDataPoints", &receipt))
-        }
+    let signal = signal_of(parts.uri.path())?;
+    if parts.method != Method::POST {
+        return Err(HttpError::new(StatusCode::METHOD_NOT_ALLOWED, "OTLP requests are POST"));
     }
-}
-
-/// A zero-byte JSON body is an empty request.
-fn json_or_empty(body: &Bytes) -> &[u8] {
-    if body.is_empty() { b"{}" } else { body }
-}
-
-fn undecodable(error: decode::DecodeError) -> HttpError {
-    HttpError::new(StatusCode::BAD_REQUEST, error.to_string())
-}
-
-/// The response to traces; `partial_success` only if there is something to say.
-pub fn trace_response(receipt: &Receipt) -> ExportTraceServiceResponse {
-    let partial = ExportTracePartialSuccess {
-        rejected_spans: i64::try_from(receipt.rejected).unwrap_or(i64::MAX),
-        error_message: receipt.message.clone(),
-    };
-    ExportTraceServiceResponse { partial_success: says_something(receipt).then_some(partial) }
-}
-
-/// The response to log records.
-pub fn logs_response(receipt: &Receipt) -> ExportLogsServiceResponse {
-    let partial = ExportLogsPartialSuccess {
-        rejected_log_records: i64::try_from(receipt.rejected).unwrap_or(i64::MAX),
-        error_message: receipt.message.clone(),
-    };
-    ExportLogsServiceResponse { partial_success: says_something(receipt).then_some(partial) }
-}
-
-/// The response to metrics: accepted, with a warning.
-pub fn metrics_response() -> ExportMetricsServiceResponse {
-    let partial =
-        ExportMetricsPartialSuccess { rejected_data_points: 0, error_message: METRICS_DROPPED.to_owned() };
-    ExportMetricsServiceResponse { partial_success: Some(partial) }
-}
-
-fn says_something(receipt: &Receipt) -> bool {
-    receipt.rejected > 0 || !receipt.message.is_empty()
-}
-
-fn respond(encoding: Encoding, message: impl Message, rejected_key: &str, receipt: &Receipt) -> Response {
-    let body = match encoding {
-        Encoding::Protobuf => message.encode_to_vec(),
-        Encoding::Json if !says_something(receipt) => b"{}".to_vec(),
-        Encoding::Json => {
-            let mut partial = serde_json::Map::new();
-            if receipt.rejected > 0 {
-                partial.insert(rejected_key.to_owned(), receipt.rejected.to_string().into());
-            }
-            partial.insert("errorMessage".to_owned(), receipt.message.clone().into());
-            serde_json::json!({ "partialSuccess": partial }).to_string().into_bytes()
+    let encoding = encoding?;
+    let compression = Compression::of(&parts.headers, &header::CONTENT_ENCODING)?;
+    let limit = door.config().max_request_bytes;
+    let mut share = Share::new(door.clone());
+    match body::claimed_length(&parts.headers) {
+        Some(length) if length > limit => return Err(BodyError::TooLarge(limit).into()),
+        // A look whether there is room now; what is held grows with what comes.
+        Some(length) => drop(door.reserve(length)?),
+        None => {}
+    }
+    let raw = upload.read(limit, &mut share).await?;
+    let receipt = match (signal, encoding) {
+        (Signal::Traces, encoding) => {
+            let decode = match encoding {
+                Encoding::Protobuf => decode::from_protobuf,
+                Encoding::Json => decode::traces_from_json,
+            };
+            let (request, _share) = body::unpack(raw, compression, limit, share, decode).await?;
+            door.spans(request).await?
+        }
+        (Signal::Logs, encoding) => {
+            let decode = match encoding {
+                Encoding::Protobuf => decode::from_protobuf,
+                Encoding::Json => decode::logs_from_json,
+            };
+            let (request, _share) = body::unpack(raw, compression, limit, share, decode).await?;
+            door.logs(request).await?
+        }
+        (Signal::Metrics, encoding) => {
+            let decode: fn(&[u8]) -> Result<(), DecodeError> = match encoding {
+                Encoding::Protobuf => |b| decode::from_protobuf::<ExportMetricsServiceRequest>(b).map(drop),
+                Encoding::Json => decode::metrics_from_json,
+            };
+            body::unpack(raw, compression, limit, share, decode).await?;
+            Receipt { message: METRICS_DROPPED.to_owned(), ..Receipt::default() }
         }
     };
-    (StatusCode::OK, [(header::CONTENT_TYPE, encoding.content_type())], body).into_response()
+    let bytes = answer::encode(signal, encoding, &receipt, door.config().max_response_bytes)?;
+    Ok((StatusCode::OK, [(header::CONTENT_TYPE, encoding.content_type())], bytes).into_response())
+}
+
+/// The response as gzip. An empty one stays as it is: there is nothing to pack.
+async fn packed(response: Response) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let Ok(body) = body.collect().await else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
+    let plain = body.to_bytes();
+    let packed = if plain.is_empty() { None } else { body::gzip(&plain).ok() };
+    let Some(packed) = packed else { return Response::from_parts(parts, plain.into()) };
+    parts.headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    parts.headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    parts.headers.remove(header::CONTENT_LENGTH);
+    Response::from_parts(parts, packed.into())
 }

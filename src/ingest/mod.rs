@@ -5,8 +5,9 @@
 //! | `config` | addresses and limits |
 //! | `grpc` | OTLP/gRPC |
 //! | `http` | OTLP/HTTP, protobuf and JSON |
-//! | `body` | a request's bytes: limits and compression |
-//! | `status` | the wire's error bodies |
+//! | `body` | a request's bytes: limits, memory and compression |
+//! | `answer` | the responses to what was accepted |
+//! | `status` | the wires' errors |
 //! | `decode` | bytes to spans and log records |
 //! | `dialect` | what each convention's attributes mean |
 //! | `annotations` | human judgements over HTTP |
@@ -19,6 +20,7 @@ pub mod dialect;
 
 mod admit;
 mod annotations;
+mod answer;
 mod body;
 mod config;
 mod grpc;

@@ -1,9 +1,14 @@
-//! The wire's error bodies: `google.rpc.Status` in protobuf or JSON.
+//! The wire's error bodies: `google.rpc.Status` in protobuf or JSON, and its details in gRPC. The only place where a
+//! wire's status is made.
 
 use super::admit::Refusal;
+use super::answer::{TooLong, shortened};
+use super::body::BodyError;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use prost::Message;
+use std::time::Duration;
+use tonic::{Code, Status};
 
 /// The two encodings of OTLP/HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,13 +29,112 @@ impl Encoding {
     }
 }
 
-/// The first two fields of `google.rpc.Status`; OTLP uses no others.
+/// Longest message of a status, bytes: gRPC sends it in a header, and clients take 8 KiB of headers.
+const MAX_MESSAGE: usize = 1_024;
+
+/// `google.rpc.Status`.
 #[derive(Clone, PartialEq, Message)]
 struct RpcStatus {
     #[prost(int32, tag = "1")]
     code: i32,
     #[prost(string, tag = "2")]
     message: String,
+    #[prost(message, repeated, tag = "3")]
+    details: Vec<ProtoAny>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ProtoAny {
+    #[prost(string, tag = "1")]
+    type_url: String,
+    #[prost(bytes = "vec", tag = "2")]
+    value: Vec<u8>,
+}
+
+/// `google.rpc.RetryInfo`, the detail that tells a client when to come back.
+#[derive(Clone, PartialEq, Message)]
+struct RetryInfo {
+    #[prost(message, optional, tag = "1")]
+    retry_delay: Option<ProtoDuration>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ProtoDuration {
+    #[prost(int64, tag = "1")]
+    seconds: i64,
+    #[prost(int32, tag = "2")]
+    nanos: i32,
+}
+
+/// `google.rpc.BadRequest`, the detail that tells what is wrong.
+#[derive(Clone, PartialEq, Message)]
+struct BadRequest {
+    #[prost(message, repeated, tag = "1")]
+    field_violations: Vec<FieldViolation>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct FieldViolation {
+    #[prost(string, tag = "1")]
+    field: String,
+    #[prost(string, tag = "2")]
+    description: String,
+}
+
+fn detail(name: &str, message: &impl Message) -> ProtoAny {
+    ProtoAny { type_url: format!("type.googleapis.com/google.rpc.{name}"), value: message.encode_to_vec() }
+}
+
+fn with_detail(code: Code, message: String, detail: ProtoAny) -> Status {
+    let body = RpcStatus { code: code as i32, message: message.clone(), details: vec![detail] };
+    Status::with_details(code, message, body.encode_to_vec().into())
+}
+
+/// Bad data, which no repetition makes good.
+pub fn invalid(message: &str) -> Status {
+    let message = shortened(message, MAX_MESSAGE);
+    let violation = FieldViolation { field: "body".to_owned(), description: message.clone() };
+    let detail = detail("BadRequest", &BadRequest { field_violations: vec![violation] });
+    with_detail(Code::InvalidArgument, message, detail)
+}
+
+fn later(message: String, after: Duration) -> Status {
+    let retry_delay = Some(ProtoDuration {
+        seconds: i64::try_from(after.as_secs()).unwrap_or(i64::MAX),
+        nanos: i32::try_from(after.subsec_nanos()).unwrap_or(0),
+    });
+    with_detail(Code::Unavailable, message, detail("RetryInfo", &RetryInfo { retry_delay }))
+}
+
+impl From<Refusal> for Status {
+    fn from(refusal: Refusal) -> Self {
+        let message = shortened(&refusal.to_string(), MAX_MESSAGE);
+        match refusal {
+            Refusal::Overloaded { retry_after, .. } => later(message, retry_after),
+            Refusal::Invalid(_) => invalid(&message),
+            Refusal::Broken(_) => Status::internal(message),
+        }
+    }
+}
+
+impl From<BodyError> for Status {
+    fn from(error: BodyError) -> Self {
+        let message = shortened(&error.to_string(), MAX_MESSAGE);
+        match error {
+            // Without RetryInfo: a request that does not fit now never will.
+            BodyError::TooLarge(_) => Status::resource_exhausted(message),
+            BodyError::Encoding(_) => Status::unimplemented(message),
+            BodyError::Broken(_) => Status::cancelled(message),
+            BodyError::Invalid(_) => invalid(&message),
+            BodyError::Refused(refusal) => refusal.into(),
+        }
+    }
+}
+
+impl From<TooLong> for Status {
+    fn from(error: TooLong) -> Self {
+        Status::resource_exhausted(error.to_string())
+    }
 }
 
 /// An HTTP error with its encoded body.
@@ -53,16 +157,18 @@ impl HttpError {
     /// The response in the request's encoding.
     pub fn respond(self, encoding: Encoding) -> Response {
         let code = grpc_code(self.status);
+        let message = shortened(&self.message, MAX_MESSAGE);
         let body = match encoding {
-            Encoding::Protobuf => RpcStatus { code, message: self.message }.encode_to_vec(),
-            Encoding::Json => {
-                serde_json::json!({"code": code, "message": self.message}).to_string().into_bytes()
-            }
+            Encoding::Protobuf => RpcStatus { code, message, details: Vec::new() }.encode_to_vec(),
+            Encoding::Json => serde_json::json!({"code": code, "message": message}).to_string().into_bytes(),
         };
         let mut response =
             (self.status, [(header::CONTENT_TYPE, encoding.content_type())], body).into_response();
         if let Some(seconds) = self.retry_after_s {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        if self.status == StatusCode::METHOD_NOT_ALLOWED {
+            response.headers_mut().insert(header::ALLOW, header::HeaderValue::from_static("POST"));
         }
         response
     }
@@ -75,7 +181,9 @@ impl From<Refusal> for HttpError {
             Refusal::Overloaded { retry_after, .. } => Self {
                 status: StatusCode::SERVICE_UNAVAILABLE,
                 message,
-                retry_after_s: Some(retry_after.as_secs().max(1)),
+                retry_after_s: Some(
+                    retry_after.as_millis().div_ceil(1_000).max(1).try_into().unwrap_or(u64::MAX),
+                ),
             },
             Refusal::Invalid(_) => Self::new(StatusCode::BAD_REQUEST, message),
             Refusal::Broken(_) => Self::new(StatusCode::INTERNAL_SERVER_ERROR, message),
@@ -83,14 +191,32 @@ impl From<Refusal> for HttpError {
     }
 }
 
+impl From<BodyError> for HttpError {
+    fn from(error: BodyError) -> Self {
+        let message = error.to_string();
+        match error {
+            BodyError::TooLarge(_) => Self::new(StatusCode::PAYLOAD_TOO_LARGE, message),
+            BodyError::Encoding(_) => Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message),
+            BodyError::Broken(_) | BodyError::Invalid(_) => Self::new(StatusCode::BAD_REQUEST, message),
+            BodyError::Refused(refusal) => refusal.into(),
+        }
+    }
+}
+
+impl From<TooLong> for HttpError {
+    fn from(error: TooLong) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+    }
+}
+
 /// The gRPC code that stands for an HTTP status in the body.
 fn grpc_code(status: StatusCode) -> i32 {
     match status {
-        StatusCode::BAD_REQUEST | StatusCode::UNSUPPORTED_MEDIA_TYPE | StatusCode::NOT_ACCEPTABLE => 3,
-        StatusCode::NOT_FOUND => 5,
-        StatusCode::PAYLOAD_TOO_LARGE => 8,
-        StatusCode::METHOD_NOT_ALLOWED => 12,
-        StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => 14,
-        _ => 13,
+        StatusCode::BAD_REQUEST | StatusCode::UNSUPPORTED_MEDIA_TYPE => Code::InvalidArgument as i32,
+        StatusCode::NOT_FOUND => Code::NotFound as i32,
+        StatusCode::PAYLOAD_TOO_LARGE => Code::ResourceExhausted as i32,
+        StatusCode::METHOD_NOT_ALLOWED => Code::Unimplemented as i32,
+        StatusCode::SERVICE_UNAVAILABLE => Code::Unavailable as i32,
+        _ => Code::Internal as i32,
     }
 }

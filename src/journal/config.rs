@@ -9,7 +9,7 @@ const MIN_SEGMENT_BYTES: u64 = 1024;
 const MAX_COMMIT_WINDOW_US: u64 = 1_000_000;
 
 /// The section `[journal]` of the configuration.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Bytes after which a new segment file is begun; space is given back one whole segment at a time.

@@ -99,6 +99,21 @@ impl Journal {
     /// disk, or without space, the answer is a retryable error and nothing is kept. A caller that stops waiting does not
     /// take the frame back. Frames of concurrent calls are in no promised order.
     pub async fn append(&self, kind: u8, payload: Bytes) -> Result<u64, JournalError> {
+        self.append_frame(kind, payload, false).await
+    }
+
+    /// As [`Journal::append`], for what a reader owes for frames that it has read: it may use an eighth more disk than
+    /// the limit, because only such frames let cursors move and space be given back.
+    pub async fn append_owed(&self, kind: u8, payload: Bytes) -> Result<u64, JournalError> {
+        self.append_frame(kind, payload, true).await
+    }
+
+    /// A number that no other journal is likely to have; it stays as long as the directory.
+    pub fn id(&self) -> u32 {
+        self.0.shared.salt
+    }
+
+    async fn append_frame(&self, kind: u8, payload: Bytes, owed: bool) -> Result<u64, JournalError> {
         let shared = &self.0.shared;
         let (bytes, limit) = (payload.len() as u64, shared.config.max_frame_bytes);
         if bytes > limit {
@@ -107,7 +122,7 @@ impl Journal {
         // Here, not in the writer, because callers run side by side.
         let payload_crc = crc32c::crc32c(&payload);
         let (done, answer) = oneshot::channel();
-        shared.enqueue(Pending { kind, payload, payload_crc, done })?;
+        shared.enqueue(Pending { kind, payload, payload_crc, done }, owed)?;
         answer.await.unwrap_or_else(|_| {
             Err(JournalError::Poisoned { cause: "the writer ended without an answer".to_owned() })
         })

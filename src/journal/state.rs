@@ -109,8 +109,9 @@ impl Shared {
         }
     }
 
-    /// Hands a frame to the writer. Never blocks: over a limit, the answer is a retryable error.
-    pub(super) fn enqueue(&self, pending: Pending) -> Result<(), JournalError> {
+    /// Hands a frame to the writer. Never blocks: over a limit, the answer is a retryable error. An `owed` frame may use
+    /// an eighth more disk than the limit: what moves cursors must not wait for the space that only cursors free.
+    pub(super) fn enqueue(&self, pending: Pending, owed: bool) -> Result<(), JournalError> {
         let bytes = pending.record_bytes();
         let mut queue = self.queue.lock();
         if let Some(error) = &queue.stopped {
@@ -120,7 +121,10 @@ impl Shared {
         if queued + bytes > limit {
             return Err(JournalError::Full(Full::Queue { queued, limit }));
         }
-        let (used, limit) = (self.disk_bytes(), self.config.max_disk_bytes);
+        let (used, mut limit) = (self.disk_bytes(), self.config.max_disk_bytes);
+        if owed {
+            limit = limit.saturating_add(limit / 8);
+        }
         if used + queued + bytes > limit {
             return Err(JournalError::Full(Full::Disk { used, limit }));
         }

@@ -1,9 +1,10 @@
 //! Settings of the lake.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Settings of the lake. The defaults are the embedded ones: local disk, no other service.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Where the tables are: empty for `<data dir>/lake`, or `s3://bucket/prefix`.
@@ -12,6 +13,9 @@ pub struct Config {
     pub flush_interval_ms: u64,
     /// Rows that wait for their file are written when they reach this size, bytes.
     pub flush_bytes: u64,
+    /// Rows that wait for their file take at most about this much memory, bytes. Beyond it reading from the journal
+    /// pauses until files are written; what is durable stays durable.
+    pub max_hot_bytes: u64,
     /// Most rows in a row group.
     pub row_group_rows: usize,
     /// Most bytes in a row group, uncompressed.
@@ -27,7 +31,7 @@ pub struct Config {
 }
 
 /// Settings of S3. Keys may also come from the environment (`AWS_ACCESS_KEY_ID`, …).
-#[derive(Clone, Serialize, Deserialize, Default)]
+#[derive(Clone, Serialize, Deserialize, schemars::JsonSchema, Default)]
 #[serde(deny_unknown_fields, default)]
 pub struct S3 {
     /// The region; empty to take it from the environment.
@@ -39,8 +43,14 @@ pub struct S3 {
     /// The key; empty to take it from the environment.
     pub access_key_id: String,
     /// The secret; empty to take it from the environment. Never printed.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "secret")]
     pub secret_access_key: String,
+}
+
+/// Text. Serde's own message about something else would print it.
+fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    String::deserialize(from)
+        .map_err(|_| D::Error::custom("lake.s3.secret_access_key must be text in quotation marks"))
 }
 
 impl std::fmt::Debug for S3 {
@@ -56,6 +66,7 @@ impl Default for Config {
             url: String::new(),
             flush_interval_ms: 30_000,
             flush_bytes: 64 << 20,
+            max_hot_bytes: 1 << 30,
             row_group_rows: 131_072,
             row_group_bytes: 64 << 20,
             join_wait_ms: 600_000,
@@ -81,6 +92,12 @@ impl Config {
         }
         if self.flush_bytes < 1 << 20 {
             faults.push("lake.flush_bytes is below 1048576: the files would be tiny".to_owned());
+        }
+        if self.max_hot_bytes < self.flush_bytes {
+            faults.push(
+                "lake.max_hot_bytes is below lake.flush_bytes: reading would pause before a flush is due"
+                    .to_owned(),
+            );
         }
         if self.row_group_rows == 0 || self.row_group_bytes == 0 {
             faults.push("lake.row_group_rows and lake.row_group_bytes must be above 0".to_owned());

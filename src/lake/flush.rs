@@ -20,6 +20,9 @@ pub const CURSOR: &str = "lake";
 /// How often the flush task looks, at most.
 const TICK: Duration = Duration::from_millis(200);
 
+/// How long reading rests when the hot rows take too much memory.
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// The two tasks of the lake, not started yet.
 pub struct FlushHandle {
     lake: Arc<Lake>,
@@ -39,17 +42,32 @@ impl FlushHandle {
         let cursor = journal.cursor(CURSOR)?;
         let (to, from) = (journal.clone(), lake.clone());
         lake.set_applied(cursor);
-        let start = tokio::task::spawn_blocking(move || drain(&from, &to, cursor)).await??;
-        Ok(Self { lake, journal, manifests, start })
+        let mut read = tokio::task::spawn_blocking(move || drain(&from, &to, cursor)).await??;
+        let mut me = Self { lake, journal, manifests, start: read.last };
+        while read.paused {
+            me.flush(true).await?;
+            let (to, from, after) = (me.journal.clone(), me.lake.clone(), read.last);
+            read = tokio::task::spawn_blocking(move || drain(&from, &to, after)).await??;
+        }
+        me.start = read.last;
+        Ok(me)
     }
 
     /// Runs both tasks until `stop`; then flushes once more and moves the cursor.
     pub async fn run(mut self, stop: CancellationToken) -> Result<(), LakeError> {
-        let applier = tokio::spawn(follow(self.lake.clone(), self.journal.clone(), self.start, stop.clone()));
+        let follow = follow(self.lake.clone(), self.journal.clone(), self.start, stop.clone());
+        let mut applier = tokio::spawn(follow);
         while !stop.is_cancelled() {
             tokio::select! {
+                // First, because the reader ends by itself once it is told to stop.
+                biased;
                 () = stop.cancelled() => {}
                 () = tokio::time::sleep(TICK) => {}
+                // Without its reader the lake would stand still unseen.
+                ended = &mut applier => {
+                    ended??;
+                    return Err(LakeError::Journal(JournalError::Closed));
+                }
             }
             if let Err(error) = self.flush(false).await {
                 metrics::counter!("groundline_flush_errors_total").increment(1);
@@ -71,11 +89,17 @@ impl FlushHandle {
             return Ok(());
         }
         let upto = self.lake.applied();
+        // One table that cannot be written must not keep the others from their files.
+        let mut failed = None;
         for manifest in &mut self.manifests {
-            flush_table(&self.lake, manifest).await?;
+            if let Err(error) = flush_table(&self.lake, manifest).await {
+                failed = Some(error);
+            }
         }
-        self.journal.set_cursor(CURSOR, upto)?;
-        Ok(())
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(self.journal.set_cursor(CURSOR, upto)?),
+        }
     }
 }
 
@@ -107,6 +131,12 @@ async fn flush_table(lake: &Arc<Lake>, manifest: &mut Manifest) -> Result<(), La
 }
 
 impl Lake {
+    /// Whether hot rows take so much memory that no more are read.
+    fn is_full(&self) -> bool {
+        let bytes: usize = self.tables.read().values().map(|t| t.bytes()).sum();
+        bytes as u64 >= self.config.max_hot_bytes
+    }
+
     /// Whether the hot rows have waited long enough or are big enough.
     fn due(&self) -> bool {
         let tables = self.tables.read();
@@ -115,7 +145,7 @@ impl Lake {
         let rows: usize = tables.values().map(|t| t.rows()).sum();
         metrics::gauge!("groundline_hot_bytes").set(bytes as f64);
         metrics::gauge!("groundline_hot_rows").set(rows as f64);
-        bytes as u64 >= self.config.flush_bytes
+        bytes as u64 >= self.config.flush_bytes.min(self.config.max_hot_bytes)
             || tables.values().any(|t| t.waited().is_some_and(|waited| waited >= interval))
     }
 
@@ -140,11 +170,23 @@ impl Lake {
     }
 }
 
-/// Makes every durable frame after `after` visible; gives the last one.
-fn drain(lake: &Lake, journal: &Journal, after: u64) -> Result<u64, LakeError> {
+/// How far a reading of the journal came.
+struct Read {
+    /// The last frame that was dealt with.
+    last: u64,
+    /// Whether it ended because the hot rows take too much memory.
+    paused: bool,
+}
+
+/// Makes the durable frames after `after` visible, as many as memory allows.
+fn drain(lake: &Lake, journal: &Journal, after: u64) -> Result<Read, LakeError> {
     let mut reader = journal.reader(after)?;
     let mut last = after;
-    while let Some(frame) = reader.next()? {
+    loop {
+        if lake.is_full() {
+            return Ok(Read { last, paused: true });
+        }
+        let Some(frame) = reader.next()? else { return Ok(Read { last, paused: false }) };
         if let Err(error) = lake.apply(&frame) {
             metrics::counter!("groundline_frames_unreadable_total").increment(1);
             tracing::error!(seq = frame.seq, %error, "journal frame left out of the tables");
@@ -152,7 +194,6 @@ fn drain(lake: &Lake, journal: &Journal, after: u64) -> Result<u64, LakeError> {
         last = frame.seq;
         lake.set_applied(last);
     }
-    Ok(last)
 }
 
 async fn follow(
@@ -165,8 +206,14 @@ async fn follow(
     let mut at = start;
     loop {
         let (to, from) = (journal.clone(), lake.clone());
-        at = tokio::task::spawn_blocking(move || drain(&from, &to, at)).await??;
+        let read = tokio::task::spawn_blocking(move || drain(&from, &to, at)).await??;
+        at = read.last;
+        if read.paused && !stop.is_cancelled() {
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        }
         tokio::select! {
+            // What is not read now is read at the next start.
             () = stop.cancelled() => {
                 let (to, from) = (journal.clone(), lake.clone());
                 tokio::task::spawn_blocking(move || drain(&from, &to, at)).await??;

@@ -12,6 +12,8 @@ use std::collections::{HashMap, VecDeque};
 
 /// Most spans that are waited for.
 const MAX_WAITING: usize = 20_000;
+/// Most records that wait for one span.
+const MAX_RECORDS: usize = 1_000;
 
 /// Content whose span was not seen yet.
 pub struct Waiting {
@@ -33,7 +35,10 @@ impl Waiting {
         if !self.by_span.contains_key(&key) {
             self.order.push_back((now, key.clone()));
         }
-        self.by_span.entry(key).or_default().push(llm);
+        let content = self.by_span.entry(key).or_default();
+        if content.len() < MAX_RECORDS {
+            content.push(llm);
+        }
         let kept = self.by_span.len();
         self.forget(now);
         kept.saturating_sub(self.by_span.len()).min(before)
@@ -64,19 +69,12 @@ impl Waiting {
         for row in 0..batch.num_rows() {
             let key = (traces.value(row).to_owned(), spans.value(row).to_owned());
             if let Some(content) = self.by_span.remove(&key) {
-                self.order.retain(|(_, waiting)| *waiting != key);
-                found.push((row, content));
+                found.extend(content.into_iter().map(|llm| (row, llm)));
             }
         }
         if found.is_empty() {
             return Ok(batch);
         }
-        let mut rows = crate::domain::batch::read_llm(&batch);
-        for (row, content) in &found {
-            for llm in content {
-                merge(&mut rows[*row], llm);
-            }
-        }
-        crate::domain::batch::replace_llm(&batch, &rows)
+        super::tail::added(&batch, found, merge)
     }
 }

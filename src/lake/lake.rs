@@ -13,7 +13,7 @@ use crate::domain::frame::{FrameError, FrameKind, Part};
 use crate::domain::merge::merge_content;
 use crate::domain::time::{Clock, UnixNanos};
 use crate::journal::{Frame, JournalError};
-use arrow::array::RecordBatch;
+use arrow::array::{AsArray, RecordBatch};
 use object_store::ObjectStore;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
@@ -73,17 +73,18 @@ struct Seen {
 }
 
 impl Lake {
-    /// Opens or creates every table. Gives the lake, and the manifests for the flush loop.
+    /// Opens or creates every table, to be filled from the journal `journal_id`. Gives the lake, and the manifests for the flush loop.
     pub async fn open(
         config: Config,
         data_dir: &Path,
         clock: Arc<dyn Clock>,
+        journal_id: u32,
     ) -> Result<(Arc<Lake>, Vec<Manifest>), LakeError> {
         let store = LakeStore::open(&config, data_dir)?;
         let (mut tables, mut stores, mut windows) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut manifests = Vec::new();
         for table in Table::ALL {
-            let manifest = Manifest::open(&store, table).await?;
+            let manifest = Manifest::open(&store, table, journal_id).await?;
             tables.insert(table, HotTable::new(table, manifest.files()?, manifest.position().await?));
             stores.insert(table, manifest.store.clone());
             windows.insert(table, recent(&manifest, &config, clock.now()).await?);
@@ -103,6 +104,20 @@ impl Lake {
             None => (Arc::default(), Vec::new()),
         };
         TableSnapshot { table, schema: table.schema(), store: self.stores[&table].clone(), files, hot }
+    }
+
+    /// The values of a text column in hot rows and in files that were committed within the duplicate window.
+    pub async fn recent(&self, table: Table, column: &str) -> Result<Vec<String>, LakeError> {
+        let snapshot = self.snapshot(table);
+        let window = i64::try_from(self.config.duplicate_window_s).unwrap_or(i64::MAX);
+        let since = self.clock.now().micros().saturating_sub(window.saturating_mul(1_000_000));
+        let mut batches = snapshot.hot;
+        for file in snapshot.files.iter().filter(|f| f.max_time.is_none_or(|time| time >= since)) {
+            batches.extend(super::writer::read_columns(&snapshot.store, &file.path, &[column]).await?);
+        }
+        let columns =
+            batches.iter().filter_map(|b| b.column_by_name(column)?.as_string_opt::<i32>().cloned());
+        Ok(columns.flat_map(|c| c.iter().flatten().map(str::to_owned).collect::<Vec<_>>()).collect())
     }
 
     /// The last journal frame whose rows are visible.
@@ -134,10 +149,11 @@ impl Lake {
     fn apply_rows(&self, seq: u64, table: Table, batch: RecordBatch) -> Result<(), LakeError> {
         let now = self.clock.now();
         let mut seen = self.seen.lock();
-        if table == Table::LogRecords {
-            self.join_content(&mut seen, &batch, now)?;
-        }
         if self.tables.read().get(&table).is_none_or(|known| seq <= known.position) {
+            // The records are in files, but their spans may be in this very replay.
+            if table == Table::LogRecords {
+                self.join_content(&mut seen, &batch, now)?;
+            }
             return Ok(());
         }
         let mut batch = batch;
@@ -149,6 +165,9 @@ impl Lake {
                 metrics::counter!("groundline_duplicate_rows_total", "table" => table.name())
                     .increment(again);
             }
+        }
+        if table == Table::LogRecords {
+            self.join_content(&mut seen, &batch, now)?;
         }
         if table == Table::Spans {
             batch = seen.waiting.meet(batch, merge_content)?;

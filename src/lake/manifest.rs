@@ -7,21 +7,19 @@ use super::store::LakeStore;
 use super::writer::Written;
 use crate::domain::columns::Table;
 use bytes::Bytes;
-use deltalake::DeltaTable;
 use deltalake::kernel::engine::arrow_conversion::TryIntoKernel;
 use deltalake::kernel::transaction::{CommitBuilder, CommitProperties};
 use deltalake::kernel::{Action, Add, LogicalFileView, StructType, Transaction};
 use deltalake::logstore::{StorageConfig, default_logstore};
 use deltalake::operations::create::CreateBuilder;
 use deltalake::protocol::{DeltaOperation, SaveMode};
+use deltalake::{DeltaTable, DeltaTableError};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 use serde_json::Value as Json;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// The application id under which the Delta log keeps the journal position.
-const APP_ID: &str = "groundline";
+use uuid::Uuid;
 
 /// One table of the lake.
 pub struct Manifest {
@@ -30,11 +28,14 @@ pub struct Manifest {
     /// The store whose root is the table.
     pub store: Arc<dyn ObjectStore>,
     delta: DeltaTable,
+    /// Under which application id the Delta log keeps the journal position. It names the journal, because sequence
+    /// numbers of another one, on the same bucket or in the place of a deleted one, mean other rows.
+    app_id: String,
 }
 
 impl Manifest {
     /// Opens the table, and creates it if it is not there.
-    pub async fn open(lake: &LakeStore, table: Table) -> Result<Self, LakeError> {
+    pub async fn open(lake: &LakeStore, table: Table, journal_id: u32) -> Result<Self, LakeError> {
         let at = lake.table(table.name())?;
         let log = default_logstore(at.table.clone(), at.root, &at.url, &StorageConfig::default());
         let mut delta = DeltaTable::new(log.clone());
@@ -49,14 +50,14 @@ impl Manifest {
                 .with_columns(schema.fields().cloned())
                 .await?;
         }
-        Ok(Self { table, store: at.table, delta })
+        Ok(Self { table, store: at.table, delta, app_id: format!("groundline-{journal_id:08x}") })
     }
 
     /// The journal position up to which the table has everything; 0 for a new table.
     pub async fn position(&self) -> Result<u64, LakeError> {
         let snapshot = self.delta.snapshot()?.snapshot();
         let log = self.delta.log_store();
-        let version = snapshot.transaction_version(log.as_ref(), APP_ID).await?;
+        let version = snapshot.transaction_version(log.as_ref(), &self.app_id).await?;
         Ok(version.and_then(|v| u64::try_from(v).ok()).unwrap_or(0))
     }
 
@@ -75,7 +76,15 @@ impl Manifest {
 
     /// Puts the file and commits it together with the journal position `last`. When it returns, both are durable.
     pub async fn append(&mut self, first: u64, last: u64, written: Written) -> Result<(), LakeError> {
-        let path = DataPath { first, last }.path();
+        let position = self.position().await?;
+        if position >= first {
+            return Err(DeltaTableError::generic(format!(
+                "{} has the journal up to {position}, and rows from {first} on would be there twice; restart the server",
+                self.table.name()
+            ))
+            .into());
+        }
+        let path = DataPath { first, last, tag: Uuid::new_v4().as_fields().0 }.path();
         let size = i64::try_from(written.bytes.len()).unwrap_or(i64::MAX);
         let stats = stats_json(self.table, &written);
         self.store.put(&path, Bytes::from(written.bytes).into()).await?;
@@ -87,9 +96,17 @@ impl Manifest {
             stats: Some(stats),
             ..Add::default()
         };
+        let Err(error) = self.commit(add, last).await else { return Ok(()) };
+        // The commit may be there although its answer was lost. Only the log knows, and to write again would store
+        // the rows twice.
+        self.delta.update_state().await?;
+        if self.position().await? >= last { Ok(()) } else { Err(error) }
+    }
+
+    async fn commit(&mut self, add: Add, last: u64) -> Result<(), LakeError> {
         let position = i64::try_from(last).unwrap_or(i64::MAX);
         let properties = CommitProperties::default().with_application_transaction(
-            Transaction::new_with_last_update(APP_ID, position, Some(now_millis())),
+            Transaction::new_with_last_update(self.app_id.clone(), position, Some(now_millis())),
         );
         let operation = DeltaOperation::Write { mode: SaveMode::Append, partition_by: None, predicate: None };
         let state = self.delta.snapshot()?;
@@ -134,5 +151,35 @@ fn data_file(view: &LogicalFileView, table: Table) -> DataFile {
         rows: stats.get("numRecords").and_then(Json::as_u64).unwrap_or(0),
         min_time: time("minValues"),
         max_time: time("maxValues"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lake::Config;
+
+    fn written() -> Written {
+        Written { bytes: b"PAR1".to_vec(), rows: 1, min_time: Some(1), max_time: Some(2) }
+    }
+
+    #[tokio::test]
+    async fn a_commit_whose_answer_was_lost_is_not_made_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = LakeStore::open(&Config::default(), folder.path()).unwrap();
+        let mut other = Manifest::open(&store, Table::Spans, 7).await.unwrap();
+        // As if this one had sent the commit and never heard of it.
+        let mut deaf = Manifest::open(&store, Table::Spans, 7).await.unwrap();
+        let mut deafer = Manifest::open(&store, Table::Spans, 7).await.unwrap();
+        other.append(1, 5, written()).await.unwrap();
+        deaf.append(1, 5, written()).await.unwrap();
+        assert_eq!((deaf.position().await.unwrap(), deaf.files().unwrap().len()), (5, 1));
+        // More rows have come meanwhile: the frames 1 to 5 must not be stored again with them.
+        for _ in 0..2 {
+            deafer.append(1, 7, written()).await.unwrap_err();
+        }
+        deaf.append(6, 9, written()).await.unwrap();
+        let reopened = Manifest::open(&store, Table::Spans, 7).await.unwrap();
+        assert_eq!((reopened.position().await.unwrap(), reopened.files().unwrap().len()), (9, 2));
     }
 }

@@ -15,8 +15,8 @@
 //! | `flush` | the loop: journal to tail, tail to files |
 //! | `lake` | the door to all of it |
 //!
-//! On disk: `<lake>/<table>/_delta_log/…` and `<lake>/<table>/<first seq>-<last seq>.parquet`. Each commit records the
-//! journal position in the Delta log as the application transaction `groundline`, so a replay after a crash skips what a
+//! On disk: `<lake>/<table>/_delta_log/…` and `<lake>/<table>/<first seq>-<last seq>-<random>.parquet`. Each commit records the
+//! journal position in the Delta log as the application transaction `groundline-<journal id>`, so a replay after a crash skips what a
 //! table already has (P1, P2). Rows are visible from the moment the loop has read them from the journal (P4).
 
 mod config;

@@ -9,19 +9,23 @@ pub struct DataPath {
     pub first: u64,
     /// Sequence number of the last journal frame.
     pub last: u64,
+    /// Random, so that no attempt and no other journal writes to a name that is committed.
+    pub tag: u32,
 }
 
 impl DataPath {
     /// The path relative to the table.
     pub fn path(self) -> Path {
-        Path::from(format!("{:020}-{:020}.parquet", self.first, self.last))
+        Path::from(format!("{:020}-{:020}-{:08x}.parquet", self.first, self.last, self.tag))
     }
 
     /// Reads what [`DataPath::path`] printed.
     #[cfg(test)]
     pub fn parse(path: &Path) -> Option<Self> {
-        let (first, last) = path.filename()?.strip_suffix(".parquet")?.split_once('-')?;
-        Some(Self { first: first.parse().ok()?, last: last.parse().ok()? })
+        let mut parts = path.filename()?.strip_suffix(".parquet")?.split('-');
+        let (first, last, tag) = (parts.next()?, parts.next()?, parts.next()?);
+        let tag = u32::from_str_radix(tag, 16).ok()?;
+        Some(Self { first: first.parse().ok()?, last: last.parse().ok()?, tag })
     }
 }
 
@@ -31,7 +35,7 @@ mod tests {
 
     #[test]
     fn what_is_printed_is_parsed() {
-        let path = DataPath { first: 1, last: u64::MAX };
+        let path = DataPath { first: 1, last: u64::MAX, tag: 0xab };
         assert_eq!(DataPath::parse(&path.path()), Some(path));
         assert_eq!(DataPath::parse(&Path::from("_delta_log/0.json")), None);
     }

@@ -3,13 +3,20 @@
 use super::config::Config;
 use super::durable;
 use super::lake::LakeError;
-use object_store::ObjectStore;
-use object_store::aws::AmazonS3Builder;
+use object_store::aws::{AmazonS3Builder, S3ConditionalPut};
 use object_store::path::Path as StorePath;
 use object_store::prefix::PrefixStore;
+use object_store::{ObjectStore, RetryConfig};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use url::Url;
+
+/// A request to the bucket is tried again this often; the flush loop then goes on trying by itself.
+const RETRIES: usize = 5;
+
+/// No try begins later than this after the first.
+const RETRY_TIME: Duration = Duration::from_secs(30);
 
 /// The store of one lake.
 #[derive(Clone)]
@@ -64,7 +71,13 @@ impl LakeStore {
 
 fn s3(config: &Config, bucket: &str) -> Result<object_store::aws::AmazonS3, LakeError> {
     let s3 = &config.s3;
-    let mut builder = AmazonS3Builder::from_env().with_bucket_name(bucket).with_allow_http(s3.allow_http);
+    let retry = RetryConfig { max_retries: RETRIES, retry_timeout: RETRY_TIME, ..RetryConfig::default() };
+    // Two commits of one version must conflict, whatever the environment says.
+    let mut builder = AmazonS3Builder::from_env()
+        .with_bucket_name(bucket)
+        .with_allow_http(s3.allow_http)
+        .with_retry(retry)
+        .with_conditional_put(S3ConditionalPut::ETagMatch);
     if !s3.region.is_empty() {
         builder = builder.with_region(&s3.region);
     }
@@ -78,4 +91,27 @@ fn s3(config: &Config, bucket: &str) -> Result<object_store::aws::AmazonS3, Lake
         builder = builder.with_secret_access_key(&s3.secret_access_key);
     }
     Ok(builder.build()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+    use object_store::{ObjectStoreExt, PutMode};
+
+    #[tokio::test]
+    async fn one_of_two_creates_of_a_commit_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = LakeStore::open(&Config::default(), folder.path()).unwrap();
+        let table = store.table("spans").unwrap().table;
+        let commit = StorePath::from("_delta_log/00000000000000000000.json");
+        let create = |text: &'static str| {
+            table.put_opts(&commit, Bytes::from_static(text.as_bytes()).into(), PutMode::Create.into())
+        };
+        let (one, other) = tokio::join!(create("one"), create("two"));
+        let won = if one.is_ok() { "one" } else { "two" };
+        let lost = one.and(other).unwrap_err();
+        assert!(matches!(lost, object_store::Error::AlreadyExists { .. }), "{lost}");
+        assert_eq!(table.get(&commit).await.unwrap().bytes().await.unwrap(), won);
+    }
 }

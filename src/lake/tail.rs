@@ -1,6 +1,7 @@
 //! Rows that are durable in the journal but not in files yet.
 
 use super::snapshot::DataFile;
+use crate::domain::batch::{read_llm, replace_llm};
 use crate::domain::columns::Table;
 use crate::domain::span::{Dialect, Llm};
 use arrow::array::{Array, AsArray, RecordBatch, StringArray};
@@ -17,6 +18,9 @@ const MAX_SMALL_BATCHES: usize = 48;
 
 /// A batch with at least this many rows is left alone.
 const BIG_BATCH_ROWS: usize = 16_384;
+
+/// A batch of at least this many bytes is left alone.
+const BIG_BATCH_BYTES: usize = 16 << 20;
 
 /// Rows of one table, in journal order.
 pub struct HotBatch {
@@ -62,7 +66,7 @@ impl HotTable {
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        self.bytes += batch.get_array_memory_size();
+        self.bytes += batch_bytes(&batch);
         self.oldest.get_or_insert_with(Instant::now);
         let joinable = if self.table == Table::Spans { joinable(&batch) } else { HashMap::new() };
         self.batches.push(HotBatch { last: seq, batch, joinable });
@@ -74,10 +78,11 @@ impl HotTable {
 
     /// Puts the small batches after the sealed ones together.
     fn compact(&mut self) -> Result<(), arrow::error::ArrowError> {
-        let open = self.batches.split_off(self.sealed);
-        let (big, small): (Vec<_>, Vec<_>) =
-            open.into_iter().partition(|hot| hot.batch.num_rows() >= BIG_BATCH_ROWS);
-        self.batches.extend(big);
+        let is_small = |hot: &&HotBatch| {
+            hot.batch.num_rows() < BIG_BATCH_ROWS && batch_bytes(&hot.batch) < BIG_BATCH_BYTES
+        };
+        let open = &self.batches[self.sealed..];
+        let small: Vec<&HotBatch> = open.iter().filter(is_small).collect();
         let Some(last) = small.iter().map(|hot| hot.last).max() else { return Ok(()) };
         let (mut joinable, mut offset) = (HashMap::new(), 0);
         for hot in &small {
@@ -86,7 +91,15 @@ impl HotTable {
         }
         let batches: Vec<&RecordBatch> = small.iter().map(|hot| &hot.batch).collect();
         let batch = concat_batches(&self.table.schema(), batches)?;
-        self.batches.push(HotBatch { last, batch, joinable });
+        // Nothing is taken away before the merged batch is there: an error leaves every row where it was.
+        let merged = HotBatch { last, batch, joinable };
+        let sealed = self.sealed;
+        let mut at = 0;
+        self.batches.retain(|hot| {
+            at += 1;
+            at <= sealed || !is_small(&hot)
+        });
+        self.batches.push(merged);
         Ok(())
     }
 
@@ -128,7 +141,7 @@ impl HotTable {
         self.sealed = 0;
         self.position = last;
         self.files = Arc::new(files);
-        self.bytes = self.batches.iter().map(|hot| hot.batch.get_array_memory_size()).sum();
+        self.bytes = self.batches.iter().map(|hot| batch_bytes(&hot.batch)).sum();
         self.oldest = (!self.batches.is_empty()).then(Instant::now);
     }
 
@@ -149,14 +162,39 @@ impl HotTable {
             }
         }
         for (at, additions) in found {
-            let mut rows = crate::domain::batch::read_llm(&self.batches[at].batch);
-            for (row, llm) in &additions {
-                merge(&mut rows[*row], llm);
-            }
-            self.batches[at].batch = crate::domain::batch::replace_llm(&self.batches[at].batch, &rows)?;
+            self.batches[at].batch = added(&self.batches[at].batch, additions, &merge)?;
         }
         Ok(rest)
     }
+}
+
+/// `batch` with content added to some rows; the other rows are copied, not decoded.
+pub fn added(
+    batch: &RecordBatch,
+    mut additions: Vec<(usize, Llm)>,
+    merge: impl Fn(&mut Llm, &Llm),
+) -> Result<RecordBatch, arrow::error::ArrowError> {
+    additions.sort_by_key(|(row, _)| *row);
+    let (mut pieces, mut copied) = (Vec::new(), 0);
+    for group in additions.chunk_by(|a, b| a.0 == b.0) {
+        let Some((row, _)) = group.first() else { continue };
+        let one = batch.slice(*row, 1);
+        let mut llm = read_llm(&one);
+        for (_, addition) in group {
+            llm.iter_mut().for_each(|llm| merge(llm, addition));
+        }
+        pieces.push(batch.slice(copied, row - copied));
+        pieces.push(replace_llm(&one, &llm)?);
+        copied = row + 1;
+    }
+    pieces.push(batch.slice(copied, batch.num_rows() - copied));
+    concat_batches(batch.schema_ref(), &pieces)
+}
+
+/// The bytes that the rows of `batch` take. Rows that came from one journal frame share one allocation, which the size
+/// of the allocations would count once a column.
+fn batch_bytes(batch: &RecordBatch) -> usize {
+    batch.columns().iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0)).sum()
 }
 
 /// Rows that a log record may add to: model spans without the text of an answer.

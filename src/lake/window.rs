@@ -3,6 +3,7 @@
 use crate::domain::columns::Table;
 use crate::domain::time::{SECOND, UnixNanos};
 use arrow::array::{Array, AsArray, BooleanArray, RecordBatch, StringArray};
+use arrow::datatypes::Int64Type;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
@@ -11,26 +12,26 @@ pub struct Window {
     current: HashSet<u128>,
     previous: HashSet<u128>,
     since: UnixNanos,
-    half_nanos: i64,
+    nanos: i64,
     half_keys: usize,
 }
 
 impl Window {
-    /// Remembers for at least half of `seconds` and at most all of it, and never more than `keys`.
+    /// Remembers for at least `seconds` and at most twice that, and never more than `keys`.
     pub fn new(seconds: u64, keys: usize, now: UnixNanos) -> Self {
-        let half_nanos = i64::try_from(seconds).unwrap_or(i64::MAX / SECOND).saturating_mul(SECOND) / 2;
+        let nanos = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(SECOND);
         Self {
             current: HashSet::new(),
             previous: HashSet::new(),
             since: now,
-            half_nanos: half_nanos.max(1),
+            nanos: nanos.max(1),
             half_keys: (keys / 2).max(1),
         }
     }
 
     /// Notes `key`; false if it was there.
     pub fn insert(&mut self, key: u128, now: UnixNanos) -> bool {
-        if self.current.len() >= self.half_keys || now.since(self.since) > self.half_nanos {
+        if self.current.len() >= self.half_keys || now.since(self.since) > self.nanos {
             self.previous = std::mem::take(&mut self.current);
             self.since = now;
         }
@@ -44,13 +45,18 @@ impl Window {
     }
 }
 
+/// The integer column of log records that tells two with the same words apart.
+const TIME: &str = "time_unix_nano";
+
 /// The columns that make a row of `table` the same row; none if every row counts.
 pub fn key_columns(table: Table) -> &'static [&'static str] {
     match table {
         Table::Spans => &["tenant", "trace_id", "span_id"],
         Table::Scores => &["score_id"],
-        Table::Annotations => &["annotation_id"],
-        Table::Decisions | Table::Alerts | Table::LogRecords => &[],
+        Table::Annotations => &["annotation_id", "trace_id"],
+        // Log records have no id: the same words at the same nanosecond are the same record.
+        Table::LogRecords => &["tenant", "trace_id", "span_id", "event_name", "body", "attributes", TIME],
+        Table::Decisions | Table::Alerts => &[],
     }
 }
 
@@ -60,14 +66,18 @@ pub fn keys(table: Table, batch: &RecordBatch) -> Option<Vec<u128>> {
     if names.is_empty() {
         return None;
     }
+    let texts = names.iter().filter(|name| **name != TIME);
     let columns: Option<Vec<&StringArray>> =
-        names.iter().map(|name| batch.column_by_name(name)?.as_string_opt::<i32>()).collect();
+        texts.map(|name| batch.column_by_name(name)?.as_string_opt::<i32>()).collect();
     let columns = columns?;
-    Some((0..batch.num_rows()).map(|row| key(&columns, row)).collect())
+    let times = batch.column_by_name(TIME).and_then(|c| c.as_primitive_opt::<Int64Type>());
+    let time = |row: usize| times.map_or(0, |times| times.value(row));
+    Some((0..batch.num_rows()).map(|row| key(&columns, time(row), row)).collect())
 }
 
-fn key(columns: &[&StringArray], row: usize) -> u128 {
+fn key(columns: &[&StringArray], time: i64, row: usize) -> u128 {
     let mut hash = Sha256::new();
+    hash.update(time.to_le_bytes());
     for column in columns {
         let text = if column.is_null(row) { "" } else { column.value(row) };
         hash.update(text.as_bytes());
@@ -106,10 +116,10 @@ mod tests {
         assert!(window.insert(1, UnixNanos(0)));
         assert!(!window.insert(1, UnixNanos(SECOND)));
         // One rotation keeps it, the second forgets it.
-        assert!(!window.insert(1, UnixNanos(6 * SECOND)));
-        assert!(window.insert(2, UnixNanos(7 * SECOND)));
-        assert!(window.insert(3, UnixNanos(13 * SECOND)));
-        assert!(window.insert(1, UnixNanos(14 * SECOND)));
+        assert!(!window.insert(1, UnixNanos(11 * SECOND)));
+        assert!(window.insert(2, UnixNanos(12 * SECOND)));
+        assert!(window.insert(3, UnixNanos(23 * SECOND)));
+        assert!(window.insert(1, UnixNanos(24 * SECOND)));
     }
 
     #[test]

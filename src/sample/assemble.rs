@@ -7,13 +7,18 @@ use crate::domain::id::{SpanId, TraceId};
 use crate::domain::merge::merge_content;
 use crate::domain::span::{Dialect, Llm};
 use crate::domain::time::UnixNanos;
-use arrow::array::RecordBatch;
+use arrow::array::{RecordBatch, UInt64Array};
+use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{Hash, Hasher};
 
 /// Rules are bits of a mask.
 pub const MAX_RULES: usize = 64;
 
 const MILLI: i64 = 1_000_000;
+
+/// Most log records whose content is added to one trace.
+const MAX_CONTENT: usize = 20_000;
 
 /// A span of an open trace.
 pub struct OpenSpan {
@@ -38,6 +43,8 @@ pub struct OpenTrace {
     has_root: bool,
     bytes: usize,
     early: HashMap<SpanId, Vec<Llm>>,
+    /// Content that was added, by hash: a client that sends again must not say everything twice.
+    heard: HashSet<u64>,
 }
 
 /// Every open trace.
@@ -79,7 +86,7 @@ impl Open {
                 metrics::counter!("groundline_late_spans_total").increment(1);
                 continue;
             }
-            let stored = (row.llm.dialect != Dialect::None).then(|| batch.slice(at, 1));
+            let stored = (row.llm.dialect != Dialect::None).then(|| own_row(batch, at)).flatten();
             let rules_mask = masks.get(at).copied().unwrap_or(0);
             self.add_span(seq, OpenSpan { row, rules: rules_mask, stored }, rules, now);
         }
@@ -113,11 +120,14 @@ impl Open {
         skip: impl Fn(&TraceId) -> bool,
         now: UnixNanos,
     ) {
-        for LogContent { trace_id, span_id, llm, .. } in read_log_content(batch) {
+        for LogContent { trace_id, span_id, time, llm } in read_log_content(batch) {
             if skip(&trace_id) {
                 continue;
             }
             let trace = self.trace(trace_id, seq, now);
+            if trace.heard.len() >= MAX_CONTENT || !trace.heard.insert(hash_of(span_id, time, &llm)) {
+                continue;
+            }
             match trace.spans.get_mut(&span_id) {
                 Some(span) => span.add(&llm, rules),
                 None => trace.early.entry(span_id).or_default().push(llm),
@@ -138,6 +148,7 @@ impl Open {
                 has_root: false,
                 bytes: 0,
                 early: HashMap::new(),
+                heard: HashSet::new(),
             }
         });
         trace.last_seen = now;
@@ -180,10 +191,16 @@ impl Open {
 
 impl OpenTrace {
     fn is_ripe(&self, now: UnixNanos, config: &Config) -> bool {
+        let reached =
+            |nanos: i64, ms: u64| nanos >= i64::try_from(ms).unwrap_or(i64::MAX).saturating_mul(MILLI);
+        let old = reached(now.since(self.first_seen), config.max_age_ms);
+        // Messages alone are the prompt of a call that still runs: its span comes when it ends.
+        if self.spans.is_empty() {
+            return old;
+        }
         let quiet = now.since(self.last_seen);
         let idle = if self.has_root { config.idle_ms } else { config.rootless_idle_ms };
-        let reached = |nanos: i64, ms: u64| nanos >= i64::try_from(ms).unwrap_or(i64::MAX / MILLI) * MILLI;
-        reached(quiet, idle) || reached(now.since(self.first_seen), config.max_age_ms)
+        reached(quiet, idle) || old
     }
 }
 
@@ -198,7 +215,20 @@ impl OpenSpan {
     }
 }
 
-/// For each row the rules whose filters it passes. A filter that fails on a row passes none of the batch.
+/// Row `at` with memory of its own: a slice would keep the whole batch alive as long as the trace is open.
+fn own_row(batch: &RecordBatch, at: usize) -> Option<RecordBatch> {
+    let at = UInt64Array::from(vec![at as u64]);
+    arrow::compute::take_record_batch(batch, &at).ok()
+}
+
+fn hash_of(span: SpanId, time: UnixNanos, llm: &Llm) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (span, time).hash(&mut hasher);
+    format!("{llm:?}").hash(&mut hasher);
+    hasher.finish()
+}
+
+/// For each row the rules whose filters it passes. A filter that fails on a batch is asked about each row alone.
 fn masks(batch: &RecordBatch, rules: &[Rule]) -> Vec<u64> {
     let mut masks = vec![0u64; batch.num_rows()];
     for (bit, rule) in rules.iter().enumerate().take(MAX_RULES) {
@@ -206,6 +236,12 @@ fn masks(batch: &RecordBatch, rules: &[Rule]) -> Vec<u64> {
             Ok(found) => {
                 for (mask, hit) in masks.iter_mut().zip(found.iter()) {
                     *mask |= u64::from(hit == Some(true)) << bit;
+                }
+            }
+            Err(_) if batch.num_rows() > 1 => {
+                for (at, mask) in masks.iter_mut().enumerate() {
+                    let one = rules_of_row(&batch.slice(at, 1), rule);
+                    *mask |= u64::from(one) << bit;
                 }
             }
             Err(error) => {
@@ -216,6 +252,11 @@ fn masks(batch: &RecordBatch, rules: &[Rule]) -> Vec<u64> {
         }
     }
     masks
+}
+
+/// Whether the one row of `batch` passes; a filter that fails on it says no.
+fn rules_of_row(batch: &RecordBatch, rule: &Rule) -> bool {
+    masks(batch, std::slice::from_ref(rule)).first().is_some_and(|mask| *mask != 0)
 }
 
 /// Roughly how much memory a span holds.

@@ -20,6 +20,29 @@ pub struct Verdict {
     pub decisions: Vec<Decision>,
     /// Items for the queue.
     pub items: Vec<Item>,
+    /// Roughly the bytes of the items.
+    pub bytes: usize,
+}
+
+impl Verdict {
+    /// Adds a decision `queued` and its item.
+    pub fn push(&mut self, decision: Decision, item: Item, bytes: usize) {
+        self.decisions.push(decision);
+        self.items.push(item);
+        self.bytes += bytes;
+    }
+
+    /// Each decision with the item that follows from it.
+    pub fn drain(&mut self) -> Vec<(Decision, Option<Item>)> {
+        let mut items = std::mem::take(&mut self.items).into_iter();
+        let decisions = std::mem::take(&mut self.decisions).into_iter();
+        decisions
+            .map(|decision| {
+                let queued = decision.decision == DecisionKind::Queued;
+                (decision, if queued { items.next() } else { None })
+            })
+            .collect()
+    }
 }
 
 /// Decides about `trace` by every rule. A pure function of its arguments (P5).
@@ -73,7 +96,9 @@ fn draw(
 ) {
     let upstream = upstream::probability(&span.trace_state);
     let probability = upstream * rule.config.rate;
-    let drawn = uniform(rule.salt(), key, &rule.version);
+    // Rules that share a salt draw the same number, whatever else they differ in.
+    let version = if rule.config.salt.is_empty() { rule.version.as_str() } else { "" };
+    let drawn = uniform(rule.salt(), key, version);
     if drawn >= rule.config.rate {
         let reason = format!("drew {drawn:.6}, rate {}", rule.config.rate);
         verdict.decisions.push(row(span, rule, DecisionKind::NotSampled, &reason, probability, now));

@@ -106,6 +106,8 @@ fn contexts(rows: &[&SpanRow], model: Option<&SpanRow>) -> Vec<Document> {
 fn unique(documents: impl Iterator<Item = Document>) -> Vec<Document> {
     let mut seen = HashSet::new();
     let fresh = documents.filter(|d| seen.insert(d.content.clone().or_else(|| d.id.clone())));
+    // Metadata are not judged, and whatever nests in them must not break an item.
+    let fresh = fresh.map(|d| Document { metadata: None, ..d });
     fresh.take(MAX_DOCUMENTS).collect()
 }
 

@@ -121,13 +121,18 @@ struct Entry {
     bytes: usize,
     leased_until: Option<UnixNanos>,
     not_before: i64,
+    /// Its end is being written: no other worker may take it, however long that takes.
+    finishing: bool,
 }
 
 #[derive(Default)]
 struct State {
     entries: HashMap<String, Entry>,
-    /// Ready items by (not before, frame, id).
-    ready: BTreeSet<(i64, u64, String)>,
+    /// Items that may be worked on, oldest frame first: a retried item does not queue behind newer ones for ever.
+    ready: BTreeSet<(u64, String)>,
+    /// Items whose next attempt has to wait, by the time from which it may begin.
+    delayed: BTreeSet<(i64, u64, String)>,
+    leased: HashSet<String>,
     by_seq: BTreeMap<u64, HashSet<String>>,
     finished: HashSet<String>,
     finished_order: VecDeque<String>,
@@ -159,10 +164,11 @@ impl Queue {
         self.changed.notify_waiters();
     }
 
-    /// Whether an item of `bytes` still fits.
-    pub fn has_room(&self, bytes: usize) -> bool {
+    /// Whether `item` still fits beside those that are there and `more` items of `more_bytes` that are on their way.
+    pub fn has_room(&self, item: &Item, more: usize, more_bytes: usize) -> bool {
         let state = self.state.lock();
-        state.entries.len() < self.config.queue_items && state.bytes + bytes <= self.config.queue_bytes
+        state.entries.len() + more < self.config.queue_items
+            && state.bytes + more_bytes + size(item) <= self.config.queue_bytes
     }
 
     /// The first frame whose item is not finished.
@@ -174,29 +180,28 @@ impl Queue {
     pub fn lease(&self, now: UnixNanos) -> Option<Lease> {
         let mut state = self.state.lock();
         state.end_leases(now);
-        let first = state.ready.first().filter(|(not_before, ..)| *not_before <= now.0)?.clone();
-        state.ready.remove(&first);
-        let lease = i64::try_from(self.config.lease_s).unwrap_or(i64::MAX / 1_000_000_000) * 1_000_000_000;
-        let entry = state.entries.get_mut(&first.2)?;
-        entry.leased_until = Some(UnixNanos(now.0.saturating_add(lease)));
-        Some(Lease { item: entry.item.clone(), attempt: entry.failed + 1 })
+        state.end_delays(now);
+        let (_, id) = state.ready.pop_first()?;
+        let entry = state.entries.get_mut(&id)?;
+        entry.leased_until = Some(UnixNanos(now.0.saturating_add(nanos(self.config.lease_s))));
+        let lease = Lease { item: entry.item.clone(), attempt: entry.failed + 1 };
+        state.leased.insert(id);
+        Some(lease)
     }
 
-    /// Whether `lease` still may be finished: false if another worker did it meanwhile.
-    pub fn is_open(&self, id: &str) -> bool {
-        self.state.lock().entries.contains_key(id)
-    }
-
-    /// Gives an item back as if it had not been leased.
-    pub fn give_back(&self, id: &str) {
+    /// Claims the end of a leased item. False if another worker has finished it, is about to, or holds it now.
+    pub fn claim(&self, lease: &Lease) -> bool {
         let mut state = self.state.lock();
-        if let Some(entry) = state.entries.get_mut(id) {
-            entry.leased_until = None;
-            let key = (entry.not_before, entry.seq, id.to_owned());
-            state.ready.insert(key);
+        let Some(entry) = state.entries.get_mut(&lease.item.id) else { return false };
+        if entry.finishing || entry.failed + 1 != lease.attempt {
+            return false;
         }
-        drop(state);
-        self.changed.notify_waiters();
+        let seq = entry.seq;
+        (entry.finishing, entry.leased_until) = (true, None);
+        state.leased.remove(&lease.item.id);
+        // A lease that ran out may have put it back.
+        state.ready.remove(&(seq, lease.item.id.clone()));
+        true
     }
 
     /// What to record for a failed attempt: another one later, or none if it was the last.
@@ -216,9 +221,7 @@ impl Queue {
 
     /// Whether the item has waited longer than the limit.
     pub fn is_expired(&self, item: &Item, now: UnixNanos) -> bool {
-        let limit =
-            i64::try_from(self.config.queue_max_age_s).unwrap_or(i64::MAX / 1_000_000_000) * 1_000_000_000;
-        now.0.saturating_sub(item.queued_at) > limit
+        now.0.saturating_sub(item.queued_at) > nanos(self.config.queue_max_age_s)
     }
 
     /// Waits until something changes.
@@ -232,7 +235,7 @@ impl Queue {
         let oldest = state.entries.values().map(|e| e.item.queued_at).min();
         QueueStats {
             items: state.entries.len(),
-            leased: state.entries.values().filter(|e| e.leased_until.is_some()).count(),
+            leased: state.leased.len(),
             bytes: state.bytes,
             oldest_nanos: oldest.map_or(0, |at| now.0.saturating_sub(at).max(0)),
         }
@@ -247,8 +250,9 @@ impl State {
         let bytes = size(&item);
         self.bytes += bytes;
         self.by_seq.entry(seq).or_default().insert(item.id.clone());
-        self.ready.insert((0, seq, item.id.clone()));
-        let entry = Entry { item, seq, failed: 0, bytes, leased_until: None, not_before: 0 };
+        self.ready.insert((seq, item.id.clone()));
+        let entry =
+            Entry { item, seq, failed: 0, bytes, leased_until: None, not_before: 0, finishing: false };
         self.entries.insert(entry.item.id.clone(), entry);
     }
 
@@ -257,9 +261,18 @@ impl State {
         if attempt <= entry.failed {
             return;
         }
-        self.ready.remove(&(entry.not_before, entry.seq, id.to_owned()));
-        (entry.failed, entry.not_before, entry.leased_until) = (attempt, not_before, None);
-        self.ready.insert((not_before, entry.seq, id.to_owned()));
+        let seq = entry.seq;
+        (entry.failed, entry.leased_until, entry.finishing) = (attempt, None, false);
+        let before = std::mem::replace(&mut entry.not_before, not_before);
+        self.take_out(before, seq, id);
+        self.delayed.insert((not_before, seq, id.to_owned()));
+    }
+
+    /// Takes an item out of whichever order it stands in.
+    fn take_out(&mut self, not_before: i64, seq: u64, id: &str) {
+        self.ready.remove(&(seq, id.to_owned()));
+        self.delayed.remove(&(not_before, seq, id.to_owned()));
+        self.leased.remove(id);
     }
 
     fn finish(&mut self, id: &str) {
@@ -273,7 +286,7 @@ impl State {
         }
         let Some(entry) = self.entries.remove(id) else { return };
         self.bytes -= entry.bytes;
-        self.ready.remove(&(entry.not_before, entry.seq, id.to_owned()));
+        self.take_out(entry.not_before, entry.seq, id);
         if let Some(ids) = self.by_seq.get_mut(&entry.seq) {
             ids.remove(id);
             if ids.is_empty() {
@@ -283,17 +296,35 @@ impl State {
     }
 
     fn end_leases(&mut self, now: UnixNanos) {
-        for (id, entry) in &mut self.entries {
-            if entry.leased_until.is_some_and(|until| until <= now) {
+        let over = |id: &String| {
+            let until = self.entries.get(id).and_then(|entry| entry.leased_until);
+            until.is_none_or(|until| until <= now)
+        };
+        let ended: Vec<String> = self.leased.iter().filter(|id| over(id)).cloned().collect();
+        for id in ended {
+            self.leased.remove(&id);
+            if let Some(entry) = self.entries.get_mut(&id) {
                 entry.leased_until = None;
-                self.ready.insert((entry.not_before, entry.seq, id.clone()));
+                self.ready.insert((entry.seq, id));
             }
+        }
+    }
+
+    fn end_delays(&mut self, now: UnixNanos) {
+        while let Some((_, seq, id)) = self.delayed.first().filter(|(at, ..)| *at <= now.0).cloned() {
+            self.delayed.pop_first();
+            self.ready.insert((seq, id));
         }
     }
 }
 
+/// Seconds of a setting in nanoseconds.
+fn nanos(seconds: u64) -> i64 {
+    i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000_000_000)
+}
+
 /// Roughly how many bytes an item holds.
-fn size(item: &Item) -> usize {
+pub fn size(item: &Item) -> usize {
     let text = |t: &Option<String>| t.as_ref().map_or(0, String::len);
     let input = &item.input;
     let contexts: usize = input.contexts.iter().map(|d| text(&d.content) + 200).sum();
@@ -369,5 +400,28 @@ mod tests {
             QueueEvent::Done { id: "a".into(), outcome: Outcome::Expired },
         ];
         assert_eq!(QueueEvent::decode(&QueueEvent::encode(&events).unwrap()).unwrap(), events);
+    }
+
+    #[test]
+    fn a_retried_item_does_not_starve_behind_newer_ones() {
+        let queue = queue();
+        queue.apply(1, QueueEvent::Queued(Box::new(item("old"))));
+        let lease = queue.lease(UnixNanos(0)).unwrap();
+        queue.apply(1, queue.after_failure(&lease, "no", UnixNanos(0)).unwrap());
+        for seq in 2..5 {
+            queue.apply(seq, QueueEvent::Queued(Box::new(item(&format!("new{seq}")))));
+        }
+        assert_eq!(queue.lease(UnixNanos(2 * SECOND)).unwrap().item.id, "old");
+    }
+
+    #[test]
+    fn only_one_worker_finishes_an_item() {
+        let queue = queue();
+        queue.apply(1, QueueEvent::Queued(Box::new(item("a"))));
+        let slow = queue.lease(UnixNanos(0)).unwrap();
+        let quick = queue.lease(UnixNanos(11 * SECOND)).unwrap();
+        assert!(queue.claim(&quick));
+        assert!(!queue.claim(&slow));
+        assert!(queue.lease(UnixNanos(99 * SECOND)).is_none());
     }
 }

@@ -3,16 +3,18 @@
 use super::assemble::Open;
 use super::config::Config;
 use super::decide::{Verdict, decide};
-use super::queue::{Queue, QueueEvent};
+use super::queue::{Queue, QueueEvent, size};
 use super::rule::Rule;
 use crate::domain::batch::decisions_to_batch;
 use crate::domain::columns::Table;
-use crate::domain::decision::DecisionKind;
-use crate::domain::frame::{self, FrameKind, Part};
+use crate::domain::decision::{Decision, DecisionKind};
+use crate::domain::frame::{self, FrameError, FrameKind, Part};
 use crate::domain::id::TraceId;
 use crate::domain::time::{Clock, SECOND, UnixNanos};
 use crate::journal::{Frame, Journal, JournalError, Reader};
 use arrow::array::{AsArray, RecordBatch};
+use arrow::error::ArrowError;
+use bytes::Bytes;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -29,8 +31,9 @@ const REMEMBER_TRACES: usize = 500_000;
 const TICK: Duration = Duration::from_millis(100);
 /// Frames that are read between two looks at the open traces.
 const FRAMES_A_TICK: usize = 2_000;
-/// Traces whose decisions go into one frame.
-const TRACES_A_FRAME: usize = 200;
+/// Decisions that go into one frame, and bytes of items: an item carries all that is judged.
+const DECISIONS_A_FRAME: usize = 500;
+const ITEM_BYTES_A_FRAME: usize = 8 << 20;
 
 /// The sampling loop. It also feeds the queue, because both live from the same frames.
 pub struct Sampler {
@@ -43,6 +46,8 @@ pub struct Sampler {
     reader: Reader,
     at: u64,
     cursor: u64,
+    /// Queue events up to this frame were applied at the start.
+    replayed: u64,
     progress: Arc<Progress>,
 }
 
@@ -63,15 +68,19 @@ impl Progress {
 
 impl Sampler {
     /// Opens the loop at its cursor. When it returns, the queue holds every item that was waiting before the start.
+    ///
+    /// `known` are traces that were decided before, from the table `decisions`: late spans of them change nothing.
     pub fn new(
         journal: Journal,
         rules: Arc<Vec<Rule>>,
         queue: Arc<Queue>,
         clock: Arc<dyn Clock>,
         config: Config,
+        known: impl Iterator<Item = TraceId>,
     ) -> Result<Self, JournalError> {
         let cursor = journal.cursor(CURSOR)?;
         let mut decided = Decided::default();
+        known.for_each(|id| decided.note(id, clock.now()));
         // What was decided before the crash must be known before the same spans are read again.
         let mut ahead = journal.reader(cursor)?;
         while let Some(frame) = ahead.next()? {
@@ -82,9 +91,22 @@ impl Sampler {
                 }
             }
         }
+        let replayed = ahead.position();
         let reader = journal.reader(cursor)?;
         let (open, progress) = (Open::new(config), Arc::default());
-        Ok(Self { journal, rules, queue, clock, open, decided, reader, at: cursor, cursor, progress })
+        Ok(Self {
+            journal,
+            rules,
+            queue,
+            clock,
+            open,
+            decided,
+            reader,
+            at: cursor,
+            cursor,
+            replayed,
+            progress,
+        })
     }
 
     /// How far the loop is; stays true while it runs.
@@ -96,13 +118,14 @@ impl Sampler {
     pub async fn run(mut self, stop: CancellationToken) -> Result<(), JournalError> {
         let mut saved = tokio::time::Instant::now();
         loop {
-            let behind = self.read()?;
+            // Reading decodes and filters: too long for a thread that answers requests.
+            let behind = tokio::task::block_in_place(|| self.read())?;
             self.close().await?;
             self.progress.open.store(self.open.len(), Ordering::Release);
             self.progress.position.store(self.at, Ordering::Release);
             let stopping = stop.is_cancelled();
             if stopping || saved.elapsed() > Duration::from_secs(2) {
-                self.save_cursor()?;
+                tokio::task::block_in_place(|| self.save_cursor())?;
                 saved = tokio::time::Instant::now();
             }
             if stopping {
@@ -132,6 +155,7 @@ impl Sampler {
                         self.open.add_spans(frame.seq, &batch, &self.rules, skip, now);
                     }
                     Part::Rows(_, batch) => self.open.add_logs(frame.seq, &batch, &self.rules, skip, now),
+                    Part::Queue(_) if frame.seq <= self.replayed => {}
                     Part::Queue(bytes) => apply_events(&self.queue, frame.seq, &bytes),
                 }
             }
@@ -145,41 +169,36 @@ impl Sampler {
         let now = self.clock.now();
         let ripe = self.open.take_ripe(now);
         metrics::gauge!("groundline_open_traces").set(self.open.len() as f64);
-        for chunk in ripe.chunks(TRACES_A_FRAME) {
-            let mut verdict = Verdict::default();
-            for (id, trace) in chunk {
-                let one = decide(*id, trace, &self.rules, now);
-                verdict.decisions.extend(one.decisions);
-                verdict.items.extend(one.items);
+        let (mut on_the_way, mut bytes_on_the_way) = (0, 0);
+        let mut frame = Verdict::default();
+        for (id, trace) in &ripe {
+            let mut verdict = decide(*id, trace, &self.rules, now);
+            // A trace without a decision is none of ours yet: a model span may still come.
+            if verdict.decisions.is_empty() {
+                continue;
             }
-            self.throttle(&mut verdict);
-            if !verdict.decisions.is_empty() {
-                self.append(verdict).await?;
+            self.decided.note(*id, now);
+            for (decision, item) in verdict.drain() {
+                let Some(item) = item else {
+                    frame.decisions.push(decision);
+                    continue;
+                };
+                if !self.queue.has_room(&item, on_the_way, bytes_on_the_way) {
+                    frame.decisions.push(throttled(decision));
+                    continue;
+                }
+                let bytes = size(&item);
+                if frame.decisions.len() >= DECISIONS_A_FRAME || frame.bytes + bytes > ITEM_BYTES_A_FRAME {
+                    self.append(std::mem::take(&mut frame)).await?;
+                }
+                (on_the_way, bytes_on_the_way) = (on_the_way + 1, bytes_on_the_way + bytes);
+                frame.push(decision, item, bytes);
             }
-            for (id, _) in chunk {
-                self.decided.note(*id, now);
-            }
+        }
+        if !frame.decisions.is_empty() {
+            self.append(frame).await?;
         }
         Ok(())
-    }
-
-    /// Items that do not fit into the queue are decided `throttled` instead.
-    fn throttle(&self, verdict: &mut Verdict) {
-        let before = verdict.items.len();
-        let mut room = before;
-        if !self.queue.has_room(0) {
-            room = 0;
-        }
-        if room == before {
-            return;
-        }
-        verdict.items.truncate(room);
-        for decision in &mut verdict.decisions {
-            if decision.decision == DecisionKind::Queued {
-                decision.decision = DecisionKind::Throttled;
-                decision.reason = "the queue is full (sample.queue_items, sample.queue_bytes)".to_owned();
-            }
-        }
     }
 
     async fn append(&self, verdict: Verdict) -> Result<(), JournalError> {
@@ -188,23 +207,31 @@ impl Sampler {
                 "decision" => decision.decision.as_str())
             .increment(1);
         }
+        let items = verdict.items.len();
         let events: Vec<QueueEvent> =
             verdict.items.into_iter().map(|item| QueueEvent::Queued(Box::new(item))).collect();
-        let encoded = (|| {
-            let mut parts = vec![Part::Rows(Table::Decisions, decisions_to_batch(&verdict.decisions)?)];
-            if !events.is_empty() {
-                let bytes = QueueEvent::encode(&events).map_err(|e| frame_fault(&e))?;
-                parts.push(Part::Queue(bytes));
-            }
-            frame::encode(&parts)
-        })();
-        match encoded {
+        let decisions = verdict.decisions;
+        let written = match encoded(&decisions, &events) {
             Ok((kind, payload)) => append_durably(&self.journal, kind, payload).await,
             Err(error) => {
-                metrics::counter!("groundline_sampling_errors_total").increment(1);
                 tracing::error!(%error, "decisions could not be written");
-                Ok(())
+                return Ok(());
             }
+        };
+        match written {
+            // Only an item of its own can be too large; it would stop the loop at every start.
+            Err(JournalError::FrameTooLarge { bytes, limit }) => {
+                metrics::counter!("groundline_sampling_errors_total").increment(1);
+                let reason =
+                    format!("{items} item(s) of {bytes} bytes are over journal.max_frame_bytes ({limit})");
+                tracing::error!(reason, "items cannot be queued");
+                let failed: Vec<Decision> = decisions.into_iter().map(|d| given_up(d, &reason)).collect();
+                match encoded(&failed, &[]) {
+                    Ok((kind, payload)) => append_durably(&self.journal, kind, payload).await,
+                    Err(_) => Ok(()),
+                }
+            }
+            other => other,
         }
     }
 
@@ -212,22 +239,22 @@ impl Sampler {
     fn save_cursor(&mut self) -> Result<(), JournalError> {
         let needed = [self.open.first_seq(), self.queue.first_seq()].into_iter().flatten().min();
         let cursor = needed.map_or(self.at, |seq| (seq - 1).min(self.at));
-        if cursor > self.cursor {
-            self.journal.set_cursor(CURSOR, cursor)?;
-            self.cursor = cursor;
+        if cursor <= self.cursor {
+            return Ok(());
+        }
+        match self.journal.set_cursor(CURSOR, cursor) {
+            Ok(()) => self.cursor = cursor,
+            Err(error) if error.is_retryable() => tracing::warn!(%error, "the cursor is moved later"),
+            Err(error) => return Err(error),
         }
         Ok(())
     }
 }
 
 /// Appends, and comes back for as long as the journal says "later": what a loop owes does not get lost in a full disk.
-pub async fn append_durably(
-    journal: &Journal,
-    kind: FrameKind,
-    payload: bytes::Bytes,
-) -> Result<(), JournalError> {
+pub async fn append_durably(journal: &Journal, kind: FrameKind, payload: Bytes) -> Result<(), JournalError> {
     loop {
-        match journal.append(kind.0, payload.clone()).await {
+        match journal.append_owed(kind.0, payload.clone()).await {
             Ok(_) => return Ok(()),
             Err(error) if error.is_retryable() => {
                 tracing::warn!(%error, "the journal is full; waiting");
@@ -238,8 +265,28 @@ pub async fn append_durably(
     }
 }
 
-fn frame_fault(error: &super::queue::QueueError) -> frame::FrameError {
-    frame::FrameError::Arrow(arrow::error::ArrowError::ExternalError(error.to_string().into()))
+/// The frame of decisions and of the queue events that follow from them.
+fn encoded(decisions: &[Decision], events: &[QueueEvent]) -> Result<(FrameKind, Bytes), FrameError> {
+    let mut parts = vec![Part::Rows(Table::Decisions, decisions_to_batch(decisions)?)];
+    if !events.is_empty() {
+        let events = QueueEvent::encode(events).map_err(|e| ArrowError::ExternalError(Box::new(e)))?;
+        parts.push(Part::Queue(events));
+    }
+    frame::encode(&parts)
+}
+
+fn throttled(decision: Decision) -> Decision {
+    let reason = "the queue is full (sample.queue_items, sample.queue_bytes)".to_owned();
+    Decision { decision: DecisionKind::Throttled, reason, ..decision }
+}
+
+fn given_up(decision: Decision, reason: &str) -> Decision {
+    match decision.decision {
+        DecisionKind::Queued => {
+            Decision { decision: DecisionKind::Failed, reason: reason.to_owned(), ..decision }
+        }
+        _ => decision,
+    }
 }
 
 fn parts(frame: &Frame, wanted: FrameKind) -> Vec<Part> {

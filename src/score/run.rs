@@ -120,7 +120,7 @@ impl Scorer {
         reason: &str,
     ) -> Result<(), JournalError> {
         // Another worker may have finished it after this lease ran out.
-        if !self.queue.is_open(&lease.item.id) {
+        if !self.queue.claim(lease) {
             return Ok(());
         }
         for row in &rows {

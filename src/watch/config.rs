@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Settings of metrics and quality gauges.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// How often the quality gauges are computed, milliseconds.

@@ -5,12 +5,14 @@
 //! | `config` | settings and their faults |
 //! | `names` | every metric with its unit and meaning |
 //! | `exporter` | the Prometheus exporter |
+//! | `guard` | keeps web pages away from a server on the loopback |
 //! | `health` | is the server alive, is it ready |
 //! | `quality` | the loop that keeps the quality gauges fresh |
 //! | `http` | `/metrics`, `/health/…` and the console |
 
 mod config;
 mod exporter;
+mod guard;
 mod health;
 mod http;
 mod names;
@@ -18,6 +20,7 @@ mod quality;
 
 pub use config::Config;
 pub use exporter::install;
+pub use guard::loopback_only;
 pub use health::Health;
 pub use http::router;
 pub use names::{METRICS, MetricKind, MetricName};

@@ -98,6 +98,9 @@ fn score_with_an_unknown_evaluator_names_those_that_exist() {
 #[test]
 fn sql_on_a_data_directory_and_without_a_server() {
     let folder = tempfile::tempdir().unwrap();
+    let none = run(&["sql", "--data-dir", folder.path().to_str().unwrap(), "SELECT 1"], "");
+    assert_eq!(none.status.code(), Some(1));
+    std::fs::create_dir(folder.path().join("journal")).unwrap();
     let asked = run(
         &[
             "sql",

@@ -1,11 +1,14 @@
 //! One test crate: a file per room, and flow, recovery and tidy across rooms.
 
 mod config;
+mod conformance;
 mod dialect;
 mod doors;
 mod flow;
 mod readers;
 mod recovery;
+mod s3;
+mod schemas;
 mod sql;
 mod support;
 mod tidy;
