@@ -5,7 +5,7 @@ use crate::config::Config;
 use crate::domain::columns::Table;
 use crate::domain::id::TraceId;
 use crate::domain::time::{Clock, SystemClock};
-use crate::ingest::{Door, annotations_router, grpc_router, http_router, limits_layer};
+use crate::ingest::{Door, annotations_router, grpc_router, http_router};
 use crate::journal::{Journal, JournalError};
 use crate::lake::{FlushHandle, Lake, LakeError};
 use crate::sample::{Progress, Queue, RuleError, Sampler, compile};
@@ -184,9 +184,7 @@ impl App {
 
     fn start_doors(&mut self, listeners: Listeners, door: Door, routes: axum::Router) {
         let stop = self.stop_doors.clone();
-        let grpc = tonic::transport::Server::builder()
-            .layer(tower::util::MapResponseLayer::new(limits_layer))
-            .add_routes(grpc_router(door.clone()));
+        let grpc = tonic::transport::Server::builder().add_routes(grpc_router(door.clone()));
         let incoming = TcpIncoming::from(listeners.grpc).with_nodelay(Some(true));
         self.doors.spawn(async move {
             let served = grpc.serve_with_incoming_shutdown(incoming, stop.cancelled_owned()).await;

@@ -82,9 +82,12 @@ impl Signals {
     }
 }
 
+/// What libraries say at `info` is about themselves; a filter that names them still gets it.
+const QUIET: &str = "buoyant_kernel=warn,buoyant_kernel_engine=warn,deltalake=warn,deltalake_core=warn";
+
 /// Logs go to standard error; a second call changes nothing.
 pub fn log(filter: &str) {
-    let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = EnvFilter::try_new(format!("{QUIET},{filter}")).unwrap_or_else(|_| EnvFilter::new("info"));
     let format = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     if format.try_init().is_err() {
         tracing::debug!("logging was set up before");

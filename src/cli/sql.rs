@@ -65,7 +65,12 @@ pub async fn run(args: SqlArgs) -> ExitCode {
     let written = answer.and_then(|(schema, batches)| {
         let bytes = encode(format, &schema, &batches).map_err(|e| e.to_string())?;
         let mut out = std::io::stdout().lock();
-        out.write_all(&bytes).and_then(|()| out.flush()).map_err(|e| e.to_string())
+        let is_text = matches!(format, Format::Table | Format::Json | Format::Csv);
+        let end: &[u8] = if is_text && !bytes.ends_with(b"\n") { b"\n" } else { b"" };
+        out.write_all(&bytes)
+            .and_then(|()| out.write_all(end))
+            .and_then(|()| out.flush())
+            .map_err(|e| e.to_string())
     });
     match written {
         Ok(()) => ExitCode::SUCCESS,

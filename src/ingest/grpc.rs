@@ -27,17 +27,6 @@ pub fn grpc_router(door: Door) -> Routes {
     Router::new().fallback(receive).with_state(door).into()
 }
 
-/// Mends what the transport itself may answer: OTLP calls OUT_OF_RANGE retryable, so that a client would send a request
-/// that can never fit again and again.
-pub fn limits_layer<B>(mut response: axum::http::Response<B>) -> axum::http::Response<B> {
-    let out_of_range = HeaderValue::from(Code::OutOfRange as i32);
-    if response.headers().get(Status::GRPC_STATUS) == Some(&out_of_range) {
-        let exhausted = HeaderValue::from(Code::ResourceExhausted as i32);
-        response.headers_mut().insert(Status::GRPC_STATUS, exhausted);
-    }
-    response
-}
-
 const CONTENT_TYPE: &str = "application/grpc";
 const ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
 const ACCEPT_ENCODING: HeaderName = HeaderName::from_static("grpc-accept-encoding");

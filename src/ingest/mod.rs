@@ -30,5 +30,5 @@ mod status;
 pub use admit::{Door, Receipt, Refusal};
 pub use annotations::annotations_router;
 pub use config::Config;
-pub use grpc::{grpc_router, limits_layer};
+pub use grpc::grpc_router;
 pub use http::http_router;

@@ -6,6 +6,7 @@ mod dialect;
 mod doors;
 mod flow;
 mod readers;
+mod readme;
 mod recovery;
 mod s3;
 mod schemas;

@@ -5,6 +5,7 @@ use prost::Message;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+/// How often the server is killed; GROUNDLINE_KILL_CYCLES makes it more.
 const CYCLES: u64 = 20;
 
 /// `kill -9` in a loop while requests are sent: every acknowledged span is there afterwards, none twice, and every
@@ -13,7 +14,8 @@ const CYCLES: u64 = 20;
 async fn kill_nine_loses_and_doubles_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (mut acknowledged, mut next) = (HashSet::new(), 0u64);
-    for cycle in 0..CYCLES {
+    let cycles = std::env::var("GROUNDLINE_KILL_CYCLES").map_or(CYCLES, |n| n.parse().unwrap());
+    for cycle in 0..cycles {
         let mut server = Process::start(folder.path());
         let url = format!("http://{}/v1/traces", server.otlp_http);
         // The moment of the kill wanders through the flush interval of 400 ms.
