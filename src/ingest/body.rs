@@ -17,6 +17,9 @@ pub enum BodyError {
     /// Too many bytes, before or after decompression.
     #[error("the request is larger than {0} bytes (ingest.max_request_bytes); send smaller batches")]
     TooLarge(usize),
+    /// Few bytes that decode to too much.
+    #[error("{0}")]
+    Heavy(String),
     /// The Content-Encoding is not one of ours.
     #[error("the compression {0:?} is not known; send gzip, zstd or none")]
     Encoding(String),
@@ -33,7 +36,10 @@ pub enum BodyError {
 
 impl From<DecodeError> for BodyError {
     fn from(error: DecodeError) -> Self {
-        Self::Invalid(error.to_string())
+        match error {
+            DecodeError::Heavy(_) => Self::Heavy(error.to_string()),
+            error => Self::Invalid(error.to_string()),
+        }
     }
 }
 

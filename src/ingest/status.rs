@@ -122,7 +122,7 @@ impl From<BodyError> for Status {
         let message = shortened(&error.to_string(), MAX_MESSAGE);
         match error {
             // Without RetryInfo: a request that does not fit now never will.
-            BodyError::TooLarge(_) => Status::resource_exhausted(message),
+            BodyError::TooLarge(_) | BodyError::Heavy(_) => Status::resource_exhausted(message),
             BodyError::Encoding(_) => Status::unimplemented(message),
             BodyError::Broken(_) => Status::cancelled(message),
             BodyError::Invalid(_) => invalid(&message),
@@ -195,7 +195,7 @@ impl From<BodyError> for HttpError {
     fn from(error: BodyError) -> Self {
         let message = error.to_string();
         match error {
-            BodyError::TooLarge(_) => Self::new(StatusCode::PAYLOAD_TOO_LARGE, message),
+            BodyError::TooLarge(_) | BodyError::Heavy(_) => Self::new(StatusCode::PAYLOAD_TOO_LARGE, message),
             BodyError::Encoding(_) => Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message),
             BodyError::Broken(_) | BodyError::Invalid(_) => Self::new(StatusCode::BAD_REQUEST, message),
             BodyError::Refused(refusal) => refusal.into(),

@@ -238,7 +238,7 @@ async fn a_bucket_that_is_not_there_is_told_soon() {
 fn file(folder: &Path, endpoint: &str) -> PathBuf {
     let file = folder.join("groundline.toml");
     let text = format!(
-        "[server]\nlog = \"trace\"\nhttp_listen = \"127.0.0.1:0\"\npg_listen = \"127.0.0.1:0\"\n\
+        "[server]\nlog = \"trace,deltalake_core=trace,buoyant_kernel=trace,buoyant_kernel_engine=trace\"\nhttp_listen = \"127.0.0.1:0\"\npg_listen = \"127.0.0.1:0\"\n\
          [ingest]\nhttp_listen = \"127.0.0.1:0\"\ngrpc_listen = \"127.0.0.1:0\"\n\
          [lake]\nurl = \"s3://lake/x\"\nflush_interval_ms = 200\n\
          [lake.s3]\nregion = \"us-east-1\"\nendpoint = \"{endpoint}\"\nallow_http = true\n\

@@ -5,6 +5,7 @@
 
 use super::outcome::DecodeError;
 use super::walk::Node;
+use super::weigh;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
@@ -45,6 +46,7 @@ fn parse(body: &[u8]) -> Result<Json, DecodeError> {
     if body.is_empty() {
         return Ok(Json::Object(serde_json::Map::new()));
     }
+    weigh::json(body)?;
     serde_json::from_slice(body).map_err(|error| DecodeError::Json(error.to_string()))
 }
 

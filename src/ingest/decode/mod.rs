@@ -7,6 +7,7 @@
 //! | `trace` | a trace request to spans, bad spans refused one by one |
 //! | `log` | a log request to records |
 //! | `json` | OTLP/JSON text to the protobuf structures |
+//! | `weigh` | how much memory a body will take, told before it is decoded |
 //! | `walk` | the checked steps through a JSON tree that `json` takes |
 //!
 //! | promise | |
@@ -20,6 +21,7 @@ mod log;
 mod outcome;
 mod trace;
 mod walk;
+mod weigh;
 
 pub use json::{logs_from_json, metrics_from_json, traces_from_json};
 pub use log::logs;

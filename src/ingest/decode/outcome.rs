@@ -1,11 +1,16 @@
 //! What decoding gives.
 
+use super::weigh;
+
 /// How many distinct reasons, and how many distinct warnings, one request may give. More help nobody.
 const MAX_NOTES: usize = 10;
 
 /// The body is not what its content type says. The sender must not repeat it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
+    /// The structures would take too much memory.
+    #[error("the request decodes to more than {0} bytes of structures; send smaller batches")]
+    Heavy(usize),
     /// Not a protobuf message of the expected type.
     #[error("the body is not a valid OTLP protobuf message: {0}")]
     Protobuf(String),
@@ -64,5 +69,6 @@ fn note(notes: &mut Vec<String>, at: impl FnOnce() -> String, problem: &str) {
 
 /// A protobuf message from its bytes. Unknown fields are ignored; no bytes are the empty message.
 pub fn from_protobuf<M: prost::Message + Default>(body: &[u8]) -> Result<M, DecodeError> {
+    weigh::protobuf(body)?;
     M::decode(body).map_err(|error| DecodeError::Protobuf(error.to_string()))
 }
