@@ -24,3 +24,24 @@ fn the_evaluators_of_the_readme_exist() {
     let ids: Vec<&str> = table.lines().filter_map(|l| l.strip_prefix("| `")?.split('`').next()).collect();
     assert_eq!(ids, groundline::score::IDS);
 }
+
+/// The README's list of OTLP cases is made of the names of their tests.
+#[test]
+fn the_otlp_cases_of_the_readme_are_the_tests() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/conformance");
+    let mut cases = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        for name in text.split("fn t").skip(1) {
+            let name = name.split('(').next().unwrap();
+            if let Some((number, words)) = name.split_once('_').filter(|(n, _)| n.parse::<u32>().is_ok()) {
+                cases.push(format!("| T{number} | {} |", words.replace('_', " ")));
+            }
+        }
+    }
+    cases.sort();
+    assert_eq!(cases.len(), 33, "{cases:#?}");
+    let table = format!("| case | what the test holds |\n|---|---|\n{}\n", cases.join("\n"));
+    let readme = include_str!("../../README.md");
+    assert!(readme.contains(&table), "the table of OTLP cases must be:\n{table}");
+}
