@@ -11,7 +11,8 @@ pub enum Promise {
     BadSpanCostsItself,
     /// P4: an acknowledged span is visible to SQL within two seconds, flushed or not.
     VisibleSoon,
-    /// P5: a sampling decision is a pure function of rule salt, trace id and rule version.
+    /// P5: a sampling decision is a pure function of rule salt, trace id and rule version; rules that share a salt share
+    /// the draw, whatever their versions.
     DecisionIsPure,
     /// P6: every sampled item is scored exactly once per score version, crash or not.
     ScoredOnce,

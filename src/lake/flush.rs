@@ -76,10 +76,7 @@ impl FlushHandle {
             }
         }
         applier.await??;
-        let cursor = self.lake.applied();
-        self.flush(true).await?;
-        self.journal.set_cursor(CURSOR, cursor)?;
-        Ok(())
+        self.flush(true).await
     }
 
     /// Writes the tables that are due, or all of them.

@@ -73,7 +73,8 @@ struct Seen {
 }
 
 impl Lake {
-    /// Opens or creates every table, to be filled from the journal `journal_id`. Gives the lake, and the manifests for the flush loop.
+    /// Opens or creates every table, to be filled from the journal `journal_id`. Gives the lake, and the manifests for
+    /// the flush loop.
     pub async fn open(
         config: Config,
         data_dir: &Path,
@@ -106,7 +107,7 @@ impl Lake {
         TableSnapshot { table, schema: table.schema(), store: self.stores[&table].clone(), files, hot }
     }
 
-    /// The values of a text column in hot rows and in files that were committed within the duplicate window.
+    /// The values of a text column in hot rows and in files whose times reach into the duplicate window.
     pub async fn recent(&self, table: Table, column: &str) -> Result<Vec<String>, LakeError> {
         let snapshot = self.snapshot(table);
         let window = i64::try_from(self.config.duplicate_window_s).unwrap_or(i64::MAX);

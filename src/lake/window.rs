@@ -5,7 +5,7 @@ use crate::domain::time::{SECOND, UnixNanos};
 use arrow::array::{Array, AsArray, BooleanArray, RecordBatch, StringArray};
 use arrow::datatypes::Int64Type;
 use sha2::{Digest, Sha256};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Keys of the recent past, in two generations: the older one is dropped whole.
 pub struct Window {
@@ -72,7 +72,18 @@ pub fn keys(table: Table, batch: &RecordBatch) -> Option<Vec<u128>> {
     let columns = columns?;
     let times = batch.column_by_name(TIME).and_then(|c| c.as_primitive_opt::<Int64Type>());
     let time = |row: usize| times.map_or(0, |times| times.value(row));
-    Some((0..batch.num_rows()).map(|row| key(&columns, time(row), row)).collect())
+    let keys = (0..batch.num_rows()).map(|row| key(&columns, time(row), row));
+    if table != Table::LogRecords {
+        return Some(keys.collect());
+    }
+    // Records that look alike within one request are not each other's re-send: the second of them is another key.
+    let mut alike: HashMap<u128, u128> = HashMap::new();
+    let numbered = keys.map(|key| {
+        let number = alike.entry(key).or_default();
+        *number += 1;
+        key.wrapping_add(*number)
+    });
+    Some(numbered.collect())
 }
 
 fn key(columns: &[&StringArray], time: i64, row: usize) -> u128 {
@@ -109,6 +120,10 @@ pub fn only_new(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::batch::logs_to_batch;
+    use crate::domain::log::LogRecord;
+    use crate::domain::value::{Attrs, Value};
+    use std::sync::Arc;
 
     #[test]
     fn a_key_is_new_once_within_the_window() {
@@ -120,6 +135,29 @@ mod tests {
         assert!(window.insert(2, UnixNanos(12 * SECOND)));
         assert!(window.insert(3, UnixNanos(23 * SECOND)));
         assert!(window.insert(1, UnixNanos(24 * SECOND)));
+    }
+
+    #[test]
+    fn alike_log_records_are_kept_and_a_request_sent_again_is_not() {
+        let record = LogRecord {
+            time: UnixNanos(7),
+            trace_id: None,
+            span_id: None,
+            event_name: String::new(),
+            severity_number: 9,
+            severity_text: String::new(),
+            body: Value::Str("the same words".into()),
+            attributes: Attrs::default(),
+            dropped_attributes_count: 0,
+            flags: 0,
+            source: Arc::default(),
+            content: None,
+            evaluation: None,
+        };
+        let batch = logs_to_batch(&[record.clone(), record], "t", UnixNanos(9)).unwrap();
+        let mut window = Window::new(10, 1_000, UnixNanos(0));
+        let mut again = |batch| only_new(&mut window, Table::LogRecords, batch, UnixNanos(0)).unwrap().1;
+        assert_eq!((again(batch.clone()), again(batch)), (0, 2));
     }
 
     #[test]

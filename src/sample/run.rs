@@ -179,6 +179,9 @@ impl Sampler {
             }
             self.decided.note(*id, now);
             for (decision, item) in verdict.drain() {
+                if frame.decisions.len() >= DECISIONS_A_FRAME {
+                    self.append(std::mem::take(&mut frame)).await?;
+                }
                 let Some(item) = item else {
                     frame.decisions.push(decision);
                     continue;
@@ -188,7 +191,7 @@ impl Sampler {
                     continue;
                 }
                 let bytes = size(&item);
-                if frame.decisions.len() >= DECISIONS_A_FRAME || frame.bytes + bytes > ITEM_BYTES_A_FRAME {
+                if frame.bytes + bytes > ITEM_BYTES_A_FRAME && !frame.decisions.is_empty() {
                     self.append(std::mem::take(&mut frame)).await?;
                 }
                 (on_the_way, bytes_on_the_way) = (on_the_way + 1, bytes_on_the_way + bytes);

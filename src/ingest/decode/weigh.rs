@@ -9,8 +9,8 @@ use super::outcome::DecodeError;
 /// The most memory that one request's structures may take, bytes. A 64 MiB request of ordinary spans takes a third.
 pub const MAX_DECODED: usize = 1 << 30;
 
-/// Deeper than any message that is decoded.
-const MAX_DEPTH: usize = 110;
+/// More than are open for any message that is decoded: the decoder stops at 100 levels, each with two entries.
+const MAX_OPEN: usize = 256;
 
 /// The messages of OTLP that hold others, as far as their weight needs telling apart.
 #[derive(Clone, Copy, PartialEq)]
@@ -77,7 +77,7 @@ pub fn protobuf(body: &[u8]) -> Result<(), DecodeError> {
             left = left.checked_sub(child.weight()).ok_or(DecodeError::Heavy(MAX_DECODED))?;
             // Deeper than this the decoder refuses. The rest of this message is looked at after the child, so depth
             // is a list here and not a recursion.
-            if !inner.is_empty() && open.len() < MAX_DEPTH {
+            if !inner.is_empty() && open.len() < MAX_OPEN {
                 open.push((kind, rest));
                 open.push((child, inner));
                 rest = &[];
@@ -145,7 +145,15 @@ mod tests {
         let array = AnyValue { value: Some(Value::ArrayValue(ArrayValue { values })) };
         let attribute = KeyValue { key: "a".into(), value: Some(array), ..KeyValue::default() };
         let array = request(vec![Span { attributes: vec![attribute], ..Span::default() }]);
-        for body in [empty_groups, empty_spans, array] {
+        let mut nested = AnyValue {
+            value: Some(Value::ArrayValue(ArrayValue { values: vec![AnyValue::default(); 15 << 20] })),
+        };
+        for _ in 0..40 {
+            nested = AnyValue { value: Some(Value::ArrayValue(ArrayValue { values: vec![nested] })) };
+        }
+        let attribute = KeyValue { key: "a".into(), value: Some(nested), ..KeyValue::default() };
+        let nested = request(vec![Span { attributes: vec![attribute], ..Span::default() }]);
+        for body in [empty_groups, empty_spans, array, nested] {
             assert!(body.len() < 64 << 20);
             assert!(matches!(protobuf(&body), Err(DecodeError::Heavy(_))), "{} bytes", body.len());
         }
