@@ -8,9 +8,10 @@ use crate::domain::time::{Clock, SystemClock};
 use crate::ingest::{Door, annotations_router, grpc_router, http_router};
 use crate::journal::{Journal, JournalError};
 use crate::lake::{FlushHandle, Lake, LakeError};
+use crate::net::{Access, Limits, Reloader, Tls};
 use crate::sample::{Progress, Queue, RuleError, Sampler, compile};
 use crate::score::{ModelError, Registry, Scorer};
-use crate::sql::pg::PgAuth;
+use crate::sql::pg::PgDoor;
 use crate::sql::{Sql, SqlError};
 use crate::watch::{Health, Quality};
 use std::net::SocketAddr;
@@ -18,9 +19,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use tonic::transport::server::TcpIncoming;
 
 /// How long open requests may take to end at a stop.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -64,6 +65,12 @@ pub enum AppError {
     /// The metrics exporter.
     #[error("metrics: {0}")]
     Metrics(#[from] metrics_exporter_prometheus::BuildError),
+    /// Certificates or tokens.
+    #[error("{0}")]
+    Net(String),
+    /// The descriptors of the gRPC services.
+    #[error("gRPC reflection: {0}")]
+    Reflection(#[from] tonic_reflection::server::Error),
     /// A door or loop ended that should not have.
     #[error("{0} ended: {1}")]
     Ended(&'static str, String),
@@ -98,6 +105,8 @@ pub struct App {
     pub sql: Arc<Sql>,
     /// The queue, for those who wait until it is empty.
     pub queue: Arc<Queue>,
+    /// Notified, certificates and tokens are looked at at once.
+    pub reload: Arc<Notify>,
     progress: Arc<Progress>,
     health: Health,
     doors: JoinSet<Result<(), AppError>>,
@@ -124,6 +133,7 @@ impl App {
     /// Starts the server. When it returns, every door answers and all that was acknowledged before is visible.
     pub async fn start(config: Config) -> Result<App, AppError> {
         let exporter = crate::watch::install()?;
+        let net = Net::open(&config)?;
         let listeners = bind(&config).await?;
         let rooms = Rooms::open(&config).await?;
         let health = Health {
@@ -137,6 +147,7 @@ impl App {
             addresses: listeners.addresses()?,
             sql: rooms.sql.clone(),
             queue: rooms.queue.clone(),
+            reload: net.reloader.trigger(),
             progress: rooms.sampler.progress(),
             health: health.clone(),
             doors: JoinSet::new(),
@@ -147,15 +158,29 @@ impl App {
             flush: tokio::spawn(std::future::pending()),
         };
         let door = Door::new(rooms.journal.clone(), rooms.clock.clone(), config.ingest.clone());
-        let routes = crate::sql::http::router(rooms.sql.clone())
-            .merge(annotations_router(door.clone()))
-            .merge(crate::watch::router(health, exporter));
-        let routes = match config.server.allow_exposed {
+        let access = net.access.clone();
+        let routes = crate::sql::http::router(rooms.sql.clone(), access.clone())
+            .merge(annotations_router(door.clone(), access.clone()))
+            .merge(crate::watch::router(
+                health.clone(),
+                exporter,
+                access.clone(),
+                config.server.open_metrics,
+            ));
+        // Pages of other sites have no token, so only a server without tokens must know them by their names.
+        let routes = match config.server.allow_exposed || !access.is_open() {
             true => routes,
             false => routes.layer(axum::middleware::from_fn(crate::watch::loopback_only)),
         };
+        let grpc = grpc_router(door.clone(), access.clone())
+            .merge(crate::watch::grpc_routes(health, app.stop_doors.clone())?);
+        let doors = [
+            ("OTLP/gRPC", listeners.grpc, grpc),
+            ("OTLP/HTTP", listeners.otlp_http, http_router(door, access.clone())),
+            ("HTTP", listeners.http, routes),
+        ];
         app.start_loops(rooms, &config);
-        app.start_doors(listeners, door, routes);
+        app.start_doors(doors, listeners.pg, net, &config);
         app.health.ready.store(true, Ordering::Release);
         Ok(app)
     }
@@ -182,26 +207,30 @@ impl App {
         });
     }
 
-    fn start_doors(&mut self, listeners: Listeners, door: Door, routes: axum::Router) {
-        let stop = self.stop_doors.clone();
-        let grpc = tonic::transport::Server::builder().add_routes(grpc_router(door.clone()));
-        let incoming = TcpIncoming::from(listeners.grpc).with_nodelay(Some(true));
-        self.doors.spawn(async move {
-            let served = grpc.serve_with_incoming_shutdown(incoming, stop.cancelled_owned()).await;
-            served.map_err(|e| AppError::Ended("OTLP/gRPC", e.to_string()))
-        });
-        for (name, listener, router) in
-            [("OTLP/HTTP", listeners.otlp_http, http_router(door)), ("HTTP", listeners.http, routes)]
-        {
-            let stop = self.stop_doors.clone();
+    fn start_doors(
+        &mut self,
+        doors: [(&'static str, TcpListener, axum::Router); 3],
+        pg: TcpListener,
+        net: Net,
+        config: &Config,
+    ) {
+        let limits = Limits::of(&config.server);
+        for (name, listener, router) in doors {
+            let (tls, stop) = (net.tls.clone(), self.stop_doors.clone());
             self.doors.spawn(async move {
-                let server = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned());
-                server.await.map_err(|e| AppError::Ended(name, e.to_string()))
+                crate::net::serve(name, listener, router, limits, tls, stop).await;
+                Ok(())
             });
         }
+        let door = PgDoor { access: net.access, tls: net.tls, allow_plain: config.server.allow_exposed };
         let (sql, stop) = (self.sql.clone(), self.stop_doors.clone());
         self.doors.spawn(async move {
-            crate::sql::pg::serve(listeners.pg, sql, PgAuth::Trust, stop).await;
+            crate::sql::pg::serve(pg, sql, door, stop).await;
+            Ok(())
+        });
+        let stop = self.stop_loops.clone();
+        self.loops.spawn(async move {
+            net.reloader.run(stop).await;
             Ok(())
         });
     }
@@ -290,6 +319,38 @@ impl Listeners {
             http: local(&self.http)?,
             pg: local(&self.pg)?,
         })
+    }
+}
+
+/// Who may connect, and with which certificates.
+struct Net {
+    access: Access,
+    tls: Option<Tls>,
+    reloader: Reloader,
+}
+
+impl Net {
+    fn open(config: &Config) -> Result<Self, AppError> {
+        let (server, mut sources) = (&config.server, Vec::new());
+        let mut tls = None;
+        if server.tls.is_on() {
+            let (made, source) = Tls::load(&server.tls).map_err(AppError::Net)?;
+            sources.push(source);
+            tls = Some(made);
+        }
+        let mut access = Access::open(&config.ingest.default_tenant);
+        if server.has_tokens() {
+            let wrong = |e| AppError::Net(format!("server.tokens_file: {e}"));
+            let (loaded, source) = Access::load(&server.tokens_file).map_err(wrong)?;
+            sources.push(source);
+            access = loaded;
+        }
+        for (key, address) in config.addresses() {
+            if tls.is_none() && server.has_tokens() && !address.ip().is_loopback() {
+                tracing::warn!(key, %address, "tokens come unencrypted to this address: set [server.tls]");
+            }
+        }
+        Ok(Self { access, tls, reloader: Reloader::new(sources, server.reload_ms) })
     }
 }
 

@@ -3,10 +3,9 @@
 //! Order of precedence: environment (`GROUNDLINE_<SECTION>__<KEY>`), then the file, then the defaults. Unknown keys are
 //! refused. `groundline.example.toml` documents every key; its values are the defaults, which a test holds.
 
-use crate::{ingest, journal, lake, sample, score, sql, watch};
+use crate::{ingest, journal, lake, net, sample, score, sql, watch};
 use serde::{Deserialize, Serialize};
-use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use toml::{Table, Value};
 
 /// The documented configuration with every default.
@@ -18,8 +17,8 @@ const ENV_PREFIX: &str = "GROUNDLINE_";
 #[derive(Debug, Clone, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// The process: data directory and the addresses that no room owns.
-    pub server: Server,
+    /// The process: data directory, connections, TLS, tokens.
+    pub server: net::Config,
     /// The OTLP receiver.
     pub ingest: ingest::Config,
     /// The write-ahead log.
@@ -34,34 +33,6 @@ pub struct Config {
     pub sql: sql::Config,
     /// Metrics.
     pub watch: watch::Config,
-}
-
-/// Settings of the process.
-#[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Server {
-    /// Where journal and tables live.
-    pub data_dir: PathBuf,
-    /// Where SQL over HTTP, metrics, health and the console listen.
-    pub http_listen: SocketAddr,
-    /// Where the PostgreSQL wire protocol listens.
-    pub pg_listen: SocketAddr,
-    /// Allow addresses that other machines can reach. There is no authentication yet: put a proxy before it.
-    pub allow_exposed: bool,
-    /// The log filter, such as `info` or `info,groundline::ingest=debug`.
-    pub log: String,
-}
-
-impl Default for Server {
-    fn default() -> Self {
-        Self {
-            data_dir: PathBuf::from("data"),
-            http_listen: SocketAddr::from(([127, 0, 0, 1], 4320)),
-            pg_listen: SocketAddr::from(([127, 0, 0, 1], 5433)),
-            allow_exposed: false,
-            log: "info".to_owned(),
-        }
-    }
 }
 
 /// Every fault of a configuration.
@@ -110,7 +81,8 @@ impl Config {
 
     /// Every fault of the values, and of values together.
     pub fn faults(&self) -> Vec<String> {
-        let mut faults = self.ingest.faults();
+        let mut faults = self.server.faults();
+        faults.extend(self.ingest.faults());
         faults.extend(self.journal.faults());
         faults.extend(self.lake.faults());
         faults.extend(self.sample.faults());
@@ -153,18 +125,24 @@ impl Config {
         }
     }
 
-    fn address_faults(&self, faults: &mut Vec<String>) {
-        let addresses = [
+    /// Every address with its key.
+    pub fn addresses(&self) -> [(&'static str, std::net::SocketAddr); 4] {
+        [
             ("ingest.grpc_listen", self.ingest.grpc_listen),
             ("ingest.http_listen", self.ingest.http_listen),
             ("server.http_listen", self.server.http_listen),
             ("server.pg_listen", self.server.pg_listen),
-        ];
+        ]
+    }
+
+    fn address_faults(&self, faults: &mut Vec<String>) {
+        let addresses = self.addresses();
         for (at, (key, address)) in addresses.iter().enumerate() {
-            if !address.ip().is_loopback() && !self.server.allow_exposed {
+            if !address.ip().is_loopback() && !self.server.allow_exposed && !self.server.has_tokens() {
                 faults.push(format!(
-                    "{key} is {address}, which other machines can reach, and there is no authentication: use a \
-                     loopback address, or set server.allow_exposed = true behind a proxy that authenticates"
+                    "{key} is {address}, which other machines can reach, and there are no tokens: set \
+                     server.tokens_file, use a loopback address, or set server.allow_exposed = true behind \
+                     something that authenticates"
                 ));
             }
             let taken = addresses.iter().take(at).find(|(_, other)| other == address && address.port() != 0);
@@ -332,6 +310,10 @@ mod tests {
     fn an_address_that_others_can_reach_is_refused() {
         let text = "[ingest]\ngrpc_listen = \"0.0.0.0:4317\"\n";
         let error = Config::from_text("f", text, none()).unwrap_err().to_string();
-        assert!(error.contains("ingest.grpc_listen") && error.contains("allow_exposed"), "{error}");
+        assert!(error.contains("ingest.grpc_listen") && error.contains("tokens_file"), "{error}");
+        for allows in ["allow_exposed = true", "tokens_file = \"/etc/tokens.toml\""] {
+            let allowed = format!("{text}[server]\n{allows}\n");
+            assert!(Config::from_text("f", &allowed, none()).is_ok(), "{allows}");
+        }
     }
 }

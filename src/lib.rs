@@ -9,6 +9,7 @@ pub mod domain;
 pub mod ingest;
 pub mod journal;
 pub mod lake;
+pub mod net;
 pub mod sample;
 pub mod score;
 pub mod sql;

@@ -1,6 +1,6 @@
 //! What is parsed, and the exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 some input lines were bad.
 
-use super::{config, demo, score, send, serve, sql};
+use super::{config, demo, score, send, serve, sql, token};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -56,6 +56,14 @@ enum Verb {
         after_help = "Examples:\n  groundline score --evaluator groundedness --input rag.jsonl --output scores.jsonl\n  groundline score --evaluator pii_leakage,toxicity < answers.jsonl"
     )]
     Score(score::ScoreArgs),
+    /// Make bearer tokens.
+    #[command(
+        after_help = "Examples:\n  groundline token new --name checkout --tenant shop --role ingest\n  groundline token new --name grafana --tenant shop --role query --append tokens.toml"
+    )]
+    Token {
+        #[command(subcommand)]
+        what: token::TokenVerb,
+    },
     /// Check a configuration, or print the one in force.
     #[command(after_help = "Examples:\n  groundline config check groundline.toml\n  groundline config dump")]
     Config {
@@ -91,6 +99,7 @@ async fn run(verb: Verb) -> ExitCode {
         Verb::Sql(args) => sql::run(args).await,
         Verb::Send(args) => send::run(args).await,
         Verb::Score(args) => score::run(args),
+        Verb::Token { what } => token::run(what),
         Verb::Config { what } => config::run(what),
     }
 }

@@ -9,6 +9,7 @@
 //! | `sql` | one query |
 //! | `send` | OTLP files to a server |
 //! | `score` | offline scoring |
+//! | `token` | bearer tokens |
 //! | `config` | check and dump |
 
 mod args;
@@ -19,6 +20,7 @@ mod score;
 mod send;
 mod serve;
 mod sql;
+mod token;
 
 pub use args::{Cli, main};
 pub use send::{Protocol, send_file};

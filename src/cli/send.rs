@@ -23,6 +23,9 @@ pub struct SendArgs {
     /// The transport.
     #[arg(long, value_enum, default_value = "http")]
     protocol: Protocol,
+    /// A token of the server with the role ingest, if it has tokens.
+    #[arg(long, env = "GROUNDLINE_TOKEN", hide_env_values = true)]
+    token: Option<String>,
     /// The files.
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -55,7 +58,7 @@ pub async fn run(args: SendArgs) -> ExitCode {
     let endpoint = args.endpoint.unwrap_or_else(|| default.to_owned());
     let mut failed = 0u32;
     for file in &args.files {
-        match send_file(&endpoint, args.protocol, file).await {
+        match send_as(args.token.as_deref(), &endpoint, args.protocol, file).await {
             Ok(answer) => {
                 failed += u32::from(answer.rejected > 0);
                 let said = if answer.message.is_empty() { "accepted" } else { answer.message.as_str() };
@@ -81,6 +84,15 @@ pub struct Answer {
 
 /// Sends one file; gives what the server said beside yes. Tries again while the server says "later".
 pub async fn send_file(endpoint: &str, protocol: Protocol, file: &Path) -> Result<Answer, String> {
+    send_as(None, endpoint, protocol, file).await
+}
+
+async fn send_as(
+    token: Option<&str>,
+    endpoint: &str,
+    protocol: Protocol,
+    file: &Path,
+) -> Result<Answer, String> {
     let bytes = std::fs::read(file).map_err(|e| e.to_string())?;
     let name = file.file_name().map(|n| n.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     let json = name.ends_with(".json");
@@ -97,8 +109,8 @@ pub async fn send_file(endpoint: &str, protocol: Protocol, file: &Path) -> Resul
     let mut wait = Duration::from_millis(200);
     for attempt in 1.. {
         let sent = match protocol {
-            Protocol::Http => send_http(endpoint, signal, json, bytes.clone()).await,
-            Protocol::Grpc => send_grpc(endpoint, signal, json, &bytes).await,
+            Protocol::Http => send_http(token, endpoint, signal, json, bytes.clone()).await,
+            Protocol::Grpc => send_grpc(token, endpoint, signal, json, &bytes).await,
         };
         match sent {
             Err((true, _)) if attempt < ATTEMPTS => {
@@ -114,7 +126,7 @@ pub async fn send_file(endpoint: &str, protocol: Protocol, file: &Path) -> Resul
 
 type Sent = Result<Answer, (bool, String)>;
 
-async fn send_http(endpoint: &str, signal: Signal, json: bool, bytes: Vec<u8>) -> Sent {
+async fn send_http(token: Option<&str>, endpoint: &str, signal: Signal, json: bool, bytes: Vec<u8>) -> Sent {
     let path = match signal {
         Signal::Traces => "v1/traces",
         Signal::Logs => "v1/logs",
@@ -122,8 +134,11 @@ async fn send_http(endpoint: &str, signal: Signal, json: bool, bytes: Vec<u8>) -
     };
     let url = format!("{}/{path}", endpoint.trim_end_matches('/'));
     let kind = if json { "application/json" } else { "application/x-protobuf" };
-    let sending = reqwest::Client::new().post(&url).header("content-type", kind).body(bytes).send();
-    let response = sending.await.map_err(|e| (true, format!("{url}: {e}")))?;
+    let mut request = reqwest::Client::new().post(&url).header("content-type", kind).body(bytes);
+    if let Some(token) = token {
+        request = request.bearer_auth(token);
+    }
+    let response = request.send().await.map_err(|e| (true, format!("{url}: {e}")))?;
     let status = response.status();
     let body = response.bytes().await.map_err(|e| (true, format!("{url}: {e}")))?;
     if status.is_success() {
@@ -152,7 +167,19 @@ fn answer_of(json: bool, body: &[u8]) -> Option<Answer> {
     Some(Answer { rejected: rejected.unwrap_or(0), message })
 }
 
-async fn send_grpc(endpoint: &str, signal: Signal, json: bool, bytes: &[u8]) -> Sent {
+/// `message` with the token beside it.
+fn with_token<T>(token: Option<&str>, message: T) -> Result<tonic::Request<T>, (bool, String)> {
+    let mut request = tonic::Request::new(message);
+    if let Some(token) = token {
+        let value = format!("Bearer {token}").parse();
+        let value =
+            value.map_err(|_| (false, "the token has characters that no header may have".to_owned()))?;
+        request.metadata_mut().insert("authorization", value);
+    }
+    Ok(request)
+}
+
+async fn send_grpc(token: Option<&str>, endpoint: &str, signal: Signal, json: bool, bytes: &[u8]) -> Sent {
     let channel = tonic::transport::Endpoint::from_shared(endpoint.to_owned())
         .map_err(|e| (false, format!("{endpoint}: {e}")))?
         .connect()
@@ -168,7 +195,8 @@ async fn send_grpc(endpoint: &str, signal: Signal, json: bool, bytes: &[u8]) -> 
             } else {
                 crate::ingest::decode::from_protobuf(bytes).map_err(undecodable)?
             };
-            let answer = TraceServiceClient::new(channel).export(request).await.map_err(status)?;
+            let answer =
+                TraceServiceClient::new(channel).export(with_token(token, request)?).await.map_err(status)?;
             let partial = answer.into_inner().partial_success.unwrap_or_default();
             Ok(Answer { rejected: partial.rejected_spans, message: partial.error_message })
         }
@@ -178,7 +206,8 @@ async fn send_grpc(endpoint: &str, signal: Signal, json: bool, bytes: &[u8]) -> 
             } else {
                 crate::ingest::decode::from_protobuf(bytes).map_err(undecodable)?
             };
-            let answer = LogsServiceClient::new(channel).export(request).await.map_err(status)?;
+            let answer =
+                LogsServiceClient::new(channel).export(with_token(token, request)?).await.map_err(status)?;
             let partial = answer.into_inner().partial_success.unwrap_or_default();
             Ok(Answer { rejected: partial.rejected_log_records, message: partial.error_message })
         }
@@ -186,7 +215,10 @@ async fn send_grpc(endpoint: &str, signal: Signal, json: bool, bytes: &[u8]) -> 
         Signal::Metrics => {
             let request: ExportMetricsServiceRequest =
                 crate::ingest::decode::from_protobuf(bytes).map_err(undecodable)?;
-            let answer = MetricsServiceClient::new(channel).export(request).await.map_err(status)?;
+            let answer = MetricsServiceClient::new(channel)
+                .export(with_token(token, request)?)
+                .await
+                .map_err(status)?;
             let partial = answer.into_inner().partial_success.unwrap_or_default();
             Ok(Answer { rejected: partial.rejected_data_points, message: partial.error_message })
         }

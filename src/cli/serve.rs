@@ -4,7 +4,9 @@ use crate::app::{App, AppError};
 use crate::config::Config;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::Notify;
 use tracing_subscriber::EnvFilter;
 
 /// Runs until a signal or a failure. Exit code 2 if it did not start, 1 if it failed later.
@@ -31,6 +33,7 @@ pub async fn run(file: Option<PathBuf>, data_dir: Option<PathBuf>) -> ExitCode {
     };
     let at = app.addresses;
     tracing::info!(otlp_grpc = %at.grpc, otlp_http = %at.otlp_http, http = %at.http, pg = %at.pg, "ready");
+    signals.reload_with(app.reload.clone());
     let failure = tokio::select! {
         error = app.failed() => Some(error),
         () = signals.told_to_stop() => None,
@@ -56,6 +59,22 @@ impl Signals {
     /// Listens from now on.
     pub fn listen() -> Self {
         Self(signal(SignalKind::terminate()).and_then(|term| Ok((term, signal(SignalKind::interrupt())?))))
+    }
+
+    /// From now on SIGHUP makes the server look at its certificates and tokens at once.
+    pub fn reload_with(&self, reload: Arc<Notify>) {
+        match signal(SignalKind::hangup()) {
+            Ok(mut hangup) => {
+                tokio::spawn(async move {
+                    while hangup.recv().await.is_some() {
+                        reload.notify_one();
+                    }
+                });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "SIGHUP cannot be listened for; files are looked at by time only")
+            }
+        }
     }
 
     /// Returns at the first SIGINT or SIGTERM; a second one ends the process at once.

@@ -18,6 +18,9 @@ pub struct SqlArgs {
     /// A running server.
     #[arg(long, default_value = "http://127.0.0.1:4320", conflicts_with = "data_dir")]
     url: String,
+    /// A token of the server with the role query or admin, if it has tokens.
+    #[arg(long, env = "GROUNDLINE_TOKEN", hide_env_values = true)]
+    token: Option<String>,
     /// A data directory that no server uses now.
     #[arg(long)]
     data_dir: Option<PathBuf>,
@@ -60,7 +63,7 @@ pub async fn run(args: SqlArgs) -> ExitCode {
     };
     let answer = match &args.data_dir {
         Some(data_dir) => offline(data_dir.clone(), args.config.as_deref(), &args.query).await,
-        None => online(&args.url, &args.query).await,
+        None => online(&args.url, args.token.as_deref(), &args.query).await,
     };
     let written = answer.and_then(|(schema, batches)| {
         let bytes = encode(format, &schema, &batches).map_err(|e| e.to_string())?;
@@ -82,10 +85,17 @@ pub async fn run(args: SqlArgs) -> ExitCode {
 }
 
 /// Asks a server for an Arrow stream.
-pub async fn online(url: &str, query: &str) -> Result<(SchemaRef, Vec<RecordBatch>), String> {
+pub async fn online(
+    url: &str,
+    token: Option<&str>,
+    query: &str,
+) -> Result<(SchemaRef, Vec<RecordBatch>), String> {
     let address = format!("{}/v1/sql", url.trim_end_matches('/'));
-    let response = reqwest::Client::new()
-        .post(&address)
+    let mut request = reqwest::Client::new().post(&address);
+    if let Some(token) = token {
+        request = request.bearer_auth(token);
+    }
+    let response = request
         .header("accept", "application/vnd.apache.arrow.stream")
         .json(&serde_json::json!({ "sql": query }))
         .send()

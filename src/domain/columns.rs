@@ -312,6 +312,7 @@ static DECISIONS: &[Column] = &[
     may("stratum", Kind::Text, "The stratum that it was drawn from."),
     must("decided_at", Kind::Micros, "When it was decided, UTC."),
     must("span_time", Kind::Micros, "When the span began, UTC."),
+    may("tenant", Kind::Text, "Tenant of the span; NULL in rows of before there was this column."),
 ];
 
 static ANNOTATIONS: &[Column] = &[
@@ -324,6 +325,11 @@ static ANNOTATIONS: &[Column] = &[
     may("comment", Kind::Payload, "Why."),
     may("annotator", Kind::Text, "Who."),
     must("created_at", Kind::Micros, "When, UTC."),
+    may(
+        "tenant",
+        Kind::Text,
+        "Tenant, from the sender's token; NULL in rows of before there was this column.",
+    ),
 ];
 
 static ALERTS: &[Column] = &[

@@ -49,4 +49,6 @@ pub struct Decision {
     pub decided_at: UnixNanos,
     /// When the span began.
     pub span_time: UnixNanos,
+    /// Whose span it is.
+    pub tenant: String,
 }

@@ -9,7 +9,7 @@
 //! What must not be torn apart by a crash (a decision and its queue item, scores and the item's completion) is one frame.
 
 use super::columns::Table;
-use arrow::array::RecordBatch;
+use arrow::array::{RecordBatch, new_null_array};
 use arrow::buffer::Buffer;
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
@@ -18,6 +18,7 @@ use arrow::ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
 use arrow::ipc::{MetadataVersion, root_as_message};
 use bytes::Bytes;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 const VERSION: u8 = 1;
 const QUEUE_TAG: u8 = 64;
@@ -167,7 +168,15 @@ fn get_rows(body: &Bytes, schema: SchemaRef) -> Result<RecordBatch, FrameError> 
     let header = message.header_as_record_batch().ok_or(FrameError::Damaged("not a record batch"))?;
     let buffer = Buffer::from(body.slice(4 + length..));
     let none = HashMap::new();
-    Ok(read_record_batch(&buffer, header, schema, &none, None, &MetadataVersion::V5)?)
+    // A frame of an earlier release lacks the columns that were added at the end since. Where columns are nested there
+    // are more nodes than columns, and none was added.
+    let columns = header.nodes().map_or(0, |nodes| nodes.len()).min(schema.fields().len());
+    let known = Arc::new(schema.project(&(0..columns).collect::<Vec<_>>())?);
+    let batch = read_record_batch(&buffer, header, known, &none, None, &MetadataVersion::V5)?;
+    let mut all = batch.columns().to_vec();
+    let added = schema.fields().iter().skip(columns);
+    all.extend(added.map(|field| new_null_array(field.data_type(), batch.num_rows())));
+    Ok(RecordBatch::try_new(schema, all)?)
 }
 
 fn read_u32(bytes: &[u8], at: usize) -> Result<usize, FrameError> {
@@ -196,6 +205,7 @@ mod tests {
             stratum: None,
             decided_at: UnixNanos(1_000),
             span_time: UnixNanos(2_000),
+            tenant: "default".into(),
         };
         decisions_to_batch(&[decision.clone(), decision]).unwrap()
     }
@@ -210,6 +220,18 @@ mod tests {
         assert!(matches!(&all[0], Part::Rows(Table::Decisions, batch) if *batch == rows()));
         assert!(matches!(&all[1], Part::Queue(item) if item.as_ref() == b"item"));
         assert_eq!(decode(&bytes, FrameKind::queue()).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_frame_without_the_newest_column_is_read() {
+        let rows = rows();
+        let old = rows.project(&(0..rows.num_columns() - 1).collect::<Vec<_>>()).unwrap();
+        let (kind, bytes) = encode(&[Part::Rows(Table::Decisions, old.clone())]).unwrap();
+        let all = decode(&bytes, kind).unwrap();
+        let Part::Rows(_, batch) = &all[0] else { panic!("rows went in") };
+        assert_eq!(batch.schema(), rows.schema());
+        assert_eq!(batch.columns()[..old.num_columns()], old.columns()[..]);
+        assert_eq!(batch.columns().last().unwrap().null_count(), 2);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::config::Config;
 use super::decode::{self, Decoded};
 use super::dialect;
+use super::drain::Drain;
 use crate::domain::batch::{self, Annotation};
 use crate::domain::columns::Table;
 use crate::domain::frame::{self, FrameError, Part};
@@ -53,6 +54,7 @@ pub struct Door {
     clock: Arc<dyn Clock>,
     config: Arc<Config>,
     in_flight: Arc<Semaphore>,
+    drain: Arc<Drain>,
 }
 
 /// Rows of about this many bytes become one frame.
@@ -65,7 +67,8 @@ impl Door {
     /// A door in front of `journal`.
     pub fn new(journal: Journal, clock: Arc<dyn Clock>, config: Config) -> Self {
         let permits = config.max_in_flight_bytes / PERMIT_BYTES;
-        Self { journal, clock, config: Arc::new(config), in_flight: Arc::new(Semaphore::new(permits)) }
+        let in_flight = Arc::new(Semaphore::new(permits));
+        Self { journal, clock, config: Arc::new(config), in_flight, drain: Arc::default() }
     }
 
     /// The settings.
@@ -90,16 +93,23 @@ impl Door {
 
     /// The refusal that asks the client to come back.
     pub fn overloaded(&self, reason: &str) -> Refusal {
-        Refusal::Overloaded {
-            reason: reason.to_owned(),
-            retry_after: Duration::from_millis(self.config.retry_after_ms),
-        }
+        Refusal::Overloaded { reason: reason.to_owned(), retry_after: self.retry_after() }
     }
 
-    /// Admits spans. When it returns, every accepted span is on the disk.
-    pub async fn spans(&self, request: ExportTraceServiceRequest) -> Result<Receipt, Refusal> {
+    /// When the requests that are in front of a new one will be done.
+    fn retry_after(&self) -> Duration {
+        let config = &self.config;
+        let free = self.in_flight.available_permits().saturating_mul(PERMIT_BYTES);
+        let held = config.max_in_flight_bytes.saturating_sub(free) as u64;
+        let in_front = held.saturating_add(self.journal.stats().queued_bytes);
+        let (least, most) = (config.retry_after_ms, config.retry_after_max_ms);
+        let (least, most) = (Duration::from_millis(least), Duration::from_millis(most));
+        self.drain.hint(in_front, self.clock.now(), least, most)
+    }
+
+    /// Admits spans, which become `tenant`'s. When it returns, every accepted span is on the disk.
+    pub async fn spans(&self, request: ExportTraceServiceRequest, tenant: &str) -> Result<Receipt, Refusal> {
         let received = self.clock.now();
-        let tenant = self.config.default_tenant.clone();
         let decoded = decode::spans(request);
         let receipt = receipt_of(&decoded, "span");
         let spans = decoded.items;
@@ -108,9 +118,9 @@ impl Door {
             return Ok(receipt);
         }
         for chunk in chunks(&spans, span_weight) {
-            let rows = broken(batch::spans_to_batch(chunk, &tenant, received))?;
+            let rows = broken(batch::spans_to_batch(chunk, tenant, received))?;
             let mut parts = vec![Part::Rows(Table::Spans, rows)];
-            let scores = span_scores(chunk, &tenant, received);
+            let scores = span_scores(chunk, tenant, received);
             if !scores.is_empty() {
                 parts.push(Part::Rows(Table::Scores, broken(batch::scores_to_batch(&scores))?));
             }
@@ -120,10 +130,9 @@ impl Door {
         Ok(receipt)
     }
 
-    /// Admits log records. When it returns, every accepted record is on the disk.
-    pub async fn logs(&self, request: ExportLogsServiceRequest) -> Result<Receipt, Refusal> {
+    /// Admits log records, which become `tenant`'s. When it returns, every accepted record is on the disk.
+    pub async fn logs(&self, request: ExportLogsServiceRequest, tenant: &str) -> Result<Receipt, Refusal> {
         let received = self.clock.now();
-        let tenant = self.config.default_tenant.clone();
         let decoded = decode::logs(request, received);
         let receipt = receipt_of(&decoded, "log record");
         let records = decoded.items;
@@ -132,9 +141,9 @@ impl Door {
             return Ok(receipt);
         }
         for chunk in chunks(&records, record_weight) {
-            let rows = broken(batch::logs_to_batch(chunk, &tenant, received))?;
+            let rows = broken(batch::logs_to_batch(chunk, tenant, received))?;
             let mut parts = vec![Part::Rows(Table::LogRecords, rows)];
-            let scores = log_scores(chunk, &tenant, received);
+            let scores = log_scores(chunk, tenant, received);
             if !scores.is_empty() {
                 parts.push(Part::Rows(Table::Scores, broken(batch::scores_to_batch(&scores))?));
             }
@@ -150,9 +159,13 @@ impl Door {
 
     async fn append(&self, parts: &[Part]) -> Result<(), Refusal> {
         let (kind, payload) = frame::encode(parts).map_err(|e: FrameError| Refusal::Broken(e.to_string()))?;
-        metrics::counter!("groundline_received_bytes_total").increment(payload.len() as u64);
+        let bytes = payload.len();
+        metrics::counter!("groundline_received_bytes_total").increment(bytes as u64);
         match self.journal.append(kind.0, payload).await {
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                self.drain.note(bytes, self.clock.now());
+                Ok(())
+            }
             Err(error) => {
                 metrics::counter!("groundline_requests_refused_total", "reason" => "journal").increment(1);
                 Err(self.journal_refusal(&error))

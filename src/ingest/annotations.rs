@@ -3,8 +3,9 @@
 use super::admit::{Door, Refusal};
 use crate::domain::batch::Annotation;
 use crate::domain::id::{SpanId, TraceId};
-use axum::extract::{DefaultBodyLimit, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use crate::net::{Access, Role};
+use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
@@ -36,21 +37,34 @@ enum Body {
 }
 
 /// The route.
-pub fn annotations_router(door: Door) -> Router {
+///
+/// An annotation becomes the tenant's whose token comes with it; the token needs the role query.
+pub fn annotations_router(door: Door, access: Access) -> Router {
     Router::new()
         .route("/v1/annotations", post(receive))
         .layer(DefaultBodyLimit::max(MAX_BODY))
-        .with_state(door)
+        .with_state((door, access))
 }
 
-async fn receive(State(door): State<Door>, headers: HeaderMap, body: Bytes) -> Response {
+async fn receive(State((door, access)): State<(Door, Access)>, request: Request) -> Response {
+    let tenant = match access.writer(request.headers(), Role::Query) {
+        Ok(tenant) => tenant,
+        Err(denied) => return denied.into_response(),
+    };
+    let headers = request.headers().clone();
+    let body = match Bytes::from_request(request, &()).await {
+        Ok(body) => body,
+        Err(rejection) => {
+            return answer(rejection.status(), &serde_json::json!({ "error": rejection.body_text() }));
+        }
+    };
     let kind = headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
     // A form of a web page cannot send JSON: what writes must not be reachable by one.
     if !kind.trim_start().to_ascii_lowercase().starts_with("application/json") {
         let error = "send annotations as application/json";
         return answer(StatusCode::UNSUPPORTED_MEDIA_TYPE, &serde_json::json!({ "error": error }));
     }
-    let rows = match parse(&door, &body) {
+    let rows = match parse(&door, &tenant, &body) {
         Ok(rows) => rows,
         Err(error) => return answer(StatusCode::BAD_REQUEST, &serde_json::json!({ "error": error })),
     };
@@ -60,12 +74,18 @@ async fn receive(State(door): State<Door>, headers: HeaderMap, body: Bytes) -> R
             answer(StatusCode::OK, &serde_json::json!({ "annotation_ids": ids }))
         }
         Err(error) => {
-            let status = match error {
-                Refusal::Overloaded { .. } => StatusCode::SERVICE_UNAVAILABLE,
-                Refusal::Invalid(_) => StatusCode::BAD_REQUEST,
-                Refusal::Broken(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            let (status, seconds) = match &error {
+                Refusal::Overloaded { retry_after, .. } => {
+                    (StatusCode::SERVICE_UNAVAILABLE, Some(retry_after.as_secs() + 1))
+                }
+                Refusal::Invalid(_) => (StatusCode::BAD_REQUEST, None),
+                Refusal::Broken(_) => (StatusCode::INTERNAL_SERVER_ERROR, None),
             };
-            answer(status, &serde_json::json!({ "error": error.to_string() }))
+            let mut response = answer(status, &serde_json::json!({ "error": error.to_string() }));
+            if let Some(seconds) = seconds {
+                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            }
+            response
         }
     }
 }
@@ -74,7 +94,7 @@ fn answer(status: StatusCode, body: &serde_json::Value) -> Response {
     (status, Json(body)).into_response()
 }
 
-fn parse(door: &Door, body: &[u8]) -> Result<Vec<Annotation>, String> {
+fn parse(door: &Door, tenant: &str, body: &[u8]) -> Result<Vec<Annotation>, String> {
     let body: Body = serde_json::from_slice(body).map_err(|e| {
         format!("not an annotation: {e}; send {{\"trace_id\", \"span_id\", \"name\", \"label\", \"value\", \"comment\", \"annotator\"}}")
     })?;
@@ -82,10 +102,10 @@ fn parse(door: &Door, body: &[u8]) -> Result<Vec<Annotation>, String> {
         Body::Many(many) => many,
         Body::One(one) => vec![*one],
     };
-    sent.into_iter().enumerate().map(|(at, one)| row(door, at, one)).collect()
+    sent.into_iter().enumerate().map(|(at, one)| row(door, tenant, at, one)).collect()
 }
 
-fn row(door: &Door, at: usize, sent: Sent) -> Result<Annotation, String> {
+fn row(door: &Door, tenant: &str, at: usize, sent: Sent) -> Result<Annotation, String> {
     let wrong = |e: crate::domain::id::IdError| format!("annotation {at}: {e}");
     if sent.name.is_empty() {
         return Err(format!("annotation {at}: name is empty; say what is judged"));
@@ -106,5 +126,6 @@ fn row(door: &Door, at: usize, sent: Sent) -> Result<Annotation, String> {
         comment: sent.comment,
         annotator: sent.annotator,
         created_at: door.now(),
+        tenant: tenant.to_owned(),
     })
 }

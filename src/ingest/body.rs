@@ -3,6 +3,7 @@
 
 use super::admit::{Door, Refusal};
 use super::decode::DecodeError;
+use crate::net::TooSlow;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, header};
 use bytes::{Bytes, BytesMut};
@@ -121,12 +122,13 @@ pub struct Upload {
     body: Body,
     seen: usize,
     ended: bool,
+    slow: bool,
 }
 
 impl Upload {
     /// Nothing is read yet.
     pub fn new(body: Body) -> Self {
-        Self { body, seen: 0, ended: false }
+        Self { body, seen: 0, ended: false, slow: false }
     }
 
     /// Has reading begun?
@@ -142,6 +144,7 @@ impl Upload {
             };
             let frame = frame.map_err(|e| {
                 self.ended = true;
+                self.slow = TooSlow::caused(&e);
                 BodyError::Broken(e.to_string())
             })?;
             if let Ok(data) = frame.into_data() {
@@ -157,7 +160,11 @@ impl Upload {
         loop {
             let next = tokio::time::timeout(STALL, self.next()).await;
             let stalled = |_| share.door.overloaded("the body did not come");
-            let Some(data) = next.map_err(stalled)?? else { return Ok(kept.freeze()) };
+            let next = next.map_err(stalled)?;
+            if self.slow {
+                return Err(share.door.overloaded(&TooSlow.to_string()).into());
+            }
+            let Some(data) = next? else { return Ok(kept.freeze()) };
             if self.seen > limit {
                 return Err(BodyError::TooLarge(limit));
             }

@@ -17,9 +17,12 @@ pub struct Config {
     pub max_in_flight_bytes: usize,
     /// Largest response; the message of a longer one is shortened, bytes.
     pub max_response_bytes: usize,
-    /// How long a client is told to wait then, milliseconds.
+    /// How long a client is told to wait then at least, milliseconds.
     pub retry_after_ms: u64,
-    /// The tenant of everything that is received.
+    /// How long it is told to wait at most, milliseconds. Between the two it is what is in front of it at the rate of
+    /// the last seconds.
+    pub retry_after_max_ms: u64,
+    /// The tenant of everything that is received while there are no tokens.
     pub default_tenant: String,
 }
 
@@ -32,6 +35,7 @@ impl Default for Config {
             max_in_flight_bytes: 256 << 20,
             max_response_bytes: 4 << 20,
             retry_after_ms: 1_000,
+            retry_after_max_ms: 30_000,
             default_tenant: "default".to_owned(),
         }
     }
@@ -53,6 +57,9 @@ impl Config {
         }
         if self.max_response_bytes < 1024 {
             faults.push("ingest.max_response_bytes is below 1024: no reason would fit".to_owned());
+        }
+        if self.retry_after_max_ms < self.retry_after_ms {
+            faults.push("ingest.retry_after_max_ms is below ingest.retry_after_ms: raise it".to_owned());
         }
         if self.default_tenant.is_empty() {
             faults.push("ingest.default_tenant is empty: name one".to_owned());

@@ -8,6 +8,7 @@ use super::answer::{self, METRICS_DROPPED, Signal};
 use super::body::{self, BodyError, Compression, Share, Upload};
 use super::decode::{self, DecodeError};
 use super::status::{Encoding, invalid};
+use crate::net::{Access, Role};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -19,31 +20,35 @@ use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use std::convert::Infallible;
-use tonic::service::Routes;
 use tonic::{Code, Status};
 
-/// The three OTLP services behind one door.
-pub fn grpc_router(door: Door) -> Routes {
-    Router::new().fallback(receive).with_state(door).into()
+/// The three OTLP services behind one door; what is sent becomes the tenant's whose token comes with it.
+pub fn grpc_router(door: Door, access: Access) -> Router {
+    Router::new().fallback(receive).with_state((door, access))
 }
 
 const CONTENT_TYPE: &str = "application/grpc";
 const ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
 const ACCEPT_ENCODING: HeaderName = HeaderName::from_static("grpc-accept-encoding");
 
-async fn receive(State(door): State<Door>, request: Request) -> Response {
+async fn receive(State((door, access)): State<(Door, Access)>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let media = parts.headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     if parts.method != Method::POST || !media.starts_with(CONTENT_TYPE.as_bytes()) {
         return (StatusCode::UNSUPPORTED_MEDIA_TYPE, "this port speaks OTLP/gRPC; OTLP/HTTP has its own\n")
             .into_response();
     }
+    // First, so that who may not send learns nothing else.
+    let tenant = match access.writer(&parts.headers, Role::Ingest) {
+        Ok(tenant) => tenant,
+        Err(denied) => return refuse(denied.into()),
+    };
     let Some(signal) = signal_of(parts.uri.path()) else {
         return refuse(Status::unimplemented(
             "the methods are Export of TraceService, LogsService, MetricsService",
         ));
     };
-    match export(&door, signal, &parts.headers, Upload::new(body)).await {
+    match export(&door, &tenant, signal, &parts.headers, Upload::new(body)).await {
         Ok(message) => respond(&message, body::takes_gzip(&parts.headers, &ACCEPT_ENCODING)),
         Err(status) => refuse(status),
     }
@@ -61,6 +66,7 @@ fn signal_of(path: &str) -> Option<Signal> {
 /// The encoded response to one request.
 async fn export(
     door: &Door,
+    tenant: &str,
     signal: Signal,
     headers: &HeaderMap,
     mut upload: Upload,
@@ -86,12 +92,12 @@ async fn export(
         Signal::Traces => {
             let decode = decode::from_protobuf::<ExportTraceServiceRequest>;
             let (request, _share) = body::unpack(raw, compression, limit, share, decode).await?;
-            door.spans(request).await?
+            door.spans(request, tenant).await?
         }
         Signal::Logs => {
             let decode = decode::from_protobuf::<ExportLogsServiceRequest>;
             let (request, _share) = body::unpack(raw, compression, limit, share, decode).await?;
-            door.logs(request).await?
+            door.logs(request, tenant).await?
         }
         Signal::Metrics => {
             let decode: fn(&[u8]) -> Result<(), DecodeError> =

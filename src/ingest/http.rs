@@ -5,6 +5,7 @@ use super::answer::{self, METRICS_DROPPED, Signal};
 use super::body::{self, BodyError, Compression, Share, Upload};
 use super::decode::{self, DecodeError};
 use super::status::{Encoding, HttpError};
+use crate::net::{Access, Role};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
@@ -14,18 +15,19 @@ use http_body_util::BodyExt;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 
 /// Routes every path that ends in `/v1/traces`, `/v1/logs` or `/v1/metrics`: senders put their own prefixes before it.
-pub fn http_router(door: Door) -> Router {
-    Router::new().fallback(receive).with_state(door)
+/// What is sent becomes the tenant's whose token comes with it.
+pub fn http_router(door: Door, access: Access) -> Router {
+    Router::new().fallback(receive).with_state((door, access))
 }
 
-async fn receive(State(door): State<Door>, request: Request) -> Response {
+async fn receive(State((door, access)): State<(Door, Access)>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let media = media_type(&parts.headers);
     let encoding = encoding_of(&media);
     // Before the encoding is known, errors are told in JSON.
     let tell = *encoding.as_ref().unwrap_or(&Encoding::Json);
     let mut upload = Upload::new(body);
-    let mut response = match export(&door, &parts, encoding, &mut upload).await {
+    let mut response = match export(&door, &access, &parts, encoding, &mut upload).await {
         Ok(response) => response,
         Err(error) => {
             // HTTP/2 can answer before the body ends; and who waits for "100 Continue" sends nothing more.
@@ -77,10 +79,13 @@ fn signal_of(path: &str) -> Result<Signal, HttpError> {
 
 async fn export(
     door: &Door,
+    access: &Access,
     parts: &Parts,
     encoding: Result<Encoding, HttpError>,
     upload: &mut Upload,
 ) -> Result<Response, HttpError> {
+    // First, so that who may not send learns nothing else.
+    let tenant = access.writer(&parts.headers, Role::Ingest)?;
     let signal = signal_of(parts.uri.path())?;
     if parts.method != Method::POST {
         return Err(HttpError::new(StatusCode::METHOD_NOT_ALLOWED, "OTLP requests are POST"));
@@ -103,7 +108,7 @@ async fn export(
                 Encoding::Json => decode::traces_from_json,
             };
             let (request, _share) = body::unpack(raw, compression, limit, share, decode).await?;
-            door.spans(request).await?
+            door.spans(request, &tenant).await?
         }
         (Signal::Logs, encoding) => {
             let decode = match encoding {
@@ -111,7 +116,7 @@ async fn export(
                 Encoding::Json => decode::logs_from_json,
             };
             let (request, _share) = body::unpack(raw, compression, limit, share, decode).await?;
-            door.logs(request).await?
+            door.logs(request, &tenant).await?
         }
         (Signal::Metrics, encoding) => {
             let decode: fn(&[u8]) -> Result<(), DecodeError> = match encoding {

@@ -11,6 +11,7 @@
 //! | `decode` | bytes to spans and log records |
 //! | `dialect` | what each convention's attributes mean |
 //! | `annotations` | human judgements over HTTP |
+//! | `drain` | when a client that is refused should come back |
 //! | `admit` | the last step: what was accepted becomes one durable frame |
 //!
 //! The answer is sent after the journal's fsync (P1). A bad span costs only itself and is counted in the answer (P3).
@@ -23,6 +24,7 @@ mod annotations;
 mod answer;
 mod body;
 mod config;
+mod drain;
 mod grpc;
 mod http;
 mod status;

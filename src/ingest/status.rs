@@ -4,6 +4,7 @@
 use super::admit::Refusal;
 use super::answer::{TooLong, shortened};
 use super::body::BodyError;
+use crate::net::{CHALLENGE, Denied};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use prost::Message;
@@ -131,6 +132,13 @@ impl From<BodyError> for Status {
     }
 }
 
+impl From<Denied> for Status {
+    fn from(denied: Denied) -> Self {
+        let code = if denied.is_known() { Code::PermissionDenied } else { Code::Unauthenticated };
+        Status::new(code, shortened(&denied.to_string(), MAX_MESSAGE))
+    }
+}
+
 impl From<TooLong> for Status {
     fn from(error: TooLong) -> Self {
         Status::resource_exhausted(error.to_string())
@@ -166,6 +174,10 @@ impl HttpError {
             (self.status, [(header::CONTENT_TYPE, encoding.content_type())], body).into_response();
         if let Some(seconds) = self.retry_after_s {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            let challenge = header::HeaderValue::from_static(CHALLENGE);
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
         }
         if self.status == StatusCode::METHOD_NOT_ALLOWED {
             response.headers_mut().insert(header::ALLOW, header::HeaderValue::from_static("POST"));
@@ -203,6 +215,13 @@ impl From<BodyError> for HttpError {
     }
 }
 
+impl From<Denied> for HttpError {
+    fn from(denied: Denied) -> Self {
+        let status = if denied.is_known() { StatusCode::FORBIDDEN } else { StatusCode::UNAUTHORIZED };
+        Self::new(status, denied.to_string())
+    }
+}
+
 impl From<TooLong> for HttpError {
     fn from(error: TooLong) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
@@ -213,6 +232,8 @@ impl From<TooLong> for HttpError {
 fn grpc_code(status: StatusCode) -> i32 {
     match status {
         StatusCode::BAD_REQUEST | StatusCode::UNSUPPORTED_MEDIA_TYPE => Code::InvalidArgument as i32,
+        StatusCode::UNAUTHORIZED => Code::Unauthenticated as i32,
+        StatusCode::FORBIDDEN => Code::PermissionDenied as i32,
         StatusCode::NOT_FOUND => Code::NotFound as i32,
         StatusCode::PAYLOAD_TOO_LARGE => Code::ResourceExhausted as i32,
         StatusCode::METHOD_NOT_ALLOWED => Code::Unimplemented as i32,

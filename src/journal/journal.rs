@@ -160,6 +160,11 @@ impl Journal {
         Ok(())
     }
 
+    /// Why the journal takes no more frames; none while it does.
+    pub fn failure(&self) -> Option<JournalError> {
+        self.0.shared.stopped()
+    }
+
     /// What the journal says of itself now.
     pub fn stats(&self) -> JournalStats {
         let shared = &self.0.shared;

@@ -175,6 +175,11 @@ impl Shared {
         self.queue.lock().bytes -= bytes;
     }
 
+    /// Why no frames are taken; none while they are.
+    pub(super) fn stopped(&self) -> Option<JournalError> {
+        self.queue.lock().stopped.clone()
+    }
+
     /// Takes no further frames; the first reason stays. What waits is still written.
     pub(super) fn stop(&self, reason: JournalError) {
         self.queue.lock().stopped.get_or_insert(reason);

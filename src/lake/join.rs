@@ -64,10 +64,12 @@ impl Waiting {
             return Ok(batch);
         }
         let text = |name: &str| batch.column_by_name(name).and_then(|c| c.as_string_opt::<i32>());
-        let (Some(traces), Some(spans)) = (text("trace_id"), text("span_id")) else { return Ok(batch) };
+        let ids = (text("tenant"), text("trace_id"), text("span_id"));
+        let (Some(tenants), Some(traces), Some(spans)) = ids else { return Ok(batch) };
         let mut found = Vec::new();
         for row in 0..batch.num_rows() {
-            let key = (traces.value(row).to_owned(), spans.value(row).to_owned());
+            let owned = |column: &arrow::array::StringArray| column.value(row).to_owned();
+            let key = (owned(tenants), owned(traces), owned(spans));
             if let Some(content) = self.by_span.remove(&key) {
                 found.extend(content.into_iter().map(|llm| (row, llm)));
             }

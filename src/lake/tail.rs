@@ -10,8 +10,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A span's identity as stored: trace and span id in hex.
-pub type SpanKey = (String, String);
+/// A span's identity as stored: tenant, and trace and span id in hex. Ids are no secret, so content of one tenant must not
+/// reach a span of another that has the same.
+pub type SpanKey = (String, String, String);
 
 /// More small batches than this are put together, so that a query does not scan thousands.
 const MAX_SMALL_BATCHES: usize = 48;
@@ -200,12 +201,16 @@ fn batch_bytes(batch: &RecordBatch) -> usize {
 /// Rows that a log record may add to: model spans without the text of an answer.
 fn joinable(batch: &RecordBatch) -> HashMap<SpanKey, usize> {
     let text = |name: &str| batch.column_by_name(name).and_then(|c| c.as_string_opt::<i32>());
-    let columns = (text("trace_id"), text("span_id"), text("dialect"), text("output_messages"));
-    let (Some(trace), Some(span), Some(dialect), Some(output)) = columns else { return HashMap::new() };
+    let ids = (text("tenant"), text("trace_id"), text("span_id"));
+    let (Some(tenant), Some(trace), Some(span)) = ids else { return HashMap::new() };
+    let (Some(dialect), Some(output)) = (text("dialect"), text("output_messages")) else {
+        return HashMap::new();
+    };
     let wants = |row: &usize| {
         let column: &StringArray = dialect;
         column.value(*row) != Dialect::None.as_str() && output.is_null(*row)
     };
-    let key = |row: usize| (trace.value(row).to_owned(), span.value(row).to_owned());
+    let key =
+        |row: usize| (tenant.value(row).to_owned(), trace.value(row).to_owned(), span.value(row).to_owned());
     (0..batch.num_rows()).filter(wants).map(|row| (key(row), row)).collect()
 }

@@ -32,6 +32,9 @@ pub struct OpenSpan {
 
 /// A trace that is still open, or just closed.
 pub struct OpenTrace {
+    /// Whose it is: whoever sent its first part. Trace ids are no secret, and what another tenant sends with this one must
+    /// not be judged together with it.
+    tenant: String,
     /// Its spans by id: a span that is sent again is not counted twice.
     pub spans: HashMap<SpanId, OpenSpan>,
     /// Spans beyond the limit.
@@ -95,7 +98,11 @@ impl Open {
     fn add_span(&mut self, seq: u64, span: OpenSpan, rules: &[Rule], now: UnixNanos) {
         let limit = self.config.max_trace_spans;
         let trace_id = span.row.trace_id;
-        let trace = self.trace(trace_id, seq, now);
+        let trace = self.trace(trace_id, &span.row.tenant, seq, now);
+        if trace.tenant != span.row.tenant {
+            metrics::counter!("groundline_foreign_spans_refused_total").increment(1);
+            return;
+        }
         if trace.spans.len() >= limit && !trace.spans.contains_key(&span.row.span_id) {
             trace.spans_dropped += 1;
             return;
@@ -120,11 +127,14 @@ impl Open {
         skip: impl Fn(&TraceId) -> bool,
         now: UnixNanos,
     ) {
-        for LogContent { trace_id, span_id, time, llm } in read_log_content(batch) {
+        for LogContent { tenant, trace_id, span_id, time, llm } in read_log_content(batch) {
             if skip(&trace_id) {
                 continue;
             }
-            let trace = self.trace(trace_id, seq, now);
+            let trace = self.trace(trace_id, &tenant, seq, now);
+            if trace.tenant != tenant {
+                continue;
+            }
             if trace.heard.len() >= MAX_CONTENT || !trace.heard.insert(hash_of(span_id, time, &llm)) {
                 continue;
             }
@@ -135,11 +145,12 @@ impl Open {
         }
     }
 
-    fn trace(&mut self, id: TraceId, seq: u64, now: UnixNanos) -> &mut OpenTrace {
+    fn trace(&mut self, id: TraceId, tenant: &str, seq: u64, now: UnixNanos) -> &mut OpenTrace {
         let by_first_seq = &mut self.by_first_seq;
         let trace = self.traces.entry(id).or_insert_with(|| {
             by_first_seq.entry(seq).or_default().insert(id);
             OpenTrace {
+                tenant: tenant.to_owned(),
                 spans: HashMap::new(),
                 spans_dropped: 0,
                 first_seq: seq,
@@ -151,7 +162,10 @@ impl Open {
                 heard: HashSet::new(),
             }
         });
-        trace.last_seen = now;
+        // Another tenant must not keep it open.
+        if trace.tenant == tenant {
+            trace.last_seen = now;
+        }
         trace
     }
 

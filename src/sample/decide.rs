@@ -144,6 +144,7 @@ fn row(
         stratum: None,
         decided_at: now,
         span_time: span.start,
+        tenant: span.tenant.clone(),
     }
 }
 

@@ -82,5 +82,6 @@ pub fn decision_row(item: &Item, decision: DecisionKind, reason: &str, now: Unix
         stratum: item.stratum.clone(),
         decided_at: now,
         span_time: UnixNanos(item.span_time),
+        tenant: item.tenant.clone(),
     })
 }

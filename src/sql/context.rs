@@ -9,6 +9,7 @@ use super::stream::{AbortOnDrop, Item, QueryStream, Record, bytes_of, deadline, 
 use super::tables::{LakeTable, PrivateStores, QuerySnapshots, Snapshots, column_docs};
 use super::views;
 use crate::domain::columns::Table;
+use crate::net::Scope;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::error::DataFusionError;
@@ -110,13 +111,13 @@ impl Sql {
         self.core.context.clone()
     }
 
-    /// Runs one reading statement; when the call returns, planning is done and rows can be read.
+    /// Runs one reading statement over everybody's rows; when the call returns, planning is done and rows can be read.
     ///
     /// # Errors
     /// [`SqlError::Wrong`] for anything that is not one valid reading statement, [`SqlError::Limit`] and
     /// [`SqlError::Busy`] for the limits of [`Config`].
     pub async fn query(&self, sql: &str) -> Result<QueryStream, SqlError> {
-        self.run("local", Work::Text(sql.to_owned()), None).await
+        self.run("local", &Scope::All, Work::Text(sql.to_owned()), None).await
     }
 
     /// Runs one reading statement and collects all of its rows.
@@ -124,16 +125,22 @@ impl Sql {
     /// # Errors
     /// As [`Sql::query`].
     pub async fn collect(&self, sql: &str) -> Result<(SchemaRef, Vec<RecordBatch>), SqlError> {
-        let all = self.collect_from("local", sql).await?;
+        let all = self.collect_from("local", &Scope::All, sql).await?;
         Ok((all.schema, all.batches))
     }
 
-    /// Like [`Sql::collect`], for a named door; the rows count against `memory_bytes` until they are dropped.
+    /// Like [`Sql::collect`], for a named door and the rows of `scope`; the rows count against `memory_bytes` until they
+    /// are dropped.
     ///
     /// # Errors
     /// As [`Sql::query`].
-    pub async fn collect_from(&self, door: &'static str, sql: &str) -> Result<Collected, SqlError> {
-        let mut rows = self.run(door, Work::Text(sql.to_owned()), None).await?;
+    pub async fn collect_from(
+        &self,
+        door: &'static str,
+        scope: &Scope,
+        sql: &str,
+    ) -> Result<Collected, SqlError> {
+        let mut rows = self.run(door, scope, Work::Text(sql.to_owned()), None).await?;
         let pool = &self.core.context.runtime_env().memory_pool;
         let held = MemoryConsumer::new("result").register(pool);
         let mut batches = Vec::new();
@@ -144,18 +151,19 @@ impl Sql {
         Ok(Collected { schema: rows.schema(), batches, _held: held })
     }
 
-    /// Runs `work` that came through `door`, for at most `timeout_ms` if that is shorter than the configured limit.
+    /// Runs `work` that came through `door` and sees the rows of `scope`, for at most `timeout_ms` if that is shorter than the configured limit.
     ///
     /// # Errors
     /// As [`Sql::query`].
     pub async fn run(
         &self,
         door: &'static str,
+        scope: &Scope,
         work: Work,
         timeout_ms: Option<u64>,
     ) -> Result<QueryStream, SqlError> {
         let mut record = Record::new(door);
-        let result = self.begin(work, timeout_ms).await;
+        let result = self.begin(scope.clone(), work, timeout_ms).await;
         match result {
             Ok(begun) => Ok(begun.into_stream(record)),
             Err(error) => {
@@ -165,7 +173,7 @@ impl Sql {
         }
     }
 
-    async fn begin(&self, work: Work, timeout_ms: Option<u64>) -> Result<Begun, SqlError> {
+    async fn begin(&self, scope: Scope, work: Work, timeout_ms: Option<u64>) -> Result<Begun, SqlError> {
         let config = &self.core.config;
         if let Work::Text(sql) = &work
             && sql.len() > config.max_sql_bytes
@@ -180,7 +188,8 @@ impl Sql {
         let (to, rows) = mpsc::channel(BUFFERED);
         let runtime = self.runtime.as_ref().ok_or(SqlError::Busy)?;
         let flag = Flag::default();
-        let task = runtime.spawn(drive(self.core.clone(), work, flag.clone(), permit, head, to));
+        let asked = Asked { scope, work, flag: flag.clone() };
+        let task = runtime.spawn(drive(self.core.clone(), asked, permit, head, to));
         let abort = AbortOnDrop(task.abort_handle(), flag);
         let schema = timeout_at(deadline, schema)
             .await
@@ -198,7 +207,8 @@ impl Sql {
         self.on_query_thread(async move {
             guard::check(&statement)?;
             let statement = datafusion::sql::parser::Statement::Statement(Box::new(statement));
-            let plan = query_state(&core.context).statement_to_plan(statement).await?;
+            // The plan is for later, with the scope of then; nothing is read now.
+            let plan = query_state(&core.context, Scope::All).statement_to_plan(statement).await?;
             guard::verify(&plan)?;
             Ok(plan)
         })
@@ -284,17 +294,23 @@ impl Drop for Waiting<'_> {
     }
 }
 
+/// What one query asks, for whom, and whether it should stop.
+struct Asked {
+    scope: Scope,
+    work: Work,
+    flag: Flag,
+}
+
 /// The task of one query. It holds the permit, so that a query which cannot be stopped at once still counts.
 async fn drive(
     core: Arc<Core>,
-    work: Work,
-    flag: Flag,
+    asked: Asked,
     permit: OwnedSemaphorePermit,
     head: oneshot::Sender<Result<SchemaRef, SqlError>>,
     to: mpsc::Sender<Item>,
 ) {
     let _permit = permit;
-    match execute(&core, work, &flag).await {
+    match execute(&core, asked).await {
         Err(error) => drop(head.send(Err(error))),
         Ok(rows) => {
             if head.send(Ok(rows.schema())).is_ok() {
@@ -304,9 +320,9 @@ async fn drive(
     }
 }
 
-async fn execute(core: &Core, work: Work, flag: &Flag) -> Result<SendableRecordBatchStream, SqlError> {
-    let state = query_state(&core.context);
-    let plan = match work {
+async fn execute(core: &Core, asked: Asked) -> Result<SendableRecordBatchStream, SqlError> {
+    let state = query_state(&core.context, asked.scope.clone());
+    let plan = match asked.work {
         Work::Text(sql) => state.statement_to_plan(guard::parse(&sql)?).await?,
         Work::Parsed(statement) => {
             guard::check(&statement)?;
@@ -316,14 +332,17 @@ async fn execute(core: &Core, work: Work, flag: &Flag) -> Result<SendableRecordB
         Work::Plan(plan) => *plan,
     };
     guard::verify(&plan)?;
-    let plan = cancel::stoppable(state.create_physical_plan(&plan).await?, flag)?;
+    if asked.scope != Scope::All {
+        guard::no_explain(&plan)?;
+    }
+    let plan = cancel::stoppable(state.create_physical_plan(&plan).await?, &asked.flag)?;
     Ok(execute_stream(plan, state.task_ctx())?)
 }
 
-/// A state for one query, with snapshots and a clock of its own.
-fn query_state(context: &SessionContext) -> SessionState {
+/// A state for one query, with snapshots, a scope and a clock of its own.
+fn query_state(context: &SessionContext, scope: Scope) -> SessionState {
     let mut state = context.state();
-    state.config_mut().set_extension(Arc::new(QuerySnapshots::default()));
+    state.config_mut().set_extension(Arc::new(QuerySnapshots::new(scope)));
     state
 }
 

@@ -137,6 +137,24 @@ pub fn verify(plan: &LogicalPlan) -> Result<(), SqlError> {
         .map_err(|error| SqlError::Wrong(error.strip_backtrace()))
 }
 
+/// Refuses plans that describe plans: files and numbers of rows in them are every tenant's.
+///
+/// # Errors
+/// [`SqlError::Wrong`] for EXPLAIN in any form.
+pub fn no_explain(plan: &LogicalPlan) -> Result<(), SqlError> {
+    let mut found = false;
+    plan.apply_with_subqueries(|node| {
+        found |= matches!(node, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
+        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    if found {
+        let why =
+            "EXPLAIN is refused for the token of one tenant: plans tell of files that all tenants share";
+        return Err(SqlError::Wrong(why.to_owned()));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

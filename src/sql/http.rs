@@ -3,12 +3,13 @@
 use super::context::Sql;
 use super::error::SqlError;
 use super::format::{Format, encode};
-use axum::Router;
+use crate::net::{Access, Caller, Role, Scope, guarded};
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+use axum::{Extension, Router};
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -25,13 +26,23 @@ struct Query {
 ///
 /// Answers 200 with the result in the format that Accept asks for, 400 for a wrong query or body, 406 for an Accept that
 /// nothing here satisfies, 413 for a body that is too large, 422 for a limit that was met, 503 when too many queries run.
-pub fn router(sql: Arc<Sql>) -> Router {
+/// Where there are tokens: 401 without one, 403 for one without the role query; the rows are those of the token's tenant.
+pub fn router(sql: Arc<Sql>, access: Access) -> Router {
     // A query of plain text fits twice: JSON escapes can double it.
     let body = sql.config().max_sql_bytes.saturating_mul(2).saturating_add(ENVELOPE);
-    Router::new().route("/v1/sql", post(answer)).layer(DefaultBodyLimit::max(body)).with_state(sql)
+    Router::new()
+        .route("/v1/sql", post(answer))
+        .layer(DefaultBodyLimit::max(body))
+        .layer(axum::middleware::from_fn_with_state((access, Role::Query), guarded))
+        .with_state(sql)
 }
 
-async fn answer(State(sql): State<Arc<Sql>>, headers: HeaderMap, body: Bytes) -> Response {
+async fn answer(
+    State(sql): State<Arc<Sql>>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let Some(format) = accepted(&headers) else {
         let offered =
             "application/json, text/csv, application/vnd.apache.arrow.stream, application/vnd.apache.parquet";
@@ -44,14 +55,14 @@ async fn answer(State(sql): State<Arc<Sql>>, headers: HeaderMap, body: Bytes) ->
             return failure(StatusCode::BAD_REQUEST, &why);
         }
     };
-    match result(&sql, &query.sql, format).await {
+    match result(&sql, &caller.scope(), &query.sql, format).await {
         Ok(bytes) => ([(header::CONTENT_TYPE, format.media_type())], bytes).into_response(),
         Err(error) => failure(status(&error), &error.to_string()),
     }
 }
 
-async fn result(sql: &Sql, text: &str, format: Format) -> Result<Vec<u8>, SqlError> {
-    let all = sql.collect_from("http", text).await?;
+async fn result(sql: &Sql, scope: &Scope, text: &str, format: Format) -> Result<Vec<u8>, SqlError> {
+    let all = sql.collect_from("http", scope, text).await?;
     // Encoding a big result takes long enough to hold up other requests of this thread.
     tokio::task::spawn_blocking(move || encode(format, &all.schema, &all.batches))
         .await

@@ -14,8 +14,8 @@ pub async fn loopback_only(request: Request, next: Next) -> Response {
     if is_local(request.headers(), request.uri()) {
         return next.run(request).await;
     }
-    let why = "requests to the loopback must name it by address or as localhost; behind a proxy set \
-               server.allow_exposed = true";
+    let why = "without tokens, requests must name this machine by address or as localhost; set server.tokens_file, \
+               or behind a proxy that authenticates server.allow_exposed = true";
     let body = serde_json::json!({ "error": why }).to_string();
     (StatusCode::FORBIDDEN, [(header::CONTENT_TYPE, "application/json")], body).into_response()
 }

@@ -31,6 +31,9 @@ impl Health {
         if !self.ready.load(Ordering::Acquire) {
             return Some("starting or stopping".to_owned());
         }
+        if let Some(why) = self.journal.failure() {
+            return Some(why.to_string());
+        }
         let unapplied = self.unapplied();
         (unapplied > MAX_UNAPPLIED)
             .then(|| format!("{unapplied} journal frames are durable but not visible to SQL yet"))

@@ -1,6 +1,7 @@
 //! `/metrics`, `/health/…` and the console.
 
 use super::health::Health;
+use crate::net::{Access, Role, guarded};
 use axum::Router;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -17,13 +18,18 @@ struct Watch {
     exporter: PrometheusHandle,
 }
 
-/// The routes.
-pub fn router(health: Health, exporter: PrometheusHandle) -> Router {
+/// The routes. Health is open to everybody; the console needs the role query, and metrics the role metrics unless they
+/// are open too.
+pub fn router(health: Health, exporter: PrometheusHandle, access: Access, open_metrics: bool) -> Router {
+    let needs = |role| axum::middleware::from_fn_with_state((access.clone(), role), guarded);
+    let console = Router::new().route("/", get(|| async { Html(CONSOLE) })).layer(needs(Role::Query));
+    let metrics = Router::new().route("/metrics", get(scrape));
+    let metrics = if open_metrics { metrics } else { metrics.layer(needs(Role::Metrics)) };
     Router::new()
-        .route("/", get(|| async { Html(CONSOLE) }))
         .route("/health/live", get(|| async { "alive\n" }))
         .route("/health/ready", get(ready))
-        .route("/metrics", get(scrape))
+        .merge(console)
+        .merge(metrics)
         .with_state(Watch { health, exporter })
 }
 

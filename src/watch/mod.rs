@@ -7,11 +7,13 @@
 //! | `exporter` | the Prometheus exporter |
 //! | `guard` | keeps web pages away from a server on the loopback |
 //! | `health` | is the server alive, is it ready |
+//! | `grpc` | health and reflection over gRPC |
 //! | `quality` | the loop that keeps the quality gauges fresh |
 //! | `http` | `/metrics`, `/health/…` and the console |
 
 mod config;
 mod exporter;
+mod grpc;
 mod guard;
 mod health;
 mod http;
@@ -20,6 +22,7 @@ mod quality;
 
 pub use config::Config;
 pub use exporter::install;
+pub use grpc::grpc_routes;
 pub use guard::loopback_only;
 pub use health::Health;
 pub use http::router;

@@ -41,6 +41,10 @@ pub const METRICS: &[MetricName] = &[
     counter("groundline_received_bytes_total", "Bytes of journal frames that were offered."),
     counter("groundline_requests_refused_total", "Requests that were refused whole, by reason."),
     counter("groundline_duplicate_rows_total", "Rows that came again and were stored once."),
+    counter(
+        "groundline_foreign_spans_refused_total",
+        "Spans with the trace id of another tenant's open trace: stored, and not sampled.",
+    ),
     counter("groundline_late_spans_total", "Spans that came after their trace was decided."),
     counter("groundline_log_content_unjoined_total", "Log records with content whose span never came."),
     counter("groundline_frames_unreadable_total", "Journal frames that could not be read."),
@@ -75,5 +79,15 @@ pub const METRICS: &[MetricName] = &[
     gauge("groundline_quality_effective_scores", "Effective sample size behind the rate."),
     gauge("groundline_quality_series_dropped", "Quality series that were left out beyond the limit."),
     counter("groundline_quality_errors_total", "Failed computations of the quality gauges."),
+    gauge("groundline_connections", "Open connections, by door."),
+    counter(
+        "groundline_connections_refused_total",
+        "Connections beyond the most that a door may have, by door.",
+    ),
+    counter(
+        "groundline_connections_reaped_total",
+        "Connections that were ended for doing too little, by door and reason.",
+    ),
+    counter("groundline_reloads_total", "Changed certificates and tokens, by what and outcome."),
     gauge("groundline_process_resident_bytes", "Resident memory of the process, bytes."),
 ];

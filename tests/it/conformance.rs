@@ -2,7 +2,7 @@
 //! the case applies, and what receivers are known to get wrong.
 
 mod answers;
-mod client;
+pub mod client;
 mod json;
 mod overload;
 mod probed;

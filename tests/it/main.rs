@@ -1,10 +1,13 @@
 //! One test crate: a file per room, and flow, recovery and tidy across rooms.
 
+mod access;
 mod config;
 mod conformance;
 mod dialect;
 mod doors;
 mod flow;
+mod net;
+mod pg;
 mod readers;
 mod readme;
 mod recovery;

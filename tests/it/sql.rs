@@ -3,5 +3,6 @@
 mod doors;
 mod fixture;
 mod hostile;
+mod isolation;
 mod pruning;
 mod slt;

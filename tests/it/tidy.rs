@@ -8,6 +8,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("domain", 1),
     ("stats", 1),
     ("journal", 1),
+    ("net", 1),
     ("ingest", 2),
     ("lake", 2),
     ("sample", 3),
@@ -27,11 +28,12 @@ const ONLY: &[(&str, &[&str])] = &[
     ("domain", &[]),
     ("stats", &[]),
     ("journal", &[]),
-    ("ingest", &["domain", "journal"]),
+    ("net", &[]),
+    ("ingest", &["domain", "journal", "net"]),
     ("lake", &["domain", "journal"]),
     ("sample", &["domain", "journal", "lake"]),
     ("score", &["domain", "stats", "journal", "lake", "sample"]),
-    ("sql", &["domain", "stats", "lake", "sample", "score"]),
+    ("sql", &["domain", "stats", "net", "lake", "sample", "score"]),
 ];
 
 const MAX_FILE_LINES: usize = 500;

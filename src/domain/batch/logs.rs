@@ -51,6 +51,8 @@ fn body_json(body: &Value) -> Option<String> {
 /// What a log record says about its span.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogContent {
+    /// Whose it is.
+    pub tenant: String,
     /// The trace.
     pub trace_id: TraceId,
     /// The span.
@@ -74,7 +76,8 @@ pub fn read_log_content(batch: &RecordBatch) -> Vec<LogContent> {
         let llm = serde_json::from_str::<Llm>(contents.value(row)).ok();
         if let (Some(trace_id), Some(span_id), Some(llm)) = (trace_id, span_id, llm) {
             let time = UnixNanos(times.map_or(0, |t| t.value(row)));
-            found.push(LogContent { trace_id, span_id, time, llm });
+            let tenant = get("tenant", row).unwrap_or_default();
+            found.push(LogContent { tenant, trace_id, span_id, time, llm });
         }
     }
     found.sort_by_key(|content| content.time);

@@ -30,6 +30,8 @@ pub struct Annotation {
     pub annotator: Option<String>,
     /// When.
     pub created_at: UnixNanos,
+    /// Whose it is.
+    pub tenant: String,
 }
 
 /// A change of an alert's state: a row of `alerts`.
@@ -112,6 +114,7 @@ pub fn decisions_to_batch(rows: &[Decision]) -> Result<RecordBatch, ArrowError> 
         text(rows, |r| r.stratum.as_deref()),
         micros(rows, |r| Some(r.decided_at.micros())),
         micros(rows, |r| Some(r.span_time.micros())),
+        text(rows, |r| Some(&r.tenant)),
     ];
     RecordBatch::try_new(Table::Decisions.schema(), columns)
 }
@@ -128,6 +131,7 @@ pub fn annotations_to_batch(rows: &[Annotation]) -> Result<RecordBatch, ArrowErr
         text(rows, |r| r.comment.as_deref()),
         text(rows, |r| r.annotator.as_deref()),
         micros(rows, |r| Some(r.created_at.micros())),
+        text(rows, |r| Some(&r.tenant)),
     ];
     RecordBatch::try_new(Table::Annotations.schema(), columns)
 }

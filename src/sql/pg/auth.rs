@@ -1,5 +1,7 @@
-//! Who may connect.
+//! Who may connect, and whose rows they see.
 
+use super::rows::error;
+use crate::net::{Access, Caller, Role, Scope};
 use async_trait::async_trait;
 use futures::{Sink, SinkExt};
 use pgwire::api::auth::{
@@ -10,54 +12,54 @@ use pgwire::api::{
     ClientInfo, ConnectionGuard, ConnectionHandle, ConnectionManager, METADATA_USER, PgWireConnectionState,
     PidSecretKeyGenerator, RandomPidSecretKeyGenerator,
 };
-use pgwire::error::{PgWireError, PgWireResult};
+use pgwire::error::{ErrorInfo, PgWireError, PgWireResult};
 use pgwire::messages::startup::Authentication;
 use pgwire::messages::{PgWireBackendMessage, PgWireFrontendMessage};
-use sha2::{Digest, Sha256};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Who may connect to the PostgreSQL port.
-#[derive(Clone)]
-pub enum PgAuth {
-    /// Everybody. For a listener on the loopback only.
-    Trust,
-    /// Whoever sends as password a token with one of these SHA-256 digests.
-    Tokens(Vec<[u8; 32]>),
-}
-
-impl PgAuth {
-    /// Whether `password` lets in; looks at every byte of every digest, so that the time tells nothing.
-    fn admits(&self, password: &[u8]) -> bool {
-        let PgAuth::Tokens(digests) = self else { return true };
-        let given = Sha256::digest(password);
-        let mut admitted = false;
-        for digest in digests {
-            let apart = digest.iter().zip(given.iter()).fold(0u8, |sum, (a, b)| sum | (a ^ b));
-            admitted |= std::hint::black_box(apart) == 0;
-        }
-        admitted
-    }
+/// When a connection must be encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encrypted {
+    /// Always: clients must show certificates, which they can do in TLS only.
+    Always,
+    /// Unless it comes from this machine: tokens are sent as they are.
+    FromAfar,
+    /// Never: something in front of this port sees to it.
+    Never,
 }
 
 /// Does the protocol's beginning.
 pub struct Startup {
-    auth: PgAuth,
+    access: Access,
+    encrypted: Encrypted,
     connections: Arc<ConnectionManager>,
     keys: RandomPidSecretKeyGenerator,
     parameters: DefaultServerParameterProvider,
 }
 
 impl Startup {
-    /// Lets in whom `auth` admits, and registers connections so that their queries can be cancelled.
-    pub fn new(auth: PgAuth, connections: Arc<ConnectionManager>) -> Self {
+    /// Lets in whom `access` admits, and registers connections so that their queries can be cancelled.
+    pub fn new(access: Access, encrypted: Encrypted, connections: Arc<ConnectionManager>) -> Self {
         let mut parameters = DefaultServerParameterProvider::default();
         parameters.default_transaction_read_only = true;
         parameters.is_superuser = false;
-        Self { auth, connections, keys: RandomPidSecretKeyGenerator::default(), parameters }
+        Self { access, encrypted, connections, keys: RandomPidSecretKeyGenerator::default(), parameters }
     }
 
-    async fn admit<C>(&self, client: &mut C) -> PgWireResult<()>
+    fn check_encryption<C: ClientInfo>(&self, client: &C) -> PgWireResult<()> {
+        let needed = match self.encrypted {
+            Encrypted::Always => true,
+            Encrypted::FromAfar => !client.socket_addr().ip().is_loopback(),
+            Encrypted::Never => false,
+        };
+        if client.is_secure() || !needed {
+            return Ok(());
+        }
+        Err(fatal("28000", "this port needs TLS: connect with sslmode=require (server.tls)".to_owned()))
+    }
+
+    async fn admit<C>(&self, client: &mut C, caller: Caller) -> PgWireResult<()>
     where
         C: ClientInfo + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
         C::Error: Debug,
@@ -68,8 +70,24 @@ impl Startup {
         let (handle, guard) = self.connections.register(pid, key);
         client.session_extensions().insert::<Arc<ConnectionHandle>>(handle);
         client.session_extensions().insert::<ConnectionGuard>(guard);
+        client.session_extensions().insert::<Caller>(caller);
         finish_authentication(client, &self.parameters).await
     }
+}
+
+fn fatal(code: &str, why: String) -> PgWireError {
+    PgWireError::UserError(Box::new(ErrorInfo::new("FATAL".to_owned(), code.to_owned(), why)))
+}
+
+/// Whose rows the connection sees now.
+///
+/// # Errors
+/// If it was not let in, or its token was taken away since.
+pub fn scope<C: ClientInfo + ?Sized>(client: &C, access: &Access) -> PgWireResult<Scope> {
+    let caller = client.session_extensions().get::<Caller>();
+    let now = caller.and_then(|caller| access.still(&caller)).filter(|caller| caller.may(Role::Query));
+    let gone = || error("28000", "the token of this connection is not valid any more".to_owned());
+    now.map(|caller| caller.scope()).ok_or_else(gone)
 }
 
 #[async_trait]
@@ -82,10 +100,13 @@ impl StartupHandler for Startup {
     {
         match message {
             PgWireFrontendMessage::Startup(ref startup) => {
+                self.check_encryption(client)?;
                 protocol_negotiation(client, startup).await?;
                 save_startup_parameters_to_metadata(client, startup);
-                if matches!(self.auth, PgAuth::Trust) {
-                    return self.admit(client).await;
+                if self.access.is_open()
+                    && let Some(caller) = self.access.of_token(b"")
+                {
+                    return self.admit(client, caller).await;
                 }
                 client.set_state(PgWireConnectionState::AuthenticationInProgress);
                 let ask = PgWireBackendMessage::Authentication(Authentication::CleartextPassword);
@@ -93,27 +114,19 @@ impl StartupHandler for Startup {
             }
             PgWireFrontendMessage::PasswordMessageFamily(message) => {
                 let password = message.into_password()?;
-                if self.auth.admits(password.password.as_bytes()) {
-                    return self.admit(client).await;
+                match self.access.of_token(password.password.as_bytes()) {
+                    Some(caller) if caller.may(Role::Query) => self.admit(client, caller).await,
+                    Some(caller) => {
+                        let why = format!("the token {:?} does not have the role query", caller.name());
+                        Err(fatal("28000", why))
+                    }
+                    None => {
+                        let user = client.metadata().get(METADATA_USER).cloned().unwrap_or_default();
+                        Err(PgWireError::InvalidPassword(user))
+                    }
                 }
-                let user = client.metadata().get(METADATA_USER).cloned().unwrap_or_default();
-                Err(PgWireError::InvalidPassword(user))
             }
             _ => Ok(()),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_right_token_is_admitted() {
-        let auth = PgAuth::Tokens(vec![Sha256::digest(b"one").into(), Sha256::digest(b"two").into()]);
-        assert!(auth.admits(b"one") && auth.admits(b"two"));
-        assert!(!auth.admits(b"") && !auth.admits(b"three") && !auth.admits(b"one "));
-        assert!(!PgAuth::Tokens(vec![]).admits(b""));
-        assert!(PgAuth::Trust.admits(b""));
     }
 }

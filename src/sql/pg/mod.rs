@@ -3,7 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `server` | accepts connections up to a cap, and closes them on shutdown |
-//! | `auth` | who may connect: everybody on the loopback, or the holders of tokens |
+//! | `auth` | who may connect, and whose rows they see |
 //! | `session` | SET, SHOW and transactions, which only concern the connection |
 //! | `query` | the simple and the extended query protocol |
 //! | `rows` | rows as the protocol writes them; nested values as JSON text |
@@ -16,5 +16,4 @@ mod rows;
 mod server;
 mod session;
 
-pub use auth::PgAuth;
-pub use server::serve;
+pub use server::{PgDoor, serve};

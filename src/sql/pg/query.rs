@@ -1,7 +1,9 @@
 //! The simple and the extended query protocol.
 
+use super::auth;
 use super::rows::{error, respond, text_field, wire_error, wire_fields};
 use super::session;
+use crate::net::Access;
 use crate::sql::context::{Sql, Work};
 use crate::sql::{SqlError, shape};
 use arrow::datatypes::DataType;
@@ -34,20 +36,22 @@ const MAX_STATEMENTS: usize = 100;
 /// Answers queries on every connection.
 pub struct Queries {
     sql: Arc<Sql>,
+    access: Access,
     parser: Arc<Parser>,
 }
 
 impl Queries {
-    /// Answers from `sql`.
-    pub fn new(sql: Arc<Sql>) -> Self {
+    /// Answers from `sql`, each connection with the rows that its token may see now.
+    pub fn new(sql: Arc<Sql>, access: Access) -> Self {
         let rewriter = Arc::new(PostgresCompatibilityParser::new());
         let parser = Arc::new(Parser { sql: sql.clone(), rewriter });
-        Self { sql, parser }
+        Self { sql, access, parser }
     }
 
     async fn run<C: ClientInfo>(&self, client: &C, work: Work, format: &Format) -> PgWireResult<Response> {
-        let rows =
-            self.sql.run(DOOR, work, session::timeout_ms(client)).await.map_err(|why| wire_error(&why))?;
+        let scope = auth::scope(client, &self.access)?;
+        let rows = self.sql.run(DOOR, &scope, work, session::timeout_ms(client)).await;
+        let rows = rows.map_err(|why| wire_error(&why))?;
         let options = FormatOptions::from_client_metadata(client.metadata());
         respond(rows, format, Arc::new(options)).await
     }

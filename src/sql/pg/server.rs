@@ -1,7 +1,8 @@
 //! Accepts connections up to a cap, and closes them on shutdown.
 
-use super::auth::{PgAuth, Startup};
+use super::auth::{Encrypted, Startup};
 use super::query::Queries;
+use crate::net::{Access, Tls, tune};
 use crate::sql::Sql;
 use pgwire::api::auth::StartupHandler;
 use pgwire::api::cancel::{CancelHandler, DefaultCancelHandler};
@@ -12,21 +13,42 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 /// Pause after a connection could not be accepted, which mostly means that file descriptors ran out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
+/// The name of this door in the metrics.
+const DOOR: &str = "PostgreSQL";
+
+/// Who may connect, and how.
+pub struct PgDoor {
+    /// The tokens; the password is one.
+    pub access: Access,
+    /// Offered to clients that ask for encryption. With client certificates it is demanded.
+    pub tls: Option<Tls>,
+    /// Whether tokens may come unencrypted from other machines, because something in front of this port decrypts.
+    pub allow_plain: bool,
+}
+
 /// Serves the PostgreSQL wire protocol on `listener` until `shutdown`.
 ///
-/// With [`PgAuth::Trust`] the caller guarantees that `listener` is bound to the loopback. At most `max_connections` are open;
-/// one more is closed at once. When the call returns, every connection is closed.
-pub async fn serve(listener: TcpListener, sql: Arc<Sql>, auth: PgAuth, shutdown: CancellationToken) {
+/// Where there are no tokens the caller guarantees that `listener` is bound to the loopback. At most `max_connections` are
+/// open; one more is closed at once. When the call returns, every connection is closed.
+pub async fn serve(listener: TcpListener, sql: Arc<Sql>, door: PgDoor, shutdown: CancellationToken) {
+    metrics::counter!("groundline_connections_refused_total", "door" => DOOR).increment(0);
+    let encrypted = match &door.tls {
+        Some(tls) if tls.is_mutual() => Encrypted::Always,
+        _ if door.allow_plain => Encrypted::Never,
+        _ => Encrypted::FromAfar,
+    };
+    let tls = door.tls;
     let most = sql.config().max_connections;
     let connections = Arc::new(ConnectionManager::new());
     let handlers = Arc::new(Handlers {
-        queries: Arc::new(Queries::new(sql)),
-        startup: Arc::new(Startup::new(auth, connections.clone())),
+        queries: Arc::new(Queries::new(sql, door.access.clone())),
+        startup: Arc::new(Startup::new(door.access, encrypted, connections.clone())),
         cancel: Arc::new(DefaultCancelHandler::new(connections)),
     });
     let mut open = JoinSet::new();
@@ -36,23 +58,34 @@ pub async fn serve(listener: TcpListener, sql: Arc<Sql>, auth: PgAuth, shutdown:
             Some(_) = open.join_next(), if !open.is_empty() => {}
             accepted = listener.accept() => match accepted {
                 Ok((socket, _)) if open.len() < most => {
-                    open.spawn(converse(socket, handlers.clone(), shutdown.clone()));
+                    tune(&socket);
+                    let acceptor = tls.as_ref().map(Tls::pg);
+                    open.spawn(converse(socket, acceptor, handlers.clone(), shutdown.clone()));
                 }
-                Ok((_, peer)) => tracing::warn!(%peer, most, "connection refused: sql.max_connections are open"),
+                Ok((_, peer)) => {
+                    metrics::counter!("groundline_connections_refused_total", "door" => DOOR).increment(1);
+                    tracing::debug!(%peer, most, "connection refused: sql.max_connections are open");
+                }
                 Err(error) => {
                     tracing::warn!(%error, "connection not accepted");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             },
         }
+        metrics::gauge!("groundline_connections", "door" => DOOR).set(open.len() as f64);
     }
     while open.join_next().await.is_some() {}
 }
 
-async fn converse(socket: TcpStream, handlers: Arc<Handlers>, shutdown: CancellationToken) {
+async fn converse(
+    socket: TcpStream,
+    tls: Option<TlsAcceptor>,
+    handlers: Arc<Handlers>,
+    shutdown: CancellationToken,
+) {
     tokio::select! {
         () = shutdown.cancelled() => {}
-        done = process_socket(socket, None, handlers) => {
+        done = process_socket(socket, tls, handlers) => {
             if let Err(error) = done {
                 tracing::debug!(%error, "connection ended");
             }

@@ -3,9 +3,11 @@
 use super::shown::{self, From, START_NS, Shown};
 use super::snapshots::{QuerySnapshots, Snapshots};
 use super::stores::PrivateStores;
+use super::tenant::{self, TENANT};
 use super::time_range::TimeRange;
 use crate::domain::columns::Table;
 use crate::lake::{DataFile, TableSnapshot};
+use crate::net::Scope;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
@@ -48,10 +50,11 @@ impl LakeTable {
         Self { table, columns, schema, snapshots }
     }
 
-    fn snapshot(&self, state: &dyn Session) -> TableSnapshot {
+    fn snapshot(&self, state: &dyn Session) -> (TableSnapshot, Scope) {
         match state.config().get_extension::<QuerySnapshots>() {
-            Some(taken) => taken.get(self.table, &self.snapshots),
-            None => (self.snapshots)(self.table),
+            Some(taken) => (taken.get(self.table, &self.snapshots), taken.scope().clone()),
+            // What runs outside of a query is ours and not a client's.
+            None => ((self.snapshots)(self.table), Scope::All),
         }
     }
 
@@ -73,6 +76,26 @@ impl LakeTable {
             }
         }
         Ok(indices)
+    }
+}
+
+impl LakeTable {
+    /// What the files are asked for `tenant`'s rows: whose they are, and what of the filters can fail on no row.
+    fn of_tenant(
+        &self,
+        tenant: &str,
+        time: Option<Arc<dyn PhysicalExpr>>,
+        filters: &[Expr],
+    ) -> Result<Option<Arc<dyn PhysicalExpr>>> {
+        let stored = self.table.schema();
+        if stored.index_of(TENANT).is_err() {
+            return Ok(None);
+        }
+        let mut all = tenant::is_theirs(&stored, tenant)?;
+        for more in time.into_iter().chain(tenant::harmless(filters, &self.columns, &stored)) {
+            all = Arc::new(BinaryExpr::new(all, Operator::And, more));
+        }
+        Ok(Some(all))
     }
 }
 
@@ -104,22 +127,37 @@ impl TableProvider for LakeTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let snapshot = self.snapshot(state);
+        let (mut snapshot, scope) = self.snapshot(state);
         let columns = self.projected(projection);
-        let indices = self.stored_indices(&columns)?;
+        let mut indices = self.stored_indices(&columns)?;
+        let (kept, stored) = (indices.len(), self.table.schema());
         let range = TimeRange::of(filters, self.table.time_column());
         // With filters the limit counts rows after them, which the scan does not know.
-        let limit = limit.filter(|_| filters.is_empty());
+        let limit = limit.filter(|_| filters.is_empty() && scope == Scope::All);
+        let mut predicate = time_predicate(self.table, &stored, range)?;
+        if let Scope::Tenant(tenant) = &scope {
+            match stored.index_of(TENANT) {
+                Ok(at) if indices.contains(&at) => {}
+                Ok(at) => indices.push(at),
+                Err(_) => snapshot = TableSnapshot { files: Arc::default(), hot: Vec::new(), ..snapshot },
+            }
+            predicate = self.of_tenant(tenant, predicate, filters)?;
+        }
         let mut parts = Vec::with_capacity(2);
         let files: Vec<&DataFile> = snapshot.files.iter().filter(|f| may_hold(f, range)).collect();
         if !files.is_empty() {
-            parts.push(scan_files(state, &snapshot, &files, &indices, range, limit)?);
+            parts.push(scan_files(state, &snapshot, &files, &indices, predicate, limit)?);
         }
         if !snapshot.hot.is_empty() || parts.is_empty() {
             parts.push(scan_hot(&snapshot, &indices, limit)?);
         }
-        let stored = if parts.len() == 1 { parts.remove(0) } else { UnionExec::try_new(parts)? };
-        show(stored, &columns)
+        let mut rows = if parts.len() == 1 { parts.remove(0) } else { UnionExec::try_new(parts)? };
+        if let Scope::Tenant(tenant) = &scope
+            && stored.index_of(TENANT).is_ok()
+        {
+            rows = tenant::only(rows, tenant, kept)?;
+        }
+        show(rows, &columns)
     }
 }
 
@@ -135,7 +173,7 @@ fn scan_files(
     snapshot: &TableSnapshot,
     files: &[&DataFile],
     indices: &[usize],
-    range: TimeRange,
+    predicate: Option<Arc<dyn PhysicalExpr>>,
     limit: Option<usize>,
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let url = PrivateStores::url(snapshot.table)?;
@@ -147,7 +185,7 @@ fn scan_files(
     let mut source = ParquetSource::new(schema.clone())
         .with_table_parquet_options(state.default_table_options().parquet)
         .with_parquet_file_reader_factory(Arc::new(reader));
-    if let Some(predicate) = time_predicate(snapshot.table, &schema, range)? {
+    if let Some(predicate) = predicate {
         source = source.with_predicate(predicate);
     }
     let rows = files.iter().map(|f| usize::try_from(f.rows).unwrap_or(usize::MAX)).sum();

@@ -14,6 +14,7 @@ mod lake_table;
 mod shown;
 mod snapshots;
 mod stores;
+mod tenant;
 mod time_range;
 
 pub use catalog::column_docs;

@@ -1,7 +1,8 @@
-//! The snapshots that one query reads, each taken once.
+//! What one query reads: each table's snapshot, taken once, and whose rows of it.
 
 use crate::domain::columns::Table;
 use crate::lake::TableSnapshot;
+use crate::net::Scope;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,12 +14,22 @@ pub type Snapshots = Arc<dyn Fn(Table) -> TableSnapshot + Send + Sync>;
 ///
 /// A table that a query names twice, in a join with itself or through a view, is read from the same snapshot both times.
 /// Kept in the session configuration of the query, which is where scans can find it.
-#[derive(Default)]
 pub struct QuerySnapshots {
     taken: Mutex<HashMap<Table, TableSnapshot>>,
+    scope: Scope,
 }
 
 impl QuerySnapshots {
+    /// Nothing taken yet, for a query that sees the rows of `scope`.
+    pub fn new(scope: Scope) -> Self {
+        Self { taken: Mutex::default(), scope }
+    }
+
+    /// Whose rows the query sees.
+    pub fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
     /// The snapshot of `table`, taken now if this is the first time that the query asks.
     pub fn get(&self, table: Table, snapshots: &Snapshots) -> TableSnapshot {
         self.taken.lock().entry(table).or_insert_with(|| snapshots(table)).clone()

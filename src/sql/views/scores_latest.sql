@@ -1,7 +1,7 @@
 SELECT {columns}
 FROM (
   SELECT *, row_number() OVER (
-    PARTITION BY trace_id, span_id, rule, evaluator, metric
+    PARTITION BY tenant, trace_id, span_id, rule, evaluator, metric
     ORDER BY score_version DESC, evaluated_at DESC, score_id
   ) AS newest
   FROM scores

@@ -11,7 +11,8 @@ use tokio::net::TcpStream;
 async fn occupied(folder: &std::path::Path) -> (App, TcpStream) {
     let mut tight = config(folder);
     (tight.ingest.max_request_bytes, tight.ingest.max_in_flight_bytes) = (64 << 10, 64 << 10);
-    tight.ingest.retry_after_ms = 1_500;
+    // The hint is then the same whatever has drained meanwhile.
+    (tight.ingest.retry_after_ms, tight.ingest.retry_after_max_ms) = (1_500, 1_500);
     let app = start(tight).await;
     let mut slow = TcpStream::connect(app.addresses.otlp_http).await.unwrap();
     let head = format!(

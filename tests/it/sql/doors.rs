@@ -2,7 +2,8 @@
 
 use super::fixture;
 use arrow::ipc::reader::StreamReader;
-use groundline::sql::pg::{PgAuth, serve};
+use groundline::net::{Access, TokenSet};
+use groundline::sql::pg::{PgDoor, serve};
 use groundline::sql::{Config, Sql, http};
 use sha2::{Digest, Sha256};
 use std::net::SocketAddr;
@@ -14,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 async fn http_at(sql: Arc<Sql>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let at = listener.local_addr().expect("an address");
-    tokio::spawn(async move { axum::serve(listener, http::router(sql)).await });
+    tokio::spawn(async move { axum::serve(listener, http::router(sql, Access::open("default"))).await });
     format!("http://{at}/v1/sql")
 }
 
@@ -132,18 +133,22 @@ fn text(messages: &[(u8, Vec<u8>)]) -> String {
     told.map(|m| String::from_utf8_lossy(&m.1).into_owned()).collect::<Vec<_>>().join("\n")
 }
 
-async fn pg_at(sql: Arc<Sql>, auth: PgAuth) -> (SocketAddr, CancellationToken, tokio::task::JoinHandle<()>) {
+async fn pg_at(
+    sql: Arc<Sql>,
+    access: Access,
+) -> (SocketAddr, CancellationToken, tokio::task::JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let at = listener.local_addr().expect("an address");
     let shutdown = CancellationToken::new();
-    let served = tokio::spawn(serve(listener, sql, auth, shutdown.clone()));
+    let door = PgDoor { access, tls: None, allow_plain: false };
+    let served = tokio::spawn(serve(listener, sql, door, shutdown.clone()));
     (at, shutdown, served)
 }
 
 #[tokio::test]
 async fn postgres_answers_with_the_same_limits() {
     let config = Config { max_rows: 1000, timeout_ms: 2000, ..Config::default() };
-    let (at, shutdown, served) = pg_at(fixture::limited(config).await, PgAuth::Trust).await;
+    let (at, shutdown, served) = pg_at(fixture::limited(config).await, Access::open("default")).await;
     let (mut pg, _) = Pg::connect(at, None).await;
     assert!(pg.query("SELECT name FROM spans WHERE span_id = 'b000000000000001'").await.contains("agent"));
     let rate = pg.query("SELECT quality_rate(passed, inclusion_probability) FROM scores").await;
@@ -180,8 +185,10 @@ async fn postgres_answers_with_the_same_limits() {
 
 #[tokio::test]
 async fn postgres_asks_for_a_token() {
-    let digest = Sha256::digest(b"secret").into();
-    let (at, _, _) = pg_at(fixture::sql().await, PgAuth::Tokens(vec![digest])).await;
+    let digest = hex::encode(Sha256::digest(b"secret"));
+    let file = format!("[[tokens]]\nname = 'x'\nsha256 = '{digest}'\nroles = ['admin']\n");
+    let access = Access::tokens(TokenSet::parse(&file).expect("tokens"));
+    let (at, _, _) = pg_at(fixture::sql().await, access).await;
     let (mut pg, _) = Pg::connect(at, Some("secret")).await;
     assert!(pg.query("SELECT 'let in'").await.contains("let in"));
     let (_, told) = Pg::connect(at, Some("wrong")).await;
@@ -201,7 +208,7 @@ async fn postgres_asks_for_a_token() {
 #[tokio::test]
 async fn postgres_connections_are_capped() {
     let config = Config { max_connections: 2, ..Config::default() };
-    let (at, _, _) = pg_at(fixture::limited(config).await, PgAuth::Trust).await;
+    let (at, _, _) = pg_at(fixture::limited(config).await, Access::open("default")).await;
     let (first, _) = Pg::connect(at, None).await;
     let (_second, _) = Pg::connect(at, None).await;
     let (_, told) = Pg::connect(at, None).await;

@@ -1,0 +1,220 @@
+//! Accepts connections of an HTTP door up to a cap and serves HTTP/1.1 and HTTP/2 on them. OTLP/gRPC is HTTP/2, so it
+//! takes the same way.
+
+use super::config::Config;
+use super::pace::{Pace, Paced};
+use super::pulse::{Answer, Asked, Noted, Patience, Pulse, Verdict};
+use super::tls::Tls;
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use hyper::body::Incoming;
+use hyper::service::{Service, service_fn};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::service::TowerToHyperService;
+use socket2::{SockRef, TcpKeepalive};
+use std::convert::Infallible;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+/// What may come on one HTTP/2 stream, and on one connection, before it is read. The 64 KiB of the standard would make a
+/// batch of several megabytes wait for the network many times.
+const STREAM_WINDOW: u32 = 2 << 20;
+const CONNECTION_WINDOW: u32 = 8 << 20;
+
+/// How often a silent HTTP/2 client is asked whether it is there, and how long it may take to say so.
+const PING_EVERY: Duration = Duration::from_secs(30);
+const PING_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Largest head of a request on HTTP/2, bytes.
+const MAX_HEAD: usize = 64 << 10;
+
+/// When the system asks a silent peer whether it is there.
+const KEEPALIVE: Duration = Duration::from_secs(60);
+
+/// Pause after a connection could not be accepted, which mostly means that file descriptors ran out.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How long an idle connection may take to end after it was told to.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// What the connections of a door may do.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    max_connections: usize,
+    max_streams: u32,
+    patience: Patience,
+    pace: Pace,
+}
+
+impl Limits {
+    /// As configured.
+    pub fn of(config: &Config) -> Self {
+        let millis = Duration::from_millis;
+        let grace = millis(config.body_grace_ms);
+        Self {
+            max_connections: config.max_connections,
+            max_streams: config.max_streams,
+            patience: Patience {
+                header: millis(config.header_timeout_ms),
+                idle: millis(config.idle_timeout_ms),
+                write: grace,
+            },
+            pace: Pace { grace, rate: config.body_min_rate },
+        }
+    }
+}
+
+/// What every connection of a door needs.
+struct Door {
+    name: &'static str,
+    router: Router,
+    limits: Limits,
+    tls: Option<Tls>,
+    stop: CancellationToken,
+}
+
+/// Serves `router` on `listener` until `stop`. Then nothing is accepted any more, open requests end, and when the call
+/// returns every connection is closed; a caller that stops waiting cuts off those that are left.
+pub async fn serve(
+    name: &'static str,
+    listener: TcpListener,
+    router: Router,
+    limits: Limits,
+    tls: Option<Tls>,
+    stop: CancellationToken,
+) {
+    announce(name);
+    let door = Arc::new(Door { name, router, limits, tls, stop: stop.clone() });
+    let mut open = JoinSet::new();
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => break,
+            Some(_) = open.join_next(), if !open.is_empty() => {}
+            accepted = listener.accept() => match accepted {
+                Ok((socket, _)) => {
+                    // Those that have ended must not count.
+                    while open.try_join_next().is_some() {}
+                    if open.len() < limits.max_connections {
+                        open.spawn(converse(socket, door.clone()));
+                    } else {
+                        metrics::counter!("groundline_connections_refused_total", "door" => name).increment(1);
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(%error, door = name, "connection not accepted");
+                    sleep(ACCEPT_PAUSE).await;
+                }
+            },
+        }
+        metrics::gauge!("groundline_connections", "door" => name).set(open.len() as f64);
+    }
+    drop(listener);
+    while open.join_next().await.is_some() {}
+    metrics::gauge!("groundline_connections", "door" => name).set(0.0);
+}
+
+/// The door's metrics, from the first scrape on.
+fn announce(door: &'static str) {
+    metrics::gauge!("groundline_connections", "door" => door).set(0.0);
+    metrics::counter!("groundline_connections_refused_total", "door" => door).increment(0);
+    for reason in ["header", "idle", "write", "tls"] {
+        reaped(door, reason, 0);
+    }
+}
+
+fn reaped(door: &'static str, reason: &'static str, by: u64) {
+    metrics::counter!("groundline_connections_reaped_total", "door" => door, "reason" => reason)
+        .increment(by);
+}
+
+/// No waiting for full packets, and a peer that is gone is noticed.
+pub fn tune(socket: &TcpStream) {
+    let keepalive = TcpKeepalive::new().with_time(KEEPALIVE).with_interval(KEEPALIVE / 4);
+    let tuned = socket.set_nodelay(true).and_then(|()| SockRef::from(socket).set_tcp_keepalive(&keepalive));
+    if let Err(error) = tuned {
+        tracing::debug!(%error, "a socket could not be tuned");
+    }
+}
+
+async fn converse(socket: TcpStream, door: Arc<Door>) {
+    tune(&socket);
+    let Some(tls) = &door.tls else { return exchange(socket, &door).await };
+    let shaken = tokio::select! {
+        () = door.stop.cancelled() => return,
+        shaken = timeout(door.limits.patience.header, tls.http().accept(socket)) => shaken,
+    };
+    match shaken {
+        Ok(Ok(stream)) => exchange(stream, &door).await,
+        Ok(Err(error)) => {
+            reaped(door.name, "tls", 1);
+            tracing::debug!(%error, door = door.name, "no TLS");
+        }
+        Err(_) => reaped(door.name, "header", 1),
+    }
+}
+
+/// Serves one connection until it ends, is idle for too long, or does too little.
+async fn exchange<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(stream: S, door: &Door) {
+    let pulse = Pulse::new();
+    let (router, pace, asked) =
+        (TowerToHyperService::new(door.router.clone()), door.limits.pace, pulse.clone());
+    let service = service_fn(move |request: Request<Incoming>| {
+        let asked = Asked::begin(&asked);
+        let answer = router.call(request.map(|body| Body::new(Paced::new(body, pace))));
+        async move { Ok::<_, Infallible>(answer.await?.map(|body| Answer::new(body, asked))) }
+    });
+    let builder = builder(&door.limits);
+    let io = TokioIo::new(Noted::new(stream, pulse.clone()));
+    let mut connection = pin!(builder.serve_connection(io, service));
+    let (mut stopping, mut farewell) = (false, false);
+    let mut next = Duration::ZERO;
+    loop {
+        tokio::select! {
+            ended = connection.as_mut() => {
+                if let Err(error) = ended {
+                    tracing::debug!(%error, door = door.name, "connection ended");
+                }
+                return;
+            }
+            () = door.stop.cancelled(), if !stopping => {
+                stopping = true;
+                connection.as_mut().graceful_shutdown();
+            }
+            () = sleep(next) => match pulse.verdict(&door.limits.patience) {
+                Verdict::Fine(wait) => next = wait.max(Duration::from_millis(1)),
+                Verdict::Idle if !farewell => {
+                    farewell = true;
+                    reaped(door.name, "idle", 1);
+                    connection.as_mut().graceful_shutdown();
+                    next = FAREWELL;
+                }
+                Verdict::Idle => return,
+                Verdict::Slow(what) => return reaped(door.name, what, 1),
+            },
+        }
+    }
+}
+
+fn builder(limits: &Limits) -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    // Its own timeout would also end connections that wait for their next request.
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(None);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(PING_EVERY)
+        .keep_alive_timeout(PING_TIMEOUT)
+        .max_concurrent_streams(limits.max_streams)
+        .max_header_list_size(u32::try_from(MAX_HEAD).unwrap_or(u32::MAX))
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW);
+    builder
+}

@@ -1,0 +1,65 @@
+//! As much of the PostgreSQL protocol as tests of the door need, over any stream.
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+pub struct Pg<S>(S);
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Pg<S> {
+    /// Logs in. The error is what the server said.
+    pub async fn login(stream: S, password: Option<&str>) -> Result<Self, String> {
+        let mut pg = Pg(stream);
+        let mut startup = 196_608i32.to_be_bytes().to_vec();
+        startup.extend_from_slice(b"user\0me\0database\0groundline\0\0");
+        pg.0.write_i32(startup.len() as i32 + 4).await.map_err(|e| e.to_string())?;
+        pg.0.write_all(&startup).await.map_err(|e| e.to_string())?;
+        loop {
+            match pg.message().await {
+                // AuthenticationCleartextPassword
+                Some((b'R', body)) if body == [0, 0, 0, 3] => {
+                    let password = password.ok_or("a password is asked for")?;
+                    pg.send(b'p', format!("{password}\0").as_bytes()).await;
+                }
+                Some((b'E', body)) => return Err(String::from_utf8_lossy(&body).into_owned()),
+                Some((b'Z', _)) => return Ok(pg),
+                Some(_) => {}
+                None => return Err("closed".to_owned()),
+            }
+        }
+    }
+
+    async fn send(&mut self, kind: u8, body: &[u8]) {
+        self.0.write_u8(kind).await.unwrap();
+        self.0.write_i32(body.len() as i32 + 4).await.unwrap();
+        self.0.write_all(body).await.unwrap();
+        self.0.flush().await.unwrap();
+    }
+
+    async fn message(&mut self) -> Option<(u8, Vec<u8>)> {
+        let kind = self.0.read_u8().await.ok()?;
+        let length = self.0.read_i32().await.ok()?;
+        let mut body = vec![0; length as usize - 4];
+        self.0.read_exact(&mut body).await.ok()?;
+        Some((kind, body))
+    }
+
+    /// Rows and errors as one text.
+    pub async fn query(&mut self, sql: &str) -> String {
+        self.send(b'Q', format!("{sql}\0").as_bytes()).await;
+        let mut told = Vec::new();
+        while let Some((kind, body)) = self.message().await {
+            match kind {
+                b'D' | b'E' => told.push(String::from_utf8_lossy(&body).into_owned()),
+                b'Z' => break,
+                _ => {}
+            }
+        }
+        told.join("\n")
+    }
+}
+
+/// Asks for encryption: what the server answers is S for yes and N for no.
+pub async fn asks_for_tls<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut S) -> u8 {
+    stream.write_i32(8).await.unwrap();
+    stream.write_i32(80_877_103).await.unwrap();
+    stream.read_u8().await.unwrap()
+}
