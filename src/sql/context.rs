@@ -294,7 +294,9 @@ async fn drive(
     to: mpsc::Sender<Item>,
 ) {
     let _permit = permit;
-    match execute(&core, work, &flag).await {
+    // The snapshots in it keep the files from being deleted until the last row was read.
+    let state = query_state(&core.context);
+    match execute(&state, work, &flag).await {
         Err(error) => drop(head.send(Err(error))),
         Ok(rows) => {
             if head.send(Ok(rows.schema())).is_ok() {
@@ -304,8 +306,11 @@ async fn drive(
     }
 }
 
-async fn execute(core: &Core, work: Work, flag: &Flag) -> Result<SendableRecordBatchStream, SqlError> {
-    let state = query_state(&core.context);
+async fn execute(
+    state: &SessionState,
+    work: Work,
+    flag: &Flag,
+) -> Result<SendableRecordBatchStream, SqlError> {
     let plan = match work {
         Work::Text(sql) => state.statement_to_plan(guard::parse(&sql)?).await?,
         Work::Parsed(statement) => {

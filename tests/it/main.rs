@@ -1,5 +1,6 @@
 //! One test crate: a file per room, and flow, recovery and tidy across rooms.
 
+mod compaction;
 mod config;
 mod conformance;
 mod dialect;
