@@ -7,7 +7,7 @@ use crate::domain::id::TraceId;
 use crate::domain::time::{Clock, SystemClock};
 use crate::ingest::{Door, annotations_router, grpc_router, http_router};
 use crate::journal::{Journal, JournalError};
-use crate::lake::{FlushHandle, Lake, LakeError};
+use crate::lake::{FlushHandle, Lake, LakeError, Upkeep};
 use crate::net::{Access, Limits, Reloader, Tls};
 use crate::sample::{Progress, Queue, RuleError, Sampler, compile};
 use crate::score::{ModelError, Registry, Scorer};
@@ -187,6 +187,11 @@ impl App {
 
     fn start_loops(&mut self, rooms: Rooms, config: &Config) {
         self.flush = tokio::spawn(rooms.flush.run(self.stop_flush.clone()));
+        let (upkeep, stop) = (Upkeep::new(rooms.lake), self.stop_loops.clone());
+        self.loops.spawn(async move {
+            upkeep.run(stop).await;
+            Ok(())
+        });
         let stop = self.stop_loops.clone();
         self.loops.spawn(async move { Ok(rooms.sampler.run(stop).await?) });
         let scorer = Arc::new(Scorer {

@@ -100,6 +100,13 @@ impl Config {
                     .to_owned(),
             );
         }
+        if self.lake.vacuum_after_s.saturating_mul(1_000) <= self.sql.timeout_ms {
+            faults.push(
+                "lake.vacuum_after_s is not above sql.timeout_ms: another server on the same bucket would delete files \
+                 that a query still reads"
+                    .to_owned(),
+            );
+        }
         self.address_faults(&mut faults);
         if self.journal.max_frame_bytes < self.ingest.max_request_bytes as u64 {
             faults.push(

@@ -16,6 +16,11 @@ impl UnixNanos {
         self.0.div_euclid(1_000)
     }
 
+    /// Milliseconds, rounded down.
+    pub fn millis(self) -> i64 {
+        self.0.div_euclid(1_000_000)
+    }
+
     /// How many nanoseconds have passed since `earlier`; negative if it is later.
     pub fn since(self, earlier: UnixNanos) -> i64 {
         self.0.saturating_sub(earlier.0)

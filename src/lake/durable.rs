@@ -127,3 +127,46 @@ impl MultipartUpload for DurableUpload {
 pub fn open(root: PathBuf) -> Arc<dyn ObjectStore> {
     Arc::new(DurableLocal::new(root))
 }
+
+/// Deletes what writes that a crash cut short have left below `root`: the local store writes to `<name>#<number>`, which
+/// no listing shows, and renames it when it is whole. Nothing may be writing when this is called.
+pub fn remove_unfinished(root: &std::path::Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(root)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            remove_unfinished(&entry.path())?;
+        } else if is_unfinished(&entry.file_name().to_string_lossy()) {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn is_unfinished(name: &str) -> bool {
+    name.rsplit_once('#').is_some_and(|(name, number)| {
+        let ours =
+            name.ends_with(".parquet") || name.ends_with(".json") || name.ends_with("_last_checkpoint");
+        ours && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_crash_cut_short_is_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("spans/_delta_log");
+        std::fs::create_dir_all(&log).unwrap();
+        let (gone, stays) = (
+            [folder.path().join("spans/a.parquet#1"), log.join("00000000000000000001.json#12")],
+            [folder.path().join("spans/a.parquet"), folder.path().join("spans/notes#1"), log.join("x.json#")],
+        );
+        for file in gone.iter().chain(&stays) {
+            std::fs::write(file, "x").unwrap();
+        }
+        remove_unfinished(folder.path()).unwrap();
+        assert!(gone.iter().all(|file| !file.exists()) && stays.iter().all(|file| file.exists()));
+    }
+}

@@ -5,10 +5,14 @@
 //! costs nothing: each table's commit says which frames it holds.
 
 use super::lake::{Lake, LakeError};
-use super::manifest::Manifest;
+use super::manifest::{Manifest, SharedManifest};
+use super::snapshot::DataFile;
+use super::tail::{HotTable, Sealed};
 use super::writer;
 use crate::domain::columns::Table;
 use crate::journal::{Journal, JournalError};
+use object_store::path::Path;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -27,7 +31,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub struct FlushHandle {
     lake: Arc<Lake>,
     journal: Journal,
-    manifests: Vec<Manifest>,
+    manifests: Vec<SharedManifest>,
     start: u64,
 }
 
@@ -37,7 +41,7 @@ impl FlushHandle {
     pub async fn catch_up(
         lake: Arc<Lake>,
         journal: Journal,
-        manifests: Vec<Manifest>,
+        manifests: Vec<SharedManifest>,
     ) -> Result<Self, LakeError> {
         let cursor = journal.cursor(CURSOR)?;
         let (to, from) = (journal.clone(), lake.clone());
@@ -88,7 +92,7 @@ impl FlushHandle {
         let upto = self.lake.applied();
         // One table that cannot be written must not keep the others from their files.
         let mut failed = None;
-        for manifest in &mut self.manifests {
+        for manifest in &self.manifests {
             if let Err(error) = flush_table(&self.lake, manifest).await {
                 failed = Some(error);
             }
@@ -100,31 +104,37 @@ impl FlushHandle {
     }
 }
 
-async fn flush_table(lake: &Arc<Lake>, manifest: &mut Manifest) -> Result<(), LakeError> {
-    let table = manifest.table;
-    let Some((first, last, batches)) = lake.seal(table) else { return Ok(()) };
-    let started = Instant::now();
-    let config = lake.config.clone();
-    let committed = async {
-        let written = tokio::task::spawn_blocking(move || writer::write(table, &batches, &config)).await??;
-        let bytes = written.bytes.len();
-        manifest.append(first, last, written).await?;
-        Ok::<usize, LakeError>(bytes)
-    };
-    match committed.await {
-        Ok(bytes) => {
-            lake.flushed(table, last, manifest.files()?);
-            let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-            metrics::counter!("groundline_flush_bytes_total", "table" => table.name()).increment(bytes);
-            metrics::histogram!("groundline_flush_seconds", "table" => table.name())
-                .record(started.elapsed().as_secs_f64());
-            Ok(())
-        }
-        Err(error) => {
-            lake.unseal(table);
-            Err(error)
+/// Writes the hot rows of one table and commits them.
+pub(super) async fn flush_table(lake: &Arc<Lake>, manifest: &SharedManifest) -> Result<(), LakeError> {
+    let table = manifest.lock().await.table;
+    // After rows of a flush that failed come those that were read since.
+    while let Some(sealed) = lake.seal(table) {
+        let again = sealed.again;
+        flush_sealed(lake, manifest, table, sealed).await?;
+        if !again {
+            break;
         }
     }
+    Ok(())
+}
+
+async fn flush_sealed(
+    lake: &Arc<Lake>,
+    manifest: &SharedManifest,
+    table: Table,
+    sealed: Sealed,
+) -> Result<(), LakeError> {
+    let started = Instant::now();
+    let (config, batches, last) = (lake.config.clone(), sealed.batches, sealed.last);
+    let written = tokio::task::spawn_blocking(move || writer::write(table, &batches, &config)).await??;
+    let bytes = u64::try_from(written.bytes.len()).unwrap_or(u64::MAX);
+    let mut manifest = manifest.lock().await;
+    manifest.append(sealed.first, last, written).await?;
+    lake.flushed(table, last, manifest.files()?);
+    metrics::counter!("groundline_flush_bytes_total", "table" => table.name()).increment(bytes);
+    metrics::histogram!("groundline_flush_seconds", "table" => table.name())
+        .record(started.elapsed().as_secs_f64());
+    Ok(())
 }
 
 impl Lake {
@@ -146,25 +156,40 @@ impl Lake {
             || tables.values().any(|t| t.waited().is_some_and(|waited| waited >= interval))
     }
 
-    fn seal(&self, table: Table) -> Option<(u64, u64, Vec<arrow::array::RecordBatch>)> {
-        let mut tables = self.tables.write();
-        let known = tables.get_mut(&table)?;
-        let first = known.position + 1;
-        known.seal().map(|(last, batches)| (first, last, batches))
+    fn seal(&self, table: Table) -> Option<Sealed> {
+        self.tables.write().get_mut(&table)?.seal()
     }
 
-    fn unseal(&self, table: Table) {
-        if let Some(known) = self.tables.write().get_mut(&table) {
-            known.unseal();
-        }
-    }
-
-    fn flushed(&self, table: Table, last: u64, files: Vec<super::snapshot::DataFile>) {
-        metrics::gauge!("groundline_table_files", "table" => table.name()).set(files.len() as f64);
+    fn flushed(&self, table: Table, last: u64, files: Vec<DataFile>) {
+        measure(table, &files);
         if let Some(known) = self.tables.write().get_mut(&table) {
             known.flushed(last, files);
         }
     }
+
+    /// Lets later snapshots see the files of `manifest`, unless the log has rows that are also still hot: a flush whose
+    /// commit is there and whose answer was lost publishes them when it is tried again.
+    pub(super) async fn publish(&self, manifest: &Manifest) -> Result<(), LakeError> {
+        let (table, position, files) = (manifest.table, manifest.position().await?, manifest.files()?);
+        if let Some(known) = self.tables.write().get_mut(&table)
+            && known.position >= position
+        {
+            measure(table, &files);
+            known.publish(files);
+        }
+        Ok(())
+    }
+
+    /// Files that a snapshot of `table` may still read.
+    pub(super) fn pinned(&self, table: Table) -> HashSet<Path> {
+        self.tables.read().get(&table).map(HotTable::pinned).unwrap_or_default()
+    }
+}
+
+fn measure(table: Table, files: &[DataFile]) {
+    let bytes: u64 = files.iter().map(|file| file.bytes).sum();
+    metrics::gauge!("groundline_table_files", "table" => table.name()).set(files.len() as f64);
+    metrics::gauge!("groundline_table_bytes", "table" => table.name()).set(bytes as f64);
 }
 
 /// How far a reading of the journal came.

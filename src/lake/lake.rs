@@ -2,7 +2,7 @@
 
 use super::config::Config;
 use super::join::Waiting;
-use super::manifest::Manifest;
+use super::manifest::{Manifest, SharedManifest};
 use super::snapshot::TableSnapshot;
 use super::store::LakeStore;
 use super::tail::HotTable;
@@ -13,7 +13,8 @@ use crate::domain::frame::{FrameError, FrameKind, Part};
 use crate::domain::merge::merge_content;
 use crate::domain::time::{Clock, UnixNanos};
 use crate::journal::{Frame, JournalError};
-use arrow::array::{AsArray, RecordBatch};
+use arrow::array::{AsArray, BooleanArray, RecordBatch};
+use arrow::datatypes::TimestampMicrosecondType;
 use object_store::ObjectStore;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
@@ -51,6 +52,19 @@ pub enum LakeError {
     /// A frame of the journal.
     #[error(transparent)]
     Frame(#[from] FrameError),
+    /// A merge would have lost rows; the old files stay.
+    #[error("a merge read {read} rows, left out {left_out} and wrote {written}; the old files stay")]
+    RowsLost {
+        /// Rows of the inputs.
+        read: u64,
+        /// Rows of the output.
+        written: u64,
+        /// Rows that were to be left out.
+        left_out: u64,
+    },
+    /// The server stops.
+    #[error("stopped")]
+    Stopped,
     /// A task of ours was cancelled.
     #[error("flush was cancelled: {0}")]
     Task(#[from] tokio::task::JoinError),
@@ -60,10 +74,11 @@ pub enum LakeError {
 pub struct Lake {
     pub(super) config: Config,
     pub(super) tables: RwLock<BTreeMap<Table, HotTable>>,
+    pub(super) manifests: Vec<SharedManifest>,
+    pub(super) clock: Arc<dyn Clock>,
     stores: BTreeMap<Table, Arc<dyn ObjectStore>>,
     seen: Mutex<Seen>,
     applied: watch::Sender<u64>,
-    clock: Arc<dyn Clock>,
 }
 
 /// What the loop remembers between frames.
@@ -80,20 +95,29 @@ impl Lake {
         data_dir: &Path,
         clock: Arc<dyn Clock>,
         journal_id: u32,
-    ) -> Result<(Arc<Lake>, Vec<Manifest>), LakeError> {
-        let store = LakeStore::open(&config, data_dir)?;
+    ) -> Result<(Arc<Lake>, Vec<SharedManifest>), LakeError> {
+        Self::open_in(&LakeStore::open(&config, data_dir)?, config, clock, journal_id).await
+    }
+
+    /// [`Lake::open`] in a store.
+    pub(super) async fn open_in(
+        store: &LakeStore,
+        config: Config,
+        clock: Arc<dyn Clock>,
+        journal_id: u32,
+    ) -> Result<(Arc<Lake>, Vec<SharedManifest>), LakeError> {
         let (mut tables, mut stores, mut windows) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut manifests = Vec::new();
         for table in Table::ALL {
-            let manifest = Manifest::open(&store, table, journal_id).await?;
+            let manifest = Manifest::open(store, table, journal_id, clock.clone()).await?;
             tables.insert(table, HotTable::new(table, manifest.files()?, manifest.position().await?));
             stores.insert(table, manifest.store.clone());
             windows.insert(table, recent(&manifest, &config, clock.now()).await?);
-            manifests.push(manifest);
+            manifests.push(Arc::new(tokio::sync::Mutex::new(manifest)));
         }
         let seen = Mutex::new(Seen { windows, waiting: Waiting::new(config.join_wait_ms) });
-        let lake =
-            Lake { config, tables: RwLock::new(tables), stores, seen, applied: watch::channel(0).0, clock };
+        let (tables, applied) = (RwLock::new(tables), watch::channel(0).0);
+        let lake = Lake { config, tables, manifests: manifests.clone(), clock, stores, seen, applied };
         Ok((Arc::new(lake), manifests))
     }
 
@@ -114,7 +138,7 @@ impl Lake {
         let since = self.clock.now().micros().saturating_sub(window.saturating_mul(1_000_000));
         let mut batches = snapshot.hot;
         for file in snapshot.files.iter().filter(|f| f.max_time.is_none_or(|time| time >= since)) {
-            batches.extend(super::writer::read_columns(&snapshot.store, &file.path, &[column]).await?);
+            batches.extend(super::read::read_columns(&snapshot.store, file, &[column]).await?);
         }
         let columns =
             batches.iter().filter_map(|b| b.column_by_name(column)?.as_string_opt::<i32>().cloned());
@@ -200,7 +224,7 @@ impl Lake {
     }
 }
 
-/// The keys of the rows that were committed within the window.
+/// The keys of the rows that came within the window.
 async fn recent(manifest: &Manifest, config: &Config, now: UnixNanos) -> Result<Window, LakeError> {
     let mut window = Window::new(config.duplicate_window_s, config.duplicate_window_ids, now);
     let names = window::key_columns(manifest.table);
@@ -208,13 +232,30 @@ async fn recent(manifest: &Manifest, config: &Config, now: UnixNanos) -> Result<
         return Ok(window);
     }
     let millis = i64::try_from(config.duplicate_window_s).unwrap_or(i64::MAX).saturating_mul(1_000);
-    let since = now.0 / 1_000_000 - millis;
-    for path in manifest.files_since(since)? {
-        for batch in super::writer::read_columns(&manifest.store, &path, names).await? {
+    let since = now.millis().saturating_sub(millis);
+    let mut names = names.to_vec();
+    names.extend(manifest.table.schema().column_with_name(RECEIVED).map(|_| RECEIVED));
+    // The oldest files come first, because the window forgets what it was told first.
+    for file in manifest.log_files()?.iter().filter(|file| file.arrived >= since) {
+        for batch in super::read::read_columns(&manifest.store, &file.file, &names).await? {
+            // A merged file has older rows as well; they would push the recent ones out.
+            let batch = received_since(batch, since.saturating_mul(1_000))?;
             for key in window::keys(manifest.table, &batch).unwrap_or_default() {
                 window.insert(key, now);
             }
         }
     }
     Ok(window)
+}
+
+/// When the server received a row, where a table says it.
+const RECEIVED: &str = "received_at";
+
+/// The rows that were received at `micros` since 1970 or later; all rows of a table that does not say it.
+fn received_since(batch: RecordBatch, micros: i64) -> Result<RecordBatch, arrow::error::ArrowError> {
+    let received =
+        batch.column_by_name(RECEIVED).and_then(|c| c.as_primitive_opt::<TimestampMicrosecondType>());
+    let Some(received) = received else { return Ok(batch) };
+    let recent: BooleanArray = received.iter().map(|at| Some(at.is_none_or(|at| at >= micros))).collect();
+    arrow::compute::filter_record_batch(&batch, &recent)
 }

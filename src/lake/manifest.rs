@@ -1,4 +1,4 @@
-//! A Delta table: open or create it, list its files, commit one more.
+//! A Delta table: open or create it, list its files, commit one more, replace some by one.
 
 use super::lake::LakeError;
 use super::path::DataPath;
@@ -6,20 +6,29 @@ use super::snapshot::DataFile;
 use super::store::LakeStore;
 use super::writer::Written;
 use crate::domain::columns::Table;
+use crate::domain::time::Clock;
 use bytes::Bytes;
 use deltalake::kernel::engine::arrow_conversion::TryIntoKernel;
-use deltalake::kernel::transaction::{CommitBuilder, CommitProperties};
-use deltalake::kernel::{Action, Add, LogicalFileView, StructType, Transaction};
+use deltalake::kernel::transaction::{CommitBuilder, CommitProperties, TransactionError};
+use deltalake::kernel::{Action, Add, LogicalFileView, Remove, StructType, Transaction};
 use deltalake::logstore::{StorageConfig, default_logstore};
 use deltalake::operations::create::CreateBuilder;
 use deltalake::protocol::{DeltaOperation, SaveMode};
+use deltalake::table::state::DeltaTableState;
 use deltalake::{DeltaTable, DeltaTableError};
+use futures::TryStreamExt;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 use serde_json::Value as Json;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 use uuid::Uuid;
+
+/// How often a replacement is tried anew because another server has committed meanwhile.
+const REPLACE_ATTEMPTS: usize = 10;
+
+/// A table that the flush loop and upkeep share. Who commits holds it, and publishes the files before letting go.
+pub type SharedManifest = Arc<tokio::sync::Mutex<Manifest>>;
 
 /// One table of the lake.
 pub struct Manifest {
@@ -31,11 +40,36 @@ pub struct Manifest {
     /// Under which application id the Delta log keeps the journal position. It names the journal, because sequence
     /// numbers of another one, on the same bucket or in the place of a deleted one, mean other rows.
     app_id: String,
+    /// Whether a commit may be there whose answer was lost, and the log could not be asked either.
+    in_doubt: bool,
+    clock: Arc<dyn Clock>,
+}
+
+/// A file of the table's newest known version.
+#[derive(Debug, Clone)]
+pub struct LogFile {
+    /// The file.
+    pub file: DataFile,
+    /// When its newest row was committed, milliseconds since 1970. A merged file has it from its inputs.
+    pub arrived: i64,
+}
+
+/// A file that was put and waits for its commit.
+pub struct NewFile {
+    path: Path,
+    size: usize,
+    stats: String,
+    arrived: i64,
 }
 
 impl Manifest {
     /// Opens the table, and creates it if it is not there.
-    pub async fn open(lake: &LakeStore, table: Table, journal_id: u32) -> Result<Self, LakeError> {
+    pub async fn open(
+        lake: &LakeStore,
+        table: Table,
+        journal_id: u32,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, LakeError> {
         let at = lake.table(table.name())?;
         let log = default_logstore(at.table.clone(), at.root, &at.url, &StorageConfig::default());
         let mut delta = DeltaTable::new(log.clone());
@@ -50,7 +84,8 @@ impl Manifest {
                 .with_columns(schema.fields().cloned())
                 .await?;
         }
-        Ok(Self { table, store: at.table, delta, app_id: format!("groundline-{journal_id:08x}") })
+        let app_id = format!("groundline-{journal_id:08x}");
+        Ok(Self { table, store: at.table, delta, app_id, in_doubt: false, clock })
     }
 
     /// The journal position up to which the table has everything; 0 for a new table.
@@ -67,16 +102,43 @@ impl Manifest {
         Ok(data.iter().map(|view| data_file(&view, self.table)).collect())
     }
 
-    /// Files that were committed at or after `millis` since 1970.
-    pub fn files_since(&self, millis: i64) -> Result<Vec<Path>, LakeError> {
+    /// The same files with the time of their newest row, oldest first.
+    pub fn log_files(&self) -> Result<Vec<LogFile>, LakeError> {
         let data = self.delta.snapshot()?.log_data();
-        let recent = data.iter().filter(|view| view.modification_time() >= millis);
-        Ok(recent.map(|view| view.object_store_path()).collect())
+        let file = |view: LogicalFileView| LogFile {
+            file: data_file(&view, self.table),
+            arrived: view.modification_time(),
+        };
+        let mut files: Vec<LogFile> = data.iter().map(file).collect();
+        files.sort_by_key(|file| file.arrived);
+        Ok(files)
+    }
+
+    /// Learns what others have committed.
+    pub async fn refresh(&mut self) -> Result<(), LakeError> {
+        self.delta.update_state().await?;
+        self.in_doubt = false;
+        Ok(())
+    }
+
+    /// Like [`Manifest::refresh`], from the last checkpoint on: older entries of the log are not needed after it.
+    pub async fn reload(&mut self) -> Result<(), LakeError> {
+        let log = self.delta.log_store();
+        self.delta.state = Some(DeltaTableState::try_new(log.as_ref(), None).await?);
+        self.in_doubt = false;
+        Ok(())
     }
 
     /// Puts the file and commits it together with the journal position `last`. When it returns, both are durable.
+    /// The same call may be made again after an error, also if the commit is there and its answer was lost.
     pub async fn append(&mut self, first: u64, last: u64, written: Written) -> Result<(), LakeError> {
+        if self.in_doubt {
+            self.refresh().await?;
+        }
         let position = self.position().await?;
+        if position >= last {
+            return Ok(());
+        }
         if position >= first {
             return Err(DeltaTableError::generic(format!(
                 "{} has the journal up to {position}, and rows from {first} on would be there twice; restart the server",
@@ -85,43 +147,152 @@ impl Manifest {
             .into());
         }
         let path = DataPath { first, last, tag: Uuid::new_v4().as_fields().0 }.path();
-        let size = i64::try_from(written.bytes.len()).unwrap_or(i64::MAX);
-        let stats = stats_json(self.table, &written);
-        self.store.put(&path, Bytes::from(written.bytes).into()).await?;
-        let add = Add {
-            path: path.to_string(),
-            size,
-            modification_time: now_millis(),
-            data_change: true,
-            stats: Some(stats),
-            ..Add::default()
-        };
-        let Err(error) = self.commit(add, last).await else { return Ok(()) };
+        let file = put(&self.store, self.table, path, written, self.now_millis()).await?;
+        let Err(error) = self.commit_append(file, last).await else { return Ok(()) };
         // The commit may be there although its answer was lost. Only the log knows, and to write again would store
         // the rows twice.
-        self.delta.update_state().await?;
+        self.in_doubt = true;
+        self.refresh().await?;
         if self.position().await? >= last { Ok(()) } else { Err(error) }
     }
 
-    async fn commit(&mut self, add: Add, last: u64) -> Result<(), LakeError> {
+    async fn commit_append(&mut self, file: NewFile, last: u64) -> Result<(), LakeError> {
         let position = i64::try_from(last).unwrap_or(i64::MAX);
-        let properties = CommitProperties::default().with_application_transaction(
-            Transaction::new_with_last_update(self.app_id.clone(), position, Some(now_millis())),
-        );
+        let properties = commit_properties().with_application_transaction(Transaction::new_with_last_update(
+            self.app_id.clone(),
+            position,
+            Some(self.now_millis()),
+        ));
         let operation = DeltaOperation::Write { mode: SaveMode::Append, partition_by: None, predicate: None };
+        self.commit(properties, vec![Action::Add(file.add(true))], operation).await
+    }
+
+    /// Replaces the files `old` by `new`, or by nothing, in one commit; `dropped` says that rows go for good. False if
+    /// that cannot be because another server has removed some of `old` meanwhile: then nothing has changed.
+    ///
+    /// When it returns an error, the commit may or may not be there; the next [`Manifest::refresh`] tells.
+    pub async fn replace(
+        &mut self,
+        old: &HashSet<Path>,
+        new: Option<NewFile>,
+        dropped: bool,
+    ) -> Result<bool, LakeError> {
+        let adds: Vec<Action> = new.iter().map(|file| Action::Add(file.add(dropped))).collect();
+        let operation = match dropped {
+            true => DeltaOperation::Delete { predicate: None },
+            false => DeltaOperation::Optimize { predicate: None, target_size: 0 },
+        };
+        for _ in 0..REPLACE_ATTEMPTS {
+            let mut actions = self.removes(old, dropped)?;
+            // The library lets two merges of the same files both succeed, which would double their rows. So each try is
+            // for the very next version, and a lost try looks at the files again.
+            if actions.len() != old.len() {
+                return Ok(false);
+            }
+            actions.extend(adds.iter().cloned());
+            let next = commit_properties().with_max_retries(0);
+            let Err(error) = self.commit(next, actions, operation.clone()).await else { return Ok(true) };
+            self.in_doubt = true;
+            self.refresh().await?;
+            let files = self.files()?;
+            let done = match &new {
+                Some(new) => files.iter().any(|file| file.path == new.path),
+                None => !files.iter().any(|file| old.contains(&file.path)),
+            };
+            if done {
+                return Ok(true);
+            }
+            if !is_conflict(&error) {
+                return Err(error);
+            }
+        }
+        Ok(false)
+    }
+
+    fn removes(&self, old: &HashSet<Path>, dropped: bool) -> Result<Vec<Action>, LakeError> {
+        let data = self.delta.snapshot()?.log_data();
+        let known = data.iter().filter(|view| old.contains(&view.object_store_path()));
+        let remove = |view: LogicalFileView| {
+            let deletion_timestamp = Some(self.now_millis());
+            Action::Remove(Remove { deletion_timestamp, ..view.remove_action(dropped) })
+        };
+        Ok(known.map(remove).collect())
+    }
+
+    async fn commit(
+        &mut self,
+        properties: CommitProperties,
+        actions: Vec<Action>,
+        operation: DeltaOperation,
+    ) -> Result<(), LakeError> {
         let state = self.delta.snapshot()?;
         let done = CommitBuilder::from(properties)
-            .with_actions(vec![Action::Add(add)])
+            .with_actions(actions)
             .build(Some(state), self.delta.log_store(), operation)
             .await?;
         self.delta.state = Some(done.snapshot());
         Ok(())
     }
+
+    /// Files that commits have removed, with the time, milliseconds since 1970. The log forgets them after a week.
+    pub async fn removed(&self) -> Result<HashMap<Path, i64>, LakeError> {
+        let log = self.delta.log_store();
+        let tombstones = self.delta.snapshot()?.all_tombstones(log.as_ref());
+        let removed = tombstones
+            .map_ok(|t| (Path::from(t.path().as_ref()), t.deletion_timestamp().unwrap_or_default()));
+        Ok(removed.try_collect().await?)
+    }
+
+    fn now_millis(&self) -> i64 {
+        self.clock.now().millis()
+    }
 }
 
-fn now_millis() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+/// Puts a file, to be committed. When it returns, the file is durable, and no part of the table.
+pub async fn put(
+    store: &Arc<dyn ObjectStore>,
+    table: Table,
+    path: Path,
+    written: Written,
+    arrived: i64,
+) -> Result<NewFile, LakeError> {
+    let stats = stats_json(table, &written);
+    let size = written.bytes.len();
+    store.put(&path, Bytes::from(written.bytes).into()).await?;
+    Ok(NewFile { path, size, stats, arrived })
+}
+
+impl NewFile {
+    fn add(&self, data_change: bool) -> Add {
+        Add {
+            path: self.path.to_string(),
+            size: i64::try_from(self.size).unwrap_or(i64::MAX),
+            modification_time: self.arrived,
+            data_change,
+            stats: Some(self.stats.clone()),
+            ..Add::default()
+        }
+    }
+}
+
+/// Log entries are cleaned up by upkeep, so that no commit waits for a listing of the whole log.
+fn commit_properties() -> CommitProperties {
+    CommitProperties::default().with_cleanup_expired_logs(Some(false))
+}
+
+/// Whether another commit was faster.
+fn is_conflict(error: &LakeError) -> bool {
+    matches!(
+        error,
+        LakeError::Delta(
+            DeltaTableError::VersionAlreadyExists(_)
+                | DeltaTableError::Transaction {
+                    source: TransactionError::MaxCommitAttempts(_)
+                        | TransactionError::CommitConflict(_)
+                        | TransactionError::VersionAlreadyExists(_),
+                }
+        )
+    )
 }
 
 fn stats_json(table: Table, written: &Written) -> String {
@@ -156,21 +327,27 @@ fn data_file(view: &LogicalFileView, table: Table) -> DataFile {
 
 #[cfg(test)]
 mod tests {
+    use super::super::path::merged_path;
     use super::*;
+    use crate::domain::time::SystemClock;
     use crate::lake::Config;
 
     fn written() -> Written {
         Written { bytes: b"PAR1".to_vec(), rows: 1, min_time: Some(1), max_time: Some(2) }
     }
 
+    async fn open(store: &LakeStore) -> Manifest {
+        Manifest::open(store, Table::Spans, 7, Arc::new(SystemClock)).await.unwrap()
+    }
+
     #[tokio::test]
     async fn a_commit_whose_answer_was_lost_is_not_made_again() {
         let folder = tempfile::tempdir().unwrap();
         let store = LakeStore::open(&Config::default(), folder.path()).unwrap();
-        let mut other = Manifest::open(&store, Table::Spans, 7).await.unwrap();
+        let mut other = open(&store).await;
         // As if this one had sent the commit and never heard of it.
-        let mut deaf = Manifest::open(&store, Table::Spans, 7).await.unwrap();
-        let mut deafer = Manifest::open(&store, Table::Spans, 7).await.unwrap();
+        let mut deaf = open(&store).await;
+        let mut deafer = open(&store).await;
         other.append(1, 5, written()).await.unwrap();
         deaf.append(1, 5, written()).await.unwrap();
         assert_eq!((deaf.position().await.unwrap(), deaf.files().unwrap().len()), (5, 1));
@@ -179,7 +356,37 @@ mod tests {
             deafer.append(1, 7, written()).await.unwrap_err();
         }
         deaf.append(6, 9, written()).await.unwrap();
-        let reopened = Manifest::open(&store, Table::Spans, 7).await.unwrap();
+        let reopened = open(&store).await;
         assert_eq!((reopened.position().await.unwrap(), reopened.files().unwrap().len()), (9, 2));
+    }
+
+    async fn merge(into: &mut Manifest, tag: u128, old: &HashSet<Path>) -> bool {
+        let path = merged_path(Uuid::from_u128(tag));
+        let new = put(&into.store, Table::Spans, path, written(), 1).await.unwrap();
+        into.replace(old, Some(new), false).await.unwrap()
+    }
+
+    /// The library alone would let both succeed, and the rows would be there twice.
+    #[tokio::test]
+    async fn of_two_servers_that_merge_the_same_files_one_succeeds() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = LakeStore::open(&Config::default(), folder.path()).unwrap();
+        let mut one = open(&store).await;
+        one.append(1, 1, written()).await.unwrap();
+        one.append(2, 2, written()).await.unwrap();
+        let mut other = open(&store).await;
+        let old: HashSet<Path> = one.files().unwrap().into_iter().map(|f| f.path).collect();
+        assert!(merge(&mut one, 1, &old).await);
+        // Another's append does not stop a merge.
+        one.append(3, 3, written()).await.unwrap();
+        assert!(!merge(&mut other, 2, &old).await);
+        let paths = |m: &Manifest| m.files().unwrap().into_iter().map(|f| f.path).collect::<HashSet<_>>();
+        assert_eq!((paths(&other).len(), paths(&other)), (2, paths(&one)));
+        one.append(4, 4, written()).await.unwrap();
+        let old = paths(&other);
+        assert!(merge(&mut other, 3, &old).await);
+        let reopened = open(&store).await;
+        assert_eq!((reopened.files().unwrap().len(), reopened.position().await.unwrap()), (2, 4));
+        assert_eq!(reopened.removed().await.unwrap().len(), 4);
     }
 }

@@ -1,6 +1,7 @@
 //! Names of data files: which journal frames a file holds, readable from its name.
 
 use object_store::path::Path;
+use uuid::Uuid;
 
 /// The name of a data file below its table's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,12 @@ impl DataPath {
         let tag = u32::from_str_radix(tag, 16).ok()?;
         Some(Self { first: first.parse().ok()?, last: last.parse().ok()?, tag })
     }
+}
+
+/// The path of a file that was merged from others, relative to the table. It may hold rows of several journals, so it
+/// names no frames.
+pub fn merged_path(id: Uuid) -> Path {
+    Path::from(format!("merged-{}.parquet", id.simple()))
 }
 
 #[cfg(test)]

@@ -47,6 +47,7 @@ impl LakeStore {
             let url =
                 Url::from_directory_path(&root).map_err(|()| LakeError::Url(root.display().to_string()))?;
             let prefix = StorePath::from_absolute_path(&root)?;
+            durable::remove_unfinished(&root).map_err(|e| LakeError::Folder(root.clone(), e))?;
             return Ok(Self { root: durable::open(root), prefix, url });
         }
         let mut text = config.url.clone();
@@ -57,6 +58,13 @@ impl LakeStore {
         let bucket = url.host_str().ok_or_else(|| LakeError::Url(config.url.clone()))?;
         let root: Arc<dyn ObjectStore> = Arc::new(s3(config, bucket)?);
         Ok(Self { root, prefix: StorePath::from_url_path(url.path())?, url })
+    }
+
+    /// A lake in `root`, for tests of stores that fail.
+    #[cfg(test)]
+    pub fn over(root: Arc<dyn ObjectStore>) -> Self {
+        let url = Url::parse("memory:///lake/").expect("an address");
+        Self { root, prefix: StorePath::from("lake"), url }
     }
 
     /// The store of the table `name`.

@@ -6,8 +6,9 @@ use crate::domain::columns::Table;
 use crate::domain::span::{Dialect, Llm};
 use arrow::array::{Array, AsArray, RecordBatch, StringArray};
 use arrow::compute::concat_batches;
-use std::collections::HashMap;
-use std::sync::Arc;
+use object_store::path::Path;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 /// A span's identity as stored: tenant, and trace and span id in hex. Ids are no secret, so content of one tenant must not
@@ -33,6 +34,18 @@ pub struct HotBatch {
     joinable: HashMap<SpanKey, usize>,
 }
 
+/// Rows that a flush writes.
+pub struct Sealed {
+    /// Sequence number of the first frame that they may come from.
+    pub first: u64,
+    /// Sequence number of the last frame that they come from.
+    pub last: u64,
+    /// The rows.
+    pub batches: Vec<RecordBatch>,
+    /// Whether they were sealed before; then younger rows may wait behind them.
+    pub again: bool,
+}
+
 /// What is known of one table: its files and its hot rows.
 pub struct HotTable {
     /// Which.
@@ -41,6 +54,8 @@ pub struct HotTable {
     pub files: Arc<Vec<DataFile>>,
     /// Frames up to here are in the files.
     pub position: u64,
+    /// Every list of files that a query may still read from.
+    read: Vec<Weak<Vec<DataFile>>>,
     batches: Vec<HotBatch>,
     /// How many batches at the head a flush is writing; they must not change.
     sealed: usize,
@@ -51,9 +66,11 @@ pub struct HotTable {
 impl HotTable {
     /// A table with nothing hot.
     pub fn new(table: Table, files: Vec<DataFile>, position: u64) -> Self {
+        let files = Arc::new(files);
         Self {
             table,
-            files: Arc::new(files),
+            read: vec![Arc::downgrade(&files)],
+            files,
             position,
             batches: Vec::new(),
             sealed: 0,
@@ -124,16 +141,18 @@ impl HotTable {
         self.oldest.map(|since| since.elapsed())
     }
 
-    /// Seals all hot rows for a flush and gives them with the last frame that they came from.
-    pub fn seal(&mut self) -> Option<(u64, Vec<RecordBatch>)> {
-        self.sealed = self.batches.len();
-        let last = self.batches.iter().map(|hot| hot.last).max()?;
-        Some((last, self.hot()))
-    }
-
-    /// The flush failed: the rows may change and be sealed again.
-    pub fn unseal(&mut self) {
-        self.sealed = 0;
+    /// Seals all hot rows for a flush and gives them with the last frame that they came from. Rows of a flush that failed
+    /// stay sealed and are given again alone: their commit may be there although its answer was lost, and then it must
+    /// be the same rows that the log says are there.
+    pub fn seal(&mut self) -> Option<Sealed> {
+        let again = self.sealed > 0;
+        if !again {
+            self.sealed = self.batches.len();
+        }
+        let sealed = &self.batches[..self.sealed];
+        let last = sealed.iter().map(|hot| hot.last).max()?;
+        let batches = sealed.iter().map(|hot| hot.batch.clone()).collect();
+        Some(Sealed { first: self.position + 1, last, batches, again })
     }
 
     /// The flush is committed: the sealed rows are in `files` now.
@@ -141,9 +160,22 @@ impl HotTable {
         self.batches.drain(..self.sealed);
         self.sealed = 0;
         self.position = last;
-        self.files = Arc::new(files);
+        self.publish(files);
         self.bytes = self.batches.iter().map(|hot| batch_bytes(&hot.batch)).sum();
         self.oldest = (!self.batches.is_empty()).then(Instant::now);
+    }
+
+    /// Later snapshots see `files`, which have the same rows but for those that have gone for good.
+    pub fn publish(&mut self, files: Vec<DataFile>) {
+        self.files = Arc::new(files);
+        self.read.retain(|list| list.strong_count() > 0);
+        self.read.push(Arc::downgrade(&self.files));
+    }
+
+    /// The files that this and every older snapshot that is still held may read.
+    pub fn pinned(&self) -> HashSet<Path> {
+        let lists = self.read.iter().filter_map(Weak::upgrade);
+        lists.flat_map(|list| list.iter().map(|file| file.path.clone()).collect::<Vec<_>>()).collect()
     }
 
     /// Adds what log records say to the spans that are here; gives back what found none.

@@ -310,7 +310,9 @@ async fn drive(
     to: mpsc::Sender<Item>,
 ) {
     let _permit = permit;
-    match execute(&core, asked).await {
+    // The snapshots in it keep the files from being deleted until the last row was read.
+    let state = query_state(&core.context, asked.scope.clone());
+    match execute(&state, asked).await {
         Err(error) => drop(head.send(Err(error))),
         Ok(rows) => {
             if head.send(Ok(rows.schema())).is_ok() {
@@ -320,8 +322,7 @@ async fn drive(
     }
 }
 
-async fn execute(core: &Core, asked: Asked) -> Result<SendableRecordBatchStream, SqlError> {
-    let state = query_state(&core.context, asked.scope.clone());
+async fn execute(state: &SessionState, asked: Asked) -> Result<SendableRecordBatchStream, SqlError> {
     let plan = match asked.work {
         Work::Text(sql) => state.statement_to_plan(guard::parse(&sql)?).await?,
         Work::Parsed(statement) => {

@@ -1,6 +1,7 @@
 //! One test crate: a file per room, and flow, recovery and tidy across rooms.
 
 mod access;
+mod compaction;
 mod config;
 mod conformance;
 mod dialect;

@@ -1,10 +1,11 @@
 //! Readers that are not ours: psql over the wire, and a Delta library on the files.
 
-use crate::support::{config, count, settled, start};
+use crate::support::{busy, config, count, parquet, settled, start};
 use groundline::app::App;
 use groundline::cli::{Protocol, send_file};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 /// Sends a few captures, so that every table has rows.
 async fn filled(app: &App) {
@@ -79,25 +80,67 @@ for name in sys.argv[2:]:
 os._exit(0)
 ";
 
+/// The tables with how many rows SQL counts in them.
+async fn counted(app: &App) -> Vec<String> {
+    let mut counted = Vec::new();
+    for table in ["spans", "scores", "decisions"] {
+        let rows = count(app.addresses.http, &format!("SELECT count(*) AS n FROM {table}")).await;
+        assert!(rows > 0, "{table} is empty");
+        counted.push(format!("{table} {rows}"));
+    }
+    counted
+}
+
+/// The same as a Delta library counts it.
+fn counted_by_a_library(data_dir: &Path) -> Option<Vec<String>> {
+    let home = std::env::var("HOME").unwrap();
+    let venv = std::env::var("GROUNDLINE_TEST_VENV")
+        .map_or_else(|_| PathBuf::from(home).join(".cache/groundline-test-venv"), PathBuf::from);
+    let mut python = Command::new(venv.join("bin/python"));
+    python.args(["-c", COUNT]).arg(data_dir.join("lake")).args(["spans", "scores", "decisions"]);
+    let output = program(&mut python)?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_delta_library_counts_the_same_rows() {
     let folder = tempfile::tempdir().unwrap();
     let app = start(config(folder.path())).await;
     filled(&app).await;
-    let mut expected = Vec::new();
-    for table in ["spans", "scores", "decisions"] {
-        let rows = count(app.addresses.http, &format!("SELECT count(*) AS n FROM {table}")).await;
-        assert!(rows > 0, "{table} is empty");
-        expected.push(format!("{table} {rows}"));
-    }
+    let expected = counted(&app).await;
     app.stop().await.unwrap();
-    let home = std::env::var("HOME").unwrap();
-    let venv = std::env::var("GROUNDLINE_TEST_VENV")
-        .map_or_else(|_| PathBuf::from(home).join(".cache/groundline-test-venv"), PathBuf::from);
-    let mut python = Command::new(venv.join("bin/python"));
-    python.args(["-c", COUNT]).arg(folder.path().join("lake")).args(["spans", "scores", "decisions"]);
-    let Some(output) = program(&mut python) else { return };
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let counted: Vec<String> = String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
-    assert_eq!(counted, expected);
+    if let Some(counted) = counted_by_a_library(folder.path()) {
+        assert_eq!(counted, expected);
+    }
+}
+
+/// And again after files were merged and the old ones deleted.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_delta_library_counts_the_same_rows_after_compaction() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = start(busy(config(folder.path()))).await;
+    let spans = folder.path().join("lake/spans");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/otlp/openinference-openai");
+    let endpoint = format!("http://{}", app.addresses.otlp_http);
+    let started = Instant::now();
+    for name in ["rag_grounded.pb", "chat.pb", "pii_leak.pb", "toxic.pb"] {
+        let before = parquet(&spans);
+        send_file(&endpoint, Protocol::Http, &fixtures.join(name)).await.unwrap();
+        while parquet(&spans).iter().all(|name| before.contains(name)) {
+            assert!(started.elapsed() < Duration::from_secs(60), "no file was written");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+    settled(&app).await;
+    let merged = |names: &[String]| names.iter().filter(|name| name.starts_with("merged-")).count();
+    while merged(&parquet(&spans)) == 0 || parquet(&spans).len() > 2 {
+        assert!(started.elapsed() < Duration::from_secs(60), "{:?}", parquet(&spans));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let expected = counted(&app).await;
+    app.stop().await.unwrap();
+    if let Some(counted) = counted_by_a_library(folder.path()) {
+        assert_eq!(counted, expected);
+    }
 }

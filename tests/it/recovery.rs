@@ -1,6 +1,6 @@
 //! The server is killed in the middle of its work; what it said yes to is there, once.
 
-use crate::support::{Process, count, query, query_raw, request, span, text};
+use crate::support::{Process, count, parquet, query, query_raw, request, span, text};
 use prost::Message;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -8,17 +8,53 @@ use std::time::{Duration, Instant};
 /// How often the server is killed; GROUNDLINE_KILL_CYCLES makes it more.
 const CYCLES: u64 = 20;
 
+/// Flushes, merges, lets rows go and deletes so often that a kill meets all of it. Log records are kept for a second.
+const BUSY: &str = "
+[lake]
+flush_interval_ms = 100
+compact_interval_ms = 100
+compact_min_files = 2
+vacuum_after_s = 1
+[sql]
+timeout_ms = 900
+[[lake.retention.rules]]
+table = \"log_records\"
+max_age_s = 1
+";
+
 /// `kill -9` in a loop while requests are sent: every acknowledged span is there afterwards, none twice, and every
 /// sampled trace is scored exactly once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kill_nine_loses_and_doubles_nothing() {
+    killed_again_and_again("[lake]\nflush_interval_ms = 400\n").await;
+}
+
+/// The same while files are flushed, merged, dropped and deleted all the time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kill_nine_during_compaction_loses_and_doubles_nothing() {
+    let folder = killed_again_and_again(BUSY).await;
+    // With time to do it all, few files are left, and none of log records.
+    let server = Process::start_with(folder.path(), BUSY);
+    let started = Instant::now();
+    loop {
+        let (status, body) = query_raw(server.http, "SELECT count(*) AS n FROM log_records").await;
+        let files = parquet(&folder.path().join("lake/spans")).len();
+        if status == 200 && body[0]["n"] == 0 && files < 10 {
+            break;
+        }
+        assert!(started.elapsed() < Duration::from_secs(60), "{body}, {files} files of spans");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+async fn killed_again_and_again(config: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let (mut acknowledged, mut next) = (HashSet::new(), 0u64);
     let cycles = std::env::var("GROUNDLINE_KILL_CYCLES").map_or(CYCLES, |n| n.parse().unwrap());
     for cycle in 0..cycles {
-        let mut server = Process::start(folder.path());
-        let url = format!("http://{}/v1/traces", server.otlp_http);
-        // The moment of the kill wanders through the flush interval of 400 ms.
+        let mut server = Process::start_with(folder.path(), config);
+        let url = format!("http://{}/v1", server.otlp_http);
+        // The moment of the kill wanders through the flush interval.
         let until = Instant::now() + Duration::from_millis(150 + cycle * 37 % 600);
         let sender = tokio::spawn(send_until_dead(url, next, until + Duration::from_secs(5)));
         tokio::time::sleep_until(until.into()).await;
@@ -51,6 +87,10 @@ async fn kill_nine_loses_and_doubles_nothing() {
     let unscored = "SELECT count(DISTINCT trace_id) AS n FROM spans WHERE trace_id NOT IN \
                     (SELECT trace_id FROM scores WHERE metric = 'pii_leakage')";
     assert_eq!(count(server.http, unscored).await, 0, "a sampled trace was never scored");
+    let doubled =
+        "SELECT count(*) AS n FROM (SELECT body FROM log_records GROUP BY body HAVING count(*) > 1)";
+    assert_eq!(count(server.http, doubled).await, 0, "a log record was stored twice");
+    folder
 }
 
 /// Sends one span a request until the server is gone; gives the next number and those that were acknowledged.
@@ -67,8 +107,11 @@ async fn send_until_dead(url: String, from: u64, limit: Instant) -> (u64, Vec<u6
             ),
         ];
         let body = request("killed", vec![span(at, 0, attributes)]).encode_to_vec();
-        let sent = client.post(&url).header("content-type", "application/x-protobuf").body(body).send().await;
+        let traces = format!("{url}/traces");
+        let sent =
+            client.post(&traces).header("content-type", "application/x-protobuf").body(body).send().await;
         let number = at;
+        let _ = client.post(format!("{url}/logs")).json(&log_record(number)).send().await;
         at += 1;
         match sent {
             Ok(answer) if answer.status() == 200 => yes.push(number),
@@ -77,6 +120,11 @@ async fn send_until_dead(url: String, from: u64, limit: Instant) -> (u64, Vec<u6
         }
     }
     (at, yes)
+}
+
+fn log_record(number: u64) -> serde_json::Value {
+    let record = serde_json::json!({"timeUnixNano": "1", "body": {"stringValue": format!("log {number}")}});
+    serde_json::json!({"resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]})
 }
 
 async fn wait_for_scores(http: std::net::SocketAddr) {

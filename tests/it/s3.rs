@@ -1,6 +1,6 @@
 //! The lake in a bucket: a real S3 server that is not ours, as a child process.
 
-use crate::support::{config, count, query, settled, start};
+use crate::support::{busy, config, count, query, settled, start};
 use groundline::app::App;
 use groundline::cli::{Protocol, send_file};
 use groundline::config::Config;
@@ -201,6 +201,36 @@ async fn two_servers_write_to_one_bucket_and_neither_loses_rows() {
     let reopened = start(bucket.config(folders[2].path())).await;
     assert_eq!(traces(&reopened).await, with_chat);
     reopened.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn files_in_the_bucket_are_merged_and_the_old_ones_deleted() {
+    let Some(bucket) = Bucket::start().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let app = start(busy(bucket.config(folder.path()))).await;
+    let started = Instant::now();
+    for name in ["rag_grounded.pb", "chat.pb", "toxic.pb"] {
+        let before = bucket.objects("spans").await;
+        send(&app, &[name]).await;
+        while parquet(&bucket.objects("spans").await) == 0 || bucket.objects("spans").await == before {
+            assert!(started.elapsed() < Duration::from_secs(60), "the flush loop wrote no file");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+    let before = (counts(&app).await, traces(&app).await);
+    loop {
+        let objects = bucket.objects("spans").await;
+        if objects.iter().any(|name| name.starts_with("merged-")) && parquet(&objects) <= 2 {
+            break;
+        }
+        assert!(started.elapsed() < Duration::from_secs(60), "{objects:?}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!((counts(&app).await, traces(&app).await), before);
+    app.stop().await.unwrap();
+    let app = start(bucket.config(folder.path())).await;
+    assert_eq!((counts(&app).await, traces(&app).await), before);
+    app.stop().await.unwrap();
 }
 
 #[tokio::test]

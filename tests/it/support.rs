@@ -107,8 +107,17 @@ pub struct Process {
 impl Process {
     /// Starts the binary on free ports and reads them from its log.
     pub fn start(data_dir: &Path) -> Self {
+        Self::start_with(data_dir, "[lake]\nflush_interval_ms = 400\n")
+    }
+
+    /// Like [`Process::start`], with the text of a configuration file.
+    pub fn start_with(data_dir: &Path, config: &str) -> Self {
+        let file = data_dir.join("groundline.toml");
+        std::fs::write(&file, config).unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_groundline"))
             .arg("serve")
+            .arg("--config")
+            .arg(file)
             .arg("--data-dir")
             .arg(data_dir)
             .env("GROUNDLINE_SERVER__HTTP_LISTEN", "127.0.0.1:0")
@@ -116,7 +125,6 @@ impl Process {
             .env("GROUNDLINE_INGEST__HTTP_LISTEN", "127.0.0.1:0")
             .env("GROUNDLINE_INGEST__GRPC_LISTEN", "127.0.0.1:0")
             .env("GROUNDLINE_SAMPLE__IDLE_MS", "300")
-            .env("GROUNDLINE_LAKE__FLUSH_INTERVAL_MS", "400")
             .env("NO_COLOR", "1")
             .stderr(Stdio::piped())
             .stdout(Stdio::null())
@@ -153,4 +161,18 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The names of the Parquet files in a folder.
+pub fn parquet(folder: &Path) -> Vec<String> {
+    let names =
+        std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.ends_with(".parquet")).collect()
+}
+
+/// A configuration under which files are written, merged and deleted as soon as possible.
+pub fn busy(mut config: Config) -> Config {
+    (config.lake.flush_interval_ms, config.lake.compact_interval_ms) = (100, 100);
+    (config.lake.compact_min_files, config.lake.vacuum_after_s) = (2, 0);
+    config
 }

@@ -1,0 +1,26 @@
+//! Looking after the tables: old rows go, small files become larger ones, files that nobody needs are deleted.
+//!
+//! | file | what |
+//! |---|---|
+//! | `compact` | which files are merged: a pure function of their sizes and arrival times |
+//! | `merge` | sorted files to one sorted file, in bounded memory |
+//! | `retention` | which rows go: a pure function of ages and sizes |
+//! | `tenants` | how many rows of each tenant a file has |
+//! | `vacuum` | which objects are deleted: a pure function of a listing and the log |
+//! | `run` | the loop, one table and one merge after the other |
+//!
+//! Each merge and each retention step is one Delta commit that removes files and adds at most one, so a crash leaves the
+//! old files or the new one, never both. What a crash leaves behind is no part of any version and is deleted by vacuum.
+//! The journal position is an application transaction of the flush commits; these commits do not touch it.
+
+mod compact;
+mod merge;
+mod retention;
+mod run;
+mod tenants;
+mod vacuum;
+
+#[cfg(test)]
+mod tests;
+
+pub use run::Upkeep;

@@ -1,0 +1,325 @@
+//! The loop that looks after the tables.
+//!
+//! One task, one table and one merge after the other, so that looking after the tables takes one core at most. Decisions
+//! are the pure functions of this folder; here they are carried out. What fails is told, counted, and tried again in the
+//! next round from what the log then says.
+
+use super::super::lake::{Lake, LakeError};
+use super::super::manifest::{self, LogFile, SharedManifest};
+use super::super::path::merged_path;
+use super::compact;
+use super::merge::{Merge, merge};
+use super::retention::{self, Held, Verdict};
+use super::tenants::Tenants;
+use super::vacuum::{self, Log, Object};
+use crate::domain::columns::Table;
+use futures::{StreamExt, TryStreamExt};
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+/// Vacuum lists every object, so it runs more seldom than the rest; but at least this often.
+const VACUUM_AT_LEAST: Duration = Duration::from_secs(600);
+
+/// Looks after the tables of one lake. There must be one in a process, and there may be one in each of several servers
+/// on one bucket.
+pub struct Upkeep {
+    lake: Arc<Lake>,
+    tenants: Tenants,
+    /// Files that were part of a merge that failed for what they hold. They are left alone until the next start, so that
+    /// one broken file does not keep all others from being merged.
+    shunned: HashSet<(Table, Path)>,
+    /// When vacuum last ran.
+    pub(super) vacuumed: Option<Instant>,
+}
+
+impl Upkeep {
+    /// For `lake`; nothing happens yet.
+    pub fn new(lake: Arc<Lake>) -> Self {
+        for table in Table::ALL.map(Table::name) {
+            for name in COUNTERS {
+                metrics::counter!(*name, "table" => table).increment(0);
+            }
+        }
+        Self { lake, tenants: Tenants::default(), shunned: HashSet::new(), vacuumed: None }
+    }
+
+    /// Works until `stop`. A merge that is under way then is given up, which changes nothing.
+    pub async fn run(mut self, stop: CancellationToken) {
+        let interval = Duration::from_millis(self.lake.config.compact_interval_ms);
+        loop {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(interval) => {}
+            }
+            self.round(&stop).await;
+        }
+    }
+
+    /// One round over all tables: learns what other servers have committed, lets old rows go, merges, and deletes what
+    /// nobody needs. Gives how many of its steps failed.
+    pub async fn round(&mut self, stop: &CancellationToken) -> usize {
+        let mut failed = 0;
+        let mut note = |result: Result<(), LakeError>| match result {
+            Ok(()) | Err(LakeError::Stopped) => {}
+            Err(error) => {
+                failed += 1;
+                metrics::counter!("groundline_upkeep_errors_total").increment(1);
+                tracing::warn!(%error, "upkeep of the tables failed; it is tried again");
+            }
+        };
+        let lake = self.lake.clone();
+        for manifest in &lake.manifests {
+            note(self.refresh(manifest).await);
+        }
+        note(self.retain(stop).await);
+        for manifest in &lake.manifests {
+            note(self.compact(manifest, stop).await);
+        }
+        let every = Duration::from_secs(lake.config.vacuum_after_s / 4).min(VACUUM_AT_LEAST);
+        if self.vacuumed.is_none_or(|last| last.elapsed() >= every) {
+            self.vacuumed = Some(Instant::now());
+            for manifest in lake.manifests.iter().take_while(|_| !stop.is_cancelled()) {
+                note(self.vacuum(manifest).await);
+            }
+        }
+        failed
+    }
+
+    async fn refresh(&self, manifest: &SharedManifest) -> Result<(), LakeError> {
+        let mut manifest = manifest.lock().await;
+        manifest.refresh().await?;
+        self.lake.publish(&manifest).await
+    }
+
+    /// Lets rows go that are too old or too many.
+    async fn retain(&mut self, stop: &CancellationToken) -> Result<(), LakeError> {
+        let retention = &self.lake.config.retention;
+        if !retention.is_set() {
+            return Ok(());
+        }
+        let (mut held, mut files, mut there) = (Vec::new(), Vec::new(), HashSet::new());
+        for manifest in &self.lake.manifests {
+            let (table, store, listed) = listed(manifest).await?;
+            for file in listed {
+                let tenants = match retention.names_tenants(table) {
+                    true => self.tenants.of(&store, table, &file.file).await?,
+                    false => Vec::new(),
+                };
+                there.insert((table, file.file.path.clone()));
+                let (path, bytes, rows) = (file.file.path.clone(), file.file.bytes, file.file.rows);
+                held.push(Held { table, path, bytes, rows, arrived: file.arrived, tenants });
+                files.push((manifest, file));
+            }
+        }
+        self.tenants.keep(&there);
+        let verdicts = retention::plan(&held, retention, self.lake.clock.now().millis());
+        for manifest in &self.lake.manifests {
+            let table = manifest.lock().await.table;
+            let dropped: Vec<&Held> = verdicts
+                .iter()
+                .filter(|(at, verdict)| **verdict == Verdict::Drop && held[**at].table == table)
+                .map(|(at, _)| &held[*at])
+                .collect();
+            self.drop_files(manifest, &dropped).await?;
+        }
+        for (at, verdict) in verdicts {
+            let (manifest, file) = &files[at];
+            if let Verdict::Without(tenants) = verdict {
+                self.rewrite(manifest, std::slice::from_ref(file), tenants, stop).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn drop_files(&self, manifest: &SharedManifest, files: &[&Held]) -> Result<(), LakeError> {
+        let Some(table) = files.first().map(|file| file.table) else { return Ok(()) };
+        let paths: HashSet<Path> = files.iter().map(|file| file.path.clone()).collect();
+        let mut manifest = manifest.lock().await;
+        if manifest.replace(&paths, None, true).await? {
+            self.lake.publish(&manifest).await?;
+            let (rows, bytes) = files.iter().fold((0, 0), |(r, b), file| (r + file.rows, b + file.bytes));
+            expired(table, rows, bytes);
+        }
+        Ok(())
+    }
+
+    /// Merges what is due in one table until nothing is.
+    async fn compact(
+        &mut self,
+        manifest: &SharedManifest,
+        stop: &CancellationToken,
+    ) -> Result<(), LakeError> {
+        loop {
+            let (table, _, mut files) = listed(manifest).await?;
+            files.retain(|file| !self.shunned.contains(&(table, file.file.path.clone())));
+            let merges = compact::plan(
+                &files,
+                self.lake.clock.now().millis(),
+                compact::window(table, &self.lake.config),
+                &self.lake.config,
+            );
+            if merges.is_empty() {
+                return Ok(());
+            }
+            for merge in merges {
+                let inputs: Vec<LogFile> = merge.into_iter().map(|at| files[at].clone()).collect();
+                match self.rewrite(manifest, &inputs, BTreeSet::new(), stop).await {
+                    Ok(true) => {}
+                    // Another server was faster: the next round sees what it did.
+                    Ok(false) => return Ok(()),
+                    Err(error) => {
+                        if is_of_content(&error) {
+                            self.shunned.extend(inputs.into_iter().map(|file| (table, file.file.path)));
+                        }
+                        return Err(error);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes `inputs` anew as one file, without the rows of some tenants; false if another server has removed one of
+    /// them.
+    async fn rewrite(
+        &self,
+        manifest: &SharedManifest,
+        inputs: &[LogFile],
+        without: BTreeSet<String>,
+        stop: &CancellationToken,
+    ) -> Result<bool, LakeError> {
+        let started = Instant::now();
+        let (table, store) = {
+            let manifest = manifest.lock().await;
+            (manifest.table, manifest.store.clone())
+        };
+        let mut bytes = Vec::with_capacity(inputs.len());
+        for file in inputs {
+            bytes.push(store.get(&file.file.path).await?.bytes().await?);
+        }
+        let dropped = !without.is_empty();
+        let (work, config, stopped) =
+            (Merge { table, inputs: bytes, without }, self.lake.config.clone(), stop.clone());
+        let merged = tokio::task::spawn_blocking(move || merge(work, &config, &stopped)).await??;
+        let size = merged.written.bytes.len() as u64;
+        let arrived = inputs.iter().map(|file| file.arrived).max().unwrap_or_default();
+        let new = match merged.written.rows {
+            0 => None,
+            _ => Some(
+                manifest::put(&store, table, merged_path(Uuid::new_v4()), merged.written, arrived).await?,
+            ),
+        };
+        let old: HashSet<Path> = inputs.iter().map(|file| file.file.path.clone()).collect();
+        let before: u64 = inputs.iter().map(|file| file.file.bytes).sum();
+        let mut manifest = manifest.lock().await;
+        if !manifest.replace(&old, new, dropped).await? {
+            return Ok(false);
+        }
+        self.lake.publish(&manifest).await?;
+        if dropped {
+            expired(table, merged.left_out, before.saturating_sub(size));
+        } else {
+            compacted(table, inputs.len(), before, size, started.elapsed());
+        }
+        Ok(true)
+    }
+
+    /// Deletes files that no version of the table has had for long, and entries of its log that a checkpoint stands for.
+    async fn vacuum(&self, manifest: &SharedManifest) -> Result<(), LakeError> {
+        let (table, store) = {
+            let manifest = manifest.lock().await;
+            (manifest.table, manifest.store.clone())
+        };
+        // The listing comes first: what is listed and committed since is active then, and what the flush loop has put
+        // and not committed cannot be seen, because it holds the manifest between the two.
+        let listed = store.list(None).map_ok(|meta| Object {
+            path: meta.location,
+            bytes: meta.size,
+            written: meta.last_modified.timestamp_millis(),
+        });
+        let objects: Vec<Object> = listed.try_collect().await?;
+        let log = {
+            let mut manifest = manifest.lock().await;
+            // Anew from the last checkpoint, because the entries before it may be deleted, by this server or another.
+            manifest.reload().await?;
+            self.lake.publish(&manifest).await?;
+            let active = manifest.files()?.into_iter().map(|file| file.path).collect();
+            Log { active, removed: manifest.removed().await?, pinned: self.lake.pinned(table) }
+        };
+        let after = i64::try_from(self.lake.config.vacuum_after_s).unwrap_or(i64::MAX).saturating_mul(1_000);
+        let now = self.lake.clock.now().millis();
+        let files = vacuum::plan(&objects, &log, now, after);
+        let entries = vacuum::plan_log(&objects, now.saturating_sub(after));
+        let bytes: u64 = files.iter().map(|object| object.bytes).sum();
+        delete(&store, &files).await?;
+        delete(&store, &entries).await?;
+        count("groundline_vacuum_files_total", table, files.len() as u64);
+        count("groundline_vacuum_bytes_total", table, bytes);
+        count("groundline_vacuum_log_entries_total", table, entries.len() as u64);
+        if !files.is_empty() {
+            tracing::info!(table = table.name(), files = files.len(), bytes, "deleted files of no version");
+        }
+        Ok(())
+    }
+}
+
+/// Every counter of upkeep has a value from the start: an alert on a counter that is not there never fires.
+const COUNTERS: &[&str] = &[
+    "groundline_compactions_total",
+    "groundline_compaction_files_total",
+    "groundline_compaction_read_bytes_total",
+    "groundline_compaction_written_bytes_total",
+    "groundline_retention_rows_total",
+    "groundline_retention_bytes_total",
+    "groundline_vacuum_files_total",
+    "groundline_vacuum_bytes_total",
+    "groundline_vacuum_log_entries_total",
+];
+
+fn count(name: &'static str, table: Table, by: u64) {
+    metrics::counter!(name, "table" => table.name()).increment(by);
+}
+
+fn expired(table: Table, rows: u64, bytes: u64) {
+    count("groundline_retention_rows_total", table, rows);
+    count("groundline_retention_bytes_total", table, bytes);
+    tracing::info!(table = table.name(), rows, bytes, "rows are past their retention and gone");
+}
+
+fn compacted(table: Table, files: usize, read: u64, written: u64, took: Duration) {
+    count("groundline_compactions_total", table, 1);
+    count("groundline_compaction_files_total", table, files as u64);
+    count("groundline_compaction_read_bytes_total", table, read);
+    count("groundline_compaction_written_bytes_total", table, written);
+    metrics::histogram!("groundline_compaction_seconds", "table" => table.name()).record(took.as_secs_f64());
+    tracing::debug!(table = table.name(), files, read, written, ?took, "files merged");
+}
+
+/// Whether trying again with the same files would fail again.
+fn is_of_content(error: &LakeError) -> bool {
+    matches!(error, LakeError::Parquet(_) | LakeError::Arrow(_) | LakeError::RowsLost { .. })
+}
+
+async fn listed(manifest: &SharedManifest) -> Result<(Table, Arc<dyn ObjectStore>, Vec<LogFile>), LakeError> {
+    let manifest = manifest.lock().await;
+    Ok((manifest.table, manifest.store.clone(), manifest.log_files()?))
+}
+
+/// Deletes objects; those that are gone already are fine. The first other error is given when all were tried.
+async fn delete(store: &Arc<dyn ObjectStore>, objects: &[&Object]) -> Result<(), LakeError> {
+    let paths: Vec<_> = objects.iter().map(|object| Ok(object.path.clone())).collect();
+    let mut deleted = store.delete_stream(futures::stream::iter(paths).boxed());
+    let mut failed = None;
+    while let Some(result) = deleted.next().await {
+        match result {
+            Ok(_) | Err(object_store::Error::NotFound { .. }) => {}
+            Err(error) => failed = failed.or(Some(error)),
+        }
+    }
+    failed.map_or(Ok(()), |error| Err(error.into()))
+}

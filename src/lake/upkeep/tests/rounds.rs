@@ -1,0 +1,185 @@
+//! Whole rounds: what queries see while files are merged, go by age and are deleted.
+
+use super::super::super::manifest::Manifest;
+use super::{HOUR, World, config, ids, once, span};
+use crate::domain::columns::Table;
+use crate::domain::time::{Clock, SECOND};
+use crate::lake::config::RetentionRule;
+use crate::lake::{Config, Lake, Retention};
+use futures::TryStreamExt;
+use object_store::ObjectStore;
+use object_store::memory::InMemory;
+use std::sync::Arc;
+
+async fn objects(store: &Arc<InMemory>, end: &str) -> usize {
+    let listed: Vec<_> = store.list(Some(&"lake/spans".into())).try_collect().await.unwrap();
+    listed.iter().filter(|object| object.location.as_ref().ends_with(end)).count()
+}
+
+/// 1970, 2100, before 1970, a day a span: as many files as for clocks that are right.
+#[tokio::test]
+async fn wild_clocks_do_not_make_more_files() {
+    let mut counts = Vec::new();
+    for wild in [false, true] {
+        let mut world = World::new(Arc::new(InMemory::new()), config()).await;
+        let now = world.clock.now().0;
+        for n in 0..32i64 {
+            let start = |id: i64| match (wild, id % 4) {
+                (false, _) => now,
+                (_, 0) => id * 86_400 * SECOND,
+                (_, 1) => 4_102_444_800 * SECOND + id * 864_000 * SECOND,
+                (_, 2) => -id * 86_400 * SECOND,
+                _ => now + id,
+            };
+            world.push((n * 5..n * 5 + 5).map(|id| span(id, "t", start(id))).collect());
+            world.flush().await.unwrap();
+            if n % 4 == 3 {
+                assert_eq!(world.round().await, 0);
+                assert!(world.files() < 12, "{} files", world.files());
+            }
+        }
+        assert_eq!(ids(&world.snapshot()).await, once(0..160));
+        counts.push(world.files());
+        // When the window has passed, one file is left.
+        world.clock.advance(48 * HOUR);
+        world.round().await;
+        assert_eq!(world.files(), 1);
+        assert_eq!(ids(&world.snapshot()).await, once(0..160));
+    }
+    assert!(counts[1] <= counts[0] + 3, "{counts:?}");
+}
+
+#[tokio::test]
+async fn the_journal_position_and_other_readers_of_the_log_stay_right() {
+    let mut world = World::new(Arc::new(InMemory::new()), config()).await;
+    for n in 0..9 {
+        world.spans(n..n + 1, "t", n).await;
+    }
+    world.round().await;
+    let files = world.files();
+    assert!(files < 9);
+    world.spans(9..10, "t", 0).await;
+    let opened = Manifest::open(&world.store, Table::Spans, 7, world.clock.clone()).await.unwrap();
+    assert_eq!((opened.position().await.unwrap(), opened.files().unwrap().len()), (10, files + 1));
+    let (reopened, _) = Lake::open_in(&world.store, config(), world.clock.clone(), 7).await.unwrap();
+    assert_eq!(ids(&reopened.snapshot(Table::Spans)).await, once(0..10));
+    // Another journal on the same bucket begins at 0.
+    let other = Manifest::open(&world.store, Table::Spans, 8, world.clock.clone()).await.unwrap();
+    assert_eq!(other.position().await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn files_are_deleted_late_and_never_under_a_query() {
+    let store = Arc::new(InMemory::new());
+    let mut world = World::new(store.clone(), config()).await;
+    for n in 0..6 {
+        world.spans(n * 10..n * 10 + 10, "t", n).await;
+    }
+    let before = world.snapshot();
+    assert_eq!(before.files.len(), 6);
+    world.round().await;
+    assert_eq!((world.files(), objects(&store, ".parquet").await), (1, 7));
+    // An orphan: put and never committed, as by a crash.
+    use object_store::ObjectStoreExt;
+    store.put(&"lake/spans/merged-orphan.parquet".into(), "PAR1".into()).await.unwrap();
+    world.clock.advance(3 * HOUR);
+    world.round_with_vacuum().await;
+    assert_eq!(objects(&store, ".parquet").await, 7, "the orphan goes, what the query holds stays");
+    assert_eq!(ids(&before).await, once(0..60));
+    drop(before);
+    world.round_with_vacuum().await;
+    assert_eq!(objects(&store, ".parquet").await, 1);
+    assert_eq!(ids(&world.snapshot()).await, once(0..60));
+}
+
+/// The log of a table that commits for ever does not grow for ever, and is right after its head is gone.
+#[tokio::test]
+async fn old_entries_of_the_log_are_deleted_behind_a_checkpoint() {
+    let store = Arc::new(InMemory::new());
+    let mut world = World::new(store.clone(), config()).await;
+    for n in 0..110 {
+        world.spans(n..n + 1, "t", n).await;
+    }
+    let entries = objects(&store, ".json").await;
+    assert!(entries > 110);
+    world.round().await;
+    assert!(objects(&store, ".json").await > entries, "nothing is old yet");
+    world.clock.advance(3 * HOUR);
+    assert_eq!(world.round_with_vacuum().await, 0);
+    assert!(objects(&store, ".json").await < 20, "{} entries", objects(&store, ".json").await);
+    world.spans(110..111, "t", 0).await;
+    assert_eq!(ids(&world.snapshot()).await, once(0..111));
+    let (reopened, _) = Lake::open_in(&world.store, config(), world.clock.clone(), 7).await.unwrap();
+    assert_eq!(ids(&reopened.snapshot(Table::Spans)).await, once(0..111));
+}
+
+fn keep(max_age_s: u64, rules: Vec<RetentionRule>) -> Config {
+    Config { retention: Retention { max_age_s, max_bytes: 0, rules }, ..config() }
+}
+
+#[tokio::test]
+async fn rows_go_by_the_servers_clock_whatever_theirs_says() {
+    let mut world = World::new(Arc::new(InMemory::new()), keep(7_200, Vec::new())).await;
+    world.spans(0..5, "t", 0).await;
+    world.spans(5..10, "t", 4_102_444_800 * SECOND).await;
+    world.round().await;
+    assert_eq!(ids(&world.snapshot()).await, once(0..10), "1970 does not vanish at once");
+    world.clock.advance(HOUR);
+    world.spans(10..15, "t", 0).await;
+    world.round().await;
+    assert_eq!(ids(&world.snapshot()).await, once(0..15));
+    world.clock.advance(HOUR + SECOND);
+    world.round().await;
+    assert_eq!(ids(&world.snapshot()).await, once(10..15), "2100 does not stay for ever");
+    world.clock.advance(HOUR);
+    world.round().await;
+    assert_eq!(world.files(), 0);
+}
+
+#[tokio::test]
+async fn a_tenants_rows_go_from_files_that_others_share() {
+    let rules = vec![RetentionRule {
+        tenant: "trial".to_owned(),
+        max_age_s: Some(3_600),
+        ..RetentionRule::default()
+    }];
+    let mut world = World::new(Arc::new(InMemory::new()), keep(0, rules)).await;
+    let tenant = |id: i64| if id % 2 == 0 { "trial" } else { "paid" };
+    for n in 0..3i64 {
+        let rows = (n * 20..n * 20 + 20).map(|id| span(id, tenant(id), id));
+        world.push(rows.collect());
+        world.flush().await.unwrap();
+    }
+    world.spans(60..70, "trial", 0).await;
+    world.round().await;
+    assert_eq!(ids(&world.snapshot()).await, once(0..70));
+    world.clock.advance(HOUR + SECOND);
+    assert_eq!(world.round().await, 0);
+    let paid = once((0..60).filter(|id| id % 2 == 1));
+    assert_eq!(ids(&world.snapshot()).await, paid);
+    // Nothing is written again for nothing.
+    let files = world.snapshot().files;
+    world.round().await;
+    assert_eq!(world.snapshot().files, files);
+}
+
+#[tokio::test]
+async fn the_oldest_rows_go_when_there_are_too_many_bytes() {
+    let config = Config { compact_min_files: 64, ..config() };
+    let mut world = World::new(Arc::new(InMemory::new()), config.clone()).await;
+    for n in 0..10 {
+        world.spans(n * 10..n * 10 + 10, "t", 100 - n).await;
+        world.clock.advance(SECOND);
+    }
+    let bytes: u64 = world.snapshot().files.iter().map(|file| file.bytes).sum();
+    let retention = Retention { max_bytes: bytes / 2, ..Retention::default() };
+    let config = Config { retention, ..config };
+    let (lake, _) = Lake::open_in(&world.store, config, world.clock.clone(), 7).await.unwrap();
+    (world.upkeep, world.lake) = (super::super::run::Upkeep::new(lake.clone()), lake);
+    world.round().await;
+    let left = world.snapshot();
+    assert!(left.files.iter().map(|file| file.bytes).sum::<u64>() <= bytes / 2);
+    let first = 100 - i64::try_from(left.files.len()).unwrap() * 10;
+    assert_eq!(ids(&left).await, once(first..100));
+    assert!(first <= 60);
+}
