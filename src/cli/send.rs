@@ -94,11 +94,46 @@ pub async fn send_file(endpoint: &str, protocol: Protocol, file: &Path) -> Resul
     } else {
         Signal::Traces
     };
+    let mut said = Answer::default();
+    for body in bodies(&bytes, json) {
+        let answer = send_body(endpoint, protocol, (signal, json), body).await?;
+        said.rejected = said.rejected.saturating_add(answer.rejected);
+        if said.message.is_empty() {
+            said.message = answer.message;
+        }
+    }
+    Ok(said)
+}
+
+/// The requests of a file: a file of OTLP/JSON may hold several, one a line.
+fn bodies(bytes: &[u8], json: bool) -> Vec<&[u8]> {
+    if !json {
+        return vec![bytes];
+    }
+    let mut stream = serde_json::Deserializer::from_slice(bytes).into_iter::<serde::de::IgnoredAny>();
+    let (mut bodies, mut start) = (Vec::new(), 0);
+    while let Some(Ok(_)) = stream.next() {
+        bodies.push(&bytes[start..stream.byte_offset()]);
+        start = stream.byte_offset();
+    }
+    // What is not JSON goes as it is: the server says best what is wrong with it.
+    if !bytes[start..].trim_ascii().is_empty() || bodies.is_empty() {
+        bodies.push(&bytes[start..]);
+    }
+    bodies
+}
+
+async fn send_body(
+    endpoint: &str,
+    protocol: Protocol,
+    (signal, json): (Signal, bool),
+    bytes: &[u8],
+) -> Result<Answer, String> {
     let mut wait = Duration::from_millis(200);
     for attempt in 1.. {
         let sent = match protocol {
-            Protocol::Http => send_http(endpoint, signal, json, bytes.clone()).await,
-            Protocol::Grpc => send_grpc(endpoint, signal, json, &bytes).await,
+            Protocol::Http => send_http(endpoint, signal, json, bytes.to_vec()).await,
+            Protocol::Grpc => send_grpc(endpoint, signal, json, bytes).await,
         };
         match sent {
             Err((true, _)) if attempt < ATTEMPTS => {
@@ -190,5 +225,19 @@ async fn send_grpc(endpoint: &str, signal: Signal, json: bool, bytes: &[u8]) -> 
             let partial = answer.into_inner().partial_success.unwrap_or_default();
             Ok(Answer { rejected: partial.rejected_data_points, message: partial.error_message })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_json_file_may_hold_several_requests() {
+        let two = b"{\"a\": 1}\n{\n}\n";
+        assert_eq!(bodies(two, true), [&b"{\"a\": 1}"[..], b"\n{\n}"]);
+        assert_eq!(bodies(b"", true), [b""]);
+        assert_eq!(bodies(b"{} nonsense", true), [&b"{}"[..], b" nonsense"]);
+        assert_eq!(bodies(b"{}{}", false), [b"{}{}"]);
     }
 }

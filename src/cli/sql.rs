@@ -105,7 +105,8 @@ pub async fn online(url: &str, query: &str) -> Result<(SchemaRef, Vec<RecordBatc
     Ok((schema, batches))
 }
 
-async fn offline(
+/// Asks the tables of a data directory that no server uses now.
+pub async fn offline(
     data_dir: PathBuf,
     file: Option<&Path>,
     query: &str,

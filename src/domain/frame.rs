@@ -18,6 +18,7 @@ use arrow::ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
 use arrow::ipc::{MetadataVersion, root_as_message};
 use bytes::Bytes;
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const VERSION: u8 = 1;
 const QUEUE_TAG: u8 = 64;
@@ -167,7 +168,10 @@ fn get_rows(body: &Bytes, schema: SchemaRef) -> Result<RecordBatch, FrameError> 
     let header = message.header_as_record_batch().ok_or(FrameError::Damaged("not a record batch"))?;
     let buffer = Buffer::from(body.slice(4 + length..));
     let none = HashMap::new();
-    Ok(read_record_batch(&buffer, header, schema, &none, None, &MetadataVersion::V5)?)
+    let read = || read_record_batch(&buffer, header, schema, &none, None, &MetadataVersion::V5);
+    // Arrow trusts the lengths in the metadata and panics on some wrong ones. One bad frame must not end its reader.
+    let rows = catch_unwind(AssertUnwindSafe(read)).map_err(|_| FrameError::Damaged("row lengths"))?;
+    Ok(rows?)
 }
 
 fn read_u32(bytes: &[u8], at: usize) -> Result<usize, FrameError> {
