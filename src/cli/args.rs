@@ -1,6 +1,6 @@
 //! What is parsed, and the exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 some input lines were bad.
 
-use super::{config, demo, score, send, serve, sql, token};
+use super::{config, demo, export, score, send, serve, sql, token};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -46,6 +46,11 @@ enum Verb {
         after_help = "Examples:\n  groundline sql \"SELECT * FROM traces LIMIT 5\"\n  groundline sql --data-dir data --format csv \"SELECT count(*) FROM spans\""
     )]
     Sql(sql::SqlArgs),
+    /// Write stored spans as OTLP, so that they can go to another collector.
+    #[command(
+        after_help = "Examples:\n  groundline export \"WHERE service_name = 'shop'\" > shop.json\n  groundline send --endpoint http://other:4318 shop.json\n  groundline export --format otlp-proto --output spans.pb \"WHERE start_time > now() - INTERVAL '1 hour'\""
+    )]
+    Export(export::ExportArgs),
     /// Send OTLP files: .pb (ExportTraceServiceRequest; *.logs.pb for logs) or .json (OTLP/JSON).
     #[command(
         after_help = "Examples:\n  groundline send capture.pb\n  groundline send --protocol grpc --endpoint http://127.0.0.1:4317 *.pb"
@@ -97,6 +102,7 @@ async fn run(verb: Verb) -> ExitCode {
         Verb::Serve { config, data_dir } => serve::run(config, data_dir).await,
         Verb::Demo { keep } => demo::run(keep).await,
         Verb::Sql(args) => sql::run(args).await,
+        Verb::Export(args) => export::run(args).await,
         Verb::Send(args) => send::run(args).await,
         Verb::Score(args) => score::run(args),
         Verb::Token { what } => token::run(what),

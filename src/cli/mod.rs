@@ -7,6 +7,7 @@
 //! | `demo` | the server with the bundled captures, and a report |
 //! | `demo_report` | the report |
 //! | `sql` | one query |
+//! | `export` | stored spans as OTLP |
 //! | `send` | OTLP files to a server |
 //! | `score` | offline scoring |
 //! | `token` | bearer tokens |
@@ -16,6 +17,7 @@ mod args;
 mod config;
 mod demo;
 mod demo_report;
+mod export;
 mod score;
 mod send;
 mod serve;

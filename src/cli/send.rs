@@ -57,8 +57,9 @@ pub async fn run(args: SendArgs) -> ExitCode {
         if args.protocol == Protocol::Grpc { "http://127.0.0.1:4317" } else { "http://127.0.0.1:4318" };
     let endpoint = args.endpoint.unwrap_or_else(|| default.to_owned());
     let mut failed = 0u32;
+    let to = To { endpoint: &endpoint, protocol: args.protocol, token: args.token.as_deref() };
     for file in &args.files {
-        match send_as(args.token.as_deref(), &endpoint, args.protocol, file).await {
+        match send_to(to, file).await {
             Ok(answer) => {
                 failed += u32::from(answer.rejected > 0);
                 let said = if answer.message.is_empty() { "accepted" } else { answer.message.as_str() };
@@ -84,15 +85,18 @@ pub struct Answer {
 
 /// Sends one file; gives what the server said beside yes. Tries again while the server says "later".
 pub async fn send_file(endpoint: &str, protocol: Protocol, file: &Path) -> Result<Answer, String> {
-    send_as(None, endpoint, protocol, file).await
+    send_to(To { endpoint, protocol, token: None }, file).await
 }
 
-async fn send_as(
-    token: Option<&str>,
-    endpoint: &str,
+/// Where requests go, and with which token.
+#[derive(Clone, Copy)]
+struct To<'a> {
+    endpoint: &'a str,
     protocol: Protocol,
-    file: &Path,
-) -> Result<Answer, String> {
+    token: Option<&'a str>,
+}
+
+async fn send_to(to: To<'_>, file: &Path) -> Result<Answer, String> {
     let bytes = std::fs::read(file).map_err(|e| e.to_string())?;
     let name = file.file_name().map(|n| n.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     let json = name.ends_with(".json");
@@ -106,11 +110,41 @@ async fn send_as(
     } else {
         Signal::Traces
     };
+    let mut said = Answer::default();
+    for body in bodies(&bytes, json) {
+        let answer = send_body(to, (signal, json), body).await?;
+        said.rejected = said.rejected.saturating_add(answer.rejected);
+        if said.message.is_empty() {
+            said.message = answer.message;
+        }
+    }
+    Ok(said)
+}
+
+/// The requests of a file: a file of OTLP/JSON may hold several, one a line.
+fn bodies(bytes: &[u8], json: bool) -> Vec<&[u8]> {
+    if !json {
+        return vec![bytes];
+    }
+    let mut stream = serde_json::Deserializer::from_slice(bytes).into_iter::<serde::de::IgnoredAny>();
+    let (mut bodies, mut start) = (Vec::new(), 0);
+    while let Some(Ok(_)) = stream.next() {
+        bodies.push(&bytes[start..stream.byte_offset()]);
+        start = stream.byte_offset();
+    }
+    // What is not JSON goes as it is: the server says best what is wrong with it.
+    if !bytes[start..].trim_ascii().is_empty() || bodies.is_empty() {
+        bodies.push(&bytes[start..]);
+    }
+    bodies
+}
+
+async fn send_body(to: To<'_>, (signal, json): (Signal, bool), bytes: &[u8]) -> Result<Answer, String> {
     let mut wait = Duration::from_millis(200);
     for attempt in 1.. {
-        let sent = match protocol {
-            Protocol::Http => send_http(token, endpoint, signal, json, bytes.clone()).await,
-            Protocol::Grpc => send_grpc(token, endpoint, signal, json, &bytes).await,
+        let sent = match to.protocol {
+            Protocol::Http => send_http(to.token, to.endpoint, signal, json, bytes.to_vec()).await,
+            Protocol::Grpc => send_grpc(to.token, to.endpoint, signal, json, bytes).await,
         };
         match sent {
             Err((true, _)) if attempt < ATTEMPTS => {
@@ -222,5 +256,19 @@ async fn send_grpc(token: Option<&str>, endpoint: &str, signal: Signal, json: bo
             let partial = answer.into_inner().partial_success.unwrap_or_default();
             Ok(Answer { rejected: partial.rejected_data_points, message: partial.error_message })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_json_file_may_hold_several_requests() {
+        let two = b"{\"a\": 1}\n{\n}\n";
+        assert_eq!(bodies(two, true), [&b"{\"a\": 1}"[..], b"\n{\n}"]);
+        assert_eq!(bodies(b"", true), [b""]);
+        assert_eq!(bodies(b"{} nonsense", true), [&b"{}"[..], b" nonsense"]);
+        assert_eq!(bodies(b"{}{}", false), [b"{}{}"]);
     }
 }

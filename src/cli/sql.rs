@@ -115,7 +115,8 @@ pub async fn online(
     Ok((schema, batches))
 }
 
-async fn offline(
+/// Asks the tables of a data directory that no server uses now.
+pub async fn offline(
     data_dir: PathBuf,
     file: Option<&Path>,
     query: &str,

@@ -18,6 +18,7 @@ use arrow::ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
 use arrow::ipc::{MetadataVersion, root_as_message};
 use bytes::Bytes;
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 const VERSION: u8 = 1;
@@ -172,7 +173,12 @@ fn get_rows(body: &Bytes, schema: SchemaRef) -> Result<RecordBatch, FrameError> 
     // are more nodes than columns, and none was added.
     let columns = header.nodes().map_or(0, |nodes| nodes.len()).min(schema.fields().len());
     let known = Arc::new(schema.project(&(0..columns).collect::<Vec<_>>())?);
-    let batch = read_record_batch(&buffer, header, known, &none, None, &MetadataVersion::V5)?;
+    let read = || read_record_batch(&buffer, header, known, &none, None, &MetadataVersion::V5);
+    // Arrow trusts the lengths in the metadata and panics on some wrong ones. One bad frame must not end its reader.
+    let batch = catch_unwind(AssertUnwindSafe(read)).map_err(|_| FrameError::Damaged("row lengths"))??;
+    if columns == schema.fields().len() {
+        return Ok(batch);
+    }
     let mut all = batch.columns().to_vec();
     let added = schema.fields().iter().skip(columns);
     all.extend(added.map(|field| new_null_array(field.data_type(), batch.num_rows())));

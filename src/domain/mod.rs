@@ -5,6 +5,7 @@
 //! | `id` | trace and span ids, fixed width, lower-case hex outside |
 //! | `time` | nanoseconds since 1970 and the clock that tells them |
 //! | `value` | an attribute value as OTLP sends it, and its JSON text |
+//! | `value_json` | that text read back |
 //! | `message` | chat messages in the OpenTelemetry GenAI shape |
 //! | `document` | one retrieved document |
 //! | `span` | a span with the fields that every convention is brought to |
@@ -35,3 +36,4 @@ pub mod span;
 pub mod time;
 pub mod trace;
 pub mod value;
+pub mod value_json;

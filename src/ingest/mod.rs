@@ -10,6 +10,7 @@
 //! | `status` | the wires' errors |
 //! | `decode` | bytes to spans and log records |
 //! | `dialect` | what each convention's attributes mean |
+//! | `encode` | the way back: stored spans to OTLP |
 //! | `annotations` | human judgements over HTTP |
 //! | `drain` | when a client that is refused should come back |
 //! | `admit` | the last step: what was accepted becomes one durable frame |
@@ -18,6 +19,7 @@
 
 pub mod decode;
 pub mod dialect;
+pub mod encode;
 
 mod admit;
 mod annotations;

@@ -1,6 +1,7 @@
 //! The journal as a whole, on real directories and on a disk that fails on demand.
 
 mod disk;
+mod door;
 mod failures;
 mod model;
 mod operation;

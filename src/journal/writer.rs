@@ -100,7 +100,12 @@ impl Writer {
 
     fn roll(&mut self) -> Result<(), JournalError> {
         let shared = &self.shared;
-        self.active = Active::create(shared.files.as_ref(), &shared.dir, self.next_seq, shared.salt)?;
+        let created = Active::create(shared.files.as_ref(), &shared.dir, self.next_seq, shared.salt);
+        // Any other failure than lack of space ends the writer, and everybody is told alike until the restart.
+        self.active = created.map_err(|error| match error {
+            JournalError::Io { .. } => JournalError::Poisoned { cause: error.to_string() },
+            other => other,
+        })?;
         // The file and its directory.
         shared.counters.fsyncs.fetch_add(2, Ordering::Relaxed);
         shared.add_segment(self.next_seq);

@@ -38,5 +38,7 @@ pub use context::{Collected, DATABASE, Sql, Work};
 pub use error::SqlError;
 pub use format::{Format, encode};
 pub use functions::LEVEL;
+#[doc(hidden)]
+pub use guard::parse as parse_for_fuzzing;
 pub use stream::QueryStream;
 pub use tables::Snapshots;

@@ -39,6 +39,17 @@ impl Health {
             .then(|| format!("{unapplied} journal frames are durable but not visible to SQL yet"))
     }
 
+    /// What of the journal was found damaged, if anything. The server is ready all the same: it serves the rest.
+    pub fn damage(&self) -> Option<String> {
+        let journal = self.journal.stats();
+        (journal.quarantined_segments + journal.quarantined_frames > 0).then(|| {
+            format!(
+                "damaged: {} journal frames cannot be read, in {} segments; check the disk, the log names the files",
+                journal.quarantined_frames, journal.quarantined_segments
+            )
+        })
+    }
+
     fn unapplied(&self) -> u64 {
         self.journal.durable().saturating_sub(self.lake.applied())
     }

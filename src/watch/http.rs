@@ -35,7 +35,10 @@ pub fn router(health: Health, exporter: PrometheusHandle, access: Access, open_m
 
 async fn ready(State(watch): State<Watch>) -> Response {
     match watch.health.not_ready() {
-        None => "ready\n".into_response(),
+        None => match watch.health.damage() {
+            None => "ready\n".into_response(),
+            Some(what) => format!("ready\n{what}\n").into_response(),
+        },
         Some(why) => (StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {why}\n")).into_response(),
     }
 }

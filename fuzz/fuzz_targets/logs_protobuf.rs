@@ -1,0 +1,6 @@
+#![no_main]
+
+#[path = "../bodies.rs"]
+mod bodies;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| bodies::run("logs_protobuf", input));

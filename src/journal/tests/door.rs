@@ -1,0 +1,125 @@
+//! The failing disk under the real door, and the lake that reads what is left of it.
+
+use super::disk::{Disk, Faults};
+use super::*;
+use crate::domain::columns::Table;
+use crate::domain::time::SystemClock;
+use crate::ingest::{self, Door, Refusal};
+use crate::lake::{self, FlushHandle, Lake};
+use arrow::array::AsArray;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+fn open(dir: &Path, disk: &Disk) -> Journal {
+    let config = Config { segment_bytes: 128 << 10, max_frame_bytes: 64 << 10, ..Config::default() };
+    Journal::open_with(dir, config, disk.files()).unwrap()
+}
+
+fn door(journal: &Journal) -> Door {
+    Door::new(journal.clone(), Arc::new(SystemClock), ingest::Config::default())
+}
+
+fn request(number: u64) -> ExportTraceServiceRequest {
+    let span = Span {
+        trace_id: vec![7; 16],
+        span_id: number.to_be_bytes().to_vec(),
+        name: "n".repeat(usize::try_from(number * 97 % 3_000).unwrap()),
+        start_time_unix_nano: 1,
+        end_time_unix_nano: 2,
+        ..Span::default()
+    };
+    let scope_spans = vec![ScopeSpans { spans: vec![span], ..ScopeSpans::default() }];
+    let resource_spans = vec![ResourceSpans { scope_spans, ..ResourceSpans::default() }];
+    ExportTraceServiceRequest { resource_spans }
+}
+
+/// The spans that queries would see after a start, in order.
+async fn visible(journal: &Journal) -> Vec<u64> {
+    let folder = tempfile::tempdir().unwrap();
+    let config = lake::Config::default();
+    let (lake, manifests) =
+        Lake::open(config, folder.path(), Arc::new(SystemClock), journal.id()).await.unwrap();
+    FlushHandle::catch_up(lake.clone(), journal.clone(), manifests).await.unwrap();
+    let mut numbers = Vec::new();
+    for batch in lake.snapshot(Table::Spans).hot {
+        let ids = batch.column_by_name("span_id").unwrap().as_string::<i32>().clone();
+        numbers.extend(ids.iter().map(|id| u64::from_str_radix(id.unwrap(), 16).unwrap()));
+    }
+    numbers.sort_unstable();
+    numbers
+}
+
+/// F6: the power goes in the middle of requests. What was acknowledged is visible after the start, whatever part of the
+/// unsynced rest made it to the disk by chance.
+#[tokio::test]
+async fn f06_the_power_goes_under_the_door() {
+    for (round, kept) in [0, 1, 40, usize::MAX].into_iter().enumerate() {
+        let dir = tempfile::tempdir().unwrap();
+        let disk = Disk::default();
+        let journal = open(dir.path(), &disk);
+        let door = door(&journal);
+        let mut acknowledged = BTreeSet::new();
+        for number in 1..=20 + round as u64 {
+            door.spans(request(number)).await.unwrap();
+            acknowledged.insert(number);
+        }
+        disk.set(Faults { off: true, ..Faults::default() });
+        let error = door.spans(request(99)).await.unwrap_err();
+        assert!(matches!(error, Refusal::Overloaded { .. }), "{error}");
+        drop((door, journal));
+        disk.restore(dir.path(), |bytes| bytes.min(kept));
+        let journal = open(dir.path(), &disk);
+        let visible = visible(&journal).await;
+        let distinct: BTreeSet<u64> = visible.iter().copied().collect();
+        assert_eq!(distinct.len(), visible.len(), "a span is there twice");
+        assert!(acknowledged.is_subset(&distinct), "{acknowledged:?} {distinct:?}");
+        assert!(distinct.len() <= acknowledged.len() + 1);
+    }
+}
+
+/// F9: after a failed sync the door acknowledges nothing, says "later", and the disk is never asked again.
+#[tokio::test]
+async fn f09_a_failed_sync_closes_the_door() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = Disk::default();
+    let journal = open(dir.path(), &disk);
+    let door = door(&journal);
+    for number in 1..=3 {
+        door.spans(request(number)).await.unwrap();
+    }
+    disk.set(Faults { sync_once: true, ..Faults::default() });
+    let syncs = disk.syncs();
+    for number in 4..=8 {
+        let error = door.spans(request(number)).await.unwrap_err();
+        assert!(matches!(error, Refusal::Overloaded { .. }), "{error}");
+    }
+    assert_eq!(disk.syncs(), syncs, "never a second try");
+    drop((door, journal));
+    disk.restore(dir.path(), |_| 0);
+    let journal = open(dir.path(), &disk);
+    assert_eq!(visible(&journal).await, [1, 2, 3]);
+}
+
+/// F8: no space for a span at any amount of free space: later, and nothing of it is kept; with space again it goes on.
+#[tokio::test]
+async fn f08_no_space_under_the_door() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = Disk::default();
+    let journal = open(dir.path(), &disk);
+    let door = door(&journal);
+    let mut acknowledged = Vec::new();
+    for (number, space) in (1..).zip([0, 1, 27, 28, 29, 500, 3_000]) {
+        disk.set(Faults { space: Some(space), ..Faults::default() });
+        let error = door.spans(request(1_000 + number)).await.unwrap_err();
+        assert!(matches!(error, Refusal::Overloaded { .. }), "{space}: {error}");
+        disk.set(Faults::default());
+        door.spans(request(number)).await.unwrap();
+        acknowledged.push(number);
+    }
+    drop((door, journal));
+    disk.restore(dir.path(), |_| 0);
+    let journal = open(dir.path(), &disk);
+    assert_eq!(visible(&journal).await, acknowledged);
+}
