@@ -114,7 +114,7 @@ impl Models {
         Call {
             system: &self.systems[random.ranked(self.systems.len())],
             context,
-            history: [self.words.text(random, 2_000), self.words.text(random, 2_200)],
+            history: [self.words.text(random, 2_900), self.words.text(random, 3_200)],
             question: self.words.text(random, 350),
             answer: self.words.text(random, 2_800),
             provider,

@@ -151,8 +151,19 @@ impl Services {
         let (noun, verb) = (NOUNS[random.ranked(NOUNS.len())], VERBS[random.ranked(VERBS.len())]);
         let peer = SERVICES[random.index(SERVICES.len())];
         let id = random.ranked(200_000);
-        let thread = int("thread.id", 20 + random.below(48));
-        let address = format!("10.{}.{}.{}", random.below(4), random.below(16), random.below(250));
+        let worker = random.below(32);
+        let thread = int("thread.id", 20 + worker);
+        // Inside of the cluster everybody calls from one of the few pods; only the gateway is called by the world.
+        let address = match (kind, service) {
+            (Kind::Serve, 0) => format!(
+                "{}.{}.{}.{}",
+                11 + random.below(180),
+                random.below(250),
+                random.below(250),
+                random.below(250)
+            ),
+            _ => format!("10.2.{}.{}", random.below(8), 10 + random.below(INSTANCES)),
+        };
         match kind {
             Kind::Serve | Kind::Call => {
                 let method =
@@ -166,7 +177,7 @@ impl Services {
                     text("network.protocol.version", "1.1"),
                     int("server.port", 8080),
                     int("http.response.status_code", status),
-                    text("server.address", format!("{peer}.shop.svc.cluster.local")),
+                    text("server.address", format!("{peer}.shop.svc")),
                     thread,
                 ];
                 let own = if kind == Kind::Serve {
@@ -181,15 +192,15 @@ impl Services {
                         text("url.full", format!("http://{peer}:8080/api/v2/{noun}s/{id}/{verb}")),
                         text("network.peer.address", address),
                         int("http.response.body.size", 200 + random.below(40_000)),
-                        text("thread.name", format!("http-client-{}", random.below(16))),
+                        text("thread.name", format!("http-client-{worker}")),
                     ]
                 };
                 (name, [common, own].concat())
             }
-            Kind::Query => database(random, noun, verb, &address, thread),
-            Kind::Cache => cache(random, noun, id, &address, thread),
-            Kind::Publish => publish(random, noun, id, &address, thread),
-            Kind::Inside => inside(random, noun, verb, SERVICES[service], thread),
+            Kind::Query => database(random, noun, verb, worker),
+            Kind::Cache => cache(random, noun, id, worker),
+            Kind::Publish => publish(random, noun, id, worker),
+            Kind::Inside => inside(random, noun, verb, SERVICES[service], worker),
         }
     }
 }
@@ -215,66 +226,49 @@ impl Kind {
     }
 }
 
-fn database(
-    random: &mut Random,
-    noun: &str,
-    verb: &str,
-    address: &str,
-    thread: KeyValue,
-) -> (String, Vec<KeyValue>) {
+fn database(random: &mut Random, noun: &str, verb: &str, worker: u64) -> (String, Vec<KeyValue>) {
     let (operation, query) = match verb {
         "create" => ("INSERT", format!("INSERT INTO {noun}s (id, tenant_id, payload) VALUES ($1, $2, $3)")),
         "update" | "validate" => ("UPDATE", format!("UPDATE {noun}s SET payload = $2 WHERE id = $1")),
         "delete" => ("DELETE", format!("DELETE FROM {noun}s WHERE id = $1")),
         _ => ("SELECT", format!("SELECT id, payload FROM {noun}s WHERE id = $1 LIMIT 20")),
     };
+    let server = random.below(3);
     let attributes = vec![
         text("db.system.name", "postgresql"),
         text("db.namespace", format!("shop_{}", random.below(6))),
         text("db.collection.name", format!("{noun}s")),
         text("db.operation.name", operation),
         text("db.query.text", query),
-        text("server.address", format!("pg-{}.shop.svc.cluster.local", random.below(3))),
+        text("server.address", format!("pg-{server}.shop.svc")),
         int("server.port", 5432),
-        text("network.peer.address", address),
+        text("network.peer.address", format!("10.3.0.{}", 20 + server)),
         int("db.response.returned_rows", random.below(20)),
-        text("thread.name", format!("worker-{}", random.below(32))),
-        thread,
+        text("thread.name", format!("worker-{worker}")),
+        int("thread.id", 20 + worker),
     ];
     (format!("{operation} {noun}s"), attributes)
 }
 
-fn cache(
-    random: &mut Random,
-    noun: &str,
-    id: usize,
-    address: &str,
-    thread: KeyValue,
-) -> (String, Vec<KeyValue>) {
+fn cache(random: &mut Random, noun: &str, id: usize, worker: u64) -> (String, Vec<KeyValue>) {
     let operation = *random.pick(&["GET", "GET", "GET", "SET", "EXPIRE"]);
     let attributes = vec![
         text("db.system.name", "redis"),
         text("db.namespace", "0"),
         text("db.operation.name", operation),
         text("db.query.text", format!("{operation} {noun}:{id}")),
-        text("server.address", "redis.shop.svc.cluster.local"),
+        text("server.address", "redis.shop.svc"),
         int("server.port", 6379),
-        text("network.peer.address", address),
+        text("network.peer.address", "10.3.1.7"),
         int("network.peer.port", 6379),
         text("cache.hit", if random.chance(0.8) { "true" } else { "false" }),
-        text("thread.name", format!("worker-{}", random.below(32))),
-        thread,
+        text("thread.name", format!("worker-{worker}")),
+        int("thread.id", 20 + worker),
     ];
     (operation.to_owned(), attributes)
 }
 
-fn publish(
-    random: &mut Random,
-    noun: &str,
-    id: usize,
-    address: &str,
-    thread: KeyValue,
-) -> (String, Vec<KeyValue>) {
+fn publish(random: &mut Random, noun: &str, id: usize, worker: u64) -> (String, Vec<KeyValue>) {
     let topic = format!("{noun}-events");
     let attributes = vec![
         text("messaging.system", "kafka"),
@@ -285,9 +279,9 @@ fn publish(
         int("messaging.kafka.offset", 8_000_000 + random.below(1_000_000)),
         text("messaging.kafka.message.key", id.to_string()),
         text("messaging.client.id", format!("producer-{}", random.below(8))),
-        text("server.address", format!("{address}:9092")),
+        text("server.address", format!("kafka-{}.shop.svc", random.below(3))),
         int("messaging.message.body.size", 100 + random.below(4_000)),
-        thread,
+        int("thread.id", 20 + worker),
     ];
     (format!("send {topic}"), attributes)
 }
@@ -297,7 +291,7 @@ fn inside(
     noun: &str,
     verb: &str,
     service: &str,
-    thread: KeyValue,
+    worker: u64,
 ) -> (String, Vec<KeyValue>) {
     let attributes = vec![
         text("code.function.name", format!("com.shop.{service}.{noun}.Service.{verb}")),
@@ -309,8 +303,8 @@ fn inside(
         int("app.items", random.below(40)),
         int("app.attempt", random.below(3)),
         text("app.currency", *random.pick(&["EUR", "USD", "INR", "GBP"])),
-        text("thread.name", format!("worker-{}", random.below(32))),
-        thread,
+        text("thread.name", format!("worker-{worker}")),
+        int("thread.id", 20 + worker),
     ];
     (format!("{verb} {noun}"), attributes)
 }

@@ -31,6 +31,9 @@ pub struct Args {
     /// Leave the open loops out.
     #[arg(long)]
     pub closed_only: bool,
+    /// Run the same load against other servers too; they are installed from PyPI into ~/.cache/groundline-bench-peers.
+    #[arg(long)]
+    pub peers: bool,
     /// Where the server keeps its data; the disk under it is part of the measurement.
     #[arg(long, default_value = env!("CARGO_TARGET_TMPDIR"))]
     pub folder: PathBuf,

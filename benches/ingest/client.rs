@@ -22,28 +22,46 @@ pub enum Answer {
     Later,
 }
 
+/// A door of a server.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// Which protocol.
+    pub door: Door,
+    /// Such as `http://127.0.0.1:4317`.
+    pub address: String,
+    /// Headers that this server wants with each request over HTTP.
+    pub headers: Vec<(&'static str, &'static str)>,
+}
+
+impl Target {
+    /// A door that wants no headers.
+    pub fn new(door: Door, address: String) -> Self {
+        Self { door, address, headers: Vec::new() }
+    }
+}
+
 /// One connection of a kind.
 #[derive(Clone)]
 pub enum Client {
     /// OTLP/gRPC.
     Grpc(Grpc<Channel>),
     /// OTLP/HTTP with protobuf: the client and the address.
-    Http(reqwest::Client, String),
+    Http(reqwest::Client, String, Vec<(&'static str, &'static str)>),
 }
 
 impl Client {
-    /// Connects to the door at `address`, such as `http://127.0.0.1:4317`.
-    pub async fn connect(door: Door, address: &str) -> Result<Self, Failed> {
-        match door {
+    /// Connects to `target`.
+    pub async fn connect(target: &Target) -> Result<Self, Failed> {
+        match target.door {
             Door::Grpc => {
-                let endpoint = Endpoint::from_shared(address.to_owned())?.tcp_nodelay(true);
+                let endpoint = Endpoint::from_shared(target.address.clone())?.tcp_nodelay(true);
                 let endpoint =
                     endpoint.initial_connection_window_size(8 << 20).initial_stream_window_size(8 << 20);
                 Ok(Self::Grpc(Grpc::new(endpoint.connect().await?)))
             }
             Door::Http => {
                 let client = reqwest::Client::builder().tcp_nodelay(true).no_proxy().build()?;
-                Ok(Self::Http(client, format!("{address}/v1/traces")))
+                Ok(Self::Http(client, format!("{}/v1/traces", target.address), target.headers.clone()))
             }
         }
     }
@@ -60,8 +78,11 @@ impl Client {
                     Err(status) => Err(status.into()),
                 }
             }
-            Self::Http(client, url) => {
-                let request = client.post(url.as_str()).header("content-type", "application/x-protobuf");
+            Self::Http(client, url, headers) => {
+                let mut request = client.post(url.as_str()).header("content-type", "application/x-protobuf");
+                for (name, value) in headers {
+                    request = request.header(*name, *value);
+                }
                 let answer = request.body(body).send().await?;
                 match answer.status().as_u16() {
                     429 | 502 | 503 | 504 => Ok(Answer::Later),

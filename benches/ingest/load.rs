@@ -1,7 +1,7 @@
 //! Closed loop: so many connections, each always busy. Open loop: a fixed rate, whatever the answers take.
 
-use crate::args::{Door, Mix};
-use crate::client::{Answer, Client};
+use crate::args::Mix;
+use crate::client::{Answer, Client, Target};
 use crate::common::models::Models;
 use crate::common::services::Services;
 use crate::common::system;
@@ -124,15 +124,10 @@ impl Seen {
 }
 
 /// Sends all of `input` over `connections` connections, each with one request under way.
-pub async fn closed(
-    door: Door,
-    address: &str,
-    input: &Arc<Input>,
-    connections: usize,
-) -> Result<Seen, Failed> {
+pub async fn closed(target: &Target, input: &Arc<Input>, connections: usize) -> Result<Seen, Failed> {
     let mut clients = Vec::new();
     for _ in 0..connections {
-        clients.push(Client::connect(door, address).await?);
+        clients.push(Client::connect(target).await?);
     }
     let next = Arc::new(AtomicUsize::new(0));
     let (cpu, started) = (system::cpu_seconds(std::process::id()), Instant::now());
@@ -151,10 +146,10 @@ pub async fn closed(
 }
 
 /// Sends all of `input` at `rate` spans a second.
-pub async fn open(door: Door, address: &str, input: &Arc<Input>, rate: f64) -> Result<Seen, Failed> {
+pub async fn open(target: &Target, input: &Arc<Input>, rate: f64) -> Result<Seen, Failed> {
     let mut clients = Vec::new();
     for _ in 0..OPEN_CONNECTIONS {
-        clients.push(Client::connect(door, address).await?);
+        clients.push(Client::connect(target).await?);
     }
     let room = Arc::new(Semaphore::new(UNDER_WAY));
     let between = Duration::from_secs_f64(input.mix.batch() as f64 / rate);

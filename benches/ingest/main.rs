@@ -8,6 +8,7 @@
 //! | `client` | sends encoded requests over gRPC or HTTP |
 //! | `load` | closed loop and open loop |
 //! | `visible` | how long until SQL sees an acknowledged span |
+//! | `peers` | the same load against other servers |
 //! | `run` | one measurement from start to stop |
 //! | `report` | tables, goals, JSON, and what fails the run |
 
@@ -16,6 +17,7 @@ mod client;
 #[path = "../common/mod.rs"]
 mod common;
 mod load;
+mod peers;
 mod report;
 mod run;
 mod server;

@@ -12,6 +12,32 @@ pub struct Report {
     pub closed: Vec<Closed>,
     /// Open loops.
     pub open: Vec<Open>,
+    /// Other servers.
+    pub peers: Vec<PeerRow>,
+    /// Other servers that could not be measured, and why.
+    pub missing: Vec<String>,
+}
+
+/// A closed loop against another server.
+#[derive(Debug, Serialize)]
+pub struct PeerRow {
+    pub peer: &'static str,
+    pub version: String,
+    /// What its "yes" means.
+    pub yes: &'static str,
+    pub mix: &'static str,
+    pub door: &'static str,
+    pub connections: usize,
+    pub acknowledged: u64,
+    /// Spans in its database at the end; none for a server that stores nothing.
+    pub stored: Option<u64>,
+    pub spans_a_second: f64,
+    pub spans_a_cpu_second: f64,
+    pub mb_a_cpu_second: f64,
+    pub p50_ms: f64,
+    pub p99_ms: f64,
+    pub rss_mib: f64,
+    pub disk_bytes_a_span: f64,
 }
 
 /// A closed loop: how much a server takes, and what it costs.
@@ -76,7 +102,14 @@ const GOAL_VISIBLE_MS: f64 = 2_000.0;
 impl Report {
     /// An empty report of a run on `machine`, whose disk takes `sync` to be sure of 64 KiB.
     pub fn new(machine: String, sync: Duration) -> Self {
-        Self { machine, sync_ms: sync.as_secs_f64() * 1_000.0, closed: Vec::new(), open: Vec::new() }
+        Self {
+            machine,
+            sync_ms: sync.as_secs_f64() * 1_000.0,
+            closed: Vec::new(),
+            open: Vec::new(),
+            peers: Vec::new(),
+            missing: Vec::new(),
+        }
     }
 
     /// The figures as JSON.
@@ -134,7 +167,62 @@ impl Report {
         if !self.open.is_empty() {
             self.print_open();
         }
+        self.print_peers();
         self.print_goals();
+    }
+
+    fn print_peers(&self) {
+        if !self.peers.is_empty() {
+            println!(
+                "\nother servers, closed loop; ratio: spans per CPU second of ours by theirs, same mix and door"
+            );
+            println!(
+                "{:<18}{:<10}{:<9}{:<5}{:>9}{:>9}{:>10}{:>12}{:>9}{:>8}{:>8}{:>8}{:>12}{:>8}",
+                "server",
+                "version",
+                "mix",
+                "door",
+                "spans",
+                "stored",
+                "spans/s",
+                "spans/CPU-s",
+                "MB/CPU-s",
+                "p50 ms",
+                "p99 ms",
+                "RSS",
+                "disk B/span",
+                "ratio"
+            );
+        }
+        for row in &self.peers {
+            let ours = self.closed.iter().find(|our| our.mix == row.mix && our.door == row.door);
+            let ratio = ours.map_or(0.0, |our| our.spans_a_cpu_second / row.spans_a_cpu_second);
+            println!(
+                "{:<18}{:<10}{:<9}{:<5}{:>9}{:>9}{:>10.0}{:>12.0}{:>9.1}{:>8.1}{:>8.1}{:>8.0}{:>12.1}{:>7.2}x",
+                row.peer,
+                row.version,
+                row.mix,
+                row.door,
+                row.acknowledged,
+                row.stored.map_or("-".to_owned(), |n| n.to_string()),
+                row.spans_a_second,
+                row.spans_a_cpu_second,
+                row.mb_a_cpu_second,
+                row.p50_ms,
+                row.p99_ms,
+                row.rss_mib,
+                row.disk_bytes_a_span,
+                ratio
+            );
+        }
+        let mut said: Vec<&str> = Vec::new();
+        for row in &self.peers {
+            if !said.contains(&row.peer) {
+                println!("  {} says yes when a span is {}", row.peer, row.yes);
+                said.push(row.peer);
+            }
+        }
+        self.missing.iter().for_each(|why| println!("  not measured: {why}"));
     }
 
     fn print_open(&self) {

@@ -1,11 +1,12 @@
 //! One measurement from the start of a server to its stop.
 
 use crate::args::{Args, Door, Mix};
+use crate::client::Target;
 use crate::common::system;
 use crate::load::{self, Input, Seen};
 use crate::report::{Closed, Open, Report};
 use crate::server::{Failed, Server};
-use crate::visible;
+use crate::{peers, visible};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -35,14 +36,18 @@ pub async fn all(args: &Args) -> Result<Report, Failed> {
             }
         }
     }
+    if args.peers {
+        (report.peers, report.missing) = peers::all(args).await;
+    }
     Ok(report)
 }
 
-fn address(server: &Server, door: Door) -> String {
-    match door {
+fn target(server: &Server, door: Door) -> Target {
+    let address = match door {
         Door::Grpc => server.grpc.clone(),
         Door::Http => server.otlp_http.clone(),
-    }
+    };
+    Target::new(door, address)
 }
 
 /// Fills a new server as fast as it takes the spans, and stops it. Its CPU time counts from "ready" to its end, so the
@@ -52,7 +57,7 @@ async fn closed(args: &Args, door: Door, input: &Arc<Input>) -> Result<Closed, F
     let server = Server::start(&args.server, &args.folder)?;
     let (pid, idle_cpu) = (server.pid(), system::cpu_seconds(server.pid()));
     let rss_before = system::status_mib(pid, "VmRSS");
-    let seen = load::closed(door, &address(&server, door), input, args.connections).await?;
+    let seen = load::closed(&target(&server, door), input, args.connections).await?;
     let stored = server.stored(seen.acknowledged).await?;
     let (rss_after, rss_peak) = (system::status_mib(pid, "VmRSS"), system::status_mib(pid, "VmHWM"));
     let left = server.stop().await?;
@@ -86,7 +91,7 @@ async fn closed(args: &Args, door: Door, input: &Arc<Input>) -> Result<Closed, F
 /// Fixed rates on a new server, one after the other: first without queries, then once more with canaries.
 async fn open(args: &Args, door: Door, mix: Mix, half: f64) -> Result<Vec<Open>, Failed> {
     let server = Server::start(&args.server, &args.folder)?;
-    let at = address(&server, door);
+    let at = target(&server, door);
     let mut rates = vec![half];
     if mix == Mix::Services {
         rates.insert(0, GOAL_RATE);
@@ -98,12 +103,12 @@ async fn open(args: &Args, door: Door, mix: Mix, half: f64) -> Result<Vec<Open>,
         let part = |seed: u64| Arc::new(Input::new(mix, seed, (rate * seconds) as usize));
         let input = part(100 + 2 * number as u64);
         let cpu = system::cpu_seconds(server.pid());
-        let seen = load::open(door, &at, &input, *rate).await?;
+        let seen = load::open(&at, &input, *rate).await?;
         let cpu = system::cpu_seconds(server.pid()) - cpu;
         acknowledged += seen.acknowledged;
         let (again, until) =
             (part(101 + 2 * number as u64), Instant::now() + Duration::from_secs(args.open_seconds()));
-        let load = load::open(door, &at, &again, *rate);
+        let load = load::open(&at, &again, *rate);
         let (load, canaries) = tokio::join!(load, visible::canaries(&server, 2_000, until));
         let (load, canaries) = (load?, canaries?);
         acknowledged += load.acknowledged + canaries.spans;

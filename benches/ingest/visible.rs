@@ -1,7 +1,7 @@
 //! How long until SQL sees a span that was acknowledged.
 
 use crate::args::Door;
-use crate::client::{Answer, Client};
+use crate::client::{Answer, Client, Target};
 use crate::common::random::Random;
 use crate::common::services::Services;
 use crate::server::{Failed, Server};
@@ -26,7 +26,7 @@ pub struct Canaries {
 
 /// Sends one canary span after the other, until `enough` is reached or `until` has passed.
 pub async fn canaries(server: &Server, enough: u64, until: Instant) -> Result<Canaries, Failed> {
-    let mut client = Client::connect(Door::Grpc, &server.grpc).await?;
+    let mut client = Client::connect(&Target::new(Door::Grpc, server.grpc.clone())).await?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
     let mut from = Services::new(0xca9a_71e5, u64::try_from(now.as_nanos())?);
     let mut random = Random::new(u64::from(std::process::id()));

@@ -22,6 +22,29 @@ use std::sync::Arc;
 /// Spans of one bucket of this many nanoseconds are ordered by trace.
 const BUCKET_NANOS: i64 = 600 * 1_000_000_000;
 
+/// The zstd level of most columns.
+const LEVEL: i32 = 3;
+
+/// The zstd level of payload that is short. Attributes of ordinary spans are alike: the longer search finds a quarter more.
+/// Prompts and answers are not: there it would cost two and a half times the CPU for a twentieth.
+const SHORT_LEVEL: i32 = 7;
+
+/// Mean bytes a row up to which payload counts as short.
+const SHORT_BYTES: i32 = 1_024;
+
+/// The zstd level of ids. Hex digits of random bits have no repetitions: a higher level finds short ones that cost more
+/// than the digits' plain entropy.
+const ID_LEVEL: i32 = 1;
+
+/// Columns that are different in nearly every row, so that a dictionary would only come on top.
+const IDS: &[&str] = &["span_id", "parent_span_id"];
+
+/// The starts of rows that are ordered by trace.
+const STARTS: &[&str] = &["start_time", "start_time_unix_nano"];
+
+/// When a request came.
+const RECEIVED: &str = "received_at";
+
 /// The bytes of a file and what its Delta entry says.
 pub struct Written {
     /// The Parquet file.
@@ -83,7 +106,7 @@ fn time_range(table: Table, batch: &RecordBatch) -> (Option<i64>, Option<i64>) {
 
 fn properties(table: Table, batch: &RecordBatch, config: &Config) -> Result<WriterProperties, LakeError> {
     let mut builder = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+        .set_compression(zstd(LEVEL)?)
         .set_max_row_group_row_count(Some(config.row_group_rows))
         .set_created_by("groundline".to_owned());
     for column in table.columns() {
@@ -91,17 +114,20 @@ fn properties(table: Table, batch: &RecordBatch, config: &Config) -> Result<Writ
         builder = match column.kind {
             Kind::Payload => builder
                 .set_column_dictionary_enabled(path.clone(), false)
-                .set_column_statistics_enabled(path, EnabledStatistics::None),
+                .set_column_statistics_enabled(path.clone(), EnabledStatistics::None)
+                .set_column_compression(path, zstd(payload_level(batch, column.name))?),
+            _ if IDS.contains(&column.name) => builder
+                .set_column_dictionary_enabled(path.clone(), false)
+                .set_column_compression(path, zstd(ID_LEVEL)?),
+            // Rows in order of traces are not in order of time; the bytes of neighbours are still alike.
+            _ if STARTS.contains(&column.name) => builder.set_column_dictionary_enabled(path, false),
+            // All rows of a request have the same one.
+            Kind::Micros if column.name == RECEIVED => builder,
             Kind::Micros | Kind::Int => builder
                 .set_column_dictionary_enabled(path.clone(), false)
                 .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
             _ => builder,
         };
-    }
-    for name in ["trace_id", "span_id"] {
-        if batch.schema_ref().column_with_name(name).is_some() {
-            builder = builder.set_column_dictionary_enabled(ColumnPath::from(name), name == "trace_id");
-        }
     }
     if batch.schema_ref().column_with_name("trace_id").is_some() {
         let distinct = u64::try_from(batch.num_rows()).unwrap_or(u64::MAX).max(1);
@@ -112,6 +138,18 @@ fn properties(table: Table, batch: &RecordBatch, config: &Config) -> Result<Writ
             .set_column_bloom_filter_fpp(path, 0.01);
     }
     Ok(builder.build())
+}
+
+fn zstd(level: i32) -> Result<Compression, LakeError> {
+    Ok(Compression::ZSTD(ZstdLevel::try_new(level)?))
+}
+
+fn payload_level(batch: &RecordBatch, name: &str) -> i32 {
+    let texts = batch.column_by_name(name).and_then(|c| c.as_string_opt::<i32>());
+    let offsets = texts.map(|t| t.value_offsets()).unwrap_or_default();
+    let bytes = offsets.last().zip(offsets.first()).map_or(0, |(last, first)| last - first);
+    let rows = i32::try_from(batch.num_rows()).unwrap_or(i32::MAX).max(1);
+    if bytes / rows <= SHORT_BYTES { SHORT_LEVEL } else { LEVEL }
 }
 
 /// Reads the columns `names` of a file back.
