@@ -7,7 +7,7 @@
 
 use super::super::config::Config;
 use super::super::lake::LakeError;
-use super::super::writer::{FileWriter, Written, sort_keys};
+use super::super::writer::{Effort, FileWriter, Written, sort_keys};
 use crate::domain::columns::Table;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, new_null_array};
 use arrow::compute::{cast, filter_record_batch, interleave_record_batch};
@@ -65,7 +65,7 @@ pub fn merge(merge: Merge, config: &Config, stop: &CancellationToken) -> Result<
             Source::open(merge.table, reader, &merge.without)
         })
         .collect::<Result<_, LakeError>>()?;
-    let mut out = FileWriter::new(merge.table, rows, config)?;
+    let mut out = FileWriter::new(merge.table, rows, Effort::Small, config);
     let left_out = weave(sources, batch_rows, &mut out, stop)?;
     let written = out.finish()?;
     // A file is never replaced by one that has lost rows, whatever the reason would be.

@@ -5,6 +5,7 @@ use super::snapshots::{QuerySnapshots, Snapshots};
 use super::stores::PrivateStores;
 use super::tenant::{self, TENANT};
 use super::time_range::TimeRange;
+use super::trace_filters::{self, TraceFilters};
 use crate::domain::columns::Table;
 use crate::lake::{DataFile, TableSnapshot};
 use crate::net::Scope;
@@ -40,6 +41,7 @@ pub struct LakeTable {
     columns: Vec<Shown>,
     schema: SchemaRef,
     snapshots: Snapshots,
+    trace_filters: TraceFilters,
 }
 
 impl LakeTable {
@@ -47,7 +49,7 @@ impl LakeTable {
     pub fn new(table: Table, snapshots: Snapshots) -> Self {
         let columns = shown::shown(table);
         let schema = shown::schema(&columns);
-        Self { table, columns, schema, snapshots }
+        Self { table, columns, schema, snapshots, trace_filters: TraceFilters::default() }
     }
 
     fn snapshot(&self, state: &dyn Session) -> (TableSnapshot, Scope) {
@@ -56,6 +58,22 @@ impl LakeTable {
             // What runs outside of a query is ours and not a client's.
             None => ((self.snapshots)(self.table), Scope::All),
         }
+    }
+
+    /// The files that may hold rows which pass `filters`.
+    async fn files<'a>(
+        &self,
+        state: &dyn Session,
+        snapshot: &'a TableSnapshot,
+        filters: &[Expr],
+        range: TimeRange,
+    ) -> Result<Vec<&'a DataFile>> {
+        let files: Vec<&DataFile> = snapshot.files.iter().filter(|file| may_hold(file, range)).collect();
+        let Some(ids) = trace_filters::wanted(filters) else { return Ok(files) };
+        self.trace_filters.forget_others(snapshot.files.iter().map(|file| &file.path));
+        let opened = files.iter().map(|file| partitioned(snapshot.table, file)).collect();
+        let may_hold = self.trace_filters.may_hold(opened, &ids, &readers(state, snapshot)).await?;
+        Ok(files.into_iter().zip(may_hold).filter_map(|(file, may)| may.then_some(file)).collect())
     }
 
     fn projected(&self, projection: Option<&Vec<usize>>) -> Vec<&Shown> {
@@ -144,7 +162,7 @@ impl TableProvider for LakeTable {
             predicate = self.of_tenant(tenant, predicate, filters)?;
         }
         let mut parts = Vec::with_capacity(2);
-        let files: Vec<&DataFile> = snapshot.files.iter().filter(|f| may_hold(f, range)).collect();
+        let files = self.files(state, &snapshot, filters, range).await?;
         if !files.is_empty() {
             parts.push(scan_files(state, &snapshot, &files, &indices, predicate, limit)?);
         }
@@ -168,6 +186,12 @@ fn may_hold(file: &DataFile, range: TimeRange) -> bool {
     }
 }
 
+/// Readers of a table's files that share the footers which were read already.
+fn readers(state: &dyn Session, snapshot: &TableSnapshot) -> CachedParquetFileReaderFactory {
+    let footers = state.runtime_env().cache_manager.get_file_metadata_cache();
+    CachedParquetFileReaderFactory::new(snapshot.store.clone(), footers)
+}
+
 fn scan_files(
     state: &dyn Session,
     snapshot: &TableSnapshot,
@@ -177,14 +201,11 @@ fn scan_files(
     limit: Option<usize>,
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let url = PrivateStores::url(snapshot.table)?;
-    let runtime = state.runtime_env();
-    runtime.register_object_store(url.as_ref(), snapshot.store.clone());
+    state.runtime_env().register_object_store(url.as_ref(), snapshot.store.clone());
     let schema = snapshot.table.schema();
-    let footers = runtime.cache_manager.get_file_metadata_cache();
-    let reader = CachedParquetFileReaderFactory::new(snapshot.store.clone(), footers);
     let mut source = ParquetSource::new(schema.clone())
         .with_table_parquet_options(state.default_table_options().parquet)
-        .with_parquet_file_reader_factory(Arc::new(reader));
+        .with_parquet_file_reader_factory(Arc::new(readers(state, snapshot)));
     if let Some(predicate) = predicate {
         source = source.with_predicate(predicate);
     }

@@ -5,6 +5,7 @@
 //! | `snapshots` | the snapshots that one query reads, each taken once |
 //! | `stores` | object stores under a URL that no query can name |
 //! | `time_range` | what the filters of a query say about a time column |
+//! | `trace_filters` | which files may hold a trace, told by bloom filters in memory |
 //! | `lake_table` | files and hot batches as one table; files outside the time range are not opened |
 //! | `shown` | how stored columns are shown: order, and nanosecond times of spans |
 //! | `catalog` | `table_columns`, the documentation of every column |
@@ -16,6 +17,7 @@ mod snapshots;
 mod stores;
 mod tenant;
 mod time_range;
+mod trace_filters;
 
 pub use catalog::column_docs;
 pub use lake_table::LakeTable;
