@@ -25,6 +25,9 @@ const SERVICES: &[&str] = &[
     "opentelemetry.proto.collector.metrics.v1.MetricsService",
 ];
 
+/// Largest request for health, bytes: it holds the name of a service, and whoever sends it needs no token.
+const MAX_ASKED: usize = 4 << 10;
+
 /// How often a watched status is looked at.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -41,7 +44,7 @@ pub fn grpc_routes(
             .register_encoded_file_descriptor_set(OTLP)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
-    let health = HealthServer::new(Service { health, stop });
+    let health = HealthServer::new(Service { health, stop }).max_decoding_message_size(MAX_ASKED);
     Ok(Router::new()
         .route_service("/grpc.health.v1.Health/{method}", health)
         .route_service("/grpc.reflection.v1.ServerReflection/{method}", descriptors().build_v1()?)
