@@ -104,12 +104,21 @@ impl Upkeep {
             return Ok(());
         }
         let (mut held, mut files, mut there) = (Vec::new(), Vec::new(), HashSet::new());
+        let mut failed = None;
         for manifest in &self.lake.manifests {
             let (table, store, listed) = listed(manifest).await?;
             for file in listed {
                 let tenants = match retention.names_tenants(table) {
-                    true => self.tenants.of(&store, table, &file.file).await?,
-                    false => Vec::new(),
+                    true => self.tenants.of(&store, table, &file.file).await,
+                    false => Ok(Vec::new()),
+                };
+                // A file that cannot be read keeps its rows, and does not keep others from going.
+                let tenants = match tenants {
+                    Ok(tenants) => tenants,
+                    Err(error) => {
+                        failed = Some(error);
+                        continue;
+                    }
                 };
                 there.insert((table, file.file.path.clone()));
                 let (path, bytes, rows) = (file.file.path.clone(), file.file.bytes, file.file.rows);
@@ -131,10 +140,11 @@ impl Upkeep {
         for (at, verdict) in verdicts {
             let (manifest, file) = &files[at];
             if let Verdict::Without(tenants) = verdict {
-                self.rewrite(manifest, std::slice::from_ref(file), tenants, stop).await?;
+                let done = self.rewrite(manifest, std::slice::from_ref(file), tenants, stop).await;
+                failed = done.err().or(failed);
             }
         }
-        Ok(())
+        failed.map_or(Ok(()), Err)
     }
 
     async fn drop_files(&self, manifest: &SharedManifest, files: &[&Held]) -> Result<(), LakeError> {
