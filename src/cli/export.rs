@@ -19,6 +19,9 @@ pub struct ExportArgs {
     /// A data directory that no server uses now.
     #[arg(long)]
     data_dir: Option<PathBuf>,
+    /// A token of the server with the role query or admin, if it has tokens.
+    #[arg(long, env = "GROUNDLINE_TOKEN", hide_env_values = true)]
+    token: Option<String>,
     /// Configuration file, for a data directory whose tables are on S3.
     #[arg(long, requires = "data_dir")]
     config: Option<PathBuf>,
@@ -78,7 +81,7 @@ async fn export(args: &ExportArgs) -> Result<usize, String> {
     let query = query(&args.filter);
     let (_, batches) = match &args.data_dir {
         Some(data_dir) => offline(data_dir.clone(), args.config.as_deref(), &query).await,
-        None => online(&args.url, &query).await,
+        None => online(&args.url, args.token.as_deref(), &query).await,
     }?;
     let told = |e: std::io::Error| match &args.output {
         Some(path) => format!("{}: {e}", path.display()),

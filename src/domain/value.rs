@@ -87,11 +87,7 @@ impl Value {
                 let _ = write!(out, "{n}");
             }
             Value::Double(x) => write_double(*x, out),
-            Value::Bytes(bytes) => {
-                out.push_str("{\"$bytes\":\"");
-                BASE64.encode_string(bytes, out);
-                out.push_str("\"}");
-            }
+            Value::Bytes(bytes) => write_bytes(bytes, out),
             Value::Array(values) => {
                 out.push('[');
                 for (i, value) in values.iter().enumerate() {
@@ -107,7 +103,15 @@ impl Value {
     }
 }
 
-fn write_double(x: f64, out: &mut String) {
+/// Appends bytes as the module's description says.
+pub fn write_bytes(bytes: &[u8], out: &mut String) {
+    out.push_str("{\"$bytes\":\"");
+    BASE64.encode_string(bytes, out);
+    out.push_str("\"}");
+}
+
+/// Appends a double as the module's description says.
+pub fn write_double(x: f64, out: &mut String) {
     if !x.is_finite() {
         let _ = write!(out, "{{\"$double\":\"{x}\"}}");
     } else {
@@ -122,41 +126,66 @@ fn write_object(pairs: &[(String, Value)], out: &mut String) {
         if i > 0 {
             out.push(',');
         }
-        if key.starts_with('$') {
-            write_json_string(&format!("${key}"), out);
-        } else {
-            write_json_string(key, out);
-        }
-        out.push(':');
+        write_key(key, out);
         value.write_json(out);
     }
     out.push('}');
 }
 
+/// Appends a key of the sender's and the colon.
+pub fn write_key(key: &str, out: &mut String) {
+    if key.starts_with('$') {
+        write_json_string(&format!("${key}"), out);
+    } else {
+        write_json_string(key, out);
+    }
+    out.push(':');
+}
+
 /// Appends `text` as a JSON string with its quotes.
 pub fn write_json_string(text: &str, out: &mut String) {
+    out.reserve(text.len() + 2);
     out.push('"');
-    let mut start = 0;
-    for (i, byte) in text.bytes().enumerate() {
-        let escape = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            0..=0x1f => "",
-            _ => continue,
-        };
-        out.push_str(&text[start..i]);
-        if escape.is_empty() {
-            let _ = write!(out, "\\u{byte:04x}");
-        } else {
-            out.push_str(escape);
+    let mut rest = text;
+    while let Some(at) = first_escaped(rest.as_bytes()) {
+        // The byte is ASCII, so the text may be cut on both sides of it.
+        let (plain, tail) = rest.split_at(at);
+        out.push_str(plain);
+        let byte = tail.as_bytes().first().copied().unwrap_or_default();
+        match byte {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            byte => {
+                let _ = write!(out, "\\u{byte:04x}");
+            }
         }
-        start = i + 1;
+        rest = tail.get(1..).unwrap_or_default();
     }
-    out.push_str(&text[start..]);
+    out.push_str(rest);
     out.push('"');
+}
+
+/// Where the first byte stands that a JSON string must not hold as it is. Eight bytes are looked at in one step.
+fn first_escaped(bytes: &[u8]) -> Option<usize> {
+    const LOW: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    // The high bit of a byte stays set where that byte of `word` is zero, or above such a byte.
+    let zero = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    let odd = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
+    for (at, chunk) in chunks.iter().enumerate() {
+        let word = u64::from_le_bytes(*chunk);
+        let control = word.wrapping_sub(LOW * 0x20) & !word & HIGH;
+        let quote = zero(word ^ (LOW * u64::from(b'"')));
+        let slash = zero(word ^ (LOW * u64::from(b'\\')));
+        if control | quote | slash != 0 {
+            return chunk.iter().position(odd).map(|inner| at * 8 + inner);
+        }
+    }
+    rest.iter().position(odd).map(|inner| chunks.len() * 8 + inner)
 }
 
 /// Attributes in the order in which they came. Keys may repeat; the last one wins on look-up.

@@ -1,7 +1,7 @@
 //! The last step of the door: what was accepted becomes one durable frame.
 
 use super::config::Config;
-use super::decode::{self, Decoded};
+use super::decode::{self, Traces};
 use super::dialect;
 use super::drain::Drain;
 use crate::domain::batch::{self, Annotation};
@@ -16,7 +16,6 @@ use crate::domain::value::{Attrs, Value};
 use crate::journal::{Journal, JournalError};
 use arrow::error::ArrowError;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
-use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
@@ -108,19 +107,14 @@ impl Door {
     }
 
     /// Admits spans, which become `tenant`'s. When it returns, every accepted span is on the disk.
-    pub async fn spans(&self, request: ExportTraceServiceRequest, tenant: &str) -> Result<Receipt, Refusal> {
+    pub async fn spans(&self, traces: Traces, tenant: &str) -> Result<Receipt, Refusal> {
         let received = self.clock.now();
-        let decoded = decode::spans(request);
-        let receipt = receipt_of(&decoded, "span");
-        let spans = decoded.items;
+        let Traces { chunks, accepted, rejected, reasons, warnings, .. } = traces;
+        let receipt = receipt(accepted, rejected, &reasons, &warnings, "span");
         count("spans", &receipt);
-        if spans.is_empty() {
-            return Ok(receipt);
-        }
-        for chunk in chunks(&spans, span_weight) {
-            let rows = broken(batch::spans_to_batch(chunk, tenant, received))?;
-            let mut parts = vec![Part::Rows(Table::Spans, rows)];
-            let scores = span_scores(chunk, tenant, received);
+        for chunk in chunks {
+            let scores = span_scores(&chunk.evaluated, tenant, received);
+            let mut parts = vec![Part::Rows(Table::Spans, broken(chunk.rows.finish(tenant, received))?)];
             if !scores.is_empty() {
                 parts.push(Part::Rows(Table::Scores, broken(batch::scores_to_batch(&scores))?));
             }
@@ -134,7 +128,8 @@ impl Door {
     pub async fn logs(&self, request: ExportLogsServiceRequest, tenant: &str) -> Result<Receipt, Refusal> {
         let received = self.clock.now();
         let decoded = decode::logs(request, received);
-        let receipt = receipt_of(&decoded, "log record");
+        let accepted = decoded.items.len() as u64;
+        let receipt = receipt(accepted, decoded.rejected, &decoded.reasons, &decoded.warnings, "log record");
         let records = decoded.items;
         count("log_records", &receipt);
         if records.is_empty() {
@@ -202,13 +197,6 @@ fn chunks<T>(rows: &[T], weight: impl Fn(&T) -> usize) -> Vec<&[T]> {
     chunks
 }
 
-/// Roughly the bytes of a span's row.
-fn span_weight(span: &Span) -> usize {
-    let events = span.events.iter().map(|e| e.name.len() + attrs_weight(&e.attributes)).sum::<usize>();
-    let links = span.links.iter().map(|l| 100 + attrs_weight(&l.attributes)).sum::<usize>();
-    256 + span.name.len() + attrs_weight(&span.attributes) + events + links + source_weight(&span.source)
-}
-
 /// Roughly the bytes of a log record's row.
 fn record_weight(record: &LogRecord) -> usize {
     let body = value_weight(&record.body);
@@ -243,16 +231,16 @@ fn count(what: &'static str, receipt: &Receipt) {
     metrics::counter!("groundline_rejected_total", "what" => what).increment(receipt.rejected);
 }
 
-fn receipt_of<T>(decoded: &Decoded<T>, what: &str) -> Receipt {
+fn receipt(accepted: u64, rejected: u64, reasons: &[String], warnings: &[String], what: &str) -> Receipt {
     let mut message = String::new();
-    if decoded.rejected > 0 {
-        message = format!("{} {what}(s) rejected: {}", decoded.rejected, decoded.reasons.join("; "));
+    if rejected > 0 {
+        message = format!("{rejected} {what}(s) rejected: {}", reasons.join("; "));
     }
-    if !decoded.warnings.is_empty() {
+    if !warnings.is_empty() {
         let gap = if message.is_empty() { "" } else { ". " };
-        message = format!("{message}{gap}warning: {}", decoded.warnings.join("; "));
+        message = format!("{message}{gap}warning: {}", warnings.join("; "));
     }
-    Receipt { accepted: decoded.items.len() as u64, rejected: decoded.rejected, message }
+    Receipt { accepted, rejected, message }
 }
 
 fn span_scores(spans: &[Span], tenant: &str, received: UnixNanos) -> Vec<ScoreRow> {

@@ -18,7 +18,6 @@ use bytes::{Buf, Bytes};
 use http_body_util::{BodyExt, Full};
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
-use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use std::convert::Infallible;
 use tonic::{Code, Status};
 
@@ -90,7 +89,7 @@ async fn export(
     };
     let receipt = match signal {
         Signal::Traces => {
-            let decode = decode::from_protobuf::<ExportTraceServiceRequest>;
+            let decode = decode::Traces::from_protobuf;
             let (request, _share) = body::unpack(raw, compression, limit, share, decode).await?;
             door.spans(request, tenant).await?
         }

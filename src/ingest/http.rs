@@ -104,8 +104,8 @@ async fn export(
     let receipt = match (signal, encoding) {
         (Signal::Traces, encoding) => {
             let decode = match encoding {
-                Encoding::Protobuf => decode::from_protobuf,
-                Encoding::Json => decode::traces_from_json,
+                Encoding::Protobuf => decode::Traces::from_protobuf,
+                Encoding::Json => decode::Traces::from_json,
             };
             let (request, _share) = body::unpack(raw, compression, limit, share, decode).await?;
             door.spans(request, &tenant).await?

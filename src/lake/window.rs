@@ -4,13 +4,14 @@ use crate::domain::columns::Table;
 use crate::domain::time::{SECOND, UnixNanos};
 use arrow::array::{Array, AsArray, BooleanArray, RecordBatch, StringArray};
 use arrow::datatypes::Int64Type;
-use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::LazyLock;
 
 /// Keys of the recent past, in two generations: the older one is dropped whole.
 pub struct Window {
-    current: HashSet<u128>,
-    previous: HashSet<u128>,
+    current: HashSet<u128, Spread>,
+    previous: HashSet<u128, Spread>,
     since: UnixNanos,
     nanos: i64,
     half_keys: usize,
@@ -21,8 +22,8 @@ impl Window {
     pub fn new(seconds: u64, keys: usize, now: UnixNanos) -> Self {
         let nanos = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(SECOND);
         Self {
-            current: HashSet::new(),
-            previous: HashSet::new(),
+            current: HashSet::default(),
+            previous: HashSet::default(),
             since: now,
             nanos: nanos.max(1),
             half_keys: (keys / 2).max(1),
@@ -44,6 +45,41 @@ impl Window {
         self.current.len() + self.previous.len()
     }
 }
+
+/// Keys are hashes already: their own bits are what a set needs.
+#[derive(Clone, Copy, Default)]
+struct Spread;
+
+impl BuildHasher for Spread {
+    type Hasher = Low;
+
+    fn build_hasher(&self) -> Low {
+        Low(0)
+    }
+}
+
+/// The low half of a key.
+struct Low(u64);
+
+impl Hasher for Low {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for (at, byte) in bytes.iter().enumerate() {
+            self.0 ^= u64::from(*byte) << (8 * (at % 8));
+        }
+    }
+
+    fn write_u128(&mut self, key: u128) {
+        self.0 = key as u64;
+    }
+}
+
+/// The secret of this process's keys, which live in memory only. Senders choose ids, and must not be able to choose two
+/// with the same key: their span would be taken for a duplicate and lost.
+static SECRETS: LazyLock<[RandomState; 2]> = LazyLock::new(|| [RandomState::new(), RandomState::new()]);
 
 /// The integer column of log records that tells two with the same words apart.
 const TIME: &str = "time_unix_nano";
@@ -87,17 +123,18 @@ pub fn keys(table: Table, batch: &RecordBatch) -> Option<Vec<u128>> {
 }
 
 fn key(columns: &[&StringArray], time: i64, row: usize) -> u128 {
-    let mut hash = Sha256::new();
-    hash.update(time.to_le_bytes());
-    for column in columns {
-        let text = if column.is_null(row) { "" } else { column.value(row) };
-        hash.update(text.as_bytes());
-        hash.update([0]);
-    }
-    let digest = hash.finalize();
-    let mut bytes = [0u8; 16];
-    bytes.copy_from_slice(&digest[..16]);
-    u128::from_le_bytes(bytes)
+    let [low, high] = SECRETS.each_ref().map(|secret| {
+        let mut hasher = secret.build_hasher();
+        hasher.write_i64(time);
+        for column in columns {
+            let text = if column.is_null(row) { "" } else { column.value(row) };
+            // With its length, so that no two lists of texts look alike.
+            hasher.write_usize(text.len());
+            hasher.write(text.as_bytes());
+        }
+        u128::from(hasher.finish())
+    });
+    high << 64 | low
 }
 
 /// The rows of `batch` that are new, and how many were not. The new ones are noted.

@@ -2,15 +2,16 @@
 
 use super::config::Config;
 use super::rule::Rule;
-use crate::domain::batch::{LogContent, SpanRow, read_log_content, read_span_rows, replace_llm};
+use crate::domain::batch::{LogContent, SpanHead, SpanReader, SpanRow, read_log_content, replace_llm};
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::merge::merge_content;
-use crate::domain::span::{Dialect, Llm};
+use crate::domain::span::Llm;
 use crate::domain::time::UnixNanos;
 use arrow::array::{RecordBatch, UInt64Array};
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// Rules are bits of a mask.
 pub const MAX_RULES: usize = 64;
@@ -19,6 +20,9 @@ const MILLI: i64 = 1_000_000;
 
 /// Most log records whose content is added to one trace.
 const MAX_CONTENT: usize = 20_000;
+
+/// Roughly what an ordinary span takes.
+const ORDINARY_BYTES: usize = 160;
 
 /// A span of an open trace.
 pub struct OpenSpan {
@@ -34,15 +38,20 @@ pub struct OpenSpan {
 pub struct OpenTrace {
     /// Whose it is: whoever sent its first part. Trace ids are no secret, and what another tenant sends with this one must
     /// not be judged together with it.
-    tenant: String,
-    /// Its spans by id: a span that is sent again is not counted twice.
+    tenant: Arc<str>,
+    /// The spans that say something or pass a filter, by id: a span that is sent again is not counted twice. In a trace
+    /// that is closed and has one of them, all its spans.
     pub spans: HashMap<SpanId, OpenSpan>,
     /// Spans beyond the limit.
     pub spans_dropped: usize,
     /// Sequence number of the first frame that had a part of it.
     pub first_seq: u64,
+    /// Ordinary spans. Most traffic is made of them, so they are kept small.
+    ordinary: Vec<SpanHead>,
     first_seen: UnixNanos,
     last_seen: UnixNanos,
+    /// The tick at which it is looked at next; looks that were planned for another tick are void.
+    look_at: i64,
     has_root: bool,
     bytes: usize,
     early: HashMap<SpanId, Vec<Llm>>,
@@ -53,15 +62,25 @@ pub struct OpenTrace {
 /// Every open trace.
 pub struct Open {
     traces: HashMap<TraceId, OpenTrace>,
-    by_first_seq: BTreeMap<u64, HashSet<TraceId>>,
+    by_first_seq: BTreeMap<u64, Beginners>,
+    /// When to look at which trace again: looking at each on every tick would cost more than all the rest.
+    looks: BTreeMap<i64, Vec<TraceId>>,
     bytes: usize,
     config: Config,
+}
+
+/// The traces that began with one frame, and how many of them are still open.
+#[derive(Default)]
+struct Beginners {
+    ids: Vec<TraceId>,
+    open: usize,
 }
 
 impl Open {
     /// None open.
     pub fn new(config: Config) -> Self {
-        Self { traces: HashMap::new(), by_first_seq: BTreeMap::new(), bytes: 0, config }
+        let (traces, by_first_seq, looks) = (HashMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { traces, by_first_seq, looks, bytes: 0, config }
     }
 
     /// How many are open.
@@ -83,39 +102,77 @@ impl Open {
         skip: impl Fn(&TraceId) -> bool,
         now: UnixNanos,
     ) {
+        let Some(mut reader) = SpanReader::new(batch) else { return };
         let masks = masks(batch, rules);
-        for (at, row) in read_span_rows(batch).into_iter().enumerate() {
-            if skip(&row.trace_id) {
-                metrics::counter!("groundline_late_spans_total").increment(1);
+        let mut late = 0;
+        for at in 0..batch.num_rows() {
+            let Some(head) = reader.head(at) else { continue };
+            if skip(&head.trace_id) {
+                late += 1;
                 continue;
             }
-            let stored = (row.llm.dialect != Dialect::None).then(|| own_row(batch, at)).flatten();
-            let rules_mask = masks.get(at).copied().unwrap_or(0);
-            self.add_span(seq, OpenSpan { row, rules: rules_mask, stored }, rules, now);
+            let mask = masks.get(at).copied().unwrap_or(0);
+            let speaks = reader.has_dialect(at);
+            if !speaks && mask == 0 {
+                self.add_ordinary(seq, head, rules, now);
+                continue;
+            }
+            let stored = if speaks { own_row(batch, at) } else { None };
+            let row = SpanRow { head, llm: reader.llm(at) };
+            self.add_span(seq, OpenSpan { row, rules: mask, stored }, rules, now);
+        }
+        metrics::counter!("groundline_late_spans_total").increment(late);
+    }
+
+    fn add_ordinary(&mut self, seq: u64, head: SpanHead, rules: &[Rule], now: UnixNanos) {
+        let limit = self.config.max_trace_spans;
+        let trace = self.trace(head.trace_id, &head.tenant, seq, now);
+        if trace.tenant != head.tenant {
+            metrics::counter!("groundline_foreign_spans_refused_total").increment(1);
+            return;
+        }
+        if trace.early.contains_key(&head.span_id) {
+            let row = SpanRow { head, llm: Llm::default() };
+            return self.add_span(seq, OpenSpan { row, rules: 0, stored: None }, rules, now);
+        }
+        if trace.is_full(limit) {
+            trace.spans_dropped += 1;
+            return;
+        }
+        let id = head.trace_id;
+        let sooner = trace.note_root(&head);
+        trace.bytes += ORDINARY_BYTES;
+        trace.ordinary.push(head);
+        self.bytes += ORDINARY_BYTES;
+        if sooner {
+            self.plan(id);
         }
     }
 
     fn add_span(&mut self, seq: u64, span: OpenSpan, rules: &[Rule], now: UnixNanos) {
         let limit = self.config.max_trace_spans;
-        let trace_id = span.row.trace_id;
-        let trace = self.trace(trace_id, &span.row.tenant, seq, now);
-        if trace.tenant != span.row.tenant {
+        let (trace_id, span_id) = (span.row.head.trace_id, span.row.head.span_id);
+        let trace = self.trace(trace_id, &span.row.head.tenant, seq, now);
+        if trace.tenant != span.row.head.tenant {
             metrics::counter!("groundline_foreign_spans_refused_total").increment(1);
             return;
         }
-        if trace.spans.len() >= limit && !trace.spans.contains_key(&span.row.span_id) {
+        if trace.is_full(limit) && !trace.spans.contains_key(&span_id) {
             trace.spans_dropped += 1;
             return;
         }
         let bytes = weight(&span.row);
-        trace.has_root |= span.row.parent_span_id.is_none();
+        let sooner = trace.note_root(&span.row.head);
         trace.bytes += bytes;
         let mut span = span;
-        for llm in trace.early.remove(&span.row.span_id).unwrap_or_default() {
+        for llm in trace.early.remove(&span_id).unwrap_or_default() {
             span.add(&llm, rules);
         }
-        trace.spans.entry(span.row.span_id).or_insert(span);
+        trace.spans.entry(span_id).or_insert(span);
         self.bytes += bytes;
+        if sooner {
+            self.plan(trace_id);
+        }
     }
 
     /// Adds what log records say about their spans.
@@ -131,90 +188,157 @@ impl Open {
             if skip(&trace_id) {
                 continue;
             }
-            let trace = self.trace(trace_id, &tenant, seq, now);
-            if trace.tenant != tenant {
+            let trace = self.trace(trace_id, &Arc::from(tenant.as_str()), seq, now);
+            if *trace.tenant != *tenant {
                 continue;
             }
             if trace.heard.len() >= MAX_CONTENT || !trace.heard.insert(hash_of(span_id, time, &llm)) {
                 continue;
             }
-            match trace.spans.get_mut(&span_id) {
+            match trace.speaking(span_id) {
                 Some(span) => span.add(&llm, rules),
                 None => trace.early.entry(span_id).or_default().push(llm),
             }
         }
     }
 
-    fn trace(&mut self, id: TraceId, tenant: &str, seq: u64, now: UnixNanos) -> &mut OpenTrace {
-        let by_first_seq = &mut self.by_first_seq;
+    fn trace(&mut self, id: TraceId, tenant: &Arc<str>, seq: u64, now: UnixNanos) -> &mut OpenTrace {
+        let (by_first_seq, looks, config) = (&mut self.by_first_seq, &mut self.looks, &self.config);
         let trace = self.traces.entry(id).or_insert_with(|| {
-            by_first_seq.entry(seq).or_default().insert(id);
-            OpenTrace {
-                tenant: tenant.to_owned(),
+            let beginners = by_first_seq.entry(seq).or_default();
+            beginners.ids.push(id);
+            beginners.open += 1;
+            let mut trace = OpenTrace {
+                tenant: tenant.clone(),
                 spans: HashMap::new(),
                 spans_dropped: 0,
                 first_seq: seq,
+                ordinary: Vec::new(),
                 first_seen: now,
                 last_seen: now,
+                look_at: 0,
                 has_root: false,
                 bytes: 0,
                 early: HashMap::new(),
                 heard: HashSet::new(),
-            }
+            };
+            trace.look_at = tick_after(trace.ripe_at(config));
+            looks.entry(trace.look_at).or_default().push(id);
+            trace
         });
         // Another tenant must not keep it open.
-        if trace.tenant == tenant {
+        if trace.tenant == *tenant {
             trace.last_seen = now;
         }
         trace
     }
 
-    /// Takes the traces that are ripe at `now`: ended and quiet, too old, or too much to hold.
-    pub fn take_ripe(&mut self, now: UnixNanos) -> Vec<(TraceId, OpenTrace)> {
-        let mut ripe: Vec<TraceId> =
-            self.traces.iter().filter(|(_, t)| t.is_ripe(now, &self.config)).map(|(id, _)| *id).collect();
-        let ripe_bytes: usize = ripe.iter().map(|id| self.traces[id].bytes).sum();
-        let mut held = self.bytes - ripe_bytes;
-        if held > self.config.max_open_bytes {
-            let taken: HashSet<TraceId> = ripe.iter().copied().collect();
-            let oldest = self.by_first_seq.values().flatten().filter(|id| !taken.contains(id));
-            for id in oldest {
-                if held <= self.config.max_open_bytes {
-                    break;
-                }
-                held -= self.traces[id].bytes;
-                ripe.push(*id);
-            }
-        }
-        ripe.into_iter().filter_map(|id| self.take(id)).collect()
+    /// Plans the next look at a trace for when it can be ripe.
+    fn plan(&mut self, id: TraceId) {
+        let Some(trace) = self.traces.get_mut(&id) else { return };
+        trace.look_at = tick_after(trace.ripe_at(&self.config));
+        self.looks.entry(trace.look_at).or_default().push(id);
     }
 
-    /// Takes every trace, ripe or not.
+    /// Takes the traces that are ripe at `now`: ended and quiet, too old, or too much to hold.
+    pub fn take_ripe(&mut self, now: UnixNanos) -> Vec<(TraceId, OpenTrace)> {
+        let mut ripe = Vec::new();
+        let tick = now.0.div_euclid(TICK_NANOS);
+        while let Some(due) = self.looks.first_entry().filter(|due| *due.key() <= tick) {
+            let (at, ids) = due.remove_entry();
+            for id in ids {
+                let Some(trace) = self.traces.get(&id).filter(|t| t.look_at == at) else { continue };
+                if trace.ripe_at(&self.config) <= now.0 {
+                    ripe.extend(self.take(id));
+                } else {
+                    self.plan(id);
+                }
+            }
+        }
+        while self.bytes > self.config.max_open_bytes {
+            let Some(oldest) = self.by_first_seq.values().next() else { break };
+            let ids: Vec<TraceId> = oldest.ids.clone();
+            let before = ripe.len();
+            for id in ids {
+                if self.bytes <= self.config.max_open_bytes {
+                    break;
+                }
+                ripe.extend(self.take(id));
+            }
+            if ripe.len() == before {
+                break;
+            }
+        }
+        ripe
+    }
+
+    /// Takes a trace, ripe or not.
     fn take(&mut self, id: TraceId) -> Option<(TraceId, OpenTrace)> {
-        let trace = self.traces.remove(&id)?;
+        let mut trace = self.traces.remove(&id)?;
         self.bytes -= trace.bytes;
-        if let Some(ids) = self.by_first_seq.get_mut(&trace.first_seq) {
-            ids.remove(&id);
-            if ids.is_empty() {
+        if let Some(beginners) = self.by_first_seq.get_mut(&trace.first_seq) {
+            beginners.open -= 1;
+            if beginners.open == 0 {
                 self.by_first_seq.remove(&trace.first_seq);
             }
         }
+        trace.complete();
         Some((id, trace))
     }
 }
 
+/// Looks at open traces are planned in steps of this many nanoseconds.
+const TICK_NANOS: i64 = 100 * MILLI;
+
+fn tick_after(nanos: i64) -> i64 {
+    nanos.div_euclid(TICK_NANOS).saturating_add(1)
+}
+
 impl OpenTrace {
-    fn is_ripe(&self, now: UnixNanos, config: &Config) -> bool {
-        let reached =
-            |nanos: i64, ms: u64| nanos >= i64::try_from(ms).unwrap_or(i64::MAX).saturating_mul(MILLI);
-        let old = reached(now.since(self.first_seen), config.max_age_ms);
+    /// When it is ripe if nothing more comes, nanoseconds since 1970.
+    fn ripe_at(&self, config: &Config) -> i64 {
+        let after = |from: UnixNanos, ms: u64| {
+            from.0.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX).saturating_mul(MILLI))
+        };
+        let old = after(self.first_seen, config.max_age_ms);
         // Messages alone are the prompt of a call that still runs: its span comes when it ends.
-        if self.spans.is_empty() {
+        if self.spans.is_empty() && self.ordinary.is_empty() && !self.early.is_empty() {
             return old;
         }
-        let quiet = now.since(self.last_seen);
         let idle = if self.has_root { config.idle_ms } else { config.rootless_idle_ms };
-        reached(quiet, idle) || old
+        old.min(after(self.last_seen, idle))
+    }
+
+    fn is_full(&self, limit: usize) -> bool {
+        self.spans.len() + self.ordinary.len() >= limit
+    }
+
+    /// Notes whether the span is a root, and whether the trace can therefore be ripe sooner than was planned.
+    fn note_root(&mut self, head: &SpanHead) -> bool {
+        let first = self.spans.is_empty() && self.ordinary.is_empty();
+        let root = head.parent_span_id.is_none() && !self.has_root;
+        self.has_root |= root;
+        first || root
+    }
+
+    /// The span `id`, ready to be added to; an ordinary span that a record speaks of is none any more.
+    fn speaking(&mut self, id: SpanId) -> Option<&mut OpenSpan> {
+        if let Some(at) = self.ordinary.iter().position(|head| head.span_id == id) {
+            let row = SpanRow { head: self.ordinary.swap_remove(at), llm: Llm::default() };
+            self.spans.entry(id).or_insert(OpenSpan { row, rules: 0, stored: None });
+        }
+        self.spans.get_mut(&id)
+    }
+
+    /// Puts the ordinary spans to the others, if there are others: a trace of ordinary spans alone is judged by no rule.
+    fn complete(&mut self) {
+        if self.spans.is_empty() {
+            return;
+        }
+        for head in std::mem::take(&mut self.ordinary) {
+            let (id, row) = (head.span_id, SpanRow { head, llm: Llm::default() });
+            self.spans.entry(id).or_insert(OpenSpan { row, rules: 0, stored: None });
+        }
     }
 }
 

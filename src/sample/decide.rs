@@ -94,7 +94,7 @@ fn draw(
     model: Option<String>,
     now: UnixNanos,
 ) {
-    let upstream = upstream::probability(&span.trace_state);
+    let upstream = upstream::probability(span.head.trace_state.as_deref().unwrap_or_default());
     let probability = upstream * rule.config.rate;
     // Rules that share a salt draw the same number, whatever else they differ in.
     let version = if rule.config.salt.is_empty() { rule.version.as_str() } else { "" };
@@ -108,19 +108,19 @@ fn draw(
     verdict.decisions.push(row(span, rule, DecisionKind::Queued, &reason, probability, now));
     verdict.items.push(Item {
         id: item_id(key, &rule.config.name, &rule.version),
-        trace_id: span.trace_id.to_string(),
-        span_id: span.span_id.to_string(),
+        trace_id: span.head.trace_id.to_string(),
+        span_id: span.head.span_id.to_string(),
         rule: rule.config.name.clone(),
         rule_version: rule.version.clone(),
         inclusion_probability: probability,
         stratum: None,
         reason,
         evaluators: rule.config.evaluators.clone(),
-        span_time: span.start.0,
+        span_time: span.head.start.0,
         queued_at: now.0,
-        service_name: span.service_name.clone(),
+        service_name: span.head.service_name.to_string(),
         request_model: model,
-        tenant: span.tenant.clone(),
+        tenant: span.head.tenant.to_string(),
         input,
     });
 }
@@ -134,8 +134,8 @@ fn row(
     now: UnixNanos,
 ) -> Decision {
     Decision {
-        trace_id: span.trace_id,
-        span_id: Some(span.span_id),
+        trace_id: span.head.trace_id,
+        span_id: Some(span.head.span_id),
         rule: rule.config.name.clone(),
         rule_version: rule.version.clone(),
         decision,
@@ -143,8 +143,8 @@ fn row(
         inclusion_probability,
         stratum: None,
         decided_at: now,
-        span_time: span.start,
-        tenant: span.tenant.clone(),
+        span_time: span.head.start,
+        tenant: span.head.tenant.to_string(),
     }
 }
 
@@ -155,7 +155,7 @@ fn hex_key(trace: TraceId, span: Option<SpanId>) -> String {
 /// The model of the last model call that names one.
 fn model_of(trace: &OpenTrace) -> Option<String> {
     let named = trace.spans.values().filter(|s| s.row.llm.request_model.is_some());
-    named.max_by_key(|s| (s.row.end, s.row.span_id)).and_then(|s| s.row.llm.request_model.clone())
+    named.max_by_key(|s| (s.row.head.end, s.row.head.span_id)).and_then(|s| s.row.llm.request_model.clone())
 }
 
 /// A number in [0, 1) that depends on nothing but its arguments.

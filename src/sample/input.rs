@@ -38,7 +38,7 @@ pub fn of_trace(trace: &OpenTrace) -> Option<(&SpanRow, EvalInput)> {
         contexts: contexts(&rows, model.or(speaker)),
         system_prompt: model.or(speaker).and_then(|r| r.llm.system_prompt.clone()),
         history: model.or(speaker).map(history).unwrap_or_default(),
-        tenant: Some(root.tenant.clone()),
+        tenant: Some(root.head.tenant.to_string()),
         ..EvalInput::default()
     };
     Some((root, input))
@@ -48,14 +48,14 @@ pub fn of_trace(trace: &OpenTrace) -> Option<(&SpanRow, EvalInput)> {
 pub fn of_span<'a>(trace: &'a OpenTrace, id: &SpanId) -> Option<(&'a SpanRow, EvalInput)> {
     let span = &trace.spans.get(id)?.row;
     let before: Vec<&SpanRow> =
-        in_order(trace).into_iter().filter(|r| r.span_id == *id || r.end <= span.end).collect();
+        in_order(trace).into_iter().filter(|r| r.head.span_id == *id || r.head.end <= span.head.end).collect();
     let input = EvalInput {
         question: span.llm.question.as_deref().map(asked),
         answer: span.llm.answer.clone(),
         contexts: contexts(&before, Some(span)),
         system_prompt: span.llm.system_prompt.clone(),
         history: history(span),
-        tenant: Some(span.tenant.clone()),
+        tenant: Some(span.head.tenant.to_string()),
         ..EvalInput::default()
     };
     Some((span, input))
@@ -63,21 +63,21 @@ pub fn of_span<'a>(trace: &'a OpenTrace, id: &SpanId) -> Option<(&'a SpanRow, Ev
 
 fn in_order(trace: &OpenTrace) -> Vec<&SpanRow> {
     let mut rows: Vec<&SpanRow> = trace.spans.values().map(|s| &s.row).collect();
-    rows.sort_by_key(|r| (r.start, r.end, r.span_id));
+    rows.sort_by_key(|r| (r.head.start, r.head.end, r.head.span_id));
     rows
 }
 
 /// The span without a parent, else one whose parent was not seen, else the first.
 fn root<'a>(rows: &[&'a SpanRow]) -> Option<&'a SpanRow> {
-    let ids: HashSet<SpanId> = rows.iter().map(|r| r.span_id).collect();
-    let orphan = |r: &&&SpanRow| r.parent_span_id.is_some_and(|p| !ids.contains(&p));
-    let root = rows.iter().find(|r| r.parent_span_id.is_none());
+    let ids: HashSet<SpanId> = rows.iter().map(|r| r.head.span_id).collect();
+    let orphan = |r: &&&SpanRow| r.head.parent_span_id.is_some_and(|p| !ids.contains(&p));
+    let root = rows.iter().find(|r| r.head.parent_span_id.is_none());
     root.or_else(|| rows.iter().find(orphan)).or_else(|| rows.first()).copied()
 }
 
 fn last_model_call<'a>(rows: &[&'a SpanRow]) -> Option<&'a SpanRow> {
-    let calls = rows.iter().filter(|r| r.llm.operation == Operation::Llm && r.status != StatusCode::Error);
-    calls.filter(|r| r.llm.answer.is_some()).max_by_key(|r| (r.end, r.start)).copied()
+    let calls = rows.iter().filter(|r| r.llm.operation == Operation::Llm && r.head.status != StatusCode::Error);
+    calls.filter(|r| r.llm.answer.is_some()).max_by_key(|r| (r.head.end, r.head.start)).copied()
 }
 
 fn contexts(rows: &[&SpanRow], model: Option<&SpanRow>) -> Vec<Document> {
@@ -91,10 +91,10 @@ fn contexts(rows: &[&SpanRow], model: Option<&SpanRow>) -> Vec<Document> {
             return documents;
         }
     }
-    let tools = rows.iter().filter(|r| r.llm.operation == Operation::Tool && r.status != StatusCode::Error);
+    let tools = rows.iter().filter(|r| r.llm.operation == Operation::Tool && r.head.status != StatusCode::Error);
     let results = tools.filter_map(|r| {
         let content = r.llm.answer.clone()?;
-        Some(Document { id: Some(r.span_id.to_string()), content: Some(content), ..Document::default() })
+        Some(Document { id: Some(r.head.span_id.to_string()), content: Some(content), ..Document::default() })
     });
     let results = unique(results);
     if !results.is_empty() {

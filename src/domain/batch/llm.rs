@@ -84,10 +84,14 @@ fn documents<'a, T>(rows: &'a [T], get: impl Fn(&'a T) -> &'a Llm) -> ArrayRef {
 
 /// Reads the convention's columns of every row back.
 pub fn read_llm(batch: &RecordBatch) -> Vec<Llm> {
+    (0..batch.num_rows()).map(|row| read_llm_at(batch, row)).collect()
+}
+
+/// Reads the convention's columns of one row back.
+pub fn read_llm_at(batch: &RecordBatch, row: usize) -> Llm {
     let texts = |name: &str| batch.column_by_name(name).and_then(|c| c.as_string_opt::<i32>());
     let get = |name: &str, row: usize| texts(name).and_then(|c: &StringArray| text_at(c, row));
-    (0..batch.num_rows())
-        .map(|row| Llm {
+    Llm {
             dialect: get("dialect", row).and_then(|t| Dialect::parse(&t)).unwrap_or(Dialect::None),
             operation: get("operation", row).and_then(|t| Operation::parse(&t)).unwrap_or(Operation::Other),
             provider: get("provider", row),
@@ -113,8 +117,7 @@ pub fn read_llm(batch: &RecordBatch) -> Vec<Llm> {
             prompt_name: get("prompt_name", row),
             prompt_version: get("prompt_version", row),
             error_type: get("error_type", row),
-        })
-        .collect()
+    }
 }
 
 /// `batch` with the convention's columns replaced by `rows`, one a row.

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `build` | one function a column type |
 //! | `llm` | the columns that a convention fills: write, read, replace |
-//! | `spans` | spans |
+//! | `span_rows` | the columns of `spans`, filled row by row from borrowed parts |
+//! | `spans` | spans in, and the part of a row that sampling needs back |
 //! | `logs` | log records |
 //! | `rows` | scores, decisions, annotations, alerts |
 
@@ -12,6 +13,7 @@ mod build;
 mod llm;
 mod logs;
 mod rows;
+mod span_rows;
 mod spans;
 
 pub use llm::{read_llm, replace_llm};
@@ -19,4 +21,5 @@ pub use logs::{LogContent, logs_to_batch, read_log_content};
 pub use rows::{
     Alert, Annotation, alerts_to_batch, annotations_to_batch, decisions_to_batch, scores_to_batch,
 };
-pub use spans::{SpanRow, read_span_rows, spans_to_batch};
+pub use span_rows::{RawSpan, SourceText, SpanRows};
+pub use spans::{SpanHead, SpanReader, SpanRow, push_span, spans_to_batch};

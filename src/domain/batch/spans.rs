@@ -1,13 +1,14 @@
 //! Spans to the stored columns of `spans`, and the part of a row that sampling needs back.
 
-use super::build::{int, micros, owned, said, text, text_at};
-use super::llm::{llm_columns, read_llm};
-use crate::domain::columns::Table;
+use super::llm::read_llm_at;
+use super::span_rows::{RawSpan, SourceText, SpanRows};
 use crate::domain::id::{SpanId, TraceId};
-use crate::domain::span::{Event, Link, Llm, Source, Span, StatusCode};
+use crate::domain::span::{Dialect, Event, Link, Llm, Span, StatusCode};
 use crate::domain::time::UnixNanos;
 use crate::domain::value::{Attrs, write_json_string};
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
+use arrow::array::{
+    Array, AsArray, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
+};
 use arrow::datatypes::{Int64Type, TimestampMicrosecondType};
 use arrow::error::ArrowError;
 use std::fmt::Write as _;
@@ -15,64 +16,41 @@ use std::sync::Arc;
 
 /// `spans` as one batch of the stored schema.
 pub fn spans_to_batch(spans: &[Span], tenant: &str, received: UnixNanos) -> Result<RecordBatch, ArrowError> {
-    let shared = SharedJson::of(spans);
-    let mut columns: Vec<ArrayRef> = vec![
-        owned(spans, |s| Some(s.trace_id.to_string())),
-        owned(spans, |s| Some(s.span_id.to_string())),
-        owned(spans, |s| s.parent_span_id.map(|id| id.to_string())),
-        text(spans, |s| Some(&s.name)),
-        text(spans, |s| Some(s.kind.as_str())),
-        micros(spans, |s| Some(s.start.micros())),
-        int(spans, |s| Some(s.start.0)),
-        int(spans, |s| Some(s.end.since(s.start))),
-        text(spans, |s| Some(s.status.as_str())),
-        text(spans, |s| said(&s.status_message)),
-        text(spans, |s| said(&s.source.service_name)),
-        text(spans, |s| said(&s.source.scope_name)),
-        text(spans, |s| said(&s.source.scope_version)),
-        owned(spans, |s| {
-            (!s.source.scope_attributes.0.is_empty()).then(|| s.source.scope_attributes.to_json())
-        }),
-        text(spans, |s| said(&s.source.schema_url)),
-        shared.resources,
-        owned(spans, |s| Some(s.attributes.to_json())),
-        owned(spans, |s| events_json(&s.events)),
-        owned(spans, |s| links_json(&s.links)),
-        text(spans, |s| said(&s.trace_state)),
-        int(spans, |s| Some(i64::from(s.flags))),
-        int(spans, |s| Some(i64::from(s.dropped_attributes_count))),
-        int(spans, |s| Some(i64::from(s.dropped_events_count))),
-        int(spans, |s| Some(i64::from(s.dropped_links_count))),
-        text(spans, |_| Some(tenant)),
-        micros(spans, |_| Some(received.micros())),
-    ];
-    columns.extend(llm_columns(spans, |s: &Span| &s.llm));
-    RecordBatch::try_new(Table::Spans.schema(), columns)
-}
-
-/// Resource attributes as JSON; spans of one source share the work.
-struct SharedJson {
-    resources: ArrayRef,
-}
-
-impl SharedJson {
-    fn of(spans: &[Span]) -> Self {
-        let mut last: Option<(*const Source, String)> = None;
-        let mut texts: Vec<String> = Vec::with_capacity(spans.len());
-        for span in spans {
-            let at = Arc::as_ptr(&span.source);
-            if last.as_ref().is_none_or(|(seen, _)| *seen != at) {
-                last = Some((at, span.source.resource.to_json()));
-            }
-            texts.push(last.as_ref().map(|(_, json)| json.clone()).unwrap_or_default());
-        }
-        Self { resources: Arc::new(StringArray::from(texts)) }
+    let mut rows = SpanRows::with_capacity(spans.len());
+    let mut source: Option<SourceText> = None;
+    for span in spans {
+        push_span(&mut rows, span, &mut source);
     }
+    rows.finish(tenant, received)
 }
 
-fn events_json(events: &[Event]) -> Option<String> {
+/// Adds `span` to `rows`. `source` carries the text of its resource and scope to the next span.
+pub fn push_span(rows: &mut SpanRows, span: &Span, source: &mut Option<SourceText>) {
+    let same = source.take().filter(|text| Arc::ptr_eq(text.source(), &span.source));
+    let text = source.insert(same.unwrap_or_else(|| SourceText::new(span.source.clone())));
+    let raw = RawSpan {
+        trace_id: span.trace_id,
+        span_id: span.span_id,
+        parent_span_id: span.parent_span_id,
+        name: &span.name,
+        kind: span.kind,
+        start: span.start,
+        end: span.end,
+        status: span.status,
+        status_message: &span.status_message,
+        trace_state: &span.trace_state,
+        flags: span.flags,
+        dropped: [span.dropped_attributes_count, span.dropped_events_count, span.dropped_links_count],
+        attributes: &span.attributes.to_json(),
+        events: &events_json(&span.events),
+        links: &links_json(&span.links),
+    };
+    rows.push(&raw, text, Some(Box::new(span.llm.clone())));
+}
+
+fn events_json(events: &[Event]) -> String {
     if events.is_empty() {
-        return None;
+        return String::new();
     }
     let mut out = String::from("[");
     for (i, event) in events.iter().enumerate() {
@@ -84,12 +62,12 @@ fn events_json(events: &[Event]) -> Option<String> {
         close(&event.attributes, event.dropped_attributes_count, &mut out);
     }
     out.push(']');
-    Some(out)
+    out
 }
 
-fn links_json(links: &[Link]) -> Option<String> {
+fn links_json(links: &[Link]) -> String {
     if links.is_empty() {
-        return None;
+        return String::new();
     }
     let mut out = String::from("[");
     for (i, link) in links.iter().enumerate() {
@@ -103,7 +81,7 @@ fn links_json(links: &[Link]) -> Option<String> {
         close(&link.attributes, link.dropped_attributes_count, &mut out);
     }
     out.push(']');
-    Some(out)
+    out
 }
 
 fn close(attributes: &Attrs, dropped: u32, out: &mut String) {
@@ -115,6 +93,15 @@ fn close(attributes: &Attrs, dropped: u32, out: &mut String) {
 /// The part of a span that sampling and evaluation need.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpanRow {
+    /// Where it stands in its trace.
+    pub head: SpanHead,
+    /// What the span means.
+    pub llm: Llm,
+}
+
+/// A span's place in its trace, without what it says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SpanHead {
     /// The trace.
     pub trace_id: TraceId,
     /// The span.
@@ -130,44 +117,99 @@ pub struct SpanRow {
     /// How it ended.
     pub status: StatusCode,
     /// `service.name`; empty if it was not said.
-    pub service_name: String,
+    pub service_name: Arc<str>,
     /// The tenant.
-    pub tenant: String,
+    pub tenant: Arc<str>,
     /// W3C tracestate, which carries an upstream sampling threshold.
-    pub trace_state: String,
-    /// What the span means.
-    pub llm: Llm,
+    pub trace_state: Option<Arc<str>>,
 }
 
-/// Reads the rows of a batch of spans. Rows whose ids do not parse are left out: the door admits none.
-pub fn read_span_rows(batch: &RecordBatch) -> Vec<SpanRow> {
-    let texts = |name: &str| batch.column_by_name(name).and_then(|c| c.as_string_opt::<i32>());
-    let get = |name: &str, row: usize| texts(name).and_then(|c| text_at(c, row));
-    let ints = |name: &str, row: usize| {
-        let column = batch.column_by_name(name).and_then(|c| c.as_primitive_opt::<Int64Type>());
-        column.filter(|c| !c.is_null(row)).map_or(0, |c| c.value(row))
-    };
-    let received = batch.column_by_name("received_at");
-    let received = received.and_then(|c| c.as_primitive_opt::<TimestampMicrosecondType>());
-    let mut rows = Vec::with_capacity(batch.num_rows());
-    for (row, llm) in read_llm(batch).into_iter().enumerate() {
-        let trace_id = get("trace_id", row).and_then(|t| TraceId::from_hex(&t).ok());
-        let span_id = get("span_id", row).and_then(|t| SpanId::from_hex(&t).ok());
-        let (Some(trace_id), Some(span_id)) = (trace_id, span_id) else { continue };
-        let start = ints("start_time_unix_nano", row);
-        rows.push(SpanRow {
-            trace_id,
-            span_id,
-            parent_span_id: get("parent_span_id", row).and_then(|t| SpanId::from_hex(&t).ok()),
-            start: UnixNanos(start),
-            end: UnixNanos(start.saturating_add(ints("duration_ns", row))),
-            received: UnixNanos(received.map_or(0, |c| c.value(row)).saturating_mul(1_000)),
-            status: get("status_code", row).and_then(|t| StatusCode::parse(&t)).unwrap_or(StatusCode::Unset),
-            service_name: get("service_name", row).unwrap_or_default(),
-            tenant: get("tenant", row).unwrap_or_default(),
-            trace_state: get("trace_state", row).unwrap_or_default(),
-            llm,
-        });
+/// Reads rows of a batch of spans one by one. Columns are looked up once.
+pub struct SpanReader<'a> {
+    batch: &'a RecordBatch,
+    trace_id: &'a StringArray,
+    span_id: &'a StringArray,
+    parent: &'a StringArray,
+    status: &'a StringArray,
+    dialect: &'a StringArray,
+    service: Shared<'a>,
+    tenant: Shared<'a>,
+    trace_state: &'a StringArray,
+    start: &'a Int64Array,
+    duration: &'a Int64Array,
+    received: &'a TimestampMicrosecondArray,
+}
+
+/// A text column whose neighbouring values are mostly the same: they share one text.
+struct Shared<'a> {
+    column: &'a StringArray,
+    last: Arc<str>,
+}
+
+impl Shared<'_> {
+    fn at(&mut self, row: usize) -> Arc<str> {
+        let text = if self.column.is_null(row) { "" } else { self.column.value(row) };
+        if *self.last != *text {
+            self.last = Arc::from(text);
+        }
+        self.last.clone()
     }
-    rows
+}
+
+impl<'a> SpanReader<'a> {
+    /// A reader of `batch`; none if it is not a batch of spans.
+    pub fn new(batch: &'a RecordBatch) -> Option<Self> {
+        let text = |name: &str| batch.column_by_name(name)?.as_string_opt::<i32>();
+        let int = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>();
+        let received = batch.column_by_name("received_at")?;
+        let shared = |column| Shared { column, last: Arc::from("") };
+        Some(Self {
+            batch,
+            trace_id: text("trace_id")?,
+            span_id: text("span_id")?,
+            parent: text("parent_span_id")?,
+            status: text("status_code")?,
+            dialect: text("dialect")?,
+            service: shared(text("service_name")?),
+            tenant: shared(text("tenant")?),
+            trace_state: text("trace_state")?,
+            start: int("start_time_unix_nano")?,
+            duration: int("duration_ns")?,
+            received: received.as_primitive_opt::<TimestampMicrosecondType>()?,
+        })
+    }
+
+    /// The trace of `row`; none if its id does not parse, which the door does not admit.
+    pub fn trace_id(&self, row: usize) -> Option<TraceId> {
+        TraceId::from_hex(self.trace_id.value(row)).ok()
+    }
+
+    /// Whether a convention speaks on `row`.
+    pub fn has_dialect(&self, row: usize) -> bool {
+        self.dialect.value(row) != Dialect::None.as_str()
+    }
+
+    /// The place of `row` in its trace.
+    pub fn head(&mut self, row: usize) -> Option<SpanHead> {
+        let start = self.start.value(row);
+        let parent = (!self.parent.is_null(row)).then(|| self.parent.value(row));
+        let state = (!self.trace_state.is_null(row)).then(|| Arc::from(self.trace_state.value(row)));
+        Some(SpanHead {
+            trace_id: self.trace_id(row)?,
+            span_id: SpanId::from_hex(self.span_id.value(row)).ok()?,
+            parent_span_id: parent.and_then(|text| SpanId::from_hex(text).ok()),
+            start: UnixNanos(start),
+            end: UnixNanos(start.saturating_add(self.duration.value(row))),
+            received: UnixNanos(self.received.value(row).saturating_mul(1_000)),
+            status: StatusCode::parse(self.status.value(row)).unwrap_or(StatusCode::Unset),
+            service_name: self.service.at(row),
+            tenant: self.tenant.at(row),
+            trace_state: state,
+        })
+    }
+
+    /// What `row` means.
+    pub fn llm(&self, row: usize) -> Llm {
+        read_llm_at(self.batch, row)
+    }
 }

@@ -7,6 +7,9 @@
 //! | `trace` | a trace request to spans, bad spans refused one by one |
 //! | `log` | a log request to records |
 //! | `json` | OTLP/JSON text to the protobuf structures |
+//! | `wire` | protobuf's wire format, field by field |
+//! | `direct` | ordinary trace requests from the wire straight to rows |
+//! | `traces` | a trace request as rows, by whichever way |
 //! | `weigh` | how much memory a body will take, told before it is decoded |
 //! | `walk` | the checked steps through a JSON tree that `json` takes |
 //!
@@ -16,14 +19,18 @@
 //! | bytes that are not OTLP are an error | never an empty success |
 
 mod convert;
+mod direct;
 mod json;
 mod log;
 mod outcome;
 mod trace;
+mod traces;
 mod walk;
 mod weigh;
+mod wire;
 
 pub use json::{logs_from_json, metrics_from_json, traces_from_json};
 pub use log::logs;
 pub use outcome::{DecodeError, Decoded, from_protobuf};
 pub use trace::spans;
+pub use traces::{Chunk, Traces};

@@ -57,7 +57,7 @@ fn group_spans(group: ScopeSpans, source: &Arc<Source>, (r, s): (usize, usize), 
 }
 
 #[derive(Debug, thiserror::Error)]
-enum Problem {
+pub(super) enum Problem {
     #[error("{0}")]
     Id(#[from] IdError),
     #[error("parent {0}")]
@@ -74,7 +74,7 @@ impl From<TooDeep> for Problem {
     }
 }
 
-fn one(span: proto::Span, source: &Arc<Source>) -> Result<Span, Problem> {
+pub(super) fn one(span: proto::Span, source: &Arc<Source>) -> Result<Span, Problem> {
     let status = span.status.unwrap_or_default();
     Ok(Span {
         trace_id: TraceId::from_bytes(&span.trace_id)?,
@@ -100,7 +100,7 @@ fn one(span: proto::Span, source: &Arc<Source>) -> Result<Span, Problem> {
 }
 
 /// No bytes mean a root, and so do all zeros: some senders write W3C's "no id" out in full.
-fn parent(bytes: &[u8]) -> Result<Option<SpanId>, Problem> {
+pub(super) fn parent(bytes: &[u8]) -> Result<Option<SpanId>, Problem> {
     if bytes.is_empty() {
         return Ok(None);
     }
@@ -111,7 +111,7 @@ fn parent(bytes: &[u8]) -> Result<Option<SpanId>, Problem> {
     }
 }
 
-fn kind(number: i32) -> SpanKind {
+pub(super) fn kind(number: i32) -> SpanKind {
     match number {
         1 => SpanKind::Internal,
         2 => SpanKind::Server,
@@ -122,7 +122,7 @@ fn kind(number: i32) -> SpanKind {
     }
 }
 
-fn status_code(number: i32) -> StatusCode {
+pub(super) fn status_code(number: i32) -> StatusCode {
     match number {
         1 => StatusCode::Ok,
         2 => StatusCode::Error,

@@ -59,6 +59,22 @@ impl Marks {
     }
 }
 
+/// Whether an attribute under `key` may change what normalisation gives. A span without such keys, events and scope means
+/// nothing but itself.
+pub fn key_speaks(key: &str) -> bool {
+    of_key(key) != 0 || key == "error.type" || super::evaluations::is_evaluation(key)
+}
+
+/// Whether an event of this name may change what normalisation gives, on a span that did not fail.
+pub fn event_speaks(name: &str) -> bool {
+    of_event(name) != 0
+}
+
+/// Whether every span of this resource and scope has to be looked at as a whole.
+pub fn scope_speaks(source: &Source) -> bool {
+    of_scope(source) != 0
+}
+
 fn of_key(key: &str) -> u16 {
     let head = key.split_once('.').map_or(key, |(head, _)| head);
     match head {

@@ -7,10 +7,20 @@ use crate::domain::span::Span;
 /// Prefixes of a span's evaluations, and of one evaluation's fields below them.
 const ON_SPANS: [(&str, &str); 2] = [("evaluations.", "evaluation"), ("annotations.", "annotation")];
 
+/// Whether the span may carry evaluations.
+pub fn may_have_evaluations(span: &Span) -> bool {
+    ON_SPANS.iter().any(|(prefix, _)| span.attributes.has_prefix(prefix))
+}
+
+/// Whether `key` belongs to an evaluation on a span.
+pub(super) fn is_evaluation(key: &str) -> bool {
+    ON_SPANS.iter().any(|(prefix, _)| key.starts_with(prefix))
+}
+
 /// The evaluations that `evaluations.N.evaluation.*` and `annotations.N.annotation.*` of a span state. Those that speak
 /// of the whole trace or session (`trace.`, `session.` before them) are not of the span and are left out.
 pub fn span_evaluations(span: &Span) -> Vec<Evaluation> {
-    if !ON_SPANS.iter().any(|(prefix, _)| span.attributes.has_prefix(prefix)) {
+    if !may_have_evaluations(span) {
         return Vec::new();
     }
     let fields = Fields::new(&span.attributes);

@@ -51,5 +51,6 @@ mod provider;
 mod usage;
 mod vercel;
 
-pub use evaluations::span_evaluations;
+pub use detect::{event_speaks, key_speaks, scope_speaks};
+pub use evaluations::{may_have_evaluations, span_evaluations};
 pub use normalize::{normalize_log, normalize_span};

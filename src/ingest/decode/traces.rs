@@ -1,0 +1,118 @@
+//! A trace request as rows, ready for the journal.
+
+use super::direct;
+use super::json;
+use super::outcome::{DecodeError, Decoded, from_protobuf};
+use super::trace;
+use super::weigh::MAX_DECODED;
+use crate::domain::batch::{RawSpan, SourceText, SpanRows, push_span};
+use crate::domain::span::{Llm, Span};
+use crate::ingest::dialect;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+
+/// Rows of about this many bytes become one frame.
+const FRAME_BYTES: usize = 16 << 20;
+
+/// Rows that become one frame.
+pub struct Chunk {
+    /// The spans.
+    pub rows: SpanRows,
+    /// Those of them that may carry evaluations from elsewhere.
+    pub evaluated: Vec<Span>,
+}
+
+/// The accepted spans of a request, cut into frames, and what to answer about the others.
+#[derive(Default)]
+pub struct Traces {
+    /// The rows. Resource attributes stand in every row, so a small request can be large as rows.
+    pub chunks: Vec<Chunk>,
+    /// How many spans were accepted.
+    pub accepted: u64,
+    /// How many were rejected. Exact.
+    pub rejected: u64,
+    /// Why, at most ten distinct sentences.
+    pub reasons: Vec<String>,
+    /// What is odd about accepted spans, at most ten distinct sentences.
+    pub warnings: Vec<String>,
+    bytes: usize,
+    evaluated: Option<Span>,
+}
+
+impl Traces {
+    /// From a protobuf body.
+    pub fn from_protobuf(body: &[u8]) -> Result<Self, DecodeError> {
+        match direct::traces(body) {
+            Ok(traces) => Ok(traces),
+            Err(_) => Self::from_request(from_protobuf::<ExportTraceServiceRequest>(body)?),
+        }
+    }
+
+    /// From a JSON body.
+    pub fn from_json(body: &[u8]) -> Result<Self, DecodeError> {
+        Self::from_request(json::traces_from_json(body)?)
+    }
+
+    /// From the general decoder's structures.
+    pub fn from_request(request: ExportTraceServiceRequest) -> Result<Self, DecodeError> {
+        let Decoded { items, rejected, reasons, warnings } = trace::spans(request);
+        let mut out = Self { rejected, reasons, warnings, ..Self::default() };
+        let mut source = None;
+        for span in items {
+            let rows = out.room()?;
+            let before = rows.bytes();
+            push_span(rows, &span, &mut source);
+            let added = rows.bytes() - before;
+            out.bytes += added;
+            out.accepted += 1;
+            if dialect::may_have_evaluations(&span) {
+                out.last().evaluated.push(span);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Adds a row.
+    pub(super) fn push(
+        &mut self,
+        raw: &RawSpan<'_>,
+        source: &SourceText,
+        llm: Option<Box<Llm>>,
+    ) -> Result<(), DecodeError> {
+        let rows = self.room()?;
+        let before = rows.bytes();
+        rows.push(raw, source, llm);
+        let added = rows.bytes() - before;
+        self.bytes += added;
+        self.accepted += 1;
+        if let Some(span) = self.evaluated.take() {
+            self.last().evaluated.push(span);
+        }
+        Ok(())
+    }
+
+    /// The span that is pushed next may carry evaluations.
+    pub(super) fn note_evaluated(&mut self, span: Span) {
+        self.evaluated = Some(span);
+    }
+
+    /// The chunk that takes the next row.
+    fn room(&mut self) -> Result<&mut SpanRows, DecodeError> {
+        if self.bytes > MAX_DECODED {
+            return Err(DecodeError::Heavy(MAX_DECODED));
+        }
+        Ok(&mut self.last().rows)
+    }
+
+    fn last(&mut self) -> &mut Chunk {
+        let full = self.chunks.last().is_none_or(|chunk| chunk.rows.bytes() >= FRAME_BYTES);
+        if full {
+            let rows = SpanRows::with_capacity(FIRST_ROWS);
+            self.chunks.push(Chunk { rows, evaluated: Vec::new() });
+        }
+        let at = self.chunks.len() - 1;
+        &mut self.chunks[at]
+    }
+}
+
+/// Room that a chunk begins with, rows.
+const FIRST_ROWS: usize = 64;
