@@ -9,7 +9,8 @@ use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{
     CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
-    PutMultipartOptions, PutOptions, PutPayload, PutResult, RenameOptions, Result, UploadPart,
+    ObjectStoreExt, PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, RenameOptions, Result,
+    UploadPart,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -56,9 +57,14 @@ impl std::fmt::Display for DurableLocal {
 #[async_trait]
 impl ObjectStore for DurableLocal {
     async fn put_opts(&self, location: &Path, payload: PutPayload, opts: PutOptions) -> Result<PutResult> {
+        let created = matches!(opts.mode, PutMode::Create);
         let put = self.inner.put_opts(location, payload, opts).await?;
-        self.sync(location).await?;
-        Ok(put)
+        let synced = self.sync(location).await;
+        if synced.is_err() && created {
+            // What may not last must not be found: a commit that can be read back counts as made.
+            let _ = self.inner.delete(location).await;
+        }
+        synced.map(|()| put)
     }
 
     async fn put_multipart_opts(

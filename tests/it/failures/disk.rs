@@ -45,13 +45,12 @@ fn library() -> Option<&'static PathBuf> {
 
 fn build() -> Option<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/failures/fault.c");
-    let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fault-{}.so", std::process::id()));
-    let built = Command::new("cc")
-        .args(["-shared", "-fPIC", "-O1", "-Wall", "-o"])
-        .arg(&library)
-        .arg(source)
-        .status();
-    if built.is_ok_and(|status| status.success()) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (library, made) = (folder.join("fault.so"), folder.join(format!("fault-{}.so", std::process::id())));
+    let built =
+        Command::new("cc").args(["-shared", "-fPIC", "-O1", "-Wall", "-o"]).arg(&made).arg(source).status();
+    // Renamed into place: another run may be loading it.
+    if built.is_ok_and(|status| status.success()) && std::fs::rename(made, &library).is_ok() {
         return Some(library);
     }
     assert!(std::env::var("CI").is_err(), "fault.c does not compile: a C compiler is needed");

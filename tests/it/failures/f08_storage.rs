@@ -168,7 +168,8 @@ async fn f09_no_acknowledgement_after_a_failed_sync() {
     assert!(verdict.is_clean() && verdict.acknowledged == 44, "{verdict:?}");
 }
 
-/// A sync of a file of the lake that fails: the rows stay in the journal and are written again.
+/// A sync of a file or of a commit of the lake that fails: it does not count as written, the rows stay in the journal
+/// and are written again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f09_a_failed_sync_of_the_lake_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -177,17 +178,23 @@ async fn f09_a_failed_sync_of_the_lake_loses_nothing() {
     let mut server = settings.start();
     let url = format!("http://{}/v1/traces", server.otlp_http);
     let oracle = Oracle::default();
-    fault.set("sync", ".parquet");
-    for _ in 0..10 {
-        assert_eq!(oracle.once(&url, WRITING).await, Some(200));
-    }
-    eventually("a flush fails", 10, async || server.metric("groundline_flush_errors_total").await > 0.0)
+    for site in [".parquet", "_delta_log"] {
+        let errors = server.metric("groundline_flush_errors_total").await;
+        fault.set("sync", site);
+        for _ in 0..10 {
+            assert_eq!(oracle.once(&url, WRITING).await, Some(200));
+        }
+        eventually(site, 10, async || server.metric("groundline_flush_errors_total").await > errors).await;
+        let flushed = server.metric("groundline_flush_bytes_total").await;
+        fault.off();
+        eventually("it is written", 10, async || {
+            server.metric("groundline_flush_bytes_total").await > flushed
+        })
         .await;
-    fault.off();
-    eventually("it is written", 10, async || server.metric("groundline_flush_bytes_total").await > 0.0).await;
+    }
     server.kill();
     let verdict = oracle.check(&settings.start(), WRITING, |_| ()).await;
-    assert!(verdict.is_clean() && verdict.acknowledged == 40, "{verdict:?}");
+    assert!(verdict.is_clean() && verdict.acknowledged == 80, "{verdict:?}");
 }
 
 /// The lake's storage hangs: the journal takes what its limit allows, then the door says "later"; memory stays where it
