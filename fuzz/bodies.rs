@@ -3,21 +3,23 @@
 //!
 //! A body returns for every input, or panics: that is a finding.
 
+use arrow::array::RecordBatch;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use bytes::Bytes;
 use groundline::config::Config;
-use groundline::domain::batch;
+use groundline::domain::batch::{self, SpanReader};
 use groundline::domain::columns::Table;
 use groundline::domain::frame::{self, FrameKind, Part};
 use groundline::domain::span::Span;
 use groundline::domain::time::{SystemClock, UnixNanos};
 use groundline::domain::value::Attrs;
-use groundline::ingest::decode;
+use groundline::ingest::decode::{self, Traces};
 use groundline::ingest::dialect::span_evaluations;
 use groundline::ingest::encode::traces_to_json;
 use groundline::ingest::{self, Door, http_router};
 use groundline::journal::{self, Journal};
+use groundline::net::Access;
 use http_body_util::BodyExt;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::{
@@ -60,8 +62,20 @@ pub fn scratch() -> tempfile::TempDir {
 }
 
 fn traces_protobuf(input: &[u8]) {
+    let straight = Traces::from_protobuf(input);
     if let Ok(request) = decode::from_protobuf::<ExportTraceServiceRequest>(input) {
+        let general = Traces::from_request(request.clone()).expect("small requests");
+        let straight = straight.expect("what protobuf takes");
+        assert_eq!((straight.accepted, straight.rejected), (general.accepted, general.rejected));
+        assert_eq!(straight.reasons, general.reasons);
+        for (straight, general) in straight.chunks.into_iter().zip(general.chunks) {
+            let [straight, general] =
+                [straight, general].map(|chunk| chunk.rows.finish("t", UnixNanos(1)).expect("columns"));
+            assert_eq!(straight, general);
+        }
         traces(request, input.len());
+    } else {
+        assert!(straight.is_err(), "the direct way takes what protobuf refuses");
     }
 }
 
@@ -99,7 +113,17 @@ fn rows(spans: &[Span]) {
     let (kind, bytes) = frame::encode(&[Part::Rows(Table::Spans, rows.clone())]).expect("a frame");
     let parts = frame::decode(&bytes, kind).expect("our own frame");
     assert!(matches!(&parts[0], Part::Rows(_, back) if back.num_rows() == rows.num_rows()));
-    assert_eq!(batch::read_span_rows(&rows).len(), spans.len());
+    assert_eq!(read_back(&rows), spans.len());
+}
+
+/// How many rows sampling can read.
+fn read_back(rows: &RecordBatch) -> usize {
+    let Some(mut reader) = SpanReader::new(rows) else { return 0 };
+    let heads = (0..rows.num_rows()).filter_map(|row| {
+        reader.llm(row);
+        reader.head(row)
+    });
+    heads.count()
 }
 
 fn logs_protobuf(input: &[u8]) {
@@ -158,7 +182,7 @@ fn frame_bytes(input: &[u8]) {
     let all = Table::ALL.iter().fold(FrameKind::queue(), |all, table| all.and(FrameKind::of(*table)));
     for part in frame::decode(&Bytes::copy_from_slice(input), all).unwrap_or_default() {
         if let Part::Rows(Table::Spans, rows) = part {
-            batch::read_span_rows(&rows);
+            read_back(&rows);
         }
     }
 }
@@ -249,7 +273,8 @@ fn door(input: &[u8]) {
     let request = Request::post(path).header("content-type", kind).header("content-encoding", coding);
     let request = request.body(Body::from(body.to_vec())).expect("a request");
     let (status, kind_back, body) = RUNTIME.block_on(async {
-        let response = http_router(DOOR.clone()).oneshot(request).await.expect("an answer");
+        let response =
+            http_router(DOOR.clone(), Access::open("default")).oneshot(request).await.expect("an answer");
         let kind = response.headers().get("content-type").map(|k| k.to_str().unwrap_or_default().to_owned());
         let status = response.status();
         (status, kind, response.into_body().collect().await.expect("a body").to_bytes())

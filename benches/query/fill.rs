@@ -8,6 +8,7 @@ use groundline::app::{open_sql, open_storage};
 use groundline::config::Config;
 use groundline::domain::time::SystemClock;
 use groundline::ingest::Door;
+use groundline::ingest::decode::Traces;
 use groundline::sql::Sql;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -72,7 +73,10 @@ async fn write(config: &Config, spans: usize) -> Result<(), Failed> {
         // Some requests at once, because each waits until the disk is sure.
         let requests: Vec<_> = (0..16).map(|_| from.request(BATCH)).collect();
         let answers =
-            futures::future::join_all(requests.into_iter().map(|request| door.spans(request))).await;
+            futures::future::join_all(requests.into_iter().map(|request| {
+                door.spans(Traces::from_request(request).expect("our own request"), "default")
+            }))
+            .await;
         for answer in answers {
             let answer = answer?;
             if answer.rejected > 0 {

@@ -47,8 +47,10 @@ pub fn of_trace(trace: &OpenTrace) -> Option<(&SpanRow, EvalInput)> {
 /// The input for one span of the trace: its own texts, and what was retrieved before it ended.
 pub fn of_span<'a>(trace: &'a OpenTrace, id: &SpanId) -> Option<(&'a SpanRow, EvalInput)> {
     let span = &trace.spans.get(id)?.row;
-    let before: Vec<&SpanRow> =
-        in_order(trace).into_iter().filter(|r| r.head.span_id == *id || r.head.end <= span.head.end).collect();
+    let before: Vec<&SpanRow> = in_order(trace)
+        .into_iter()
+        .filter(|r| r.head.span_id == *id || r.head.end <= span.head.end)
+        .collect();
     let input = EvalInput {
         question: span.llm.question.as_deref().map(asked),
         answer: span.llm.answer.clone(),
@@ -76,7 +78,8 @@ fn root<'a>(rows: &[&'a SpanRow]) -> Option<&'a SpanRow> {
 }
 
 fn last_model_call<'a>(rows: &[&'a SpanRow]) -> Option<&'a SpanRow> {
-    let calls = rows.iter().filter(|r| r.llm.operation == Operation::Llm && r.head.status != StatusCode::Error);
+    let calls =
+        rows.iter().filter(|r| r.llm.operation == Operation::Llm && r.head.status != StatusCode::Error);
     calls.filter(|r| r.llm.answer.is_some()).max_by_key(|r| (r.head.end, r.head.start)).copied()
 }
 
@@ -91,7 +94,8 @@ fn contexts(rows: &[&SpanRow], model: Option<&SpanRow>) -> Vec<Document> {
             return documents;
         }
     }
-    let tools = rows.iter().filter(|r| r.llm.operation == Operation::Tool && r.head.status != StatusCode::Error);
+    let tools =
+        rows.iter().filter(|r| r.llm.operation == Operation::Tool && r.head.status != StatusCode::Error);
     let results = tools.filter_map(|r| {
         let content = r.llm.answer.clone()?;
         Some(Document { id: Some(r.head.span_id.to_string()), content: Some(content), ..Document::default() })

@@ -14,6 +14,10 @@ pub const MAX_DEPTH: usize = 300;
 /// What a join or a set operation counts as: planning time grows with the cube of their number.
 const CHAIN: usize = 4;
 
+/// Steps that the parser may take, roughly. It reads the arguments of a call first as named ones and then once more, so
+/// that each level of parentheses doubles the work for what is inside: 22 levels took minutes.
+const MAX_STEPS: u64 = 4_000_000;
+
 /// One level of parentheses.
 #[derive(Default)]
 struct Level {
@@ -34,9 +38,17 @@ pub fn check(sql: &str) -> Result<(), SqlError> {
         .tokenize()
         .map_err(|error| SqlError::Wrong(format!("SQL error: {error}")))?;
     let mut levels = vec![Level::default()];
-    let mut depth = 0;
+    let (mut depth, mut steps) = (0, 0u64);
     for token in &tokens {
         step(&mut levels, &mut depth, token);
+        let doubled = u32::try_from(levels.len() - 1).unwrap_or(u32::MAX);
+        steps = steps.saturating_add(1u64.checked_shl(doubled).unwrap_or(u64::MAX));
+        if steps > MAX_STEPS {
+            return Err(SqlError::Limit(format!(
+                "the query nests parentheses too deep for its length ({} levels here); use WITH for the inner parts",
+                levels.len() - 1
+            )));
+        }
         if depth + levels.len() > MAX_DEPTH {
             return Err(SqlError::Limit(format!(
                 "the query nests or chains more than {MAX_DEPTH} operators or parentheses, or {} joins; use IN or VALUES",
@@ -179,6 +191,18 @@ mod tests {
         assert!(matches!(check(&format!("SELECT {}1", "- ".repeat(400))), Err(SqlError::Limit(_))));
         assert!(matches!(check(&format!("SELECT {}true", "NOT ".repeat(400))), Err(SqlError::Limit(_))));
         assert!(matches!(check(&format!("SELECT * FROM t{}", ", t".repeat(400))), Err(SqlError::Limit(_))));
+    }
+
+    #[test]
+    fn what_doubles_the_work_of_the_parser_is_bounded() {
+        let calls = |levels: usize| format!("SELECT {}1{}", "abs(".repeat(levels), ")".repeat(levels));
+        assert_eq!(check(&calls(12)), Ok(()));
+        for hostile in [calls(25), format!("SELECT {}", "a(".repeat(25)), calls(14).repeat(200)] {
+            assert!(matches!(check(&hostile), Err(SqlError::Limit(_))), "{}", hostile.len());
+        }
+        let since = std::time::Instant::now();
+        assert!(crate::sql::guard::parse(&calls(12)).is_ok());
+        assert!(since.elapsed().as_secs() < 20, "{:?}", since.elapsed());
     }
 
     #[test]

@@ -6,9 +6,7 @@ use crate::domain::id::{SpanId, TraceId};
 use crate::domain::span::{Dialect, Event, Link, Llm, Span, StatusCode};
 use crate::domain::time::UnixNanos;
 use crate::domain::value::{Attrs, write_json_string};
-use arrow::array::{
-    Array, AsArray, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
-};
+use arrow::array::{Array, AsArray, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray};
 use arrow::datatypes::{Int64Type, TimestampMicrosecondType};
 use arrow::error::ArrowError;
 use std::fmt::Write as _;

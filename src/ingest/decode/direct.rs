@@ -61,8 +61,7 @@ fn resource_spans(bytes: &[u8], out: &mut Traces, scratch: &mut Scratch) -> Resu
             }
         }
         let scope = scope.map(InstrumentationScope::decode).transpose().map_err(|_| Unusual)?;
-        let source =
-            convert::scope(&base, scope, scope_schema.to_owned(), schema).map_err(|_| Unusual)?;
+        let source = convert::scope(&base, scope, scope_schema.to_owned(), schema).map_err(|_| Unusual)?;
         let speaks = dialect::scope_speaks(&source);
         let text = SourceText::new(Arc::new(source));
         for field in Fields(group) {
@@ -323,7 +322,8 @@ fn write_link(bytes: &[u8], out: &mut String) -> Result<(), Unusual> {
         }
     }
     let [trace, span] = ids.map(hex::encode);
-    let _ = write!(out, "{{\"trace_id\":\"{trace}\",\"span_id\":\"{span}\",\"flags\":{flags},\"trace_state\":");
+    let _ =
+        write!(out, "{{\"trace_id\":\"{trace}\",\"span_id\":\"{span}\",\"flags\":{flags},\"trace_state\":");
     write_json_string(state, out);
     attributes(bytes, 4, dropped, out)
 }

@@ -4,6 +4,7 @@ use super::disk::{Disk, Faults};
 use super::*;
 use crate::domain::columns::Table;
 use crate::domain::time::SystemClock;
+use crate::ingest::decode::Traces;
 use crate::ingest::{self, Door, Refusal};
 use crate::lake::{self, FlushHandle, Lake};
 use arrow::array::AsArray;
@@ -21,7 +22,7 @@ fn door(journal: &Journal) -> Door {
     Door::new(journal.clone(), Arc::new(SystemClock), ingest::Config::default())
 }
 
-fn request(number: u64) -> ExportTraceServiceRequest {
+fn request(number: u64) -> Traces {
     let span = Span {
         trace_id: vec![7; 16],
         span_id: number.to_be_bytes().to_vec(),
@@ -32,7 +33,7 @@ fn request(number: u64) -> ExportTraceServiceRequest {
     };
     let scope_spans = vec![ScopeSpans { spans: vec![span], ..ScopeSpans::default() }];
     let resource_spans = vec![ResourceSpans { scope_spans, ..ResourceSpans::default() }];
-    ExportTraceServiceRequest { resource_spans }
+    Traces::from_request(ExportTraceServiceRequest { resource_spans }).unwrap()
 }
 
 /// The spans that queries would see after a start, in order.
@@ -62,11 +63,11 @@ async fn f06_the_power_goes_under_the_door() {
         let door = door(&journal);
         let mut acknowledged = BTreeSet::new();
         for number in 1..=20 + round as u64 {
-            door.spans(request(number)).await.unwrap();
+            door.spans(request(number), "t").await.unwrap();
             acknowledged.insert(number);
         }
         disk.set(Faults { off: true, ..Faults::default() });
-        let error = door.spans(request(99)).await.unwrap_err();
+        let error = door.spans(request(99), "t").await.unwrap_err();
         assert!(matches!(error, Refusal::Overloaded { .. }), "{error}");
         drop((door, journal));
         disk.restore(dir.path(), |bytes| bytes.min(kept));
@@ -87,12 +88,12 @@ async fn f09_a_failed_sync_closes_the_door() {
     let journal = open(dir.path(), &disk);
     let door = door(&journal);
     for number in 1..=3 {
-        door.spans(request(number)).await.unwrap();
+        door.spans(request(number), "t").await.unwrap();
     }
     disk.set(Faults { sync_once: true, ..Faults::default() });
     let syncs = disk.syncs();
     for number in 4..=8 {
-        let error = door.spans(request(number)).await.unwrap_err();
+        let error = door.spans(request(number), "t").await.unwrap_err();
         assert!(matches!(error, Refusal::Overloaded { .. }), "{error}");
     }
     assert_eq!(disk.syncs(), syncs, "never a second try");
@@ -112,10 +113,10 @@ async fn f08_no_space_under_the_door() {
     let mut acknowledged = Vec::new();
     for (number, space) in (1..).zip([0, 1, 27, 28, 29, 500, 3_000]) {
         disk.set(Faults { space: Some(space), ..Faults::default() });
-        let error = door.spans(request(1_000 + number)).await.unwrap_err();
+        let error = door.spans(request(1_000 + number), "t").await.unwrap_err();
         assert!(matches!(error, Refusal::Overloaded { .. }), "{space}: {error}");
         disk.set(Faults::default());
-        door.spans(request(number)).await.unwrap();
+        door.spans(request(number), "t").await.unwrap();
         acknowledged.push(number);
     }
     drop((door, journal));
