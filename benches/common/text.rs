@@ -31,7 +31,8 @@ impl Words {
                     out.push_str(&format!(" {}", random.below(5_000)));
                 }
             }
-            out.push_str(*random.pick(&[". ", ". ", ".\n", "? "]));
+            let end: &str = random.pick::<&str>(&[". ", ". ", ".\n", "? "]);
+            out.push_str(end);
         }
         out
     }

@@ -18,6 +18,9 @@ use tempfile::TempDir;
 /// How long a peer may take until its door answers.
 const START: Duration = Duration::from_secs(180);
 
+/// How long one measurement of a peer may take from its start.
+const MOST: Duration = Duration::from_secs(300);
+
 /// How long a peer may take to store what it has acknowledged.
 const STORE: Duration = Duration::from_secs(120);
 
@@ -60,7 +63,7 @@ pub const PEERS: [Peer; 3] = [
         version: "3.17.2",
         yes: "committed to SQLite",
         doors: &[Door::Http],
-        spans: (5_000, 500),
+        spans: (1_000, 100),
         connections: 2,
     },
 ];
@@ -97,7 +100,8 @@ pub async fn all(args: &Args) -> (Vec<PeerRow>, Vec<String>) {
         for mix in args.mixes() {
             for door in args.doors().into_iter().filter(|door| peer.doors.contains(door)) {
                 eprintln!("{} {} {}", peer.name, mix.name(), door.name());
-                match measured(args, peer, &bin, mix, door).await {
+                let row = tokio::time::timeout(MOST, measured(args, peer, &bin, mix, door)).await;
+                match row.unwrap_or_else(|_| Err(format!("not done within {MOST:?}").into())) {
                     Ok(row) => rows.push(row),
                     Err(error) => {
                         missing.push(format!("{} {} {}: {error}", peer.name, mix.name(), door.name()))
