@@ -115,7 +115,7 @@ impl Default for Config {
             url: String::new(),
             flush_interval_ms: 30_000,
             flush_bytes: 64 << 20,
-            max_hot_bytes: 1 << 30,
+            max_hot_bytes: 256 << 20,
             row_group_rows: 131_072,
             row_group_bytes: 64 << 20,
             join_wait_ms: 600_000,

@@ -93,7 +93,7 @@ impl FlushHandle {
         // One table that cannot be written must not keep the others from their files.
         let mut failed = None;
         for manifest in &self.manifests {
-            if let Err(error) = flush_table(&self.lake, manifest).await {
+            if let Err(error) = flush_table(&self.lake, manifest, upto).await {
                 failed = Some(error);
             }
         }
@@ -104,16 +104,17 @@ impl FlushHandle {
     }
 }
 
-/// Writes the hot rows of one table and commits them.
-pub(super) async fn flush_table(lake: &Arc<Lake>, manifest: &SharedManifest) -> Result<(), LakeError> {
+/// Writes the hot rows of one table that came with the frames up to `upto`, and commits them. Each file takes at most
+/// about `lake.flush_bytes` of rows, so that what a flush needs beside the hot rows is bounded.
+pub(super) async fn flush_table(
+    lake: &Arc<Lake>,
+    manifest: &SharedManifest,
+    upto: u64,
+) -> Result<(), LakeError> {
     let table = manifest.lock().await.table;
-    // After rows of a flush that failed come those that were read since.
-    while let Some(sealed) = lake.seal(table) {
-        let again = sealed.again;
+    while lake.first_hot(table).is_some_and(|first| first <= upto) {
+        let Some(sealed) = lake.seal(table) else { break };
         flush_sealed(lake, manifest, table, sealed).await?;
-        if !again {
-            break;
-        }
     }
     Ok(())
 }
@@ -157,7 +158,12 @@ impl Lake {
     }
 
     fn seal(&self, table: Table) -> Option<Sealed> {
-        self.tables.write().get_mut(&table)?.seal()
+        let bytes = usize::try_from(self.config.flush_bytes).unwrap_or(usize::MAX);
+        self.tables.write().get_mut(&table)?.seal(bytes)
+    }
+
+    fn first_hot(&self, table: Table) -> Option<u64> {
+        self.tables.read().get(&table)?.first()
     }
 
     fn flushed(&self, table: Table, last: u64, files: Vec<DataFile>) {

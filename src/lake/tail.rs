@@ -26,12 +26,27 @@ const BIG_BATCH_BYTES: usize = 16 << 20;
 
 /// Rows of one table, in journal order.
 pub struct HotBatch {
+    /// Sequence number of the first frame that the rows came from.
+    pub first: u64,
     /// Sequence number of the last frame that the rows came from.
     pub last: u64,
     /// The rows.
     pub batch: RecordBatch,
     /// Where the spans are that log records may still add to.
     joinable: HashMap<SpanKey, usize>,
+    /// Their size in memory.
+    bytes: usize,
+}
+
+impl HotBatch {
+    fn new(first: u64, last: u64, batch: RecordBatch, joinable: HashMap<SpanKey, usize>) -> Self {
+        let bytes = batch_bytes(&batch);
+        Self { first, last, batch, joinable, bytes }
+    }
+
+    fn is_small(&self) -> bool {
+        self.batch.num_rows() < BIG_BATCH_ROWS && self.bytes < BIG_BATCH_BYTES
+    }
 }
 
 /// Rows that a flush writes.
@@ -42,8 +57,6 @@ pub struct Sealed {
     pub last: u64,
     /// The rows.
     pub batches: Vec<RecordBatch>,
-    /// Whether they were sealed before; then younger rows may wait behind them.
-    pub again: bool,
 }
 
 /// What is known of one table: its files and its hot rows.
@@ -84,40 +97,40 @@ impl HotTable {
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        self.bytes += batch_bytes(&batch);
         self.oldest.get_or_insert_with(Instant::now);
         let joinable = if self.table == Table::Spans { joinable(&batch) } else { HashMap::new() };
-        self.batches.push(HotBatch { last: seq, batch, joinable });
+        let hot = HotBatch::new(seq, seq, batch, joinable);
+        self.bytes += hot.bytes;
+        self.batches.push(hot);
         if self.batches.len() - self.sealed > MAX_SMALL_BATCHES {
             self.compact()?;
         }
         Ok(())
     }
 
-    /// Puts the small batches after the sealed ones together.
+    /// Puts neighbouring small batches after the sealed ones together. The order of frames stays: a flush seals the oldest.
     fn compact(&mut self) -> Result<(), arrow::error::ArrowError> {
-        let is_small = |hot: &&HotBatch| {
-            hot.batch.num_rows() < BIG_BATCH_ROWS && batch_bytes(&hot.batch) < BIG_BATCH_BYTES
-        };
+        let schema = self.table.schema();
+        let mut merged = Vec::new();
+        // Nothing is taken away before the merged batches are there: an error leaves every row where it was.
         let open = &self.batches[self.sealed..];
-        let small: Vec<&HotBatch> = open.iter().filter(is_small).collect();
-        let Some(last) = small.iter().map(|hot| hot.last).max() else { return Ok(()) };
-        let (mut joinable, mut offset) = (HashMap::new(), 0);
-        for hot in &small {
-            joinable.extend(hot.joinable.iter().map(|(key, row)| (key.clone(), row + offset)));
-            offset += hot.batch.num_rows();
+        let mut start = 0;
+        for run in open.chunk_by(|a, b| a.is_small() && b.is_small()) {
+            let range = self.sealed + start..self.sealed + start + run.len();
+            start += run.len();
+            if let (2.., Some(last)) = (run.len(), run.last().map(|hot| hot.last)) {
+                let (mut joinable, mut offset) = (HashMap::new(), 0);
+                for hot in run {
+                    joinable.extend(hot.joinable.iter().map(|(key, row)| (key.clone(), row + offset)));
+                    offset += hot.batch.num_rows();
+                }
+                let batch = concat_batches(&schema, run.iter().map(|hot| &hot.batch))?;
+                merged.push((range, HotBatch::new(run[0].first, last, batch, joinable)));
+            }
         }
-        let batches: Vec<&RecordBatch> = small.iter().map(|hot| &hot.batch).collect();
-        let batch = concat_batches(&self.table.schema(), batches)?;
-        // Nothing is taken away before the merged batch is there: an error leaves every row where it was.
-        let merged = HotBatch { last, batch, joinable };
-        let sealed = self.sealed;
-        let mut at = 0;
-        self.batches.retain(|hot| {
-            at += 1;
-            at <= sealed || !is_small(&hot)
-        });
-        self.batches.push(merged);
+        for (range, hot) in merged.into_iter().rev() {
+            self.batches.splice(range, [hot]);
+        }
         Ok(())
     }
 
@@ -144,15 +157,25 @@ impl HotTable {
     /// Seals all hot rows for a flush and gives them with the last frame that they came from. Rows of a flush that failed
     /// stay sealed and are given again alone: their commit may be there although its answer was lost, and then it must
     /// be the same rows that the log says are there.
-    pub fn seal(&mut self) -> Option<Sealed> {
-        let again = self.sealed > 0;
-        if !again {
-            self.sealed = self.batches.len();
+    pub fn seal(&mut self, bytes: usize) -> Option<Sealed> {
+        if self.sealed == 0 {
+            let mut sum = 0;
+            let fits = self.batches.iter().take_while(|hot| {
+                let before = sum;
+                sum += hot.bytes;
+                before == 0 || sum <= bytes
+            });
+            self.sealed = fits.count();
         }
         let sealed = &self.batches[..self.sealed];
-        let last = sealed.iter().map(|hot| hot.last).max()?;
+        let last = sealed.last()?.last;
         let batches = sealed.iter().map(|hot| hot.batch.clone()).collect();
-        Some(Sealed { first: self.position + 1, last, batches, again })
+        Some(Sealed { first: self.position + 1, last, batches })
+    }
+
+    /// The first frame whose rows are hot.
+    pub fn first(&self) -> Option<u64> {
+        self.batches.first().map(|hot| hot.first)
     }
 
     /// The flush is committed: the sealed rows are in `files` now.
@@ -161,7 +184,7 @@ impl HotTable {
         self.sealed = 0;
         self.position = last;
         self.publish(files);
-        self.bytes = self.batches.iter().map(|hot| batch_bytes(&hot.batch)).sum();
+        self.bytes = self.batches.iter().map(|hot| hot.bytes).sum();
         self.oldest = (!self.batches.is_empty()).then(Instant::now);
     }
 
@@ -195,7 +218,11 @@ impl HotTable {
             }
         }
         for (at, additions) in found {
-            self.batches[at].batch = added(&self.batches[at].batch, additions, &merge)?;
+            let hot = &mut self.batches[at];
+            hot.batch = added(&hot.batch, additions, &merge)?;
+            let bytes = batch_bytes(&hot.batch);
+            self.bytes = self.bytes - hot.bytes + bytes;
+            hot.bytes = bytes;
         }
         Ok(rest)
     }

@@ -24,6 +24,9 @@ const BUCKET_NANOS: i64 = 600 * 1_000_000_000;
 /// The zstd level of most columns.
 const LEVEL: i32 = 3;
 
+/// The zstd level of payload in new files.
+const QUICK_LEVEL: i32 = 1;
+
 /// The zstd level of payload that is short, in files that are merged. Attributes of ordinary spans are alike: the longer
 /// search finds a quarter more. Prompts and answers are not: there it would cost two and a half times the CPU for a
 /// twentieth.
@@ -257,5 +260,9 @@ fn payload_level(effort: Effort, batch: &RecordBatch, name: &str) -> i32 {
     let offsets = texts.map(|t| t.value_offsets()).unwrap_or_default();
     let bytes = offsets.last().zip(offsets.first()).map_or(0, |(last, first)| last - first);
     let rows = i32::try_from(batch.num_rows()).unwrap_or(i32::MAX).max(1);
-    if effort == Effort::Small && bytes / rows <= SHORT_BYTES { SHORT_LEVEL } else { LEVEL }
+    match effort {
+        Effort::Quick => QUICK_LEVEL,
+        Effort::Small if bytes / rows <= SHORT_BYTES => SHORT_LEVEL,
+        Effort::Small => LEVEL,
+    }
 }

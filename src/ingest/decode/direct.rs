@@ -178,8 +178,8 @@ fn walk<'a>(bytes: &'a [u8], scratch: &mut Scratch) -> Result<(Seen<'a>, bool), 
             (8, nanos) => seen.end = nanos.fixed64()?,
             (9, pair) => {
                 next(&mut scratch.attributes, '{');
-                let key = key_value(pair.bytes()?, &mut scratch.attributes, 0)?;
-                speaks = speaks || dialect::key_speaks(key);
+                let (key, value) = key_value(pair.bytes()?, &mut scratch.attributes, 0)?;
+                speaks = speaks || dialect::pair_speaks(key, || text_of(value));
             }
             (10, count) => seen.dropped[0] = count.varint32()?,
             (11, event) => {
@@ -223,8 +223,16 @@ fn next(out: &mut String, open: char) {
     out.push(if out.is_empty() { open } else { ',' });
 }
 
-/// Writes `"key":value`; gives the key.
-fn key_value<'a>(bytes: &'a [u8], out: &mut String, depth: usize) -> Result<&'a str, Unusual> {
+/// The text of an encoded value, if it is text.
+fn text_of(value: &[u8]) -> Option<&str> {
+    match Fields(value).next() {
+        Some(Ok((1, text))) => text.text().ok(),
+        _ => None,
+    }
+}
+
+/// Writes `"key":value`; gives the key and the value's bytes.
+fn key_value<'a>(bytes: &'a [u8], out: &mut String, depth: usize) -> Result<(&'a str, &'a [u8]), Unusual> {
     let (mut key, mut value) = ("", None);
     for field in Fields(bytes) {
         match field? {
@@ -234,8 +242,9 @@ fn key_value<'a>(bytes: &'a [u8], out: &mut String, depth: usize) -> Result<&'a 
         }
     }
     write_key(key, out);
-    any_value(value.unwrap_or_default(), out, depth)?;
-    Ok(key)
+    let value = value.unwrap_or_default();
+    any_value(value, out, depth)?;
+    Ok((key, value))
 }
 
 fn any_value(bytes: &[u8], out: &mut String, depth: usize) -> Result<(), Unusual> {

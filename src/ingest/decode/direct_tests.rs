@@ -136,7 +136,7 @@ fn captured_requests_are_the_same_both_ways() {
                 continue;
             }
             let name = path.to_string_lossy().into_owned();
-            if !name.ends_with(".pb") || !name.contains("traces") {
+            if !name.ends_with(".pb") || name.contains(".logs.") {
                 continue;
             }
             let body = std::fs::read(&path).unwrap();

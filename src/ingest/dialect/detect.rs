@@ -1,6 +1,7 @@
 //! Which conventions a span follows.
 
 use super::fields::Fields;
+use super::openllmetry;
 use crate::domain::span::{Dialect, Source, Span};
 
 /// Conventions in the order in which they are asked: those with unmistakable keys first.
@@ -36,9 +37,9 @@ fn bit(dialect: Dialect) -> u16 {
 }
 
 impl Marks {
-    /// One pass over the keys, the events' names and the scope. Values are not looked at.
+    /// One pass over the keys, the events' names and the scope. Values are not looked at, but for the name of a database.
     pub(super) fn of(span: &Span) -> Self {
-        let keys = span.attributes.0.iter().map(|(key, _)| of_key(key));
+        let keys = span.attributes.0.iter().map(|(key, value)| of_pair(key, || value.as_str()));
         let events = span.events.iter().map(|event| of_event(&event.name));
         Self(keys.chain(events).fold(of_scope(&span.source), |all, one| all | one))
     }
@@ -59,11 +60,23 @@ impl Marks {
     }
 }
 
-/// Whether an attribute under `key` may change what normalisation gives. A span without such keys, events and scope means
+/// Whether an attribute may change what normalisation gives. A span without such attributes, events and scope means
 /// nothing but itself.
-pub fn key_speaks(key: &str) -> bool {
-    of_key(key) != 0 || key == "error.type" || super::evaluations::is_evaluation(key)
+pub fn pair_speaks<'a>(key: &str, text: impl FnOnce() -> Option<&'a str>) -> bool {
+    of_pair(key, text) != 0 || key == "error.type" || super::evaluations::is_evaluation(key)
 }
+
+/// The marks of an attribute. Most databases have nothing to do with models; a search in a vector store has.
+fn of_pair<'a>(key: &str, text: impl FnOnce() -> Option<&'a str>) -> u16 {
+    match of_key(key) {
+        0 => 0,
+        _ if DATABASE.contains(&key) && !text().is_some_and(openllmetry::is_vector_store) => 0,
+        marks => marks,
+    }
+}
+
+/// The keys that name the database of a call.
+const DATABASE: [&str; 2] = ["db.system", "db.system.name"];
 
 /// Whether an event of this name may change what normalisation gives, on a span that did not fail.
 pub fn event_speaks(name: &str) -> bool {
@@ -76,6 +89,24 @@ pub fn scope_speaks(source: &Source) -> bool {
 }
 
 fn of_key(key: &str) -> u16 {
+    // Most keys are none of these, which their first two letters tell.
+    let [first, second, ..] = key.as_bytes() else { return 0 };
+    let ((b'g', b'e')
+    | (b'l', b'l' | b'a' | b'o')
+    | (b'o', b'p' | b'u')
+    | (b'r', b'e')
+    | (b'e', b'm' | b'n')
+    | (b'i', b'n')
+    | (b't', b'r' | b'o')
+    | (b'd', b'b')
+    | (b'a', b'i' | b'l')
+    | (b'm', b'l')
+    | (b'p', b'y')
+    | (b's', b'e')
+    | (b'u', b's')) = (*first, *second)
+    else {
+        return 0;
+    };
     let head = key.split_once('.').map_or(key, |(head, _)| head);
     match head {
         "gen_ai" if key.starts_with("gen_ai.prompt.") || key.starts_with("gen_ai.completion.") => {
@@ -93,7 +124,7 @@ fn of_key(key: &str) -> u16 {
         "retrieval" if key.starts_with("retrieval.documents.") => bit(Dialect::Openinference),
         "input" | "output" if key == "input.value" || key == "output.value" => bit(Dialect::Openinference),
         "traceloop" => bit(Dialect::Openllmetry),
-        "db" if key == "db.system" || key == "db.system.name" => bit(Dialect::Openllmetry),
+        "db" if DATABASE.contains(&key) => bit(Dialect::Openllmetry),
         "ai" => bit(Dialect::Vercel),
         "langfuse" => bit(Dialect::Langfuse),
         "mlflow" => bit(Dialect::Mlflow),

@@ -27,6 +27,12 @@ const VECTOR_STORES: &[&str] = &[
     "turbopuffer",
 ];
 
+/// Whether the name of a database, however it is written, is that of a vector store.
+pub(super) fn is_vector_store(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    VECTOR_STORES.iter().any(|store| name.contains(store))
+}
+
 /// The operation by `traceloop.span.kind`, by `llm.request.type`, or of a search in a vector store.
 pub(super) fn operation(fields: &Fields<'_>, span: &Span) -> Option<Operation> {
     match fields.text("traceloop.span.kind") {

@@ -205,7 +205,7 @@ mod tests {
             max_age_s: Some(400),
             ..RetentionRule::default()
         });
-        let windows = [Table::Spans, Table::Decisions].map(|table| window(table, &config));
+        let windows = [Table::Spans, Table::Alerts].map(|table| window(table, &config));
         assert_eq!(windows, [100_000, 1_000_000]);
     }
 

@@ -62,7 +62,7 @@ impl World {
     }
 
     async fn flush(&self) -> Result<(), crate::lake::LakeError> {
-        flush_table(&self.lake, &self.manifest()).await
+        flush_table(&self.lake, &self.manifest(), u64::MAX).await
     }
 
     /// One file of spans with these ids, of `tenant`, that began at `start` nanoseconds.
