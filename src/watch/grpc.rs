@@ -13,7 +13,7 @@ use tonic_health::pb::health_server::{Health as HealthRpc, HealthServer};
 use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 use tonic_reflection::server::Builder;
 
-/// The descriptors of the three OTLP services and of all that they use, as protoc makes them of opentelemetry-proto 1.8
+/// The descriptors of the three OTLP services and of all that they use, as protoc makes them of the protocol's files
 /// (`--include_imports --descriptor_set_out`). They are stored because a build needs no protoc.
 const OTLP: &[u8] = include_bytes!("../../schemas/otlp.binpb");
 
