@@ -25,8 +25,11 @@ const BUCKET_NANOS: i64 = 600 * 1_000_000_000;
 /// The zstd level of most columns.
 const LEVEL: i32 = 3;
 
-/// The zstd level of payload that is short. Attributes of ordinary spans are alike: the longer search finds a quarter more.
-/// Prompts and answers are not: there it would cost two and a half times the CPU for a twentieth.
+/// The zstd level of short payload in files of more rows than a row group has. Those are merged ones, which stay.
+///
+/// Attributes of ordinary spans are alike, and the longer search finds a quarter more; but it takes a fifth to a third of
+/// the server's CPU, which a file that is merged soon is not worth. Prompts and answers are not alike: there it would
+/// cost two and a half times the CPU for a twentieth.
 const SHORT_LEVEL: i32 = 7;
 
 /// Mean bytes a row up to which payload counts as short.
@@ -115,7 +118,7 @@ fn properties(table: Table, batch: &RecordBatch, config: &Config) -> Result<Writ
             Kind::Payload => builder
                 .set_column_dictionary_enabled(path.clone(), false)
                 .set_column_statistics_enabled(path.clone(), EnabledStatistics::None)
-                .set_column_compression(path, zstd(payload_level(batch, column.name))?),
+                .set_column_compression(path, zstd(payload_level(batch, column.name, config))?),
             _ if IDS.contains(&column.name) => builder
                 .set_column_dictionary_enabled(path.clone(), false)
                 .set_column_compression(path, zstd(ID_LEVEL)?),
@@ -144,12 +147,14 @@ fn zstd(level: i32) -> Result<Compression, LakeError> {
     Ok(Compression::ZSTD(ZstdLevel::try_new(level)?))
 }
 
-fn payload_level(batch: &RecordBatch, name: &str) -> i32 {
+/// The level for the payload column `name`: high for short payload in a file that stays.
+fn payload_level(batch: &RecordBatch, name: &str, config: &Config) -> i32 {
     let texts = batch.column_by_name(name).and_then(|c| c.as_string_opt::<i32>());
     let offsets = texts.map(|t| t.value_offsets()).unwrap_or_default();
     let bytes = offsets.last().zip(offsets.first()).map_or(0, |(last, first)| last - first);
     let rows = i32::try_from(batch.num_rows()).unwrap_or(i32::MAX).max(1);
-    if bytes / rows <= SHORT_BYTES { SHORT_LEVEL } else { LEVEL }
+    let stays = batch.num_rows() > config.row_group_rows;
+    if stays && bytes / rows <= SHORT_BYTES { SHORT_LEVEL } else { LEVEL }
 }
 
 /// Reads the columns `names` of a file back.
@@ -162,4 +167,25 @@ pub async fn read_columns(
     let builder = ParquetRecordBatchReaderBuilder::try_new(bytes)?;
     let mask = ProjectionMask::columns(builder.parquet_schema(), names.iter().copied());
     Ok(builder.with_projection(mask).build()?.collect::<Result<_, _>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::StringArray;
+    use arrow::datatypes::{DataType, Field, Schema};
+
+    fn level(rows: usize, text: &str) -> i32 {
+        let column: ArrayRef = Arc::new(StringArray::from(vec![text; rows]));
+        let schema = Arc::new(Schema::new(vec![Field::new("attributes", DataType::Utf8, false)]));
+        let batch = RecordBatch::try_new(schema, vec![column]).unwrap();
+        payload_level(&batch, "attributes", &Config { row_group_rows: 10, ..Config::default() })
+    }
+
+    #[test]
+    fn short_payload_of_files_that_stay_is_searched_longer() {
+        assert_eq!(level(11, "short"), SHORT_LEVEL);
+        assert_eq!(level(10, "short"), LEVEL, "a flushed file");
+        assert_eq!(level(11, &"long".repeat(1_000)), LEVEL, "prompts");
+    }
 }
