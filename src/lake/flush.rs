@@ -10,7 +10,7 @@ use super::snapshot::DataFile;
 use super::tail::{HotTable, Sealed};
 use super::writer;
 use crate::domain::columns::Table;
-use crate::journal::{Journal, JournalError};
+use crate::journal::{Journal, JournalError, Reader};
 use object_store::path::Path;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -44,14 +44,13 @@ impl FlushHandle {
         manifests: Vec<SharedManifest>,
     ) -> Result<Self, LakeError> {
         let cursor = journal.cursor(CURSOR)?;
-        let (to, from) = (journal.clone(), lake.clone());
         lake.set_applied(cursor);
-        let mut read = tokio::task::spawn_blocking(move || drain(&from, &to, cursor)).await??;
-        let mut me = Self { lake, journal, manifests, start: read.last };
+        let start = Read { reader: journal.reader(cursor)?, last: cursor, paused: false };
+        let mut read = drain(&lake, start).await?;
+        let mut me = Self { lake, journal, manifests, start: cursor };
         while read.paused {
             me.flush(true).await?;
-            let (to, from, after) = (me.journal.clone(), me.lake.clone(), read.last);
-            read = tokio::task::spawn_blocking(move || drain(&from, &to, after)).await??;
+            read = drain(&me.lake, read).await?;
         }
         me.start = read.last;
         Ok(me)
@@ -198,29 +197,34 @@ fn measure(table: Table, files: &[DataFile]) {
     metrics::gauge!("groundline_table_bytes", "table" => table.name()).set(bytes as f64);
 }
 
-/// How far a reading of the journal came.
+/// How far reading of the journal came. The reader is kept: a new one would have to look for its place in the segment.
 struct Read {
+    reader: Reader,
     /// The last frame that was dealt with.
     last: u64,
     /// Whether it ended because the hot rows take too much memory.
     paused: bool,
 }
 
-/// Makes the durable frames after `after` visible, as many as memory allows.
-fn drain(lake: &Lake, journal: &Journal, after: u64) -> Result<Read, LakeError> {
-    let mut reader = journal.reader(after)?;
-    let mut last = after;
+/// Makes the durable frames that come next visible, as many as memory allows.
+async fn drain(lake: &Arc<Lake>, read: Read) -> Result<Read, LakeError> {
+    let lake = lake.clone();
+    tokio::task::spawn_blocking(move || drain_blocking(&lake, read)).await?
+}
+
+fn drain_blocking(lake: &Lake, mut read: Read) -> Result<Read, LakeError> {
     loop {
-        if lake.is_full() {
-            return Ok(Read { last, paused: true });
+        read.paused = lake.is_full();
+        if read.paused {
+            return Ok(read);
         }
-        let Some(frame) = reader.next()? else { return Ok(Read { last, paused: false }) };
+        let Some(frame) = read.reader.next()? else { return Ok(read) };
         if let Err(error) = lake.apply(&frame) {
             metrics::counter!("groundline_frames_unreadable_total").increment(1);
             tracing::error!(seq = frame.seq, %error, "journal frame left out of the tables");
         }
-        last = frame.seq;
-        lake.set_applied(last);
+        read.last = frame.seq;
+        lake.set_applied(read.last);
     }
 }
 
@@ -231,11 +235,11 @@ async fn follow(
     stop: CancellationToken,
 ) -> Result<(), LakeError> {
     let mut durable: watch::Receiver<u64> = journal.watch();
-    let mut at = start;
+    let mut read = Read { reader: journal.reader(start)?, last: start, paused: false };
     loop {
-        let (to, from) = (journal.clone(), lake.clone());
-        let read = tokio::task::spawn_blocking(move || drain(&from, &to, at)).await??;
-        at = read.last;
+        // What comes while this reads is seen by the wait below.
+        durable.mark_unchanged();
+        read = drain(&lake, read).await?;
         if read.paused && !stop.is_cancelled() {
             tokio::time::sleep(PAUSE).await;
             continue;
@@ -243,8 +247,7 @@ async fn follow(
         tokio::select! {
             // What is not read now is read at the next start.
             () = stop.cancelled() => {
-                let (to, from) = (journal.clone(), lake.clone());
-                tokio::task::spawn_blocking(move || drain(&from, &to, at)).await??;
+                drain(&lake, read).await?;
                 return Ok(());
             }
             changed = durable.changed() => {

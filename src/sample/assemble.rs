@@ -102,6 +102,10 @@ impl Open {
         skip: impl Fn(&TraceId) -> bool,
         now: UnixNanos,
     ) {
+        // Without rules nothing is ever decided.
+        if rules.is_empty() {
+            return;
+        }
         let Some(mut reader) = SpanReader::new(batch) else { return };
         let masks = masks(batch, rules);
         let mut late = 0;
@@ -161,7 +165,7 @@ impl Open {
             trace.spans_dropped += 1;
             return;
         }
-        let bytes = weight(&span.row);
+        let bytes = weight(&span);
         let sooner = trace.note_root(&span.row.head);
         trace.bytes += bytes;
         let mut span = span;
@@ -397,11 +401,12 @@ fn rules_of_row(batch: &RecordBatch, rule: &Rule) -> bool {
     masks(batch, std::slice::from_ref(rule)).first().is_some_and(|mask| *mask != 0)
 }
 
-/// Roughly how much memory a span holds.
-fn weight(row: &SpanRow) -> usize {
+/// Roughly how much memory a span holds: its texts, and the stored row with the attributes that they came from.
+fn weight(span: &OpenSpan) -> usize {
     let text = |t: &Option<String>| t.as_ref().map_or(0, String::len);
-    let llm = &row.llm;
+    let llm = &span.row.llm;
     let documents: usize = llm.documents.iter().map(|d| text(&d.content) + 128).sum();
-    // Messages repeat question, answer and system prompt and hold the history beside them.
-    512 + 3 * (text(&llm.question) + text(&llm.answer) + text(&llm.system_prompt)) + documents
+    let stored = span.stored.as_ref().map_or(0, RecordBatch::get_array_memory_size);
+    // The messages are in the stored row once as well.
+    512 + text(&llm.question) + text(&llm.answer) + text(&llm.system_prompt) + documents + 2 * stored
 }
