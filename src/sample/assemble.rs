@@ -189,7 +189,7 @@ impl Open {
         now: UnixNanos,
     ) {
         for LogContent { tenant, trace_id, span_id, time, llm } in read_log_content(batch) {
-            if skip(&trace_id) {
+            if rules.is_empty() || skip(&trace_id) {
                 continue;
             }
             let trace = self.trace(trace_id, &Arc::from(tenant.as_str()), seq, now);
