@@ -172,6 +172,10 @@ fn get_rows(body: &Bytes, schema: SchemaRef) -> Result<RecordBatch, FrameError> 
     // A frame of an earlier release lacks the columns that were added at the end since. Where columns are nested there
     // are more nodes than columns, and none was added.
     let columns = header.nodes().map_or(0, |nodes| nodes.len()).min(schema.fields().len());
+    // One column was added so far. With none at all, nothing would bound the number of rows that a damaged frame claims.
+    if columns == 0 || columns + 1 < schema.fields().len() {
+        return Err(FrameError::Damaged("columns are missing"));
+    }
     let known = Arc::new(schema.project(&(0..columns).collect::<Vec<_>>())?);
     let read = || read_record_batch(&buffer, header, known, &none, None, &MetadataVersion::V5);
     // Arrow trusts the lengths in the metadata and panics on some wrong ones. One bad frame must not end its reader.
@@ -238,6 +242,15 @@ mod tests {
         assert_eq!(batch.schema(), rows.schema());
         assert_eq!(batch.columns()[..old.num_columns()], old.columns()[..]);
         assert_eq!(batch.columns().last().unwrap().null_count(), 2);
+    }
+
+    #[test]
+    fn a_frame_that_claims_rows_without_columns_is_an_error() {
+        let schema = std::sync::Arc::new(arrow::datatypes::Schema::empty());
+        let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(usize::MAX >> 8));
+        let empty = RecordBatch::try_new_with_options(schema, vec![], &options).unwrap();
+        let (kind, bytes) = encode(&[Part::Rows(Table::Decisions, empty)]).unwrap();
+        assert!(matches!(decode(&bytes, kind), Err(FrameError::Damaged(_))));
     }
 
     #[test]

@@ -114,7 +114,7 @@ impl Default for Config {
         Self {
             url: String::new(),
             flush_interval_ms: 30_000,
-            flush_bytes: 64 << 20,
+            flush_bytes: 32 << 20,
             max_hot_bytes: 256 << 20,
             row_group_rows: 131_072,
             row_group_bytes: 64 << 20,
