@@ -87,11 +87,25 @@ pub struct Open {
     pub canaries: u64,
     pub visible_p50_ms: f64,
     pub visible_p99_ms: f64,
+    /// The most memory until the end of this rate, after the lower ones.
+    pub rss_peak_mib: f64,
     /// Of the server's whole life, all rates together.
     pub acknowledged: u64,
     pub stored: u64,
     pub stored_in_files: u64,
 }
+
+/// Spans of services a server's CPU second, over gRPC.
+const GOAL_SPANS: f64 = 120_000.0;
+
+/// Megabytes of model calls a server's CPU second.
+const GOAL_MB: f64 = 300.0;
+
+/// The slowest hundredth of the answers, at half of what the closed loop reached and below.
+const GOAL_ACK_MS: f64 = 50.0;
+
+/// Memory at [`super::run::GOAL_RATE`] spans of services a second.
+const GOAL_RSS_MIB: f64 = 256.0;
 
 /// Bytes that a span of services may take on the disk.
 const GOAL_DISK_BYTES: f64 = 48.0;
@@ -271,6 +285,14 @@ impl Report {
         println!("\ngoals");
         let say =
             |holds: bool, what: String| println!("  {} {what}", if holds { "met:    " } else { "NOT MET:" });
+        for row in &self.closed {
+            let (name, value, goal) = match row.mix {
+                "services" => ("spans", row.spans_a_cpu_second, GOAL_SPANS),
+                _ => ("MB", row.mb_a_cpu_second, GOAL_MB),
+            };
+            let what = format!("{} {}: {value:.0} {name} a CPU second, goal {goal:.0}", row.mix, row.door);
+            say(value >= goal, what);
+        }
         for row in self.closed.iter().filter(|row| row.mix == "services") {
             let bytes = row.disk_bytes_a_span;
             say(
@@ -285,6 +307,12 @@ impl Report {
                 row.mix, row.door, row.rate
             );
             say(slow <= GOAL_VISIBLE_MS, what);
+            let at = format!("{} {} at {:.0} spans/s", row.mix, row.door, row.rate);
+            say(row.p99_ms <= GOAL_ACK_MS, format!("{at}: p99 {:.1} ms, goal {GOAL_ACK_MS}", row.p99_ms));
+            if row.mix == "services" && row.rate <= super::run::GOAL_RATE {
+                let mib = row.rss_peak_mib;
+                say(mib <= GOAL_RSS_MIB, format!("{at}: {mib:.0} MiB at most, goal {GOAL_RSS_MIB}"));
+            }
         }
         for row in self.closed.iter().filter(|row| row.client_cpu_seconds > row.server_cpu_seconds / 3.0) {
             println!(

@@ -112,7 +112,9 @@ async fn open(args: &Args, door: Door, mix: Mix, half: f64) -> Result<Vec<Open>,
         let (load, canaries) = tokio::join!(load, visible::canaries(&server, 2_000, until));
         let (load, canaries) = (load?, canaries?);
         acknowledged += load.acknowledged + canaries.spans;
-        rows.push(open_row(mix, door, *rate, cpu, &seen, &canaries));
+        let mut row = open_row(mix, door, *rate, cpu, &seen, &canaries);
+        row.rss_peak_mib = system::status_mib(server.pid(), "VmHWM");
+        rows.push(row);
     }
     let stored = server.stored(acknowledged).await?;
     let left = server.stop().await?;
@@ -139,6 +141,7 @@ fn open_row(mix: Mix, door: Door, rate: f64, cpu: f64, seen: &Seen, canaries: &v
         canaries: canaries.spans,
         visible_p50_ms: delay(0.5),
         visible_p99_ms: delay(0.99),
+        rss_peak_mib: 0.0,
         acknowledged: 0,
         stored: 0,
         stored_in_files: 0,

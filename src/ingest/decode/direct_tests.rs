@@ -69,7 +69,7 @@ fn a_span(at: u8) -> ProtoSpan {
     ProtoSpan {
         trace_id: vec![at; 16],
         span_id: vec![at; 8],
-        parent_span_id: if at % 2 == 0 { vec![] } else { vec![9; 8] },
+        parent_span_id: if at.is_multiple_of(2) { vec![] } else { vec![9; 8] },
         trace_state: "ot=th:8".into(),
         name: "operation".into(),
         kind: i32::from(at % 6),
@@ -81,7 +81,7 @@ fn a_span(at: u8) -> ProtoSpan {
         dropped_events_count: 4,
         links: vec![link; usize::from(at % 2)],
         dropped_links_count: u32::MAX,
-        status: (at % 2 == 0).then(|| Status { message: "m".into(), code: i32::from(at % 3) }),
+        status: at.is_multiple_of(2).then(|| Status { message: "m".into(), code: i32::from(at % 3) }),
         flags: 0x0000_0301,
     }
 }
