@@ -154,7 +154,8 @@ impl HotTable {
         self.oldest.map(|since| since.elapsed())
     }
 
-    /// Seals all hot rows for a flush and gives them with the last frame that they came from. Rows of a flush that failed
+    /// Seals the oldest hot rows for a flush, about `bytes` of them, and gives them with the last frame that they came from.
+    /// Rows of a flush that failed
     /// stay sealed and are given again alone: their commit may be there although its answer was lost, and then it must
     /// be the same rows that the log says are there.
     pub fn seal(&mut self, bytes: usize) -> Option<Sealed> {

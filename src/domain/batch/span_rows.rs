@@ -144,16 +144,6 @@ impl SpanRows {
         }
     }
 
-    /// How many rows there are.
-    pub fn len(&self) -> usize {
-        self.llm.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.llm.is_empty()
-    }
-
     /// Roughly the bytes of the rows.
     pub fn bytes(&self) -> usize {
         self.bytes

@@ -9,6 +9,7 @@
 use super::convert::{self, MAX_DEPTH};
 use super::trace;
 use super::traces::Traces;
+use super::weigh::{self, Kind, MAX_DECODED};
 use super::wire::{Fields, Unusual, Wire};
 use crate::domain::batch::{RawSpan, SourceText};
 use crate::domain::id::{SpanId, TraceId};
@@ -26,7 +27,7 @@ use std::sync::Arc;
 /// The rows of a request.
 pub(super) fn traces(body: &[u8]) -> Result<Traces, Unusual> {
     let mut out = Traces::default();
-    let mut scratch = Scratch::default();
+    let mut scratch = Scratch { left: MAX_DECODED, ..Scratch::default() };
     for field in Fields(body) {
         match field? {
             (1, group) => resource_spans(group.bytes()?, &mut out, &mut scratch)?,
@@ -46,7 +47,7 @@ fn resource_spans(bytes: &[u8], out: &mut Traces, scratch: &mut Scratch) -> Resu
             _ => return Err(Unusual),
         }
     }
-    let resource = resource.map(Resource::decode).transpose().map_err(|_| Unusual)?;
+    let resource = resource.map(|bytes| scratch.decode::<Resource>(Kind::Resource, bytes)).transpose()?;
     let base = convert::resource(resource).map_err(|_| Unusual)?;
     for field in Fields(bytes) {
         let (2, group) = field? else { continue };
@@ -60,7 +61,8 @@ fn resource_spans(bytes: &[u8], out: &mut Traces, scratch: &mut Scratch) -> Resu
                 _ => return Err(Unusual),
             }
         }
-        let scope = scope.map(InstrumentationScope::decode).transpose().map_err(|_| Unusual)?;
+        let scope =
+            scope.map(|bytes| scratch.decode::<InstrumentationScope>(Kind::Scope, bytes)).transpose()?;
         let source = convert::scope(&base, scope, scope_schema.to_owned(), schema).map_err(|_| Unusual)?;
         let speaks = dialect::scope_speaks(&source);
         let text = SourceText::new(Arc::new(source));
@@ -73,12 +75,21 @@ fn resource_spans(bytes: &[u8], out: &mut Traces, scratch: &mut Scratch) -> Resu
     Ok(())
 }
 
-/// Texts that are written anew for each span.
+/// Texts that are written anew for each span, and what decoded messages may still take.
 #[derive(Default)]
 struct Scratch {
     attributes: String,
     events: String,
     links: String,
+    left: usize,
+}
+
+impl Scratch {
+    /// Decodes a message as a whole, if it is not too much: empty messages take hundreds of times their bytes.
+    fn decode<M: Message + Default>(&mut self, kind: Kind, bytes: &[u8]) -> Result<M, Unusual> {
+        weigh::part(kind, bytes, &mut self.left).map_err(|_| Unusual)?;
+        M::decode(bytes).map_err(|_| Unusual)
+    }
 }
 
 /// What a walk over a span's fields gathers.
@@ -108,7 +119,7 @@ fn span(
 ) -> Result<(), Unusual> {
     let (seen, speaks) = walk(bytes, scratch)?;
     let whole = if scope_speaks || speaks || seen.status_code == ERROR && !scratch.events.is_empty() {
-        let span = proto::Span::decode(bytes).map_err(|_| Unusual)?;
+        let span = scratch.decode::<proto::Span>(Kind::Item, bytes)?;
         Some(trace::one(span, source.source()).map_err(|_| Unusual)?)
     } else {
         None

@@ -186,3 +186,39 @@ fn a_resource_that_many_rows_repeat_is_bounded() {
     let body = ExportTraceServiceRequest { resource_spans: vec![group] }.encode_to_vec();
     assert!(matches!(Traces::from_protobuf(&body), Err(super::super::DecodeError::Heavy(_))));
 }
+
+#[test]
+fn what_is_decoded_as_a_whole_is_weighed_first() {
+    let values = vec![AnyValue::default(); 15 << 20];
+    let heavy = pair("list", any(Any::ArrayValue(ArrayValue { values })));
+    let mut speaking = a_span(1);
+    speaking.attributes =
+        vec![heavy.clone(), pair("gen_ai.request.model", any(Any::StringValue("m".into())))];
+    let resource = Some(Resource { attributes: vec![heavy], ..Resource::default() });
+    let group = ResourceSpans { resource, ..ResourceSpans::default() };
+    let resource = ExportTraceServiceRequest { resource_spans: vec![group] }.encode_to_vec();
+    for body in [request(vec![speaking]), resource] {
+        assert!(traces(&body).is_err());
+        assert!(matches!(Traces::from_protobuf(&body), Err(super::super::DecodeError::Heavy(_))));
+    }
+}
+
+#[test]
+fn an_evaluated_span_is_in_the_chunk_of_its_row() {
+    let spans = (1..40u8).map(|at| {
+        let mut span = a_span(at);
+        let text = "x".repeat(1 << 20);
+        span.attributes.push(pair("large", any(Any::StringValue(text))));
+        span.attributes.push(pair("evaluations.0.evaluation.name", any(Any::StringValue("good".into()))));
+        span
+    });
+    let body = request(spans.collect());
+    let general = Traces::from_request(from_protobuf(&body).unwrap()).unwrap();
+    for all in [traces(&body).unwrap(), general] {
+        assert!(all.chunks.len() > 1);
+        for chunk in all.chunks {
+            let rows = chunk.rows.finish("t", NOW).unwrap();
+            assert_eq!(rows.num_rows(), chunk.evaluated.len());
+        }
+    }
+}

@@ -65,7 +65,7 @@ impl Traces {
             out.bytes += added;
             out.accepted += 1;
             if dialect::may_have_evaluations(&span) {
-                out.last().evaluated.push(span);
+                out.keep_evaluated(span);
             }
         }
         Ok(out)
@@ -85,9 +85,16 @@ impl Traces {
         self.bytes += added;
         self.accepted += 1;
         if let Some(span) = self.evaluated.take() {
-            self.last().evaluated.push(span);
+            self.keep_evaluated(span);
         }
         Ok(())
+    }
+
+    /// Keeps `span` with the chunk that its row is in, also when that row has filled it: they are to be one frame.
+    fn keep_evaluated(&mut self, span: Span) {
+        if let Some(chunk) = self.chunks.last_mut() {
+            chunk.evaluated.push(span);
+        }
     }
 
     /// The span that is pushed next may carry evaluations.
@@ -100,17 +107,13 @@ impl Traces {
         if self.bytes > MAX_DECODED {
             return Err(DecodeError::Heavy(MAX_DECODED));
         }
-        Ok(&mut self.last().rows)
-    }
-
-    fn last(&mut self) -> &mut Chunk {
         let full = self.chunks.last().is_none_or(|chunk| chunk.rows.bytes() >= FRAME_BYTES);
         if full {
             let rows = SpanRows::with_capacity(FIRST_ROWS);
             self.chunks.push(Chunk { rows, evaluated: Vec::new() });
         }
         let at = self.chunks.len() - 1;
-        &mut self.chunks[at]
+        Ok(&mut self.chunks[at].rows)
     }
 }
 

@@ -14,7 +14,7 @@ const MAX_OPEN: usize = 256;
 
 /// The messages of OTLP that hold others, as far as their weight needs telling apart.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+pub(super) enum Kind {
     Request,
     PerResource,
     Resource,
@@ -68,13 +68,19 @@ impl Kind {
 /// decoder says it better.
 pub fn protobuf(body: &[u8]) -> Result<(), DecodeError> {
     let mut left = MAX_DECODED;
-    let mut open = vec![(Kind::Request, body)];
+    part(Kind::Request, body, &mut left)
+}
+
+/// Takes what one message of `kind` will hold in memory from `left`; an error if that is not enough.
+pub(super) fn part(kind: Kind, bytes: &[u8], left: &mut usize) -> Result<(), DecodeError> {
+    *left = left.checked_sub(kind.weight()).ok_or(DecodeError::Heavy(MAX_DECODED))?;
+    let mut open = vec![(kind, bytes)];
     while let Some((kind, bytes)) = open.pop() {
         let mut rest = bytes;
         while let Some((number, inner, after)) = field(rest) {
             rest = after;
             let Some(child) = kind.child(number) else { continue };
-            left = left.checked_sub(child.weight()).ok_or(DecodeError::Heavy(MAX_DECODED))?;
+            *left = left.checked_sub(child.weight()).ok_or(DecodeError::Heavy(MAX_DECODED))?;
             // Deeper than this the decoder refuses. The rest of this message is looked at after the child, so depth
             // is a list here and not a recursion.
             if !inner.is_empty() && open.len() < MAX_OPEN {
