@@ -80,6 +80,7 @@ enum Verb {
 /// Parses the arguments, runs the verb, gives the exit code.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    super::memory::give_back();
     // Two TLS libraries are linked; without a choice the first use of TLS would panic.
     if rustls::crypto::ring::default_provider().install_default().is_err() {
         eprintln!("groundline: a TLS provider was installed before");

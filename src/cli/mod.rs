@@ -12,12 +12,14 @@
 //! | `score` | offline scoring |
 //! | `token` | bearer tokens |
 //! | `config` | check and dump |
+//! | `memory` | what the allocator keeps |
 
 mod args;
 mod config;
 mod demo;
 mod demo_report;
 mod export;
+mod memory;
 mod score;
 mod send;
 mod serve;

@@ -17,8 +17,8 @@ pub const TIERS: u32 = 4;
 /// Each tier holds files this many times larger than the tier below it.
 const TIER_FACTOR: u64 = 8;
 
-/// Most files that one merge reads at once.
-pub const MAX_MERGE_FILES: usize = 64;
+/// Most files that one merge reads at once. Each holds about 3 MB of decompressors, one for every column.
+pub const MAX_MERGE_FILES: usize = 16;
 
 /// A file with this many rows is as large as the target, however small its rows are.
 const MAX_ROWS: u64 = 8_000_000;

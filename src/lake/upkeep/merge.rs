@@ -19,7 +19,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 use tokio_util::sync::CancellationToken;
 
 /// Decoded bytes of all inputs together.
-const BATCH_BYTES: usize = 64 << 20;
+const BATCH_BYTES: usize = 16 << 20;
 
 /// Most rows that are decoded of one input at once.
 const BATCH_ROWS: usize = 8_192;
