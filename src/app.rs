@@ -10,6 +10,7 @@ use crate::journal::{Journal, JournalError};
 use crate::lake::{FlushHandle, Lake, LakeError, Upkeep};
 use crate::net::{Access, Limits, Reloader, Tls};
 use crate::sample::{Progress, Queue, RuleError, Sampler, compile};
+use crate::scan::Policy;
 use crate::score::{ModelError, Registry, Scorer};
 use crate::sql::pg::PgDoor;
 use crate::sql::{Sql, SqlError};
@@ -157,7 +158,8 @@ impl App {
             stop_flush: CancellationToken::new(),
             flush: tokio::spawn(std::future::pending()),
         };
-        let door = Door::new(rooms.journal.clone(), rooms.clock.clone(), config.ingest.clone());
+        let door = Door::new(rooms.journal.clone(), rooms.clock.clone(), config.ingest.clone())
+            .with_policy(Arc::new(Policy::new(&config.scan)));
         let access = net.access.clone();
         let routes = crate::sql::http::router(rooms.sql.clone(), access.clone())
             .merge(annotations_router(door.clone(), access.clone()))
@@ -370,7 +372,8 @@ impl Rooms {
         let (to, on, now) = (journal.clone(), queue.clone(), clock.clone());
         let sampler = Sampler::new(to, rules, on, now, config.sample.clone(), known)?;
         let score = config.score.clone();
-        let registry = tokio::task::spawn_blocking(move || Registry::new(&score))
+        let policy = Arc::new(Policy::new(&config.scan));
+        let registry = tokio::task::spawn_blocking(move || Registry::with_policy(&score, &policy))
             .await
             .map_err(|e| AppError::Ended("loading models", e.to_string()))??;
         let sql = open_sql(lake.clone(), config)?;

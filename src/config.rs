@@ -3,7 +3,7 @@
 //! Order of precedence: environment (`GROUNDLINE_<SECTION>__<KEY>`), then the file, then the defaults. Unknown keys are
 //! refused. `groundline.example.toml` documents every key; its values are the defaults, which a test holds.
 
-use crate::{ingest, journal, lake, net, sample, score, sql, watch};
+use crate::{ingest, journal, lake, net, sample, scan, score, sql, watch};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use toml::{Table, Value};
@@ -25,6 +25,8 @@ pub struct Config {
     pub journal: journal::Config,
     /// The tables.
     pub lake: lake::Config,
+    /// What counts as personal data and credentials.
+    pub scan: scan::Config,
     /// Sampling rules and the queue.
     pub sample: sample::Config,
     /// Evaluators.
@@ -85,6 +87,7 @@ impl Config {
         faults.extend(self.ingest.faults());
         faults.extend(self.journal.faults());
         faults.extend(self.lake.faults());
+        faults.extend(self.scan.faults());
         faults.extend(self.sample.faults());
         faults.extend(self.score.faults());
         faults.extend(self.sql.faults());

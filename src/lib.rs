@@ -11,6 +11,7 @@ pub mod journal;
 pub mod lake;
 pub mod net;
 pub mod sample;
+pub mod scan;
 pub mod score;
 pub mod sql;
 pub mod stats;

@@ -206,6 +206,8 @@ def session(model):
 
 
 def feed(tokenizer, text):
+    if isinstance(text, dict):  # already tokens
+        return text
     ids = np.array([tokenizer.encode(text).ids], np.int64)
     return {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
 

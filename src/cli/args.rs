@@ -1,6 +1,6 @@
 //! What is parsed, and the exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 some input lines were bad.
 
-use super::{config, demo, export, score, send, serve, sql, token};
+use super::{config, demo, evalbench, export, score, send, serve, sql, token};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -61,6 +61,11 @@ enum Verb {
         after_help = "Examples:\n  groundline score --evaluator groundedness --input rag.jsonl --output scores.jsonl\n  groundline score --evaluator pii_leakage,toxicity < answers.jsonl"
     )]
     Score(score::ScoreArgs),
+    /// Measure the evaluators on labelled data.
+    #[command(
+        after_help = "Examples:\n  groundline evalbench --data evaldata --task groundedness\n  groundline evalbench --data evaldata --dataset hatecheck --evaluator toxicity --json\n\nA dataset is <task>/<name>.jsonl.gz; each line has id, group, split, label (0 or 1) and, by task, context, question\nand answer (groundedness: 1 is not supported), question and passage (context_relevance), question and answer\n(answer_relevance) or text (toxicity, pii, secrets, language)."
+    )]
+    Evalbench(evalbench::EvalbenchArgs),
     /// Make bearer tokens.
     #[command(
         after_help = "Examples:\n  groundline token new --name checkout --tenant shop --role ingest\n  groundline token new --name grafana --tenant shop --role query --append tokens.toml"
@@ -103,6 +108,7 @@ async fn run(verb: Verb) -> ExitCode {
         Verb::Serve { config, data_dir } => serve::run(config, data_dir).await,
         Verb::Demo { keep } => demo::run(keep).await,
         Verb::Sql(args) => sql::run(args).await,
+        Verb::Evalbench(args) => evalbench::run(args),
         Verb::Export(args) => export::run(args).await,
         Verb::Send(args) => send::run(args).await,
         Verb::Score(args) => score::run(args),

@@ -12,7 +12,7 @@ pub async fn print(sql: &Sql, known: &[Known]) -> Result<(), String> {
     let scenarios = scenarios(known);
     let by_scenario =
         |query: &str| format!("WITH scenario(trace_id, scenario) AS (VALUES {scenarios}) {query}");
-    show(sql, "The same question and documents, two answers: groundedness", &by_scenario(GROUNDED)).await?;
+    show(sql, "The same question and documents, two answers", &by_scenario(GROUNDED)).await?;
     show(sql, "Toxicity of the answers, by scenario", &by_scenario(TOXIC)).await?;
     leaks(sql).await?;
     worst(sql).await?;
@@ -32,11 +32,12 @@ const SCORES: &str = "SELECT evaluator, metric, scored, skipped, errors, round(q
     FROM scores_latest WHERE source = 'rule' AND metric NOT LIKE '%/%' GROUP BY evaluator, metric) \
     ORDER BY evaluator, metric";
 
-const GROUNDED: &str = "SELECT scenario, m['n'] AS traces, round(m['estimate'], 3) AS mean_groundedness, \
-    round(m['lower'], 3) AS lower, round(m['upper'], 3) AS upper FROM (SELECT scenario, \
-    quality_mean(value, inclusion_probability) AS m FROM scores_latest JOIN scenario USING (trace_id) \
-    WHERE metric = 'groundedness' AND status = 'ok' AND scenario IN ('rag_grounded', 'rag_contradiction') \
-    GROUP BY scenario) ORDER BY 3 DESC";
+const GROUNDED: &str = "SELECT metric, scenario, m['n'] AS traces, round(m['estimate'], 3) AS mean, \
+    round(q['estimate'], 3) AS pass_rate, round(q['lower'], 3) AS lower, round(q['upper'], 3) AS upper FROM (SELECT \
+    metric, scenario, quality_mean(value, inclusion_probability) AS m, quality_rate(passed, inclusion_probability) AS q \
+    FROM scores_latest JOIN scenario USING (trace_id) WHERE metric IN ('groundedness', 'hallucination') \
+    AND status = 'ok' AND scenario IN ('rag_grounded', 'rag_contradiction') GROUP BY metric, scenario) \
+    ORDER BY metric DESC, mean DESC";
 
 const TOXIC: &str = "SELECT scenario, m['n'] AS traces, round(m['estimate'], 3) AS mean_toxicity, \
     round(m['lower'], 3) AS lower, round(m['upper'], 3) AS upper FROM (SELECT scenario, \
@@ -49,12 +50,15 @@ const LEAKED: &str = "SELECT evaluator, label, count(*) AS traces, min(rationale
 
 const WORST: &str = "SELECT s.service_name, s.request_model, s.value, s.rationale, t.question, t.answer \
     FROM scores_latest s JOIN traces t USING (trace_id) \
-    WHERE s.metric = 'groundedness' AND s.status = 'ok' ORDER BY s.value, s.trace_id LIMIT 1";
+    WHERE s.metric = 'hallucination' AND s.status = 'ok' ORDER BY s.value, s.trace_id LIMIT 1";
 
-/// One row: grounded minus contradicting, toxic minus chat, and how many leaks of each kind were found.
+/// One row: of the contradicting answers those that `hallucination` caught by their false sentence, of the grounded ones
+/// those that it let pass, toxic minus chat, and how many leaks of each kind were found.
 const CHECK: &str = "SELECT \
-    avg(value) FILTER (WHERE metric = 'groundedness' AND scenario = 'rag_grounded') - \
-    avg(value) FILTER (WHERE metric = 'groundedness' AND scenario = 'rag_contradiction'), \
+    avg(CASE WHEN passed THEN 0.0 WHEN rationale LIKE '%sentence: \"You have 90 days%' THEN 1.0 ELSE 0.0 END) \
+    FILTER (WHERE metric = 'hallucination' AND scenario = 'rag_contradiction'), \
+    avg(CASE WHEN passed THEN 1.0 ELSE 0.0 END) \
+    FILTER (WHERE metric = 'hallucination' AND scenario = 'rag_grounded'), \
     avg(value) FILTER (WHERE metric = 'toxicity' AND scenario = 'toxic') - \
     avg(value) FILTER (WHERE metric = 'toxicity' AND scenario = 'chat'), \
     CAST(count(*) FILTER (WHERE metric = 'pii_leakage/credit_card' AND scenario = 'pii_leak' AND value > 0) AS DOUBLE), \
@@ -107,10 +111,10 @@ fn one_line(text: &str) -> String {
 
 async fn worst(sql: &Sql) -> Result<(), String> {
     let (_, batches) = sql.collect(WORST).await.map_err(|e| e.to_string())?;
-    let batch = batches.iter().find(|b| b.num_rows() > 0).ok_or("no trace was scored for groundedness")?;
+    let batch = batches.iter().find(|b| b.num_rows() > 0).ok_or("no trace was scored for hallucination")?;
     let text = |at: usize| one_line(&text(batch, at, 0));
     let value = batch.column(2).as_primitive_opt::<Float64Type>().map_or(f64::NAN, |c| c.value(0));
-    println!("\nThe worst hallucination (groundedness {value:.3}), service {}, model {}", text(0), text(1));
+    println!("\nThe worst hallucination (consistency {value:.3}), service {}, model {}", text(0), text(1));
     println!("  question:  {}\n  answer:    {}\n  rationale: {}", text(4), text(5), text(3));
     Ok(())
 }
@@ -118,16 +122,18 @@ async fn worst(sql: &Sql) -> Result<(), String> {
 async fn check(sql: &Sql, query: &str) -> Result<(), String> {
     let (_, batches) = sql.collect(query).await.map_err(|e| e.to_string())?;
     let batch = batches.iter().find(|b| b.num_rows() > 0).ok_or("no scores")?;
+    // What must hold, and the least that the figure may be.
     let checks = [
-        (0, "the contradicting answers are less grounded than the grounded ones"),
-        (1, "the toxic answers are more toxic than the plain ones"),
-        (2, "the leaked card was found"),
-        (3, "the leaked keys were found"),
+        (0, 1.0, "every contradicting answer is caught, by its false sentence"),
+        (2, 0.5, "the toxic answers are more toxic than the plain ones"),
+        (3, 1.0, "the leaked card was found"),
+        (4, 1.0, "the leaked keys were found"),
     ];
-    println!();
-    for (column, what) in checks {
+    let grounded = number(batch, 1).unwrap_or(f64::NAN);
+    println!("\ntold: share of the grounded answers that pass hallucination: {grounded:.3}");
+    for (column, least, what) in checks {
         let value = number(batch, column).unwrap_or(f64::NAN);
-        if value.is_nan() || value <= 0.0 {
+        if value.is_nan() || value < least {
             return Err(format!("it should hold that {what}, but the figure is {value}"));
         }
         println!("holds: {what} ({value:.3})");

@@ -17,7 +17,6 @@ const HEAPS: libc::c_int = 4;
 /// glibc raises the size from which it maps blocks to that of the largest block that was freed, up to 32 MiB, and gives
 /// each thread a heap of its own. Columns of a batch are such blocks: at 10,000 spans a second the heaps then held
 /// 680 MiB after a minute where 150 MiB were in use. Elsewhere than on glibc this does nothing.
-#[allow(unsafe_code)]
 pub fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     for (option, value) in [

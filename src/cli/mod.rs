@@ -10,16 +10,20 @@
 //! | `export` | stored spans as OTLP |
 //! | `send` | OTLP files to a server |
 //! | `score` | offline scoring |
+//! | `evalbench` | the evaluators measured on labelled data |
 //! | `token` | bearer tokens |
 //! | `config` | check and dump |
+//! | `parallel` | work spread over threads |
 //! | `memory` | what the allocator keeps |
 
 mod args;
 mod config;
 mod demo;
 mod demo_report;
+mod evalbench;
 mod export;
 mod memory;
+mod parallel;
 mod score;
 mod send;
 mod serve;

@@ -1,13 +1,17 @@
 //! Offline scoring: JSON lines in, JSON lines out.
 
+use super::parallel;
 use crate::config::Config;
-use crate::score::{Registry, score_line};
+use crate::scan::Policy;
+use crate::score::{Evaluator, OfflineRow, Registry, score_line};
+use crate::stats::confusion::Confusion;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Arguments of the verb.
 #[derive(Debug, Args)]
@@ -29,13 +33,20 @@ pub struct ScoreArgs {
 /// Longest line, bytes: the same limit as an OTLP request.
 const MAX_LINE: u64 = 64 << 20;
 
+/// Lines, and bytes of them, that are scored before any of them is written.
+const CHUNK_LINES: usize = 512;
+const CHUNK_BYTES: usize = 32 << 20;
+
+/// A larger confusion matrix is not printed.
+const MAX_LABELS: usize = 12;
+
 /// Runs it. Exit code 3 if some lines did not parse.
 pub fn run(args: ScoreArgs) -> ExitCode {
     let config = match Config::load(args.config.as_deref()) {
         Ok(config) => config,
         Err(error) => return fail(2, &error.to_string()),
     };
-    let registry = match Registry::new(&config.score) {
+    let registry = match Registry::with_policy(&config.score, &Arc::new(Policy::new(&config.scan))) {
         Ok(registry) => registry,
         Err(error) => return fail(1, &error.to_string()),
     };
@@ -55,9 +66,13 @@ pub fn run(args: ScoreArgs) -> ExitCode {
         },
     };
     let bar = progress(length, args.output.is_some());
-    let scored =
-        score_all(input, &mut output, &bar, |number, line| score_line(&registry, &evaluators, number, line));
+    let mut summary = Confusion::default();
+    let job = Job { registry: &registry, evaluators: &evaluators, workers: config.score.worker_count() };
+    let scored = score_all(input, &mut output, &bar, &job, &mut summary);
     bar.finish_and_clear();
+    if summary.total() > 0 {
+        eprint!("{}", confusion_table(&summary));
+    }
     match scored {
         Ok(0) => ExitCode::SUCCESS,
         Ok(bad) => fail(3, &format!("{bad} line(s) did not parse; each has a row with status error")),
@@ -65,34 +80,94 @@ pub fn run(args: ScoreArgs) -> ExitCode {
     }
 }
 
+/// What every line is scored with.
+struct Job<'a> {
+    registry: &'a Registry,
+    evaluators: &'a [Arc<dyn Evaluator>],
+    workers: usize,
+}
+
 fn score_all(
     mut input: Box<dyn BufRead>,
     output: &mut dyn Write,
     bar: &ProgressBar,
-    mut score: impl FnMut(usize, &str) -> (bool, Vec<crate::score::OfflineRow>),
+    job: &Job<'_>,
+    summary: &mut Confusion,
 ) -> io::Result<u64> {
-    let (mut number, mut bad, mut line) = (0usize, 0u64, Vec::new());
+    let (mut number, mut bad) = (0usize, 0u64);
     loop {
-        line.clear();
-        let read = io::Read::take(&mut input, MAX_LINE).read_until(b'\n', &mut line)?;
+        let lines = read_chunk(&mut input, &mut number)?;
+        if lines.is_empty() {
+            break;
+        }
+        let scored = parallel::map(&lines, job.workers, |_, (number, line)| {
+            let text = String::from_utf8_lossy(line);
+            let result = match text.trim() {
+                "" => (true, Vec::new()),
+                text => score_line(job.registry, job.evaluators, *number, text),
+            };
+            bar.inc(line.len() as u64);
+            result
+        });
+        for (parsed, rows) in scored {
+            bad += u64::from(!parsed);
+            for row in rows {
+                count(&row, summary);
+                serde_json::to_writer(&mut *output, &row)?;
+                output.write_all(b"\n")?;
+            }
+        }
+        output.flush()?;
+    }
+    Ok(bad)
+}
+
+/// The next lines with their numbers, as many as are scored before any of them is written.
+fn read_chunk(input: &mut dyn BufRead, number: &mut usize) -> io::Result<Vec<(usize, Vec<u8>)>> {
+    let (mut lines, mut bytes) = (Vec::new(), 0);
+    while lines.len() < CHUNK_LINES && bytes < CHUNK_BYTES {
+        let mut line = Vec::new();
+        let read = io::Read::take(&mut *input, MAX_LINE).read_until(b'\n', &mut line)?;
         if read == 0 {
             break;
         }
-        number += 1;
-        bar.inc(read as u64);
-        let text = String::from_utf8_lossy(&line);
-        if text.trim().is_empty() {
-            continue;
-        }
-        let (parsed, rows) = score(number, text.trim());
-        bad += u64::from(!parsed);
-        for row in rows {
-            serde_json::to_writer(&mut *output, &row)?;
-            output.write_all(b"\n")?;
-        }
+        *number += 1;
+        bytes += read;
+        lines.push((*number, line));
     }
-    output.flush()?;
-    Ok(bad)
+    Ok(lines)
+}
+
+/// Counts the label `expected -> answered` of a classification.
+fn count(row: &OfflineRow, summary: &mut Confusion) {
+    let label = row.label.as_deref().filter(|_| row.evaluator == "classification");
+    if let Some((expected, answered)) = label.and_then(|label| label.split_once(" -> ")) {
+        summary.add(expected, answered);
+    }
+}
+
+/// The figures of each label, their macro average, and the confusion matrix of up to [`MAX_LABELS`] labels.
+fn confusion_table(summary: &Confusion) -> String {
+    let labels = summary.labels();
+    let mut out = format!("{:24} {:>9} {:>9} {:>9}\n", "label", "precision", "recall", "f1");
+    let mut line = |name: &str, q: crate::stats::confusion::LabelQuality| {
+        out += &format!("{name:24} {:>9.3} {:>9.3} {:>9.3}\n", q.precision, q.recall, q.f1);
+    };
+    labels.iter().take(MAX_LABELS).for_each(|label| line(label, summary.of(label)));
+    if let Some(mean) = summary.macro_average() {
+        line("macro average", mean);
+    }
+    out += &format!("accuracy {:.3} of {}\n", summary.accuracy().unwrap_or_default(), summary.total());
+    if labels.len() <= MAX_LABELS {
+        out += "expected \\ answered";
+        labels.iter().for_each(|label| out += &format!("\t{label}"));
+        for expected in &labels {
+            out += &format!("\n{expected}");
+            labels.iter().for_each(|answered| out += &format!("\t{}", summary.count(expected, answered)));
+        }
+        out += "\n";
+    }
+    out
 }
 
 fn open(path: Option<&PathBuf>) -> Result<(Box<dyn BufRead>, Option<u64>), String> {

@@ -15,6 +15,8 @@ pub struct EvalInput {
     pub contexts: Vec<Document>,
     /// The expected answer (ground truth).
     pub expected: Option<String>,
+    /// URIs or ids of the documents that should have been retrieved (evaluator `document_recall`).
+    pub expected_documents: Vec<String>,
     /// Constraints on the answer's tokens (evaluator `tokens_presence`).
     pub constraints: Vec<Constraint>,
     /// The system prompt.

@@ -4,6 +4,7 @@ use super::config::Config;
 use super::decode::{self, Traces};
 use super::dialect;
 use super::drain::Drain;
+use super::redact::Redactor;
 use crate::domain::batch::{self, Annotation};
 use crate::domain::columns::Table;
 use crate::domain::frame::{self, FrameError, Part};
@@ -14,6 +15,7 @@ use crate::domain::span::{Source, Span};
 use crate::domain::time::{Clock, UnixNanos};
 use crate::domain::value::{Attrs, Value};
 use crate::journal::{Journal, JournalError};
+use crate::scan::Policy;
 use arrow::error::ArrowError;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use sha2::{Digest, Sha256};
@@ -54,6 +56,7 @@ pub struct Door {
     config: Arc<Config>,
     in_flight: Arc<Semaphore>,
     drain: Arc<Drain>,
+    redactor: Option<Arc<Redactor>>,
 }
 
 /// Rows of about this many bytes become one frame.
@@ -67,7 +70,19 @@ impl Door {
     pub fn new(journal: Journal, clock: Arc<dyn Clock>, config: Config) -> Self {
         let permits = config.max_in_flight_bytes / PERMIT_BYTES;
         let in_flight = Arc::new(Semaphore::new(permits));
-        Self { journal, clock, config: Arc::new(config), in_flight, drain: Arc::default() }
+        let redactor = Redactor::new(&config.redact, Arc::default()).map(Arc::new);
+        Self { journal, clock, config: Arc::new(config), in_flight, drain: Arc::default(), redactor }
+    }
+
+    /// The same door; what `policy` lets through is not redacted.
+    pub fn with_policy(mut self, policy: Arc<Policy>) -> Self {
+        self.redactor = Redactor::new(&self.config.redact, policy).map(Arc::new);
+        self
+    }
+
+    /// What every request has to go through before it is decoded further, if anything.
+    pub fn redactor(&self) -> Option<Arc<Redactor>> {
+        self.redactor.clone()
     }
 
     /// The settings.

@@ -116,6 +116,11 @@ fn row(door: &Door, tenant: &str, at: usize, sent: Sent) -> Result<Annotation, S
     if sent.label.is_none() && sent.value.is_none() && sent.comment.is_none() {
         return Err(format!("annotation {at}: give a label, a value or a comment"));
     }
+    let mut sent = sent;
+    if let Some(redactor) = door.redactor() {
+        let texts = [&mut sent.label, &mut sent.comment, &mut sent.annotator];
+        redactor.texts(texts.into_iter().flatten());
+    }
     Ok(Annotation {
         annotation_id: sent.annotation_id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string()),
         trace_id: TraceId::from_hex(&sent.trace_id).map_err(wrong)?,

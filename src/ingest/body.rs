@@ -193,7 +193,7 @@ pub async fn unpack<T: Send + 'static>(
     compression: Compression,
     limit: usize,
     mut share: Share,
-    decode: fn(&[u8]) -> Result<T, DecodeError>,
+    decode: impl FnOnce(&[u8]) -> Result<T, DecodeError> + Send + 'static,
 ) -> Result<(T, Share), BodyError> {
     let small = raw.len() <= INLINE_BYTES && compression == Compression::Identity;
     let work = move || {

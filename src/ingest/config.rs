@@ -1,5 +1,6 @@
 //! Addresses and limits of the door.
 
+use super::redact;
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 
@@ -24,6 +25,8 @@ pub struct Config {
     pub retry_after_max_ms: u64,
     /// The tenant of everything that is received while there are no tokens.
     pub default_tenant: String,
+    /// What is put out of spans and log records before they are stored.
+    pub redact: redact::Config,
 }
 
 impl Default for Config {
@@ -37,6 +40,7 @@ impl Default for Config {
             retry_after_ms: 1_000,
             retry_after_max_ms: 30_000,
             default_tenant: "default".to_owned(),
+            redact: redact::Config::default(),
         }
     }
 }
@@ -64,6 +68,7 @@ impl Config {
         if self.default_tenant.is_empty() {
             faults.push("ingest.default_tenant is empty: name one".to_owned());
         }
+        faults.extend(self.redact.faults());
         faults
     }
 }

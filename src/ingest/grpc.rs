@@ -16,7 +16,6 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::response::{IntoResponse, Response};
 use bytes::{Buf, Bytes};
 use http_body_util::{BodyExt, Full};
-use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use std::convert::Infallible;
 use tonic::{Code, Status};
@@ -87,14 +86,16 @@ async fn export(
         }
         (true, encoding) => encoding,
     };
+    let redactor = door.redactor();
     let receipt = match signal {
         Signal::Traces => {
-            let decode = decode::Traces::from_protobuf;
+            let decode = move |bytes: &[u8]| decode::Traces::redacted(bytes, redactor.as_deref());
             let (request, _share) = body::unpack(raw, compression, limit, share, decode).await?;
             door.spans(request, tenant).await?
         }
         Signal::Logs => {
-            let decode = decode::from_protobuf::<ExportLogsServiceRequest>;
+            let decode =
+                move |bytes: &[u8]| decode::redacted_logs(decode::from_protobuf(bytes), redactor.as_deref());
             let (request, _share) = body::unpack(raw, compression, limit, share, decode).await?;
             door.logs(request, tenant).await?
         }

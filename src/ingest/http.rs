@@ -101,19 +101,23 @@ async fn export(
         None => {}
     }
     let raw = upload.read(limit, &mut share).await?;
+    let redactor = door.redactor();
     let receipt = match (signal, encoding) {
         (Signal::Traces, encoding) => {
-            let decode = match encoding {
-                Encoding::Protobuf => decode::Traces::from_protobuf,
-                Encoding::Json => decode::Traces::from_json,
+            let decode = move |bytes: &[u8]| match encoding {
+                Encoding::Protobuf => decode::Traces::redacted(bytes, redactor.as_deref()),
+                Encoding::Json => decode::Traces::redacted_json(bytes, redactor.as_deref()),
             };
             let (request, _share) = body::unpack(raw, compression, limit, share, decode).await?;
             door.spans(request, &tenant).await?
         }
         (Signal::Logs, encoding) => {
-            let decode = match encoding {
-                Encoding::Protobuf => decode::from_protobuf,
-                Encoding::Json => decode::logs_from_json,
+            let decode = move |bytes: &[u8]| {
+                let request = match encoding {
+                    Encoding::Protobuf => decode::from_protobuf(bytes),
+                    Encoding::Json => decode::logs_from_json(bytes),
+                };
+                decode::redacted_logs(request, redactor.as_deref())
             };
             let (request, _share) = body::unpack(raw, compression, limit, share, decode).await?;
             door.logs(request, &tenant).await?

@@ -9,6 +9,7 @@
 //! | `answer` | the responses to what was accepted |
 //! | `status` | the wires' errors |
 //! | `decode` | bytes to spans and log records |
+//! | `redact` | what senders should not have sent is put out before anything is stored |
 //! | `dialect` | what each convention's attributes mean |
 //! | `encode` | the way back: stored spans to OTLP |
 //! | `annotations` | human judgements over HTTP |
@@ -29,6 +30,7 @@ mod config;
 mod drain;
 mod grpc;
 mod http;
+mod redact;
 mod status;
 
 pub use admit::{Door, Receipt, Refusal};
@@ -36,3 +38,4 @@ pub use annotations::annotations_router;
 pub use config::Config;
 pub use grpc::grpc_router;
 pub use http::http_router;
+pub use redact::{Config as RedactConfig, Redactor};

@@ -25,6 +25,11 @@ pub trait Evaluator: Send + Sync {
     /// What it reports, the primary metric first.
     fn metrics(&self) -> &[Metric];
 
+    /// Whether `*` leaves it out: it fits some traffic only, or needs what traffic does not have.
+    fn is_by_name_only(&self) -> bool {
+        false
+    }
+
     /// Judges `input`; blocks the thread for as long as it takes.
     ///
     /// Gives at least one score. A missing input gives a skipped score that names it, a fault an error score with

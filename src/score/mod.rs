@@ -6,6 +6,7 @@
 //! | `evaluator` | the trait that every evaluator implements |
 //! | `text` | sentences and words |
 //! | `model` | inference with the weights that the binary carries |
+//! | `evidence` | what in a context speaks for a sentence |
 //! | `local` | one file an evaluator that runs in the process |
 //! | `registry` | evaluators by id |
 //! | `offline` | JSON lines in, JSON lines out |
@@ -16,6 +17,7 @@ pub mod text;
 
 mod config;
 mod evaluator;
+mod evidence;
 mod local;
 mod model;
 mod offline;
@@ -25,6 +27,7 @@ mod run;
 
 pub use config::Config;
 pub use evaluator::{Evaluator, Metric};
+pub use local::{Language, language_of};
 pub use model::{ModelError, Models};
 pub use offline::{OfflineInput, OfflineRow, read_line, score_line};
 pub use registry::{IDS, Registry, RegistryError};

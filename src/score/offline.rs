@@ -24,6 +24,8 @@ pub struct OfflineInput {
     pub contexts: Option<Vec<OfflineContext>>,
     /// The expected answer.
     pub expected: Option<String>,
+    /// URIs or ids of the documents that should have been retrieved.
+    pub expected_documents: Option<Vec<String>>,
     /// Constraints on the answer's tokens.
     pub constraints: Option<Vec<Constraint>>,
     /// The system prompt.
@@ -163,6 +165,7 @@ impl OfflineInput {
                 .map(OfflineContext::into_document)
                 .collect(),
             expected: self.expected,
+            expected_documents: self.expected_documents.unwrap_or_default(),
             constraints: self.constraints.unwrap_or_default(),
             system_prompt: self.system_prompt,
             history: self.history.unwrap_or_default().into_iter().map(text).collect(),

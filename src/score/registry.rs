@@ -6,22 +6,34 @@ use super::local;
 use super::model::{ModelError, Models};
 use crate::domain::score::{Better, Score, ScoreStatus};
 use crate::domain::trace::EvalInput;
+use crate::scan::Policy;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// Every evaluator's id, in the order of the README's table.
 pub const IDS: &[&str] = &[
+    "hallucination",
     "groundedness",
+    "answer_relevance",
     "answer_relevancy_similarity",
+    "context_relevance",
     "context_relevancy_soft",
     "toxicity",
+    "fairness_bias",
     "pii_leakage",
     "sensitive_data_leakage",
     "prompt_leakage",
+    "cross_tenant_leakage",
     "language_mismatch",
     "looping",
     "tokens_presence",
+    "summarization",
+    "answer_semantic_similarity",
+    "bleu",
+    "rouge",
+    "classification",
+    "document_recall",
 ];
 
 /// An id that names no evaluator.
@@ -41,14 +53,30 @@ pub struct Registry {
 impl Registry {
     /// Builds every evaluator that `config` does not disable; loads the embedded models.
     pub fn new(config: &Config) -> Result<Self, ModelError> {
+        Self::with_policy(config, &Arc::default())
+    }
+
+    /// As [`Registry::new`]; values that `policy` lets through are no leaks.
+    pub fn with_policy(config: &Config, policy: &Arc<Policy>) -> Result<Self, ModelError> {
         let models = Models::embedded(config.worker_count())?;
         let all: Vec<Arc<dyn Evaluator>> = vec![
             Arc::new(local::Groundedness::new(models.clone())),
             Arc::new(local::AnswerRelevancySimilarity::new(models.clone())),
             Arc::new(local::ContextRelevancySoft::new(models.clone())),
-            Arc::new(local::Toxicity::new(models)),
-            Arc::new(local::PiiLeakage::new()),
-            Arc::new(local::SensitiveDataLeakage::new()),
+            Arc::new(local::Toxicity::new(models.clone())?),
+            Arc::new(local::FairnessBias::new(models.clone())?),
+            Arc::new(local::Hallucination::new(models.clone())?),
+            Arc::new(local::AnswerRelevance::new(models.clone())?),
+            Arc::new(local::ContextRelevance::new(models.clone())?),
+            Arc::new(local::Summarization::new(models.clone())?),
+            Arc::new(local::CrossTenantLeakage::new(models.clone())),
+            Arc::new(local::AnswerSemanticSimilarity::new(models)),
+            Arc::new(local::Bleu),
+            Arc::new(local::Rouge),
+            Arc::new(local::Classification),
+            Arc::new(local::DocumentRecall),
+            Arc::new(local::PiiLeakage::new(Arc::clone(policy))),
+            Arc::new(local::SensitiveDataLeakage::new(Arc::clone(policy))),
             Arc::new(local::PromptLeakage::new().with_canaries(config.canaries.clone())),
             Arc::new(local::LanguageMismatch::new()),
             Arc::new(local::Looping::new()),
@@ -67,12 +95,13 @@ impl Registry {
         self.evaluators.keys().cloned().collect()
     }
 
-    /// The evaluators that `ids` name, each once; `*` stands for all.
+    /// The evaluators that `ids` name, each once; `*` stands for all that fit any traffic.
     pub fn select(&self, ids: &[String]) -> Result<Vec<Arc<dyn Evaluator>>, RegistryError> {
         let mut chosen: BTreeMap<&str, Arc<dyn Evaluator>> = BTreeMap::new();
         for id in ids {
             if id == "*" {
-                chosen.extend(self.evaluators.iter().map(|(id, e)| (id.as_str(), e.clone())));
+                let fits = self.evaluators.iter().filter(|(_, e)| !e.is_by_name_only());
+                chosen.extend(fits.map(|(id, e)| (id.as_str(), e.clone())));
                 continue;
             }
             let (id, evaluator) = self

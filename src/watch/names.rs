@@ -38,6 +38,7 @@ const fn histogram(name: &'static str, help: &'static str) -> MetricName {
 pub const METRICS: &[MetricName] = &[
     counter("groundline_received_total", "Spans and log records that were accepted and are durable."),
     counter("groundline_rejected_total", "Spans and log records that were refused one by one."),
+    counter("groundline_redacted_total", "Findings that were put out before they were stored, by kind."),
     counter("groundline_received_bytes_total", "Bytes of journal frames that were offered."),
     counter("groundline_requests_refused_total", "Requests that were refused whole, by reason."),
     counter("groundline_duplicate_rows_total", "Rows that came again and were stored once."),

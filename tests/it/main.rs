@@ -6,6 +6,7 @@ mod config;
 mod conformance;
 mod dialect;
 mod doors;
+mod evaluators;
 mod failures;
 mod flow;
 mod fuzz;

@@ -9,6 +9,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("stats", 1),
     ("journal", 1),
     ("net", 1),
+    ("scan", 1),
     ("ingest", 2),
     ("lake", 2),
     ("sample", 3),
@@ -29,10 +30,11 @@ const ONLY: &[(&str, &[&str])] = &[
     ("stats", &[]),
     ("journal", &[]),
     ("net", &[]),
-    ("ingest", &["domain", "journal", "net"]),
+    ("scan", &[]),
+    ("ingest", &["domain", "journal", "net", "scan"]),
     ("lake", &["domain", "journal"]),
     ("sample", &["domain", "journal", "lake"]),
-    ("score", &["domain", "stats", "journal", "lake", "sample"]),
+    ("score", &["domain", "stats", "journal", "scan", "lake", "sample"]),
     ("sql", &["domain", "stats", "net", "lake", "sample", "score"]),
 ];
 

@@ -81,9 +81,18 @@ async fn a_working_server_exposes_what_the_dashboards_name() {
     };
     let shown = metric_names(&scraped);
     // These appear only when something goes wrong or comes twice, has gathered for long, or where there are
-    // certificates or tokens.
-    let rare =
-        ["refused", "duplicate", "late", "unjoined", "unreadable", "errors", "reloads", "compaction_seconds"];
+    // certificates, tokens or redaction.
+    let rare = [
+        "refused",
+        "duplicate",
+        "late",
+        "unjoined",
+        "unreadable",
+        "errors",
+        "reloads",
+        "compaction_seconds",
+        "redacted",
+    ];
     for metric in METRICS.iter().filter(|m| !rare.iter().any(|word| m.name.contains(word))) {
         let there = shown.iter().any(|name| exposed(name) == Some(metric.name));
         assert!(there, "{} is not exposed by a working server", metric.name);

@@ -1,12 +1,13 @@
 //! A log request to records.
 
 use super::convert::{self, MAX_DEPTH, TooDeep};
-use super::outcome::Decoded;
+use super::outcome::{DecodeError, Decoded};
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::log::LogRecord;
 use crate::domain::span::Source;
 use crate::domain::time::UnixNanos;
 use crate::ingest::dialect;
+use crate::ingest::redact::Redactor;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::logs::v1::{self as proto, ScopeLogs};
 use std::sync::Arc;
@@ -40,6 +41,18 @@ pub fn logs(request: ExportLogsServiceRequest, received_at: UnixNanos) -> Decode
         }
     }
     out
+}
+
+/// The request without what `redactor` finds in it.
+pub fn redacted_logs(
+    request: Result<ExportLogsServiceRequest, DecodeError>,
+    redactor: Option<&Redactor>,
+) -> Result<ExportLogsServiceRequest, DecodeError> {
+    let mut request = request?;
+    if let Some(redactor) = redactor {
+        redactor.logs(&mut request);
+    }
+    Ok(request)
 }
 
 fn group_logs(

@@ -30,7 +30,7 @@ mod weigh;
 mod wire;
 
 pub use json::{logs_from_json, metrics_from_json, traces_from_json};
-pub use log::logs;
+pub use log::{logs, redacted_logs};
 pub use outcome::{DecodeError, Decoded, from_protobuf};
 pub use trace::spans;
 pub use traces::{Chunk, Traces};

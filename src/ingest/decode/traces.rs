@@ -8,6 +8,7 @@ use super::weigh::MAX_DECODED;
 use crate::domain::batch::{RawSpan, SourceText, SpanRows, push_span};
 use crate::domain::span::{Llm, Span};
 use crate::ingest::dialect;
+use crate::ingest::redact::Redactor;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 
 /// Rows of about this many bytes become one frame.
@@ -45,6 +46,30 @@ impl Traces {
             Ok(traces) => Ok(traces),
             Err(_) => Self::from_request(from_protobuf::<ExportTraceServiceRequest>(body)?),
         }
+    }
+
+    /// From a protobuf body, of which `redactor` puts out what it finds before anything else looks at it.
+    pub fn redacted(body: &[u8], redactor: Option<&Redactor>) -> Result<Self, DecodeError> {
+        match redactor {
+            None => Self::from_protobuf(body),
+            Some(_) => Self::redacted_request(from_protobuf(body), redactor),
+        }
+    }
+
+    /// As [`Traces::redacted`], from a JSON body.
+    pub fn redacted_json(body: &[u8], redactor: Option<&Redactor>) -> Result<Self, DecodeError> {
+        Self::redacted_request(json::traces_from_json(body), redactor)
+    }
+
+    fn redacted_request(
+        request: Result<ExportTraceServiceRequest, DecodeError>,
+        redactor: Option<&Redactor>,
+    ) -> Result<Self, DecodeError> {
+        let mut request = request?;
+        if let Some(redactor) = redactor {
+            redactor.traces(&mut request);
+        }
+        Self::from_request(request)
     }
 
     /// From a JSON body.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::documents::{Evidence, document_name, evidence};
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use crate::score::evaluator::{Evaluator, Metric};
@@ -32,13 +33,6 @@ struct Answer<'a> {
     sentences: Vec<&'a str>,
     too_short: usize,
     left_out: usize,
-}
-
-/// One sentence of the context, and the place of its document in the input.
-#[derive(Clone, Copy)]
-struct Evidence<'a> {
-    document: usize,
-    text: &'a str,
 }
 
 /// The answer's sentence that has the least support.
@@ -89,7 +83,7 @@ impl Groundedness {
     }
 
     fn judge(&self, text: &str, input: &EvalInput) -> Result<Score, ModelError> {
-        let (evidence, evidence_left_out) = evidence(input);
+        let (evidence, evidence_left_out) = evidence(input, MAX_CONTEXT_SENTENCES);
         if evidence.is_empty() {
             return Ok(Score::skipped(NAME, "contexts"));
         }
@@ -140,25 +134,6 @@ impl Evaluator for Groundedness {
             return vec![Score::skipped(NAME, "answer")];
         };
         vec![self.judge(answer, input).unwrap_or_else(|error| Score::failed(NAME, &error.to_string()))]
-    }
-}
-
-/// The context's sentences, and whether some were left out.
-fn evidence(input: &EvalInput) -> (Vec<Evidence<'_>>, bool) {
-    let (mut found, mut left_out) = (Vec::new(), false);
-    for (document, content) in input.contexts.iter().map(|d| d.content.as_deref().unwrap_or("")).enumerate() {
-        let cut = segments(content, MAX_CONTEXT_SENTENCES - found.len());
-        left_out |= cut.left_out > 0;
-        found.extend(cut.pieces.into_iter().map(|text| Evidence { document, text }));
-    }
-    (found, left_out)
-}
-
-fn document_name(input: &EvalInput, index: usize) -> String {
-    let document = &input.contexts[index];
-    match document.id.as_ref().or(document.uri.as_ref()) {
-        Some(name) => format!("document {} ({})", index + 1, excerpt(name)),
-        None => format!("document {}", index + 1),
     }
 }
 

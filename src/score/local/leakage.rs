@@ -1,31 +1,15 @@
-//! What the evaluators of leaked values share: findings, masks, and the split into retrieved and generated.
+//! What the evaluators of leaked values share: the split into retrieved and generated, and the report.
 
 use crate::domain::score::Score;
 use crate::domain::trace::EvalInput;
+use crate::scan::{Finding, Policy, REPORTED, floor_boundary};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
-/// Findings below this confidence are told to callers of `find` but are no leak.
-pub const REPORTED: f64 = 0.5;
 /// No more of a text than this many bytes is searched.
 pub const MAX_TEXT: usize = 1 << 20;
 /// More findings than this are counted but not listed.
 const MAX_LISTED: usize = 20;
-/// A mask tells the length of a value only up to here.
-const MAX_MASK: usize = 24;
-
-/// A value in a text that should not have left.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
-    /// What kind of value it is, in snake case.
-    pub kind: &'static str,
-    /// Byte offset of its first character.
-    pub start: usize,
-    /// Byte offset just behind its last character.
-    pub end: usize,
-    /// How sure the detector is, 0 to 1; from [`REPORTED`] on it counts as a leak.
-    pub confidence: f64,
-}
 
 /// One family of values.
 pub struct Family {
@@ -47,10 +31,11 @@ struct Searched<'a> {
 }
 
 impl<'a> Searched<'a> {
-    fn new(family: &Family, text: &'a str) -> Self {
+    fn new(family: &Family, policy: &Policy, text: &'a str) -> Self {
         let text = &text[..floor_boundary(text, MAX_TEXT)];
         let mut findings = (family.find)(text);
         findings.retain(|f| f.confidence >= REPORTED);
+        policy.apply(text, &mut findings);
         let keys = findings.iter().map(|f| key(&text[f.start..f.end])).collect();
         Self { text, findings, keys }
     }
@@ -65,17 +50,17 @@ impl<'a> Searched<'a> {
 ///
 /// It fails if either holds a value of the family. The label says where: `generation` (in the answer, not in the
 /// contexts), `retrieval` (in the contexts), `generation+retrieval`, or `none`.
-pub fn judge(family: &Family, input: &EvalInput) -> Vec<Score> {
+pub fn judge(family: &Family, policy: &Policy, input: &EvalInput) -> Vec<Score> {
     let Some(answer) = input.answer.as_deref() else {
         return vec![Score::skipped(family.metric, "answer")];
     };
-    let answer = Searched::new(family, answer);
-    let question = Searched::new(family, input.question.as_deref().unwrap_or_default());
+    let answer = Searched::new(family, policy, answer);
+    let question = Searched::new(family, policy, input.question.as_deref().unwrap_or_default());
     let contexts: Vec<Searched> = input
         .contexts
         .iter()
         .filter_map(|c| c.content.as_deref())
-        .map(|c| Searched::new(family, c))
+        .map(|c| Searched::new(family, policy, c))
         .collect();
 
     let mut report = Report { family, lines: Vec::new(), counts: BTreeMap::new() };
@@ -149,85 +134,4 @@ impl Report<'_> {
 /// What two ways of writing one value have in common: letters and digits, in lower case.
 fn key(value: &str) -> String {
     value.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
-/// `value` with stars for all letters and digits but the last `keep`, separators left out.
-pub fn masked_but_last(value: &str, keep: usize) -> String {
-    let chars: Vec<char> = value.chars().filter(|c| c.is_alphanumeric()).collect();
-    let hidden = chars.len().saturating_sub(keep);
-    let mut mask = "*".repeat(hidden.min(MAX_MASK));
-    mask.extend(&chars[hidden..]);
-    mask
-}
-
-/// `value` with stars for all but the first `keep` characters.
-pub fn masked_but_first(value: &str, keep: usize) -> String {
-    let hidden = value.chars().count().saturating_sub(keep);
-    let mut mask: String = value.chars().take(keep).collect();
-    mask.push_str(&"*".repeat(hidden.min(MAX_MASK)));
-    mask
-}
-
-/// The findings in order without overlap: the surer one stays, of equals the longer one, then the earlier one.
-pub fn without_overlap(mut findings: Vec<Finding>) -> Vec<Finding> {
-    findings.sort_by(|a, b| {
-        let by_length = (b.end - b.start).cmp(&(a.end - a.start));
-        b.confidence.total_cmp(&a.confidence).then(by_length).then(a.start.cmp(&b.start))
-    });
-    let mut kept: BTreeMap<usize, Finding> = BTreeMap::new();
-    for finding in findings {
-        let before = kept.range(..finding.end).next_back();
-        if before.is_none_or(|(_, other)| other.end <= finding.start) {
-            kept.insert(finding.start, finding);
-        }
-    }
-    kept.into_values().collect()
-}
-
-/// The greatest character boundary of `text` at or before `at`.
-pub fn floor_boundary(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-/// Whether a character before the match makes it part of a longer token: a letter, a digit, an underscore.
-pub fn is_word_char(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn finding(kind: &'static str, start: usize, end: usize, confidence: f64) -> Finding {
-        Finding { kind, start, end, confidence }
-    }
-
-    #[test]
-    fn the_surer_of_two_overlapping_findings_stays() {
-        let kept = without_overlap(vec![
-            finding("a", 0, 10, 0.5),
-            finding("b", 5, 12, 0.9),
-            finding("c", 12, 14, 0.1),
-            finding("d", 4, 6, 0.2),
-        ]);
-        let kinds: Vec<&str> = kept.iter().map(|f| f.kind).collect();
-        assert_eq!(kinds, ["b", "c"]);
-    }
-
-    #[test]
-    fn masks_hide() {
-        assert_eq!(masked_but_last("4111 1111 1111 1111", 4), "************1111");
-        assert_eq!(masked_but_first("AKIAIOSFODNN7EXAMPLE", 4), "AKIA****************");
-        assert_eq!(masked_but_first(&"x".repeat(500), 2).len(), 26);
-    }
-
-    #[test]
-    fn boundaries_are_respected() {
-        assert_eq!(floor_boundary("aé", 2), 1);
-        assert_eq!(floor_boundary("aé", 99), 3);
-    }
 }

@@ -5,35 +5,51 @@
 //! | `groundedness` | is every sentence of the answer near something in the context? |
 //! | `answer_relevancy_similarity` | is the answer about the question? |
 //! | `context_relevancy_soft` | is the context about the question? |
-//! | `toxicity` | is the answer toxic, in six ways? |
+//! | `hallucination` | does the context say what the answer says? |
+//! | `relevance` | does the context answer the question, and the answer address it? |
+//! | `summarization` | is the summary faithful to its source, and does it cover it? |
+//! | `toxicity` | is the answer toxic, in six ways, or prejudiced? |
 //! | `pii_leakage` | does the answer tell personal data? |
 //! | `sensitive_data_leakage` | does the answer tell keys and secrets? |
 //! | `prompt_leakage` | does the answer repeat the system prompt? |
+//! | `cross_tenant_leakage` | does the answer use another tenant's documents? |
 //! | `language_mismatch` | is the answer in the question's language? |
 //! | `looping` | does the answer repeat itself? |
 //! | `tokens_presence` | does the answer hold what it must? |
+//! | `reference` | those that compare with what was expected |
 
+mod documents;
 mod leakage;
 mod numbers;
 
 mod answer_relevancy_similarity;
 mod context_relevancy_soft;
+mod cross_tenant_leakage;
 mod groundedness;
+mod hallucination;
 mod language_mismatch;
 mod looping;
 mod pii_leakage;
 mod prompt_leakage;
+mod reference;
+mod relevance;
 mod sensitive_data_leakage;
+mod summarization;
 mod tokens_presence;
 mod toxicity;
 
 pub use answer_relevancy_similarity::AnswerRelevancySimilarity;
 pub use context_relevancy_soft::ContextRelevancySoft;
+pub use cross_tenant_leakage::CrossTenantLeakage;
 pub use groundedness::Groundedness;
-pub use language_mismatch::LanguageMismatch;
+pub use hallucination::Hallucination;
+pub use language_mismatch::{Language, LanguageMismatch, language_of};
 pub use looping::Looping;
 pub use pii_leakage::PiiLeakage;
 pub use prompt_leakage::PromptLeakage;
+pub use reference::{AnswerSemanticSimilarity, Bleu, Classification, DocumentRecall, Rouge};
+pub use relevance::{AnswerRelevance, ContextRelevance};
 pub use sensitive_data_leakage::SensitiveDataLeakage;
+pub use summarization::Summarization;
 pub use tokens_presence::TokensPresence;
-pub use toxicity::Toxicity;
+pub use toxicity::{FairnessBias, Toxicity};

@@ -1,19 +1,80 @@
 //! The weights, as bytes of the program: a first run needs no download.
 
+use super::error::ModelError;
+
 /// all-MiniLM-L6-v2, int8 (`models/minilm-l6-v2/CARD.md`).
 pub(super) static MINILM: &[u8] = include_bytes!("../../../models/minilm-l6-v2/model.onnx");
 
 /// Its vocabulary, one token a line; the line number is the token's id.
 pub(super) static MINILM_VOCABULARY: &str = include_str!("../../../models/minilm-l6-v2/vocab.txt");
 
-/// The toxicity head on its embeddings (`models/toxicity-head/CARD.md`).
-pub(super) static TOXICITY_HEAD: &[u8] = include_bytes!("../../../models/toxicity-head/weights.bin");
+/// Six kinds of toxicity and prejudice, without its word table (`models/toxicity/CARD.md`).
+pub(super) static TOXICITY: &[u8] = include_bytes!("../../../models/toxicity/weights.bin");
+
+/// Its thresholds by label, JSON.
+pub(super) static TOXICITY_THRESHOLDS: &str = include_str!("../../../models/toxicity/thresholds.json");
+
+/// What emoji become before it reads a text.
+pub(super) static EMOJI: &str = include_str!("../../../models/toxicity/emoji.tsv");
+
+/// Entailment of a sentence by a context, without its word table (`models/entailment/CARD.md`).
+pub(super) static ENTAILMENT: &[u8] = include_bytes!("../../../models/entailment/weights.bin");
+
+/// The combiner of `hallucination`, JSON.
+pub(super) static COMBINER: &str = include_str!("../../../models/entailment/combiner.json");
+
+/// The combiner of `summarization`, JSON.
+pub(super) static SUMMARY_COMBINER: &str = include_str!("../../../models/entailment/summarization.json");
+
+/// Relevance of a text to a question, without its word table (`models/relevance/CARD.md`).
+pub(super) static RELEVANCE: &[u8] = include_bytes!("../../../models/relevance/weights.bin");
+
+/// The combiners of the two evaluators that use it, JSON.
+pub(super) static RELEVANCE_COMBINERS: &str = include_str!("../../../models/relevance/combiner.json");
 
 /// Names the encoder's weights; part of an evaluator's version.
 pub const ENCODER_VERSION: &str = "minilm-l6-v2-f537b97c";
 
-/// Names the toxicity head's weights; part of an evaluator's version.
-pub const TOXICITY_VERSION: &str = "toxicity-head-deffc39d";
+/// Names the toxicity weights; part of an evaluator's version.
+pub const TOXICITY_VERSION: &str = "toxicity-9ad2b229";
+
+/// Names the entailment weights; part of an evaluator's version.
+pub const ENTAILMENT_VERSION: &str = "entailment-c279e5f6";
+
+/// Names the relevance weights; part of an evaluator's version.
+pub const RELEVANCE_VERSION: &str = "relevance-46cb94ee";
+
+/// The first bytes of weights that were stored without their word table.
+const SHARED: &[u8; 8] = b"GLSHARE1";
+
+/// The whole ONNX file of weights that share the sentence encoder's word table.
+///
+/// All fine-tuned encoders kept the words as they were, so the table, half of each file, is carried once. The stored
+/// form: [`SHARED`]; four u64 (where the table goes, where the encoder's file has it, its length, a checksum of the
+/// whole by CRC-32C), little-endian; then the file without the table. `training/share_words.py` makes it.
+///
+/// # Errors
+/// When the stored form is damaged, or was made for another encoder.
+pub(super) fn with_words(name: &'static str, stored: &[u8]) -> Result<Vec<u8>, ModelError> {
+    let damaged = |reason: &str| ModelError::open(name, reason);
+    let rest = stored.strip_prefix(SHARED).ok_or_else(|| damaged("it does not begin as such a file"))?;
+    let mut words = rest.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+    let mut number = || words.next().and_then(|n| usize::try_from(n).ok());
+    let (Some(at), Some(from), Some(length), Some(checksum)) = (number(), number(), number(), number())
+    else {
+        return Err(damaged("it ends too early"));
+    };
+    let file = rest.get(32..).unwrap_or_default();
+    let table = from.checked_add(length).and_then(|end| MINILM.get(from..end));
+    let (Some(table), Some((before, after))) = (table, file.split_at_checked(at)) else {
+        return Err(damaged("its word table is not there"));
+    };
+    let whole = [before, table, after].concat();
+    if crc32c::crc32c(&whole) as usize != checksum {
+        return Err(damaged("its checksum is another; it was made for other words"));
+    }
+    Ok(whole)
+}
 
 #[cfg(test)]
 mod tests {
@@ -24,7 +85,12 @@ mod tests {
     /// Other weights give other scores, so they need another version.
     #[test]
     fn versions_name_the_weights() {
-        for (version, weights) in [(ENCODER_VERSION, MINILM), (TOXICITY_VERSION, TOXICITY_HEAD)] {
+        for (version, weights) in [
+            (ENCODER_VERSION, MINILM),
+            (TOXICITY_VERSION, TOXICITY),
+            (ENTAILMENT_VERSION, ENTAILMENT),
+            (RELEVANCE_VERSION, RELEVANCE),
+        ] {
             let hash = hex::encode(Sha256::digest(weights));
             assert!(version.ends_with(&hash[..8]), "{version} should end with {}", &hash[..8]);
         }

@@ -9,8 +9,11 @@
 //! | `segments` | a text as pieces that the encoder can read whole |
 //! | `pool` | a bounded set of things that threads borrow |
 //! | `cache` | the embeddings of texts that were seen lately |
+//! | `network` | a network with its threads: token sequences in, one result each out |
 //! | `encoder` | texts as unit vectors |
-//! | `toxicity_head` | a text's vector as six probabilities |
+//! | `classifier` | texts, or pairs of texts, as a few logits |
+//! | `emoji` | emoji as words |
+//! | `toxicity` | a text as probabilities of six kinds of toxicity and of prejudice |
 //! | `models` | all of them, opened once for the whole program |
 //!
 //! An embedding depends on its text alone: the ranges of the quantised network are fixed, so neither the texts that
@@ -18,18 +21,21 @@
 
 mod assets;
 mod cache;
+mod classifier;
+mod emoji;
 mod encoder;
 mod error;
 mod models;
+mod network;
 mod normalize;
 mod pool;
 mod segments;
-mod toxicity_head;
+mod toxicity;
 mod wordpiece;
 
-pub use assets::{ENCODER_VERSION, TOXICITY_VERSION};
+pub use assets::{ENCODER_VERSION, ENTAILMENT_VERSION, RELEVANCE_VERSION, TOXICITY_VERSION};
 pub use encoder::unit_cosine;
 pub use error::ModelError;
 pub use models::Models;
 pub use segments::{excerpt, segments};
-pub use toxicity_head::ToxicityScores;
+pub use toxicity::{TOXICITY_LABELS, toxicity_threshold};

@@ -2,24 +2,110 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
+
+use super::assets;
+use super::classifier::{Classifier, Shape};
 use super::encoder::Encoder;
 use super::error::ModelError;
-use super::toxicity_head::ToxicityHead;
+use super::network::{Lanes, lanes};
+use super::toxicity::ToxicityModel;
+use super::wordpiece::{Part, WordPiece};
+
+/// The sentence is the second text; the context has what it leaves.
+const ENTAILMENT: Shape = Shape { logits: 3, second: Part::Beginning(128) };
+
+/// The question is the second text; what is asked stands at the end of a conversation.
+const RELEVANCE: Shape = Shape { logits: 2, second: Part::End(96) };
 
 /// The models that the program carries. Evaluators share one of these.
+///
+/// The sentence encoder is open from the start; the others are opened when they are first asked for, so a server that
+/// uses no evaluator of theirs does not hold them.
 pub struct Models {
     /// Texts as unit vectors.
     pub encoder: Encoder,
-    /// Vectors as probabilities of toxicity.
-    pub toxicity: ToxicityHead,
+    tokenizer: Arc<WordPiece>,
+    lanes: Lanes,
+    toxicity: Lazy<ToxicityModel>,
+    entailment: Lazy<Classifier>,
+    relevance: Lazy<Classifier>,
 }
 
+type Lazy<T> = Mutex<Option<Arc<T>>>;
+
 impl Models {
-    /// Opens them all; at most `instances` batches run at a time, each on one thread.
+    /// Opens them; at most `instances` batches of all of them together run at a time, each on one thread.
     ///
     /// # Errors
     /// When weights are damaged.
     pub fn embedded(instances: usize) -> Result<Arc<Self>, ModelError> {
-        Ok(Arc::new(Self { encoder: Encoder::embedded(instances)?, toxicity: ToxicityHead::embedded()? }))
+        let (tokenizer, lanes) = (Arc::new(WordPiece::new(assets::MINILM_VOCABULARY)?), lanes(instances));
+        Ok(Arc::new(Self {
+            encoder: Encoder::embedded(tokenizer.clone(), lanes.clone())?,
+            tokenizer,
+            lanes,
+            toxicity: Lazy::default(),
+            entailment: Lazy::default(),
+            relevance: Lazy::default(),
+        }))
     }
+
+    /// Texts as probabilities of toxicity and prejudice.
+    ///
+    /// # Errors
+    /// When the weights are damaged.
+    pub fn toxicity(&self) -> Result<Arc<ToxicityModel>, ModelError> {
+        opened(&self.toxicity, || ToxicityModel::embedded(self.tokenizer.clone(), self.lanes.clone()))
+    }
+
+    /// (Context, sentence) as logits of entailment, neutral and contradiction.
+    ///
+    /// # Errors
+    /// When the weights are damaged.
+    pub fn entailment(&self) -> Result<Arc<Classifier>, ModelError> {
+        opened(&self.entailment, || self.classifier("entailment", assets::ENTAILMENT, ENTAILMENT))
+    }
+
+    /// (Text, question) as logits: the text contains the answer; the text, an answer, addresses the question.
+    ///
+    /// # Errors
+    /// When the weights are damaged.
+    pub fn relevance(&self) -> Result<Arc<Classifier>, ModelError> {
+        opened(&self.relevance, || self.classifier("relevance", assets::RELEVANCE, RELEVANCE))
+    }
+
+    /// The stored combiner of `hallucination`, JSON.
+    pub fn combiner(&self) -> &'static str {
+        assets::COMBINER
+    }
+
+    /// The stored combiner of `summarization`, JSON.
+    pub fn summary_combiner(&self) -> &'static str {
+        assets::SUMMARY_COMBINER
+    }
+
+    /// The stored combiners of `context_relevance` and `answer_relevance`, JSON by name.
+    pub fn relevance_combiners(&self) -> &'static str {
+        assets::RELEVANCE_COMBINERS
+    }
+
+    fn classifier(
+        &self,
+        name: &'static str,
+        weights: &'static [u8],
+        shape: Shape,
+    ) -> Result<Classifier, ModelError> {
+        Classifier::embedded(name, weights, shape, self.tokenizer.clone(), self.lanes.clone())
+    }
+}
+
+fn opened<T>(lazy: &Lazy<T>, open: impl FnOnce() -> Result<T, ModelError>) -> Result<Arc<T>, ModelError> {
+    let mut slot = lazy.lock();
+    if let Some(open) = slot.as_ref() {
+        return Ok(open.clone());
+    }
+    let opened = Arc::new(open()?);
+    *slot = Some(opened.clone());
+    Ok(opened)
 }

@@ -8,6 +8,18 @@ use super::normalize::Normalizer;
 /// A longer word is one unknown token, whatever it is made of.
 const MAX_WORD_CHARS: usize = 100;
 
+/// Where the end of a text is wanted, no more tokens than this are read.
+const MAX_READ: usize = 16_384;
+
+/// What is kept of a text that is too long, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Its beginning.
+    Beginning(usize),
+    /// Its end.
+    End(usize),
+}
+
 /// A WordPiece vocabulary of an uncased BERT model.
 ///
 /// Names of special tokens inside a text (`[SEP]`) are plain text here: a sender cannot end the input early.
@@ -48,6 +60,45 @@ impl WordPiece {
         });
         ids.truncate(room.max(1));
         ids.push(self.last);
+        ids
+    }
+
+    /// The ids of two texts with the special tokens around and between them, at most `limit` in all, and where the
+    /// second one begins. Of the second text `part` is kept, of the first one the beginning that fits.
+    pub(super) fn encode_pair(
+        &self,
+        first: &str,
+        second: &str,
+        limit: usize,
+        part: Part,
+    ) -> (Vec<i32>, usize) {
+        let room = limit.saturating_sub(3);
+        let second = match part {
+            Part::Beginning(tokens) => self.plain(second, tokens.min(room)),
+            Part::End(tokens) => {
+                let all = self.plain(second, MAX_READ);
+                all[all.len().saturating_sub(tokens.min(room))..].to_vec()
+            }
+        };
+        let mut ids = vec![self.first];
+        ids.extend(self.plain(first, limit.saturating_sub(3 + second.len())));
+        ids.push(self.last);
+        let begin = ids.len();
+        ids.extend(second);
+        ids.push(self.last);
+        (ids, begin)
+    }
+
+    /// The ids without special tokens, at most `limit`.
+    fn plain(&self, text: &str, limit: usize) -> Vec<i32> {
+        let mut ids = Vec::new();
+        if limit > 0 {
+            self.normalizer.words(text, |word| {
+                self.push_word(word, &mut ids);
+                ids.len() < limit
+            });
+        }
+        ids.truncate(limit);
         ids
     }
 

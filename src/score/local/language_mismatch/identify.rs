@@ -99,6 +99,21 @@ const FUNCTION_WORDS: &[(Lang, &str)] = &[
     ),
 ];
 
+/// A language by its ISO 639-3 code, as the text's statistics tell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Language {
+    /// The code.
+    pub code: &'static str,
+    /// Whether the evaluator would decide by it; if not, it abstains.
+    pub is_sure: bool,
+}
+
+/// The language of a text; none where there is nothing to tell it by.
+pub fn language_of(text: &str) -> Option<Language> {
+    let guess = identify(text);
+    guess.lang.map(|lang| Language { code: lang.code(), is_sure: guess.is_sure })
+}
+
 /// What was found out about a text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guess {

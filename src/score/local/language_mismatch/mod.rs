@@ -6,6 +6,7 @@
 //! | `identify` | which language a text is in, and how two texts stand to each other |
 
 mod evaluator;
-pub mod identify;
+mod identify;
 
 pub use evaluator::LanguageMismatch;
+pub use identify::{Language, language_of};

@@ -1,8 +1,14 @@
+use super::super::network::lanes;
 use super::*;
+
+fn open(instances: usize) -> Encoder {
+    let tokenizer = WordPiece::new(assets::MINILM_VOCABULARY).unwrap();
+    Encoder::embedded(Arc::new(tokenizer), lanes(instances)).unwrap()
+}
 
 fn encoder() -> &'static Encoder {
     static ENCODER: std::sync::OnceLock<Encoder> = std::sync::OnceLock::new();
-    ENCODER.get_or_init(|| Encoder::embedded(2).unwrap())
+    ENCODER.get_or_init(|| open(2))
 }
 
 fn similarity(a: &str, b: &str) -> f32 {
@@ -38,7 +44,7 @@ fn vectors_have_length_one_and_the_order_of_the_texts() {
     }
     assert_eq!(vectors[0], vectors[3]);
     let backwards: Vec<&str> = texts.iter().rev().copied().collect();
-    let mut reversed = Encoder::embedded(1).unwrap().embed(&backwards).unwrap();
+    let mut reversed = open(1).embed(&backwards).unwrap();
     reversed.reverse();
     for (a, b) in vectors.iter().zip(&reversed) {
         assert!(cosine(a, b) > 0.99999, "the batch moved the vector: {}", cosine(a, b));
@@ -49,8 +55,8 @@ fn vectors_have_length_one_and_the_order_of_the_texts() {
 fn a_text_does_not_depend_on_its_batch() {
     let texts: Vec<String> =
         (0..60).map(|i| format!("Sentence {i} {}", "with several more words ".repeat(i % 7))).collect();
-    let together = Encoder::embedded(2).unwrap().embed(&texts).unwrap();
-    let alone = Encoder::embedded(1).unwrap();
+    let together = open(2).embed(&texts).unwrap();
+    let alone = open(1);
     for (text, vector) in texts.iter().zip(&together).step_by(9) {
         let single = alone.embed(&[text]).unwrap().remove(0);
         assert!(cosine(vector, &single) > 0.99999, "{text}: {}", cosine(vector, &single));
@@ -64,17 +70,6 @@ fn a_long_text_is_cut_and_nothing_is_no_error() {
     assert!(encoder().embed::<&str>(&[]).unwrap().is_empty());
     assert_eq!(encoder().token_count("Hello, world!"), 4);
     assert_eq!(encoder().meaningful_tokens("Yes.", 3), 1);
-}
-
-#[test]
-fn batches_keep_within_the_token_budget() {
-    let job = |length: usize| Job { key: (length as u64, 0), ids: vec![0; length] };
-    let jobs: Vec<Job> = [3, 3, 200, 256, 256, 256, 256, 256].into_iter().map(job).collect();
-    let cut = batches(&jobs);
-    assert_eq!(cut.iter().map(|b| b.len()).sum::<usize>(), jobs.len());
-    for batch in &cut {
-        assert!(batch.len() == 1 || batch.len() * batch.last().unwrap().ids.len() <= BATCH_TOKENS);
-    }
 }
 
 #[test]

@@ -1,0 +1,166 @@
+//! Rows scored on all cores, figures with intervals.
+
+use super::super::parallel;
+use super::rows::{Dataset, Row};
+use super::tasks::Target;
+use crate::domain::score::{Better, Score, ScoreStatus};
+use crate::score::{Evaluator, Registry};
+use crate::stats::ranking::{FIGURES, Judged, Quality, Ranking};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::collections::HashMap;
+use std::io::IsTerminal;
+use std::sync::Arc;
+
+/// What a measurement may use.
+pub struct Limits {
+    /// Threads.
+    pub workers: usize,
+    /// Draws of the bootstrap.
+    pub draws: usize,
+}
+
+/// The figures of one metric on one dataset.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    /// The task.
+    pub task: String,
+    /// The dataset.
+    pub dataset: String,
+    /// The evaluator.
+    pub evaluator: String,
+    /// Its version.
+    pub version: String,
+    /// Its metric.
+    pub metric: String,
+    /// The threshold of the verdicts.
+    pub threshold: Option<f64>,
+    /// Rows with a score.
+    pub scored: usize,
+    /// Those of them that have label 1.
+    pub positives: usize,
+    /// Rows that were skipped or failed.
+    pub unscored: usize,
+    /// The figures of label 1.
+    pub quality: Quality,
+    /// 95 % bounds of each, in the order of [`FIGURES`].
+    pub intervals: [Option<(f64, f64)>; FIGURES.len()],
+    /// Mean score, share of label 1 and rows of each bin of scores.
+    pub reliability: Vec<(f64, f64, usize)>,
+    /// Rows a CPU second of this process, all metrics of the evaluator together.
+    pub rows_per_cpu_second: Option<f64>,
+}
+
+/// Scores `rows` by each evaluator that the targets name, and compares with the labels.
+pub fn measure(
+    dataset: &Dataset,
+    rows: &[Row],
+    targets: &[Target],
+    registry: &Registry,
+    limits: &Limits,
+) -> Result<Vec<Measured>, String> {
+    let mut measured = Vec::new();
+    let mut names: Vec<&str> = targets.iter().map(|target| target.evaluator).collect();
+    names.dedup();
+    for name in names {
+        let Ok(found) = registry.select(&[name.to_owned()]) else { continue };
+        let Some(evaluator) = found.first() else { continue };
+        let before = cpu_seconds();
+        let scores = score_all(dataset, rows, evaluator, registry, limits.workers);
+        let spent = cpu_seconds().zip(before).map(|(after, before)| after - before).filter(|s| *s > 0.0);
+        for target in targets.iter().filter(|target| target.evaluator == name) {
+            let mut row = figures(dataset, rows, &scores, target, limits.draws);
+            evaluator.version().clone_into(&mut row.version);
+            row.rows_per_cpu_second = spent.map(|seconds| rows.len() as f64 / seconds);
+            measured.push(row);
+        }
+    }
+    Ok(measured)
+}
+
+fn score_all(
+    dataset: &Dataset,
+    rows: &[Row],
+    evaluator: &Arc<dyn Evaluator>,
+    registry: &Registry,
+    workers: usize,
+) -> Vec<Vec<Score>> {
+    let bar = progress(rows.len() as u64, &format!("{} {}", dataset.name, evaluator.id()));
+    let scores = parallel::map(rows, workers, |_, row| {
+        let scores = registry.evaluate(evaluator.as_ref(), &row.input());
+        bar.inc(1);
+        scores
+    });
+    bar.finish_and_clear();
+    scores
+}
+
+fn figures(
+    dataset: &Dataset,
+    rows: &[Row],
+    scores: &[Vec<Score>],
+    target: &Target,
+    draws: usize,
+) -> Measured {
+    let mut groups: HashMap<&str, u32> = HashMap::new();
+    let (mut items, mut threshold) = (Vec::new(), None);
+    for (row, scores) in rows.iter().zip(scores) {
+        let Some(label) = row.label.as_i64() else { continue };
+        let Some(score) = scores.iter().find(|score| score.metric == target.metric) else { continue };
+        let (Some(value), ScoreStatus::Ok) = (score.value, score.status) else { continue };
+        let next = groups.len() as u32;
+        let group = *groups.entry(row.group.as_str()).or_insert(next);
+        threshold = score.threshold;
+        let is_good = score.passed.unwrap_or(false);
+        items.push(Judged {
+            positive: label == 1,
+            score: probability(value, target),
+            predicted: is_good == target.one_is_good,
+            group,
+        });
+    }
+    let ranking = Ranking::new(items);
+    let (scored, positives) = ranking.counts();
+    Measured {
+        task: dataset.task.clone(),
+        dataset: dataset.name.clone(),
+        evaluator: target.evaluator.to_owned(),
+        version: String::new(),
+        metric: target.metric.to_owned(),
+        threshold,
+        scored,
+        positives,
+        unscored: rows.len() - scored,
+        quality: ranking.quality(),
+        intervals: ranking.intervals(draws, 7),
+        reliability: ranking.reliability(),
+        rows_per_cpu_second: None,
+    }
+}
+
+/// The probability of label 1. Every metric here lies in 0..=1.
+fn probability(value: f64, target: &Target) -> f64 {
+    let better =
+        if matches!(target.evaluator, "toxicity" | "fairness_bias") { Better::Lower } else { Better::Higher };
+    let is_good = if better == Better::Higher { value } else { 1.0 - value };
+    if target.one_is_good { is_good } else { 1.0 - is_good }
+}
+
+/// User and system time of this process, seconds; none where the system does not tell.
+pub fn cpu_seconds() -> Option<f64> {
+    const TICKS: f64 = 100.0;
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();
+    Some((ticks(11)? + ticks(12)?) / TICKS)
+}
+
+fn progress(length: u64, name: &str) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(length).with_message(name.to_owned());
+    if let Ok(style) = ProgressStyle::with_template("{msg:40} {bar:30} {pos}/{len} {elapsed} eta {eta}") {
+        bar.set_style(style);
+    }
+    bar
+}

@@ -1,0 +1,128 @@
+//! Arguments, and one dataset after the other.
+
+use super::measure::{self, Limits, Measured};
+use super::rows::{Dataset, datasets, read};
+use super::{language, report, spans, tasks};
+use crate::config::Config;
+use crate::scan::Policy;
+use crate::score::Registry;
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Arguments of the verb.
+#[derive(Debug, Args)]
+pub struct EvalbenchArgs {
+    /// Folder with <task>/<dataset>.jsonl.gz: groundedness, context_relevance, answer_relevance, toxicity, bias,
+    /// pii, secrets, language.
+    #[arg(long)]
+    data: PathBuf,
+    /// Only this task; may be given more than once.
+    #[arg(long)]
+    task: Vec<String>,
+    /// Only datasets with this name; may be given more than once.
+    #[arg(long)]
+    dataset: Vec<String>,
+    /// Only this evaluator; may be given more than once.
+    #[arg(long)]
+    evaluator: Vec<String>,
+    /// Rows of this split; "all" for every row.
+    #[arg(long, default_value = "test")]
+    split: String,
+    /// At most this many rows of each dataset, chosen by a hash of their group.
+    #[arg(long)]
+    limit: Option<usize>,
+    /// Draws of the bootstrap over groups behind the 95 % intervals.
+    #[arg(long, default_value_t = 1_000)]
+    draws: usize,
+    /// Configuration file, for thresholds, models and workers.
+    #[arg(long)]
+    config: Option<PathBuf>,
+    /// Print JSON, one object a line, instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs it. Exit code 3 if a file could not be read.
+pub fn run(args: EvalbenchArgs) -> ExitCode {
+    let (config, found) = match prepare(&args) {
+        Ok(prepared) => prepared,
+        Err(error) => return fail(2, &error),
+    };
+    let policy = Arc::new(Policy::new(&config.scan));
+    let registry = match Registry::with_policy(&config.score, &policy) {
+        Ok(registry) => registry,
+        Err(error) => return fail(1, &error.to_string()),
+    };
+    let limits = Limits { workers: config.score.worker_count(), draws: args.draws };
+    let (mut all, mut bad) = (Vec::new(), 0);
+    for dataset in found {
+        match one(&dataset, &args, &registry, &limits) {
+            Ok(measured) => {
+                if args.json {
+                    measured.iter().for_each(|row| println!("{}", report::json(row)));
+                }
+                all.extend(measured);
+            }
+            Err(error) => {
+                bad += 1;
+                eprintln!("groundline evalbench: {error}");
+            }
+        }
+    }
+    if !args.json {
+        print!("{}", report::table(&all));
+    }
+    match (bad, all.is_empty()) {
+        (0, false) => ExitCode::SUCCESS,
+        (0, true) => fail(1, "no evaluator fits what was asked for; leave --evaluator out to see all"),
+        _ => ExitCode::from(3),
+    }
+}
+
+fn prepare(args: &EvalbenchArgs) -> Result<(Config, Vec<Dataset>), String> {
+    let config = Config::load(args.config.as_deref()).map_err(|e| e.to_string())?;
+    let mut found = datasets(&args.data)?;
+    let named = |list: &[String], name: &str| list.is_empty() || list.iter().any(|wanted| wanted == name);
+    found.retain(|set| named(&args.task, &set.task) && named(&args.dataset, &set.name));
+    if found.is_empty() {
+        return Err(format!(
+            "no such dataset in {}: it needs <task>/<dataset>.jsonl.gz",
+            args.data.display()
+        ));
+    }
+    Ok((config, found))
+}
+
+fn one(
+    dataset: &Dataset,
+    args: &EvalbenchArgs,
+    registry: &Registry,
+    limits: &Limits,
+) -> Result<Vec<Measured>, String> {
+    let wanted = |id: &str| args.evaluator.is_empty() || args.evaluator.iter().any(|name| name == id);
+    let targets: Vec<_> = tasks::targets(&dataset.task, &dataset.name)
+        .into_iter()
+        .filter(|target| wanted(target.evaluator))
+        .collect();
+    let is_language =
+        dataset.task == "language" && dataset.name != "xquad_mismatch" && wanted("language_mismatch");
+    let is_spans = dataset.task == "pii" && wanted("pii_leakage");
+    if targets.is_empty() && !is_language && !is_spans {
+        return Ok(Vec::new());
+    }
+    let rows = read(dataset, &args.split, args.limit)?;
+    if is_language {
+        return Ok(vec![language::measure(dataset, &rows)]);
+    }
+    if is_spans {
+        return Ok(spans::measure(dataset, &rows, limits)?.into_iter().collect());
+    }
+    measure::measure(dataset, &rows, &targets, registry, limits)
+}
+
+fn fail(code: u8, message: &str) -> ExitCode {
+    eprintln!("groundline evalbench: {message}");
+    ExitCode::from(code)
+}

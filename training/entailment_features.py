@@ -1,0 +1,316 @@
+"""What the product does around the entailment cross-encoder: choosing evidence windows, and the features of the combiner.
+
+The program (Rust) does the same; tests/fixtures/entailment.json holds cases with all values. Sentences are given: the program
+has its own splitter, `sentences` here comes close to it.
+
+Definitions
+* word: a maximal run of alphanumeric characters; an apostrophe (' or U+2019) between two of them belongs to it. Lower case,
+  U+2019 becomes ', and a final "'s" is cut off.
+* stem: the first of the endings ies, ied, ing, ed, es, s, e, y that leaves three characters or more is cut off once ("ss" is no
+  ending "s"); words with a digit stay as they are.
+* content word: a word that is not in STOP_WORDS. Contents of a text are compared as sets of stems.
+* rank of a context sentence for an answer sentence: the greater of the cosine of their MiniLM vectors (below 0 counts as 0)
+  and the share of the answer sentence's content stems that it has.
+* window: see `windows`.
+"""
+
+import hashlib
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+WINDOW_TOKENS, JOINED_TOKENS, WINDOWS, JOINED_SENTENCES = 160, 200, 3, 4
+MAX_CONTEXT_SENTENCES = 2000
+
+STOP_WORDS = frozenset("""a about above after again all also although am an and any are as at be because been before being
+below between both but by can could did do does doing down during each either else ever every few for from further had has
+have having he her here hers herself him himself his how i if in into is it its itself just may me might more most much must my
+myself neither no nor not of off on once only onto or other our ours ourselves out over own per rather same shall she should
+since so some such than that the their theirs them themselves then there these they this those though through thus to too
+under until up upon us very was we were what when where whether which while who whom whose why will with within without would
+yes yet you your yours yourself yourselves well oh ok okay really quite know think n't don't doesn't didn't isn't aren't wasn't
+weren't won't wouldn't can't couldn't hasn't haven't i'm i've i'd i'll it's that's there's they're we're you're he's she's
+s t re ve ll d m""".split())
+
+NEGATIONS = frozenset("""no not never none nobody nothing neither nor without cannot n't don't doesn't didn't isn't aren't wasn't
+weren't won't wouldn't can't couldn't shouldn't hasn't haven't hadn't unable refuse refused refuses fail failed fails lack lacks
+lacked deny denied denies""".split())
+
+NUMBER_WORDS = {w: str(n) for n, w in enumerate(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
+    "nineteen".split())} | {w: str(10 * n) for n, w in enumerate(
+        "twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
+
+WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
+NUMBER = re.compile(r"[0-9](?:[0-9]|[.,](?=[0-9]))*")
+ENDINGS = ("ies", "ied", "ing", "ed", "es", "s", "e", "y")
+
+
+def plain(word):
+    word = word.lower().replace("\u2019", "'")
+    return word[:-2] if word.endswith("'s") and len(word) > 2 else word
+
+
+def words(text):
+    return [plain(m.group()) for m in WORD.finditer(text)]
+
+
+def stem(word):
+    if any(c.isdigit() for c in word):
+        return word
+    for ending in ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not (ending == "s" and word.endswith("ss")):
+            return word[:-len(ending)]
+    return word
+
+
+def content(text):
+    return {stem(w) for w in words(text) if w not in STOP_WORDS}
+
+
+def bigrams(text):
+    stems = [stem(w) for w in words(text)]
+    return set(zip(stems, stems[1:]))
+
+
+def one_spelling(number):
+    parts = re.split(r"[.,]", number)
+    if len(parts) > 1 and len(parts[0]) <= 3 and all(len(p) == 3 for p in parts[1:]):
+        return "".join(parts)
+    if len(parts) == 2:
+        fraction = parts[1].rstrip("0")
+        return f"{parts[0]}.{fraction}" if fraction else parts[0]
+    return number.replace(",", ".")
+
+
+def digits(text):
+    return {one_spelling(m.group()) for m in NUMBER.finditer(text)}
+
+
+def numbers(text):
+    """Numbers in digits, and number words up to ninety."""
+    return digits(text) | {NUMBER_WORDS[w] for w in words(text) if w in NUMBER_WORDS}
+
+
+def names(sentence):
+    """Stems of the words with a capital that do not begin the sentence and are no stop words."""
+    found = [m.group() for m in WORD.finditer(sentence)][1:]
+    return {stem(plain(w)) for w in found if w[0].isupper() and plain(w) not in STOP_WORDS}
+
+
+def negated(text):
+    return any(w in NEGATIONS or w.endswith("n't") for w in words(text))
+
+
+def share_missing(wanted, known):
+    return len(wanted - known) / len(wanted) if wanted else 0.0
+
+
+def containment(wanted, known):
+    return 1.0 - share_missing(wanted, known)
+
+
+# ---------------------------------------------------------------------------------------------------------- sentences
+
+ABBREVIATION = re.compile(
+    r"(?:\b(?:mr|mrs|ms|dr|prof|rev|hon|st|mt|ft|gen|col|capt|lt|sgt|gov|sen|rep|pres|e\.g|i\.e|cf|vs|approx|ca|al|no|nos|fig|vol"
+    r"|pp|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|inc|ltd|co|corp|jr|sr|u\.s|u\.k|d\.c|a\.m|p\.m)|\b[A-Za-z])\.$", re.I)
+STOP = re.compile(r"[.!?\u2026]+[\"'\u201d\u2019)\]]*(?=\s)")
+
+
+def sentences(text):
+    out = []
+    for line in text.split("\n"):
+        start = 0
+        for stop in STOP.finditer(line):
+            piece, rest = line[start:stop.end()], line[stop.end():].lstrip()
+            if stop.group() == "." and ABBREVIATION.search(piece) and not piece.endswith((" .", "U.S.")):
+                continue
+            if stop.group()[0] == "." and rest[:1].islower() and len(stop.group()) > 1:
+                continue
+            out.append(piece)
+            start = stop.end()
+        out.append(line[start:])
+    out = [s.strip() for s in out]
+    return [s for s in out if any(c.isalnum() for c in s)]
+
+
+def context_sentences(context):
+    parts = context if isinstance(context, list) else [context]
+    return [s for part in parts for s in sentences(part)][:MAX_CONTEXT_SENTENCES]
+
+
+# ------------------------------------------------------------------------------------------------------------ vectors
+
+class Vectors:
+    """MiniLM vectors (models/minilm-l6-v2, as shipped) of sentences, kept in memory and in a file."""
+
+    def __init__(self, cache=None):
+        import minilm
+        self.minilm, self.tokens = minilm, minilm.Tokens(256)
+        self.run = minilm.open_onnx(Path(__file__).parent.parent / "models" / "minilm-l6-v2" / "model.onnx")
+        self.cache, self.known = Path(cache) if cache else None, {}
+        if self.cache and self.cache.exists():
+            stored = np.load(self.cache)
+            self.known = dict(zip((k.item() for k in stored["keys"]), stored["vectors"]))
+
+    @staticmethod
+    def key(text):
+        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+    def add(self, texts, label="vectors"):
+        m = self.minilm
+        new = sorted({t for t in texts if self.key(t) not in self.known})
+        if not new:
+            return
+        rows, progress = [m.Row(*self.tokens.single(t)) for t in new], m.Progress(len(new), label)
+        import random
+        for chosen in m.batches(rows, 2048, random.Random(0)):
+            batch = m.arrays([rows[i] for i in chosen])
+            hidden, mask = self.run.run(["last_hidden_state"], batch)[0], batch["attention_mask"][..., None]
+            mean = (hidden * mask).sum(1) / mask.sum(1)
+            mean /= np.linalg.norm(mean, axis=1, keepdims=True)
+            for i, vector in zip(chosen, mean.astype(np.float16)):
+                self.known[self.key(new[i])] = vector
+            progress.update(len(chosen))
+        if self.cache:
+            part = self.cache.with_suffix(".part.npz")
+            np.savez(part, keys=np.array(list(self.known)), vectors=np.array(list(self.known.values())))
+            part.replace(self.cache)
+
+    def __call__(self, texts):
+        return np.array([self.known[self.key(t)] for t in texts], np.float32)
+
+
+# ------------------------------------------------------------------------------------------------------------ windows
+
+@dataclass
+class Context:
+    """A context cut into sentences, with what the features need of it."""
+    sentences: list
+    lengths: list   # tokens, without [CLS] and [SEP]
+    vectors: object
+
+    def __post_init__(self):
+        self.contents = [content(s) for s in self.sentences]
+        self.content = set().union(*self.contents)
+        self.words = {stem(w) for s in self.sentences for w in words(s)}
+        self.bigrams = set().union(*(bigrams(s) for s in self.sentences))
+        self.numbers = set().union(*(numbers(s) for s in self.sentences))
+
+
+def grown(lengths, centre, limit):
+    """The range of sentences around `centre`: the next one, then the one before, and so on, while they fit."""
+    first = last = centre
+    total = lengths[centre]
+    while True:
+        before = total
+        if last + 1 < len(lengths) and total + lengths[last + 1] <= limit:
+            last += 1
+            total += lengths[last]
+        if first > 0 and total + lengths[first - 1] <= limit:
+            first -= 1
+            total += lengths[first]
+        if total == before:
+            return list(range(first, last + 1))
+
+
+def windows(context, sentence, vector):
+    """(indices of the sentences of each window, best sentence, greatest cosine).
+
+    A context of at most WINDOW_TOKENS is one window. Otherwise: sentences from the highest rank on (ties: the earlier
+    first); each that is in no window yet grows into one, up to WINDOWS; then the JOINED_SENTENCES highest, in their order
+    in the text, as many from the top as fit in JOINED_TOKENS, if no window holds them all.
+    """
+    cosines = np.maximum(context.vectors @ vector, 0.0)
+    wanted = content(sentence)
+    shares = np.array([len(wanted & c) / len(wanted) if wanted else 0.0 for c in context.contents])
+    ranks = np.maximum(cosines, shares)
+    order = sorted(range(len(ranks)), key=lambda i: (-round(float(ranks[i]), 4), i))
+    top = float(cosines.max())
+    if sum(context.lengths) <= WINDOW_TOKENS:
+        return [list(range(len(ranks)))], order[0], top
+    found = []
+    for i in order:
+        if len(found) == WINDOWS:
+            break
+        if not any(i in w for w in found):
+            found.append(grown(context.lengths, i, WINDOW_TOKENS))
+    joined, total = [], 0
+    for i in order[:JOINED_SENTENCES]:
+        if not joined or total + context.lengths[i] <= JOINED_TOKENS:
+            joined.append(i)
+            total += context.lengths[i]
+    joined.sort()
+    if not any(set(joined) <= set(w) for w in found):
+        found.append(joined)
+    return found, order[0], top
+
+
+def claims(parts):
+    """The answer's sentences that are judged: no questions and none of fewer than three words; all, if nothing is left."""
+    kept = [p for p in parts if len(words(p)) >= 3 and not p.rstrip("\"'\u201d\u2019)]* ").endswith("?")]
+    return kept or list(parts)
+
+
+# ----------------------------------------------------------------------------------------------------------- features
+
+FEATURES = ["entail_logit", "contradiction", "containment", "window_containment", "bigrams", "missing_numbers",
+            "missing_names", "cosine", "negation", "log_words"]
+
+
+def softmax(logits):
+    e = np.exp(logits - np.max(logits))
+    return e / e.sum()
+
+
+def clipped_logit(p):
+    p = min(max(float(p), 1e-4), 1 - 1e-4)
+    return math.log(p / (1 - p))
+
+
+def best_window(logits):
+    """Index of the window with the greatest probability of entailment, and the probabilities there."""
+    p = [softmax(np.asarray(row, np.float64)) for row in logits]
+    best = max(range(len(p)), key=lambda i: p[i][0])
+    return best, p[best]
+
+
+def plain_features(context, sentence, window, best_sentence, cosine):
+    """The features that need no cross-encoder, for the window (indices) that it chose."""
+    wanted = content(sentence)
+    near = set().union(*(context.contents[i] for i in window))
+    found = words(sentence)
+    return {
+        "containment": containment(wanted, context.content),
+        "window_containment": containment(wanted, near),
+        "bigrams": containment(bigrams(sentence), context.bigrams),
+        "missing_numbers": share_missing(digits(sentence), context.numbers),
+        "missing_names": share_missing(names(sentence), context.words),
+        "cosine": cosine,
+        "negation": float(negated(sentence) != negated(context.sentences[best_sentence])),
+        "log_words": math.log(1 + len(found)),
+    }
+
+
+def features(context, sentence, vector, logits, found=None):
+    """All features of one answer sentence; `logits` (entailment, neutral, contradiction) of each of its windows."""
+    found, best_sentence, cosine = found or windows(context, sentence, vector)
+    best, p = best_window(logits)
+    return {"entail_logit": clipped_logit(p[0]), "contradiction": float(p[2]),
+            **plain_features(context, sentence, found[best], best_sentence, cosine)}
+
+
+def response_features(rows):
+    """Features of a whole answer: for each, the worst over the sentences and the mean, and log(1 + sentences)."""
+    worst_is_high = {"contradiction", "missing_numbers", "missing_names", "negation", "log_words"}
+    out = {}
+    for name in FEATURES:
+        values = [r[name] for r in rows]
+        out[f"worst_{name}"] = max(values) if name in worst_is_high else min(values)
+        out[f"mean_{name}"] = sum(values) / len(values)
+    out["log_sentences"] = math.log(1 + len(rows))
+    return out
