@@ -54,10 +54,10 @@ pub struct Row {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Span {
-    /// Its first character.
-    pub start: usize,
+    /// Its first character; below 0 where the annotator gave no place.
+    pub start: i64,
     /// Just behind its last character.
-    pub end: usize,
+    pub end: i64,
     /// What it is.
     #[serde(rename = "type")]
     pub kind: String,
@@ -157,6 +157,8 @@ mod tests {
             flate2::write::GzEncoder::new(File::create(&path).unwrap(), flate2::Compression::fast());
         writeln!(file, r#"{{"group":"a","split":"test","sent_more":"x","sent_less":"y","label":"age"}}"#)
             .unwrap();
+        writeln!(file, r#"{{"group":"a","split":"train","spans":[{{"start":-1,"end":-1,"type":"x"}}]}}"#)
+            .unwrap();
         writeln!(file, r#"{{"group":"b","split":"dev","sent_more":"x","sent_less":"y","label":"age"}}"#)
             .unwrap();
         file.finish().unwrap();
@@ -166,6 +168,7 @@ mod tests {
         let rows = read(&found[0], "test", None).unwrap();
         assert_eq!(rows.iter().map(|r| r.label.as_i64()).collect::<Vec<_>>(), [Some(1), Some(0)]);
         assert_eq!(read(&found[0], "all", Some(3)).unwrap().len(), 3);
+        assert_eq!(read(&found[0], "train", None).unwrap()[0].spans.as_ref().unwrap()[0].start, -1);
         std::fs::write(&path, "no gzip").unwrap();
         assert!(read(&found[0], "test", None).unwrap_err().contains("pairs.jsonl.gz"));
         assert!(datasets(&folder.path().join("none")).is_err());

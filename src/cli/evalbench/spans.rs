@@ -90,7 +90,9 @@ fn count(row: &Row, kinds: &HashMap<String, Vec<String>>, least: &HashMap<String
         .collect();
     // The marks are in characters, the findings in bytes.
     let bytes: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
-    let byte = |character: usize| bytes.get(character).copied().unwrap_or(text.len());
+    let byte = |character: i64| {
+        usize::try_from(character).map_or(0, |at| bytes.get(at).copied().unwrap_or(text.len()))
+    };
     let marks: Vec<(usize, usize, &Vec<String>)> = row
         .spans
         .iter()
