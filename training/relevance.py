@@ -2,7 +2,9 @@
 
     python relevance.py train --data DIR --seconds 2300                      # rows and training; resumable
     python relevance.py train --data DIR --stage 2 --rate 8e-5 --seconds 480   # optional, not in the shipped file: goes on
-    python relevance.py finish --data DIR     # int8 export, combiner, held-out figures
+    python refusal.py --data DIR              # the probe for refusals
+    python relevance.py finish --data DIR     # int8 export, and what combine does
+    python relevance.py combine --data DIR    # combiner, held-out figures, fixture
     python relevance.py test --data DIR       # the test rows, once, at the very end
 
 The text comes first and its end is cut off; of a long question (a conversation) the last 96 tokens are kept.
@@ -12,7 +14,7 @@ import argparse
 import json
 import pickle
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -22,18 +24,17 @@ import torch.nn.functional as F
 import entailment_features as ef
 import entailment_pairs as ep
 import minilm
+import refusal
+import relevance_combiner as rc
+import relevance_fixture
 import relevance_pairs as rp
+import relevance_replies as rr
+from relevance_features import Scorer, row_of
 
 HERE = Path(__file__).parent
 OUTPUT = HERE.parent / "models" / "relevance"
 HEADS = ["context_relevance", "answer_relevance"]
-QUESTION_TOKENS = 96
-
-
-def row_of(tokens, question, text, target=None, weight=1.0):
-    b = tokens.plain(question).ids[-QUESTION_TOKENS:]
-    a = tokens.plain(text).ids[:tokens.limit - 3 - len(b)]
-    return minilm.Row([minilm.CLS, *a, minilm.SEP, *b, minilm.SEP], [0] * (len(a) + 2) + [1] * (len(b) + 1), target, weight)
+FIXTURE = HERE.parent / "tests" / "fixtures" / "relevance.json"
 
 
 def rows_of(tokens, items):
@@ -104,89 +105,46 @@ def train(args):
     print(result)
 
 
-# ------------------------------------------------------------------------------------------------- as the product does it
+# -------------------------------------------------------------------------------------------------------- combiner
 
-WINDOW_TOKENS, WINDOWS, TAIL = 160, 8, 3
-FEATURES = {"context_relevance": ["logit", "cosine", "coverage"], "answer_relevance": ["logit", "cosine", "coverage", "log_words"]}
-
-
-def cut(tokens, text):
-    """Windows of whole sentences, in order, of at most WINDOW_TOKENS each; the first WINDOWS of them."""
-    out, now, total = [], [], 0
-    for s in ef.sentences(text) or [text]:
-        n = len(tokens.plain(s).ids)
-        if now and total + n > WINDOW_TOKENS:
-            out.append(" ".join(now))
-            now, total = [], 0
-        now.append(s)
-        total += n
-    return [*out, " ".join(now)][:WINDOWS]
+# Which kinds of held-out rows make a set, and how much it counts: what is most like real use counts most.
+SETS = {0: {"selqa": (1, ("selqa",)), "selqa_passages": (1, ("selqa-passage", "selqa-far")), "selqa_long": (2, ("selqa-long",)),
+            "conversation": (2, ("conversation",)), "made": (0.5, ("made", "made-near", "made-gap", "made-cut", "made-far"))},
+        1: {"selqa": (1, ("selqa-answer", "cut-off", "echo")), "dialogue": (2, ("dialogue", "dialogue-empty")),
+            "requests": (0.5, ("refusal", "helpful", "other-task")), "made": (1, ("made-answer", "answer-near", "answer-far", "refusal-fact", "digression")),
+            "talk": (0.3, ("talk",)), "long": (1, ("long", "long-aside")), "own": (1.5, ("own-reply", "own-refusal", "own-other"))}}
+SILENCED = {0: {"reading": 0.3, "coverage": 0.3}, 1: {"reading": 0.5}}
+UNLIKE = {0: ("conversation",), 1: ("dialogue", "long", "own")}  # the training had no rows like these, or few
+SINGLE = {0: ("reading", "cosine", "coverage"), 1: ("reading", "cosine", "cosine_text", "cosine_low", "refusal_logit")}
 
 
-def tail(question):
-    """The end of a conversation: its last sentences. A plain question stays whole."""
-    parts = ef.sentences(question)
-    return " ".join(parts[-TAIL:]) if len(parts) > TAIL else question
+def held_sets(args, head):
+    """{set: [Item]}, {set: weight}."""
+    data = prepared(args)
+    items = [x for x in data["held"] + data["check"] if x.head == head]
+    if head == 0:
+        items += rp.long_passages(args.data, args.seed) + rp.conversations(args.data, args.seed)
+    else:
+        items += [rp.Item(1, *x) for x in rr.long_answers(args.seed) + rr.replies_with_questions(args.seed)]
+    return ({k: [x for x in items if x.kind in kinds] for k, (_, kinds) in SETS[head].items()}, {k: w for k, (w, _) in SETS[head].items()})
 
 
-class Scorer:
-    """(question, text) to features. A passage is read in windows, of which the best counts; an answer once, cut to fit."""
-
-    def __init__(self, args):
-        self.tokens, self.vectors = minilm.Tokens(256), ef.Vectors(args.work / "relevance-vectors.npz")
-        self.run = minilm.open_onnx(OUTPUT / "model.onnx", args.threads)
-
-    def features(self, items, head, label="rows"):
-        rows, places = [], []
-        for i, (question, text) in enumerate(items):
-            for part in (cut(self.tokens, text) if head == 0 else [text]):
-                rows.append(row_of(self.tokens, question, part))
-                places.append(i)
-        self.vectors.add({t for q, a in items for t in (tail(q), *(ef.sentences(a) or [a]))}, label)
-        best = [-np.inf] * len(items)
-        for i, logits in zip(places, minilm.onnx_logits(self.run, rows, label=label)):
-            best[i] = max(best[i], float(logits[head]))
-        out = []
-        for (question, text), logit in zip(items, best):
-            cosine = float((self.vectors(ef.sentences(text) or [text]) @ self.vectors([tail(question)])[0]).max())
-            out.append({"logit": logit, "cosine": max(cosine, 0.0), "coverage": ef.containment(ef.content(tail(question)), ef.content(text)),
-                        "log_words": float(np.log(1 + len(ef.words(text))))})
-        return out
+def scorer_of(args):
+    return Scorer(args.model or OUTPUT / "model.onnx", args.work / "relevance-vectors.npz", refusal.OUTPUT, args.threads)
 
 
-def combine(model, features):
-    total = model["bias"]
-    for name, mean, scale, weight in zip(model["features"], model["means"], model["scales"], model["weights"]):
-        total += weight * (features[name] - mean) / scale
-    return 1 / (1 + np.exp(-total))
-
-
-def fit_combiner(head, sets, names, strength):
-    """Logistic regression; each set and each label in it counts alike."""
-    from sklearn.linear_model import LogisticRegression
-    x, y, w = [], [], []
-    for rows in sets.values():
-        counts = Counter(label for label, _ in rows)
-        for label, f in rows:
-            x.append([f[n] for n in names])
-            y.append(label)
-            w.append(0.5 / counts[label])
-    x, y, w = np.array(x), np.array(y), np.array(w)
-    w *= len(w) / w.sum()
-    means = np.average(x, axis=0, weights=w)
-    scales = np.sqrt(np.average((x - means) ** 2, axis=0, weights=w)) + 1e-6
-    model = LogisticRegression(C=strength, max_iter=2000).fit((x - means) / scales, y, sample_weight=w)
-    return {"features": names, "means": means.tolist(), "scales": scales.tolist(), "weights": model.coef_[0].tolist(), "bias": float(model.intercept_[0])}
-
-
-def balanced(labels, positive):
-    labels, positive = np.asarray(labels), np.asarray(positive)
-    return (positive[labels == 1].mean() + (~positive[labels == 0]).mean()) / 2
-
-
-SETS = {0: {"selqa": ("selqa",), "selqa_passages": ("selqa-passage", "selqa-far"), "made": ("made", "made-near", "made-gap", "made-cut", "made-far")},
-        1: {"selqa": ("selqa-answer", "cut-off", "echo"), "dialogue": ("dialogue", "dialogue-empty"), "requests": ("refusal", "helpful", "other-task"),
-            "made": ("made-answer", "answer-near", "answer-far", "refusal-fact", "echo", "digression")}}
+def figures(sets, chances, threshold, weights, single):
+    out, every = {}, ([], [], [])
+    for k, rows in sets.items():
+        labels, counts = [label for label, _ in rows], Counter(label for label, _ in rows)
+        shares = [0.5 / counts[label] for label in labels]
+        for column, values in zip(every, (labels, chances[k], [weights[k] * s for s in shares])):
+            column.extend(values)
+        alone = {f: round(minilm.auroc(labels, [(-1 if f.startswith("refusal") else 1) * x[f] for _, x in rows]), 4) for f in single}
+        out[k] = {"n": len(rows), "auroc": round(minilm.auroc(labels, chances[k]), 4), "alone": alone, "ece": round(rc.calibration_error(labels, chances[k], shares), 4),
+                  "balanced_accuracy": round(float(rc.balanced(labels, chances[k] >= threshold)), 4)}
+    out["all"] = {"ece": round(rc.calibration_error(*every), 4)}
+    return out
 
 
 def finish(args):
@@ -202,33 +160,36 @@ def finish(args):
                              "int8": {"known": report(held[:n], small[:n]), "made": report(held[n:], small[n:])},
                              "logit_moved_mean": round(float(np.abs(exact - small).mean()), 4)}}
     print(json.dumps(measured, indent=1), flush=True)
-    scorer, combined = Scorer(args), {}
+    write_measured(measured)
+    combine(args)
+
+
+def write_measured(found):
+    path = OUTPUT / "measured.json"
+    known = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps({**known, **found}, indent=1) + "\n")
+
+
+def combine(args):
+    """Fits both combiners; every held-out row is judged by a combiner, and a refusal by a probe, that did not see its group."""
+    scorer, combined, measured = scorer_of(args), {}, {}
+    rows, vectors = refusal.prepared(args.data, scorer.vectors)
+    unseen = {r[0]: v for r, v in zip(rows, refusal.out_of_fold(rows, vectors)) if r[2] != "plain"}
     for head, name in enumerate(HEADS):
-        sets = {}
-        for label, kinds in SETS[head].items():
-            part = [x for x in held if x.head == head and x.kind in kinds]
-            sets[label] = [(x.label, f) for x, f in zip(part, scorer.features([(x.question, x.text) for x in part], head, label))]
-        names = FEATURES[name]
-        folds = {k: [i % 5 for i in range(len(v))] for k, v in sets.items()}  # 5 folds: measured on rows that the weights did not see
-        p = {k: np.zeros(len(v)) for k, v in sets.items()}
-        for fold in range(5):
-            m = fit_combiner(head, {k: [r for r, f in zip(v, folds[k]) if f != fold] for k, v in sets.items()}, names, 0.1)
-            for k, v in sets.items():
-                for i, (r, f) in enumerate(zip(v, folds[k])):
-                    if f == fold:
-                        p[k][i] = combine(m, r[1])
-        model_ = fit_combiner(head, sets, names, 0.1)
-        grid = np.linspace(0.05, 0.95, 181)
-        scores = [np.mean([balanced([r[0] for r in v], p[k] >= t) for k, v in sets.items()]) for t in grid]
-        model_["threshold"] = round(float(grid[int(np.argmax(np.convolve(scores, np.ones(9) / 9, "same")))]), 3)
-        combined[name] = model_
-        measured[f"held_out_{name}"] = {k: {"n": len(v), "auroc": round(minilm.auroc([r[0] for r in v], p[k]), 4),
-                                            "auroc_logit_alone": round(minilm.auroc([r[0] for r in v], [r[1]["logit"] for r in v]), 4),
-                                            "auroc_cosine_alone": round(minilm.auroc([r[0] for r in v], [r[1]["cosine"] for r in v]), 4),
-                                            "balanced_accuracy": round(float(balanced([r[0] for r in v], p[k] >= model_["threshold"])), 4)} for k, v in sets.items()}
-        print(name, json.dumps(measured[f"held_out_{name}"]), model_["threshold"], dict(zip(names, np.round(model_["weights"], 2))), flush=True)
+        items, weights = held_sets(args, head)
+        scorer.refusals = unseen
+        sets = {k: list(zip([x.label for x in v], scorer.features([(x.question, x.text) for x in v], head, f"{name} {k}"))) for k, v in items.items()}
+        groups = {k: [x.group for x in v] for k, v in items.items()}
+        model, chances = rc.learn(name, sets, groups, weights, SILENCED[head], UNLIKE[head])
+        combined[name] = model
+        measured[f"held_out_{name}"] = figures(sets, chances, model["threshold"], weights, SINGLE[head])
+        print(name, json.dumps(measured[f"held_out_{name}"], indent=1), model["threshold"], flush=True)
+        for f in model["factors"]:
+            print(f["name"], dict(zip(f["features"], np.round(f["weights"], 2))), round(f["bias"], 2))
+    scorer.refusals = {}
     (OUTPUT / "combiner.json").write_text(json.dumps(combined, indent=1) + "\n")
-    (OUTPUT / "measured.json").write_text(json.dumps(measured, indent=1) + "\n")
+    write_measured(measured)
+    FIXTURE.write_text(json.dumps(relevance_fixture.cases(scorer, combined), indent=1, ensure_ascii=False) + "\n")
 
 
 TESTS = [(0, "context_relevance/clapnq"), (0, "context_relevance/selqa_sentence"), (0, "context_relevance/xquad_en_constructed"),
@@ -238,27 +199,24 @@ TESTS = [(0, "context_relevance/clapnq"), (0, "context_relevance/selqa_sentence"
 
 def test(args):
     """Scores the test rows with the shipped files and writes the figures to measured.json."""
-    scorer, combined, out = Scorer(args), json.loads((OUTPUT / "combiner.json").read_text()), {}
+    scorer, combined, out = scorer_of(args), json.loads((OUTPUT / "combiner.json").read_text()), {}
     for head, name in TESTS:
         rows = ep.load_rows(args.data, name, ("test",))
         features = scorer.features([(r["question"], r["passage" if head == 0 else "answer"]) for r in rows], head, name)
-        model, labels = combined[HEADS[head]], np.array([r["label"] for r in rows])
-        p = np.array([combine(model, f) for f in features])
-        out[name] = {"n": len(rows), "auroc": round(minilm.auroc(labels, p), 4), "balanced_accuracy": round(float(balanced(labels, p >= model["threshold"])), 4),
-                     "auroc_logit_alone": round(minilm.auroc(labels, [f["logit"] for f in features]), 4),
-                     "auroc_cosine_alone": round(minilm.auroc(labels, [f["cosine"] for f in features]), 4)}
-        print(name, out[name], flush=True)
-    path = OUTPUT / "measured.json"
-    measured = json.loads(path.read_text())
-    measured["test"] = out
-    path.write_text(json.dumps(measured, indent=1) + "\n")
+        model = combined[HEADS[head]]
+        found = figures({name: [(r["label"], f) for r, f in zip(rows, features)]}, {name: np.array([rc.probability(model, f) for f in features])},
+                        model["threshold"], {name: 1.0}, SINGLE[head])
+        out[name] = found[name]
+        print(name, json.dumps(out[name]), flush=True)
+    write_measured({"test": out})
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=["train", "finish", "test"])
+    parser.add_argument("step", choices=["train", "finish", "combine", "test"])
     parser.add_argument("--data", required=True, type=Path)
     parser.add_argument("--work", default=Path.home() / ".cache" / "train" / "work", type=Path, help="folder for intermediate files")
+    parser.add_argument("--model", type=Path, help="the whole ONNX file; models/relevance/model.onnx if not given")
     parser.add_argument("--name", default="relevance")
     parser.add_argument("--stage", type=int, default=1, choices=[1, 2])
     parser.add_argument("--made", type=int, default=15000)
@@ -268,7 +226,7 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
-    {"train": train, "finish": finish, "test": test}[args.step](args)
+    {"train": train, "finish": finish, "combine": combine, "test": test}[args.step](args)
 
 
 if __name__ == "__main__":

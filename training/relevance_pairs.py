@@ -341,6 +341,43 @@ def selqa(data):
     return out
 
 
+def long_passages(data, seed, rounds=3):
+    """Held-out SelQA questions with longer passages: more sentences of the same article around those with and without the answer."""
+    questions = defaultdict(lambda: ([], []))
+    for r in ep.load_rows(data, "context_relevance/selqa_sentence"):
+        if ep.held_out(r["group"]):
+            questions[r["group"], r["question"]][r["label"]].append(r["passage"])
+    rng, out = random.Random(f"long-{seed}"), []
+    for turn in range(rounds):
+        for (group, question), (bad, good) in sorted(questions.items()):
+            if not bad or not good:
+                continue
+            pool = [s for k, v in sorted(questions.items()) if k[0] == group and k[1] != question for s in v[0] + v[1] if s not in bad + good]
+            pool = list(dict.fromkeys(pool))
+            rng.shuffle(pool)
+            n = rng.randrange(2, 7)
+            asked = question if turn % 2 == 0 else question.lower().rstrip("? ")
+            for label, own, more in ((1, [good[0], *bad[:rng.randrange(1, 4)]], pool[:n]), (0, list(bad), pool[-n:])):
+                rng.shuffle(own)
+                at = rng.randrange(len(more) + 1)
+                out.append(Item(CONTEXT, asked, " ".join(s.strip() for s in more[:at] + own + more[at:]), label, "selqa-long", group))
+    return out
+
+
+def conversations(data, seed):
+    """Held-out turns of BEGIN with the knowledge that the reply was to use, and with that of another conversation."""
+    rng = random.Random(f"conversation-{seed}")
+    rows = [r for r in ep.load_rows(data, "groundedness/begin") if r["question"] and ep.held_out(r["group"])]
+    text = lambda r: r["context"] if isinstance(r["context"], str) else " ".join(r["context"])
+    out = []
+    for r in {(r["question"], text(r)): r for r in rows}.values():
+        out.append(Item(CONTEXT, ep.tidy(r["question"]), text(r), 1, "conversation", r["group"]))
+        others = [o for o in rng.choices(rows, k=20) if o["group"] != r["group"] and text(o) != text(r)]
+        if others:
+            out.append(Item(CONTEXT, ep.tidy(r["question"]), text(others[0]), 0, "conversation", r["group"]))
+    return out
+
+
 def dialogues(data, seed):
     """Turns of BEGIN: the turn that follows, and a turn of another conversation."""
     rng = random.Random(f"dialogue-{seed}")

@@ -32,6 +32,9 @@ pub(super) static RELEVANCE: &[u8] = include_bytes!("../../../models/relevance/w
 /// The combiners of the two evaluators that use it, JSON.
 pub(super) static RELEVANCE_COMBINERS: &str = include_str!("../../../models/relevance/combiner.json");
 
+/// The probe for refusals, JSON.
+pub(super) static REFUSAL: &str = include_str!("../../../models/relevance/refusal.json");
+
 /// Names the encoder's weights; part of an evaluator's version.
 pub const ENCODER_VERSION: &str = "minilm-l6-v2-f537b97c";
 
@@ -43,6 +46,9 @@ pub const ENTAILMENT_VERSION: &str = "entailment-c279e5f6";
 
 /// Names the relevance weights; part of an evaluator's version.
 pub const RELEVANCE_VERSION: &str = "relevance-46cb94ee";
+
+/// Names the weights of the probe for refusals; part of an evaluator's version.
+pub const REFUSAL_VERSION: &str = "refusal-91556ed2";
 
 /// The first bytes of weights that were stored without their word table.
 const SHARED: &[u8; 8] = b"GLSHARE1";
@@ -90,6 +96,7 @@ mod tests {
             (TOXICITY_VERSION, TOXICITY),
             (ENTAILMENT_VERSION, ENTAILMENT),
             (RELEVANCE_VERSION, RELEVANCE),
+            (REFUSAL_VERSION, REFUSAL.as_bytes()),
         ] {
             let hash = hex::encode(Sha256::digest(weights));
             assert!(version.ends_with(&hash[..8]), "{version} should end with {}", &hash[..8]);

@@ -33,8 +33,8 @@ mod segments;
 mod toxicity;
 mod wordpiece;
 
-pub use assets::{ENCODER_VERSION, ENTAILMENT_VERSION, RELEVANCE_VERSION, TOXICITY_VERSION};
-pub use encoder::unit_cosine;
+pub use assets::{ENCODER_VERSION, ENTAILMENT_VERSION, REFUSAL_VERSION, RELEVANCE_VERSION, TOXICITY_VERSION};
+pub use encoder::{EMBEDDING_DIM, unit_cosine};
 pub use error::ModelError;
 pub use models::Models;
 pub use segments::{excerpt, segments};

@@ -90,6 +90,11 @@ impl Models {
         assets::RELEVANCE_COMBINERS
     }
 
+    /// The stored probe for refusals, JSON.
+    pub fn refusal_probe(&self) -> &'static str {
+        assets::REFUSAL
+    }
+
     fn classifier(
         &self,
         name: &'static str,
