@@ -17,7 +17,9 @@ FACTORS = {"context_relevance": {"answers": {"reading": 1, "cosine": 1, "coverag
            "answer_relevance": {"addresses": {"reading": 1, "cosine": 1, "cosine_text": 1, "new_words": 1, "echo": -1},
                                 "no_refusal": {"refusal": -1, "refusal_logit": -1},
                                 "keeps_to_it": {"cosine_low": 1, "cosine_mean": 1}}}
-STRENGTH, FOLDS = 0.01, 5
+# The penalty on squared weights. It is low where a single feature must be able to outweigh all others.
+STRENGTH = {"no_refusal": 0.001}
+USUAL_STRENGTH, FOLDS = 0.01, 5
 
 
 def copies(sets, weights, silenced, unlike):
@@ -53,6 +55,7 @@ def fit(factors, sets, weights, silenced, unlike):
         inputs.append((x - mean) / scale)
         means.append(mean)
         scales.append(scale)
+    strengths = [STRENGTH.get(name, USUAL_STRENGTH) for name in factors]
     ends = np.cumsum([0, *(len(signs) + 1 for signs in factors.values())])
 
     def objective(p):
@@ -62,10 +65,10 @@ def fit(factors, sets, weights, silenced, unlike):
         chance = np.clip(np.exp(log_p), 1e-9, 1 - 1e-9)
         loss, slope = -(w * (y * log_p + (1 - y) * np.log(1 - chance))).sum(), -w * (y - (1 - y) * chance / (1 - chance))
         gradient = []
-        for x, q, v in zip(inputs, parts, z):
+        for x, q, v, strength in zip(inputs, parts, z, strengths):
             d = slope * (1 - sigmoid(v))
-            loss += STRENGTH * (q[:-1] ** 2).sum() / 2 + STRENGTH * q[-1] ** 2 / 20
-            gradient += [x.T @ d + STRENGTH * q[:-1], [d.sum() + STRENGTH * q[-1] / 10]]
+            loss += strength * (q[:-1] ** 2).sum() / 2 + strength * q[-1] ** 2 / 20
+            gradient += [x.T @ d + strength * q[:-1], [d.sum() + strength * q[-1] / 10]]
         return loss, np.concatenate(gradient)
 
     start = np.concatenate([[*(0.3 * s for s in signs.values()), 1.0] for signs in factors.values()])
