@@ -21,7 +21,6 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-import entailment_features as ef
 import entailment_pairs as ep
 import minilm
 import refusal
