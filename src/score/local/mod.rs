@@ -15,6 +15,7 @@
 //! | `cross_tenant_leakage` | does the answer use another tenant's documents? |
 //! | `language_mismatch` | is the answer in the question's language? |
 //! | `looping` | does the answer repeat itself? |
+//! | `perplexity` | how expected is the answer to a language model of the user? |
 //! | `tokens_presence` | does the answer hold what it must? |
 //! | `reference` | those that compare with what was expected |
 
@@ -29,6 +30,7 @@ mod groundedness;
 mod hallucination;
 mod language_mismatch;
 mod looping;
+mod perplexity;
 mod pii_leakage;
 mod prompt_leakage;
 mod reference;
@@ -45,6 +47,7 @@ pub use groundedness::Groundedness;
 pub use hallucination::Hallucination;
 pub use language_mismatch::{Language, LanguageMismatch, language_of};
 pub use looping::Looping;
+pub use perplexity::Perplexity;
 pub use pii_leakage::PiiLeakage;
 pub use prompt_leakage::PromptLeakage;
 pub use reference::{AnswerSemanticSimilarity, Bleu, Classification, DocumentRecall, Rouge};
