@@ -39,7 +39,7 @@ mod wordpiece;
 
 pub use assets::{ENCODER_VERSION, ENTAILMENT_VERSION, RELEVANCE_VERSION, TOXICITY_VERSION};
 pub use causal::{CausalFiles, CausalModel, MAX_CAUSAL_TOKENS, Reading};
-pub use encoder::unit_cosine;
+pub use encoder::{unit_cosine, unit_mean};
 pub use error::ModelError;
 pub use models::Models;
 pub use segments::{excerpt, segments};
