@@ -17,6 +17,59 @@ pub struct Config {
     pub canaries: Vec<String>,
     /// Other thresholds than the default ones, by metric.
     pub thresholds: BTreeMap<String, f64>,
+    /// The language model of `perplexity`.
+    pub perplexity: PerplexityConfig,
+}
+
+/// The causal language model of `perplexity`, which the program does not carry.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PerplexityConfig {
+    /// An ONNX file with `input_ids` and `logits`, without a cache; empty for none.
+    pub model: String,
+    /// Its `tokenizer.json`, byte-level BPE.
+    pub tokenizer: String,
+    /// Tokens that the model reads at once.
+    pub window: usize,
+    /// Tokens that the window moves on; what is left of it is context.
+    pub stride: usize,
+    /// A perplexity below it passes; 0 for no verdict.
+    pub threshold: f64,
+}
+
+impl Default for PerplexityConfig {
+    fn default() -> Self {
+        Self { model: String::new(), tokenizer: String::new(), window: 512, stride: 256, threshold: 0.0 }
+    }
+}
+
+impl PerplexityConfig {
+    /// The logits of one window are so many times a vocabulary of numbers.
+    const MAX_WINDOW: usize = 4_096;
+
+    /// Whether there is a model.
+    pub fn is_set(&self) -> bool {
+        !self.model.is_empty()
+    }
+
+    fn faults(&self, faults: &mut Vec<String>) {
+        let mut add = |fault: String| faults.push(format!("score.perplexity.{fault}"));
+        if self.model.is_empty() != self.tokenizer.is_empty() {
+            add("model and score.perplexity.tokenizer belong together: give both or neither".to_owned());
+        }
+        if !(2..=Self::MAX_WINDOW).contains(&self.window) {
+            add(format!("window is {}, must be 2 to {}", self.window, Self::MAX_WINDOW));
+        }
+        if self.stride == 0 || self.stride >= self.window {
+            add(format!(
+                "stride is {}, must be 1 or more and below score.perplexity.window: each token needs one before it",
+                self.stride
+            ));
+        }
+        if self.threshold != 0.0 && !(self.threshold.is_finite() && self.threshold > 1.0) {
+            add(format!("threshold is {}, must be above 1, or 0 for no verdict", self.threshold));
+        }
+    }
 }
 
 impl Default for Config {
@@ -27,6 +80,7 @@ impl Default for Config {
             disabled: Vec::new(),
             canaries: Vec::new(),
             thresholds: BTreeMap::new(),
+            perplexity: PerplexityConfig::default(),
         }
     }
 }
@@ -51,6 +105,7 @@ impl Config {
                 faults.push(format!("score.thresholds.{metric} is {threshold}: give a number"));
             }
         }
+        self.perplexity.faults(&mut faults);
         faults
     }
 

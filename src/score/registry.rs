@@ -27,6 +27,7 @@ pub const IDS: &[&str] = &[
     "cross_tenant_leakage",
     "language_mismatch",
     "looping",
+    "perplexity",
     "tokens_presence",
     "summarization",
     "answer_semantic_similarity",
@@ -51,7 +52,10 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Builds every evaluator that `config` does not disable; loads the embedded models.
+    /// Builds every evaluator that `config` does not disable; loads the embedded models, and the user's if there is one.
+    ///
+    /// # Errors
+    /// When weights are damaged, or a file of the configuration is not there or cannot be used.
     pub fn new(config: &Config) -> Result<Self, ModelError> {
         Self::with_policy(config, &Arc::default())
     }
@@ -59,7 +63,7 @@ impl Registry {
     /// As [`Registry::new`]; values that `policy` lets through are no leaks.
     pub fn with_policy(config: &Config, policy: &Arc<Policy>) -> Result<Self, ModelError> {
         let models = Models::embedded(config.worker_count())?;
-        let all: Vec<Arc<dyn Evaluator>> = vec![
+        let mut all: Vec<Arc<dyn Evaluator>> = vec![
             Arc::new(local::Groundedness::new(models.clone())),
             Arc::new(local::AnswerRelevancySimilarity::new(models.clone())),
             Arc::new(local::ContextRelevancySoft::new(models.clone())),
@@ -70,23 +74,25 @@ impl Registry {
             Arc::new(local::ContextRelevance::new(models.clone())?),
             Arc::new(local::Summarization::new(models.clone())?),
             Arc::new(local::CrossTenantLeakage::new(models.clone())),
-            Arc::new(local::AnswerSemanticSimilarity::new(models)),
-            Arc::new(local::Bleu),
-            Arc::new(local::Rouge),
+            Arc::new(local::AnswerSemanticSimilarity::new(models.clone())),
+            Arc::new(local::bleu()),
+            Arc::new(local::rouge()),
             Arc::new(local::Classification),
             Arc::new(local::DocumentRecall),
-            Arc::new(local::PiiLeakage::new(Arc::clone(policy))),
-            Arc::new(local::SensitiveDataLeakage::new(Arc::clone(policy))),
+            Arc::new(local::pii_leakage(Arc::clone(policy))),
+            Arc::new(local::sensitive_data_leakage(Arc::clone(policy))),
             Arc::new(local::PromptLeakage::new().with_canaries(config.canaries.clone())),
             Arc::new(local::LanguageMismatch::new()),
             Arc::new(local::Looping::new()),
             Arc::new(local::TokensPresence::new()),
         ];
-        let evaluators = all
-            .into_iter()
-            .filter(|e| !config.disabled.iter().any(|id| id == e.id()))
-            .map(|e| (e.id().to_owned(), e))
-            .collect();
+        let is_disabled = |id: &str| config.disabled.iter().any(|disabled| disabled == id);
+        // The user's files are opened only for an evaluator that runs.
+        if !is_disabled(local::Perplexity::ID) {
+            all.push(Arc::new(local::Perplexity::new(&models, &config.perplexity)?));
+        }
+        let evaluators =
+            all.into_iter().filter(|e| !is_disabled(e.id())).map(|e| (e.id().to_owned(), e)).collect();
         Ok(Self { evaluators, thresholds: config.thresholds.clone() })
     }
 

@@ -52,7 +52,11 @@ static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
     let hints: Vec<Vec<usize>> =
         shapes.iter().map(|shape| shape.hints.iter().map(|hint| of(hint)).collect()).collect();
     let keywords: Vec<usize> = keyword::keywords().iter().map(|word| of(word)).collect();
-    let vendors: Vec<usize> = vendor::NAMES.split_ascii_whitespace().map(&mut of).collect();
+    let vendors: Vec<usize> = [vendor::NAMES, vendor::WORDS]
+        .into_iter()
+        .flat_map(str::split_ascii_whitespace)
+        .map(&mut of)
+        .collect();
     for (shape, hints) in hints.into_iter().enumerate() {
         for hint in hints {
             meaning[hint].shapes.push(shape);

@@ -32,8 +32,6 @@ pub const SHAPES: &[Shape] = &[
         regex: r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
         check: is_jwt,
     },
-    // A header that does not decode: repeated with a mistake, or by hand. Long, and the claims begin as JSON does.
-    prefixed("jwt", &["eyJ"], r"eyJ[A-Za-z0-9_-]{20,}\.eyJ[A-Za-z0-9_-]{40,}\.[A-Za-z0-9_-]{40,}"),
     Shape {
         kind: "jwt",
         hints: &["ZXlK"],

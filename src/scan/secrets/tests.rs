@@ -88,6 +88,24 @@ fn structures() {
     let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U";
     assert_eq!(kinds(jwt), ["jwt"]);
     assert_eq!(kinds(&jwt.replace("hbGci", "hcGci")), [""; 0], "a header without alg");
+    let claims = format!(
+        "eyJ{}.{}",
+        fill("abcdefghijklmnopqrstuvwxyz0123456789", 60),
+        fill("ABCDEFGHIJKLMNOPQRSTUVWXYZ", 43)
+    );
+    assert_eq!(kinds(&format!("eyJhbGciOiJIUzI1NiJ9.{claims}")), ["jwt"]);
+    for header in [
+        "eyJhbGciOiJIUzI1NiJ9X",
+        "eyJabcdefghijklmnopqrstuvwx",
+        "eyJraWQiOiJhYmNkZWZnaCJ9",
+        "eyJhbGciOjI1NiwiYiI6MTIzfQ",
+    ] {
+        assert_eq!(
+            kinds(&format!("{header}.{claims}")),
+            [""; 0],
+            "{header} is no JSON object with a text alg"
+        );
+    }
     assert_eq!(kinds("VK7JG-NPHTM-C97JM-9MPGT-3V66T"), ["windows_activation_key"]);
     assert_eq!(kinds("VK7JG-NPHTM-C97JM-9MPGT"), [""; 0]);
     assert_eq!(kinds("AAAAA-EEEEE-IIIII-OOOOO-UUUUU"), [""; 0]);

@@ -3,6 +3,7 @@
 //! A word is a run of letters and digits; an apostrophe between two of them belongs to it. Words are in lower case and
 //! without a final "'s". A stem is a word without the first of a few endings, if three characters or more are left.
 
+use crate::score::text;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -21,9 +22,6 @@ const NEGATIONS: &str = "no not never none nobody nothing neither nor without ca
 wasn't weren't won't wouldn't can't couldn't shouldn't hasn't haven't hadn't unable refuse refused refuses fail failed \
 fails lack lacks lacked deny denied denies";
 
-const UP_TO_NINETEEN: &str = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen \
-fifteen sixteen seventeen eighteen nineteen";
-const TENS: &str = "twenty thirty forty fifty sixty seventy eighty ninety";
 const ENDINGS: [&str; 8] = ["ies", "ied", "ing", "ed", "es", "s", "e", "y"];
 
 static STOP: LazyLock<HashSet<&str>> = LazyLock::new(|| STOP_WORDS.split_whitespace().collect());
@@ -91,44 +89,13 @@ pub(super) fn bigrams(text: &str) -> HashSet<(String, String)> {
 
 /// The numbers in digits, in one spelling.
 pub(super) fn digits(text: &str) -> HashSet<String> {
-    let (mut found, mut current) = (HashSet::new(), String::new());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        let joins =
-            matches!(c, '.' | ',') && !current.is_empty() && chars.peek().is_some_and(char::is_ascii_digit);
-        if c.is_ascii_digit() || joins {
-            current.push(c);
-        } else if !current.is_empty() {
-            found.insert(one_spelling(&std::mem::take(&mut current)));
-        }
-    }
-    if !current.is_empty() {
-        found.insert(one_spelling(&current));
-    }
-    found
-}
-
-/// Thousands separators out, a decimal comma as a point, zeros behind the last digit of a fraction out.
-fn one_spelling(number: &str) -> String {
-    let parts: Vec<&str> = number.split(['.', ',']).collect();
-    if parts.len() > 1 && parts[0].len() <= 3 && parts[1..].iter().all(|part| part.len() == 3) {
-        return parts.concat();
-    }
-    if let [whole, fraction] = parts[..] {
-        let fraction = fraction.trim_end_matches('0');
-        return if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") };
-    }
-    number.replace(',', ".")
+    text::digits(text).into_iter().collect()
 }
 
 /// The numbers in digits, and number words up to ninety.
 pub(super) fn numbers(text: &str) -> HashSet<String> {
     let mut found = digits(text);
-    for word in words(text) {
-        let small = UP_TO_NINETEEN.split_whitespace().position(|name| name == word);
-        let tens = TENS.split_whitespace().position(|name| name == word).map(|at| (at + 2) * 10);
-        found.extend(small.or(tens).map(|number| number.to_string()));
-    }
+    found.extend(words(text).iter().filter_map(|word| text::number_word(word)));
     found
 }
 

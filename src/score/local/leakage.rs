@@ -3,8 +3,10 @@
 use crate::domain::score::Score;
 use crate::domain::trace::EvalInput;
 use crate::scan::{Finding, Policy, REPORTED, floor_boundary};
+use crate::score::evaluator::{Evaluator, Metric};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// No more of a text than this many bytes is searched.
 pub const MAX_TEXT: usize = 1 << 20;
@@ -12,15 +14,50 @@ pub const MAX_TEXT: usize = 1 << 20;
 const MAX_LISTED: usize = 20;
 
 /// One family of values.
+#[derive(Debug, Clone, Copy)]
 pub struct Family {
-    /// The pass/fail metric, which the counts are named after too.
-    pub metric: &'static str,
+    /// The pass/fail metric. The evaluator has its name, and the counts begin with it.
+    pub metric: Metric,
+    /// Changes with what the detector finds.
+    pub version: &'static str,
     /// What a finding is called in the rationale.
     pub noun: &'static str,
     /// The detector.
     pub find: fn(&str) -> Vec<Finding>,
     /// How a value is written in a rationale, never in full.
     pub mask: fn(&str) -> String,
+}
+
+/// Fails an item whose answer or context holds a value of the family; counts them by kind (`<metric>/<kind>`).
+#[derive(Debug, Clone)]
+pub struct Leakage {
+    family: Family,
+    policy: Arc<Policy>,
+}
+
+impl Leakage {
+    /// With the rules of this build; what `policy` lets through is no leak.
+    pub(super) fn new(family: Family, policy: Arc<Policy>) -> Self {
+        Self { family, policy }
+    }
+}
+
+impl Evaluator for Leakage {
+    fn id(&self) -> &str {
+        self.family.metric.name
+    }
+
+    fn version(&self) -> &str {
+        self.family.version
+    }
+
+    fn metrics(&self) -> &[Metric] {
+        std::slice::from_ref(&self.family.metric)
+    }
+
+    fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
+        judge(&self.family, &self.policy, input)
+    }
 }
 
 /// The findings of one text with what the comparison needs.
@@ -50,9 +87,9 @@ impl<'a> Searched<'a> {
 ///
 /// It fails if either holds a value of the family. The label says where: `generation` (in the answer, not in the
 /// contexts), `retrieval` (in the contexts), `generation+retrieval`, or `none`.
-pub fn judge(family: &Family, policy: &Policy, input: &EvalInput) -> Vec<Score> {
+fn judge(family: &Family, policy: &Policy, input: &EvalInput) -> Vec<Score> {
     let Some(answer) = input.answer.as_deref() else {
-        return vec![Score::skipped(family.metric, "answer")];
+        return vec![Score::skipped(family.metric.name, "answer")];
     };
     let answer = Searched::new(family, policy, answer);
     let question = Searched::new(family, policy, input.question.as_deref().unwrap_or_default());
@@ -122,10 +159,10 @@ impl Report<'_> {
         if has_no_context && total > 0 {
             rationale.push_str("; there was no context, so whether a value was retrieved is unknown");
         }
-        let verdict = Score::verdict(self.family.metric, total == 0).labelled(label).because(rationale);
+        let verdict = Score::verdict(self.family.metric.name, total == 0).labelled(label).because(rationale);
         let mut scores = vec![verdict];
         for (kind, count) in self.counts {
-            scores.push(Score::told(&format!("{}/{kind}", self.family.metric), count as f64));
+            scores.push(Score::told(&format!("{}/{kind}", self.family.metric.name), count as f64));
         }
         scores
     }

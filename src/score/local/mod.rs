@@ -15,6 +15,7 @@
 //! | `cross_tenant_leakage` | does the answer use another tenant's documents? |
 //! | `language_mismatch` | is the answer in the question's language? |
 //! | `looping` | does the answer repeat itself? |
+//! | `perplexity` | how expected is the answer to a language model of the user? |
 //! | `tokens_presence` | does the answer hold what it must? |
 //! | `reference` | those that compare with what was expected |
 
@@ -29,6 +30,7 @@ mod groundedness;
 mod hallucination;
 mod language_mismatch;
 mod looping;
+mod perplexity;
 mod pii_leakage;
 mod prompt_leakage;
 mod reference;
@@ -45,11 +47,12 @@ pub use groundedness::Groundedness;
 pub use hallucination::Hallucination;
 pub use language_mismatch::{Language, LanguageMismatch, language_of};
 pub use looping::Looping;
-pub use pii_leakage::PiiLeakage;
+pub use perplexity::Perplexity;
+pub use pii_leakage::pii_leakage;
 pub use prompt_leakage::PromptLeakage;
-pub use reference::{AnswerSemanticSimilarity, Bleu, Classification, DocumentRecall, Rouge};
+pub use reference::{AnswerSemanticSimilarity, Classification, DocumentRecall, bleu, rouge};
 pub use relevance::{AnswerRelevance, ContextRelevance};
-pub use sensitive_data_leakage::SensitiveDataLeakage;
+pub use sensitive_data_leakage::sensitive_data_leakage;
 pub use summarization::Summarization;
 pub use tokens_presence::TokensPresence;
 pub use toxicity::{FairnessBias, Toxicity};

@@ -1,45 +1,24 @@
 //! Personal data in the answer and in what was retrieved.
 
-use crate::domain::score::{Better, Score};
-use crate::domain::trace::EvalInput;
+use crate::domain::score::Better;
 use crate::scan::{Policy, mask_pii, pii};
-use crate::score::evaluator::{Evaluator, Metric};
-use crate::score::local::leakage::{self, Family};
+use crate::score::evaluator::Metric;
+use crate::score::local::leakage::{Family, Leakage};
 use std::sync::Arc;
 
-const METRICS: &[Metric] = &[Metric { name: "pii_leakage", better: Better::Higher, threshold: None }];
-const FAMILY: Family =
-    Family { metric: "pii_leakage", noun: "personal values", find: pii::findings, mask: mask_pii };
+const FAMILY: Family = Family {
+    metric: Metric { name: "pii_leakage", better: Better::Higher, threshold: None },
+    version: "2",
+    noun: "personal values",
+    find: pii::findings,
+    mask: mask_pii,
+};
 
-/// Fails an item whose answer or context holds personal data; counts them by kind (`pii_leakage/<kind>`).
-#[derive(Debug, Clone, Default)]
-pub struct PiiLeakage {
-    policy: Arc<Policy>,
-}
-
-impl PiiLeakage {
-    /// With the rules of this build; what `policy` lets through is no leak.
-    pub fn new(policy: Arc<Policy>) -> Self {
-        Self { policy }
-    }
-}
-
-impl Evaluator for PiiLeakage {
-    fn id(&self) -> &str {
-        "pii_leakage"
-    }
-
-    fn version(&self) -> &str {
-        "2"
-    }
-
-    fn metrics(&self) -> &[Metric] {
-        METRICS
-    }
-
-    fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
-        leakage::judge(&FAMILY, &self.policy, input)
-    }
+/// Fails an item whose answer or context holds personal data; counts the values by kind (`pii_leakage/<kind>`). What
+/// `policy` lets
+/// through is no leak.
+pub fn pii_leakage(policy: Arc<Policy>) -> Leakage {
+    Leakage::new(FAMILY, policy)
 }
 
 #[cfg(test)]
@@ -47,6 +26,8 @@ mod tests {
     use super::*;
     use crate::domain::document::Document;
     use crate::domain::score::ScoreStatus;
+    use crate::domain::trace::EvalInput;
+    use crate::score::evaluator::Evaluator as _;
 
     fn input(question: &str, answer: &str, contexts: &[&str]) -> EvalInput {
         let document = |text: &&str| Document { content: Some((*text).to_owned()), ..Document::default() };
@@ -59,7 +40,7 @@ mod tests {
     }
 
     fn label(question: &str, answer: &str, contexts: &[&str]) -> (bool, String) {
-        let scores = PiiLeakage::default().evaluate(&input(question, answer, contexts));
+        let scores = pii_leakage(Arc::default()).evaluate(&input(question, answer, contexts));
         (scores[0].passed == Some(true), scores[0].label.clone().unwrap_or_default())
     }
 
@@ -76,7 +57,7 @@ mod tests {
     #[test]
     fn nothing_is_written_out_in_full_and_echoes_are_named() {
         let text = "Card 4111 1111 1111 1111, SSN 078-05-1120, jane.doe@example.com.";
-        let scores = PiiLeakage::default().evaluate(&input("I am jane.doe@example.com", text, &[]));
+        let scores = pii_leakage(Arc::default()).evaluate(&input("I am jane.doe@example.com", text, &[]));
         let why = scores[0].rationale.clone().unwrap_or_default();
         for part in ["4111", "078", "jane", "example"] {
             assert!(!why.contains(part), "{why}");
@@ -91,7 +72,7 @@ mod tests {
 
     #[test]
     fn no_answer_is_skipped() {
-        let scores = PiiLeakage::default().evaluate(&EvalInput::default());
+        let scores = pii_leakage(Arc::default()).evaluate(&EvalInput::default());
         assert_eq!(scores[0].status, ScoreStatus::Skipped);
         assert_eq!(scores[0].error.as_deref(), Some("answer"));
     }

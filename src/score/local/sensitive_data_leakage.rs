@@ -1,57 +1,36 @@
 //! Credentials in the answer and in what was retrieved.
 
-use crate::domain::score::{Better, Score};
-use crate::domain::trace::EvalInput;
+use crate::domain::score::Better;
 use crate::scan::{Policy, mask_secret, secrets};
-use crate::score::evaluator::{Evaluator, Metric};
-use crate::score::local::leakage::{self, Family};
+use crate::score::evaluator::Metric;
+use crate::score::local::leakage::{Family, Leakage};
 use std::sync::Arc;
 
-const METRICS: &[Metric] =
-    &[Metric { name: "sensitive_data_leakage", better: Better::Higher, threshold: None }];
-const FAMILY: Family =
-    Family { metric: "sensitive_data_leakage", noun: "secrets", find: secrets::findings, mask: mask_secret };
+const FAMILY: Family = Family {
+    metric: Metric { name: "sensitive_data_leakage", better: Better::Higher, threshold: None },
+    version: "3",
+    noun: "secrets",
+    find: secrets::findings,
+    mask: mask_secret,
+};
 
-/// Fails an item whose answer or context holds a credential; counts them by kind (`sensitive_data_leakage/<kind>`).
-#[derive(Debug, Clone, Default)]
-pub struct SensitiveDataLeakage {
-    policy: Arc<Policy>,
-}
-
-impl SensitiveDataLeakage {
-    /// With the shapes of this build; what `policy` lets through is no leak.
-    pub fn new(policy: Arc<Policy>) -> Self {
-        Self { policy }
-    }
-}
-
-impl Evaluator for SensitiveDataLeakage {
-    fn id(&self) -> &str {
-        "sensitive_data_leakage"
-    }
-
-    fn version(&self) -> &str {
-        "2"
-    }
-
-    fn metrics(&self) -> &[Metric] {
-        METRICS
-    }
-
-    fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
-        leakage::judge(&FAMILY, &self.policy, input)
-    }
+/// Fails an item whose answer or context holds a credential; counts the values by kind (`sensitive_data_leakage/<kind>`). What `policy` lets
+/// through is no leak.
+pub fn sensitive_data_leakage(policy: Arc<Policy>) -> Leakage {
+    Leakage::new(FAMILY, policy)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::trace::EvalInput;
+    use crate::score::evaluator::Evaluator as _;
 
     #[test]
     fn secrets_are_masked_and_counted() {
         let answer = "Use AKIAIOSFODNN7EXAMPLE and password: hunter2!x";
         let input = EvalInput { answer: Some(answer.to_owned()), ..EvalInput::default() };
-        let scores = SensitiveDataLeakage::default().evaluate(&input);
+        let scores = sensitive_data_leakage(Arc::default()).evaluate(&input);
         assert_eq!((scores[0].passed, scores[0].label.as_deref()), (Some(false), Some("generation")));
         let why = scores[0].rationale.clone().unwrap_or_default();
         assert!(

@@ -9,7 +9,7 @@ use crate::domain::trace::EvalInput;
 use crate::score::evaluator::{Evaluator, Metric};
 use crate::score::evidence::Combiner;
 use crate::score::model::{
-    ENCODER_VERSION, ENTAILMENT_VERSION, ModelError, Models, excerpt, segments, unit_cosine,
+    ENCODER_VERSION, ENTAILMENT_VERSION, ModelError, Models, excerpt, segments, unit_cosine, unit_mean,
 };
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ impl Summarization {
         let (conv, _) = self.combiner.probability(|name| bin_of(name).map(|bin| histogram[bin]));
         let kept: Vec<&Vec<f32>> =
             said.iter().zip(&best).filter(|(_, p)| **p >= FAITHFUL).map(|(v, _)| v).collect();
-        let completeness = similarity(&vectors.iter().collect::<Vec<_>>(), &kept);
+        let completeness = similarity(&vectors, &kept);
         let worst = best.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(at, _)| at);
         let mut why = format!(
             "{} of {} sentences are faithful; least: \"{}\" (entailed {:.2}).",
@@ -145,16 +145,12 @@ fn bin_of(name: &str) -> Option<usize> {
 }
 
 /// The cosine of the mean vectors, 0 or more; 0 if one side has none.
-fn similarity(a: &[&Vec<f32>], b: &[&Vec<f32>]) -> f64 {
-    let mean = |vectors: &[&Vec<f32>]| {
-        let mut sum = vec![0f32; vectors.first().map_or(0, |v| v.len())];
-        for vector in vectors {
-            sum.iter_mut().zip(vector.iter()).for_each(|(total, value)| *total += value);
-        }
-        let length = sum.iter().map(|v| v * v).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
-        sum.into_iter().map(|v| v / length).collect::<Vec<f32>>()
-    };
-    if a.is_empty() || b.is_empty() { 0.0 } else { f64::from(unit_cosine(&mean(a), &mean(b))).max(0.0) }
+fn similarity(a: &[Vec<f32>], b: &[&Vec<f32>]) -> f64 {
+    if a.is_empty() || b.is_empty() {
+        0.0
+    } else {
+        f64::from(unit_cosine(&unit_mean(a), &unit_mean(b))).max(0.0)
+    }
 }
 
 impl Evaluator for Summarization {

@@ -99,6 +99,16 @@ fn pool(hidden: TensorView<'_, f32>, tokens: usize) -> Result<Arc<[f32]>, ModelE
     Ok(sum.iter().map(|v| v / length).collect())
 }
 
+/// The mean of vectors of one length, brought to length one; empty if there is none.
+pub fn unit_mean<V: AsRef<[f32]>>(vectors: &[V]) -> Vec<f32> {
+    let mut sum = vec![0f32; vectors.first().map_or(0, |vector| vector.as_ref().len())];
+    for vector in vectors {
+        sum.iter_mut().zip(vector.as_ref()).for_each(|(total, value)| *total += value);
+    }
+    let length = sum.iter().map(|v| v * v).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
+    sum.into_iter().map(|v| v / length).collect()
+}
+
 /// The cosine of the angle between two vectors, from -1 to 1; 0 where one of them is zero.
 #[cfg(test)]
 pub fn cosine(a: &[f32], b: &[f32]) -> f32 {

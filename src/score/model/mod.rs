@@ -1,4 +1,4 @@
-//! Inference with the models that the program carries.
+//! Inference with the models that the program carries, and with one that the user may bring.
 //!
 //! | file | what |
 //! |---|---|
@@ -14,13 +14,17 @@
 //! | `classifier` | texts, or pairs of texts, as a few logits |
 //! | `emoji` | emoji as words |
 //! | `toxicity` | a text as probabilities of six kinds of toxicity and of prejudice |
+//! | `byte_pairs` | text as token ids of a byte-level BPE |
+//! | `causal` | a causal language model of the user: how unexpected is each token of a text? |
 //! | `models` | all of them, opened once for the whole program |
 //!
 //! An embedding depends on its text alone: the ranges of the quantised network are fixed, so neither the texts that
 //! share a batch nor the number of threads move it by more than rounding.
 
 mod assets;
+mod byte_pairs;
 mod cache;
+mod causal;
 mod classifier;
 mod emoji;
 mod encoder;
@@ -34,7 +38,8 @@ mod toxicity;
 mod wordpiece;
 
 pub use assets::{ENCODER_VERSION, ENTAILMENT_VERSION, REFUSAL_VERSION, RELEVANCE_VERSION, TOXICITY_VERSION};
-pub use encoder::{EMBEDDING_DIM, unit_cosine};
+pub use causal::{CausalFiles, CausalModel, MAX_CAUSAL_TOKENS, Reading};
+pub use encoder::{EMBEDDING_DIM, unit_cosine, unit_mean};
 pub use error::ModelError;
 pub use models::Models;
 pub use segments::{excerpt, segments};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::assets;
+use super::causal::{CausalFiles, CausalModel};
 use super::classifier::{Classifier, Shape};
 use super::encoder::Encoder;
 use super::error::ModelError;
@@ -73,6 +74,14 @@ impl Models {
     /// When the weights are damaged.
     pub fn relevance(&self) -> Result<Arc<Classifier>, ModelError> {
         opened(&self.relevance, || self.classifier("relevance", assets::RELEVANCE, RELEVANCE))
+    }
+
+    /// Opens a causal language model of the user, which shares the lanes of the others.
+    ///
+    /// # Errors
+    /// When a file is not there, is damaged, or is nothing that this program runs.
+    pub fn causal(&self, files: &CausalFiles<'_>) -> Result<CausalModel, ModelError> {
+        CausalModel::open(files, self.lanes.clone())
     }
 
     /// The stored combiner of `hallucination`, JSON.

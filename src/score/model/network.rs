@@ -163,7 +163,8 @@ impl Network {
     }
 }
 
-fn options() -> ModelOptions {
+/// How every model is opened.
+pub(super) fn options() -> ModelOptions {
     let mut options = ModelOptions::with_all_ops();
     options.prepack_weights(true);
     options

@@ -6,6 +6,7 @@
 //! | `lines` | which line breaks end a sentence; list markers, headings, tables, fenced code |
 //! | `boundary` | whether a stop inside a block ends a sentence |
 //! | `abbreviations` | words whose full stop is part of the word |
+//! | `numbers` | numbers in one spelling, and number words |
 //! | `tokens` | words in lower case with their place, and n-grams of them |
 //!
 //! Every function here costs time in proportion to the text, and gives places as byte offsets into it.
@@ -13,8 +14,10 @@
 mod abbreviations;
 mod boundary;
 mod lines;
+mod numbers;
 mod sentences;
 mod tokens;
 
+pub use numbers::{digits, number_word};
 pub use sentences::{Sentence, sentences};
 pub use tokens::{Word, ngram_hashes, words};

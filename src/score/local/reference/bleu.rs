@@ -3,10 +3,9 @@
 //! Papineni et al. 2002, for one sentence and one reference, without smoothing, as `nltk.translate.bleu_score.sentence_bleu`
 //! computes it.
 
-use super::{both, measured};
-use crate::domain::score::{Better, Score};
-use crate::domain::trace::EvalInput;
-use crate::score::evaluator::{Evaluator, Metric};
+use super::Comparison;
+use crate::domain::score::Better;
+use crate::score::evaluator::Metric;
 use crate::score::text::{Word, words};
 use std::collections::HashMap;
 
@@ -23,55 +22,28 @@ const MAX_WORDS: usize = 50_000;
 ///
 /// Words are those of Unicode's word boundaries, in lower case. As in the reference, an order of which no sequence is
 /// shared counts as the smallest positive number instead of zero, which makes the value practically 0.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Bleu;
+pub fn bleu() -> Comparison {
+    Comparison { id: "bleu", metrics: METRICS, compare }
+}
 
-impl Evaluator for Bleu {
-    fn id(&self) -> &str {
-        "bleu"
+fn compare(answer: &str, expected: &str) -> Result<(Vec<f64>, String), &'static str> {
+    let (answer, expected) = (limited(answer), limited(expected));
+    if answer.is_empty() {
+        return Err("the answer has no words");
     }
-
-    fn version(&self) -> &str {
-        "1"
+    if expected.is_empty() {
+        return Err("the expected answer has no words");
     }
-
-    fn metrics(&self) -> &[Metric] {
-        METRICS
-    }
-
-    fn is_by_name_only(&self) -> bool {
-        true
-    }
-
-    fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
-        let (answer, expected) = match both(input, METRICS) {
-            Ok(both) => both,
-            Err(skipped) => return skipped,
-        };
-        let (answer, expected) = (limited(answer), limited(expected));
-        if answer.is_empty() || expected.is_empty() {
-            let which = if answer.is_empty() {
-                "the answer has no words"
-            } else {
-                "the expected answer has no words"
-            };
-            return METRICS.iter().map(|metric| Score::failed(metric.name, which)).collect();
-        }
-        let parts: Vec<(f64, f64)> = (1..=4).map(|n| precision(&answer, &expected, n)).collect();
-        let penalty = brevity_penalty(answer.len(), expected.len());
-        let why = format!(
-            "words of the answer and of the expected answer: {} and {}; shared runs of 1, 2, 3, 4 words: {}; brevity \
-             penalty {penalty:.3}",
-            answer.len(),
-            expected.len(),
-            parts.iter().map(|(shared, all)| format!("{shared} of {all}")).collect::<Vec<_>>().join(", "),
-        );
-        METRICS
-            .iter()
-            .zip(ORDERS)
-            .map(|(metric, order)| measured(metric, bleu(&parts[..order], penalty)).because(&why))
-            .collect()
-    }
+    let parts: Vec<(f64, f64)> = (1..=4).map(|n| precision(&answer, &expected, n)).collect();
+    let penalty = brevity_penalty(answer.len(), expected.len());
+    let why = format!(
+        "words of the answer and of the expected answer: {} and {}; shared runs of 1, 2, 3, 4 words: {}; brevity \
+         penalty {penalty:.3}",
+        answer.len(),
+        expected.len(),
+        parts.iter().map(|(shared, all)| format!("{shared} of {all}")).collect::<Vec<_>>().join(", "),
+    );
+    Ok((ORDERS.map(|order| geometric(&parts[..order], penalty)).to_vec(), why))
 }
 
 fn limited(text: &str) -> Vec<Word> {
@@ -100,7 +72,7 @@ fn brevity_penalty(answer: usize, expected: usize) -> f64 {
     if answer > expected { 1.0 } else { (1.0 - expected as f64 / answer as f64).exp() }
 }
 
-fn bleu(parts: &[(f64, f64)], penalty: f64) -> f64 {
+fn geometric(parts: &[(f64, f64)], penalty: f64) -> f64 {
     if parts[0].0 == 0.0 {
         return 0.0;
     }
@@ -112,6 +84,8 @@ fn bleu(parts: &[(f64, f64)], penalty: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::trace::EvalInput;
+    use crate::score::evaluator::Evaluator as _;
 
     #[derive(serde::Deserialize)]
     struct Case {
@@ -134,7 +108,7 @@ mod tests {
                 expected: Some(case.expected),
                 ..EvalInput::default()
             };
-            let scores = Bleu.evaluate(&input);
+            let scores = bleu().evaluate(&input);
             for (score, order) in scores.iter().zip(ORDERS) {
                 let value = score.value.unwrap();
                 assert!(
@@ -149,7 +123,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named() {
-        let skipped = Bleu.evaluate(&EvalInput { answer: Some("x".to_owned()), ..EvalInput::default() });
+        let skipped = bleu().evaluate(&EvalInput { answer: Some("x".to_owned()), ..EvalInput::default() });
         assert_eq!(skipped.len(), 4);
         assert_eq!(skipped[0].error.as_deref(), Some("expected answer"));
         let empty = EvalInput {
@@ -157,6 +131,6 @@ mod tests {
             expected: Some("x".to_owned()),
             ..EvalInput::default()
         };
-        assert!(Bleu.evaluate(&empty)[0].error.as_deref().unwrap().contains("no words"));
+        assert!(bleu().evaluate(&empty)[0].error.as_deref().unwrap().contains("no words"));
     }
 }

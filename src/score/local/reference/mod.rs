@@ -2,7 +2,7 @@
 //!
 //! | file | asks |
 //! |---|---|
-//! | `shared` | what they share: the two answers, a value with its verdict |
+//! | `shared` | what they share: the two answers, a value with its verdict, the evaluator around a comparison of words |
 //! | `bleu` | which word sequences of the answer does the expected answer have? |
 //! | `rouge` | which words of the two answers are the same? |
 //! | `semantic_similarity` | do the two answers mean the same? |
@@ -16,10 +16,10 @@ mod rouge;
 mod semantic_similarity;
 mod shared;
 
-pub use bleu::Bleu;
+pub use bleu::bleu;
 pub use classification::Classification;
 pub use document_recall::DocumentRecall;
-pub use rouge::Rouge;
+pub use rouge::rouge;
 pub use semantic_similarity::AnswerSemanticSimilarity;
 
-use shared::{both, measured};
+use shared::{Comparison, both, measured};

@@ -3,10 +3,9 @@
 //! Lin 2004, as the Python package `rouge-score` computes it without stemming: the F1 of shared words, of shared pairs
 //! of words, and of the longest common subsequence.
 
-use super::{both, measured};
-use crate::domain::score::{Better, Score};
-use crate::domain::trace::EvalInput;
-use crate::score::evaluator::{Evaluator, Metric};
+use super::Comparison;
+use crate::domain::score::Better;
+use crate::score::evaluator::Metric;
 use std::collections::HashMap;
 
 const fn metric(name: &'static str) -> Metric {
@@ -21,45 +20,24 @@ const MAX_WORDS: usize = 50_000;
 ///
 /// As in the reference, a word is a run of a to z and digits in lower case: what is written in other scripts has none
 /// and gives 0.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Rouge;
+pub fn rouge() -> Comparison {
+    Comparison { id: "rouge", metrics: METRICS, compare }
+}
 
-impl Evaluator for Rouge {
-    fn id(&self) -> &str {
-        "rouge"
-    }
-
-    fn version(&self) -> &str {
-        "1"
-    }
-
-    fn metrics(&self) -> &[Metric] {
-        METRICS
-    }
-
-    fn is_by_name_only(&self) -> bool {
-        true
-    }
-
-    fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
-        let (answer, expected) = match both(input, METRICS) {
-            Ok(both) => both,
-            Err(skipped) => return skipped,
-        };
-        let (answer, expected) = (tokens(answer), tokens(expected));
-        let common = longest_common_subsequence(&answer, &expected);
-        let values = [
-            f1(common, answer.len(), expected.len()),
-            shared_runs(&answer, &expected, 1),
-            shared_runs(&answer, &expected, 2),
-        ];
-        let why = format!(
-            "words of the answer and of the expected answer: {} and {}; in the longest common subsequence: {common}",
-            answer.len(),
-            expected.len()
-        );
-        METRICS.iter().zip(values).map(|(metric, value)| measured(metric, value).because(&why)).collect()
-    }
+fn compare(answer: &str, expected: &str) -> Result<(Vec<f64>, String), &'static str> {
+    let (answer, expected) = (tokens(answer), tokens(expected));
+    let common = longest_common_subsequence(&answer, &expected);
+    let values = vec![
+        f1(common, answer.len(), expected.len()),
+        shared_runs(&answer, &expected, 1),
+        shared_runs(&answer, &expected, 2),
+    ];
+    let why = format!(
+        "words of the answer and of the expected answer: {} and {}; in the longest common subsequence: {common}",
+        answer.len(),
+        expected.len()
+    );
+    Ok((values, why))
 }
 
 fn tokens(text: &str) -> Vec<String> {
@@ -119,6 +97,8 @@ fn longest_common_subsequence(a: &[String], b: &[String]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::trace::EvalInput;
+    use crate::score::evaluator::Evaluator as _;
 
     #[derive(serde::Deserialize)]
     struct Case {
@@ -133,7 +113,7 @@ mod tests {
             expected: Some(expected.to_owned()),
             ..EvalInput::default()
         };
-        Rouge.evaluate(&input).into_iter().map(|score| score.value.unwrap()).collect()
+        rouge().evaluate(&input).into_iter().map(|score| score.value.unwrap()).collect()
     }
 
     /// Values of `rouge-score` (`training/reference_values.py`).

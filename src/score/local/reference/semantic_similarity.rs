@@ -4,7 +4,7 @@ use super::{both, measured};
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use crate::score::evaluator::{Evaluator, Metric};
-use crate::score::model::{ENCODER_VERSION, ModelError, Models, segments, unit_cosine};
+use crate::score::model::{ENCODER_VERSION, ModelError, Models, segments, unit_cosine, unit_mean};
 use std::sync::Arc;
 
 const METRIC: Metric = Metric { name: "answer_similarity", better: Better::Higher, threshold: Some(0.75) };
@@ -36,12 +36,7 @@ impl AnswerSemanticSimilarity {
             return Ok(encoder.embed(&[text])?.pop());
         }
         let vectors = encoder.embed(&segments(text, MAX_SENTENCES).pieces)?;
-        let mut sum = vec![0f32; vectors.first().map_or(0, Vec::len)];
-        for vector in &vectors {
-            sum.iter_mut().zip(vector).for_each(|(total, value)| *total += value);
-        }
-        let length = sum.iter().map(|v| v * v).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
-        Ok(Some(sum.iter().map(|v| v / length).collect()))
+        Ok(Some(unit_mean(&vectors)))
     }
 
     fn judge(&self, answer: &str, expected: &str) -> Result<Score, ModelError> {

@@ -2,7 +2,48 @@
 
 use crate::domain::score::Score;
 use crate::domain::trace::EvalInput;
-use crate::score::evaluator::Metric;
+use crate::score::evaluator::{Evaluator, Metric};
+
+/// An evaluator by name only that compares the words of the answer with those of the expected answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Comparison {
+    pub(super) id: &'static str,
+    pub(super) metrics: &'static [Metric],
+    /// A value for each metric, and the reason of all; or what makes them impossible.
+    pub(super) compare: fn(answer: &str, expected: &str) -> Result<(Vec<f64>, String), &'static str>,
+}
+
+impl Evaluator for Comparison {
+    fn id(&self) -> &str {
+        self.id
+    }
+
+    fn version(&self) -> &str {
+        "1"
+    }
+
+    fn metrics(&self) -> &[Metric] {
+        self.metrics
+    }
+
+    fn is_by_name_only(&self) -> bool {
+        true
+    }
+
+    fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
+        let (answer, expected) = match both(input, self.metrics) {
+            Ok(both) => both,
+            Err(skipped) => return skipped,
+        };
+        match (self.compare)(answer, expected) {
+            Ok((values, why)) => {
+                let scored = self.metrics.iter().zip(values);
+                scored.map(|(metric, value)| measured(metric, value).because(&why)).collect()
+            }
+            Err(fault) => self.metrics.iter().map(|metric| Score::failed(metric.name, fault)).collect(),
+        }
+    }
+}
 
 /// The answer and the expected answer, or a skipped score for each metric that names what is missing.
 pub(super) fn both<'a>(input: &'a EvalInput, metrics: &[Metric]) -> Result<(&'a str, &'a str), Vec<Score>> {
