@@ -43,7 +43,7 @@ pub use context_relevancy_soft::ContextRelevancySoft;
 pub use cross_tenant_leakage::CrossTenantLeakage;
 pub use groundedness::Groundedness;
 pub use hallucination::Hallucination;
-pub use language_mismatch::{Language, LanguageMismatch, language_of};
+pub use language_mismatch::LanguageMismatch;
 pub use looping::Looping;
 pub use pii_leakage::PiiLeakage;
 pub use prompt_leakage::PromptLeakage;
