@@ -5,6 +5,7 @@
 //! | `config` | which evaluators run, with which thresholds |
 //! | `evaluator` | the trait that every evaluator implements |
 //! | `text` | sentences and words |
+//! | `language` | which language a text is in |
 //! | `model` | inference with the weights that the binary carries |
 //! | `evidence` | what in a context speaks for a sentence |
 //! | `local` | one file an evaluator that runs in the process |
@@ -18,6 +19,7 @@ pub mod text;
 mod config;
 mod evaluator;
 mod evidence;
+mod language;
 mod local;
 mod model;
 mod offline;
@@ -27,7 +29,7 @@ mod run;
 
 pub use config::Config;
 pub use evaluator::{Evaluator, Metric};
-pub use local::{Language, language_of};
+pub use language::{Guess, identify};
 pub use model::{ModelError, Models};
 pub use offline::{OfflineInput, OfflineRow, read_line, score_line};
 pub use registry::{IDS, Registry, RegistryError};

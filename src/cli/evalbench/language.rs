@@ -2,10 +2,10 @@
 
 use super::measure::{Measured, cpu_seconds};
 use super::rows::{Dataset, Row};
-use crate::score::language_of;
+use crate::score::identify;
 use crate::stats::ranking::{FIGURES, Judged, Quality, Ranking};
 
-/// ISO 639-1 and 639-3 codes of one language; Norwegian and Chinese by the name under which they are identified.
+/// ISO 639-1 and 639-3 codes of one language; Chinese and Persian by the name under which they are identified.
 const CODES: &[(&str, &str)] = &[
     ("af", "afr"),
     ("ar", "ara"),
@@ -13,6 +13,7 @@ const CODES: &[(&str, &str)] = &[
     ("be", "bel"),
     ("bg", "bul"),
     ("bn", "ben"),
+    ("bs", "bos"),
     ("ca", "cat"),
     ("cs", "ces"),
     ("cy", "cym"),
@@ -23,9 +24,11 @@ const CODES: &[(&str, &str)] = &[
     ("eo", "epo"),
     ("es", "spa"),
     ("et", "est"),
+    ("eu", "eus"),
     ("fa", "pes"),
     ("fi", "fin"),
     ("fr", "fra"),
+    ("ga", "gle"),
     ("gu", "guj"),
     ("he", "heb"),
     ("hi", "hin"),
@@ -33,20 +36,27 @@ const CODES: &[(&str, &str)] = &[
     ("hu", "hun"),
     ("hy", "hye"),
     ("id", "ind"),
+    ("is", "isl"),
     ("it", "ita"),
     ("ja", "jpn"),
     ("jv", "jav"),
     ("ka", "kat"),
+    ("kk", "kaz"),
     ("kn", "kan"),
     ("ko", "kor"),
     ("la", "lat"),
+    ("lg", "lug"),
     ("lt", "lit"),
     ("lv", "lav"),
+    ("mi", "mri"),
     ("mk", "mkd"),
     ("ml", "mal"),
+    ("mn", "mon"),
     ("mr", "mar"),
+    ("ms", "msa"),
     ("nb", "nob"),
     ("nl", "nld"),
+    ("nn", "nno"),
     ("or", "ori"),
     ("pa", "pan"),
     ("pl", "pol"),
@@ -57,30 +67,52 @@ const CODES: &[(&str, &str)] = &[
     ("sk", "slk"),
     ("sl", "slv"),
     ("sn", "sna"),
+    ("so", "som"),
+    ("sq", "sqi"),
     ("sr", "srp"),
+    ("st", "sot"),
     ("sv", "swe"),
+    ("sw", "swa"),
     ("ta", "tam"),
     ("te", "tel"),
     ("th", "tha"),
     ("tl", "tgl"),
+    ("tn", "tsn"),
     ("tr", "tur"),
+    ("ts", "tso"),
     ("uk", "ukr"),
     ("ur", "urd"),
     ("vi", "vie"),
+    ("xh", "xho"),
     ("yi", "yid"),
+    ("yo", "yor"),
     ("zh", "cmn"),
     ("zu", "zul"),
 ];
 
-/// Accuracy counts an unknown language and a text without an answer as wrong; precision counts what was answered.
-pub fn measure(dataset: &Dataset, rows: &[Row]) -> Measured {
+/// All rows, then each kind of row. Accuracy counts an unknown language and a text without an answer as wrong; precision counts what was answered.
+pub fn measure(dataset: &Dataset, rows: &[Row]) -> Vec<Measured> {
+    let mut kinds: Vec<&str> = rows.iter().filter_map(|row| row.kind.as_deref()).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let of = |kind: &str| {
+        let rows: Vec<&Row> = rows.iter().filter(|row| row.kind.as_deref() == Some(kind)).collect();
+        measured(dataset, &rows, format!("identification of {kind} (recall: answered)"))
+    };
+    let whole =
+        measured(dataset, &rows.iter().collect::<Vec<_>>(), "identification (recall: answered)".to_owned());
+    std::iter::once(whole).chain(kinds.into_iter().map(of)).collect()
+}
+
+fn measured(dataset: &Dataset, rows: &[&Row], metric: String) -> Measured {
     let before = cpu_seconds();
     let mut items = Vec::new();
     let mut answered = Vec::new();
     for (at, row) in rows.iter().enumerate() {
-        let guess = language_of(row.text.as_deref().unwrap_or_default());
+        let guess = identify(row.text.as_deref().unwrap_or_default()).ok();
         let wanted = row.lang.as_deref().and_then(|lang| CODES.iter().find(|(two, _)| *two == lang));
-        let right = guess.is_some_and(|guess| wanted.is_some_and(|(_, three)| guess.code == *three));
+        let code = guess.as_ref().and_then(|guess| guess.code);
+        let right = wanted.is_some_and(|(_, three)| code == Some(three));
         let item = Judged { positive: true, score: 1.0, predicted: right, group: at as u32 };
         if guess.is_some_and(|guess| guess.is_sure) {
             answered.push(item);
@@ -104,7 +136,7 @@ pub fn measure(dataset: &Dataset, rows: &[Row]) -> Measured {
         dataset: dataset.name.clone(),
         evaluator: "language_mismatch".to_owned(),
         version: String::new(),
-        metric: "identification (recall: answered)".to_owned(),
+        metric,
         threshold: None,
         scored: sure.counts().0,
         positives: rows.len(),

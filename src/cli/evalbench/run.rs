@@ -114,7 +114,7 @@ fn one(
     }
     let rows = read(dataset, &args.split, args.limit)?;
     if is_language {
-        return Ok(vec![language::measure(dataset, &rows)]);
+        return Ok(language::measure(dataset, &rows));
     }
     if is_spans {
         return Ok(spans::measure(dataset, &rows, limits)?.into_iter().collect());

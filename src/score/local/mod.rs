@@ -45,7 +45,7 @@ pub use context_relevancy_soft::ContextRelevancySoft;
 pub use cross_tenant_leakage::CrossTenantLeakage;
 pub use groundedness::Groundedness;
 pub use hallucination::Hallucination;
-pub use language_mismatch::{Language, LanguageMismatch, language_of};
+pub use language_mismatch::LanguageMismatch;
 pub use looping::Looping;
 pub use perplexity::Perplexity;
 pub use pii_leakage::pii_leakage;

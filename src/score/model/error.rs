@@ -24,7 +24,7 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    pub(super) fn open(model: &'static str, reason: impl ToString) -> Self {
+    pub(in crate::score) fn open(model: &'static str, reason: impl ToString) -> Self {
         Self::Open { model, reason: reason.to_string() }
     }
 

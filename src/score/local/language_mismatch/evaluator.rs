@@ -1,27 +1,33 @@
 //! The evaluator `language_mismatch`: are question, answer and contexts in one language?
 
-use super::identify::{Guess, Relation, identify, relate};
+use super::relate::{Relation, relate};
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use crate::score::evaluator::{Evaluator, Metric};
+use crate::score::language::{Guess, LANGUAGE_VERSION, identify};
+use crate::score::model::ModelError;
 
 const ID: &str = "language_mismatch";
 const NAME: &str = "same_language";
 const METRICS: &[Metric] = &[Metric { name: NAME, better: Better::Higher, threshold: None }];
 const TOO_SHORT: &str = "text too short to tell the language";
+/// What a guess that is not sure is called.
+const UNKNOWN: &str = "not told";
 /// No more contexts than this are looked at.
 const MAX_CONTEXTS: usize = 16;
 
 /// Fails an item whose answer (`generation`) or most of whose contexts (`retrieval`) are in another language than the
 /// question. Where the language of the question, or of the rest, cannot be told, the score is skipped with the label
 /// `abstain`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct LanguageMismatch;
+#[derive(Debug, Clone, Default)]
+pub struct LanguageMismatch {
+    version: String,
+}
 
 impl LanguageMismatch {
     /// With the languages of this build.
     pub fn new() -> Self {
-        Self
+        Self { version: format!("2-{LANGUAGE_VERSION}") }
     }
 }
 
@@ -31,7 +37,7 @@ impl Evaluator for LanguageMismatch {
     }
 
     fn version(&self) -> &str {
-        "1"
+        &self.version
     }
 
     fn metrics(&self) -> &[Metric] {
@@ -39,17 +45,22 @@ impl Evaluator for LanguageMismatch {
     }
 
     fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
-        vec![judge(input)]
+        vec![judge(input).unwrap_or_else(|error| Score::failed(NAME, &error.to_string()))]
     }
 }
 
-fn judge(input: &EvalInput) -> Score {
-    let Some(question) = input.question.as_deref() else { return Score::skipped(NAME, "question") };
-    let Some(answer) = input.answer.as_deref() else { return Score::skipped(NAME, "answer") };
-    let (asked, answered) = (identify(question), identify(answer));
+/// The language as ISO 639-3 where it is sure, else "not told".
+fn name(guess: &Guess) -> &'static str {
+    guess.code.filter(|_| guess.is_sure).unwrap_or(UNKNOWN)
+}
+
+fn judge(input: &EvalInput) -> Result<Score, &'static ModelError> {
+    let Some(question) = input.question.as_deref() else { return Ok(Score::skipped(NAME, "question")) };
+    let Some(answer) = input.answer.as_deref() else { return Ok(Score::skipped(NAME, "answer")) };
+    let (asked, answered) = (identify(question)?, identify(answer)?);
     let by_answer = relate(&asked, &answered);
-    let contexts: Vec<Guess> =
-        input.contexts.iter().filter_map(|c| c.content.as_deref()).take(MAX_CONTEXTS).map(identify).collect();
+    let contents = input.contexts.iter().filter_map(|c| c.content.as_deref()).take(MAX_CONTEXTS);
+    let contexts: Vec<Guess> = contents.map(identify).collect::<Result<_, _>>()?;
     let count = |relation| contexts.iter().filter(|context| relate(&asked, context) == relation).count();
     let (same, other) = (count(Relation::Same), count(Relation::Other));
     let is_other_retrieved = other > same;
@@ -58,15 +69,15 @@ fn judge(input: &EvalInput) -> Score {
         (Relation::Other, false) => "generation",
         (_, true) => "retrieval",
         (Relation::Same, false) => "none",
-        (Relation::Unknown, false) => return Score::skipped(NAME, TOO_SHORT).labelled("abstain"),
+        (Relation::Unknown, false) => return Ok(Score::skipped(NAME, TOO_SHORT).labelled("abstain")),
     };
     let why = format!(
         "question: {}; answer: {}; contexts: {same} in the question's language, {other} in another, {} not told",
-        asked.name(),
-        answered.name(),
+        name(&asked),
+        name(&answered),
         contexts.len() - same - other
     );
-    Score::verdict(NAME, label == "none").labelled(label).because(why)
+    Ok(Score::verdict(NAME, label == "none").labelled(label).because(why))
 }
 
 #[cfg(test)]

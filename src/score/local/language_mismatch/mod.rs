@@ -3,10 +3,9 @@
 //! | file | what |
 //! |---|---|
 //! | `evaluator` | the evaluator `language_mismatch` |
-//! | `identify` | which language a text is in, and how two texts stand to each other |
+//! | `relate` | how the languages of two texts stand to each other |
 
 mod evaluator;
-mod identify;
+mod relate;
 
 pub use evaluator::LanguageMismatch;
-pub use identify::{Language, language_of};
