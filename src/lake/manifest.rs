@@ -1,4 +1,4 @@
-//! A Delta table: open or create it, list its files, commit one more, replace some by one.
+//! A Delta table: open or create it, list its files, commit one more, replace some by others.
 
 use super::lake::LakeError;
 use super::path::DataPath;
@@ -167,14 +167,14 @@ impl Manifest {
         self.commit(properties, vec![Action::Add(file.add(true))], operation).await
     }
 
-    /// Replaces the files `old` by `new`, or by nothing, in one commit; `dropped` says that rows go for good. False if
-    /// that cannot be because another server has removed some of `old` meanwhile: then nothing has changed.
+    /// Replaces the files `old` by those of `new`, or by nothing, in one commit; `dropped` says that rows go for good.
+    /// False if that cannot be because another server has removed some of `old` meanwhile: then nothing has changed.
     ///
     /// When it returns an error, the commit may or may not be there; the next [`Manifest::refresh`] tells.
     pub async fn replace(
         &mut self,
         old: &HashSet<Path>,
-        new: Option<NewFile>,
+        new: &[NewFile],
         dropped: bool,
     ) -> Result<bool, LakeError> {
         let adds: Vec<Action> = new.iter().map(|file| Action::Add(file.add(dropped))).collect();
@@ -195,7 +195,8 @@ impl Manifest {
             self.in_doubt = true;
             self.refresh().await?;
             let files = self.files()?;
-            let done = match &new {
+            // One commit has all of them, so the first speaks for the others.
+            let done = match new.first() {
                 Some(new) => files.iter().any(|file| file.path == new.path),
                 None => !files.iter().any(|file| old.contains(&file.path)),
             };
@@ -363,7 +364,32 @@ mod tests {
     async fn merge(into: &mut Manifest, tag: u128, old: &HashSet<Path>) -> bool {
         let path = merged_path(Uuid::from_u128(tag));
         let new = put(&into.store, Table::Spans, path, written(), 1).await.unwrap();
-        into.replace(old, Some(new), false).await.unwrap()
+        into.replace(old, &[new], false).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn several_merges_are_one_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = LakeStore::open(&Config::default(), folder.path()).unwrap();
+        let mut one = open(&store).await;
+        for n in 1..=6 {
+            one.append(n, n, written()).await.unwrap();
+        }
+        let before = one.delta.version().unwrap();
+        let old: HashSet<Path> = one.files().unwrap().into_iter().map(|f| f.path).collect();
+        let mut new = Vec::new();
+        for tag in 0..3 {
+            let path = merged_path(Uuid::from_u128(tag));
+            new.push(put(&one.store, Table::Spans, path, written(), 1).await.unwrap());
+        }
+        assert!(one.replace(&old, &new, false).await.unwrap());
+        assert_eq!(one.delta.version().unwrap(), before + 1);
+        let reopened = open(&store).await;
+        assert_eq!((reopened.files().unwrap().len(), reopened.position().await.unwrap()), (3, 6));
+        // Of files that are gone none can be replaced, whatever else is named with them.
+        let mixed = old.into_iter().take(1).chain([merged_path(Uuid::from_u128(0))]).collect();
+        assert!(!one.replace(&mixed, &[], false).await.unwrap());
+        assert_eq!(one.files().unwrap().len(), 3);
     }
 
     /// The library alone would let both succeed, and the rows would be there twice.

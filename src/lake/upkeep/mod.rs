@@ -9,8 +9,9 @@
 //! | `vacuum` | which objects are deleted: a pure function of a listing and the log |
 //! | `run` | the loop, one table and one merge after the other |
 //!
-//! Each merge and each retention step is one Delta commit that removes files and adds at most one, so a crash leaves the
-//! old files or the new one, never both. What a crash leaves behind is no part of any version and is deleted by vacuum.
+//! Each retention step is one Delta commit, and so are the merges of a plan: it removes files and adds those that stand for
+//! them, so a crash leaves the old files or the new ones, never both. What a crash leaves behind is no part of any version
+//! and is deleted by vacuum.
 //! The journal position is an application transaction of the flush commits; these commits do not touch it.
 
 mod compact;

@@ -5,7 +5,7 @@
 //! next round from what the log then says.
 
 use super::super::lake::{Lake, LakeError};
-use super::super::manifest::{self, LogFile, SharedManifest};
+use super::super::manifest::{self, LogFile, NewFile, SharedManifest};
 use super::super::path::merged_path;
 use super::compact;
 use super::merge::{Merge, merge};
@@ -24,6 +24,10 @@ use uuid::Uuid;
 
 /// Vacuum lists every object, so it runs more seldom than the rest; but at least this often.
 const VACUUM_AT_LEAST: Duration = Duration::from_secs(600);
+
+/// Merges share a commit until so much time has passed since the first of them: vacuum of another server takes a file that
+/// waits for its commit much longer for one that nobody needs.
+const COMMIT_AFTER: Duration = Duration::from_secs(60);
 
 /// Looks after the tables of one lake. There must be one in a process, and there may be one in each of several servers
 /// on one bucket.
@@ -151,7 +155,7 @@ impl Upkeep {
         let Some(table) = files.first().map(|file| file.table) else { return Ok(()) };
         let paths: HashSet<Path> = files.iter().map(|file| file.path.clone()).collect();
         let mut manifest = manifest.lock().await;
-        if manifest.replace(&paths, None, true).await? {
+        if manifest.replace(&paths, &[], true).await? {
             self.lake.publish(&manifest).await?;
             let (rows, bytes) = files.iter().fold((0, 0), |(r, b), file| (r + file.rows, b + file.bytes));
             expired(table, rows, bytes);
@@ -160,6 +164,9 @@ impl Upkeep {
     }
 
     /// Merges what is due in one table until nothing is.
+    ///
+    /// One merge after the other; those of a plan share a commit, because each commit is an entry of the log that every
+    /// reader reads until a checkpoint.
     async fn compact(
         &mut self,
         manifest: &SharedManifest,
@@ -177,19 +184,31 @@ impl Upkeep {
             if merges.is_empty() {
                 return Ok(());
             }
+            let (mut waiting, mut since) = (Vec::new(), Instant::now());
             for merge in merges {
                 let inputs: Vec<LogFile> = merge.into_iter().map(|at| files[at].clone()).collect();
-                match self.rewrite(manifest, &inputs, BTreeSet::new(), stop).await {
-                    Ok(true) => {}
-                    // Another server was faster: the next round sees what it did.
-                    Ok(false) => return Ok(()),
+                match self.put_merged(manifest, &inputs, BTreeSet::new(), stop).await {
+                    Ok(rewritten) => waiting.push(rewritten),
                     Err(error) => {
                         if is_of_content(&error) {
                             self.shunned.extend(inputs.into_iter().map(|file| (table, file.file.path)));
                         }
+                        // What was merged before stays merged.
+                        self.commit(manifest, waiting, false).await?;
                         return Err(error);
                     }
                 }
+                if since.elapsed() < COMMIT_AFTER {
+                    continue;
+                }
+                // Another server was faster: the next round sees what it did.
+                if !self.commit(manifest, std::mem::take(&mut waiting), false).await? {
+                    return Ok(());
+                }
+                since = Instant::now();
+            }
+            if !self.commit(manifest, waiting, false).await? {
+                return Ok(());
             }
         }
     }
@@ -203,6 +222,19 @@ impl Upkeep {
         without: BTreeSet<String>,
         stop: &CancellationToken,
     ) -> Result<bool, LakeError> {
+        let dropped = !without.is_empty();
+        let rewritten = self.put_merged(manifest, inputs, without, stop).await?;
+        self.commit(manifest, vec![rewritten], dropped).await
+    }
+
+    /// Puts one file that stands for `inputs`, without the rows of some tenants. It is no part of the table yet.
+    async fn put_merged(
+        &self,
+        manifest: &SharedManifest,
+        inputs: &[LogFile],
+        without: BTreeSet<String>,
+        stop: &CancellationToken,
+    ) -> Result<Rewritten, LakeError> {
         let started = Instant::now();
         let (table, store) = {
             let manifest = manifest.lock().await;
@@ -212,11 +244,10 @@ impl Upkeep {
         for file in inputs {
             bytes.push(store.get(&file.file.path).await?.bytes().await?);
         }
-        let dropped = !without.is_empty();
         let (work, config, stopped) =
             (Merge { table, inputs: bytes, without }, self.lake.config.clone(), stop.clone());
         let merged = tokio::task::spawn_blocking(move || merge(work, &config, &stopped)).await??;
-        let size = merged.written.bytes.len() as u64;
+        let after = merged.written.bytes.len() as u64;
         let arrived = inputs.iter().map(|file| file.arrived).max().unwrap_or_default();
         let new = match merged.written.rows {
             0 => None,
@@ -224,17 +255,35 @@ impl Upkeep {
                 manifest::put(&store, table, merged_path(Uuid::new_v4()), merged.written, arrived).await?,
             ),
         };
-        let old: HashSet<Path> = inputs.iter().map(|file| file.file.path.clone()).collect();
-        let before: u64 = inputs.iter().map(|file| file.file.bytes).sum();
+        let old: Vec<Path> = inputs.iter().map(|file| file.file.path.clone()).collect();
+        let before = inputs.iter().map(|file| file.file.bytes).sum();
+        Ok(Rewritten { old, new, before, after, left_out: merged.left_out, took: started.elapsed() })
+    }
+
+    /// Puts the new files in the place of the old ones, all in one commit; false if another server has removed one of
+    /// the old ones: then nothing has changed, and the new files are left to vacuum.
+    async fn commit(
+        &self,
+        manifest: &SharedManifest,
+        mut rewritten: Vec<Rewritten>,
+        dropped: bool,
+    ) -> Result<bool, LakeError> {
+        if rewritten.is_empty() {
+            return Ok(true);
+        }
+        let old: HashSet<Path> = rewritten.iter().flat_map(|one| one.old.iter().cloned()).collect();
+        let new: Vec<NewFile> = rewritten.iter_mut().filter_map(|one| one.new.take()).collect();
         let mut manifest = manifest.lock().await;
-        if !manifest.replace(&old, new, dropped).await? {
+        if !manifest.replace(&old, &new, dropped).await? {
             return Ok(false);
         }
         self.lake.publish(&manifest).await?;
-        if dropped {
-            expired(table, merged.left_out, before.saturating_sub(size));
-        } else {
-            compacted(table, inputs.len(), before, size, started.elapsed());
+        for one in rewritten {
+            if dropped {
+                expired(manifest.table, one.left_out, one.before.saturating_sub(one.after));
+            } else {
+                compacted(manifest.table, &one);
+            }
         }
         Ok(true)
     }
@@ -278,6 +327,18 @@ impl Upkeep {
     }
 }
 
+/// Files that were written anew as one, which waits for its commit.
+struct Rewritten {
+    old: Vec<Path>,
+    /// None if no row was left.
+    new: Option<NewFile>,
+    /// Bytes of the old files, and of the new one.
+    before: u64,
+    after: u64,
+    left_out: u64,
+    took: Duration,
+}
+
 /// Every counter of upkeep has a value from the start: an alert on a counter that is not there never fires.
 const COUNTERS: &[&str] = &[
     "groundline_compactions_total",
@@ -301,7 +362,8 @@ fn expired(table: Table, rows: u64, bytes: u64) {
     tracing::info!(table = table.name(), rows, bytes, "rows are past their retention and gone");
 }
 
-fn compacted(table: Table, files: usize, read: u64, written: u64, took: Duration) {
+fn compacted(table: Table, one: &Rewritten) {
+    let (files, read, written, took) = (one.old.len(), one.before, one.after, one.took);
     count("groundline_compactions_total", table, 1);
     count("groundline_compaction_files_total", table, files as u64);
     count("groundline_compaction_read_bytes_total", table, read);

@@ -188,3 +188,41 @@ async fn whatever_fails_nothing_is_lost_or_doubled() {
     println!("{stories} faults, the last at call {at}");
     assert!(stories >= 5, "only {stories} faults were tried");
 }
+
+/// Three windows of two files each that have passed, so three merges of one plan, while the store fails from the call
+/// `at` on; gives whether the round reached the failure.
+async fn shared_commit(at: i64, often: i64, late: bool) -> bool {
+    let calls = Arc::new(AtomicI64::new(i64::MAX));
+    let store = Arc::new(Flaky { calls: calls.clone(), often, late, ..Flaky::default() });
+    let settings = Config { compact_window_s: 3_600, ..config() };
+    let mut world = World::new(store, settings).await;
+    for window in 0..3 {
+        world.spans(window * 20..window * 20 + 10, "t", window).await;
+        world.spans(window * 20 + 10..window * 20 + 20, "t", window).await;
+        world.clock.advance(HOUR);
+    }
+    calls.store(at, Ordering::SeqCst);
+    world.round().await;
+    let reached = calls.swap(i64::MAX, Ordering::SeqCst) < 0;
+    assert_eq!(ids(&world.snapshot()).await, once(0..60), "call {at}, {often} times, late {late}");
+    assert_eq!(world.round().await, 0, "call {at}: the loop goes on");
+    assert_eq!((world.files(), ids(&world.snapshot()).await), (3, once(0..60)), "call {at}, late {late}");
+    let (lake, _) = Lake::open_in(&world.store, config(), world.clock.clone(), 7).await.unwrap();
+    let reopened = lake.snapshot(Table::Spans);
+    assert_eq!((reopened.files.len(), ids(&reopened).await), (3, once(0..60)), "call {at}, reopened");
+    reached
+}
+
+/// GROUNDLINE_FAULT_STEP = 1 tries every call here too; by default every third.
+#[tokio::test]
+async fn merges_that_share_a_commit_lose_and_double_nothing() {
+    let step = if std::env::var("GROUNDLINE_FAULT_STEP").is_ok_and(|n| n == "1") { 1 } else { 3 };
+    for (often, late) in [(1, false), (1, true), (3, false), (3, true)] {
+        let mut at = 0;
+        while shared_commit(at, often, late).await {
+            at += step;
+        }
+        println!("{at} calls failed");
+        assert!(at > 10, "only {at} calls failed");
+    }
+}

@@ -103,10 +103,14 @@ async fn old_entries_of_the_log_are_deleted_behind_a_checkpoint() {
     let entries = objects(&store, ".json").await;
     assert!(entries > 110);
     world.round().await;
-    assert!(objects(&store, ".json").await > entries, "nothing is old yet");
+    let more = objects(&store, ".json").await - entries;
+    assert!(
+        (1..=2).contains(&more),
+        "nothing is old yet, and the merges of a plan share a commit: {more} entries more"
+    );
     world.clock.advance(3 * HOUR);
     assert_eq!(world.round_with_vacuum().await, 0);
-    assert!(objects(&store, ".json").await < 40, "{} entries", objects(&store, ".json").await);
+    assert!(objects(&store, ".json").await < 20, "{} entries", objects(&store, ".json").await);
     world.spans(110..111, "t", 0).await;
     assert_eq!(ids(&world.snapshot()).await, once(0..111));
     let (reopened, _) = Lake::open_in(&world.store, config(), world.clock.clone(), 7).await.unwrap();

@@ -3,7 +3,7 @@
 //! Papineni et al. 2002, for one sentence and one reference, without smoothing, as `nltk.translate.bleu_score.sentence_bleu`
 //! computes it.
 
-use super::Comparison;
+use super::{Compared, Comparison};
 use crate::domain::score::Better;
 use crate::score::evaluator::Metric;
 use crate::score::text::{Word, words};
@@ -26,7 +26,7 @@ pub fn bleu() -> Comparison {
     Comparison { id: "bleu", metrics: METRICS, compare }
 }
 
-fn compare(answer: &str, expected: &str) -> Result<(Vec<f64>, String), &'static str> {
+fn compare(answer: &str, expected: &str) -> Compared {
     let (answer, expected) = (limited(answer), limited(expected));
     if answer.is_empty() {
         return Err("the answer has no words");

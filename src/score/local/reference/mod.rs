@@ -22,4 +22,4 @@ pub use document_recall::DocumentRecall;
 pub use rouge::rouge;
 pub use semantic_similarity::AnswerSemanticSimilarity;
 
-use shared::{Comparison, both, measured};
+use shared::{Compared, Comparison, both, measured};

@@ -3,7 +3,7 @@
 //! Lin 2004, as the Python package `rouge-score` computes it without stemming: the F1 of shared words, of shared pairs
 //! of words, and of the longest common subsequence.
 
-use super::Comparison;
+use super::{Compared, Comparison};
 use crate::domain::score::Better;
 use crate::score::evaluator::Metric;
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ pub fn rouge() -> Comparison {
     Comparison { id: "rouge", metrics: METRICS, compare }
 }
 
-fn compare(answer: &str, expected: &str) -> Result<(Vec<f64>, String), &'static str> {
+fn compare(answer: &str, expected: &str) -> Compared {
     let (answer, expected) = (tokens(answer), tokens(expected));
     let common = longest_common_subsequence(&answer, &expected);
     let values = vec![

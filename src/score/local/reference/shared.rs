@@ -4,13 +4,16 @@ use crate::domain::score::Score;
 use crate::domain::trace::EvalInput;
 use crate::score::evaluator::{Evaluator, Metric};
 
+/// A value for each metric, and the reason of all; or what makes them impossible.
+pub type Compared = Result<(Vec<f64>, String), &'static str>;
+
 /// An evaluator by name only that compares the words of the answer with those of the expected answer.
 #[derive(Debug, Clone, Copy)]
 pub struct Comparison {
     pub(super) id: &'static str,
     pub(super) metrics: &'static [Metric],
-    /// A value for each metric, and the reason of all; or what makes them impossible.
-    pub(super) compare: fn(answer: &str, expected: &str) -> Result<(Vec<f64>, String), &'static str>,
+    /// The comparison itself.
+    pub(super) compare: fn(answer: &str, expected: &str) -> Compared,
 }
 
 impl Evaluator for Comparison {
