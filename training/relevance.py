@@ -1,7 +1,7 @@
 """Fine-tunes MiniLM-L6 on (text, question): does the passage contain the answer, does the answer address the question.
 
     python relevance.py train --data DIR --seconds 2300                      # rows and training; resumable
-    python relevance.py train --data DIR --stage 2 --rate 8e-5 --seconds 480   # optional, not in the shipped file: goes on
+    python relevance.py train --data DIR --stage 2 --rate 8e-5 --seconds 720   # optional, not in the shipped file: goes on with the written questions
     python refusal.py --data DIR              # the probe for refusals
     python relevance.py finish --data DIR     # int8 export, and what combine does
     python relevance.py combine --data DIR    # combiner, held-out figures, fixture
@@ -28,11 +28,13 @@ import relevance_combiner as rc
 import relevance_fixture
 import relevance_pairs as rp
 import relevance_replies as rr
+import relevance_written as rw
 from relevance_features import Scorer, row_of
 
 HERE = Path(__file__).parent
 OUTPUT = HERE.parent / "models" / "relevance"
 HEADS = ["context_relevance", "answer_relevance"]
+STAGE_2, EPOCHS_2 = 6000, 3  # rows of the first stage that the second repeats
 FIXTURE = HERE.parent / "tests" / "fixtures" / "relevance.json"
 
 
@@ -94,9 +96,15 @@ def train(args):
         print(f"after {done:.0%}: made {json.dumps(a)} known {json.dumps(b)}", flush=True)
 
     model, name = new_model(), args.name
-    if args.stage == 2:  # goes on from the first stage with the second half and the labelled rows
+    if args.stage == 2:  # goes on from the first stage
         minilm.load(model, args.work / f"{args.name}.pt")
-        name, parts = name + "2", [made[half:] + known]
+        written, unseen = rw.items()
+        data["held"] += unseen
+        held_rows += rows_of(tokens, unseen)
+        new, rest = rows_of(tokens, written), rng.sample(known, len(known)) + made
+        share = STAGE_2 // EPOCHS_2
+        rng.shuffle(rest)
+        name, parts = name + "2", [new + rest[i * share:(i + 1) * share] for i in range(EPOCHS_2)]
     result = minilm.fit(model, lambda epoch: parts[epoch], loss, epochs=len(parts), rate=args.rate, head_rate=5e-4, budget=4096, seed=args.seed,
                         threads=args.threads, seconds=args.seconds, checkpoint=args.work / f"{name}.pt", validate=validate,
                         validate_every=300, label="relevance")
