@@ -3,7 +3,7 @@
 use super::product::{Judgement, Product};
 use super::refusal::RefusalProbe;
 use crate::score::evidence::{content, share_missing};
-use crate::score::model::{ModelError, Models, segments, unit_cosine};
+use crate::score::model::{ModelError, Models, segments, unit_cosine, unit_mean};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -141,6 +141,10 @@ impl Reader {
         if self.kind == Kind::Answer {
             return vec![part.text.to_owned()];
         }
+        if let [only] = part.sentences.as_slice() {
+            // Alone and together it would be the same.
+            return vec![(*only).to_owned()];
+        }
         let mut order: Vec<usize> = (0..part.sentences.len()).collect();
         order.sort_by(|a, b| part.near[*b].total_cmp(&part.near[*a]));
         let mut reads: Vec<String> =
@@ -152,12 +156,7 @@ impl Reader {
     }
 
     fn of_answer(&self, question: &str, part: &Parts<'_>, asked: &[f32]) -> [(&'static str, f64); 7] {
-        let mut sum = vec![0f32; asked.len()];
-        for vector in &part.vectors {
-            sum.iter_mut().zip(vector).for_each(|(total, x)| *total += x);
-        }
-        let length = sum.iter().map(|x| x * x).sum::<f32>().sqrt().max(1e-9);
-        sum.iter_mut().for_each(|x| *x /= length);
+        let whole = unit_mean(&part.vectors);
         let mut near = part.near.clone();
         near.sort_by(f64::total_cmp);
         let (wanted, said) = (content(question), content(part.text));
@@ -172,7 +171,7 @@ impl Reader {
             .collect();
         let chances: Vec<f64> = logits.iter().map(|logit| 1.0 / (1.0 + (-logit).exp())).collect();
         [
-            ("cosine_text", f64::from(unit_cosine(&sum, asked)).max(0.0)),
+            ("cosine_text", f64::from(unit_cosine(&whole, asked)).max(0.0)),
             ("cosine_mean", mean(&near)),
             ("cosine_low", mean(&near[..near.len().min(LOWEST)])),
             ("new_words", new.min(NEW_WORDS) as f64 / NEW_WORDS as f64),
