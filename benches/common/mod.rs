@@ -1,4 +1,4 @@
-//! What both harnesses share: random numbers with a seed, the spans that they make, and what the system says of a process.
+//! What the harnesses share: random numbers with a seed, the spans that they make, and what the system says of a process.
 //!
 //! | file | what |
 //! |---|---|

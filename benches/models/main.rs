@@ -11,6 +11,8 @@ mod answers;
 #[expect(dead_code, reason = "the harnesses share it, and none uses all of it")]
 mod common;
 mod peer;
+#[path = "../common/python.rs"]
+mod python;
 
 use std::process::ExitCode;
 use std::sync::Arc;

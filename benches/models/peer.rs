@@ -1,7 +1,7 @@
 //! ONNX Runtime on the encoder's own file, one instance a core, each with one thread.
 
 use crate::Failed;
-use std::path::PathBuf;
+use crate::python::python;
 use std::process::{Command, Stdio};
 
 const PACKAGES: [&str; 2] = ["onnxruntime", "numpy"];
@@ -10,7 +10,7 @@ const PACKAGES: [&str; 2] = ["onnxruntime", "numpy"];
 pub fn embedded(tokens: usize, batch: usize, instances: usize, seconds: f64) -> Result<f64, Failed> {
     let model = concat!(env!("CARGO_MANIFEST_DIR"), "/models/minilm-l6-v2/model.onnx");
     let numbers = [tokens, batch, instances].map(|n| n.to_string());
-    let output = Command::new(python()?)
+    let output = Command::new(python("import onnxruntime", &PACKAGES)?)
         .args(["-c", include_str!("peer.py"), model])
         .args(numbers)
         .arg(seconds.to_string())
@@ -21,21 +21,4 @@ pub fn embedded(tokens: usize, batch: usize, instances: usize, seconds: f64) -> 
     }
     let rate: f64 = String::from_utf8(output.stdout)?.trim().parse()?;
     if rate > 0.0 { Ok(rate) } else { Err("ONNX Runtime embedded nothing".into()) }
-}
-
-/// A Python that has it; it is installed if it is missing.
-fn python() -> Result<PathBuf, Failed> {
-    let venv = PathBuf::from(std::env::var("HOME")?).join(".cache/groundline-bench-venv");
-    let python = venv.join("bin/python");
-    let asked = Command::new(&python).args(["-c", "import onnxruntime"]).stderr(Stdio::null()).status();
-    if asked.is_ok_and(|status| status.success()) {
-        return Ok(python);
-    }
-    let ran = |command: &mut Command| -> Result<(), Failed> {
-        let status = command.status()?;
-        if status.success() { Ok(()) } else { Err(format!("{command:?} ended with {status}").into()) }
-    };
-    ran(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
-    ran(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(PACKAGES))?;
-    Ok(python)
 }

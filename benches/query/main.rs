@@ -19,6 +19,8 @@ mod common;
 mod fill;
 mod measure;
 mod peers;
+#[path = "../common/python.rs"]
+mod python;
 
 use args::Args;
 use clap::Parser;

@@ -4,9 +4,9 @@ use crate::Failed;
 use crate::cases::Case;
 use crate::fill::Filled;
 use crate::measure::{Peer, timing};
+use crate::python::python;
 use serde::Deserialize;
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// With `pytz`, without which DuckDB gives no timestamps to Python.
@@ -27,7 +27,7 @@ struct Timings {
 
 /// Asks both the same queries.
 pub fn measure(filled: &Filled, cases: &[Case], runs: usize) -> Result<Vec<Peer>, Failed> {
-    let python = python()?;
+    let python = python("import duckdb, chdb, pytz", &PACKAGES)?;
     let cases: Vec<_> =
         cases.iter().map(|c| serde_json::json!({"duckdb": c.duckdb, "chdb": c.chdb})).collect();
     let job =
@@ -54,25 +54,4 @@ pub fn measure(filled: &Filled, cases: &[Case], runs: usize) -> Result<Vec<Peer>
         Peer { name: answer.name.clone(), timings: timings.collect() }
     });
     Ok(peers.collect())
-}
-
-/// A Python that has both; they are installed if it has not.
-fn python() -> Result<PathBuf, Failed> {
-    let venv = PathBuf::from(std::env::var("HOME")?).join(".cache/groundline-bench-venv");
-    let python = venv.join("bin/python");
-    let has = |python: &PathBuf| {
-        let asked =
-            Command::new(python).args(["-c", "import duckdb, chdb, pytz"]).stderr(Stdio::null()).status();
-        asked.is_ok_and(|status| status.success())
-    };
-    if has(&python) {
-        return Ok(python);
-    }
-    let ran = |command: &mut Command| -> Result<(), Failed> {
-        let status = command.status()?;
-        if status.success() { Ok(()) } else { Err(format!("{command:?} ended with {status}").into()) }
-    };
-    ran(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
-    ran(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(PACKAGES))?;
-    Ok(python)
 }
