@@ -1,8 +1,8 @@
 """Fine-tunes MiniLM-L6 to tell whether a premise entails a hypothesis, and writes models/entailment.
 
     python entailment.py train --data DIR                                    # pairs and training; resumable
-    python entailment.py train --data DIR --stage 2 --rate 1e-4 --seconds 900  # optional, not in the shipped file: harder pairs
-    python entailment.py finish --data DIR     # int8 export, combiner, held-out figures
+    python entailment.py train --data DIR --stage 2 --epochs 3 --rate 1e-4 --seconds 3000   # goes on, with the written claims
+    python entailment.py finish --data DIR --stage 2     # int8 export, combiner, held-out figures
     python entailment.py test --data DIR       # the test rows, once, at the very end
 """
 
@@ -20,13 +20,17 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+import entailment_combiner as ec
 import entailment_features as ef
 import entailment_pairs as ep
+import entailment_written as ew
 import minilm
+from entailment_everyday import CASES as EVERYDAY
 
 HERE = Path(__file__).parent
 OUTPUT = HERE.parent / "models" / "entailment"
 TOKEN_WEIGHT = 0.5
+STAGE_2 = 5000  # self-made pairs of each of the two kinds in the second stage
 
 
 def new_model():
@@ -105,6 +109,14 @@ def prepared(args):
     return pickle.loads(path.read_bytes())
 
 
+def everyday(logits):
+    """How many of the plain sentences are judged rightly, and those that are not."""
+    tokens = minilm.Tokens(256)
+    p = probabilities(np.array(logits([minilm.Row(*tokens.pair(c, s)) for c, s, _ in EVERYDAY])))[:, 0]
+    wrong = [f"{v:.2f} {s}" for (_, s, label), v in zip(EVERYDAY, p) if (v > 0.5) != bool(label)]
+    return f"{len(EVERYDAY) - len(wrong)} of {len(EVERYDAY)}; wrong: {wrong}"
+
+
 def train(args):
     data, tokens = prepared(args), minilm.Tokens(256)
     rng = random.Random(args.seed)
@@ -112,7 +124,10 @@ def train(args):
         path = args.work / "entailment-pairs2.pkl"
         if not path.exists():
             path.write_bytes(pickle.dumps(ep.harder_pairs(args.data)))
-        data["pairs"] = pickle.loads(path.read_bytes())
+        written = ew.pairs(tokens, ef.Vectors(args.work / "vectors.npz"))
+        data["rows"] += [p for p in written if not ep.held_out(p.group)]
+        data["held"] = [p for p in data["held"] if not p.kind.startswith("wice-tokens")] + [p for p in written if ep.held_out(p.group)]
+        data["pairs"] = rng.sample(pickle.loads(path.read_bytes()), STAGE_2) + rng.sample(data["pairs"], STAGE_2)
     made = [row_of(tokens, p) for p in data["pairs"]]
     rng.shuffle(made)
     made = made[:args.use]
@@ -120,17 +135,21 @@ def train(args):
     for p in data["rows"]:
         variants[p.row, p.label == 0].append(row_of(tokens, p))
     known = lambda: [rng.choice(v) for _, v in sorted(variants.items())]  # each labelled row once, in one of its windows
-    half = len(made) // 2
-    parts = [made[:half] + known(), made[half:] + known() + (known() if args.stage == 1 else [])]
+    count = args.epochs
+    parts = [made[i * len(made) // count:(i + 1) * len(made) // count] + known() for i in range(count)]
+    if args.stage == 1:
+        parts[-1] += known()
     print(json.dumps({"made": Counter(p.kind for p in data["pairs"]), "labelled": Counter(p.kind for p in data["rows"]),
                       "labels": Counter(p.label for p in data["pairs"]), "check": len(data["check"]), "held": len(data["held"]),
                       "rows": sum(map(len, parts)), "tokens": sum(len(r.ids) for part in parts for r in part)}), flush=True)
     check = rng.sample(data["check"], 500)
-    check_rows, held_rows = ([row_of(tokens, p) for p in part] for part in (check, data["held"]))
+    shown = rng.sample(data["held"], min(1200, len(data["held"])))
+    check_rows, held_rows = ([row_of(tokens, p) for p in part] for part in (check, shown))
 
     def validate(model, done):
         a = report(check, minilm.torch_logits(model, check_rows, half=True))
-        b = report(data["held"], minilm.torch_logits(model, held_rows, half=True))
+        b = report(shown, minilm.torch_logits(model, held_rows, half=True))
+        print(f"everyday: {everyday(lambda rows: minilm.torch_logits(model, rows))}", flush=True)
         print(f"after {done:.0%}: made {json.dumps(a)} labelled {json.dumps(b)}", flush=True)
 
     model = new_model()
@@ -138,9 +157,9 @@ def train(args):
     if args.stage == 2:  # goes on from the first stage
         minilm.load(model, args.work / f"{args.name}.pt")
         name += "2"
-    result = minilm.fit(model, lambda epoch: parts[epoch], loss, epochs=2, rate=args.rate, head_rate=5e-4, budget=4096, seed=args.seed,
+    result = minilm.fit(model, lambda epoch: parts[epoch], loss, epochs=len(parts), rate=args.rate, head_rate=5e-4, budget=4096, seed=args.seed,
                         threads=args.threads, seconds=args.seconds, checkpoint=args.work / f"{name}.pt", validate=validate,
-                        validate_every=420, label="entailment")
+                        validate_every=900, label="entailment")
     validate(model, 1.0)
     print(result)
 
@@ -163,20 +182,18 @@ class Scorer:
         return ef.Context(parts, [self.lengths[s] for s in parts], self.vectors(parts))
 
     def details(self, items, label="rows"):
-        """For each (context, answer sentences): [(sentence, windows, best sentence, cosine, logits of each window)]."""
+        """For each (context, answer sentences): [(sentence, (window, best sentence, cosine), logits)]."""
         self.vectors.add({t for c, a in items for t in (*ef.context_sentences(c), *a)}, label)
         found, rows, places = [], [], []
         for number, (c, answer) in enumerate(items):
             context = self.context(c)
             found.append((context, []))
             for sentence in answer:
-                windows, best, cosine = ef.windows(context, sentence, self.vectors([sentence])[0])
-                found[-1][1].append([sentence, windows, best, cosine, [None] * len(windows)])
-                for w, indices in enumerate(windows):
-                    places.append((number, len(found[-1][1]) - 1, w))
-                    rows.append(self.row(" ".join(context.sentences[i] for i in indices), sentence))
-        for (number, sentence, w), values in zip(places, self.logits(rows)):
-            found[number][1][sentence][4][w] = [float(v) for v in values]
+                window = ef.window(context, sentence, self.vectors([sentence])[0])
+                places.append((number, sentence, window))
+                rows.append(self.row(" ".join(context.sentences[i] for i in window[0]), sentence))
+        for (number, sentence, window), values in zip(places, self.logits(rows)):
+            found[number][1].append((sentence, window, [float(v) for v in values]))
         return found
 
     def row(self, premise, hypothesis):
@@ -184,55 +201,13 @@ class Scorer:
         return minilm.Row(ids, types)
 
     def features(self, items, label="rows"):
-        """(features of the answer, features of each sentence) for each item."""
-        out = []
-        for context, parts in self.details(items, label):
-            rows = [ef.features(context, s, None, logits, (windows, best, cosine)) for s, windows, best, cosine, logits in parts]
-            out.append((ef.response_features(rows), rows))
-        return out
-
-
-def combine(model, features):
-    """P(consistent) by combiner.json."""
-    total = model["bias"]
-    for name, mean, scale, weight in zip(model["features"], model["means"], model["scales"], model["weights"]):
-        total += weight * (features[name] - mean) / scale
-    return 1 / (1 + np.exp(-total))
-
-
-def balanced(labels, positive):
-    labels, positive = np.asarray(labels), np.asarray(positive)
-    return (positive[labels == 1].mean() + (~positive[labels == 0]).mean()) / 2
+        """The features of each sentence, for each item."""
+        return [[ef.features(context, *part) for part in parts] for context, parts in self.details(items, label)]
 
 
 def answers(row):
-    return ef.claims(ef.sentences(row["answer"]) or [row["answer"]])
-
-
-def long_made(data, count, seed):
-    """(context, answer sentences, label, group) from held-out documents: an answer of one to four sentences, of which one may be wrong."""
-    rng = random.Random(f"long-{seed}")
-    docs = [d for d in ep.documents(data) if ep.held_out(d.group) and len(d.good) >= 4]
-    everywhere, out = ep.Everywhere(docs, rng), []
-    while len(out) < count:
-        d = rng.choice(docs)
-        chosen = sorted(rng.sample(d.good, min(len(d.good), rng.choice([1, 2, 2, 3, 4]))))
-        if rng.random() < 0.5:  # a short context
-            low = max(0, chosen[0] - rng.randrange(4))
-            chosen = [i for i in chosen if i - low < 12]
-            context = d.sentences[low:max(chosen) + rng.randrange(1, 5)]
-        else:
-            context = d.sentences
-        parts, label = [ep.reworded(rng, d.sentences[i], rng.choice([0, 1, 2, 3])) for i in chosen], 0
-        if rng.random() < 0.5:
-            k = rng.randrange(len(parts))
-            name, change, _, _ = rng.choices(ep.FACTS, [f[3] for f in ep.FACTS])[0]
-            new = change(rng, parts[k], d.pool, *((everywhere,) if name == "entity" else ()))
-            if not new or new == parts[k]:
-                continue
-            parts[k], label = new, 1
-        out.append((context, parts, label, d.group))
-    return out
+    """What is judged of an answer: all of it at once if it is short, else its sentences."""
+    return [row["answer"]] if len(ef.words(row["answer"])) <= ef.SHORT_WORDS else ef.claims(ef.sentences(row["answer"]) or [row["answer"]])
 
 
 def held_rows(args):
@@ -245,64 +220,18 @@ def held_rows(args):
     for p in pairs:  # the claim, and what is left of it without its marked words
         if p.kind == "wice-kept":
             out["wice_claim"] += [(rows[p.row]["context"], [p.hypothesis], 0), (rows[p.row]["context"], answers(rows[p.row]), 1)]
-    out["made"] = [x[:3] for x in long_made(args.data, 500, args.seed)]
-    return out
-
-
-COMBINED = ["worst_entail_logit", "mean_entail_logit", "worst_contradiction", "worst_containment", "mean_containment", "worst_window_containment",
-            "worst_bigrams", "worst_missing_numbers", "worst_missing_names", "mean_missing_names", "worst_cosine", "worst_negation",
-            "mean_log_words", "log_sentences"]
-
-
-def fit_combiner(sets, features, names, strength):
-    from sklearn.linear_model import LogisticRegression
-    x, y, w = [], [], []
-    for name, rows in sets.items():
-        labels = np.array([r[2] for r in rows])
-        for r, f in zip(rows, features[name]):
-            x.append([f[0][n] for n in names])
-            y.append(1 - r[2])
-            w.append(0.5 / (labels == r[2]).sum())  # each set and each label counts alike
-    x, y, w = np.array(x), np.array(y), np.array(w)
-    w *= len(w) / w.sum()
-    means, scales = np.average(x, axis=0, weights=w), np.sqrt(np.average((x - np.average(x, axis=0, weights=w)) ** 2, axis=0, weights=w)) + 1e-6
-    model = LogisticRegression(C=strength, max_iter=2000).fit((x - means) / scales, y, sample_weight=w)
-    return {"features": names, "means": means.tolist(), "scales": scales.tolist(), "weights": model.coef_[0].tolist(), "bias": float(model.intercept_[0])}
-
-
-def measure(model, sets, features, threshold=None):
-    out = {}
-    for name, rows in sets.items():
-        labels, p = np.array([r[2] for r in rows]), np.array([combine(model, f[0]) for f in features[name]])
-        out[name] = {"n": len(rows), "auroc": round(minilm.auroc(labels, 1 - p), 4),
-                     "auroc_entail_only": round(minilm.auroc(labels, [-f[0]["worst_entail_logit"] for f in features[name]]), 4)}
-        if threshold is not None:
-            out[name]["balanced_accuracy"] = round(float(balanced(labels, p < threshold)), 4)
-    return out
-
-
-def cross_checked(sets, features, names, strength, folds=5):
-    """The combiner's figures where each row is judged by a combiner that did not see it (folds by context)."""
-    where = {name: [int(hashlib.sha256(str(r[0])[:300].encode()).hexdigest(), 16) % folds for r in rows] for name, rows in sets.items()}
-    out = {name: np.zeros(len(rows)) for name, rows in sets.items()}
-    for fold in range(folds):
-        pick = lambda keep: ({n: [r for r, f in zip(rows, where[n]) if (f != fold) == keep] for n, rows in sets.items()},
-                             {n: [x for x, f in zip(features[n], where[n]) if (f != fold) == keep] for n in sets})
-        model = fit_combiner(*pick(True), names, strength)
-        for n in sets:
-            for i, f in enumerate(where[n]):
-                if f == fold:
-                    out[n][i] = combine(model, features[n][i][0])
-    return out
+    return {**out, **ew.answers(args.seed)}
 
 
 def finish(args):
     data, tokens = prepared(args), minilm.Tokens(256)
     model = minilm.load(new_model(), args.work / f"{args.name}{args.stage if args.stage > 1 else ''}.pt")
     rng = random.Random(args.seed)
-    calibration = [row_of(tokens, p) for p in rng.sample(data["pairs"], 350) + rng.sample(data["rows"], 150)]
+    written = ew.pairs(tokens, ef.Vectors(args.work / "vectors.npz"))
+    calibration = [row_of(tokens, p) for p in rng.sample(data["pairs"], 200) + rng.sample(data["rows"], 150) + rng.sample(written, 150)]
     calibration += [minilm.Row(*tokens.pair(t, u)) for t in ("", "Yes.", "a " * 300, "1, 2, 3, " * 60) for u in ("No.", "x", "42 is the answer.")]
     minilm.export(model, calibration, OUTPUT / "model.onnx")
+    data["held"] += rng.sample([p for p in written if ep.held_out(p.group)], 1500)
     held = data["held"] + data["check"]
     rows = [row_of(tokens, p) for p in held]
     exact, small = minilm.torch_logits(model, rows), minilm.onnx_logits(OUTPUT / "model.onnx", rows)
@@ -311,45 +240,44 @@ def finish(args):
                                    "int8": {"labelled": report(held[:n], small[:n]), "made": report(held[n:], small[n:])},
                                    "probability_moved_mean": float(np.abs(probabilities(exact) - probabilities(small)).mean())}}
     print(json.dumps(measured, indent=1), flush=True)
+    print(f"everyday: {everyday(lambda rows: minilm.onnx_logits(OUTPUT / 'model.onnx', rows))}", flush=True)
+    (OUTPUT / "measured.json").write_text(json.dumps(measured, indent=1) + "\n")
+    measure(args)
+
+
+def measure(args):
+    """The features of the held-out rows with the exported file, and the combiner."""
     scorer, sets = Scorer(args), held_rows(args)
     features = {name: scorer.features([r[:2] for r in rows], name) for name, rows in sets.items()}
     (args.work / "entailment-held.pkl").write_bytes(pickle.dumps((sets, features)))
-    choose(args, measured)
+    choose(args)
 
 
-def choose(args, measured=None):
+def choose(args):
     """The combiner from the stored features of the held-out rows."""
     sets, features = pickle.loads((args.work / "entailment-held.pkl").read_bytes())
     path = OUTPUT / "measured.json"
-    measured = measured or json.loads(path.read_text())
+    measured = json.loads(path.read_text())
     best = None
-    for strength in (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3):
-        p = cross_checked(sets, features, COMBINED, strength)
-        mean = np.mean([minilm.auroc([r[2] for r in rows], 1 - p[n]) for n, rows in sets.items()])
-        print(strength, round(float(mean), 4), {n: round(minilm.auroc([r[2] for r in rows], 1 - p[n]), 3) for n, rows in sets.items()})
+    for strength in (0.0003, 0.001, 0.003, 0.01, 0.03):
+        p = ec.cross_checked(sets, features, strength)
+        figures = {n: ec.measure([r[2] for r in rows], p[n], ec.THRESHOLD) for n, rows in sets.items()}
+        mean = np.mean([f["auroc"] for f in figures.values()])
+        print(strength, round(float(mean), 4), {n: f["auroc"] for n, f in figures.items()})
         if best is None or mean > best[0] + 0.001:
-            best = mean, strength, p
-    _, strength, p = best
-    model = fit_combiner(sets, features, COMBINED, strength)
-    # Platt scaling on the cross-checked scores undoes the shrinking; it is folded into weights and bias.
-    z = {n: np.log(v / (1 - v)) for n, v in p.items()}
-    platt = fit_combiner(sets, {n: [({"z": x},) for x in v] for n, v in z.items()}, ["z"], 1000.0)
-    slope = platt["weights"][0] / platt["scales"][0]
-    shift = platt["bias"] - slope * platt["means"][0]
-    model["weights"] = [slope * w for w in model["weights"]]
-    model["bias"] = slope * model["bias"] + shift
-    p = {n: 1 / (1 + np.exp(-(slope * v + shift))) for n, v in z.items()}
-    grid = np.linspace(0.05, 0.95, 181)
-    scores = [np.mean([balanced([r[2] for r in rows], p[n] < t) for n, rows in sets.items()]) for t in grid]
-    model["threshold"] = round(float(grid[int(np.argmax(np.convolve(scores, np.ones(9) / 9, "same")))]), 3)
-    model["calibration"] = {"target": "P(consistent) where each held-out set and each label counts alike", "strength": strength,
-                            "rows": {n: len(rows) for n, rows in sets.items()}}
+            best = mean, strength, figures
+    _, strength, figures = best
+    model = ec.fit(sets, features, strength)
+    model["threshold"] = ec.THRESHOLD
+    model["calibration"] = {"target": "P(supported) of a sentence, where each label counts alike", "strength": strength,
+                            "rows": {n: len(rows) for n, rows in sets.items()}, "share": ec.SHARE}
     (OUTPUT / "combiner.json").write_text(json.dumps(model, indent=1) + "\n")
-    measured["held_out_answers"] = {n: {"n": len(rows), "positive": sum(r[2] for r in rows), "auroc": round(minilm.auroc([r[2] for r in rows], 1 - p[n]), 4),
-                                        "auroc_entailment_alone": round(minilm.auroc([r[2] for r in rows], [-f[0]["worst_entail_logit"] for f in features[n]]), 4),
-                                        "balanced_accuracy": round(float(balanced([r[2] for r in rows], p[n] < model["threshold"])), 4)} for n, rows in sets.items()}
+    for n, rows in sets.items():
+        worst = [-min(x["entail_logit"] for x in f) for f in features[n]]
+        figures[n]["auroc_entailment_alone"] = round(minilm.auroc([r[2] for r in rows], worst), 4)
+    measured["held_out_answers"] = figures
     path.write_text(json.dumps(measured, indent=1) + "\n")
-    print(json.dumps(measured["held_out_answers"], indent=1), model["threshold"], dict(zip(model["features"], np.round(model["weights"], 2))))
+    print(json.dumps(figures, indent=1), dict(zip(model["features"], np.round(model["weights"], 2))))
 
 
 TESTS = ["mtrag_human", "wice_claim", "summedits", "fever_symmetric", "begin", "faithdial_audit", "q2_wow", "factcheckgpt_stance", "fib"]
@@ -363,12 +291,10 @@ def test(args):
         start = time.time()
         rows = ep.load_rows(args.data, f"groundedness/{name}", ("test",))
         features = scorer.features([(r["context"], answers(r)) for r in rows], name)
-        labels, p = np.array([r["label"] for r in rows]), np.array([combine(model, f[0]) for f in features])
-        grid = np.unique(p)
-        out[name] = {"n": len(rows), "auroc": round(minilm.auroc(labels, 1 - p), 4), "balanced_accuracy": round(float(balanced(labels, p < model["threshold"])), 4),
-                     "best_possible_balanced_accuracy": round(float(max(balanced(labels, p < t) for t in grid[::max(1, len(grid) // 400)])), 4),
-                     "auroc_entailment_alone": round(minilm.auroc(labels, [-f[0]["worst_entail_logit"] for f in features]), 4),
-                     "auroc_containment_alone": round(minilm.auroc(labels, [-f[0]["mean_containment"] for f in features]), 4),
+        labels, p = [r["label"] for r in rows], [ec.supported(model, f) for f in features]
+        out[name] = {**ec.measure(labels, p, model["threshold"]),
+                     "auroc_entailment_alone": round(minilm.auroc(labels, [-min(x["entail_logit"] for x in f) for f in features]), 4),
+                     "auroc_containment_alone": round(minilm.auroc(labels, [-np.mean([x["containment"] for x in f]) for f in features]), 4),
                      "seconds": round(time.time() - start)}
         print(name, out[name], flush=True)
     path = OUTPUT / "measured.json"
@@ -383,13 +309,13 @@ def fixture(args):
     scorer, model, out = Scorer(args), json.loads((OUTPUT / "combiner.json").read_text()), []
     items = [(c, answers({"answer": a})) for c, a in CASES]
     rounded = lambda values: {k: round(float(v), 5) for k, v in values.items()}
-    for (c, a), (context, parts), (whole, each) in zip(CASES, scorer.details(items), scorer.features(items)):
+    for (c, a), (context, parts), each in zip(CASES, scorer.details(items), scorer.features(items)):
         out.append({"context": c, "answer": a, "context_sentences": context.sentences, "context_tokens": context.lengths,
                     "answer_sentences": [
-                        {"text": s, "windows": windows, "best_sentence": best, "cosine": round(cosine, 4), "chosen_window": ef.best_window(logits)[0],
-                         "logits": [[round(v, 4) for v in row] for row in logits], "features": rounded(f)}
-                        for (s, windows, best, cosine, logits), f in zip(parts, each)],
-                    "features": rounded(whole), "probability": round(float(combine(model, whole)), 5)})
+                        {"text": s, "window": window, "best_sentence": best, "cosine": round(cosine, 4),
+                         "logits": [round(v, 4) for v in logits], "features": rounded(f)}
+                        for (s, (window, best, cosine), logits), f in zip(parts, each)],
+                    "probability": round(ec.supported(model, each), 5)})
         print(round(out[-1]["probability"], 3), a)
     path = HERE.parent / "tests" / "fixtures" / "entailment.json"
     path.write_text(json.dumps({"about": "training/entailment.py fixture; logits are entailment, neutral, contradiction of the int8 file in ONNX Runtime",
@@ -398,11 +324,12 @@ def fixture(args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=["train", "finish", "choose", "fixture", "test"])
+    parser.add_argument("step", choices=["train", "finish", "measure", "choose", "fixture", "test"])
     parser.add_argument("--data", required=True, type=Path)
     parser.add_argument("--work", default=Path.home() / ".cache" / "train" / "work", type=Path, help="folder for intermediate files")
     parser.add_argument("--name", default="entailment")
     parser.add_argument("--stage", type=int, default=1, choices=[1, 2])
+    parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--made", type=int, default=46000)
     parser.add_argument("--use", type=int, default=42000, help="of the made pairs, as many as time allows")
     parser.add_argument("--facts", type=int, default=13000)
@@ -412,7 +339,7 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
-    {"train": train, "finish": finish, "choose": choose, "fixture": fixture, "test": test}[args.step](args)
+    {"train": train, "finish": finish, "measure": measure, "choose": choose, "fixture": fixture, "test": test}[args.step](args)
 
 
 if __name__ == "__main__":

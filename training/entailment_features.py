@@ -11,7 +11,7 @@ Definitions
 * content word: a word that is not in STOP_WORDS. Contents of a text are compared as sets of stems.
 * rank of a context sentence for an answer sentence: the greater of the cosine of their MiniLM vectors (below 0 counts as 0)
   and the share of the answer sentence's content stems that it has.
-* window: see `windows`.
+* window: see `window`.
 """
 
 import hashlib
@@ -22,8 +22,9 @@ from pathlib import Path
 
 import numpy as np
 
-WINDOW_TOKENS, JOINED_TOKENS, WINDOWS, JOINED_SENTENCES = 160, 200, 3, 4
+WINDOW_TOKENS, WINDOW_SENTENCES = 128, 8
 MAX_CONTEXT_SENTENCES = 2000
+SHORT_WORDS = 40
 
 STOP_WORDS = frozenset("""a about above after again all also although am an and any are as at be because been before being
 below between both but by can could did do does doing down during each either else ever every few for from further had has
@@ -45,6 +46,7 @@ NUMBER_WORDS = {w: str(n) for n, w in enumerate(
         "twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
 
 WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
+CITATION = re.compile(r"\[[0-9]{1,3}(?: ?[,;\u2013-] ?[0-9]{1,3})*\]")
 NUMBER = re.compile(r"[0-9](?:[0-9]|[.,](?=[0-9]))*")
 ENDINGS = ("ies", "ied", "ing", "ed", "es", "s", "e", "y")
 
@@ -87,7 +89,8 @@ def one_spelling(number):
 
 
 def digits(text):
-    return {one_spelling(m.group()) for m in NUMBER.finditer(text)}
+    """Numbers in digits; those of citations such as [1] or [2, 3] are none."""
+    return {one_spelling(m.group()) for m in NUMBER.finditer(CITATION.sub(" ", text))}
 
 
 def numbers(text):
@@ -202,52 +205,30 @@ class Context:
         self.numbers = set().union(*(numbers(s) for s in self.sentences))
 
 
-def grown(lengths, centre, limit):
-    """The range of sentences around `centre`: the next one, then the one before, and so on, while they fit."""
-    first = last = centre
-    total = lengths[centre]
-    while True:
-        before = total
-        if last + 1 < len(lengths) and total + lengths[last + 1] <= limit:
-            last += 1
-            total += lengths[last]
-        if first > 0 and total + lengths[first - 1] <= limit:
-            first -= 1
-            total += lengths[first]
-        if total == before:
-            return list(range(first, last + 1))
-
-
-def windows(context, sentence, vector):
-    """(indices of the sentences of each window, best sentence, greatest cosine).
-
-    A context of at most WINDOW_TOKENS is one window. Otherwise: sentences from the highest rank on (ties: the earlier
-    first); each that is in no window yet grows into one, up to WINDOWS; then the JOINED_SENTENCES highest, in their order
-    in the text, as many from the top as fit in JOINED_TOKENS, if no window holds them all.
-    """
+def ranked(context, sentence, vector):
+    """(indices of the context's sentences from the highest rank on, ties: the earlier first; the greatest cosine)."""
     cosines = np.maximum(context.vectors @ vector, 0.0)
     wanted = content(sentence)
     shares = np.array([len(wanted & c) / len(wanted) if wanted else 0.0 for c in context.contents])
     ranks = np.maximum(cosines, shares)
-    order = sorted(range(len(ranks)), key=lambda i: (-round(float(ranks[i]), 4), i))
-    top = float(cosines.max())
-    if sum(context.lengths) <= WINDOW_TOKENS:
-        return [list(range(len(ranks)))], order[0], top
-    found = []
+    return sorted(range(len(ranks)), key=lambda i: (-round(float(ranks[i]), 4), i)), float(cosines.max())
+
+
+def window(context, sentence, vector, limit=WINDOW_TOKENS):
+    """(indices of the window's sentences, best sentence, greatest cosine).
+
+    A context of at most `limit` tokens is the window. Otherwise the WINDOW_SENTENCES sentences of the highest rank that fit in
+    it together, in their order in the text; the first of them in any case.
+    """
+    order, top = ranked(context, sentence, vector)
+    if sum(context.lengths) <= limit:
+        return list(range(len(order))), order[0], top
+    chosen, total = [], 0
     for i in order:
-        if len(found) == WINDOWS:
-            break
-        if not any(i in w for w in found):
-            found.append(grown(context.lengths, i, WINDOW_TOKENS))
-    joined, total = [], 0
-    for i in order[:JOINED_SENTENCES]:
-        if not joined or total + context.lengths[i] <= JOINED_TOKENS:
-            joined.append(i)
+        if not chosen or (len(chosen) < WINDOW_SENTENCES and total + context.lengths[i] <= limit):
+            chosen.append(i)
             total += context.lengths[i]
-    joined.sort()
-    if not any(set(joined) <= set(w) for w in found):
-        found.append(joined)
-    return found, order[0], top
+    return sorted(chosen), order[0], top
 
 
 def claims(parts):
@@ -259,7 +240,7 @@ def claims(parts):
 # ----------------------------------------------------------------------------------------------------------- features
 
 FEATURES = ["entail_logit", "contradiction", "containment", "window_containment", "bigrams", "missing_numbers",
-            "missing_names", "cosine", "negation", "log_words"]
+            "missing_names", "cosine", "negation", "log_words", "log_context"]
 
 
 def softmax(logits):
@@ -272,15 +253,8 @@ def clipped_logit(p):
     return math.log(p / (1 - p))
 
 
-def best_window(logits):
-    """Index of the window with the greatest probability of entailment, and the probabilities there."""
-    p = [softmax(np.asarray(row, np.float64)) for row in logits]
-    best = max(range(len(p)), key=lambda i: p[i][0])
-    return best, p[best]
-
-
 def plain_features(context, sentence, window, best_sentence, cosine):
-    """The features that need no cross-encoder, for the window (indices) that it chose."""
+    """The features that need no cross-encoder, for a window (indices)."""
     wanted = content(sentence)
     near = set().union(*(context.contents[i] for i in window))
     found = words(sentence)
@@ -293,24 +267,13 @@ def plain_features(context, sentence, window, best_sentence, cosine):
         "cosine": cosine,
         "negation": float(negated(sentence) != negated(context.sentences[best_sentence])),
         "log_words": math.log(1 + len(found)),
+        "log_context": math.log(1 + len(context.sentences)),
     }
 
 
-def features(context, sentence, vector, logits, found=None):
-    """All features of one answer sentence; `logits` (entailment, neutral, contradiction) of each of its windows."""
-    found, best_sentence, cosine = found or windows(context, sentence, vector)
-    best, p = best_window(logits)
+def features(context, sentence, found, logits):
+    """All features of one answer sentence; `found` is its window, `logits` are (entailment, neutral, contradiction)."""
+    indices, best_sentence, cosine = found
+    p = softmax(np.asarray(logits, np.float64))
     return {"entail_logit": clipped_logit(p[0]), "contradiction": float(p[2]),
-            **plain_features(context, sentence, found[best], best_sentence, cosine)}
-
-
-def response_features(rows):
-    """Features of a whole answer: for each, the worst over the sentences and the mean, and log(1 + sentences)."""
-    worst_is_high = {"contradiction", "missing_numbers", "missing_names", "negation", "log_words"}
-    out = {}
-    for name in FEATURES:
-        values = [r[name] for r in rows]
-        out[f"worst_{name}"] = max(values) if name in worst_is_high else min(values)
-        out[f"mean_{name}"] = sum(values) / len(values)
-    out["log_sentences"] = math.log(1 + len(rows))
-    return out
+            **plain_features(context, sentence, indices, best_sentence, cosine)}

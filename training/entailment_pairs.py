@@ -836,6 +836,9 @@ def invented(count, seed):
 
 # --------------------------------------------------------------------------------------------------- labelled rows
 
+WINDOW_LIMITS = (ef.WINDOW_TOKENS, 200)  # tokens; wider ones than the product's too, so that the model bears both
+
+
 def labelled(data, vectors, tokens):
     """(training pairs, rows) of the labelled sets; windows as the product chooses them."""
     out = []
@@ -845,8 +848,8 @@ def labelled(data, vectors, tokens):
         return ef.Context(s, [len(tokens.plain(x).ids) for x in s], vectors(s))
 
     def chosen(context, sentence):
-        found, best, _ = ef.windows(context, sentence, vectors([sentence])[0])
-        return [" ".join(context.sentences[i] for i in w) for w in found]
+        found = [ef.window(context, sentence, vectors([sentence])[0], limit)[0] for limit in WINDOW_LIMITS]
+        return list(dict.fromkeys(" ".join(context.sentences[i] for i in w) for w in found))
 
     for r in load_rows(data, "groundedness/fever_symmetric"):
         for premise, answer in ((tidy(r["context"]), tidy(r["answer"])), (r["context"], r["answer"])):

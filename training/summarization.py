@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 
 import entailment
+import entailment_combiner as ec
 import entailment_features as ef
 import minilm
 
-BINS, NEAREST = 10, 12
+BINS, NEAREST, STRENGTH = 10, 12, 0.003
 OUTPUT = Path(__file__).parent.parent / "models" / "entailment" / "summarization.json"
 
 
@@ -50,7 +51,7 @@ def main():
     parser.add_argument("--data", required=True, type=Path)
     parser.add_argument("--work", default=Path.home() / ".cache" / "train" / "work", type=Path)
     parser.add_argument("--model", default=OUTPUT.parent / "model.onnx", type=Path)
-    parser.add_argument("--rows", type=int, default=150, help="of each held-out set")
+    parser.add_argument("--rows", type=int, default=40, help="of each held-out set, at most")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
@@ -58,12 +59,13 @@ def main():
     for name, rows in entailment.held_rows(args).items():
         sets[name] = rng.sample(rows, min(len(rows), args.rows))
         values = features(args, sets[name])
-        held[name] = [({f"bin_{b}": float(v[b]) for b in range(BINS)}, None) for v in values]
+        held[name] = [[{f"bin_{b}": float(v[b]) for b in range(BINS)}] for v in values]
     names = [f"bin_{b}" for b in range(BINS)]
-    p = entailment.cross_checked(sets, held, names, 0.1)
-    model = entailment.fit_combiner(sets, held, names, 0.1)
+    p = ec.cross_checked(sets, held, STRENGTH, names)
+    model = ec.fit(sets, held, STRENGTH, names)
     grid = np.linspace(0.05, 0.95, 181)
-    scores = [np.mean([entailment.balanced([r[2] for r in rows], p[n] < t) for n, rows in sets.items()]) for t in grid]
+    figure = lambda n, rows, t: ec.measure([r[2] for r in rows], p[n], t)["balanced_accuracy"]
+    scores = [np.mean([figure(n, rows, t) for n, rows in sets.items()]) for t in grid]
     model["threshold"] = round(float(grid[int(np.argmax(np.convolve(scores, np.ones(9) / 9, "same")))]), 3)
     model["held_out"] = {n: {"n": len(rows), "auroc": round(minilm.auroc([r[2] for r in rows], 1 - p[n]), 4)}
                          for n, rows in sets.items()}

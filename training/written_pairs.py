@@ -12,7 +12,8 @@ Claims (claims-*.txt):                          Questions (questions-*.txt):
     ? one that says more than it, [[here]]          a- an answer that does not
     * one that claims nothing (an offer, thanks)
 
-The words in [[ ]] are the unsupported ones.
+The words in [[ ]] are the unsupported ones. A file more-NAME.txt has more claims for the blocks of claims-NAME.txt, without their
+contexts; together true claims are near to the context's words as often as far from them, and false ones too.
 """
 
 import re
@@ -64,7 +65,7 @@ def claim(line):
     return Claim(plain, kind, marks)
 
 
-def block(name, genre, lines):
+def block(name, genre, lines, alone=True):
     out, body, below = Written(name, genre), [], False
     for line in lines:
         if line.strip() == "---":
@@ -85,20 +86,20 @@ def block(name, genre, lines):
     if out.turns:
         if out.context or out.claims or not (out.passages or out.answers):
             raise ValueError("a question needs passages or answers, and nothing else")
-    elif not out.context or not out.claims:
+    elif (alone and not out.context) or not out.claims:
         raise ValueError("a context without claims, or claims without a context")
     return out
 
 
 def read(path):
     """(blocks, faults) of a file."""
-    genre = re.sub(r"^(claims|questions)-|(-\d+)?$", "", path.stem)
+    genre = re.sub(r"^(claims|questions|more)-|(-\d+)?$", "", path.stem)
     found, faults, name, lines = [], [], None, []
     for line in [*path.read_text(encoding="utf-8").split("\n"), "=== end"]:
         if line.startswith("==="):
             if name is not None:
                 try:
-                    found.append(block(name, genre, lines))
+                    found.append(block(name, genre, lines, not path.stem.startswith("more-")))
                 except (ValueError, IndexError) as fault:
                     faults.append(f"{path.name}: {name}: {fault}")
             name, lines = line[3:].strip(), []
@@ -109,7 +110,12 @@ def read(path):
 
 def everything(kind):
     """All blocks of the files whose names begin with `kind`; faulty ones are left out."""
-    return [b for path in sorted(FOLDER.glob(f"{kind}-*.txt")) for b in read(path)[0]]
+    found = [b for path in sorted(FOLDER.glob(f"{kind}-*.txt")) for b in read(path)[0]]
+    if kind == "claims":
+        of = {b.group: b for b in found}
+        for more in (b for path in sorted(FOLDER.glob("more-*.txt")) for b in read(path)[0]):
+            of[more.group].claims += more.claims
+    return found
 
 
 def main():

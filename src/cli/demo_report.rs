@@ -75,7 +75,7 @@ fn scenarios(known: &[Known]) -> String {
 
 async fn show(sql: &Sql, title: &str, query: &str) -> Result<(), String> {
     let (schema, batches) = sql.collect(query).await.map_err(|e| format!("{title}: {e}"))?;
-    let table = encode(Format::Table, &schema, &batches).map_err(|e| e.to_string())?;
+    let table = encode(Format::Table, &schema, &batches, usize::MAX).map_err(|e| e.to_string())?;
     println!("\n{title}\n{}", String::from_utf8_lossy(&table).trim_end());
     Ok(())
 }

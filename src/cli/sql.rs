@@ -66,7 +66,7 @@ pub async fn run(args: SqlArgs) -> ExitCode {
         None => online(&args.url, args.token.as_deref(), &args.query).await,
     };
     let written = answer.and_then(|(schema, batches)| {
-        let bytes = encode(format, &schema, &batches).map_err(|e| e.to_string())?;
+        let bytes = encode(format, &schema, &batches, usize::MAX).map_err(|e| e.to_string())?;
         let mut out = std::io::stdout().lock();
         let is_text = matches!(format, Format::Table | Format::Json | Format::Csv);
         let end: &[u8] = if is_text && !bytes.ends_with(b"\n") { b"\n" } else { b"" };

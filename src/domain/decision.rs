@@ -19,7 +19,7 @@ names!(
         OverBudget = "over_budget",
         /// The item waited too long.
         Expired = "expired",
-        /// Every attempt failed.
+        /// Every attempt failed, or the evaluators took too long together.
         Failed = "failed",
         /// All scores are stored.
         Scored = "scored",

@@ -1,6 +1,6 @@
 //! What log records say of a span, added to what the span says itself.
 
-use super::message::{Message, question_of, system_of, tool_calls_of};
+use super::message::{Message, Part, ToolCall, answer_of, question_of, system_of};
 use super::span::{Llm, Operation};
 
 fn fill<T: Clone>(slot: &mut Option<T>, value: &Option<T>) {
@@ -16,63 +16,124 @@ fn fill<T: Clone>(slot: &mut Option<T>, value: &Option<T>) {
 /// filled only where the span says nothing. Question, system prompt, answer, tool calls and finish reasons follow the
 /// messages again.
 pub fn merge_content(into: &mut Llm, from: &Llm) {
-    if into.operation == Operation::Other {
-        into.operation = from.operation;
-    }
-    if into.dialect == super::span::Dialect::None {
-        into.dialect = from.dialect;
-    }
-    merge_input(into, from);
-    merge_output(into, from);
-    if into.documents != from.documents {
-        into.documents.extend(from.documents.iter().cloned());
-    }
-    merge_scalars(into, from);
-    into.derive_from_messages();
+    merge_contents(into, std::slice::from_ref(from));
 }
 
-/// Adds messages and says whether anything changed. A list that begins as the present one does is the same
-/// conversation once more, and the longer of the two is kept: an attribute may be cut where an event is not.
-fn append(into: &mut Vec<Message>, from: &[Message]) -> bool {
+/// As [`merge_content`] for each of `records` in turn. What follows from the messages grows with them: to derive it anew
+/// for every record would cost the square of their number.
+pub fn merge_contents(into: &mut Llm, records: &[Llm]) {
+    let mut known = Known::default();
+    for (at, from) in records.iter().enumerate() {
+        if into.operation == Operation::Other {
+            into.operation = from.operation;
+        }
+        if into.dialect == super::span::Dialect::None {
+            into.dialect = from.dialect;
+        }
+        merge_input(into, from, &mut known);
+        merge_output(into, from, &mut known);
+        if into.documents != from.documents {
+            into.documents.extend(from.documents.iter().cloned());
+        }
+        let (no_calls, no_reasons) = (into.tool_calls.is_empty(), into.finish_reasons.is_empty());
+        merge_scalars(into, from);
+        // Once is enough: what is empty after it is not in the messages, and what they gain is added above.
+        if at == 0 {
+            into.derive_from_messages();
+        }
+        // What a record says under keys of its own need not follow from the messages.
+        known.calls &= no_calls == into.tool_calls.is_empty();
+        known.reasons &= no_reasons == into.finish_reasons.is_empty();
+    }
+}
+
+/// What the records before have shown of the span.
+#[derive(Default)]
+struct Known {
+    /// Question and system prompt are those of the input messages, where these have some.
+    input: bool,
+    /// The answer is that of the output messages, where these have one.
+    output: bool,
+    /// The system prompt is the one of the input messages.
+    system: bool,
+    /// The tool calls are those of the output messages.
+    calls: bool,
+    /// The finish reasons are those of the output messages.
+    reasons: bool,
+}
+
+/// Adds messages and gives the place of the first new one; none if nothing changed. A list that begins as the present
+/// one does is the same conversation once more, and the longer of the two is kept: an attribute may be cut where an
+/// event is not.
+fn append(into: &mut Vec<Message>, from: &[Message]) -> Option<usize> {
     if from.is_empty() || *into == from {
-        return false;
+        return None;
     }
     if from.len() > 1 && into.first() == from.first() {
         if from.len() <= into.len() {
-            return false;
+            return None;
         }
         into.clear();
     }
+    let start = into.len();
     into.extend_from_slice(from);
-    true
+    Some(start)
 }
 
-fn merge_input(into: &mut Llm, from: &Llm) {
-    if !append(&mut into.input_messages, &from.input_messages) {
-        return;
-    }
+fn merge_input(into: &mut Llm, from: &Llm, known: &mut Known) {
+    let Some(start) = append(&mut into.input_messages, &from.input_messages) else { return };
+    // The first time all messages count, later the new ones alone.
+    let start = if std::mem::replace(&mut known.input, true) { start } else { 0 };
+    let new = &into.input_messages[start..];
     // Not cleared first: a question from an attribute of its own outlives messages that ask nothing.
-    into.question = question_of(&into.input_messages).or(into.question.take());
-    into.system_prompt = system_of(&into.input_messages).or(into.system_prompt.take());
+    into.question = question_of(new).or(into.question.take());
+    match system_of(new) {
+        Some(more) => {
+            let before = into.system_prompt.take().filter(|_| start > 0 && known.system);
+            into.system_prompt = Some(match before {
+                Some(before) => before + "\n" + &more,
+                None => more,
+            });
+            known.system = true;
+        }
+        None => known.system &= start > 0,
+    }
 }
 
-fn merge_output(into: &mut Llm, from: &Llm) {
-    let derived = tool_calls_of(&into.output_messages) == into.tool_calls;
-    let reasons = |llm: &Llm| -> Vec<String> {
-        llm.output_messages.iter().filter_map(|message| message.finish_reason.clone()).collect()
-    };
-    let reasons_derived = reasons(into) == into.finish_reasons;
-    if !append(&mut into.output_messages, &from.output_messages) {
+fn merge_output(into: &mut Llm, from: &Llm, known: &mut Known) {
+    if from.output_messages.is_empty() {
         return;
     }
-    into.answer = super::message::answer_of(&into.output_messages).or(into.answer.take());
+    known.calls = known.calls || calls_in(&into.output_messages).eq(&into.tool_calls);
+    known.reasons = known.reasons || reasons_in(&into.output_messages).eq(&into.finish_reasons);
+    let Some(start) = append(&mut into.output_messages, &from.output_messages) else { return };
+    let start = if std::mem::replace(&mut known.output, true) { start } else { 0 };
+    let new = &into.output_messages[start..];
+    into.answer = answer_of(new).or(into.answer.take());
     // What the span said under keys of its own stays as it is.
-    if derived {
-        into.tool_calls = tool_calls_of(&into.output_messages);
+    if known.calls {
+        if start == 0 {
+            into.tool_calls.clear();
+        }
+        into.tool_calls.extend(calls_in(new).cloned());
     }
-    if reasons_derived {
-        into.finish_reasons = reasons(into);
+    if known.reasons {
+        if start == 0 {
+            into.finish_reasons.clear();
+        }
+        into.finish_reasons.extend(reasons_in(new).cloned());
     }
+}
+
+fn calls_in(messages: &[Message]) -> impl Iterator<Item = &ToolCall> {
+    messages.iter().flat_map(|message| &message.parts).filter_map(|part| match part {
+        Part::ToolCall(call) => Some(call),
+        _ => None,
+    })
+}
+
+fn reasons_in(messages: &[Message]) -> impl Iterator<Item = &String> {
+    messages.iter().filter_map(|message| message.finish_reason.as_ref())
 }
 
 fn merge_scalars(into: &mut Llm, from: &Llm) {
@@ -157,6 +218,56 @@ mod tests {
         merge_content(&mut span, &output("a", "stop"));
         merge_content(&mut span, &output("b", "length"));
         assert_eq!(span.finish_reasons, ["stop", "length"]);
+    }
+
+    /// Spans and records that differ in where they say what.
+    fn samples() -> Vec<Llm> {
+        let call = |name: &str| ToolCall { id: None, name: name.into(), arguments: serde_json::Value::Null };
+        let calling = |name: &str| Message {
+            role: "assistant".into(),
+            parts: vec![Part::ToolCall(call(name))],
+            finish_reason: Some("tool".into()),
+        };
+        let says = |input: Vec<Message>, output: Vec<Message>| Llm {
+            input_messages: input,
+            output_messages: output,
+            ..Llm::default()
+        };
+        let mut all = vec![
+            Llm::default(),
+            Llm { question: Some("own".into()), system_prompt: Some("own".into()), ..Llm::default() },
+            Llm { tool_calls: vec![call("a")], answer: Some("own".into()), ..Llm::default() },
+            Llm { finish_reasons: vec!["tool".into()], ..Llm::default() },
+            says(vec![Message::text("system", "s"), Message::text("user", "u")], vec![]),
+            says(
+                vec![Message::text("system", "s"), Message::text("user", "v"), Message::text("tool", "t")],
+                vec![],
+            ),
+            says(vec![Message::text("developer", "d")], vec![]),
+            says(vec![Message::text("tool", "t")], vec![Message::text("assistant", "answer")]),
+            says(vec![], vec![calling("a")]),
+            says(vec![], vec![calling("a"), calling("b"), Message::text("assistant", "other")]),
+        ];
+        all.iter_mut().skip(4).for_each(Llm::derive_from_messages);
+        all
+    }
+
+    #[test]
+    fn records_at_once_are_the_records_one_by_one() {
+        let samples = samples();
+        for span in &samples {
+            for first in &samples {
+                for second in &samples {
+                    for third in &samples {
+                        let records = [first.clone(), second.clone(), third.clone()];
+                        let (mut one_by_one, mut at_once) = (span.clone(), span.clone());
+                        records.iter().for_each(|record| merge_content(&mut one_by_one, record));
+                        merge_contents(&mut at_once, &records);
+                        assert_eq!(at_once, one_by_one, "{span:?} {records:?}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -27,6 +27,18 @@ pub struct EvalInput {
     pub tenant: Option<String>,
 }
 
+impl EvalInput {
+    /// The question, unless it is blank.
+    pub fn asked(&self) -> Option<&str> {
+        self.question.as_deref().filter(|text| !text.trim().is_empty())
+    }
+
+    /// The answer, unless it is blank.
+    pub fn answered(&self) -> Option<&str> {
+        self.answer.as_deref().filter(|text| !text.trim().is_empty())
+    }
+}
+
 /// One constraint of `tokens_presence`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]

@@ -119,7 +119,7 @@ fn row(door: &Door, tenant: &str, at: usize, sent: Sent) -> Result<Annotation, S
     let mut sent = sent;
     if let Some(redactor) = door.redactor() {
         let texts = [&mut sent.label, &mut sent.comment, &mut sent.annotator];
-        redactor.texts(texts.into_iter().flatten());
+        redactor.texts(texts.into_iter().flatten().chain([&mut sent.name]));
     }
     Ok(Annotation {
         annotation_id: sent.annotation_id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string()),
@@ -133,4 +133,32 @@ fn row(door: &Door, tenant: &str, at: usize, sent: Sent) -> Result<Annotation, S
         created_at: door.now(),
         tenant: tenant.to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::time::SystemClock;
+    use crate::ingest::Config;
+    use crate::journal::{self, Journal};
+    use std::sync::Arc;
+
+    #[tokio::test]
+    async fn no_text_of_an_annotation_holds_a_finding() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let journal = Journal::open(folder.path(), journal::Config::default()).expect("opens");
+        let mut config = Config::default();
+        config.redact.kinds = vec!["*".to_owned()];
+        let door = Door::new(journal, Arc::new(SystemClock), config);
+        let said = "said by jane.doe@example.org";
+        let sent = serde_json::json!({"trace_id": "0af7651916cd43dd8448eb211c80319c", "name": said,
+            "label": said, "comment": said, "annotator": said});
+        let rows = parse(&door, "t", sent.to_string().as_bytes()).expect("is an annotation");
+        let clean = Some("said by [EMAIL]");
+        let row = &rows[0];
+        assert_eq!(Some(row.name.as_str()), clean);
+        for text in [&row.label, &row.comment, &row.annotator] {
+            assert_eq!(text.as_deref(), clean);
+        }
+    }
 }

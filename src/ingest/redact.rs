@@ -60,8 +60,10 @@ impl Redactor {
         let mut pass = Pass::new(&self.0);
         for group in &mut request.resource_spans {
             pass.resource(group.resource.as_mut());
+            pass.text("", &mut group.schema_url);
             for group in &mut group.scope_spans {
                 pass.scope(group.scope.as_mut());
+                pass.text("", &mut group.schema_url);
                 group.spans.iter_mut().for_each(|span| pass.span(span));
             }
         }
@@ -73,8 +75,10 @@ impl Redactor {
         let mut pass = Pass::new(&self.0);
         for group in &mut request.resource_logs {
             pass.resource(group.resource.as_mut());
+            pass.text("", &mut group.schema_url);
             for group in &mut group.scope_logs {
                 pass.scope(group.scope.as_mut());
+                pass.text("", &mut group.schema_url);
                 group.log_records.iter_mut().for_each(|record| pass.record(record));
             }
         }

@@ -75,10 +75,10 @@ fn trace_request() -> ExportTraceServiceRequest {
         ..Span::default()
     };
     let scope = InstrumentationScope { name: "s".into(), attributes: attributes(), ..Default::default() };
-    let scope_spans = vec![ScopeSpans { scope: Some(scope), spans: vec![span], ..Default::default() }];
-    let resource = Resource { attributes: attributes(), ..Default::default() };
+    let scope_spans = vec![ScopeSpans { scope: Some(scope), spans: vec![span], schema_url: said() }];
+    let resource = Some(Resource { attributes: attributes(), ..Default::default() });
     ExportTraceServiceRequest {
-        resource_spans: vec![ResourceSpans { resource: Some(resource), scope_spans, ..Default::default() }],
+        resource_spans: vec![ResourceSpans { resource, scope_spans, schema_url: said() }],
     }
 }
 
@@ -90,8 +90,9 @@ fn log_request() -> ExportLogsServiceRequest {
         severity_text: "INFO".into(),
         ..Default::default()
     };
-    let scope_logs = vec![ScopeLogs { log_records: vec![record], ..Default::default() }];
-    ExportLogsServiceRequest { resource_logs: vec![ResourceLogs { scope_logs, ..Default::default() }] }
+    let scope_logs = vec![ScopeLogs { scope: None, log_records: vec![record], schema_url: said() }];
+    let group = ResourceLogs { resource: None, scope_logs, schema_url: said() };
+    ExportLogsServiceRequest { resource_logs: vec![group] }
 }
 
 fn redactor(kinds: &str) -> Redactor {
@@ -103,6 +104,15 @@ fn assert_clean(text: &str) {
     for secret in SECRETS {
         assert!(!text.contains(secret), "{secret} is in {text}");
     }
+}
+
+#[test]
+fn no_text_of_a_request_holds_a_secret() {
+    let (mut traces, mut logs) = (trace_request(), log_request());
+    redactor("*").traces(&mut traces);
+    redactor("*").logs(&mut logs);
+    assert_clean(&format!("{traces:?}"));
+    assert_clean(&format!("{logs:?}"));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use prost::Message;
 use std::time::Duration;
+use tonic::metadata::MetadataValue;
 use tonic::{Code, Status};
 
 /// The two encodings of OTLP/HTTP.
@@ -99,12 +100,19 @@ pub fn invalid(message: &str) -> Status {
     with_detail(Code::InvalidArgument, message, detail)
 }
 
+/// Where Python's exporter looks for the delay; others read it from the details of the status.
+const RETRY_TRAILER: &str = "google.rpc.retryinfo-bin";
+
 fn later(message: String, after: Duration) -> Status {
     let retry_delay = Some(ProtoDuration {
         seconds: i64::try_from(after.as_secs()).unwrap_or(i64::MAX),
         nanos: i32::try_from(after.subsec_nanos()).unwrap_or(0),
     });
-    with_detail(Code::Unavailable, message, detail("RetryInfo", &RetryInfo { retry_delay }))
+    let retry = RetryInfo { retry_delay };
+    let mut status = with_detail(Code::Unavailable, message, detail("RetryInfo", &retry));
+    let alone = MetadataValue::from_bytes(&retry.encode_to_vec());
+    status.metadata_mut().insert_bin(RETRY_TRAILER, alone);
+    status
 }
 
 impl From<Refusal> for Status {

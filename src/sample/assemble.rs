@@ -2,9 +2,10 @@
 
 use super::config::Config;
 use super::rule::Rule;
+use super::weight;
 use crate::domain::batch::{LogContent, SpanHead, SpanReader, SpanRow, read_log_content, replace_llm};
 use crate::domain::id::{SpanId, TraceId};
-use crate::domain::merge::merge_content;
+use crate::domain::merge::merge_contents;
 use crate::domain::span::Llm;
 use crate::domain::time::UnixNanos;
 use arrow::array::{RecordBatch, UInt64Array};
@@ -28,9 +29,9 @@ const ORDINARY_BYTES: usize = 160;
 pub struct OpenSpan {
     /// What sampling needs of it.
     pub row: SpanRow,
-    /// Which rules' filters it passes, a bit each.
+    /// Which rules' filters it passes, a bit each. What log records say counts from when the trace is closed.
     pub rules: u64,
-    /// The stored row, kept for model spans so that filters can be asked again when log content arrives.
+    /// The stored row, kept for model spans so that filters can be asked again with what log records say.
     stored: Option<RecordBatch>,
 }
 
@@ -54,8 +55,10 @@ pub struct OpenTrace {
     look_at: i64,
     has_root: bool,
     bytes: usize,
-    early: HashMap<SpanId, Vec<Llm>>,
-    /// Content that was added, by hash: a client that sends again must not say everything twice.
+    /// What log records say, by span, in the order in which they came. It is added when the trace is closed: to add each
+    /// record by itself would cost the square of their number.
+    content: HashMap<SpanId, Vec<Llm>>,
+    /// Content that was kept, by hash: a client that sends again must not say everything twice.
     heard: HashSet<u64>,
 }
 
@@ -81,6 +84,11 @@ impl Open {
     pub fn new(config: Config) -> Self {
         let (traces, by_first_seq, looks) = (HashMap::new(), BTreeMap::new(), BTreeMap::new());
         Self { traces, by_first_seq, looks, bytes: 0, config }
+    }
+
+    /// Whether more is held than the limit; [`Open::take_ripe`] ends that.
+    pub fn is_over(&self) -> bool {
+        self.bytes > self.config.max_open_bytes
     }
 
     /// How many are open.
@@ -118,26 +126,22 @@ impl Open {
             let mask = masks.get(at).copied().unwrap_or(0);
             let speaks = reader.has_dialect(at);
             if !speaks && mask == 0 {
-                self.add_ordinary(seq, head, rules, now);
+                self.add_ordinary(seq, head, now);
                 continue;
             }
             let stored = if speaks { own_row(batch, at) } else { None };
             let row = SpanRow { head, llm: reader.llm(at) };
-            self.add_span(seq, OpenSpan { row, rules: mask, stored }, rules, now);
+            self.add_span(seq, OpenSpan { row, rules: mask, stored }, now);
         }
         metrics::counter!("groundline_late_spans_total").increment(late);
     }
 
-    fn add_ordinary(&mut self, seq: u64, head: SpanHead, rules: &[Rule], now: UnixNanos) {
+    fn add_ordinary(&mut self, seq: u64, head: SpanHead, now: UnixNanos) {
         let limit = self.config.max_trace_spans;
         let trace = self.trace(head.trace_id, &head.tenant, seq, now);
         if trace.tenant != head.tenant {
             metrics::counter!("groundline_foreign_spans_refused_total").increment(1);
             return;
-        }
-        if trace.early.contains_key(&head.span_id) {
-            let row = SpanRow { head, llm: Llm::default() };
-            return self.add_span(seq, OpenSpan { row, rules: 0, stored: None }, rules, now);
         }
         if trace.is_full(limit) {
             trace.spans_dropped += 1;
@@ -153,7 +157,7 @@ impl Open {
         }
     }
 
-    fn add_span(&mut self, seq: u64, span: OpenSpan, rules: &[Rule], now: UnixNanos) {
+    fn add_span(&mut self, seq: u64, span: OpenSpan, now: UnixNanos) {
         let limit = self.config.max_trace_spans;
         let (trace_id, span_id) = (span.row.head.trace_id, span.row.head.span_id);
         let trace = self.trace(trace_id, &span.row.head.tenant, seq, now);
@@ -165,13 +169,9 @@ impl Open {
             trace.spans_dropped += 1;
             return;
         }
-        let bytes = weight(&span);
+        let bytes = span_weight(&span);
         let sooner = trace.note_root(&span.row.head);
         trace.bytes += bytes;
-        let mut span = span;
-        for llm in trace.early.remove(&span_id).unwrap_or_default() {
-            span.add(&llm, rules);
-        }
         trace.spans.entry(span_id).or_insert(span);
         self.bytes += bytes;
         if sooner {
@@ -179,7 +179,7 @@ impl Open {
         }
     }
 
-    /// Adds what log records say about their spans.
+    /// Keeps what log records say about their spans.
     pub fn add_logs(
         &mut self,
         seq: u64,
@@ -199,10 +199,10 @@ impl Open {
             if trace.heard.len() >= MAX_CONTENT || !trace.heard.insert(hash_of(span_id, time, &llm)) {
                 continue;
             }
-            match trace.speaking(span_id) {
-                Some(span) => span.add(&llm, rules),
-                None => trace.early.entry(span_id).or_default().push(llm),
-            }
+            let bytes = weight::of_content(&llm);
+            trace.bytes += bytes;
+            trace.content.entry(span_id).or_default().push(llm);
+            self.bytes += bytes;
         }
     }
 
@@ -223,7 +223,7 @@ impl Open {
                 look_at: 0,
                 has_root: false,
                 bytes: 0,
-                early: HashMap::new(),
+                content: HashMap::new(),
                 heard: HashSet::new(),
             };
             trace.look_at = tick_after(trace.ripe_at(config));
@@ -244,8 +244,9 @@ impl Open {
         self.looks.entry(trace.look_at).or_default().push(id);
     }
 
-    /// Takes the traces that are ripe at `now`: ended and quiet, too old, or too much to hold.
-    pub fn take_ripe(&mut self, now: UnixNanos) -> Vec<(TraceId, OpenTrace)> {
+    /// Takes the traces that are ripe at `now`: ended and quiet, too old, or too much to hold. What log records said is
+    /// added to their spans, and `rules` are asked about these again.
+    pub fn take_ripe(&mut self, now: UnixNanos, rules: &[Rule]) -> Vec<(TraceId, OpenTrace)> {
         let mut ripe = Vec::new();
         let tick = now.0.div_euclid(TICK_NANOS);
         while let Some(due) = self.looks.first_entry().filter(|due| *due.key() <= tick) {
@@ -253,21 +254,21 @@ impl Open {
             for id in ids {
                 let Some(trace) = self.traces.get(&id).filter(|t| t.look_at == at) else { continue };
                 if trace.ripe_at(&self.config) <= now.0 {
-                    ripe.extend(self.take(id));
+                    ripe.extend(self.take(id, rules));
                 } else {
                     self.plan(id);
                 }
             }
         }
-        while self.bytes > self.config.max_open_bytes {
+        while self.is_over() {
             let Some(oldest) = self.by_first_seq.values().next() else { break };
             let ids: Vec<TraceId> = oldest.ids.clone();
             let before = ripe.len();
             for id in ids {
-                if self.bytes <= self.config.max_open_bytes {
+                if !self.is_over() {
                     break;
                 }
-                ripe.extend(self.take(id));
+                ripe.extend(self.take(id, rules));
             }
             if ripe.len() == before {
                 break;
@@ -277,7 +278,7 @@ impl Open {
     }
 
     /// Takes a trace, ripe or not.
-    fn take(&mut self, id: TraceId) -> Option<(TraceId, OpenTrace)> {
+    fn take(&mut self, id: TraceId, rules: &[Rule]) -> Option<(TraceId, OpenTrace)> {
         let mut trace = self.traces.remove(&id)?;
         self.bytes -= trace.bytes;
         if let Some(beginners) = self.by_first_seq.get_mut(&trace.first_seq) {
@@ -286,7 +287,7 @@ impl Open {
                 self.by_first_seq.remove(&trace.first_seq);
             }
         }
-        trace.complete();
+        trace.complete(rules);
         Some((id, trace))
     }
 }
@@ -306,7 +307,7 @@ impl OpenTrace {
         };
         let old = after(self.first_seen, config.max_age_ms);
         // Messages alone are the prompt of a call that still runs: its span comes when it ends.
-        if self.spans.is_empty() && self.ordinary.is_empty() && !self.early.is_empty() {
+        if self.spans.is_empty() && self.ordinary.is_empty() && !self.content.is_empty() {
             return old;
         }
         let idle = if self.has_root { config.idle_ms } else { config.rootless_idle_ms };
@@ -325,34 +326,33 @@ impl OpenTrace {
         first || root
     }
 
-    /// The span `id`, ready to be added to; an ordinary span that a record speaks of is none any more.
-    fn speaking(&mut self, id: SpanId) -> Option<&mut OpenSpan> {
-        if let Some(at) = self.ordinary.iter().position(|head| head.span_id == id) {
-            let row = SpanRow { head: self.ordinary.swap_remove(at), llm: Llm::default() };
-            self.spans.entry(id).or_insert(OpenSpan { row, rules: 0, stored: None });
-        }
-        self.spans.get_mut(&id)
-    }
-
-    /// Puts the ordinary spans to the others, if there are others: a trace of ordinary spans alone is judged by no rule.
-    fn complete(&mut self) {
-        if self.spans.is_empty() {
+    /// Adds what log records said, and puts the ordinary spans to the others, if there are others: a trace of ordinary
+    /// spans alone is judged by no rule. An ordinary span that a record speaks of is none any more.
+    fn complete(&mut self, rules: &[Rule]) {
+        let content = std::mem::take(&mut self.content);
+        let speaks = |head: &SpanHead| content.contains_key(&head.span_id);
+        if self.spans.is_empty() && !self.ordinary.iter().any(speaks) {
             return;
         }
         for head in std::mem::take(&mut self.ordinary) {
             let (id, row) = (head.span_id, SpanRow { head, llm: Llm::default() });
             self.spans.entry(id).or_insert(OpenSpan { row, rules: 0, stored: None });
         }
+        for (id, records) in content {
+            if let Some(span) = self.spans.get_mut(&id) {
+                span.add(&records, rules);
+            }
+        }
     }
 }
 
 impl OpenSpan {
-    fn add(&mut self, llm: &Llm, rules: &[Rule]) {
-        merge_content(&mut self.row.llm, llm);
-        let Some(stored) = &self.stored else { return };
-        if let Ok(batch) = replace_llm(stored, std::slice::from_ref(&self.row.llm)) {
+    /// Adds what `records` say and asks the rules about the whole.
+    fn add(&mut self, records: &[Llm], rules: &[Rule]) {
+        merge_contents(&mut self.row.llm, records);
+        let Some(stored) = self.stored.take() else { return };
+        if let Ok(batch) = replace_llm(&stored, std::slice::from_ref(&self.row.llm)) {
             self.rules = masks(&batch, rules).first().copied().unwrap_or(self.rules);
-            self.stored = Some(batch);
         }
     }
 }
@@ -402,7 +402,7 @@ fn rules_of_row(batch: &RecordBatch, rule: &Rule) -> bool {
 }
 
 /// Roughly how much memory a span holds: its texts, and the stored row with the attributes that they came from.
-fn weight(span: &OpenSpan) -> usize {
+fn span_weight(span: &OpenSpan) -> usize {
     let text = |t: &Option<String>| t.as_ref().map_or(0, String::len);
     let llm = &span.row.llm;
     let documents: usize = llm.documents.iter().map(|d| text(&d.content) + 128).sum();

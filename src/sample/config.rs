@@ -14,7 +14,8 @@ pub struct Config {
     pub rootless_idle_ms: u64,
     /// A trace is judged at this age whatever comes, milliseconds.
     pub max_age_ms: u64,
-    /// Most bytes of spans that are held in open traces; the oldest traces are judged early beyond it.
+    /// Most bytes of spans, and of what log records say of them, that are held in open traces; the oldest traces are
+    /// judged early beyond it.
     pub max_open_bytes: usize,
     /// Most spans of one trace that are held.
     pub max_trace_spans: usize,

@@ -1,7 +1,7 @@
 //! The draw, and the rows and items that follow from it.
 
-use super::assemble::OpenTrace;
-use super::input;
+use super::assemble::{OpenSpan, OpenTrace};
+use super::input::View;
 use super::queue::Item;
 use super::rule::Rule;
 use super::upstream;
@@ -10,152 +10,121 @@ use crate::domain::decision::{Decision, DecisionKind};
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::span::Dialect;
 use crate::domain::time::UnixNanos;
-use crate::domain::trace::EvalInput;
 use sha2::{Digest, Sha256};
 
-/// What follows from judging one trace by every rule.
-#[derive(Default)]
-pub struct Verdict {
-    /// Rows for the table `decisions`.
-    pub decisions: Vec<Decision>,
-    /// Items for the queue.
-    pub items: Vec<Item>,
-    /// Roughly the bytes of the items.
-    pub bytes: usize,
+/// What one rule makes of a trace, or of one of its spans. It holds no text: a rule may select each of 10 000 spans, and
+/// each item of these has the documents of the trace, so items are built only when it is their turn.
+pub struct Drawn<'a> {
+    /// The span that was drawn, or the one that stands for the trace.
+    span: &'a SpanRow,
+    rule: &'a Rule,
+    /// What was drawn, in [0, 1); none if no span passes the filter.
+    number: Option<f64>,
 }
 
-impl Verdict {
-    /// Adds a decision `queued` and its item.
-    pub fn push(&mut self, decision: Decision, item: Item, bytes: usize) {
-        self.decisions.push(decision);
-        self.items.push(item);
-        self.bytes += bytes;
-    }
-
-    /// Each decision with the item that follows from it.
-    pub fn drain(&mut self) -> Vec<(Decision, Option<Item>)> {
-        let mut items = std::mem::take(&mut self.items).into_iter();
-        let decisions = std::mem::take(&mut self.decisions).into_iter();
-        decisions
-            .map(|decision| {
-                let queued = decision.decision == DecisionKind::Queued;
-                (decision, if queued { items.next() } else { None })
-            })
-            .collect()
-    }
-}
-
-/// Decides about `trace` by every rule. A pure function of its arguments (P5).
-pub fn decide(id: TraceId, trace: &OpenTrace, rules: &[Rule], now: UnixNanos) -> Verdict {
-    let mut verdict = Verdict::default();
+/// Decides about `trace` by every rule; `view` is of the same trace. A pure function of its arguments (P5).
+pub fn decide<'a>(trace: &'a OpenTrace, view: &View<'a>, rules: &'a [Rule]) -> Vec<Drawn<'a>> {
     // Ordinary traffic without a model in it is no business of any rule; a row for each would double its cost.
     if trace.spans.values().all(|s| s.row.llm.dialect == Dialect::None && s.rules == 0) {
-        return verdict;
+        return Vec::new();
     }
+    let Some(root) = view.root() else { return Vec::new() };
+    let mut spans: Vec<&'a OpenSpan> = trace.spans.values().collect();
+    spans.sort_by_key(|s| s.row.head.span_id);
+    let mut drawn = Vec::new();
     for (bit, rule) in rules.iter().enumerate() {
-        let mut matching: Vec<SpanId> =
-            trace.spans.iter().filter(|(_, s)| s.rules >> bit & 1 == 1).map(|(id, _)| *id).collect();
-        matching.sort();
-        if matching.is_empty() {
-            if let Some((root, _)) = input::of_trace(trace) {
-                let reason = "no span passes the filter";
-                verdict.decisions.push(row(
-                    root,
-                    rule,
-                    DecisionKind::Filtered,
-                    reason,
-                    rule.config.rate,
-                    now,
-                ));
-            }
+        let passing = spans.iter().copied().filter(|s| s.rules >> bit & 1 == 1);
+        let mut passing = passing.map(|s| &s.row).peekable();
+        if passing.peek().is_none() {
+            drawn.push(Drawn { span: root, rule, number: None });
         } else if rule.is_for_traces() {
-            if let Some((root, input)) = input::of_trace(trace) {
-                let model = model_of(trace);
-                draw(&mut verdict, root, input, rule, &hex_key(id, None), model, now);
-            }
+            drawn.push(Drawn::new(root, rule));
         } else {
-            for span in matching {
-                if let Some((row, input)) = input::of_span(trace, &span) {
-                    let key = hex_key(id, Some(span));
-                    draw(&mut verdict, row, input, rule, &key, row.llm.request_model.clone(), now);
-                }
-            }
+            drawn.extend(passing.map(|row| Drawn::new(row, rule)));
         }
     }
-    verdict
+    drawn
 }
 
-fn draw(
-    verdict: &mut Verdict,
-    span: &SpanRow,
-    input: EvalInput,
-    rule: &Rule,
-    key: &str,
-    model: Option<String>,
-    now: UnixNanos,
-) {
-    let upstream = upstream::probability(span.head.trace_state.as_deref().unwrap_or_default());
-    let probability = upstream * rule.config.rate;
-    // Rules that share a salt draw the same number, whatever else they differ in.
-    let version = if rule.config.salt.is_empty() { rule.version.as_str() } else { "" };
-    let drawn = uniform(rule.salt(), key, version);
-    if drawn >= rule.config.rate {
-        let reason = format!("drew {drawn:.6}, rate {}", rule.config.rate);
-        verdict.decisions.push(row(span, rule, DecisionKind::NotSampled, &reason, probability, now));
-        return;
+impl<'a> Drawn<'a> {
+    fn new(span: &'a SpanRow, rule: &'a Rule) -> Self {
+        // Rules that share a salt draw the same number, whatever else they differ in.
+        let version = if rule.config.salt.is_empty() { rule.version.as_str() } else { "" };
+        let number = uniform(rule.salt(), &key(span, rule), version);
+        Self { span, rule, number: Some(number) }
     }
-    let reason = format!("rate {}", rule.config.rate);
-    verdict.decisions.push(row(span, rule, DecisionKind::Queued, &reason, probability, now));
-    verdict.items.push(Item {
-        id: item_id(key, &rule.config.name, &rule.version),
-        trace_id: span.head.trace_id.to_string(),
-        span_id: span.head.span_id.to_string(),
-        rule: rule.config.name.clone(),
-        rule_version: rule.version.clone(),
-        inclusion_probability: probability,
-        stratum: None,
-        reason,
-        evaluators: rule.config.evaluators.clone(),
-        span_time: span.head.start.0,
-        queued_at: now.0,
-        service_name: span.head.service_name.to_string(),
-        request_model: model,
-        tenant: span.head.tenant.to_string(),
-        input,
-    });
+
+    /// The row for the table `decisions`.
+    pub fn decision(&self, now: UnixNanos) -> Decision {
+        let rate = self.rule.config.rate;
+        let (decision, reason, probability) = match self.number {
+            None => (DecisionKind::Filtered, "no span passes the filter".to_owned(), rate),
+            Some(number) if number >= rate => {
+                (DecisionKind::NotSampled, format!("drew {number:.6}, rate {rate}"), self.probability())
+            }
+            Some(_) => (DecisionKind::Queued, self.reason(), self.probability()),
+        };
+        Decision {
+            trace_id: self.span.head.trace_id,
+            span_id: Some(self.span.head.span_id),
+            rule: self.rule.config.name.clone(),
+            rule_version: self.rule.version.clone(),
+            decision,
+            reason,
+            inclusion_probability: probability,
+            stratum: None,
+            decided_at: now,
+            span_time: self.span.head.start,
+            tenant: self.span.head.tenant.to_string(),
+        }
+    }
+
+    /// The item for the queue, with all that is judged; none if the draw said no.
+    pub fn item(&self, view: &View<'a>, now: UnixNanos) -> Option<Item> {
+        self.number.filter(|number| *number < self.rule.config.rate)?;
+        let (input, model) = if self.rule.is_for_traces() {
+            (view.of_trace(self.span), view.model())
+        } else {
+            (view.of_span(self.span), self.span.llm.request_model.clone())
+        };
+        let head = &self.span.head;
+        Some(Item {
+            id: item_id(&key(self.span, self.rule), &self.rule.config.name, &self.rule.version),
+            trace_id: head.trace_id.to_string(),
+            span_id: head.span_id.to_string(),
+            rule: self.rule.config.name.clone(),
+            rule_version: self.rule.version.clone(),
+            inclusion_probability: self.probability(),
+            stratum: None,
+            reason: self.reason(),
+            evaluators: self.rule.config.evaluators.clone(),
+            span_time: head.start.0,
+            queued_at: now.0,
+            service_name: head.service_name.to_string(),
+            request_model: model,
+            tenant: head.tenant.to_string(),
+            input,
+        })
+    }
+
+    fn probability(&self) -> f64 {
+        let state = self.span.head.trace_state.as_deref().unwrap_or_default();
+        upstream::probability(state) * self.rule.config.rate
+    }
+
+    fn reason(&self) -> String {
+        format!("rate {}", self.rule.config.rate)
+    }
 }
 
-fn row(
-    span: &SpanRow,
-    rule: &Rule,
-    decision: DecisionKind,
-    reason: &str,
-    inclusion_probability: f64,
-    now: UnixNanos,
-) -> Decision {
-    Decision {
-        trace_id: span.head.trace_id,
-        span_id: Some(span.head.span_id),
-        rule: rule.config.name.clone(),
-        rule_version: rule.version.clone(),
-        decision,
-        reason: reason.to_owned(),
-        inclusion_probability,
-        stratum: None,
-        decided_at: now,
-        span_time: span.head.start,
-        tenant: span.head.tenant.to_string(),
-    }
+/// What the draw of `rule` is about: the trace, or the span.
+fn key(span: &SpanRow, rule: &Rule) -> String {
+    let one = (!rule.is_for_traces()).then_some(span.head.span_id);
+    hex_key(span.head.trace_id, one)
 }
 
 fn hex_key(trace: TraceId, span: Option<SpanId>) -> String {
     span.map_or_else(|| trace.to_string(), |span| format!("{trace}/{span}"))
-}
-
-/// The model of the last model call that names one.
-fn model_of(trace: &OpenTrace) -> Option<String> {
-    let named = trace.spans.values().filter(|s| s.row.llm.request_model.is_some());
-    named.max_by_key(|s| (s.row.head.end, s.row.head.span_id)).and_then(|s| s.row.llm.request_model.clone())
 }
 
 /// A number in [0, 1) that depends on nothing but its arguments.

@@ -20,99 +20,136 @@ const MAX_DOCUMENTS: usize = 64;
 /// Most earlier turns that are kept.
 const MAX_HISTORY: usize = 40;
 
-/// The input for the whole trace, and the span that stands for it.
-pub fn of_trace(trace: &OpenTrace) -> Option<(&SpanRow, EvalInput)> {
-    let rows = in_order(trace);
-    let root = root(&rows)?;
-    let model = last_model_call(&rows);
-    let speaker = if root.llm.answer.is_some() && root.llm.operation != Operation::Other {
-        Some(root)
-    } else {
-        model.or_else(|| rows.iter().rev().copied().find(|r| r.llm.answer.is_some()))
-    };
-    let questions = [Some(root), speaker, model].into_iter().flatten();
-    let question = questions.filter_map(|r| r.llm.question.as_deref()).min_by_key(|q| q.len()).map(asked);
-    let input = EvalInput {
-        question,
-        answer: speaker.and_then(|r| r.llm.answer.clone()),
-        contexts: contexts(&rows, model.or(speaker)),
-        system_prompt: model.or(speaker).and_then(|r| r.llm.system_prompt.clone()),
-        history: model.or(speaker).map(history).unwrap_or_default(),
-        tenant: Some(root.head.tenant.to_string()),
-        ..EvalInput::default()
-    };
-    Some((root, input))
+/// The spans of a trace in the order of their start. What is judged is made of it item by item, because each item has
+/// texts of its own.
+pub struct View<'a> {
+    rows: Vec<&'a SpanRow>,
+    /// Those that can have the context of an answer.
+    sources: Vec<&'a SpanRow>,
 }
 
-/// The input for one span of the trace: its own texts, and what was retrieved before it ended.
-pub fn of_span<'a>(trace: &'a OpenTrace, id: &SpanId) -> Option<(&'a SpanRow, EvalInput)> {
-    let span = &trace.spans.get(id)?.row;
-    let before: Vec<&SpanRow> = in_order(trace)
-        .into_iter()
-        .filter(|r| r.head.span_id == *id || r.head.end <= span.head.end)
-        .collect();
-    let input = EvalInput {
-        question: span.llm.question.as_deref().map(asked),
-        answer: span.llm.answer.clone(),
-        contexts: contexts(&before, Some(span)),
-        system_prompt: span.llm.system_prompt.clone(),
-        history: history(span),
-        tenant: Some(span.head.tenant.to_string()),
-        ..EvalInput::default()
-    };
-    Some((span, input))
-}
+impl<'a> View<'a> {
+    /// Of `trace`, which is closed.
+    pub fn new(trace: &'a OpenTrace) -> Self {
+        let mut rows: Vec<&SpanRow> = trace.spans.values().map(|s| &s.row).collect();
+        rows.sort_by_key(|r| (r.head.start, r.head.end, r.head.span_id));
+        let sources = rows.iter().copied().filter(|r| is_source(r)).collect();
+        Self { rows, sources }
+    }
 
-fn in_order(trace: &OpenTrace) -> Vec<&SpanRow> {
-    let mut rows: Vec<&SpanRow> = trace.spans.values().map(|s| &s.row).collect();
-    rows.sort_by_key(|r| (r.head.start, r.head.end, r.head.span_id));
-    rows
-}
+    /// The span that stands for the trace: the one without a parent, else one whose parent was not seen, else the first.
+    pub fn root(&self) -> Option<&'a SpanRow> {
+        let ids: HashSet<SpanId> = self.rows.iter().map(|r| r.head.span_id).collect();
+        let orphan = |r: &&&SpanRow| r.head.parent_span_id.is_some_and(|p| !ids.contains(&p));
+        let root = self.rows.iter().find(|r| r.head.parent_span_id.is_none());
+        root.or_else(|| self.rows.iter().find(orphan)).or_else(|| self.rows.first()).copied()
+    }
 
-/// The span without a parent, else one whose parent was not seen, else the first.
-fn root<'a>(rows: &[&'a SpanRow]) -> Option<&'a SpanRow> {
-    let ids: HashSet<SpanId> = rows.iter().map(|r| r.head.span_id).collect();
-    let orphan = |r: &&&SpanRow| r.head.parent_span_id.is_some_and(|p| !ids.contains(&p));
-    let root = rows.iter().find(|r| r.head.parent_span_id.is_none());
-    root.or_else(|| rows.iter().find(orphan)).or_else(|| rows.first()).copied()
-}
+    /// The model of the last model call that names one.
+    pub fn model(&self) -> Option<String> {
+        let named = self.rows.iter().filter(|r| r.llm.request_model.is_some());
+        named.max_by_key(|r| (r.head.end, r.head.span_id)).and_then(|r| r.llm.request_model.clone())
+    }
 
-fn last_model_call<'a>(rows: &[&'a SpanRow]) -> Option<&'a SpanRow> {
-    let calls =
-        rows.iter().filter(|r| r.llm.operation == Operation::Llm && r.head.status != StatusCode::Error);
-    calls.filter(|r| r.llm.answer.is_some()).max_by_key(|r| (r.head.end, r.head.start)).copied()
-}
-
-fn contexts(rows: &[&SpanRow], model: Option<&SpanRow>) -> Vec<Document> {
-    let documents_of = |operation: Operation| {
-        let spans = rows.iter().filter(move |r| r.llm.operation == operation);
-        unique(spans.flat_map(|r| r.llm.documents.iter().cloned()))
-    };
-    for operation in [Operation::Reranker, Operation::Retrieval] {
-        let documents = documents_of(operation);
-        if documents.iter().any(|d| d.content.is_some()) {
-            return documents;
+    /// The input for the whole trace, for which `root` stands.
+    pub fn of_trace(&self, root: &'a SpanRow) -> EvalInput {
+        let model = self.last_model_call();
+        let speaker = if root.llm.answer.is_some() && root.llm.operation != Operation::Other {
+            Some(root)
+        } else {
+            model.or_else(|| self.rows.iter().rev().copied().find(|r| r.llm.answer.is_some()))
+        };
+        let questions = [Some(root), speaker, model].into_iter().flatten();
+        let question = questions.filter_map(|r| r.llm.question.as_deref()).min_by_key(|q| q.len()).map(asked);
+        EvalInput {
+            question,
+            answer: speaker.and_then(|r| r.llm.answer.clone()),
+            contexts: contexts(&self.sources, model.or(speaker)),
+            system_prompt: model.or(speaker).and_then(|r| r.llm.system_prompt.clone()),
+            history: model.or(speaker).map(history).unwrap_or_default(),
+            tenant: Some(root.head.tenant.to_string()),
+            ..EvalInput::default()
         }
     }
-    let tools =
-        rows.iter().filter(|r| r.llm.operation == Operation::Tool && r.head.status != StatusCode::Error);
-    let results = tools.filter_map(|r| {
-        let content = r.llm.answer.clone()?;
-        Some(Document { id: Some(r.head.span_id.to_string()), content: Some(content), ..Document::default() })
-    });
-    let results = unique(results);
+
+    /// The input for one span of the trace: its own texts, and what was retrieved before it ended.
+    pub fn of_span(&self, span: &SpanRow) -> EvalInput {
+        let is_before = |r: &&SpanRow| r.head.span_id == span.head.span_id || r.head.end <= span.head.end;
+        let before: Vec<&SpanRow> = self.sources.iter().copied().filter(is_before).collect();
+        EvalInput {
+            question: span.llm.question.as_deref().map(asked),
+            answer: span.llm.answer.clone(),
+            contexts: contexts(&before, Some(span)),
+            system_prompt: span.llm.system_prompt.clone(),
+            history: history(span),
+            tenant: Some(span.head.tenant.to_string()),
+            ..EvalInput::default()
+        }
+    }
+
+    fn last_model_call(&self) -> Option<&'a SpanRow> {
+        let calls = self
+            .rows
+            .iter()
+            .filter(|r| r.llm.operation == Operation::Llm && r.head.status != StatusCode::Error);
+        calls.filter(|r| r.llm.answer.is_some()).max_by_key(|r| (r.head.end, r.head.start)).copied()
+    }
+}
+
+fn is_source(row: &SpanRow) -> bool {
+    match row.llm.operation {
+        Operation::Reranker | Operation::Retrieval => !row.llm.documents.is_empty(),
+        Operation::Tool => row.llm.answer.is_some() && row.head.status != StatusCode::Error,
+        _ => false,
+    }
+}
+
+fn contexts(sources: &[&SpanRow], model: Option<&SpanRow>) -> Vec<Document> {
+    for operation in [Operation::Reranker, Operation::Retrieval] {
+        let spans = sources.iter().filter(|r| r.llm.operation == operation);
+        let documents =
+            unique(spans.flat_map(|r| &r.llm.documents), |d| d.content.as_ref().or(d.id.as_ref()));
+        if documents.iter().any(|d| d.content.is_some()) {
+            return documents.into_iter().map(judged).collect();
+        }
+    }
+    let tools = sources.iter().copied().filter(|r| r.llm.operation == Operation::Tool);
+    let results = unique(tools, |r| r.llm.answer.as_ref());
     if !results.is_empty() {
-        return results;
+        return results.into_iter().map(result).collect();
     }
     model.map(named_in_prompt).unwrap_or_default()
 }
 
-fn unique(documents: impl Iterator<Item = Document>) -> Vec<Document> {
+/// The first of `all` that differ in their text. Only these are copied.
+fn unique<'a, T: 'a>(
+    all: impl Iterator<Item = &'a T>,
+    text: impl Fn(&'a T) -> Option<&'a String>,
+) -> Vec<&'a T> {
     let mut seen = HashSet::new();
-    let fresh = documents.filter(|d| seen.insert(d.content.clone().or_else(|| d.id.clone())));
-    // Metadata are not judged, and whatever nests in them must not break an item.
-    let fresh = fresh.map(|d| Document { metadata: None, ..d });
-    fresh.take(MAX_DOCUMENTS).collect()
+    all.filter(|&one| seen.insert(text(one))).take(MAX_DOCUMENTS).collect()
+}
+
+/// Metadata are not judged, and whatever nests in them must not break an item.
+fn judged(document: &Document) -> Document {
+    Document {
+        id: document.id.clone(),
+        uri: document.uri.clone(),
+        content: document.content.clone(),
+        score: document.score,
+        rank: document.rank,
+        metadata: None,
+        tenant: document.tenant.clone(),
+    }
+}
+
+/// What a tool answered, as a document.
+fn result(tool: &SpanRow) -> Document {
+    Document {
+        id: Some(tool.head.span_id.to_string()),
+        content: tool.llm.answer.clone(),
+        ..Document::default()
+    }
 }
 
 /// The question alone, where a prompt holds context and then a question under its own heading.

@@ -57,7 +57,7 @@ pub struct Item {
 pub enum Outcome {
     /// Its scores are in the same frame.
     Scored,
-    /// Every attempt failed.
+    /// Every attempt failed, or the evaluators took too long together.
     Failed,
     /// It waited too long.
     Expired,

@@ -2,8 +2,9 @@
 
 use super::assemble::Open;
 use super::config::Config;
-use super::decide::{Verdict, decide};
-use super::queue::{Queue, QueueEvent, size};
+use super::decide::decide;
+use super::input::View;
+use super::queue::{Item, Queue, QueueEvent, size};
 use super::rule::Rule;
 use crate::domain::batch::decisions_to_batch;
 use crate::domain::columns::Table;
@@ -34,6 +35,24 @@ const FRAMES_A_TICK: usize = 2_000;
 /// Decisions that go into one frame, and bytes of items: an item carries all that is judged.
 const DECISIONS_A_FRAME: usize = 500;
 const ITEM_BYTES_A_FRAME: usize = 8 << 20;
+
+/// Decisions on their way into one frame, and the items that follow from them.
+#[derive(Default)]
+struct Outgoing {
+    decisions: Vec<Decision>,
+    items: Vec<Item>,
+    /// Roughly the bytes of the items.
+    bytes: usize,
+}
+
+impl Outgoing {
+    /// Adds a decision `queued` and its item.
+    fn push(&mut self, decision: Decision, item: Item, bytes: usize) {
+        self.decisions.push(decision);
+        self.items.push(item);
+        self.bytes += bytes;
+    }
+}
 
 /// The sampling loop. It also feeds the queue, because both live from the same frames.
 pub struct Sampler {
@@ -160,6 +179,10 @@ impl Sampler {
                 }
             }
             self.at = frame.seq;
+            // The oldest traces are judged before more is read.
+            if self.open.is_over() {
+                break;
+            }
         }
         Ok(true)
     }
@@ -167,22 +190,26 @@ impl Sampler {
     /// Decides about the ripe traces. When it returns, decisions and items are durable.
     async fn close(&mut self) -> Result<(), JournalError> {
         let now = self.clock.now();
-        let ripe = self.open.take_ripe(now);
+        // What log records said is added now, and filters are asked again.
+        let ripe = tokio::task::block_in_place(|| self.open.take_ripe(now, &self.rules));
         metrics::gauge!("groundline_open_traces").set(self.open.len() as f64);
         let (mut on_the_way, mut bytes_on_the_way) = (0, 0);
-        let mut frame = Verdict::default();
+        let mut frame = Outgoing::default();
         for (id, trace) in &ripe {
-            let mut verdict = decide(*id, trace, &self.rules, now);
+            let view = View::new(trace);
+            let drawn = decide(trace, &view, &self.rules);
             // A trace without a decision is none of ours yet: a model span may still come.
-            if verdict.decisions.is_empty() {
+            if drawn.is_empty() {
                 continue;
             }
             self.decided.note(*id, now);
-            for (decision, item) in verdict.drain() {
+            for one in &drawn {
                 if frame.decisions.len() >= DECISIONS_A_FRAME {
                     self.append(std::mem::take(&mut frame)).await?;
                 }
-                let Some(item) = item else {
+                let decision = one.decision(now);
+                // One at a time: the items of one trace together may be many times what the queue holds.
+                let Some(item) = one.item(&view, now) else {
                     frame.decisions.push(decision);
                     continue;
                 };
@@ -204,16 +231,16 @@ impl Sampler {
         Ok(())
     }
 
-    async fn append(&self, verdict: Verdict) -> Result<(), JournalError> {
-        for decision in &verdict.decisions {
+    async fn append(&self, outgoing: Outgoing) -> Result<(), JournalError> {
+        for decision in &outgoing.decisions {
             metrics::counter!("groundline_decisions_total", "rule" => decision.rule.clone(),
                 "decision" => decision.decision.as_str())
             .increment(1);
         }
-        let items = verdict.items.len();
+        let items = outgoing.items.len();
         let events: Vec<QueueEvent> =
-            verdict.items.into_iter().map(|item| QueueEvent::Queued(Box::new(item))).collect();
-        let decisions = verdict.decisions;
+            outgoing.items.into_iter().map(|item| QueueEvent::Queued(Box::new(item))).collect();
+        let decisions = outgoing.decisions;
         let written = match encoded(&decisions, &events) {
             Ok((kind, payload)) => append_durably(&self.journal, kind, payload).await,
             Err(error) => {

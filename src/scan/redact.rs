@@ -1,11 +1,12 @@
 //! Texts with what they give away put out.
 //!
 //! A text that is JSON is walked: each string and number is looked at with its key before it, which is its context, and
-//! the result is JSON again. Any other text is looked at as it is.
+//! the result is JSON again. Any other text is looked at as it is, and so is JSON in which that found nothing.
 
 use super::finding::Finding;
 use super::kinds::Kinds;
 use super::policy::Policy;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -66,9 +67,24 @@ impl Redaction {
             if self.json(name, &mut json, counts, depth + 1) {
                 return Cow::Owned(json.to_string());
             }
-            return Cow::Borrowed(text);
+            return self.unread(name, text, &json, counts);
         }
         self.plain(name, text, counts)
+    }
+
+    /// Of a key that an object has twice only the last value is walked, and of a long number only its beginning: `text`
+    /// without what was found in the rest. It is JSON again.
+    fn unread<'a>(&self, name: &str, text: &'a str, json: &Value, counts: &mut Counts) -> Cow<'a, str> {
+        let mut more = Counts::new();
+        let Cow::Owned(clean) = self.plain(name, text, &mut more) else { return Cow::Borrowed(text) };
+        if serde_json::from_str::<IgnoredAny>(&clean).is_err() {
+            // A finding that is no string, or not in one; written anew, the text holds what was walked and no more.
+            return Cow::Owned(json.to_string());
+        }
+        for (kind, count) in more {
+            *counts.entry(kind).or_default() += count;
+        }
+        Cow::Owned(clean)
     }
 
     /// True if something was put out.

@@ -60,6 +60,19 @@ fn json_stays_json() {
 }
 
 #[test]
+fn a_key_that_stands_twice_hides_nothing() {
+    let mut counts = Counts::new();
+    let text = r#"{"k":"AKIAIOSFODNN7EXAMPLE","k":"x"}"#;
+    let out = redaction().text("note", text, &mut counts);
+    assert_eq!(out, r#"{"k":"[AWS_ACCESS_KEY_ID]","k":"x"}"#);
+    assert_eq!(counts.values().sum::<u64>(), 1);
+    // Inside a string of JSON, and as a number, whose replacement would be no JSON.
+    let inner = serde_json::json!({"n": 1, "arguments": text}).to_string();
+    assert!(!clean("note", &inner).contains("AKIA"), "{}", clean("note", &inner));
+    assert_eq!(clean("note", r#"{"card": 4111111111111111, "card": 1}"#), r#"{"card":1}"#);
+}
+
+#[test]
 fn redacting_twice_changes_nothing_more() {
     let text =
         "jane@example.org 4111 1111 1111 1111 password: hunter2!x AKIAIOSFODNN7EXAMPLE +44 20 7946 0958";

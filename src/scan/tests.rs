@@ -136,6 +136,7 @@ fn a_megabyte_takes_little_time() {
         "é–1",
         "[at]",
         "eyJ",
+        "eyJ-",
         "-",
     ];
     let texts = hostile.iter().map(|piece| piece.repeat((128 << 10) / piece.len()));

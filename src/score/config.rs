@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 pub struct Config {
     /// How many items are evaluated at once; 0 for one a core.
     pub workers: usize,
-    /// An evaluation of one item by one evaluator that takes longer is an error, milliseconds.
+    /// The longest evaluation of one item by all its evaluators together, milliseconds. Evaluators that have not answered
+    /// by then give errors, and the item is not tried again. The one that is running cannot be stopped: its worker takes
+    /// no other item until it ends.
     pub timeout_ms: u64,
     /// Evaluators that do not run, by id.
     pub disabled: Vec<String>,

@@ -2,6 +2,7 @@
 
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
+use std::fmt::Display;
 
 /// A metric that an evaluator reports.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,4 +36,22 @@ pub trait Evaluator: Send + Sync {
     /// Gives at least one score. A missing input gives a skipped score that names it, a fault an error score with
     /// its message: nothing is invented.
     fn evaluate(&self, input: &EvalInput) -> Vec<Score>;
+
+    /// A skipped score for each metric: `missing` is not in the input.
+    fn skip(&self, missing: &str) -> Vec<Score> {
+        self.metrics().iter().map(|metric| Score::skipped(metric.name, missing)).collect()
+    }
+
+    /// An error score for each metric.
+    fn fail(&self, why: &str) -> Vec<Score> {
+        self.metrics().iter().map(|metric| Score::failed(metric.name, why)).collect()
+    }
+
+    /// The scores, or an error score for each metric.
+    fn or_failed<E: Display>(&self, judged: Result<Vec<Score>, E>) -> Vec<Score>
+    where
+        Self: Sized,
+    {
+        judged.unwrap_or_else(|error| self.fail(&error.to_string()))
+    }
 }

@@ -67,8 +67,8 @@ impl Registry {
             Arc::new(local::Groundedness::new(models.clone())),
             Arc::new(local::AnswerRelevancySimilarity::new(models.clone())),
             Arc::new(local::ContextRelevancySoft::new(models.clone())),
-            Arc::new(local::Toxicity::new(models.clone())?),
-            Arc::new(local::FairnessBias::new(models.clone())?),
+            Arc::new(local::toxicity(models.clone())?),
+            Arc::new(local::fairness_bias(models.clone())?),
             Arc::new(local::Hallucination::new(models.clone())?),
             Arc::new(local::AnswerRelevance::new(models.clone())?),
             Arc::new(local::ContextRelevance::new(models.clone())?),
@@ -96,6 +96,13 @@ impl Registry {
         Ok(Self { evaluators, thresholds: config.thresholds.clone() })
     }
 
+    /// These evaluators alone.
+    #[cfg(test)]
+    pub(super) fn of(evaluators: Vec<Arc<dyn Evaluator>>) -> Self {
+        let evaluators = evaluators.into_iter().map(|e| (e.id().to_owned(), e)).collect();
+        Self { evaluators, thresholds: BTreeMap::new() }
+    }
+
     /// The ids of all that run.
     pub fn ids(&self) -> Vec<String> {
         self.evaluators.keys().cloned().collect()
@@ -119,13 +126,11 @@ impl Registry {
         Ok(chosen.into_values().collect())
     }
 
-    /// Runs one evaluator. A panic inside it is a failed score, not a lost worker.
+    /// Runs one evaluator. A panic inside it is a failed score for each metric, not a lost worker.
     pub fn evaluate(&self, evaluator: &dyn Evaluator, input: &EvalInput) -> Vec<Score> {
         let result = catch_unwind(AssertUnwindSafe(|| evaluator.evaluate(input)));
-        let mut scores = result.unwrap_or_else(|_| {
-            let name = evaluator.metrics().first().map_or(evaluator.id(), |m| m.name);
-            vec![Score::failed(name, "the evaluator panicked; see the server's log")]
-        });
+        let mut scores =
+            result.unwrap_or_else(|_| evaluator.fail("the evaluator panicked; see the server's log"));
         for score in &mut scores {
             self.apply_threshold(evaluator, score);
         }

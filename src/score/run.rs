@@ -1,8 +1,10 @@
 //! The loop of evaluation: a queue item to durable scores.
 //!
 //! Scores, the decision `scored` and the completion of the item are one journal frame: a crash leaves either all of it
-//! or none, so every item is scored exactly once (P6).
+//! or none, so every item is scored exactly once (P6). A worker has one evaluation at a time, also when that takes longer
+//! than it may: a thread cannot be stopped, so the worker waits for it.
 
+use super::evaluator::Evaluator;
 use super::registry::Registry;
 use super::rows::{Judged, decision_row, score_rows};
 use crate::domain::batch::{decisions_to_batch, scores_to_batch};
@@ -11,10 +13,13 @@ use crate::domain::decision::DecisionKind;
 use crate::domain::frame::{self, FrameError, Part};
 use crate::domain::score::{Score, ScoreRow};
 use crate::domain::time::Clock;
+use crate::domain::trace::EvalInput;
 use crate::journal::{Journal, JournalError};
 use crate::sample::{Lease, Outcome, Queue, QueueEvent, append_durably};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// How long a worker sleeps when nothing tells it of an item: retries become ready without a sign.
@@ -30,7 +35,7 @@ pub struct Scorer {
     pub registry: Arc<Registry>,
     /// The time.
     pub clock: Arc<dyn Clock>,
-    /// The longest evaluation of one item.
+    /// The longest evaluation of one item, by all its evaluators together.
     pub timeout: Duration,
 }
 
@@ -46,69 +51,118 @@ impl Scorer {
                 }
                 continue;
             };
-            self.handle(lease).await?;
+            self.handle(lease, &stop).await?;
         }
         Ok(())
     }
 
-    async fn handle(self: &Arc<Self>, lease: Lease) -> Result<(), JournalError> {
+    async fn handle(&self, lease: Lease, stop: &CancellationToken) -> Result<(), JournalError> {
         if self.queue.is_expired(&lease.item, self.clock.now()) {
             let reason = "waited longer than sample.queue_max_age_s";
             return self.finish(&lease, Vec::new(), Outcome::Expired, reason).await;
         }
-        let (me, leased) = (self.clone(), lease.clone());
-        let judging = tokio::task::spawn_blocking(move || me.judge(&leased));
-        match tokio::time::timeout(self.timeout, judging).await {
-            Ok(Ok(Ok(judged))) => {
+        let evaluators = match self.registry.select(&lease.item.evaluators) {
+            Ok(evaluators) => evaluators,
+            Err(error) => return self.failed(&lease, Vec::new(), &error.to_string()).await,
+        };
+        let (judged, running) = self.judged(&lease, &evaluators).await;
+        match (evaluators.get(judged.len()), running) {
+            (None, _) => {
                 let rows = score_rows(&lease, judged, self.clock.now());
                 self.finish(&lease, rows, Outcome::Scored, "all evaluators have answered").await
             }
-            Ok(Ok(Err(reason))) => self.failed(&lease, &reason).await,
-            Ok(Err(join)) => self.failed(&lease, &format!("evaluation broke off: {join}")).await,
-            Err(_) => {
-                let reason = format!("evaluation took longer than {} ms", self.timeout.as_millis());
-                self.failed(&lease, &reason).await
+            (Some(_), Thread::Broken(why)) => {
+                self.failed(&lease, judged, &format!("evaluation broke off: {why}")).await
+            }
+            (Some(late), running) => {
+                let limit = self.timeout.as_millis();
+                let reason = format!(
+                    "evaluation took longer than {limit} ms (score.timeout_ms); the time ran out at {}",
+                    late.id()
+                );
+                // The same again would take as long again.
+                self.give_up(&lease, judged, &reason).await?;
+                if let Thread::Running(thread) = running {
+                    tokio::select! {
+                        () = stop.cancelled() => {}
+                        _ = thread => {}
+                    }
+                }
+                Ok(())
             }
         }
     }
 
-    /// Asks every evaluator of the item. Blocks.
-    fn judge(&self, lease: &Lease) -> Result<Vec<Judged>, String> {
-        let evaluators = self.registry.select(&lease.item.evaluators).map_err(|e| e.to_string())?;
+    /// Asks the evaluators of the item on a thread of their own, for as long as it may take. What they said in that time,
+    /// in their order, and what became of the thread.
+    async fn judged(&self, lease: &Lease, evaluators: &[Arc<dyn Evaluator>]) -> (Vec<Judged>, Thread) {
+        let (done, mut answers) = unbounded_channel();
+        let (registry, input, asked) = (self.registry.clone(), lease.item.input.clone(), evaluators.to_vec());
+        let deadline = Instant::now().checked_add(self.timeout);
+        let thread = tokio::task::spawn_blocking(move || judge(&registry, &input, &asked, deadline, &done));
         let mut judged = Vec::with_capacity(evaluators.len());
-        for evaluator in evaluators {
-            let started = Instant::now();
-            let scores = self.registry.evaluate(evaluator.as_ref(), &lease.item.input);
-            let seconds = started.elapsed().as_secs_f64();
-            metrics::histogram!("groundline_evaluation_seconds", "evaluator" => evaluator.id().to_owned())
-                .record(seconds);
-            judged.push(Judged {
-                evaluator: evaluator.id().to_owned(),
-                version: evaluator.version().to_owned(),
-                scores,
-                latency_ms: seconds * 1e3,
-            });
+        let all = async {
+            while let Some(one) = answers.recv().await {
+                judged.push(one);
+            }
+        };
+        let in_time = tokio::time::timeout(self.timeout, all).await.is_ok();
+        answers.close();
+        while let Ok(one) = answers.try_recv() {
+            judged.push(one);
         }
-        Ok(judged)
+        if !in_time {
+            // Ends it only if it has not begun.
+            thread.abort();
+            return (judged, Thread::Running(thread));
+        }
+        match thread.await {
+            Ok(()) => (judged, Thread::Ended),
+            Err(error) => (judged, Thread::Broken(error.to_string())),
+        }
     }
 
-    async fn failed(&self, lease: &Lease, reason: &str) -> Result<(), JournalError> {
-        tracing::warn!(item = lease.item.id, attempt = lease.attempt, reason, "evaluation failed");
+    /// Has the item tried again; when that was the last attempt, gives it up with what was `judged` in it.
+    async fn failed(&self, lease: &Lease, judged: Vec<Judged>, reason: &str) -> Result<(), JournalError> {
         let Some(retry) = self.queue.after_failure(lease, reason, self.clock.now()) else {
-            let judged = Judged {
-                evaluator: lease.item.evaluators.join(","),
-                version: String::new(),
-                scores: vec![Score::failed("evaluation", reason)],
-                latency_ms: 0.0,
-            };
-            let rows = score_rows(lease, vec![judged], self.clock.now());
-            return self.finish(lease, rows, Outcome::Failed, reason).await;
+            return self.give_up(lease, judged, reason).await;
         };
+        tracing::warn!(item = lease.item.id, attempt = lease.attempt, reason, "evaluation failed");
         if let Some((kind, payload)) = encoded(lease, Vec::new(), None, &retry) {
             append_durably(&self.journal, kind, payload).await?;
         }
         self.queue.apply(0, retry);
         Ok(())
+    }
+
+    /// Ends the item with what was `judged`, and an error for each metric of its other evaluators: without these rows
+    /// the item would not count among those that each of them should have judged.
+    async fn give_up(&self, lease: &Lease, judged: Vec<Judged>, reason: &str) -> Result<(), JournalError> {
+        tracing::warn!(item = lease.item.id, attempt = lease.attempt, reason, "evaluation given up");
+        let judged = self.with_errors(&lease.item.evaluators, judged, reason);
+        let rows = score_rows(lease, judged, self.clock.now());
+        self.finish(lease, rows, Outcome::Failed, reason).await
+    }
+
+    fn with_errors(&self, ids: &[String], mut judged: Vec<Judged>, reason: &str) -> Vec<Judged> {
+        for id in ids {
+            let missing: Vec<Judged> = match self.registry.select(std::slice::from_ref(id)) {
+                Ok(evaluators) => evaluators.iter().map(|e| errors(e.as_ref(), reason)).collect(),
+                // It may have been disabled since the item was queued.
+                Err(error) => vec![Judged {
+                    evaluator: id.clone(),
+                    version: String::new(),
+                    scores: vec![Score::failed("evaluation", &error.to_string())],
+                    latency_ms: 0.0,
+                }],
+            };
+            for one in missing {
+                if judged.iter().all(|known| known.evaluator != one.evaluator) {
+                    judged.push(one);
+                }
+            }
+        }
+        judged
     }
 
     /// Makes the end of an item durable, with its scores.
@@ -145,6 +199,57 @@ impl Scorer {
     }
 }
 
+/// What became of the thread that asked the evaluators.
+enum Thread {
+    /// It asked all, or came to the end of its time.
+    Ended,
+    /// It panicked, or never ran.
+    Broken(String),
+    /// An evaluator takes longer than it may.
+    Running(JoinHandle<()>),
+}
+
+/// Asks one evaluator after the other, and sends what each said. Blocks.
+fn judge(
+    registry: &Registry,
+    input: &EvalInput,
+    evaluators: &[Arc<dyn Evaluator>],
+    deadline: Option<Instant>,
+    done: &UnboundedSender<Judged>,
+) {
+    for evaluator in evaluators {
+        let started = Instant::now();
+        // One that runs cannot be stopped; the next one is not begun.
+        if deadline.is_some_and(|deadline| started >= deadline) {
+            return;
+        }
+        let scores = registry.evaluate(evaluator.as_ref(), input);
+        let seconds = started.elapsed().as_secs_f64();
+        metrics::histogram!("groundline_evaluation_seconds", "evaluator" => evaluator.id().to_owned())
+            .record(seconds);
+        let judged = Judged {
+            evaluator: evaluator.id().to_owned(),
+            version: evaluator.version().to_owned(),
+            scores,
+            latency_ms: seconds * 1e3,
+        };
+        // Nobody waits for more.
+        if done.send(judged).is_err() {
+            return;
+        }
+    }
+}
+
+/// An error for each metric of an evaluator that gave no scores.
+fn errors(evaluator: &dyn Evaluator, reason: &str) -> Judged {
+    Judged {
+        evaluator: evaluator.id().to_owned(),
+        version: evaluator.version().to_owned(),
+        scores: evaluator.fail(reason),
+        latency_ms: 0.0,
+    }
+}
+
 /// The frame that records what became of an item.
 fn encoded(
     lease: &Lease,
@@ -170,3 +275,7 @@ fn encoded(
         .inspect_err(|error| tracing::error!(item = lease.item.id, %error, "scores could not be written"))
         .ok()
 }
+
+#[cfg(test)]
+#[path = "run_tests.rs"]
+mod tests;

@@ -2,6 +2,7 @@
 
 use super::cancel::{self, Flag};
 use super::config::Config;
+use super::constants;
 use super::error::SqlError;
 use super::functions;
 use super::guard;
@@ -189,12 +190,12 @@ impl Sql {
         let runtime = self.runtime.as_ref().ok_or(SqlError::Busy)?;
         let flag = Flag::default();
         let asked = Asked { scope, work, flag: flag.clone() };
-        let task = runtime.spawn(drive(self.core.clone(), asked, permit, head, to));
+        let task = runtime.spawn(drive(self.core.clone(), asked, permit, deadline, (head, to)));
         let abort = AbortOnDrop(task.abort_handle(), flag);
         let schema = timeout_at(deadline, schema)
             .await
             .map_err(|_| timed_out(timeout_ms))?
-            .map_err(|_| SqlError::Internal("the query ended before it was planned".to_owned()))??;
+            .map_err(|_| unplanned(deadline, timeout_ms))??;
         Ok(Begun { schema, rows, deadline, timeout_ms, abort })
     }
 
@@ -259,6 +260,14 @@ impl Drop for Sql {
     }
 }
 
+/// Why a query's task ended without columns.
+fn unplanned(deadline: Instant, timeout_ms: u64) -> SqlError {
+    if Instant::now() >= deadline {
+        return timed_out(timeout_ms);
+    }
+    SqlError::Internal("the query ended before it was planned".to_owned())
+}
+
 struct Begun {
     schema: SchemaRef,
     rows: mpsc::Receiver<Item>,
@@ -301,24 +310,34 @@ struct Asked {
     flag: Flag,
 }
 
-/// The task of one query. It holds the permit, so that a query which cannot be stopped at once still counts.
+/// Where the query's task sends the columns, and then the rows.
+type Answer = (oneshot::Sender<Result<SchemaRef, SqlError>>, mpsc::Sender<Item>);
+
+/// The task of one query. It holds the permit, so that a query which cannot be stopped at once still counts; at the
+/// deadline it ends even if nobody reads its rows or asks for them.
 async fn drive(
     core: Arc<Core>,
     asked: Asked,
     permit: OwnedSemaphorePermit,
-    head: oneshot::Sender<Result<SchemaRef, SqlError>>,
-    to: mpsc::Sender<Item>,
+    deadline: Instant,
+    (head, to): Answer,
 ) {
     let _permit = permit;
     // The snapshots in it keep the files from being deleted until the last row was read.
     let state = query_state(&core.context, asked.scope.clone());
-    match execute(&state, asked).await {
-        Err(error) => drop(head.send(Err(error))),
-        Ok(rows) => {
-            if head.send(Ok(rows.schema())).is_ok() {
-                pump(rows, &core.config, &to).await;
+    let flag = asked.flag.clone();
+    let work = async {
+        match execute(&state, asked).await {
+            Err(error) => drop(head.send(Err(error))),
+            Ok(rows) => {
+                if head.send(Ok(rows.schema())).is_ok() {
+                    pump(rows, &core.config, &to).await;
+                }
             }
         }
+    };
+    if timeout_at(deadline, work).await.is_err() {
+        flag.set();
     }
 }
 
@@ -336,7 +355,10 @@ async fn execute(state: &SessionState, asked: Asked) -> Result<SendableRecordBat
     if asked.scope != Scope::All {
         guard::no_explain(&plan)?;
     }
-    let plan = cancel::stoppable(state.create_physical_plan(&plan).await?, &asked.flag)?;
+    let plan = state.optimize(&plan)?;
+    constants::check(&plan)?;
+    let plan = state.query_planner().create_physical_plan(&plan, state).await?;
+    let plan = cancel::stoppable(plan, &asked.flag)?;
     Ok(execute_stream(plan, state.task_ctx())?)
 }
 

@@ -6,8 +6,10 @@ use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use arrow::json::writer::{EncoderOptions, JsonArray, WriterBuilder, make_encoder};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How a result is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,17 +54,53 @@ impl std::str::FromStr for Format {
     }
 }
 
-/// The whole result in `format`.
+/// The whole result in `format`, at most `most` bytes; a table for a terminal is not bounded.
 ///
 /// # Errors
-/// [`SqlError::Wrong`] for a column type that the format has no way to write.
-pub fn encode(format: Format, schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<u8>, SqlError> {
-    match format {
+/// [`SqlError::Wrong`] for a column type that the format has no way to write, [`SqlError::Limit`] for more bytes: names of
+/// columns are written once a row in JSON, so a result can be far longer than its values.
+pub fn encode(
+    format: Format,
+    schema: &SchemaRef,
+    batches: &[RecordBatch],
+    most: usize,
+) -> Result<Vec<u8>, SqlError> {
+    let is_full = Arc::new(AtomicBool::new(false));
+    let out = Bounded { bytes: Vec::new(), most, is_full: is_full.clone() };
+    let encoded = match format {
         Format::Table => table(schema, batches),
-        Format::Json => json(batches),
-        Format::Csv => csv(schema, batches),
-        Format::Arrow => ipc(schema, batches),
-        Format::Parquet => parquet(schema, batches),
+        Format::Json => json(batches, out),
+        Format::Csv => csv(schema, batches, out),
+        Format::Arrow => ipc(schema, batches, out),
+        Format::Parquet => parquet(schema, batches, out),
+    };
+    // Each writer tells the error in words of its own.
+    if is_full.load(Ordering::Relaxed) {
+        let why = format!("the encoded result has more than {most} bytes (sql.max_result_bytes)");
+        return Err(SqlError::Limit(why));
+    }
+    encoded
+}
+
+/// Bytes up to a limit, and whether it was met.
+struct Bounded {
+    bytes: Vec<u8>,
+    most: usize,
+    is_full: Arc<AtomicBool>,
+}
+
+impl std::io::Write for Bounded {
+    fn write(&mut self, part: &[u8]) -> std::io::Result<usize> {
+        if self.bytes.len() + part.len() > self.most {
+            self.is_full.store(true, Ordering::Relaxed);
+            return Err(std::io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(part);
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 
@@ -77,46 +115,46 @@ fn table(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<u8>, SqlErro
     Ok(format!("{text}\n").into_bytes())
 }
 
-fn json(batches: &[RecordBatch]) -> Result<Vec<u8>, SqlError> {
-    let mut writer = WriterBuilder::new().with_explicit_nulls(true).build::<_, JsonArray>(Vec::new());
+fn json(batches: &[RecordBatch], out: Bounded) -> Result<Vec<u8>, SqlError> {
+    let mut writer = WriterBuilder::new().with_explicit_nulls(true).build::<_, JsonArray>(out);
     for batch in batches {
         writer.write(batch)?;
     }
     writer.finish()?;
-    let out = writer.into_inner();
+    let out = writer.into_inner().bytes;
     // The writer writes no brackets when it was given no rows.
     Ok(if out.is_empty() { b"[]".to_vec() } else { out })
 }
 
-fn csv(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<u8>, SqlError> {
+fn csv(schema: &SchemaRef, batches: &[RecordBatch], out: Bounded) -> Result<Vec<u8>, SqlError> {
     let flat = flat_schema(schema, |_| true);
-    let mut writer = arrow::csv::WriterBuilder::new().with_header(true).build(Vec::new());
+    let mut writer = arrow::csv::WriterBuilder::new().with_header(true).build(out);
     if batches.is_empty() {
         writer.write(&RecordBatch::new_empty(flat.clone()))?;
     }
     for batch in batches {
         writer.write(&flatten(batch, &flat)?)?;
     }
-    Ok(writer.into_inner())
+    Ok(writer.into_inner().bytes)
 }
 
-fn ipc(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<u8>, SqlError> {
-    let mut writer = arrow::ipc::writer::StreamWriter::try_new(Vec::new(), schema)?;
+fn ipc(schema: &SchemaRef, batches: &[RecordBatch], out: Bounded) -> Result<Vec<u8>, SqlError> {
+    let mut writer = arrow::ipc::writer::StreamWriter::try_new(out, schema)?;
     for batch in batches {
         writer.write(batch)?;
     }
-    Ok(writer.into_inner()?)
+    Ok(writer.into_inner()?.bytes)
 }
 
-fn parquet(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<u8>, SqlError> {
-    let wrong = |e: parquet::errors::ParquetError| SqlError::Wrong(format!("not as Parquet: {e}"));
+fn parquet(schema: &SchemaRef, batches: &[RecordBatch], out: Bounded) -> Result<Vec<u8>, SqlError> {
+    let wrong = |e: ParquetError| SqlError::Wrong(format!("not as Parquet: {e}"));
     let properties =
         WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
-    let mut writer = ArrowWriter::try_new(Vec::new(), schema.clone(), Some(properties)).map_err(wrong)?;
+    let mut writer = ArrowWriter::try_new(out, schema.clone(), Some(properties)).map_err(wrong)?;
     for batch in batches {
         writer.write(batch).map_err(wrong)?;
     }
-    writer.into_inner().map_err(wrong)
+    Ok(writer.into_inner().map_err(wrong)?.bytes)
 }
 
 /// `schema` with text in the place of every nested type that `replace` picks.

@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// Bytes that the JSON around a query and its escapes may add to it.
 const ENVELOPE: usize = 64 << 10;
 
+/// How much longer than `sql.max_result_bytes` an encoded result may be.
+const TEXT_FACTOR: usize = 4;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Query {
@@ -63,8 +66,11 @@ async fn answer(
 
 async fn result(sql: &Sql, scope: &Scope, text: &str, format: Format) -> Result<Vec<u8>, SqlError> {
     let all = sql.collect_from("http", scope, text).await?;
+    let most = usize::try_from(sql.config().max_result_bytes).unwrap_or(usize::MAX);
+    // Text is longer than the values that it shows.
+    let most = most.saturating_mul(TEXT_FACTOR);
     // Encoding a big result takes long enough to hold up other requests of this thread.
-    tokio::task::spawn_blocking(move || encode(format, &all.schema, &all.batches))
+    tokio::task::spawn_blocking(move || encode(format, &all.schema, &all.batches, most))
         .await
         .map_err(|e| SqlError::Internal(format!("encoding the result: {e}")))?
 }

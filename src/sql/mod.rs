@@ -9,6 +9,7 @@
 //! | `views` | `scores_latest`, `traces`, `quality_hourly` |
 //! | `shape` | how deep a query can become, told before it is parsed |
 //! | `guard` | which statements may run |
+//! | `constants` | how large the constants of a plan may be |
 //! | `cancel` | makes plans stop when nobody waits for them |
 //! | `stream` | the rows of one query, under its limits |
 //! | `context` | the engine itself |
@@ -21,6 +22,7 @@
 
 mod cancel;
 mod config;
+mod constants;
 mod context;
 mod error;
 pub mod format;

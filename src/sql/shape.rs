@@ -114,9 +114,25 @@ fn keyword(level: &mut Level, depth: &mut usize, keyword: Keyword) {
             | Keyword::UNION
             | Keyword::INTERSECT
             | Keyword::EXCEPT
+            | Keyword::MINUS
             | Keyword::JOIN
+            | Keyword::STRAIGHT_JOIN
+            | Keyword::APPLY
     );
-    let chains = matches!(keyword, Keyword::UNION | Keyword::INTERSECT | Keyword::EXCEPT | Keyword::JOIN);
+    let chains = matches!(
+        keyword,
+        Keyword::UNION
+            | Keyword::INTERSECT
+            | Keyword::EXCEPT
+            | Keyword::MINUS
+            | Keyword::JOIN
+            | Keyword::STRAIGHT_JOIN
+            | Keyword::APPLY
+            | Keyword::LATERAL
+            | Keyword::PIVOT
+            | Keyword::UNPIVOT
+            | Keyword::MATCH_RECOGNIZE
+    );
     let operates = matches!(
         keyword,
         Keyword::AND
@@ -135,6 +151,14 @@ fn keyword(level: &mut Level, depth: &mut usize, keyword: Keyword) {
             | Keyword::OVERLAPS
             | Keyword::DIV
             | Keyword::XOR
+            | Keyword::RLIKE
+            | Keyword::REGEXP
+            | Keyword::NOTNULL
+            | Keyword::MATCH
+            | Keyword::MEMBER
+            | Keyword::OPERATOR
+            | Keyword::EXPLAIN
+            | Keyword::DESCRIBE
     );
     if resets {
         *depth -= level.operators;
@@ -183,12 +207,24 @@ mod tests {
             "->'a'",
             " NOT IN (1)",
             ".a",
+            " NOTNULL",
+            " RLIKE 'a'",
+            " REGEXP 'a'",
+            " MEMBER OF(1)",
+            " OPERATOR(+) 1",
+            " MINUS SELECT 1",
+            " FROM t CROSS APPLY u",
+            " FROM t, LATERAL u",
         ] {
             let sql = format!("SELECT 1{}", link.repeat(MAX_DEPTH + 1));
             assert!(matches!(check(&sql), Err(SqlError::Limit(_))), "{link}");
         }
         assert!(matches!(check(&format!("SELECT {}1", "(".repeat(400))), Err(SqlError::Limit(_))));
         assert!(matches!(check(&format!("SELECT {}1", "- ".repeat(400))), Err(SqlError::Limit(_))));
+        for before in ["EXPLAIN ", "DESCRIBE ", "EXPLAIN ANALYZE "] {
+            let sql = format!("{}SELECT 1", before.repeat(131_000));
+            assert!(matches!(check(&sql), Err(SqlError::Limit(_))), "{before}");
+        }
         assert!(matches!(check(&format!("SELECT {}true", "NOT ".repeat(400))), Err(SqlError::Limit(_))));
         assert!(matches!(check(&format!("SELECT * FROM t{}", ", t".repeat(400))), Err(SqlError::Limit(_))));
     }

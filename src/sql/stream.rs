@@ -3,7 +3,7 @@
 use super::cancel::Flag;
 use super::config::Config;
 use super::error::SqlError;
-use arrow::array::{Array, RecordBatch};
+use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::SchemaRef;
 use futures::{Stream, StreamExt};
 use std::pin::Pin;
@@ -76,6 +76,11 @@ impl Stream for QueryStream {
             Poll::Ready(Some(Err(error))) => {
                 self.end(error.outcome());
                 return Poll::Ready(Some(Err(error)));
+            }
+            // The query's task ends at the same deadline, and may be first.
+            Poll::Ready(None) if tokio::time::Instant::now() >= self.deadline.deadline() => {
+                self.end("limit");
+                return Poll::Ready(Some(Err(timed_out(self.timeout_ms))));
             }
             Poll::Ready(None) => {
                 self.end("internal");
@@ -185,9 +190,23 @@ impl Caps {
 /// The bytes of the batch's own rows; a slice of a big batch counts as a slice.
 pub fn bytes_of(batch: &RecordBatch) -> u64 {
     let of = |array: &dyn Array| {
-        array.to_data().get_slice_memory_size().unwrap_or_else(|_| array.get_array_memory_size())
+        let own = array.to_data().get_slice_memory_size().unwrap_or_else(|_| array.get_array_memory_size());
+        own as u64 + viewed(array)
     };
-    batch.columns().iter().map(|c| of(c.as_ref()) as u64).sum()
+    batch.columns().iter().map(|c| of(c.as_ref())).sum()
+}
+
+/// The bytes that views show: the size of a slice has only the views themselves.
+fn viewed(array: &dyn Array) -> u64 {
+    // The lower half of a view is the length of its text.
+    let sum = |views: &[u128]| views.iter().map(|view| u64::from(*view as u32)).sum();
+    if let Some(texts) = array.as_string_view_opt() {
+        sum(texts.views())
+    } else if let Some(bytes) = array.as_binary_view_opt() {
+        sum(bytes.views())
+    } else {
+        0
+    }
 }
 
 /// The instant at which a query that begins now has used up `timeout`.

@@ -10,6 +10,8 @@ use prost::Message;
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tonic::Code;
 
@@ -208,6 +210,19 @@ async fn the_query_doors_ask_for_their_roles() {
         let told = pg(&app, password).await.err().expect(password);
         assert!(told.contains(code), "{password}: {told}");
     }
+    let mut refused = TcpStream::connect(app.addresses.pg).await.unwrap();
+    let _ = Pg::login(&mut refused, Some("nobody")).await.err().expect("refused");
+    let query = b"Q\0\0\0\x0dSELECT 1\0";
+    let ended = tokio::time::timeout(Duration::from_secs(10), async {
+        while refused.write_all(query).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    });
+    assert!(ended.await.is_ok(), "a connection without a login is closed");
+    let mut told = Vec::new();
+    // The client may read the end or that the connection was reset.
+    let _ = refused.read_to_end(&mut told).await;
+    assert!(!told.contains(&b'D'), "{told:?}");
     app.stop().await.unwrap();
 }
 

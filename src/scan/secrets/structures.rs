@@ -15,8 +15,9 @@ pub const SHAPES: &[Shape] = &[
     ),
     prefixed(
         "private_key",
-        &["PuTTY-User-Key-File"],
-        r"PuTTY-User-Key-File-\d:(?s:.{20,}?)Private-Lines: \d{1,3}[ \r\n]{1,4}[A-Za-z0-9+/= \r\n]{40,}",
+        // PuTTY's files. What stands before these lines is public, and a search from the file's head has no end.
+        &["Private-Lines: "],
+        r"Private-Lines: \d{1,3}[ \r\n]{1,4}[A-Za-z0-9+/= \r\n]{40,}",
     ),
     prefixed(
         "certificate",
@@ -29,7 +30,8 @@ pub const SHAPES: &[Shape] = &[
         hints: &["eyJ"],
         before: 0,
         after: 0,
-        regex: r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
+        // A header alone is a match that the check refuses: a long one is passed, not read again from each hint in it.
+        regex: r"eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})?",
         check: is_jwt,
     },
     Shape {
@@ -136,8 +138,11 @@ pub const SHAPES: &[Shape] = &[
 fn is_jwt(secret: &str) -> bool {
     let mut parts = secret.split('.');
     let Some(header) = parts.next() else { return false };
+    if parts.count() < 2 {
+        return false;
+    }
     let bytes =
         URL_SAFE_NO_PAD.decode(header).or_else(|_| STANDARD_NO_PAD.decode(header)).unwrap_or_default();
     let json: Option<serde_json::Value> = serde_json::from_slice(&bytes).ok();
-    parts.count() >= 2 && json.is_some_and(|header| header.get("alg").is_some_and(|alg| alg.is_string()))
+    json.is_some_and(|header| header.get("alg").is_some_and(|alg| alg.is_string()))
 }

@@ -112,6 +112,32 @@ fn structures() {
 }
 
 #[test]
+fn headers_without_the_rest_of_a_token_are_read_once() {
+    let shape = ENGINE.shapes.iter().find(|c| c.shape.hints == ["eyJ"]).expect("a shape of tokens");
+    let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U";
+    let text = format!("{} {jwt}", "eyJ-".repeat(2_000));
+    assert_eq!(shape.look(&text, (0, 3), 0, &mut Vec::new()), 8_000, "no hint in it is tried again");
+    assert!(kinds(&text).contains(&"jwt"));
+    // A short one is: what follows may be a token.
+    assert_eq!(shape.look("eyJ-eyJ-eyJ-", (0, 3), 0, &mut Vec::new()), 0);
+    assert!(kinds(&format!("eyJ-{jwt}")).contains(&"jwt"));
+}
+
+#[test]
+fn the_private_lines_of_putty() {
+    let body = fill("MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n", 200);
+    let head = "PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none\nComment: jane\nPublic-Lines: 4\n";
+    let lines = format!("{body}\nPrivate-Lines: 4\n{body}\nPrivate-MAC: 0a1b");
+    // The head may have been cut off.
+    for text in [format!("{head}{lines}"), lines] {
+        let found = find(&text);
+        let key = found.iter().find(|f| f.kind == "private_key").expect("is found");
+        assert!(text[key.start..key.end].contains(body.trim_end()), "{key:?} in {text}");
+    }
+    assert!(!kinds("Private-Lines: 4\nsee below").contains(&"private_key"));
+}
+
+#[test]
 fn connection_strings() {
     for text in [
         "postgres://app:s3cr3t99@db.internal:5432/x",
@@ -227,6 +253,9 @@ fn cost_is_linear_on_hostile_text() {
         "key=",
         "sk-",
         "eyJa.",
+        "eyJ-",
+        "PuTTY-User-Key-File-2:",
+        "Private-Lines: 1 ",
         "://a:",
         "-----BEGIN PRIVATE KEY-----",
         "password",

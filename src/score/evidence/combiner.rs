@@ -49,6 +49,12 @@ impl Combiner {
     /// The probability of a good item, and what each feature added, the strongest first. A feature without a value
     /// counts as its mean.
     pub fn probability(&self, value: impl Fn(&str) -> Option<f64>) -> (f64, Vec<Part<'_>>) {
+        let (logit, parts) = self.logit(value);
+        (sigmoid(logit), parts)
+    }
+
+    /// The logit of [`Combiner::probability`].
+    pub fn logit(&self, value: impl Fn(&str) -> Option<f64>) -> (f64, Vec<Part<'_>>) {
         let mut parts = Vec::with_capacity(self.features.len());
         for (at, name) in self.features.iter().enumerate() {
             let value = value(name).unwrap_or(self.means[at]);
@@ -57,8 +63,22 @@ impl Combiner {
         }
         let logit = self.bias + parts.iter().map(|part| part.moved).sum::<f64>();
         parts.sort_by(|a, b| b.moved.abs().total_cmp(&a.moved.abs()));
-        (1.0 / (1.0 + (-logit).exp()), parts)
+        (logit, parts)
     }
+}
+
+/// The probability that all sentences of an answer are supported, from the logit of each, which was learned where half of
+/// the sentences were. Of answers of n sentences half shall be right a priori, so that a sentence is right with
+/// 0.5^(1/n), which moves each logit; the answer has the product of its sentences' probabilities. Without this prior an
+/// answer would fail the surer, the more it says. Of no sentence: 1.
+pub fn all_supported(logits: &[f64]) -> f64 {
+    let right = 0.5f64.powf(1.0 / logits.len().max(1) as f64);
+    let prior = (right / (1.0 - right)).ln();
+    logits.iter().map(|logit| sigmoid(logit + prior)).product()
+}
+
+fn sigmoid(logit: f64) -> f64 {
+    1.0 / (1.0 + (-logit).exp())
 }
 
 #[cfg(test)]
@@ -79,6 +99,16 @@ mod tests {
         assert!((p - 0.5).abs() < 1e-12, "{p}");
         assert_eq!((parts[0].name, parts[0].moved), ("a", 1.0));
         assert_eq!((parts[1].name, parts[1].value, parts[1].moved), ("b", 3.0, 0.0));
+    }
+
+    #[test]
+    fn more_sentences_alone_do_not_make_an_answer_worse() {
+        for sentences in [1, 2, 5, 40] {
+            assert!((all_supported(&vec![0.0; sentences]) - 0.5).abs() < 1e-9, "{sentences}");
+        }
+        assert!(all_supported(&[3.0, 3.0, -4.0]) < 0.1);
+        assert!(all_supported(&[3.0, 3.0, 3.0]) > 0.9);
+        assert_eq!(all_supported(&[]), 1.0);
     }
 
     #[test]

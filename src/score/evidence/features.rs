@@ -1,11 +1,11 @@
-//! What is measured of a sentence against its windows, and of an answer against its sentences.
+//! What is measured of a sentence against its windows.
 
-use super::context::{Context, Windows};
+use super::context::{Context, Window};
 use super::vocabulary::{bigrams, content, digits, is_negated, names, share_missing, words};
 use std::collections::HashSet;
 
 /// The features of a sentence, in the order of [`Features`].
-pub const FEATURES: [&str; 10] = [
+pub const FEATURES: [&str; 11] = [
     "entail_logit",
     "contradiction",
     "containment",
@@ -16,11 +16,8 @@ pub const FEATURES: [&str; 10] = [
     "cosine",
     "negation",
     "log_words",
+    "log_context",
 ];
-
-/// Features of which a high value speaks against the sentence.
-const WORST_IS_HIGH: [&str; 5] =
-    ["contradiction", "missing_numbers", "missing_names", "negation", "log_words"];
 
 /// A probability is taken no nearer to 0 or 1 than this before its logit.
 const CLIP: f64 = 1e-4;
@@ -30,39 +27,19 @@ const CLIP: f64 = 1e-4;
 pub struct Features {
     /// The values, in the order of [`FEATURES`].
     pub values: [f64; FEATURES.len()],
-    /// The window that supports the sentence best, by its place among the windows.
-    pub window: usize,
-    /// The probability that this window entails the sentence, and that it contradicts it.
+    /// The probability that the window entails the sentence, and that it contradicts it.
     pub entailed: f64,
     /// See `entailed`.
     pub contradicted: f64,
 }
 
-/// What was measured of an answer: for each feature the worst value of any sentence and the mean, by name.
-pub struct Response<'a> {
-    sentences: &'a [Features],
-}
-
-/// Measures a sentence, given the logits (entailment, neutral, contradiction) of each of its windows.
-pub fn sentence_features(
-    context: &Context<'_>,
-    sentence: &str,
-    found: &Windows,
-    logits: &[Vec<f32>],
-) -> Features {
-    let all: Vec<[f64; 3]> = logits.iter().map(|row| softmax(row)).collect();
-    let (window, chances) = all
-        .iter()
-        .copied()
-        .enumerate()
-        .rev()
-        .max_by(|a, b| a.1[0].total_cmp(&b.1[0]))
-        .unwrap_or((0, [0.0, 1.0, 0.0]));
+/// Measures a sentence, given the logits (entailment, neutral, contradiction) of its window.
+pub fn sentence_features(context: &Context<'_>, sentence: &str, found: &Window, logits: &[f32]) -> Features {
+    let [entailed, _, contradicted] = softmax(logits);
     let wanted = content(sentence);
-    let chosen = found.windows.get(window).map(Vec::as_slice).unwrap_or_default();
-    let near: HashSet<String> = chosen.iter().flat_map(|at| context.contents[*at].iter().cloned()).collect();
+    let near: HashSet<String> =
+        found.sentences.iter().flat_map(|at| context.contents[*at].iter().cloned()).collect();
     let opposed = is_negated(sentence) != is_negated(context.sentences[found.best]);
-    let [entailed, _, contradicted] = chances;
     let clipped = entailed.clamp(CLIP, 1.0 - CLIP);
     let values = [
         (clipped / (1.0 - clipped)).ln(),
@@ -75,8 +52,9 @@ pub fn sentence_features(
         found.cosine,
         f64::from(u8::from(opposed)),
         (1.0 + words(sentence).len() as f64).ln(),
+        (1.0 + context.sentences.len() as f64).ln(),
     ];
-    Features { values, window, entailed, contradicted }
+    Features { values, entailed, contradicted }
 }
 
 /// What the sentence says that the context does not have: numbers, then names.
@@ -97,31 +75,14 @@ fn softmax(logits: &[f32]) -> [f64; 3] {
     powers.map(|power| power / total)
 }
 
-impl<'a> Response<'a> {
-    /// The features of these sentences; there is at least one.
-    pub fn new(sentences: &'a [Features]) -> Self {
-        Self { sentences }
-    }
-
-    /// Whether [`Response::value`] has a value of this name.
+impl Features {
+    /// Whether [`Features::value`] has a value of this name.
     pub fn knows(name: &str) -> bool {
-        let feature = name.strip_prefix("worst_").or_else(|| name.strip_prefix("mean_"));
-        name == "log_sentences" || feature.is_some_and(|feature| FEATURES.contains(&feature))
+        FEATURES.contains(&name)
     }
 
-    /// `worst_<feature>`, `mean_<feature>` or `log_sentences`; none for another name.
+    /// The value of one of [`FEATURES`]; none for another name.
     pub fn value(&self, name: &str) -> Option<f64> {
-        if name == "log_sentences" {
-            return Some((1.0 + self.sentences.len() as f64).ln());
-        }
-        let (kind, feature) = name.split_once('_')?;
-        let at = FEATURES.iter().position(|known| *known == feature)?;
-        let values = self.sentences.iter().map(|sentence| sentence.values[at]);
-        match kind {
-            "mean" => Some(values.sum::<f64>() / self.sentences.len() as f64),
-            "worst" if WORST_IS_HIGH.contains(&feature) => values.reduce(f64::max),
-            "worst" => values.reduce(f64::min),
-            _ => None,
-        }
+        FEATURES.iter().position(|known| *known == name).map(|at| self.values[at])
     }
 }

@@ -3,9 +3,9 @@
 //! | file | what |
 //! |---|---|
 //! | `vocabulary` | words, stems, numbers, names and negation, as they are compared |
-//! | `context` | a context cut into sentences, and the windows of it that may support a sentence |
-//! | `features` | what is measured of a sentence against its windows, and of an answer against its sentences |
-//! | `combiner` | the features of an answer as one probability |
+//! | `context` | a context cut into sentences, and the window of it that may support a sentence |
+//! | `features` | what is measured of a sentence against its window |
+//! | `combiner` | the features of a sentence as one probability, and the sentences of an answer as one |
 //!
 //! `training/entailment_features.py` is the same in Python; a test holds the two equal on stored cases.
 
@@ -14,9 +14,9 @@ mod context;
 mod features;
 mod vocabulary;
 
-pub use combiner::{Combiner, Part};
-pub use context::{Context, Windows};
-pub use features::{Features, Response, missing, sentence_features};
+pub use combiner::{Combiner, Part, all_supported};
+pub use context::{Context, Window};
+pub use features::{Features, missing, sentence_features};
 pub use vocabulary::{content, share_missing, words};
 
 #[cfg(test)]

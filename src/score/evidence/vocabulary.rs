@@ -87,9 +87,9 @@ pub(super) fn bigrams(text: &str) -> HashSet<(String, String)> {
     stems(text).windows(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
 }
 
-/// The numbers in digits, in one spelling.
+/// The numbers in digits, in one spelling; those of citations (`[1]`) are none.
 pub(super) fn digits(text: &str) -> HashSet<String> {
-    text::digits(text).into_iter().collect()
+    text::digits(&text::without_citations(text)).into_iter().collect()
 }
 
 /// The numbers in digits, and number words up to ninety.
@@ -148,6 +148,7 @@ mod tests {
     fn numbers_have_one_spelling() {
         assert_eq!(digits("1,234,567 and 1.50, 2,5 or 7."), set(&["1234567", "1.5", "2.5", "7"]));
         assert_eq!(numbers("Twelve of 40, ninety"), set(&["12", "40", "90"]));
+        assert_eq!(numbers("Twelve of 40 [1], ninety.[2, 3] In [2024]"), set(&["12", "40", "90", "2024"]));
     }
 
     #[test]

@@ -63,14 +63,9 @@ impl Evaluator for AnswerRelevancySimilarity {
     }
 
     fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
-        let present = |text: &&str| !text.trim().is_empty();
-        let Some(question) = input.question.as_deref().filter(present) else {
-            return vec![Score::skipped(METRIC, "question")];
-        };
-        let Some(answer) = input.answer.as_deref().filter(present) else {
-            return vec![Score::skipped(METRIC, "answer")];
-        };
-        vec![self.judge(question, answer).unwrap_or_else(|error| Score::failed(METRIC, &error.to_string()))]
+        let Some(question) = input.asked() else { return self.skip("question") };
+        let Some(answer) = input.answered() else { return self.skip("answer") };
+        self.or_failed(self.judge(question, answer).map(|score| vec![score]))
     }
 }
 

@@ -60,15 +60,15 @@ impl ContextRelevancySoft {
     fn judge(&self, question: &str, input: &EvalInput) -> Result<Vec<Score>, ModelError> {
         let (chunks, left_out) = chunks(input);
         if chunks.is_empty() {
-            return Ok(self.all(|metric| Score::skipped(metric, "contexts")));
+            return Ok(self.skip("contexts"));
         }
         if self.models.encoder.meaningful_tokens(question, 1) == 0 {
-            return Ok(self.all(|metric| Score::failed(metric, "question too short to embed")));
+            return Ok(self.fail("question too short to embed"));
         }
         let found = self.relevancies(question, &chunks)?;
         let by_value = |a: &&Relevancy, b: &&Relevancy| a.value.total_cmp(&b.value);
         let (Some(best), Some(worst)) = (found.iter().max_by(by_value), found.iter().min_by(by_value)) else {
-            return Ok(self.all(|metric| Score::failed(metric, "contexts too short to embed")));
+            return Ok(self.fail("contexts too short to embed"));
         };
         let mean = found.iter().map(|relevancy| relevancy.value).sum::<f64>() / found.len() as f64;
         let mut notes = String::new();
@@ -95,10 +95,6 @@ impl ContextRelevancySoft {
                 .because(told("Least relevant chunk", worst)),
         ])
     }
-
-    fn all(&self, score: impl Fn(&str) -> Score) -> Vec<Score> {
-        self.metrics.iter().map(|metric| score(metric.name)).collect()
-    }
 }
 
 impl Evaluator for ContextRelevancySoft {
@@ -115,11 +111,8 @@ impl Evaluator for ContextRelevancySoft {
     }
 
     fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
-        let Some(question) = input.question.as_deref().filter(|text| !text.trim().is_empty()) else {
-            return self.all(|metric| Score::skipped(metric, "question"));
-        };
-        self.judge(question, input)
-            .unwrap_or_else(|error| self.all(|metric| Score::failed(metric, &error.to_string())))
+        let Some(question) = input.asked() else { return self.skip("question") };
+        self.or_failed(self.judge(question, input))
     }
 }
 

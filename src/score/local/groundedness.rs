@@ -51,7 +51,7 @@ impl Groundedness {
     /// With the default threshold, 0.75.
     pub fn new(models: Arc<Models>) -> Self {
         let metric = Metric { name: NAME, better: Better::Higher, threshold: Some(0.75) };
-        Self { models, metrics: [metric], version: format!("1+{ENCODER_VERSION}") }
+        Self { models, metrics: [metric], version: format!("2+{ENCODER_VERSION}") }
     }
 
     fn answer<'a>(&self, text: &'a str) -> Answer<'a> {
@@ -130,10 +130,8 @@ impl Evaluator for Groundedness {
     }
 
     fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
-        let Some(answer) = input.answer.as_deref().filter(|text| !text.trim().is_empty()) else {
-            return vec![Score::skipped(NAME, "answer")];
-        };
-        vec![self.judge(answer, input).unwrap_or_else(|error| Score::failed(NAME, &error.to_string()))]
+        let Some(answer) = input.answered() else { return self.skip("answer") };
+        self.or_failed(self.judge(answer, input).map(|score| vec![score]))
     }
 }
 
@@ -178,6 +176,8 @@ mod tests {
         let swapped = judged("Tickets cost 95 euros.", &CONTEXTS);
         assert!(swapped.value.unwrap() < 0.6 * same.value.unwrap(), "{same:?} {swapped:?}");
         assert!(swapped.rationale.unwrap().contains("not in the context: 95"));
+        let cited = judged("Tickets cost 12 euros [1].", &CONTEXTS);
+        assert!(!cited.rationale.as_deref().unwrap().contains("not in the context"), "{cited:?}");
     }
 
     #[test]

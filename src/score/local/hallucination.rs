@@ -7,17 +7,18 @@ use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use crate::score::evaluator::{Evaluator, Metric};
 use crate::score::evidence::{
-    Combiner, Context, Features, Part, Response, Windows, missing, sentence_features, words,
+    Combiner, Context, Features, Part, Window, all_supported, missing, sentence_features, words,
 };
 use crate::score::model::{ENTAILMENT_VERSION, ModelError, Models, excerpt, segments};
+use crate::score::text::without_citations;
 
 const NAME: &str = "hallucination";
 const MAX_ANSWER_SENTENCES: usize = 50;
 const MAX_CONTEXT_SENTENCES: usize = 2_000;
+/// An answer of no more words is judged at once: its sentences lean on each other.
+const SHORT_WORDS: usize = 40;
 /// A sentence of fewer words says nothing that could be checked.
 const MIN_WORDS: usize = 3;
-/// A window that entails the sentence this surely makes the other windows needless.
-const SURE: f64 = 0.9;
 /// What the network would say of a sentence that stands word by word in the context.
 const VERBATIM: [f32; 3] = [5.0, 0.0, 0.0];
 /// No more missing numbers or names than this are told.
@@ -25,11 +26,12 @@ const MAX_TOLD: usize = 6;
 
 /// The probability that the context supports everything that the answer says, from 0 to 1.
 ///
-/// A cross-encoder reads each sentence of the answer with the windows of the context that are nearest to it, and says
-/// whether they entail or contradict it. A logistic regression combines this, over the sentences, with signs that cost
-/// nothing: words, pairs of words, numbers and names of the answer that the context does not have, similarity, and
-/// negation on one side only. The rationale tells the least supported sentence, its best evidence, and what spoke
-/// against the answer. Questions and sentences of one or two words are not judged unless there is nothing else.
+/// A cross-encoder reads each sentence of the answer with the sentences of the context that are nearest to it, and says
+/// whether they entail or contradict it. A logistic regression combines this, for each sentence, with signs that cost
+/// nothing: words, pairs of words, numbers and names that the context does not have, similarity, and negation on one
+/// side only; [`all_supported`] puts the sentences together. A short answer is judged at once. The rationale tells the
+/// least supported sentence, its best evidence, and what spoke against it. Questions and sentences of one or two words
+/// are not judged unless there is nothing else.
 pub struct Hallucination {
     models: Arc<Models>,
     combiner: Combiner,
@@ -40,7 +42,7 @@ pub struct Hallucination {
 /// One sentence of the answer and what was found of it.
 struct Judged<'a> {
     text: &'a str,
-    windows: Windows,
+    window: Window,
     features: Features,
 }
 
@@ -52,9 +54,9 @@ impl Hallucination {
     pub fn new(models: Arc<Models>) -> Result<Self, ModelError> {
         let damaged = |e: serde_json::Error| ModelError::Open { model: NAME, reason: e.to_string() };
         let stored: Combiner = serde_json::from_str(models.combiner()).map_err(damaged)?;
-        let combiner = stored.checked(Response::knows)?;
+        let combiner = stored.checked(Features::knows)?;
         let metric = Metric { name: NAME, better: Better::Higher, threshold: Some(combiner.threshold) };
-        Ok(Self { models, combiner, metrics: [metric], version: format!("1+{ENTAILMENT_VERSION}") })
+        Ok(Self { models, combiner, metrics: [metric], version: format!("2+{ENTAILMENT_VERSION}") })
     }
 
     fn judge(&self, answer: &str, input: &EvalInput) -> Result<Score, ModelError> {
@@ -68,24 +70,28 @@ impl Hallucination {
             return Ok(Score::failed(NAME, "the answer has no sentence"));
         }
         let context = self.context(&evidence)?;
-        let judged = self.sentences(&context, &sentences)?;
-        let features: Vec<Features> = judged.iter().map(|sentence| sentence.features.clone()).collect();
-        let response = Response::new(&features);
-        let (probability, parts) = self.combiner.probability(|name| response.value(name));
-        let alone = |sentence: &Judged<'_>| {
-            let response = Response::new(std::slice::from_ref(&sentence.features));
-            self.combiner.probability(|name| response.value(name)).0
+        let is_short = words(answer).len() <= SHORT_WORDS;
+        let whole = [answer.trim()];
+        let judged = self.sentences(&context, if is_short { &whole } else { &sentences })?;
+        let found = |sentence: &Judged<'_>| self.combiner.logit(|name| sentence.features.value(name));
+        let logits: Vec<f64> = judged.iter().map(|sentence| found(sentence).0).collect();
+        let probability = all_supported(&logits);
+        let threshold = self.metrics[0].threshold.unwrap_or(0.5);
+        // A person wants to know which sentence of a short answer it is.
+        let named = if is_short && sentences.len() > 1 && probability < threshold {
+            self.sentences(&context, &sentences)?
+        } else {
+            judged
         };
-        let worst = judged.iter().min_by(|a, b| alone(a).total_cmp(&alone(b)));
+        let worst = named.iter().min_by(|a, b| found(a).0.total_cmp(&found(b).0));
         let mut why = worst.map(|worst| explain(worst, &context, &evidence, input)).unwrap_or_default();
-        why += &against(&parts);
+        why += &worst.map(|worst| against(&found(worst).1)).unwrap_or_default();
         if cut.left_out > 0 {
             why += &format!(" Only the first {MAX_ANSWER_SENTENCES} sentences of the answer were judged.");
         }
         if cut_short {
             why += &format!(" Only the first {MAX_CONTEXT_SENTENCES} sentences of the context were read.");
         }
-        let threshold = self.metrics[0].threshold.unwrap_or(0.5);
         Ok(Score::measured(NAME, probability, threshold, Better::Higher).because(why))
     }
 
@@ -102,41 +108,25 @@ impl Hallucination {
         sentences: &[&'a str],
     ) -> Result<Vec<Judged<'a>>, ModelError> {
         let vectors = self.models.encoder.embed(sentences)?;
-        let windows: Vec<Windows> = sentences
-            .iter()
-            .zip(&vectors)
-            .filter_map(|(sentence, vector)| context.windows(sentence, vector))
-            .collect();
-        let mut logits: Vec<Vec<Option<Vec<f32>>>> =
-            windows.iter().map(|found| vec![None; found.windows.len()]).collect();
-        // The window that joins the best sentences first; the others only where it does not settle the matter.
-        for round in 0..2 {
-            let (mut pairs, mut places) = (Vec::new(), Vec::new());
-            for (at, (sentence, found)) in sentences.iter().zip(&windows).enumerate() {
-                let first = found.windows.len() - 1;
-                if round == 0 && is_verbatim(sentence, context.sentences[found.best]) {
-                    logits[at][first] = Some(VERBATIM.to_vec());
-                }
-                if logits[at][first].as_deref().is_some_and(is_sure) {
-                    continue;
-                }
-                let chosen = if round == 0 { first..first + 1 } else { 0..first };
-                for window in chosen {
-                    pairs.push((context.text(&found.windows[window]), (*sentence).to_owned()));
-                    places.push((at, window));
-                }
+        let mut judged = Vec::with_capacity(sentences.len());
+        let (mut pairs, mut places) = (Vec::new(), Vec::new());
+        for (text, vector) in sentences.iter().copied().zip(&vectors) {
+            let Some(window) = context.window(text, vector) else { continue };
+            let is_said = is_verbatim(text, context.sentences[window.best]);
+            if !is_said {
+                pairs.push((context.text(&window.sentences), text.to_owned()));
+                places.push(judged.len());
             }
-            for ((at, window), row) in places.into_iter().zip(self.models.entailment()?.of_pairs(&pairs)?) {
-                logits[at][window] = Some(row.to_vec());
-            }
+            judged.push((text, window, VERBATIM.to_vec()));
         }
-        let unread = || vec![f32::MIN, 0.0, f32::MIN];
-        let judged = sentences.iter().zip(windows).zip(logits).map(|((text, windows), rows)| {
-            let rows: Vec<Vec<f32>> = rows.into_iter().map(|row| row.unwrap_or_else(unread)).collect();
-            let features = sentence_features(context, text, &windows, &rows);
-            Judged { text, windows, features }
+        for (at, logits) in places.into_iter().zip(self.models.entailment()?.of_pairs(&pairs)?) {
+            judged[at].2 = logits.to_vec();
+        }
+        let measured = judged.into_iter().map(|(text, window, logits)| {
+            let features = sentence_features(context, text, &window, &logits);
+            Judged { text, window, features }
         });
-        Ok(judged.collect())
+        Ok(measured.collect())
     }
 }
 
@@ -154,10 +144,8 @@ impl Evaluator for Hallucination {
     }
 
     fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
-        let Some(answer) = input.answer.as_deref().filter(|text| !text.trim().is_empty()) else {
-            return vec![Score::skipped(NAME, "answer")];
-        };
-        vec![self.judge(answer, input).unwrap_or_else(|error| Score::failed(NAME, &error.to_string()))]
+        let Some(answer) = input.answered() else { return self.skip("answer") };
+        self.or_failed(self.judge(answer, input).map(|score| vec![score]))
     }
 }
 
@@ -175,14 +163,9 @@ fn claims<'a>(sentences: &[&'a str]) -> Vec<&'a str> {
 }
 
 fn is_verbatim(sentence: &str, evidence: &str) -> bool {
-    let (said, known) = (words(sentence), words(evidence));
+    // The answer marks its sources, the context its own.
+    let [said, known] = [sentence, evidence].map(|text| words(&without_citations(text)));
     said.len() >= MIN_WORDS && known.windows(said.len()).any(|run| run == said)
-}
-
-fn is_sure(logits: &[f32]) -> bool {
-    let [entailed, neutral, contradicted] = logits else { return false };
-    let other = f64::from(neutral - entailed).exp() + f64::from(contradicted - entailed).exp();
-    1.0 / (1.0 + other) >= SURE
 }
 
 fn explain(
@@ -191,11 +174,7 @@ fn explain(
     evidence: &[Evidence<'_>],
     input: &EvalInput,
 ) -> String {
-    let window = worst.windows.windows.get(worst.features.window);
-    let best = window
-        .and_then(|window| window.iter().find(|at| **at == worst.windows.best))
-        .or_else(|| window.and_then(|window| window.first()));
-    let best = best.copied().unwrap_or(worst.windows.best);
+    let best = worst.window.best;
     let mut why = format!(
         "Least supported sentence: \"{}\" (entailed {:.2}, contradicted {:.2}). Best evidence, in {}: \"{}\".",
         excerpt(worst.text),
@@ -214,7 +193,7 @@ fn explain(
     why
 }
 
-/// The signs that spoke against the answer, the strongest first.
+/// The signs that spoke against a sentence, the strongest first.
 fn against(parts: &[Part<'_>]) -> String {
     const TOLD: usize = 3;
     const STRONG: f64 = -0.2;
@@ -257,6 +236,14 @@ mod tests {
         assert!(bad.value.unwrap() < good.value.unwrap() - 0.2, "{good:?} {bad:?}");
         let why = bad.rationale.unwrap();
         assert!(why.contains("sentence: \"Tickets cost forty euros") && why.contains("document 2"), "{why}");
+    }
+
+    #[test]
+    fn citations_are_no_part_of_what_is_said_word_by_word() {
+        let evidence = "Tickets cost twelve euros.[4] Children under six enter free of charge.";
+        assert!(is_verbatim("Children under six enter free of charge [1, 2].", evidence));
+        assert!(is_verbatim("twelve euros [1] children", evidence));
+        assert!(!is_verbatim("Children under five enter free of charge [1].", evidence));
     }
 
     #[test]

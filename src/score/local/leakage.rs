@@ -4,6 +4,7 @@ use crate::domain::score::Score;
 use crate::domain::trace::EvalInput;
 use crate::scan::{Finding, Policy, REPORTED, floor_boundary};
 use crate::score::evaluator::{Evaluator, Metric};
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -77,10 +78,36 @@ impl<'a> Searched<'a> {
         Self { text, findings, keys }
     }
 
+    fn values(&self) -> impl Iterator<Item = &'a str> {
+        let text = self.text;
+        self.findings.iter().map(move |finding| &text[finding.start..finding.end])
+    }
+
+    /// Reads the whole text, so it is only for what is listed.
     fn has(&self, value: &str) -> bool {
-        // The plain search catches a value that only the other text's words made recognisable.
         self.keys.contains(&key(value)) || self.text.contains(value)
     }
+}
+
+/// Those of the values that stand in any of the texts, each of which is read once whatever the values are.
+fn held<'v>(values: impl Iterator<Item = &'v str>, texts: &[Searched<'_>]) -> HashSet<&'v str> {
+    let keys: HashSet<&str> = texts.iter().flat_map(|text| &text.keys).map(String::as_str).collect();
+    let distinct: HashSet<&str> = values.collect();
+    let (mut found, others): (HashSet<&str>, HashSet<&str>) =
+        distinct.into_iter().partition(|value| keys.contains(key(value).as_str()));
+    // The plain search catches a value that only the other text's words made recognisable.
+    let others: Vec<&str> = others.into_iter().collect();
+    if others.is_empty() || texts.is_empty() {
+        return found;
+    }
+    // Of this kind because the table of the usual one may take hundreds of megabytes for one of values.
+    let search = AhoCorasick::builder().kind(Some(AhoCorasickKind::ContiguousNFA)).build(&others);
+    // It fails for gigabytes of values only, which no answer has.
+    if let Ok(search) = search {
+        let hits = texts.iter().flat_map(|text| search.find_overlapping_iter(text.text));
+        found.extend(hits.map(|hit| others[hit.pattern().as_usize()]));
+    }
+    found
 }
 
 /// Judges the answer and the contexts: the verdict first, then one count for each kind that was found.
@@ -101,20 +128,21 @@ fn judge(family: &Family, policy: &Policy, input: &EvalInput) -> Vec<Score> {
         .collect();
 
     let mut report = Report { family, lines: Vec::new(), counts: BTreeMap::new() };
-    let mut has_generated = false;
-    for finding in &answer.findings {
-        let value = &answer.text[finding.start..finding.end];
-        let is_retrieved = contexts.iter().any(|c| c.has(value));
-        has_generated |= !is_retrieved;
-        let origin = if is_retrieved { "retrieval" } else { "generation" };
-        let echo = if question.has(value) { ", echoed from the question" } else { "" };
-        report.add("answer", finding, value, &format!("{origin}{echo}"));
+    let retrieved = held(answer.values(), &contexts);
+    let has_generated = answer.values().any(|value| !retrieved.contains(value));
+    for (finding, value) in answer.findings.iter().zip(answer.values()) {
+        report.add("answer", finding, value, || {
+            let origin = if retrieved.contains(value) { "retrieval" } else { "generation" };
+            let echo = if question.has(value) { ", echoed from the question" } else { "" };
+            format!("{origin}{echo}")
+        });
     }
     for (i, context) in contexts.iter().enumerate() {
-        for finding in &context.findings {
-            let value = &context.text[finding.start..finding.end];
-            let used = if answer.has(value) { ", in the answer" } else { ", not in the answer" };
-            report.add(&format!("context {i}"), finding, value, &format!("retrieval{used}"));
+        for (finding, value) in context.findings.iter().zip(context.values()) {
+            report.add(&format!("context {i}"), finding, value, || {
+                let used = if answer.has(value) { ", in the answer" } else { ", not in the answer" };
+                format!("retrieval{used}")
+            });
         }
     }
     let has_retrieved = contexts.iter().any(|c| !c.findings.is_empty());
@@ -137,11 +165,13 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
-    fn add(&mut self, place: &str, finding: &Finding, value: &str, origin: &str) {
+    /// `origin` is asked for only if the finding is listed.
+    fn add(&mut self, place: &str, finding: &Finding, value: &str, origin: impl FnOnce() -> String) {
         *self.counts.entry(finding.kind).or_default() += 1;
         if self.lines.len() < MAX_LISTED {
             let mask = (self.family.mask)(value);
             let Range { start, end } = finding.start..finding.end;
+            let origin = origin();
             self.lines.push(format!("{} {mask} at {start}..{end} of {place} ({origin})", finding.kind));
         }
     }
@@ -171,4 +201,35 @@ impl Report<'_> {
 /// What two ways of writing one value have in common: letters and digits, in lower case.
 fn key(value: &str) -> String {
     value.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn searched<'a>(text: &'a str, keys: &[&str]) -> Searched<'a> {
+        Searched { text, findings: Vec::new(), keys: keys.iter().map(|value| key(value)).collect() }
+    }
+
+    #[test]
+    fn values_are_held_by_their_letters_or_as_they_stand() {
+        let texts = [searched("nothing", &["4111-1111"]), searched("see ann@example.org and", &[])];
+        let values = ["4111 1111", "ann@example.org", "n@example.org", "bob@example.org", "ann@example.org"];
+        let found = held(values.into_iter(), &texts);
+        assert_eq!(found, HashSet::from(["4111 1111", "ann@example.org", "n@example.org"]));
+        assert!(held(values.into_iter(), &[]).is_empty());
+        assert!(held([].into_iter(), &texts).is_empty());
+    }
+
+    #[test]
+    fn each_text_is_read_once_for_all_values() {
+        let values: Vec<String> = (0..20_000).map(|i| format!("user{i}@example.org")).collect();
+        let text = format!("{}user7@example.org", "-".repeat(MAX_TEXT));
+        let texts: Vec<Searched> = (0..4).map(|_| searched(&text, &[])).collect();
+        let begin = std::time::Instant::now();
+        let found = held(values.iter().map(String::as_str), &texts);
+        assert_eq!(found, HashSet::from(["user7@example.org"]));
+        // One search for each value reads 80 GB.
+        assert!(begin.elapsed().as_secs_f64() < 6.0, "{:?}", begin.elapsed());
+    }
 }

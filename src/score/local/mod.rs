@@ -55,4 +55,4 @@ pub use relevance::{AnswerRelevance, ContextRelevance};
 pub use sensitive_data_leakage::sensitive_data_leakage;
 pub use summarization::Summarization;
 pub use tokens_presence::TokensPresence;
-pub use toxicity::{FairnessBias, Toxicity};
+pub use toxicity::{fairness_bias, toxicity};

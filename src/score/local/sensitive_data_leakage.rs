@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 const FAMILY: Family = Family {
     metric: Metric { name: "sensitive_data_leakage", better: Better::Higher, threshold: None },
-    version: "3",
+    version: "4",
     noun: "secrets",
     find: secrets::findings,
     mask: mask_secret,

@@ -61,7 +61,7 @@ impl Summarization {
         let source = segments(source, MAX_SOURCE_SENTENCES);
         let summary = segments(summary, MAX_SUMMARY_SENTENCES);
         if source.pieces.is_empty() || summary.pieces.is_empty() {
-            return Ok(self.all(&|name| Score::failed(name, "the source or the summary has no sentence")));
+            return Ok(self.fail("the source or the summary has no sentence"));
         }
         let vectors = self.models.encoder.embed(&source.pieces)?;
         let said = self.models.encoder.embed(&summary.pieces)?;
@@ -117,10 +117,6 @@ impl Summarization {
         let mut rows = logits.iter().map(|row| entailed(row));
         Ok(counts.into_iter().map(|count| rows.by_ref().take(count).collect()).collect())
     }
-
-    fn all(&self, score: &dyn Fn(&str) -> Score) -> Vec<Score> {
-        self.metrics.iter().map(|metric| score(metric.name)).collect()
-    }
 }
 
 fn entailed(logits: &[f32]) -> f64 {
@@ -171,15 +167,9 @@ impl Evaluator for Summarization {
     }
 
     fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
-        let present = |text: &&str| !text.trim().is_empty();
-        let Some(source) = input.question.as_deref().filter(present) else {
-            return self.all(&|name| Score::skipped(name, "question (the source)"));
-        };
-        let Some(summary) = input.answer.as_deref().filter(present) else {
-            return self.all(&|name| Score::skipped(name, "answer (the summary)"));
-        };
-        self.judge(source, summary)
-            .unwrap_or_else(|error| self.all(&|name| Score::failed(name, &error.to_string())))
+        let Some(source) = input.asked() else { return self.skip("question (the source)") };
+        let Some(summary) = input.answered() else { return self.skip("answer (the summary)") };
+        self.or_failed(self.judge(source, summary))
     }
 }
 

@@ -14,6 +14,9 @@ use super::pool::Pool;
 /// A batch holds at most this many tokens, padding included; more would leave the processor's cache.
 const BATCH_TOKENS: usize = 1024;
 
+/// A text may be padded by this many tokens and a quarter of its own: more batches cost more than so little padding.
+const PADDING_TOKENS: usize = 2;
+
 /// The threads of all networks, one a lane: batches side by side on single threads are faster than one batch on all of
 /// them, and a bounded number of lanes leaves the door its share of the processor.
 pub(super) type Lanes = Arc<Pool<Arc<ThreadPool>>>;
@@ -170,11 +173,15 @@ pub(super) fn options() -> ModelOptions {
     options
 }
 
-/// Cuts indices, sorted by length, so that no batch, padded to its longest text, holds more than [`BATCH_TOKENS`].
+/// Cuts indices, sorted by length, so that no batch, padded to its longest text, holds more than [`BATCH_TOKENS`], and
+/// none is more than about a quarter longer than its shortest text.
 fn batches<'a>(order: &'a [usize], sequences: &[Sequence]) -> Vec<&'a [usize]> {
     let (mut found, mut start) = (Vec::new(), 0);
+    let length = |at: usize| sequences[order[at]].ids.len();
     for at in 0..order.len() {
-        if at > start && (at + 1 - start) * sequences[order[at]].ids.len() > BATCH_TOKENS {
+        let is_full = (at + 1 - start) * length(at) > BATCH_TOKENS;
+        let is_padded = length(at) > length(start) + length(start) / 4 + PADDING_TOKENS;
+        if at > start && (is_full || is_padded) {
             found.push(&order[start..at]);
             start = at;
         }
@@ -199,6 +206,7 @@ mod tests {
         for batch in &cut {
             let longest = lengths[batch[batch.len() - 1]];
             assert!(batch.len() == 1 || batch.len() * longest <= BATCH_TOKENS);
+            assert!(batch.len() == 1 || longest <= lengths[batch[0]] * 5 / 4 + PADDING_TOKENS);
         }
     }
 }

@@ -40,6 +40,11 @@ impl ToxicityModel {
         Ok(Self { classifier, emoji: Emoji::new(assets::EMOJI)? })
     }
 
+    /// A text as the model reads it: emoji are words, which have more tokens.
+    pub fn normalised(&self, text: &str) -> String {
+        self.emoji.normalise(text)
+    }
+
     /// The probability of each of [`TOXICITY_LABELS`] for each text, in order. Blocks while the model runs.
     ///
     /// # Errors
@@ -48,7 +53,7 @@ impl ToxicityModel {
         &self,
         texts: &[S],
     ) -> Result<Vec<[f64; TOXICITY_LABELS.len()]>, ModelError> {
-        let plain: Vec<String> = texts.iter().map(|text| self.emoji.normalise(text.as_ref())).collect();
+        let plain: Vec<String> = texts.iter().map(|text| self.normalised(text.as_ref())).collect();
         let probability = |logit: f32| 1.0 / (1.0 + (-f64::from(logit)).exp());
         let row = |logits: &std::sync::Arc<[f32]>| {
             let mut row = [0.0; TOXICITY_LABELS.len()];

@@ -6,6 +6,7 @@
 //! | `lines` | which line breaks end a sentence; list markers, headings, tables, fenced code |
 //! | `boundary` | whether a stop inside a block ends a sentence |
 //! | `abbreviations` | words whose full stop is part of the word |
+//! | `citations` | texts without marks such as `[1]` |
 //! | `numbers` | numbers in one spelling, and number words |
 //! | `tokens` | words in lower case with their place, and n-grams of them |
 //!
@@ -13,11 +14,13 @@
 
 mod abbreviations;
 mod boundary;
+mod citations;
 mod lines;
 mod numbers;
 mod sentences;
 mod tokens;
 
+pub use citations::without_citations;
 pub use numbers::{digits, number_word};
 pub use sentences::{Sentence, sentences};
 pub use tokens::{Word, ngram_hashes, words};

@@ -53,6 +53,12 @@ impl ScalarUDFImpl for Attr {
                 let json = json.to_array(rows)?;
                 texts(&json)?.iter().map(|text| text.and_then(|t| needle.find(t))).collect()
             }
+            ColumnarValue::Array(keys) if matches!(json, ColumnarValue::Scalar(_)) => {
+                // One text for all rows is not copied.
+                let json = json.to_array(1)?;
+                let text = texts(&json)?.iter().next().flatten();
+                texts(keys)?.iter().map(|key| Needle::new(key?).find(text?)).collect()
+            }
             ColumnarValue::Scalar(_) => StringArray::new_null(rows),
             ColumnarValue::Array(keys) => by_row(&json.to_array(rows)?, keys)?,
         };

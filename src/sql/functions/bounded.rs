@@ -25,6 +25,9 @@ const MAX_MADE: i128 = 16 << 20;
 /// Bytes that one call may put together from texts that exist, for one batch of rows.
 const MAX_JOINED: i128 = 256 << 20;
 
+/// Steps that one call may take for one batch of rows, where they grow with the product of its arguments' lengths.
+const MAX_STEPS: i128 = 1_000_000_000;
+
 /// Rows that `generate_series` and `range` may produce in FROM.
 const MAX_SERIES: i128 = 10_000_000;
 
@@ -50,6 +53,7 @@ const BOUNDED: &[(&str, i128, Estimate)] = &[
         let hits = a.size(0, row) / a.size(1, row).max(1);
         a.size(0, row) + hits * a.size(2, row)
     }),
+    ("levenshtein", MAX_STEPS, |a, row| a.size(0, row) * a.size(1, row)),
     ("regexp_replace", MAX_JOINED, |a, row| a.size(0, row) + (a.size(0, row) + 1) * a.size(2, row)),
 ];
 
@@ -95,12 +99,18 @@ pub fn bound_tables(context: &SessionContext) -> Result<()> {
 struct Lengths {
     sizes: Vec<Option<Int64Array>>,
     numbers: Vec<Option<Int64Array>>,
+    /// Whether the argument is the same in all rows, and has one row here: a long text is not copied to be measured.
+    constant: Vec<bool>,
 }
 
 impl Lengths {
     fn new(args: &[ColumnarValue], rows: usize) -> Result<Self> {
-        let arrays: Vec<ArrayRef> = args.iter().map(|a| a.to_array(rows)).collect::<Result<_>>()?;
+        let constant: Vec<bool> = args.iter().map(|a| matches!(a, ColumnarValue::Scalar(_))).collect();
+        let rows_of = |is_constant: &bool| if *is_constant { 1 } else { rows };
+        let arrays: Vec<ArrayRef> =
+            args.iter().zip(&constant).map(|(a, one)| a.to_array(rows_of(one))).collect::<Result<_>>()?;
         Ok(Self {
+            constant,
             sizes: arrays.iter().map(|a| length(a).ok().and_then(|l| integers(&l))).collect(),
             numbers: arrays.iter().map(integers).collect(),
         })
@@ -113,14 +123,18 @@ impl Lengths {
     /// Bytes of a text or elements of a list; 8 for anything else, 0 for NULL.
     fn size(&self, arg: usize, row: usize) -> i128 {
         match self.sizes.get(arg) {
-            Some(Some(sizes)) => at(sizes, row),
+            Some(Some(sizes)) => at(sizes, self.row(arg, row)),
             Some(None) => ELEMENT,
             None => 0,
         }
     }
 
     fn number(&self, arg: usize, row: usize) -> i128 {
-        self.numbers.get(arg).and_then(Option::as_ref).map_or(0, |n| at(n, row))
+        self.numbers.get(arg).and_then(Option::as_ref).map_or(0, |n| at(n, self.row(arg, row)))
+    }
+
+    fn row(&self, arg: usize, row: usize) -> usize {
+        if self.constant.get(arg).copied().unwrap_or_default() { 0 } else { row }
     }
 }
 
@@ -166,6 +180,10 @@ impl Bounded {
         let rows = args.number_rows.max(1);
         let lengths = Lengths::new(&args.args, rows)?;
         let bytes: i128 = (0..rows).map(|row| (self.estimate)(&lengths, row).max(0)).sum();
+        if self.most == MAX_STEPS && bytes > MAX_STEPS {
+            let why = format!("{} would take {bytes} steps; the limit is {MAX_STEPS}", self.name);
+            return Err(DataFusionError::External(Box::new(SqlError::Limit(why))));
+        }
         within(self.name, bytes, self.most)
     }
 }

@@ -17,6 +17,8 @@ use pgwire::messages::startup::Authentication;
 use pgwire::messages::{PgWireBackendMessage, PgWireFrontendMessage};
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// When a connection must be encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,22 +31,33 @@ pub enum Encrypted {
     Never,
 }
 
-/// Does the protocol's beginning.
+/// How long a client that was not let in may take to read why.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// Does the protocol's beginning for one connection.
 pub struct Startup {
     access: Access,
     encrypted: Encrypted,
     connections: Arc<ConnectionManager>,
     keys: RandomPidSecretKeyGenerator,
     parameters: DefaultServerParameterProvider,
+    refused: CancellationToken,
 }
 
 impl Startup {
-    /// Lets in whom `access` admits, and registers connections so that their queries can be cancelled.
-    pub fn new(access: Access, encrypted: Encrypted, connections: Arc<ConnectionManager>) -> Self {
+    /// Lets in whom `access` admits, and registers connections so that their queries can be cancelled. Cancels `refused` a
+    /// moment after it let nobody in: the library would go on reading.
+    pub fn new(
+        access: Access,
+        encrypted: Encrypted,
+        connections: Arc<ConnectionManager>,
+        refused: CancellationToken,
+    ) -> Self {
         let mut parameters = DefaultServerParameterProvider::default();
         parameters.default_transaction_read_only = true;
         parameters.is_superuser = false;
-        Self { access, encrypted, connections, keys: RandomPidSecretKeyGenerator::default(), parameters }
+        let keys = RandomPidSecretKeyGenerator::default();
+        Self { access, encrypted, connections, keys, parameters, refused }
     }
 
     fn check_encryption<C: ClientInfo>(&self, client: &C) -> PgWireResult<()> {
@@ -93,6 +106,25 @@ pub fn scope<C: ClientInfo + ?Sized>(client: &C, access: &Access) -> PgWireResul
 #[async_trait]
 impl StartupHandler for Startup {
     async fn on_startup<C>(&self, client: &mut C, message: PgWireFrontendMessage) -> PgWireResult<()>
+    where
+        C: ClientInfo + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+    {
+        let begun = self.begin(client, message).await;
+        if begun.is_err() {
+            let refused = self.refused.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(FAREWELL).await;
+                refused.cancel();
+            });
+        }
+        begun
+    }
+}
+
+impl Startup {
+    async fn begin<C>(&self, client: &mut C, message: PgWireFrontendMessage) -> PgWireResult<()>
     where
         C: ClientInfo + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
         C::Error: Debug,

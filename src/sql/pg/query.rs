@@ -22,6 +22,7 @@ use pgwire::api::store::PortalStore;
 use pgwire::api::{ClientInfo, ClientPortalStore, Type};
 use pgwire::error::{PgWireError, PgWireResult};
 use pgwire::messages::PgWireBackendMessage;
+use pgwire::messages::extendedquery::Execute;
 use pgwire::types::format::FormatOptions;
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -44,7 +45,7 @@ impl Queries {
     /// Answers from `sql`, each connection with the rows that its token may see now.
     pub fn new(sql: Arc<Sql>, access: Access) -> Self {
         let rewriter = Arc::new(PostgresCompatibilityParser::new());
-        let parser = Arc::new(Parser { sql: sql.clone(), rewriter });
+        let parser = Arc::new(Parser { sql: sql.clone(), rewriter, access: access.clone() });
         Self { sql, access, parser }
     }
 
@@ -66,6 +67,8 @@ impl SimpleQueryHandler for Queries {
         C::Error: Debug,
         PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
     {
+        // The library goes on reading after a login that failed.
+        auth::scope(client, &self.access)?;
         let statements = self.parser.parse(query).await?;
         if statements.is_empty() {
             return Ok(vec![Response::EmptyQuery]);
@@ -100,6 +103,17 @@ impl ExtendedQueryHandler for Queries {
 
     fn query_parser(&self) -> Arc<Parser> {
         self.parser.clone()
+    }
+
+    async fn on_execute<C>(&self, client: &mut C, mut message: Execute) -> PgWireResult<()>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore<Statement = Prepared>,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+    {
+        message.max_rows = rows_asked(message.max_rows, self.sql.config().max_rows);
+        self._on_execute(client, message).await
     }
 
     async fn do_query<C>(
@@ -137,10 +151,17 @@ impl ExtendedQueryHandler for Queries {
     }
 }
 
+/// How many rows a client gets at a time; 0 is all. No result has more than `most`, and the library makes room for as many
+/// as were asked for.
+fn rows_asked(asked: i32, most: u64) -> i32 {
+    if u64::try_from(asked).is_ok_and(|asked| asked <= most) { asked } else { 0 }
+}
+
 /// Parses the PostgreSQL dialect, with the rewrites that catalogue queries of known clients need.
 pub struct Parser {
     sql: Arc<Sql>,
     rewriter: Arc<PostgresCompatibilityParser>,
+    access: Access,
 }
 
 impl Parser {
@@ -173,13 +194,14 @@ impl QueryParser for Parser {
 
     async fn parse_sql<C>(
         &self,
-        _client: &C,
+        client: &C,
         sql: &str,
         _types: &[Option<Type>],
     ) -> PgWireResult<Option<Prepared>>
     where
         C: ClientInfo + Unpin + Send + Sync,
     {
+        auth::scope(client, &self.access)?;
         let mut statements = self.parse(sql).await?;
         if statements.len() > 1 {
             let why = "cannot insert multiple commands into a prepared statement";
@@ -252,4 +274,14 @@ fn cast_types(plan: &LogicalPlan) -> HashMap<String, DataType> {
 
 fn wire_types(types: &[Option<DataType>]) -> PgWireResult<Vec<Type>> {
     types.iter().map(|t| t.as_ref().map_or(Ok(Type::UNKNOWN), into_pg_type)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rows_asked;
+
+    #[test]
+    fn more_rows_than_a_result_can_have_are_all() {
+        assert_eq!([-1, 0, 1, 1000, 1001, i32::MAX].map(|n| rows_asked(n, 1000)), [0, 0, 1, 1000, 0, 0]);
+    }
 }

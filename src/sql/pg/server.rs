@@ -46,11 +46,12 @@ pub async fn serve(listener: TcpListener, sql: Arc<Sql>, door: PgDoor, shutdown:
     let tls = door.tls;
     let most = sql.config().max_connections;
     let connections = Arc::new(ConnectionManager::new());
-    let handlers = Arc::new(Handlers {
-        queries: Arc::new(Queries::new(sql, door.access.clone())),
-        startup: Arc::new(Startup::new(door.access, encrypted, connections.clone())),
-        cancel: Arc::new(DefaultCancelHandler::new(connections)),
-    });
+    let queries = Arc::new(Queries::new(sql, door.access.clone()));
+    let cancel = Arc::new(DefaultCancelHandler::new(connections.clone()));
+    let handlers = |refused: CancellationToken| {
+        let startup = Startup::new(door.access.clone(), encrypted, connections.clone(), refused);
+        Arc::new(Handlers { queries: queries.clone(), startup: Arc::new(startup), cancel: cancel.clone() })
+    };
     let mut open = JoinSet::new();
     loop {
         tokio::select! {
@@ -60,7 +61,8 @@ pub async fn serve(listener: TcpListener, sql: Arc<Sql>, door: PgDoor, shutdown:
                 Ok((socket, _)) if open.len() < most => {
                     tune(&socket);
                     let acceptor = tls.as_ref().map(Tls::pg);
-                    open.spawn(converse(socket, acceptor, handlers.clone(), shutdown.clone()));
+                    let end = shutdown.child_token();
+                    open.spawn(converse(socket, acceptor, handlers(end.clone()), end));
                 }
                 Ok((_, peer)) => {
                     metrics::counter!("groundline_connections_refused_total", "door" => DOOR).increment(1);
@@ -81,10 +83,10 @@ async fn converse(
     socket: TcpStream,
     tls: Option<TlsAcceptor>,
     handlers: Arc<Handlers>,
-    shutdown: CancellationToken,
+    end: CancellationToken,
 ) {
     tokio::select! {
-        () = shutdown.cancelled() => {}
+        () = end.cancelled() => {}
         done = process_socket(socket, tls, handlers) => {
             if let Err(error) = done {
                 tracing::debug!(%error, "connection ended");

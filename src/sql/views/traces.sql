@@ -1,5 +1,5 @@
 WITH llm_parent AS (
-  SELECT DISTINCT trace_id AS t, parent_span_id AS p
+  SELECT DISTINCT tenant AS o, trace_id AS t, parent_span_id AS p
   FROM spans WHERE operation = 'llm' AND parent_span_id IS NOT NULL
 ),
 span AS (
@@ -8,7 +8,7 @@ span AS (
     parent_span_id IS NULL AS is_root,
     operation = 'llm' AS is_llm,
     operation = 'llm' AND llm_parent.p IS NULL AS is_leaf
-  FROM spans LEFT JOIN llm_parent ON trace_id = llm_parent.t AND span_id = llm_parent.p
+  FROM spans LEFT JOIN llm_parent ON tenant = llm_parent.o AND trace_id = llm_parent.t AND span_id = llm_parent.p
 )
 SELECT
   trace_id,
@@ -33,6 +33,6 @@ SELECT
   ) AS answer,
   max(session_id) AS session_id,
   max(user_id) AS user_id,
-  max(tenant) AS tenant
+  tenant
 FROM span
-GROUP BY trace_id
+GROUP BY tenant, trace_id

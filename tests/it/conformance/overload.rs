@@ -78,6 +78,8 @@ async fn t14_overload_on_grpc_is_unavailable_with_retry_info() {
     let detail = refused.details.iter().find(|d| d.type_url.ends_with("RetryInfo")).expect("RetryInfo");
     // retry_delay {seconds: 1, nanos: 500000000}
     assert_eq!(detail.value, [10, 8, 8, 1, 16, 128, 202, 181, 238, 1]);
+    // The same in base64, where Python's exporter looks for it.
+    assert_eq!(refused.headers["google.rpc.retryinfo-bin"], "CggIARCAyrXuAQ");
     released(&app, slow).await;
     app.stop().await.unwrap();
 }

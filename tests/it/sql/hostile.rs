@@ -2,7 +2,7 @@
 
 use super::fixture;
 use futures::{StreamExt, TryStreamExt};
-use groundline::sql::{Config, SqlError};
+use groundline::sql::{Config, Format, SqlError, encode};
 use std::time::{Duration, Instant};
 
 fn small() -> Config {
@@ -61,6 +61,12 @@ async fn each_ends_in_an_error_within_the_timeout() {
         format!("SELECT pg_read_file('{}')", at("secret.csv")),
         format!("SELECT {}1", "-".repeat(50_001).replace("--", "- -")),
         format!("SELECT 1{}", " + 1".repeat(100_000)),
+        format!("SELECT 1{}", " NOTNULL".repeat(100_000)),
+        format!("{}SELECT 1", "EXPLAIN ".repeat(100_000)),
+        // Constants that are worked out once and copied into every row.
+        "SELECT arrow_cast(repeat('x', 16000000), 'LargeUtf8') FROM generate_series(1, 900)".to_owned(),
+        "SELECT repeat('x', 200000), value FROM generate_series(1, 900)".to_owned(),
+        "SELECT levenshtein(repeat('x', 16000000), repeat('y', 16000000))".to_owned(),
     ];
     for statement in &statements {
         let began = Instant::now();
@@ -106,6 +112,7 @@ async fn nothing_keeps_a_query_thread() {
             "WITH a0 AS (SELECT name x FROM spans){} SELECT * FROM a40",
             chain(40, &|i| format!(", a{i} AS (SELECT x || x AS x FROM a{})", i - 1))
         ),
+        "SELECT levenshtein(repeat('x', 1000000), repeat('y', 1000000))".to_owned(),
         // Trees deeper than a stack.
         format!("SELECT 1{}", " + 1".repeat(100_000)),
         format!("SELECT * FROM spans{}", chain(1000, &|i| format!(" CROSS JOIN spans s{i}"))),
@@ -146,6 +153,30 @@ async fn limits_name_their_keys() {
         Err(SqlError::Limit(why)) => assert!(why.contains("sql.max_result_bytes"), "{why}"),
         other => panic!("{other:?}"),
     }
+    // Texts behind views count like others.
+    let views = fixture::limited(Config { max_result_bytes: 3000, ..Config::default() }).await;
+    let text = "arrow_cast(concat(repeat('x', 100), value), 'Utf8View')";
+    match views.collect(&format!("SELECT {text} FROM generate_series(1, 100)")).await {
+        Err(SqlError::Limit(why)) => assert!(why.contains("sql.max_result_bytes"), "{why}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The names of columns are in no limit of the result's values.
+#[tokio::test]
+async fn an_encoded_result_is_bounded() {
+    let sql = fixture::limited(Config::default()).await;
+    let name = "n".repeat(1000);
+    let asked = format!("SELECT value AS \"{name}\" FROM generate_series(1, 1000)");
+    let (schema, batches) = sql.collect(&asked).await.expect("rows");
+    for format in [Format::Json, Format::Csv, Format::Arrow, Format::Parquet] {
+        assert!(encode(format, &schema, &batches, 2 << 20).is_ok(), "{format:?}");
+        match encode(format, &schema, &batches, 500) {
+            Err(SqlError::Limit(why)) => assert!(why.contains("sql.max_result_bytes"), "{why}"),
+            other => panic!("{format:?}: {:?}", other.map(|bytes| bytes.len())),
+        }
+    }
+    assert!(matches!(encode(Format::Json, &schema, &batches, 500_000), Err(SqlError::Limit(_))));
 }
 
 const ENDLESS: &str = "SELECT count(*) FROM generate_series(1, 9000000) a, generate_series(1, 9000000) b";
@@ -180,11 +211,13 @@ async fn a_dropped_stream_frees_its_place() {
 
 #[tokio::test]
 async fn a_slow_reader_sees_the_timeout() {
-    let config = Config { timeout_ms: 300, ..Config::default() };
+    let config = Config { timeout_ms: 300, max_concurrent: 1, ..Config::default() };
     let sql = fixture::limited(config).await;
     let mut rows = sql.query("SELECT a.value FROM generate_series(1, 900000) a").await.expect("begun");
     assert!(rows.next().await.expect("a batch").is_ok());
     tokio::time::sleep(Duration::from_millis(500)).await;
+    let other = tokio::time::timeout(GRACE, sql.collect("SELECT 1")).await.expect("in time");
+    assert!(other.is_ok(), "a reader that sleeps keeps no place behind the limit: {other:?}");
     let rest: Result<Vec<_>, _> = rows.try_collect().await;
     assert!(matches!(rest, Err(SqlError::Limit(_))), "{:?}", rest.map(|b| b.len()));
 }

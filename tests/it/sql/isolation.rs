@@ -86,6 +86,30 @@ async fn every_table_and_view_is_cut() {
     assert!(said(&sql, "a", "SELECT count(*) AS n FROM alerts").await.contains("| 0 "));
 }
 
+/// Whoever sees everything sees two traces where two tenants chose one id.
+#[tokio::test]
+async fn a_trace_id_of_two_tenants_is_two_traces() {
+    let trace = "a".repeat(32);
+    // The span of one is, by its id, the parent of the other's.
+    let spans = [("a", "00f067aa0ba902b7", None, 10), ("b", "00f067aa0ba902b8", Some("00f067aa0ba902b7"), 5)];
+    let row = |(tenant, span, parent, tokens): (&str, &str, Option<&str>, i64)| {
+        let row = json!({"trace_id": trace, "span_id": span, "parent_span_id": parent, "tenant": tenant,
+            "name": tenant, "question": tenant, "operation": "llm", "input_tokens": tokens,
+            "start_time_unix_nano": 1_767_225_600_000_000_000_i64});
+        row.as_object().cloned().expect("an object")
+    };
+    let spans = fixture::snapshot(Table::Spans, spans.into_iter().map(row).collect()).await;
+    let others = fixture::snapshots().await;
+    let snapshots = Arc::new(move |table| if table == Table::Spans { spans.clone() } else { others(table) });
+    let sql = Sql::new(snapshots, groundline::sql::Config::default()).expect("the engine");
+    let query = "SELECT tenant, name, question, spans, llm_calls, input_tokens FROM traces ORDER BY tenant";
+    let (_, found) = sql.collect(query).await.expect(query);
+    let found = pretty_format_batches(&found).expect("a table").to_string();
+    let cells = |line: &str| line.split('|').map(str::trim).collect::<Vec<_>>().join(" ");
+    let lines: Vec<String> = found.lines().skip(3).map(cells).filter(|line| !line.starts_with('+')).collect();
+    assert_eq!(lines, [" a a a 1 1 10 ", " b b b 1 1 5 "], "{found}");
+}
+
 /// Each of these told another tenant's rows to somebody, in some system.
 #[tokio::test]
 async fn no_query_gets_around_it() {

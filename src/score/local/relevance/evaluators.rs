@@ -58,7 +58,7 @@ impl ContextRelevance {
         let found: Vec<f64> = judged.iter().map(|text| text.probability).collect();
         let best = found.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
         let Some((at, best)) = best else {
-            return Ok(self.all(|metric| Score::skipped(metric, "contexts")));
+            return Ok(self.skip("contexts"));
         };
         let threshold = self.reader.product.threshold;
         let relevant = found.iter().filter(|value| **value >= threshold).count();
@@ -72,10 +72,6 @@ impl ContextRelevance {
             Score::measured(metric.name, value, threshold, Better::Higher).because(&why)
         };
         Ok(self.metrics.iter().zip([best, mean]).map(score).collect())
-    }
-
-    fn all(&self, score: impl Fn(&str) -> Score) -> Vec<Score> {
-        self.metrics.iter().map(|metric| score(metric.name)).collect()
     }
 }
 
@@ -93,11 +89,8 @@ impl Evaluator for ContextRelevance {
     }
 
     fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
-        let Some(question) = input.question.as_deref().filter(|text| !text.trim().is_empty()) else {
-            return self.all(|metric| Score::skipped(metric, "question"));
-        };
-        self.judge(question, input)
-            .unwrap_or_else(|error| self.all(|metric| Score::failed(metric, &error.to_string())))
+        let Some(question) = input.asked() else { return self.skip("question") };
+        self.or_failed(self.judge(question, input))
     }
 }
 
@@ -130,13 +123,8 @@ impl Evaluator for AnswerRelevance {
 
     fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
         let name = self.metrics[0].name;
-        let present = |text: &&str| !text.trim().is_empty();
-        let Some(question) = input.question.as_deref().filter(present) else {
-            return vec![Score::skipped(name, "question")];
-        };
-        let Some(answer) = input.answer.as_deref().filter(present) else {
-            return vec![Score::skipped(name, "answer")];
-        };
+        let Some(question) = input.asked() else { return self.skip("question") };
+        let Some(answer) = input.answered() else { return self.skip("answer") };
         let threshold = self.reader.product.threshold;
         vec![match self.reader.judge(question, &[answer]) {
             Err(error) => Score::failed(name, &error.to_string()),

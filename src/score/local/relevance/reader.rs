@@ -45,7 +45,8 @@ pub(super) enum Kind {
 /// The models, and the combiner for one kind of text.
 pub(super) struct Reader {
     models: Arc<Models>,
-    probe: RefusalProbe,
+    /// For answers only.
+    probe: Option<RefusalProbe>,
     /// The features as a probability.
     pub product: Product,
     kind: Kind,
@@ -78,7 +79,10 @@ impl Reader {
             Kind::Answer => ANSWER_FEATURES.as_slice(),
         };
         let product = product.checked(|feature| known.contains(&feature))?;
-        let probe = RefusalProbe::new(models.refusal_probe())?;
+        let probe = match kind {
+            Kind::Passage => None,
+            Kind::Answer => Some(RefusalProbe::new(models.refusal_probe())?),
+        };
         Ok(Self { models, probe, product, kind })
     }
 
@@ -98,8 +102,7 @@ impl Reader {
     pub fn features(&self, question: &str, texts: &[&str]) -> Result<Vec<Features>, ModelError> {
         let asked = tail(question);
         let vector = self.models.encoder.embed(&[&asked])?.pop().unwrap_or_default();
-        let parts =
-            texts.iter().map(|text| self.cut(text, &vector)).collect::<Result<Vec<_>, ModelError>>()?;
+        let parts = self.cut(texts, &vector)?;
         let (mut pairs, mut places) = (Vec::new(), Vec::new());
         for (at, part) in parts.iter().enumerate() {
             for read in self.reads(part) {
@@ -118,22 +121,27 @@ impl Reader {
                 ("cosine", part.near.iter().copied().fold(0.0, f64::max)),
                 ("coverage", 1.0 - share_missing(&wanted, &content(part.text))),
             ]);
-            if self.kind == Kind::Answer {
-                features.extend(self.of_answer(question, part, &vector));
+            if let Some(probe) = &self.probe {
+                features.extend(of_answer(probe, question, part, &vector));
             }
             features
         };
         Ok(parts.iter().zip(&logits).map(measure).collect())
     }
 
-    fn cut<'a>(&self, text: &'a str, asked: &[f32]) -> Result<Parts<'a>, ModelError> {
-        let mut sentences = segments(text, MAX_SENTENCES).pieces;
-        if sentences.is_empty() {
-            sentences.push(text);
-        }
-        let vectors = self.models.encoder.embed(&sentences)?;
-        let near = vectors.iter().map(|other| f64::from(unit_cosine(asked, other)).max(0.0)).collect();
-        Ok(Parts { text, sentences, vectors, near })
+    fn cut<'a>(&self, texts: &[&'a str], asked: &[f32]) -> Result<Vec<Parts<'a>>, ModelError> {
+        let sentences = |text: &&'a str| {
+            let found = segments(text, MAX_SENTENCES).pieces;
+            if found.is_empty() { vec![*text] } else { found }
+        };
+        let cut: Vec<Vec<&str>> = texts.iter().map(sentences).collect();
+        let mut vectors = self.models.encoder.embed(&cut.concat())?.into_iter();
+        let parts = texts.iter().zip(cut).map(|(text, sentences)| {
+            let vectors: Vec<Vec<f32>> = vectors.by_ref().take(sentences.len()).collect();
+            let near = vectors.iter().map(|other| f64::from(unit_cosine(asked, other)).max(0.0)).collect();
+            Parts { text, sentences, vectors, near }
+        });
+        Ok(parts.collect())
     }
 
     /// What the cross-encoder reads of a text: an answer once; of a passage sentences alone, and last some together.
@@ -154,32 +162,37 @@ impl Reader {
         reads.push(order.iter().map(|at| part.sentences[*at]).collect::<Vec<_>>().join(" "));
         reads
     }
+}
 
-    fn of_answer(&self, question: &str, part: &Parts<'_>, asked: &[f32]) -> [(&'static str, f64); 7] {
-        let whole = unit_mean(&part.vectors);
-        let mut near = part.near.clone();
-        near.sort_by(f64::total_cmp);
-        let (wanted, said) = (content(question), content(part.text));
-        let new = said.difference(&wanted).count();
-        let echo = if said.is_empty() || new > 0 { 0.0 } else { 1.0 - share_missing(&wanted, &said) };
-        let logits: Vec<f64> = part
-            .sentences
-            .iter()
-            .zip(&part.vectors)
-            .take(self.probe.sentences)
-            .map(|(sentence, vector)| self.probe.logit(sentence, vector))
-            .collect();
-        let chances: Vec<f64> = logits.iter().map(|logit| 1.0 / (1.0 + (-logit).exp())).collect();
-        [
-            ("cosine_text", f64::from(unit_cosine(&whole, asked)).max(0.0)),
-            ("cosine_mean", mean(&near)),
-            ("cosine_low", mean(&near[..near.len().min(LOWEST)])),
-            ("new_words", new.min(NEW_WORDS) as f64 / NEW_WORDS as f64),
-            ("echo", echo),
-            ("refusal", mean(&chances)),
-            ("refusal_logit", mean(&logits)),
-        ]
-    }
+fn of_answer(
+    probe: &RefusalProbe,
+    question: &str,
+    part: &Parts<'_>,
+    asked: &[f32],
+) -> [(&'static str, f64); 7] {
+    let whole = unit_mean(&part.vectors);
+    let mut near = part.near.clone();
+    near.sort_by(f64::total_cmp);
+    let (wanted, said) = (content(question), content(part.text));
+    let new = said.difference(&wanted).count();
+    let echo = if said.is_empty() || new > 0 { 0.0 } else { 1.0 - share_missing(&wanted, &said) };
+    let logits: Vec<f64> = part
+        .sentences
+        .iter()
+        .zip(&part.vectors)
+        .take(probe.sentences)
+        .map(|(sentence, vector)| probe.logit(sentence, vector))
+        .collect();
+    let chances: Vec<f64> = logits.iter().map(|logit| 1.0 / (1.0 + (-logit).exp())).collect();
+    [
+        ("cosine_text", f64::from(unit_cosine(&whole, asked)).max(0.0)),
+        ("cosine_mean", mean(&near)),
+        ("cosine_low", mean(&near[..near.len().min(LOWEST)])),
+        ("new_words", new.min(NEW_WORDS) as f64 / NEW_WORDS as f64),
+        ("echo", echo),
+        ("refusal", mean(&chances)),
+        ("refusal_logit", mean(&logits)),
+    ]
 }
 
 /// The mean of the best sentence and of those read together; a single logit as it is.

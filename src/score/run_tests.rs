@@ -1,0 +1,189 @@
+//! Evaluators that take too long, panic or are not there.
+
+use super::*;
+use crate::domain::id::{SpanId, TraceId};
+use crate::domain::score::Better;
+use crate::domain::time::SystemClock;
+use crate::sample::{Config, Item};
+use crate::score::evaluator::Metric;
+use arrow::array::AsArray;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const METRICS: [Metric; 2] = [
+    Metric { name: "first", better: Better::Higher, threshold: None },
+    Metric { name: "second", better: Better::Higher, threshold: None },
+];
+
+/// How often evaluators were asked, how many were at it at once, and how many are at it now.
+#[derive(Default)]
+struct Asked {
+    times: AtomicUsize,
+    at_once: AtomicUsize,
+    now: AtomicUsize,
+}
+
+/// Gives both scores after a while, or panics.
+struct Probe {
+    id: &'static str,
+    takes: Duration,
+    panics: bool,
+    asked: Arc<Asked>,
+}
+
+impl Evaluator for Probe {
+    fn id(&self) -> &str {
+        self.id
+    }
+
+    fn version(&self) -> &str {
+        "1"
+    }
+
+    fn metrics(&self) -> &[Metric] {
+        &METRICS
+    }
+
+    fn evaluate(&self, _: &EvalInput) -> Vec<Score> {
+        self.asked.times.fetch_add(1, Ordering::SeqCst);
+        let now = self.asked.now.fetch_add(1, Ordering::SeqCst) + 1;
+        self.asked.at_once.fetch_max(now, Ordering::SeqCst);
+        std::thread::sleep(self.takes);
+        self.asked.now.fetch_sub(1, Ordering::SeqCst);
+        assert!(!self.panics, "this evaluator panics");
+        METRICS.iter().map(|metric| Score::told(metric.name, 1.0)).collect()
+    }
+}
+
+fn probe(id: &'static str, millis: u64) -> (Arc<dyn Evaluator>, Arc<Asked>) {
+    let asked = Arc::new(Asked::default());
+    let takes = Duration::from_millis(millis);
+    (Arc::new(Probe { id, takes, panics: false, asked: asked.clone() }), asked)
+}
+
+fn item(id: &str, evaluators: &[&str], now: i64) -> Item {
+    Item {
+        id: id.to_owned(),
+        trace_id: TraceId([7; 16]).to_string(),
+        span_id: SpanId([7; 8]).to_string(),
+        rule: "r".to_owned(),
+        rule_version: "v".to_owned(),
+        inclusion_probability: 1.0,
+        stratum: None,
+        reason: String::new(),
+        evaluators: evaluators.iter().map(|id| (*id).to_owned()).collect(),
+        span_time: now,
+        queued_at: now,
+        service_name: String::new(),
+        request_model: None,
+        tenant: "t".to_owned(),
+        input: EvalInput::default(),
+    }
+}
+
+struct Bench {
+    scorer: Arc<Scorer>,
+    _folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new(evaluators: Vec<Arc<dyn Evaluator>>, limit_ms: u64, max_attempts: u32) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(folder.path(), crate::journal::Config::default()).unwrap();
+        let config = Config { max_attempts, retry_ms: 1, ..Config::default() };
+        let scorer = Arc::new(Scorer {
+            journal,
+            queue: Arc::new(Queue::new(config)),
+            registry: Arc::new(Registry::of(evaluators)),
+            clock: Arc::new(SystemClock),
+            timeout: Duration::from_millis(limit_ms),
+        });
+        Self { scorer, _folder: folder }
+    }
+
+    /// Lets one worker work until the items are done, and after that until it ends.
+    async fn work(&self, items: &[(&str, &[&str])]) {
+        let now = self.scorer.clock.now();
+        for (id, evaluators) in items {
+            let queued = QueueEvent::Queued(Box::new(item(id, evaluators, now.0)));
+            self.scorer.queue.apply(1, queued);
+        }
+        let stop = CancellationToken::new();
+        let working = tokio::spawn(self.scorer.clone().work(stop.clone()));
+        let started = Instant::now();
+        while self.scorer.queue.stats(now).items > 0 && started.elapsed() < Duration::from_secs(20) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        stop.cancel();
+        working.await.unwrap().unwrap();
+        assert_eq!(self.scorer.queue.stats(now).items, 0);
+    }
+
+    /// What was stored: evaluator, metric and status of every score, sorted.
+    fn scores(&self) -> Vec<String> {
+        let mut scores = self.column(Table::Scores, &["evaluator", "metric", "status"]);
+        scores.sort();
+        scores
+    }
+
+    fn column(&self, table: Table, names: &[&str]) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut reader = self.scorer.journal.reader(0).unwrap();
+        while let Some(stored) = reader.next().unwrap() {
+            for part in frame::decode(&stored.payload, frame::FrameKind::of(table)).unwrap() {
+                let Part::Rows(_, rows) = part else { continue };
+                for row in 0..rows.num_rows() {
+                    let text = |name: &&str| {
+                        let column = rows.column_by_name(name).unwrap();
+                        column.as_string::<i32>().value(row).to_owned()
+                    };
+                    found.push(names.iter().map(text).collect::<Vec<_>>().join(" "));
+                }
+            }
+        }
+        found
+    }
+}
+
+#[tokio::test]
+async fn a_time_limit_keeps_what_was_scored_and_fails_the_rest_by_metric() {
+    let ((quick, _), (slow, asked), (next, never)) = (probe("a", 0), probe("b", 500), probe("c", 0));
+    let bench = Bench::new(vec![quick, slow, next], 250, 4);
+    bench.work(&[("one", &["*"])]).await;
+    let wanted =
+        ["a first ok", "a second ok", "b first error", "b second error", "c first error", "c second error"];
+    assert_eq!(bench.scores(), wanted);
+    assert_eq!(bench.column(Table::Decisions, &["decision"]), ["failed"]);
+    // It is not tried again, and what comes after the limit is not asked.
+    assert_eq!((asked.times.load(Ordering::SeqCst), never.times.load(Ordering::SeqCst)), (1, 0));
+}
+
+#[tokio::test]
+async fn a_worker_waits_for_an_evaluator_that_takes_too_long() {
+    let (slow, asked) = probe("a", 150);
+    let bench = Bench::new(vec![slow], 20, 4);
+    bench.work(&[("one", &["a"]), ("two", &["a"]), ("three", &["a"])]).await;
+    // A thread that a busy machine starts too late asks nobody.
+    assert!((1..=3).contains(&asked.times.load(Ordering::SeqCst)));
+    assert_eq!(asked.at_once.load(Ordering::SeqCst), 1);
+    assert_eq!(bench.scores().len(), 6);
+}
+
+#[tokio::test]
+async fn a_panic_is_an_error_of_every_metric() {
+    let asked = Arc::new(Asked::default());
+    let takes = Duration::ZERO;
+    let broken: Arc<dyn Evaluator> = Arc::new(Probe { id: "a", takes, panics: true, asked: asked.clone() });
+    let bench = Bench::new(vec![broken, probe("b", 0).0], 10_000, 4);
+    bench.work(&[("one", &["*"])]).await;
+    assert_eq!(bench.scores(), ["a first error", "a second error", "b first ok", "b second ok"]);
+    assert_eq!(asked.times.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn the_last_failure_names_every_evaluator() {
+    let bench = Bench::new(vec![probe("a", 0).0, probe("b", 0).0], 10_000, 2);
+    bench.work(&[("one", &["*", "gone", "a"])]).await;
+    let wanted =
+        ["a first error", "a second error", "b first error", "b second error", "gone evaluation error"];
+    assert_eq!(bench.scores(), wanted);
+}
