@@ -6,7 +6,7 @@ use crate::domain::columns::Table;
 use crate::domain::id::TraceId;
 use crate::domain::time::{Clock, SystemClock};
 use crate::ingest::{Door, annotations_router, grpc_router, http_router};
-use crate::journal::{Journal, JournalError};
+use crate::journal::{Journal, JournalError, create_dirs};
 use crate::lake::{FlushHandle, Lake, LakeError, Upkeep};
 use crate::net::{Access, Limits, Reloader, Tls};
 use crate::sample::{Progress, Queue, RuleError, Sampler, compile};
@@ -388,9 +388,9 @@ pub async fn open_storage(
 ) -> Result<(Journal, Arc<Lake>, FlushHandle), AppError> {
     let data_dir = &config.server.data_dir;
     let wrong = |source: std::io::Error| AppError::DataDir { path: data_dir.clone(), source };
-    std::fs::create_dir_all(data_dir).map_err(wrong)?;
+    create_dirs(data_dir).map_err(wrong)?;
     let journal_dir = data_dir.join("journal");
-    std::fs::create_dir_all(&journal_dir).map_err(wrong)?;
+    create_dirs(&journal_dir).map_err(wrong)?;
     let journal = Journal::open(&journal_dir, config.journal.clone())?;
     let (lake, manifests) = Lake::open(config.lake.clone(), data_dir, clock, journal.id()).await?;
     let flush = FlushHandle::catch_up(lake.clone(), journal.clone(), manifests).await?;

@@ -16,9 +16,11 @@ use crate::domain::time::{Clock, UnixNanos};
 use crate::domain::value::{Attrs, Value};
 use crate::journal::{Journal, JournalError};
 use crate::scan::Policy;
+use arrow::array::{AsArray, RecordBatch};
 use arrow::error::ArrowError;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use sha2::{Digest, Sha256};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -125,41 +127,67 @@ impl Door {
     pub async fn spans(&self, traces: Traces, tenant: &str) -> Result<Receipt, Refusal> {
         let received = self.clock.now();
         let Traces { chunks, accepted, rejected, reasons, warnings, .. } = traces;
-        let receipt = receipt(accepted, rejected, &reasons, &warnings, "span");
-        count("spans", &receipt);
+        let mut oversized = Oversized::default();
         for chunk in chunks {
             let scores = span_scores(&chunk.evaluated, tenant, received);
-            let mut parts = vec![Part::Rows(Table::Spans, broken(chunk.rows.finish(tenant, received))?)];
-            if !scores.is_empty() {
-                parts.push(Part::Rows(Table::Scores, broken(batch::scores_to_batch(&scores))?));
-            }
+            let rows = broken(chunk.rows.finish(tenant, received))?;
             // A later chunk that is refused makes the client send all of it again; what is stored then is the same.
-            self.append(&parts).await?;
+            self.append_spans(rows, scores, &mut oversized).await?;
         }
+        let receipt = oversized.receipt(accepted, rejected, reasons, &warnings, "span");
+        count("spans", &receipt);
         Ok(receipt)
     }
 
     /// Admits log records, which become `tenant`'s. When it returns, every accepted record is on the disk.
     pub async fn logs(&self, request: ExportLogsServiceRequest, tenant: &str) -> Result<Receipt, Refusal> {
         let received = self.clock.now();
-        let decoded = decode::logs(request, received);
-        let accepted = decoded.items.len() as u64;
-        let receipt = receipt(accepted, decoded.rejected, &decoded.reasons, &decoded.warnings, "log record");
-        let records = decoded.items;
-        count("log_records", &receipt);
-        if records.is_empty() {
-            return Ok(receipt);
-        }
-        for chunk in chunks(&records, record_weight) {
-            let rows = broken(batch::logs_to_batch(chunk, tenant, received))?;
-            let mut parts = vec![Part::Rows(Table::LogRecords, rows)];
-            let scores = log_scores(chunk, tenant, received);
-            if !scores.is_empty() {
-                parts.push(Part::Rows(Table::Scores, broken(batch::scores_to_batch(&scores))?));
+        let decode::Decoded { items: records, rejected, reasons, warnings } = decode::logs(request, received);
+        let mut oversized = Oversized::default();
+        let mut open = chunks(&records, record_weight);
+        open.reverse();
+        while let Some(chunk) = open.pop() {
+            if chunk.is_empty() {
+                continue;
             }
-            self.append(&parts).await?;
+            let rows = broken(batch::logs_to_batch(chunk, tenant, received))?;
+            let parts = with_scores(Table::LogRecords, rows, &log_scores(chunk, tenant, received))?;
+            match self.offer(&parts).await? {
+                None => {}
+                Some(problem) if chunk.len() == 1 => oversized.add(problem),
+                Some(_) => {
+                    let (first, rest) = chunk.split_at(chunk.len() / 2);
+                    open.extend([rest, first]);
+                }
+            }
         }
+        let accepted = records.len() as u64;
+        let receipt = oversized.receipt(accepted, rejected, reasons, &warnings, "log record");
+        count("log_records", &receipt);
         Ok(receipt)
+    }
+
+    /// Appends rows of spans. Those that do not fit into one frame are halved until they do; a span that does not even
+    /// fit alone is left out.
+    async fn append_spans(
+        &self,
+        rows: RecordBatch,
+        scores: Vec<ScoreRow>,
+        oversized: &mut Oversized,
+    ) -> Result<(), Refusal> {
+        let mut open = vec![(rows, scores)];
+        while let Some((rows, scores)) = open.pop() {
+            let parts = with_scores(Table::Spans, rows.clone(), &scores)?;
+            match self.offer(&parts).await? {
+                None => {}
+                Some(problem) if rows.num_rows() <= 1 => oversized.add(problem),
+                Some(_) => {
+                    let (first, rest) = halves(&rows, scores);
+                    open.extend([rest, first]);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Admits human judgements. When it returns, they are on the disk.
@@ -168,14 +196,26 @@ impl Door {
     }
 
     async fn append(&self, parts: &[Part]) -> Result<(), Refusal> {
+        match self.offer(parts).await? {
+            None => Ok(()),
+            Some(problem) => {
+                metrics::counter!("groundline_requests_refused_total", "reason" => "journal").increment(1);
+                Err(self.journal_refusal(&problem))
+            }
+        }
+    }
+
+    /// Appends one frame. Gives [`JournalError::FrameTooLarge`] back if it is: fewer rows may fit.
+    async fn offer(&self, parts: &[Part]) -> Result<Option<JournalError>, Refusal> {
         let (kind, payload) = frame::encode(parts).map_err(|e: FrameError| Refusal::Broken(e.to_string()))?;
         let bytes = payload.len();
         metrics::counter!("groundline_received_bytes_total").increment(bytes as u64);
         match self.journal.append(kind.0, payload).await {
             Ok(_) => {
                 self.drain.note(bytes, self.clock.now());
-                Ok(())
+                Ok(None)
             }
+            Err(error @ JournalError::FrameTooLarge { .. }) => Ok(Some(error)),
             Err(error) => {
                 metrics::counter!("groundline_requests_refused_total", "reason" => "journal").increment(1);
                 Err(self.journal_refusal(&error))
@@ -194,6 +234,58 @@ impl Door {
             error => Refusal::Broken(error.to_string()),
         }
     }
+}
+
+/// The rows that no frame can hold. They cost only themselves.
+#[derive(Default)]
+struct Oversized {
+    count: u64,
+    reason: Option<String>,
+}
+
+impl Oversized {
+    fn add(&mut self, problem: JournalError) {
+        self.count += 1;
+        self.reason.get_or_insert_with(|| format!("too large to be kept: {problem}"));
+    }
+
+    /// The receipt of a request of which `accepted` were right and `rejected` were not.
+    fn receipt(
+        self,
+        accepted: u64,
+        rejected: u64,
+        mut reasons: Vec<String>,
+        warnings: &[String],
+        what: &str,
+    ) -> Receipt {
+        reasons.extend(self.reason);
+        receipt(accepted.saturating_sub(self.count), rejected + self.count, &reasons, warnings, what)
+    }
+}
+
+/// The parts of one frame.
+fn with_scores(table: Table, rows: RecordBatch, scores: &[ScoreRow]) -> Result<Vec<Part>, Refusal> {
+    let mut parts = vec![Part::Rows(table, rows)];
+    if !scores.is_empty() {
+        parts.push(Part::Rows(Table::Scores, broken(batch::scores_to_batch(scores))?));
+    }
+    Ok(parts)
+}
+
+/// Rows of spans and the scores of these.
+type Scored = (RecordBatch, Vec<ScoreRow>);
+
+/// Both halves of `rows`, each with the scores of its spans.
+fn halves(rows: &RecordBatch, scores: Vec<ScoreRow>) -> (Scored, Scored) {
+    let half = rows.num_rows() / 2;
+    let (first, rest) = (rows.slice(0, half), rows.slice(half, rows.num_rows() - half));
+    let (of_first, of_rest): (Vec<_>, Vec<_>) = {
+        let column = first.column_by_name("span_id").and_then(|column| column.as_string_opt::<i32>());
+        let ids: HashSet<&str> = column.into_iter().flatten().flatten().collect();
+        let of = |score: &ScoreRow| score.span_id.is_some_and(|id| ids.contains(id.to_string().as_str()));
+        scores.into_iter().partition(of)
+    };
+    ((first, of_first), (rest, of_rest))
 }
 
 /// Cuts a request into parts of at most [`FRAME_BYTES`], so that a large one does not become one huge frame. Resource
@@ -216,11 +308,14 @@ fn chunks<T>(rows: &[T], weight: impl Fn(&T) -> usize) -> Vec<&[T]> {
 fn record_weight(record: &LogRecord) -> usize {
     let body = value_weight(&record.body);
     // What a record says about its span repeats its body.
-    256 + attrs_weight(&record.attributes) + 2 * body + source_weight(&record.source)
+    let texts = record.event_name.len() + record.severity_text.len();
+    256 + attrs_weight(&record.attributes) + 2 * body + texts + source_weight(&record.source)
 }
 
 fn source_weight(source: &Source) -> usize {
-    attrs_weight(&source.resource) + attrs_weight(&source.scope_attributes) + source.schema_url.len()
+    let Source { service_name, schema_url, scope_name, scope_version, .. } = source;
+    let texts = [service_name, schema_url, scope_name, scope_version].into_iter().map(String::len);
+    attrs_weight(&source.resource) + attrs_weight(&source.scope_attributes) + texts.sum::<usize>()
 }
 
 fn attrs_weight(attributes: &Attrs) -> usize {
@@ -347,3 +442,7 @@ fn ingested(evaluation: &Evaluation, place: Place<'_>, tenant: &str, received: U
         source: ScoreSource::Ingested,
     }
 }
+
+#[cfg(test)]
+#[path = "admit_tests.rs"]
+mod tests;

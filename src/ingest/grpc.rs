@@ -6,7 +6,7 @@
 use super::admit::{Door, Receipt};
 use super::answer::{self, METRICS_DROPPED, Signal};
 use super::body::{self, BodyError, Compression, Share, Upload};
-use super::decode::{self, DecodeError};
+use super::decode;
 use super::status::{Encoding, invalid};
 use crate::net::{Access, Role};
 use axum::Router;
@@ -16,7 +16,6 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::response::{IntoResponse, Response};
 use bytes::{Buf, Bytes};
 use http_body_util::{BodyExt, Full};
-use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use std::convert::Infallible;
 use tonic::{Code, Status};
 
@@ -100,9 +99,7 @@ async fn export(
             door.logs(request, tenant).await?
         }
         Signal::Metrics => {
-            let decode: fn(&[u8]) -> Result<(), DecodeError> =
-                |bytes| decode::from_protobuf::<ExportMetricsServiceRequest>(bytes).map(drop);
-            body::unpack(raw, compression, limit, share, decode).await?;
+            body::unpack(raw, compression, limit, share, decode::metrics_from_protobuf).await?;
             Receipt { message: METRICS_DROPPED.to_owned(), ..Receipt::default() }
         }
     };

@@ -12,7 +12,6 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Version, header};
 use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
-use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 
 /// Routes every path that ends in `/v1/traces`, `/v1/logs` or `/v1/metrics`: senders put their own prefixes before it.
 /// What is sent becomes the tenant's whose token comes with it.
@@ -124,7 +123,7 @@ async fn export(
         }
         (Signal::Metrics, encoding) => {
             let decode: fn(&[u8]) -> Result<(), DecodeError> = match encoding {
-                Encoding::Protobuf => |b| decode::from_protobuf::<ExportMetricsServiceRequest>(b).map(drop),
+                Encoding::Protobuf => decode::metrics_from_protobuf,
                 Encoding::Json => decode::metrics_from_json,
             };
             body::unpack(raw, compression, limit, share, decode).await?;

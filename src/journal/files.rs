@@ -41,6 +41,26 @@ pub(super) fn write_all(file: &mut dyn LogFile, mut bytes: &[u8]) -> io::Result<
     Ok(())
 }
 
+/// Makes `dir` and the folders above it that are missing. Their names are durable when this returns.
+pub fn create_dirs(dir: &Path) -> io::Result<()> {
+    create_dirs_with(dir, |folder| SystemFiles.sync_dir(folder))
+}
+
+fn create_dirs_with(dir: &Path, mut sync: impl FnMut(&Path) -> io::Result<()>) -> io::Result<()> {
+    let missing = dir.ancestors().take_while(|at| !at.as_os_str().is_empty() && !at.exists()).count();
+    std::fs::create_dir_all(dir)?;
+    let parents = dir.ancestors().filter_map(Path::parent).take(missing.max(1));
+    for (at, parent) in parents.enumerate() {
+        let here = parent.as_os_str().is_empty();
+        let synced = sync(if here { Path::new(".") } else { parent });
+        // One that was there may be what a crash has left unsynced. Its parent need not be ours to read.
+        if at < missing {
+            synced?;
+        }
+    }
+    Ok(())
+}
+
 /// The operating system's files.
 pub(super) struct SystemFiles;
 
@@ -87,5 +107,34 @@ impl LogFile for SystemFile {
     fn truncate(&mut self, len: u64) -> io::Result<()> {
         self.0.set_len(len)?;
         self.0.seek(SeekFrom::Start(len)).map(|_| ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parents_of_new_folders_are_synced() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = root.path().join("a/b/c");
+        let mut synced = Vec::new();
+        let create = |synced: &mut Vec<_>| {
+            create_dirs_with(&dir, |folder| {
+                synced.push(folder.to_owned());
+                Ok(())
+            })
+        };
+        create(&mut synced).unwrap();
+        assert_eq!(synced, ["a/b", "a", ""].map(|name| root.path().join(name)));
+        assert!(dir.is_dir());
+        synced.clear();
+        create(&mut synced).unwrap();
+        assert_eq!(synced, [root.path().join("a/b")], "it may have been made just before a crash");
+
+        let failing = |_: &Path| -> io::Result<()> { Err(io::ErrorKind::PermissionDenied.into()) };
+        create_dirs_with(&dir, failing).unwrap();
+        create_dirs_with(&dir.join("d"), failing).unwrap_err();
+        create_dirs(&dir.join("e")).unwrap();
     }
 }

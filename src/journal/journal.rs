@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::cursor::Cursors;
 use super::error::JournalError;
-use super::files::{Files, SystemFiles};
+use super::files::{Files, SystemFiles, create_dirs};
 use super::reader::Reader;
 use super::recover;
 use super::state::{Pending, Shared};
@@ -74,7 +74,7 @@ impl Journal {
         if !faults.is_empty() {
             return Err(JournalError::Config(faults));
         }
-        std::fs::create_dir_all(dir).map_err(|e| JournalError::io("create", dir, e))?;
+        create_dirs(dir).map_err(|e| JournalError::io("create", dir, e))?;
         let mut lock = lock(dir)?;
         let segments = recover::list(dir)?;
         let salt = salt(dir, &mut lock, || recover::find_salt(dir, &segments))?;
@@ -111,6 +111,11 @@ impl Journal {
     /// A number that no other journal is likely to have; it stays as long as the directory.
     pub fn id(&self) -> u32 {
         self.0.shared.salt
+    }
+
+    /// Where it is.
+    pub fn dir(&self) -> &Path {
+        &self.0.shared.dir
     }
 
     async fn append_frame(&self, kind: u8, payload: Bytes, owed: bool) -> Result<u64, JournalError> {

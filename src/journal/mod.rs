@@ -63,6 +63,7 @@ mod tests;
 
 pub use config::Config;
 pub use error::{Full, JournalError};
+pub use files::create_dirs;
 pub use journal::{Journal, JournalStats};
 pub use reader::Reader;
 pub use record::Frame;

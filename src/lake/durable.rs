@@ -148,6 +148,41 @@ pub fn remove_unfinished(root: &std::path::Path) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Makes durable what a killed server may have left of its last commit in the page cache alone. A commit that is read
+/// counts as made, and the journal is purged behind it. Older entries were synced before a newer one was begun.
+pub fn sync_logs(root: &std::path::Path) -> std::io::Result<()> {
+    let sync = |path: &std::path::Path| std::fs::File::open(path)?.sync_all();
+    for table in std::fs::read_dir(root)? {
+        let table = table?.path();
+        let log = table.join("_delta_log");
+        if log.is_dir() {
+            newest(&log)?.iter().try_for_each(|file| sync(file))?;
+            sync(&log)?;
+            sync(&table)?;
+        }
+    }
+    sync(root)
+}
+
+/// The last commit, the last checkpoint, and what points to it.
+fn newest(log: &std::path::Path) -> std::io::Result<Vec<PathBuf>> {
+    let (mut commit, mut checkpoint, mut pointer) = (None, None, None);
+    for entry in std::fs::read_dir(log)? {
+        let entry = entry?;
+        let (path, name) = (entry.path(), entry.file_name());
+        let name = name.to_string_lossy();
+        // Versions have leading zeros: the last name is the newest.
+        if name.ends_with(".json") {
+            commit = commit.max(Some(path));
+        } else if name.ends_with(".parquet") {
+            checkpoint = checkpoint.max(Some(path));
+        } else if name == "_last_checkpoint" {
+            pointer = Some(path);
+        }
+    }
+    Ok([commit, checkpoint, pointer].into_iter().flatten().collect())
+}
+
 fn is_unfinished(name: &str) -> bool {
     name.rsplit_once('#').is_some_and(|(name, number)| {
         let ours =
@@ -158,7 +193,39 @@ fn is_unfinished(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::config::Config;
+    use super::super::store::LakeStore;
     use super::*;
+
+    const LAST: [&str; 3] =
+        ["00000000000000000011.json", "00000000000000000010.checkpoint.parquet", "_last_checkpoint"];
+
+    #[test]
+    fn what_was_committed_last_is_synced() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("spans/_delta_log");
+        std::fs::create_dir_all(&log).unwrap();
+        std::fs::create_dir(folder.path().join("no table")).unwrap();
+        assert!(newest(&log).unwrap().is_empty());
+        let before = ["00000000000000000009.json", "00000000000000000005.checkpoint.parquet"];
+        for name in LAST.iter().chain(&before) {
+            std::fs::write(log.join(name), "x").unwrap();
+        }
+        assert_eq!(newest(&log).unwrap(), LAST.map(|name| log.join(name)));
+        sync_logs(folder.path()).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_lake_whose_last_commit_cannot_be_synced_is_not_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("lake/spans/_delta_log");
+        std::fs::create_dir_all(&log).unwrap();
+        std::os::unix::fs::symlink("nowhere", log.join(LAST[0])).unwrap();
+        assert!(LakeStore::open(&Config::default(), folder.path()).is_err());
+        std::fs::remove_file(log.join(LAST[0])).unwrap();
+        assert!(LakeStore::open(&Config::default(), folder.path()).is_ok());
+    }
 
     #[test]
     fn what_a_crash_cut_short_is_removed_and_nothing_else() {

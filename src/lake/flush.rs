@@ -37,12 +37,13 @@ pub struct FlushHandle {
 
 impl FlushHandle {
     /// Registers the cursor and makes every frame after it visible. When it returns, queries see all that was
-    /// acknowledged before the call.
+    /// acknowledged before the call. A journal that ends before what the tables have of it is refused.
     pub async fn catch_up(
         lake: Arc<Lake>,
         journal: Journal,
         manifests: Vec<SharedManifest>,
     ) -> Result<Self, LakeError> {
+        lake.check_end(&journal)?;
         let cursor = journal.cursor(CURSOR)?;
         lake.set_applied(cursor);
         let start = Read { reader: journal.reader(cursor)?, last: cursor, paused: false };
@@ -96,10 +97,12 @@ impl FlushHandle {
                 failed = Some(error);
             }
         }
-        match failed {
-            Some(error) => Err(error),
-            None => Ok(self.journal.set_cursor(CURSOR, upto)?),
+        if let Some(error) = failed {
+            return Err(error);
         }
+        let journal = self.journal.clone();
+        // It waits for the disk.
+        Ok(tokio::task::spawn_blocking(move || journal.set_cursor(CURSOR, upto)).await??)
     }
 }
 
@@ -138,6 +141,22 @@ async fn flush_sealed(
 }
 
 impl Lake {
+    /// Fails if a table has a frame that is not in `journal` any more. Frames with such numbers are still to come, and
+    /// would be left out as stored ones.
+    fn check_end(&self, journal: &Journal) -> Result<(), LakeError> {
+        let durable = journal.durable();
+        let tables = self.tables.read();
+        match tables.values().max_by_key(|known| known.position) {
+            Some(known) if known.position > durable => Err(LakeError::JournalBehind {
+                table: known.table.name(),
+                position: known.position,
+                durable,
+                dir: journal.dir().to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether hot rows take so much memory that no more are read.
     fn is_full(&self) -> bool {
         let bytes: usize = self.tables.read().values().map(|t| t.bytes()).sum();

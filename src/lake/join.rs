@@ -5,53 +5,85 @@
 //! waited too long stays in `log_records` alone.
 
 use super::tail::SpanKey;
+use crate::domain::message::{Message, Part, ToolCall};
 use crate::domain::span::Llm;
 use crate::domain::time::{SECOND, UnixNanos};
 use arrow::array::{AsArray, RecordBatch};
-use std::collections::{HashMap, VecDeque};
+use serde_json::Value as Json;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 /// Most spans that are waited for.
 const MAX_WAITING: usize = 20_000;
 /// Most records that wait for one span.
 const MAX_RECORDS: usize = 1_000;
+/// Most bytes of content that wait, roughly.
+const MAX_BYTES: usize = 64 << 20;
 
 /// Content whose span was not seen yet.
 pub struct Waiting {
-    by_span: HashMap<SpanKey, Vec<Llm>>,
-    order: VecDeque<(UnixNanos, SpanKey)>,
+    by_span: HashMap<SpanKey, Held>,
+    /// The same spans by their numbers, each with the time of its first record.
+    order: BTreeMap<u64, (UnixNanos, SpanKey)>,
+    last_number: u64,
+    bytes: usize,
     wait_nanos: i64,
+}
+
+/// What waits for one span.
+struct Held {
+    /// Its place in the order of arrival.
+    number: u64,
+    content: Vec<Llm>,
+    bytes: usize,
 }
 
 impl Waiting {
     /// Waits for at most `wait_ms` milliseconds.
     pub fn new(wait_ms: u64) -> Self {
         let wait_nanos = i64::try_from(wait_ms).unwrap_or(i64::MAX).saturating_mul(SECOND / 1_000);
-        Self { by_span: HashMap::new(), order: VecDeque::new(), wait_nanos }
+        Self { by_span: HashMap::new(), order: BTreeMap::new(), last_number: 0, bytes: 0, wait_nanos }
     }
 
     /// Keeps content until its span comes. Gives how many spans were given up for it.
     pub fn keep(&mut self, key: SpanKey, llm: Llm, now: UnixNanos) -> usize {
-        let before = self.by_span.len();
-        if !self.by_span.contains_key(&key) {
-            self.order.push_back((now, key.clone()));
+        let held = match self.by_span.entry(key) {
+            Entry::Occupied(held) => held.into_mut(),
+            Entry::Vacant(free) => {
+                self.last_number += 1;
+                self.order.insert(self.last_number, (now, free.key().clone()));
+                free.insert(Held { number: self.last_number, content: Vec::new(), bytes: 0 })
+            }
+        };
+        if held.content.len() < MAX_RECORDS {
+            let bytes = size(&llm);
+            held.content.push(llm);
+            held.bytes += bytes;
+            self.bytes += bytes;
         }
-        let content = self.by_span.entry(key).or_default();
-        if content.len() < MAX_RECORDS {
-            content.push(llm);
-        }
-        let kept = self.by_span.len();
-        self.forget(now);
-        kept.saturating_sub(self.by_span.len()).min(before)
+        self.forget(now)
     }
 
-    fn forget(&mut self, now: UnixNanos) {
-        while let Some((since, key)) = self.order.front() {
-            if self.by_span.len() <= MAX_WAITING && now.since(*since) <= self.wait_nanos {
+    fn forget(&mut self, now: UnixNanos) -> usize {
+        let mut given_up = 0;
+        while let Some(oldest) = self.order.first_entry() {
+            let fits = self.by_span.len() <= MAX_WAITING && self.bytes <= MAX_BYTES;
+            if fits && now.since(oldest.get().0) <= self.wait_nanos {
                 break;
             }
-            self.by_span.remove(key);
-            self.order.pop_front();
+            let (_, key) = oldest.remove();
+            self.take(&key);
+            given_up += 1;
         }
+        given_up
+    }
+
+    /// What waits for the span `key`; it waits no more.
+    fn take(&mut self, key: &SpanKey) -> Option<Vec<Llm>> {
+        let held = self.by_span.remove(key)?;
+        self.order.remove(&held.number);
+        self.bytes -= held.bytes;
+        Some(held.content)
     }
 
     /// Adds to the spans of `batch` what has waited for them.
@@ -70,7 +102,7 @@ impl Waiting {
         for row in 0..batch.num_rows() {
             let owned = |column: &arrow::array::StringArray| column.value(row).to_owned();
             let key = (owned(tenants), owned(traces), owned(spans));
-            if let Some(content) = self.by_span.remove(&key) {
+            if let Some(content) = self.take(&key) {
                 found.extend(content.into_iter().map(|llm| (row, llm)));
             }
         }
@@ -78,5 +110,122 @@ impl Waiting {
             return Ok(batch);
         }
         super::tail::added(&batch, found, merge)
+    }
+}
+
+/// Roughly how many bytes `llm` takes in memory.
+fn size(llm: &Llm) -> usize {
+    let texts = [
+        &llm.provider,
+        &llm.request_model,
+        &llm.response_model,
+        &llm.system_prompt,
+        &llm.question,
+        &llm.answer,
+        &llm.session_id,
+        &llm.user_id,
+        &llm.prompt_name,
+        &llm.prompt_version,
+        &llm.error_type,
+    ];
+    let messages = llm.input_messages.iter().chain(&llm.output_messages).map(message_size);
+    let documents = llm.documents.iter().map(|document| {
+        let texts = [&document.id, &document.uri, &document.content, &document.tenant];
+        size_of_val(document)
+            + texts.map(text_size).iter().sum::<usize>()
+            + document.metadata.as_ref().map_or(0, json_size)
+    });
+    let reasons = llm.finish_reasons.iter().map(|reason| size_of_val(reason) + reason.len());
+    size_of::<Llm>()
+        + texts.map(text_size).iter().sum::<usize>()
+        + messages.sum::<usize>()
+        + documents.sum::<usize>()
+        + llm.tool_calls.iter().map(call_size).sum::<usize>()
+        + reasons.sum::<usize>()
+}
+
+fn text_size(text: &Option<String>) -> usize {
+    text.as_ref().map_or(0, String::len)
+}
+
+fn message_size(message: &Message) -> usize {
+    let parts = message.parts.iter().map(|part| match part {
+        Part::Text(text) | Part::Reasoning(text) => size_of::<Part>() + text.len(),
+        Part::ToolCall(call) => size_of::<Part>() + call_size(call),
+        Part::ToolResponse { id, response } => size_of::<Part>() + text_size(id) + json_size(response),
+        Part::Other(json) => size_of::<Part>() + json_size(json),
+    });
+    size_of::<Message>() + message.role.len() + text_size(&message.finish_reason) + parts.sum::<usize>()
+}
+
+fn call_size(call: &ToolCall) -> usize {
+    size_of::<ToolCall>() + text_size(&call.id) + call.name.len() + json_size(&call.arguments)
+}
+
+fn json_size(json: &Json) -> usize {
+    let inside = match json {
+        Json::String(text) => text.len(),
+        Json::Array(values) => values.iter().map(json_size).sum(),
+        Json::Object(fields) => {
+            fields.iter().map(|(name, value)| size_of::<String>() + name.len() + json_size(value)).sum()
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) => 0,
+    };
+    size_of::<Json>() + inside
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::merge::merge_content;
+    use arrow::array::{ArrayRef, StringArray};
+    use std::sync::Arc;
+
+    fn key(span: usize) -> SpanKey {
+        ("t".to_owned(), "1".to_owned(), span.to_string())
+    }
+
+    fn content(bytes: usize) -> Llm {
+        let message = Message::text("user", "x".repeat(bytes));
+        Llm { input_messages: vec![message], ..Llm::default() }
+    }
+
+    /// The ids of a span, without any column that content is added to.
+    fn ids(span: usize) -> RecordBatch {
+        let column = |text: &str| -> ArrayRef { Arc::new(StringArray::from(vec![text.to_owned()])) };
+        let (tenant, trace, span) = key(span);
+        let columns = [("tenant", column(&tenant)), ("trace_id", column(&trace)), ("span_id", column(&span))];
+        RecordBatch::try_from_iter(columns).unwrap()
+    }
+
+    #[test]
+    fn what_waits_is_bounded_in_bytes() {
+        let mut waiting = Waiting::new(600_000);
+        let given_up = (0..9).map(|span| waiting.keep(key(span), content(MAX_BYTES / 4), UnixNanos(0)));
+        assert_eq!(given_up.collect::<Vec<_>>(), [0, 0, 0, 1, 1, 1, 1, 1, 1], "the oldest goes");
+        assert!(waiting.bytes <= MAX_BYTES && waiting.bytes > MAX_BYTES / 2);
+        assert_eq!((waiting.by_span.len(), waiting.order.len()), (3, 3));
+        assert!(waiting.take(&key(5)).is_none() && waiting.take(&key(6)).is_some());
+        // More than fits, for one span.
+        assert_eq!(waiting.keep(key(9), content(MAX_BYTES), UnixNanos(0)), 3);
+        assert_eq!((waiting.bytes, waiting.by_span.len(), waiting.order.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn spans_that_were_met_leave_nothing_behind() {
+        let mut waiting = Waiting::new(1_000);
+        for round in 0..100 {
+            waiting.keep(key(7), content(10), UnixNanos(round));
+            // The batch has no columns to add to, which is not the point here.
+            let _ = waiting.meet(ids(7), merge_content);
+        }
+        assert_eq!((waiting.bytes, waiting.by_span.len(), waiting.order.len()), (0, 0, 0));
+        // The time of a span that comes again begins anew.
+        waiting.keep(key(7), content(10), UnixNanos(0));
+        waiting.take(&key(7));
+        waiting.keep(key(7), content(10), UnixNanos(SECOND));
+        assert_eq!(waiting.keep(key(8), content(10), UnixNanos(SECOND + 1)), 0);
+        assert_eq!(waiting.keep(key(8), content(10), UnixNanos(2 * SECOND + 1)), 1);
+        assert!(waiting.take(&key(7)).is_none() && waiting.take(&key(8)).is_some());
     }
 }

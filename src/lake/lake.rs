@@ -15,6 +15,7 @@ use crate::domain::time::{Clock, UnixNanos};
 use crate::journal::{Frame, JournalError};
 use arrow::array::{AsArray, BooleanArray, RecordBatch};
 use arrow::datatypes::TimestampMicrosecondType;
+use futures::TryStreamExt;
 use object_store::ObjectStore;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
@@ -52,6 +53,24 @@ pub enum LakeError {
     /// A frame of the journal.
     #[error(transparent)]
     Frame(#[from] FrameError),
+    /// A table has frames of this journal that the journal does not have. Its next frames would get their numbers and be
+    /// taken for stored ones.
+    #[error(
+        "the table {table} holds frames up to {position} of the journal in {}, which ends at {durable}: the data directory \
+         was restored or copied, or its disk lost data. Stop every other server on these tables, then move {} away to begin \
+         a new journal; the stored tables stay, but frames of the old journal that are not in them yet do not come in",
+        .dir.display(), .dir.display()
+    )]
+    JournalBehind {
+        /// The table.
+        table: &'static str,
+        /// The last frame that it holds.
+        position: u64,
+        /// The last frame of the journal.
+        durable: u64,
+        /// Where the journal is.
+        dir: PathBuf,
+    },
     /// A merge would have lost rows; the old files stay.
     #[error("a merge read {read} rows, left out {left_out} and wrote {written}; the old files stay")]
     RowsLost {
@@ -237,7 +256,9 @@ async fn recent(manifest: &Manifest, config: &Config, now: UnixNanos) -> Result<
     names.extend(manifest.table.schema().column_with_name(RECEIVED).map(|_| RECEIVED));
     // The oldest files come first, because the window forgets what it was told first.
     for file in manifest.log_files()?.iter().filter(|file| file.arrived >= since) {
-        for batch in super::read::read_columns(&manifest.store, &file.file, &names).await? {
+        // Piece by piece: the texts of a whole file would take many times its size in memory.
+        let mut batches = super::read::stream_columns(&manifest.store, &file.file, &names).await?;
+        while let Some(batch) = batches.try_next().await? {
             // A merged file has older rows as well; they would push the recent ones out.
             let batch = received_since(batch, since.saturating_mul(1_000))?;
             for key in window::keys(manifest.table, &batch).unwrap_or_default() {

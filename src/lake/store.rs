@@ -3,6 +3,7 @@
 use super::config::Config;
 use super::durable;
 use super::lake::LakeError;
+use crate::journal::create_dirs;
 use object_store::aws::{AmazonS3Builder, S3ConditionalPut};
 use object_store::path::Path as StorePath;
 use object_store::prefix::PrefixStore;
@@ -42,12 +43,13 @@ impl LakeStore {
     pub fn open(config: &Config, data_dir: &Path) -> Result<Self, LakeError> {
         if config.url.is_empty() {
             let root = data_dir.join("lake");
-            std::fs::create_dir_all(&root).map_err(|e| LakeError::Folder(root.clone(), e))?;
+            create_dirs(&root).map_err(|e| LakeError::Folder(root.clone(), e))?;
             let root = root.canonicalize().map_err(|e| LakeError::Folder(root.clone(), e))?;
             let url =
                 Url::from_directory_path(&root).map_err(|()| LakeError::Url(root.display().to_string()))?;
             let prefix = StorePath::from_absolute_path(&root)?;
             durable::remove_unfinished(&root).map_err(|e| LakeError::Folder(root.clone(), e))?;
+            durable::sync_logs(&root).map_err(|e| LakeError::Folder(root.clone(), e))?;
             return Ok(Self { root: durable::open(root), prefix, url });
         }
         let mut text = config.url.clone();

@@ -102,7 +102,28 @@ fn step(levels: &mut Vec<Level>, depth: &mut usize, token: &Token) {
 }
 
 fn keyword(level: &mut Level, depth: &mut usize, keyword: Keyword) {
-    let resets = matches!(
+    if resets(keyword) {
+        *depth -= level.operators;
+        level.operators = 0;
+    }
+    if chains(keyword) {
+        level.chain += CHAIN;
+        *depth += CHAIN;
+    }
+    if operates(keyword) {
+        level.operators += 1;
+        *depth += 1;
+    }
+    match keyword {
+        Keyword::FROM => level.in_from = true,
+        Keyword::SELECT | Keyword::WHERE | Keyword::GROUP | Keyword::ORDER => level.in_from = false,
+        _ => {}
+    }
+}
+
+/// Whether an expression ends here.
+fn resets(keyword: Keyword) -> bool {
+    matches!(
         keyword,
         Keyword::SELECT
             | Keyword::FROM
@@ -118,8 +139,12 @@ fn keyword(level: &mut Level, depth: &mut usize, keyword: Keyword) {
             | Keyword::JOIN
             | Keyword::STRAIGHT_JOIN
             | Keyword::APPLY
-    );
-    let chains = matches!(
+    )
+}
+
+/// Whether a join or a set operation begins.
+fn chains(keyword: Keyword) -> bool {
+    matches!(
         keyword,
         Keyword::UNION
             | Keyword::INTERSECT
@@ -132,8 +157,12 @@ fn keyword(level: &mut Level, depth: &mut usize, keyword: Keyword) {
             | Keyword::PIVOT
             | Keyword::UNPIVOT
             | Keyword::MATCH_RECOGNIZE
-    );
-    let operates = matches!(
+    )
+}
+
+/// Whether an expression becomes deeper.
+fn operates(keyword: Keyword) -> bool {
+    matches!(
         keyword,
         Keyword::AND
             | Keyword::OR
@@ -159,24 +188,7 @@ fn keyword(level: &mut Level, depth: &mut usize, keyword: Keyword) {
             | Keyword::OPERATOR
             | Keyword::EXPLAIN
             | Keyword::DESCRIBE
-    );
-    if resets {
-        *depth -= level.operators;
-        level.operators = 0;
-    }
-    if chains {
-        level.chain += CHAIN;
-        *depth += CHAIN;
-    }
-    if operates {
-        level.operators += 1;
-        *depth += 1;
-    }
-    match keyword {
-        Keyword::FROM => level.in_from = true,
-        Keyword::SELECT | Keyword::WHERE | Keyword::GROUP | Keyword::ORDER => level.in_from = false,
-        _ => {}
-    }
+    )
 }
 
 #[cfg(test)]

@@ -22,4 +22,4 @@ pub use rows::{
     Alert, Annotation, alerts_to_batch, annotations_to_batch, decisions_to_batch, scores_to_batch,
 };
 pub use span_rows::{RawSpan, SourceText, SpanRows};
-pub use spans::{SpanHead, SpanReader, SpanRow, push_span, spans_to_batch};
+pub use spans::{SpanHead, SpanReader, SpanRow, spans_to_batch, with_raw};

@@ -73,7 +73,9 @@ impl SourceText {
     /// The bytes that every row repeats.
     fn bytes(&self) -> usize {
         let scope = self.scope_attributes.as_ref().map_or(0, String::len);
-        self.resource.len() + scope + self.source.service_name.len() + self.source.schema_url.len()
+        let Source { service_name, schema_url, scope_name, scope_version, .. } = &*self.source;
+        let texts = [service_name, schema_url, scope_name, scope_version];
+        self.resource.len() + scope + texts.into_iter().map(String::len).sum::<usize>()
     }
 }
 
@@ -149,6 +151,14 @@ impl SpanRows {
         self.bytes
     }
 
+    /// Roughly the bytes of one span's row. `speaks`: a convention has something to say of it.
+    pub fn weight(span: &RawSpan<'_>, source: &SourceText, speaks: bool) -> usize {
+        // What a convention makes of the attributes repeats them at most.
+        let said_twice = if speaks { 2 } else { 1 };
+        let own = span.name.len() + said_twice * span.attributes.len() + span.events.len() + span.links.len();
+        ROW_BYTES + own + span.status_message.len() + span.trace_state.len() + source.bytes()
+    }
+
     /// Adds one span, with what it means if it means anything.
     pub fn push(&mut self, span: &RawSpan<'_>, source: &SourceText, llm: Option<Box<Llm>>) {
         let (mut trace, mut id) = ([0u8; 32], [0u8; 16]);
@@ -174,10 +184,7 @@ impl SpanRows {
         self.events.append_option(said(span.events));
         self.links.append_option(said(span.links));
         self.push_source(source);
-        // What a convention makes of the attributes repeats them at most.
-        let said_twice = if llm.is_some() { 2 } else { 1 };
-        let own = span.name.len() + said_twice * span.attributes.len() + span.events.len() + span.links.len();
-        self.bytes += ROW_BYTES + own + span.status_message.len() + span.trace_state.len() + source.bytes();
+        self.bytes += Self::weight(span, source, llm.is_some());
         self.llm.push(llm);
     }
 

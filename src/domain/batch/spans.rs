@@ -17,13 +17,18 @@ pub fn spans_to_batch(spans: &[Span], tenant: &str, received: UnixNanos) -> Resu
     let mut rows = SpanRows::with_capacity(spans.len());
     let mut source: Option<SourceText> = None;
     for span in spans {
-        push_span(&mut rows, span, &mut source);
+        let llm = Some(Box::new(span.llm.clone()));
+        with_raw(span, &mut source, |raw, text| rows.push(raw, text, llm));
     }
     rows.finish(tenant, received)
 }
 
-/// Adds `span` to `rows`. `source` carries the text of its resource and scope to the next span.
-pub fn push_span(rows: &mut SpanRows, span: &Span, source: &mut Option<SourceText>) {
+/// Gives the parts of `span`'s row to `take`. `source` carries the text of its resource and scope to the next span.
+pub fn with_raw<T>(
+    span: &Span,
+    source: &mut Option<SourceText>,
+    take: impl FnOnce(&RawSpan<'_>, &SourceText) -> T,
+) -> T {
     let same = source.take().filter(|text| Arc::ptr_eq(text.source(), &span.source));
     let text = source.insert(same.unwrap_or_else(|| SourceText::new(span.source.clone())));
     let raw = RawSpan {
@@ -43,7 +48,7 @@ pub fn push_span(rows: &mut SpanRows, span: &Span, source: &mut Option<SourceTex
         events: &events_json(&span.events),
         links: &links_json(&span.links),
     };
-    rows.push(&raw, text, Some(Box::new(span.llm.clone())));
+    take(&raw, text)
 }
 
 fn events_json(events: &[Event]) -> String {

@@ -46,8 +46,10 @@ fn parse(body: &[u8]) -> Result<Json, DecodeError> {
     if body.is_empty() {
         return Ok(Json::Object(serde_json::Map::new()));
     }
-    weigh::json(body)?;
-    serde_json::from_slice(body).map_err(|error| DecodeError::Json(error.to_string()))
+    let left = weigh::json(body)?;
+    let json = serde_json::from_slice(body).map_err(|error| DecodeError::Json(error.to_string()))?;
+    weigh::tree(&json, left)?;
+    Ok(json)
 }
 
 fn resource_spans(node: &Node<'_>) -> Result<ResourceSpans, DecodeError> {

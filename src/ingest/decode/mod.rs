@@ -6,6 +6,7 @@
 //! | `convert` | protobuf structures to domain values |
 //! | `trace` | a trace request to spans, bad spans refused one by one |
 //! | `log` | a log request to records |
+//! | `metric` | a metrics request, checked and not built |
 //! | `json` | OTLP/JSON text to the protobuf structures |
 //! | `wire` | protobuf's wire format, field by field |
 //! | `direct` | ordinary trace requests from the wire straight to rows |
@@ -22,6 +23,7 @@ mod convert;
 mod direct;
 mod json;
 mod log;
+mod metric;
 mod outcome;
 mod trace;
 mod traces;
@@ -31,6 +33,7 @@ mod wire;
 
 pub use json::{logs_from_json, metrics_from_json, traces_from_json};
 pub use log::{logs, redacted_logs};
+pub use metric::metrics_from_protobuf;
 pub use outcome::{DecodeError, Decoded, from_protobuf};
 pub use trace::spans;
 pub use traces::{Chunk, Traces};

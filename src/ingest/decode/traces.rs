@@ -5,13 +5,13 @@ use super::json;
 use super::outcome::{DecodeError, Decoded, from_protobuf};
 use super::trace;
 use super::weigh::MAX_DECODED;
-use crate::domain::batch::{RawSpan, SourceText, SpanRows, push_span};
+use crate::domain::batch::{RawSpan, SourceText, SpanRows, with_raw};
 use crate::domain::span::{Llm, Span};
 use crate::ingest::dialect;
 use crate::ingest::redact::Redactor;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 
-/// Rows of about this many bytes become one frame.
+/// Rows of about this many bytes become one frame. A row that is larger has a frame of its own.
 const FRAME_BYTES: usize = 16 << 20;
 
 /// Rows that become one frame.
@@ -83,12 +83,8 @@ impl Traces {
         let mut out = Self { rejected, reasons, warnings, ..Self::default() };
         let mut source = None;
         for span in items {
-            let rows = out.room()?;
-            let before = rows.bytes();
-            push_span(rows, &span, &mut source);
-            let added = rows.bytes() - before;
-            out.bytes += added;
-            out.accepted += 1;
+            let llm = Some(Box::new(span.llm.clone()));
+            with_raw(&span, &mut source, |raw, text| out.push(raw, text, llm))?;
             if dialect::may_have_evaluations(&span) {
                 out.keep_evaluated(span);
             }
@@ -103,11 +99,9 @@ impl Traces {
         source: &SourceText,
         llm: Option<Box<Llm>>,
     ) -> Result<(), DecodeError> {
-        let rows = self.room()?;
-        let before = rows.bytes();
-        rows.push(raw, source, llm);
-        let added = rows.bytes() - before;
-        self.bytes += added;
+        let weight = SpanRows::weight(raw, source, llm.is_some());
+        self.room(weight)?.push(raw, source, llm);
+        self.bytes += weight;
         self.accepted += 1;
         if let Some(span) = self.evaluated.take() {
             self.keep_evaluated(span);
@@ -127,12 +121,13 @@ impl Traces {
         self.evaluated = Some(span);
     }
 
-    /// The chunk that takes the next row.
-    fn room(&mut self) -> Result<&mut SpanRows, DecodeError> {
-        if self.bytes > MAX_DECODED {
+    /// The chunk that takes the next row, of `weight` bytes. A row that would make a chunk too large begins a new one.
+    fn room(&mut self, weight: usize) -> Result<&mut SpanRows, DecodeError> {
+        if self.bytes.saturating_add(weight) > MAX_DECODED {
             return Err(DecodeError::Heavy(MAX_DECODED));
         }
-        let full = self.chunks.last().is_none_or(|chunk| chunk.rows.bytes() >= FRAME_BYTES);
+        let held = self.chunks.last().map_or(usize::MAX, |chunk| chunk.rows.bytes());
+        let full = held > 0 && held.saturating_add(weight) > FRAME_BYTES;
         if full {
             let rows = SpanRows::with_capacity(FIRST_ROWS);
             self.chunks.push(Chunk { rows, evaluated: Vec::new() });

@@ -5,6 +5,7 @@
 //! messages will take.
 
 use super::outcome::DecodeError;
+use serde_json::Value as Json;
 
 /// The most memory that one request's structures may take, bytes. A 64 MiB request of ordinary spans takes a third.
 pub const MAX_DECODED: usize = 1 << 30;
@@ -27,6 +28,8 @@ pub(super) enum Kind {
     Value,
     Values,
     KeyValues,
+    Entity,
+    Text,
 }
 
 impl Kind {
@@ -39,11 +42,13 @@ impl Kind {
             Kind::Event | Kind::Link => 256,
             Kind::KeyValue => 144,
             Kind::Value | Kind::Values | Kind::KeyValues => 72,
+            Kind::Entity => 96,
+            Kind::Text => 24,
         }
     }
 
     /// What the field `number` holds. Traces, logs and metrics differ only in the fields of an item.
-    fn child(self, number: u64) -> Option<Kind> {
+    fn child(self, number: u32) -> Option<Kind> {
         match (self, number) {
             (Kind::Request, 1) => Some(Kind::PerResource),
             (Kind::PerResource, 1) => Some(Kind::Resource),
@@ -54,6 +59,8 @@ impl Kind {
             (Kind::Item, 5) => Some(Kind::Value),
             (Kind::Item, 11) => Some(Kind::Event),
             (Kind::Item, 13) => Some(Kind::Link),
+            (Kind::Resource, 3) => Some(Kind::Entity),
+            (Kind::Entity, 3 | 4) => Some(Kind::Text),
             (Kind::Resource, 1) | (Kind::Scope | Kind::Event, 3) | (Kind::Link, 4) => Some(Kind::KeyValue),
             (Kind::Item, 6 | 9) | (Kind::KeyValues, 1) => Some(Kind::KeyValue),
             (Kind::KeyValue, 2) | (Kind::Values, 1) => Some(Kind::Value),
@@ -77,13 +84,14 @@ pub(super) fn part(kind: Kind, bytes: &[u8], left: &mut usize) -> Result<(), Dec
     let mut open = vec![(kind, bytes)];
     while let Some((kind, bytes)) = open.pop() {
         let mut rest = bytes;
-        while let Some((number, inner, after)) = field(rest) {
-            rest = after;
-            let Some(child) = kind.child(number) else { continue };
+        // A message that cannot be read here cannot be decoded either, so nothing behind it takes memory.
+        while let Some(field) = field(rest) {
+            rest = field.rest;
+            let (Some(child), Some(inner)) = (kind.child(field.number), field.bytes) else { continue };
             *left = left.checked_sub(child.weight()).ok_or(DecodeError::Heavy(MAX_DECODED))?;
             // Deeper than this the decoder refuses. The rest of this message is looked at after the child, so depth
             // is a list here and not a recursion.
-            if !inner.is_empty() && open.len() < MAX_OPEN {
+            if !inner.is_empty() && child != Kind::Text && open.len() < MAX_OPEN {
                 open.push((kind, rest));
                 open.push((child, inner));
                 rest = &[];
@@ -93,27 +101,106 @@ pub(super) fn part(kind: Kind, bytes: &[u8], left: &mut usize) -> Result<(), Dec
     Ok(())
 }
 
-/// Refuses a JSON body with so many values that its tree would take more than [`MAX_DECODED`].
-pub fn json(body: &[u8]) -> Result<(), DecodeError> {
+/// Refuses a JSON body with so many values that its tree would take more than [`MAX_DECODED`]; what is left of that for
+/// the structures, bytes.
+pub fn json(body: &[u8]) -> Result<usize, DecodeError> {
     const A_VALUE: usize = 64;
     let values = body.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
-    if values > MAX_DECODED / A_VALUE { Err(DecodeError::Heavy(MAX_DECODED)) } else { Ok(()) }
+    MAX_DECODED.checked_sub(values.saturating_mul(A_VALUE)).ok_or(DecodeError::Heavy(MAX_DECODED))
 }
 
-/// The number and the bytes of the next field, and what follows it. Fields that hold no bytes give none.
-fn field(bytes: &[u8]) -> Option<(u64, &[u8], &[u8])> {
-    let (tag, rest) = varint(bytes)?;
-    let number = tag >> 3;
-    let fixed = |size: usize| Some((0, &rest[..0], rest.get(size..)?));
-    match tag & 7 {
-        0 => Some((0, &rest[..0], varint(rest)?.1)),
-        1 => fixed(8),
-        2 => {
-            let (length, rest) = varint(rest)?;
-            let length = usize::try_from(length).ok()?;
-            Some((number, rest.get(..length)?, rest.get(length..)?))
+/// Refuses a JSON tree whose lists would become more than `left` bytes of structures: an empty object of two bytes is
+/// a whole span where spans are listed.
+pub fn tree(json: &Json, mut left: usize) -> Result<(), DecodeError> {
+    let mut open = vec![json];
+    while let Some(value) = open.pop() {
+        match value {
+            Json::Array(items) => open.extend(items),
+            Json::Object(fields) => {
+                for (name, value) in fields {
+                    let items = value.as_array().map_or(0, Vec::len);
+                    let weight = items.saturating_mul(listed(name));
+                    left = left.checked_sub(weight).ok_or(DecodeError::Heavy(MAX_DECODED))?;
+                    open.push(value);
+                }
+            }
+            _ => {}
         }
-        5 => fixed(4),
+    }
+    Ok(())
+}
+
+/// What each item of the JSON list `name` takes, bytes.
+fn listed(name: &str) -> usize {
+    match name {
+        "spans" | "logRecords" => Kind::Item.weight(),
+        "resourceSpans" | "resourceLogs" => Kind::PerResource.weight(),
+        "scopeSpans" | "scopeLogs" => Kind::PerScope.weight(),
+        "events" | "links" => Kind::Event.weight(),
+        "attributes" | "values" => Kind::KeyValue.weight() + Kind::Value.weight(),
+        _ => 0,
+    }
+}
+
+/// A field of a message.
+pub(super) struct Field<'a> {
+    /// Its number.
+    pub(super) number: u32,
+    /// Bytes, text or a message, if it holds one of these.
+    pub(super) bytes: Option<&'a [u8]>,
+    /// What follows it.
+    pub(super) rest: &'a [u8],
+}
+
+/// The next field. Whatever the decoder reads or skips is read here too, also groups; none if it cannot be read.
+pub(super) fn field(bytes: &[u8]) -> Option<Field<'_>> {
+    let (number, wire, rest) = key(bytes)?;
+    if wire == START_GROUP {
+        return Some(Field { number, bytes: None, rest: after_group(number, rest)? });
+    }
+    let (bytes, rest) = single(wire, rest)?;
+    Some(Field { number, bytes, rest })
+}
+
+const START_GROUP: u32 = 3;
+const END_GROUP: u32 = 4;
+
+/// What follows the group `number`, of which the beginning is read.
+fn after_group(number: u32, bytes: &[u8]) -> Option<&[u8]> {
+    let (mut open, mut rest) = (vec![number], bytes);
+    while let Some(&innermost) = open.last() {
+        let (number, wire, after) = key(rest)?;
+        rest = after;
+        match wire {
+            // The decoder stops at 100 levels.
+            START_GROUP if open.len() < MAX_OPEN => open.push(number),
+            END_GROUP if number == innermost => {
+                open.pop();
+            }
+            _ => rest = single(wire, after)?.1,
+        }
+    }
+    Some(rest)
+}
+
+/// A field's number and wire type, and what follows them.
+fn key(bytes: &[u8]) -> Option<(u32, u32, &[u8])> {
+    let (tag, rest) = varint(bytes)?;
+    let tag = u32::try_from(tag).ok()?;
+    if tag >> 3 == 0 { None } else { Some((tag >> 3, tag & 7, rest)) }
+}
+
+/// The content of a field that is no group, if it is bytes, and what follows it.
+fn single(wire: u32, bytes: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
+    match wire {
+        0 => Some((None, varint(bytes)?.1)),
+        1 => Some((None, bytes.get(8..)?)),
+        2 => {
+            let (length, rest) = varint(bytes)?;
+            let (inner, rest) = rest.split_at_checked(usize::try_from(length).ok()?)?;
+            Some((Some(inner), rest))
+        }
+        5 => Some((None, bytes.get(4..)?)),
         _ => None,
     }
 }
@@ -164,6 +251,42 @@ mod tests {
             assert!(matches!(protobuf(&body), Err(DecodeError::Heavy(_))), "{} bytes", body.len());
         }
         assert!(json(&b"[0,".repeat(17 << 20)).is_err());
+    }
+
+    #[test]
+    fn an_unknown_group_hides_nothing() {
+        let mut body = vec![0x7b, 0x08, 0x01, 0x83, 0x01, 0x12, 0x01, 0x00, 0x84, 0x01, 0x7c];
+        body.extend([0x0a, 0x00]);
+        let decoded = ExportTraceServiceRequest::decode(body.as_slice()).unwrap();
+        assert_eq!(decoded.resource_spans.len(), 1, "a group is skipped");
+        protobuf(&body).unwrap();
+        body.extend([0x0a, 0x00].repeat(100));
+        let mut left = 10_000;
+        assert!(matches!(part(Kind::Request, &body, &mut left), Err(DecodeError::Heavy(_))));
+        // A group that does not end, ends as another or nests without end is damage.
+        for damaged in [&[0x7b][..], &[0x7c], &[0x7b, 0x84, 0x01], &[0x7b; 1_000]] {
+            assert!(field(damaged).is_none(), "{damaged:?}");
+            assert!(ExportTraceServiceRequest::decode(damaged).is_err());
+        }
+    }
+
+    #[test]
+    fn entities_of_a_resource_are_weighed() {
+        let (entities, mut left) = ([0x1a, 0x00].repeat(100), 5_000);
+        assert!(part(Kind::Resource, &entities, &mut left).is_err());
+    }
+
+    #[test]
+    fn empty_json_objects_weigh_what_they_become() {
+        let spans = |count: usize| {
+            let more = ",{}".repeat(count - 1);
+            format!("{{\"resourceSpans\":[{{\"scopeSpans\":[{{\"spans\":[{{}}{more}]}}]}}]}}")
+        };
+        let thousand = serde_json::from_str(&spans(1_000)).unwrap();
+        let weight = 1_400 * 1_000 + 2 * 256;
+        assert!(tree(&thousand, weight).is_ok() && tree(&thousand, weight - 1).is_err());
+        let decoded = super::super::traces_from_json(spans(710_000).as_bytes());
+        assert!(matches!(decoded, Err(DecodeError::Heavy(_))));
     }
 
     #[test]

@@ -6,12 +6,17 @@ use crate::domain::columns::Table;
 use crate::domain::time::SystemClock;
 use crate::ingest::decode::Traces;
 use crate::ingest::{self, Door, Refusal};
-use crate::lake::{self, FlushHandle, Lake};
+use crate::journal::files::{Files, LogFile, SystemFiles};
+use crate::lake::{self, FlushHandle, Lake, LakeError};
 use arrow::array::AsArray;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
+use parking_lot::Mutex;
 use std::collections::BTreeSet;
+use std::io;
 use std::sync::Arc;
+use std::thread::ThreadId;
+use tokio_util::sync::CancellationToken;
 
 fn open(dir: &Path, disk: &Disk) -> Journal {
     let config = Config { segment_bytes: 128 << 10, max_frame_bytes: 64 << 10, ..Config::default() };
@@ -123,4 +128,96 @@ async fn f08_no_space_under_the_door() {
     disk.restore(dir.path(), |_| 0);
     let journal = open(dir.path(), &disk);
     assert_eq!(visible(&journal).await, acknowledged);
+}
+
+/// Brings what the journal holds to the files of the lake in `folder`, as a start and a stop do.
+async fn store(journal: &Journal, folder: &Path) -> Result<(), LakeError> {
+    let (config, clock) = (lake::Config::default(), Arc::new(SystemClock));
+    let (lake, manifests) = Lake::open(config, folder, clock, journal.id()).await?;
+    let stop = CancellationToken::new();
+    stop.cancel();
+    FlushHandle::catch_up(lake, journal.clone(), manifests).await?.run(stop).await
+}
+
+fn files_of(dir: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+/// A data directory that was restored from an older copy, with the tables elsewhere: frames to come would have the
+/// numbers of stored ones and be left out without a word.
+#[tokio::test]
+async fn a_journal_that_ends_before_its_tables_is_refused() {
+    let [dir, copy, folder] = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    let reopen = |dir: &Path| open(dir, &Disk::default());
+    let journal = reopen(dir.path());
+    door(&journal).spans(request(1), "t").await.unwrap();
+    store(&journal, folder.path()).await.unwrap();
+    drop(journal);
+    for file in files_of(dir.path()) {
+        std::fs::copy(&file, copy.path().join(file.file_name().unwrap())).unwrap();
+    }
+    // The tables may have all that the journal has.
+    let journal = reopen(dir.path());
+    store(&journal, folder.path()).await.unwrap();
+    door(&journal).spans(request(2), "t").await.unwrap();
+    store(&journal, folder.path()).await.unwrap();
+    drop(journal);
+    // An emptied journal goes on with its numbers.
+    let segments =
+        files_of(dir.path()).into_iter().filter(|file| file.extension().is_some_and(|e| e == "seg"));
+    segments.for_each(|file| std::fs::remove_file(file).unwrap());
+    let journal = reopen(dir.path());
+    store(&journal, folder.path()).await.unwrap();
+    drop(journal);
+
+    let journal = reopen(copy.path());
+    let error = store(&journal, folder.path()).await.unwrap_err();
+    assert!(matches!(error, LakeError::JournalBehind { position: 2, durable: 1, .. }), "{error}");
+    assert!(error.to_string().contains(&copy.path().display().to_string()), "{error}");
+    drop(journal);
+    // As the message says: a new journal.
+    let new = tempfile::tempdir().unwrap();
+    let journal = reopen(new.path());
+    door(&journal).spans(request(3), "t").await.unwrap();
+    store(&journal, folder.path()).await.unwrap();
+}
+
+/// Real files that note which thread moved a cursor last.
+#[derive(Default)]
+struct Noting(Mutex<Option<ThreadId>>);
+
+impl Files for Noting {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn LogFile>> {
+        SystemFiles.create(path)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn LogFile>> {
+        SystemFiles.open(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        *self.0.lock() = Some(std::thread::current().id());
+        SystemFiles.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        SystemFiles.remove(path)
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        SystemFiles.sync_dir(dir)
+    }
+}
+
+/// Requests are answered on the same threads as the loop's: they must not wait for its disk.
+#[tokio::test]
+async fn the_cursor_moves_on_a_thread_of_its_own() {
+    let [dir, folder] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let files = Arc::new(Noting::default());
+    let journal = Journal::open_with(dir.path(), Config::default(), files.clone()).unwrap();
+    door(&journal).spans(request(1), "t").await.unwrap();
+    store(&journal, folder.path()).await.unwrap();
+    assert_eq!(journal.cursor(lake::CURSOR).unwrap(), 1);
+    let moved = *files.0.lock();
+    assert!(moved.is_some_and(|thread| thread != std::thread::current().id()));
 }
