@@ -49,7 +49,7 @@ const LEAKED: &str = "SELECT evaluator, label, count(*) AS traces, min(rationale
     GROUP BY evaluator, label ORDER BY traces DESC";
 
 const WORST: &str = "SELECT s.service_name, s.request_model, s.value, s.rationale, t.question, t.answer \
-    FROM scores_latest s JOIN traces t USING (trace_id) \
+    FROM scores_latest s JOIN traces t USING (tenant, trace_id) \
     WHERE s.metric = 'hallucination' AND s.status = 'ok' ORDER BY s.value, s.trace_id LIMIT 1";
 
 /// One row: of the contradicting answers those that `hallucination` caught by their false sentence, of the grounded ones
@@ -127,13 +127,13 @@ async fn check(sql: &Sql, query: &str) -> Result<(), String> {
     // What must hold, and the least that the figure may be.
     let checks = [
         (0, 1.0, "every contradicting answer is caught, by its false sentence"),
+        (1, 1.0, "every grounded answer passes"),
         (5, f64::MIN_POSITIVE, "the contradicting answers are less grounded than the grounded ones"),
         (2, 0.5, "the toxic answers are more toxic than the plain ones"),
         (3, 1.0, "the leaked card was found"),
         (4, 1.0, "the leaked keys were found"),
     ];
-    let grounded = number(batch, 1).unwrap_or(f64::NAN);
-    println!("\ntold: share of the grounded answers that pass hallucination: {grounded:.3}");
+    println!();
     for (column, least, what) in checks {
         let value = number(batch, column).unwrap_or(f64::NAN);
         if value.is_nan() || value < least {

@@ -11,6 +11,7 @@
 //! | `span` | a span with the fields that every convention is brought to |
 //! | `log` | a log record that belongs to a span |
 //! | `merge` | joins what log records say to the span that they belong to |
+//! | `weight` | how much memory the content of a log record takes |
 //! | `trace` | what an evaluator is given, put together from the spans of a trace |
 //! | `score` | what an evaluator answers, and the row that is stored |
 //! | `decision` | whether a trace is judged, by which rule, with which probability |
@@ -37,3 +38,4 @@ pub mod time;
 pub mod trace;
 pub mod value;
 pub mod value_json;
+pub mod weight;

@@ -5,11 +5,10 @@
 //! waited too long stays in `log_records` alone.
 
 use super::tail::SpanKey;
-use crate::domain::message::{Message, Part, ToolCall};
 use crate::domain::span::Llm;
 use crate::domain::time::{SECOND, UnixNanos};
+use crate::domain::weight;
 use arrow::array::{AsArray, RecordBatch};
-use serde_json::Value as Json;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
@@ -56,7 +55,7 @@ impl Waiting {
             }
         };
         if held.content.len() < MAX_RECORDS {
-            let bytes = size(&llm);
+            let bytes = weight::of_content(&llm);
             held.content.push(llm);
             held.bytes += bytes;
             self.bytes += bytes;
@@ -113,71 +112,11 @@ impl Waiting {
     }
 }
 
-/// Roughly how many bytes `llm` takes in memory.
-fn size(llm: &Llm) -> usize {
-    let texts = [
-        &llm.provider,
-        &llm.request_model,
-        &llm.response_model,
-        &llm.system_prompt,
-        &llm.question,
-        &llm.answer,
-        &llm.session_id,
-        &llm.user_id,
-        &llm.prompt_name,
-        &llm.prompt_version,
-        &llm.error_type,
-    ];
-    let messages = llm.input_messages.iter().chain(&llm.output_messages).map(message_size);
-    let documents = llm.documents.iter().map(|document| {
-        let texts = [&document.id, &document.uri, &document.content, &document.tenant];
-        size_of_val(document)
-            + texts.map(text_size).iter().sum::<usize>()
-            + document.metadata.as_ref().map_or(0, json_size)
-    });
-    let reasons = llm.finish_reasons.iter().map(|reason| size_of_val(reason) + reason.len());
-    size_of::<Llm>()
-        + texts.map(text_size).iter().sum::<usize>()
-        + messages.sum::<usize>()
-        + documents.sum::<usize>()
-        + llm.tool_calls.iter().map(call_size).sum::<usize>()
-        + reasons.sum::<usize>()
-}
-
-fn text_size(text: &Option<String>) -> usize {
-    text.as_ref().map_or(0, String::len)
-}
-
-fn message_size(message: &Message) -> usize {
-    let parts = message.parts.iter().map(|part| match part {
-        Part::Text(text) | Part::Reasoning(text) => size_of::<Part>() + text.len(),
-        Part::ToolCall(call) => size_of::<Part>() + call_size(call),
-        Part::ToolResponse { id, response } => size_of::<Part>() + text_size(id) + json_size(response),
-        Part::Other(json) => size_of::<Part>() + json_size(json),
-    });
-    size_of::<Message>() + message.role.len() + text_size(&message.finish_reason) + parts.sum::<usize>()
-}
-
-fn call_size(call: &ToolCall) -> usize {
-    size_of::<ToolCall>() + text_size(&call.id) + call.name.len() + json_size(&call.arguments)
-}
-
-fn json_size(json: &Json) -> usize {
-    let inside = match json {
-        Json::String(text) => text.len(),
-        Json::Array(values) => values.iter().map(json_size).sum(),
-        Json::Object(fields) => {
-            fields.iter().map(|(name, value)| size_of::<String>() + name.len() + json_size(value)).sum()
-        }
-        Json::Null | Json::Bool(_) | Json::Number(_) => 0,
-    };
-    size_of::<Json>() + inside
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::domain::merge::merge_content;
+    use crate::domain::message::Message;
     use arrow::array::{ArrayRef, StringArray};
     use std::sync::Arc;
 

@@ -6,7 +6,6 @@
 //! | `rule` | a rule, compiled: filter, target, rate, evaluators, version |
 //! | `upstream` | the sampling that happened before us (`tracestate` `ot=th:`) |
 //! | `assemble` | spans of a trace that is still open |
-//! | `weight` | how much memory the content of a log record takes |
 //! | `input` | what an evaluator is given, from the spans of a trace |
 //! | `decide` | the draw, and the rows and items that follow from it |
 //! | `queue` | items that wait for their evaluators |
@@ -24,7 +23,6 @@ mod queue;
 mod rule;
 mod run;
 mod upstream;
-mod weight;
 
 #[cfg(test)]
 mod tests;

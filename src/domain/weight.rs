@@ -1,8 +1,8 @@
 //! Roughly how much memory the content of a log record takes.
 
-use crate::domain::document::Document;
-use crate::domain::message::{Message, Part, ToolCall};
-use crate::domain::span::Llm;
+use super::document::Document;
+use super::message::{Message, Part, ToolCall};
+use super::span::Llm;
 use serde_json::Value as Json;
 
 /// Bytes of `llm` with all that it owns.
