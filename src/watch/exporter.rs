@@ -2,7 +2,7 @@
 
 use super::names::{METRICS, MetricKind};
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
-use std::sync::OnceLock;
+use parking_lot::Mutex;
 
 /// Bounds of the histograms, seconds: from a fast evaluator to a slow query.
 const BUCKETS: &[f64] = &[
@@ -11,20 +11,17 @@ const BUCKETS: &[f64] = &[
 
 /// Installs the exporter for this process and gives the handle that renders it. A second call gives the same handle.
 pub fn install() -> Result<PrometheusHandle, BuildError> {
-    static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
-    if let Some(handle) = HANDLE.get() {
+    static HANDLE: Mutex<Option<PrometheusHandle>> = Mutex::new(None);
+    // Two servers that start in one process at the same time (tests do that) share one recorder.
+    let mut installed = HANDLE.lock();
+    if let Some(handle) = installed.as_ref() {
         return Ok(handle.clone());
     }
     let builder =
         PrometheusBuilder::new().set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), BUCKETS)?;
-    // Two servers in one process (tests do that) share one recorder.
-    match builder.install_recorder() {
-        Ok(handle) => {
-            describe();
-            Ok(HANDLE.get_or_init(|| handle).clone())
-        }
-        Err(error) => HANDLE.get().cloned().ok_or(error),
-    }
+    let handle = builder.install_recorder()?;
+    describe();
+    Ok(installed.insert(handle).clone())
 }
 
 /// Registers every metric, so that each is there from the first scrape.
