@@ -1,7 +1,7 @@
 //! The last step of the door: what was accepted becomes one durable frame.
 
 use super::config::Config;
-use super::decode::{self, Traces};
+use super::decode::{Decoded, Traces};
 use super::dialect;
 use super::drain::Drain;
 use super::redact::Redactor;
@@ -18,7 +18,6 @@ use crate::journal::{Journal, JournalError};
 use crate::scan::Policy;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::error::ArrowError;
-use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -97,6 +96,11 @@ impl Door {
         self.clock.now()
     }
 
+    /// The most bytes that can be reserved at once.
+    pub fn capacity(&self) -> usize {
+        self.config.max_in_flight_bytes / PERMIT_BYTES * PERMIT_BYTES
+    }
+
     /// Reserves room for a request of `bytes`; refuses at once when there is none.
     pub fn reserve(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Refusal> {
         let permits = u32::try_from(bytes.div_ceil(PERMIT_BYTES).max(1)).unwrap_or(u32::MAX);
@@ -140,9 +144,9 @@ impl Door {
     }
 
     /// Admits log records, which become `tenant`'s. When it returns, every accepted record is on the disk.
-    pub async fn logs(&self, request: ExportLogsServiceRequest, tenant: &str) -> Result<Receipt, Refusal> {
+    pub async fn logs(&self, decoded: Decoded<LogRecord>, tenant: &str) -> Result<Receipt, Refusal> {
         let received = self.clock.now();
-        let decode::Decoded { items: records, rejected, reasons, warnings } = decode::logs(request, received);
+        let Decoded { items: records, rejected, reasons, warnings } = decoded;
         let mut oversized = Oversized::default();
         let mut open = chunks(&records, record_weight);
         open.reverse();

@@ -1,6 +1,8 @@
 use super::*;
 use crate::domain::time::SystemClock;
+use crate::ingest::decode;
 use crate::journal::{self, Journal};
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue};
@@ -83,7 +85,8 @@ async fn a_log_record_that_no_frame_holds_costs_only_itself() {
     };
     let scope_logs = vec![ScopeLogs { log_records: (1..=9).map(record).collect(), ..ScopeLogs::default() }];
     let resource_logs = vec![ResourceLogs { scope_logs, ..ResourceLogs::default() }];
-    let receipt = door.logs(ExportLogsServiceRequest { resource_logs }, "t").await.unwrap();
+    let records = decode::logs(ExportLogsServiceRequest { resource_logs }, UnixNanos(1));
+    let receipt = door.logs(records, "t").await.unwrap();
     assert_eq!((receipt.accepted, receipt.rejected), (8, 1));
     assert_eq!(stored(&journal, Table::LogRecords).iter().sum::<usize>(), 8);
 }

@@ -2,7 +2,7 @@
 //! understood. Both doors read through this file.
 
 use super::admit::{Door, Refusal};
-use super::decode::DecodeError;
+use super::decode::{DecodeError, Room};
 use crate::net::TooSlow;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, header};
@@ -77,7 +77,7 @@ impl Compression {
 }
 
 /// The share of `ingest.max_in_flight_bytes` that one request holds. It grows with the bytes that really came, so that
-/// a claimed length alone holds nothing.
+/// a claimed length alone holds nothing, and with what these decode to.
 pub struct Share {
     door: Door,
     permit: Option<OwnedSemaphorePermit>,
@@ -96,7 +96,7 @@ impl Share {
     /// Makes it at least `bytes`, or refuses. A request that is alone may hold everything and is not refused for being
     /// larger than that: waiting would not help it.
     pub fn hold(&mut self, bytes: usize) -> Result<(), Refusal> {
-        let wanted = bytes.next_multiple_of(SHARE_STEP).min(self.door.config().max_in_flight_bytes);
+        let wanted = bytes.next_multiple_of(SHARE_STEP).min(self.door.capacity());
         if wanted <= self.bytes {
             return Ok(());
         }
@@ -187,18 +187,31 @@ impl Upload {
 /// Bodies of at most this size are decoded where they are; larger ones away from the threads that serve connections.
 const INLINE_BYTES: usize = 32 << 10;
 
-/// Decompresses to at most `limit` bytes and decodes. The share covers both forms while both are in memory.
+/// Decompresses to at most `limit` bytes and decodes. The share covers both forms while both are in memory, and what is
+/// decoded if that is more. When there is no room for that, the request is refused, and may come again.
 pub async fn unpack<T: Send + 'static>(
     raw: Bytes,
     compression: Compression,
     limit: usize,
     mut share: Share,
-    decode: impl FnOnce(&[u8]) -> Result<T, DecodeError> + Send + 'static,
+    decode: impl FnOnce(&[u8], &mut Room<'_>) -> Result<T, DecodeError> + Send + 'static,
 ) -> Result<(T, Share), BodyError> {
     let small = raw.len() <= INLINE_BYTES && compression == Compression::Identity;
-    let work = move || {
+    let work = move || -> Result<(T, Share), BodyError> {
         let plain = decompress(raw, compression, limit, &mut share)?;
-        Ok((decode(&plain)?, share))
+        let mut refusal = None;
+        let mut room = |bytes| {
+            share.hold(bytes).map_err(|no_room| {
+                refusal = Some(no_room);
+                DecodeError::Full
+            })
+        };
+        let decoded = decode(&plain, &mut room);
+        match (decoded, refusal) {
+            (Ok(decoded), _) => Ok((decoded, share)),
+            (Err(DecodeError::Full), Some(refusal)) => Err(refusal.into()),
+            (Err(error), _) => Err(error.into()),
+        }
     };
     if small {
         return work();
@@ -278,4 +291,80 @@ pub fn gzip(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
 /// The Content-Length, if there is one that is a number.
 pub fn claimed_length(headers: &HeaderMap) -> Option<usize> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::time::{SystemClock, UnixNanos};
+    use crate::ingest::Config;
+    use crate::ingest::decode::{self, Traces};
+    use crate::journal::{self, Journal};
+    use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+    use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+    use opentelemetry_proto::tonic::common::v1::InstrumentationScope;
+    use opentelemetry_proto::tonic::logs::v1::{LogRecord, ResourceLogs, ScopeLogs};
+    use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
+    use prost::Message;
+    use std::sync::Arc;
+
+    /// What requests may hold in these tests, bytes.
+    const MOST: usize = 1 << 20;
+
+    /// A body of `count` empty records: two bytes each, and a kilobyte or more in memory.
+    fn logs(count: usize) -> Bytes {
+        let scope_logs = ScopeLogs { log_records: vec![LogRecord::default(); count], ..ScopeLogs::default() };
+        let resource_logs = ResourceLogs { scope_logs: vec![scope_logs], ..ResourceLogs::default() };
+        ExportLogsServiceRequest { resource_logs: vec![resource_logs] }.encode_to_vec().into()
+    }
+
+    /// A body of `count` spans, whose rows all repeat the scope.
+    fn traces(count: u32) -> Bytes {
+        let span = |at: u32| Span {
+            trace_id: vec![1; 16],
+            span_id: [[1; 4], at.to_be_bytes()].concat(),
+            ..Span::default()
+        };
+        let scope = Some(InstrumentationScope { name: "s".repeat(1_000), ..InstrumentationScope::default() });
+        let scope_spans =
+            ScopeSpans { scope, spans: (0..count).map(span).collect(), ..ScopeSpans::default() };
+        let resource_spans = ResourceSpans { scope_spans: vec![scope_spans], ..ResourceSpans::default() };
+        ExportTraceServiceRequest { resource_spans: vec![resource_spans] }.encode_to_vec().into()
+    }
+
+    async fn unpacked<T: Send + 'static>(
+        door: &Door,
+        raw: Bytes,
+        decode: impl FnOnce(&[u8], &mut Room<'_>) -> Result<T, DecodeError> + Send + 'static,
+    ) -> Result<(T, Share), BodyError> {
+        assert!(raw.len() < INLINE_BYTES, "{} bytes", raw.len());
+        unpack(raw, Compression::Identity, MOST, Share::new(door.clone()), decode).await
+    }
+
+    #[tokio::test]
+    async fn what_decodes_to_more_than_its_bytes_holds_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(folder.path(), journal::Config::default()).unwrap();
+        // Not a multiple of what is counted in.
+        let config = Config { max_request_bytes: MOST, max_in_flight_bytes: MOST + 100, ..Config::default() };
+        let door = Door::new(journal, Arc::new(SystemClock), config);
+        let records =
+            |body: &[u8], room: &mut Room<'_>| decode::redacted_logs(body, None, UnixNanos(1), room);
+        let rows = |body: &[u8], room: &mut Room<'_>| Traces::redacted(body, None, room);
+        let refused = |error: Option<BodyError>| {
+            assert!(matches!(error, Some(BodyError::Refused(Refusal::Overloaded { .. }))), "{error:?}");
+        };
+        let first = unpacked(&door, logs(500), records).await.unwrap();
+        refused(unpacked(&door, logs(500), records).await.err());
+        refused(unpacked(&door, traces(500), rows).await.err());
+        drop(first);
+        let first = unpacked(&door, traces(500), rows).await.unwrap();
+        refused(unpacked(&door, traces(500), rows).await.err());
+        drop(first);
+        // What is alone may take more than all.
+        let alone = unpacked(&door, logs(2_000), records).await.unwrap();
+        assert!(door.reserve(1).is_err());
+        drop(alone);
+        assert!(door.reserve(MOST).is_ok(), "everything was given back");
+    }
 }

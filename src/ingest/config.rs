@@ -14,7 +14,7 @@ pub struct Config {
     pub http_listen: SocketAddr,
     /// Largest request, before and after decompression, bytes.
     pub max_request_bytes: usize,
-    /// Most request bytes that are being worked on at once; more is answered "come back later".
+    /// Most request bytes that are being worked on at once, received or decoded; more is answered "come back later".
     pub max_in_flight_bytes: usize,
     /// Largest response; the message of a longer one is shortened, bytes.
     pub max_response_bytes: usize,

@@ -6,7 +6,7 @@
 use super::admit::{Door, Receipt};
 use super::answer::{self, METRICS_DROPPED, Signal};
 use super::body::{self, BodyError, Compression, Share, Upload};
-use super::decode;
+use super::decode::{self, Room};
 use super::status::{Encoding, invalid};
 use crate::net::{Access, Role};
 use axum::Router;
@@ -88,18 +88,23 @@ async fn export(
     let redactor = door.redactor();
     let receipt = match signal {
         Signal::Traces => {
-            let decode = move |bytes: &[u8]| decode::Traces::redacted(bytes, redactor.as_deref());
+            let decode = move |bytes: &[u8], room: &mut Room<'_>| {
+                decode::Traces::redacted(bytes, redactor.as_deref(), room)
+            };
             let (request, _share) = body::unpack(raw, compression, limit, share, decode).await?;
             door.spans(request, tenant).await?
         }
         Signal::Logs => {
-            let decode =
-                move |bytes: &[u8]| decode::redacted_logs(decode::from_protobuf(bytes), redactor.as_deref());
-            let (request, _share) = body::unpack(raw, compression, limit, share, decode).await?;
-            door.logs(request, tenant).await?
+            let clock = door.clone();
+            let decode = move |bytes: &[u8], room: &mut Room<'_>| {
+                decode::redacted_logs(bytes, redactor.as_deref(), clock.now(), room)
+            };
+            let (records, _share) = body::unpack(raw, compression, limit, share, decode).await?;
+            door.logs(records, tenant).await?
         }
         Signal::Metrics => {
-            body::unpack(raw, compression, limit, share, decode::metrics_from_protobuf).await?;
+            let decode = |bytes: &[u8], _: &mut Room<'_>| decode::metrics_from_protobuf(bytes);
+            body::unpack(raw, compression, limit, share, decode).await?;
             Receipt { message: METRICS_DROPPED.to_owned(), ..Receipt::default() }
         }
     };

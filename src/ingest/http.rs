@@ -3,7 +3,7 @@
 use super::admit::{Door, Receipt};
 use super::answer::{self, METRICS_DROPPED, Signal};
 use super::body::{self, BodyError, Compression, Share, Upload};
-use super::decode::{self, DecodeError};
+use super::decode::{self, Room};
 use super::status::{Encoding, HttpError};
 use crate::net::{Access, Role};
 use axum::Router;
@@ -103,28 +103,29 @@ async fn export(
     let redactor = door.redactor();
     let receipt = match (signal, encoding) {
         (Signal::Traces, encoding) => {
-            let decode = move |bytes: &[u8]| match encoding {
-                Encoding::Protobuf => decode::Traces::redacted(bytes, redactor.as_deref()),
-                Encoding::Json => decode::Traces::redacted_json(bytes, redactor.as_deref()),
+            let decode = move |bytes: &[u8], room: &mut Room<'_>| match encoding {
+                Encoding::Protobuf => decode::Traces::redacted(bytes, redactor.as_deref(), room),
+                Encoding::Json => decode::Traces::redacted_json(bytes, redactor.as_deref(), room),
             };
             let (request, _share) = body::unpack(raw, compression, limit, share, decode).await?;
             door.spans(request, &tenant).await?
         }
         (Signal::Logs, encoding) => {
-            let decode = move |bytes: &[u8]| {
-                let request = match encoding {
-                    Encoding::Protobuf => decode::from_protobuf(bytes),
-                    Encoding::Json => decode::logs_from_json(bytes),
-                };
-                decode::redacted_logs(request, redactor.as_deref())
+            let clock = door.clone();
+            let decode = move |bytes: &[u8], room: &mut Room<'_>| {
+                let (redactor, now) = (redactor.as_deref(), clock.now());
+                match encoding {
+                    Encoding::Protobuf => decode::redacted_logs(bytes, redactor, now, room),
+                    Encoding::Json => decode::redacted_logs_json(bytes, redactor, now, room),
+                }
             };
-            let (request, _share) = body::unpack(raw, compression, limit, share, decode).await?;
-            door.logs(request, &tenant).await?
+            let (records, _share) = body::unpack(raw, compression, limit, share, decode).await?;
+            door.logs(records, &tenant).await?
         }
         (Signal::Metrics, encoding) => {
-            let decode: fn(&[u8]) -> Result<(), DecodeError> = match encoding {
-                Encoding::Protobuf => decode::metrics_from_protobuf,
-                Encoding::Json => decode::metrics_from_json,
+            let decode = move |bytes: &[u8], room: &mut Room<'_>| match encoding {
+                Encoding::Protobuf => decode::metrics_from_protobuf(bytes),
+                Encoding::Json => decode::metrics_from_json(bytes, room),
             };
             body::unpack(raw, compression, limit, share, decode).await?;
             Receipt { message: METRICS_DROPPED.to_owned(), ..Receipt::default() }
@@ -145,4 +146,62 @@ async fn packed(response: Response) -> Response {
     parts.headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     parts.headers.remove(header::CONTENT_LENGTH);
     Response::from_parts(parts, packed.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::time::{Clock, SystemClock, UnixNanos};
+    use crate::ingest::Config;
+    use crate::journal::{self, Journal};
+    use axum::body::Body;
+    use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+    use opentelemetry_proto::tonic::logs::v1::{LogRecord, ResourceLogs, ScopeLogs};
+    use parking_lot::Mutex;
+    use prost::Message;
+    use std::collections::HashSet;
+    use std::sync::Arc;
+    use std::thread::{self, ThreadId};
+    use tower::ServiceExt;
+
+    /// Notes which threads ask for the time: a record that has none gets it when it is decoded.
+    #[derive(Default)]
+    struct Asked(Mutex<HashSet<ThreadId>>);
+
+    impl Clock for Asked {
+        fn now(&self) -> UnixNanos {
+            self.0.lock().insert(thread::current().id());
+            SystemClock.now()
+        }
+    }
+
+    /// A record with a text of `length` bytes, in both encodings.
+    fn bodies(length: usize) -> [(&'static str, Vec<u8>); 2] {
+        let text = "x".repeat(length);
+        let json = format!(
+            "{{\"resourceLogs\":[{{\"scopeLogs\":[{{\"logRecords\":[{{\"severityText\":\"{text}\"}}]}}]}}]}}"
+        );
+        let record = LogRecord { severity_text: text, ..LogRecord::default() };
+        let scope_logs = vec![ScopeLogs { log_records: vec![record], ..ScopeLogs::default() }];
+        let resource_logs = vec![ResourceLogs { scope_logs, ..ResourceLogs::default() }];
+        let protobuf = ExportLogsServiceRequest { resource_logs }.encode_to_vec();
+        [("application/json", json.into_bytes()), (PROTOBUF_ALIAS, protobuf)]
+    }
+
+    #[tokio::test]
+    async fn large_bodies_of_logs_are_decoded_away_from_connections() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(folder.path(), journal::Config::default()).unwrap();
+        for (length, threads) in [(10, 1), (100_000, 2)] {
+            for (media, body) in bodies(length) {
+                let clock = Arc::new(Asked::default());
+                let door = Door::new(journal.clone(), clock.clone(), Config::default());
+                let request = axum::http::Request::post("/v1/logs").header(header::CONTENT_TYPE, media);
+                let request = request.body(Body::from(body)).unwrap();
+                let response = http_router(door, Access::open("t")).oneshot(request).await.unwrap();
+                assert_eq!(response.status(), StatusCode::OK);
+                assert_eq!(clock.0.lock().len(), threads, "{media}, {length} bytes");
+            }
+        }
+    }
 }

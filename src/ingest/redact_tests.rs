@@ -118,7 +118,7 @@ fn no_text_of_a_request_holds_a_secret() {
 #[test]
 fn rows_hold_no_secret() {
     let body = trace_request().encode_to_vec();
-    let traces = Traces::redacted(&body, Some(&redactor("*"))).expect("is OTLP");
+    let traces = Traces::redacted(&body, Some(&redactor("*")), &mut |_| Ok(())).expect("is OTLP");
     assert_eq!((traces.accepted, traces.rejected), (1, 0));
     for chunk in traces.chunks {
         let rows = chunk.rows.finish("t", crate::domain::time::UnixNanos(1)).expect("has columns");
@@ -130,7 +130,7 @@ fn rows_hold_no_secret() {
             assert!(text.contains(part), "{part} is not in {text}");
         }
     }
-    let open = Traces::redacted(&body, None).expect("is OTLP").chunks.remove(0).rows;
+    let open = Traces::redacted(&body, None, &mut |_| Ok(())).expect("is OTLP").chunks.remove(0).rows;
     let rows = open.finish("t", crate::domain::time::UnixNanos(1)).expect("has columns");
     let text = arrow::util::pretty::pretty_format_batches(&[rows]).expect("is text").to_string();
     assert!(SECRETS.iter().all(|secret| text.contains(secret)), "without a redactor all is kept");
@@ -144,9 +144,12 @@ async fn the_journal_holds_no_secret() {
     config.redact.kinds = vec!["*".to_owned()];
     let door = Door::new(journal.clone(), Arc::new(SystemClock), config);
     let redactor = door.redactor().expect("is on");
-    let traces = Traces::redacted(&trace_request().encode_to_vec(), Some(&redactor)).expect("is OTLP");
+    let mut room = |_: usize| Ok(());
+    let traces = Traces::redacted(&trace_request().encode_to_vec(), Some(&redactor), &mut room);
+    let traces = traces.expect("is OTLP");
     door.spans(traces, "t").await.expect("is stored");
-    let logs = decode::redacted_logs(decode::from_protobuf(&log_request().encode_to_vec()), Some(&redactor));
+    let logs = log_request().encode_to_vec();
+    let logs = decode::redacted_logs(&logs, Some(&redactor), door.now(), &mut room);
     door.logs(logs.expect("is OTLP"), "t").await.expect("is stored");
     drop(door);
     let mut bytes = 0;
@@ -163,7 +166,7 @@ fn frames_are_not_packed() {
     // Else the test above would look for text in compressed bytes.
     let part = frame::Part::Rows(
         crate::domain::columns::Table::Spans,
-        Traces::redacted(&trace_request().encode_to_vec(), None)
+        Traces::redacted(&trace_request().encode_to_vec(), None, &mut |_| Ok(()))
             .expect("is OTLP")
             .chunks
             .remove(0)

@@ -164,6 +164,14 @@ impl Queue {
         self.changed.notify_waiters();
     }
 
+    /// Whether not even the smallest item fits beside those that are there and `more` items of `more_bytes` that are on
+    /// their way. It is asked before an item is built, which copies all that is judged.
+    pub fn is_full(&self, more: usize, more_bytes: usize) -> bool {
+        let state = self.state.lock();
+        state.entries.len() + more >= self.config.queue_items
+            || state.bytes + more_bytes + ITEM_BYTES > self.config.queue_bytes
+    }
+
     /// Whether `item` still fits beside those that are there and `more` items of `more_bytes` that are on their way.
     pub fn has_room(&self, item: &Item, more: usize, more_bytes: usize) -> bool {
         let state = self.state.lock();
@@ -323,13 +331,16 @@ fn nanos(seconds: u64) -> i64 {
     i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000_000_000)
 }
 
+/// Roughly what an item holds beside its texts, bytes.
+const ITEM_BYTES: usize = 500;
+
 /// Roughly how many bytes an item holds.
 pub fn size(item: &Item) -> usize {
     let text = |t: &Option<String>| t.as_ref().map_or(0, String::len);
     let input = &item.input;
     let contexts: usize = input.contexts.iter().map(|d| text(&d.content) + 200).sum();
     let history: usize = input.history.iter().map(String::len).sum();
-    500 + text(&input.question) + text(&input.answer) + text(&input.system_prompt) + contexts + history
+    ITEM_BYTES + text(&input.question) + text(&input.answer) + text(&input.system_prompt) + contexts + history
 }
 
 #[cfg(test)]

@@ -208,15 +208,16 @@ impl Sampler {
                     self.append(std::mem::take(&mut frame)).await?;
                 }
                 let decision = one.decision(now);
-                // One at a time: the items of one trace together may be many times what the queue holds.
-                let Some(item) = one.item(&view, now) else {
+                if decision.decision != DecisionKind::Queued {
                     frame.decisions.push(decision);
                     continue;
-                };
-                if !self.queue.has_room(&item, on_the_way, bytes_on_the_way) {
+                }
+                // One at a time: the items of one trace together may be many times what the queue holds.
+                let item = fitting(&self.queue, on_the_way, bytes_on_the_way, || one.item(&view, now));
+                let Some(item) = item else {
                     frame.decisions.push(throttled(decision));
                     continue;
-                }
+                };
                 let bytes = size(&item);
                 if frame.bytes + bytes > ITEM_BYTES_A_FRAME && !frame.decisions.is_empty() {
                     self.append(std::mem::take(&mut frame)).await?;
@@ -305,6 +306,20 @@ fn encoded(decisions: &[Decision], events: &[QueueEvent]) -> Result<(FrameKind, 
     frame::encode(&parts)
 }
 
+/// The item that `build` makes, if it fits into the queue beside `more` items of `more_bytes` that are on their way. A
+/// queue that is full costs no building.
+fn fitting(
+    queue: &Queue,
+    more: usize,
+    more_bytes: usize,
+    build: impl FnOnce() -> Option<Item>,
+) -> Option<Item> {
+    if queue.is_full(more, more_bytes) {
+        return None;
+    }
+    build().filter(|item| queue.has_room(item, more, more_bytes))
+}
+
 fn throttled(decision: Decision) -> Decision {
     let reason = "the queue is full (sample.queue_items, sample.queue_bytes)".to_owned();
     Decision { decision: DecisionKind::Throttled, reason, ..decision }
@@ -370,5 +385,50 @@ impl Decided {
         for id in ids.iter().flatten().filter_map(|text| TraceId::from_hex(text).ok()) {
             self.note(id, now);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::trace::EvalInput;
+
+    fn item(id: &str, answer: usize) -> Item {
+        Item {
+            id: id.into(),
+            trace_id: String::new(),
+            span_id: String::new(),
+            rule: "r".into(),
+            rule_version: "v".into(),
+            inclusion_probability: 1.0,
+            stratum: None,
+            reason: String::new(),
+            evaluators: Vec::new(),
+            span_time: 0,
+            queued_at: 0,
+            service_name: String::new(),
+            request_model: None,
+            tenant: String::new(),
+            input: EvalInput { answer: Some("x".repeat(answer)), ..EvalInput::default() },
+        }
+    }
+
+    #[test]
+    fn a_full_queue_costs_no_item() {
+        let holding = |queue_items, queue_bytes| {
+            let queue = Queue::new(Config { queue_items, queue_bytes, ..Config::default() });
+            queue.apply(1, QueueEvent::Queued(Box::new(item("a", 100))));
+            queue
+        };
+        let never = || -> Option<Item> { panic!("it is built") };
+        // Full by number, and full by bytes, also with what is on its way.
+        assert!(fitting(&holding(1, 1 << 20), 0, 0, never).is_none());
+        assert!(fitting(&holding(2, 1 << 20), 1, 600, never).is_none());
+        assert!(fitting(&holding(9, 1_000), 0, 0, never).is_none());
+        assert!(fitting(&holding(9, 1_500), 1, 600, never).is_none());
+        // What may fit is built, and then asked for by its size.
+        let queue = holding(9, 2_000);
+        assert!(fitting(&queue, 0, 0, || Some(item("b", 1_000))).is_none());
+        assert_eq!(fitting(&queue, 0, 0, || Some(item("b", 100))).map(|item| item.id), Some("b".to_owned()));
     }
 }

@@ -9,7 +9,7 @@
 use super::convert::{self, MAX_DEPTH};
 use super::trace;
 use super::traces::Traces;
-use super::weigh::{self, Kind, MAX_DECODED};
+use super::weigh::{self, Kind, MAX_DECODED, Room};
 use super::wire::{Fields, Unusual, Wire};
 use crate::domain::batch::{RawSpan, SourceText};
 use crate::domain::id::{SpanId, TraceId};
@@ -24,10 +24,11 @@ use prost::Message;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The rows of a request.
-pub(super) fn traces(body: &[u8]) -> Result<Traces, Unusual> {
+/// The rows of a request, if there is `room` for them.
+pub(super) fn traces(body: &[u8], room: &mut Room<'_>) -> Result<Traces, Unusual> {
     let mut out = Traces::default();
-    let mut scratch = Scratch { left: MAX_DECODED, ..Scratch::default() };
+    let [attributes, events, links] = <[String; 3]>::default();
+    let mut scratch = Scratch { attributes, events, links, left: MAX_DECODED, room };
     for field in Fields(body) {
         match field? {
             (1, group) => resource_spans(group.bytes()?, &mut out, &mut scratch)?,
@@ -37,7 +38,7 @@ pub(super) fn traces(body: &[u8]) -> Result<Traces, Unusual> {
     Ok(out)
 }
 
-fn resource_spans(bytes: &[u8], out: &mut Traces, scratch: &mut Scratch) -> Result<(), Unusual> {
+fn resource_spans(bytes: &[u8], out: &mut Traces, scratch: &mut Scratch<'_>) -> Result<(), Unusual> {
     let (mut resource, mut schema) = (None, "");
     for field in Fields(bytes) {
         match field? {
@@ -75,19 +76,21 @@ fn resource_spans(bytes: &[u8], out: &mut Traces, scratch: &mut Scratch) -> Resu
     Ok(())
 }
 
-/// Texts that are written anew for each span, and what decoded messages may still take.
-#[derive(Default)]
-struct Scratch {
+/// Texts that are written anew for each span, what decoded messages may still take, and who gives room.
+struct Scratch<'r> {
     attributes: String,
     events: String,
     links: String,
     left: usize,
+    room: &'r mut Room<'r>,
 }
 
-impl Scratch {
+impl Scratch<'_> {
     /// Decodes a message as a whole, if it is not too much: empty messages take hundreds of times their bytes.
     fn decode<M: Message + Default>(&mut self, kind: Kind, bytes: &[u8]) -> Result<M, Unusual> {
+        let before = self.left;
         weigh::part(kind, bytes, &mut self.left).map_err(|_| Unusual)?;
+        (self.room)(before - self.left).map_err(|_| Unusual)?;
         M::decode(bytes).map_err(|_| Unusual)
     }
 }
@@ -115,7 +118,7 @@ fn span(
     source: &SourceText,
     scope_speaks: bool,
     out: &mut Traces,
-    scratch: &mut Scratch,
+    scratch: &mut Scratch<'_>,
 ) -> Result<(), Unusual> {
     let (seen, speaks) = walk(bytes, scratch)?;
     let whole = if scope_speaks || speaks || seen.status_code == ERROR && !scratch.events.is_empty() {
@@ -146,7 +149,8 @@ fn span(
         links: if scratch.links.is_empty() { "" } else { closed(&mut scratch.links, "[", ']') },
     };
     let llm = whole.map(|span: Span| meaning(span, out));
-    out.push(&raw, source, llm).map_err(|_| Unusual)
+    out.push(&raw, source, llm).map_err(|_| Unusual)?;
+    (scratch.room)(out.bytes()).map_err(|_| Unusual)
 }
 
 /// Ends a list that was begun; one that was not is empty.
@@ -172,7 +176,7 @@ fn meaning(mut span: Span, out: &mut Traces) -> Box<Llm> {
 const ERROR: i32 = 2;
 
 /// Gathers the fields and writes the lists. True if the span has to be looked at as a whole.
-fn walk<'a>(bytes: &'a [u8], scratch: &mut Scratch) -> Result<(Seen<'a>, bool), Unusual> {
+fn walk<'a>(bytes: &'a [u8], scratch: &mut Scratch<'_>) -> Result<(Seen<'a>, bool), Unusual> {
     scratch.attributes.clear();
     scratch.events.clear();
     scratch.links.clear();

@@ -5,7 +5,7 @@
 
 use super::outcome::DecodeError;
 use super::walk::Node;
-use super::weigh;
+use super::weigh::{self, MAX_DECODED, Room};
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
@@ -23,32 +23,46 @@ use serde_json::Value as Json;
 /// Fails on text that is not JSON and on fields of the wrong type. A bad id fails nothing here: it makes an id of a
 /// width that [`super::spans`] refuses, so that it costs one span.
 pub fn traces_from_json(body: &[u8]) -> Result<ExportTraceServiceRequest, DecodeError> {
-    let json = parse(body)?;
+    traces_within(body, &mut |_| Ok(()))
+}
+
+/// As [`traces_from_json`], if there is `room` for it.
+pub(super) fn traces_within(
+    body: &[u8],
+    room: &mut Room<'_>,
+) -> Result<ExportTraceServiceRequest, DecodeError> {
+    let json = parse(body, room)?;
     let resource_spans = Node::root(&json)?.list("resourceSpans", resource_spans)?;
     Ok(ExportTraceServiceRequest { resource_spans })
 }
 
 /// A log request from its JSON text. As [`traces_from_json`].
 pub fn logs_from_json(body: &[u8]) -> Result<ExportLogsServiceRequest, DecodeError> {
-    let json = parse(body)?;
+    logs_within(body, &mut |_| Ok(()))
+}
+
+/// As [`logs_from_json`], if there is `room` for it.
+pub(super) fn logs_within(body: &[u8], room: &mut Room<'_>) -> Result<ExportLogsServiceRequest, DecodeError> {
+    let json = parse(body, room)?;
     let resource_logs = Node::root(&json)?.list("resourceLogs", resource_logs)?;
     Ok(ExportLogsServiceRequest { resource_logs })
 }
 
-/// Checks that a metrics body is a JSON object with a list of resources. Metrics are accepted and dropped, so their
-/// inside does not matter.
-pub fn metrics_from_json(body: &[u8]) -> Result<(), DecodeError> {
-    let json = parse(body)?;
+/// Checks that a metrics body is a JSON object with a list of resources, if there is `room` to read it. Metrics are
+/// accepted and dropped, so their inside does not matter.
+pub fn metrics_from_json(body: &[u8], room: &mut Room<'_>) -> Result<(), DecodeError> {
+    let json = parse(body, room)?;
     Node::root(&json)?.list("resourceMetrics", |_| Ok(())).map(drop)
 }
 
-fn parse(body: &[u8]) -> Result<Json, DecodeError> {
+fn parse(body: &[u8], room: &mut Room<'_>) -> Result<Json, DecodeError> {
     if body.is_empty() {
         return Ok(Json::Object(serde_json::Map::new()));
     }
     let left = weigh::json(body)?;
+    room(MAX_DECODED - left)?;
     let json = serde_json::from_slice(body).map_err(|error| DecodeError::Json(error.to_string()))?;
-    weigh::tree(&json, left)?;
+    room(MAX_DECODED - weigh::tree(&json, left)?)?;
     Ok(json)
 }
 

@@ -110,12 +110,12 @@ fn what_is_not_otlp_is_an_error_and_nothing_is_an_empty_request() {
     for body in ["[1", "{\"resourceSpans\": [", "[]", "1", "null", "{\"resourceSpans\": 5}", "\u{feff}{}"] {
         assert!(traces_from_json(body.as_bytes()).is_err(), "{body}");
         if !body.contains("resourceSpans") {
-            assert!(metrics_from_json(body.as_bytes()).is_err(), "{body}");
+            assert!(metrics_from_json(body.as_bytes(), &mut |_| Ok(())).is_err(), "{body}");
         }
     }
     for body in ["", "{}", "{\"resourceSpans\": null}", "{\"resourceSpans\": []}", " {\"other\": 1} "] {
         assert_eq!(traces_from_json(body.as_bytes()), Ok(Default::default()), "{body}");
-        assert_eq!(metrics_from_json(body.as_bytes()), Ok(()), "{body}");
+        assert_eq!(metrics_from_json(body.as_bytes(), &mut |_| Ok(())), Ok(()), "{body}");
     }
     assert!(from_protobuf::<ExportTraceServiceRequest>(&[0xff, 0x01]).is_err());
     assert_eq!(from_protobuf::<ExportTraceServiceRequest>(&[]), Ok(Default::default()));

@@ -1,7 +1,9 @@
 //! A log request to records.
 
 use super::convert::{self, MAX_DEPTH, TooDeep};
-use super::outcome::{DecodeError, Decoded};
+use super::json;
+use super::outcome::{DecodeError, Decoded, from_protobuf_within};
+use super::weigh::Room;
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::log::LogRecord;
 use crate::domain::span::Source;
@@ -43,16 +45,36 @@ pub fn logs(request: ExportLogsServiceRequest, received_at: UnixNanos) -> Decode
     out
 }
 
-/// The request without what `redactor` finds in it.
+/// The records of a protobuf body, of which `redactor` puts out what it finds before anything else looks at it, if there
+/// is `room` for what it decodes to.
 pub fn redacted_logs(
-    request: Result<ExportLogsServiceRequest, DecodeError>,
+    body: &[u8],
     redactor: Option<&Redactor>,
-) -> Result<ExportLogsServiceRequest, DecodeError> {
-    let mut request = request?;
+    received_at: UnixNanos,
+    room: &mut Room<'_>,
+) -> Result<Decoded<LogRecord>, DecodeError> {
+    Ok(redacted(from_protobuf_within(body, room)?, redactor, received_at))
+}
+
+/// As [`redacted_logs`], from a JSON body.
+pub fn redacted_logs_json(
+    body: &[u8],
+    redactor: Option<&Redactor>,
+    received_at: UnixNanos,
+    room: &mut Room<'_>,
+) -> Result<Decoded<LogRecord>, DecodeError> {
+    Ok(redacted(json::logs_within(body, room)?, redactor, received_at))
+}
+
+fn redacted(
+    mut request: ExportLogsServiceRequest,
+    redactor: Option<&Redactor>,
+    received_at: UnixNanos,
+) -> Decoded<LogRecord> {
     if let Some(redactor) = redactor {
         redactor.logs(&mut request);
     }
-    Ok(request)
+    logs(request, received_at)
 }
 
 fn group_logs(

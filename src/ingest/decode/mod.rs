@@ -32,8 +32,9 @@ mod weigh;
 mod wire;
 
 pub use json::{logs_from_json, metrics_from_json, traces_from_json};
-pub use log::{logs, redacted_logs};
+pub use log::{logs, redacted_logs, redacted_logs_json};
 pub use metric::metrics_from_protobuf;
 pub use outcome::{DecodeError, Decoded, from_protobuf};
 pub use trace::spans;
 pub use traces::{Chunk, Traces};
+pub use weigh::Room;

@@ -1,6 +1,6 @@
 //! What decoding gives.
 
-use super::weigh;
+use super::weigh::{self, Room};
 
 /// How many distinct reasons, and how many distinct warnings, one request may give. More help nobody.
 const MAX_NOTES: usize = 10;
@@ -11,6 +11,9 @@ pub enum DecodeError {
     /// The structures would take too much memory.
     #[error("the request decodes to more than {0} bytes of structures; send smaller batches")]
     Heavy(usize),
+    /// The structures would take more memory than is free; they may fit later.
+    #[error("there is no room for what the request decodes to")]
+    Full,
     /// Not a protobuf message of the expected type.
     #[error("the body is not a valid OTLP protobuf message: {0}")]
     Protobuf(String),
@@ -69,6 +72,14 @@ fn note(notes: &mut Vec<String>, at: impl FnOnce() -> String, problem: &str) {
 
 /// A protobuf message from its bytes. Unknown fields are ignored; no bytes are the empty message.
 pub fn from_protobuf<M: prost::Message + Default>(body: &[u8]) -> Result<M, DecodeError> {
-    weigh::protobuf(body)?;
+    from_protobuf_within(body, &mut |_| Ok(()))
+}
+
+/// As [`from_protobuf`], if there is `room` for it.
+pub(super) fn from_protobuf_within<M: prost::Message + Default>(
+    body: &[u8],
+    room: &mut Room<'_>,
+) -> Result<M, DecodeError> {
+    room(weigh::protobuf(body)?)?;
     M::decode(body).map_err(|error| DecodeError::Protobuf(error.to_string()))
 }

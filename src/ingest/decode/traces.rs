@@ -2,9 +2,9 @@
 
 use super::direct;
 use super::json;
-use super::outcome::{DecodeError, Decoded, from_protobuf};
+use super::outcome::{DecodeError, Decoded, from_protobuf_within};
 use super::trace;
-use super::weigh::MAX_DECODED;
+use super::weigh::{MAX_DECODED, Room};
 use crate::domain::batch::{RawSpan, SourceText, SpanRows, with_raw};
 use crate::domain::span::{Llm, Span};
 use crate::ingest::dialect;
@@ -42,34 +42,50 @@ pub struct Traces {
 impl Traces {
     /// From a protobuf body.
     pub fn from_protobuf(body: &[u8]) -> Result<Self, DecodeError> {
-        match direct::traces(body) {
+        Self::from_protobuf_within(body, &mut |_| Ok(()))
+    }
+
+    fn from_protobuf_within(body: &[u8], room: &mut Room<'_>) -> Result<Self, DecodeError> {
+        let mut is_full = false;
+        let traces = direct::traces(body, &mut |bytes| room(bytes).inspect_err(|_| is_full = true));
+        match traces {
             Ok(traces) => Ok(traces),
-            Err(_) => Self::from_request(from_protobuf::<ExportTraceServiceRequest>(body)?),
+            Err(_) if is_full => Err(DecodeError::Full),
+            Err(_) => Self::from_request_within(from_protobuf_within(body, room)?, room),
         }
     }
 
-    /// From a protobuf body, of which `redactor` puts out what it finds before anything else looks at it.
-    pub fn redacted(body: &[u8], redactor: Option<&Redactor>) -> Result<Self, DecodeError> {
+    /// From a protobuf body, of which `redactor` puts out what it finds before anything else looks at it, if there is
+    /// `room` for what it decodes to.
+    pub fn redacted(
+        body: &[u8],
+        redactor: Option<&Redactor>,
+        room: &mut Room<'_>,
+    ) -> Result<Self, DecodeError> {
         match redactor {
-            None => Self::from_protobuf(body),
-            Some(_) => Self::redacted_request(from_protobuf(body), redactor),
+            None => Self::from_protobuf_within(body, room),
+            Some(_) => Self::redacted_request(from_protobuf_within(body, room)?, redactor, room),
         }
     }
 
     /// As [`Traces::redacted`], from a JSON body.
-    pub fn redacted_json(body: &[u8], redactor: Option<&Redactor>) -> Result<Self, DecodeError> {
-        Self::redacted_request(json::traces_from_json(body), redactor)
+    pub fn redacted_json(
+        body: &[u8],
+        redactor: Option<&Redactor>,
+        room: &mut Room<'_>,
+    ) -> Result<Self, DecodeError> {
+        Self::redacted_request(json::traces_within(body, room)?, redactor, room)
     }
 
     fn redacted_request(
-        request: Result<ExportTraceServiceRequest, DecodeError>,
+        mut request: ExportTraceServiceRequest,
         redactor: Option<&Redactor>,
+        room: &mut Room<'_>,
     ) -> Result<Self, DecodeError> {
-        let mut request = request?;
         if let Some(redactor) = redactor {
             redactor.traces(&mut request);
         }
-        Self::from_request(request)
+        Self::from_request_within(request, room)
     }
 
     /// From a JSON body.
@@ -79,17 +95,30 @@ impl Traces {
 
     /// From the general decoder's structures.
     pub fn from_request(request: ExportTraceServiceRequest) -> Result<Self, DecodeError> {
+        Self::from_request_within(request, &mut |_| Ok(()))
+    }
+
+    fn from_request_within(
+        request: ExportTraceServiceRequest,
+        room: &mut Room<'_>,
+    ) -> Result<Self, DecodeError> {
         let Decoded { items, rejected, reasons, warnings } = trace::spans(request);
         let mut out = Self { rejected, reasons, warnings, ..Self::default() };
         let mut source = None;
         for span in items {
             let llm = Some(Box::new(span.llm.clone()));
             with_raw(&span, &mut source, |raw, text| out.push(raw, text, llm))?;
+            room(out.bytes)?;
             if dialect::may_have_evaluations(&span) {
                 out.keep_evaluated(span);
             }
         }
         Ok(out)
+    }
+
+    /// Roughly the bytes of all rows.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Adds a row.

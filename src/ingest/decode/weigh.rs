@@ -10,6 +10,9 @@ use serde_json::Value as Json;
 /// The most memory that one request's structures may take, bytes. A 64 MiB request of ordinary spans takes a third.
 pub const MAX_DECODED: usize = 1 << 30;
 
+/// Told how many bytes a request's structures take by now; an error if there is no room for so many.
+pub type Room<'a> = dyn FnMut(usize) -> Result<(), DecodeError> + 'a;
+
 /// More than are open for any message that is decoded: the decoder stops at 100 levels, each with two entries.
 const MAX_OPEN: usize = 256;
 
@@ -71,11 +74,12 @@ impl Kind {
     }
 }
 
-/// Refuses a protobuf body whose structures would take more than [`MAX_DECODED`]. What is not protobuf passes: the
-/// decoder says it better.
-pub fn protobuf(body: &[u8]) -> Result<(), DecodeError> {
+/// What the structures of a protobuf body take, bytes; refuses more than [`MAX_DECODED`]. What is not protobuf passes:
+/// the decoder says it better.
+pub fn protobuf(body: &[u8]) -> Result<usize, DecodeError> {
     let mut left = MAX_DECODED;
-    part(Kind::Request, body, &mut left)
+    part(Kind::Request, body, &mut left)?;
+    Ok(MAX_DECODED - left)
 }
 
 /// Takes what one message of `kind` will hold in memory from `left`; an error if that is not enough.
@@ -110,8 +114,8 @@ pub fn json(body: &[u8]) -> Result<usize, DecodeError> {
 }
 
 /// Refuses a JSON tree whose lists would become more than `left` bytes of structures: an empty object of two bytes is
-/// a whole span where spans are listed.
-pub fn tree(json: &Json, mut left: usize) -> Result<(), DecodeError> {
+/// a whole span where spans are listed. What is left then, bytes.
+pub fn tree(json: &Json, mut left: usize) -> Result<usize, DecodeError> {
     let mut open = vec![json];
     while let Some(value) = open.pop() {
         match value {
@@ -127,7 +131,7 @@ pub fn tree(json: &Json, mut left: usize) -> Result<(), DecodeError> {
             _ => {}
         }
     }
-    Ok(())
+    Ok(left)
 }
 
 /// What each item of the JSON list `name` takes, bytes.

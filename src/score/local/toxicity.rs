@@ -24,6 +24,9 @@ const QUESTION_TOO: &str = "question_toxic";
 /// No passage has more tokens than this, the emoji in words included; the model reads 254.
 const PASSAGE_TOKENS: usize = 224;
 
+/// How much of what stands between sentences is read, bytes: emoji can fill a text.
+const MAX_BETWEEN: usize = 4 << 10;
+
 /// Probabilities of some of the model's labels. Each is the highest of any passage, which is the whole text if that is
 /// short: sentences alone are judged worse, for want of what they refer to, but one insult in a long answer counts.
 pub struct Labels {
@@ -73,14 +76,16 @@ impl Labels {
             })
         };
         let metrics = TOXICITY_LABELS[labels].iter().map(metric).collect::<Result<_, _>>()?;
-        Ok(Self { id, models, metrics, first, version: format!("4+{TOXICITY_VERSION}") })
+        Ok(Self { id, models, metrics, first, version: format!("5+{TOXICITY_VERSION}") })
     }
 
     fn worst<'a>(&self, text: &'a str) -> Result<Worst<'a>, ModelError> {
         let cut = segments(text, MAX_SENTENCES);
         let model = self.models.toxicity()?;
         let tokens = |part: &str| self.models.encoder.token_count(&model.normalised(part));
-        let mut passages = passages(text, &cut.pieces, tokens);
+        let says = |gap: &str| model.normalised(gap).chars().any(char::is_alphanumeric);
+        let pieces = with_between(text, &cut.pieces, cut.left_out == 0, says);
+        let mut passages = passages(text, &pieces, tokens);
         if passages.is_empty() {
             // Nothing but emoji or marks; they may say enough.
             passages.push(Passage { text: text.trim(), sentences: Vec::new() });
@@ -139,6 +144,33 @@ impl Labels {
         };
         Ok(self.metrics.iter().enumerate().map(score).collect())
     }
+}
+
+/// The sentences of a text, and whatever `says` something before, between and, if they are `all` of it, behind them: an
+/// emoji behind a full stop belongs to no sentence.
+fn with_between<'a>(
+    text: &'a str,
+    sentences: &[&'a str],
+    all: bool,
+    says: impl Fn(&str) -> bool,
+) -> Vec<&'a str> {
+    let (mut pieces, mut at, mut left) = (Vec::with_capacity(sentences.len()), 0, MAX_BETWEEN);
+    let ends = (all && !sentences.is_empty()).then(|| &text[text.len()..]);
+    for piece in sentences.iter().copied().chain(ends) {
+        let start = piece.as_ptr() as usize - text.as_ptr() as usize;
+        // Rules, fences and the markers of lists say nothing.
+        let gap = text[at..start].trim_matches(|c: char| c.is_ascii() || c.is_whitespace());
+        let gap = &gap[..gap.floor_char_boundary(left)];
+        if says(gap) {
+            pieces.push(gap);
+            left -= gap.len();
+        }
+        if !piece.is_empty() {
+            pieces.push(piece);
+        }
+        at = start + piece.len();
+    }
+    pieces
 }
 
 /// Puts sentences of a text together, in order, as many as fit; one that is too long by itself is cut.
@@ -294,6 +326,31 @@ mod tests {
         assert_eq!(found, ["One two.", "Three four five!  Six.", "Seven eight."]);
         assert_eq!(passages(text, &cut.pieces, |_| 1)[0].text, text.trim());
         assert!(passages("", &[], |_| 1).is_empty());
+    }
+
+    #[test]
+    fn what_stands_between_sentences_is_read() {
+        let text = "🖕\n\nOne two. 🖕\n- Three. ---\n2. Four. • 🖕🖕 \n";
+        let at = |part: &str| text.find(part).map(|start| &text[start..start + part.len()]).unwrap();
+        let sentences = ["One two.", "Three.", "Four."].map(at);
+        let says = |gap: &str| gap.contains('🖕');
+        let read = ["🖕", "One two.", "🖕", "Three.", "Four.", "• 🖕🖕"];
+        assert_eq!(with_between(text, &sentences, true, says), read);
+        assert_eq!(with_between(text, &sentences, false, says), read[..5], "the rest is left out");
+        assert!(with_between("🖕", &[], true, says).is_empty());
+        let flood = format!("One.{}", "🖕".repeat(MAX_BETWEEN));
+        let found = with_between(&flood, &[&flood[..4]], true, says);
+        assert_eq!(found.iter().map(|piece| piece.len()).sum::<usize>(), 4 + MAX_BETWEEN);
+        let passages = passages(text, &with_between(text, &sentences, true, says), |_| 1);
+        assert_eq!(passages.iter().map(|passage| passage.text).collect::<Vec<_>>(), [text.trim()]);
+    }
+
+    #[test]
+    fn an_emoji_behind_the_last_sentence_counts() {
+        let plain = value(PLAIN[0], "toxicity");
+        for answer in [format!("{} 🖕", PLAIN[0]), format!("🖕\n\n{}", PLAIN[0])] {
+            assert_ne!(value(&answer, "toxicity"), plain, "{answer}");
+        }
     }
 
     #[test]

@@ -31,8 +31,8 @@ pub enum Encrypted {
     Never,
 }
 
-/// How long a client that was not let in may take to read why.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// How long a client may take to read why its connection ends.
+pub const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Does the protocol's beginning for one connection.
 pub struct Startup {
@@ -88,7 +88,8 @@ impl Startup {
     }
 }
 
-fn fatal(code: &str, why: String) -> PgWireError {
+/// An error with its SQLSTATE, after which the connection is closed.
+pub fn fatal(code: &str, why: String) -> PgWireError {
     PgWireError::UserError(Box::new(ErrorInfo::new("FATAL".to_owned(), code.to_owned(), why)))
 }
 

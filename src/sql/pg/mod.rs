@@ -3,14 +3,18 @@
 //! | file | what |
 //! |---|---|
 //! | `server` | accepts connections up to a cap, and closes them on shutdown |
+//! | `connection` | the messages of one connection, each of bounded length |
 //! | `auth` | who may connect, and whose rows they see |
 //! | `session` | SET, SHOW and transactions, which only concern the connection |
 //! | `query` | the simple and the extended query protocol |
+//! | `portals` | what a connection keeps by name, and portals with their rows |
 //! | `rows` | rows as the protocol writes them; nested values as JSON text |
 //!
 //! Every query takes the same way as those of the other doors, with the same limits.
 
 mod auth;
+mod connection;
+mod portals;
 mod query;
 mod rows;
 mod server;

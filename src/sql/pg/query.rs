@@ -1,6 +1,7 @@
 //! The simple and the extended query protocol.
 
 use super::auth;
+use super::portals;
 use super::rows::{error, respond, text_field, wire_error, wire_fields};
 use super::session;
 use crate::net::Access;
@@ -13,16 +14,19 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::sql::sqlparser::ast::Statement;
 use datafusion_postgres::arrow_pg::datatypes::{df, into_pg_type};
 use datafusion_postgres::datafusion_pg_catalog::sql::PostgresCompatibilityParser;
-use futures::Sink;
+use futures::{Sink, SinkExt};
 use pgwire::api::portal::{Format, Portal};
 use pgwire::api::query::{ExtendedQueryHandler, SimpleQueryHandler};
 use pgwire::api::results::{FieldInfo, Response};
 use pgwire::api::stmt::QueryParser;
-use pgwire::api::store::PortalStore;
-use pgwire::api::{ClientInfo, ClientPortalStore, Type};
+use pgwire::api::store::{Entry, PortalStore};
+use pgwire::api::{ClientInfo, ClientPortalStore, DEFAULT_NAME, Type};
 use pgwire::error::{PgWireError, PgWireResult};
 use pgwire::messages::PgWireBackendMessage;
-use pgwire::messages::extendedquery::Execute;
+use pgwire::messages::extendedquery::{
+    Bind, BindComplete, Close, CloseComplete, Execute, Parse, ParseComplete, Sync as EndOfSeries,
+};
+use pgwire::messages::response::ReadyForQuery;
 use pgwire::types::format::FormatOptions;
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -77,6 +81,7 @@ impl SimpleQueryHandler for Queries {
         for statement in statements {
             session::check_transaction(client, &statement)?;
             let response = if session::is_control(&statement) {
+                portals::release(client, &statement);
                 session::respond(client, &statement)?
             } else {
                 self.run(client, Work::Parsed(Box::new(statement)), &Format::UnifiedText).await?
@@ -96,6 +101,12 @@ pub enum Prepared {
     Query(Box<Statement>, Box<LogicalPlan>),
 }
 
+impl Prepared {
+    fn is_query(&self) -> bool {
+        matches!(self, Prepared::Query(..))
+    }
+}
+
 #[async_trait]
 impl ExtendedQueryHandler for Queries {
     type Statement = Prepared;
@@ -103,6 +114,53 @@ impl ExtendedQueryHandler for Queries {
 
     fn query_parser(&self) -> Arc<Parser> {
         self.parser.clone()
+    }
+
+    async fn on_parse<C>(&self, client: &mut C, message: Parse) -> PgWireResult<()>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore<Statement = Prepared>,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+    {
+        // The library goes on reading after a login that failed.
+        auth::scope(client, &self.access)?;
+        portals::parse(client, &message, self.parser.clone()).await?;
+        Ok(client.send(PgWireBackendMessage::ParseComplete(ParseComplete::new())).await?)
+    }
+
+    async fn on_bind<C>(&self, client: &mut C, message: Bind) -> PgWireResult<()>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore<Statement = Prepared>,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+    {
+        portals::bind(client, &message)?;
+        Ok(client.send(PgWireBackendMessage::BindComplete(BindComplete::new())).await?)
+    }
+
+    async fn on_close<C>(&self, client: &mut C, message: Close) -> PgWireResult<()>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore<Statement = Prepared>,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+    {
+        portals::close(client, &message);
+        Ok(client.send(PgWireBackendMessage::CloseComplete(CloseComplete::new())).await?)
+    }
+
+    async fn on_sync<C>(&self, client: &mut C, _: EndOfSeries) -> PgWireResult<()>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore<Statement = Prepared>,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+    {
+        portals::end_series(client);
+        let ready = ReadyForQuery::new(client.transaction_status());
+        Ok(client.send(PgWireBackendMessage::ReadyForQuery(ready)).await?)
     }
 
     async fn on_execute<C>(&self, client: &mut C, mut message: Execute) -> PgWireResult<()>
@@ -113,7 +171,15 @@ impl ExtendedQueryHandler for Queries {
         PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
     {
         message.max_rows = rows_asked(message.max_rows, self.sql.config().max_rows);
-        self._on_execute(client, message).await
+        let name = message.name.as_deref().unwrap_or(DEFAULT_NAME);
+        match client.portal_store().get_portal(name) {
+            Some(Entry::Value(portal)) if portal.statement.statement.is_query() => {
+                let max_rows = usize::try_from(message.max_rows).unwrap_or(0);
+                portals::execute(self, client, &portal, max_rows).await
+            }
+            // What has at most one row may be collected.
+            _ => self._on_execute(client, message).await,
+        }
     }
 
     async fn do_query<C>(
@@ -131,6 +197,7 @@ impl ExtendedQueryHandler for Queries {
         match &portal.statement.statement {
             Prepared::Control(statement) => {
                 session::check_transaction(client, statement)?;
+                portals::release(client, statement);
                 session::respond(client, statement)
             }
             Prepared::Query(statement, plan) => {

@@ -1,14 +1,12 @@
 //! Accepts connections up to a cap, and closes them on shutdown.
 
 use super::auth::{Encrypted, Startup};
+use super::connection::{Handlers, talk};
 use super::query::Queries;
 use crate::net::{Access, Tls, tune};
 use crate::sql::Sql;
-use pgwire::api::auth::StartupHandler;
-use pgwire::api::cancel::{CancelHandler, DefaultCancelHandler};
-use pgwire::api::query::{ExtendedQueryHandler, SimpleQueryHandler};
-use pgwire::api::{ConnectionManager, PgWireServerHandlers};
-use pgwire::tokio::process_socket;
+use pgwire::api::ConnectionManager;
+use pgwire::api::cancel::DefaultCancelHandler;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
@@ -18,6 +16,9 @@ use tokio_util::sync::CancellationToken;
 
 /// Pause after a connection could not be accepted, which mostly means that file descriptors ran out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Bytes of a message beside the text of a query: 65,535 parameters of 256 bytes.
+const PARAMETERS: usize = 16 << 20;
 
 /// The name of this door in the metrics.
 const DOOR: &str = "PostgreSQL";
@@ -45,12 +46,14 @@ pub async fn serve(listener: TcpListener, sql: Arc<Sql>, door: PgDoor, shutdown:
     };
     let tls = door.tls;
     let most = sql.config().max_connections;
+    let max_message = sql.config().max_sql_bytes.saturating_add(PARAMETERS);
     let connections = Arc::new(ConnectionManager::new());
     let queries = Arc::new(Queries::new(sql, door.access.clone()));
     let cancel = Arc::new(DefaultCancelHandler::new(connections.clone()));
     let handlers = |refused: CancellationToken| {
         let startup = Startup::new(door.access.clone(), encrypted, connections.clone(), refused);
-        Arc::new(Handlers { queries: queries.clone(), startup: Arc::new(startup), cancel: cancel.clone() })
+        let (queries, startup, cancel) = (queries.clone(), Arc::new(startup), cancel.clone());
+        Arc::new(Handlers { queries, startup, cancel, max_message })
     };
     let mut open = JoinSet::new();
     loop {
@@ -87,34 +90,10 @@ async fn converse(
 ) {
     tokio::select! {
         () = end.cancelled() => {}
-        done = process_socket(socket, tls, handlers) => {
+        done = talk(socket, tls, handlers) => {
             if let Err(error) = done {
                 tracing::debug!(%error, "connection ended");
             }
         }
-    }
-}
-
-struct Handlers {
-    queries: Arc<Queries>,
-    startup: Arc<Startup>,
-    cancel: Arc<DefaultCancelHandler>,
-}
-
-impl PgWireServerHandlers for Handlers {
-    fn simple_query_handler(&self) -> Arc<impl SimpleQueryHandler> {
-        self.queries.clone()
-    }
-
-    fn extended_query_handler(&self) -> Arc<impl ExtendedQueryHandler> {
-        self.queries.clone()
-    }
-
-    fn startup_handler(&self) -> Arc<impl StartupHandler> {
-        self.startup.clone()
-    }
-
-    fn cancel_handler(&self) -> Arc<impl CancelHandler> {
-        self.cancel.clone()
     }
 }

@@ -8,6 +8,7 @@ use groundline::sql::{Config, Sql, http};
 use sha2::{Digest, Sha256};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
@@ -125,6 +126,37 @@ impl Pg {
         self.send(b'Q', format!("{sql}\0").as_bytes()).await;
         text(&self.until_ready().await)
     }
+
+    async fn parse(&mut self, statement: &str, sql: &str) {
+        self.send(b'P', format!("{statement}\0{sql}\0\0\0").as_bytes()).await;
+    }
+
+    async fn bind(&mut self, portal: &str, statement: &str) {
+        self.send(b'B', format!("{portal}\0{statement}\0\0\0\0\0\0\0").as_bytes()).await;
+    }
+
+    async fn execute(&mut self, portal: &str, max_rows: i32) {
+        let mut body = format!("{portal}\0").into_bytes();
+        body.extend_from_slice(&max_rows.to_be_bytes());
+        self.send(b'E', &body).await;
+    }
+
+    async fn sync(&mut self) -> Vec<(u8, Vec<u8>)> {
+        self.send(b'S', b"").await;
+        self.until_ready().await
+    }
+}
+
+/// The kinds of messages, one letter each.
+fn kinds(messages: &[(u8, Vec<u8>)]) -> String {
+    messages.iter().map(|m| char::from(m.0)).collect()
+}
+
+/// How many rows came, and the error after them.
+fn rows_and_error(messages: &[(u8, Vec<u8>)]) -> (usize, String) {
+    let rows = messages.iter().filter(|m| m.0 == b'D').count();
+    let error = messages.iter().find(|m| m.0 == b'E');
+    (rows, error.map(|m| String::from_utf8_lossy(&m.1).into_owned()).unwrap_or_default())
 }
 
 /// Rows and errors as one text.
@@ -217,4 +249,93 @@ async fn postgres_connections_are_capped() {
     tokio::time::sleep(std::time::Duration::from_millis(200)).await;
     let (mut third, _) = Pg::connect(at, None).await;
     assert!(third.query("SELECT 42").await.contains("42"));
+}
+
+#[tokio::test]
+async fn postgres_sends_rows_as_they_come() {
+    let config = Config { max_rows: 10_000, ..Config::default() };
+    let (at, _, _) = pg_at(fixture::limited(config).await, Access::open("default")).await;
+    let (mut pg, _) = Pg::connect(at, None).await;
+    pg.parse("", "SELECT value FROM generate_series(1, 20000)").await;
+    pg.bind("", "").await;
+    pg.execute("", 0).await;
+    let (rows, error) = rows_and_error(&pg.sync().await);
+    assert!(rows > 0, "the first rows do not wait for the last");
+    assert!(error.contains("sql.max_rows"), "{error}");
+    // In pages, as long as the transaction lasts.
+    pg.query("BEGIN").await;
+    pg.parse("s", "SELECT value FROM generate_series(1, 12)").await;
+    pg.bind("p", "s").await;
+    pg.execute("p", 5).await;
+    assert_eq!(kinds(&pg.sync().await), "12DDDDDsZ");
+    for (max_rows, told) in [(5, "DDDDDsZ"), (0, "DDCZ"), (0, "CZ")] {
+        pg.execute("p", max_rows).await;
+        assert_eq!(kinds(&pg.sync().await), told);
+    }
+    pg.query("COMMIT").await;
+    pg.execute("p", 5).await;
+    assert_eq!(kinds(&pg.sync().await), "EZ", "the portal is gone");
+}
+
+#[tokio::test]
+async fn postgres_frees_the_place_of_a_slow_reader() {
+    let config = Config { timeout_ms: 700, max_concurrent: 1, ..Config::default() };
+    let sql = fixture::limited(config).await;
+    let (at, _, _) = pg_at(sql.clone(), Access::open("default")).await;
+    let (mut pg, _) = Pg::connect(at, None).await;
+    pg.parse("", "SELECT value, repeat('x', 1000) FROM generate_series(1, 900000)").await;
+    pg.bind("", "").await;
+    pg.execute("", 0).await;
+    tokio::time::sleep(Duration::from_millis(900)).await;
+    let other = tokio::time::timeout(Duration::from_secs(3), sql.collect("SELECT 1")).await;
+    assert!(matches!(other, Ok(Ok(_))), "{other:?}");
+    let (rows, error) = rows_and_error(&pg.sync().await);
+    assert!(rows > 0 && rows < 900_000, "{rows}");
+    assert!(error.contains("sql.timeout_ms"), "{error}");
+}
+
+#[tokio::test]
+async fn postgres_keeps_a_bounded_number_of_names() {
+    let (at, _, _) = pg_at(fixture::sql().await, Access::open("default")).await;
+    let (mut pg, _) = Pg::connect(at, None).await;
+    for number in 0..256 {
+        pg.parse(&format!("s{number}"), "").await;
+    }
+    assert_eq!(kinds(&pg.sync().await), "1".repeat(256) + "Z");
+    pg.parse("more", "").await;
+    assert!(text(&pg.sync().await).contains("53400"));
+    pg.parse("s0", "SELECT 1").await;
+    pg.parse("", "SELECT 1").await;
+    pg.send(b'C', b"Ss1\0").await;
+    pg.parse("more", "").await;
+    assert_eq!(kinds(&pg.sync().await), "1131Z");
+    assert_eq!(pg.query("DEALLOCATE ALL").await, "");
+    pg.parse("s1", "").await;
+    assert_eq!(kinds(&pg.sync().await), "1Z");
+}
+
+#[tokio::test]
+async fn postgres_takes_long_messages_only_after_the_login() {
+    let digest = hex::encode(Sha256::digest(b"secret"));
+    let file = format!("[[tokens]]\nname = 'x'\nsha256 = '{digest}'\nroles = ['admin']\n");
+    let access = Access::tokens(TokenSet::parse(&file).expect("tokens"));
+    let (at, _, _) = pg_at(fixture::sql().await, access).await;
+    let (mut pg, _) = Pg::connect(at, Some("secret")).await;
+    assert!(pg.query(&format!("SELECT 41 + 1 -- {}", "x".repeat(100_000))).await.contains("42"));
+    assert!(pg.query(&"x".repeat(2 << 20)).await.contains("sql.max_sql_bytes"));
+    assert!(pg.query("SELECT 'still here'").await.contains("still here"));
+    let mut rude = Pg(TcpStream::connect(at).await.expect("connected"));
+    let mut startup = 196_608i32.to_be_bytes().to_vec();
+    startup.extend_from_slice(b"user\0me\0\0");
+    rude.0.write_i32(startup.len() as i32 + 4).await.expect("written");
+    rude.0.write_all(&startup).await.expect("written");
+    assert_eq!(rude.message().await.map(|m| m.0), Some(b'R'));
+    rude.0.write_u8(b'Q').await.expect("written");
+    rude.0.write_i32(1 << 29).await.expect("written");
+    let part = vec![b'x'; 1 << 16];
+    let mut taken = 0;
+    while taken < 64 << 20 && rude.0.write_all(&part).await.is_ok() {
+        taken += part.len();
+    }
+    assert!(taken < 64 << 20, "the connection is closed");
 }

@@ -1,0 +1,370 @@
+//! What a connection keeps by name: prepared statements, and portals with their rows.
+//!
+//! The library's store takes any number of names, and its `Execute` collects the rows before it sends the first.
+
+use super::query::Prepared;
+use super::rows::error;
+use datafusion::sql::sqlparser::ast::{DiscardObject, Ident, Statement};
+use futures::future::{Either, select};
+use futures::{Sink, SinkExt};
+use parking_lot::Mutex;
+use pgwire::api::portal::{Portal, PortalExecutionState};
+use pgwire::api::query::{ExtendedQueryHandler, send_partial_query_response};
+use pgwire::api::results::{Response, Tag};
+use pgwire::api::stmt::{QueryParser, StoredStatement};
+use pgwire::api::store::{Entry, PortalStore};
+use pgwire::api::{ClientInfo, ClientPortalStore, ConnectionHandle, DEFAULT_NAME, PgWireConnectionState};
+use pgwire::error::{PgWireError, PgWireResult};
+use pgwire::messages::PgWireBackendMessage;
+use pgwire::messages::extendedquery::{
+    Bind, Close, Parse, TARGET_TYPE_BYTE_PORTAL, TARGET_TYPE_BYTE_STATEMENT,
+};
+use pgwire::messages::response::TransactionStatus;
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// Named statements, and as many named portals, that a connection may keep. Unnamed ones replace each other.
+const MAX_NAMED: usize = 256;
+
+/// The names that a connection uses.
+struct Kept {
+    statements: Names,
+    portals: Names,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self { statements: Names::of("prepared statements"), portals: Names::of("portals") }
+    }
+}
+
+struct Names {
+    what: &'static str,
+    taken: Mutex<BTreeSet<String>>,
+}
+
+impl Names {
+    fn of(what: &'static str) -> Self {
+        Self { what, taken: Mutex::default() }
+    }
+
+    /// Refuses a name that would be one too many: configuration limit exceeded.
+    fn check(&self, name: Option<&str>) -> PgWireResult<()> {
+        let taken = self.taken.lock();
+        if taken.len() < MAX_NAMED || name.is_none_or(|name| taken.contains(name)) {
+            return Ok(());
+        }
+        let what = self.what;
+        Err(error("53400", format!("a connection keeps at most {MAX_NAMED} named {what}: close some")))
+    }
+
+    fn take(&self, name: Option<&str>) {
+        if let Some(name) = name {
+            self.taken.lock().insert(name.to_owned());
+        }
+    }
+
+    fn free(&self, name: &str) {
+        self.taken.lock().remove(name);
+    }
+
+    fn free_all(&self) -> BTreeSet<String> {
+        std::mem::take(&mut *self.taken.lock())
+    }
+}
+
+fn kept<C: ClientInfo>(client: &C) -> Arc<Kept> {
+    client.session_extensions().get_or_insert_with(Kept::default)
+}
+
+/// Keeps the statement of `message` under its name.
+///
+/// # Errors
+/// If the connection keeps too many, or the statement is wrong.
+pub async fn parse<C, Q>(client: &C, message: &Parse, parser: Q) -> PgWireResult<()>
+where
+    C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+    C::PortalStore: PortalStore<Statement = Q::Statement>,
+    Q: QueryParser,
+{
+    let name = message.name.as_deref();
+    kept(client).statements.check(name)?;
+    match StoredStatement::parse(client, message, parser).await? {
+        Some(statement) => client.portal_store().put_statement(Arc::new(statement)),
+        None => client.portal_store().put_empty_statement(name.unwrap_or(DEFAULT_NAME)),
+    }
+    kept(client).statements.take(name);
+    Ok(())
+}
+
+/// Keeps the portal of `message` under its name.
+///
+/// # Errors
+/// If the connection keeps too many, or there is no such statement.
+pub fn bind<C>(client: &C, message: &Bind) -> PgWireResult<()>
+where
+    C: ClientInfo + ClientPortalStore,
+    C::PortalStore: PortalStore<Statement = Prepared>,
+{
+    let name = message.portal_name.as_deref();
+    kept(client).portals.check(name)?;
+    let of = message.statement_name.as_deref().unwrap_or(DEFAULT_NAME);
+    match client.portal_store().get_statement(of) {
+        Some(Entry::Value(statement)) => {
+            let portal = Portal::try_new(message, statement)?;
+            client.portal_store().put_portal(Arc::new(portal));
+        }
+        Some(Entry::Empty) if message.parameters.is_empty() => {
+            client.portal_store().put_empty_portal(name.unwrap_or(DEFAULT_NAME));
+        }
+        Some(Entry::Empty) => {
+            return Err(error("08P01", "an empty statement has no parameters".to_owned()));
+        }
+        None => return Err(PgWireError::StatementNotFound(of.to_owned())),
+    }
+    kept(client).portals.take(name);
+    Ok(())
+}
+
+/// Drops what `message` names.
+pub fn close<C>(client: &C, message: &Close)
+where
+    C: ClientInfo + ClientPortalStore,
+    C::PortalStore: PortalStore,
+{
+    let name = message.name.as_deref().unwrap_or(DEFAULT_NAME);
+    match message.target_type {
+        TARGET_TYPE_BYTE_STATEMENT => drop_statement(client, name),
+        TARGET_TYPE_BYTE_PORTAL => {
+            client.portal_store().rm_portal(name);
+            kept(client).portals.free(name);
+        }
+        _ => {}
+    }
+}
+
+/// Drops what `statement` says that the client needs no more.
+pub fn release<C>(client: &C, statement: &Statement)
+where
+    C: ClientInfo + ClientPortalStore,
+    C::PortalStore: PortalStore,
+{
+    match statement {
+        Statement::Deallocate { name, .. } if is_all(name) => drop_statements(client),
+        Statement::Deallocate { name, .. } if name.quote_style.is_none() => {
+            drop_statement(client, &name.value.to_lowercase());
+        }
+        Statement::Deallocate { name, .. } => drop_statement(client, &name.value),
+        Statement::Discard { object_type: DiscardObject::ALL } => {
+            drop_statements(client);
+            drop_portals(client);
+        }
+        Statement::Commit { .. } | Statement::Rollback { .. } => drop_portals(client),
+        _ => {}
+    }
+}
+
+/// Drops the portals that end with a series of messages: a named one lives as long as its transaction.
+pub fn end_series<C>(client: &C)
+where
+    C: ClientInfo + ClientPortalStore,
+    C::PortalStore: PortalStore,
+{
+    client.portal_store().rm_portal(DEFAULT_NAME);
+    if client.transaction_status() == TransactionStatus::Idle {
+        drop_portals(client);
+    }
+}
+
+fn is_all(name: &Ident) -> bool {
+    name.quote_style.is_none() && name.value.eq_ignore_ascii_case("all")
+}
+
+fn drop_statement<C>(client: &C, name: &str)
+where
+    C: ClientInfo + ClientPortalStore,
+    C::PortalStore: PortalStore,
+{
+    client.portal_store().rm_statement(name);
+    kept(client).statements.free(name);
+}
+
+fn drop_statements<C>(client: &C)
+where
+    C: ClientInfo + ClientPortalStore,
+    C::PortalStore: PortalStore,
+{
+    for name in kept(client).statements.free_all() {
+        client.portal_store().rm_statement(&name);
+    }
+}
+
+fn drop_portals<C>(client: &C)
+where
+    C: ClientInfo + ClientPortalStore,
+    C::PortalStore: PortalStore,
+{
+    client.portal_store().clear_portals();
+    kept(client).portals.free_all();
+}
+
+/// Runs the query of `portal` if it has not begun, and sends at most `max_rows` of its rows as the client reads them; 0 is
+/// all.
+///
+/// # Errors
+/// The error that the query ends with, which may come after some rows.
+pub async fn execute<H, C>(
+    handler: &H,
+    client: &mut C,
+    portal: &Portal<H::Statement>,
+    max_rows: usize,
+) -> PgWireResult<()>
+where
+    H: ExtendedQueryHandler,
+    C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+    C::PortalStore: PortalStore<Statement = H::Statement>,
+    C::Error: Debug,
+    PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+{
+    if !matches!(client.state(), PgWireConnectionState::ReadyForQuery) {
+        return Err(PgWireError::NotReadyForQuery);
+    }
+    client.set_state(PgWireConnectionState::QueryInProgress);
+    let state = portal.state();
+    let mut state = state.lock().await;
+    if matches!(*state, PortalExecutionState::Initial) {
+        let answer = begin(handler, client, portal, max_rows).await?;
+        let Response::Query(rows) = answer else {
+            return Err(error("XX000", "the query has no rows to send".to_owned()));
+        };
+        *state = PortalExecutionState::Suspended(rows);
+    }
+    let sent = match &mut *state {
+        PortalExecutionState::Suspended(rows) => send_partial_query_response(client, rows, max_rows).await,
+        PortalExecutionState::Initial | PortalExecutionState::Finished => {
+            let none = Tag::new("SELECT").with_rows(0);
+            client.send(PgWireBackendMessage::CommandComplete(none.into())).await?;
+            Ok(false)
+        }
+    };
+    // A stream that has ended, or failed, gives its place and its batches back at once.
+    if !matches!(sent, Ok(true)) {
+        *state = PortalExecutionState::Finished;
+    }
+    sent?;
+    client.set_state(PgWireConnectionState::ReadyForQuery);
+    Ok(())
+}
+
+/// Waits for the answer of `handler`, or for a request to cancel it.
+async fn begin<H, C>(
+    handler: &H,
+    client: &mut C,
+    portal: &Portal<H::Statement>,
+    max_rows: usize,
+) -> PgWireResult<Response>
+where
+    H: ExtendedQueryHandler,
+    C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+    C::PortalStore: PortalStore<Statement = H::Statement>,
+    C::Error: Debug,
+    PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+{
+    let handle = client.session_extensions().get::<Arc<ConnectionHandle>>();
+    let handle = handle.ok_or_else(|| error("28000", "the connection is not logged in".to_owned()))?;
+    let cancelled = handle.start_query().await;
+    match select(handler.do_query(client, portal, max_rows), cancelled).await {
+        Either::Left((answer, _)) => answer,
+        Either::Right(_) => Err(PgWireError::QueryCanceled),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+    use datafusion::sql::sqlparser::parser::Parser;
+    use pgwire::api::DefaultClient;
+
+    fn client() -> DefaultClient<Prepared> {
+        DefaultClient::new(([127, 0, 0, 1], 5432).into(), false)
+    }
+
+    /// As many empty statements as may be, and a portal for each.
+    fn full() -> DefaultClient<Prepared> {
+        let client = client();
+        for at in 0..MAX_NAMED {
+            let name = format!("s{at}");
+            client.portal_store().put_empty_statement(&name);
+            kept(&client).statements.take(Some(&name));
+            bind(&client, &bound(Some(&format!("p{at}")), &name)).expect("room");
+        }
+        client
+    }
+
+    fn bound(portal: Option<&str>, statement: &str) -> Bind {
+        Bind::new(portal.map(str::to_owned), Some(statement.to_owned()), vec![], vec![], vec![])
+    }
+
+    fn room(client: &DefaultClient<Prepared>) -> (bool, bool) {
+        let kept = kept(client);
+        (kept.statements.check(Some("new")).is_ok(), kept.portals.check(Some("new")).is_ok())
+    }
+
+    fn after(sql: &str) -> DefaultClient<Prepared> {
+        let client = full();
+        let statements = Parser::parse_sql(&PostgreSqlDialect {}, sql).expect(sql);
+        release(&client, &statements[0]);
+        client
+    }
+
+    #[test]
+    fn names_are_bounded() {
+        let client = full();
+        assert_eq!(room(&client), (false, false));
+        match bind(&client, &bound(Some("new"), "s0")) {
+            Err(PgWireError::UserError(why)) => assert_eq!(why.code, "53400"),
+            other => panic!("{other:?}"),
+        }
+        assert!(bind(&client, &bound(Some("p0"), "s1")).is_ok(), "a name that is used again takes no place");
+        assert!(bind(&client, &bound(None, "s1")).is_ok(), "nor does the unnamed portal");
+        assert!(kept(&client).statements.check(None).is_ok(), "nor the unnamed statement");
+        close(&client, &Close::new(TARGET_TYPE_BYTE_PORTAL, Some("p7".to_owned())));
+        assert_eq!(room(&client), (false, true));
+        close(&client, &Close::new(TARGET_TYPE_BYTE_STATEMENT, Some("s7".to_owned())));
+        assert_eq!(room(&client), (true, true));
+        assert!(client.portal_store().get_statement("s7").is_none());
+    }
+
+    #[test]
+    fn a_name_without_a_statement_takes_no_place() {
+        let client = client();
+        assert!(bind(&client, &bound(Some("p"), "missing")).is_err());
+        assert!(kept(&client).portals.taken.lock().is_empty());
+    }
+
+    #[test]
+    fn statements_about_names_free_places() {
+        assert_eq!(room(&after("DEALLOCATE S3")), (true, false));
+        assert!(after("DEALLOCATE S3").portal_store().get_statement("s3").is_none());
+        assert_eq!(room(&after("DEALLOCATE \"S3\"")), (false, false));
+        assert_eq!(room(&after("DEALLOCATE PREPARE \"s3\"")), (true, false));
+        assert_eq!(room(&after("DEALLOCATE ALL")), (true, false));
+        assert_eq!(room(&after("DISCARD ALL")), (true, true));
+        assert_eq!(room(&after("COMMIT")), (false, true));
+        assert_eq!(room(&after("ROLLBACK")), (false, true));
+    }
+
+    #[test]
+    fn portals_end_with_their_transaction() {
+        let mut client = full();
+        client.set_transaction_status(TransactionStatus::Transaction);
+        end_series(&client);
+        assert_eq!(room(&client), (false, false));
+        client.set_transaction_status(TransactionStatus::Idle);
+        end_series(&client);
+        assert_eq!(room(&client), (false, true));
+        assert!(client.portal_store().get_portal("p0").is_none());
+    }
+}
