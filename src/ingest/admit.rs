@@ -21,6 +21,7 @@ use arrow::error::ArrowError;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -56,6 +57,8 @@ pub struct Door {
     clock: Arc<dyn Clock>,
     config: Arc<Config>,
     in_flight: Arc<Semaphore>,
+    /// What of that is held for decoded requests beyond the bytes that came.
+    decoded: Arc<AtomicUsize>,
     drain: Arc<Drain>,
     redactor: Option<Arc<Redactor>>,
 }
@@ -72,7 +75,15 @@ impl Door {
         let permits = config.max_in_flight_bytes / PERMIT_BYTES;
         let in_flight = Arc::new(Semaphore::new(permits));
         let redactor = Redactor::new(&config.redact, Arc::default()).map(Arc::new);
-        Self { journal, clock, config: Arc::new(config), in_flight, drain: Arc::default(), redactor }
+        Self {
+            journal,
+            clock,
+            config: Arc::new(config),
+            in_flight,
+            decoded: Arc::default(),
+            drain: Arc::default(),
+            redactor,
+        }
     }
 
     /// The same door; what `policy` lets through is not redacted.
@@ -119,12 +130,27 @@ impl Door {
     /// When the requests that are in front of a new one will be done.
     fn retry_after(&self) -> Duration {
         let config = &self.config;
-        let free = self.in_flight.available_permits().saturating_mul(PERMIT_BYTES);
-        let held = config.max_in_flight_bytes.saturating_sub(free) as u64;
-        let in_front = held.saturating_add(self.journal.stats().queued_bytes);
         let (least, most) = (config.retry_after_ms, config.retry_after_max_ms);
         let (least, most) = (Duration::from_millis(least), Duration::from_millis(most));
-        self.drain.hint(in_front, self.clock.now(), least, most)
+        self.drain.hint(self.in_front(), self.clock.now(), least, most)
+    }
+
+    /// The bytes that came and are not durable yet. What they decode to takes memory, and is not written.
+    pub fn in_front(&self) -> u64 {
+        let free = self.in_flight.available_permits().saturating_mul(PERMIT_BYTES);
+        let held = self.capacity().saturating_sub(free);
+        let came = held.saturating_sub(self.decoded.load(Ordering::Relaxed)) as u64;
+        came.saturating_add(self.journal.stats().queued_bytes)
+    }
+
+    /// A request in flight takes `bytes` more than came.
+    pub fn note_decoded(&self, bytes: usize) {
+        self.decoded.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// `bytes` of [`Door::note_decoded`] are given back.
+    pub fn forget_decoded(&self, bytes: usize) {
+        self.decoded.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// Admits spans, which become `tenant`'s. When it returns, every accepted span is on the disk.

@@ -82,7 +82,13 @@ pub struct Share {
     door: Door,
     permit: Option<OwnedSemaphorePermit>,
     bytes: usize,
+    /// How much of that is for what the bytes decode to.
+    decoded: usize,
 }
+
+/// Decoding asks for this part of all bytes at most. A request that needed all of them would be refused each time that it
+/// comes while others are worked on.
+const DECODED_PART: usize = 4;
 
 /// Shares grow in steps, so that not every network packet counts.
 const SHARE_STEP: usize = 16 << 10;
@@ -90,7 +96,7 @@ const SHARE_STEP: usize = 16 << 10;
 impl Share {
     /// A share of nothing.
     pub fn new(door: Door) -> Self {
-        Self { door, permit: None, bytes: 0 }
+        Self { door, permit: None, bytes: 0, decoded: 0 }
     }
 
     /// Makes it at least `bytes`, or refuses. A request that is alone may hold everything and is not refused for being
@@ -107,6 +113,22 @@ impl Share {
         }
         self.bytes = wanted;
         Ok(())
+    }
+
+    /// Makes it at least `bytes`, which is what the request decodes to, as far as a request may ask for that.
+    fn hold_decoded(&mut self, bytes: usize) -> Result<(), Refusal> {
+        let before = self.bytes;
+        self.hold(bytes.min(self.door.capacity() / DECODED_PART))?;
+        let more = self.bytes - before;
+        self.decoded += more;
+        self.door.note_decoded(more);
+        Ok(())
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.door.forget_decoded(self.decoded);
     }
 }
 
@@ -201,7 +223,7 @@ pub async fn unpack<T: Send + 'static>(
         let plain = decompress(raw, compression, limit, &mut share)?;
         let mut refusal = None;
         let mut room = |bytes| {
-            share.hold(bytes).map_err(|no_room| {
+            share.hold_decoded(bytes).map_err(|no_room| {
                 refusal = Some(no_room);
                 DecodeError::Full
             })
@@ -354,17 +376,21 @@ mod tests {
         let refused = |error: Option<BodyError>| {
             assert!(matches!(error, Some(BodyError::Refused(Refusal::Overloaded { .. }))), "{error:?}");
         };
-        let first = unpacked(&door, logs(500), records).await.unwrap();
+        // Each takes a quarter, and some of the rest is left for what comes in.
+        let mut held = Vec::new();
+        for _ in 0..3 {
+            held.push(unpacked(&door, logs(500), records).await.unwrap());
+        }
+        let rest = door.reserve(200 << 10).unwrap();
         refused(unpacked(&door, logs(500), records).await.err());
         refused(unpacked(&door, traces(500), rows).await.err());
-        drop(first);
-        let first = unpacked(&door, traces(500), rows).await.unwrap();
-        refused(unpacked(&door, traces(500), rows).await.err());
-        drop(first);
-        // What is alone may take more than all.
+        assert!(door.in_front() <= 300 << 10, "what is decoded does not come in again: {}", door.in_front());
+        drop((held, rest));
+        // What is alone may decode to more than all.
         let alone = unpacked(&door, logs(2_000), records).await.unwrap();
-        assert!(door.reserve(1).is_err());
+        assert!(door.reserve(MOST).is_err());
         drop(alone);
+        assert_eq!(door.in_front(), 0);
         assert!(door.reserve(MOST).is_ok(), "everything was given back");
     }
 }

@@ -24,8 +24,12 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Named statements, and as many named portals, that a connection may keep. Unnamed ones replace each other.
-const MAX_NAMED: usize = 256;
+/// Named statements that a connection may keep; unnamed ones replace each other. Drivers keep up to a thousand by
+/// themselves: pgx 512, Rails 1,000.
+const MAX_STATEMENTS: usize = 2_048;
+
+/// Named portals that a connection may keep.
+const MAX_PORTALS: usize = 256;
 
 /// The names that a connection uses.
 struct Kept {
@@ -35,28 +39,32 @@ struct Kept {
 
 impl Default for Kept {
     fn default() -> Self {
-        Self { statements: Names::of("prepared statements"), portals: Names::of("portals") }
+        Self {
+            statements: Names::of("prepared statements", MAX_STATEMENTS),
+            portals: Names::of("portals", MAX_PORTALS),
+        }
     }
 }
 
 struct Names {
     what: &'static str,
+    most: usize,
     taken: Mutex<BTreeSet<String>>,
 }
 
 impl Names {
-    fn of(what: &'static str) -> Self {
-        Self { what, taken: Mutex::default() }
+    fn of(what: &'static str, most: usize) -> Self {
+        Self { what, most, taken: Mutex::default() }
     }
 
     /// Refuses a name that would be one too many: configuration limit exceeded.
     fn check(&self, name: Option<&str>) -> PgWireResult<()> {
         let taken = self.taken.lock();
-        if taken.len() < MAX_NAMED || name.is_none_or(|name| taken.contains(name)) {
+        if taken.len() < self.most || name.is_none_or(|name| taken.contains(name)) {
             return Ok(());
         }
-        let what = self.what;
-        Err(error("53400", format!("a connection keeps at most {MAX_NAMED} named {what}: close some")))
+        let Self { what, most, .. } = self;
+        Err(error("53400", format!("a connection keeps at most {most} named {what}: close some")))
     }
 
     fn take(&self, name: Option<&str>) {
@@ -291,14 +299,16 @@ mod tests {
         DefaultClient::new(([127, 0, 0, 1], 5432).into(), false)
     }
 
-    /// As many empty statements as may be, and a portal for each.
+    /// As many empty statements and portals as may be.
     fn full() -> DefaultClient<Prepared> {
         let client = client();
-        for at in 0..MAX_NAMED {
+        for at in 0..MAX_STATEMENTS {
             let name = format!("s{at}");
             client.portal_store().put_empty_statement(&name);
             kept(&client).statements.take(Some(&name));
-            bind(&client, &bound(Some(&format!("p{at}")), &name)).expect("room");
+        }
+        for at in 0..MAX_PORTALS {
+            bind(&client, &bound(Some(&format!("p{at}")), &format!("s{at}"))).expect("room");
         }
         client
     }

@@ -172,8 +172,14 @@ impl Oracle {
         let (acknowledged, end) =
             (self.acknowledged.lock().unwrap().clone(), self.next.load(Ordering::Relaxed));
         let mut verdict = Verdict { acknowledged: acknowledged.len() as u64, ..Verdict::default() };
+        let mut rows_found = 0;
         for first in (0..end).step_by(PAGE as usize) {
-            let range = format!("span_id >= '{:016x}' AND span_id < '{:016x}'", first + 1, first + PAGE + 1);
+            // The range of traces spares the files of others; the sum below finds a row that lies in neither.
+            let (ids, traces) = (first + 1..first + PAGE + 1, trace_text(first)..trace_text(first + PAGE));
+            let range = format!(
+                "span_id >= '{:016x}' AND span_id < '{:016x}' AND trace_id >= '{}' AND trace_id < '{}'",
+                ids.start, ids.end, traces.start, traces.end
+            );
             let sql = format!(
                 "SELECT span_id, trace_id, count(*) AS n, min(attributes) AS a, max(attributes) AS b FROM spans \
                  WHERE service_name = 'oracle' AND {range} GROUP BY 1, 2"
@@ -183,11 +189,11 @@ impl Oracle {
             for row in rows {
                 let number = u64::from_str_radix(row["span_id"].as_str().unwrap(), 16).unwrap() - 1;
                 let expected = stored_text(number, writing);
-                let trace = format!("{}{:016x}", "cc".repeat(8), number / 4);
                 let equal = row["a"] == expected.as_str() && row["b"] == expected.as_str();
-                if !equal || row["trace_id"] != trace.as_str() {
+                if !equal || row["trace_id"] != trace_text(number).as_str() {
                     verdict.wrong.push(number);
                 }
+                rows_found += row["n"].as_i64().unwrap();
                 if row["n"] != 1 {
                     verdict.doubled.push(number);
                 }
@@ -197,8 +203,15 @@ impl Oracle {
             verdict.lost.extend(acknowledged.range(first..first + PAGE).filter(|n| !found.contains(n)));
             progress(first + PAGE);
         }
+        let all = server.number("SELECT count(*) AS n FROM spans WHERE service_name = 'oracle'").await;
+        assert_eq!(rows_found, all, "every row of the senders belongs to a number and its trace");
         verdict
     }
+}
+
+/// The trace of a number, as it is stored.
+fn trace_text(number: u64) -> String {
+    format!("{}{:016x}", "cc".repeat(8), number / 4)
 }
 
 fn client() -> reqwest::Client {

@@ -298,10 +298,10 @@ async fn postgres_frees_the_place_of_a_slow_reader() {
 async fn postgres_keeps_a_bounded_number_of_names() {
     let (at, _, _) = pg_at(fixture::sql().await, Access::open("default")).await;
     let (mut pg, _) = Pg::connect(at, None).await;
-    for number in 0..256 {
+    for number in 0..2_048 {
         pg.parse(&format!("s{number}"), "").await;
     }
-    assert_eq!(kinds(&pg.sync().await), "1".repeat(256) + "Z");
+    assert_eq!(kinds(&pg.sync().await), "1".repeat(2_048) + "Z");
     pg.parse("more", "").await;
     assert!(text(&pg.sync().await).contains("53400"));
     pg.parse("s0", "SELECT 1").await;
