@@ -120,8 +120,11 @@ impl Share {
         let before = self.bytes;
         self.hold(bytes.min(self.door.capacity() / DECODED_PART))?;
         let more = self.bytes - before;
-        self.decoded += more;
-        self.door.note_decoded(more);
+        // This is asked for every row, and what it would count in belongs to all requests.
+        if more > 0 {
+            self.decoded += more;
+            self.door.note_decoded(more);
+        }
         Ok(())
     }
 }

@@ -147,6 +147,24 @@ impl Pg {
     }
 }
 
+/// The password `secret` lets in.
+fn one_token() -> Access {
+    let digest = hex::encode(Sha256::digest(b"secret"));
+    let file = format!("[[tokens]]\nname = 'x'\nsha256 = '{digest}'\nroles = ['admin']\n");
+    Access::tokens(TokenSet::parse(&file).expect("tokens"))
+}
+
+/// A client that has been asked for its password and has not said it.
+async fn asked_for_a_password(at: SocketAddr) -> Pg {
+    let mut pg = Pg(TcpStream::connect(at).await.expect("connected"));
+    let mut startup = 196_608i32.to_be_bytes().to_vec();
+    startup.extend_from_slice(b"user\0me\0\0");
+    pg.0.write_i32(startup.len() as i32 + 4).await.expect("written");
+    pg.0.write_all(&startup).await.expect("written");
+    assert_eq!(pg.message().await.map(|m| m.0), Some(b'R'));
+    pg
+}
+
 /// The kinds of messages, one letter each.
 fn kinds(messages: &[(u8, Vec<u8>)]) -> String {
     messages.iter().map(|m| char::from(m.0)).collect()
@@ -217,21 +235,13 @@ async fn postgres_answers_with_the_same_limits() {
 
 #[tokio::test]
 async fn postgres_asks_for_a_token() {
-    let digest = hex::encode(Sha256::digest(b"secret"));
-    let file = format!("[[tokens]]\nname = 'x'\nsha256 = '{digest}'\nroles = ['admin']\n");
-    let access = Access::tokens(TokenSet::parse(&file).expect("tokens"));
-    let (at, _, _) = pg_at(fixture::sql().await, access).await;
+    let (at, _, _) = pg_at(fixture::sql().await, one_token()).await;
     let (mut pg, _) = Pg::connect(at, Some("secret")).await;
     assert!(pg.query("SELECT 'let in'").await.contains("let in"));
     let (_, told) = Pg::connect(at, Some("wrong")).await;
     assert!(text(&told).contains("28P01"), "{}", text(&told));
     // A query instead of a password is not answered.
-    let mut rude = Pg(TcpStream::connect(at).await.expect("connected"));
-    let mut startup = 196_608i32.to_be_bytes().to_vec();
-    startup.extend_from_slice(b"user\0me\0\0");
-    rude.0.write_i32(startup.len() as i32 + 4).await.expect("written");
-    rude.0.write_all(&startup).await.expect("written");
-    assert_eq!(rude.message().await.map(|m| m.0), Some(b'R'));
+    let mut rude = asked_for_a_password(at).await;
     rude.send(b'Q', b"SELECT 'leak'\0").await;
     let more = tokio::time::timeout(std::time::Duration::from_millis(500), rude.message()).await;
     assert!(!matches!(more, Ok(Some((b'D' | b'T', _)))), "{more:?}");
@@ -316,20 +326,12 @@ async fn postgres_keeps_a_bounded_number_of_names() {
 
 #[tokio::test]
 async fn postgres_takes_long_messages_only_after_the_login() {
-    let digest = hex::encode(Sha256::digest(b"secret"));
-    let file = format!("[[tokens]]\nname = 'x'\nsha256 = '{digest}'\nroles = ['admin']\n");
-    let access = Access::tokens(TokenSet::parse(&file).expect("tokens"));
-    let (at, _, _) = pg_at(fixture::sql().await, access).await;
+    let (at, _, _) = pg_at(fixture::sql().await, one_token()).await;
     let (mut pg, _) = Pg::connect(at, Some("secret")).await;
     assert!(pg.query(&format!("SELECT 41 + 1 -- {}", "x".repeat(100_000))).await.contains("42"));
     assert!(pg.query(&"x".repeat(2 << 20)).await.contains("sql.max_sql_bytes"));
     assert!(pg.query("SELECT 'still here'").await.contains("still here"));
-    let mut rude = Pg(TcpStream::connect(at).await.expect("connected"));
-    let mut startup = 196_608i32.to_be_bytes().to_vec();
-    startup.extend_from_slice(b"user\0me\0\0");
-    rude.0.write_i32(startup.len() as i32 + 4).await.expect("written");
-    rude.0.write_all(&startup).await.expect("written");
-    assert_eq!(rude.message().await.map(|m| m.0), Some(b'R'));
+    let mut rude = asked_for_a_password(at).await;
     rude.0.write_u8(b'Q').await.expect("written");
     rude.0.write_i32(1 << 29).await.expect("written");
     let part = vec![b'x'; 1 << 16];
