@@ -22,6 +22,9 @@ pub async fn run(file: Option<PathBuf>, data_dir: Option<PathBuf>) -> ExitCode {
         config.server.data_dir = data_dir;
     }
     log(&config.server.log);
+    if let Err(error) = super::memory::trim() {
+        tracing::warn!(%error, "free memory is not given back: the thread for it does not start");
+    }
     // Before the server says that it is ready: a signal right after must find it listening.
     let signals = Signals::listen();
     let mut app = match App::start(config).await {

@@ -3,7 +3,7 @@
 //! ```text
 //! version u8 (1) | parts u8 | part …
 //! part:  tag u8 | length u32 LE | bytes
-//! rows:  metadata length u32 LE | Arrow IPC record batch message | Arrow buffers      (no schema: the tag names it)
+//! rows:  metadata length u32 LE | Arrow IPC record batch message, zeros | Arrow buffers   (no schema: the tag names it)
 //! queue: bytes of the room `sample`
 //! ```
 //! What must not be torn apart by a crash (a decision and its queue item, scores and the item's completion) is one frame.
@@ -14,9 +14,10 @@ use arrow::buffer::Buffer;
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use arrow::ipc::reader::read_record_batch;
-use arrow::ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
+use arrow::ipc::writer::StreamEncoder;
 use arrow::ipc::{MetadataVersion, root_as_message};
 use bytes::Bytes;
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -82,50 +83,113 @@ fn tag_of(table: Table) -> u8 {
 pub fn encode(parts: &[Part]) -> Result<(FrameKind, Bytes), FrameError> {
     let count = u8::try_from(parts.len()).map_err(|_| FrameError::Damaged("more than 255 parts"))?;
     let mut kind = FrameKind::default();
-    let mut out = vec![VERSION, count];
+    let mut pieces = Vec::with_capacity(parts.len());
     for part in parts {
-        match part {
+        let piece = match part {
             Part::Rows(table, batch) => {
                 kind = kind.and(FrameKind::of(*table));
-                put_part(&mut out, tag_of(*table), |out| put_rows(out, batch))?;
+                (tag_of(*table), rows(*table, batch)?)
             }
             Part::Queue(bytes) => {
                 kind = kind.and(FrameKind::queue());
-                put_part(&mut out, QUEUE_TAG, |out| {
-                    out.extend_from_slice(bytes);
-                    Ok(())
-                })?;
+                (QUEUE_TAG, Chain(vec![Buffer::from(bytes.clone())]))
             }
-        }
+        };
+        pieces.push(piece);
+    }
+    // All at once: the rows of a request take megabytes, and readers keep the frame for as long as the rows are hot.
+    let bytes: usize = pieces.iter().map(|(_, chain)| chain.len() + 5 + ALIGNMENT).sum();
+    let mut out = Vec::with_capacity(2 + bytes);
+    out.extend_from_slice(&[VERSION, count]);
+    for (tag, chain) in pieces {
+        put_part(&mut out, tag, chain)?;
     }
     Ok((kind, Bytes::from(out)))
 }
 
-fn put_part(
-    out: &mut Vec<u8>,
-    tag: u8,
-    fill: impl FnOnce(&mut Vec<u8>) -> Result<(), FrameError>,
-) -> Result<(), FrameError> {
+/// Where the buffers of rows begin in a frame, so that a reader need not copy numbers to aligned memory.
+const ALIGNMENT: usize = 8;
+
+/// Bytes of an IPC stream before each message: a marker, and the length of the message's metadata.
+const MESSAGE_PREFIX: usize = 8;
+
+fn put_part(out: &mut Vec<u8>, tag: u8, mut chain: Chain) -> Result<(), FrameError> {
     out.push(tag);
     let at = out.len();
     out.extend_from_slice(&[0; 4]);
-    fill(out)?;
+    if tag != QUEUE_TAG {
+        put_metadata(out, &mut chain)?;
+    }
+    chain.0.iter().for_each(|buffer| out.extend_from_slice(buffer));
     let length = u32::try_from(out.len() - at - 4).map_err(|_| FrameError::Damaged("part over 4 GiB"))?;
     out[at..at + 4].copy_from_slice(&length.to_le_bytes());
     Ok(())
 }
 
-fn put_rows(out: &mut Vec<u8>, batch: &RecordBatch) -> Result<(), FrameError> {
-    let mut tracker = DictionaryTracker::new(false);
-    let options = IpcWriteOptions::default();
-    let (_, data) =
-        IpcDataGenerator::default().encode(batch, &mut tracker, &options, &mut Default::default())?;
-    let length =
-        u32::try_from(data.ipc_message.len()).map_err(|_| FrameError::Damaged("metadata over 4 GiB"))?;
+/// Leaves the buffers of the rows in `chain`.
+fn put_metadata(out: &mut Vec<u8>, chain: &mut Chain) -> Result<(), FrameError> {
+    let mut metadata = Vec::new();
+    chain.take_message(&mut metadata)?;
+    let body = out.len() + 4 + metadata.len();
+    metadata.resize(metadata.len() + body.next_multiple_of(ALIGNMENT) - body, 0);
+    let length = u32::try_from(metadata.len()).map_err(|_| FrameError::Damaged("metadata over 4 GiB"))?;
     out.extend_from_slice(&length.to_le_bytes());
-    out.extend_from_slice(&data.ipc_message);
-    out.extend_from_slice(&data.arrow_data);
+    out.extend_from_slice(&metadata);
     Ok(())
+}
+
+/// One encoder a table, kept because the first message of each is the schema: for a request of one span it would be
+/// most of the work.
+static ENCODERS: [Mutex<Option<StreamEncoder>>; Table::ALL.len()] =
+    [const { Mutex::new(None) }; Table::ALL.len()];
+
+/// The rows as a message of an IPC stream that shares the memory of their columns.
+fn rows(table: Table, batch: &RecordBatch) -> Result<Chain, FrameError> {
+    let mut kept = ENCODERS[usize::from(tag_of(table))].lock();
+    let (mut encoder, is_new) = match kept.take() {
+        Some(encoder) => (encoder, false),
+        None => (StreamEncoder::try_new(batch.schema_ref())?, true),
+    };
+    let mut chain = Chain(encoder.encode(batch)?);
+    if is_new {
+        // The schema, which the tag names.
+        chain.take_message(&mut Vec::new())?;
+    }
+    *kept = Some(encoder);
+    Ok(chain)
+}
+
+/// Bytes in several pieces.
+struct Chain(Vec<Buffer>);
+
+impl Chain {
+    fn len(&self) -> usize {
+        self.0.iter().map(Buffer::len).sum()
+    }
+
+    /// Moves the first `count` bytes to `out`.
+    fn take(&mut self, mut count: usize, out: &mut Vec<u8>) -> Result<(), FrameError> {
+        let mut whole = 0;
+        for buffer in &mut self.0 {
+            let part = count.min(buffer.len());
+            out.extend_from_slice(&buffer[..part]);
+            count -= part;
+            if part < buffer.len() {
+                *buffer = buffer.slice(part);
+                break;
+            }
+            whole += 1;
+        }
+        self.0.drain(..whole);
+        if count == 0 { Ok(()) } else { Err(FrameError::Damaged("shorter than it says")) }
+    }
+
+    /// Moves the metadata of the first message of an IPC stream to `out`.
+    fn take_message(&mut self, out: &mut Vec<u8>) -> Result<(), FrameError> {
+        let mut prefix = Vec::with_capacity(MESSAGE_PREFIX);
+        self.take(MESSAGE_PREFIX, &mut prefix)?;
+        self.take(read_u32(&prefix, 4)?, out)
+    }
 }
 
 /// Decodes the parts of a frame that `wanted` names.
@@ -230,6 +294,20 @@ mod tests {
         assert!(matches!(&all[0], Part::Rows(Table::Decisions, batch) if *batch == rows()));
         assert!(matches!(&all[1], Part::Queue(item) if item.as_ref() == b"item"));
         assert_eq!(decode(&bytes, FrameKind::queue()).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn rows_are_read_where_they_are() {
+        let parts = [Part::Queue(Bytes::from_static(b"odd")), Part::Rows(Table::Decisions, rows())];
+        let (kind, bytes) = encode(&parts).unwrap();
+        let all = decode(&bytes, kind).unwrap();
+        let Part::Rows(_, batch) = &all[1] else { panic!("rows went in") };
+        let inside = bytes.as_ptr_range();
+        for column in batch.columns().iter().map(|column| column.to_data()) {
+            for buffer in column.buffers().iter().filter(|buffer| !buffer.is_empty()) {
+                assert!(inside.contains(&buffer.as_ptr()), "{} was copied", column.data_type());
+            }
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Chat messages in the shape of the OpenTelemetry GenAI conventions (`role` and `parts`).
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value as Json;
 
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -59,18 +60,16 @@ impl Message {
         (!texts.is_empty()).then(|| texts.join("\n"))
     }
 
-    /// The message as JSON in the OpenTelemetry shape.
-    pub fn to_json(&self) -> Json {
-        let mut object = Map::new();
-        object.insert("role".into(), Json::String(self.role.clone()));
-        object.insert("parts".into(), Json::Array(self.parts.iter().map(Part::to_json).collect()));
-        if let Some(reason) = &self.finish_reason {
-            object.insert("finish_reason".into(), Json::String(reason.clone()));
-        }
-        Json::Object(object)
+    /// Roughly the bytes of its JSON, where the texts are most of it.
+    pub fn text_bytes(&self) -> usize {
+        let bytes = |part: &Part| match part {
+            Part::Text(text) | Part::Reasoning(text) => text.len() + text.len() / 32 + 64,
+            Part::ToolCall(_) | Part::ToolResponse { .. } | Part::Other(_) => 256,
+        };
+        64 + self.parts.iter().map(bytes).sum::<usize>()
     }
 
-    /// Reads what [`Message::to_json`] wrote.
+    /// Reads an element of what [`to_json_text`] wrote.
     pub fn from_json(json: &Json) -> Option<Self> {
         let object = json.as_object()?;
         let parts = object.get("parts")?.as_array()?.iter().map(Part::from_json).collect();
@@ -83,18 +82,6 @@ impl Message {
 }
 
 impl Part {
-    fn to_json(&self) -> Json {
-        match self {
-            Part::Text(text) => serde_json::json!({"type": "text", "content": text}),
-            Part::Reasoning(text) => serde_json::json!({"type": "reasoning", "content": text}),
-            Part::ToolCall(call) => call.to_json(),
-            Part::ToolResponse { id, response } => {
-                serde_json::json!({"type": "tool_call_response", "id": id, "response": response})
-            }
-            Part::Other(json) => json.clone(),
-        }
-    }
-
     fn from_json(json: &Json) -> Self {
         let text = |key: &str| json.get(key).and_then(Json::as_str).map(str::to_owned);
         match json.get("type").and_then(Json::as_str) {
@@ -114,19 +101,82 @@ impl Part {
     }
 }
 
-impl ToolCall {
-    /// The call as a `tool_call` part.
-    pub fn to_json(&self) -> Json {
-        serde_json::json!({"type": "tool_call", "id": self.id, "name": self.name, "arguments": self.arguments})
+/// Something in the shape of the OpenTelemetry conventions. Prompts are long, so they are written from where they are.
+struct Shape<'a, T>(&'a T);
+
+impl Serialize for Shape<'_, Message> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Shape(Message { role, parts, finish_reason }) = self;
+        let mut object = to.serialize_map(None)?;
+        object.serialize_entry("role", role)?;
+        object.serialize_entry("parts", &parts.iter().map(Shape).collect::<Vec<_>>())?;
+        if let Some(reason) = finish_reason {
+            object.serialize_entry("finish_reason", reason)?;
+        }
+        object.end()
     }
+}
+
+impl Serialize for Shape<'_, Part> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let (kind, content) = match self.0 {
+            Part::Text(text) => ("text", text),
+            Part::Reasoning(text) => ("reasoning", text),
+            Part::ToolCall(call) => return Shape(call).serialize(to),
+            Part::ToolResponse { id, response } => {
+                let mut object = to.serialize_map(None)?;
+                object.serialize_entry("type", "tool_call_response")?;
+                object.serialize_entry("id", id)?;
+                object.serialize_entry("response", response)?;
+                return object.end();
+            }
+            Part::Other(json) => return json.serialize(to),
+        };
+        let mut object = to.serialize_map(None)?;
+        object.serialize_entry("type", kind)?;
+        object.serialize_entry("content", content)?;
+        object.end()
+    }
+}
+
+impl Serialize for Shape<'_, ToolCall> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Shape(ToolCall { id, name, arguments }) = self;
+        let mut object = to.serialize_map(None)?;
+        object.serialize_entry("type", "tool_call")?;
+        object.serialize_entry("id", id)?;
+        object.serialize_entry("name", name)?;
+        object.serialize_entry("arguments", arguments)?;
+        object.end()
+    }
+}
+
+/// `items` as the text of a JSON list; none for no items.
+fn list_text<'a, T>(items: &'a [T]) -> Option<String>
+where
+    Shape<'a, T>: Serialize,
+{
+    if items.is_empty() {
+        return None;
+    }
+    // Keys are texts and nothing else can fail.
+    serde_json::to_string(&items.iter().map(Shape).collect::<Vec<_>>()).ok()
+}
+
+/// Tool calls as one JSON text; none for no calls.
+pub fn calls_to_json_text(calls: &[ToolCall]) -> Option<String> {
+    list_text(calls)
 }
 
 /// Messages as one JSON text; none for no messages.
 pub fn to_json_text(messages: &[Message]) -> Option<String> {
-    if messages.is_empty() {
-        return None;
-    }
-    Some(Json::Array(messages.iter().map(Message::to_json).collect()).to_string())
+    list_text(messages)
+}
+
+/// Appends what [`to_json_text`] gives to `out`; false for no messages.
+pub fn write_json(messages: &[Message], out: &mut Vec<u8>) -> bool {
+    let shapes: Vec<_> = messages.iter().map(Shape).collect();
+    !messages.is_empty() && serde_json::to_writer(out, &shapes).is_ok()
 }
 
 /// Reads what [`to_json_text`] wrote; text that is not such a list gives no messages.
@@ -165,4 +215,41 @@ pub fn tool_calls_of(messages: &[Message]) -> Vec<ToolCall> {
             _ => None,
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn messages_are_written_in_the_shape_of_the_conventions_and_read_back() {
+        let call =
+            ToolCall { id: Some("c1".into()), name: "get".into(), arguments: json!({"z": 1, "a": "\"é\""}) };
+        let answer = Message {
+            role: "assistant".into(),
+            parts: vec![
+                Part::Reasoning("why".into()),
+                Part::Text("line\nline".into()),
+                Part::ToolCall(call.clone()),
+            ],
+            finish_reason: Some("stop".into()),
+        };
+        let result = Part::ToolResponse { id: None, response: json!([18.5]) };
+        let image = Part::Other(json!({"type": "uri", "uri": "x"}));
+        let tool = Message { role: "tool".into(), parts: vec![result, image], finish_reason: None };
+        let text = to_json_text(&[answer.clone(), tool.clone()]).unwrap();
+        let called = r#"{"type":"tool_call","id":"c1","name":"get","arguments":{"z":1,"a":"\"é\""}}"#;
+        let said = [
+            r#"[{"role":"assistant","parts":[{"type":"reasoning","content":"why"},"#,
+            r#"{"type":"text","content":"line\nline"},"#,
+            called,
+            r#"],"finish_reason":"stop"},{"role":"tool","parts":["#,
+            r#"{"type":"tool_call_response","id":null,"response":[18.5]},{"type":"uri","uri":"x"}]}]"#,
+        ];
+        assert_eq!(text, said.concat());
+        assert_eq!(from_json_text(&text), [answer, tool]);
+        assert_eq!(calls_to_json_text(&[call]), Some(format!("[{called}]")));
+        assert_eq!(to_json_text(&[]), None);
+    }
 }

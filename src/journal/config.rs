@@ -18,6 +18,8 @@ pub struct Config {
     pub max_frame_bytes: u64,
     /// Bytes of frames that may wait for the writer; beyond, append answers a retryable error.
     pub max_queued_bytes: u64,
+    /// Bytes of the last frames that stay in memory until their readers have them; 0 makes them read from the disk.
+    pub recent_bytes: u64,
     /// Bytes of all segment files together; beyond, append answers a retryable error.
     pub max_disk_bytes: u64,
     /// Microseconds that the writer waits for company before it syncs; 0 takes only what has gathered meanwhile.
@@ -30,6 +32,7 @@ impl Default for Config {
             segment_bytes: 256 << 20,
             max_frame_bytes: 192 << 20,
             max_queued_bytes: 512 << 20,
+            recent_bytes: 64 << 20,
             max_disk_bytes: 20 << 30,
             commit_window_us: 0,
         }
@@ -102,6 +105,7 @@ mod tests {
             segment_bytes: 10,
             max_frame_bytes: 0,
             max_queued_bytes: 0,
+            recent_bytes: 0,
             max_disk_bytes: 0,
             commit_window_us: u64::MAX,
         };

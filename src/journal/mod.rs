@@ -10,6 +10,7 @@
 //! | `state` | what appenders, writer and readers share: the queue, the segment list, what is durable |
 //! | `damage` | which sequence numbers were found unreadable, each counted once |
 //! | `writer` | the one thread that writes: group commit, roll, roll-back, poison |
+//! | `recent` | the last frames in memory, for readers that keep up |
 //! | `reader` | frames in order, never one that is not durable |
 //! | `recover` | what `open` does to a directory that a crash left behind |
 //! | `cursor` | how far each named reader has come, one small file each |
@@ -52,6 +53,7 @@ mod files;
 #[expect(clippy::module_inception, reason = "the facade is named after what it is")]
 mod journal;
 mod reader;
+mod recent;
 mod record;
 mod recover;
 mod segment;

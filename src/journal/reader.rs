@@ -6,12 +6,15 @@ use super::segment::{self, Scanner, Step};
 use super::state::Shared;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Reads forward from one place. It does not pin anything: that is what cursors are for.
 pub struct Reader {
     shared: Arc<Shared>,
     /// The least number that was not passed yet.
     next_seq: u64,
+    /// The same, for whoever keeps frames for readers.
+    place: Arc<AtomicU64>,
     scanner: Option<Scanner>,
 }
 
@@ -25,7 +28,9 @@ struct View {
 
 impl Reader {
     pub(super) fn new(shared: Arc<Shared>, after: u64) -> Self {
-        Self { shared, next_seq: after.saturating_add(1), scanner: None }
+        let next_seq = after.saturating_add(1);
+        let place = shared.recent.register(next_seq);
+        Self { shared, next_seq, place, scanner: None }
     }
 
     /// The last frame that was given or had to be passed over. A reader that has seen None is done up to here.
@@ -42,10 +47,15 @@ impl Reader {
         if result.is_err() {
             self.scanner = None;
         }
+        self.place.store(self.next_seq, Ordering::Relaxed);
         result
     }
 
     fn advance(&mut self) -> Result<Option<Frame>, JournalError> {
+        if let Some(frame) = self.remembered() {
+            self.next_seq = frame.seq + 1;
+            return Ok(Some(frame));
+        }
         loop {
             if let Some(scanner) = &mut self.scanner {
                 let (step, first_seq) = (scanner.next(self.next_seq), scanner.first_seq());
@@ -59,6 +69,14 @@ impl Reader {
                 return Ok(None);
             }
         }
+    }
+
+    /// The next frame if it is still in memory. The scanner stays behind, and passes over it when it is needed again.
+    fn remembered(&self) -> Option<Frame> {
+        if self.shared.durable_seq() < self.next_seq {
+            return None;
+        }
+        self.shared.recent.get(self.next_seq)
     }
 
     /// Opens the segment of the next frame, or allows more of it; false if everything durable was passed.

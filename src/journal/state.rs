@@ -1,9 +1,12 @@
-//! What appenders, writer and readers share. Lock order: cursors, then log; the queue's lock is taken alone.
+//! What appenders, writer and readers share. Lock order: cursors, then log; the locks of the queue and of the last frames
+//! are taken alone.
 
 use super::config::Config;
 use super::damage::Damage;
 use super::error::{Full, JournalError};
 use super::files::Files;
+use super::recent::Recent;
+use super::record::Frame;
 use super::{record, segment};
 use bytes::Bytes;
 use parking_lot::{Condvar, Mutex};
@@ -29,6 +32,11 @@ impl Pending {
     /// Bytes of the record that it becomes.
     pub(super) fn record_bytes(&self) -> u64 {
         (record::HEADER + self.payload.len()) as u64
+    }
+
+    /// What readers get of it.
+    pub(super) fn durable(&self, seq: u64) -> Frame {
+        Frame { seq, kind: self.kind, payload: self.payload.clone() }
     }
 }
 
@@ -85,6 +93,7 @@ pub(super) struct Shared {
     pub(super) log: Mutex<Log>,
     pub(super) durable: watch::Sender<u64>,
     pub(super) counters: Counters,
+    pub(super) recent: Recent,
     /// Bytes of all segment files, also those that could not be removed.
     disk_bytes: AtomicU64,
     queue: Mutex<Queue>,
@@ -95,6 +104,7 @@ impl Shared {
     /// The state of a journal that was just recovered.
     pub(super) fn new(dir: PathBuf, config: Config, files: Arc<dyn Files>, salt: u32, log: Log) -> Self {
         let disk_bytes = log.segments.iter().map(|s| s.bytes).sum();
+        let recent = Recent::new(config.recent_bytes);
         Self {
             dir,
             config,
@@ -103,6 +113,7 @@ impl Shared {
             durable: watch::Sender::new(log.durable),
             log: Mutex::new(log),
             counters: Counters::default(),
+            recent,
             disk_bytes: AtomicU64::new(disk_bytes),
             queue: Mutex::new(Queue { waiting: Vec::new(), bytes: 0, stopped: None }),
             wake: Condvar::new(),

@@ -65,6 +65,7 @@ impl Writer {
                 Ok(()) => {
                     let first_seq = self.next_seq;
                     self.next_seq += group.len() as u64;
+                    self.shared.recent.push((first_seq..).zip(&group).map(|(seq, frame)| frame.durable(seq)));
                     self.shared.publish(self.next_seq - 1, self.active.bytes);
                     self.shared.acknowledge(group, first_seq);
                 }

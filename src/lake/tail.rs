@@ -22,7 +22,7 @@ const MAX_SMALL_BATCHES: usize = 48;
 const BIG_BATCH_ROWS: usize = 16_384;
 
 /// A batch of at least this many bytes is left alone.
-const BIG_BATCH_BYTES: usize = 16 << 20;
+const BIG_BATCH_BYTES: usize = 1 << 20;
 
 /// Rows of one table, in journal order.
 pub struct HotBatch {

@@ -21,6 +21,19 @@ pub fn owned<'a, T>(rows: &'a [T], get: impl Fn(&'a T) -> Option<String>) -> Arr
     Arc::new(builder.finish())
 }
 
+/// A text column of JSON that `write` appends to the bytes it is given, if there is something to say. `bytes` is about how
+/// much all rows take: texts of prompts are too long to be moved each time that the column grows.
+pub fn json<'a, T>(rows: &'a [T], bytes: usize, write: impl Fn(&'a T, &mut Vec<u8>) -> bool) -> ArrayRef {
+    let mut builder = StringBuilder::with_capacity(rows.len(), bytes);
+    let mut text = Vec::new();
+    for row in rows {
+        text.clear();
+        let said = write(row, &mut text);
+        builder.append_option(std::str::from_utf8(&text).ok().filter(|_| said));
+    }
+    Arc::new(builder.finish())
+}
+
 /// An integer column.
 pub fn int<'a, T>(rows: &'a [T], get: impl Fn(&'a T) -> Option<i64>) -> ArrayRef {
     Arc::new(rows.iter().map(get).collect::<Int64Array>())

@@ -1,9 +1,9 @@
 //! The columns that a convention fills: written, read back, and replaced when a log record adds to a span.
 
-use super::build::{double, int, owned, text, text_at, texts};
+use super::build::{double, int, json, owned, text, text_at, texts};
 use crate::domain::columns::{LLM_COLUMNS, document_fields};
 use crate::domain::document::Document;
-use crate::domain::message::{self, ToolCall};
+use crate::domain::message::{self, Message, ToolCall};
 use crate::domain::span::{Dialect, Llm, Operation};
 use arrow::array::{
     Array, ArrayRef, AsArray, Float64Array, Float64Builder, Int32Builder, Int64Array, ListArray, RecordBatch,
@@ -26,10 +26,10 @@ pub fn llm_columns<'a, T>(rows: &'a [T], get: impl Fn(&'a T) -> &'a Llm + Copy) 
         text(rows, |r| get(r).system_prompt.as_deref()),
         text(rows, |r| get(r).question.as_deref()),
         text(rows, |r| get(r).answer.as_deref()),
-        owned(rows, |r| message::to_json_text(&get(r).input_messages)),
-        owned(rows, |r| message::to_json_text(&get(r).output_messages)),
+        messages(rows, |r| &get(r).input_messages),
+        messages(rows, |r| &get(r).output_messages),
         documents(rows, get),
-        owned(rows, |r| tool_calls_text(&get(r).tool_calls)),
+        owned(rows, |r| message::calls_to_json_text(&get(r).tool_calls)),
         texts(rows, |r| &get(r).finish_reasons),
         double(rows, |r| get(r).temperature),
         int(rows, |r| get(r).max_tokens),
@@ -46,8 +46,9 @@ pub fn llm_columns<'a, T>(rows: &'a [T], get: impl Fn(&'a T) -> &'a Llm + Copy) 
     ]
 }
 
-fn tool_calls_text(calls: &[ToolCall]) -> Option<String> {
-    (!calls.is_empty()).then(|| Json::Array(calls.iter().map(ToolCall::to_json).collect()).to_string())
+fn messages<'a, T>(rows: &'a [T], get: impl Fn(&'a T) -> &'a [Message]) -> ArrayRef {
+    let bytes = rows.iter().flat_map(&get).map(Message::text_bytes).sum();
+    json(rows, bytes, |row, out| message::write_json(get(row), out))
 }
 
 fn documents<'a, T>(rows: &'a [T], get: impl Fn(&'a T) -> &'a Llm) -> ArrayRef {
@@ -129,7 +130,7 @@ pub fn replace_llm(batch: &RecordBatch, rows: &[Llm]) -> Result<RecordBatch, Arr
     RecordBatch::try_new(batch.schema(), columns)
 }
 
-fn messages_at(batch: &RecordBatch, name: &str, row: usize) -> Vec<message::Message> {
+fn messages_at(batch: &RecordBatch, name: &str, row: usize) -> Vec<Message> {
     let column = batch.column_by_name(name).and_then(|c| c.as_string_opt::<i32>());
     match column {
         Some(column) if !column.is_null(row) => message::from_json_text(column.value(row)),

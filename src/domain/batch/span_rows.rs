@@ -114,8 +114,8 @@ static NOTHING: LazyLock<Llm> = LazyLock::new(Llm::default);
 const ROW_BYTES: usize = 512;
 
 impl SpanRows {
-    /// No rows yet; room for about `rows`.
-    pub fn with_capacity(rows: usize) -> Self {
+    /// No rows yet; room for about `rows` with `attributes` bytes of attributes.
+    pub fn with_capacity(rows: usize, attributes: usize) -> Self {
         let text = |width: usize| StringBuilder::with_capacity(rows, rows * width);
         let int = || Int64Builder::with_capacity(rows);
         Self {
@@ -135,7 +135,7 @@ impl SpanRows {
             scope_attributes: text(0),
             schema_url: text(0),
             resource: text(128),
-            attributes: text(256),
+            attributes: StringBuilder::with_capacity(rows, attributes.max(rows * 256)),
             events: text(0),
             links: text(0),
             trace_state: text(0),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// `spans` as one batch of the stored schema.
 pub fn spans_to_batch(spans: &[Span], tenant: &str, received: UnixNanos) -> Result<RecordBatch, ArrowError> {
-    let mut rows = SpanRows::with_capacity(spans.len());
+    let mut rows = SpanRows::with_capacity(spans.len(), 0);
     let mut source: Option<SourceText> = None;
     for span in spans {
         let llm = Some(Box::new(span.llm.clone()));

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 /// The rows of a request, if there is `room` for them.
 pub(super) fn traces(body: &[u8], room: &mut Room<'_>) -> Result<Traces, Unusual> {
-    let mut out = Traces::default();
+    let mut out = Traces::of_request(body.len());
     let [attributes, events, links] = <[String; 3]>::default();
     let mut scratch = Scratch { attributes, events, links, left: MAX_DECODED, room };
     for field in Fields(body) {

@@ -36,10 +36,17 @@ pub struct Traces {
     /// What is odd about accepted spans, at most ten distinct sentences.
     pub warnings: Vec<String>,
     bytes: usize,
+    /// Bytes of the request, if that is known.
+    request: usize,
     evaluated: Option<Span>,
 }
 
 impl Traces {
+    /// Nothing yet of a request of `bytes`.
+    pub(super) fn of_request(bytes: usize) -> Self {
+        Self { request: bytes, ..Self::default() }
+    }
+
     /// From a protobuf body.
     pub fn from_protobuf(body: &[u8]) -> Result<Self, DecodeError> {
         Self::from_protobuf_within(body, &mut |_| Ok(()))
@@ -158,7 +165,8 @@ impl Traces {
         let held = self.chunks.last().map_or(usize::MAX, |chunk| chunk.rows.bytes());
         let full = held > 0 && held.saturating_add(weight) > FRAME_BYTES;
         if full {
-            let rows = SpanRows::with_capacity(FIRST_ROWS);
+            let left = self.request.saturating_sub(self.bytes).min(FRAME_BYTES);
+            let rows = SpanRows::with_capacity(FIRST_ROWS, left);
             self.chunks.push(Chunk { rows, evaluated: Vec::new() });
         }
         let at = self.chunks.len() - 1;

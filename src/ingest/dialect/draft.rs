@@ -2,7 +2,7 @@
 
 use super::content;
 use super::documents;
-use super::json::{decode_or_text, is_cut, open};
+use super::json::{decode_noting_cut, decode_or_text, open};
 use super::messages::{self, Side};
 use super::parts;
 use super::usage;
@@ -61,7 +61,7 @@ impl Draft {
             _ if has_user(&self.llm.input_messages) && self.llm.request_model.is_some() => return,
             _ => {}
         }
-        let json = decode_or_text(raw);
+        let (json, is_cut) = decode_noting_cut(raw).unwrap_or_else(|| (Json::String(raw.to_owned()), false));
         if matches!(self.llm.operation, Operation::Llm | Operation::Embedding) {
             usage::request(&json, &mut self.llm);
         }
@@ -72,7 +72,7 @@ impl Draft {
         let is_talk = !is_search && self.llm.operation != Operation::Embedding;
         let found = if is_talk { messages::input(&json) } else { Vec::new() };
         if !found.is_empty() {
-            self.input_is_cut |= is_cut(raw);
+            self.input_is_cut |= is_cut;
             self.messages(Side::Input, found);
         } else if let Some(question) = content::question(&json).or_else(|| unnamed_query(&json, is_search)) {
             if self.llm.operation == Operation::Llm {

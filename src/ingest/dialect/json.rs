@@ -12,13 +12,18 @@ const MAX_NESTING: usize = 3;
 /// A string that itself holds JSON is opened, up to three times. Text that ends too early, as an attribute length limit
 /// leaves it, is closed at the last complete value; text that is wrong in another way is not JSON.
 pub(super) fn decode(text: &str) -> Option<Json> {
-    let mut json = parse(text)?;
+    decode_noting_cut(text).map(|(json, _)| json)
+}
+
+/// As [`decode`], and whether `text` itself ended too early.
+pub(super) fn decode_noting_cut(text: &str) -> Option<(Json, bool)> {
+    let (mut json, cut) = parse(text)?;
     for _ in 1..MAX_NESTING {
         let Json::String(inner) = &json else { break };
-        let Some(opened) = parse(inner) else { break };
+        let Some((opened, _)) = parse(inner) else { break };
         json = opened;
     }
-    Some(json)
+    Some((json, cut))
 }
 
 /// As [`decode`], and text that holds no JSON is a JSON string.
@@ -34,20 +39,15 @@ pub(super) fn open(json: &Json) -> Cow<'_, Json> {
     }
 }
 
-/// Whether `text` is JSON that ends too early.
-pub(super) fn is_cut(text: &str) -> bool {
-    matches!(text.trim_start().as_bytes().first(), Some(b'{' | b'['))
-        && serde_json::from_str::<serde::de::IgnoredAny>(text).is_err_and(|error| error.is_eof())
-}
-
-fn parse(text: &str) -> Option<Json> {
+/// The value, and whether its text had to be closed.
+fn parse(text: &str) -> Option<(Json, bool)> {
     let text = text.trim_start();
     match text.as_bytes().first()? {
         // A quoted text that lacks its end may just be text.
-        b'"' => serde_json::from_str(text).ok(),
+        b'"' => serde_json::from_str(text).ok().map(|json| (json, false)),
         b'{' | b'[' => match serde_json::from_str(text) {
-            Ok(json) => Some(json),
-            Err(error) if error.is_eof() => repair(text),
+            Ok(json) => Some((json, false)),
+            Err(error) if error.is_eof() => repair(text).map(|json| (json, true)),
             Err(_) => None,
         },
         _ => None,

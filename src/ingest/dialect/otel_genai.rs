@@ -3,7 +3,7 @@
 use super::documents;
 use super::draft::{Draft, fill};
 use super::fields::Fields;
-use super::json::{decode, decode_or_text, is_cut};
+use super::json::{decode_noting_cut, decode_or_text};
 use super::messages::{self, Side};
 use super::parts;
 use crate::domain::message::{Message, Part};
@@ -61,7 +61,7 @@ pub(super) fn fill_from(fields: &Fields<'_>, draft: &mut Draft) {
 
 /// Messages of the current conventions; text that is no list of messages is a bare input or output.
 fn conversation(raw: &str, side: Side, draft: &mut Draft) {
-    let json = decode(raw);
+    let (json, is_cut) = decode_noting_cut(raw).unzip();
     let found: Vec<Message> = match (&json, side) {
         (Some(json), Side::Input) => messages::input(json),
         // One message per choice: nothing is repeated here, so nothing is cut.
@@ -72,7 +72,7 @@ fn conversation(raw: &str, side: Side, draft: &mut Draft) {
         (None, _) => Vec::new(),
     };
     if side == Side::Input && !found.is_empty() {
-        draft.input_is_cut |= is_cut(raw);
+        draft.input_is_cut |= is_cut.unwrap_or_default();
     }
     match (found.is_empty(), side) {
         (false, side) => draft.messages(side, found),

@@ -89,16 +89,19 @@ fn purge_waits_for_the_slowest_cursor_and_spares_the_active_segment() {
 
 #[test]
 fn a_reader_goes_on_when_its_segment_is_purged() {
-    let dir = tempfile::tempdir().unwrap();
-    let journal = Journal::open(dir.path(), small()).unwrap();
-    append(&journal, 3, 200);
-    let mut reader = journal.reader(0).unwrap();
-    assert_eq!(reader.next().unwrap().map(|f| f.seq), Some(1));
-    append(&journal, 17, 200);
-    journal.set_cursor("only", 20).unwrap();
-    let rest: Vec<u64> = read_all(&mut reader).iter().map(|f| f.seq).collect();
-    assert_eq!(rest, [2, 3, 17, 18, 19, 20]);
-    assert_eq!(journal.stats().quarantined_frames, 0);
+    // Frames that are still in memory are read although their files are gone.
+    for (recent_bytes, first) in [(0, 17), (800, 17), (1 << 20, 4)] {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = Journal::open(dir.path(), Config { recent_bytes, ..small() }).unwrap();
+        append(&journal, 3, 200);
+        let mut reader = journal.reader(0).unwrap();
+        assert_eq!(reader.next().unwrap().map(|f| f.seq), Some(1));
+        append(&journal, 17, 200);
+        journal.set_cursor("only", 20).unwrap();
+        let rest: Vec<u64> = read_all(&mut reader).iter().map(|f| f.seq).collect();
+        assert_eq!(rest, [2, 3].into_iter().chain(first..=20).collect::<Vec<_>>(), "{recent_bytes}");
+        assert_eq!(journal.stats().quarantined_frames, 0);
+    }
 }
 
 #[test]
