@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use url::Url;
 
 /// What goes wrong in a measurement ends it.
 pub type Failed = Box<dyn std::error::Error + Send + Sync>;
@@ -127,7 +128,7 @@ impl Server {
             return Err(format!("the server ended with {status}").into());
         }
         let (mut file_bytes, mut file_rows) = (0, 0);
-        let files = parquet_files(&self.data.path().join("data/lake/spans"));
+        let files = table_files(&self.data.path().join("data/lake/spans")).await?;
         for path in &files {
             file_bytes += std::fs::metadata(path)?.len();
             let footer = SerializedFileReader::new(File::open(path)?)?;
@@ -167,8 +168,11 @@ fn ready_line(log: std::process::ChildStderr) -> Result<String, Failed> {
     }
 }
 
-fn parquet_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = system::files(folder);
-    files.retain(|path| path.extension().is_some_and(|e| e == "parquet"));
-    files
+/// The files that the last commit of the table in `folder` names. Those that were merged stay on the disk for a while,
+/// for queries that read them.
+async fn table_files(folder: &Path) -> Result<Vec<PathBuf>, Failed> {
+    let url = Url::from_directory_path(folder).map_err(|()| "the folder of the table has no URL")?;
+    let table = deltalake::open_table(url).await?;
+    let files = table.snapshot()?.log_data();
+    Ok(files.iter().map(|file| folder.join(file.path().as_ref())).collect())
 }
