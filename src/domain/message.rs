@@ -69,7 +69,7 @@ impl Message {
         64 + self.parts.iter().map(bytes).sum::<usize>()
     }
 
-    /// Reads an element of what [`to_json_text`] wrote.
+    /// Reads an element of what [`write_messages`] wrote.
     pub fn from_json(json: &Json) -> Option<Self> {
         let object = json.as_object()?;
         let parts = object.get("parts")?.as_array()?.iter().map(Part::from_json).collect();
@@ -151,35 +151,26 @@ impl Serialize for Shape<'_, ToolCall> {
     }
 }
 
-/// `items` as the text of a JSON list; none for no items.
-fn list_text<'a, T>(items: &'a [T]) -> Option<String>
+/// Appends `messages` as a JSON list to `out`; false, and nothing, for no messages.
+pub fn write_messages(messages: &[Message], out: &mut Vec<u8>) -> bool {
+    write_list(messages, out)
+}
+
+/// Appends tool calls as a JSON list to `out`; false, and nothing, for no calls.
+pub fn write_calls(calls: &[ToolCall], out: &mut Vec<u8>) -> bool {
+    write_list(calls, out)
+}
+
+fn write_list<'a, T>(items: &'a [T], out: &mut Vec<u8>) -> bool
 where
     Shape<'a, T>: Serialize,
 {
-    if items.is_empty() {
-        return None;
-    }
+    let shapes: Vec<_> = items.iter().map(Shape).collect();
     // Keys are texts and nothing else can fail.
-    serde_json::to_string(&items.iter().map(Shape).collect::<Vec<_>>()).ok()
+    !items.is_empty() && serde_json::to_writer(out, &shapes).is_ok()
 }
 
-/// Tool calls as one JSON text; none for no calls.
-pub fn calls_to_json_text(calls: &[ToolCall]) -> Option<String> {
-    list_text(calls)
-}
-
-/// Messages as one JSON text; none for no messages.
-pub fn to_json_text(messages: &[Message]) -> Option<String> {
-    list_text(messages)
-}
-
-/// Appends what [`to_json_text`] gives to `out`; false for no messages.
-pub fn write_json(messages: &[Message], out: &mut Vec<u8>) -> bool {
-    let shapes: Vec<_> = messages.iter().map(Shape).collect();
-    !messages.is_empty() && serde_json::to_writer(out, &shapes).is_ok()
-}
-
-/// Reads what [`to_json_text`] wrote; text that is not such a list gives no messages.
+/// Reads what [`write_messages`] wrote; text that is not such a list gives no messages.
 pub fn from_json_text(text: &str) -> Vec<Message> {
     let Ok(Json::Array(items)) = serde_json::from_str(text) else { return Vec::new() };
     items.iter().filter_map(Message::from_json).collect()
@@ -238,7 +229,12 @@ mod tests {
         let result = Part::ToolResponse { id: None, response: json!([18.5]) };
         let image = Part::Other(json!({"type": "uri", "uri": "x"}));
         let tool = Message { role: "tool".into(), parts: vec![result, image], finish_reason: None };
-        let text = to_json_text(&[answer.clone(), tool.clone()]).unwrap();
+        let written = |write: &dyn Fn(&mut Vec<u8>) -> bool| {
+            let mut out = Vec::new();
+            write(&mut out).then(|| String::from_utf8(out).unwrap())
+        };
+        let both = [answer.clone(), tool.clone()];
+        let text = written(&|out| write_messages(&both, out)).unwrap();
         let called = r#"{"type":"tool_call","id":"c1","name":"get","arguments":{"z":1,"a":"\"é\""}}"#;
         let said = [
             r#"[{"role":"assistant","parts":[{"type":"reasoning","content":"why"},"#,
@@ -249,7 +245,10 @@ mod tests {
         ];
         assert_eq!(text, said.concat());
         assert_eq!(from_json_text(&text), [answer, tool]);
-        assert_eq!(calls_to_json_text(&[call]), Some(format!("[{called}]")));
-        assert_eq!(to_json_text(&[]), None);
+        assert_eq!(
+            written(&|out| write_calls(std::slice::from_ref(&call), out)),
+            Some(format!("[{called}]"))
+        );
+        assert_eq!(written(&|out| write_messages(&[], out)), None);
     }
 }

@@ -5,7 +5,6 @@ use super::admit::{Door, Refusal};
 use super::decode::{DecodeError, Room};
 use crate::net::TooSlow;
 use axum::body::Body;
-use axum::body::HttpBody;
 use axum::http::{HeaderMap, HeaderName, header};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
@@ -139,9 +138,6 @@ impl Drop for Share {
 /// A body that takes longer than this between two pieces gives its share back.
 const STALL: Duration = Duration::from_secs(30);
 
-/// A claimed length is believed up to this, bytes.
-const MOST_CLAIMED: usize = 4 << 20;
-
 /// How much of a refused body is read and thrown away so that the client gets to read the answer, and for how long.
 const DRAIN_BYTES: usize = 1 << 30;
 const DRAIN_TIME: Duration = Duration::from_secs(30);
@@ -185,9 +181,7 @@ impl Upload {
 
     /// The whole body if it has at most `limit` bytes and there is room for it.
     pub async fn read(&mut self, limit: usize, share: &mut Share) -> Result<Bytes, BodyError> {
-        let claimed = usize::try_from(self.body.size_hint().lower()).unwrap_or(usize::MAX);
-        // Memory that nothing is written to costs nothing.
-        let mut kept = BytesMut::with_capacity(claimed.min(limit).min(MOST_CLAIMED));
+        let mut kept = BytesMut::new();
         loop {
             let next = tokio::time::timeout(STALL, self.next()).await;
             let stalled = |_| share.door.overloaded("the body did not come");

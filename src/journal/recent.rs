@@ -46,8 +46,8 @@ impl Recent {
             }
             kept.bytes += frame.payload.len() as u64;
             kept.frames.push_back(frame);
-            kept.drop_passed(self.most_bytes);
         }
+        kept.drop_passed(self.most_bytes);
     }
 
     /// The frame `seq`, if it is here.

@@ -4,7 +4,7 @@
 
 use groundline::domain::document::Document;
 use groundline::domain::merge::merge_content;
-use groundline::domain::message::calls_to_json_text;
+use groundline::domain::message::write_calls;
 use groundline::domain::span::Span;
 use groundline::domain::time::UnixNanos;
 use groundline::ingest::decode::{self, Decoded};
@@ -121,8 +121,9 @@ fn golden(span: &Span) -> Json {
     put(o, "input_messages", list(&llm.input_messages, spoken));
     put(o, "output_messages", list(&llm.output_messages, spoken));
     put(o, "documents", list(&llm.documents, document));
-    let calls = calls_to_json_text(&llm.tool_calls);
-    put(o, "tool_calls", calls.map(|text| serde_json::from_str::<Json>(&text).expect("is JSON")));
+    let mut calls = Vec::new();
+    let called = write_calls(&llm.tool_calls, &mut calls);
+    put(o, "tool_calls", called.then(|| serde_json::from_slice::<Json>(&calls).expect("is JSON")));
     put(o, "finish_reasons", list(&llm.finish_reasons, |reason| json!(reason)));
     put(o, "temperature", llm.temperature.map(Json::from));
     put(o, "max_tokens", llm.max_tokens.map(Json::from));

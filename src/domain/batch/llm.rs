@@ -1,6 +1,6 @@
 //! The columns that a convention fills: written, read back, and replaced when a log record adds to a span.
 
-use super::build::{double, int, json, owned, text, text_at, texts};
+use super::build::{double, int, json, text, text_at, texts};
 use crate::domain::columns::{LLM_COLUMNS, document_fields};
 use crate::domain::document::Document;
 use crate::domain::message::{self, Message, ToolCall};
@@ -29,7 +29,7 @@ pub fn llm_columns<'a, T>(rows: &'a [T], get: impl Fn(&'a T) -> &'a Llm + Copy) 
         messages(rows, |r| &get(r).input_messages),
         messages(rows, |r| &get(r).output_messages),
         documents(rows, get),
-        owned(rows, |r| message::calls_to_json_text(&get(r).tool_calls)),
+        json(rows, 0, |r, out| message::write_calls(&get(r).tool_calls, out)),
         texts(rows, |r| &get(r).finish_reasons),
         double(rows, |r| get(r).temperature),
         int(rows, |r| get(r).max_tokens),
@@ -48,7 +48,7 @@ pub fn llm_columns<'a, T>(rows: &'a [T], get: impl Fn(&'a T) -> &'a Llm + Copy) 
 
 fn messages<'a, T>(rows: &'a [T], get: impl Fn(&'a T) -> &'a [Message]) -> ArrayRef {
     let bytes = rows.iter().flat_map(&get).map(Message::text_bytes).sum();
-    json(rows, bytes, |row, out| message::write_json(get(row), out))
+    json(rows, bytes, |row, out| message::write_messages(get(row), out))
 }
 
 fn documents<'a, T>(rows: &'a [T], get: impl Fn(&'a T) -> &'a Llm) -> ArrayRef {
