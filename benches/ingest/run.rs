@@ -29,7 +29,7 @@ pub async fn all(args: &Args) -> Result<Report, Failed> {
         );
         for door in args.doors() {
             let closed = closed(args, door, &input).await?;
-            let half = closed.spans_a_second / 2.0;
+            let half = closed.kept_up_a_second / 2.0;
             report.closed.push(closed);
             if !args.closed_only {
                 report.open.extend(open(args, door, mix, half).await?);
@@ -57,6 +57,7 @@ async fn closed(args: &Args, door: Door, input: &Arc<Input>) -> Result<Closed, F
     let server = Server::start(&args.server, &args.folder)?;
     let (pid, idle_cpu) = (server.pid(), system::cpu_seconds(server.pid()));
     let rss_before = system::status_mib(pid, "VmRSS");
+    let began = Instant::now();
     let seen = load::closed(&target(&server, door), input, args.connections).await?;
     let stored = server.stored(seen.acknowledged).await?;
     let (rss_after, rss_peak) = (system::status_mib(pid, "VmRSS"), system::status_mib(pid, "VmHWM"));
@@ -73,6 +74,7 @@ async fn closed(args: &Args, door: Door, input: &Arc<Input>) -> Result<Closed, F
         stored_in_files: left.file_rows,
         wire_bytes_a_span: seen.bytes as f64 / spans,
         spans_a_second: spans / seconds,
+        kept_up_a_second: spans / left.ended.duration_since(began).as_secs_f64(),
         spans_a_cpu_second: spans / cpu,
         mb_a_cpu_second: seen.bytes as f64 / 1e6 / cpu,
         server_cpu_seconds: cpu,

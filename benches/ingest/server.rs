@@ -36,6 +36,8 @@ pub struct Server {
 pub struct Left {
     /// CPU seconds since its start.
     pub cpu: f64,
+    /// When it had ended.
+    pub ended: Instant,
     /// Bytes of the Parquet files of `spans`.
     pub file_bytes: u64,
     /// Rows in them, as their footers say.
@@ -121,6 +123,7 @@ impl Server {
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
+        let ended = Instant::now();
         // Until somebody waits for it, the system remembers what it used.
         let cpu = system::cpu_seconds(pid);
         let status = self.child.wait()?;
@@ -134,7 +137,7 @@ impl Server {
             let footer = SerializedFileReader::new(File::open(path)?)?;
             file_rows += u64::try_from(footer.metadata().file_metadata().num_rows())?;
         }
-        Ok(Left { cpu, file_bytes, file_rows, files: files.len() })
+        Ok(Left { cpu, ended, file_bytes, file_rows, files: files.len() })
     }
 }
 

@@ -16,6 +16,12 @@ pub struct Args {
     /// Ask DuckDB and chdb the same, over the same files (Python in ~/.cache/groundline-bench-venv; installed if missing).
     #[arg(long)]
     pub peers: bool,
+    /// Leave the files as the flush loop writes them; otherwise they are merged first, as the server does every 30 seconds.
+    #[arg(long)]
+    pub unmerged: bool,
+    /// Only queries whose name has this in it.
+    #[arg(long)]
+    pub only: Option<String>,
     /// Print the bytes of every column.
     #[arg(long)]
     pub columns: bool,

@@ -6,9 +6,11 @@ use crate::common::services::Services;
 use crate::common::system;
 use groundline::app::{open_sql, open_storage};
 use groundline::config::Config;
+use groundline::domain::columns::Table;
 use groundline::domain::time::SystemClock;
 use groundline::ingest::Door;
 use groundline::ingest::decode::Traces;
+use groundline::lake::Upkeep;
 use groundline::sql::Sql;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,7 +25,7 @@ const BATCH: usize = 500;
 pub struct Filled {
     /// Asks it.
     pub sql: Arc<Sql>,
-    /// The Parquet files of `spans`.
+    /// The Parquet files of `spans`, without those that were merged into others.
     pub files: Vec<PathBuf>,
     /// How many spans it has.
     pub spans: u64,
@@ -49,6 +51,11 @@ pub async fn fill(args: &Args) -> Result<Filled, Failed> {
     }
     // Opened anew, so that every row comes from a file.
     let (journal, lake, flush) = open_storage(&config, Arc::new(SystemClock)).await?;
+    if !args.unmerged && Upkeep::new(lake.clone()).round(&CancellationToken::new()).await > 0 {
+        return Err("files could not be merged".into());
+    }
+    let files = lake.snapshot(Table::Spans).files;
+    let files = files.iter().map(|file| data.join("lake/spans").join(file.path.as_ref())).collect();
     let sql = open_sql(lake, &config)?;
     drop((journal, flush));
     let spans = number(&sql, "SELECT count(*) FROM spans").await?;
@@ -56,8 +63,6 @@ pub async fn fill(args: &Args) -> Result<Filled, Failed> {
         return Err("the lake is empty".into());
     }
     let traces = some_traces(&sql).await?;
-    let mut files = system::files(&data.join("lake/spans"));
-    files.retain(|path| path.extension().is_some_and(|e| e == "parquet"));
     Ok(Filled { sql, files, spans, traces, _folder: folder })
 }
 

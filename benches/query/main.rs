@@ -50,7 +50,8 @@ async fn run(args: &Args) -> Result<Vec<String>, Failed> {
     println!("machine: {}", common::system::machine());
     let filled = fill::fill(args).await?;
     let mut faults = bytes::print(&filled, args.columns)?;
-    let cases = cases::all(&filled);
+    let mut cases = cases::all(&filled);
+    cases.retain(|case| args.only.as_ref().is_none_or(|only| case.name.contains(only)));
     let ours = measure::ours(&filled, &cases, args.runs).await?;
     let theirs = if args.peers { peers::measure(&filled, &cases, args.runs)? } else { Vec::new() };
     faults.extend(measure::print(&filled, &cases, &ours, &theirs));

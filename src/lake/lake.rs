@@ -84,6 +84,9 @@ pub enum LakeError {
     /// The server stops.
     #[error("stopped")]
     Stopped,
+    /// The system gives no thread.
+    #[error("no thread for a merge: {0}")]
+    Thread(std::io::Error),
     /// A task of ours was cancelled.
     #[error("flush was cancelled: {0}")]
     Task(#[from] tokio::task::JoinError),

@@ -7,10 +7,8 @@
 use super::config::Config;
 use super::lake::LakeError;
 use crate::domain::columns::{Kind, Table};
-use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, UInt32Array};
-use arrow::compute::{
-    SortColumn, concat_batches, interleave_record_batch, lexsort_to_indices, take_record_batch,
-};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, UInt32Array};
+use arrow::compute::{SortColumn, concat, interleave_record_batch, lexsort_to_indices};
 use arrow::datatypes::{Int64Type, TimestampMicrosecondType};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
@@ -20,6 +18,13 @@ use std::sync::Arc;
 
 /// Spans of one bucket of this many nanoseconds are ordered by trace.
 const BUCKET_NANOS: i64 = 600 * 1_000_000_000;
+
+/// Most rows of a page. To read one row, its page is decompressed; and the index finds a trace by the page. A quarter of
+/// the library's 20,000 costs 0.1 bytes a span and reads a trace a fifth faster.
+const PAGE_ROWS: usize = 4_096;
+
+/// Rows that are put in order at once, so that a file's rows are not in memory twice.
+const SLICE_ROWS: usize = 8_192;
 
 /// The zstd level of most columns.
 const LEVEL: i32 = 3;
@@ -71,9 +76,12 @@ pub enum Effort {
 
 /// Writes `batches` of `table` as one file. Costs CPU: call it off the async threads.
 pub fn write(table: Table, batches: &[RecordBatch], config: &Config) -> Result<Written, LakeError> {
-    let all = sorted(table, batches)?;
-    let mut file = FileWriter::new(table, all.num_rows(), Effort::Quick, config);
-    file.write(&all)?;
+    let order = order(table, batches)?;
+    let batches: Vec<&RecordBatch> = batches.iter().collect();
+    let mut file = FileWriter::new(table, order.len(), Effort::Quick, config);
+    for slice in order.chunks(SLICE_ROWS) {
+        file.write(&interleave_record_batch(&batches, slice)?)?;
+    }
     file.finish()
 }
 
@@ -168,17 +176,29 @@ pub fn sort_keys(table: Table, batch: &RecordBatch) -> Vec<ArrayRef> {
     }
 }
 
-/// The rows of all `batches` in the order of [`sort_keys`].
-fn sorted(table: Table, batches: &[RecordBatch]) -> Result<RecordBatch, LakeError> {
+/// The rows of all `batches` in the order of [`sort_keys`], as (batch, row).
+fn order(table: Table, batches: &[RecordBatch]) -> Result<Vec<(usize, usize)>, LakeError> {
     if let Some(order) = span_order(table, batches) {
-        let batches: Vec<&RecordBatch> = batches.iter().collect();
-        return Ok(interleave_record_batch(&batches, &order)?);
+        return Ok(order);
     }
-    let all = concat_batches(&table.schema(), batches)?;
-    let keys = sort_keys(table, &all).into_iter();
-    let keys: Vec<SortColumn> = keys.map(|values| SortColumn { values, options: None }).collect();
-    let order: UInt32Array = lexsort_to_indices(&keys, None)?;
-    Ok(take_record_batch(&all, &order)?)
+    if batches.is_empty() {
+        return Ok(Vec::new());
+    }
+    let keys: Vec<Vec<ArrayRef>> = batches.iter().map(|batch| sort_keys(table, batch)).collect();
+    let columns = keys.first().map_or(0, Vec::len);
+    let sorted: Vec<SortColumn> = (0..columns)
+        .map(|column| {
+            let parts: Vec<&dyn Array> = keys.iter().map(|key| key[column].as_ref()).collect();
+            Ok(SortColumn { values: concat(&parts)?, options: None })
+        })
+        .collect::<Result<_, LakeError>>()?;
+    let places: Vec<(usize, usize)> = batches
+        .iter()
+        .enumerate()
+        .flat_map(|(at, batch)| (0..batch.num_rows()).map(move |row| (at, row)))
+        .collect();
+    let order: UInt32Array = lexsort_to_indices(&sorted, None)?;
+    Ok(order.values().iter().map(|at| places[*at as usize]).collect())
 }
 
 /// The order of [`sort_keys`] for spans, as (batch, row). Comparing numbers takes a tenth of the time of comparing the
@@ -218,6 +238,7 @@ fn properties(
 ) -> Result<WriterProperties, LakeError> {
     let mut builder = WriterProperties::builder()
         .set_compression(zstd(LEVEL)?)
+        .set_data_page_row_count_limit(PAGE_ROWS)
         .set_max_row_group_row_count(Some(config.row_group_rows))
         .set_created_by("groundline".to_owned());
     for column in table.columns() {
@@ -227,8 +248,10 @@ fn properties(
                 .set_column_dictionary_enabled(path.clone(), false)
                 .set_column_statistics_enabled(path.clone(), EnabledStatistics::None)
                 .set_column_compression(path, zstd(payload_level(effort, like, column.name))?),
+            // Random digits: the least and the largest of a page say nothing.
             _ if IDS.contains(&column.name) => builder
                 .set_column_dictionary_enabled(path.clone(), false)
+                .set_column_statistics_enabled(path.clone(), EnabledStatistics::Chunk)
                 .set_column_compression(path, zstd(ID_LEVEL)?),
             // Rows in order of traces are not in order of time; the bytes of neighbours are still alike.
             _ if STARTS.contains(&column.name) => builder.set_column_dictionary_enabled(path, false),

@@ -52,10 +52,11 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Builds every evaluator that `config` does not disable; loads the embedded models, and the user's if there is one.
+    /// Builds every evaluator that `config` does not disable, and opens the user's model if there is one. The embedded
+    /// models are opened when an evaluator first needs them.
     ///
     /// # Errors
-    /// When weights are damaged, or a file of the configuration is not there or cannot be used.
+    /// When stored constants are damaged, or a file of the configuration is not there or cannot be used.
     pub fn new(config: &Config) -> Result<Self, ModelError> {
         Self::with_policy(config, &Arc::default())
     }

@@ -35,8 +35,8 @@ use tokio::time::{Instant, timeout_at};
 /// The name of the database, as `\l` shows it.
 pub const DATABASE: &str = "groundline";
 
-/// Footers of Parquet files that are kept, bytes.
-const FOOTER_CACHE: usize = 32 << 20;
+/// Footers of Parquet files that are kept, with the index of their pages, bytes.
+const FOOTER_CACHE: usize = 64 << 20;
 
 /// Stack of a query thread: plans of deep expressions are walked recursively.
 const STACK: usize = 16 << 20;

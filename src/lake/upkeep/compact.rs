@@ -17,8 +17,9 @@ pub const TIERS: u32 = 4;
 /// Each tier holds files this many times larger than the tier below it.
 const TIER_FACTOR: u64 = 8;
 
-/// Most files that one merge reads at once. Each holds about 3 MB of decompressors, one for every column.
-pub const MAX_MERGE_FILES: usize = 16;
+/// Most files that one merge reads at once, unless more are asked for before any are merged. Each holds about 5 MB of
+/// decompressors, one for every column, and pages.
+pub const MAX_MERGE_FILES: usize = 8;
 
 /// A file with this many rows is as large as the target, however small its rows are.
 const MAX_ROWS: u64 = 8_000_000;
@@ -90,12 +91,13 @@ fn tier(file: &LogFile, config: &Config) -> u32 {
 
 /// Cuts a list into runs that do not exceed the target and the number of files.
 fn chunks(files: &[LogFile], list: &[usize], config: &Config) -> Vec<Vec<usize>> {
+    let most = MAX_MERGE_FILES.max(config.compact_min_files);
     let mut chunks: Vec<Vec<usize>> = Vec::new();
     let mut bytes = 0;
     for at in list {
         let weight = weight(&files[*at], config);
         match chunks.last_mut() {
-            Some(chunk) if chunk.len() < MAX_MERGE_FILES && bytes + weight <= config.compact_target_bytes => {
+            Some(chunk) if chunk.len() < most && bytes + weight <= config.compact_target_bytes => {
                 chunk.push(*at);
                 bytes += weight;
             }
@@ -165,6 +167,13 @@ mod tests {
         // A big one does not join them, and does not count.
         files[7].file.bytes = 3 << 20;
         assert!(plan(&files, 10, DAY, &config).is_empty());
+    }
+
+    #[test]
+    fn as_many_as_are_asked_for_are_merged_at_once() {
+        let config = Config { compact_min_files: 20, ..Config::default() };
+        let files: Vec<_> = (0..20).map(|n| file(n, 1_000, 0)).collect();
+        assert_eq!(plan(&files, 10, DAY, &config), [(0..20).collect::<Vec<_>>()]);
     }
 
     #[test]

@@ -19,7 +19,10 @@ use std::collections::{BTreeSet, BinaryHeap};
 use tokio_util::sync::CancellationToken;
 
 /// Decoded bytes of all inputs together.
-const BATCH_BYTES: usize = 16 << 20;
+const BATCH_BYTES: usize = 8 << 20;
+
+/// What a value takes in memory beside its content, bytes.
+const CELL_BYTES: usize = 8;
 
 /// Most rows that are decoded of one input at once.
 const BATCH_ROWS: usize = 8_192;
@@ -56,7 +59,8 @@ pub fn merge(merge: Merge, config: &Config, stop: &CancellationToken) -> Result<
         rows += usize::try_from(group.num_rows()).unwrap_or_default();
         bytes += usize::try_from(group.total_byte_size()).unwrap_or_default();
     }
-    let row_bytes = (bytes / rows.max(1)).max(1);
+    // A dictionary may make a column next to nothing in the file; decoded, every row has its place in it.
+    let row_bytes = bytes / rows.max(1) + merge.table.columns().len() * CELL_BYTES;
     let batch_rows = (BATCH_BYTES / builders.len().max(1) / row_bytes).clamp(1, BATCH_ROWS);
     let sources: Vec<Source> = builders
         .into_iter()

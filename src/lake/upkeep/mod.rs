@@ -5,6 +5,7 @@
 //! | `compact` | which files are merged: a pure function of their sizes and arrival times |
 //! | `merge` | sorted files to one sorted file, in bounded memory |
 //! | `retention` | which rows go: a pure function of ages and sizes |
+//! | `quiet` | merges get what receiving and reading leave of the processor |
 //! | `tenants` | how many rows of each tenant a file has |
 //! | `vacuum` | which objects are deleted: a pure function of a listing and the log |
 //! | `run` | the loop, one table and one merge after the other |
@@ -16,6 +17,7 @@
 
 mod compact;
 mod merge;
+mod quiet;
 mod retention;
 mod run;
 mod tenants;

@@ -9,6 +9,7 @@ use super::super::manifest::{self, LogFile, NewFile, SharedManifest};
 use super::super::path::merged_path;
 use super::compact;
 use super::merge::{Merge, merge};
+use super::quiet;
 use super::retention::{self, Held, Verdict};
 use super::tenants::Tenants;
 use super::vacuum::{self, Log, Object};
@@ -246,7 +247,7 @@ impl Upkeep {
         }
         let (work, config, stopped) =
             (Merge { table, inputs: bytes, without }, self.lake.config.clone(), stop.clone());
-        let merged = tokio::task::spawn_blocking(move || merge(work, &config, &stopped)).await??;
+        let merged = quiet::run(move || merge(work, &config, &stopped)).await??;
         let after = merged.written.bytes.len() as u64;
         let arrived = inputs.iter().map(|file| file.arrived).max().unwrap_or_default();
         let new = match merged.written.rows {

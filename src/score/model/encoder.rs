@@ -9,6 +9,7 @@ use rten_tensor::{NdTensorView, TensorView};
 use super::assets;
 use super::cache::{EmbeddingCache, TextKey};
 use super::error::ModelError;
+use super::lazy::Lazy;
 use super::network::{Lanes, Network, Sequence};
 use super::wordpiece::WordPiece;
 
@@ -26,18 +27,20 @@ const NAME: &str = "minilm-l6-v2";
 /// The sentence encoder all-MiniLM-L6-v2. Made for English.
 pub struct Encoder {
     tokenizer: Arc<WordPiece>,
-    network: Network,
+    lanes: Lanes,
+    network: Lazy<Network>,
     cache: EmbeddingCache,
 }
 
 impl Encoder {
-    /// Opens the model that the program carries.
-    ///
-    /// # Errors
-    /// When the weights are damaged.
-    pub(super) fn embedded(tokenizer: Arc<WordPiece>, lanes: Lanes) -> Result<Self, ModelError> {
-        let network = Network::open_static(NAME, assets::MINILM, "last_hidden_state", lanes)?;
-        Ok(Self { tokenizer, network, cache: EmbeddingCache::new(CACHED) })
+    /// The model that the program carries. Its weights are opened for the first text.
+    pub(super) fn embedded(tokenizer: Arc<WordPiece>, lanes: Lanes) -> Self {
+        Self { tokenizer, lanes, network: Lazy::default(), cache: EmbeddingCache::new(CACHED) }
+    }
+
+    fn network(&self) -> Result<Arc<Network>, ModelError> {
+        let open = || Network::open_static(NAME, assets::MINILM, "last_hidden_state", self.lanes.clone());
+        self.network.get(open)
     }
 
     /// The unit vector of each text, in the order of the texts. Blocks while the model runs.
@@ -45,7 +48,7 @@ impl Encoder {
     /// A text behind [`MAX_TOKENS`] tokens is cut; an empty text has a vector too, which means nothing.
     ///
     /// # Errors
-    /// When the network fails; then no vector is given.
+    /// When the weights are damaged or the network fails; then no vector is given.
     pub fn embed<S: AsRef<str>>(&self, texts: &[S]) -> Result<Vec<Vec<f32>>, ModelError> {
         let keys: Vec<TextKey> = texts.iter().map(|text| self.cache.key(text.as_ref())).collect();
         let mut known: HashMap<TextKey, Option<Arc<[f32]>>> = HashMap::new();
@@ -61,7 +64,8 @@ impl Encoder {
             }
             known.insert(*key, cached);
         }
-        let vectors = self.network.run(&sequences, pool)?;
+        // What is all known needs no network.
+        let vectors = if new.is_empty() { Vec::new() } else { self.network()?.run(&sequences, pool)? };
         for (key, vector) in new.into_iter().zip(vectors) {
             self.cache.put(key, vector.clone());
             known.insert(key, Some(vector));

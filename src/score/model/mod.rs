@@ -9,6 +9,7 @@
 //! | `segments` | a text as pieces that the encoder can read whole |
 //! | `pool` | a bounded set of things that threads borrow |
 //! | `cache` | the embeddings of texts that were seen lately |
+//! | `lazy` | what is opened when it is first asked for |
 //! | `network` | a network with its threads: token sequences in, one result each out |
 //! | `encoder` | texts as unit vectors |
 //! | `classifier` | texts, or pairs of texts, as a few logits |
@@ -16,7 +17,7 @@
 //! | `toxicity` | a text as probabilities of six kinds of toxicity and of prejudice |
 //! | `byte_pairs` | text as token ids of a byte-level BPE |
 //! | `causal` | a causal language model of the user: how unexpected is each token of a text? |
-//! | `models` | all of them, opened once for the whole program |
+//! | `models` | all of them, each opened once for the whole program |
 //!
 //! An embedding depends on its text alone: the ranges of the quantised network are fixed, so neither the texts that
 //! share a batch nor the number of threads move it by more than rounding.
@@ -29,6 +30,7 @@ mod classifier;
 mod emoji;
 mod encoder;
 mod error;
+mod lazy;
 mod models;
 mod network;
 mod normalize;

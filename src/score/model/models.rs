@@ -1,14 +1,13 @@
-//! All models, opened once for the whole program.
+//! All models, each opened once for the whole program.
 
 use std::sync::Arc;
-
-use parking_lot::Mutex;
 
 use super::assets;
 use super::causal::{CausalFiles, CausalModel};
 use super::classifier::{Classifier, Shape};
 use super::encoder::Encoder;
 use super::error::ModelError;
+use super::lazy::Lazy;
 use super::network::{Lanes, lanes};
 use super::toxicity::ToxicityModel;
 use super::wordpiece::{Part, WordPiece};
@@ -21,8 +20,7 @@ const RELEVANCE: Shape = Shape { logits: 2, second: Part::End(96) };
 
 /// The models that the program carries. Evaluators share one of these.
 ///
-/// The sentence encoder is open from the start; the others are opened when they are first asked for, so a server that
-/// uses no evaluator of theirs does not hold them.
+/// Each is opened when it is first asked for, so a server that uses no evaluator of theirs does not hold it.
 pub struct Models {
     /// Texts as unit vectors.
     pub encoder: Encoder,
@@ -33,17 +31,15 @@ pub struct Models {
     relevance: Lazy<Classifier>,
 }
 
-type Lazy<T> = Mutex<Option<Arc<T>>>;
-
 impl Models {
-    /// Opens them; at most `instances` batches of all of them together run at a time, each on one thread.
+    /// None is open yet. At most `instances` batches of all of them together run at a time, each on one thread.
     ///
     /// # Errors
-    /// When weights are damaged.
+    /// When the vocabulary is damaged.
     pub fn embedded(instances: usize) -> Result<Arc<Self>, ModelError> {
         let (tokenizer, lanes) = (Arc::new(WordPiece::new(assets::MINILM_VOCABULARY)?), lanes(instances));
         Ok(Arc::new(Self {
-            encoder: Encoder::embedded(tokenizer.clone(), lanes.clone())?,
+            encoder: Encoder::embedded(tokenizer.clone(), lanes.clone()),
             tokenizer,
             lanes,
             toxicity: Lazy::default(),
@@ -57,7 +53,7 @@ impl Models {
     /// # Errors
     /// When the weights are damaged.
     pub fn toxicity(&self) -> Result<Arc<ToxicityModel>, ModelError> {
-        opened(&self.toxicity, || ToxicityModel::embedded(self.tokenizer.clone(), self.lanes.clone()))
+        self.toxicity.get(|| ToxicityModel::embedded(self.tokenizer.clone(), self.lanes.clone()))
     }
 
     /// (Context, sentence) as logits of entailment, neutral and contradiction.
@@ -65,7 +61,7 @@ impl Models {
     /// # Errors
     /// When the weights are damaged.
     pub fn entailment(&self) -> Result<Arc<Classifier>, ModelError> {
-        opened(&self.entailment, || self.classifier("entailment", assets::ENTAILMENT, ENTAILMENT))
+        self.entailment.get(|| self.classifier("entailment", assets::ENTAILMENT, ENTAILMENT))
     }
 
     /// (Text, question) as logits: the text contains the answer; the text, an answer, addresses the question.
@@ -73,7 +69,7 @@ impl Models {
     /// # Errors
     /// When the weights are damaged.
     pub fn relevance(&self) -> Result<Arc<Classifier>, ModelError> {
-        opened(&self.relevance, || self.classifier("relevance", assets::RELEVANCE, RELEVANCE))
+        self.relevance.get(|| self.classifier("relevance", assets::RELEVANCE, RELEVANCE))
     }
 
     /// Opens a causal language model of the user, which shares the lanes of the others.
@@ -112,14 +108,4 @@ impl Models {
     ) -> Result<Classifier, ModelError> {
         Classifier::embedded(name, weights, shape, self.tokenizer.clone(), self.lanes.clone())
     }
-}
-
-fn opened<T>(lazy: &Lazy<T>, open: impl FnOnce() -> Result<T, ModelError>) -> Result<Arc<T>, ModelError> {
-    let mut slot = lazy.lock();
-    if let Some(open) = slot.as_ref() {
-        return Ok(open.clone());
-    }
-    let opened = Arc::new(open()?);
-    *slot = Some(opened.clone());
-    Ok(opened)
 }

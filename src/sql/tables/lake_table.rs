@@ -1,5 +1,6 @@
 //! Files and hot batches as one table.
 
+use super::readers::Readers;
 use super::shown::{self, From, START_NS, Shown};
 use super::snapshots::{QuerySnapshots, Snapshots};
 use super::stores::PrivateStores;
@@ -19,7 +20,6 @@ use datafusion::common::stats::Precision;
 use datafusion::datasource::TableType;
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::memory::MemorySourceConfig;
-use datafusion::datasource::physical_plan::parquet::CachedParquetFileReaderFactory;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::{DataFusionError, Result};
@@ -187,9 +187,9 @@ fn may_hold(file: &DataFile, range: TimeRange) -> bool {
 }
 
 /// Readers of a table's files that share the footers which were read already.
-fn readers(state: &dyn Session, snapshot: &TableSnapshot) -> CachedParquetFileReaderFactory {
+fn readers(state: &dyn Session, snapshot: &TableSnapshot) -> Readers {
     let footers = state.runtime_env().cache_manager.get_file_metadata_cache();
-    CachedParquetFileReaderFactory::new(snapshot.store.clone(), footers)
+    Readers::new(snapshot.store.clone(), footers)
 }
 
 fn scan_files(

@@ -7,11 +7,14 @@
 //! | `time_range` | what the filters of a query say about a time column |
 //! | `trace_filters` | which files may hold a trace, told by bloom filters in memory |
 //! | `lake_table` | files and hot batches as one table; files outside the time range are not opened |
+//! | `readers` | readers of files that keep their footers with the page index |
+//! | `tenant` | one tenant's rows: what a query with a tenant's token sees |
 //! | `shown` | how stored columns are shown: order, and nanosecond times of spans |
 //! | `catalog` | `table_columns`, the documentation of every column |
 
 mod catalog;
 mod lake_table;
+mod readers;
 mod shown;
 mod snapshots;
 mod stores;

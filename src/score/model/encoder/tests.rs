@@ -3,7 +3,7 @@ use super::*;
 
 fn open(instances: usize) -> Encoder {
     let tokenizer = WordPiece::new(assets::MINILM_VOCABULARY).unwrap();
-    Encoder::embedded(Arc::new(tokenizer), lanes(instances)).unwrap()
+    Encoder::embedded(Arc::new(tokenizer), lanes(instances))
 }
 
 fn encoder() -> &'static Encoder {
