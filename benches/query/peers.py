@@ -41,11 +41,14 @@ def duckdb_engine(files):
 
 def chdb_engine(files):
     import os.path
+
     import chdb
     from chdb import session
 
     db = session.Session()
-    pattern = os.path.join(os.path.dirname(files[0]), "*.parquet")
+    # The folder also has files that were merged into others.
+    names = ",".join(os.path.basename(file) for file in files)
+    pattern = os.path.join(os.path.dirname(files[0]), "{" + names + "}" if len(files) > 1 else names)
 
     def ask(sql):
         sql = sql.replace("FROM spans", f"FROM file('{pattern}', Parquet)")

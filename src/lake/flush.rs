@@ -5,7 +5,7 @@
 //! costs nothing: each table's commit says which frames it holds.
 
 use super::lake::{Lake, LakeError};
-use super::manifest::{Manifest, SharedManifest};
+use super::manifest::{Filled, Manifest, SharedManifest};
 use super::snapshot::DataFile;
 use super::tail::{HotTable, Sealed};
 use super::writer;
@@ -26,6 +26,10 @@ const TICK: Duration = Duration::from_millis(200);
 
 /// How long reading rests when the hot rows take too much memory.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// Most files that one flush writes at the same time, each on a core of its own, when rows come faster than one core
+/// writes them.
+const MAX_FILES: usize = 4;
 
 /// The two tasks of the lake, not started yet.
 pub struct FlushHandle {
@@ -107,7 +111,8 @@ impl FlushHandle {
 }
 
 /// Writes the hot rows of one table that came with the frames up to `upto`, and commits them. Each file takes at most
-/// about `lake.flush_bytes` of rows, so that what a flush needs beside the hot rows is bounded.
+/// about `lake.flush_bytes` of rows, and a commit at most [`MAX_FILES`], so that what a flush needs beside the hot rows is
+/// bounded.
 pub(super) async fn flush_table(
     lake: &Arc<Lake>,
     manifest: &SharedManifest,
@@ -128,11 +133,23 @@ async fn flush_sealed(
     sealed: Sealed,
 ) -> Result<(), LakeError> {
     let started = Instant::now();
-    let (config, batches, last) = (lake.config.clone(), sealed.batches, sealed.last);
-    let written = tokio::task::spawn_blocking(move || writer::write(table, &batches, &config)).await??;
-    let bytes = u64::try_from(written.bytes.len()).unwrap_or(u64::MAX);
+    let writing: Vec<_> = sealed
+        .parts
+        .into_iter()
+        .map(|part| {
+            let (config, first, last) = (lake.config.clone(), part.first, part.last);
+            let write = move || writer::write(table, &part.batches, &config);
+            (first, last, tokio::task::spawn_blocking(write))
+        })
+        .collect();
+    let mut files = Vec::with_capacity(writing.len());
+    for (first, last, written) in writing {
+        files.push(Filled { first, last, written: written.await?? });
+    }
+    let Some(last) = files.last().map(|file| file.last) else { return Ok(()) };
+    let bytes: u64 = files.iter().map(|file| file.written.bytes.len() as u64).sum();
     let mut manifest = manifest.lock().await;
-    manifest.append(sealed.first, last, written).await?;
+    manifest.append(files).await?;
     lake.flushed(table, last, manifest.files()?);
     metrics::counter!("groundline_flush_bytes_total", "table" => table.name()).increment(bytes);
     metrics::histogram!("groundline_flush_seconds", "table" => table.name())
@@ -177,7 +194,8 @@ impl Lake {
 
     fn seal(&self, table: Table) -> Option<Sealed> {
         let bytes = usize::try_from(self.config.flush_bytes).unwrap_or(usize::MAX);
-        self.tables.write().get_mut(&table)?.seal(bytes)
+        let files = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_FILES);
+        self.tables.write().get_mut(&table)?.seal(bytes, files)
     }
 
     fn first_hot(&self, table: Table) -> Option<u64> {

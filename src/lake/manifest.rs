@@ -54,6 +54,16 @@ pub struct LogFile {
     pub arrived: i64,
 }
 
+/// A file that is to be put: its rows are those of the journal frames from `first` to `last`.
+pub struct Filled {
+    /// Sequence number of the first frame.
+    pub first: u64,
+    /// Sequence number of the last frame.
+    pub last: u64,
+    /// The file.
+    pub written: Written,
+}
+
 /// A file that was put and waits for its commit.
 pub struct NewFile {
     path: Path,
@@ -129,9 +139,13 @@ impl Manifest {
         Ok(())
     }
 
-    /// Puts the file and commits it together with the journal position `last`. When it returns, both are durable.
-    /// The same call may be made again after an error, also if the commit is there and its answer was lost.
-    pub async fn append(&mut self, first: u64, last: u64, written: Written) -> Result<(), LakeError> {
+    /// Puts the files, whose frames follow one another, and commits them together with the journal position of the last.
+    /// When it returns, all are durable. The same call may be made again after an error, also if the commit is there and
+    /// its answer was lost.
+    pub async fn append(&mut self, files: Vec<Filled>) -> Result<(), LakeError> {
+        let Some((first, last)) = files.first().zip(files.last()).map(|(a, b)| (a.first, b.last)) else {
+            return Ok(());
+        };
         if self.in_doubt {
             self.refresh().await?;
         }
@@ -146,9 +160,13 @@ impl Manifest {
             ))
             .into());
         }
-        let path = DataPath { first, last, tag: Uuid::new_v4().as_fields().0 }.path();
-        let file = put(&self.store, self.table, path, written, self.now_millis()).await?;
-        let Err(error) = self.commit_append(file, last).await else { return Ok(()) };
+        let (mut adds, arrived) = (Vec::with_capacity(files.len()), self.now_millis());
+        for Filled { first, last, written } in files {
+            let path = DataPath { first, last, tag: Uuid::new_v4().as_fields().0 }.path();
+            let file = put(&self.store, self.table, path, written, arrived).await?;
+            adds.push(Action::Add(file.add(true)));
+        }
+        let Err(error) = self.commit_append(adds, last).await else { return Ok(()) };
         // The commit may be there although its answer was lost. Only the log knows, and to write again would store
         // the rows twice.
         self.in_doubt = true;
@@ -156,7 +174,7 @@ impl Manifest {
         if self.position().await? >= last { Ok(()) } else { Err(error) }
     }
 
-    async fn commit_append(&mut self, file: NewFile, last: u64) -> Result<(), LakeError> {
+    async fn commit_append(&mut self, adds: Vec<Action>, last: u64) -> Result<(), LakeError> {
         let position = i64::try_from(last).unwrap_or(i64::MAX);
         let properties = commit_properties().with_application_transaction(Transaction::new_with_last_update(
             self.app_id.clone(),
@@ -164,7 +182,7 @@ impl Manifest {
             Some(self.now_millis()),
         ));
         let operation = DeltaOperation::Write { mode: SaveMode::Append, partition_by: None, predicate: None };
-        self.commit(properties, vec![Action::Add(file.add(true))], operation).await
+        self.commit(properties, adds, operation).await
     }
 
     /// Replaces the files `old` by those of `new`, or by nothing, in one commit; `dropped` says that rows go for good.
@@ -337,6 +355,10 @@ mod tests {
         Written { bytes: b"PAR1".to_vec(), rows: 1, min_time: Some(1), max_time: Some(2) }
     }
 
+    fn filled(first: u64, last: u64) -> Filled {
+        Filled { first, last, written: written() }
+    }
+
     async fn open(store: &LakeStore) -> Manifest {
         Manifest::open(store, Table::Spans, 7, Arc::new(SystemClock)).await.unwrap()
     }
@@ -349,16 +371,30 @@ mod tests {
         // As if this one had sent the commit and never heard of it.
         let mut deaf = open(&store).await;
         let mut deafer = open(&store).await;
-        other.append(1, 5, written()).await.unwrap();
-        deaf.append(1, 5, written()).await.unwrap();
+        other.append(vec![filled(1, 5)]).await.unwrap();
+        deaf.append(vec![filled(1, 5)]).await.unwrap();
         assert_eq!((deaf.position().await.unwrap(), deaf.files().unwrap().len()), (5, 1));
         // More rows have come meanwhile: the frames 1 to 5 must not be stored again with them.
         for _ in 0..2 {
-            deafer.append(1, 7, written()).await.unwrap_err();
+            deafer.append(vec![filled(1, 7)]).await.unwrap_err();
         }
-        deaf.append(6, 9, written()).await.unwrap();
+        deaf.append(vec![filled(6, 9)]).await.unwrap();
         let reopened = open(&store).await;
         assert_eq!((reopened.position().await.unwrap(), reopened.files().unwrap().len()), (9, 2));
+    }
+
+    #[tokio::test]
+    async fn several_files_of_a_flush_are_one_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = LakeStore::open(&Config::default(), folder.path()).unwrap();
+        let mut one = open(&store).await;
+        let (mut deaf, before) = (open(&store).await, one.delta.version().unwrap());
+        one.append(vec![filled(1, 3), filled(4, 4), filled(5, 9)]).await.unwrap();
+        assert_eq!((one.position().await.unwrap(), one.files().unwrap().len()), (9, 3));
+        assert_eq!(one.delta.version().unwrap(), before + 1);
+        // As if its answer had been lost, and the flush cut the rows in another way when it was tried again.
+        deaf.append(vec![filled(1, 4), filled(5, 9)]).await.unwrap();
+        assert_eq!((deaf.position().await.unwrap(), deaf.files().unwrap().len()), (9, 3));
     }
 
     async fn merge(into: &mut Manifest, tag: u128, old: &HashSet<Path>) -> bool {
@@ -373,7 +409,7 @@ mod tests {
         let store = LakeStore::open(&Config::default(), folder.path()).unwrap();
         let mut one = open(&store).await;
         for n in 1..=6 {
-            one.append(n, n, written()).await.unwrap();
+            one.append(vec![filled(n, n)]).await.unwrap();
         }
         let before = one.delta.version().unwrap();
         let old: HashSet<Path> = one.files().unwrap().into_iter().map(|f| f.path).collect();
@@ -398,17 +434,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = LakeStore::open(&Config::default(), folder.path()).unwrap();
         let mut one = open(&store).await;
-        one.append(1, 1, written()).await.unwrap();
-        one.append(2, 2, written()).await.unwrap();
+        one.append(vec![filled(1, 1)]).await.unwrap();
+        one.append(vec![filled(2, 2)]).await.unwrap();
         let mut other = open(&store).await;
         let old: HashSet<Path> = one.files().unwrap().into_iter().map(|f| f.path).collect();
         assert!(merge(&mut one, 1, &old).await);
         // Another's append does not stop a merge.
-        one.append(3, 3, written()).await.unwrap();
+        one.append(vec![filled(3, 3)]).await.unwrap();
         assert!(!merge(&mut other, 2, &old).await);
         let paths = |m: &Manifest| m.files().unwrap().into_iter().map(|f| f.path).collect::<HashSet<_>>();
         assert_eq!((paths(&other).len(), paths(&other)), (2, paths(&one)));
-        one.append(4, 4, written()).await.unwrap();
+        one.append(vec![filled(4, 4)]).await.unwrap();
         let old = paths(&other);
         assert!(merge(&mut other, 3, &old).await);
         let reopened = open(&store).await;

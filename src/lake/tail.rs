@@ -49,8 +49,14 @@ impl HotBatch {
     }
 }
 
-/// Rows that a flush writes.
+/// Rows that one commit of a flush makes files of.
 pub struct Sealed {
+    /// One for each file, in the order of the journal; never empty.
+    pub parts: Vec<Part>,
+}
+
+/// Rows of one file.
+pub struct Part {
     /// Sequence number of the first frame that they may come from.
     pub first: u64,
     /// Sequence number of the last frame that they come from.
@@ -154,24 +160,27 @@ impl HotTable {
         self.oldest.map(|since| since.elapsed())
     }
 
-    /// Seals the oldest hot rows for a flush, about `bytes` of them, and gives them with the last frame that they came from.
-    /// Rows of a flush that failed
-    /// stay sealed and are given again alone: their commit may be there although its answer was lost, and then it must
-    /// be the same rows that the log says are there.
-    pub fn seal(&mut self, bytes: usize) -> Option<Sealed> {
+    /// Seals the oldest hot rows for a flush: about `bytes` of them, and as much again for each of at most `files` files
+    /// that can be full. Rows of a flush that failed stay sealed and are given again alone: their commit may be there
+    /// although its answer was lost, and then it must be the same rows that the log says are there.
+    pub fn seal(&mut self, bytes: usize, files: usize) -> Option<Sealed> {
         if self.sealed == 0 {
-            let mut sum = 0;
-            let fits = self.batches.iter().take_while(|hot| {
-                let before = sum;
-                sum += hot.bytes;
-                before == 0 || sum <= bytes
-            });
-            self.sealed = fits.count();
+            for number in 0..files {
+                let open = &self.batches[self.sealed..];
+                if number > 0 && open.iter().map(|hot| hot.bytes).sum::<usize>() < bytes {
+                    break;
+                }
+                self.sealed += one_file(open, bytes);
+            }
         }
-        let sealed = &self.batches[..self.sealed];
-        let last = sealed.last()?.last;
-        let batches = sealed.iter().map(|hot| hot.batch.clone()).collect();
-        Some(Sealed { first: self.position + 1, last, batches })
+        let (mut rest, mut first, mut parts) = (&self.batches[..self.sealed], self.position + 1, Vec::new());
+        while !rest.is_empty() {
+            let (file, others) = rest.split_at(one_file(rest, bytes));
+            let last = file.last()?.last;
+            parts.push(Part { first, last, batches: file.iter().map(|hot| hot.batch.clone()).collect() });
+            (rest, first) = (others, last + 1);
+        }
+        (!parts.is_empty()).then_some(Sealed { parts })
     }
 
     /// The first frame whose rows are hot.
@@ -229,6 +238,20 @@ impl HotTable {
     }
 }
 
+/// How many of `batches` go into one file of about `bytes`: at least one, if there is one. Rows of one frame are never
+/// in two files, because a file's last frame is what counts as stored.
+fn one_file(batches: &[HotBatch], bytes: usize) -> usize {
+    let (mut count, mut sum) = (0, 0);
+    for hot in batches {
+        let same_frame = count > 0 && batches[count - 1].last == hot.first;
+        if count > 0 && sum + hot.bytes > bytes && !same_frame {
+            break;
+        }
+        (count, sum) = (count + 1, sum + hot.bytes);
+    }
+    count
+}
+
 /// `batch` with content added to some rows; the other rows are copied, not decoded.
 pub fn added(
     batch: &RecordBatch,
@@ -273,4 +296,51 @@ fn joinable(batch: &RecordBatch) -> HashMap<SpanKey, usize> {
     let key =
         |row: usize| (tenant.value(row).to_owned(), trace.value(row).to_owned(), span.value(row).to_owned());
     (0..batch.num_rows()).filter(wants).map(|row| (key(row), row)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::new_null_array;
+
+    /// `rows` rows of NULLs; alerts, because they are no spans that are looked at.
+    fn batch(rows: usize) -> RecordBatch {
+        let schema = Table::Alerts.schema();
+        let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true));
+        let schema = Arc::new(arrow::datatypes::Schema::new(fields.collect::<Vec<_>>()));
+        let columns = schema.fields().iter().map(|field| new_null_array(field.data_type(), rows)).collect();
+        RecordBatch::try_new(schema, columns).unwrap()
+    }
+
+    fn frames(sealed: &Sealed) -> Vec<(u64, u64, usize)> {
+        let rows = |part: &Part| part.batches.iter().map(RecordBatch::num_rows).sum();
+        sealed.parts.iter().map(|part| (part.first, part.last, rows(part))).collect()
+    }
+
+    #[test]
+    fn a_backlog_is_written_as_several_full_files_and_the_rest_waits() {
+        let (one, mut table) = (batch_bytes(&batch(10)), HotTable::new(Table::Alerts, Vec::new(), 0));
+        for seq in 1..=7 {
+            table.push(seq, batch(10)).unwrap();
+        }
+        // Three files of two batches each would fit; the seventh batch cannot fill one.
+        let sealed = table.seal(2 * one, 4).unwrap();
+        assert_eq!(frames(&sealed), [(1, 2, 20), (3, 4, 20), (5, 6, 20)]);
+        table.push(8, batch(10)).unwrap();
+        // A flush that failed is tried with the same rows.
+        assert_eq!(frames(&table.seal(2 * one, 4).unwrap()), frames(&sealed));
+        table.flushed(6, Vec::new());
+        assert_eq!(frames(&table.seal(2 * one, 1).unwrap()), [(7, 8, 20)]);
+        table.flushed(8, Vec::new());
+        assert!(table.seal(2 * one, 4).is_none());
+    }
+
+    #[test]
+    fn a_frame_is_never_in_two_files() {
+        let (one, mut table) = (batch_bytes(&batch(10)), HotTable::new(Table::Alerts, Vec::new(), 3));
+        for seq in [4, 4, 5, 6] {
+            table.push(seq, batch(10)).unwrap();
+        }
+        assert_eq!(frames(&table.seal(one, 9).unwrap()), [(4, 4, 20), (5, 5, 10), (6, 6, 10)]);
+    }
 }
