@@ -286,7 +286,7 @@ pub async fn stored(app: Addresses, service: &str, n: i64) {
         if now == n {
             return;
         }
-        assert!(started.elapsed() < Duration::from_secs(60), "{service}: {now} spans, expected {n}");
+        assert!(started.elapsed() < Duration::from_secs(10), "{service}: {now} spans, expected {n}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
