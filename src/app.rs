@@ -2,16 +2,18 @@
 //! then each loop behind them, the journal last.
 
 use crate::config::Config;
-use crate::domain::columns::Table;
+use crate::detect::Policy;
 use crate::domain::id::TraceId;
 use crate::domain::time::{Clock, SystemClock};
+use crate::eval::{ModelError, Registry};
 use crate::ingest::{Door, annotations_router, grpc_router, http_router};
 use crate::journal::{Journal, JournalError, create_dirs};
 use crate::lake::{FlushHandle, Lake, LakeError, Upkeep};
 use crate::net::{Access, Limits, Reloader, Tls};
-use crate::sample::{Progress, Queue, RuleError, Sampler, compile};
-use crate::scan::Policy;
-use crate::score::{ModelError, Registry, Scorer};
+use crate::queue::Queue;
+use crate::sample::{Progress, RuleError, Sampler, compile};
+use crate::schema::columns::Table;
+use crate::score::Scorer;
 use crate::sql::pg::PgDoor;
 use crate::sql::{Sql, SqlError};
 use crate::watch::{Health, Quality};
@@ -159,7 +161,7 @@ impl App {
             flush: tokio::spawn(std::future::pending()),
         };
         let door = Door::new(rooms.journal.clone(), rooms.clock.clone(), config.ingest.clone())
-            .with_policy(Arc::new(Policy::new(&config.scan)));
+            .with_policy(Arc::new(Policy::new(&config.detect)));
         let access = net.access.clone();
         let routes = crate::sql::http::router(rooms.sql.clone(), access.clone())
             .merge(annotations_router(door.clone(), access.clone()))
@@ -366,13 +368,13 @@ impl Rooms {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let (journal, lake, flush) = open_storage(config, clock.clone()).await?;
         let rules = Arc::new(compile(&config.sample.rules).map_err(AppError::Rules)?);
-        let queue = Arc::new(Queue::new(config.sample.clone()));
+        let queue = Arc::new(Queue::new(config.queue.clone()));
         let known = lake.recent(Table::Decisions, "trace_id").await?;
         let known = known.iter().filter_map(|id| TraceId::from_hex(id).ok());
         let (to, on, now) = (journal.clone(), queue.clone(), clock.clone());
         let sampler = Sampler::new(to, rules, on, now, config.sample.clone(), known)?;
         let score = config.score.clone();
-        let policy = Arc::new(Policy::new(&config.scan));
+        let policy = Arc::new(Policy::new(&config.detect));
         let registry = tokio::task::spawn_blocking(move || Registry::with_policy(&score, &policy))
             .await
             .map_err(|e| AppError::Ended("loading models", e.to_string()))??;

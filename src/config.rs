@@ -3,7 +3,7 @@
 //! Order of precedence: environment (`GROUNDLINE_<SECTION>__<KEY>`), then the file, then the defaults. Unknown keys are
 //! refused. `groundline.example.toml` documents every key; its values are the defaults, which a test holds.
 
-use crate::{ingest, journal, lake, net, sample, scan, score, sql, watch};
+use crate::{detect, eval, ingest, journal, lake, net, queue, sample, sql, watch};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use toml::{Table, Value};
@@ -26,11 +26,13 @@ pub struct Config {
     /// The tables.
     pub lake: lake::Config,
     /// What counts as personal data and credentials.
-    pub scan: scan::Config,
-    /// Sampling rules and the queue.
+    pub detect: detect::Config,
+    /// Items that wait for their evaluators.
+    pub queue: queue::Config,
+    /// Sampling rules.
     pub sample: sample::Config,
     /// Evaluators.
-    pub score: score::Config,
+    pub score: eval::Config,
     /// Limits of queries.
     pub sql: sql::Config,
     /// Metrics.
@@ -87,7 +89,8 @@ impl Config {
         faults.extend(self.ingest.faults());
         faults.extend(self.journal.faults());
         faults.extend(self.lake.faults());
-        faults.extend(self.scan.faults());
+        faults.extend(self.detect.faults());
+        faults.extend(self.queue.faults());
         faults.extend(self.sample.faults());
         faults.extend(self.score.faults());
         faults.extend(self.sql.faults());
@@ -96,9 +99,9 @@ impl Config {
             faults.extend(rules.iter().map(ToString::to_string));
         }
         self.rule_faults(&mut faults);
-        if self.sample.lease_s.saturating_mul(1_000) <= self.score.timeout_ms {
+        if self.queue.lease_s.saturating_mul(1_000) <= self.score.timeout_ms {
             faults.push(
-                "sample.lease_s is not above score.timeout_ms: a second worker would take an item that is still \
+                "queue.lease_s is not above score.timeout_ms: a second worker would take an item that is still \
                  being evaluated"
                     .to_owned(),
             );
@@ -124,11 +127,11 @@ impl Config {
     fn rule_faults(&self, faults: &mut Vec<String>) {
         for rule in &self.sample.rules {
             for id in rule.evaluators.iter().filter(|id| *id != "*") {
-                if !score::IDS.contains(&id.as_str()) || self.score.disabled.contains(id) {
+                if !eval::IDS.contains(&id.as_str()) || self.score.disabled.contains(id) {
                     faults.push(format!(
                         "sample.rules {:?}: evaluator {id:?} is not there or is disabled; there are {}",
                         rule.name,
-                        score::IDS.join(", ")
+                        eval::IDS.join(", ")
                     ));
                 }
             }
@@ -207,6 +210,21 @@ fn set(table: &mut Table, path: &str, value: &str) {
     }
 }
 
+/// Keys and sections of earlier releases, and what they are called now.
+const RENAMED: &[(&str, &str)] = &[
+    ("scan", "detect"),
+    ("sample.queue_items", "queue.max_items"),
+    ("sample.queue_bytes", "queue.max_bytes"),
+    ("sample.queue_max_age_s", "queue.max_age_s"),
+    ("sample.lease_s", "queue.lease_s"),
+    ("sample.max_attempts", "queue.max_attempts"),
+    ("sample.retry_ms", "queue.retry_ms"),
+];
+
+fn renamed(key: &str) -> Option<&'static str> {
+    RENAMED.iter().find(|(old, _)| *old == key).map(|(_, new)| *new)
+}
+
 /// Notes every unknown key and every value of the wrong kind, and takes it out so that the rest can be read.
 fn compare(known: &Table, given: &mut Table, path: &str, faults: &mut Vec<String>) {
     let mut wrong = Vec::new();
@@ -216,6 +234,10 @@ fn compare(known: &Table, given: &mut Table, path: &str, faults: &mut Vec<String
             // Tables without fixed keys.
             (_, _) if path == "score.thresholds" => {}
             (None, _) if at == "lake.s3.secret_access_key" => {}
+            (None, _) if renamed(&at).is_some() => {
+                faults.push(format!("{at} is called {} now", renamed(&at).unwrap_or_default()));
+                wrong.push(key.clone());
+            }
             (None, _) => {
                 let keys: Vec<&str> = known.keys().map(String::as_str).collect();
                 faults.push(format!("unknown key {at}; there are {}", keys.join(", ")));
@@ -291,6 +313,14 @@ mod tests {
             assert!(error.contains(part), "{part} is missing in:\n{error}");
         }
         assert!(error.lines().all(|line| line.starts_with("f.toml: ")), "{error}");
+    }
+
+    #[test]
+    fn an_old_name_is_told_the_new_one() {
+        let text = "[scan]\nallow = []\n[sample]\nlease_s = 5\n";
+        let error = Config::from_text("f.toml", text, none()).unwrap_err().to_string();
+        assert!(error.contains("scan is called detect now"), "{error}");
+        assert!(error.contains("sample.lease_s is called queue.lease_s now"), "{error}");
     }
 
     #[test]

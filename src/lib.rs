@@ -2,17 +2,34 @@
 //!
 //! The modules stand in the order of the floors: each may use only what stands above it. ARCHITECTURE.md is the tour.
 
-pub mod app;
-pub mod cli;
-pub mod config;
+// Floor 1: nouns, mathematics, bytes, connections, texts.
+pub mod detect;
 pub mod domain;
-pub mod ingest;
 pub mod journal;
-pub mod lake;
 pub mod net;
-pub mod sample;
-pub mod scan;
-pub mod score;
-pub mod sql;
 pub mod stats;
+
+// Floor 2: how rows are written down, and pure evaluation.
+pub mod eval;
+pub mod schema;
+
+// Floor 3: the stores that a span comes to first.
+pub mod ingest;
+pub mod lake;
+pub mod queue;
+
+// Floor 4: which traces are evaluated, and how all is read.
+pub mod sample;
+pub mod sql;
+
+// Floor 5: the loop of evaluation.
+pub mod score;
+
+// Floor 6 and above: what is shown, the settings, the wiring, the verbs.
 pub mod watch;
+
+pub mod config;
+
+pub mod app;
+
+pub mod cli;

@@ -1,6 +1,6 @@
 """Writes the values that the exact formulas are tested against, as the reference implementations compute them.
 
-Needs nltk 3.9 and rouge-score 0.1.2. Usage: python reference_values.py ../src/score/local/reference/reference_values.json
+Needs nltk 3.9 and rouge-score 0.1.2. Usage: python reference_values.py ../src/eval/local/reference/reference_values.json
 """
 
 import json

@@ -1,6 +1,6 @@
 """What the program measures of a text and a question for `context_relevance` and `answer_relevance`.
 
-The program (src/score/local/relevance_features.rs) does the same; tests/fixtures/relevance.json holds cases with all values.
+The program (src/eval/local/relevance_features.rs) does the same; tests/fixtures/relevance.json holds cases with all values.
 Sentences, words and stems are those of entailment_features.py.
 """
 

@@ -1,6 +1,6 @@
 """Takes the word table out of a fine-tuned model, because the sentence encoder's file has the same one.
 
-The program puts it back when it opens the model (src/score/model/assets.rs). With --join, the whole ONNX file is made
+The program puts it back when it opens the model (src/eval/model/assets.rs). With --join, the whole ONNX file is made
 again from the stored form, for other runtimes.
 
 Usage: python share_words.py models/NAME/model.onnx models/NAME/weights.bin

@@ -5,7 +5,7 @@ use crate::common::system;
 use groundline::domain::document::Document;
 use groundline::domain::score::ScoreStatus;
 use groundline::domain::trace::EvalInput;
-use groundline::score::{Config, Registry};
+use groundline::eval::{Config, Registry};
 use std::time::{Duration, Instant};
 
 /// The number in each sentence makes it new to the caches.

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use common::{random::Random, system, text::Words};
-use groundline::score::Models;
+use groundline::eval::Models;
 
 /// What goes wrong in a measurement ends it.
 pub type Failed = Box<dyn std::error::Error + Send + Sync>;

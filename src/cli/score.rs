@@ -2,8 +2,8 @@
 
 use super::parallel;
 use crate::config::Config;
-use crate::scan::Policy;
-use crate::score::{Evaluator, OfflineRow, Registry, score_line};
+use crate::detect::Policy;
+use crate::eval::{Evaluator, OfflineRow, Registry, score_line};
 use crate::stats::confusion::Confusion;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -46,7 +46,7 @@ pub fn run(args: ScoreArgs) -> ExitCode {
         Ok(config) => config,
         Err(error) => return fail(2, &error.to_string()),
     };
-    let registry = match Registry::with_policy(&config.score, &Arc::new(Policy::new(&config.scan))) {
+    let registry = match Registry::with_policy(&config.score, &Arc::new(Policy::new(&config.detect))) {
         Ok(registry) => registry,
         Err(error) => return fail(1, &error.to_string()),
     };

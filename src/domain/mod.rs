@@ -15,18 +15,12 @@
 //! | `trace` | what an evaluator is given, put together from the spans of a trace |
 //! | `score` | what an evaluator answers, and the row that is stored |
 //! | `decision` | whether a trace is judged, by which rule, with which probability |
-//! | `columns` | the Arrow schema of every table, with the documentation of each column |
-//! | `batch` | rows to Arrow and back |
-//! | `frame` | Arrow batches as bytes for the journal |
 //! | `promise` | the named guarantees that code and tests cite |
 //!
 //! No I/O, nothing asynchronous.
 
-pub mod batch;
-pub mod columns;
 pub mod decision;
 pub mod document;
-pub mod frame;
 pub mod id;
 pub mod log;
 pub mod merge;

@@ -1,9 +1,9 @@
 //! `POST /v1/annotations`: human judgements, one JSON object or an array of them.
 
 use super::admit::{Door, Refusal};
-use crate::domain::batch::Annotation;
 use crate::domain::id::{SpanId, TraceId};
 use crate::net::{Access, Role};
+use crate::schema::batch::Annotation;
 use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};

@@ -3,7 +3,7 @@
 //! It is done on OTLP's structures, before conventions are read from them: whatever is made of a span, its row, its
 //! normalised fields, a score, comes from the redacted text. Requests take the general decoder then, not the direct way.
 
-use crate::scan::{Counts, KIND, Kinds, Policy, Redaction};
+use crate::detect::{Counts, KIND, Kinds, Policy, Redaction};
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;

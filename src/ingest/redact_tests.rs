@@ -1,9 +1,9 @@
 use super::*;
-use crate::domain::frame;
 use crate::domain::time::SystemClock;
 use crate::ingest::decode::{self, Traces};
 use crate::ingest::{self, Door};
 use crate::journal::{self, Journal};
+use crate::schema::frame;
 use opentelemetry_proto::tonic::common::v1::{ArrayValue, KeyValueList};
 use opentelemetry_proto::tonic::logs::v1::{ResourceLogs, ScopeLogs};
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Status, span};
@@ -165,7 +165,7 @@ async fn the_journal_holds_no_secret() {
 fn frames_are_not_packed() {
     // Else the test above would look for text in compressed bytes.
     let part = frame::Part::Rows(
-        crate::domain::columns::Table::Spans,
+        crate::schema::columns::Table::Spans,
         Traces::redacted(&trace_request().encode_to_vec(), None, &mut |_| Ok(()))
             .expect("is OTLP")
             .chunks
@@ -184,7 +184,7 @@ fn kinds_are_chosen_and_values_allowed() {
     redactor("email").traces(&mut request);
     let text = format!("{request:?}");
     assert!(!text.contains("jane.doe") && text.contains("4111 1111 1111 1111") && text.contains("hunter2"));
-    let config = crate::scan::Config { allow: vec!["jane.doe@example.org".into()], ..Default::default() };
+    let config = crate::detect::Config { allow: vec!["jane.doe@example.org".into()], ..Default::default() };
     let all = Config { kinds: vec!["*".to_owned()], replace: "#".to_owned() };
     let mut request = trace_request();
     Redactor::new(&all, Arc::new(Policy::new(&config))).expect("there are kinds").traces(&mut request);

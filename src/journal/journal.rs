@@ -21,6 +21,9 @@ use tokio::sync::{oneshot, watch};
 
 const LOCK: &str = "LOCK";
 
+/// How long a loop waits before it tries again to write what it owes.
+const FULL_WAIT: std::time::Duration = std::time::Duration::from_millis(500);
+
 /// The durable log of opaque frames. Clones share one journal; the last one to go closes it.
 #[derive(Clone)]
 pub struct Journal(Arc<Inner>);
@@ -106,6 +109,20 @@ impl Journal {
     /// the limit, because only such frames let cursors move and space be given back.
     pub async fn append_owed(&self, kind: u8, payload: Bytes) -> Result<u64, JournalError> {
         self.append_frame(kind, payload, true).await
+    }
+
+    /// As [`Journal::append_owed`], and comes back for as long as the journal says "later": what a loop owes does not get
+    /// lost in a full disk.
+    pub async fn append_durably(&self, kind: u8, payload: Bytes) -> Result<u64, JournalError> {
+        loop {
+            match self.append_owed(kind, payload.clone()).await {
+                Err(error) if error.is_retryable() => {
+                    tracing::warn!(%error, "the journal is full; waiting");
+                    tokio::time::sleep(FULL_WAIT).await;
+                }
+                ended => return ended,
+            }
+        }
     }
 
     /// A number that no other journal is likely to have; it stays as long as the directory.

@@ -1,6 +1,6 @@
 //! Settings of the lake.
 
-use crate::domain::columns::Table;
+use crate::schema::columns::Table;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 

@@ -7,12 +7,12 @@ use super::snapshot::TableSnapshot;
 use super::store::LakeStore;
 use super::tail::HotTable;
 use super::window::{self, Window};
-use crate::domain::batch::read_log_content;
-use crate::domain::columns::Table;
-use crate::domain::frame::{FrameError, FrameKind, Part};
 use crate::domain::merge::merge_content;
 use crate::domain::time::{Clock, UnixNanos};
 use crate::journal::{Frame, JournalError};
+use crate::schema::batch::read_log_content;
+use crate::schema::columns::Table;
+use crate::schema::frame::{FrameError, FrameKind, Part};
 use arrow::array::{AsArray, BooleanArray, RecordBatch};
 use arrow::datatypes::TimestampMicrosecondType;
 use futures::TryStreamExt;
@@ -185,7 +185,7 @@ impl Lake {
     /// Makes the rows of `frame` visible. Rows that a table already has in files or has seen are left out.
     pub(super) fn apply(&self, frame: &Frame) -> Result<(), LakeError> {
         let wanted = Table::ALL.iter().fold(FrameKind::default(), |all, t| all.and(FrameKind::of(*t)));
-        for part in crate::domain::frame::decode(&frame.payload, wanted)? {
+        for part in crate::schema::frame::decode(&frame.payload, wanted)? {
             if let Part::Rows(table, batch) = part {
                 self.apply_rows(frame.seq, table, batch)?;
             }

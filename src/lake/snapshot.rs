@@ -1,6 +1,6 @@
 //! What a query sees of a table: the files of one version and the rows that are not in files yet.
 
-use crate::domain::columns::Table;
+use crate::schema::columns::Table;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use object_store::ObjectStore;

@@ -1,9 +1,9 @@
 //! Rows that are durable in the journal but not in files yet.
 
 use super::snapshot::DataFile;
-use crate::domain::batch::{read_llm, replace_llm};
-use crate::domain::columns::Table;
 use crate::domain::span::{Dialect, Llm};
+use crate::schema::batch::{read_llm, replace_llm};
+use crate::schema::columns::Table;
 use arrow::array::{Array, AsArray, RecordBatch, StringArray};
 use arrow::compute::concat_batches;
 use object_store::path::Path;

@@ -1,7 +1,7 @@
 //! Which rows were seen before: a set of 128-bit keys that forgets by age and by number.
 
-use crate::domain::columns::Table;
 use crate::domain::time::{SECOND, UnixNanos};
+use crate::schema::columns::Table;
 use arrow::array::{Array, AsArray, BooleanArray, RecordBatch, StringArray};
 use arrow::datatypes::Int64Type;
 use std::collections::{HashMap, HashSet};
@@ -157,9 +157,9 @@ pub fn only_new(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::batch::logs_to_batch;
     use crate::domain::log::LogRecord;
     use crate::domain::value::{Attrs, Value};
+    use crate::schema::batch::logs_to_batch;
     use std::sync::Arc;
 
     #[test]

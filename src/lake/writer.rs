@@ -6,7 +6,7 @@
 
 use super::config::Config;
 use super::lake::LakeError;
-use crate::domain::columns::{Kind, Table};
+use crate::schema::columns::{Kind, Table};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, UInt32Array};
 use arrow::compute::{SortColumn, concat, interleave_record_batch, lexsort_to_indices};
 use arrow::datatypes::{Int64Type, TimestampMicrosecondType};

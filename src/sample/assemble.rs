@@ -2,12 +2,12 @@
 
 use super::config::Config;
 use super::rule::Rule;
-use crate::domain::batch::{LogContent, SpanHead, SpanReader, SpanRow, read_log_content, replace_llm};
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::merge::merge_contents;
 use crate::domain::span::Llm;
 use crate::domain::time::UnixNanos;
 use crate::domain::weight;
+use crate::schema::batch::{LogContent, SpanHead, SpanReader, SpanRow, read_log_content, replace_llm};
 use arrow::array::{RecordBatch, UInt64Array};
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap, HashSet};

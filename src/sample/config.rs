@@ -1,9 +1,9 @@
-//! Settings of sampling and of the queue.
+//! Settings of sampling.
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// Settings of sampling and of the queue.
+/// Settings of sampling.
 #[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
@@ -19,18 +19,6 @@ pub struct Config {
     pub max_open_bytes: usize,
     /// Most spans of one trace that are held.
     pub max_trace_spans: usize,
-    /// Most items in the queue; more are decided `throttled`.
-    pub queue_items: usize,
-    /// Most bytes of items in the queue; more are decided `throttled`.
-    pub queue_bytes: usize,
-    /// An item that waited longer is decided `expired`, seconds.
-    pub queue_max_age_s: u64,
-    /// How long a worker may hold an item, seconds; then another one may take it.
-    pub lease_s: u64,
-    /// Attempts before an item is given up (`failed`).
-    pub max_attempts: u32,
-    /// The wait before the second attempt, milliseconds; it doubles with each further one.
-    pub retry_ms: u64,
     /// The rules. A trace is judged by every rule that selects it.
     pub rules: Vec<RuleConfig>,
 }
@@ -74,12 +62,6 @@ impl Default for Config {
             max_age_ms: 300_000,
             max_open_bytes: 256 << 20,
             max_trace_spans: 10_000,
-            queue_items: 20_000,
-            queue_bytes: 256 << 20,
-            queue_max_age_s: 3_600,
-            lease_s: 120,
-            max_attempts: 4,
-            retry_ms: 1_000,
             rules: vec![RuleConfig {
                 name: "default".to_owned(),
                 filter: "operation IN ('llm', 'agent')".to_owned(),
@@ -119,12 +101,6 @@ impl Config {
         }
         if self.max_age_ms < self.idle_ms {
             faults.push("sample.max_age_ms is below sample.idle_ms: no trace could become idle".to_owned());
-        }
-        if self.max_attempts == 0 {
-            faults.push("sample.max_attempts is 0: nothing would be evaluated".to_owned());
-        }
-        if self.queue_items == 0 || self.queue_bytes == 0 {
-            faults.push("sample.queue_items and sample.queue_bytes must be above 0".to_owned());
         }
         faults
     }

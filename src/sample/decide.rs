@@ -2,14 +2,14 @@
 
 use super::assemble::{OpenSpan, OpenTrace};
 use super::input::View;
-use super::queue::Item;
 use super::rule::Rule;
 use super::upstream;
-use crate::domain::batch::SpanRow;
 use crate::domain::decision::{Decision, DecisionKind};
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::span::Dialect;
 use crate::domain::time::UnixNanos;
+use crate::queue::Item;
+use crate::schema::batch::SpanRow;
 use sha2::{Digest, Sha256};
 
 /// What one rule makes of a trace, or of one of its spans. It holds no text: a rule may select each of 10 000 spans, and

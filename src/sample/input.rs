@@ -5,12 +5,12 @@
 //! inside pages of context; documents of retrieval, else results of tools, else context that the prompt itself names.
 
 use super::assemble::OpenTrace;
-use crate::domain::batch::SpanRow;
 use crate::domain::document::Document;
 use crate::domain::id::SpanId;
 use crate::domain::message::Message;
 use crate::domain::span::{Operation, StatusCode};
 use crate::domain::trace::EvalInput;
+use crate::schema::batch::SpanRow;
 use regex::Regex;
 use std::collections::HashSet;
 use std::sync::LazyLock;

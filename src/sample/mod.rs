@@ -8,7 +8,6 @@
 //! | `assemble` | spans of a trace that is still open |
 //! | `input` | what an evaluator is given, from the spans of a trace |
 //! | `decide` | the draw, and the rows and items that follow from it |
-//! | `queue` | items that wait for their evaluators |
 //! | `run` | the loop: journal to open traces, ripe traces to decisions |
 //!
 //! Decisions and queue items become durable in one journal frame; scores and the completion of their item in another.
@@ -19,7 +18,6 @@ mod assemble;
 mod config;
 mod decide;
 mod input;
-mod queue;
 mod rule;
 mod run;
 mod upstream;
@@ -29,6 +27,5 @@ mod tests;
 
 pub use config::{Config, RuleConfig, Target};
 pub use decide::item_id;
-pub use queue::{Item, Lease, Outcome, Queue, QueueError, QueueEvent, QueueStats};
 pub use rule::{Rule, RuleError, compile};
-pub use run::{CURSOR, Progress, Sampler, append_durably};
+pub use run::{CURSOR, Progress, Sampler};

@@ -1,7 +1,7 @@
 //! A rule, compiled: its filter runs on batches of spans.
 
 use super::config::{RuleConfig, Target};
-use crate::domain::columns::Table;
+use crate::schema::columns::Table;
 use arrow::array::{AsArray, BooleanArray, RecordBatch};
 use arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, DataFusionError};

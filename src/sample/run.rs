@@ -4,15 +4,15 @@ use super::assemble::Open;
 use super::config::Config;
 use super::decide::decide;
 use super::input::View;
-use super::queue::{Item, Queue, QueueEvent, size};
 use super::rule::Rule;
-use crate::domain::batch::decisions_to_batch;
-use crate::domain::columns::Table;
 use crate::domain::decision::{Decision, DecisionKind};
-use crate::domain::frame::{self, FrameError, FrameKind, Part};
 use crate::domain::id::TraceId;
 use crate::domain::time::{Clock, SECOND, UnixNanos};
 use crate::journal::{Frame, Journal, JournalError, Reader};
+use crate::queue::{Item, Queue, QueueEvent, size};
+use crate::schema::batch::decisions_to_batch;
+use crate::schema::columns::Table;
+use crate::schema::frame::{self, FrameError, FrameKind, Part};
 use arrow::array::{AsArray, RecordBatch};
 use arrow::error::ArrowError;
 use bytes::Bytes;
@@ -243,7 +243,7 @@ impl Sampler {
             outgoing.items.into_iter().map(|item| QueueEvent::Queued(Box::new(item))).collect();
         let decisions = outgoing.decisions;
         let written = match encoded(&decisions, &events) {
-            Ok((kind, payload)) => append_durably(&self.journal, kind, payload).await,
+            Ok((kind, payload)) => self.journal.append_durably(kind.0, payload).await.map(drop),
             Err(error) => {
                 tracing::error!(%error, "decisions could not be written");
                 return Ok(());
@@ -258,7 +258,7 @@ impl Sampler {
                 tracing::error!(reason, "items cannot be queued");
                 let failed: Vec<Decision> = decisions.into_iter().map(|d| given_up(d, &reason)).collect();
                 match encoded(&failed, &[]) {
-                    Ok((kind, payload)) => append_durably(&self.journal, kind, payload).await,
+                    Ok((kind, payload)) => self.journal.append_durably(kind.0, payload).await.map(drop),
                     Err(_) => Ok(()),
                 }
             }
@@ -279,20 +279,6 @@ impl Sampler {
             Err(error) => return Err(error),
         }
         Ok(())
-    }
-}
-
-/// Appends, and comes back for as long as the journal says "later": what a loop owes does not get lost in a full disk.
-pub async fn append_durably(journal: &Journal, kind: FrameKind, payload: Bytes) -> Result<(), JournalError> {
-    loop {
-        match journal.append_owed(kind.0, payload.clone()).await {
-            Ok(_) => return Ok(()),
-            Err(error) if error.is_retryable() => {
-                tracing::warn!(%error, "the journal is full; waiting");
-                tokio::time::sleep(Duration::from_millis(500)).await;
-            }
-            Err(error) => return Err(error),
-        }
     }
 }
 
@@ -321,7 +307,7 @@ fn fitting(
 }
 
 fn throttled(decision: Decision) -> Decision {
-    let reason = "the queue is full (sample.queue_items, sample.queue_bytes)".to_owned();
+    let reason = "the queue is full (queue.max_items, queue.max_bytes)".to_owned();
     Decision { decision: DecisionKind::Throttled, reason, ..decision }
 }
 
@@ -415,8 +401,9 @@ mod tests {
 
     #[test]
     fn a_full_queue_costs_no_item() {
-        let holding = |queue_items, queue_bytes| {
-            let queue = Queue::new(Config { queue_items, queue_bytes, ..Config::default() });
+        let holding = |max_items, max_bytes| {
+            let queue =
+                Queue::new(crate::queue::Config { max_items, max_bytes, ..crate::queue::Config::default() });
             queue.apply(1, QueueEvent::Queued(Box::new(item("a", 100))));
             queue
         };

@@ -4,14 +4,10 @@ use super::assemble::{Open, OpenTrace};
 use super::config::{Config, RuleConfig, Target};
 use super::decide::decide;
 use super::input::View;
-use super::queue::{Queue, size};
 use super::rule::{Rule, compile};
 use super::run::Sampler;
-use crate::domain::batch::{logs_to_batch, spans_to_batch};
-use crate::domain::columns::Table;
 use crate::domain::decision::DecisionKind;
 use crate::domain::document::Document;
-use crate::domain::frame::{self, FrameKind, Part};
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::log::LogRecord;
 use crate::domain::message::Message;
@@ -19,6 +15,10 @@ use crate::domain::span::{Dialect, Llm, Operation, Source, Span, SpanKind, Statu
 use crate::domain::time::{SECOND, SystemClock, UnixNanos};
 use crate::domain::value::{Attrs, Value};
 use crate::journal::Journal;
+use crate::queue::{Queue, size};
+use crate::schema::batch::{logs_to_batch, spans_to_batch};
+use crate::schema::columns::Table;
+use crate::schema::frame::{self, FrameKind, Part};
 use arrow::array::{AsArray, RecordBatch};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -227,8 +227,9 @@ async fn items_of_one_trace_end_where_the_queue_is_full() {
     let (kind, payload) = frame::encode(&[Part::Rows(Table::Spans, batch)]).unwrap();
     journal.append(kind.0, payload).await.unwrap();
     // Two items fit.
-    let config = Config { idle_ms: 0, queue_bytes: 250_000, ..Config::default() };
-    let queue = Arc::new(Queue::new(config.clone()));
+    let config = Config { idle_ms: 0, ..Config::default() };
+    let limits = crate::queue::Config { max_bytes: 250_000, ..crate::queue::Config::default() };
+    let queue = Arc::new(Queue::new(limits));
     let rules = Arc::new(rules("operation = 'llm'", Target::Span, 1.0));
     let (clock, known) = (Arc::new(SystemClock), std::iter::empty());
     let sampler = Sampler::new(journal.clone(), rules, queue.clone(), clock, config, known).unwrap();

@@ -1,36 +1,11 @@
-//! Evaluation: what is asked of an answer, and the loop that asks it.
+//! The loop of evaluation: a queue item to durable scores.
 //!
 //! | file | what |
 //! |---|---|
-//! | `config` | which evaluators run, with which thresholds |
-//! | `evaluator` | the trait that every evaluator implements |
-//! | `text` | sentences and words |
-//! | `language` | which language a text is in |
-//! | `model` | inference with the weights that the binary carries |
-//! | `evidence` | what in a context speaks for a sentence |
-//! | `local` | one file an evaluator that runs in the process |
-//! | `registry` | evaluators by id |
-//! | `offline` | JSON lines in, JSON lines out |
 //! | `rows` | scores as rows, with their identity |
-//! | `run` | the loop: a queue item to durable scores |
+//! | `run` | the loop |
 
-pub mod text;
-
-mod config;
-mod evaluator;
-mod evidence;
-mod language;
-mod local;
-mod model;
-mod offline;
-mod registry;
 mod rows;
 mod run;
 
-pub use config::Config;
-pub use evaluator::{Evaluator, Metric};
-pub use language::{Guess, identify};
-pub use model::{ModelError, Models};
-pub use offline::{OfflineInput, OfflineRow, read_line, score_line};
-pub use registry::{IDS, Registry, RegistryError};
 pub use run::Scorer;

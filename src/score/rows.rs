@@ -4,7 +4,7 @@ use crate::domain::decision::{Decision, DecisionKind};
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::score::{Score, ScoreRow, ScoreSource};
 use crate::domain::time::UnixNanos;
-use crate::sample::{Item, Lease};
+use crate::queue::{Item, Lease};
 use sha2::{Digest, Sha256};
 
 /// What one evaluator said about an item.

@@ -4,18 +4,17 @@
 //! or none, so every item is scored exactly once (P6). A worker has one evaluation at a time, also when that takes longer
 //! than it may: a thread cannot be stopped, so the worker waits for it.
 
-use super::evaluator::Evaluator;
-use super::registry::Registry;
 use super::rows::{Judged, decision_row, score_rows};
-use crate::domain::batch::{decisions_to_batch, scores_to_batch};
-use crate::domain::columns::Table;
 use crate::domain::decision::DecisionKind;
-use crate::domain::frame::{self, FrameError, Part};
 use crate::domain::score::{Score, ScoreRow};
 use crate::domain::time::Clock;
 use crate::domain::trace::EvalInput;
+use crate::eval::{Evaluator, Registry};
 use crate::journal::{Journal, JournalError};
-use crate::sample::{Lease, Outcome, Queue, QueueEvent, append_durably};
+use crate::queue::{Lease, Outcome, Queue, QueueEvent};
+use crate::schema::batch::{decisions_to_batch, scores_to_batch};
+use crate::schema::columns::Table;
+use crate::schema::frame::{self, FrameError, Part};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -58,7 +57,7 @@ impl Scorer {
 
     async fn handle(&self, lease: Lease, stop: &CancellationToken) -> Result<(), JournalError> {
         if self.queue.is_expired(&lease.item, self.clock.now()) {
-            let reason = "waited longer than sample.queue_max_age_s";
+            let reason = "waited longer than queue.max_age_s";
             return self.finish(&lease, Vec::new(), Outcome::Expired, reason).await;
         }
         let evaluators = match self.registry.select(&lease.item.evaluators) {
@@ -129,7 +128,7 @@ impl Scorer {
         };
         tracing::warn!(item = lease.item.id, attempt = lease.attempt, reason, "evaluation failed");
         if let Some((kind, payload)) = encoded(lease, Vec::new(), None, &retry) {
-            append_durably(&self.journal, kind, payload).await?;
+            self.journal.append_durably(kind.0, payload).await?;
         }
         self.queue.apply(0, retry);
         Ok(())
@@ -190,7 +189,7 @@ impl Scorer {
         let decision = decision_row(&lease.item, kind, reason, self.clock.now());
         let done = QueueEvent::Done { id: lease.item.id.clone(), outcome };
         if let Some((kind, payload)) = encoded(lease, rows, decision, &done) {
-            append_durably(&self.journal, kind, payload).await?;
+            self.journal.append_durably(kind.0, payload).await?;
         }
         let waited = self.clock.now().0.saturating_sub(lease.item.queued_at);
         metrics::histogram!("groundline_queue_wait_seconds").record(waited as f64 / 1e9);

@@ -4,8 +4,8 @@ use super::*;
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::score::Better;
 use crate::domain::time::SystemClock;
-use crate::sample::{Config, Item};
-use crate::score::evaluator::Metric;
+use crate::eval::Metric;
+use crate::queue::{Config, Item};
 use arrow::array::AsArray;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

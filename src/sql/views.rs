@@ -1,6 +1,6 @@
 //! Views: queries that everybody would write, written once.
 
-use crate::domain::columns::Table;
+use crate::schema::columns::Table;
 use datafusion::datasource::ViewTable;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::prelude::SessionContext;

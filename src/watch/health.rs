@@ -3,7 +3,7 @@
 use crate::domain::time::Clock;
 use crate::journal::Journal;
 use crate::lake::Lake;
-use crate::sample::Queue;
+use crate::queue::Queue;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -4,7 +4,7 @@
 use groundline::domain::document::Document;
 use groundline::domain::score::ScoreStatus;
 use groundline::domain::trace::EvalInput;
-use groundline::score::{Config, Registry};
+use groundline::eval::{Config, Registry};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 

@@ -22,7 +22,7 @@ fn the_evaluators_of_the_readme_exist() {
     let text = include_str!("../../README.md");
     let table = text.split("## Evaluators").nth(1).unwrap().split("\n## ").next().unwrap();
     let ids: Vec<&str> = table.lines().filter_map(|l| l.strip_prefix("| `")?.split('`').next()).collect();
-    assert_eq!(ids, groundline::score::IDS);
+    assert_eq!(ids, groundline::eval::IDS);
 }
 
 /// The README's list of OTLP cases is made of the names of their tests.

@@ -2,8 +2,8 @@
 //! `UPDATE_GOLDEN=1` writes them anew.
 
 use groundline::config::Config;
-use groundline::domain::columns::Table;
 use groundline::lake::TableSnapshot;
+use groundline::schema::columns::Table;
 use groundline::sql::Sql;
 use object_store::memory::InMemory;
 use serde_json::{Value as Json, json};

@@ -2,7 +2,7 @@
 
 use super::measure::{Measured, cpu_seconds};
 use super::rows::{Dataset, Row};
-use crate::score::identify;
+use crate::eval::identify;
 use crate::stats::ranking::{FIGURES, Judged, Quality, Ranking};
 
 /// ISO 639-1 and 639-3 codes of one language; Chinese and Persian by the name under which they are identified.

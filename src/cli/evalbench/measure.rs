@@ -4,7 +4,7 @@ use super::super::parallel;
 use super::rows::{Dataset, Row};
 use super::tasks::Target;
 use crate::domain::score::{Better, Score, ScoreStatus};
-use crate::score::{Evaluator, Registry};
+use crate::eval::{Evaluator, Registry};
 use crate::stats::ranking::{FIGURES, Judged, Quality, Ranking};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::HashMap;

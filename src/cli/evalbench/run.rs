@@ -4,8 +4,8 @@ use super::measure::{self, Limits, Measured};
 use super::rows::{Dataset, datasets, read};
 use super::{language, report, spans, tasks};
 use crate::config::Config;
-use crate::scan::Policy;
-use crate::score::Registry;
+use crate::detect::Policy;
+use crate::eval::Registry;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -50,7 +50,7 @@ pub fn run(args: EvalbenchArgs) -> ExitCode {
         Ok(prepared) => prepared,
         Err(error) => return fail(2, &error),
     };
-    let policy = Arc::new(Policy::new(&config.scan));
+    let policy = Arc::new(Policy::new(&config.detect));
     let registry = match Registry::with_policy(&config.score, &policy) {
         Ok(registry) => registry,
         Err(error) => return fail(1, &error.to_string()),

@@ -2,7 +2,7 @@
 
 use super::measure::{Limits, Measured, cpu_seconds};
 use super::rows::{Dataset, Row};
-use crate::scan::{REPORTED, pii};
+use crate::detect::{REPORTED, pii};
 use crate::stats::ranking::{FIGURES, Quality, draws};
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -99,7 +99,7 @@ fn count(row: &Row, kinds: &HashMap<String, Vec<String>>, least: &HashMap<String
         .flatten()
         .filter_map(|span| Some((byte(span.start), byte(span.end), kinds.get(span.kind.as_str())?)))
         .collect();
-    let is_match = |f: &crate::scan::Finding, mark: &(usize, usize, &Vec<String>)| {
+    let is_match = |f: &crate::detect::Finding, mark: &(usize, usize, &Vec<String>)| {
         f.start < mark.1 && mark.0 < f.end && mark.2.iter().any(|kind| kind == f.kind)
     };
     counts.marked += marks.len() as f64;

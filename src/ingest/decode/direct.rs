@@ -11,12 +11,12 @@ use super::trace;
 use super::traces::Traces;
 use super::weigh::{self, Kind, MAX_DECODED, Room};
 use super::wire::{Fields, Unusual, Wire};
-use crate::domain::batch::{RawSpan, SourceText};
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::span::{Llm, Span};
 use crate::domain::time::UnixNanos;
 use crate::domain::value::{write_bytes, write_double, write_json_string, write_key};
 use crate::ingest::dialect;
+use crate::schema::batch::{RawSpan, SourceText};
 use opentelemetry_proto::tonic::common::v1::InstrumentationScope;
 use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1 as proto;
@@ -313,7 +313,7 @@ fn map(list: Wire<'_>, out: &mut String, depth: usize) -> Result<(), Unusual> {
     Ok(())
 }
 
-/// Writes an event as [`crate::domain::batch`] does; gives its name.
+/// Writes an event as [`crate::schema::batch`] does; gives its name.
 fn write_event<'a>(bytes: &'a [u8], out: &mut String) -> Result<&'a str, Unusual> {
     let (mut nanos, mut name, mut dropped) = (0, "", 0);
     for field in Fields(bytes) {
@@ -331,7 +331,7 @@ fn write_event<'a>(bytes: &'a [u8], out: &mut String) -> Result<&'a str, Unusual
     Ok(name)
 }
 
-/// Writes a link as [`crate::domain::batch`] does.
+/// Writes a link as [`crate::schema::batch`] does.
 fn write_link(bytes: &[u8], out: &mut String) -> Result<(), Unusual> {
     let (mut ids, mut state, mut dropped, mut flags) = ([&[][..]; 2], "", 0, 0);
     for field in Fields(bytes) {

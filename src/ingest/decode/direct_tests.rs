@@ -2,8 +2,8 @@
 
 use super::super::outcome::from_protobuf;
 use super::*;
-use crate::domain::batch::spans_to_batch;
 use crate::ingest::decode::Chunk;
+use crate::schema::batch::spans_to_batch;
 use arrow::array::RecordBatch;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;

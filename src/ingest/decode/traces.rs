@@ -5,10 +5,10 @@ use super::json;
 use super::outcome::{DecodeError, Decoded, from_protobuf_within};
 use super::trace;
 use super::weigh::{MAX_DECODED, Room};
-use crate::domain::batch::{RawSpan, SourceText, SpanRows, with_raw};
 use crate::domain::span::{Llm, Span};
 use crate::ingest::dialect;
 use crate::ingest::redact::Redactor;
+use crate::schema::batch::{RawSpan, SourceText, SpanRows, with_raw};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 
 /// Rows of about this many bytes become one frame. A row that is larger has a frame of its own.

@@ -2,12 +2,12 @@
 
 use super::disk::{Disk, Faults};
 use super::*;
-use crate::domain::columns::Table;
 use crate::domain::time::SystemClock;
 use crate::ingest::decode::Traces;
 use crate::ingest::{self, Door, Refusal};
 use crate::journal::files::{Files, LogFile, SystemFiles};
 use crate::lake::{self, FlushHandle, Lake, LakeError};
+use crate::schema::columns::Table;
 use arrow::array::AsArray;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};

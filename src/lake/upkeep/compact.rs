@@ -8,7 +8,7 @@
 
 use super::super::config::Config;
 use super::super::manifest::LogFile;
-use crate::domain::columns::Table;
+use crate::schema::columns::Table;
 use std::collections::BTreeMap;
 
 /// How many tiers of sizes there are below the half of the target.

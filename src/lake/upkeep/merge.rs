@@ -8,7 +8,7 @@
 use super::super::config::Config;
 use super::super::lake::LakeError;
 use super::super::writer::{Effort, FileWriter, Written, sort_keys};
-use crate::domain::columns::Table;
+use crate::schema::columns::Table;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, new_null_array};
 use arrow::compute::{cast, filter_record_batch, interleave_record_batch};
 use arrow::row::{OwnedRow, RowConverter, Rows, SortField};

@@ -5,7 +5,7 @@
 //! all their rows do; a file is written again without a tenant only when all rows of that tenant in it have expired.
 
 use super::super::config::{Retention, RetentionRule, has_tenant};
-use crate::domain::columns::Table;
+use crate::schema::columns::Table;
 use object_store::path::Path;
 use std::collections::{BTreeMap, BTreeSet};
 

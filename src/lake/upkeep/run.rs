@@ -13,7 +13,7 @@ use super::quiet;
 use super::retention::{self, Held, Verdict};
 use super::tenants::Tenants;
 use super::vacuum::{self, Log, Object};
-use crate::domain::columns::Table;
+use crate::schema::columns::Table;
 use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};

@@ -4,7 +4,7 @@ use super::super::config::has_tenant;
 use super::super::lake::LakeError;
 use super::super::read::read_columns;
 use super::super::snapshot::DataFile;
-use crate::domain::columns::Table;
+use crate::schema::columns::Table;
 use arrow::array::AsArray;
 use object_store::ObjectStore;
 use object_store::path::Path;

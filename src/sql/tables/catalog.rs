@@ -1,7 +1,7 @@
 //! `table_columns`: the documentation of every column, as a table.
 
 use super::shown::shown;
-use crate::domain::columns::Table;
+use crate::schema::columns::Table;
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::datasource::MemTable;

@@ -1,6 +1,6 @@
 //! How stored columns are shown: their order, and the nanosecond times of spans.
 
-use crate::domain::columns::{Column, Table};
+use crate::schema::columns::{Column, Table};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::Operator;

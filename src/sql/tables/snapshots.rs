@@ -1,8 +1,8 @@
 //! What one query reads: each table's snapshot, taken once, and whose rows of it.
 
-use crate::domain::columns::Table;
 use crate::lake::TableSnapshot;
 use crate::net::Scope;
+use crate::schema::columns::Table;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Object stores under a URL that no query can name.
 
-use crate::domain::columns::Table;
+use crate::schema::columns::Table;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::object_store::{ObjectStoreRegistry, ObjectStoreUrl};
 use object_store::ObjectStore;

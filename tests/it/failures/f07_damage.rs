@@ -3,9 +3,9 @@
 use super::server::{Server, Settings};
 use super::small;
 use crate::support::{request, span, text};
-use groundline::domain::columns::Table;
-use groundline::domain::frame::{self, FrameKind, Part};
 use groundline::journal::{Config, Journal, JournalError};
+use groundline::schema::columns::Table;
+use groundline::schema::frame::{self, FrameKind, Part};
 use prost::Message;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

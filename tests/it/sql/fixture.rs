@@ -1,8 +1,8 @@
 //! A small lake in memory: rows from `tests/slt/<table>.ndjson`, some in Parquet files, some hot.
 
 use arrow::array::RecordBatch;
-use groundline::domain::columns::{Kind, Table};
 use groundline::lake::{DataFile, TableSnapshot};
+use groundline::schema::columns::{Kind, Table};
 use groundline::sql::{Config, Snapshots, Sql};
 use object_store::memory::InMemory;
 use object_store::path::Path;

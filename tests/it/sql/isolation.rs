@@ -3,8 +3,8 @@
 use super::fixture;
 use arrow::util::pretty::pretty_format_batches;
 use futures::TryStreamExt;
-use groundline::domain::columns::Table;
 use groundline::net::Scope;
+use groundline::schema::columns::Table;
 use groundline::sql::{Sql, SqlError, Work};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;

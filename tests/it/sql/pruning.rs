@@ -2,7 +2,7 @@
 
 use super::fixture;
 use arrow::array::AsArray;
-use groundline::domain::columns::Table;
+use groundline::schema::columns::Table;
 use groundline::sql::{Config, Sql};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The stored form: see `src/score/language/table.rs`, which reads it.
+//! The stored form: see `src/eval/language/table.rs`, which reads it.
 
 use crate::counts::{Group, ORDER, symbols};
 use crate::languages::{LANGUAGES, SCRIPTS, Script};

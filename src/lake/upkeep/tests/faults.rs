@@ -1,10 +1,10 @@
 //! A store that fails at each step in turn, before it has done what it was asked or after.
 
 use super::{HOUR, World, config, ids, once, span};
-use crate::domain::columns::Table;
 use crate::domain::time::SECOND;
 use crate::lake::config::RetentionRule;
 use crate::lake::{Config, Lake, Retention};
+use crate::schema::columns::Table;
 use async_trait::async_trait;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};

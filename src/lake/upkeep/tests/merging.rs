@@ -2,9 +2,9 @@
 
 use super::super::merge::{Merge, merge};
 use super::{batch, config, span};
-use crate::domain::columns::Table;
 use crate::domain::time::SECOND;
 use crate::lake::{Config, LakeError};
+use crate::schema::columns::Table;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::concat_batches;
 use arrow::datatypes::Int64Type;

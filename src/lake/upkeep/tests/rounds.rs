@@ -2,10 +2,10 @@
 
 use super::super::super::manifest::Manifest;
 use super::{HOUR, World, config, ids, once, span};
-use crate::domain::columns::Table;
 use crate::domain::time::{Clock, SECOND};
 use crate::lake::config::RetentionRule;
 use crate::lake::{Config, Lake, Retention};
+use crate::schema::columns::Table;
 use futures::TryStreamExt;
 use object_store::ObjectStore;
 use object_store::memory::InMemory;

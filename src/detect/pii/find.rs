@@ -1,0 +1,240 @@
+//! Runs the rules over a text: shape, check, context words.
+
+use super::fold::Folded;
+use super::rule::Rule;
+use super::window::{Window, windows};
+use super::words::{Hit, Lexicon, WordSet, distance, has_any};
+use super::{address, contact, documents, finance, national, national_more, national_world, phone};
+use crate::detect::finding::{Finding, REPORTED, is_word_char, without_overlap};
+use crate::detect::text::is_escape;
+use regex::{Regex, RegexSet};
+use std::sync::LazyLock;
+
+/// Candidates that are less sure than this are nothing.
+const KEPT: f64 = 0.15;
+/// A word that speaks against the kind must be nearer than this.
+const DENIED_WITHIN: usize = 28;
+/// What a word that speaks against the kind leaves of the confidence.
+const DENIAL: f64 = 0.4;
+/// No rule is satisfied with fewer digits.
+const LEAST_DIGITS: usize = 2;
+
+struct Compiled {
+    rule: &'static Rule,
+    shape: Regex,
+    words: WordSet,
+    denied_by: WordSet,
+}
+
+struct Engine {
+    rules: Vec<Compiled>,
+    /// All shapes in one automaton: one walk over a window tells which rules have a candidate there.
+    shapes: RegexSet,
+    lexicon: Lexicon,
+}
+
+/// Memory of an automaton that is built while it runs, bytes.
+const DFA_BYTES: usize = 16 << 20;
+
+static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
+    let tables = [
+        contact::RULES,
+        phone::RULES,
+        finance::RULES,
+        national::RULES,
+        national_more::RULES,
+        national_world::RULES,
+        documents::RULES,
+    ];
+    let all: Vec<&'static Rule> = tables.into_iter().flatten().collect();
+    let words = all.iter().flat_map(|rule| rule.words.iter().chain(rule.denied_by));
+    let lexicon = Lexicon::new(words.copied());
+    let shapes = regex::RegexSetBuilder::new(all.iter().map(|rule| rule.shape))
+        .dfa_size_limit(DFA_BYTES)
+        .build()
+        .expect("the shapes are constants that the tests compile");
+    let rules = all.into_iter().map(|rule| Compiled {
+        rule,
+        shape: Regex::new(rule.shape).expect("the shapes are constants that the tests compile"),
+        words: lexicon.set(rule.words),
+        denied_by: lexicon.set(rule.denied_by),
+    });
+    Engine { rules: rules.collect(), shapes, lexicon }
+});
+
+/// The personal values in `text`, in order, without overlap. Those with a confidence below 0.5 are guesses.
+///
+/// Digits of other scripts and separators that only look like ours are read as ours.
+pub fn find(text: &str) -> Vec<Finding> {
+    let mut found = Vec::new();
+    match Folded::of(text) {
+        None => search(text, &mut found),
+        Some(folded) => {
+            search(folded.text(), &mut found);
+            for finding in &mut found {
+                (finding.start, finding.end) = folded.place(finding.start, finding.end);
+            }
+        }
+    }
+    without_overlap(found)
+}
+
+/// Every kind that there is.
+pub fn kinds() -> Vec<&'static str> {
+    ENGINE.rules.iter().map(|compiled| compiled.rule.kind).chain(address::KINDS).collect()
+}
+
+fn search(text: &str, found: &mut Vec<Finding>) {
+    address::find(text, found);
+    let windows = windows(text, LEAST_DIGITS);
+    if windows.is_empty() {
+        return;
+    }
+    let engine = &*ENGINE;
+    for window in windows {
+        engine.window(text, window, found);
+    }
+}
+
+impl Engine {
+    fn window(&self, text: &str, window: Window, found: &mut Vec<Finding>) {
+        let part = &text[window.start..window.end];
+        let candidates = self.shapes.matches(part);
+        if !candidates.matched_any() {
+            return;
+        }
+        let hits = self.lexicon.hits(text, window.start, window.end);
+        for at in candidates.iter() {
+            let compiled = &self.rules[at];
+            let is_possible = window.digits >= compiled.rule.min_digits
+                && (!compiled.rule.needs_word || has_any(&hits, &compiled.words));
+            if is_possible {
+                compiled.search(text, window, &hits, found);
+            }
+        }
+    }
+}
+
+impl Compiled {
+    fn search(&self, text: &str, window: Window, hits: &[Hit], found: &mut Vec<Finding>) {
+        let part = &text[..window.end];
+        let mut at = window.start;
+        // Where the last value ended that words spoke for: they speak for the rest of a list too.
+        let mut listed = None;
+        while let Some(candidate) = self.shape.find_at(part, at) {
+            let start = candidate.start();
+            let is_apart = is_apart_before(text, start);
+            let checked = if is_apart { (self.rule.check)(candidate.as_str()) } else { None };
+            let judged = checked.and_then(|(length, alone)| {
+                let is_listed = listed.is_some_and(|end| is_list_gap(&text[end..start]));
+                let alone = if is_listed { self.rule.with_word.max(alone) } else { alone };
+                self.judge(text, hits, start, start + length, alone)
+            });
+            listed = judged.as_ref().filter(|f| f.confidence >= REPORTED).map(|f| f.end).or(listed);
+            // A refused candidate may hide another that begins inside it.
+            at = judged.as_ref().map_or(start + 1, |f: &Finding| f.end);
+            found.extend(judged);
+        }
+    }
+
+    fn judge(&self, text: &str, hits: &[Hit], start: usize, end: usize, alone: f64) -> Option<Finding> {
+        let kind = self.rule.kind;
+        if !is_apart_behind(text, end) || (kind == "phone" && is_among_digits(text, start, end)) {
+            return None;
+        }
+        let backed = distance(hits, &self.words, start, end);
+        let denied = distance(hits, &self.denied_by, start, end).filter(|denied| *denied < DENIED_WITHIN);
+        let confidence = match (backed, denied) {
+            (Some(by), Some(against)) if against < by => alone * DENIAL,
+            (Some(_), _) => alone.max(self.rule.with_word),
+            (None, Some(_)) => alone * DENIAL,
+            (None, None) => alone,
+        };
+        (confidence >= KEPT).then_some(Finding { kind, start, end, confidence })
+    }
+}
+
+/// Whether only what parts the items of a list stands between two values.
+fn is_list_gap(gap: &str) -> bool {
+    let gap = gap.trim_matches([' ', ',', ';', '|', '/', '\n', '\t', '-', '•', '*']);
+    ["", "and", "or", "und", "oder", "et", "ou", "y", "e", "i", "oraz", "lub"].contains(&gap)
+}
+
+/// Whether nothing before the place makes what follows the tail of a longer token.
+pub fn is_apart_before(text: &str, start: usize) -> bool {
+    let mut before = text[..start].chars().rev();
+    match before.next() {
+        None => true,
+        Some(c) if is_word_char(c) => is_escape(text, start),
+        Some('.' | '-' | '/' | ',' | '=' | '+') => {
+            // `1.5`, `A-12`, `/12/`: part of a number, an identifier, a path. A sign after white space is none.
+            !before.next().is_some_and(|c| c.is_ascii_digit())
+        }
+        Some(_) => true,
+    }
+}
+
+pub fn is_apart_behind(text: &str, end: usize) -> bool {
+    let mut behind = text[end..].chars();
+    match behind.next() {
+        None => true,
+        Some(c) if is_word_char(c) => false,
+        Some('.' | '-' | '/' | ',' | '@') => !behind.next().is_some_and(|c| c.is_ascii_digit()),
+        Some(_) => true,
+    }
+}
+
+/// Whether another group of digits stands one space away: then the groups are of a longer number.
+fn is_among_digits(text: &str, start: usize, end: usize) -> bool {
+    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    let before = text[..start].strip_suffix([' ', '-']);
+    let behind = text[end..].strip_prefix([' ', '-']);
+    before.is_some_and(|t| is_digit(t.chars().next_back()))
+        || behind.is_some_and(|t| is_digit(t.chars().next()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shape_compiles_and_kinds_are_snake_case() {
+        for rule in ENGINE.rules.iter().map(|c| c.rule) {
+            assert!(rule.kind.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{}", rule.kind);
+            assert!(rule.words.iter().all(|w| *w == w.to_lowercase()), "{}", rule.kind);
+        }
+    }
+
+    #[test]
+    fn a_value_inside_a_longer_token_is_none() {
+        assert!(find("id 94111111111111111112").is_empty());
+        assert!(find("x4111111111111111").is_empty());
+        assert_eq!(find("12 4111 1111 1111 1111")[0].start, 3);
+    }
+
+    #[test]
+    fn words_speak_for_a_whole_list() {
+        let text = "Passports of the group: C01X00T47, C01X00T48; C01X00T49 and C01X00T50. Part C01X00T51";
+        let found: Vec<Finding> = find(text).into_iter().filter(|f| f.confidence >= 0.5).collect();
+        assert_eq!(found.len(), 4, "{found:?}");
+    }
+
+    #[test]
+    fn plain_text_has_none() {
+        let text = "In 2024 sales grew by 12.5 % to 1,234,567 units (order 2024-0012345, version 10.2.3.4).\n\
+            See commit 9fceb02d0ae598e95dc970b74767f19372d61af8 from 2024-05-17T12:30:45Z, ISBN 978-3-16-148410-0.\n\
+            trace 4bf92f3577b34da6a3ce929d0e0e4736, 6ba7b810-9dad-11d1-80b4-00c04fd430c8";
+        let found: Vec<Finding> = find(text).into_iter().filter(|f| f.confidence >= 0.5).collect();
+        assert_eq!(found, Vec::new());
+    }
+
+    #[test]
+    fn cost_is_linear_on_hostile_text() {
+        for piece in ["1", "1 ", "a@", "1-", "0:", "a.", "4111 ", "+1", "(", "A1"] {
+            let text = piece.repeat(50_000 / piece.len());
+            let begin = std::time::Instant::now();
+            let _ = find(&text);
+            assert!(begin.elapsed().as_secs_f64() < 8.0, "{piece:?} took {:?}", begin.elapsed());
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Evaluators by id.
+
+use super::config::Config;
+use super::evaluator::Evaluator;
+use super::local;
+use super::model::{ModelError, Models};
+use crate::detect::Policy;
+use crate::domain::score::{Better, Score, ScoreStatus};
+use crate::domain::trace::EvalInput;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// Every evaluator's id, in the order of the README's table.
+pub const IDS: &[&str] = &[
+    "hallucination",
+    "groundedness",
+    "answer_relevance",
+    "answer_relevancy_similarity",
+    "context_relevance",
+    "context_relevancy_soft",
+    "toxicity",
+    "fairness_bias",
+    "pii_leakage",
+    "sensitive_data_leakage",
+    "prompt_leakage",
+    "cross_tenant_leakage",
+    "language_mismatch",
+    "looping",
+    "perplexity",
+    "tokens_presence",
+    "summarization",
+    "answer_semantic_similarity",
+    "bleu",
+    "rouge",
+    "classification",
+    "document_recall",
+];
+
+/// An id that names no evaluator.
+#[derive(Debug, thiserror::Error)]
+#[error("no evaluator {id:?}; there are {known}")]
+pub struct RegistryError {
+    id: String,
+    known: String,
+}
+
+/// The evaluators that run.
+pub struct Registry {
+    evaluators: BTreeMap<String, Arc<dyn Evaluator>>,
+    thresholds: BTreeMap<String, f64>,
+}
+
+impl Registry {
+    /// Builds every evaluator that `config` does not disable, and opens the user's model if there is one. The embedded
+    /// models are opened when an evaluator first needs them.
+    ///
+    /// # Errors
+    /// When stored constants are damaged, or a file of the configuration is not there or cannot be used.
+    pub fn new(config: &Config) -> Result<Self, ModelError> {
+        Self::with_policy(config, &Arc::default())
+    }
+
+    /// As [`Registry::new`]; values that `policy` lets through are no leaks.
+    pub fn with_policy(config: &Config, policy: &Arc<Policy>) -> Result<Self, ModelError> {
+        let models = Models::embedded(config.worker_count())?;
+        let mut all: Vec<Arc<dyn Evaluator>> = vec![
+            Arc::new(local::Groundedness::new(models.clone())),
+            Arc::new(local::AnswerRelevancySimilarity::new(models.clone())),
+            Arc::new(local::ContextRelevancySoft::new(models.clone())),
+            Arc::new(local::toxicity(models.clone())?),
+            Arc::new(local::fairness_bias(models.clone())?),
+            Arc::new(local::Hallucination::new(models.clone())?),
+            Arc::new(local::AnswerRelevance::new(models.clone())?),
+            Arc::new(local::ContextRelevance::new(models.clone())?),
+            Arc::new(local::Summarization::new(models.clone())?),
+            Arc::new(local::CrossTenantLeakage::new(models.clone())),
+            Arc::new(local::AnswerSemanticSimilarity::new(models.clone())),
+            Arc::new(local::bleu()),
+            Arc::new(local::rouge()),
+            Arc::new(local::Classification),
+            Arc::new(local::DocumentRecall),
+            Arc::new(local::pii_leakage(Arc::clone(policy))),
+            Arc::new(local::sensitive_data_leakage(Arc::clone(policy))),
+            Arc::new(local::PromptLeakage::new().with_canaries(config.canaries.clone())),
+            Arc::new(local::LanguageMismatch::new()),
+            Arc::new(local::Looping::new()),
+            Arc::new(local::TokensPresence::new()),
+        ];
+        let is_disabled = |id: &str| config.disabled.iter().any(|disabled| disabled == id);
+        // The user's files are opened only for an evaluator that runs.
+        if !is_disabled(local::Perplexity::ID) {
+            all.push(Arc::new(local::Perplexity::new(&models, &config.perplexity)?));
+        }
+        let evaluators =
+            all.into_iter().filter(|e| !is_disabled(e.id())).map(|e| (e.id().to_owned(), e)).collect();
+        Ok(Self { evaluators, thresholds: config.thresholds.clone() })
+    }
+
+    /// These evaluators alone.
+    #[cfg(test)]
+    pub(crate) fn of(evaluators: Vec<Arc<dyn Evaluator>>) -> Self {
+        let evaluators = evaluators.into_iter().map(|e| (e.id().to_owned(), e)).collect();
+        Self { evaluators, thresholds: BTreeMap::new() }
+    }
+
+    /// The ids of all that run.
+    pub fn ids(&self) -> Vec<String> {
+        self.evaluators.keys().cloned().collect()
+    }
+
+    /// The evaluators that `ids` name, each once; `*` stands for all that fit any traffic.
+    pub fn select(&self, ids: &[String]) -> Result<Vec<Arc<dyn Evaluator>>, RegistryError> {
+        let mut chosen: BTreeMap<&str, Arc<dyn Evaluator>> = BTreeMap::new();
+        for id in ids {
+            if id == "*" {
+                let fits = self.evaluators.iter().filter(|(_, e)| !e.is_by_name_only());
+                chosen.extend(fits.map(|(id, e)| (id.as_str(), e.clone())));
+                continue;
+            }
+            let (id, evaluator) = self
+                .evaluators
+                .get_key_value(id.as_str())
+                .ok_or_else(|| RegistryError { id: id.clone(), known: self.ids().join(", ") })?;
+            chosen.insert(id, evaluator.clone());
+        }
+        Ok(chosen.into_values().collect())
+    }
+
+    /// Runs one evaluator. A panic inside it is a failed score for each metric, not a lost worker.
+    pub fn evaluate(&self, evaluator: &dyn Evaluator, input: &EvalInput) -> Vec<Score> {
+        let result = catch_unwind(AssertUnwindSafe(|| evaluator.evaluate(input)));
+        let mut scores =
+            result.unwrap_or_else(|_| evaluator.fail("the evaluator panicked; see the server's log"));
+        for score in &mut scores {
+            self.apply_threshold(evaluator, score);
+        }
+        scores
+    }
+
+    /// A configured threshold replaces the evaluator's own, and the verdict follows it.
+    fn apply_threshold(&self, evaluator: &dyn Evaluator, score: &mut Score) {
+        let Some(threshold) = self.thresholds.get(&score.metric).copied() else { return };
+        let metric = evaluator.metrics().iter().find(|m| m.name == score.metric);
+        let (Some(metric), Some(value)) = (metric, score.value) else { return };
+        if score.status != ScoreStatus::Ok || score.threshold.is_none() {
+            return;
+        }
+        score.threshold = Some(threshold);
+        score.passed = Some(match metric.better {
+            Better::Higher => value >= threshold,
+            Better::Lower => value < threshold,
+        });
+    }
+}

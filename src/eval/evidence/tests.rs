@@ -1,0 +1,73 @@
+//! Held against the program that learned the weights.
+
+use super::*;
+use crate::eval::model::Models;
+use serde::Deserialize;
+use std::collections::HashMap;
+
+#[derive(Deserialize)]
+struct Fixture {
+    cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    context_sentences: Vec<String>,
+    context_tokens: Vec<usize>,
+    answer_sentences: Vec<Sentence>,
+    probability: f64,
+}
+
+#[derive(Deserialize)]
+struct Sentence {
+    text: String,
+    window: Vec<usize>,
+    best_sentence: usize,
+    cosine: f64,
+    logits: Vec<f32>,
+    features: HashMap<String, f64>,
+}
+
+/// Cases with everything that the Python program computed of them (`training/entailment_fixture.py`).
+#[test]
+fn agrees_with_the_program_that_learned_the_weights() {
+    let fixture: Fixture =
+        serde_json::from_str(include_str!("../../../tests/fixtures/entailment.json")).unwrap();
+    assert!(fixture.cases.len() >= 20);
+    let models = Models::embedded(2).unwrap();
+    let combiner: Combiner = serde_json::from_str(models.combiner()).unwrap();
+    let combiner = combiner.checked(Features::knows).unwrap();
+    for case in &fixture.cases {
+        let sentences: Vec<&str> = case.context_sentences.iter().map(String::as_str).collect();
+        let lengths: Vec<usize> = sentences.iter().map(|text| models.encoder.token_count(text)).collect();
+        assert_eq!(lengths, case.context_tokens);
+        let context = Context::new(sentences.clone(), lengths, models.encoder.embed(&sentences).unwrap());
+        let found: Vec<Features> =
+            case.answer_sentences.iter().map(|sentence| compare(&models, &context, sentence)).collect();
+        let logits: Vec<f64> = found.iter().map(|f| combiner.logit(|name| f.value(name)).0).collect();
+        let probability = all_supported(&logits);
+        assert!((probability - case.probability).abs() < 0.01, "{probability} {}", case.probability);
+    }
+}
+
+fn compare(models: &Models, context: &Context<'_>, sentence: &Sentence) -> Features {
+    let vector = models.encoder.embed(&[&sentence.text]).unwrap().remove(0);
+    let window = context.window(&sentence.text, &vector).unwrap();
+    assert_eq!(window.best, sentence.best_sentence, "{}", sentence.text);
+    // Of the last sentences of the window a hundredth of similarity between runtimes may decide.
+    let alike = window.sentences.iter().filter(|at| sentence.window.contains(at)).count();
+    assert!(alike + 2 >= sentence.window.len(), "{:?} {:?}", window.sentences, sentence.window);
+    let window = Window { sentences: sentence.window.clone(), ..window };
+    assert!((window.cosine - sentence.cosine).abs() < 0.02, "{} {}", window.cosine, sentence.cosine);
+    let pair = (context.text(&window.sentences), sentence.text.clone());
+    let logits = models.entailment().unwrap().of_pairs(&[pair]).unwrap();
+    for (found, expected) in logits[0].iter().zip(&sentence.logits) {
+        assert!((found - expected).abs() < 0.1, "{}: {found}, expected {expected}", sentence.text);
+    }
+    let features = sentence_features(context, &sentence.text, &window, &sentence.logits);
+    for (name, value) in features::FEATURES.iter().zip(features.values) {
+        let expected = sentence.features[*name];
+        assert!((value - expected).abs() < 0.02, "{} {name}: {value}, expected {expected}", sentence.text);
+    }
+    features
+}

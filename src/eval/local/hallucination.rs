@@ -1,0 +1,266 @@
+//! `hallucination`: does the context say what the answer says?
+
+use std::sync::Arc;
+
+use super::documents::{Evidence, document_name, evidence};
+use crate::domain::score::{Better, Score};
+use crate::domain::trace::EvalInput;
+use crate::eval::evaluator::{Evaluator, Metric};
+use crate::eval::evidence::{
+    Combiner, Context, Features, Part, Window, all_supported, missing, sentence_features, words,
+};
+use crate::eval::model::{ENTAILMENT_VERSION, ModelError, Models, excerpt, segments};
+use crate::eval::text::without_citations;
+
+const NAME: &str = "hallucination";
+const MAX_ANSWER_SENTENCES: usize = 50;
+const MAX_CONTEXT_SENTENCES: usize = 2_000;
+/// An answer of no more words is judged at once: its sentences lean on each other.
+const SHORT_WORDS: usize = 40;
+/// A sentence of fewer words says nothing that could be checked.
+const MIN_WORDS: usize = 3;
+/// What the network would say of a sentence that stands word by word in the context.
+const VERBATIM: [f32; 3] = [5.0, 0.0, 0.0];
+/// No more missing numbers or names than this are told.
+const MAX_TOLD: usize = 6;
+
+/// The probability that the context supports everything that the answer says, from 0 to 1.
+///
+/// A cross-encoder reads each sentence of the answer with the sentences of the context that are nearest to it, and says
+/// whether they entail or contradict it. A logistic regression combines this, for each sentence, with signs that cost
+/// nothing: words, pairs of words, numbers and names that the context does not have, similarity, and negation on one
+/// side only; [`all_supported`] puts the sentences together. A short answer is judged at once. The rationale tells the
+/// least supported sentence, its best evidence, and what spoke against it. Questions and sentences of one or two words
+/// are not judged unless there is nothing else.
+pub struct Hallucination {
+    models: Arc<Models>,
+    combiner: Combiner,
+    metrics: [Metric; 1],
+    version: String,
+}
+
+/// One sentence of the answer and what was found of it.
+struct Judged<'a> {
+    text: &'a str,
+    window: Window,
+    features: Features,
+}
+
+impl Hallucination {
+    /// With the threshold that the weights were measured with.
+    ///
+    /// # Errors
+    /// When the stored combiner is damaged.
+    pub fn new(models: Arc<Models>) -> Result<Self, ModelError> {
+        let damaged = |e: serde_json::Error| ModelError::Open { model: NAME, reason: e.to_string() };
+        let stored: Combiner = serde_json::from_str(models.combiner()).map_err(damaged)?;
+        let combiner = stored.checked(Features::knows)?;
+        let metric = Metric { name: NAME, better: Better::Higher, threshold: Some(combiner.threshold) };
+        Ok(Self { models, combiner, metrics: [metric], version: format!("2+{ENTAILMENT_VERSION}") })
+    }
+
+    fn judge(&self, answer: &str, input: &EvalInput) -> Result<Score, ModelError> {
+        let (evidence, cut_short) = evidence(input, MAX_CONTEXT_SENTENCES);
+        if evidence.is_empty() {
+            return Ok(Score::skipped(NAME, "contexts"));
+        }
+        let cut = segments(answer, MAX_ANSWER_SENTENCES);
+        let sentences = claims(&cut.pieces);
+        if sentences.is_empty() {
+            return Ok(Score::failed(NAME, "the answer has no sentence"));
+        }
+        let context = self.context(&evidence)?;
+        let is_short = words(answer).len() <= SHORT_WORDS;
+        let whole = [answer.trim()];
+        let judged = self.sentences(&context, if is_short { &whole } else { &sentences })?;
+        let found = |sentence: &Judged<'_>| self.combiner.logit(|name| sentence.features.value(name));
+        let logits: Vec<f64> = judged.iter().map(|sentence| found(sentence).0).collect();
+        let probability = all_supported(&logits);
+        let threshold = self.metrics[0].threshold.unwrap_or(0.5);
+        // A person wants to know which sentence of a short answer it is.
+        let named = if is_short && sentences.len() > 1 && probability < threshold {
+            self.sentences(&context, &sentences)?
+        } else {
+            judged
+        };
+        let worst = named.iter().min_by(|a, b| found(a).0.total_cmp(&found(b).0));
+        let mut why = worst.map(|worst| explain(worst, &context, &evidence, input)).unwrap_or_default();
+        why += &worst.map(|worst| against(&found(worst).1)).unwrap_or_default();
+        if cut.left_out > 0 {
+            why += &format!(" Only the first {MAX_ANSWER_SENTENCES} sentences of the answer were judged.");
+        }
+        if cut_short {
+            why += &format!(" Only the first {MAX_CONTEXT_SENTENCES} sentences of the context were read.");
+        }
+        Ok(Score::measured(NAME, probability, threshold, Better::Higher).because(why))
+    }
+
+    fn context<'a>(&self, evidence: &[Evidence<'a>]) -> Result<Context<'a>, ModelError> {
+        let sentences: Vec<&str> = evidence.iter().map(|e| e.text).collect();
+        let vectors = self.models.encoder.embed(&sentences)?;
+        let lengths = sentences.iter().map(|text| self.models.encoder.token_count(text)).collect();
+        Ok(Context::new(sentences, lengths, vectors))
+    }
+
+    fn sentences<'a>(
+        &self,
+        context: &Context<'_>,
+        sentences: &[&'a str],
+    ) -> Result<Vec<Judged<'a>>, ModelError> {
+        let vectors = self.models.encoder.embed(sentences)?;
+        let mut judged = Vec::with_capacity(sentences.len());
+        let (mut pairs, mut places) = (Vec::new(), Vec::new());
+        for (text, vector) in sentences.iter().copied().zip(&vectors) {
+            let Some(window) = context.window(text, vector) else { continue };
+            let is_said = is_verbatim(text, context.sentences[window.best]);
+            if !is_said {
+                pairs.push((context.text(&window.sentences), text.to_owned()));
+                places.push(judged.len());
+            }
+            judged.push((text, window, VERBATIM.to_vec()));
+        }
+        for (at, logits) in places.into_iter().zip(self.models.entailment()?.of_pairs(&pairs)?) {
+            judged[at].2 = logits.to_vec();
+        }
+        let measured = judged.into_iter().map(|(text, window, logits)| {
+            let features = sentence_features(context, text, &window, &logits);
+            Judged { text, window, features }
+        });
+        Ok(measured.collect())
+    }
+}
+
+impl Evaluator for Hallucination {
+    fn id(&self) -> &str {
+        NAME
+    }
+
+    fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn metrics(&self) -> &[Metric] {
+        &self.metrics
+    }
+
+    fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
+        let Some(answer) = input.answered() else { return self.skip("answer") };
+        self.or_failed(self.judge(answer, input).map(|score| vec![score]))
+    }
+}
+
+/// The sentences that say something: no questions and none of one or two words; all if nothing is left.
+fn claims<'a>(sentences: &[&'a str]) -> Vec<&'a str> {
+    let is_question = |text: &str| {
+        text.trim_end_matches(['"', '\'', '\u{201d}', '\u{2019}', ')', ']', '*', ' ']).ends_with('?')
+    };
+    let kept: Vec<&str> = sentences
+        .iter()
+        .copied()
+        .filter(|text| words(text).len() >= MIN_WORDS && !is_question(text))
+        .collect();
+    if kept.is_empty() { sentences.to_vec() } else { kept }
+}
+
+fn is_verbatim(sentence: &str, evidence: &str) -> bool {
+    // The answer marks its sources, the context its own.
+    let [said, known] = [sentence, evidence].map(|text| words(&without_citations(text)));
+    said.len() >= MIN_WORDS && known.windows(said.len()).any(|run| run == said)
+}
+
+fn explain(
+    worst: &Judged<'_>,
+    context: &Context<'_>,
+    evidence: &[Evidence<'_>],
+    input: &EvalInput,
+) -> String {
+    let best = worst.window.best;
+    let mut why = format!(
+        "Least supported sentence: \"{}\" (entailed {:.2}, contradicted {:.2}). Best evidence, in {}: \"{}\".",
+        excerpt(worst.text),
+        worst.features.entailed,
+        worst.features.contradicted,
+        document_name(input, evidence[best].document),
+        excerpt(context.sentences[best]),
+    );
+    let (numbers, names) = missing(context, worst.text);
+    for (what, list) in [("Numbers", numbers), ("Names", names)] {
+        if !list.is_empty() {
+            let told: Vec<String> = list.into_iter().take(MAX_TOLD).collect();
+            why += &format!(" {what} that are not in the context: {}.", told.join(", "));
+        }
+    }
+    why
+}
+
+/// The signs that spoke against a sentence, the strongest first.
+fn against(parts: &[Part<'_>]) -> String {
+    const TOLD: usize = 3;
+    const STRONG: f64 = -0.2;
+    let strong = parts.iter().filter(|part| part.moved < STRONG).take(TOLD);
+    let told: Vec<String> =
+        strong.map(|part| format!("{} {:.2} ({:+.1})", part.name, part.value, part.moved)).collect();
+    if told.is_empty() { String::new() } else { format!(" Against it: {}.", told.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::document::Document;
+    use crate::domain::score::ScoreStatus;
+
+    fn judged(answer: &str, contexts: &[&str]) -> Score {
+        let document = |text: &&str| Document { content: Some((*text).to_owned()), ..Document::default() };
+        let input = EvalInput {
+            answer: Some(answer.to_owned()),
+            contexts: contexts.iter().map(document).collect(),
+            ..EvalInput::default()
+        };
+        let evaluator = Hallucination::new(Models::embedded(1).unwrap()).unwrap();
+        let mut scores = evaluator.evaluate(&input);
+        assert_eq!(scores.len(), 1);
+        scores.remove(0)
+    }
+
+    const CONTEXTS: [&str; 2] = [
+        "The museum opens at nine in the morning. It is closed on Mondays.",
+        "Tickets cost twelve euros. Children under six enter free of charge.",
+    ];
+
+    #[test]
+    fn a_supported_answer_passes_and_the_wrong_sentence_of_another_is_named() {
+        let good = judged("The museum opens at nine in the morning. A ticket costs twelve euros.", &CONTEXTS);
+        assert_eq!(good.passed, Some(true), "{good:?}");
+        let bad = judged("The museum opens at nine in the morning. Tickets cost forty euros.", &CONTEXTS);
+        assert_eq!(bad.passed, Some(false), "{bad:?}");
+        assert!(bad.value.unwrap() < good.value.unwrap() - 0.2, "{good:?} {bad:?}");
+        let why = bad.rationale.unwrap();
+        assert!(why.contains("sentence: \"Tickets cost forty euros") && why.contains("document 2"), "{why}");
+    }
+
+    #[test]
+    fn citations_are_no_part_of_what_is_said_word_by_word() {
+        let evidence = "Tickets cost twelve euros.[4] Children under six enter free of charge.";
+        assert!(is_verbatim("Children under six enter free of charge [1, 2].", evidence));
+        assert!(is_verbatim("twelve euros [1] children", evidence));
+        assert!(!is_verbatim("Children under five enter free of charge [1].", evidence));
+    }
+
+    #[test]
+    fn odd_input_is_told_and_never_a_panic() {
+        assert_eq!(judged("An answer.", &[]).status, ScoreStatus::Skipped);
+        assert_eq!(judged("  ", &CONTEXTS).status, ScoreStatus::Skipped);
+        for answer in ["\u{0}", "?", "🙂🙂", "שלום עולם", "a", "Really? Why?"] {
+            let score = judged(answer, &CONTEXTS);
+            assert!(score.value.is_none_or(|value| (0.0..=1.0).contains(&value)), "{answer:?}: {score:?}");
+        }
+        let long = judged(&"Tickets cost twelve euros on every day of the week. ".repeat(300), &CONTEXTS);
+        assert!(long.rationale.unwrap().contains("Only the first 50 sentences"));
+    }
+
+    #[test]
+    fn the_same_input_has_the_same_score() {
+        let answer = "The museum is open on Mondays.";
+        assert_eq!(judged(answer, &CONTEXTS).value, judged(answer, &CONTEXTS).value);
+    }
+}

@@ -1,0 +1,186 @@
+//! JSON lines in, JSON lines out: the verb `score`.
+
+use super::catalog::Registry;
+use super::evaluator::Evaluator;
+use crate::domain::document::Document;
+use crate::domain::score::Score;
+use crate::domain::trace::{Constraint, EvalInput};
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// One line of input. Only what an evaluator needs must be there.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct OfflineInput {
+    /// Any JSON value that names the line.
+    pub id: Option<Json>,
+    /// What was asked.
+    pub question: Option<String>,
+    /// What was answered.
+    pub answer: Option<String>,
+    /// Texts, or objects of id, uri, text, rank and score.
+    pub contexts: Option<Vec<OfflineContext>>,
+    /// The expected answer.
+    pub expected: Option<String>,
+    /// URIs or ids of the documents that should have been retrieved.
+    pub expected_documents: Option<Vec<String>>,
+    /// Constraints on the answer's tokens.
+    pub constraints: Option<Vec<Constraint>>,
+    /// The system prompt.
+    pub system_prompt: Option<String>,
+    /// Earlier turns.
+    pub history: Option<Vec<Json>>,
+    /// The tenant.
+    pub tenant: Option<String>,
+}
+
+/// One retrieved document of a line.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub enum OfflineContext {
+    /// Its text alone.
+    Text(String),
+    /// With what is known of it.
+    Document {
+        /// Its id.
+        id: Option<String>,
+        /// Where it came from.
+        uri: Option<String>,
+        /// Its text.
+        #[serde(alias = "content")]
+        text: Option<String>,
+        /// Its place.
+        rank: Option<i32>,
+        /// The retriever's score.
+        score: Option<f64>,
+        /// The tenant that it belongs to.
+        tenant: Option<String>,
+    },
+}
+
+/// One line of output: one metric.
+#[derive(Debug, Clone, Serialize)]
+pub struct OfflineRow {
+    /// The line's id; its number (from 1) if it has none.
+    pub id: Json,
+    /// The evaluator.
+    pub evaluator: String,
+    /// Its version.
+    pub evaluator_version: String,
+    /// The metric.
+    pub metric: String,
+    /// The value in the metric's own scale.
+    pub value: Option<f64>,
+    /// A class, where the metric has one.
+    pub label: Option<String>,
+    /// Whether the value is on the right side of the threshold.
+    pub passed: Option<bool>,
+    /// The threshold.
+    pub threshold: Option<f64>,
+    /// ok, error or skipped.
+    pub status: &'static str,
+    /// Why.
+    pub rationale: Option<String>,
+    /// What went wrong, or was missing.
+    pub error: Option<String>,
+    /// How long the evaluator took, milliseconds.
+    pub latency_ms: f64,
+}
+
+/// Reads a line. The error names the line.
+pub fn read_line(number: usize, line: &str) -> Result<OfflineInput, String> {
+    serde_json::from_str(line).map_err(|e| format!("line {number}: {e}"))
+}
+
+/// Scores a line by `evaluators`, or says in an error row why it is none. True if the line parsed.
+pub fn score_line(
+    registry: &Registry,
+    evaluators: &[Arc<dyn Evaluator>],
+    number: usize,
+    line: &str,
+) -> (bool, Vec<OfflineRow>) {
+    let input = match read_line(number, line) {
+        Ok(input) => input,
+        Err(error) => return (false, vec![error_row(number, evaluators, error)]),
+    };
+    let id = input.id.clone().unwrap_or_else(|| number.into());
+    let input = input.into_eval();
+    let mut rows = Vec::new();
+    for evaluator in evaluators {
+        let started = Instant::now();
+        let scores = registry.evaluate(evaluator.as_ref(), &input);
+        let latency_ms = started.elapsed().as_secs_f64() * 1e3;
+        rows.extend(scores.into_iter().map(|score| row(&id, evaluator.as_ref(), score, latency_ms)));
+    }
+    (true, rows)
+}
+
+fn row(id: &Json, evaluator: &dyn Evaluator, score: Score, latency_ms: f64) -> OfflineRow {
+    OfflineRow {
+        id: id.clone(),
+        evaluator: evaluator.id().to_owned(),
+        evaluator_version: evaluator.version().to_owned(),
+        metric: score.metric,
+        value: score.value,
+        label: score.label,
+        passed: score.passed,
+        threshold: score.threshold,
+        status: score.status.as_str(),
+        rationale: score.rationale,
+        error: score.error,
+        latency_ms,
+    }
+}
+
+fn error_row(number: usize, evaluators: &[Arc<dyn Evaluator>], error: String) -> OfflineRow {
+    let ids: Vec<&str> = evaluators.iter().map(|e| e.id()).collect();
+    OfflineRow {
+        id: number.into(),
+        evaluator: ids.join(","),
+        evaluator_version: String::new(),
+        metric: "input".to_owned(),
+        value: None,
+        label: None,
+        passed: None,
+        threshold: None,
+        status: "error",
+        rationale: None,
+        error: Some(error),
+        latency_ms: 0.0,
+    }
+}
+
+impl OfflineInput {
+    fn into_eval(self) -> EvalInput {
+        let text = |turn: Json| turn.as_str().map_or_else(|| turn.to_string(), str::to_owned);
+        EvalInput {
+            question: self.question,
+            answer: self.answer,
+            contexts: self
+                .contexts
+                .unwrap_or_default()
+                .into_iter()
+                .map(OfflineContext::into_document)
+                .collect(),
+            expected: self.expected,
+            expected_documents: self.expected_documents.unwrap_or_default(),
+            constraints: self.constraints.unwrap_or_default(),
+            system_prompt: self.system_prompt,
+            history: self.history.unwrap_or_default().into_iter().map(text).collect(),
+            tenant: self.tenant,
+        }
+    }
+}
+
+impl OfflineContext {
+    fn into_document(self) -> Document {
+        match self {
+            OfflineContext::Text(content) => Document { content: Some(content), ..Document::default() },
+            OfflineContext::Document { id, uri, text, rank, score, tenant } => {
+                Document { id, uri, content: text, rank, score, tenant, metadata: None }
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Scores, decisions, annotations and alerts to the stored columns of their tables.
+
+use super::build::{boolean, double, int, micros, owned, said, text};
+use crate::domain::decision::Decision;
+use crate::domain::id::{SpanId, TraceId};
+use crate::domain::score::ScoreRow;
+use crate::domain::time::UnixNanos;
+use crate::schema::columns::Table;
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::error::ArrowError;
+
+/// A person's judgement: a row of `annotations`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Annotation {
+    /// Identity; the same id sent twice is one row.
+    pub annotation_id: String,
+    /// The trace.
+    pub trace_id: TraceId,
+    /// The span; none for the whole trace.
+    pub span_id: Option<SpanId>,
+    /// What is judged.
+    pub name: String,
+    /// The verdict.
+    pub label: Option<String>,
+    /// The score.
+    pub value: Option<f64>,
+    /// Why.
+    pub comment: Option<String>,
+    /// Who.
+    pub annotator: Option<String>,
+    /// When.
+    pub created_at: UnixNanos,
+    /// Whose it is.
+    pub tenant: String,
+}
+
+/// A change of an alert's state: a row of `alerts`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alert {
+    /// The alert rule.
+    pub alert: String,
+    /// The part of the traffic.
+    pub slice: String,
+    /// ok, pending, firing or resolved.
+    pub state: &'static str,
+    /// The test statistic.
+    pub statistic: Option<f64>,
+    /// The estimated rate.
+    pub estimate: Option<f64>,
+    /// Lower end of its interval.
+    pub lower: Option<f64>,
+    /// Upper end of its interval.
+    pub upper: Option<f64>,
+    /// Scores behind it.
+    pub n: i64,
+    /// The objective.
+    pub threshold: Option<f64>,
+    /// The false-alarm rate.
+    pub alpha: Option<f64>,
+    /// When the state began.
+    pub since: UnixNanos,
+    /// When it was evaluated.
+    pub evaluated_at: UnixNanos,
+}
+
+/// Scores as one batch of the stored schema.
+pub fn scores_to_batch(rows: &[ScoreRow]) -> Result<RecordBatch, ArrowError> {
+    let columns: Vec<ArrayRef> = vec![
+        text(rows, |r| Some(&r.score_id)),
+        owned(rows, |r| r.trace_id.map(|id| id.to_string())),
+        owned(rows, |r| r.span_id.map(|id| id.to_string())),
+        micros(rows, |r| Some(r.span_time.micros())),
+        micros(rows, |r| Some(r.evaluated_at.micros())),
+        text(rows, |r| said(&r.service_name)),
+        text(rows, |r| r.request_model.as_deref()),
+        text(rows, |r| Some(&r.tenant)),
+        text(rows, |r| r.rule.as_deref()),
+        text(rows, |r| r.rule_version.as_deref()),
+        text(rows, |r| Some(&r.evaluator)),
+        text(rows, |r| Some(&r.evaluator_version)),
+        text(rows, |r| Some(&r.score.metric)),
+        double(rows, |r| r.score.value),
+        text(rows, |r| r.score.label.as_deref()),
+        boolean(rows, |r| r.score.passed),
+        double(rows, |r| r.score.threshold),
+        text(rows, |r| Some(r.score.status.as_str())),
+        text(rows, |r| r.score.rationale.as_deref()),
+        text(rows, |r| r.score.error.as_deref()),
+        double(rows, |r| Some(r.inclusion_probability)),
+        text(rows, |r| r.stratum.as_deref()),
+        text(rows, |r| r.sampling_reason.as_deref()),
+        int(rows, |r| Some(i64::from(r.score_version))),
+        int(rows, |r| Some(i64::from(r.attempt))),
+        double(rows, |r| Some(r.latency_ms)),
+        text(rows, |r| r.judge_model.as_deref()),
+        int(rows, |r| r.input_tokens),
+        int(rows, |r| r.output_tokens),
+        double(rows, |r| r.cost_usd),
+        text(rows, |r| Some(r.source.as_str())),
+    ];
+    RecordBatch::try_new(Table::Scores.schema(), columns)
+}
+
+/// Decisions as one batch of the stored schema.
+pub fn decisions_to_batch(rows: &[Decision]) -> Result<RecordBatch, ArrowError> {
+    let columns: Vec<ArrayRef> = vec![
+        owned(rows, |r| Some(r.trace_id.to_string())),
+        owned(rows, |r| r.span_id.map(|id| id.to_string())),
+        text(rows, |r| Some(&r.rule)),
+        text(rows, |r| Some(&r.rule_version)),
+        text(rows, |r| Some(r.decision.as_str())),
+        text(rows, |r| said(&r.reason)),
+        double(rows, |r| Some(r.inclusion_probability)),
+        text(rows, |r| r.stratum.as_deref()),
+        micros(rows, |r| Some(r.decided_at.micros())),
+        micros(rows, |r| Some(r.span_time.micros())),
+        text(rows, |r| Some(&r.tenant)),
+    ];
+    RecordBatch::try_new(Table::Decisions.schema(), columns)
+}
+
+/// Annotations as one batch of the stored schema.
+pub fn annotations_to_batch(rows: &[Annotation]) -> Result<RecordBatch, ArrowError> {
+    let columns: Vec<ArrayRef> = vec![
+        text(rows, |r| Some(&r.annotation_id)),
+        owned(rows, |r| Some(r.trace_id.to_string())),
+        owned(rows, |r| r.span_id.map(|id| id.to_string())),
+        text(rows, |r| Some(&r.name)),
+        text(rows, |r| r.label.as_deref()),
+        double(rows, |r| r.value),
+        text(rows, |r| r.comment.as_deref()),
+        text(rows, |r| r.annotator.as_deref()),
+        micros(rows, |r| Some(r.created_at.micros())),
+        text(rows, |r| Some(&r.tenant)),
+    ];
+    RecordBatch::try_new(Table::Annotations.schema(), columns)
+}
+
+/// Alerts as one batch of the stored schema.
+pub fn alerts_to_batch(rows: &[Alert]) -> Result<RecordBatch, ArrowError> {
+    let columns: Vec<ArrayRef> = vec![
+        text(rows, |r| Some(&r.alert)),
+        text(rows, |r| said(&r.slice)),
+        text(rows, |r| Some(r.state)),
+        double(rows, |r| r.statistic),
+        double(rows, |r| r.estimate),
+        double(rows, |r| r.lower),
+        double(rows, |r| r.upper),
+        int(rows, |r| Some(r.n)),
+        double(rows, |r| r.threshold),
+        double(rows, |r| r.alpha),
+        micros(rows, |r| Some(r.since.micros())),
+        micros(rows, |r| Some(r.evaluated_at.micros())),
+    ];
+    RecordBatch::try_new(Table::Alerts.schema(), columns)
+}
