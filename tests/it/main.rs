@@ -5,6 +5,7 @@ mod compaction;
 mod config;
 mod conformance;
 mod dialect;
+mod disk;
 mod doors;
 mod evaluators;
 mod failures;
