@@ -200,7 +200,9 @@ pub fn journal_config() -> journal::Config {
 fn journal_segment(input: &[u8]) {
     let folder = scratch();
     std::fs::write(folder.path().join("00000000000000000001.seg"), input).expect("written");
-    let Ok(journal) = Journal::open(folder.path(), journal_config()) else { return };
+    let Ok(journal) = Journal::open(folder.path(), journal_config(), groundline::schema::FORMAT) else {
+        return;
+    };
     let mut reader = journal.reader(0).expect("a reader");
     let mut last = 0;
     while let Some(frame) = reader.next().expect("a frame") {
@@ -241,7 +243,7 @@ static DOOR: LazyLock<Door> = LazyLock::new(|| {
     let folder = scratch().keep();
     // Enough for a long run; a full journal answers 503, which is an answer as good as any here.
     let config = journal::Config { max_disk_bytes: 1 << 30, ..journal::Config::default() };
-    let journal = Journal::open(&folder, config).expect("a journal");
+    let journal = Journal::open(&folder, config, groundline::schema::FORMAT).expect("a journal");
     let config = ingest::Config { max_request_bytes: 256 << 10, ..ingest::Config::default() };
     REMOVE.set(folder).expect("once");
     Door::new(journal, Arc::new(SystemClock), config)
@@ -377,9 +379,10 @@ fn framed(body: &[u8]) -> Vec<u8> {
 /// A segment with a few frames.
 fn segment(root: &Path) -> Vec<u8> {
     let folder = scratch();
-    let journal = Journal::open(folder.path(), journal_config()).expect("a journal");
+    let journal =
+        Journal::open(folder.path(), journal_config(), groundline::schema::FORMAT).expect("a journal");
     let frames = captures(root, &|name| name.ends_with("toxic.pb"));
-    for (kind, body) in (0u8..).zip(frames.iter().filter(|body| body.len() < 3_000).take(12)) {
+    for (kind, body) in (0u32..).zip(frames.iter().filter(|body| body.len() < 3_000).take(12)) {
         RUNTIME.block_on(journal.append(kind, Bytes::from(body.clone()))).expect("appended");
     }
     drop(journal);

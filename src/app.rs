@@ -10,8 +10,8 @@ use crate::ingest::{Door, annotations_router, grpc_router, http_router};
 use crate::journal::{Journal, JournalError, create_dirs};
 use crate::lake::{FlushHandle, Lake, LakeError, Upkeep};
 use crate::net::{Access, Limits, Reloader, Tls};
-use crate::queue::Queue;
-use crate::sample::{Progress, RuleError, Sampler, compile};
+use crate::queue::{Follower, Lane, Queue};
+use crate::sample::{Progress, Rule, RuleError, Sampler, compile};
 use crate::schema::columns::Table;
 use crate::score::Scorer;
 use crate::sql::pg::PgDoor;
@@ -126,6 +126,7 @@ struct Rooms {
     lake: Arc<Lake>,
     flush: FlushHandle,
     queue: Arc<Queue>,
+    follower: Follower,
     sampler: Sampler,
     registry: Arc<Registry>,
     sql: Arc<Sql>,
@@ -198,17 +199,15 @@ impl App {
         });
         let stop = self.stop_loops.clone();
         self.loops.spawn(async move { Ok(rooms.sampler.run(stop).await?) });
-        let scorer = Arc::new(Scorer {
-            journal: rooms.journal,
-            queue: rooms.queue,
-            registry: rooms.registry,
-            clock: rooms.clock,
-            timeout: Duration::from_millis(config.score.timeout_ms),
-        });
-        for _ in 0..config.score.worker_count() {
+        let timeout = Duration::from_millis(config.score.timeout_ms);
+        let scorer = Arc::new(Scorer::new(rooms.journal, rooms.queue, rooms.registry, rooms.clock, timeout));
+        let workers = [(Lane::Fast, config.score.worker_count()), (Lane::Slow, config.score.slow_workers)];
+        for lane in workers.into_iter().flat_map(|(lane, count)| std::iter::repeat_n(lane, count)) {
             let (worker, stop) = (scorer.clone(), self.stop_loops.clone());
-            self.loops.spawn(async move { Ok(worker.work(stop).await?) });
+            self.loops.spawn(async move { Ok(worker.work(lane, stop).await?) });
         }
+        let (follower, stop) = (rooms.follower, self.stop_loops.clone());
+        self.loops.spawn(async move { Ok(follower.run(stop).await?) });
         let (quality, stop) = (Quality::new(rooms.sql, config.watch.clone()), self.stop_loops.clone());
         self.loops.spawn(async move {
             quality.run(stop).await;
@@ -367,20 +366,31 @@ impl Rooms {
     async fn open(config: &Config) -> Result<Self, AppError> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let (journal, lake, flush) = open_storage(config, clock.clone()).await?;
-        let rules = Arc::new(compile(&config.sample.rules).map_err(AppError::Rules)?);
         let queue = Arc::new(Queue::new(config.queue.clone()));
-        let known = lake.recent(Table::Decisions, "trace_id").await?;
-        let known = known.iter().filter_map(|id| TraceId::from_hex(id).ok());
-        let (to, on, now) = (journal.clone(), queue.clone(), clock.clone());
-        let sampler = Sampler::new(to, rules, on, now, config.sample.clone(), known)?;
+        let (to, on, at) = (journal.clone(), queue.clone(), config.server.data_dir.join("queue"));
+        let follower = Follower::open(to, &at, on, &config.journal)?;
         let score = config.score.clone();
         let policy = Arc::new(Policy::new(&config.detect));
         let registry = tokio::task::spawn_blocking(move || Registry::with_policy(&score, &policy))
             .await
             .map_err(|e| AppError::Ended("loading models", e.to_string()))??;
+        let rules = compile(&config.sample.rules).map_err(AppError::Rules)?;
+        let rules = Arc::new(rules.into_iter().map(|rule| in_lanes(rule, &registry)).collect::<Vec<_>>());
+        let known = lake.recent(Table::Decisions, "trace_id").await?;
+        let known = known.iter().filter_map(|id| TraceId::from_hex(id).ok());
+        let (to, on, now) = (journal.clone(), queue.clone(), clock.clone());
+        let sampler = Sampler::new(to, rules, on, now, config.sample.clone(), known)?;
         let sql = open_sql(lake.clone(), config)?;
-        Ok(Self { journal, lake, flush, queue, sampler, registry: Arc::new(registry), sql, clock })
+        Ok(Self { journal, lake, flush, queue, follower, sampler, registry: Arc::new(registry), sql, clock })
     }
+}
+
+/// The rule, in the lanes of its evaluators.
+fn in_lanes(rule: Rule, registry: &Registry) -> Rule {
+    let ids = &rule.config.evaluators;
+    let lanes = [(Lane::Fast, registry.has_fast(ids)), (Lane::Slow, registry.has_slow(ids))];
+    let lanes = lanes.into_iter().filter(|(_, has)| *has).map(|(lane, _)| lane).collect();
+    rule.in_lanes(lanes)
 }
 
 /// Opens journal and lake, and makes every acknowledged row visible.
@@ -393,7 +403,7 @@ pub async fn open_storage(
     create_dirs(data_dir).map_err(wrong)?;
     let journal_dir = data_dir.join("journal");
     create_dirs(&journal_dir).map_err(wrong)?;
-    let journal = Journal::open(&journal_dir, config.journal.clone())?;
+    let journal = Journal::open(&journal_dir, config.journal.clone(), crate::schema::FORMAT)?;
     let (lake, manifests) = Lake::open(config.lake.clone(), data_dir, clock, journal.id()).await?;
     let flush = FlushHandle::catch_up(lake.clone(), journal.clone(), manifests).await?;
     Ok((journal, lake, flush))

@@ -99,12 +99,14 @@ impl Config {
             faults.extend(rules.iter().map(ToString::to_string));
         }
         self.rule_faults(&mut faults);
-        if self.queue.lease_s.saturating_mul(1_000) <= self.score.timeout_ms {
-            faults.push(
-                "queue.lease_s is not above score.timeout_ms: a second worker would take an item that is still \
-                 being evaluated"
-                    .to_owned(),
-            );
+        for lane in queue::Lane::ALL {
+            if self.queue.lane(lane).lease_s.saturating_mul(1_000) <= self.score.timeout_ms {
+                faults.push(format!(
+                    "queue.{}.lease_s is not above score.timeout_ms: a second worker would take an item that is still \
+                     being evaluated",
+                    lane.as_str()
+                ));
+            }
         }
         if self.lake.vacuum_after_s.saturating_mul(1_000) <= self.sql.timeout_ms {
             faults.push(
@@ -213,12 +215,12 @@ fn set(table: &mut Table, path: &str, value: &str) {
 /// Keys and sections of earlier releases, and what they are called now.
 const RENAMED: &[(&str, &str)] = &[
     ("scan", "detect"),
-    ("sample.queue_items", "queue.max_items"),
-    ("sample.queue_bytes", "queue.max_bytes"),
-    ("sample.queue_max_age_s", "queue.max_age_s"),
-    ("sample.lease_s", "queue.lease_s"),
-    ("sample.max_attempts", "queue.max_attempts"),
-    ("sample.retry_ms", "queue.retry_ms"),
+    ("sample.queue_items", "queue.fast.max_items"),
+    ("sample.queue_bytes", "queue.fast.max_bytes"),
+    ("sample.queue_max_age_s", "queue.fast.max_age_s"),
+    ("sample.lease_s", "queue.fast.lease_s"),
+    ("sample.max_attempts", "queue.fast.max_attempts"),
+    ("sample.retry_ms", "queue.fast.retry_ms"),
 ];
 
 fn renamed(key: &str) -> Option<&'static str> {
@@ -320,7 +322,7 @@ mod tests {
         let text = "[scan]\nallow = []\n[sample]\nlease_s = 5\n";
         let error = Config::from_text("f.toml", text, none()).unwrap_err().to_string();
         assert!(error.contains("scan is called detect now"), "{error}");
-        assert!(error.contains("sample.lease_s is called queue.lease_s now"), "{error}");
+        assert!(error.contains("sample.lease_s is called queue.fast.lease_s now"), "{error}");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Trace and span ids: fixed-width bytes inside, lower-case hex outside.
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
 /// Why bytes or text are not an id.
@@ -48,6 +50,20 @@ macro_rules! id {
                 let mut text = [0u8; $n * 2];
                 hex::encode_to_slice(self.0, &mut text).map_err(|_| fmt::Error)?;
                 f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+            }
+        }
+
+        /// As hex text.
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<str>::deserialize(from)?;
+                Self::from_hex(&text).map_err(D::Error::custom)
             }
         }
 

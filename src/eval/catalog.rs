@@ -1,7 +1,7 @@
 //! Evaluators by id.
 
 use super::config::Config;
-use super::evaluator::Evaluator;
+use super::evaluator::{Evaluator, Pace};
 use super::local;
 use super::model::{ModelError, Models};
 use crate::detect::Policy;
@@ -125,6 +125,21 @@ impl Registry {
             chosen.insert(id, evaluator.clone());
         }
         Ok(chosen.into_values().collect())
+    }
+
+    /// Those of [`Registry::select`] that have this pace.
+    pub fn select_paced(&self, ids: &[String], pace: Pace) -> Result<Vec<Arc<dyn Evaluator>>, RegistryError> {
+        Ok(self.select(ids)?.into_iter().filter(|evaluator| evaluator.pace() == pace).collect())
+    }
+
+    /// Whether one of them is slow.
+    pub fn has_slow(&self, ids: &[String]) -> bool {
+        self.select_paced(ids, Pace::Slow).is_ok_and(|slow| !slow.is_empty())
+    }
+
+    /// Whether one of them is fast, or unknown.
+    pub fn has_fast(&self, ids: &[String]) -> bool {
+        self.select_paced(ids, Pace::Fast).map_or(true, |fast| !fast.is_empty())
     }
 
     /// Runs one evaluator. A panic inside it is a failed score for each metric, not a lost worker.

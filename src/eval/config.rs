@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 pub struct Config {
     /// How many items are evaluated at once; 0 for one a core.
     pub workers: usize,
+    /// How many items of slow evaluators are evaluated at once, beside the others.
+    pub slow_workers: usize,
     /// The longest evaluation of one item by all its evaluators together, milliseconds. Evaluators that have not answered
     /// by then give errors, and the item is not tried again. The one that is running cannot be stopped: its worker takes
     /// no other item until it ends.
@@ -78,6 +80,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             workers: 0,
+            slow_workers: 1,
             timeout_ms: 60_000,
             disabled: Vec::new(),
             canaries: Vec::new(),
@@ -93,6 +96,9 @@ impl Config {
         let mut faults = Vec::new();
         if self.timeout_ms == 0 {
             faults.push("score.timeout_ms is 0: every evaluation would time out".to_owned());
+        }
+        if self.slow_workers == 0 {
+            faults.push("score.slow_workers is 0: slow evaluators would never be asked".to_owned());
         }
         for id in &self.disabled {
             if !super::catalog::IDS.contains(&id.as_str()) {

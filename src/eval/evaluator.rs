@@ -4,6 +4,15 @@ use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use std::fmt::Display;
 
+/// How long an evaluator takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// Up to seconds, on this machine.
+    Fast,
+    /// Longer, or as long as others take.
+    Slow,
+}
+
 /// A metric that an evaluator reports.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Metric {
@@ -25,6 +34,11 @@ pub trait Evaluator: Send + Sync {
 
     /// What it reports, the primary metric first.
     fn metrics(&self) -> &[Metric];
+
+    /// How long an answer takes: slow ones wait in a lane of their own.
+    fn pace(&self) -> Pace {
+        Pace::Fast
+    }
 
     /// Whether `*` leaves it out: it fits some traffic only, or needs what traffic does not have.
     fn is_by_name_only(&self) -> bool {

@@ -25,7 +25,7 @@ mod offline;
 
 pub use catalog::{IDS, Registry, RegistryError};
 pub use config::Config;
-pub use evaluator::{Evaluator, Metric};
+pub use evaluator::{Evaluator, Metric, Pace};
 pub use language::{Guess, identify};
 pub use model::{ModelError, Models};
 pub use offline::{OfflineInput, OfflineRow, read_line, score_line};

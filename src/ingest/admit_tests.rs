@@ -21,7 +21,7 @@ fn small(dir: &std::path::Path) -> (Journal, Door) {
         max_disk_bytes: 8 << 20,
         ..journal::Config::default()
     };
-    let journal = Journal::open(dir, config).unwrap();
+    let journal = Journal::open(dir, config, crate::schema::FORMAT).unwrap();
     let door = Door::new(journal.clone(), Arc::new(SystemClock), Config::default());
     (journal, door)
 }

@@ -146,7 +146,8 @@ mod tests {
     #[tokio::test]
     async fn no_text_of_an_annotation_holds_a_finding() {
         let folder = tempfile::tempdir().expect("a folder");
-        let journal = Journal::open(folder.path(), journal::Config::default()).expect("opens");
+        let journal =
+            Journal::open(folder.path(), journal::Config::default(), crate::schema::FORMAT).expect("opens");
         let mut config = Config::default();
         config.redact.kinds = vec!["*".to_owned()];
         let door = Door::new(journal, Arc::new(SystemClock), config);

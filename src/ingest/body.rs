@@ -369,7 +369,8 @@ mod tests {
     #[tokio::test]
     async fn what_decodes_to_more_than_its_bytes_holds_more() {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(folder.path(), journal::Config::default()).unwrap();
+        let journal =
+            Journal::open(folder.path(), journal::Config::default(), crate::schema::FORMAT).unwrap();
         // Not a multiple of what is counted in.
         let config = Config { max_request_bytes: MOST, max_in_flight_bytes: MOST + 100, ..Config::default() };
         let door = Door::new(journal, Arc::new(SystemClock), config);

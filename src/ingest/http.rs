@@ -191,7 +191,8 @@ mod tests {
     #[tokio::test]
     async fn large_bodies_of_logs_are_decoded_away_from_connections() {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(folder.path(), journal::Config::default()).unwrap();
+        let journal =
+            Journal::open(folder.path(), journal::Config::default(), crate::schema::FORMAT).unwrap();
         for (length, threads) in [(10, 1), (100_000, 2)] {
             for (media, body) in bodies(length) {
                 let clock = Arc::new(Asked::default());

@@ -139,7 +139,8 @@ fn rows_hold_no_secret() {
 #[tokio::test]
 async fn the_journal_holds_no_secret() {
     let folder = tempfile::tempdir().expect("a folder");
-    let journal = Journal::open(folder.path(), journal::Config::default()).expect("opens");
+    let journal =
+        Journal::open(folder.path(), journal::Config::default(), crate::schema::FORMAT).expect("opens");
     let mut config = ingest::Config::default();
     config.redact.kinds = vec!["*".to_owned()];
     let door = Door::new(journal.clone(), Arc::new(SystemClock), config);

@@ -40,6 +40,11 @@ pub enum JournalError {
         "the journal takes no more frames because the disk failed ({cause}): check the disk, then restart"
     )]
     Poisoned { cause: String },
+    /// What was to be appended could not be put into bytes. Nothing was written.
+    #[error(
+        "what is owed to the log cannot be written down ({cause}): this is a fault of the program, please report it"
+    )]
+    Payload { cause: String },
     /// `close` was called.
     #[error("the journal is closed")]
     Closed,

@@ -6,6 +6,7 @@ use super::error::JournalError;
 use super::files::{Files, SystemFiles, create_dirs};
 use super::reader::Reader;
 use super::recover;
+use super::segment::Stamp;
 use super::state::{Pending, Shared};
 use super::writer::Writer;
 use bytes::Bytes;
@@ -68,11 +69,19 @@ impl fmt::Debug for Journal {
 impl Journal {
     /// Opens the journal in `dir`, which is made if need be, and starts its writer thread. When this returns the
     /// directory is locked for this handle, a write that a crash cut short is cut off, and all that is left is durable.
-    pub fn open(dir: &Path, config: Config) -> Result<Self, JournalError> {
-        Self::open_with(dir, config, Arc::new(SystemFiles))
+    ///
+    /// `payloads` is the format of what is appended, counted by the caller. It stands in every segment, and a directory
+    /// with a segment of a higher one is refused before anything in it is changed.
+    pub fn open(dir: &Path, config: Config, payloads: u32) -> Result<Self, JournalError> {
+        Self::open_with(dir, config, payloads, Arc::new(SystemFiles))
     }
 
-    pub(super) fn open_with(dir: &Path, config: Config, files: Arc<dyn Files>) -> Result<Self, JournalError> {
+    pub(super) fn open_with(
+        dir: &Path,
+        config: Config,
+        payloads: u32,
+        files: Arc<dyn Files>,
+    ) -> Result<Self, JournalError> {
         let faults = config.faults();
         if !faults.is_empty() {
             return Err(JournalError::Config(faults));
@@ -81,9 +90,10 @@ impl Journal {
         let mut lock = lock(dir)?;
         let segments = recover::list(dir)?;
         let salt = salt(dir, &mut lock, || recover::find_salt(dir, &segments))?;
+        let stamp = Stamp::new(salt, payloads);
         let cursors = Cursors::load(dir, Arc::clone(&files))?;
-        let recovered = recover::recover(dir, files.as_ref(), segments, salt, cursors.fastest())?;
-        let shared = Arc::new(Shared::new(dir.to_owned(), config, files, salt, recovered.log));
+        let recovered = recover::recover(dir, files.as_ref(), segments, stamp, cursors.fastest())?;
+        let shared = Arc::new(Shared::new(dir.to_owned(), config, files, stamp, recovered.log));
         shared.counters.torn_bytes_cut.store(recovered.torn_bytes_cut, Ordering::Relaxed);
         let writer = Writer::new(Arc::clone(&shared), recovered.active, recovered.next_seq);
         let thread = std::thread::Builder::new()
@@ -101,19 +111,19 @@ impl Journal {
     /// Appends one frame and returns its sequence number once it is synced to the disk. Over the limits on queue or
     /// disk, or without space, the answer is a retryable error and nothing is kept. A caller that stops waiting does not
     /// take the frame back. Frames of concurrent calls are in no promised order.
-    pub async fn append(&self, kind: u8, payload: Bytes) -> Result<u64, JournalError> {
+    pub async fn append(&self, kind: u32, payload: Bytes) -> Result<u64, JournalError> {
         self.append_frame(kind, payload, false).await
     }
 
     /// As [`Journal::append`], for what a reader owes for frames that it has read: it may use an eighth more disk than
     /// the limit, because only such frames let cursors move and space be given back.
-    pub async fn append_owed(&self, kind: u8, payload: Bytes) -> Result<u64, JournalError> {
+    pub async fn append_owed(&self, kind: u32, payload: Bytes) -> Result<u64, JournalError> {
         self.append_frame(kind, payload, true).await
     }
 
     /// As [`Journal::append_owed`], and comes back for as long as the journal says "later": what a loop owes does not get
     /// lost in a full disk.
-    pub async fn append_durably(&self, kind: u8, payload: Bytes) -> Result<u64, JournalError> {
+    pub async fn append_durably(&self, kind: u32, payload: Bytes) -> Result<u64, JournalError> {
         loop {
             match self.append_owed(kind, payload.clone()).await {
                 Err(error) if error.is_retryable() => {
@@ -127,7 +137,7 @@ impl Journal {
 
     /// A number that no other journal is likely to have; it stays as long as the directory.
     pub fn id(&self) -> u32 {
-        self.0.shared.salt
+        self.0.shared.stamp.salt
     }
 
     /// Where it is.
@@ -135,7 +145,7 @@ impl Journal {
         &self.0.shared.dir
     }
 
-    async fn append_frame(&self, kind: u8, payload: Bytes, owed: bool) -> Result<u64, JournalError> {
+    async fn append_frame(&self, kind: u32, payload: Bytes, owed: bool) -> Result<u64, JournalError> {
         let shared = &self.0.shared;
         let (bytes, limit) = (payload.len() as u64, shared.config.max_frame_bytes);
         if bytes > limit {

@@ -100,7 +100,7 @@ impl Reader {
             return Ok(false);
         }
         self.pass_to(view.first_seq);
-        match Scanner::open(&self.shared.dir, view.first_seq, self.shared.salt, view.bytes) {
+        match Scanner::open(&self.shared.dir, view.first_seq, self.shared.stamp.salt, view.bytes) {
             Ok(scanner) => {
                 self.scanner = Some(scanner);
                 Ok(true)

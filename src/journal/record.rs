@@ -13,7 +13,7 @@ pub struct Frame {
     /// Its sequence number, from 1.
     pub seq: u64,
     /// What the appender said the payload is.
-    pub kind: u8,
+    pub kind: u32,
     /// The bytes, as they were appended.
     pub payload: Bytes,
 }
@@ -22,7 +22,7 @@ pub struct Frame {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) seq: u64,
-    pub(super) kind: u8,
+    pub(super) kind: u32,
     pub(super) len: u32,
     pub(super) payload_crc: u32,
 }
@@ -34,7 +34,8 @@ impl Header {
         bytes[0..4].copy_from_slice(&MAGIC);
         bytes[4..8].copy_from_slice(&self.len.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.seq.to_le_bytes());
-        bytes[16] = self.kind;
+        // The first format had one byte here and zeros behind it.
+        bytes[16..20].copy_from_slice(&self.kind.to_le_bytes());
         bytes[20..24].copy_from_slice(&self.payload_crc.to_le_bytes());
         let crc = crc32c::crc32c_append(seed, &bytes[..24]);
         bytes[24..28].copy_from_slice(&crc.to_le_bytes());
@@ -48,7 +49,7 @@ impl Header {
         }
         Some(Self {
             seq: u64_at(bytes, 8),
-            kind: bytes[16],
+            kind: u32_at(bytes, 16),
             len: u32_at(bytes, 4),
             payload_crc: u32_at(bytes, 20),
         })
@@ -80,7 +81,7 @@ mod tests {
 
     #[test]
     fn every_bit_of_a_header_is_covered() {
-        let header = Header { seq: 77, kind: 3, len: 1000, payload_crc: 0xDEAD_BEEF };
+        let header = Header { seq: 77, kind: 3 | 1 << 30, len: 1000, payload_crc: 0xDEAD_BEEF };
         let bytes = header.encode(5);
         assert_eq!(Header::decode(&bytes, 5), Some(header));
         assert_eq!(Header::decode(&bytes, 6), None, "another segment's record");

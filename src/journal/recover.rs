@@ -4,7 +4,7 @@
 
 use super::error::JournalError;
 use super::files::Files;
-use super::segment::{self, Active, Scanner, Step};
+use super::segment::{self, Active, Scanner, Stamp, Step};
 use super::state::{Log, Segment};
 use std::collections::VecDeque;
 use std::path::Path;
@@ -19,8 +19,8 @@ pub(super) struct Recovered {
 
 /// What a scan of the last segment found.
 struct Tail {
-    /// The header is intact.
-    header: bool,
+    /// What the header says; none if it is damaged.
+    stamp: Option<Stamp>,
     /// What the checksums of its record headers begin with.
     seed: u32,
     /// The last good record.
@@ -48,31 +48,31 @@ pub(super) fn list(dir: &Path) -> Result<VecDeque<Segment>, JournalError> {
 /// The salt of the first segment whose header is intact.
 pub(super) fn find_salt(dir: &Path, segments: &VecDeque<Segment>) -> Result<Option<u32>, JournalError> {
     for segment in segments {
-        if let Some(salt) = segment::read_salt(&segment::path(dir, segment.first_seq), segment.first_seq)? {
-            return Ok(Some(salt));
+        if let Some(stamp) = segment::read_stamp(&segment::path(dir, segment.first_seq), segment.first_seq)? {
+            return Ok(Some(stamp.salt));
         }
     }
     Ok(None)
 }
 
 /// Brings the directory to a state in which frames can be appended. `passed` is the position of the fastest cursor: its
-/// number is never given again, even if the frame is lost.
+/// number is never given again, even if the frame is lost. New segments get `stamp`.
 pub(super) fn recover(
     dir: &Path,
     files: &dyn Files,
     segments: VecDeque<Segment>,
-    salt: u32,
+    stamp: Stamp,
     passed: u64,
 ) -> Result<Recovered, JournalError> {
     let mut log = Log { segments, ..Log::default() };
     log.purged_through = log.segments.front().map_or(passed, |s| s.first_seq.saturating_sub(1));
     let mut next_seq = passed + 1;
     let mut cut = 0;
-    check_headers(dir, &mut log)?;
+    check_headers(dir, stamp.payloads, &mut log)?;
     let mut resumed = None;
     while let Some(last) = log.segments.back().copied() {
-        let tail = scan(dir, last, salt, &mut log)?;
-        if !tail.header && tail.last_seq.is_none() {
+        let tail = scan(dir, last, stamp.salt, &mut log)?;
+        if tail.stamp != Some(stamp) && tail.last_seq.is_none() {
             // Its name promised this number to nobody yet, or to frames that are lost.
             next_seq = next_seq.max(last.first_seq);
             cut += set_aside(dir, files, last, &mut log)?;
@@ -85,14 +85,15 @@ pub(super) fn recover(
         }
         let after = tail.last_seq.map_or(last.first_seq, |seq| seq + 1);
         next_seq = next_seq.max(after);
-        // Numbers are dense inside of a segment, and a header that is damaged should not cover new frames.
-        resumed = (tail.header && next_seq == after).then_some(active);
+        // Numbers are dense inside of a segment, and a header that is damaged should not cover new frames, nor one of an
+        // older format frames of this one: an older release would read them as its own.
+        resumed = (tail.stamp == Some(stamp) && next_seq == after).then_some(active);
         break;
     }
     let active = match resumed {
         Some(active) => active,
         None => {
-            let active = Active::create(files, dir, next_seq, salt)?;
+            let active = Active::create(files, dir, next_seq, stamp)?;
             log.segments.push_back(Segment { first_seq: next_seq, bytes: active.bytes });
             active
         }
@@ -102,12 +103,20 @@ pub(super) fn recover(
     Ok(Recovered { log, active, next_seq, torn_bytes_cut: cut })
 }
 
-/// Old segments whose header is damaged are noted; their records are still found with the journal's salt.
-fn check_headers(dir: &Path, log: &mut Log) -> Result<(), JournalError> {
-    for index in 0..log.segments.len().saturating_sub(1) {
-        let first_seq = log.segments[index].first_seq;
-        if segment::read_salt(&segment::path(dir, first_seq), first_seq)?.is_none() {
-            log.damage.note_segment(first_seq);
+/// Old segments whose header is damaged are noted; their records are still found with the journal's salt. Payloads of a
+/// newer format than `payloads` are refused before anything is changed.
+fn check_headers(dir: &Path, payloads: u32, log: &mut Log) -> Result<(), JournalError> {
+    let last = log.segments.len().saturating_sub(1);
+    for (index, Segment { first_seq, .. }) in log.segments.iter().enumerate() {
+        let path = segment::path(dir, *first_seq);
+        match segment::read_stamp(&path, *first_seq)? {
+            Some(stamp) if stamp.payloads > payloads => {
+                return Err(JournalError::Version { path, version: stamp.payloads, supported: payloads });
+            }
+            None if index < last => {
+                log.damage.note_segment(*first_seq);
+            }
+            _ => {}
         }
     }
     Ok(())
@@ -116,9 +125,9 @@ fn check_headers(dir: &Path, log: &mut Log) -> Result<(), JournalError> {
 fn scan(dir: &Path, last: Segment, salt: u32, log: &mut Log) -> Result<Tail, JournalError> {
     let path = segment::path(dir, last.first_seq);
     let mut scanner = Scanner::open(dir, last.first_seq, salt, last.bytes)?;
-    let header = !scanner.damaged();
     let end = last.bytes.min(segment::HEADER as u64);
-    let mut tail = Tail { header, seed: scanner.seed(), last_seq: None, end, length: last.bytes };
+    let mut tail =
+        Tail { stamp: scanner.stamp(), seed: scanner.seed(), last_seq: None, end, length: last.bytes };
     let mut expected = last.first_seq;
     while let Step::Record(frame) = scanner.next(0).map_err(|e| JournalError::io("read", &path, e))? {
         if scanner.damaged() {

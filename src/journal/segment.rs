@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// Bytes of a segment's header.
 pub(super) const HEADER: usize = 32;
-/// The format that this release writes and reads.
-pub(super) const VERSION: u32 = 1;
+/// The format of segments that this release writes. Format 1 had a kind of one byte and said nothing of the payloads.
+pub(super) const VERSION: u32 = 2;
 const MAGIC: [u8; 8] = *b"GLJOURNL";
 const READ_BUFFER: usize = 128 << 10;
 
@@ -34,10 +34,30 @@ fn seed(salt: u32, first_seq: u64) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(&salt.to_le_bytes()), &first_seq.to_le_bytes())
 }
 
-fn encode_header(first_seq: u64, salt: u32) -> [u8; HEADER] {
+/// What the header of a segment says beside its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stamp {
+    /// What the checksums of the journal's records begin with.
+    pub(super) salt: u32,
+    /// The format of the payloads, as whoever appends them counts; 1 in segments of format 1.
+    pub(super) payloads: u32,
+    /// The format of the segment.
+    version: u32,
+}
+
+impl Stamp {
+    /// The stamp of a new segment.
+    pub(super) fn new(salt: u32, payloads: u32) -> Self {
+        Self { salt, payloads, version: VERSION }
+    }
+}
+
+fn encode_header(first_seq: u64, stamp: Stamp) -> [u8; HEADER] {
+    let Stamp { salt, payloads, version } = stamp;
     let mut bytes = [0; HEADER];
     bytes[0..8].copy_from_slice(&MAGIC);
-    bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+    bytes[8..12].copy_from_slice(&version.to_le_bytes());
+    bytes[12..16].copy_from_slice(&payloads.to_le_bytes());
     bytes[16..24].copy_from_slice(&first_seq.to_le_bytes());
     bytes[24..28].copy_from_slice(&salt.to_le_bytes());
     let crc = crc32c::crc32c(&bytes[..28]);
@@ -45,9 +65,9 @@ fn encode_header(first_seq: u64, salt: u32) -> [u8; HEADER] {
     bytes
 }
 
-/// Reads a segment's header: its salt, or none if the header is short, damaged or another segment's.
-/// The only error besides I/O is a format version that this release does not know.
-pub(super) fn read_salt(path: &Path, first_seq: u64) -> Result<Option<u32>, JournalError> {
+/// Reads a segment's header; none if it is short, damaged or another segment's.
+/// The only error besides I/O is a format that this release does not know.
+pub(super) fn read_stamp(path: &Path, first_seq: u64) -> Result<Option<Stamp>, JournalError> {
     let mut bytes = [0; HEADER];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut bytes));
     match read {
@@ -61,10 +81,12 @@ pub(super) fn read_salt(path: &Path, first_seq: u64) -> Result<Option<u32>, Jour
         return Ok(None);
     }
     let version = record::u32_at(&bytes, 8);
-    if version != VERSION {
+    if version == 0 || version > VERSION {
         return Err(JournalError::Version { path: path.to_owned(), version, supported: VERSION });
     }
-    Ok((record::u64_at(&bytes, 16) == first_seq).then(|| record::u32_at(&bytes, 24)))
+    let payloads = if version == 1 { 1 } else { record::u32_at(&bytes, 12) };
+    let stamp = Stamp { salt: record::u32_at(&bytes, 24), payloads, version };
+    Ok((record::u64_at(&bytes, 16) == first_seq).then_some(stamp))
 }
 
 /// The segment that is written to.
@@ -82,11 +104,11 @@ impl Active {
         files: &dyn Files,
         dir: &Path,
         first_seq: u64,
-        salt: u32,
+        stamp: Stamp,
     ) -> Result<Self, JournalError> {
         let path = path(dir, first_seq);
         let written = files.create(&path).and_then(|mut file| {
-            files::write_all(file.as_mut(), &encode_header(first_seq, salt))?;
+            files::write_all(file.as_mut(), &encode_header(first_seq, stamp))?;
             Ok(file)
         });
         let mut file = match written {
@@ -99,7 +121,7 @@ impl Active {
         };
         file.sync().map_err(|e| JournalError::poison("sync", &path, &e))?;
         files.sync_dir(dir).map_err(|e| JournalError::poison("sync", dir, &e))?;
-        Ok(Self { file, path, bytes: HEADER as u64, seed: seed(salt, first_seq) })
+        Ok(Self { file, path, bytes: HEADER as u64, seed: seed(stamp.salt, first_seq) })
     }
 
     /// Goes on after `bytes` bytes of an existing file; what follows is cut off, durably.
@@ -132,6 +154,8 @@ pub(super) enum Step {
 pub(super) struct Scanner {
     input: BufReader<File>,
     seed: u32,
+    /// What the header says; none if it is damaged.
+    stamp: Option<Stamp>,
     first_seq: u64,
     /// Where the next record begins.
     offset: u64,
@@ -149,17 +173,18 @@ impl Scanner {
     /// Opens the file; `salt` is used if the file's own header does not tell it.
     pub(super) fn open(dir: &Path, first_seq: u64, salt: u32, limit: u64) -> Result<Self, JournalError> {
         let path = path(dir, first_seq);
-        let own_salt = read_salt(&path, first_seq)?;
+        let stamp = read_stamp(&path, first_seq)?;
         let file = File::open(&path).map_err(|e| JournalError::io("open", &path, e))?;
         let mut scanner = Self {
             input: BufReader::with_capacity(READ_BUFFER, file),
-            seed: seed(own_salt.unwrap_or(salt), first_seq),
+            seed: seed(stamp.map_or(salt, |stamp| stamp.salt), first_seq),
+            stamp,
             first_seq,
             offset: HEADER as u64,
             allowed: 0,
             limit: 0,
             floor: first_seq,
-            damaged: own_salt.is_none(),
+            damaged: stamp.is_none(),
         };
         scanner.extend(limit).map_err(|e| JournalError::io("read", &path, e))?;
         Ok(scanner)
@@ -177,6 +202,11 @@ impl Scanner {
     /// The first sequence number of the segment.
     pub(super) fn first_seq(&self) -> u64 {
         self.first_seq
+    }
+
+    /// What the segment's header says; none if it is damaged.
+    pub(super) fn stamp(&self) -> Option<Stamp> {
+        self.stamp
     }
 
     /// What the checksums of the segment's record headers begin with.

@@ -7,6 +7,7 @@ use super::error::{Full, JournalError};
 use super::files::Files;
 use super::recent::Recent;
 use super::record::Frame;
+use super::segment::Stamp;
 use super::{record, segment};
 use bytes::Bytes;
 use parking_lot::{Condvar, Mutex};
@@ -22,7 +23,7 @@ pub(super) type Answer = Result<u64, JournalError>;
 
 /// A frame that waits for the writer.
 pub(super) struct Pending {
-    pub(super) kind: u8,
+    pub(super) kind: u32,
     pub(super) payload: Bytes,
     pub(super) payload_crc: u32,
     pub(super) done: oneshot::Sender<Answer>,
@@ -89,7 +90,8 @@ pub(super) struct Shared {
     pub(super) dir: PathBuf,
     pub(super) config: Config,
     pub(super) files: Arc<dyn Files>,
-    pub(super) salt: u32,
+    /// What new segments say of themselves.
+    pub(super) stamp: Stamp,
     pub(super) log: Mutex<Log>,
     pub(super) durable: watch::Sender<u64>,
     pub(super) counters: Counters,
@@ -102,14 +104,14 @@ pub(super) struct Shared {
 
 impl Shared {
     /// The state of a journal that was just recovered.
-    pub(super) fn new(dir: PathBuf, config: Config, files: Arc<dyn Files>, salt: u32, log: Log) -> Self {
+    pub(super) fn new(dir: PathBuf, config: Config, files: Arc<dyn Files>, stamp: Stamp, log: Log) -> Self {
         let disk_bytes = log.segments.iter().map(|s| s.bytes).sum();
         let recent = Recent::new(config.recent_bytes);
         Self {
             dir,
             config,
             files,
-            salt,
+            stamp,
             durable: watch::Sender::new(log.durable),
             log: Mutex::new(log),
             counters: Counters::default(),

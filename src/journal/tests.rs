@@ -24,7 +24,7 @@ fn small() -> Config {
 
 /// Opens without real syncs: these tests damage files by hand, and hundreds of syncs take seconds.
 fn open_unsynced(dir: &Path) -> Journal {
-    Journal::open_with(dir, small(), disk::Disk::default().files()).unwrap()
+    Journal::open_with(dir, small(), 1, disk::Disk::default().files()).unwrap()
 }
 
 fn run<T>(future: impl Future<Output = T>) -> T {
@@ -41,7 +41,7 @@ fn append(journal: &Journal, count: u64, len: usize) {
     run(async {
         for _ in 0..count {
             let next = journal.durable() + 1;
-            assert_eq!(journal.append(next as u8, payload(next, len)).await.unwrap(), next);
+            assert_eq!(journal.append(next as u32, payload(next, len)).await.unwrap(), next);
         }
     });
 }
@@ -54,7 +54,7 @@ fn seqs(journal: &Journal, after: u64) -> Vec<u64> {
     let frames = read_all(&mut journal.reader(after).unwrap());
     for frame in &frames {
         assert_eq!(frame.payload, payload(frame.seq, frame.payload.len()), "frame {}", frame.seq);
-        assert_eq!(frame.kind, frame.seq as u8);
+        assert_eq!(frame.kind, frame.seq as u32);
     }
     frames.iter().map(|f| f.seq).collect()
 }

@@ -101,7 +101,7 @@ impl Writer {
 
     fn roll(&mut self) -> Result<(), JournalError> {
         let shared = &self.shared;
-        let created = Active::create(shared.files.as_ref(), &shared.dir, self.next_seq, shared.salt);
+        let created = Active::create(shared.files.as_ref(), &shared.dir, self.next_seq, shared.stamp);
         // Any other failure than lack of space ends the writer, and everybody is told alike until the restart.
         self.active = created.map_err(|error| match error {
             JournalError::Io { .. } => JournalError::Poisoned { cause: error.to_string() },

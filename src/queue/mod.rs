@@ -3,13 +3,41 @@
 //! | file | what |
 //! |---|---|
 //! | `config` | settings and their faults |
-//! | `queue` | items, their leases and what becomes of them |
+//! | `lane` | where an item waits: what is cheap never waits behind what is slow |
+//! | `event` | items and what happens to them, as bytes |
+//! | `entries` | the items of one lane, in the orders in which they are asked for |
+//! | `row` | what people see of an item |
+//! | `queue` | leases, claims, retries, and items that are put back |
+//! | `follow` | the loop that keeps the queue's own log |
 //!
-//! Decisions and queue items become durable in one journal frame; scores and the completion of their item in another.
+//! Decisions and queue items become durable in one journal frame; scores and the completion of their item in another. The
+//! loop copies the items to a log of the queue's own, so that the journal need not keep what waits:
+//!
+//! ```text
+//! <data_dir>/queue/LOCK  <first seq>.seg …  items.cursor      frames of queue events, as journal frames hold them
+//! <data_dir>/journal/queue.cursor                            up to here the log has everything
+//! ```
 
 mod config;
+mod entries;
+mod event;
+mod follow;
+mod lane;
 #[expect(clippy::module_inception, reason = "the room is named after what it is")]
 mod queue;
+mod row;
 
-pub use config::Config;
-pub use queue::{Item, Lease, Outcome, Queue, QueueError, QueueEvent, QueueStats, size};
+#[cfg(test)]
+mod follow_tests;
+#[cfg(test)]
+mod queue_tests;
+
+pub use config::{Config, LaneConfig};
+pub use event::{Item, Outcome, QueueError, QueueEvent, size};
+pub use follow::{CURSOR, Follower};
+pub use lane::Lane;
+pub use queue::{Lease, Queue, QueueStats};
+pub use row::QueueRow;
+
+#[cfg(test)]
+pub(crate) use queue_tests::item as test_item;

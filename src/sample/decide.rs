@@ -8,7 +8,7 @@ use crate::domain::decision::{Decision, DecisionKind};
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::span::Dialect;
 use crate::domain::time::UnixNanos;
-use crate::queue::Item;
+use crate::queue::{Item, Lane};
 use crate::schema::batch::SpanRow;
 use sha2::{Digest, Sha256};
 
@@ -79,8 +79,13 @@ impl<'a> Drawn<'a> {
         }
     }
 
-    /// The item for the queue, with all that is judged; none if the draw said no.
-    pub fn item(&self, view: &View<'a>, now: UnixNanos) -> Option<Item> {
+    /// The lanes in which the rule has evaluators.
+    pub fn lanes(&self) -> &'a [Lane] {
+        &self.rule.lanes
+    }
+
+    /// The item for a lane of the queue, with all that is evaluated; none if the draw said no.
+    pub fn item(&self, view: &View<'a>, now: UnixNanos, lane: Lane) -> Option<Item> {
         self.number.filter(|number| *number < self.rule.config.rate)?;
         let (input, model) = if self.rule.is_for_traces() {
             (view.of_trace(self.span), view.model())
@@ -89,9 +94,9 @@ impl<'a> Drawn<'a> {
         };
         let head = &self.span.head;
         Some(Item {
-            id: item_id(&key(self.span, self.rule), &self.rule.config.name, &self.rule.version),
-            trace_id: head.trace_id.to_string(),
-            span_id: head.span_id.to_string(),
+            id: item_id(&key(self.span, self.rule), &self.rule.config.name, &self.rule.version, lane),
+            trace_id: head.trace_id,
+            span_id: head.span_id,
             rule: self.rule.config.name.clone(),
             rule_version: self.rule.version.clone(),
             inclusion_probability: self.probability(),
@@ -103,6 +108,8 @@ impl<'a> Drawn<'a> {
             service_name: head.service_name.to_string(),
             request_model: model,
             tenant: head.tenant.to_string(),
+            lane,
+            score_version: 1,
             input,
         })
     }
@@ -136,9 +143,11 @@ fn uniform(salt: &str, key: &str, version: &str) -> f64 {
     (u64::from_be_bytes(eight) >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// The identity of an item: the same trace or span and rule give the same.
-pub fn item_id(key: &str, rule: &str, version: &str) -> String {
-    hex::encode(&Sha256::digest(format!("{key}\0{rule}\0{version}"))[..16])
+/// The identity of an item: the same trace or span, rule and lane give the same.
+pub fn item_id(key: &str, rule: &str, version: &str, lane: Lane) -> String {
+    // Those of the first lane are as they were when there was one.
+    let lane = if lane == Lane::Fast { String::new() } else { format!("\0{}", lane.as_str()) };
+    hex::encode(&Sha256::digest(format!("{key}\0{rule}\0{version}{lane}"))[..16])
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A rule, compiled: its filter runs on batches of spans.
 
 use super::config::{RuleConfig, Target};
+use crate::queue::Lane;
 use crate::schema::columns::Table;
 use arrow::array::{AsArray, BooleanArray, RecordBatch};
 use arrow::datatypes::DataType;
@@ -26,6 +27,8 @@ pub struct Rule {
     pub config: RuleConfig,
     /// A hash of everything that changes what the rule does.
     pub version: String,
+    /// The lanes of the queue in which it has evaluators.
+    pub lanes: Vec<Lane>,
     filter: Arc<dyn PhysicalExpr>,
 }
 
@@ -60,7 +63,14 @@ impl Rule {
         if kind != DataType::Boolean {
             return Err(fault(format!("it gives {kind}, not true or false")));
         }
-        Ok(Self { config: config.clone(), version: version(config), filter })
+        Ok(Self { config: config.clone(), version: version(config), lanes: vec![Lane::Fast], filter })
+    }
+
+    /// The same rule, with evaluators in these lanes.
+    #[must_use]
+    pub fn in_lanes(mut self, lanes: Vec<Lane>) -> Self {
+        self.lanes = lanes;
+        self
     }
 
     /// Which rows pass the filter; NULL counts as no.

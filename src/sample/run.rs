@@ -9,7 +9,7 @@ use crate::domain::decision::{Decision, DecisionKind};
 use crate::domain::id::TraceId;
 use crate::domain::time::{Clock, SECOND, UnixNanos};
 use crate::journal::{Frame, Journal, JournalError, Reader};
-use crate::queue::{Item, Queue, QueueEvent, size};
+use crate::queue::{Item, Lane, Queue, QueueEvent, size};
 use crate::schema::batch::decisions_to_batch;
 use crate::schema::columns::Table;
 use crate::schema::frame::{self, FrameError, FrameKind, Part};
@@ -41,20 +41,29 @@ const ITEM_BYTES_A_FRAME: usize = 8 << 20;
 struct Outgoing {
     decisions: Vec<Decision>,
     items: Vec<Item>,
-    /// Roughly the bytes of the items.
-    bytes: usize,
+    /// Items of each lane, and roughly their bytes.
+    lanes: [(usize, usize); Lane::ALL.len()],
+    /// The first frame of the traces that the decisions are about.
+    first_seq: Option<u64>,
 }
 
 impl Outgoing {
-    /// Adds a decision `queued` and its item.
-    fn push(&mut self, decision: Decision, item: Item, bytes: usize) {
-        self.decisions.push(decision);
+    fn push(&mut self, item: Item, bytes: usize) {
+        let lane = &mut self.lanes[item.lane as usize];
+        *lane = (lane.0 + 1, lane.1 + bytes);
         self.items.push(item);
-        self.bytes += bytes;
+    }
+
+    /// Roughly the bytes of the items.
+    fn bytes(&self) -> usize {
+        self.lanes.iter().map(|(_, bytes)| bytes).sum()
     }
 }
 
-/// The sampling loop. It also feeds the queue, because both live from the same frames.
+/// How decisions and queue events are written down. Another one stands here in tests only.
+type Encode = fn(&[Decision], &[QueueEvent]) -> Result<(FrameKind, Bytes), FrameError>;
+
+/// The sampling loop.
 pub struct Sampler {
     journal: Journal,
     rules: Arc<Vec<Rule>>,
@@ -65,8 +74,9 @@ pub struct Sampler {
     reader: Reader,
     at: u64,
     cursor: u64,
-    /// Queue events up to this frame were applied at the start.
-    replayed: u64,
+    /// The first frame of a trace whose decisions could not be written: the next start reads it again.
+    unwritten: Option<u64>,
+    encode: Encode,
     progress: Arc<Progress>,
 }
 
@@ -86,7 +96,7 @@ impl Progress {
 }
 
 impl Sampler {
-    /// Opens the loop at its cursor. When it returns, the queue holds every item that was waiting before the start.
+    /// Opens the loop at its cursor.
     ///
     /// `known` are traces that were decided before, from the table `decisions`: late spans of them change nothing.
     pub fn new(
@@ -103,14 +113,12 @@ impl Sampler {
         // What was decided before the crash must be known before the same spans are read again.
         let mut ahead = journal.reader(cursor)?;
         while let Some(frame) = ahead.next()? {
-            for part in parts(&frame, FrameKind::of(Table::Decisions).and(FrameKind::queue())) {
-                match part {
-                    Part::Rows(_, batch) => decided.note_rows(&batch, clock.now()),
-                    Part::Queue(bytes) => apply_events(&queue, frame.seq, &bytes),
+            for part in parts(&frame, FrameKind::of(Table::Decisions)) {
+                if let Part::Rows(_, batch) = part {
+                    decided.note_rows(&batch, clock.now());
                 }
             }
         }
-        let replayed = ahead.position();
         let reader = journal.reader(cursor)?;
         let (open, progress) = (Open::new(config), Arc::default());
         Ok(Self {
@@ -123,7 +131,8 @@ impl Sampler {
             reader,
             at: cursor,
             cursor,
-            replayed,
+            unwritten: None,
+            encode: encoded,
             progress,
         })
     }
@@ -161,8 +170,7 @@ impl Sampler {
 
     /// Reads some frames; true if there are more.
     fn read(&mut self) -> Result<bool, JournalError> {
-        let wanted =
-            FrameKind::of(Table::Spans).and(FrameKind::of(Table::LogRecords)).and(FrameKind::queue());
+        let wanted = FrameKind::of(Table::Spans).and(FrameKind::of(Table::LogRecords));
         for _ in 0..FRAMES_A_TICK {
             let Some(frame) = self.reader.next()? else { return Ok(false) };
             let now = self.clock.now();
@@ -174,8 +182,7 @@ impl Sampler {
                         self.open.add_spans(frame.seq, &batch, &self.rules, skip, now);
                     }
                     Part::Rows(_, batch) => self.open.add_logs(frame.seq, &batch, &self.rules, skip, now),
-                    Part::Queue(_) if frame.seq <= self.replayed => {}
-                    Part::Queue(bytes) => apply_events(&self.queue, frame.seq, &bytes),
+                    Part::Queue(_) => {}
                 }
             }
             self.at = frame.seq;
@@ -193,11 +200,10 @@ impl Sampler {
         // What log records said is added now, and filters are asked again.
         let ripe = tokio::task::block_in_place(|| self.open.take_ripe(now, &self.rules));
         metrics::gauge!("groundline_open_traces").set(self.open.len() as f64);
-        let (mut on_the_way, mut bytes_on_the_way) = (0, 0);
-        let mut frame = Outgoing::default();
+        let (mut frame, rules) = (Outgoing::default(), self.rules.clone());
         for (id, trace) in &ripe {
             let view = View::new(trace);
-            let drawn = decide(trace, &view, &self.rules);
+            let drawn = decide(trace, &view, &rules);
             // A trace without a decision is none of ours yet: a model span may still come.
             if drawn.is_empty() {
                 continue;
@@ -207,23 +213,30 @@ impl Sampler {
                 if frame.decisions.len() >= DECISIONS_A_FRAME {
                     self.append(std::mem::take(&mut frame)).await?;
                 }
+                frame.first_seq =
+                    Some(frame.first_seq.map_or(trace.first_seq, |seq| seq.min(trace.first_seq)));
                 let decision = one.decision(now);
                 if decision.decision != DecisionKind::Queued {
                     frame.decisions.push(decision);
                     continue;
                 }
                 // One at a time: the items of one trace together may be many times what the queue holds.
-                let item = fitting(&self.queue, on_the_way, bytes_on_the_way, || one.item(&view, now));
-                let Some(item) = item else {
-                    frame.decisions.push(throttled(decision));
-                    continue;
-                };
-                let bytes = size(&item);
-                if frame.bytes + bytes > ITEM_BYTES_A_FRAME && !frame.decisions.is_empty() {
-                    self.append(std::mem::take(&mut frame)).await?;
+                let mut decision = Some(decision);
+                for lane in one.lanes() {
+                    let (more, more_bytes) = frame.lanes[*lane as usize];
+                    let item = || one.item(&view, now, *lane);
+                    let Some(item) = fitting(&self.queue, *lane, more, more_bytes, item) else {
+                        frame.decisions.push(throttled(one.decision(now), *lane));
+                        continue;
+                    };
+                    let bytes = size(&item);
+                    if frame.bytes() + bytes > ITEM_BYTES_A_FRAME && !frame.decisions.is_empty() {
+                        self.append(std::mem::take(&mut frame)).await?;
+                        frame.first_seq = Some(trace.first_seq);
+                    }
+                    frame.decisions.extend(decision.take());
+                    frame.push(item, bytes);
                 }
-                (on_the_way, bytes_on_the_way) = (on_the_way + 1, bytes_on_the_way + bytes);
-                frame.push(decision, item, bytes);
             }
         }
         if !frame.decisions.is_empty() {
@@ -232,43 +245,57 @@ impl Sampler {
         Ok(())
     }
 
-    async fn append(&self, outgoing: Outgoing) -> Result<(), JournalError> {
-        for decision in &outgoing.decisions {
-            metrics::counter!("groundline_decisions_total", "rule" => decision.rule.clone(),
-                "decision" => decision.decision.as_str())
-            .increment(1);
-        }
-        let items = outgoing.items.len();
+    /// Makes decisions and items durable and gives the items to the queue. What cannot be written down stays owed: the
+    /// cursor does not pass its trace, and the next start decides about it again.
+    async fn append(&mut self, outgoing: Outgoing) -> Result<(), JournalError> {
+        let Outgoing { decisions, items, first_seq, .. } = outgoing;
         let events: Vec<QueueEvent> =
-            outgoing.items.into_iter().map(|item| QueueEvent::Queued(Box::new(item))).collect();
-        let decisions = outgoing.decisions;
-        let written = match encoded(&decisions, &events) {
-            Ok((kind, payload)) => self.journal.append_durably(kind.0, payload).await.map(drop),
-            Err(error) => {
-                tracing::error!(%error, "decisions could not be written");
+            items.into_iter().map(|item| QueueEvent::Queued(Box::new(item))).collect();
+        let why = match self.write(&decisions, &events).await? {
+            None => {
+                events.into_iter().for_each(|event| self.queue.apply(event));
+                count(&decisions);
                 return Ok(());
             }
+            Some(why) => why,
         };
-        match written {
-            // Only an item of its own can be too large; it would stop the loop at every start.
-            Err(JournalError::FrameTooLarge { bytes, limit }) => {
-                metrics::counter!("groundline_sampling_errors_total").increment(1);
-                let reason =
-                    format!("{items} item(s) of {bytes} bytes are over journal.max_frame_bytes ({limit})");
-                tracing::error!(reason, "items cannot be queued");
-                let failed: Vec<Decision> = decisions.into_iter().map(|d| given_up(d, &reason)).collect();
-                match encoded(&failed, &[]) {
-                    Ok((kind, payload)) => self.journal.append_durably(kind.0, payload).await.map(drop),
-                    Err(_) => Ok(()),
-                }
+        metrics::counter!("groundline_sampling_errors_total").increment(1);
+        tracing::error!(why, "items cannot be queued");
+        let failed: Vec<Decision> = decisions.into_iter().map(|d| given_up(d, &why)).collect();
+        match self.write(&failed, &[]).await? {
+            None => count(&failed),
+            Some(why) => {
+                tracing::error!(why, "decisions could not be written; they are made again after a restart");
+                self.unwritten = self.unwritten.into_iter().chain(first_seq).min();
             }
-            other => other,
+        }
+        Ok(())
+    }
+
+    /// Writes one frame; if it can never be written, why not.
+    async fn write(
+        &self,
+        decisions: &[Decision],
+        events: &[QueueEvent],
+    ) -> Result<Option<String>, JournalError> {
+        let (kind, payload) = match (self.encode)(decisions, events) {
+            Ok(frame) => frame,
+            Err(error) => return Ok(Some(error.to_string())),
+        };
+        match self.journal.append_durably(kind.0, payload).await {
+            Ok(_) => Ok(None),
+            // Only an item of its own can be too large; it would stop the loop at every start.
+            Err(JournalError::FrameTooLarge { bytes, limit }) => Ok(Some(format!(
+                "{} item(s) of {bytes} bytes are over journal.max_frame_bytes ({limit})",
+                events.len()
+            ))),
+            Err(error) => Err(error),
         }
     }
 
-    /// Moves the cursor to what neither an open trace nor a waiting item needs.
+    /// Moves the cursor to what no open trace needs.
     fn save_cursor(&mut self) -> Result<(), JournalError> {
-        let needed = [self.open.first_seq(), self.queue.first_seq()].into_iter().flatten().min();
+        let needed = [self.open.first_seq(), self.unwritten].into_iter().flatten().min();
         let cursor = needed.map_or(self.at, |seq| (seq - 1).min(self.at));
         if cursor <= self.cursor {
             return Ok(());
@@ -296,18 +323,28 @@ fn encoded(decisions: &[Decision], events: &[QueueEvent]) -> Result<(FrameKind, 
 /// queue that is full costs no building.
 fn fitting(
     queue: &Queue,
+    lane: Lane,
     more: usize,
     more_bytes: usize,
     build: impl FnOnce() -> Option<Item>,
 ) -> Option<Item> {
-    if queue.is_full(more, more_bytes) {
+    if queue.is_full(lane, more, more_bytes) {
         return None;
     }
     build().filter(|item| queue.has_room(item, more, more_bytes))
 }
 
-fn throttled(decision: Decision) -> Decision {
-    let reason = "the queue is full (queue.max_items, queue.max_bytes)".to_owned();
+fn count(decisions: &[Decision]) {
+    for decision in decisions {
+        metrics::counter!("groundline_decisions_total", "rule" => decision.rule.clone(),
+            "decision" => decision.decision.as_str())
+        .increment(1);
+    }
+}
+
+fn throttled(decision: Decision, lane: Lane) -> Decision {
+    let lane = lane.as_str();
+    let reason = format!("the queue is full (queue.{lane}.max_items, queue.{lane}.max_bytes)");
     Decision { decision: DecisionKind::Throttled, reason, ..decision }
 }
 
@@ -329,13 +366,6 @@ fn parts(frame: &Frame, wanted: FrameKind) -> Vec<Part> {
         tracing::error!(seq = frame.seq, %error, "journal frame left out of sampling");
         Vec::new()
     })
-}
-
-fn apply_events(queue: &Queue, seq: u64, bytes: &[u8]) {
-    match QueueEvent::decode(bytes) {
-        Ok(events) => events.into_iter().for_each(|event| queue.apply(seq, event)),
-        Err(error) => tracing::error!(seq, %error, "queue events left out"),
-    }
 }
 
 /// Traces that were decided, oldest first.
@@ -378,44 +408,33 @@ impl Decided {
 mod tests {
     use super::*;
     use crate::domain::trace::EvalInput;
+    use crate::queue::LaneConfig;
 
     fn item(id: &str, answer: usize) -> Item {
-        Item {
-            id: id.into(),
-            trace_id: String::new(),
-            span_id: String::new(),
-            rule: "r".into(),
-            rule_version: "v".into(),
-            inclusion_probability: 1.0,
-            stratum: None,
-            reason: String::new(),
-            evaluators: Vec::new(),
-            span_time: 0,
-            queued_at: 0,
-            service_name: String::new(),
-            request_model: None,
-            tenant: String::new(),
-            input: EvalInput { answer: Some("x".repeat(answer)), ..EvalInput::default() },
-        }
+        let input = EvalInput { answer: Some("x".repeat(answer)), ..EvalInput::default() };
+        Item { input, ..crate::queue::test_item(id) }
     }
 
     #[test]
     fn a_full_queue_costs_no_item() {
         let holding = |max_items, max_bytes| {
-            let queue =
-                Queue::new(crate::queue::Config { max_items, max_bytes, ..crate::queue::Config::default() });
-            queue.apply(1, QueueEvent::Queued(Box::new(item("a", 100))));
+            let fast = LaneConfig { max_items, max_bytes, ..LaneConfig::default() };
+            let queue = Queue::new(crate::queue::Config { fast, ..crate::queue::Config::default() });
+            queue.apply(QueueEvent::Queued(Box::new(item("a", 100))));
             queue
+        };
+        let fitting = |queue: &Queue, more, bytes, build: &dyn Fn() -> Option<Item>| {
+            super::fitting(queue, Lane::Fast, more, bytes, build)
         };
         let never = || -> Option<Item> { panic!("it is built") };
         // Full by number, and full by bytes, also with what is on its way.
-        assert!(fitting(&holding(1, 1 << 20), 0, 0, never).is_none());
-        assert!(fitting(&holding(2, 1 << 20), 1, 600, never).is_none());
-        assert!(fitting(&holding(9, 1_000), 0, 0, never).is_none());
-        assert!(fitting(&holding(9, 1_500), 1, 600, never).is_none());
+        assert!(fitting(&holding(1, 1 << 20), 0, 0, &never).is_none());
+        assert!(fitting(&holding(2, 1 << 20), 1, 600, &never).is_none());
+        assert!(fitting(&holding(9, 1_000), 0, 0, &never).is_none());
+        assert!(fitting(&holding(9, 1_500), 1, 600, &never).is_none());
         // What may fit is built, and then asked for by its size.
         let queue = holding(9, 2_000);
-        assert!(fitting(&queue, 0, 0, || Some(item("b", 1_000))).is_none());
-        assert_eq!(fitting(&queue, 0, 0, || Some(item("b", 100))).map(|item| item.id), Some("b".to_owned()));
+        assert!(fitting(&queue, 0, 0, &|| Some(item("b", 1_000))).is_none());
+        assert_eq!(fitting(&queue, 0, 0, &|| Some(item("b", 100))).map(|item| item.id), Some("b".to_owned()));
     }
 }

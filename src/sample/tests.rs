@@ -15,7 +15,7 @@ use crate::domain::span::{Dialect, Llm, Operation, Source, Span, SpanKind, Statu
 use crate::domain::time::{SECOND, SystemClock, UnixNanos};
 use crate::domain::value::{Attrs, Value};
 use crate::journal::Journal;
-use crate::queue::{Queue, size};
+use crate::queue::{Lane, Queue, size};
 use crate::schema::batch::{logs_to_batch, spans_to_batch};
 use crate::schema::columns::Table;
 use crate::schema::frame::{self, FrameKind, Part};
@@ -191,13 +191,14 @@ fn a_draw_holds_no_texts() {
     assert!(size_of_val(drawn.as_slice()) < 100 * 64);
     assert!(drawn.iter().all(|one| one.decision(NOW).decision == DecisionKind::Queued));
     // Each item is large, and gone before the next one is built.
-    let bytes: usize = drawn.iter().filter_map(|one| one.item(&view, NOW)).map(|item| size(&item)).sum();
+    let bytes: usize =
+        drawn.iter().filter_map(|one| one.item(&view, NOW, Lane::Fast)).map(|item| size(&item)).sum();
     assert!(bytes > 100 * 100_000, "{bytes}");
     let none = rules("operation = 'llm'", Target::Span, 1e-12);
     let drawn = decide(&trace, &view, &none);
     assert_eq!(drawn.len(), 100);
     assert!(drawn.iter().all(|one| one.decision(NOW).decision == DecisionKind::NotSampled));
-    assert!(drawn.iter().all(|one| one.item(&view, NOW).is_none()));
+    assert!(drawn.iter().all(|one| one.item(&view, NOW, Lane::Fast).is_none()));
 }
 
 #[test]
@@ -211,10 +212,10 @@ fn a_trace_is_drawn_once_and_a_filter_that_nothing_passes_is_told() {
     let drawn = decide(&trace, &view, &rules);
     let kinds: Vec<DecisionKind> = drawn.iter().map(|one| one.decision(NOW).decision).collect();
     assert_eq!(kinds, [DecisionKind::Queued, DecisionKind::Filtered]);
-    let items: Vec<_> = drawn.iter().filter_map(|one| one.item(&view, NOW)).collect();
+    let items: Vec<_> = drawn.iter().filter_map(|one| one.item(&view, NOW, Lane::Fast)).collect();
     assert_eq!((items.len(), items[0].input.contexts.len()), (1, 1));
     assert_eq!(
-        (items[0].input.answer.as_deref(), items[0].span_id.as_str()),
+        (items[0].input.answer.as_deref(), items[0].span_id.to_string().as_str()),
         (Some("yes"), "0000000000000001")
     );
 }
@@ -222,14 +223,15 @@ fn a_trace_is_drawn_once_and_a_filter_that_nothing_passes_is_told() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn items_of_one_trace_end_where_the_queue_is_full() {
     let folder = tempfile::tempdir().unwrap();
-    let journal = Journal::open(folder.path(), crate::journal::Config::default()).unwrap();
+    let journal =
+        Journal::open(folder.path(), crate::journal::Config::default(), crate::schema::FORMAT).unwrap();
     let batch = retrieval_and_calls(20, 100_000);
     let (kind, payload) = frame::encode(&[Part::Rows(Table::Spans, batch)]).unwrap();
     journal.append(kind.0, payload).await.unwrap();
     // Two items fit.
     let config = Config { idle_ms: 0, ..Config::default() };
-    let limits = crate::queue::Config { max_bytes: 250_000, ..crate::queue::Config::default() };
-    let queue = Arc::new(Queue::new(limits));
+    let fast = crate::queue::LaneConfig { max_bytes: 250_000, ..crate::queue::LaneConfig::default() };
+    let queue = Arc::new(Queue::new(crate::queue::Config { fast, ..crate::queue::Config::default() }));
     let rules = Arc::new(rules("operation = 'llm'", Target::Span, 1.0));
     let (clock, known) = (Arc::new(SystemClock), std::iter::empty());
     let sampler = Sampler::new(journal.clone(), rules, queue.clone(), clock, config, known).unwrap();

@@ -41,6 +41,19 @@ impl Table {
         }
     }
 
+    /// Its number in stored bytes. A number is never given again, not even after a table has gone. 6 is taken too: format
+    /// 1 has the bit of the queue there.
+    pub fn number(self) -> u8 {
+        match self {
+            Table::Spans => 0,
+            Table::Scores => 1,
+            Table::Decisions => 2,
+            Table::Annotations => 3,
+            Table::Alerts => 4,
+            Table::LogRecords => 5,
+        }
+    }
+
     /// What a row is, in one sentence.
     pub fn doc(self) -> &'static str {
         match self {
@@ -86,7 +99,7 @@ impl Table {
 }
 
 /// A column of a table.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Column {
     /// Its name.
     pub name: &'static str,
@@ -96,6 +109,18 @@ pub struct Column {
     pub nullable: bool,
     /// What it holds, with units.
     pub doc: &'static str,
+    /// The version of its table's schema that brought it.
+    pub since: u16,
+}
+
+impl Column {
+    /// The same column, for one that a later version of the schema brings: it stands behind all earlier ones and may be
+    /// NULL.
+    #[must_use]
+    pub const fn since(mut self, version: u16) -> Self {
+        self.since = version;
+        self
+    }
 }
 
 /// The types that columns have.
@@ -153,11 +178,11 @@ fn fields(columns: &[Column]) -> Vec<Field> {
 }
 
 const fn must(name: &'static str, kind: Kind, doc: &'static str) -> Column {
-    Column { name, kind, nullable: false, doc }
+    Column { name, kind, nullable: false, doc, since: 1 }
 }
 
 const fn may(name: &'static str, kind: Kind, doc: &'static str) -> Column {
-    Column { name, kind, nullable: true, doc }
+    Column { name, kind, nullable: true, doc, since: 1 }
 }
 
 /// The columns that a convention fills; `spans` and `log_records` share them, in this order.

@@ -1,36 +1,47 @@
 //! Journal frames: one or more parts that become durable together.
 //!
 //! ```text
-//! version u8 (1) | parts u8 | part …
-//! part:  tag u8 | length u32 LE | bytes
-//! rows:  metadata length u32 LE | Arrow IPC record batch message, zeros | Arrow buffers   (no schema: the tag names it)
-//! queue: bytes of the room `sample`
+//! version u8 (2) | parts u8 | part …
+//! part:  number u8 | length u32 LE | bytes
+//! rows:  schema version u16 LE | metadata length u32 LE | Arrow IPC record batch message, zeros | Arrow buffers
+//! queue: bytes of the room `queue`
 //! ```
+//! The number names the table ([`Table::number`]), and table and schema version name the columns. Format 1 has no schema
+//! version: there the number of columns tells which are missing.
+//!
 //! What must not be torn apart by a crash (a decision and its queue item, scores and the item's completion) is one frame.
 
 use super::columns::Table;
-use arrow::array::{RecordBatch, new_null_array};
+use super::layout::Layouts;
+use super::rows::{self, Chain};
+use arrow::array::RecordBatch;
 use arrow::buffer::Buffer;
-use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
-use arrow::ipc::reader::read_record_batch;
-use arrow::ipc::writer::StreamEncoder;
-use arrow::ipc::{MetadataVersion, root_as_message};
 use bytes::Bytes;
-use parking_lot::Mutex;
-use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
-const VERSION: u8 = 1;
-const QUEUE_TAG: u8 = 64;
+/// The version that is written.
+const VERSION: u8 = 2;
+/// The number of the part for the queue.
+const QUEUE: u8 = 64;
 
 /// Why bytes are not a frame.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
     /// Written by a newer version, or not a frame at all.
-    #[error("frame version {0} is not known; this program reads version {VERSION}")]
+    #[error("frame version {0} is not known; this program reads versions 1 to {VERSION}")]
     Version(u8),
+    /// Rows with columns that this program does not know.
+    #[error(
+        "rows of table {number} have schema version {version}, this program reads {known}: use a newer release"
+    )]
+    Schema {
+        /// The table's number.
+        number: u8,
+        /// The version of its schema.
+        version: u16,
+        /// The version that is known.
+        known: u16,
+    },
     /// The parts do not add up to the frame.
     #[error("frame is damaged: {0}")]
     Damaged(&'static str),
@@ -50,17 +61,31 @@ pub enum Part {
 
 /// Which parts a frame has: one bit each, so that a reader skips what it does not want.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct FrameKind(pub u8);
+pub struct FrameKind(pub u32);
 
 impl FrameKind {
+    /// The bit of the queue, since format 1. No table has it.
+    const QUEUE_BIT: u8 = 6;
+    /// Tables from this number on share a bit; a frame of theirs is opened to see whose it is.
+    const LAST_BIT: u8 = 31;
+
     /// The bit of a table.
     pub fn of(table: Table) -> Self {
-        Self(1 << tag_of(table))
+        Self::numbered(table.number())
     }
 
     /// The bit of the queue.
     pub fn queue() -> Self {
-        Self(QUEUE_TAG)
+        Self(1 << Self::QUEUE_BIT)
+    }
+
+    fn numbered(number: u8) -> Self {
+        match number {
+            QUEUE => Self::queue(),
+            // Not a table, but it must not be taken for the queue.
+            Self::QUEUE_BIT => Self::default(),
+            _ => Self(1 << number.min(Self::LAST_BIT)),
+        }
     }
 
     /// Whether the two share a bit.
@@ -75,192 +100,98 @@ impl FrameKind {
     }
 }
 
-fn tag_of(table: Table) -> u8 {
-    Table::ALL.iter().position(|t| *t == table).and_then(|at| u8::try_from(at).ok()).unwrap_or_default()
-}
-
 /// Encodes `parts` as one frame and says which kinds it holds.
 pub fn encode(parts: &[Part]) -> Result<(FrameKind, Bytes), FrameError> {
-    let count = u8::try_from(parts.len()).map_err(|_| FrameError::Damaged("more than 255 parts"))?;
-    let mut kind = FrameKind::default();
-    let mut pieces = Vec::with_capacity(parts.len());
-    for part in parts {
-        let piece = match part {
-            Part::Rows(table, batch) => {
-                kind = kind.and(FrameKind::of(*table));
-                (tag_of(*table), rows(*table, batch)?)
-            }
-            Part::Queue(bytes) => {
-                kind = kind.and(FrameKind::queue());
-                (QUEUE_TAG, Chain(vec![Buffer::from(bytes.clone())]))
-            }
-        };
-        pieces.push(piece);
-    }
+    let numbered = parts.iter().map(|part| match part {
+        Part::Rows(table, batch) => Ok(Piece {
+            number: table.number(),
+            schema: Some(rows::current_version(*table)),
+            chain: rows::message(*table, batch)?,
+        }),
+        Part::Queue(bytes) => {
+            Ok(Piece { number: QUEUE, schema: None, chain: Chain(vec![Buffer::from(bytes.clone())]) })
+        }
+    });
+    join(numbered.collect::<Result<_, FrameError>>()?)
+}
+
+/// A part on its way into a frame.
+struct Piece {
+    number: u8,
+    /// The schema's version, if it is rows.
+    schema: Option<u16>,
+    chain: Chain,
+}
+
+fn join(pieces: Vec<Piece>) -> Result<(FrameKind, Bytes), FrameError> {
+    let count = u8::try_from(pieces.len()).map_err(|_| FrameError::Damaged("more than 255 parts"))?;
+    let kind = pieces.iter().fold(FrameKind::default(), |all, p| all.and(FrameKind::numbered(p.number)));
     // All at once: the rows of a request take megabytes, and readers keep the frame for as long as the rows are hot.
-    let bytes: usize = pieces.iter().map(|(_, chain)| chain.len() + 5 + ALIGNMENT).sum();
+    let bytes: usize = pieces.iter().map(|p| p.chain.len() + 7 + rows::ALIGNMENT).sum();
     let mut out = Vec::with_capacity(2 + bytes);
     out.extend_from_slice(&[VERSION, count]);
-    for (tag, chain) in pieces {
-        put_part(&mut out, tag, chain)?;
+    for Piece { number, schema, mut chain } in pieces {
+        out.push(number);
+        let at = out.len();
+        out.extend_from_slice(&[0; 4]);
+        if let Some(version) = schema {
+            out.extend_from_slice(&version.to_le_bytes());
+            rows::put_metadata(&mut out, &mut chain)?;
+        }
+        chain.append_to(&mut out);
+        let length = u32::try_from(out.len() - at - 4).map_err(|_| FrameError::Damaged("part over 4 GiB"))?;
+        out[at..at + 4].copy_from_slice(&length.to_le_bytes());
     }
     Ok((kind, Bytes::from(out)))
 }
 
-/// Where the buffers of rows begin in a frame, so that a reader need not copy numbers to aligned memory.
-const ALIGNMENT: usize = 8;
-
-/// Bytes of an IPC stream before each message: a marker, and the length of the message's metadata.
-const MESSAGE_PREFIX: usize = 8;
-
-fn put_part(out: &mut Vec<u8>, tag: u8, mut chain: Chain) -> Result<(), FrameError> {
-    out.push(tag);
-    let at = out.len();
-    out.extend_from_slice(&[0; 4]);
-    if tag != QUEUE_TAG {
-        put_metadata(out, &mut chain)?;
-    }
-    chain.0.iter().for_each(|buffer| out.extend_from_slice(buffer));
-    let length = u32::try_from(out.len() - at - 4).map_err(|_| FrameError::Damaged("part over 4 GiB"))?;
-    out[at..at + 4].copy_from_slice(&length.to_le_bytes());
-    Ok(())
-}
-
-/// Leaves the buffers of the rows in `chain`.
-fn put_metadata(out: &mut Vec<u8>, chain: &mut Chain) -> Result<(), FrameError> {
-    let mut metadata = Vec::new();
-    chain.take_message(&mut metadata)?;
-    let body = out.len() + 4 + metadata.len();
-    metadata.resize(metadata.len() + body.next_multiple_of(ALIGNMENT) - body, 0);
-    let length = u32::try_from(metadata.len()).map_err(|_| FrameError::Damaged("metadata over 4 GiB"))?;
-    out.extend_from_slice(&length.to_le_bytes());
-    out.extend_from_slice(&metadata);
-    Ok(())
-}
-
-/// One encoder a table, kept because the first message of each is the schema: for a request of one span it would be
-/// most of the work.
-static ENCODERS: [Mutex<Option<StreamEncoder>>; Table::ALL.len()] =
-    [const { Mutex::new(None) }; Table::ALL.len()];
-
-/// The rows as a message of an IPC stream that shares the memory of their columns.
-fn rows(table: Table, batch: &RecordBatch) -> Result<Chain, FrameError> {
-    let mut kept = ENCODERS[usize::from(tag_of(table))].lock();
-    let (mut encoder, is_new) = match kept.take() {
-        Some(encoder) => (encoder, false),
-        None => (StreamEncoder::try_new(batch.schema_ref())?, true),
-    };
-    let mut chain = Chain(encoder.encode(batch)?);
-    if is_new {
-        // The schema, which the tag names.
-        chain.take_message(&mut Vec::new())?;
-    }
-    *kept = Some(encoder);
-    Ok(chain)
-}
-
-/// Bytes in several pieces.
-struct Chain(Vec<Buffer>);
-
-impl Chain {
-    fn len(&self) -> usize {
-        self.0.iter().map(Buffer::len).sum()
-    }
-
-    /// Moves the first `count` bytes to `out`.
-    fn take(&mut self, mut count: usize, out: &mut Vec<u8>) -> Result<(), FrameError> {
-        let mut whole = 0;
-        for buffer in &mut self.0 {
-            let part = count.min(buffer.len());
-            out.extend_from_slice(&buffer[..part]);
-            count -= part;
-            if part < buffer.len() {
-                *buffer = buffer.slice(part);
-                break;
-            }
-            whole += 1;
-        }
-        self.0.drain(..whole);
-        if count == 0 { Ok(()) } else { Err(FrameError::Damaged("shorter than it says")) }
-    }
-
-    /// Moves the metadata of the first message of an IPC stream to `out`.
-    fn take_message(&mut self, out: &mut Vec<u8>) -> Result<(), FrameError> {
-        let mut prefix = Vec::with_capacity(MESSAGE_PREFIX);
-        self.take(MESSAGE_PREFIX, &mut prefix)?;
-        self.take(read_u32(&prefix, 4)?, out)
-    }
-}
-
 /// Decodes the parts of a frame that `wanted` names.
 pub fn decode(frame: &Bytes, wanted: FrameKind) -> Result<Vec<Part>, FrameError> {
+    let mut parts = Vec::new();
+    for part in raw_parts(frame)? {
+        let (number, format, body) = part?;
+        if !wanted.meets(FrameKind::numbered(number)) {
+            continue;
+        }
+        if number == QUEUE {
+            parts.push(Part::Queue(body));
+            continue;
+        }
+        let table = Table::ALL.into_iter().find(|table| table.number() == number);
+        let table = table.ok_or(FrameError::Damaged("part of an unknown table"))?;
+        parts.push(Part::Rows(table, rows::read(&body, number, format, Layouts::current())?));
+    }
+    Ok(parts)
+}
+
+/// Number, frame version and bytes of each part.
+fn raw_parts(
+    frame: &Bytes,
+) -> Result<impl Iterator<Item = Result<(u8, u8, Bytes), FrameError>> + '_, FrameError> {
     let [version, count, ..] = frame.as_ref() else {
         return Err(FrameError::Damaged("shorter than its header"));
     };
-    if *version != VERSION {
-        return Err(FrameError::Version(*version));
+    let (version, count) = (*version, *count);
+    if version == 0 || version > VERSION {
+        return Err(FrameError::Version(version));
     }
-    let mut parts = Vec::with_capacity(usize::from(*count));
     let mut at = 2;
-    for _ in 0..*count {
-        let tag = *frame.get(at).ok_or(FrameError::Damaged("part header cut off"))?;
-        let length = read_u32(frame, at + 1)?;
-        let end = at + 5 + length;
+    Ok((0..count).map(move |_| {
+        let number = *frame.get(at).ok_or(FrameError::Damaged("part header cut off"))?;
+        let end = at + 5 + rows::read_u32(frame, at + 1)?;
         if end > frame.len() {
             return Err(FrameError::Damaged("part cut off"));
         }
         let body = frame.slice(at + 5..end);
         at = end;
-        if tag == QUEUE_TAG {
-            if wanted.meets(FrameKind::queue()) {
-                parts.push(Part::Queue(body));
-            }
-        } else if let Some(table) = Table::ALL.get(usize::from(tag)) {
-            if wanted.meets(FrameKind::of(*table)) {
-                parts.push(Part::Rows(*table, get_rows(&body, table.schema())?));
-            }
-        } else {
-            return Err(FrameError::Damaged("part of an unknown table"));
-        }
-    }
-    Ok(parts)
-}
-
-fn get_rows(body: &Bytes, schema: SchemaRef) -> Result<RecordBatch, FrameError> {
-    let length = read_u32(body, 0)?;
-    let metadata = body.get(4..4 + length).ok_or(FrameError::Damaged("row metadata cut off"))?;
-    let message = root_as_message(metadata).map_err(|_| FrameError::Damaged("row metadata"))?;
-    let header = message.header_as_record_batch().ok_or(FrameError::Damaged("not a record batch"))?;
-    let buffer = Buffer::from(body.slice(4 + length..));
-    let none = HashMap::new();
-    // A frame of an earlier release lacks the columns that were added at the end since. Where columns are nested there
-    // are more nodes than columns, and none was added.
-    let columns = header.nodes().map_or(0, |nodes| nodes.len()).min(schema.fields().len());
-    // One column was added so far. With none at all, nothing would bound the number of rows that a damaged frame claims.
-    if columns == 0 || columns + 1 < schema.fields().len() {
-        return Err(FrameError::Damaged("columns are missing"));
-    }
-    let known = Arc::new(schema.project(&(0..columns).collect::<Vec<_>>())?);
-    let read = || read_record_batch(&buffer, header, known, &none, None, &MetadataVersion::V5);
-    // Arrow trusts the lengths in the metadata and panics on some wrong ones. One bad frame must not end its reader.
-    let batch = catch_unwind(AssertUnwindSafe(read)).map_err(|_| FrameError::Damaged("row lengths"))??;
-    if columns == schema.fields().len() {
-        return Ok(batch);
-    }
-    let mut all = batch.columns().to_vec();
-    let added = schema.fields().iter().skip(columns);
-    all.extend(added.map(|field| new_null_array(field.data_type(), batch.num_rows())));
-    Ok(RecordBatch::try_new(schema, all)?)
-}
-
-fn read_u32(bytes: &[u8], at: usize) -> Result<usize, FrameError> {
-    let four = bytes.get(at..at + 4).and_then(|b| <[u8; 4]>::try_from(b).ok());
-    let four = four.ok_or(FrameError::Damaged("length cut off"))?;
-    usize::try_from(u32::from_le_bytes(four)).map_err(|_| FrameError::Damaged("length"))
+        Ok((number, version, body))
+    }))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::columns::{Column, Kind};
+    use super::super::layout::Layout;
     use super::*;
     use crate::domain::decision::{Decision, DecisionKind};
     use crate::domain::id::TraceId;
@@ -310,16 +241,91 @@ mod tests {
         }
     }
 
+    /// The frame as format 1 wrote it: without schema versions.
+    fn as_format_1(frame: &Bytes) -> Bytes {
+        let mut out = vec![1, frame[1]];
+        for part in raw_parts(frame).unwrap() {
+            let (number, _, body) = part.unwrap();
+            // Two bytes of padding keep the buffers where they were: alignment is not checked for in this test.
+            let body = if number == QUEUE { body } else { body.slice(2..) };
+            out.push(number);
+            out.extend_from_slice(&u32::try_from(body.len()).unwrap().to_le_bytes());
+            out.extend_from_slice(&body);
+        }
+        Bytes::from(out)
+    }
+
     #[test]
-    fn a_frame_without_the_newest_column_is_read() {
+    fn a_frame_of_format_1_without_the_newest_column_is_read() {
         let rows = rows();
-        let old = rows.project(&(0..rows.num_columns() - 1).collect::<Vec<_>>()).unwrap();
-        let (kind, bytes) = encode(&[Part::Rows(Table::Decisions, old.clone())]).unwrap();
-        let all = decode(&bytes, kind).unwrap();
-        let Part::Rows(_, batch) = &all[0] else { panic!("rows went in") };
-        assert_eq!(batch.schema(), rows.schema());
-        assert_eq!(batch.columns()[..old.num_columns()], old.columns()[..]);
-        assert_eq!(batch.columns().last().unwrap().null_count(), 2);
+        for left_out in [0, 1] {
+            let old = rows.project(&(0..rows.num_columns() - left_out).collect::<Vec<_>>()).unwrap();
+            let (kind, bytes) = encode(&[Part::Rows(Table::Decisions, old.clone())]).unwrap();
+            let all = decode(&as_format_1(&bytes), kind).unwrap();
+            let Part::Rows(_, batch) = &all[0] else { panic!("rows went in") };
+            assert_eq!(batch.schema(), rows.schema());
+            assert_eq!(batch.columns()[..old.num_columns()], old.columns()[..]);
+            assert_eq!(batch.columns().last().unwrap().null_count(), 2 * left_out);
+        }
+        let old = rows.project(&(0..rows.num_columns() - 2).collect::<Vec<_>>()).unwrap();
+        let (kind, bytes) = encode(&[Part::Rows(Table::Decisions, old)]).unwrap();
+        assert!(matches!(decode(&as_format_1(&bytes), kind), Err(FrameError::Damaged(_))));
+    }
+
+    const NEW: [Column; 2] = [
+        Column { name: "new", kind: Kind::Double, nullable: true, doc: "A column.", since: 2 },
+        Column { name: "newer", kind: Kind::Texts, nullable: true, doc: "Another one.", since: 3 },
+    ];
+
+    /// The tables of a later release: a seventh and a ninth, and two more columns of `decisions`.
+    fn later() -> Layouts {
+        let decisions: Vec<Column> = Table::Decisions.columns().iter().copied().chain(NEW).collect();
+        let more = [(2, 1), (7, 0), (9, 0)].map(|(number, late)| Layout::new(number, &decisions, late));
+        Layouts::current().with(more.to_vec())
+    }
+
+    #[test]
+    fn more_tables_and_columns_keep_every_old_frame_readable() {
+        let rows = rows();
+        let queue = Part::Queue(Bytes::from_static(b"item"));
+        let (_, bytes) = encode(&[Part::Rows(Table::Decisions, rows.clone()), queue]).unwrap();
+        for frame in [as_format_1(&bytes), bytes] {
+            let parts: Vec<_> = raw_parts(&frame).unwrap().map(Result::unwrap).collect();
+            let (number, format, body) = &parts[0];
+            let read = rows::read(body, *number, *format, &later()).unwrap();
+            assert_eq!(read.columns()[..rows.num_columns()], rows.columns()[..]);
+            assert_eq!(read.num_columns(), rows.num_columns() + 2);
+            assert!(read.columns()[rows.num_columns()..].iter().all(|column| column.null_count() == 2));
+            assert_eq!(parts[1].0, QUEUE);
+        }
+    }
+
+    #[test]
+    fn what_a_later_release_wrote_is_told_from_damage_and_skipped_by_who_does_not_want_it() {
+        let rows = rows();
+        let piece = |number: u8, version: u16| Piece {
+            number,
+            schema: Some(version),
+            chain: rows::message(Table::Decisions, &rows).unwrap(),
+        };
+        let (kind, frame) = join(vec![piece(7, 1), piece(9, 1), piece(2, 1)]).unwrap();
+        assert!(!kind.meets(FrameKind::queue()) && !kind.meets(FrameKind::of(Table::Spans)));
+        assert_eq!(decode(&frame, FrameKind::of(Table::Decisions)).unwrap().len(), 1);
+        assert!(matches!(decode(&frame, kind), Err(FrameError::Damaged("part of an unknown table"))));
+        let (kind, frame) = join(vec![piece(2, 3)]).unwrap();
+        let error = decode(&frame, kind).unwrap_err();
+        assert!(matches!(error, FrameError::Schema { number: 2, version: 3, known: 1 }), "{error}");
+    }
+
+    #[test]
+    fn numbers_of_tables_are_their_own() {
+        let mut bits: Vec<u32> = Table::ALL.iter().map(|table| FrameKind::of(*table).0).collect();
+        bits.push(FrameKind::queue().0);
+        bits.sort_unstable();
+        bits.dedup();
+        assert_eq!(bits, [1, 2, 4, 8, 16, 32, 64]);
+        assert_eq!([FrameKind::numbered(7).0, FrameKind::numbered(9).0], [128, 512]);
+        assert_eq!(FrameKind::numbered(200), FrameKind::numbered(31));
     }
 
     #[test]

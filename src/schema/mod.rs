@@ -3,11 +3,20 @@
 //! | file | what |
 //! |---|---|
 //! | `columns` | the Arrow schema of every table, with the documentation of each column |
+//! | `format` | the number of the on-disk format |
+//! | `layout` | numbers of tables, and columns by schema version |
 //! | `batch` | rows to Arrow and back |
-//! | `frame` | Arrow batches as bytes for the journal |
+//! | `rows` | Arrow batches as bytes |
+//! | `frame` | what becomes durable together, as bytes for the journal |
 //!
 //! No I/O, nothing asynchronous.
 
 pub mod batch;
 pub mod columns;
 pub mod frame;
+
+mod format;
+mod layout;
+mod rows;
+
+pub use format::FORMAT;

@@ -1,7 +1,6 @@
 //! Scores as rows, with their identity.
 
 use crate::domain::decision::{Decision, DecisionKind};
-use crate::domain::id::{SpanId, TraceId};
 use crate::domain::score::{Score, ScoreRow, ScoreSource};
 use crate::domain::time::UnixNanos;
 use crate::queue::{Item, Lease};
@@ -39,12 +38,12 @@ fn score_row(
     now: UnixNanos,
 ) -> ScoreRow {
     let item = &lease.item;
-    let score_version = 1;
+    let score_version = item.score_version;
     let identity = format!("{}\0{evaluator}\0{}\0{score_version}", item.id, score.metric);
     ScoreRow {
         score_id: hex::encode(&Sha256::digest(identity)[..16]),
-        trace_id: TraceId::from_hex(&item.trace_id).ok(),
-        span_id: SpanId::from_hex(&item.span_id).ok(),
+        trace_id: Some(item.trace_id),
+        span_id: Some(item.span_id),
         span_time: UnixNanos(item.span_time),
         evaluated_at: now,
         service_name: item.service_name.clone(),
@@ -69,11 +68,11 @@ fn score_row(
     }
 }
 
-/// The decision row that ends an item; none if its ids do not parse.
-pub fn decision_row(item: &Item, decision: DecisionKind, reason: &str, now: UnixNanos) -> Option<Decision> {
-    Some(Decision {
-        trace_id: TraceId::from_hex(&item.trace_id).ok()?,
-        span_id: SpanId::from_hex(&item.span_id).ok(),
+/// The decision row that ends an item.
+pub fn decision_row(item: &Item, decision: DecisionKind, reason: &str, now: UnixNanos) -> Decision {
+    Decision {
+        trace_id: item.trace_id,
+        span_id: Some(item.span_id),
         rule: item.rule.clone(),
         rule_version: item.rule_version.clone(),
         decision,
@@ -83,5 +82,5 @@ pub fn decision_row(item: &Item, decision: DecisionKind, reason: &str, now: Unix
         decided_at: now,
         span_time: UnixNanos(item.span_time),
         tenant: item.tenant.clone(),
-    })
+    }
 }

@@ -5,16 +5,17 @@
 //! than it may: a thread cannot be stopped, so the worker waits for it.
 
 use super::rows::{Judged, decision_row, score_rows};
-use crate::domain::decision::DecisionKind;
+use crate::domain::decision::{Decision, DecisionKind};
 use crate::domain::score::{Score, ScoreRow};
 use crate::domain::time::Clock;
 use crate::domain::trace::EvalInput;
-use crate::eval::{Evaluator, Registry};
+use crate::eval::{Evaluator, Pace, Registry};
 use crate::journal::{Journal, JournalError};
-use crate::queue::{Lease, Outcome, Queue, QueueEvent};
+use crate::queue::{Lane, Lease, Outcome, Queue, QueueEvent};
 use crate::schema::batch::{decisions_to_batch, scores_to_batch};
 use crate::schema::columns::Table;
-use crate::schema::frame::{self, FrameError, Part};
+use crate::schema::frame::{self, FrameError, FrameKind, Part};
+use bytes::Bytes;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -36,13 +37,37 @@ pub struct Scorer {
     pub clock: Arc<dyn Clock>,
     /// The longest evaluation of one item, by all its evaluators together.
     pub timeout: Duration,
+    /// How the end of an item is written down. Another one stands here in tests only.
+    encode: Encode,
+}
+
+/// What becomes of an item, as a frame.
+type Encode = fn(&[ScoreRow], Option<&Decision>, &QueueEvent) -> Result<(FrameKind, Bytes), FrameError>;
+
+/// What came of writing the end of an item.
+enum Written {
+    /// It is durable.
+    Yes,
+    /// It can never be written like that.
+    Never(String),
 }
 
 impl Scorer {
-    /// Runs one worker until `stop`. An item in its hands is finished first.
-    pub async fn work(self: Arc<Self>, stop: CancellationToken) -> Result<(), JournalError> {
+    /// A scorer that gives an item and all its evaluators `timeout`.
+    pub fn new(
+        journal: Journal,
+        queue: Arc<Queue>,
+        registry: Arc<Registry>,
+        clock: Arc<dyn Clock>,
+        timeout: Duration,
+    ) -> Self {
+        Self { journal, queue, registry, clock, timeout, encode: encoded }
+    }
+
+    /// Runs one worker of `lane` until `stop`. An item in its hands is finished first.
+    pub async fn work(self: Arc<Self>, lane: Lane, stop: CancellationToken) -> Result<(), JournalError> {
         while !stop.is_cancelled() {
-            let Some(lease) = self.queue.lease(self.clock.now()) else {
+            let Some(lease) = self.queue.lease(lane, self.clock.now()) else {
                 tokio::select! {
                     () = stop.cancelled() => {}
                     () = self.queue.changed() => {}
@@ -57,10 +82,10 @@ impl Scorer {
 
     async fn handle(&self, lease: Lease, stop: &CancellationToken) -> Result<(), JournalError> {
         if self.queue.is_expired(&lease.item, self.clock.now()) {
-            let reason = "waited longer than queue.max_age_s";
-            return self.finish(&lease, Vec::new(), Outcome::Expired, reason).await;
+            let reason = format!("waited longer than queue.{}.max_age_s", lease.item.lane.as_str());
+            return self.finish(&lease, Vec::new(), Outcome::Expired, &reason).await;
         }
-        let evaluators = match self.registry.select(&lease.item.evaluators) {
+        let evaluators = match self.registry.select_paced(&lease.item.evaluators, pace(lease.item.lane)) {
             Ok(evaluators) => evaluators,
             Err(error) => return self.failed(&lease, Vec::new(), &error.to_string()).await,
         };
@@ -126,11 +151,16 @@ impl Scorer {
         let Some(retry) = self.queue.after_failure(lease, reason, self.clock.now()) else {
             return self.give_up(lease, judged, reason).await;
         };
+        self.retry(lease, retry, reason).await
+    }
+
+    async fn retry(&self, lease: &Lease, retry: QueueEvent, reason: &str) -> Result<(), JournalError> {
         tracing::warn!(item = lease.item.id, attempt = lease.attempt, reason, "evaluation failed");
-        if let Some((kind, payload)) = encoded(lease, Vec::new(), None, &retry) {
-            self.journal.append_durably(kind.0, payload).await?;
+        match self.write(&[], None, &retry).await? {
+            Written::Yes => self.queue.apply(retry),
+            // The lease runs out, and then it is tried again.
+            Written::Never(why) => lost(lease, &why),
         }
-        self.queue.apply(0, retry);
         Ok(())
     }
 
@@ -138,15 +168,19 @@ impl Scorer {
     /// the item would not count among those that each of them should have judged.
     async fn give_up(&self, lease: &Lease, judged: Vec<Judged>, reason: &str) -> Result<(), JournalError> {
         tracing::warn!(item = lease.item.id, attempt = lease.attempt, reason, "evaluation given up");
-        let judged = self.with_errors(&lease.item.evaluators, judged, reason);
+        let judged = self.with_errors(lease, judged, reason);
         let rows = score_rows(lease, judged, self.clock.now());
         self.finish(lease, rows, Outcome::Failed, reason).await
     }
 
-    fn with_errors(&self, ids: &[String], mut judged: Vec<Judged>, reason: &str) -> Vec<Judged> {
-        for id in ids {
-            let missing: Vec<Judged> = match self.registry.select(std::slice::from_ref(id)) {
+    fn with_errors(&self, lease: &Lease, mut judged: Vec<Judged>, reason: &str) -> Vec<Judged> {
+        let lane = lease.item.lane;
+        for id in &lease.item.evaluators {
+            let missing: Vec<Judged> = match self.registry.select_paced(std::slice::from_ref(id), pace(lane))
+            {
                 Ok(evaluators) => evaluators.iter().map(|e| errors(e.as_ref(), reason)).collect(),
+                // One lane tells it.
+                Err(_) if lane != Lane::Fast => Vec::new(),
                 // It may have been disabled since the item was queued.
                 Err(error) => vec![Judged {
                     evaluator: id.clone(),
@@ -164,7 +198,7 @@ impl Scorer {
         judged
     }
 
-    /// Makes the end of an item durable, with its scores.
+    /// Makes the end of an item durable, with its scores. An end that cannot be written down is a failed attempt.
     async fn finish(
         &self,
         lease: &Lease,
@@ -176,25 +210,91 @@ impl Scorer {
         if !self.queue.claim(lease) {
             return Ok(());
         }
-        for row in &rows {
-            metrics::counter!("groundline_scores_total", "evaluator" => row.evaluator.clone(),
-                "status" => row.score.status.as_str())
-            .increment(1);
+        let Written::Never(why) = self.end(lease, &rows, outcome, reason).await? else { return Ok(()) };
+        let why = format!("scores could not be written: {why}");
+        if outcome == Outcome::Scored
+            && let Some(retry) = self.queue.after_failure(lease, &why, self.clock.now())
+        {
+            self.queue.unclaim(lease);
+            return self.retry(lease, retry, &why).await;
         }
+        // Without its rows the decision still says what became of it.
+        if let Written::Never(why) = self.end(lease, &[], Outcome::Failed, &why).await? {
+            lost(lease, &why);
+            self.queue.unclaim(lease);
+            tokio::time::sleep(NAP).await;
+        }
+        Ok(())
+    }
+
+    /// Writes the end of a claimed item and tells the queue.
+    async fn end(
+        &self,
+        lease: &Lease,
+        rows: &[ScoreRow],
+        outcome: Outcome,
+        reason: &str,
+    ) -> Result<Written, JournalError> {
         let kind = match outcome {
             Outcome::Scored => DecisionKind::Scored,
             Outcome::Failed => DecisionKind::Failed,
             Outcome::Expired => DecisionKind::Expired,
         };
         let decision = decision_row(&lease.item, kind, reason, self.clock.now());
-        let done = QueueEvent::Done { id: lease.item.id.clone(), outcome };
-        if let Some((kind, payload)) = encoded(lease, rows, decision, &done) {
-            self.journal.append_durably(kind.0, payload).await?;
+        let done = QueueEvent::Done {
+            id: lease.item.id.clone(),
+            outcome,
+            error: (outcome != Outcome::Scored).then(|| reason.to_owned()),
+            score_version: lease.item.score_version,
+        };
+        let written = self.write(rows, Some(&decision), &done).await?;
+        if let Written::Yes = written {
+            for row in rows {
+                metrics::counter!("groundline_scores_total", "evaluator" => row.evaluator.clone(),
+                    "status" => row.score.status.as_str())
+                .increment(1);
+            }
+            let waited = self.clock.now().0.saturating_sub(lease.item.queued_at);
+            metrics::histogram!("groundline_queue_wait_seconds").record(waited as f64 / 1e9);
+            self.queue.apply(done);
         }
-        let waited = self.clock.now().0.saturating_sub(lease.item.queued_at);
-        metrics::histogram!("groundline_queue_wait_seconds").record(waited as f64 / 1e9);
-        self.queue.apply(0, done);
-        Ok(())
+        Ok(written)
+    }
+
+    /// Writes the frame that records what became of an item.
+    async fn write(
+        &self,
+        rows: &[ScoreRow],
+        decision: Option<&Decision>,
+        event: &QueueEvent,
+    ) -> Result<Written, JournalError> {
+        let (kind, payload) = match (self.encode)(rows, decision, event) {
+            Ok(frame) => frame,
+            Err(error) => return Ok(Written::Never(error.to_string())),
+        };
+        match self.journal.append_durably(kind.0, payload).await {
+            Ok(_) => Ok(Written::Yes),
+            Err(error @ JournalError::FrameTooLarge { .. }) => Ok(Written::Never(error.to_string())),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Nothing about the item can be written: it waits on, for a release that can.
+fn lost(lease: &Lease, why: &str) {
+    metrics::counter!("groundline_frames_unwritten_total").increment(1);
+    tracing::error!(
+        item = lease.item.id,
+        why,
+        "the end of an item could not be written; it stays in the queue"
+    );
+}
+
+/// The evaluators of a lane.
+fn pace(lane: Lane) -> Pace {
+    match lane {
+        Lane::Fast => Pace::Fast,
+        Lane::Slow => Pace::Slow,
     }
 }
 
@@ -249,30 +349,23 @@ fn errors(evaluator: &dyn Evaluator, reason: &str) -> Judged {
     }
 }
 
-/// The frame that records what became of an item.
 fn encoded(
-    lease: &Lease,
-    rows: Vec<ScoreRow>,
-    decision: Option<crate::domain::decision::Decision>,
+    rows: &[ScoreRow],
+    decision: Option<&Decision>,
     event: &QueueEvent,
-) -> Option<(frame::FrameKind, bytes::Bytes)> {
-    let build = || -> Result<_, FrameError> {
-        let mut parts = Vec::new();
-        if !rows.is_empty() {
-            parts.push(Part::Rows(Table::Scores, scores_to_batch(&rows)?));
-        }
-        if let Some(decision) = &decision {
-            let rows = std::slice::from_ref(decision);
-            parts.push(Part::Rows(Table::Decisions, decisions_to_batch(rows)?));
-        }
-        let event = QueueEvent::encode(std::slice::from_ref(event))
-            .map_err(|e| arrow::error::ArrowError::ExternalError(Box::new(e)))?;
-        parts.push(Part::Queue(event));
-        frame::encode(&parts)
-    };
-    build()
-        .inspect_err(|error| tracing::error!(item = lease.item.id, %error, "scores could not be written"))
-        .ok()
+) -> Result<(FrameKind, Bytes), FrameError> {
+    let mut parts = Vec::new();
+    if !rows.is_empty() {
+        parts.push(Part::Rows(Table::Scores, scores_to_batch(rows)?));
+    }
+    if let Some(decision) = decision {
+        let rows = std::slice::from_ref(decision);
+        parts.push(Part::Rows(Table::Decisions, decisions_to_batch(rows)?));
+    }
+    let event = QueueEvent::encode(std::slice::from_ref(event))
+        .map_err(|e| arrow::error::ArrowError::ExternalError(Box::new(e)))?;
+    parts.push(Part::Queue(event));
+    frame::encode(&parts)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::domain::id::{SpanId, TraceId};
 use crate::domain::score::Better;
 use crate::domain::time::SystemClock;
 use crate::eval::Metric;
-use crate::queue::{Config, Item};
+use crate::queue::{Config, Follower, Item, LaneConfig};
 use arrow::array::AsArray;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -63,8 +63,8 @@ fn probe(id: &'static str, millis: u64) -> (Arc<dyn Evaluator>, Arc<Asked>) {
 fn item(id: &str, evaluators: &[&str], now: i64) -> Item {
     Item {
         id: id.to_owned(),
-        trace_id: TraceId([7; 16]).to_string(),
-        span_id: SpanId([7; 8]).to_string(),
+        trace_id: TraceId([7; 16]),
+        span_id: SpanId([7; 8]),
         rule: "r".to_owned(),
         rule_version: "v".to_owned(),
         inclusion_probability: 1.0,
@@ -76,6 +76,8 @@ fn item(id: &str, evaluators: &[&str], now: i64) -> Item {
         service_name: String::new(),
         request_model: None,
         tenant: "t".to_owned(),
+        lane: Lane::Fast,
+        score_version: 1,
         input: EvalInput::default(),
     }
 }
@@ -88,15 +90,13 @@ struct Bench {
 impl Bench {
     fn new(evaluators: Vec<Arc<dyn Evaluator>>, limit_ms: u64, max_attempts: u32) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(folder.path(), crate::journal::Config::default()).unwrap();
-        let config = Config { max_attempts, retry_ms: 1, ..Config::default() };
-        let scorer = Arc::new(Scorer {
-            journal,
-            queue: Arc::new(Queue::new(config)),
-            registry: Arc::new(Registry::of(evaluators)),
-            clock: Arc::new(SystemClock),
-            timeout: Duration::from_millis(limit_ms),
-        });
+        let journal =
+            Journal::open(folder.path(), crate::journal::Config::default(), crate::schema::FORMAT).unwrap();
+        let fast = LaneConfig { max_attempts, retry_ms: 1, ..LaneConfig::default() };
+        let queue = Arc::new(Queue::new(Config { fast, ..Config::default() }));
+        let registry = Arc::new(Registry::of(evaluators));
+        let timeout = Duration::from_millis(limit_ms);
+        let scorer = Arc::new(Scorer::new(journal, queue, registry, Arc::new(SystemClock), timeout));
         Self { scorer, _folder: folder }
     }
 
@@ -105,10 +105,10 @@ impl Bench {
         let now = self.scorer.clock.now();
         for (id, evaluators) in items {
             let queued = QueueEvent::Queued(Box::new(item(id, evaluators, now.0)));
-            self.scorer.queue.apply(1, queued);
+            self.scorer.queue.apply(queued);
         }
         let stop = CancellationToken::new();
-        let working = tokio::spawn(self.scorer.clone().work(stop.clone()));
+        let working = tokio::spawn(self.scorer.clone().work(Lane::Fast, stop.clone()));
         let started = Instant::now();
         while self.scorer.queue.stats(now).items > 0 && started.elapsed() < Duration::from_secs(20) {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -186,4 +186,68 @@ async fn the_last_failure_names_every_evaluator() {
     let wanted =
         ["a first error", "a second error", "b first error", "b second error", "gone evaluation error"];
     assert_eq!(bench.scores(), wanted);
+}
+
+fn broken() -> FrameError {
+    FrameError::Damaged("a row that cannot be written")
+}
+
+/// A scorer over a journal and a queue's log in `folder`, whose writing goes wrong as `encode` says.
+fn scorer_in(folder: &std::path::Path, encode: Encode) -> (Scorer, Follower) {
+    let config = crate::journal::Config::default();
+    let journal = Journal::open(&folder.join("journal"), config.clone(), crate::schema::FORMAT).unwrap();
+    let fast = LaneConfig { max_attempts: 3, retry_ms: 1, ..LaneConfig::default() };
+    let queue = Arc::new(Queue::new(Config { fast, ..Config::default() }));
+    let log = folder.join("queue");
+    let follower = Follower::open(journal.clone(), &log, queue.clone(), &config).unwrap();
+    let registry = Arc::new(Registry::of(vec![probe("a", 0).0]));
+    let timeout = Duration::from_secs(10);
+    let scorer = Scorer::new(journal, queue, registry, Arc::new(SystemClock), timeout);
+    (Scorer { encode, ..scorer }, follower)
+}
+
+/// One attempt under each error: scores alone, scores and decisions, everything.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_whose_end_cannot_be_written_is_there_after_a_restart() {
+    let no_scores: Encode = |rows, d, e| if rows.is_empty() { encoded(rows, d, e) } else { Err(broken()) };
+    let no_decisions: Encode = |rows, d, e| if d.is_none() { encoded(rows, d, e) } else { Err(broken()) };
+    let nothing: Encode = |_, _, _| Err(broken());
+    for (encode, retries) in [(no_scores, 1), (no_decisions, 1), (nothing, 0)] {
+        let folder = tempfile::tempdir().unwrap();
+        {
+            let (scorer, mut follower) = scorer_in(folder.path(), encode);
+            let queued = QueueEvent::Queued(Box::new(item("one", &["a"], scorer.clock.now().0)));
+            let (kind, payload) = encoded(&[], None, &queued).unwrap();
+            scorer.journal.append(kind.0, payload).await.unwrap();
+            scorer.queue.apply(queued);
+            let lease = scorer.queue.lease(Lane::Fast, scorer.clock.now()).unwrap();
+            scorer.handle(lease, &CancellationToken::new()).await.unwrap();
+            assert_eq!(scorer.queue.stats(scorer.clock.now()).items, 1);
+            while follower.copy().await.unwrap() {}
+            follower.save().unwrap();
+        }
+        let (scorer, _follower) = scorer_in(folder.path(), encoded);
+        let rows = scorer.queue.rows();
+        assert_eq!((rows.len(), rows[0].state, rows[0].attempt), (1, "waiting", retries));
+        let bench = Bench { scorer: Arc::new(scorer), _folder: folder };
+        bench.work(&[]).await;
+        assert_eq!(bench.scores(), ["a first ok", "a second ok"]);
+        assert_eq!(bench.column(Table::Decisions, &["decision"]), ["scored"]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn scores_that_can_never_be_written_end_as_failed_and_can_be_put_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let no_scores: Encode = |rows, d, e| if rows.is_empty() { encoded(rows, d, e) } else { Err(broken()) };
+    let (scorer, _follower) = scorer_in(folder.path(), no_scores);
+    let bench = Bench { scorer: Arc::new(scorer), _folder: folder };
+    bench.work(&[("one", &["a"])]).await;
+    assert_eq!(bench.scores(), Vec::<String>::new());
+    assert_eq!(bench.column(Table::Decisions, &["decision"]), ["failed"]);
+    let rows = bench.scorer.queue.rows();
+    assert_eq!((rows.len(), rows[0].state), (1, "failed"));
+    assert!(rows[0].error.as_deref().unwrap().contains("a row that cannot be written"), "{rows:?}");
+    let back = bench.scorer.queue.put_back(&[], None, bench.scorer.clock.now());
+    assert_eq!(back.len(), 1);
 }

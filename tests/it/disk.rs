@@ -85,7 +85,8 @@ async fn write_fixture(dir: &Path) {
     settled(&app).await;
     app.stop().await.unwrap();
 
-    let journal = Journal::open(&dir.join("journal"), JournalConfig::default()).unwrap();
+    let journal =
+        Journal::open(&dir.join("journal"), JournalConfig::default(), groundline::schema::FORMAT).unwrap();
     let queued = |trace: &str| QueueEvent::Queued(Box::new(waiting(trace)));
     let ended = "000000000000000000000000000000a3";
     let retry = QueueEvent::Retry {
@@ -93,8 +94,14 @@ async fn write_fixture(dir: &Path) {
         attempt: 1,
         not_before: 7,
         error: "the evaluator was away".to_owned(),
+        score_version: 1,
     };
-    let done = QueueEvent::Done { id: format!("item-{ended}"), outcome: Outcome::Scored };
+    let done = QueueEvent::Done {
+        id: format!("item-{ended}"),
+        outcome: Outcome::Scored,
+        error: None,
+        score_version: 1,
+    };
     let frames = [vec![queued(WAITING[0]), queued(WAITING[1]), queued(ended)], vec![retry], vec![done]];
     for table in Table::ALL {
         for n in 1..=FRAME_ROWS {
@@ -167,8 +174,20 @@ async fn every_format_is_read_and_written_on() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_directory_of_a_newer_release_is_refused_and_not_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = dir.path().join("journal");
+    Journal::open(&journal, JournalConfig::default(), groundline::schema::FORMAT + 1).unwrap().close();
+    let segment = journal.join("00000000000000000001.seg");
+    let before = std::fs::read(&segment).unwrap();
+    let error = App::start(config(dir.path())).await.err().unwrap().to_string();
+    assert!(error.contains("use a newer release"), "{error}");
+    assert_eq!(std::fs::read(&segment).unwrap(), before);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_fixture_of_this_format_is_there() {
-    let fixture = fixtures().join("v1");
+    let fixture = fixtures().join(format!("v{}", groundline::schema::FORMAT));
     if std::env::var_os("WRITE_DISK_FIXTURE").is_some() && !fixture.exists() {
         let dir = tempfile::tempdir().unwrap();
         write_fixture(dir.path()).await;

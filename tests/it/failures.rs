@@ -39,6 +39,6 @@ fn small(data_dir: &Path) -> Settings {
         .set("SAMPLE__IDLE_MS", 300)
         .set("SAMPLE__ROOTLESS_IDLE_MS", 300)
         .set("SAMPLE__MAX_OPEN_BYTES", 8 << 20)
-        .set("QUEUE__MAX_BYTES", 8 << 20)
+        .set("QUEUE__FAST__MAX_BYTES", 8 << 20)
         .set("SQL__MEMORY_BYTES", 64 << 20)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use crate::eval::config::PerplexityConfig;
-use crate::eval::evaluator::{Evaluator, Metric};
+use crate::eval::evaluator::{Evaluator, Metric, Pace};
 use crate::eval::model::{CausalFiles, CausalModel, MAX_CAUSAL_TOKENS, ModelError, Models, Reading, excerpt};
 
 const METRIC: &str = "perplexity";
@@ -79,6 +79,11 @@ impl Evaluator for Perplexity {
 
     fn metrics(&self) -> &[Metric] {
         &self.metrics
+    }
+
+    fn pace(&self) -> Pace {
+        // The user's model may be of any size.
+        if self.model.is_some() { Pace::Slow } else { Pace::Fast }
     }
 
     fn is_by_name_only(&self) -> bool {

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 fn open(dir: &Path, disk: &Disk) -> Journal {
     let config = Config { segment_bytes: 128 << 10, max_frame_bytes: 64 << 10, ..Config::default() };
-    Journal::open_with(dir, config, disk.files()).unwrap()
+    Journal::open_with(dir, config, 1, disk.files()).unwrap()
 }
 
 fn door(journal: &Journal) -> Door {
@@ -214,7 +214,7 @@ impl Files for Noting {
 async fn the_cursor_moves_on_a_thread_of_its_own() {
     let [dir, folder] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let files = Arc::new(Noting::default());
-    let journal = Journal::open_with(dir.path(), Config::default(), files.clone()).unwrap();
+    let journal = Journal::open_with(dir.path(), Config::default(), 1, files.clone()).unwrap();
     door(&journal).spans(request(1), "t").await.unwrap();
     store(&journal, folder.path()).await.unwrap();
     assert_eq!(journal.cursor(lake::CURSOR).unwrap(), 1);

@@ -5,7 +5,7 @@ use super::*;
 use crate::journal::{Full, JournalError};
 
 fn open(dir: &Path, disk: &Disk) -> Journal {
-    Journal::open_with(dir, small(), disk.files()).unwrap()
+    Journal::open_with(dir, small(), 1, disk.files()).unwrap()
 }
 
 #[test]

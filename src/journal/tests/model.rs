@@ -33,7 +33,7 @@ struct Model {
 impl Model {
     fn new(seed: u64) -> Self {
         let (dir, disk) = (tempfile::tempdir().unwrap(), Disk::default());
-        let journal = Journal::open_with(dir.path(), small(), disk.files()).unwrap();
+        let journal = Journal::open_with(dir.path(), small(), 1, disk.files()).unwrap();
         // Both from the start: a cursor that comes later finds only what is still there.
         let cursors = ["flush", "sample"].map(|name| (name, journal.cursor(name).unwrap())).into();
         let journal = Some(journal);
@@ -125,7 +125,7 @@ impl Model {
     /// Opens the directory and takes stock: all that was answered, perhaps some that was not, nothing else.
     fn reopen(&mut self) {
         self.journal = None;
-        let journal = Journal::open_with(self.dir.path(), small(), self.disk.files()).unwrap();
+        let journal = Journal::open_with(self.dir.path(), small(), 1, self.disk.files()).unwrap();
         let stats = journal.stats();
         assert_eq!((stats.quarantined_frames, stats.quarantined_segments), (0, 0));
         for frame in read_all(&mut journal.reader(0).unwrap()) {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 #[test]
 fn frames_come_back_in_order_and_the_watch_tells() {
     let dir = tempfile::tempdir().unwrap();
-    let journal = Journal::open(dir.path(), small()).unwrap();
+    let journal = Journal::open(dir.path(), small(), 1).unwrap();
     let watch = journal.watch();
     let mut reader = journal.reader(0).unwrap();
     assert_eq!(reader.next().unwrap(), None);
@@ -29,7 +29,7 @@ fn frames_come_back_in_order_and_the_watch_tells() {
 fn sixty_four_appenders_get_dense_unique_numbers_with_few_syncs() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config { segment_bytes: 16 << 10, max_frame_bytes: 900, ..small() };
-    let journal = Journal::open(dir.path(), config).unwrap();
+    let journal = Journal::open(dir.path(), config, 1).unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
     let answers = runtime.block_on(async {
         let tasks: Vec<_> = (0..64u64)
@@ -65,7 +65,7 @@ fn sixty_four_appenders_get_dense_unique_numbers_with_few_syncs() {
 #[test]
 fn purge_waits_for_the_slowest_cursor_and_spares_the_active_segment() {
     let dir = tempfile::tempdir().unwrap();
-    let journal = Journal::open(dir.path(), small()).unwrap();
+    let journal = Journal::open(dir.path(), small(), 1).unwrap();
     assert_eq!(journal.cursor("fast").unwrap(), 0);
     assert_eq!(journal.cursor("slow").unwrap(), 0);
     append(&journal, 20, 200);
@@ -78,7 +78,7 @@ fn purge_waits_for_the_slowest_cursor_and_spares_the_active_segment() {
     assert_eq!(seqs(&journal, 0), (9..=20).collect::<Vec<_>>());
     drop(journal);
 
-    let journal = Journal::open(dir.path(), small()).unwrap();
+    let journal = Journal::open(dir.path(), small(), 1).unwrap();
     assert_eq!((journal.cursor("slow").unwrap(), journal.cursor("fast").unwrap()), (9, 20));
     journal.set_cursor("slow", 20).unwrap();
     assert_eq!((journal.stats().segments, journal.stats().oldest_seq), (1, 17));
@@ -92,7 +92,7 @@ fn a_reader_goes_on_when_its_segment_is_purged() {
     // Frames that are still in memory are read although their files are gone.
     for (recent_bytes, first) in [(0, 17), (800, 17), (1 << 20, 4)] {
         let dir = tempfile::tempdir().unwrap();
-        let journal = Journal::open(dir.path(), Config { recent_bytes, ..small() }).unwrap();
+        let journal = Journal::open(dir.path(), Config { recent_bytes, ..small() }, 1).unwrap();
         append(&journal, 3, 200);
         let mut reader = journal.reader(0).unwrap();
         assert_eq!(reader.next().unwrap().map(|f| f.seq), Some(1));
@@ -107,14 +107,14 @@ fn a_reader_goes_on_when_its_segment_is_purged() {
 #[test]
 fn a_number_that_a_cursor_passed_is_never_given_again() {
     let dir = tempfile::tempdir().unwrap();
-    let journal = Journal::open(dir.path(), small()).unwrap();
+    let journal = Journal::open(dir.path(), small(), 1).unwrap();
     append(&journal, 10, 200);
     journal.set_cursor("only", 10).unwrap();
     drop(journal);
     for path in segment_files(dir.path()) {
         std::fs::remove_file(path).unwrap();
     }
-    let journal = Journal::open(dir.path(), small()).unwrap();
+    let journal = Journal::open(dir.path(), small(), 1).unwrap();
     assert_eq!(journal.durable(), 10);
     append(&journal, 1, 5);
     assert_eq!(seqs(&journal, 10), [11]);
@@ -123,21 +123,21 @@ fn a_number_that_a_cursor_passed_is_never_given_again() {
 #[test]
 fn the_directory_belongs_to_one() {
     let dir = tempfile::tempdir().unwrap();
-    let journal = Journal::open(dir.path(), small()).unwrap();
-    let error = Journal::open(dir.path(), small()).unwrap_err();
+    let journal = Journal::open(dir.path(), small(), 1).unwrap();
+    let error = Journal::open(dir.path(), small(), 1).unwrap_err();
     assert!(matches!(error, JournalError::Locked { .. }));
     assert!(error.to_string().contains(dir.path().to_str().unwrap()), "{error}");
     let other = journal.clone();
     drop(journal);
-    assert!(Journal::open(dir.path(), small()).is_err());
+    assert!(Journal::open(dir.path(), small(), 1).is_err());
     drop(other);
-    Journal::open(dir.path(), small()).unwrap();
+    Journal::open(dir.path(), small(), 1).unwrap();
 }
 
 #[test]
 fn closed_takes_nothing_but_still_reads() {
     let dir = tempfile::tempdir().unwrap();
-    let journal = Journal::open(dir.path(), small()).unwrap();
+    let journal = Journal::open(dir.path(), small(), 1).unwrap();
     append(&journal, 3, 10);
     journal.close();
     journal.close();
@@ -151,7 +151,7 @@ fn closed_takes_nothing_but_still_reads() {
 fn limits_answer_at_once() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config { max_disk_bytes: 2048, ..small() };
-    let journal = Journal::open(dir.path(), config).unwrap();
+    let journal = Journal::open(dir.path(), config, 1).unwrap();
     let error = run(journal.append(1, payload(1, 901))).unwrap_err();
     assert!(matches!(error, JournalError::FrameTooLarge { bytes: 901, limit: 900 }) && !error.is_retryable());
     append(&journal, 2, 900);
@@ -160,7 +160,7 @@ fn limits_answer_at_once() {
     journal.set_cursor("only", 2).unwrap();
     append(&journal, 1, 200);
     assert!(matches!(
-        Journal::open(dir.path(), Config { max_frame_bytes: 0, ..small() }),
+        Journal::open(dir.path(), Config { max_frame_bytes: 0, ..small() }, 1),
         Err(JournalError::Config(_))
     ));
 }
@@ -170,7 +170,7 @@ fn a_commit_window_gathers_frames() {
     let dir = tempfile::tempdir().unwrap();
     let config =
         Config { commit_window_us: 50_000, segment_bytes: 1 << 20, max_disk_bytes: 2 << 20, ..small() };
-    let journal = Journal::open(dir.path(), config).unwrap();
+    let journal = Journal::open(dir.path(), config, 1).unwrap();
     run(async {
         let second = async {
             tokio::time::sleep(std::time::Duration::from_millis(2)).await;

@@ -160,12 +160,48 @@ fn the_lock_file_may_lose_the_salt() {
 fn a_newer_format_is_refused_with_its_number() {
     let (dir, files) = three_segments();
     let mut bytes = std::fs::read(&files[0]).unwrap();
-    bytes[8] = 2;
+    bytes[8] = 9;
     let crc = crc32c::crc32c(&bytes[..28]);
     bytes[28..32].copy_from_slice(&crc.to_le_bytes());
     std::fs::write(&files[0], &bytes).unwrap();
-    let error = Journal::open(dir.path(), small()).unwrap_err();
-    assert!(error.to_string().contains("format version 2"), "{error}");
+    let error = Journal::open(dir.path(), small(), 1).unwrap_err();
+    assert!(error.to_string().contains("format version 9"), "{error}");
+}
+
+#[test]
+fn payloads_of_a_newer_format_are_refused_and_nothing_is_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path(), small(), 7).unwrap();
+    append(&journal, 3, 100);
+    drop(journal);
+    let before = std::fs::read(&segment_files(dir.path())[0]).unwrap();
+    let error = Journal::open(dir.path(), small(), 6).unwrap_err();
+    assert!(
+        error.to_string().contains("format version 7, this release reads 6: use a newer release"),
+        "{error}"
+    );
+    assert_eq!(std::fs::read(&segment_files(dir.path())[0]).unwrap(), before);
+    assert_eq!(seqs(&Journal::open(dir.path(), small(), 7).unwrap(), 0), [1, 2, 3]);
+}
+
+#[test]
+fn frames_of_a_newer_format_go_to_a_segment_of_their_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path(), small(), 6).unwrap();
+    append(&journal, 2, 100);
+    drop(journal);
+    let journal = Journal::open(dir.path(), small(), 7).unwrap();
+    append(&journal, 2, 100);
+    assert_eq!(segment_files(dir.path()).len(), 2);
+    assert_eq!(seqs(&journal, 0), [1, 2, 3, 4]);
+    drop(journal);
+    // A segment without a frame does not keep its old stamp.
+    let journal = Journal::open(dir.path(), small(), 8).unwrap();
+    drop(journal);
+    let journal = Journal::open(dir.path(), small(), 9).unwrap();
+    append(&journal, 1, 100);
+    assert_eq!(segment_files(dir.path()).len(), 3);
+    assert_eq!(seqs(&journal, 0), [1, 2, 3, 4, 5]);
 }
 
 #[test]

@@ -138,7 +138,7 @@ async fn f07_damage_costs_what_it_hit_and_is_told() {
 /// Opens it. A child that another test starts just now may hold a copy of the lock for a moment.
 fn open(dir: &Path, config: Config) -> Journal {
     for _ in 0..500 {
-        match Journal::open(dir, config.clone()) {
+        match Journal::open(dir, config.clone(), groundline::schema::FORMAT) {
             Err(JournalError::Locked { .. }) => std::thread::sleep(std::time::Duration::from_millis(10)),
             opened => return opened.unwrap(),
         }

@@ -1,0 +1,208 @@
+//! Items, and what happens to them, as bytes.
+
+use super::lane::Lane;
+use crate::domain::id::{SpanId, TraceId};
+use crate::domain::trace::EvalInput;
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// The version of the events that are written. Version 1 was the JSON alone.
+const VERSION: u8 = 2;
+
+/// One evaluation that is owed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Item {
+    /// Identity: the same trace or span, rule and lane give the same.
+    pub id: String,
+    /// The trace.
+    pub trace_id: TraceId,
+    /// The span that was drawn, or the one that stands for the trace.
+    pub span_id: SpanId,
+    /// The rule that selected it.
+    pub rule: String,
+    /// The rule's version.
+    pub rule_version: String,
+    /// With which probability it was selected.
+    pub inclusion_probability: f64,
+    /// The stratum that it was drawn from.
+    pub stratum: Option<String>,
+    /// Why it was selected.
+    pub reason: String,
+    /// Evaluators by id; `*` for all. Those of the item's lane are meant.
+    pub evaluators: Vec<String>,
+    /// When the span began, nanoseconds since 1970.
+    pub span_time: i64,
+    /// When it was put in the queue, nanoseconds since 1970.
+    pub queued_at: i64,
+    /// `service.name` of the span.
+    pub service_name: String,
+    /// The model that was asked for.
+    pub request_model: Option<String>,
+    /// The tenant.
+    pub tenant: String,
+    /// Where it waits.
+    #[serde(default)]
+    pub lane: Lane,
+    /// Which evaluation of it this is, from 1; one more each time that it is put back.
+    #[serde(default = "first")]
+    pub score_version: i32,
+    /// What is evaluated.
+    pub input: EvalInput,
+}
+
+fn first() -> i32 {
+    1
+}
+
+/// How an item ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Its scores are in the same frame.
+    Scored,
+    /// Every attempt failed, or the evaluators took too long together.
+    Failed,
+    /// It waited too long.
+    Expired,
+}
+
+/// An item with all that is known of it: how the queue's own log keeps what is still needed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    /// The item.
+    pub item: Item,
+    /// Attempts that have failed.
+    pub failed: u32,
+    /// When the next attempt may begin, nanoseconds since 1970.
+    pub not_before: i64,
+    /// Why the last attempt failed.
+    pub error: Option<String>,
+    /// How it ended, if it has.
+    pub ended: Option<Outcome>,
+}
+
+/// What happens to an item. Events name the evaluation that they are about, so that one which is read late, or twice,
+/// changes nothing that came after it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueEvent {
+    /// An item waits.
+    Queued(Box<Item>),
+    /// An attempt failed; the next one may begin at `not_before` (nanoseconds since 1970).
+    Retry {
+        id: String,
+        attempt: u32,
+        not_before: i64,
+        error: String,
+        #[serde(default = "first")]
+        score_version: i32,
+    },
+    /// The item is finished.
+    Done {
+        id: String,
+        outcome: Outcome,
+        #[serde(default)]
+        error: Option<String>,
+        #[serde(default = "first")]
+        score_version: i32,
+    },
+    /// An item that failed or expired waits again, since `queued_at`, for evaluation number `score_version`.
+    PutBack { id: String, queued_at: i64, score_version: i32 },
+    /// An item that failed or expired is forgotten.
+    Dropped { id: String },
+    /// What the queue's log knew of an item when it was compacted.
+    Kept(Box<Kept>),
+}
+
+/// Why bytes are not queue events.
+#[derive(Debug, thiserror::Error)]
+pub enum QueueError {
+    /// A newer release wrote them.
+    #[error("queue events have version {0}, this release reads up to {VERSION}: use a newer release")]
+    Version(u8),
+    /// They are damaged, or could not be written.
+    #[error("queue events: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+impl QueueEvent {
+    /// Events as the bytes of a frame's part: a version, and JSON.
+    pub fn encode(events: &[QueueEvent]) -> Result<Bytes, QueueError> {
+        let mut bytes = vec![VERSION];
+        serde_json::to_writer(&mut bytes, events)?;
+        Ok(Bytes::from(bytes))
+    }
+
+    /// The item that it is about.
+    pub fn id(&self) -> &str {
+        match self {
+            QueueEvent::Queued(item) => &item.id,
+            QueueEvent::Kept(kept) => &kept.item.id,
+            QueueEvent::Retry { id, .. }
+            | QueueEvent::Done { id, .. }
+            | QueueEvent::PutBack { id, .. }
+            | QueueEvent::Dropped { id } => id,
+        }
+    }
+
+    /// Whether it says everything of its item, so that what was said of it before is not needed any more.
+    pub(super) fn is_whole(&self) -> bool {
+        matches!(self, QueueEvent::Queued(_) | QueueEvent::Kept(_))
+    }
+
+    /// Reads what [`QueueEvent::encode`] of this or an earlier release wrote.
+    pub fn decode(bytes: &[u8]) -> Result<Vec<QueueEvent>, QueueError> {
+        match bytes.split_first() {
+            Some((&VERSION, json)) => Ok(serde_json::from_slice(json)?),
+            // Version 1 began with its JSON.
+            Some((b'[', _)) | None => Ok(serde_json::from_slice(bytes)?),
+            Some((version, _)) => Err(QueueError::Version(*version)),
+        }
+    }
+}
+
+/// Roughly what an item holds beside its texts, bytes.
+pub(super) const ITEM_BYTES: usize = 500;
+
+/// Roughly how many bytes an item holds.
+pub fn size(item: &Item) -> usize {
+    let text = |t: &Option<String>| t.as_ref().map_or(0, String::len);
+    let input = &item.input;
+    let contexts: usize = input.contexts.iter().map(|d| text(&d.content) + 200).sum();
+    let history: usize = input.history.iter().map(String::len).sum();
+    ITEM_BYTES + text(&input.question) + text(&input.answer) + text(&input.system_prompt) + contexts + history
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::queue_tests::item;
+    use super::*;
+
+    #[test]
+    fn events_survive_the_journal() {
+        let events = vec![
+            QueueEvent::Queued(Box::new(item("a"))),
+            QueueEvent::Retry {
+                id: "a".into(),
+                attempt: 1,
+                not_before: 7,
+                error: "e".into(),
+                score_version: 2,
+            },
+            QueueEvent::Done { id: "a".into(), outcome: Outcome::Expired, error: None, score_version: 1 },
+            QueueEvent::PutBack { id: "a".into(), queued_at: 9, score_version: 2 },
+            QueueEvent::Dropped { id: "a".into() },
+        ];
+        assert_eq!(QueueEvent::decode(&QueueEvent::encode(&events).unwrap()).unwrap(), events);
+    }
+
+    #[test]
+    fn events_of_version_1_are_read_and_those_of_a_later_one_refused() {
+        let old = br#"[{"done":{"id":"a","outcome":"scored"}},{"retry":{"id":"b","attempt":1,"not_before":7,"error":"e"}}]"#;
+        let events = QueueEvent::decode(old).unwrap();
+        assert!(matches!(&events[0], QueueEvent::Done { score_version: 1, error: None, .. }), "{events:?}");
+        assert!(matches!(&events[1], QueueEvent::Retry { score_version: 1, .. }), "{events:?}");
+        assert!(matches!(QueueEvent::decode(b"\x03[]"), Err(QueueError::Version(3))));
+        assert!(QueueEvent::decode(b"\x02[").is_err());
+    }
+}

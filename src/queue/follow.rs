@@ -1,0 +1,261 @@
+//! The loop that keeps the queue's own log.
+//!
+//! What happens to items becomes durable in the journal first, together with what it belongs to: decisions with their
+//! items, scores with the end of theirs. This loop copies the queue's part of those frames to the log in
+//! `<data_dir>/queue` and moves the cursor "queue" behind them, so that an item which waits for hours keeps no spans in
+//! the journal. The copy is idempotent: after a crash the loop reads again from its cursor, and events that are known
+//! change nothing.
+//!
+//! The log is compacted: what is still needed of old items is written again at its end, when it has grown to twice that.
+
+use super::event::{QueueError, QueueEvent};
+use super::lane::Lane;
+use super::queue::Queue;
+use crate::journal::{Config as LogConfig, Frame, Journal, JournalError, Reader};
+use crate::schema::FORMAT;
+use crate::schema::frame::{self, FrameKind, Part};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// The name of the journal cursor behind which the queue has everything.
+pub const CURSOR: &str = "queue";
+/// The log's own cursor: what lies behind it is needed by no item.
+const LOG_CURSOR: &str = "items";
+/// How often the journal is looked at.
+const TICK: Duration = Duration::from_millis(100);
+/// How often the cursors move.
+const SAVE: Duration = Duration::from_secs(2);
+/// Bytes of events in one frame of the log.
+const FRAME_BYTES: usize = 8 << 20;
+/// A log below this size is not worth compacting.
+const SMALL_LOG: u64 = 64 << 20;
+/// What the events of one frame of the journal may grow by when they are written alone.
+const OVERHEAD: u64 = 4 << 10;
+
+/// The loop, and what it owns.
+pub struct Follower {
+    journal: Journal,
+    log: Journal,
+    queue: Arc<Queue>,
+    reader: Reader,
+    /// The cursor of the journal as it was saved last.
+    saved: u64,
+}
+
+/// Events of the journal that are not in the log yet.
+#[derive(Default)]
+struct Batch {
+    events: Vec<QueueEvent>,
+    bytes: usize,
+}
+
+impl Follower {
+    /// Opens the log in `dir`, and reads it and what the journal has behind it. When it returns, the queue holds every
+    /// item that waited before.
+    ///
+    /// # Errors
+    /// Those of opening and reading the journal and the log.
+    pub fn open(
+        journal: Journal,
+        dir: &Path,
+        queue: Arc<Queue>,
+        config: &LogConfig,
+    ) -> Result<Self, JournalError> {
+        let log = Journal::open(dir, log_config(config, queue.config().max_disk_bytes), FORMAT)?;
+        let mut items = log.reader(log.cursor(LOG_CURSOR)?)?;
+        while let Some(frame) = items.next()? {
+            for event in told(QueueEvent::decode(&frame.payload), frame.seq) {
+                let whole = event.is_whole().then(|| event.id().to_owned());
+                queue.apply(event);
+                note(&queue, whole, frame.seq);
+            }
+        }
+        let saved = journal.cursor(CURSOR)?;
+        let mut ahead = journal.reader(saved)?;
+        while let Some(frame) = ahead.next()? {
+            events(&frame).into_iter().for_each(|event| queue.apply(event));
+        }
+        let reader = journal.reader(saved)?;
+        Ok(Self { journal, log, queue, reader, saved })
+    }
+
+    /// Runs until `stop`.
+    ///
+    /// # Errors
+    /// When the log or the journal can no longer be read or written.
+    pub async fn run(mut self, stop: CancellationToken) -> Result<(), JournalError> {
+        let mut last = tokio::time::Instant::now();
+        loop {
+            let stopping = stop.is_cancelled();
+            let behind = self.copy().await?;
+            if stopping || last.elapsed() > SAVE {
+                self.compact().await?;
+                tokio::task::block_in_place(|| self.save())?;
+                last = tokio::time::Instant::now();
+            }
+            if stopping {
+                return Ok(());
+            }
+            if !behind {
+                tokio::select! {
+                    () = stop.cancelled() => {}
+                    () = tokio::time::sleep(TICK) => {}
+                }
+            }
+        }
+    }
+
+    /// Copies what the journal has, up to one frame of the log; true if there is more. When it returns, that is durable.
+    pub(crate) async fn copy(&mut self) -> Result<bool, JournalError> {
+        let (batch, more) = tokio::task::block_in_place(|| self.read())?;
+        if !batch.events.is_empty() {
+            // The sampling loop and the workers have applied them already, but after a crash nobody has.
+            batch.events.iter().cloned().for_each(|event| self.queue.apply(event));
+            self.append(&batch.events).await?;
+        }
+        Ok(more)
+    }
+
+    fn read(&mut self) -> Result<(Batch, bool), JournalError> {
+        let mut batch = Batch::default();
+        while batch.bytes < FRAME_BYTES {
+            let Some(frame) = self.reader.next()? else { return Ok((batch, false)) };
+            batch.events.extend(events(&frame));
+            if FrameKind(frame.kind).meets(FrameKind::queue()) {
+                batch.bytes += frame.payload.len();
+            }
+        }
+        Ok((batch, true))
+    }
+
+    async fn append(&self, events: &[QueueEvent]) -> Result<(), JournalError> {
+        let payload = match QueueEvent::encode(events) {
+            Ok(payload) => payload,
+            // They were read from JSON, so they can be written as JSON. If not, the journal must keep them.
+            Err(error) => return Err(JournalError::Payload { cause: error.to_string() }),
+        };
+        let seq = self.log.append_durably(FrameKind::queue().0, payload).await?;
+        let ids = events.iter().filter(|event| event.is_whole()).map(|event| event.id().to_owned());
+        note(&self.queue, ids, seq);
+        Ok(())
+    }
+
+    /// Writes again what is still needed, if the log is more than twice that.
+    pub(crate) async fn compact(&mut self) -> Result<(), JournalError> {
+        let (live, oldest) = self.queue.with_state(|state| {
+            let lanes = Lane::ALL.map(|lane| {
+                let entries = state.lane(lane);
+                (entries.bytes + entries.ended_bytes, entries.first_log_seq())
+            });
+            let bytes: usize = lanes.iter().map(|(bytes, _)| bytes).sum();
+            (bytes as u64, lanes.iter().filter_map(|(_, seq)| *seq).min())
+        });
+        let disk = self.log.stats().bytes_on_disk;
+        let (Some(_), true) = (oldest, disk > SMALL_LOG.max(live.saturating_mul(2))) else { return Ok(()) };
+        let newest = self.log.durable();
+        loop {
+            let chunk = self.kept_before(newest);
+            if chunk.is_empty() {
+                return Ok(());
+            }
+            self.append(&chunk).await?;
+        }
+    }
+
+    /// Some of the items whose newest copy stands in a frame up to `newest`.
+    fn kept_before(&self, newest: u64) -> Vec<QueueEvent> {
+        self.queue.with_state(|state| {
+            let (mut chunk, mut bytes) = (Vec::new(), 0);
+            for lane in Lane::ALL {
+                let old = |seq: Option<u64>| seq.is_some_and(|seq| seq <= newest);
+                for entry in state.lane(lane).all.values().filter(|entry| old(entry.log_seq)) {
+                    if bytes > FRAME_BYTES {
+                        return chunk;
+                    }
+                    bytes += super::event::size(&entry.item);
+                    chunk.push(QueueEvent::Kept(Box::new(entry.kept())));
+                }
+            }
+            chunk
+        })
+    }
+
+    /// Moves the cursors of the journal and of the log.
+    pub(crate) fn save(&mut self) -> Result<(), JournalError> {
+        let at = self.reader.position();
+        if at > self.saved {
+            match self.journal.set_cursor(CURSOR, at) {
+                Ok(()) => self.saved = at,
+                Err(error) if error.is_retryable() => tracing::warn!(%error, "the cursor is moved later"),
+                Err(error) => return Err(error),
+            }
+        }
+        let first = self.queue.with_state(|state| {
+            Lane::ALL.into_iter().filter_map(|lane| state.lane(lane).first_log_seq()).min()
+        });
+        let done = first.map_or(self.log.durable(), |seq| seq - 1);
+        if done > self.log.cursor(LOG_CURSOR)? {
+            match self.log.set_cursor(LOG_CURSOR, done) {
+                Err(error) if !error.is_retryable() => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The log's size on the disk, bytes.
+    #[cfg(test)]
+    pub(super) fn disk_bytes(&self) -> u64 {
+        self.log.stats().bytes_on_disk
+    }
+}
+
+/// The frame `seq` of the log has what is needed of these items.
+fn note(queue: &Queue, ids: impl IntoIterator<Item = String>, seq: u64) {
+    queue.with_state(|state| {
+        for id in ids {
+            Lane::ALL.into_iter().for_each(|lane| state.lane(lane).logged(&id, seq));
+        }
+    });
+}
+
+/// The queue's part of a frame of the journal.
+fn events(frame: &Frame) -> Vec<QueueEvent> {
+    let wanted = FrameKind::queue();
+    if !FrameKind(frame.kind).meets(wanted) {
+        return Vec::new();
+    }
+    let parts = frame::decode(&frame.payload, wanted).unwrap_or_else(|error| {
+        metrics::counter!("groundline_frames_unreadable_total").increment(1);
+        tracing::error!(seq = frame.seq, %error, "journal frame left out of the queue");
+        Vec::new()
+    });
+    let queued = parts.into_iter().filter_map(|part| match part {
+        Part::Queue(bytes) => Some(told(QueueEvent::decode(&bytes), frame.seq)),
+        Part::Rows(..) => None,
+    });
+    queued.flatten().collect()
+}
+
+/// The events, or none and a word in the log: the checksum held, so only a fault of a program can be behind it.
+fn told(events: Result<Vec<QueueEvent>, QueueError>, seq: u64) -> Vec<QueueEvent> {
+    events.unwrap_or_else(|error| {
+        metrics::counter!("groundline_frames_unreadable_total").increment(1);
+        tracing::error!(seq, %error, "queue events left out");
+        Vec::new()
+    })
+}
+
+/// The log takes whatever fits into a frame of the journal, and keeps nothing in memory: it is read only at a start.
+fn log_config(journal: &LogConfig, max_disk_bytes: u64) -> LogConfig {
+    LogConfig {
+        max_frame_bytes: journal.max_frame_bytes + OVERHEAD + FRAME_BYTES as u64,
+        segment_bytes: journal.segment_bytes + 2 * (OVERHEAD + FRAME_BYTES as u64),
+        max_queued_bytes: journal.max_queued_bytes + 2 * (OVERHEAD + FRAME_BYTES as u64),
+        recent_bytes: 0,
+        max_disk_bytes: max_disk_bytes.max(3 * (journal.segment_bytes + 2 * (OVERHEAD + FRAME_BYTES as u64))),
+        commit_window_us: journal.commit_window_us,
+    }
+}

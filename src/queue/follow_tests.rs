@@ -1,0 +1,119 @@
+//! The queue's own log: what waits survives without the journal, and the log does not grow for ever.
+
+use super::queue_tests::{done, item, queued};
+use super::*;
+use crate::domain::time::UnixNanos;
+use crate::domain::trace::EvalInput;
+use crate::journal::{Config as LogConfig, Journal};
+use crate::schema::FORMAT;
+use crate::schema::frame::{self, Part};
+use std::path::Path;
+use std::sync::Arc;
+
+fn small() -> LogConfig {
+    LogConfig { segment_bytes: 64 << 10, max_frame_bytes: 32 << 10, ..LogConfig::default() }
+}
+
+struct Bench {
+    journal: Journal,
+    queue: Arc<Queue>,
+    follower: Follower,
+}
+
+impl Bench {
+    fn open(dir: &Path) -> Self {
+        let journal = Journal::open(&dir.join("journal"), small(), FORMAT).unwrap();
+        let queue = Arc::new(Queue::new(Config::default()));
+        let follower = Follower::open(journal.clone(), &dir.join("queue"), queue.clone(), &small()).unwrap();
+        Self { journal, queue, follower }
+    }
+
+    async fn write(&self, events: &[QueueEvent]) {
+        let part = Part::Queue(QueueEvent::encode(events).unwrap());
+        let (kind, bytes) = frame::encode(&[part]).unwrap();
+        self.journal.append(kind.0, bytes).await.unwrap();
+    }
+
+    async fn follow(&mut self) {
+        while self.follower.copy().await.unwrap() {}
+        self.follower.compact().await.unwrap();
+        self.follower.save().unwrap();
+    }
+
+    fn states(&self) -> Vec<String> {
+        self.queue
+            .rows()
+            .into_iter()
+            .map(|row| format!("{} {} {}", row.item, row.state, row.attempt))
+            .collect()
+    }
+}
+
+fn retry(id: &str, attempt: u32) -> QueueEvent {
+    QueueEvent::Retry { id: id.into(), attempt, not_before: 7, error: "away".into(), score_version: 1 }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_waits_is_there_after_a_crash_at_any_step() {
+    let events = [
+        vec![queued("a"), queued("b"), queued("c")],
+        vec![retry("a", 1)],
+        vec![done("b", Outcome::Scored)],
+        vec![retry("a", 2), done("c", Outcome::Failed)],
+        vec![QueueEvent::PutBack { id: "c".into(), queued_at: 9, score_version: 2 }],
+    ];
+    let wanted = ["a waiting 2", "c waiting 0"];
+    // After each frame the process may end before the log has it, before the cursor moves, or after both.
+    for (crash_at, step) in (0..events.len()).flat_map(|at| (0..3).map(move |step| (at, step))) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut bench = Bench::open(dir.path());
+        for (at, frame) in events.iter().enumerate() {
+            bench.write(frame).await;
+            if at == crash_at {
+                match step {
+                    0 => {}
+                    1 => while bench.follower.copy().await.unwrap() {},
+                    _ => bench.follow().await,
+                }
+                drop(bench);
+                bench = Bench::open(dir.path());
+            }
+        }
+        bench.follow().await;
+        assert_eq!(bench.states(), wanted, "crash after frame {crash_at}, step {step}");
+        drop(bench);
+        let bench = Bench::open(dir.path());
+        assert_eq!(bench.states(), wanted, "opened again; crash after frame {crash_at}, step {step}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_item_that_waits_keeps_neither_the_journal_nor_the_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut bench = Bench::open(dir.path());
+    let text = "x".repeat(20 << 10);
+    let long = |id: String| {
+        let input = EvalInput { answer: Some(text.clone()), ..EvalInput::default() };
+        QueueEvent::Queued(Box::new(Item { input, ..item(&id) }))
+    };
+    bench.write(&[queued("old"), retry("old", 1)]).await;
+    let (mut journal, mut log) = (0, 0);
+    for n in 0..8_000 {
+        bench.write(&[long(format!("i{n}"))]).await;
+        bench.write(&[done(&format!("i{n}"), Outcome::Scored)]).await;
+        if n % 100 == 99 {
+            bench.follow().await;
+            journal = journal.max(bench.journal.stats().bytes_on_disk);
+            log = log.max(bench.follower.disk_bytes());
+        }
+    }
+    // 160 MB went through both.
+    assert!(journal < 8 << 20, "the journal grew to {journal} bytes");
+    assert!(log < 96 << 20, "the log grew to {log} bytes");
+    assert_eq!(bench.states(), ["old waiting 1"]);
+    drop(bench);
+    let bench = Bench::open(dir.path());
+    assert_eq!(bench.states(), ["old waiting 1"]);
+    assert_eq!(bench.queue.rows()[0].error.as_deref(), Some("away"));
+    assert_eq!(bench.queue.lease(Lane::Fast, UnixNanos(8)).map(|lease| lease.attempt), Some(2));
+}
