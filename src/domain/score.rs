@@ -35,7 +35,7 @@ names!(
 /// One metric of one evaluation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
-    /// The metric's name (EVALUATORS table of the README).
+    /// The metric's name (table of docs/evaluators.md).
     pub metric: String,
     /// The value in the metric's own scale, never rounded to a verdict. None unless `status` is `Ok`.
     pub value: Option<f64>,

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Every evaluator's id, in the order of the README's table.
+/// Every evaluator's id, in the order of the table in docs/evaluators.md.
 pub const IDS: &[&str] = &[
     "hallucination",
     "groundedness",

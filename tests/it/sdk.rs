@@ -13,6 +13,16 @@ fn cache(variable: &str, folder: &str) -> PathBuf {
         .map_or_else(|_| PathBuf::from(std::env::var("HOME").unwrap()).join(folder), PathBuf::from)
 }
 
+/// The interpreter with the SDK for Python.
+pub fn python() -> PathBuf {
+    cache("GROUNDLINE_TEST_VENV", ".cache/groundline-test-venv").join("bin/python")
+}
+
+/// The folder with the SDK for Node.
+pub fn node_modules() -> PathBuf {
+    cache("GROUNDLINE_TEST_NODE", ".cache/groundline-test-node").join("node_modules")
+}
+
 fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk").join(name)
 }
@@ -53,8 +63,7 @@ async fn sdks_of_other_languages_lose_nothing() {
         .set("INGEST__MAX_IN_FLIGHT_BYTES", 256 << 10)
         .set("LAKE__FLUSH_INTERVAL_MS", 400);
     let mut server = settings.start();
-    let python = cache("GROUNDLINE_TEST_VENV", ".cache/groundline-test-venv").join("bin/python");
-    let modules = cache("GROUNDLINE_TEST_NODE", ".cache/groundline-test-node").join("node_modules");
+    let (python, modules) = (python(), node_modules());
     let (grpc, http) = (format!("http://{}", server.grpc), format!("http://{}", server.otlp_http));
     let output = |name: &str| folder.path().join(name);
     let count = SPANS.to_string();

@@ -1,0 +1,153 @@
+//! The lists of the documents are complete: evaluators, OTLP cases, tables and columns, metrics, alerts, keys.
+
+use super::pages::{self, hold_table, read, root};
+use crate::support::{config, query, start};
+use groundline::watch::{METRICS, MetricKind};
+use serde_json::Value as Json;
+use std::collections::BTreeSet;
+
+/// The evaluators of the table are those that exist.
+#[test]
+fn the_evaluators_of_the_documents_exist() {
+    let text = read("docs/evaluators.md");
+    let table = text.split("\n## ").next().unwrap();
+    let ids: Vec<&str> = table.lines().filter_map(|l| l.strip_prefix("| `")?.split('`').next()).collect();
+    assert_eq!(ids, groundline::eval::IDS);
+}
+
+/// The list of OTLP cases is made of the names of their tests.
+#[test]
+fn the_otlp_cases_of_the_documents_are_the_tests() {
+    let mut cases = Vec::new();
+    for entry in std::fs::read_dir(root().join("tests/it/conformance")).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        for name in text.split("fn t").skip(1) {
+            let name = name.split('(').next().unwrap();
+            if let Some((number, words)) = name.split_once('_').filter(|(n, _)| n.parse::<u32>().is_ok()) {
+                cases.push(format!("| T{number} | {} |", words.replace('_', " ")));
+            }
+        }
+    }
+    cases.sort();
+    assert_eq!(cases.len(), 33, "{cases:#?}");
+    cases.splice(..0, ["| case | what the test holds |".to_owned(), "|---|---|".to_owned()]);
+    hold_table("docs/otlp.md", "## The cases", &cases);
+}
+
+/// The names of the tables and views that are published.
+fn published() -> BTreeSet<String> {
+    let names = std::fs::read_dir(root().join("schemas")).unwrap().map(|e| e.unwrap().file_name());
+    let names = names.filter_map(|name| name.to_str()?.strip_suffix(".json").map(str::to_owned));
+    names.filter(|name| name != "config").collect()
+}
+
+fn columns(table: &str) -> Vec<(String, bool)> {
+    let schema: Json = serde_json::from_str(&read(format!("schemas/{table}.json"))).unwrap();
+    let columns = schema["columns"].as_array().unwrap().iter();
+    columns.map(|c| (c["name"].as_str().unwrap().to_owned(), c["nullable"].as_bool().unwrap())).collect()
+}
+
+/// The SQL reference has every table and view with every column, in order; of tables with type and documentation as the
+/// server tells them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_sql_reference_has_every_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = start(config(folder.path())).await;
+    let told = query(app.addresses.http, "SELECT * FROM table_columns").await;
+    app.stop().await.unwrap();
+    let text = read("docs/sql.md");
+    for table in published() {
+        let heading = format!("### {table}");
+        // A view's columns are documented where they come from, or by hand.
+        let source = if table == "scores_latest" { "scores" } else { &table };
+        let rows: Vec<&Json> = told.iter().filter(|row| row["table"] == source).collect();
+        let part = pages::section(&text, &heading);
+        let shown: Vec<&str> = part.lines().filter(|l| l.starts_with("| `")).collect();
+        if rows.is_empty() {
+            let wanted: Vec<String> = columns(&table).iter().map(|(name, _)| name.clone()).collect();
+            let names: Vec<&str> = shown.iter().map(|l| l.split('`').nth(1).unwrap()).collect();
+            assert_eq!(names, wanted, "docs/sql.md, {heading}");
+            assert!(shown.iter().all(|l| l.split(" | ").count() == 4), "docs/sql.md, {heading}: empty cells");
+            continue;
+        }
+        let mut wanted = vec!["| column | type | NULL | what |".to_owned(), "|---|---|---|---|".to_owned()];
+        for (name, nullable) in columns(&table) {
+            let row = rows.iter().find(|row| row["column"] == *name);
+            let row = row.unwrap_or_else(|| panic!("{table}.{name} is not in table_columns"));
+            let null = if nullable { "yes" } else { "no" };
+            let (kind, doc) = (row["type"].as_str().unwrap(), row["doc"].as_str().unwrap());
+            wanted.push(format!("| `{name}` | {kind} | {null} | {doc} |"));
+        }
+        hold_table("docs/sql.md", &heading, &wanted);
+    }
+}
+
+#[test]
+fn every_metric_is_documented() {
+    let mut wanted = vec!["| metric | kind | what |".to_owned(), "|---|---|---|".to_owned()];
+    for metric in METRICS {
+        let kind = match metric.kind {
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
+            MetricKind::Histogram => "histogram",
+        };
+        wanted.push(format!("| `{}` | {kind} | {} |", metric.name, metric.help));
+    }
+    hold_table("docs/metrics.md", "## Every metric", &wanted);
+}
+
+#[test]
+fn every_alert_is_documented() {
+    let rules = read("dashboards/groundline.rules.yml");
+    let alerts: Vec<&str> =
+        rules.lines().filter_map(|l| l.trim_start().strip_prefix("- alert: ")).map(str::trim).collect();
+    let text = read("docs/metrics.md");
+    let table = pages::section(&text, "## Alerts").lines();
+    let shown: Vec<&str> = table.filter_map(|l| l.strip_prefix("| `")?.split('`').next()).collect();
+    assert_eq!(shown, alerts);
+}
+
+/// Every `section.key` of the example, with the names of the sections.
+fn keys() -> BTreeSet<String> {
+    fn walk(table: &toml::Table, prefix: &str, keys: &mut BTreeSet<String>) {
+        for (key, value) in table {
+            let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+            let first = value.as_array().and_then(|values| values.first());
+            if let Some(table) = value.as_table().or_else(|| first.and_then(toml::Value::as_table)) {
+                walk(table, &path, keys);
+            }
+            keys.insert(path);
+        }
+    }
+    let mut keys = BTreeSet::new();
+    walk(&read("groundline.example.toml").parse().unwrap(), "", &mut keys);
+    keys
+}
+
+/// Metrics and keys of the configuration that a page names are there.
+#[test]
+fn what_the_documents_name_exists() {
+    let keys = keys();
+    let sections: BTreeSet<&str> = keys.iter().filter(|k| !k.contains('.')).map(String::as_str).collect();
+    let (mut wrong, mut seen) = (Vec::new(), 0);
+    for page in pages::for_users() {
+        for word in page.quoted() {
+            let metric = word.strip_prefix("groundline_").map(|_| METRICS.iter().any(|m| m.name == word));
+            let section = word.split_once('.').filter(|(section, key)| {
+                sections.contains(section) && !["md", "rs", "toml", "json"].contains(key)
+            });
+            let bracketed =
+                word.strip_prefix('[').and_then(|w| w.strip_suffix(']')).filter(|w| !w.is_empty());
+            let lower = bracketed.filter(|w| w.chars().all(|c| c.is_ascii_lowercase() || ".[]_".contains(c)));
+            let known = metric
+                .or_else(|| section.map(|_| keys.contains(word.split(' ').next().unwrap())))
+                .or_else(|| lower.map(|w| keys.contains(w.trim_matches(['[', ']']))));
+            seen += usize::from(known.is_some());
+            if known == Some(false) {
+                wrong.push(format!("{}: `{word}`", page.path.display()));
+            }
+        }
+    }
+    assert!(seen > 40, "only {seen} names: the pages were not read");
+    assert!(wrong.is_empty(), "these are no metrics and no keys:\n{}", wrong.join("\n"));
+}
