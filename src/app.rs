@@ -10,8 +10,9 @@ use crate::ingest::{Door, annotations_router, grpc_router, http_router};
 use crate::journal::{Journal, JournalError, create_dirs};
 use crate::lake::{FlushHandle, Lake, LakeError, Upkeep};
 use crate::net::{Access, Limits, Reloader, Tls};
-use crate::queue::{Follower, Lane, Queue};
+use crate::queue::{Follower, Lane, Queue, QueueDoor, queue_router};
 use crate::sample::{Progress, Rule, RuleError, Sampler, compile};
+use crate::schema::batch::{QueueRow, queue_to_batch};
 use crate::schema::columns::Table;
 use crate::score::Scorer;
 use crate::sql::pg::PgDoor;
@@ -164,7 +165,14 @@ impl App {
         let door = Door::new(rooms.journal.clone(), rooms.clock.clone(), config.ingest.clone())
             .with_policy(Arc::new(Policy::new(&config.detect)));
         let access = net.access.clone();
+        let queue = QueueDoor {
+            journal: rooms.journal.clone(),
+            queue: rooms.queue.clone(),
+            clock: rooms.clock.clone(),
+            access: access.clone(),
+        };
         let routes = crate::sql::http::router(rooms.sql.clone(), access.clone())
+            .merge(queue_router(queue))
             .merge(annotations_router(door.clone(), access.clone()))
             .merge(crate::watch::router(
                 health.clone(),
@@ -366,9 +374,7 @@ impl Rooms {
     async fn open(config: &Config) -> Result<Self, AppError> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let (journal, lake, flush) = open_storage(config, clock.clone()).await?;
-        let queue = Arc::new(Queue::new(config.queue.clone()));
-        let (to, on, at) = (journal.clone(), queue.clone(), config.server.data_dir.join("queue"));
-        let follower = Follower::open(to, &at, on, &config.journal)?;
+        let (queue, follower) = open_queue(config, &journal)?;
         let score = config.score.clone();
         let policy = Arc::new(Policy::new(&config.detect));
         let registry = tokio::task::spawn_blocking(move || Registry::with_policy(&score, &policy))
@@ -380,7 +386,7 @@ impl Rooms {
         let known = known.iter().filter_map(|id| TraceId::from_hex(id).ok());
         let (to, on, now) = (journal.clone(), queue.clone(), clock.clone());
         let sampler = Sampler::new(to, rules, on, now, config.sample.clone(), known)?;
-        let sql = open_sql(lake.clone(), config)?;
+        let sql = open_sql(lake.clone(), queue.clone(), config)?;
         Ok(Self { journal, lake, flush, queue, follower, sampler, registry: Arc::new(registry), sql, clock })
     }
 }
@@ -409,8 +415,20 @@ pub async fn open_storage(
     Ok((journal, lake, flush))
 }
 
-/// SQL over the lake.
-pub fn open_sql(lake: Arc<Lake>, config: &Config) -> Result<Arc<Sql>, AppError> {
+/// Opens the queue. When it returns, it holds every item that waited.
+pub fn open_queue(config: &Config, journal: &Journal) -> Result<(Arc<Queue>, Follower), AppError> {
+    let queue = Arc::new(Queue::new(config.queue.clone()));
+    let log = config.server.data_dir.join("queue");
+    let follower = Follower::open(journal.clone(), &log, queue.clone(), &config.journal)?;
+    Ok((queue, follower))
+}
+
+/// SQL over the lake and the queue.
+pub fn open_sql(lake: Arc<Lake>, queue: Arc<Queue>, config: &Config) -> Result<Arc<Sql>, AppError> {
     let snapshots = Arc::new(move |table: Table| lake.snapshot(table));
-    Ok(Arc::new(Sql::new(snapshots, config.sql.clone())?))
+    let waiting = Arc::new(move |tenant: Option<&str>| {
+        let theirs = |row: &QueueRow| tenant.is_none_or(|tenant| row.tenant == tenant);
+        queue_to_batch(&queue.rows().into_iter().filter(theirs).collect::<Vec<_>>())
+    });
+    Ok(Arc::new(Sql::new(snapshots, config.sql.clone())?.with_queue(waiting)?))
 }

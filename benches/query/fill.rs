@@ -4,7 +4,7 @@ use crate::Failed;
 use crate::args::Args;
 use crate::common::services::Services;
 use crate::common::system;
-use groundline::app::{open_sql, open_storage};
+use groundline::app::{open_queue, open_sql, open_storage};
 use groundline::config::Config;
 use groundline::domain::time::SystemClock;
 use groundline::ingest::Door;
@@ -60,7 +60,8 @@ pub async fn fill(args: &Args) -> Result<Filled, Failed> {
     }
     let files = lake.snapshot(Table::Spans).files;
     let files = files.iter().map(|file| data.join("lake/spans").join(file.path.as_ref())).collect();
-    let sql = open_sql(lake, &config)?;
+    let (queue, _follower) = open_queue(&config, &journal)?;
+    let sql = open_sql(lake, queue, &config)?;
     drop(journal);
     let spans = number(&sql, "SELECT count(*) FROM spans").await?;
     if spans == 0 {

@@ -1,6 +1,6 @@
 //! What is parsed, and the exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 some input lines were bad.
 
-use super::{config, demo, evalbench, export, score, send, serve, sql, token};
+use super::{config, demo, evalbench, export, queue, score, send, serve, sql, token};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -66,6 +66,14 @@ enum Verb {
         after_help = "Examples:\n  groundline evalbench --data evaldata --task groundedness\n  groundline evalbench --data evaldata --dataset hatecheck --evaluator toxicity --json\n\nA dataset is <task>/<name>.jsonl.gz; each line has id, group, split, label (0 or 1) and, by task, context, question\nand answer (groundedness: 1 is not supported), question and passage (context_relevance), question and answer\n(answer_relevance) or text (toxicity, pii, secrets, language)."
     )]
     Evalbench(evalbench::EvalbenchArgs),
+    /// Show items that wait for their evaluators; put back or forget those that failed or expired.
+    #[command(
+        after_help = "Examples:\n  groundline queue list --state failed\n  groundline queue retry --all\n  groundline queue drop 5f0c1d7a9b3e4c2d8f6a7b8c9d0e1f2a"
+    )]
+    Queue {
+        #[command(subcommand)]
+        what: queue::QueueVerb,
+    },
     /// Make bearer tokens.
     #[command(
         after_help = "Examples:\n  groundline token new --name checkout --tenant shop --role ingest\n  groundline token new --name grafana --tenant shop --role query --append tokens.toml"
@@ -111,6 +119,7 @@ async fn run(verb: Verb) -> ExitCode {
         Verb::Evalbench(args) => evalbench::run(args),
         Verb::Export(args) => export::run(args).await,
         Verb::Send(args) => send::run(args).await,
+        Verb::Queue { what } => queue::run(what).await,
         Verb::Score(args) => score::run(args),
         Verb::Token { what } => token::run(what),
         Verb::Config { what } => config::run(what),

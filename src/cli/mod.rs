@@ -13,6 +13,7 @@
 //! | `evalbench` | the evaluators measured on labelled data |
 //! | `token` | bearer tokens |
 //! | `config` | check and dump |
+//! | `queue` | items that wait, failed or expired |
 //! | `parallel` | work spread over threads |
 //! | `memory` | what the allocator keeps |
 
@@ -24,6 +25,7 @@ mod evalbench;
 mod export;
 mod memory;
 mod parallel;
+mod queue;
 mod score;
 mod send;
 mod serve;

@@ -1,6 +1,6 @@
 //! One query, against a running server or straight on a data directory.
 
-use crate::app::{open_sql, open_storage};
+use crate::app::{open_queue, open_sql, open_storage};
 use crate::config::Config;
 use crate::domain::time::SystemClock;
 use crate::sql::{Format, encode};
@@ -128,7 +128,8 @@ pub async fn offline(
     config.server.data_dir = data_dir;
     let (journal, lake, _flush) =
         open_storage(&config, Arc::new(SystemClock)).await.map_err(|e| e.to_string())?;
-    let sql = open_sql(lake, &config).map_err(|e| e.to_string())?;
+    let (queue, _follower) = open_queue(&config, &journal).map_err(|e| e.to_string())?;
+    let sql = open_sql(lake, queue, &config).map_err(|e| e.to_string())?;
     let answer = sql.collect(query).await.map_err(|e| e.to_string());
     journal.close();
     answer

@@ -9,6 +9,7 @@
 //! | `row` | what people see of an item |
 //! | `queue` | leases, claims, retries, and items that are put back |
 //! | `follow` | the loop that keeps the queue's own log |
+//! | `http` | `POST /v1/queue/retry` and `/v1/queue/drop` |
 //!
 //! Decisions and queue items become durable in one journal frame; scores and the completion of their item in another. The
 //! loop copies the items to a log of the queue's own, so that the journal need not keep what waits:
@@ -22,6 +23,7 @@ mod config;
 mod entries;
 mod event;
 mod follow;
+mod http;
 mod lane;
 #[expect(clippy::module_inception, reason = "the room is named after what it is")]
 mod queue;
@@ -35,9 +37,9 @@ mod queue_tests;
 pub use config::{Config, LaneConfig};
 pub use event::{Item, Outcome, QueueError, QueueEvent, size};
 pub use follow::{CURSOR, Follower};
+pub use http::{QueueDoor, queue_router};
 pub use lane::Lane;
 pub use queue::{Lease, Queue, QueueStats};
-pub use row::QueueRow;
 
 #[cfg(test)]
 pub(crate) use queue_tests::item as test_item;

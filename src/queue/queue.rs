@@ -4,8 +4,9 @@ use super::config::{Config, LaneConfig};
 use super::entries::Entries;
 use super::event::{ITEM_BYTES, Item, Outcome, QueueEvent, size};
 use super::lane::Lane;
-use super::row::{QueueRow, row};
+use super::row::row;
 use crate::domain::time::UnixNanos;
+use crate::schema::batch::QueueRow;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 

@@ -2,38 +2,10 @@
 
 use super::entries::Entry;
 use super::event::Outcome;
-use crate::domain::id::{SpanId, TraceId};
 use crate::domain::time::UnixNanos;
+use crate::schema::batch::QueueRow;
 
-/// One item.
-#[derive(Debug, Clone, PartialEq)]
-pub struct QueueRow {
-    /// Its id.
-    pub item: String,
-    /// Where it waits.
-    pub lane: &'static str,
-    /// The trace.
-    pub trace_id: TraceId,
-    /// The span.
-    pub span_id: SpanId,
-    /// The rule that selected it.
-    pub rule: String,
-    /// Evaluators by id, separated by commas.
-    pub evaluators: String,
-    /// `waiting`, `leased`, `failed` or `expired`.
-    pub state: &'static str,
-    /// Attempts that have failed.
-    pub attempt: i64,
-    /// When it was queued.
-    pub queued_at: UnixNanos,
-    /// When the next attempt may begin; none for at once.
-    pub not_before: Option<UnixNanos>,
-    /// Why the last attempt failed.
-    pub error: Option<String>,
-    /// The tenant.
-    pub tenant: String,
-}
-
+/// The row of an item.
 pub(super) fn row(entry: &Entry) -> QueueRow {
     let item = &entry.item;
     let state = match entry.ended {

@@ -391,3 +391,24 @@ static LOG_RECORDS: &[Column] = &[
     must("received_at", Kind::Micros, "When the server received it, UTC."),
     may("content", Kind::Payload, "What the record says about its span, JSON; NULL for an ordinary record."),
 ];
+
+/// The columns of `queue`, which is no table of the lake: it shows what waits at the moment of the query.
+pub static QUEUE: &[Column] = &[
+    must("item", Kind::Text, "The item, as `groundline queue retry` takes it."),
+    must("lane", Kind::Text, "fast, or slow for evaluators that take long."),
+    must("trace_id", Kind::Text, "The trace."),
+    must("span_id", Kind::Text, "The span that was drawn, or the one that stands for the trace."),
+    must("rule", Kind::Text, "The sampling rule that selected it."),
+    must("evaluators", Kind::Text, "Evaluators by id, separated by commas; * for all."),
+    must("state", Kind::Text, "waiting, leased, failed or expired."),
+    must("attempt", Kind::Int, "Attempts that have failed."),
+    must("queued_at", Kind::Micros, "When it was put in the queue, UTC."),
+    may("not_before", Kind::Micros, "When the next attempt may begin, UTC; NULL for at once."),
+    may("error", Kind::Text, "Why the last attempt failed."),
+    must("tenant", Kind::Text, "Tenant of the span."),
+];
+
+/// The schema of `queue`.
+pub fn queue_schema() -> SchemaRef {
+    Arc::new(Schema::new(fields(QUEUE)))
+}

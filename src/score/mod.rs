@@ -8,4 +8,7 @@
 mod rows;
 mod run;
 
+#[cfg(test)]
+mod blocked_tests;
+
 pub use run::Scorer;

@@ -7,10 +7,10 @@ use super::error::SqlError;
 use super::functions;
 use super::guard;
 use super::stream::{AbortOnDrop, Item, QueryStream, Record, bytes_of, deadline, pump, timed_out};
-use super::tables::{LakeTable, PrivateStores, QuerySnapshots, Snapshots, column_docs};
+use super::tables::{LakeTable, LiveRows, LiveTable, PrivateStores, QuerySnapshots, Snapshots, column_docs};
 use super::views;
 use crate::net::Scope;
-use crate::schema::columns::Table;
+use crate::schema::columns::{Table, queue_schema};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::error::DataFusionError;
@@ -100,6 +100,19 @@ impl Sql {
         let permits = Arc::new(Semaphore::new(config.max_concurrent));
         let core = Core { context, config, permits, waiting: AtomicUsize::new(0) };
         Ok(Self { core: Arc::new(core), runtime: Some(runtime) })
+    }
+
+    /// The same engine with the rows of the table `queue`, which has none without this.
+    ///
+    /// # Errors
+    /// [`SqlError::Internal`] if the table cannot be registered.
+    pub fn with_queue(self, rows: LiveRows) -> Result<Self, SqlError> {
+        let table = Arc::new(LiveTable::new(queue_schema(), rows));
+        let context = &self.core.context;
+        let wrong = |e: DataFusionError| SqlError::Internal(e.strip_backtrace());
+        context.deregister_table("queue").map_err(wrong)?;
+        context.register_table("queue", table).map_err(wrong)?;
+        Ok(self)
     }
 
     /// The limits.
@@ -391,6 +404,8 @@ fn session(snapshots: &Snapshots, config: &Config) -> Result<SessionContext, Dat
     for table in Table::ALL {
         context.register_table(table.name(), Arc::new(LakeTable::new(table, snapshots.clone())))?;
     }
+    let empty: LiveRows = Arc::new(|_| Ok(RecordBatch::new_empty(queue_schema())));
+    context.register_table("queue", Arc::new(LiveTable::new(queue_schema(), empty)))?;
     context.register_table("table_columns", Arc::new(column_docs()?))?;
     context.register_udaf(functions::quality_mean());
     context.register_udaf(functions::quality_rate());

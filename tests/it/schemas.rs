@@ -35,7 +35,8 @@ async fn tables_are_as_published() {
         hot: Vec::new(),
     });
     let sql = Sql::new(snapshots, Config::default().sql).unwrap();
-    let names = Table::ALL.iter().map(|t| t.name()).chain(["scores_latest", "traces", "quality_hourly"]);
+    let names =
+        Table::ALL.iter().map(|t| t.name()).chain(["scores_latest", "traces", "quality_hourly", "queue"]);
     for name in names {
         let (schema, _) = sql.collect(&format!("SELECT * FROM {name} LIMIT 0")).await.unwrap();
         let columns: Vec<Json> = schema

@@ -35,7 +35,7 @@ const ONLY: &[(&str, &[&str])] = &[
     ("detect", &[]),
     ("schema", &["domain"]),
     ("eval", &["domain", "detect"]),
-    ("queue", &["domain"]),
+    ("queue", &["domain", "schema", "journal", "net"]),
     ("ingest", &["domain", "schema", "journal", "net", "detect"]),
     ("lake", &["domain", "schema", "journal"]),
     ("sample", &["domain", "schema", "journal", "queue"]),

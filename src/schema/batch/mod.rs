@@ -19,7 +19,8 @@ mod spans;
 pub use llm::{read_llm, replace_llm};
 pub use logs::{LogContent, logs_to_batch, read_log_content};
 pub use rows::{
-    Alert, Annotation, alerts_to_batch, annotations_to_batch, decisions_to_batch, scores_to_batch,
+    Alert, Annotation, QueueRow, alerts_to_batch, annotations_to_batch, decisions_to_batch, queue_to_batch,
+    scores_to_batch,
 };
 pub use span_rows::{RawSpan, SourceText, SpanRows};
 pub use spans::{SpanHead, SpanReader, SpanRow, spans_to_batch, with_raw};

@@ -5,7 +5,7 @@ use crate::domain::decision::Decision;
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::score::ScoreRow;
 use crate::domain::time::UnixNanos;
-use crate::schema::columns::Table;
+use crate::schema::columns::{Table, queue_schema};
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::error::ArrowError;
 
@@ -61,6 +61,54 @@ pub struct Alert {
     pub since: UnixNanos,
     /// When it was evaluated.
     pub evaluated_at: UnixNanos,
+}
+
+/// An item that waits, failed or expired: a row of `queue`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueueRow {
+    /// Its id.
+    pub item: String,
+    /// Where it waits.
+    pub lane: &'static str,
+    /// The trace.
+    pub trace_id: TraceId,
+    /// The span.
+    pub span_id: SpanId,
+    /// The rule that selected it.
+    pub rule: String,
+    /// Evaluators by id, separated by commas.
+    pub evaluators: String,
+    /// `waiting`, `leased`, `failed` or `expired`.
+    pub state: &'static str,
+    /// Attempts that have failed.
+    pub attempt: i64,
+    /// When it was queued.
+    pub queued_at: UnixNanos,
+    /// When the next attempt may begin; none for at once.
+    pub not_before: Option<UnixNanos>,
+    /// Why the last attempt failed.
+    pub error: Option<String>,
+    /// The tenant.
+    pub tenant: String,
+}
+
+/// Items as one batch of the schema of `queue`.
+pub fn queue_to_batch(rows: &[QueueRow]) -> Result<RecordBatch, ArrowError> {
+    let columns: Vec<ArrayRef> = vec![
+        text(rows, |r| Some(&r.item)),
+        text(rows, |r| Some(r.lane)),
+        owned(rows, |r| Some(r.trace_id.to_string())),
+        owned(rows, |r| Some(r.span_id.to_string())),
+        text(rows, |r| Some(&r.rule)),
+        text(rows, |r| Some(&r.evaluators)),
+        text(rows, |r| Some(r.state)),
+        int(rows, |r| Some(r.attempt)),
+        micros(rows, |r| Some(r.queued_at.micros())),
+        micros(rows, |r| r.not_before.map(UnixNanos::micros)),
+        text(rows, |r| r.error.as_deref()),
+        text(rows, |r| Some(&r.tenant)),
+    ];
+    RecordBatch::try_new(queue_schema(), columns)
 }
 
 /// Scores as one batch of the stored schema.

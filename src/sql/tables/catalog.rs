@@ -1,7 +1,7 @@
 //! `table_columns`: the documentation of every column, as a table.
 
-use super::shown::shown;
-use crate::schema::columns::Table;
+use super::shown::{as_stored, shown};
+use crate::schema::columns::{QUEUE, Table};
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::datasource::MemTable;
@@ -13,8 +13,9 @@ use std::sync::Arc;
 /// # Errors
 /// None are expected; the type is that of Arrow's constructors.
 pub fn column_docs() -> Result<MemTable> {
-    let rows: Vec<_> =
-        Table::ALL.iter().flat_map(|t| shown(*t).into_iter().map(move |c| (t.name(), c))).collect();
+    let stored = Table::ALL.iter().flat_map(|t| shown(*t).into_iter().map(move |c| (t.name(), c)));
+    let live = QUEUE.iter().map(|c| ("queue", as_stored(c)));
+    let rows: Vec<_> = stored.chain(live).collect();
     let texts = |f: &dyn Fn(&(&'static str, super::shown::Shown)) -> String| -> ArrayRef {
         Arc::new(rows.iter().map(|r| Some(f(r))).collect::<StringArray>())
     };

@@ -7,6 +7,7 @@
 //! | `time_range` | what the filters of a query say about a time column |
 //! | `trace_filters` | which files may hold a trace, told by bloom filters in memory |
 //! | `lake_table` | files and hot batches as one table; files outside the time range are not opened |
+//! | `live` | tables that are not in the lake: what the server holds now |
 //! | `readers` | readers of files that keep their footers with the page index |
 //! | `tenant` | one tenant's rows: what a query with a tenant's token sees |
 //! | `shown` | how stored columns are shown: order, and nanosecond times of spans |
@@ -14,6 +15,7 @@
 
 mod catalog;
 mod lake_table;
+mod live;
 mod readers;
 mod shown;
 mod snapshots;
@@ -24,5 +26,6 @@ mod trace_filters;
 
 pub use catalog::column_docs;
 pub use lake_table::LakeTable;
+pub use live::{LiveRows, LiveTable};
 pub use snapshots::{QuerySnapshots, Snapshots};
 pub use stores::PrivateStores;

@@ -90,15 +90,20 @@ impl Shown {
     }
 }
 
-/// The columns of `table` in SQL, in order.
-pub fn shown(table: Table) -> Vec<Shown> {
-    let stored = |c: &Column| Shown {
+/// The column as it is stored.
+pub fn as_stored(c: &Column) -> Shown {
+    Shown {
         name: c.name,
         data_type: c.kind.data_type(),
         nullable: c.nullable,
         doc: c.doc,
         from: From::Stored,
-    };
+    }
+}
+
+/// The columns of `table` in SQL, in order.
+pub fn shown(table: Table) -> Vec<Shown> {
+    let stored = as_stored;
     if table != Table::Spans {
         return table.columns().iter().map(stored).collect();
     }

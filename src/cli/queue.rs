@@ -1,0 +1,126 @@
+//! Items that wait, failed or expired: what there is, put back, forget.
+
+use super::sql::online;
+use crate::sql::{Format, encode};
+use clap::{Args, Subcommand, ValueEnum};
+use std::process::ExitCode;
+
+/// What is done.
+#[derive(Debug, Subcommand)]
+pub enum QueueVerb {
+    /// Show items, the oldest first.
+    List {
+        #[command(flatten)]
+        server: Server,
+        /// Only items in this state.
+        #[arg(long, value_enum)]
+        state: Option<State>,
+        /// Most items that are shown.
+        #[arg(long, default_value_t = 100)]
+        limit: usize,
+    },
+    /// Put items back that failed or expired; their next scores have the next score_version.
+    Retry {
+        #[command(flatten)]
+        server: Server,
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Forget items that failed or expired.
+    Drop {
+        #[command(flatten)]
+        server: Server,
+        #[command(flatten)]
+        which: Which,
+    },
+}
+
+/// Where the server is.
+#[derive(Debug, Args)]
+pub struct Server {
+    /// A running server.
+    #[arg(long, default_value = "http://127.0.0.1:4320")]
+    url: String,
+    /// A token of the server with the role admin, if it has tokens.
+    #[arg(long, env = "GROUNDLINE_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+}
+
+/// Which items.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub struct Which {
+    /// Ids, as `groundline queue list` shows them.
+    items: Vec<String>,
+    /// All that failed or expired.
+    #[arg(long)]
+    all: bool,
+}
+
+/// The states of items.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum State {
+    /// It may be leased, now or later.
+    Waiting,
+    /// A worker has it.
+    Leased,
+    /// Every attempt failed.
+    Failed,
+    /// It waited too long.
+    Expired,
+}
+
+/// Runs it.
+pub async fn run(verb: QueueVerb) -> ExitCode {
+    let done = match verb {
+        QueueVerb::List { server, state, limit } => list(&server, state, limit).await,
+        QueueVerb::Retry { server, which } => post(&server, "retry", &which, "put back").await,
+        QueueVerb::Drop { server, which } => post(&server, "drop", &which, "forgotten").await,
+    };
+    match done {
+        Ok(text) => {
+            println!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("groundline queue: {error}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+async fn list(server: &Server, state: Option<State>, limit: usize) -> Result<String, String> {
+    let state = state.and_then(|state| state.to_possible_value());
+    let filter = state.map_or_else(String::new, |state| format!("WHERE state = '{}'", state.get_name()));
+    let query = format!(
+        "SELECT item, lane, state, attempt, rule, evaluators, trace_id, queued_at, not_before, error FROM queue \
+         {filter} ORDER BY queued_at, item LIMIT {limit}"
+    );
+    let (schema, batches) = online(&server.url, server.token.as_deref(), &query).await?;
+    let bytes = encode(Format::Table, &schema, &batches, usize::MAX).map_err(|e| e.to_string())?;
+    Ok(String::from_utf8_lossy(&bytes).trim_end().to_owned())
+}
+
+async fn post(server: &Server, what: &str, which: &Which, done: &str) -> Result<String, String> {
+    let address = format!("{}/v1/queue/{what}", server.url.trim_end_matches('/'));
+    let body = match which.all {
+        true => serde_json::json!({ "all": true }),
+        false => serde_json::json!({ "items": which.items }),
+    };
+    let mut request = reqwest::Client::new().post(&address).json(&body);
+    if let Some(token) = &server.token {
+        request = request.bearer_auth(token);
+    }
+    let response = request
+        .send()
+        .await
+        .map_err(|e| format!("{address}: {e}; is the server running? (groundline serve)"))?;
+    let status = response.status();
+    let text = response.text().await.map_err(|e| format!("{address}: {e}"))?;
+    let answer: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    match (status.is_success(), answer["items"].as_u64()) {
+        (true, Some(1)) => Ok(format!("1 item {done}")),
+        (true, Some(items)) => Ok(format!("{items} items {done}")),
+        _ => Err(answer["error"].as_str().unwrap_or(&text).to_owned()),
+    }
+}
