@@ -71,6 +71,29 @@ pub enum LakeError {
         /// Where the journal is.
         dir: PathBuf,
     },
+    /// A table has columns that this release does not know.
+    #[error(
+        "the table {table} has columns that this release does not know ({columns}): a newer release has written to it. \
+         Start that release or a newer one; nothing was changed"
+    )]
+    Newer {
+        /// The table.
+        table: &'static str,
+        /// The columns.
+        columns: String,
+    },
+    /// A stored column cannot become that of this release.
+    #[error(
+        "the column {table}.{column} {what}: the tables were not written by groundline, or by a release that this one cannot follow"
+    )]
+    Columns {
+        /// The table.
+        table: &'static str,
+        /// The column.
+        column: String,
+        /// What is wrong with it.
+        what: String,
+    },
     /// A merge would have lost rows; the old files stay.
     #[error("a merge read {read} rows, left out {left_out} and wrote {written}; the old files stay")]
     RowsLost {
@@ -132,7 +155,7 @@ impl Lake {
         let mut manifests = Vec::new();
         for table in Table::ALL {
             let manifest = Manifest::open(store, table, journal_id, clock.clone()).await?;
-            tables.insert(table, HotTable::new(table, manifest.files()?, manifest.position().await?));
+            tables.insert(table, HotTable::new(table, manifest.files()?, manifest.position()));
             stores.insert(table, manifest.store.clone());
             windows.insert(table, recent(&manifest, &config, clock.now()).await?);
             manifests.push(Arc::new(tokio::sync::Mutex::new(manifest)));

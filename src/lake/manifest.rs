@@ -1,6 +1,7 @@
 //! A Delta table: open or create it, list its files, commit one more, replace some by others.
 
 use super::lake::LakeError;
+use super::open;
 use super::path::DataPath;
 use super::snapshot::DataFile;
 use super::store::LakeStore;
@@ -8,11 +9,8 @@ use super::writer::Written;
 use crate::domain::time::Clock;
 use crate::schema::columns::Table;
 use bytes::Bytes;
-use deltalake::kernel::engine::arrow_conversion::TryIntoKernel;
 use deltalake::kernel::transaction::{CommitBuilder, CommitProperties, TransactionError};
-use deltalake::kernel::{Action, Add, LogicalFileView, Remove, StructType, Transaction};
-use deltalake::logstore::{StorageConfig, default_logstore};
-use deltalake::operations::create::CreateBuilder;
+use deltalake::kernel::{Action, Add, LogicalFileView, Remove, Transaction};
 use deltalake::protocol::{DeltaOperation, SaveMode};
 use deltalake::table::state::DeltaTableState;
 use deltalake::{DeltaTable, DeltaTableError};
@@ -37,6 +35,8 @@ pub struct Manifest {
     /// The store whose root is the table.
     pub store: Arc<dyn ObjectStore>,
     delta: DeltaTable,
+    /// Kept, because to find it in the log costs a request for every entry since the last checkpoint.
+    position: u64,
     /// Under which application id the Delta log keeps the journal position. It names the journal, because sequence
     /// numbers of another one, on the same bucket or in the place of a deleted one, mean other rows.
     app_id: String,
@@ -73,37 +73,32 @@ pub struct NewFile {
 }
 
 impl Manifest {
-    /// Opens the table, and creates it if it is not there.
+    /// Opens the table as [`open::open`] does.
     pub async fn open(
         lake: &LakeStore,
         table: Table,
         journal_id: u32,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, LakeError> {
-        let at = lake.table(table.name())?;
-        let log = default_logstore(at.table.clone(), at.root, &at.url, &StorageConfig::default());
-        let mut delta = DeltaTable::new(log.clone());
-        if delta.verify_deltatable_existence().await? {
-            delta.load().await?;
-        } else {
-            let schema: StructType = table.schema().as_ref().try_into_kernel()?;
-            delta = CreateBuilder::new()
-                .with_log_store(log)
-                .with_table_name(table.name())
-                .with_comment(table.doc())
-                .with_columns(schema.fields().cloned())
-                .await?;
-        }
+        let (delta, store) = open::open(lake, table).await?;
         let app_id = format!("groundline-{journal_id:08x}");
-        Ok(Self { table, store: at.table, delta, app_id, in_doubt: false, clock })
+        let mut me = Self { table, store, delta, app_id, position: 0, in_doubt: false, clock };
+        me.find_position().await?;
+        Ok(me)
     }
 
-    /// The journal position up to which the table has everything; 0 for a new table.
-    pub async fn position(&self) -> Result<u64, LakeError> {
-        let snapshot = self.delta.snapshot()?.snapshot();
+    /// The journal position up to which the table has everything, as last loaded or committed; 0 for a new table.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Looks the position up in the log: this reads every entry since the last checkpoint.
+    async fn find_position(&mut self) -> Result<(), LakeError> {
         let log = self.delta.log_store();
+        let snapshot = self.delta.snapshot()?.snapshot();
         let version = snapshot.transaction_version(log.as_ref(), &self.app_id).await?;
-        Ok(version.and_then(|v| u64::try_from(v).ok()).unwrap_or(0))
+        self.position = version.and_then(|v| u64::try_from(v).ok()).unwrap_or(0);
+        Ok(())
     }
 
     /// The files of the table as last loaded or committed.
@@ -124,17 +119,45 @@ impl Manifest {
         Ok(files)
     }
 
-    /// Learns what others have committed.
+    /// Learns what others have committed. Asks for the next version by its name: where nothing has happened, that is one
+    /// small request.
+    ///
+    /// A server that has slept until a checkpoint stood for entries that it has not read, and they were deleted, finds no
+    /// next version; it learns of them at its next commit or [`Manifest::reload`], whichever comes first.
     pub async fn refresh(&mut self) -> Result<(), LakeError> {
-        self.delta.update_state().await?;
-        self.in_doubt = false;
+        if self.in_doubt {
+            self.delta.update_state().await?;
+            self.find_position().await?;
+            self.in_doubt = false;
+            return Ok(());
+        }
+        let known = self.delta.snapshot()?.version();
+        let (mut newest, mut position) = (known, self.position);
+        while let Some(entry) = self.entry(newest + 1).await? {
+            newest += 1;
+            position = position.max(position_in(&entry, &self.app_id));
+        }
+        if newest > known {
+            self.delta.update_incremental(Some(newest)).await?;
+            self.position = position;
+        }
         Ok(())
+    }
+
+    /// The entry of the log for `version`, if it is there.
+    async fn entry(&self, version: u64) -> Result<Option<Bytes>, LakeError> {
+        match self.store.get(&Path::from(format!("_delta_log/{version:020}.json"))).await {
+            Ok(entry) => Ok(Some(entry.bytes().await?)),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Like [`Manifest::refresh`], from the last checkpoint on: older entries of the log are not needed after it.
     pub async fn reload(&mut self) -> Result<(), LakeError> {
         let log = self.delta.log_store();
         self.delta.state = Some(DeltaTableState::try_new(log.as_ref(), None).await?);
+        self.find_position().await?;
         self.in_doubt = false;
         Ok(())
     }
@@ -149,7 +172,7 @@ impl Manifest {
         if self.in_doubt {
             self.refresh().await?;
         }
-        let position = self.position().await?;
+        let position = self.position;
         if position >= last {
             return Ok(());
         }
@@ -166,12 +189,15 @@ impl Manifest {
             let file = put(&self.store, self.table, path, written, arrived).await?;
             adds.push(Action::Add(file.add(true)));
         }
-        let Err(error) = self.commit_append(adds, last).await else { return Ok(()) };
+        let Err(error) = self.commit_append(adds, last).await else {
+            self.position = last;
+            return Ok(());
+        };
         // The commit may be there although its answer was lost. Only the log knows, and to write again would store
         // the rows twice.
         self.in_doubt = true;
         self.refresh().await?;
-        if self.position().await? >= last { Ok(()) } else { Err(error) }
+        if self.position >= last { Ok(()) } else { Err(error) }
     }
 
     async fn commit_append(&mut self, adds: Vec<Action>, last: u64) -> Result<(), LakeError> {
@@ -294,6 +320,15 @@ impl NewFile {
     }
 }
 
+/// The journal position that an entry of the log sets for `app_id`; 0 if it sets none.
+fn position_in(entry: &[u8], app_id: &str) -> u64 {
+    let entry = String::from_utf8_lossy(entry);
+    let named = entry.lines().filter(|line| line.contains(app_id));
+    let actions = named.filter_map(|line| serde_json::from_str::<Json>(line).ok());
+    let ours = actions.filter(|action| action["txn"]["appId"] == app_id);
+    ours.filter_map(|action| action["txn"]["version"].as_u64()).max().unwrap_or(0)
+}
+
 /// Log entries are cleaned up by upkeep, so that no commit waits for a listing of the whole log.
 fn commit_properties() -> CommitProperties {
     CommitProperties::default().with_cleanup_expired_logs(Some(false))
@@ -345,110 +380,5 @@ fn data_file(view: &LogicalFileView, table: Table) -> DataFile {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::path::merged_path;
-    use super::*;
-    use crate::domain::time::SystemClock;
-    use crate::lake::Config;
-
-    fn written() -> Written {
-        Written { bytes: b"PAR1".to_vec(), rows: 1, min_time: Some(1), max_time: Some(2) }
-    }
-
-    fn filled(first: u64, last: u64) -> Filled {
-        Filled { first, last, written: written() }
-    }
-
-    async fn open(store: &LakeStore) -> Manifest {
-        Manifest::open(store, Table::Spans, 7, Arc::new(SystemClock)).await.unwrap()
-    }
-
-    #[tokio::test]
-    async fn a_commit_whose_answer_was_lost_is_not_made_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = LakeStore::open(&Config::default(), folder.path()).unwrap();
-        let mut other = open(&store).await;
-        // As if this one had sent the commit and never heard of it.
-        let mut deaf = open(&store).await;
-        let mut deafer = open(&store).await;
-        other.append(vec![filled(1, 5)]).await.unwrap();
-        deaf.append(vec![filled(1, 5)]).await.unwrap();
-        assert_eq!((deaf.position().await.unwrap(), deaf.files().unwrap().len()), (5, 1));
-        // More rows have come meanwhile: the frames 1 to 5 must not be stored again with them.
-        for _ in 0..2 {
-            deafer.append(vec![filled(1, 7)]).await.unwrap_err();
-        }
-        deaf.append(vec![filled(6, 9)]).await.unwrap();
-        let reopened = open(&store).await;
-        assert_eq!((reopened.position().await.unwrap(), reopened.files().unwrap().len()), (9, 2));
-    }
-
-    #[tokio::test]
-    async fn several_files_of_a_flush_are_one_commit() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = LakeStore::open(&Config::default(), folder.path()).unwrap();
-        let mut one = open(&store).await;
-        let (mut deaf, before) = (open(&store).await, one.delta.version().unwrap());
-        one.append(vec![filled(1, 3), filled(4, 4), filled(5, 9)]).await.unwrap();
-        assert_eq!((one.position().await.unwrap(), one.files().unwrap().len()), (9, 3));
-        assert_eq!(one.delta.version().unwrap(), before + 1);
-        // As if its answer had been lost, and the flush cut the rows in another way when it was tried again.
-        deaf.append(vec![filled(1, 4), filled(5, 9)]).await.unwrap();
-        assert_eq!((deaf.position().await.unwrap(), deaf.files().unwrap().len()), (9, 3));
-    }
-
-    async fn merge(into: &mut Manifest, tag: u128, old: &HashSet<Path>) -> bool {
-        let path = merged_path(Uuid::from_u128(tag));
-        let new = put(&into.store, Table::Spans, path, written(), 1).await.unwrap();
-        into.replace(old, &[new], false).await.unwrap()
-    }
-
-    #[tokio::test]
-    async fn several_merges_are_one_commit() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = LakeStore::open(&Config::default(), folder.path()).unwrap();
-        let mut one = open(&store).await;
-        for n in 1..=6 {
-            one.append(vec![filled(n, n)]).await.unwrap();
-        }
-        let before = one.delta.version().unwrap();
-        let old: HashSet<Path> = one.files().unwrap().into_iter().map(|f| f.path).collect();
-        let mut new = Vec::new();
-        for tag in 0..3 {
-            let path = merged_path(Uuid::from_u128(tag));
-            new.push(put(&one.store, Table::Spans, path, written(), 1).await.unwrap());
-        }
-        assert!(one.replace(&old, &new, false).await.unwrap());
-        assert_eq!(one.delta.version().unwrap(), before + 1);
-        let reopened = open(&store).await;
-        assert_eq!((reopened.files().unwrap().len(), reopened.position().await.unwrap()), (3, 6));
-        // Of files that are gone none can be replaced, whatever else is named with them.
-        let mixed = old.into_iter().take(1).chain([merged_path(Uuid::from_u128(0))]).collect();
-        assert!(!one.replace(&mixed, &[], false).await.unwrap());
-        assert_eq!(one.files().unwrap().len(), 3);
-    }
-
-    /// The library alone would let both succeed, and the rows would be there twice.
-    #[tokio::test]
-    async fn of_two_servers_that_merge_the_same_files_one_succeeds() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = LakeStore::open(&Config::default(), folder.path()).unwrap();
-        let mut one = open(&store).await;
-        one.append(vec![filled(1, 1)]).await.unwrap();
-        one.append(vec![filled(2, 2)]).await.unwrap();
-        let mut other = open(&store).await;
-        let old: HashSet<Path> = one.files().unwrap().into_iter().map(|f| f.path).collect();
-        assert!(merge(&mut one, 1, &old).await);
-        // Another's append does not stop a merge.
-        one.append(vec![filled(3, 3)]).await.unwrap();
-        assert!(!merge(&mut other, 2, &old).await);
-        let paths = |m: &Manifest| m.files().unwrap().into_iter().map(|f| f.path).collect::<HashSet<_>>();
-        assert_eq!((paths(&other).len(), paths(&other)), (2, paths(&one)));
-        one.append(vec![filled(4, 4)]).await.unwrap();
-        let old = paths(&other);
-        assert!(merge(&mut other, 3, &old).await);
-        let reopened = open(&store).await;
-        assert_eq!((reopened.files().unwrap().len(), reopened.position().await.unwrap()), (2, 4));
-        assert_eq!(reopened.removed().await.unwrap().len(), 4);
-    }
-}
+#[path = "manifest_tests.rs"]
+mod tests;

@@ -8,7 +8,8 @@
 //! | `path` | names of data files, printed and parsed |
 //! | `read` | some columns of a file |
 //! | `writer` | a batch to the bytes of one Parquet file |
-//! | `manifest` | a Delta table: open, list files, commit, replace |
+//! | `open` | a Delta table: found or made, with the columns of this release |
+//! | `manifest` | its files: list, commit, replace |
 //! | `snapshot` | what a query sees |
 //! | `window` | which rows were seen before |
 //! | `tail` | rows that are in the journal but not in files yet |
@@ -27,12 +28,15 @@ mod durable;
 mod flush;
 mod join;
 mod manifest;
+mod open;
 mod path;
 mod read;
 mod snapshot;
 mod store;
 mod tail;
 mod upkeep;
+#[cfg(test)]
+mod watched;
 mod window;
 mod writer;
 

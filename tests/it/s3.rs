@@ -203,6 +203,25 @@ async fn two_servers_write_to_one_bucket_and_neither_loses_rows() {
     reopened.stop().await.unwrap();
 }
 
+/// Each round has a lake that is not there yet.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_two_first_starts_at_once_both_run() {
+    let Some(bucket) = Bucket::start().await else { return };
+    for round in 0..10 {
+        let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let [one, other] = folders.each_ref().map(|folder| {
+            let mut config = bucket.config(folder.path());
+            config.lake.url = format!("s3://lake/round-{round}");
+            tokio::spawn(start(config))
+        });
+        let (one, other) = (one.await.unwrap(), other.await.unwrap());
+        for app in [one, other] {
+            assert_eq!(counts(&app).await, [0, 0, 0]);
+            app.stop().await.unwrap();
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn files_in_the_bucket_are_merged_and_the_old_ones_deleted() {
     let Some(bucket) = Bucket::start().await else { return };

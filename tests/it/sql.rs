@@ -4,5 +4,6 @@ mod doors;
 mod fixture;
 mod hostile;
 mod isolation;
+mod older;
 mod pruning;
 mod slt;

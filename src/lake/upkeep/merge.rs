@@ -187,9 +187,16 @@ fn without(batch: RecordBatch, tenants: &BTreeSet<String>) -> Result<RecordBatch
     Ok(filter_record_batch(&batch, &kept)?)
 }
 
-/// Brings rows of an older file to the columns of today: missing ones are NULL, other types are cast.
+/// Brings rows of an older file to the columns of today: missing ones are NULL, other types are cast. A file of a newer
+/// release is left to that release: its rows would lose what this one does not know.
 fn conform(table: Table, batch: &RecordBatch) -> Result<RecordBatch, LakeError> {
     let schema = table.schema();
+    let read = batch.schema();
+    let unknown = read.fields().iter().filter(|field| schema.column_with_name(field.name()).is_none());
+    let unknown: Vec<&str> = unknown.map(|field| field.name().as_str()).collect();
+    if !unknown.is_empty() {
+        return Err(LakeError::Newer { table: table.name(), columns: unknown.join(", ") });
+    }
     let column = |field: &arrow::datatypes::FieldRef| -> Result<ArrayRef, arrow::error::ArrowError> {
         match batch.column_by_name(field.name()) {
             None => Ok(new_null_array(field.data_type(), batch.num_rows())),

@@ -375,7 +375,8 @@ fn compacted(table: Table, one: &Rewritten) {
 
 /// Whether trying again with the same files would fail again.
 fn is_of_content(error: &LakeError) -> bool {
-    matches!(error, LakeError::Parquet(_) | LakeError::Arrow(_) | LakeError::RowsLost { .. })
+    use LakeError::{Arrow, Newer, Parquet, RowsLost};
+    matches!(error, Parquet(_) | Arrow(_) | RowsLost { .. } | Newer { .. })
 }
 
 async fn listed(manifest: &SharedManifest) -> Result<(Table, Arc<dyn ObjectStore>, Vec<LogFile>), LakeError> {

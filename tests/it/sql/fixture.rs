@@ -100,7 +100,8 @@ pub fn batch(table: Table, rows: &[Map<String, Value>]) -> RecordBatch {
     decoder.flush().expect("rows of the table").expect("some rows")
 }
 
-async fn file(table: Table, store: &Arc<dyn ObjectStore>, name: &str, batch: &RecordBatch) -> DataFile {
+/// A file of `batch` in `store`.
+pub async fn file(table: Table, store: &Arc<dyn ObjectStore>, name: &str, batch: &RecordBatch) -> DataFile {
     let properties = WriterProperties::builder()
         .set_max_row_group_row_count(Some(100))
         .set_column_bloom_filter_enabled("trace_id".into(), true)

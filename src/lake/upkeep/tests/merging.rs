@@ -133,6 +133,24 @@ fn files_of_an_older_version_are_merged() {
     assert_eq!((read.num_rows(), read.schema()), (2, Table::Spans.schema()));
 }
 
+/// While servers of two releases share a bucket, the older one must not merge away what the newer one wrote.
+#[test]
+fn a_file_with_columns_of_a_newer_release_is_not_merged() {
+    use arrow::datatypes::{DataType, Field, Schema};
+    let rows = batch(Table::Spans, vec![span(1, "t", 1)]);
+    let mut fields = rows.schema().fields().to_vec();
+    fields.push(Field::new("verdict_of_2030", DataType::Utf8, true).into());
+    let mut columns = rows.columns().to_vec();
+    columns.push(arrow::array::new_null_array(&DataType::Utf8, 1));
+    let newer = RecordBatch::try_new(Schema::new(fields).into(), columns).unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(Vec::new(), newer.schema(), None).unwrap();
+    writer.write(&newer).unwrap();
+    let inputs = vec![writer.into_inner().unwrap().into(), file(Table::Spans, vec![span(2, "t", 2)])];
+    let work = Merge { table: Table::Spans, inputs, without: BTreeSet::new() };
+    let error = merge(work, &config(), &CancellationToken::new()).err().unwrap();
+    assert!(error.to_string().contains("verdict_of_2030"), "{error}");
+}
+
 #[test]
 fn other_tables_are_merged_in_order_of_their_time() {
     let row = |n: i64| json!({"trace_id": format!("{n:032x}"), "decided_at": super::text(n % 7 * SECOND)});
