@@ -7,8 +7,8 @@
 //! that there is one place that does.
 
 use super::convert::{self, MAX_DEPTH};
+use super::rows::Traces;
 use super::trace;
-use super::traces::Traces;
 use super::weigh::{self, Kind, MAX_DECODED, Room};
 use super::wire::{Fields, Unusual, Wire};
 use crate::domain::id::{SpanId, TraceId};

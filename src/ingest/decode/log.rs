@@ -2,7 +2,8 @@
 
 use super::convert::{self, MAX_DEPTH, TooDeep};
 use super::json;
-use super::outcome::{DecodeError, Decoded, from_protobuf_within};
+use super::outcome::{DecodeError, Decoded};
+use super::protobuf::from_protobuf_within;
 use super::weigh::Room;
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::log::LogRecord;
