@@ -4,10 +4,11 @@
 //! large, which OTLP calls retryable, INTERNAL to one that is not protobuf, and take memory before it is reserved.
 
 use super::admit::{Door, Receipt};
-use super::answer::{self, METRICS_DROPPED, Signal};
+use super::answer::{self, METRICS_DROPPED};
 use super::body::{self, BodyError, Compression, Share, Upload};
 use super::decode::{self, Room};
-use super::status::{Encoding, invalid};
+use super::protocol::{Encoding, Signal};
+use super::status::invalid;
 use crate::net::{Access, Role};
 use axum::Router;
 use axum::body::Body;

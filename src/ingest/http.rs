@@ -1,10 +1,11 @@
 //! OTLP/HTTP: protobuf and JSON on one port.
 
 use super::admit::{Door, Receipt};
-use super::answer::{self, METRICS_DROPPED, Signal};
+use super::answer::{self, METRICS_DROPPED};
 use super::body::{self, BodyError, Compression, Share, Upload};
 use super::decode::{self, Room};
-use super::status::{Encoding, HttpError};
+use super::protocol::{Encoding, Signal};
+use super::status::HttpError;
 use crate::net::{Access, Role};
 use axum::Router;
 use axum::extract::{Request, State};

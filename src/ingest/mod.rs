@@ -5,6 +5,7 @@
 //! | `config` | addresses and limits |
 //! | `grpc` | OTLP/gRPC |
 //! | `http` | OTLP/HTTP, protobuf and JSON |
+//! | `protocol` | what OTLP sends, and how it is written down |
 //! | `body` | a request's bytes: limits, memory and compression |
 //! | `answer` | the responses to what was accepted |
 //! | `status` | the wires' errors |
@@ -30,6 +31,7 @@ mod config;
 mod drain;
 mod grpc;
 mod http;
+mod protocol;
 mod redact;
 mod status;
 

@@ -4,6 +4,7 @@
 use super::admit::Refusal;
 use super::answer::{TooLong, shortened};
 use super::body::BodyError;
+use super::protocol::Encoding;
 use crate::net::{CHALLENGE, Denied};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -11,25 +12,6 @@ use prost::Message;
 use std::time::Duration;
 use tonic::metadata::MetadataValue;
 use tonic::{Code, Status};
-
-/// The two encodings of OTLP/HTTP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Encoding {
-    /// `application/x-protobuf`.
-    Protobuf,
-    /// `application/json`.
-    Json,
-}
-
-impl Encoding {
-    /// The Content-Type.
-    pub fn content_type(self) -> &'static str {
-        match self {
-            Encoding::Protobuf => "application/x-protobuf",
-            Encoding::Json => "application/json",
-        }
-    }
-}
 
 /// Longest message of a status, bytes: gRPC sends it in a header, and clients take 8 KiB of headers.
 const MAX_MESSAGE: usize = 1_024;
