@@ -1,10 +1,10 @@
 //! The wire's error bodies: `google.rpc.Status` in protobuf or JSON, and its details in gRPC. The only place where a
 //! wire's status is made.
 
-use super::admit::Refusal;
 use super::answer::{TooLong, shortened};
 use super::body::BodyError;
 use super::protocol::Encoding;
+use super::receipt::Refusal;
 use crate::net::{CHALLENGE, Denied};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};

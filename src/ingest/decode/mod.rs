@@ -42,4 +42,3 @@ pub use outcome::{DecodeError, Decoded};
 pub use protobuf::from_protobuf;
 pub use rows::{Chunk, Traces};
 pub use trace::spans;
-pub use weigh::Room;

@@ -1,5 +1,7 @@
 //! What decoding gives.
 
+use crate::ingest::memory::Full;
+
 /// How many distinct reasons, and how many distinct warnings, one request may give. More help nobody.
 const MAX_NOTES: usize = 10;
 
@@ -26,6 +28,12 @@ pub enum DecodeError {
         /// What is wrong there.
         problem: String,
     },
+}
+
+impl From<Full> for DecodeError {
+    fn from(_: Full) -> Self {
+        Self::Full
+    }
 }
 
 /// The outcome of decoding one request.

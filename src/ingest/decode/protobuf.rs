@@ -1,7 +1,8 @@
 //! A protobuf message from its bytes, weighed first.
 
 use super::outcome::DecodeError;
-use super::weigh::{self, Room};
+use super::weigh;
+use crate::ingest::memory::Room;
 
 /// A protobuf message from its bytes. Unknown fields are ignored; no bytes are the empty message.
 pub fn from_protobuf<M: prost::Message + Default>(body: &[u8]) -> Result<M, DecodeError> {

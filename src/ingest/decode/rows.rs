@@ -1,8 +1,8 @@
 //! Rows of a trace request, cut into frames.
 
 use super::outcome::DecodeError;
-use super::weigh::MAX_DECODED;
 use crate::domain::span::{Llm, Span};
+use crate::ingest::memory::MAX_DECODED;
 use crate::schema::batch::{RawSpan, SourceText, SpanRows};
 
 /// Rows of about this many bytes become one frame. A row that is larger has a frame of its own.
