@@ -1,6 +1,6 @@
 //! The server with the bundled captures: real requests of real libraries, sent to its own doors.
 
-use super::demo_report;
+use super::demo_report::{self, Known};
 use super::send::{Protocol, send_file};
 use crate::app::App;
 use crate::config::Config;
@@ -18,14 +18,6 @@ static CAPTURES: &[(&str, &str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/ca
 
 /// The demo fails when the scores are not there by then.
 const PATIENCE: Duration = Duration::from_secs(300);
-
-/// A trace of the captures and the scenario that made it.
-pub struct Known {
-    /// The trace id, hex.
-    pub trace_id: String,
-    /// The scenario, such as `rag_contradiction`.
-    pub scenario: String,
-}
 
 /// Runs it.
 pub async fn run(keep: bool) -> ExitCode {

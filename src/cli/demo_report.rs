@@ -1,9 +1,16 @@
 //! What the demo shows: everything comes out of SQL, and what must hold is checked.
 
-use super::demo::Known;
 use crate::sql::{Format, Sql, encode};
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{Float64Type, Int64Type};
+
+/// A trace of the captures and the scenario that made it.
+pub struct Known {
+    /// The trace id, hex.
+    pub trace_id: String,
+    /// The scenario, such as `rag_contradiction`.
+    pub scenario: String,
+}
 
 /// Prints the report. An error if the scores do not say what the captures are known to hold.
 pub async fn print(sql: &Sql, known: &[Known]) -> Result<(), String> {

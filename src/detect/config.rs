@@ -1,6 +1,10 @@
 //! What is let through, as it is configured.
 
+use regex::Regex;
 use serde::{Deserialize, Serialize};
+
+/// What begins a value of `detect.allow` that is an expression.
+const EXPRESSION: &str = "REGEXP:";
 
 /// Settings of what is found in texts.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, schemars::JsonSchema)]
@@ -20,7 +24,7 @@ impl Config {
             if value.is_empty() {
                 faults.push("detect.allow has an empty value: leave it out".to_owned());
             }
-            if let Some(Err(error)) = super::policy::expression(value) {
+            if let Some(Err(error)) = expression(value) {
                 faults.push(format!("detect.allow: {value:?} is no regular expression: {error}"));
             }
         }
@@ -31,4 +35,9 @@ impl Config {
         }
         faults
     }
+}
+
+/// The expression of an entry of `detect.allow`, if it is one. The whole value must match.
+pub(super) fn expression(entry: &str) -> Option<Result<Regex, regex::Error>> {
+    entry.strip_prefix(EXPRESSION).map(|pattern| Regex::new(&format!(r"\A(?:{})\z", pattern.trim())))
 }

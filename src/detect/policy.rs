@@ -1,12 +1,9 @@
 //! What is let through: values that are known to be harmless, and kinds that nobody asked for.
 
-use super::config::Config;
+use super::config::{Config, expression};
 use super::finding::Finding;
 use regex::Regex;
 use std::collections::BTreeSet;
-
-/// What begins a value of `detect.allow` that is an expression.
-const EXPRESSION: &str = "REGEXP:";
 
 /// Says of a finding whether it counts.
 #[derive(Debug, Clone, Default)]
@@ -14,11 +11,6 @@ pub struct Policy {
     exact: BTreeSet<String>,
     expressions: Vec<Regex>,
     ignored: BTreeSet<String>,
-}
-
-/// The expression of an entry of `detect.allow`, if it is one. The whole value must match.
-pub(super) fn expression(entry: &str) -> Option<Result<Regex, regex::Error>> {
-    entry.strip_prefix(EXPRESSION).map(|pattern| Regex::new(&format!(r"\A(?:{})\z", pattern.trim())))
 }
 
 impl Policy {

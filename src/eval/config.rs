@@ -101,10 +101,10 @@ impl Config {
             faults.push("score.slow_workers is 0: slow evaluators would never be asked".to_owned());
         }
         for id in &self.disabled {
-            if !super::catalog::IDS.contains(&id.as_str()) {
+            if !super::ids::IDS.contains(&id.as_str()) {
                 faults.push(format!(
                     "score.disabled names {id:?}, which is no evaluator; there are {}",
-                    super::catalog::IDS.join(", ")
+                    super::ids::IDS.join(", ")
                 ));
             }
         }

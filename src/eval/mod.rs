@@ -2,6 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `ids` | the ids that there are |
 //! | `config` | which evaluators run, with which thresholds |
 //! | `evaluator` | the trait that every evaluator implements |
 //! | `text` | sentences and words |
@@ -18,14 +19,16 @@ mod catalog;
 mod config;
 mod evaluator;
 mod evidence;
+mod ids;
 mod language;
 mod local;
 mod model;
 mod offline;
 
-pub use catalog::{IDS, Registry, RegistryError};
+pub use catalog::{Registry, RegistryError};
 pub use config::Config;
 pub use evaluator::{Evaluator, Metric, Pace};
+pub use ids::IDS;
 pub use language::{Guess, identify};
 pub use model::{ModelError, Models};
 pub use offline::{OfflineInput, OfflineRow, read_line, score_line};

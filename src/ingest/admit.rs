@@ -3,7 +3,8 @@
 use super::config::Config;
 use super::decode::{Decoded, Traces};
 use super::dialect;
-use super::drain::Drain;
+use super::memory::Budget;
+use super::receipt::{Receipt, Refusal};
 use super::redact::Redactor;
 use crate::detect::Policy;
 use crate::domain::id::{SpanId, TraceId};
@@ -21,34 +22,6 @@ use arrow::error::ArrowError;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-/// What became of a request: all of it, or all but `rejected`.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Receipt {
-    /// Spans or log records that are durable now.
-    pub accepted: u64,
-    /// Those that were refused.
-    pub rejected: u64,
-    /// Why, or a warning; empty if there is nothing to say.
-    pub message: String,
-}
-
-/// Why a whole request was refused. Nothing of it is stored.
-#[derive(Debug, thiserror::Error)]
-pub enum Refusal {
-    /// Too much at once; the same request may succeed later.
-    #[error("{reason}; try again in {} ms", retry_after.as_millis())]
-    Overloaded { reason: String, retry_after: Duration },
-    /// The request can never succeed.
-    #[error("{0}")]
-    Invalid(String),
-    /// A fault of ours that trying again does not mend.
-    #[error("{0}")]
-    Broken(String),
-}
 
 /// Admits requests into the journal. Cheap to clone.
 #[derive(Clone)]
@@ -56,34 +29,19 @@ pub struct Door {
     journal: Journal,
     clock: Arc<dyn Clock>,
     config: Arc<Config>,
-    in_flight: Arc<Semaphore>,
-    /// What of that is held for decoded requests beyond the bytes that came.
-    decoded: Arc<AtomicUsize>,
-    drain: Arc<Drain>,
+    budget: Budget,
     redactor: Option<Arc<Redactor>>,
 }
 
 /// Rows of about this many bytes become one frame.
 const FRAME_BYTES: usize = 16 << 20;
 
-/// Permits count kibibytes: a semaphore holds fewer permits than a large limit has bytes.
-const PERMIT_BYTES: usize = 1024;
-
 impl Door {
     /// A door in front of `journal`.
     pub fn new(journal: Journal, clock: Arc<dyn Clock>, config: Config) -> Self {
-        let permits = config.max_in_flight_bytes / PERMIT_BYTES;
-        let in_flight = Arc::new(Semaphore::new(permits));
         let redactor = Redactor::new(&config.redact, Arc::default()).map(Arc::new);
-        Self {
-            journal,
-            clock,
-            config: Arc::new(config),
-            in_flight,
-            decoded: Arc::default(),
-            drain: Arc::default(),
-            redactor,
-        }
+        let budget = Budget::new(journal.clone(), clock.clone(), &config);
+        Self { journal, clock, config: Arc::new(config), budget, redactor }
     }
 
     /// The same door; what `policy` lets through is not redacted.
@@ -102,55 +60,14 @@ impl Door {
         &self.config
     }
 
+    /// The memory that requests in flight may take.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
     /// The time now.
     pub fn now(&self) -> UnixNanos {
         self.clock.now()
-    }
-
-    /// The most bytes that can be reserved at once.
-    pub fn capacity(&self) -> usize {
-        self.config.max_in_flight_bytes / PERMIT_BYTES * PERMIT_BYTES
-    }
-
-    /// Reserves room for a request of `bytes`; refuses at once when there is none.
-    pub fn reserve(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Refusal> {
-        let permits = u32::try_from(bytes.div_ceil(PERMIT_BYTES).max(1)).unwrap_or(u32::MAX);
-        self.in_flight.clone().try_acquire_many_owned(permits).map_err(|_| {
-            metrics::counter!("groundline_requests_refused_total", "reason" => "in_flight_bytes")
-                .increment(1);
-            self.overloaded("too many bytes are being received (ingest.max_in_flight_bytes)")
-        })
-    }
-
-    /// The refusal that asks the client to come back.
-    pub fn overloaded(&self, reason: &str) -> Refusal {
-        Refusal::Overloaded { reason: reason.to_owned(), retry_after: self.retry_after() }
-    }
-
-    /// When the requests that are in front of a new one will be done.
-    fn retry_after(&self) -> Duration {
-        let config = &self.config;
-        let (least, most) = (config.retry_after_ms, config.retry_after_max_ms);
-        let (least, most) = (Duration::from_millis(least), Duration::from_millis(most));
-        self.drain.hint(self.in_front(), self.clock.now(), least, most)
-    }
-
-    /// The bytes that came and are not durable yet. What they decode to takes memory, and is not written.
-    pub fn in_front(&self) -> u64 {
-        let free = self.in_flight.available_permits().saturating_mul(PERMIT_BYTES);
-        let held = self.capacity().saturating_sub(free);
-        let came = held.saturating_sub(self.decoded.load(Ordering::Relaxed)) as u64;
-        came.saturating_add(self.journal.stats().queued_bytes)
-    }
-
-    /// A request in flight takes `bytes` more than came.
-    pub fn note_decoded(&self, bytes: usize) {
-        self.decoded.fetch_add(bytes, Ordering::Relaxed);
-    }
-
-    /// `bytes` of [`Door::note_decoded`] are given back.
-    pub fn forget_decoded(&self, bytes: usize) {
-        self.decoded.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// Admits spans, which become `tenant`'s. When it returns, every accepted span is on the disk.
@@ -242,7 +159,7 @@ impl Door {
         metrics::counter!("groundline_received_bytes_total").increment(bytes as u64);
         match self.journal.append(kind.0, payload).await {
             Ok(_) => {
-                self.drain.note(bytes, self.clock.now());
+                self.budget.note_drained(bytes);
                 Ok(None)
             }
             Err(error @ JournalError::FrameTooLarge { .. }) => Ok(Some(error)),
@@ -257,10 +174,10 @@ impl Door {
         match error {
             JournalError::FrameTooLarge { .. } => Refusal::Invalid(error.to_string()),
             // A full disk or queue drains; a closed journal belongs to a server that restarts.
-            error if error.is_retryable() => self.overloaded(&error.to_string()),
-            JournalError::Closed => self.overloaded("the server is shutting down"),
+            error if error.is_retryable() => self.budget.overloaded(&error.to_string()),
+            JournalError::Closed => self.budget.overloaded("the server is shutting down"),
             // The server has to be restarted; what a client keeps until then is not lost.
-            JournalError::Poisoned { .. } => self.overloaded(&error.to_string()),
+            JournalError::Poisoned { .. } => self.budget.overloaded(&error.to_string()),
             error => Refusal::Broken(error.to_string()),
         }
     }

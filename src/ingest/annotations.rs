@@ -1,6 +1,7 @@
 //! `POST /v1/annotations`: human judgements, one JSON object or an array of them.
 
-use super::admit::{Door, Refusal};
+use super::admit::Door;
+use super::receipt::Refusal;
 use crate::domain::id::{SpanId, TraceId};
 use crate::net::{Access, Role};
 use crate::schema::batch::Annotation;

@@ -1,7 +1,7 @@
 //! The answers to what was accepted, and how long they may be.
 
-use super::admit::Receipt;
-use super::status::Encoding;
+use super::protocol::{Encoding, Signal};
+use super::receipt::Receipt;
 use opentelemetry_proto::tonic::collector::logs::v1::{ExportLogsPartialSuccess, ExportLogsServiceResponse};
 use opentelemetry_proto::tonic::collector::metrics::v1::{
     ExportMetricsPartialSuccess, ExportMetricsServiceResponse,
@@ -10,20 +10,6 @@ use opentelemetry_proto::tonic::collector::trace::v1::{
     ExportTracePartialSuccess, ExportTraceServiceResponse,
 };
 use prost::Message;
-
-/// The three signals of OTLP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Signal {
-    /// Spans.
-    Traces,
-    /// Log records.
-    Logs,
-    /// Data points.
-    Metrics,
-}
-
-/// What is said when metrics arrive: they are accepted so that collectors do not loop on them, and dropped.
-pub const METRICS_DROPPED: &str = "metrics are accepted and dropped; this server stores traces and logs";
 
 /// Even without its message the response is larger than `ingest.max_response_bytes`.
 #[derive(Debug, thiserror::Error)]

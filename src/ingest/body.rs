@@ -1,8 +1,9 @@
 //! A request's bytes: limits before and after decompression, the memory they take, and the compressions that are
 //! understood. Both doors read through this file.
 
-use super::admit::{Door, Refusal};
-use super::decode::{DecodeError, Room};
+use super::decode::DecodeError;
+use super::memory::{Full, Room, SHARE_STEP, Share};
+use super::receipt::Refusal;
 use crate::net::TooSlow;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, header};
@@ -10,7 +11,6 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use std::io::Read;
 use std::time::Duration;
-use tokio::sync::OwnedSemaphorePermit;
 
 /// Why a body cannot be had. Each door has its own words for these.
 #[derive(Debug, thiserror::Error)]
@@ -76,65 +76,6 @@ impl Compression {
     }
 }
 
-/// The share of `ingest.max_in_flight_bytes` that one request holds. It grows with the bytes that really came, so that
-/// a claimed length alone holds nothing, and with what these decode to.
-pub struct Share {
-    door: Door,
-    permit: Option<OwnedSemaphorePermit>,
-    bytes: usize,
-    /// How much of that is for what the bytes decode to.
-    decoded: usize,
-}
-
-/// Decoding asks for this part of all bytes at most. A request that needed all of them would be refused each time that it
-/// comes while others are worked on.
-const DECODED_PART: usize = 4;
-
-/// Shares grow in steps, so that not every network packet counts.
-const SHARE_STEP: usize = 16 << 10;
-
-impl Share {
-    /// A share of nothing.
-    pub fn new(door: Door) -> Self {
-        Self { door, permit: None, bytes: 0, decoded: 0 }
-    }
-
-    /// Makes it at least `bytes`, or refuses. A request that is alone may hold everything and is not refused for being
-    /// larger than that: waiting would not help it.
-    pub fn hold(&mut self, bytes: usize) -> Result<(), Refusal> {
-        let wanted = bytes.next_multiple_of(SHARE_STEP).min(self.door.capacity());
-        if wanted <= self.bytes {
-            return Ok(());
-        }
-        let more = self.door.reserve(wanted - self.bytes)?;
-        match &mut self.permit {
-            Some(permit) => permit.merge(more),
-            None => self.permit = Some(more),
-        }
-        self.bytes = wanted;
-        Ok(())
-    }
-
-    /// Makes it at least `bytes`, which is what the request decodes to, as far as a request may ask for that.
-    fn hold_decoded(&mut self, bytes: usize) -> Result<(), Refusal> {
-        let before = self.bytes;
-        self.hold(bytes.min(self.door.capacity() / DECODED_PART))?;
-        let more = self.bytes - before;
-        // This is asked for every row, and what it would count in belongs to all requests.
-        if more > 0 {
-            self.decoded += more;
-            self.door.note_decoded(more);
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Share {
-    fn drop(&mut self) {
-        self.door.forget_decoded(self.decoded);
-    }
-}
-
 /// A body that takes longer than this between two pieces gives its share back.
 const STALL: Duration = Duration::from_secs(30);
 
@@ -184,10 +125,10 @@ impl Upload {
         let mut kept = BytesMut::new();
         loop {
             let next = tokio::time::timeout(STALL, self.next()).await;
-            let stalled = |_| share.door.overloaded("the body did not come");
+            let stalled = |_| share.overloaded("the body did not come");
             let next = next.map_err(stalled)?;
             if self.slow {
-                return Err(share.door.overloaded(&TooSlow.to_string()).into());
+                return Err(share.overloaded(&TooSlow.to_string()).into());
             }
             let Some(data) = next? else { return Ok(kept.freeze()) };
             if self.seen > limit {
@@ -228,7 +169,7 @@ pub async fn unpack<T: Send + 'static>(
         let mut room = |bytes| {
             share.hold_decoded(bytes).map_err(|no_room| {
                 refusal = Some(no_room);
-                DecodeError::Full
+                Full
             })
         };
         let decoded = decode(&plain, &mut room);
@@ -322,8 +263,8 @@ pub fn claimed_length(headers: &HeaderMap) -> Option<usize> {
 mod tests {
     use super::*;
     use crate::domain::time::{SystemClock, UnixNanos};
-    use crate::ingest::Config;
     use crate::ingest::decode::{self, Traces};
+    use crate::ingest::{Config, Door};
     use crate::journal::{self, Journal};
     use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
     use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
@@ -363,7 +304,7 @@ mod tests {
         decode: impl FnOnce(&[u8], &mut Room<'_>) -> Result<T, DecodeError> + Send + 'static,
     ) -> Result<(T, Share), BodyError> {
         assert!(raw.len() < INLINE_BYTES, "{} bytes", raw.len());
-        unpack(raw, Compression::Identity, MOST, Share::new(door.clone()), decode).await
+        unpack(raw, Compression::Identity, MOST, Share::new(door.budget().clone()), decode).await
     }
 
     #[tokio::test]
@@ -385,16 +326,20 @@ mod tests {
         for _ in 0..3 {
             held.push(unpacked(&door, logs(500), records).await.unwrap());
         }
-        let rest = door.reserve(200 << 10).unwrap();
+        let rest = door.budget().reserve(200 << 10).unwrap();
         refused(unpacked(&door, logs(500), records).await.err());
         refused(unpacked(&door, traces(500), rows).await.err());
-        assert!(door.in_front() <= 300 << 10, "what is decoded does not come in again: {}", door.in_front());
+        assert!(
+            door.budget().in_front() <= 300 << 10,
+            "what is decoded does not come in again: {}",
+            door.budget().in_front()
+        );
         drop((held, rest));
         // What is alone may decode to more than all.
         let alone = unpacked(&door, logs(2_000), records).await.unwrap();
-        assert!(door.reserve(MOST).is_err());
+        assert!(door.budget().reserve(MOST).is_err());
         drop(alone);
-        assert_eq!(door.in_front(), 0);
-        assert!(door.reserve(MOST).is_ok(), "everything was given back");
+        assert_eq!(door.budget().in_front(), 0);
+        assert!(door.budget().reserve(MOST).is_ok(), "everything was given back");
     }
 }

@@ -3,11 +3,13 @@
 //! The messages are read here and not by the generated services: those answer OUT_OF_RANGE to a message that is too
 //! large, which OTLP calls retryable, INTERNAL to one that is not protobuf, and take memory before it is reserved.
 
-use super::admit::{Door, Receipt};
-use super::answer::{self, METRICS_DROPPED, Signal};
-use super::body::{self, BodyError, Compression, Share, Upload};
-use super::decode::{self, Room};
-use super::status::{Encoding, invalid};
+use super::admit::Door;
+use super::answer;
+use super::body::{self, BodyError, Compression, Upload};
+use super::dispatch::{self, Incoming};
+use super::memory::Share;
+use super::protocol::{Encoding, Signal};
+use super::status::invalid;
 use crate::net::{Access, Role};
 use axum::Router;
 use axum::body::Body;
@@ -70,7 +72,7 @@ async fn export(
 ) -> Result<Vec<u8>, Status> {
     let encoding = Compression::of(headers, &ENCODING)?;
     let limit = door.config().max_request_bytes;
-    let mut share = Share::new(door.clone());
+    let mut share = Share::new(door.budget().clone());
     let body = upload.read(limit.saturating_add(PREFIX), &mut share).await;
     // The limit that is told is the message's.
     let body =
@@ -85,29 +87,8 @@ async fn export(
         }
         (true, encoding) => encoding,
     };
-    let redactor = door.redactor();
-    let receipt = match signal {
-        Signal::Traces => {
-            let decode = move |bytes: &[u8], room: &mut Room<'_>| {
-                decode::Traces::redacted(bytes, redactor.as_deref(), room)
-            };
-            let (request, _share) = body::unpack(raw, compression, limit, share, decode).await?;
-            door.spans(request, tenant).await?
-        }
-        Signal::Logs => {
-            let clock = door.clone();
-            let decode = move |bytes: &[u8], room: &mut Room<'_>| {
-                decode::redacted_logs(bytes, redactor.as_deref(), clock.now(), room)
-            };
-            let (records, _share) = body::unpack(raw, compression, limit, share, decode).await?;
-            door.logs(records, tenant).await?
-        }
-        Signal::Metrics => {
-            let decode = |bytes: &[u8], _: &mut Room<'_>| decode::metrics_from_protobuf(bytes);
-            body::unpack(raw, compression, limit, share, decode).await?;
-            Receipt { message: METRICS_DROPPED.to_owned(), ..Receipt::default() }
-        }
-    };
+    let incoming = Incoming { raw, compression, encoding: Encoding::Protobuf, signal, share };
+    let receipt = dispatch::admit(door, incoming, tenant).await?;
     Ok(answer::encode(signal, Encoding::Protobuf, &receipt, door.config().max_response_bytes)?)
 }
 

@@ -1,10 +1,12 @@
 //! OTLP/HTTP: protobuf and JSON on one port.
 
-use super::admit::{Door, Receipt};
-use super::answer::{self, METRICS_DROPPED, Signal};
-use super::body::{self, BodyError, Compression, Share, Upload};
-use super::decode::{self, Room};
-use super::status::{Encoding, HttpError};
+use super::admit::Door;
+use super::answer;
+use super::body::{self, BodyError, Compression, Upload};
+use super::dispatch::{self, Incoming};
+use super::memory::Share;
+use super::protocol::{Encoding, Signal};
+use super::status::HttpError;
 use crate::net::{Access, Role};
 use axum::Router;
 use axum::extract::{Request, State};
@@ -92,45 +94,16 @@ async fn export(
     let encoding = encoding?;
     let compression = Compression::of(&parts.headers, &header::CONTENT_ENCODING)?;
     let limit = door.config().max_request_bytes;
-    let mut share = Share::new(door.clone());
+    let mut share = Share::new(door.budget().clone());
     match body::claimed_length(&parts.headers) {
         Some(length) if length > limit => return Err(BodyError::TooLarge(limit).into()),
         // A look whether there is room now; what is held grows with what comes.
-        Some(length) => drop(door.reserve(length)?),
+        Some(length) => drop(door.budget().reserve(length)?),
         None => {}
     }
     let raw = upload.read(limit, &mut share).await?;
-    let redactor = door.redactor();
-    let receipt = match (signal, encoding) {
-        (Signal::Traces, encoding) => {
-            let decode = move |bytes: &[u8], room: &mut Room<'_>| match encoding {
-                Encoding::Protobuf => decode::Traces::redacted(bytes, redactor.as_deref(), room),
-                Encoding::Json => decode::Traces::redacted_json(bytes, redactor.as_deref(), room),
-            };
-            let (request, _share) = body::unpack(raw, compression, limit, share, decode).await?;
-            door.spans(request, &tenant).await?
-        }
-        (Signal::Logs, encoding) => {
-            let clock = door.clone();
-            let decode = move |bytes: &[u8], room: &mut Room<'_>| {
-                let (redactor, now) = (redactor.as_deref(), clock.now());
-                match encoding {
-                    Encoding::Protobuf => decode::redacted_logs(bytes, redactor, now, room),
-                    Encoding::Json => decode::redacted_logs_json(bytes, redactor, now, room),
-                }
-            };
-            let (records, _share) = body::unpack(raw, compression, limit, share, decode).await?;
-            door.logs(records, &tenant).await?
-        }
-        (Signal::Metrics, encoding) => {
-            let decode = move |bytes: &[u8], room: &mut Room<'_>| match encoding {
-                Encoding::Protobuf => decode::metrics_from_protobuf(bytes),
-                Encoding::Json => decode::metrics_from_json(bytes, room),
-            };
-            body::unpack(raw, compression, limit, share, decode).await?;
-            Receipt { message: METRICS_DROPPED.to_owned(), ..Receipt::default() }
-        }
-    };
+    let incoming = Incoming { raw, compression, encoding, signal, share };
+    let receipt = dispatch::admit(door, incoming, &tenant).await?;
     let bytes = answer::encode(signal, encoding, &receipt, door.config().max_response_bytes)?;
     Ok((StatusCode::OK, [(header::CONTENT_TYPE, encoding.content_type())], bytes).into_response())
 }

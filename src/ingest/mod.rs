@@ -5,7 +5,11 @@
 //! | `config` | addresses and limits |
 //! | `grpc` | OTLP/gRPC |
 //! | `http` | OTLP/HTTP, protobuf and JSON |
-//! | `body` | a request's bytes: limits, memory and compression |
+//! | `protocol` | what OTLP sends, and how it is written down |
+//! | `receipt` | what becomes of a request |
+//! | `memory` | how much memory requests may take, all together and each |
+//! | `body` | a request's bytes: limits and compression |
+//! | `dispatch` | from bytes to a receipt by signal, for both wires |
 //! | `answer` | the responses to what was accepted |
 //! | `status` | the wires' errors |
 //! | `decode` | bytes to spans and log records |
@@ -13,7 +17,6 @@
 //! | `dialect` | what each convention's attributes mean |
 //! | `encode` | the way back: stored spans to OTLP |
 //! | `annotations` | human judgements over HTTP |
-//! | `drain` | when a client that is refused should come back |
 //! | `admit` | the last step: what was accepted becomes one durable frame |
 //!
 //! The answer is sent after the journal's fsync (P1). A bad span costs only itself and is counted in the answer (P3).
@@ -27,15 +30,19 @@ mod annotations;
 mod answer;
 mod body;
 mod config;
-mod drain;
+mod dispatch;
 mod grpc;
 mod http;
+mod memory;
+mod protocol;
+mod receipt;
 mod redact;
 mod status;
 
-pub use admit::{Door, Receipt, Refusal};
+pub use admit::Door;
 pub use annotations::annotations_router;
 pub use config::Config;
 pub use grpc::grpc_router;
 pub use http::http_router;
+pub use receipt::{Receipt, Refusal};
 pub use redact::{Config as RedactConfig, Redactor};

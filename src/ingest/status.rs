@@ -1,9 +1,10 @@
 //! The wire's error bodies: `google.rpc.Status` in protobuf or JSON, and its details in gRPC. The only place where a
 //! wire's status is made.
 
-use super::admit::Refusal;
 use super::answer::{TooLong, shortened};
 use super::body::BodyError;
+use super::protocol::Encoding;
+use super::receipt::Refusal;
 use crate::net::{CHALLENGE, Denied};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -11,25 +12,6 @@ use prost::Message;
 use std::time::Duration;
 use tonic::metadata::MetadataValue;
 use tonic::{Code, Status};
-
-/// The two encodings of OTLP/HTTP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Encoding {
-    /// `application/x-protobuf`.
-    Protobuf,
-    /// `application/json`.
-    Json,
-}
-
-impl Encoding {
-    /// The Content-Type.
-    pub fn content_type(self) -> &'static str {
-        match self {
-            Encoding::Protobuf => "application/x-protobuf",
-            Encoding::Json => "application/json",
-        }
-    }
-}
 
 /// Longest message of a status, bytes: gRPC sends it in a header, and clients take 8 KiB of headers.
 const MAX_MESSAGE: usize = 1_024;

@@ -22,7 +22,7 @@
 //! <dir>/LOCK                        held while open; holds the journal's salt as 8 hex digits
 //! <dir>/00000000000000000001.seg    frames 1 up to the next file's name; the last file is the active one
 //! <dir>/00000000000000052311.seg
-//! <dir>/flush.cursor                "<seq> <crc32c of seq, hex>\n", replaced whole (tmp, fsync, rename, fsync of dir)
+//! <dir>/lake.cursor                 "<seq> <crc32c of seq, hex>\n", replaced whole (tmp, fsync, rename, fsync of dir)
 //! <dir>/<name>.seg.bad              a file that held nothing readable; kept for a person, never read
 //!
 //! segment = header (32 bytes)  magic "GLJOURNL" | version u32 | reserved u32 | first seq u64 | salt u32 | crc32c u32

@@ -4,7 +4,8 @@
 //! long enough or has grown big enough, table by table, and then moves the journal cursor. A crash between the two
 //! costs nothing: each table's commit says which frames it holds.
 
-use super::lake::{Lake, LakeError};
+use super::error::LakeError;
+use super::lake::Lake;
 use super::manifest::{Filled, Manifest, SharedManifest};
 use super::snapshot::DataFile;
 use super::tail::{HotTable, Sealed};

@@ -1,6 +1,6 @@
 //! A Delta table: open or create it, list its files, commit one more, replace some by others.
 
-use super::lake::LakeError;
+use super::error::LakeError;
 use super::open;
 use super::path::DataPath;
 use super::snapshot::DataFile;

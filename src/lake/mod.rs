@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `config` | settings and their faults |
+//! | `error` | what can go wrong |
 //! | `store` | the object store: local disk with fsync, or S3 |
 //! | `durable` | a local store whose writes are on the disk when they return |
 //! | `path` | names of data files, printed and parsed |
@@ -25,6 +26,7 @@
 
 mod config;
 mod durable;
+mod error;
 mod flush;
 mod join;
 mod manifest;
@@ -44,7 +46,8 @@ mod writer;
 mod lake;
 
 pub use config::{Config, Retention, RetentionRule, S3};
+pub use error::LakeError;
 pub use flush::{CURSOR, FlushHandle};
-pub use lake::{Lake, LakeError};
+pub use lake::Lake;
 pub use snapshot::{DataFile, TableSnapshot};
 pub use upkeep::Upkeep;

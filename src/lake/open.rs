@@ -3,7 +3,7 @@
 //! Several servers may start on one bucket at the same time, and servers of two releases may share it for a while. So
 //! making a table and adding its columns are commits for one version each: who loses looks again at what is there.
 
-use super::lake::LakeError;
+use super::error::LakeError;
 use super::store::LakeStore;
 use crate::schema::columns::Table;
 use deltalake::kernel::engine::arrow_conversion::TryIntoKernel;

@@ -1,6 +1,6 @@
 //! Some columns of a file, without reading the rest of it.
 
-use super::lake::LakeError;
+use super::error::LakeError;
 use super::snapshot::DataFile;
 use arrow::array::RecordBatch;
 use bytes::Bytes;

@@ -2,7 +2,7 @@
 
 use super::config::Config;
 use super::durable;
-use super::lake::LakeError;
+use super::error::LakeError;
 use crate::journal::create_dirs;
 use object_store::aws::{AmazonS3Builder, S3ConditionalPut};
 use object_store::path::Path as StorePath;

@@ -5,7 +5,7 @@
 //! columns want zstd without a dictionary and without statistics, which would copy whole prompts into the footer.
 
 use super::config::Config;
-use super::lake::LakeError;
+use super::error::LakeError;
 use crate::schema::columns::{Kind, Table};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, UInt32Array};
 use arrow::compute::{SortColumn, concat, interleave_record_batch, lexsort_to_indices};

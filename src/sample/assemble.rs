@@ -1,6 +1,6 @@
 //! Traces that are still open: spans and log content gather here until a trace is ripe.
 
-use super::config::Config;
+use super::config::{Config, MAX_RULES};
 use super::rule::Rule;
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::merge::merge_contents;
@@ -13,9 +13,6 @@ use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-
-/// Rules are bits of a mask.
-pub const MAX_RULES: usize = 64;
 
 const MILLI: i64 = 1_000_000;
 

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
+/// Rules are bits of a mask.
+pub(super) const MAX_RULES: usize = 64;
+
 /// Settings of sampling.
 #[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -96,8 +99,8 @@ impl Config {
                 faults.push(format!("{key}.evaluators is empty: name some, or \"*\" for all"));
             }
         }
-        if self.rules.len() > super::assemble::MAX_RULES {
-            faults.push(format!("sample.rules: more than {} rules", super::assemble::MAX_RULES));
+        if self.rules.len() > MAX_RULES {
+            faults.push(format!("sample.rules: more than {} rules", MAX_RULES));
         }
         if self.max_age_ms < self.idle_ms {
             faults.push("sample.max_age_ms is below sample.idle_ms: no trace could become idle".to_owned());

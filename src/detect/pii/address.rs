@@ -1,8 +1,8 @@
 //! E-mail addresses and addresses of sites.
 
-use super::find::{is_apart_before, is_apart_behind};
 use super::rule::Verdict;
 use crate::detect::finding::{Finding, floor_boundary};
+use crate::detect::text::{is_apart_before, is_apart_behind};
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 use std::sync::LazyLock;

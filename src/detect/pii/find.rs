@@ -5,8 +5,8 @@ use super::rule::Rule;
 use super::window::{Window, windows};
 use super::words::{Hit, Lexicon, WordSet, distance, has_any};
 use super::{address, contact, documents, finance, national, national_more, national_world, phone};
-use crate::detect::finding::{Finding, REPORTED, is_word_char, without_overlap};
-use crate::detect::text::is_escape;
+use crate::detect::finding::{Finding, REPORTED, without_overlap};
+use crate::detect::text::{is_apart_before, is_apart_behind};
 use regex::{Regex, RegexSet};
 use std::sync::LazyLock;
 
@@ -158,30 +158,6 @@ impl Compiled {
 fn is_list_gap(gap: &str) -> bool {
     let gap = gap.trim_matches([' ', ',', ';', '|', '/', '\n', '\t', '-', '•', '*']);
     ["", "and", "or", "und", "oder", "et", "ou", "y", "e", "i", "oraz", "lub"].contains(&gap)
-}
-
-/// Whether nothing before the place makes what follows the tail of a longer token.
-pub fn is_apart_before(text: &str, start: usize) -> bool {
-    let mut before = text[..start].chars().rev();
-    match before.next() {
-        None => true,
-        Some(c) if is_word_char(c) => is_escape(text, start),
-        Some('.' | '-' | '/' | ',' | '=' | '+') => {
-            // `1.5`, `A-12`, `/12/`: part of a number, an identifier, a path. A sign after white space is none.
-            !before.next().is_some_and(|c| c.is_ascii_digit())
-        }
-        Some(_) => true,
-    }
-}
-
-pub fn is_apart_behind(text: &str, end: usize) -> bool {
-    let mut behind = text[end..].chars();
-    match behind.next() {
-        None => true,
-        Some(c) if is_word_char(c) => false,
-        Some('.' | '-' | '/' | ',' | '@') => !behind.next().is_some_and(|c| c.is_ascii_digit()),
-        Some(_) => true,
-    }
 }
 
 /// Whether another group of digits stands one space away: then the groups are of a longer number.

@@ -1,7 +1,7 @@
 //! One published form of a credential, with the text that it cannot be without.
 
 use super::plausible;
-use crate::detect::finding::{Finding, is_word_char};
+use crate::detect::finding::{Finding, floor_boundary, is_word_char};
 use crate::detect::text::is_escape;
 use regex::Regex;
 
@@ -78,8 +78,8 @@ impl Compiled {
         if self.shape.before == 0 {
             return if start < done { done } else { self.at(text, start, found).unwrap_or(done) };
         }
-        let from = crate::detect::floor_boundary(text, start.saturating_sub(self.shape.before).max(done));
-        let to = crate::detect::floor_boundary(text, end + self.shape.after);
+        let from = floor_boundary(text, start.saturating_sub(self.shape.before).max(done));
+        let to = floor_boundary(text, end + self.shape.after);
         let mut at = from;
         while let Some(groups) = self.regex.captures_at(&text[..to], at) {
             let Some(whole) = groups.get(0) else { break };
@@ -106,7 +106,7 @@ impl Compiled {
         if is_inside(text, start) {
             return None;
         }
-        let rest = &text[start..crate::detect::floor_boundary(text, start + MAX_FORM)];
+        let rest = &text[start..floor_boundary(text, start + MAX_FORM)];
         let groups = self.regex.captures(rest)?;
         let whole = groups.get(0)?;
         let secret = groups.get(1).unwrap_or(whole);

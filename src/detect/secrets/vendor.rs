@@ -1,8 +1,7 @@
 //! Keys without a form of their own, beside the name of the service that gives them: `fastly_key = ...`.
 
 use super::plausible;
-use crate::detect::finding::{Finding, is_word_char};
-use crate::detect::floor_boundary;
+use crate::detect::finding::{Finding, floor_boundary, is_word_char};
 use regex::Regex;
 use std::sync::LazyLock;
 

@@ -7,15 +7,16 @@
 //! that there is one place that does.
 
 use super::convert::{self, MAX_DEPTH};
+use super::rows::Traces;
 use super::trace;
-use super::traces::Traces;
-use super::weigh::{self, Kind, MAX_DECODED, Room};
+use super::weigh::{self, Kind};
 use super::wire::{Fields, Unusual, Wire};
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::span::{Llm, Span};
 use crate::domain::time::UnixNanos;
 use crate::domain::value::{write_bytes, write_double, write_json_string, write_key};
 use crate::ingest::dialect;
+use crate::ingest::memory::{MAX_DECODED, Room};
 use crate::schema::batch::{RawSpan, SourceText};
 use opentelemetry_proto::tonic::common::v1::InstrumentationScope;
 use opentelemetry_proto::tonic::resource::v1::Resource;

@@ -1,6 +1,6 @@
 //! The direct way gives the very rows that the general decoder gives, or says that it cannot.
 
-use super::super::outcome::from_protobuf;
+use super::super::protobuf::from_protobuf;
 use super::*;
 use crate::ingest::decode::Chunk;
 use crate::schema::batch::spans_to_batch;

@@ -5,7 +5,8 @@
 
 use super::outcome::DecodeError;
 use super::walk::Node;
-use super::weigh::{self, MAX_DECODED, Room};
+use super::weigh;
+use crate::ingest::memory::{MAX_DECODED, Room};
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;

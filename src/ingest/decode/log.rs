@@ -2,13 +2,14 @@
 
 use super::convert::{self, MAX_DEPTH, TooDeep};
 use super::json;
-use super::outcome::{DecodeError, Decoded, from_protobuf_within};
-use super::weigh::Room;
+use super::outcome::{DecodeError, Decoded};
+use super::protobuf::from_protobuf_within;
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::log::LogRecord;
 use crate::domain::span::Source;
 use crate::domain::time::UnixNanos;
 use crate::ingest::dialect;
+use crate::ingest::memory::Room;
 use crate::ingest::redact::Redactor;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::logs::v1::{self as proto, ScopeLogs};

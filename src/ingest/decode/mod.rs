@@ -8,7 +8,9 @@
 //! | `log` | a log request to records |
 //! | `metric` | a metrics request, checked and not built |
 //! | `json` | OTLP/JSON text to the protobuf structures |
+//! | `protobuf` | a protobuf message from its bytes, weighed first |
 //! | `wire` | protobuf's wire format, field by field |
+//! | `rows` | rows of a trace request, cut into frames |
 //! | `direct` | ordinary trace requests from the wire straight to rows |
 //! | `traces` | a trace request as rows, by whichever way |
 //! | `weigh` | how much memory a body will take, told before it is decoded |
@@ -25,6 +27,8 @@ mod json;
 mod log;
 mod metric;
 mod outcome;
+mod protobuf;
+mod rows;
 mod trace;
 mod traces;
 mod walk;
@@ -34,7 +38,7 @@ mod wire;
 pub use json::{logs_from_json, metrics_from_json, traces_from_json};
 pub use log::{logs, redacted_logs, redacted_logs_json};
 pub use metric::metrics_from_protobuf;
-pub use outcome::{DecodeError, Decoded, from_protobuf};
+pub use outcome::{DecodeError, Decoded};
+pub use protobuf::from_protobuf;
+pub use rows::{Chunk, Traces};
 pub use trace::spans;
-pub use traces::{Chunk, Traces};
-pub use weigh::Room;

@@ -1,6 +1,6 @@
 //! What decoding gives.
 
-use super::weigh::{self, Room};
+use crate::ingest::memory::Full;
 
 /// How many distinct reasons, and how many distinct warnings, one request may give. More help nobody.
 const MAX_NOTES: usize = 10;
@@ -28,6 +28,12 @@ pub enum DecodeError {
         /// What is wrong there.
         problem: String,
     },
+}
+
+impl From<Full> for DecodeError {
+    fn from(_: Full) -> Self {
+        Self::Full
+    }
 }
 
 /// The outcome of decoding one request.
@@ -68,18 +74,4 @@ fn note(notes: &mut Vec<String>, at: impl FnOnce() -> String, problem: &str) {
             notes.push(text);
         }
     }
-}
-
-/// A protobuf message from its bytes. Unknown fields are ignored; no bytes are the empty message.
-pub fn from_protobuf<M: prost::Message + Default>(body: &[u8]) -> Result<M, DecodeError> {
-    from_protobuf_within(body, &mut |_| Ok(()))
-}
-
-/// As [`from_protobuf`], if there is `room` for it.
-pub(super) fn from_protobuf_within<M: prost::Message + Default>(
-    body: &[u8],
-    room: &mut Room<'_>,
-) -> Result<M, DecodeError> {
-    room(weigh::protobuf(body)?)?;
-    M::decode(body).map_err(|error| DecodeError::Protobuf(error.to_string()))
 }

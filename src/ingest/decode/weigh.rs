@@ -5,13 +5,8 @@
 //! messages will take.
 
 use super::outcome::DecodeError;
+use crate::ingest::memory::MAX_DECODED;
 use serde_json::Value as Json;
-
-/// The most memory that one request's structures may take, bytes. A 64 MiB request of ordinary spans takes a third.
-pub const MAX_DECODED: usize = 1 << 30;
-
-/// Told how many bytes a request's structures take by now; an error if there is no room for so many.
-pub type Room<'a> = dyn FnMut(usize) -> Result<(), DecodeError> + 'a;
 
 /// More than are open for any message that is decoded: the decoder stops at 100 levels, each with two entries.
 const MAX_OPEN: usize = 256;

@@ -1,7 +1,7 @@
 //! Readable text out of the free-form inputs and outputs of spans that are not model calls.
 
-use super::fields::REDACTED;
 use super::json::{decode, open};
+use super::masked::REDACTED;
 use serde_json::{Map, Value as Json};
 
 /// How far wrappers are looked through.

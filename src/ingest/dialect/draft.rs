@@ -2,6 +2,7 @@
 
 use super::content;
 use super::documents;
+use super::fill::fill;
 use super::json::{decode_noting_cut, decode_or_text, open};
 use super::messages::{self, Side};
 use super::parts;
@@ -9,13 +10,6 @@ use super::usage;
 use crate::domain::message::{Message, Part, ToolCall};
 use crate::domain::span::{Llm, Operation};
 use serde_json::Value as Json;
-
-/// Sets `slot` unless it is set.
-pub(super) fn fill<T>(slot: &mut Option<T>, value: Option<T>) {
-    if slot.is_none() {
-        *slot = value;
-    }
-}
 
 /// A tool run as far as it is known.
 #[derive(Default)]

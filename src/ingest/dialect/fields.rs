@@ -3,17 +3,12 @@
 //! Every list is ordered: the first key that says something wins, so that aliases are never added up.
 
 use super::json;
+use super::masked::{REDACTED, is_masked};
 use super::provider;
 use crate::domain::span::Llm;
 use crate::domain::value::{Attrs, Value};
 use serde_json::Value as Json;
 use std::borrow::Cow;
-
-/// What OpenInference writes in place of a masked value. It counts as absent.
-pub(super) const REDACTED: &str = "__REDACTED__";
-
-/// How Logfire's text in place of a masked value begins: `[Scrubbed due to 'session']`.
-const SCRUBBED: &str = "[Scrubbed due to '";
 
 const REQUEST_MODEL: &[&str] = &[
     "gen_ai.request.model",
@@ -214,10 +209,6 @@ impl<'a> Fields<'a> {
     fn number(&self, keys: &[&str]) -> Option<f64> {
         keys.iter().find_map(|key| self.get(key)?.as_f64()).filter(|x| x.is_finite())
     }
-}
-
-fn is_masked(text: &str) -> bool {
-    text == REDACTED || text.starts_with(SCRUBBED)
 }
 
 /// Session and user, which ordinary spans carry too.

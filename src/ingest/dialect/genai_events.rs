@@ -2,8 +2,9 @@
 //!
 //! The same names came on both signals: as log records the content is in the body, as span events in attributes.
 
-use super::draft::{Draft, fill};
+use super::draft::Draft;
 use super::fields::{self, Fields};
+use super::fill::fill;
 use super::json::{decode_or_text, open, text_in};
 use super::messages::{self, Side};
 use super::otel_genai;

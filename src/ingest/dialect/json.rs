@@ -1,6 +1,6 @@
 //! JSON inside strings: encoded more than once, or cut off by a length limit.
 
-use super::fields::REDACTED;
+use super::masked::REDACTED;
 use serde_json::{Map, Value as Json};
 use std::borrow::Cow;
 

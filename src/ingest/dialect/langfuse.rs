@@ -1,7 +1,8 @@
 //! Langfuse: one observation a span, input and output of free form.
 
-use super::draft::{Draft, fill};
+use super::draft::Draft;
 use super::fields::Fields;
+use super::fill::fill;
 use super::usage;
 use crate::domain::span::{Operation, Span, StatusCode};
 

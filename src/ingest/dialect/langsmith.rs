@@ -1,8 +1,9 @@
 //! LangSmith over OpenTelemetry. Its `gen_ai.operation.name` cannot be trusted; its input and output are JSON under
 //! the old `gen_ai.prompt` and `gen_ai.completion`, which `otel_genai` reads too.
 
-use super::draft::{Draft, fill};
+use super::draft::Draft;
 use super::fields::Fields;
+use super::fill::fill;
 use super::usage;
 use crate::domain::span::Operation;
 

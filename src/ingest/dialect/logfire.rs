@@ -1,8 +1,9 @@
 //! Pydantic Logfire and Pydantic AI. Both write OpenTelemetry GenAI keys and add their own.
 
 use super::documents;
-use super::draft::{Draft, fill};
+use super::draft::Draft;
 use super::fields::Fields;
+use super::fill::fill;
 use super::genai_events;
 use super::messages::{self, Side};
 use super::usage;

@@ -1,7 +1,8 @@
 //! MLflow tracing. Every attribute is JSON text, plain strings too.
 
-use super::draft::{Draft, fill};
+use super::draft::Draft;
 use super::fields::Fields;
+use super::fill::fill;
 use super::json::{integer, number};
 use super::usage;
 use crate::domain::span::Operation;

@@ -9,6 +9,8 @@
 //! | `detect` | which conventions a span follows, from one pass over its keys |
 //! | `fields` | attributes by key, and the priority lists of scalar fields |
 //! | `provider` | provider names in the current OpenTelemetry spelling |
+//! | `masked` | what stands in place of a masked value |
+//! | `fill` | whoever comes first wins |
 //! | `draft` | the fields while they are being filled |
 //! | `content` | readable text out of free-form inputs and outputs |
 //! | `usage` | token counts, models and parameters out of JSON objects |
@@ -34,12 +36,14 @@ mod documents;
 mod draft;
 mod evaluations;
 mod fields;
+mod fill;
 mod flatten;
 mod genai_events;
 mod json;
 mod langfuse;
 mod langsmith;
 mod logfire;
+mod masked;
 mod messages;
 mod mlflow;
 mod normalize;

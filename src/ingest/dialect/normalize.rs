@@ -1,8 +1,9 @@
 //! The way of a span, and of a log record, through the conventions.
 
 use super::detect::{self, Marks};
-use super::draft::{Draft, fill};
+use super::draft::Draft;
 use super::fields::{self, Fields};
+use super::fill::fill;
 use super::{
     evaluations, genai_events, langfuse, langsmith, logfire, mlflow, openinference, openllmetry, otel_genai,
     vercel,

@@ -1,8 +1,9 @@
 //! Arize OpenInference: flattened messages and documents, and free-form `input.value` and `output.value`.
 
 use super::documents;
-use super::draft::{Draft, fill};
+use super::draft::Draft;
 use super::fields::Fields;
+use super::fill::fill;
 use super::json::{decode, decode_or_text, text_at};
 use super::messages::Side;
 use super::usage;

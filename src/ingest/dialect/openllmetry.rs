@@ -2,8 +2,9 @@
 //! into `gen_ai.prompt.N` and `gen_ai.completion.N`.
 
 use super::documents;
-use super::draft::{Draft, fill};
+use super::draft::Draft;
 use super::fields::Fields;
+use super::fill::fill;
 use super::json::{decode, decode_or_text};
 use super::messages::{self, Side};
 use super::parts;

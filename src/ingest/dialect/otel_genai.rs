@@ -1,8 +1,9 @@
 //! OpenTelemetry GenAI, latest and old names, on attributes. What is in events is read by `genai_events`.
 
 use super::documents;
-use super::draft::{Draft, fill};
+use super::draft::Draft;
 use super::fields::Fields;
+use super::fill::fill;
 use super::json::{decode_noting_cut, decode_or_text};
 use super::messages::{self, Side};
 use super::parts;

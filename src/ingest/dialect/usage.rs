@@ -1,6 +1,6 @@
 //! Token counts, models and parameters out of JSON objects: usage attributes and the raw bodies of model APIs.
 
-use super::draft::fill;
+use super::fill::fill;
 use super::json::{at, integer, number, text};
 use crate::domain::span::{Dialect, Llm};
 use serde_json::Value as Json;

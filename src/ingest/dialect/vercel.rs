@@ -1,7 +1,8 @@
 //! Vercel AI SDK, `ai.*`. Inner spans (`doGenerate`, `doStream`) are the model calls, outer ones repeat them.
 
-use super::draft::{Draft, fill};
+use super::draft::Draft;
 use super::fields::Fields;
+use super::fill::fill;
 use super::json::{decode_or_text, open};
 use super::messages::{self, Side};
 use super::parts;

@@ -6,7 +6,7 @@
 //! [`BATCH_BYTES`] of decoded rows (more only where single rows are larger than that).
 
 use super::super::config::Config;
-use super::super::lake::LakeError;
+use super::super::error::LakeError;
 use super::super::writer::{Effort, FileWriter, Written, sort_keys};
 use crate::schema::columns::Table;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, new_null_array};

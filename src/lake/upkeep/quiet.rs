@@ -1,6 +1,6 @@
 //! Work that may wait: it yields the processor to everything that receives, stores and answers.
 
-use super::super::lake::LakeError;
+use super::super::error::LakeError;
 
 /// The niceness of the thread. Beside a thread that wants the same core this one gets about a tenth of it, so
 /// merges go on under full load as well.

@@ -4,7 +4,8 @@
 //! are the pure functions of this folder; here they are carried out. What fails is told, counted, and tried again in the
 //! next round from what the log then says.
 
-use super::super::lake::{Lake, LakeError};
+use super::super::error::LakeError;
+use super::super::lake::Lake;
 use super::super::manifest::{self, LogFile, NewFile, SharedManifest};
 use super::super::path::merged_path;
 use super::compact;

@@ -1,7 +1,7 @@
 //! How many rows of each tenant a file has. Files do not change, so each is looked into once.
 
 use super::super::config::has_tenant;
-use super::super::lake::LakeError;
+use super::super::error::LakeError;
 use super::super::read::read_columns;
 use super::super::snapshot::DataFile;
 use crate::schema::columns::Table;

@@ -4,7 +4,7 @@
 //! before any limit is asked. Each function here gets an estimate of its output for a batch, made from the lengths of its
 //! arguments, and refuses what is beyond [`MAX_MADE`] or [`MAX_JOINED`].
 
-use crate::sql::SqlError;
+use crate::sql::error::SqlError;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::compute::cast;
 use arrow::compute::kernels::length::length;

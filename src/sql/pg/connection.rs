@@ -3,7 +3,8 @@
 //! The library has this loop too, but takes a message of a gigabyte, and that from a client that has not logged in.
 
 use super::auth::{FAREWELL, Startup, fatal};
-use super::query::{Prepared, Queries};
+use super::prepared::Prepared;
+use super::query::Queries;
 use crate::net::Caller;
 use futures::StreamExt;
 use pgwire::api::cancel::DefaultCancelHandler;

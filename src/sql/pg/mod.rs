@@ -6,6 +6,7 @@
 //! | `connection` | the messages of one connection, each of bounded length |
 //! | `auth` | who may connect, and whose rows they see |
 //! | `session` | SET, SHOW and transactions, which only concern the connection |
+//! | `prepared` | a statement between its parsing and its execution |
 //! | `query` | the simple and the extended query protocol |
 //! | `portals` | what a connection keeps by name, and portals with their rows |
 //! | `rows` | rows as the protocol writes them; nested values as JSON text |
@@ -15,6 +16,7 @@
 mod auth;
 mod connection;
 mod portals;
+mod prepared;
 mod query;
 mod rows;
 mod server;

@@ -2,7 +2,7 @@
 //!
 //! The library's store takes any number of names, and its `Execute` collects the rows before it sends the first.
 
-use super::query::Prepared;
+use super::prepared::Prepared;
 use super::rows::error;
 use datafusion::sql::sqlparser::ast::{DiscardObject, Ident, Statement};
 use futures::future::{Either, select};

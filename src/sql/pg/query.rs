@@ -2,6 +2,7 @@
 
 use super::auth;
 use super::portals;
+use super::prepared::Prepared;
 use super::rows::{error, respond, text_field, wire_error, wire_fields};
 use super::session;
 use crate::net::Access;
@@ -89,21 +90,6 @@ impl SimpleQueryHandler for Queries {
             responses.push(response);
         }
         Ok(responses)
-    }
-}
-
-/// A statement that was parsed for later.
-#[derive(Debug, Clone)]
-pub enum Prepared {
-    /// Concerns only the connection.
-    Control(Box<Statement>),
-    /// A planned query, its parameters still open.
-    Query(Box<Statement>, Box<LogicalPlan>),
-}
-
-impl Prepared {
-    fn is_query(&self) -> bool {
-        matches!(self, Prepared::Query(..))
     }
 }
 

@@ -3,7 +3,7 @@
 //! Papineni et al. 2002, for one sentence and one reference, without smoothing, as `nltk.translate.bleu_score.sentence_bleu`
 //! computes it.
 
-use super::{Compared, Comparison};
+use super::shared::{Compared, Comparison};
 use crate::domain::score::Better;
 use crate::eval::evaluator::Metric;
 use crate::eval::text::{Word, words};

@@ -1,6 +1,6 @@
 //! `classification`: is the answer the expected label?
 
-use super::both;
+use super::shared::both;
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};

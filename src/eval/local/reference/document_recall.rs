@@ -1,6 +1,6 @@
 //! `document_recall`: were the expected documents retrieved?
 
-use super::measured;
+use super::shared::measured;
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};

@@ -21,5 +21,3 @@ pub use classification::Classification;
 pub use document_recall::DocumentRecall;
 pub use rouge::rouge;
 pub use semantic_similarity::AnswerSemanticSimilarity;
-
-use shared::{Compared, Comparison, both, measured};

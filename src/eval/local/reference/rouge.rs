@@ -3,7 +3,7 @@
 //! Lin 2004, as the Python package `rouge-score` computes it without stemming: the F1 of shared words, of shared pairs
 //! of words, and of the longest common subsequence.
 
-use super::{Compared, Comparison};
+use super::shared::{Compared, Comparison};
 use crate::domain::score::Better;
 use crate::eval::evaluator::Metric;
 use std::collections::HashMap;

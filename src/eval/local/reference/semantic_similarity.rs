@@ -1,6 +1,6 @@
 //! `answer_semantic_similarity`: do the answer and the expected answer mean the same?
 
-use super::{both, measured};
+use super::shared::{both, measured};
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};

@@ -1,0 +1,12 @@
+//! What senders write in place of a masked value. It counts as absent.
+
+/// What OpenInference writes in place of a masked value.
+pub(super) const REDACTED: &str = "__REDACTED__";
+
+/// How Logfire's text in place of a masked value begins: `[Scrubbed due to 'session']`.
+const SCRUBBED: &str = "[Scrubbed due to '";
+
+/// Whether `text` stands for a value that was masked.
+pub(super) fn is_masked(text: &str) -> bool {
+    text == REDACTED || text.starts_with(SCRUBBED)
+}
