@@ -10,7 +10,8 @@ use crate::schema::batch::decisions_to_batch;
 use crate::schema::columns::Table;
 use crate::schema::frame::{self, FrameError, Part};
 use arrow::error::ArrowError;
-use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -82,10 +83,8 @@ async fn read(door: &QueueDoor, request: Request) -> Result<(Sent, Option<String
         Scope::Tenant(tenant) => Some(tenant.to_string()),
     };
     // A form of a web page cannot send JSON: what writes must not be reachable by one.
-    let Json(sent) = axum::extract::FromRequest::from_request(request, &()).await.map_err(
-        |wrong: axum::extract::rejection::JsonRejection| fault(wrong.status(), &wrong.body_text()),
-    )?;
-    let sent: Sent = sent;
+    let sent: Result<Json<Sent>, JsonRejection> = Json::from_request(request, &()).await;
+    let Json(sent) = sent.map_err(|wrong| fault(wrong.status(), &wrong.body_text()))?;
     match sent.items.is_empty() == sent.all {
         true => Ok((sent, tenant)),
         false => {

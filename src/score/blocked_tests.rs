@@ -3,9 +3,10 @@
 use super::Scorer;
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::score::{Better, Score};
-use crate::domain::span::{Attrs, Dialect, Llm, Operation, Source, Span, SpanKind, StatusCode};
+use crate::domain::span::{Dialect, Llm, Operation, Source, Span, SpanKind, StatusCode};
 use crate::domain::time::{Clock, SECOND, UnixNanos};
 use crate::domain::trace::EvalInput;
+use crate::domain::value::Attrs;
 use crate::eval::{Evaluator, Metric, Registry};
 use crate::journal::{Config as LogConfig, Journal};
 use crate::queue::{Config, Follower, Lane, LaneConfig, Queue};

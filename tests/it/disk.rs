@@ -173,6 +173,60 @@ async fn every_format_is_read_and_written_on() {
     assert!(seen > 0, "there are no fixtures");
 }
 
+/// The verb asks the server over HTTP, and the server answers when it is durable.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn items_that_failed_are_listed_put_back_and_dropped() {
+    let dir = tempfile::tempdir().unwrap();
+    write_fixture(dir.path()).await;
+    let gone = |id: &str| QueueEvent::Done {
+        id: format!("item-{id}"),
+        outcome: Outcome::Failed,
+        error: Some("the evaluator was away".to_owned()),
+        score_version: 1,
+    };
+    let format = groundline::schema::FORMAT;
+    let journal = Journal::open(&dir.path().join("journal"), JournalConfig::default(), format).unwrap();
+    let part = Part::Queue(QueueEvent::encode(&WAITING.map(gone)).unwrap());
+    let (kind, bytes) = frame::encode(&[part]).unwrap();
+    journal.append(kind.0, bytes).await.unwrap();
+    journal.close();
+    drop(journal);
+
+    let app = start(config(dir.path())).await;
+    let http = app.addresses.http;
+    let rows =
+        query(http, "SELECT item, state, lane, error, evaluators, rule FROM queue ORDER BY item").await;
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert!(
+        rows.iter().all(|r| r["state"] == "failed" && r["lane"] == "fast" && r["rule"] == "r"),
+        "{rows:?}"
+    );
+    assert!(rows.iter().all(|r| r["error"] == "the evaluator was away" && r["evaluators"] == "looping"));
+    let listed = verb(http, &["list", "--state", "failed"]).await;
+    assert!(listed.contains(&format!("item-{}", WAITING[0])), "{listed}");
+    assert_eq!(verb(http, &["drop", &format!("item-{}", WAITING[1])]).await.trim(), "1 item forgotten");
+    assert_eq!(verb(http, &["retry", "--all"]).await.trim(), "1 item put back");
+    settled(&app).await;
+    let scores =
+        "SELECT trace_id, score_version, count(*) AS n FROM scores WHERE evaluator = 'looping' GROUP BY 1, 2";
+    let rows = query(http, scores).await;
+    assert_eq!((rows.len(), &rows[0]["trace_id"]), (1, &WAITING[0].into()), "{rows:?}");
+    assert_eq!((&rows[0]["score_version"], &rows[0]["n"]), (&2.into(), &3.into()));
+    assert_eq!(count(http, "SELECT count(*) FROM queue").await, 0);
+    let wrong = reqwest::Client::new().post(format!("http://{http}/v1/queue/retry"));
+    let wrong = wrong.json(&serde_json::json!({"items": []})).send().await.unwrap();
+    assert_eq!(wrong.status(), 400);
+    app.stop().await.unwrap();
+}
+
+async fn verb(http: std::net::SocketAddr, arguments: &[&str]) -> String {
+    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_groundline"));
+    command.arg("queue").args(arguments).arg("--url").arg(format!("http://{http}"));
+    let done = command.output().await.unwrap();
+    assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_directory_of_a_newer_release_is_refused_and_not_changed() {
     let dir = tempfile::tempdir().unwrap();
