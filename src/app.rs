@@ -203,7 +203,7 @@ impl App {
             queue: rooms.queue,
             registry: rooms.registry,
             clock: rooms.clock,
-            timeout: Duration::from_millis(config.score.timeout_ms),
+            timeout: config.score.timeout,
         });
         for _ in 0..config.score.worker_count() {
             let (worker, stop) = (scorer.clone(), self.stop_loops.clone());
@@ -359,7 +359,7 @@ impl Net {
                 tracing::warn!(key, %address, "tokens come unencrypted to this address: set [server.tls]");
             }
         }
-        Ok(Self { access, tls, reloader: Reloader::new(sources, server.reload_ms) })
+        Ok(Self { access, tls, reloader: Reloader::new(sources, server.reload_interval) })
     }
 }
 
@@ -373,9 +373,9 @@ impl Rooms {
         let known = known.iter().filter_map(|id| TraceId::from_hex(id).ok());
         let (to, on, now) = (journal.clone(), queue.clone(), clock.clone());
         let sampler = Sampler::new(to, rules, on, now, config.sample.clone(), known)?;
-        let score = config.score.clone();
+        let (eval, workers) = (config.eval.clone(), config.score.worker_count());
         let policy = Arc::new(Policy::new(&config.detect));
-        let registry = tokio::task::spawn_blocking(move || Registry::with_policy(&score, &policy))
+        let registry = tokio::task::spawn_blocking(move || Registry::with_policy(&eval, workers, &policy))
             .await
             .map_err(|e| AppError::Ended("loading models", e.to_string()))??;
         let sql = open_sql(lake.clone(), config)?;

@@ -72,7 +72,7 @@ const PERMIT_BYTES: usize = 1024;
 impl Door {
     /// A door in front of `journal`.
     pub fn new(journal: Journal, clock: Arc<dyn Clock>, config: Config) -> Self {
-        let permits = config.max_in_flight_bytes / PERMIT_BYTES;
+        let permits = config.max_in_flight_size.in_memory() / PERMIT_BYTES;
         let in_flight = Arc::new(Semaphore::new(permits));
         let redactor = Redactor::new(&config.redact, Arc::default()).map(Arc::new);
         Self {
@@ -109,7 +109,7 @@ impl Door {
 
     /// The most bytes that can be reserved at once.
     pub fn capacity(&self) -> usize {
-        self.config.max_in_flight_bytes / PERMIT_BYTES * PERMIT_BYTES
+        self.config.max_in_flight_size.in_memory() / PERMIT_BYTES * PERMIT_BYTES
     }
 
     /// Reserves room for a request of `bytes`; refuses at once when there is none.
@@ -118,7 +118,7 @@ impl Door {
         self.in_flight.clone().try_acquire_many_owned(permits).map_err(|_| {
             metrics::counter!("groundline_requests_refused_total", "reason" => "in_flight_bytes")
                 .increment(1);
-            self.overloaded("too many bytes are being received (ingest.max_in_flight_bytes)")
+            self.overloaded("too many bytes are being received (ingest.max_in_flight_size)")
         })
     }
 
@@ -130,8 +130,7 @@ impl Door {
     /// When the requests that are in front of a new one will be done.
     fn retry_after(&self) -> Duration {
         let config = &self.config;
-        let (least, most) = (config.retry_after_ms, config.retry_after_max_ms);
-        let (least, most) = (Duration::from_millis(least), Duration::from_millis(most));
+        let (least, most) = (config.retry_after, config.retry_after_max);
         self.drain.hint(self.in_front(), self.clock.now(), least, most)
     }
 

@@ -25,10 +25,10 @@ pub enum Signal {
 /// What is said when metrics arrive: they are accepted so that collectors do not loop on them, and dropped.
 pub const METRICS_DROPPED: &str = "metrics are accepted and dropped; this server stores traces and logs";
 
-/// Even without its message the response is larger than `ingest.max_response_bytes`.
+/// Even without its message the response is larger than `ingest.max_response_size`.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the response is larger than {0} bytes (ingest.max_response_bytes) even without its message; \
+    "the response is larger than {0} bytes (ingest.max_response_size) even without its message; \
      what the request's good parts were is stored"
 )]
 pub struct TooLong(usize);

@@ -16,7 +16,7 @@ use tokio::sync::OwnedSemaphorePermit;
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
     /// Too many bytes, before or after decompression.
-    #[error("the request is larger than {0} bytes (ingest.max_request_bytes); send smaller batches")]
+    #[error("the request is larger than {0} bytes (ingest.max_request_size); send smaller batches")]
     TooLarge(usize),
     /// Few bytes that decode to too much.
     #[error("{0}")]
@@ -76,7 +76,7 @@ impl Compression {
     }
 }
 
-/// The share of `ingest.max_in_flight_bytes` that one request holds. It grows with the bytes that really came, so that
+/// The share of `ingest.max_in_flight_size` that one request holds. It grows with the bytes that really came, so that
 /// a claimed length alone holds nothing, and with what these decode to.
 pub struct Share {
     door: Door,
@@ -325,6 +325,7 @@ mod tests {
     use crate::ingest::Config;
     use crate::ingest::decode::{self, Traces};
     use crate::journal::{self, Journal};
+    use crate::units::ByteSize;
     use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
     use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
     use opentelemetry_proto::tonic::common::v1::InstrumentationScope;
@@ -371,7 +372,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(folder.path(), journal::Config::default()).unwrap();
         // Not a multiple of what is counted in.
-        let config = Config { max_request_bytes: MOST, max_in_flight_bytes: MOST + 100, ..Config::default() };
+        let config = Config {
+            max_request_size: ByteSize::new(MOST as u64),
+            max_in_flight_size: ByteSize::new(MOST as u64 + 100),
+            ..Config::default()
+        };
         let door = Door::new(journal, Arc::new(SystemClock), config);
         let records =
             |body: &[u8], room: &mut Room<'_>| decode::redacted_logs(body, None, UnixNanos(1), room);

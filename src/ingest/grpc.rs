@@ -69,7 +69,7 @@ async fn export(
     mut upload: Upload,
 ) -> Result<Vec<u8>, Status> {
     let encoding = Compression::of(headers, &ENCODING)?;
-    let limit = door.config().max_request_bytes;
+    let limit = door.config().max_request_size.in_memory();
     let mut share = Share::new(door.clone());
     let body = upload.read(limit.saturating_add(PREFIX), &mut share).await;
     // The limit that is told is the message's.
@@ -108,7 +108,7 @@ async fn export(
             Receipt { message: METRICS_DROPPED.to_owned(), ..Receipt::default() }
         }
     };
-    Ok(answer::encode(signal, Encoding::Protobuf, &receipt, door.config().max_response_bytes)?)
+    Ok(answer::encode(signal, Encoding::Protobuf, &receipt, door.config().max_response_size.in_memory())?)
 }
 
 /// Bytes before a message: a flag and the length.

@@ -6,13 +6,16 @@
 use super::config::Config;
 use crate::domain::time::UnixNanos;
 use crate::domain::trace::EvalInput;
+use crate::units::nanos;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::time::Duration;
 use tokio::sync::Notify;
 
-const MILLI: i64 = 1_000_000;
+/// No attempt waits longer for the next one.
+const LONGEST_WAIT: Duration = Duration::from_mins(10);
 /// Ids of finished items that are remembered, so that a worker whose lease ran out cannot finish one twice.
 const MAX_FINISHED: usize = 100_000;
 
@@ -169,14 +172,14 @@ impl Queue {
     pub fn is_full(&self, more: usize, more_bytes: usize) -> bool {
         let state = self.state.lock();
         state.entries.len() + more >= self.config.max_items
-            || state.bytes + more_bytes + ITEM_BYTES > self.config.max_bytes
+            || state.bytes + more_bytes + ITEM_BYTES > self.config.max_size.in_memory()
     }
 
     /// Whether `item` still fits beside those that are there and `more` items of `more_bytes` that are on their way.
     pub fn has_room(&self, item: &Item, more: usize, more_bytes: usize) -> bool {
         let state = self.state.lock();
         state.entries.len() + more < self.config.max_items
-            && state.bytes + more_bytes + size(item) <= self.config.max_bytes
+            && state.bytes + more_bytes + size(item) <= self.config.max_size.in_memory()
     }
 
     /// The first frame whose item is not finished.
@@ -191,7 +194,7 @@ impl Queue {
         state.end_delays(now);
         let (_, id) = state.ready.pop_first()?;
         let entry = state.entries.get_mut(&id)?;
-        entry.leased_until = Some(UnixNanos(now.0.saturating_add(nanos(self.config.lease_s))));
+        entry.leased_until = Some(UnixNanos(now.0.saturating_add(nanos(self.config.lease))));
         let lease = Lease { item: entry.item.clone(), attempt: entry.failed + 1 };
         state.leased.insert(id);
         Some(lease)
@@ -217,8 +220,8 @@ impl Queue {
         if lease.attempt >= self.config.max_attempts {
             return None;
         }
-        let doubled = self.config.retry_ms.saturating_mul(1 << (lease.attempt - 1).min(20));
-        let wait = i64::try_from(doubled.min(600_000)).unwrap_or(600_000) * MILLI;
+        let doubled = self.config.retry_backoff.saturating_mul(1 << (lease.attempt - 1).min(20));
+        let wait = nanos(doubled.min(LONGEST_WAIT));
         Some(QueueEvent::Retry {
             id: lease.item.id.clone(),
             attempt: lease.attempt,
@@ -229,7 +232,7 @@ impl Queue {
 
     /// Whether the item has waited longer than the limit.
     pub fn is_expired(&self, item: &Item, now: UnixNanos) -> bool {
-        now.0.saturating_sub(item.queued_at) > nanos(self.config.max_age_s)
+        now.0.saturating_sub(item.queued_at) > nanos(self.config.max_age)
     }
 
     /// Waits until something changes.
@@ -327,10 +330,6 @@ impl State {
 }
 
 /// Seconds of a setting in nanoseconds.
-fn nanos(seconds: u64) -> i64 {
-    i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000_000_000)
-}
-
 /// Roughly what an item holds beside its texts, bytes.
 const ITEM_BYTES: usize = 500;
 
@@ -369,7 +368,12 @@ mod tests {
     }
 
     fn queue() -> Queue {
-        Queue::new(Config { lease_s: 10, max_attempts: 3, retry_ms: 1_000, ..Config::default() })
+        Queue::new(Config {
+            lease: Duration::from_secs(10),
+            max_attempts: 3,
+            retry_backoff: Duration::from_secs(1),
+            ..Config::default()
+        })
     }
 
     #[test]

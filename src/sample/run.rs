@@ -254,7 +254,7 @@ impl Sampler {
             Err(JournalError::FrameTooLarge { bytes, limit }) => {
                 metrics::counter!("groundline_sampling_errors_total").increment(1);
                 let reason =
-                    format!("{items} item(s) of {bytes} bytes are over journal.max_frame_bytes ({limit})");
+                    format!("{items} item(s) of {bytes} bytes are over journal.max_frame_size ({limit})");
                 tracing::error!(reason, "items cannot be queued");
                 let failed: Vec<Decision> = decisions.into_iter().map(|d| given_up(d, &reason)).collect();
                 match encoded(&failed, &[]) {
@@ -307,7 +307,7 @@ fn fitting(
 }
 
 fn throttled(decision: Decision) -> Decision {
-    let reason = "the queue is full (queue.max_items, queue.max_bytes)".to_owned();
+    let reason = "the queue is full (queue.max_items, queue.max_size)".to_owned();
     Decision { decision: DecisionKind::Throttled, reason, ..decision }
 }
 
@@ -378,6 +378,7 @@ impl Decided {
 mod tests {
     use super::*;
     use crate::domain::trace::EvalInput;
+    use crate::units::ByteSize;
 
     fn item(id: &str, answer: usize) -> Item {
         Item {
@@ -401,9 +402,10 @@ mod tests {
 
     #[test]
     fn a_full_queue_costs_no_item() {
-        let holding = |max_items, max_bytes| {
+        let holding = |max_items, bytes| {
+            let max_size = ByteSize::new(bytes);
             let queue =
-                Queue::new(crate::queue::Config { max_items, max_bytes, ..crate::queue::Config::default() });
+                Queue::new(crate::queue::Config { max_items, max_size, ..crate::queue::Config::default() });
             queue.apply(1, QueueEvent::Queued(Box::new(item("a", 100))));
             queue
         };

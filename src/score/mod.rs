@@ -2,10 +2,13 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `config` | how many items at once, and for how long |
 //! | `rows` | scores as rows, with their identity |
 //! | `run` | the loop |
 
+mod config;
 mod rows;
 mod run;
 
+pub use config::Config;
 pub use run::Scorer;

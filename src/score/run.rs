@@ -15,6 +15,7 @@ use crate::queue::{Lease, Outcome, Queue, QueueEvent};
 use crate::schema::batch::{decisions_to_batch, scores_to_batch};
 use crate::schema::columns::Table;
 use crate::schema::frame::{self, FrameError, Part};
+use crate::units::words;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -57,7 +58,7 @@ impl Scorer {
 
     async fn handle(&self, lease: Lease, stop: &CancellationToken) -> Result<(), JournalError> {
         if self.queue.is_expired(&lease.item, self.clock.now()) {
-            let reason = "waited longer than queue.max_age_s";
+            let reason = "waited longer than queue.max_age";
             return self.finish(&lease, Vec::new(), Outcome::Expired, reason).await;
         }
         let evaluators = match self.registry.select(&lease.item.evaluators) {
@@ -74,9 +75,9 @@ impl Scorer {
                 self.failed(&lease, judged, &format!("evaluation broke off: {why}")).await
             }
             (Some(late), running) => {
-                let limit = self.timeout.as_millis();
+                let limit = words(self.timeout);
                 let reason = format!(
-                    "evaluation took longer than {limit} ms (score.timeout_ms); the time ran out at {}",
+                    "evaluation took longer than {limit} (score.timeout); the time ran out at {}",
                     late.id()
                 );
                 // The same again would take as long again.

@@ -89,7 +89,7 @@ impl Bench {
     fn new(evaluators: Vec<Arc<dyn Evaluator>>, limit_ms: u64, max_attempts: u32) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(folder.path(), crate::journal::Config::default()).unwrap();
-        let config = Config { max_attempts, retry_ms: 1, ..Config::default() };
+        let config = Config { max_attempts, retry_backoff: Duration::from_millis(1), ..Config::default() };
         let scorer = Arc::new(Scorer {
             journal,
             queue: Arc::new(Queue::new(config)),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Rooms by floor. A room may import rooms of lower floors, with the exceptions below.
 const FLOORS: &[(&str, u8)] = &[
+    ("units", 0),
     ("domain", 1),
     ("stats", 1),
     ("journal", 1),
@@ -28,19 +29,20 @@ const FLOORS: &[(&str, u8)] = &[
 
 /// Rooms whose imports are narrower than their floor.
 const ONLY: &[(&str, &[&str])] = &[
+    ("units", &[]),
     ("domain", &[]),
     ("stats", &[]),
-    ("journal", &[]),
-    ("net", &[]),
+    ("journal", &["units"]),
+    ("net", &["units"]),
     ("detect", &[]),
     ("schema", &["domain"]),
     ("eval", &["domain", "detect"]),
-    ("queue", &["domain"]),
-    ("ingest", &["domain", "schema", "journal", "net", "detect"]),
-    ("lake", &["domain", "schema", "journal"]),
-    ("sample", &["domain", "schema", "journal", "queue"]),
-    ("sql", &["domain", "schema", "stats", "net", "lake"]),
-    ("score", &["domain", "schema", "journal", "eval", "queue"]),
+    ("queue", &["units", "domain"]),
+    ("ingest", &["units", "domain", "schema", "journal", "net", "detect"]),
+    ("lake", &["units", "domain", "schema", "journal"]),
+    ("sample", &["units", "domain", "schema", "journal", "queue"]),
+    ("sql", &["units", "domain", "schema", "stats", "net", "lake"]),
+    ("score", &["units", "domain", "schema", "journal", "eval", "queue"]),
 ];
 
 const MAX_FILE_LINES: usize = 500;
