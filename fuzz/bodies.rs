@@ -20,6 +20,7 @@ use groundline::net::Access;
 use groundline::schema::batch::{self, SpanReader};
 use groundline::schema::columns::Table;
 use groundline::schema::frame::{self, FrameKind, Part};
+use groundline::units::ByteSize;
 use http_body_util::BodyExt;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::{
@@ -193,7 +194,11 @@ static RUNTIME: LazyLock<tokio::runtime::Runtime> = LazyLock::new(|| {
 
 /// The limits of the journals here.
 pub fn journal_config() -> journal::Config {
-    journal::Config { segment_bytes: 64 << 10, max_frame_bytes: 32 << 10, ..journal::Config::default() }
+    journal::Config {
+        segment_size: ByteSize::kib(64),
+        max_frame_size: ByteSize::kib(32),
+        ..journal::Config::default()
+    }
 }
 
 /// The bytes are the journal's only segment: it opens, gives what is good, and takes more.
@@ -242,9 +247,9 @@ fn sql(input: &[u8]) {
 static DOOR: LazyLock<Door> = LazyLock::new(|| {
     let folder = scratch().keep();
     // Enough for a long run; a full journal answers 503, which is an answer as good as any here.
-    let config = journal::Config { max_disk_bytes: 1 << 30, ..journal::Config::default() };
+    let config = journal::Config { max_disk_size: ByteSize::gib(1), ..journal::Config::default() };
     let journal = Journal::open(&folder, config, groundline::schema::FORMAT).expect("a journal");
-    let config = ingest::Config { max_request_bytes: 256 << 10, ..ingest::Config::default() };
+    let config = ingest::Config { max_request_size: ByteSize::kib(256), ..ingest::Config::default() };
     REMOVE.set(folder).expect("once");
     Door::new(journal, Arc::new(SystemClock), config)
 });
@@ -321,7 +326,10 @@ pub fn corpus(name: &str, root: &Path) -> Vec<Vec<u8>> {
         "frame" => captures(&|n| n.ends_with("rag_grounded.pb")).iter().map(|b| framed(b)).collect(),
         "journal" => vec![segment(root)],
         "config" => {
-            vec![groundline::config::EXAMPLE.as_bytes().to_vec(), b"[ingest]\nretry_after_ms = 1\n".to_vec()]
+            vec![
+                groundline::config::EXAMPLE.as_bytes().to_vec(),
+                b"[ingest]\nretry_after = \"1s\"\n".to_vec(),
+            ]
         }
         "sql" => queries(root),
         _ => {

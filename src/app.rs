@@ -207,7 +207,7 @@ impl App {
         });
         let stop = self.stop_loops.clone();
         self.loops.spawn(async move { Ok(rooms.sampler.run(stop).await?) });
-        let timeout = Duration::from_millis(config.score.timeout_ms);
+        let timeout = config.score.timeout;
         let scorer = Arc::new(Scorer::new(rooms.journal, rooms.queue, rooms.registry, rooms.clock, timeout));
         let workers = [(Lane::Fast, config.score.worker_count()), (Lane::Slow, config.score.slow_workers)];
         for lane in workers.into_iter().flat_map(|(lane, count)| std::iter::repeat_n(lane, count)) {
@@ -366,7 +366,7 @@ impl Net {
                 tracing::warn!(key, %address, "tokens come unencrypted to this address: set [server.tls]");
             }
         }
-        Ok(Self { access, tls, reloader: Reloader::new(sources, server.reload_ms) })
+        Ok(Self { access, tls, reloader: Reloader::new(sources, server.reload_interval) })
     }
 }
 
@@ -375,9 +375,9 @@ impl Rooms {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let (journal, lake, flush) = open_storage(config, clock.clone()).await?;
         let (queue, follower) = open_queue(config, &journal)?;
-        let score = config.score.clone();
+        let (eval, workers) = (config.eval.clone(), config.score.worker_count());
         let policy = Arc::new(Policy::new(&config.detect));
-        let registry = tokio::task::spawn_blocking(move || Registry::with_policy(&score, &policy))
+        let registry = tokio::task::spawn_blocking(move || Registry::with_policy(&eval, workers, &policy))
             .await
             .map_err(|e| AppError::Ended("loading models", e.to_string()))??;
         let rules = compile(&config.sample.rules).map_err(AppError::Rules)?;

@@ -2,6 +2,9 @@
 //!
 //! The modules stand in the order of the floors: each may use only what stands above it. ARCHITECTURE.md is the tour.
 
+// Floor 0: sizes and durations.
+pub mod units;
+
 // Floor 1: nouns, mathematics, bytes, connections, texts.
 pub mod detect;
 pub mod domain;

@@ -40,7 +40,7 @@ const ANSWER: [&str; 5] = [
 
 /// Prints the CPU milliseconds of an answer, with new documents and with documents that were seen before.
 pub fn print(seconds: f64) -> Result<(), Failed> {
-    let registry = Registry::new(&Config::default())?;
+    let registry = Registry::new(&Config::default(), std::thread::available_parallelism()?.get())?;
     let ids = ["groundedness", "hallucination"].map(str::to_owned);
     let evaluators = registry.select(&ids)?;
     println!("\n{:<52}{:>14}", "an answer of 5 sentences, 3 documents of 150 words", "CPU ms");

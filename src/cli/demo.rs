@@ -64,7 +64,8 @@ fn config(folder: &Path) -> Config {
     config.server.data_dir = folder.join("data");
     (config.server.http_listen, config.server.pg_listen) = (free, free);
     (config.ingest.grpc_listen, config.ingest.http_listen) = (free, free);
-    (config.sample.idle_ms, config.sample.rootless_idle_ms) = (1_500, 2_500);
+    (config.sample.idle, config.sample.rootless_idle) =
+        (Duration::from_millis(1_500), Duration::from_millis(2_500));
     config
 }
 

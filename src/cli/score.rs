@@ -46,7 +46,8 @@ pub fn run(args: ScoreArgs) -> ExitCode {
         Ok(config) => config,
         Err(error) => return fail(2, &error.to_string()),
     };
-    let registry = match Registry::with_policy(&config.score, &Arc::new(Policy::new(&config.detect))) {
+    let (workers, policy) = (config.score.worker_count(), Arc::new(Policy::new(&config.detect)));
+    let registry = match Registry::with_policy(&config.eval, workers, &policy) {
         Ok(registry) => registry,
         Err(error) => return fail(1, &error.to_string()),
     };
@@ -67,7 +68,7 @@ pub fn run(args: ScoreArgs) -> ExitCode {
     };
     let bar = progress(length, args.output.is_some());
     let mut summary = Confusion::default();
-    let job = Job { registry: &registry, evaluators: &evaluators, workers: config.score.worker_count() };
+    let job = Job { registry: &registry, evaluators: &evaluators, workers };
     let scored = score_all(input, &mut output, &bar, &job, &mut summary);
     bar.finish_and_clear();
     if summary.total() > 0 {

@@ -27,17 +27,17 @@ pub struct Registry {
 
 impl Registry {
     /// Builds every evaluator that `config` does not disable, and opens the user's model if there is one. The embedded
-    /// models are opened when an evaluator first needs them.
+    /// models are opened when an evaluator first needs them; at most `workers` of their batches run at a time.
     ///
     /// # Errors
     /// When stored constants are damaged, or a file of the configuration is not there or cannot be used.
-    pub fn new(config: &Config) -> Result<Self, ModelError> {
-        Self::with_policy(config, &Arc::default())
+    pub fn new(config: &Config, workers: usize) -> Result<Self, ModelError> {
+        Self::with_policy(config, workers, &Arc::default())
     }
 
     /// As [`Registry::new`]; values that `policy` lets through are no leaks.
-    pub fn with_policy(config: &Config, policy: &Arc<Policy>) -> Result<Self, ModelError> {
-        let models = Models::embedded(config.worker_count())?;
+    pub fn with_policy(config: &Config, workers: usize, policy: &Arc<Policy>) -> Result<Self, ModelError> {
+        let models = Models::embedded(workers)?;
         let mut all: Vec<Arc<dyn Evaluator>> = vec![
             Arc::new(local::Groundedness::new(models.clone())),
             Arc::new(local::AnswerRelevancySimilarity::new(models.clone())),

@@ -3,18 +3,10 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Settings of evaluation.
-#[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
+/// Settings of the evaluators.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// How many items are evaluated at once; 0 for one a core.
-    pub workers: usize,
-    /// How many items of slow evaluators are evaluated at once, beside the others.
-    pub slow_workers: usize,
-    /// The longest evaluation of one item by all its evaluators together, milliseconds. Evaluators that have not answered
-    /// by then give errors, and the item is not tried again. The one that is running cannot be stopped: its worker takes
-    /// no other item until it ends.
-    pub timeout_ms: u64,
     /// Evaluators that do not run, by id.
     pub disabled: Vec<String>,
     /// Strings planted in system prompts; one of them in an answer is a leaked prompt.
@@ -57,16 +49,16 @@ impl PerplexityConfig {
     }
 
     fn faults(&self, faults: &mut Vec<String>) {
-        let mut add = |fault: String| faults.push(format!("score.perplexity.{fault}"));
+        let mut add = |fault: String| faults.push(format!("eval.perplexity.{fault}"));
         if self.model.is_empty() != self.tokenizer.is_empty() {
-            add("model and score.perplexity.tokenizer belong together: give both or neither".to_owned());
+            add("model and eval.perplexity.tokenizer belong together: give both or neither".to_owned());
         }
         if !(2..=Self::MAX_WINDOW).contains(&self.window) {
             add(format!("window is {}, must be 2 to {}", self.window, Self::MAX_WINDOW));
         }
         if self.stride == 0 || self.stride >= self.window {
             add(format!(
-                "stride is {}, must be 1 or more and below score.perplexity.window: each token needs one before it",
+                "stride is {}, must be 1 or more and below eval.perplexity.window: each token needs one before it",
                 self.stride
             ));
         }
@@ -76,52 +68,24 @@ impl PerplexityConfig {
     }
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            workers: 0,
-            slow_workers: 1,
-            timeout_ms: 60_000,
-            disabled: Vec::new(),
-            canaries: Vec::new(),
-            thresholds: BTreeMap::new(),
-            perplexity: PerplexityConfig::default(),
-        }
-    }
-}
-
 impl Config {
     /// Every fault, each with the key and what to do.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
-        if self.timeout_ms == 0 {
-            faults.push("score.timeout_ms is 0: every evaluation would time out".to_owned());
-        }
-        if self.slow_workers == 0 {
-            faults.push("score.slow_workers is 0: slow evaluators would never be asked".to_owned());
-        }
         for id in &self.disabled {
             if !super::ids::IDS.contains(&id.as_str()) {
                 faults.push(format!(
-                    "score.disabled names {id:?}, which is no evaluator; there are {}",
+                    "eval.disabled names {id:?}, which is no evaluator; there are {}",
                     super::ids::IDS.join(", ")
                 ));
             }
         }
         for (metric, threshold) in &self.thresholds {
             if !threshold.is_finite() {
-                faults.push(format!("score.thresholds.{metric} is {threshold}: give a number"));
+                faults.push(format!("eval.thresholds.{metric} is {threshold}: give a number"));
             }
         }
         self.perplexity.faults(&mut faults);
         faults
-    }
-
-    /// The number of workers on this machine.
-    pub fn worker_count(&self) -> usize {
-        if self.workers > 0 {
-            return self.workers;
-        }
-        std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
     }
 }

@@ -2,6 +2,7 @@ use super::*;
 use crate::domain::time::SystemClock;
 use crate::ingest::decode;
 use crate::journal::{self, Journal};
+use crate::units::ByteSize;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
@@ -15,10 +16,10 @@ const FRAME: usize = 64 << 10;
 
 fn small(dir: &std::path::Path) -> (Journal, Door) {
     let config = journal::Config {
-        segment_bytes: 1 << 20,
-        max_frame_bytes: FRAME as u64,
-        max_queued_bytes: 8 << 20,
-        max_disk_bytes: 8 << 20,
+        segment_size: ByteSize::mib(1),
+        max_frame_size: ByteSize::new(FRAME as u64),
+        max_queued_size: ByteSize::mib(8),
+        max_disk_size: ByteSize::mib(8),
         ..journal::Config::default()
     };
     let journal = Journal::open(dir, config, crate::schema::FORMAT).unwrap();

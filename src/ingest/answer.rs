@@ -11,10 +11,10 @@ use opentelemetry_proto::tonic::collector::trace::v1::{
 };
 use prost::Message;
 
-/// Even without its message the response is larger than `ingest.max_response_bytes`.
+/// Even without its message the response is larger than `ingest.max_response_size`.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the response is larger than {0} bytes (ingest.max_response_bytes) even without its message; \
+    "the response is larger than {0} bytes (ingest.max_response_size) even without its message; \
      what the request's good parts were is stored"
 )]
 pub struct TooLong(usize);

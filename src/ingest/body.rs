@@ -16,7 +16,7 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
     /// Too many bytes, before or after decompression.
-    #[error("the request is larger than {0} bytes (ingest.max_request_bytes); send smaller batches")]
+    #[error("the request is larger than {0} bytes (ingest.max_request_size); send smaller batches")]
     TooLarge(usize),
     /// Few bytes that decode to too much.
     #[error("{0}")]
@@ -266,6 +266,7 @@ mod tests {
     use crate::ingest::decode::{self, Traces};
     use crate::ingest::{Config, Door};
     use crate::journal::{self, Journal};
+    use crate::units::ByteSize;
     use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
     use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
     use opentelemetry_proto::tonic::common::v1::InstrumentationScope;
@@ -313,7 +314,11 @@ mod tests {
         let journal =
             Journal::open(folder.path(), journal::Config::default(), crate::schema::FORMAT).unwrap();
         // Not a multiple of what is counted in.
-        let config = Config { max_request_bytes: MOST, max_in_flight_bytes: MOST + 100, ..Config::default() };
+        let config = Config {
+            max_request_size: ByteSize::new(MOST as u64),
+            max_in_flight_size: ByteSize::new(MOST as u64 + 100),
+            ..Config::default()
+        };
         let door = Door::new(journal, Arc::new(SystemClock), config);
         let records =
             |body: &[u8], room: &mut Room<'_>| decode::redacted_logs(body, None, UnixNanos(1), room);

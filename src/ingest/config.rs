@@ -1,8 +1,10 @@
 //! Addresses and limits of the door.
 
 use super::redact;
+use crate::units::{ByteSize, Time};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
+use std::time::Duration;
 
 /// Settings of the OTLP receiver.
 #[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
@@ -12,17 +14,19 @@ pub struct Config {
     pub grpc_listen: SocketAddr,
     /// Where OTLP/HTTP listens.
     pub http_listen: SocketAddr,
-    /// Largest request, before and after decompression, bytes.
-    pub max_request_bytes: usize,
+    /// Largest request, before and after decompression.
+    pub max_request_size: ByteSize,
     /// Most request bytes that are being worked on at once, received or decoded; more is answered "come back later".
-    pub max_in_flight_bytes: usize,
-    /// Largest response; the message of a longer one is shortened, bytes.
-    pub max_response_bytes: usize,
-    /// How long a client is told to wait then at least, milliseconds.
-    pub retry_after_ms: u64,
-    /// How long it is told to wait at most, milliseconds. Between the two it is what is in front of it at the rate of
+    pub max_in_flight_size: ByteSize,
+    /// Largest response; the message of a longer one is shortened.
+    pub max_response_size: ByteSize,
+    /// How long a client is told to wait then at least.
+    #[serde(with = "Time")]
+    pub retry_after: Duration,
+    /// How long it is told to wait at most. Between the two it is what is in front of it at the rate of
     /// the last seconds.
-    pub retry_after_max_ms: u64,
+    #[serde(with = "Time")]
+    pub retry_after_max: Duration,
     /// The tenant of everything that is received while there are no tokens.
     pub default_tenant: String,
     /// What is put out of spans and log records before they are stored.
@@ -34,11 +38,11 @@ impl Default for Config {
         Self {
             grpc_listen: SocketAddr::from(([127, 0, 0, 1], 4317)),
             http_listen: SocketAddr::from(([127, 0, 0, 1], 4318)),
-            max_request_bytes: 64 << 20,
-            max_in_flight_bytes: 256 << 20,
-            max_response_bytes: 4 << 20,
-            retry_after_ms: 1_000,
-            retry_after_max_ms: 30_000,
+            max_request_size: ByteSize::mib(64),
+            max_in_flight_size: ByteSize::mib(256),
+            max_response_size: ByteSize::mib(4),
+            retry_after: Duration::from_secs(1),
+            retry_after_max: Duration::from_secs(30),
             default_tenant: "default".to_owned(),
             redact: redact::Config::default(),
         }
@@ -49,21 +53,21 @@ impl Config {
     /// Every fault, each with the key and what to do.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
-        if self.max_request_bytes < 1024 {
-            faults.push("ingest.max_request_bytes is below 1024: no request would fit".to_owned());
+        if self.max_request_size < ByteSize::kib(1) {
+            faults.push("ingest.max_request_size is below 1KiB: no request would fit".to_owned());
         }
-        if self.max_in_flight_bytes < self.max_request_bytes {
+        if self.max_in_flight_size < self.max_request_size {
             faults.push(
-                "ingest.max_in_flight_bytes is below ingest.max_request_bytes: raise it, or the largest request \
+                "ingest.max_in_flight_size is below ingest.max_request_size: raise it, or the largest request \
                  can never be admitted"
                     .to_owned(),
             );
         }
-        if self.max_response_bytes < 1024 {
-            faults.push("ingest.max_response_bytes is below 1024: no reason would fit".to_owned());
+        if self.max_response_size < ByteSize::kib(1) {
+            faults.push("ingest.max_response_size is below 1KiB: no reason would fit".to_owned());
         }
-        if self.retry_after_max_ms < self.retry_after_ms {
-            faults.push("ingest.retry_after_max_ms is below ingest.retry_after_ms: raise it".to_owned());
+        if self.retry_after_max < self.retry_after {
+            faults.push("ingest.retry_after_max is below ingest.retry_after: raise it".to_owned());
         }
         if self.default_tenant.is_empty() {
             faults.push("ingest.default_tenant is empty: name one".to_owned());

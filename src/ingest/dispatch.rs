@@ -28,7 +28,7 @@ pub struct Incoming {
 /// Admits a request, which becomes `tenant`'s. When it returns, every accepted item is on the disk.
 pub async fn admit(door: &Door, incoming: Incoming, tenant: &str) -> Result<Receipt, BodyError> {
     let Incoming { raw, compression, encoding, signal, share } = incoming;
-    let limit = door.config().max_request_bytes;
+    let limit = door.config().max_request_size.in_memory();
     let redactor = door.redactor();
     match signal {
         Signal::Traces => {

@@ -71,7 +71,7 @@ async fn export(
     mut upload: Upload,
 ) -> Result<Vec<u8>, Status> {
     let encoding = Compression::of(headers, &ENCODING)?;
-    let limit = door.config().max_request_bytes;
+    let limit = door.config().max_request_size.in_memory();
     let mut share = Share::new(door.budget().clone());
     let body = upload.read(limit.saturating_add(PREFIX), &mut share).await;
     // The limit that is told is the message's.
@@ -89,7 +89,7 @@ async fn export(
     };
     let incoming = Incoming { raw, compression, encoding: Encoding::Protobuf, signal, share };
     let receipt = dispatch::admit(door, incoming, tenant).await?;
-    Ok(answer::encode(signal, Encoding::Protobuf, &receipt, door.config().max_response_bytes)?)
+    Ok(answer::encode(signal, Encoding::Protobuf, &receipt, door.config().max_response_size.in_memory())?)
 }
 
 /// Bytes before a message: a flag and the length.

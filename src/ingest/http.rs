@@ -93,7 +93,7 @@ async fn export(
     }
     let encoding = encoding?;
     let compression = Compression::of(&parts.headers, &header::CONTENT_ENCODING)?;
-    let limit = door.config().max_request_bytes;
+    let limit = door.config().max_request_size.in_memory();
     let mut share = Share::new(door.budget().clone());
     match body::claimed_length(&parts.headers) {
         Some(length) if length > limit => return Err(BodyError::TooLarge(limit).into()),
@@ -104,7 +104,7 @@ async fn export(
     let raw = upload.read(limit, &mut share).await?;
     let incoming = Incoming { raw, compression, encoding, signal, share };
     let receipt = dispatch::admit(door, incoming, &tenant).await?;
-    let bytes = answer::encode(signal, encoding, &receipt, door.config().max_response_bytes)?;
+    let bytes = answer::encode(signal, encoding, &receipt, door.config().max_response_size.in_memory())?;
     Ok((StatusCode::OK, [(header::CONTENT_TYPE, encoding.content_type())], bytes).into_response())
 }
 

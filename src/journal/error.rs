@@ -1,5 +1,6 @@
 //! What can go wrong, and whether another try can help.
 
+use crate::units::ByteSize;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,13 +9,13 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Full {
     /// The writer is behind.
-    #[error("{queued} bytes wait for the writer already (journal.max_queued_bytes is {limit})")]
-    Queue { queued: u64, limit: u64 },
+    #[error("{queued} bytes wait for the writer already (journal.max_queued_size is {limit})")]
+    Queue { queued: u64, limit: ByteSize },
     /// The readers are behind.
     #[error(
-        "the segments take {used} bytes (journal.max_disk_bytes is {limit}); a reader must catch up first"
+        "the segments take {used} bytes (journal.max_disk_size is {limit}); a reader must catch up first"
     )]
-    Disk { used: u64, limit: u64 },
+    Disk { used: u64, limit: ByteSize },
     /// The file system has no space or quota left.
     #[error("the file system has no space left; free some")]
     Device,
@@ -33,8 +34,8 @@ pub enum JournalError {
     #[error("the journal is full: {0}")]
     Full(Full),
     /// The payload is over the limit and will always be.
-    #[error("a frame of {bytes} bytes is over journal.max_frame_bytes ({limit}): send smaller batches")]
-    FrameTooLarge { bytes: u64, limit: u64 },
+    #[error("a frame of {bytes} bytes is over journal.max_frame_size ({limit}): send smaller batches")]
+    FrameTooLarge { bytes: u64, limit: ByteSize },
     /// A write or sync failed in a way that leaves open what is on the disk. The frame may or may not be kept.
     #[error(
         "the journal takes no more frames because the disk failed ({cause}): check the disk, then restart"

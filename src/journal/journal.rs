@@ -147,8 +147,8 @@ impl Journal {
 
     async fn append_frame(&self, kind: u32, payload: Bytes, owed: bool) -> Result<u64, JournalError> {
         let shared = &self.0.shared;
-        let (bytes, limit) = (payload.len() as u64, shared.config.max_frame_bytes);
-        if bytes > limit {
+        let (bytes, limit) = (payload.len() as u64, shared.config.max_frame_size);
+        if bytes > limit.bytes() {
             return Err(JournalError::FrameTooLarge { bytes, limit });
         }
         // Here, not in the writer, because callers run side by side.

@@ -9,13 +9,13 @@ use super::recent::Recent;
 use super::record::Frame;
 use super::segment::Stamp;
 use super::{record, segment};
+use crate::units::ByteSize;
 use bytes::Bytes;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 
 /// The answer to one append.
@@ -106,7 +106,7 @@ impl Shared {
     /// The state of a journal that was just recovered.
     pub(super) fn new(dir: PathBuf, config: Config, files: Arc<dyn Files>, stamp: Stamp, log: Log) -> Self {
         let disk_bytes = log.segments.iter().map(|s| s.bytes).sum();
-        let recent = Recent::new(config.recent_bytes);
+        let recent = Recent::new(config.recent_size.bytes());
         Self {
             dir,
             config,
@@ -130,15 +130,15 @@ impl Shared {
         if let Some(error) = &queue.stopped {
             return Err(error.clone());
         }
-        let (queued, limit) = (queue.bytes, self.config.max_queued_bytes);
-        if queued + bytes > limit {
+        let (queued, limit) = (queue.bytes, self.config.max_queued_size);
+        if queued + bytes > limit.bytes() {
             return Err(JournalError::Full(Full::Queue { queued, limit }));
         }
-        let (used, mut limit) = (self.disk_bytes(), self.config.max_disk_bytes);
+        let (used, mut limit) = (self.disk_bytes(), self.config.max_disk_size);
         if owed {
-            limit = limit.saturating_add(limit / 8);
+            limit = ByteSize::new(limit.bytes().saturating_add(limit.bytes() / 8));
         }
-        if used + queued + bytes > limit {
+        if used + queued + bytes > limit.bytes() {
             return Err(JournalError::Full(Full::Disk { used, limit }));
         }
         queue.bytes += bytes;
@@ -157,9 +157,9 @@ impl Shared {
             }
             self.wake.wait(&mut queue);
         }
-        if self.config.commit_window_us > 0 && queue.stopped.is_none() {
+        if !self.config.commit_window.is_zero() && queue.stopped.is_none() {
             drop(queue);
-            std::thread::sleep(Duration::from_micros(self.config.commit_window_us));
+            std::thread::sleep(self.config.commit_window);
             queue = self.queue.lock();
         }
         Some(std::mem::take(&mut queue.waiting))

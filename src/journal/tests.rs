@@ -8,16 +8,17 @@ mod operation;
 mod recovery;
 
 use super::{Config, Frame, Journal, Reader};
+use crate::units::ByteSize;
 use bytes::Bytes;
 use std::path::{Path, PathBuf};
 
 /// Small segments, so that a few frames fill several.
 fn small() -> Config {
     Config {
-        segment_bytes: 1024,
-        max_frame_bytes: 900,
-        max_queued_bytes: 1 << 20,
-        max_disk_bytes: 1 << 20,
+        segment_size: ByteSize::kib(1),
+        max_frame_size: ByteSize::new(900),
+        max_queued_size: ByteSize::mib(1),
+        max_disk_size: ByteSize::mib(1),
         ..Config::default()
     }
 }

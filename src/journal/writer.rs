@@ -88,13 +88,13 @@ impl Writer {
     fn next_group(&mut self, batch: &VecDeque<Pending>) -> Result<usize, JournalError> {
         let first = batch.front().map_or(0, Pending::record_bytes);
         let empty = segment::HEADER as u64;
-        if self.active.bytes > empty && self.active.bytes + first > self.shared.config.segment_bytes {
+        if self.active.bytes > empty && self.active.bytes + first > self.shared.config.segment_size.bytes() {
             self.roll()?;
         }
         let mut bytes = self.active.bytes;
         let fitting = batch.iter().take_while(|frame| {
             bytes += frame.record_bytes();
-            bytes <= self.shared.config.segment_bytes
+            bytes <= self.shared.config.segment_size.bytes()
         });
         Ok(fitting.count().max(1))
     }

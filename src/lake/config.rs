@@ -1,11 +1,13 @@
 //! Settings of the lake.
 
 use crate::schema::columns::Table;
+use crate::units::{ByteSize, OptionalTime, Time, words};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
+use std::time::Duration;
 
 /// The longest time that files may stay after their removal: Delta checkpoints remember it for a week.
-const MAX_VACUUM_AFTER_S: u64 = 600_000;
+const MAX_VACUUM_AFTER: Duration = Duration::from_hours(166);
 
 /// Most retention rules.
 const MAX_RETENTION_RULES: usize = 1_000;
@@ -16,34 +18,40 @@ const MAX_RETENTION_RULES: usize = 1_000;
 pub struct Config {
     /// Where the tables are: empty for `<data dir>/lake`, or `s3://bucket/prefix`.
     pub url: String,
-    /// Rows wait at most this long for their file, milliseconds. They are visible to SQL before.
-    pub flush_interval_ms: u64,
-    /// Rows that wait for their file are written when they reach this size, bytes.
-    pub flush_bytes: u64,
-    /// Rows that wait for their file take at most about this much memory, bytes. Beyond it reading from the journal
+    /// Rows wait at most this long for their file. They are visible to SQL before.
+    #[serde(with = "Time")]
+    pub flush_interval: Duration,
+    /// Rows that wait for their file are written when they reach this size.
+    pub flush_size: ByteSize,
+    /// Rows that wait for their file take at most about this much memory. Beyond it reading from the journal
     /// pauses until files are written; what is durable stays durable.
-    pub max_hot_bytes: u64,
+    pub max_hot_size: ByteSize,
     /// Most rows in a row group.
     pub row_group_rows: usize,
-    /// Most bytes in a row group, uncompressed.
-    pub row_group_bytes: usize,
-    /// Log records with content wait this long for a span that was not seen yet, milliseconds.
-    pub join_wait_ms: u64,
-    /// A span that comes again within this time is a duplicate, seconds.
-    pub duplicate_window_s: u64,
+    /// Largest row group, uncompressed.
+    pub row_group_size: ByteSize,
+    /// Log records with content wait this long for a span that was not seen yet.
+    #[serde(with = "Time")]
+    pub join_wait: Duration,
+    /// A span that comes again within this time is a duplicate.
+    #[serde(with = "Time")]
+    pub dedup_window: Duration,
     /// Most ids that are remembered for that.
-    pub duplicate_window_ids: usize,
-    /// How often the tables are looked after: retention, compaction and vacuum, milliseconds.
-    pub compact_interval_ms: u64,
+    pub dedup_max_ids: usize,
+    /// How often the tables are looked after: retention, compaction and vacuum.
+    #[serde(with = "Time")]
+    pub maintenance_interval: Duration,
     /// So many files of like size are merged into one.
     pub compact_min_files: usize,
-    /// Files are merged up to this size, bytes. One merge takes about three times as much memory.
-    pub compact_target_bytes: u64,
-    /// Rows that came within one such window of time may be merged into one file, seconds.
-    pub compact_window_s: u64,
-    /// Files that no version of the table has had for this long are deleted, seconds. A reader that is not ours may go
+    /// Files are merged up to this size. One merge takes about three times as much memory.
+    pub compact_target_size: ByteSize,
+    /// Rows that came within one such window of time may be merged into one file.
+    #[serde(with = "Time")]
+    pub compact_window: Duration,
+    /// Files that no version of the table has had for this long are deleted. A reader that is not ours may go
     /// on reading an older version for so long; versions of the Delta log older than that are cleaned up too.
-    pub vacuum_after_s: u64,
+    #[serde(with = "Time")]
+    pub vacuum_after: Duration,
     /// How long rows are kept, and how many bytes of them.
     pub retention: Retention,
     /// Settings of S3; used when `url` begins with `s3://`.
@@ -55,10 +63,11 @@ pub struct Config {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Retention {
-    /// Rows are kept for this long, seconds; 0 keeps them for ever.
-    pub max_age_s: u64,
-    /// The files of all tables take at most this much, bytes, oldest rows go first; 0 is no limit.
-    pub max_bytes: u64,
+    /// Rows are kept for this long; 0 keeps them for ever.
+    #[serde(with = "Time")]
+    pub max_age: Duration,
+    /// The files of all tables take at most this much, oldest rows go first; 0 is no limit.
+    pub max_size: ByteSize,
     /// Other limits for a table, a tenant, or a tenant's rows in a table.
     pub rules: Vec<RetentionRule>,
 }
@@ -72,11 +81,11 @@ pub struct RetentionRule {
     pub table: String,
     /// The tenant; empty for every tenant.
     pub tenant: String,
-    /// Its rows are kept for this long, seconds; 0 keeps them for ever. Without it the wider setting holds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_age_s: Option<u64>,
-    /// Its rows take at most about this much, bytes; 0 is no limit.
-    pub max_bytes: u64,
+    /// Its rows are kept for this long; 0 keeps them for ever. Without it the wider setting holds.
+    #[serde(with = "OptionalTime", skip_serializing_if = "Option::is_none")]
+    pub max_age: Option<Duration>,
+    /// Its rows take at most about this much; 0 is no limit.
+    pub max_size: ByteSize,
 }
 
 /// Settings of S3. Keys may also come from the environment (`AWS_ACCESS_KEY_ID`, …).
@@ -113,19 +122,19 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             url: String::new(),
-            flush_interval_ms: 30_000,
-            flush_bytes: 32 << 20,
-            max_hot_bytes: 256 << 20,
+            flush_interval: Duration::from_secs(30),
+            flush_size: ByteSize::mib(32),
+            max_hot_size: ByteSize::mib(256),
             row_group_rows: 131_072,
-            row_group_bytes: 64 << 20,
-            join_wait_ms: 600_000,
-            duplicate_window_s: 3_600,
-            duplicate_window_ids: 2_000_000,
-            compact_interval_ms: 30_000,
+            row_group_size: ByteSize::mib(64),
+            join_wait: Duration::from_mins(10),
+            dedup_window: Duration::from_hours(1),
+            dedup_max_ids: 2_000_000,
+            maintenance_interval: Duration::from_secs(30),
             compact_min_files: 8,
-            compact_target_bytes: 128 << 20,
-            compact_window_s: 86_400,
-            vacuum_after_s: 7_200,
+            compact_target_size: ByteSize::mib(128),
+            compact_window: Duration::from_hours(24),
+            vacuum_after: Duration::from_hours(2),
             retention: Retention::default(),
             s3: S3::default(),
         }
@@ -142,63 +151,64 @@ impl Config {
                 self.url
             ));
         }
-        if self.flush_interval_ms < 100 {
-            faults.push("lake.flush_interval_ms is below 100: every flush is a file and a commit".to_owned());
+        if self.flush_interval < Duration::from_millis(100) {
+            faults.push("lake.flush_interval is below 100ms: every flush is a file and a commit".to_owned());
         }
-        if self.flush_bytes < 1 << 20 {
-            faults.push("lake.flush_bytes is below 1048576: the files would be tiny".to_owned());
+        if self.flush_size < ByteSize::mib(1) {
+            faults.push("lake.flush_size is below 1MiB: the files would be tiny".to_owned());
         }
-        if self.max_hot_bytes < self.flush_bytes {
+        if self.max_hot_size < self.flush_size {
             faults.push(
-                "lake.max_hot_bytes is below lake.flush_bytes: reading would pause before a flush is due"
+                "lake.max_hot_size is below lake.flush_size: reading would pause before a flush is due"
                     .to_owned(),
             );
         }
-        if self.row_group_rows == 0 || self.row_group_bytes == 0 {
-            faults.push("lake.row_group_rows and lake.row_group_bytes must be above 0".to_owned());
+        if self.row_group_rows == 0 || self.row_group_size.is_zero() {
+            faults.push("lake.row_group_rows and lake.row_group_size must be above 0".to_owned());
         }
-        if self.duplicate_window_ids == 0 {
-            faults.push("lake.duplicate_window_ids must be above 0".to_owned());
+        if self.dedup_max_ids == 0 {
+            faults.push("lake.dedup_max_ids must be above 0".to_owned());
         }
         self.upkeep_faults(&mut faults);
         faults
     }
 
     fn upkeep_faults(&self, faults: &mut Vec<String>) {
-        if self.compact_interval_ms < 100 {
-            faults.push("lake.compact_interval_ms is below 100: looking would take all the time".to_owned());
+        if self.maintenance_interval < Duration::from_millis(100) {
+            faults
+                .push("lake.maintenance_interval is below 100ms: looking would take all the time".to_owned());
         }
         if !(2..=64).contains(&self.compact_min_files) {
             faults.push("lake.compact_min_files must be from 2 to 64".to_owned());
         }
-        if !(1 << 16..=1 << 32).contains(&self.compact_target_bytes) {
-            faults.push("lake.compact_target_bytes must be from 65536 to 4294967296".to_owned());
+        if !(ByteSize::kib(64)..=ByteSize::gib(4)).contains(&self.compact_target_size) {
+            faults.push("lake.compact_target_size must be from 64KiB to 4GiB".to_owned());
         }
-        if self.compact_window_s == 0 {
-            faults.push("lake.compact_window_s must be above 0".to_owned());
+        if self.compact_window.is_zero() {
+            faults.push("lake.compact_window must be above 0".to_owned());
         }
-        if !(1..=MAX_VACUUM_AFTER_S).contains(&self.vacuum_after_s) {
+        if !(Duration::from_secs(1)..=MAX_VACUUM_AFTER).contains(&self.vacuum_after) {
             // Delta checkpoints forget removed files after a week.
-            faults.push(format!("lake.vacuum_after_s must be from 1 to {MAX_VACUUM_AFTER_S}"));
+            faults.push(format!("lake.vacuum_after must be from 1s to {}", words(MAX_VACUUM_AFTER)));
         }
-        self.retention.faults(self.compact_target_bytes, faults);
+        self.retention.faults(self.compact_target_size, faults);
     }
 }
 
 impl Retention {
-    fn faults(&self, file_bytes: u64, faults: &mut Vec<String>) {
+    fn faults(&self, file_size: ByteSize, faults: &mut Vec<String>) {
         // Rows go file by file: with less than some files, all rows would go at once.
-        let least = file_bytes.saturating_mul(2);
-        let mut bytes = |key: &str, limit: u64| {
-            if limit > 0 && limit < least {
+        let least = file_size.times(2);
+        let mut size = |key: &str, limit: ByteSize| {
+            if !limit.is_zero() && limit < least {
                 faults.push(format!(
-                    "{key} is {limit}: set 0 or at least twice lake.compact_target_bytes, {least}"
+                    "{key} is {limit}: set 0 or at least twice lake.compact_target_size, {least}"
                 ));
             }
         };
-        bytes("lake.retention.max_bytes", self.max_bytes);
+        size("lake.retention.max_size", self.max_size);
         for (at, rule) in self.rules.iter().enumerate() {
-            bytes(&format!("lake.retention.rules[{at}].max_bytes"), rule.max_bytes);
+            size(&format!("lake.retention.rules[{at}].max_size"), rule.max_size);
         }
         if self.rules.len() > MAX_RETENTION_RULES {
             faults.push(format!("lake.retention.rules has more than {MAX_RETENTION_RULES} rules"));
@@ -207,9 +217,8 @@ impl Retention {
             let key = format!("lake.retention.rules[{at}]");
             let table = Table::ALL.into_iter().find(|t| t.name() == rule.table);
             if rule.table.is_empty() && rule.tenant.is_empty() {
-                faults.push(format!(
-                    "{key} names no table and no tenant: set lake.retention.max_age_s instead"
-                ));
+                faults
+                    .push(format!("{key} names no table and no tenant: set lake.retention.max_age instead"));
             }
             if !rule.table.is_empty() && table.is_none() {
                 let names = Table::ALL.map(Table::name).join(", ");

@@ -112,7 +112,7 @@ impl FlushHandle {
 }
 
 /// Writes the hot rows of one table that came with the frames up to `upto`, and commits them. Each file takes at most
-/// about `lake.flush_bytes` of rows, and a commit at most [`MAX_FILES`], so that what a flush needs beside the hot rows is
+/// about `lake.flush_size` of rows, and a commit at most [`MAX_FILES`], so that what a flush needs beside the hot rows is
 /// bounded.
 pub(super) async fn flush_table(
     lake: &Arc<Lake>,
@@ -178,23 +178,23 @@ impl Lake {
     /// Whether hot rows take so much memory that no more are read.
     fn is_full(&self) -> bool {
         let bytes: usize = self.tables.read().values().map(|t| t.bytes()).sum();
-        bytes as u64 >= self.config.max_hot_bytes
+        bytes as u64 >= self.config.max_hot_size.bytes()
     }
 
     /// Whether the hot rows have waited long enough or are big enough.
     fn due(&self) -> bool {
         let tables = self.tables.read();
-        let interval = Duration::from_millis(self.config.flush_interval_ms);
+        let interval = self.config.flush_interval;
         let bytes: usize = tables.values().map(|t| t.bytes()).sum();
         let rows: usize = tables.values().map(|t| t.rows()).sum();
         metrics::gauge!("groundline_hot_bytes").set(bytes as f64);
         metrics::gauge!("groundline_hot_rows").set(rows as f64);
-        bytes as u64 >= self.config.flush_bytes.min(self.config.max_hot_bytes)
+        bytes as u64 >= self.config.flush_size.min(self.config.max_hot_size).bytes()
             || tables.values().any(|t| t.waited().is_some_and(|waited| waited >= interval))
     }
 
     fn seal(&self, table: Table) -> Option<Sealed> {
-        let bytes = usize::try_from(self.config.flush_bytes).unwrap_or(usize::MAX);
+        let bytes = self.config.flush_size.in_memory();
         let files = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_FILES);
         self.tables.write().get_mut(&table)?.seal(bytes, files)
     }

@@ -6,11 +6,13 @@
 
 use super::tail::SpanKey;
 use crate::domain::span::Llm;
-use crate::domain::time::{SECOND, UnixNanos};
+use crate::domain::time::UnixNanos;
 use crate::domain::weight;
+use crate::units::nanos;
 use arrow::array::{AsArray, RecordBatch};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
 
 /// Most spans that are waited for.
 const MAX_WAITING: usize = 20_000;
@@ -38,9 +40,9 @@ struct Held {
 }
 
 impl Waiting {
-    /// Waits for at most `wait_ms` milliseconds.
-    pub fn new(wait_ms: u64) -> Self {
-        let wait_nanos = i64::try_from(wait_ms).unwrap_or(i64::MAX).saturating_mul(SECOND / 1_000);
+    /// Waits for at most so long.
+    pub fn new(wait: Duration) -> Self {
+        let wait_nanos = nanos(wait);
         Self { by_span: HashMap::new(), order: BTreeMap::new(), last_number: 0, bytes: 0, wait_nanos }
     }
 
@@ -117,6 +119,7 @@ mod tests {
     use super::*;
     use crate::domain::merge::merge_content;
     use crate::domain::message::Message;
+    use crate::domain::time::SECOND;
     use arrow::array::{ArrayRef, StringArray};
     use std::sync::Arc;
 
@@ -139,7 +142,7 @@ mod tests {
 
     #[test]
     fn what_waits_is_bounded_in_bytes() {
-        let mut waiting = Waiting::new(600_000);
+        let mut waiting = Waiting::new(Duration::from_mins(10));
         let given_up = (0..9).map(|span| waiting.keep(key(span), content(MAX_BYTES / 4), UnixNanos(0)));
         assert_eq!(given_up.collect::<Vec<_>>(), [0, 0, 0, 1, 1, 1, 1, 1, 1], "the oldest goes");
         assert!(waiting.bytes <= MAX_BYTES && waiting.bytes > MAX_BYTES / 2);
@@ -152,7 +155,7 @@ mod tests {
 
     #[test]
     fn spans_that_were_met_leave_nothing_behind() {
-        let mut waiting = Waiting::new(1_000);
+        let mut waiting = Waiting::new(Duration::from_secs(1));
         for round in 0..100 {
             waiting.keep(key(7), content(10), UnixNanos(round));
             // The batch has no columns to add to, which is not the point here.

@@ -14,6 +14,7 @@ use crate::journal::Frame;
 use crate::schema::batch::read_log_content;
 use crate::schema::columns::Table;
 use crate::schema::frame::{FrameKind, Part};
+use crate::units::{millis, nanos};
 use arrow::array::{AsArray, BooleanArray, RecordBatch};
 use arrow::datatypes::TimestampMicrosecondType;
 use futures::TryStreamExt;
@@ -69,7 +70,7 @@ impl Lake {
             windows.insert(table, recent(&manifest, &config, clock.now()).await?);
             manifests.push(Arc::new(tokio::sync::Mutex::new(manifest)));
         }
-        let seen = Mutex::new(Seen { windows, waiting: Waiting::new(config.join_wait_ms) });
+        let seen = Mutex::new(Seen { windows, waiting: Waiting::new(config.join_wait) });
         let (tables, applied) = (RwLock::new(tables), watch::channel(0).0);
         let lake = Lake { config, tables, manifests: manifests.clone(), clock, stores, seen, applied };
         Ok((Arc::new(lake), manifests))
@@ -85,11 +86,11 @@ impl Lake {
         TableSnapshot { table, schema: table.schema(), store: self.stores[&table].clone(), files, hot }
     }
 
-    /// The values of a text column in hot rows and in files whose times reach into the duplicate window.
+    /// The values of a text column in hot rows and in files whose times reach into the dedup window.
     pub async fn recent(&self, table: Table, column: &str) -> Result<Vec<String>, LakeError> {
         let snapshot = self.snapshot(table);
-        let window = i64::try_from(self.config.duplicate_window_s).unwrap_or(i64::MAX);
-        let since = self.clock.now().micros().saturating_sub(window.saturating_mul(1_000_000));
+        let window = nanos(self.config.dedup_window) / 1_000;
+        let since = self.clock.now().micros().saturating_sub(window);
         let mut batches = snapshot.hot;
         for file in snapshot.files.iter().filter(|f| f.max_time.is_none_or(|time| time >= since)) {
             batches.extend(super::read::read_columns(&snapshot.store, file, &[column]).await?);
@@ -180,13 +181,12 @@ impl Lake {
 
 /// The keys of the rows that came within the window.
 async fn recent(manifest: &Manifest, config: &Config, now: UnixNanos) -> Result<Window, LakeError> {
-    let mut window = Window::new(config.duplicate_window_s, config.duplicate_window_ids, now);
+    let mut window = Window::new(config.dedup_window, config.dedup_max_ids, now);
     let names = window::key_columns(manifest.table);
     if names.is_empty() {
         return Ok(window);
     }
-    let millis = i64::try_from(config.duplicate_window_s).unwrap_or(i64::MAX).saturating_mul(1_000);
-    let since = now.millis().saturating_sub(millis);
+    let since = now.millis().saturating_sub(millis(config.dedup_window));
     let mut names = names.to_vec();
     names.extend(manifest.table.schema().column_with_name(RECEIVED).map(|_| RECEIVED));
     // The oldest files come first, because the window forgets what it was told first.

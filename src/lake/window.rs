@@ -1,12 +1,14 @@
 //! Which rows were seen before: a set of 128-bit keys that forgets by age and by number.
 
-use crate::domain::time::{SECOND, UnixNanos};
+use crate::domain::time::UnixNanos;
 use crate::schema::columns::Table;
+use crate::units::nanos;
 use arrow::array::{Array, AsArray, BooleanArray, RecordBatch, StringArray};
 use arrow::datatypes::Int64Type;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::LazyLock;
+use std::time::Duration;
 
 /// Keys of the recent past, in two generations: the older one is dropped whole.
 pub struct Window {
@@ -18,14 +20,13 @@ pub struct Window {
 }
 
 impl Window {
-    /// Remembers for at least `seconds` and at most twice that, and never more than `keys`.
-    pub fn new(seconds: u64, keys: usize, now: UnixNanos) -> Self {
-        let nanos = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(SECOND);
+    /// Remembers for at least `time` and at most twice that, and never more than `keys`.
+    pub fn new(time: Duration, keys: usize, now: UnixNanos) -> Self {
         Self {
             current: HashSet::default(),
             previous: HashSet::default(),
             since: now,
-            nanos: nanos.max(1),
+            nanos: nanos(time).max(1),
             half_keys: (keys / 2).max(1),
         }
     }
@@ -158,13 +159,14 @@ pub fn only_new(
 mod tests {
     use super::*;
     use crate::domain::log::LogRecord;
+    use crate::domain::time::SECOND;
     use crate::domain::value::{Attrs, Value};
     use crate::schema::batch::logs_to_batch;
     use std::sync::Arc;
 
     #[test]
     fn a_key_is_new_once_within_the_window() {
-        let mut window = Window::new(10, 1_000, UnixNanos(0));
+        let mut window = Window::new(Duration::from_secs(10), 1_000, UnixNanos(0));
         assert!(window.insert(1, UnixNanos(0)));
         assert!(!window.insert(1, UnixNanos(SECOND)));
         // One rotation keeps it, the second forgets it.
@@ -192,14 +194,14 @@ mod tests {
             evaluation: None,
         };
         let batch = logs_to_batch(&[record.clone(), record], "t", UnixNanos(9)).unwrap();
-        let mut window = Window::new(10, 1_000, UnixNanos(0));
+        let mut window = Window::new(Duration::from_secs(10), 1_000, UnixNanos(0));
         let mut again = |batch| only_new(&mut window, Table::LogRecords, batch, UnixNanos(0)).unwrap().1;
         assert_eq!((again(batch.clone()), again(batch)), (0, 2));
     }
 
     #[test]
     fn the_number_of_keys_is_bounded() {
-        let mut window = Window::new(1_000_000, 100, UnixNanos(0));
+        let mut window = Window::new(Duration::from_secs(1_000_000), 100, UnixNanos(0));
         for key in 0..10_000 {
             window.insert(key, UnixNanos(0));
             assert!(window.len() <= 101);

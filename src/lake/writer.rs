@@ -127,7 +127,7 @@ impl FileWriter {
         self.written.max_time = self.written.max_time.max(max);
         self.written.rows += u64::try_from(batch.num_rows()).unwrap_or(u64::MAX);
         let row_bytes = (batch.get_array_memory_size() / batch.num_rows()).max(1);
-        let (group_bytes, group_rows) = (self.config.row_group_bytes, self.config.row_group_rows);
+        let (group_bytes, group_rows) = (self.config.row_group_size.in_memory(), self.config.row_group_rows);
         let most = (group_bytes / row_bytes).clamp(1, group_rows);
         let mut writer = match self.writer.take() {
             Some(writer) => writer,

@@ -1,8 +1,10 @@
 //! Settings of the process: its addresses, what a connection may do, and who may connect.
 
+use crate::units::{ByteSize, Time, words};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Settings of the process and of its connections.
 #[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
@@ -22,18 +24,22 @@ pub struct Config {
     pub tokens_file: PathBuf,
     /// Whether `/metrics` is open to everybody although there are tokens.
     pub open_metrics: bool,
-    /// How often the files of tokens and certificates are looked at, milliseconds. SIGHUP looks at once.
-    pub reload_ms: u64,
+    /// How often the files of tokens and certificates are looked at. SIGHUP looks at once.
+    #[serde(with = "Time")]
+    pub reload_interval: Duration,
     /// Most open connections of each HTTP and gRPC address; one more is closed at once.
     pub max_connections: usize,
-    /// How long a client may take for TLS, and for the head of a request, milliseconds.
-    pub header_timeout_ms: u64,
-    /// A connection without a request for this long is closed, milliseconds.
-    pub idle_timeout_ms: u64,
-    /// How long a body may take whatever its size, milliseconds; also how long a client may read nothing of an answer.
-    pub body_grace_ms: u64,
-    /// What a body must bring beyond that on average, bytes a second.
-    pub body_min_rate: u64,
+    /// How long a client may take for TLS, and for the head of a request.
+    #[serde(with = "Time")]
+    pub header_timeout: Duration,
+    /// A connection without a request for this long is closed.
+    #[serde(with = "Time")]
+    pub idle_timeout: Duration,
+    /// How long a body may take whatever its size; also how long a client may read nothing of an answer.
+    #[serde(with = "Time")]
+    pub body_grace: Duration,
+    /// What a body must bring beyond that on average, each second.
+    pub body_min_rate: ByteSize,
     /// Most requests at once on one HTTP/2 connection.
     pub max_streams: u32,
     /// Certificates.
@@ -62,12 +68,12 @@ impl Default for Config {
             log: "info".to_owned(),
             tokens_file: PathBuf::new(),
             open_metrics: false,
-            reload_ms: 5_000,
+            reload_interval: Duration::from_secs(5),
             max_connections: 4_096,
-            header_timeout_ms: 10_000,
-            idle_timeout_ms: 300_000,
-            body_grace_ms: 30_000,
-            body_min_rate: 4_096,
+            header_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_mins(5),
+            body_grace: Duration::from_secs(30),
+            body_min_rate: ByteSize::kib(4),
             max_streams: 256,
             tls: TlsFiles::default(),
         }
@@ -97,12 +103,18 @@ impl Config {
         };
         let connections = u64::try_from(self.max_connections).unwrap_or(u64::MAX);
         least("max_connections", connections, 1, "nobody could connect");
-        least("reload_ms", self.reload_ms, 100, "the files would be read all the time");
-        least("header_timeout_ms", self.header_timeout_ms, 100, "no client is that quick");
-        least("idle_timeout_ms", self.idle_timeout_ms, 1_000, "connections would not be used again");
-        least("body_grace_ms", self.body_grace_ms, 100, "no client is that quick");
-        least("body_min_rate", self.body_min_rate, 1, "a body could take for ever");
+        least("body_min_rate", self.body_min_rate.bytes(), 1, "a body could take for ever");
         least("max_streams", u64::from(self.max_streams), 1, "HTTP/2 could ask nothing");
+        let mut at_least = |key: &str, value: Duration, least: Duration, why: &str| {
+            if value < least {
+                faults.push(format!("server.{key} is below {}: {why}", words(least)));
+            }
+        };
+        let (instant, second) = (Duration::from_millis(100), Duration::from_secs(1));
+        at_least("reload_interval", self.reload_interval, instant, "the files would be read all the time");
+        at_least("header_timeout", self.header_timeout, instant, "no client is that quick");
+        at_least("idle_timeout", self.idle_timeout, second, "connections would not be used again");
+        at_least("body_grace", self.body_grace, instant, "no client is that quick");
         if self.tls.is_on() == self.tls.key.as_os_str().is_empty() {
             faults.push("server.tls.cert and server.tls.key belong together: set both or none".to_owned());
         }

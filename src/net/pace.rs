@@ -10,7 +10,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 /// The body came too slowly.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
-#[error("the body came too slowly (server.body_grace_ms, server.body_min_rate)")]
+#[error("the body came too slowly (server.body_grace, server.body_min_rate)")]
 pub struct TooSlow;
 
 impl TooSlow {

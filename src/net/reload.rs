@@ -74,14 +74,14 @@ pub struct Reloader {
 }
 
 impl Reloader {
-    /// Looks at `sources` every `every_ms` milliseconds, and when [`Reloader::trigger`] is notified.
-    pub fn new(sources: Vec<Source>, every_ms: u64) -> Self {
+    /// Looks at `sources` `every` so long, and when [`Reloader::trigger`] is notified.
+    pub fn new(sources: Vec<Source>, every: Duration) -> Self {
         for source in &sources {
             for outcome in ["ok", "failed"] {
                 count(source.what, outcome, 0);
             }
         }
-        Self { sources, every: Duration::from_millis(every_ms), now: Arc::default() }
+        Self { sources, every, now: Arc::default() }
     }
 
     /// Notified, it makes the loop look at once.

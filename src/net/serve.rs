@@ -57,17 +57,12 @@ pub struct Limits {
 impl Limits {
     /// As configured.
     pub fn of(config: &Config) -> Self {
-        let millis = Duration::from_millis;
-        let grace = millis(config.body_grace_ms);
+        let grace = config.body_grace;
         Self {
             max_connections: config.max_connections,
             max_streams: config.max_streams,
-            patience: Patience {
-                header: millis(config.header_timeout_ms),
-                idle: millis(config.idle_timeout_ms),
-                write: grace,
-            },
-            pace: Pace { grace, rate: config.body_min_rate },
+            patience: Patience { header: config.header_timeout, idle: config.idle_timeout, write: grace },
+            pace: Pace { grace, rate: config.body_min_rate.bytes() },
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Settings of the queue.
 
 use super::lane::Lane;
+use crate::units::{ByteSize, Time};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// Settings of the queue.
 #[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
@@ -10,9 +12,9 @@ pub struct Config {
     /// Most items that failed or expired and are kept, so that they can be put back; the oldest are forgotten first.
     pub max_failed_items: usize,
     /// Most bytes of items that failed or expired and are kept.
-    pub max_failed_bytes: usize,
+    pub max_failed_size: ByteSize,
     /// Most bytes of the queue's log on the disk; beyond, the journal keeps what the log does not take.
-    pub max_disk_bytes: u64,
+    pub max_disk_size: ByteSize,
     /// Evaluators that answer at once.
     pub fast: LaneConfig,
     /// Evaluators that take long, or wait for others.
@@ -26,26 +28,29 @@ pub struct LaneConfig {
     /// Most items in the lane; more are decided `throttled`.
     pub max_items: usize,
     /// Most bytes of items in the lane; more are decided `throttled`.
-    pub max_bytes: usize,
-    /// An item that waited longer is decided `expired`, seconds.
-    pub max_age_s: u64,
-    /// How long a worker may hold an item, seconds; then another one may take it.
-    pub lease_s: u64,
+    pub max_size: ByteSize,
+    /// An item that waited longer is decided `expired`.
+    #[serde(with = "Time")]
+    pub max_age: Duration,
+    /// How long a worker may hold an item; then another one may take it.
+    #[serde(with = "Time")]
+    pub lease: Duration,
     /// Attempts before an item is given up (`failed`).
     pub max_attempts: u32,
-    /// The wait before the second attempt, milliseconds; it doubles with each further one.
-    pub retry_ms: u64,
+    /// The wait before the second attempt; it doubles with each further one.
+    #[serde(with = "Time")]
+    pub retry_backoff: Duration,
 }
 
 impl Default for LaneConfig {
     fn default() -> Self {
         Self {
             max_items: 20_000,
-            max_bytes: 256 << 20,
-            max_age_s: 3_600,
-            lease_s: 120,
+            max_size: ByteSize::mib(256),
+            max_age: Duration::from_hours(1),
+            lease: Duration::from_mins(2),
             max_attempts: 4,
-            retry_ms: 1_000,
+            retry_backoff: Duration::from_secs(1),
         }
     }
 }
@@ -54,10 +59,10 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             max_failed_items: 1_000,
-            max_failed_bytes: 64 << 20,
-            max_disk_bytes: 4 << 30,
+            max_failed_size: ByteSize::mib(64),
+            max_disk_size: ByteSize::gib(4),
             fast: LaneConfig::default(),
-            slow: LaneConfig { max_age_s: 86_400, ..LaneConfig::default() },
+            slow: LaneConfig { max_age: Duration::from_hours(24), ..LaneConfig::default() },
         }
     }
 }
@@ -79,8 +84,8 @@ impl Config {
             if limits.max_attempts == 0 {
                 faults.push(format!("queue.{name}.max_attempts is 0: nothing would be evaluated"));
             }
-            if limits.max_items == 0 || limits.max_bytes == 0 {
-                faults.push(format!("queue.{name}.max_items and queue.{name}.max_bytes must be above 0"));
+            if limits.max_items == 0 || limits.max_size.is_zero() {
+                faults.push(format!("queue.{name}.max_items and queue.{name}.max_size must be above 0"));
             }
         }
         faults

@@ -14,6 +14,7 @@ use super::queue::Queue;
 use crate::journal::{Config as LogConfig, Frame, Journal, JournalError, Reader};
 use crate::schema::FORMAT;
 use crate::schema::frame::{self, FrameKind, Part};
+use crate::units::ByteSize;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,7 +64,7 @@ impl Follower {
         queue: Arc<Queue>,
         config: &LogConfig,
     ) -> Result<Self, JournalError> {
-        let log = Journal::open(dir, log_config(config, queue.config().max_disk_bytes), FORMAT)?;
+        let log = Journal::open(dir, log_config(config, queue.config().max_disk_size), FORMAT)?;
         let mut items = log.reader(log.cursor(LOG_CURSOR)?)?;
         while let Some(frame) = items.next()? {
             for event in told(QueueEvent::decode(&frame.payload), frame.seq) {
@@ -249,13 +250,16 @@ fn told(events: Result<Vec<QueueEvent>, QueueError>, seq: u64) -> Vec<QueueEvent
 }
 
 /// The log takes whatever fits into a frame of the journal, and keeps nothing in memory: it is read only at a start.
-fn log_config(journal: &LogConfig, max_disk_bytes: u64) -> LogConfig {
+fn log_config(journal: &LogConfig, max_disk_size: ByteSize) -> LogConfig {
+    let more =
+        |size: ByteSize, times: u64| ByteSize::new(size.bytes() + times * (OVERHEAD + FRAME_BYTES as u64));
+    let segment_size = more(journal.segment_size, 2);
     LogConfig {
-        max_frame_bytes: journal.max_frame_bytes + OVERHEAD + FRAME_BYTES as u64,
-        segment_bytes: journal.segment_bytes + 2 * (OVERHEAD + FRAME_BYTES as u64),
-        max_queued_bytes: journal.max_queued_bytes + 2 * (OVERHEAD + FRAME_BYTES as u64),
-        recent_bytes: 0,
-        max_disk_bytes: max_disk_bytes.max(3 * (journal.segment_bytes + 2 * (OVERHEAD + FRAME_BYTES as u64))),
-        commit_window_us: journal.commit_window_us,
+        max_frame_size: more(journal.max_frame_size, 1),
+        segment_size,
+        max_queued_size: more(journal.max_queued_size, 2),
+        recent_size: ByteSize::ZERO,
+        max_disk_size: max_disk_size.max(ByteSize::new(3 * segment_size.bytes())),
+        commit_window: journal.commit_window,
     }
 }

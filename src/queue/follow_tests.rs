@@ -7,11 +7,12 @@ use crate::domain::trace::EvalInput;
 use crate::journal::{Config as LogConfig, Journal};
 use crate::schema::FORMAT;
 use crate::schema::frame::{self, Part};
+use crate::units::ByteSize;
 use std::path::Path;
 use std::sync::Arc;
 
 fn small() -> LogConfig {
-    LogConfig { segment_bytes: 64 << 10, max_frame_bytes: 32 << 10, ..LogConfig::default() }
+    LogConfig { segment_size: ByteSize::kib(64), max_frame_size: ByteSize::kib(32), ..LogConfig::default() }
 }
 
 struct Bench {

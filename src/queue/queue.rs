@@ -7,10 +7,13 @@ use super::lane::Lane;
 use super::row::row;
 use crate::domain::time::UnixNanos;
 use crate::schema::batch::QueueRow;
+use crate::units::nanos;
 use parking_lot::Mutex;
+use std::time::Duration;
 use tokio::sync::Notify;
 
-const MILLI: i64 = 1_000_000;
+/// No attempt waits longer for the next one.
+const LONGEST_WAIT: Duration = Duration::from_mins(10);
 
 /// An item in the hands of one worker until the lease runs out.
 #[derive(Debug, Clone)]
@@ -72,7 +75,9 @@ impl State {
     /// Forgets items that failed or expired, beyond the limits.
     fn forget(&mut self, config: &Config) {
         for entries in &mut self.lanes {
-            while entries.ended() > config.max_failed_items || entries.ended_bytes > config.max_failed_bytes {
+            while entries.ended() > config.max_failed_items
+                || entries.ended_bytes > config.max_failed_size.in_memory()
+            {
                 let Some(id) = entries.oldest_ended() else { break };
                 entries.remove(&id);
             }
@@ -113,7 +118,7 @@ impl Queue {
         let (mut state, limits) = (self.state.lock(), self.config.lane(lane));
         let entries = state.lane(lane);
         entries.waiting() + more >= limits.max_items
-            || entries.bytes + more_bytes + ITEM_BYTES > limits.max_bytes
+            || entries.bytes + more_bytes + ITEM_BYTES > limits.max_size.in_memory()
     }
 
     /// Whether `item` still fits beside those that are there and `more` items of `more_bytes` that are on their way.
@@ -121,12 +126,12 @@ impl Queue {
         let (mut state, limits) = (self.state.lock(), self.config.lane(item.lane));
         let entries = state.lane(item.lane);
         entries.waiting() + more < limits.max_items
-            && entries.bytes + more_bytes + size(item) <= limits.max_bytes
+            && entries.bytes + more_bytes + size(item) <= limits.max_size.in_memory()
     }
 
     /// Leases the item of `lane` that has waited longest; none if none may be worked on now.
     pub fn lease(&self, lane: Lane, now: UnixNanos) -> Option<Lease> {
-        let until = UnixNanos(now.0.saturating_add(nanos(self.config.lane(lane).lease_s)));
+        let until = UnixNanos(now.0.saturating_add(nanos(self.config.lane(lane).lease)));
         let (item, attempt) = self.state.lock().lane(lane).lease(now, until)?;
         Some(Lease { item, attempt })
     }
@@ -147,8 +152,8 @@ impl Queue {
         if lease.attempt >= limits.max_attempts {
             return None;
         }
-        let doubled = limits.retry_ms.saturating_mul(1 << (lease.attempt - 1).min(20));
-        let wait = i64::try_from(doubled.min(600_000)).unwrap_or(600_000) * MILLI;
+        let doubled = limits.retry_backoff.saturating_mul(1 << (lease.attempt - 1).min(20));
+        let wait = nanos(doubled.min(LONGEST_WAIT));
         Some(QueueEvent::Retry {
             id: lease.item.id.clone(),
             attempt: lease.attempt,
@@ -160,7 +165,7 @@ impl Queue {
 
     /// Whether the item has waited longer than the limit of its lane.
     pub fn is_expired(&self, item: &Item, now: UnixNanos) -> bool {
-        now.0.saturating_sub(item.queued_at) > nanos(self.config.lane(item.lane).max_age_s)
+        now.0.saturating_sub(item.queued_at) > nanos(self.config.lane(item.lane).max_age)
     }
 
     fn limits(&self, lease: &Lease) -> &LaneConfig {
@@ -251,9 +256,4 @@ impl Queue {
     pub fn outcome(&self, id: &str) -> Option<Outcome> {
         self.state.lock().of(id).all.get(id).and_then(|entry| entry.ended)
     }
-}
-
-/// Seconds of a setting in nanoseconds.
-fn nanos(seconds: u64) -> i64 {
-    i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000_000_000)
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::time::{SECOND, UnixNanos};
 use crate::domain::trace::EvalInput;
+use std::time::Duration;
 
 /// An item without content.
 pub(crate) fn item(id: &str) -> Item {
@@ -37,7 +38,12 @@ pub(super) fn done(id: &str, outcome: Outcome) -> QueueEvent {
 }
 
 fn queue() -> Queue {
-    let fast = LaneConfig { lease_s: 10, max_attempts: 3, retry_ms: 1_000, ..LaneConfig::default() };
+    let fast = LaneConfig {
+        lease: Duration::from_secs(10),
+        max_attempts: 3,
+        retry_backoff: Duration::from_secs(1),
+        ..LaneConfig::default()
+    };
     Queue::new(Config { fast, max_failed_items: 2, ..Config::default() })
 }
 

@@ -8,11 +8,13 @@ use crate::domain::span::Llm;
 use crate::domain::time::UnixNanos;
 use crate::domain::weight;
 use crate::schema::batch::{LogContent, SpanHead, SpanReader, SpanRow, read_log_content, replace_llm};
+use crate::units::nanos;
 use arrow::array::{RecordBatch, UInt64Array};
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use std::time::Duration;
 
 const MILLI: i64 = 1_000_000;
 
@@ -85,7 +87,7 @@ impl Open {
 
     /// Whether more is held than the limit; [`Open::take_ripe`] ends that.
     pub fn is_over(&self) -> bool {
-        self.bytes > self.config.max_open_bytes
+        self.bytes > self.config.max_open_size.in_memory()
     }
 
     /// How many are open.
@@ -299,15 +301,13 @@ fn tick_after(nanos: i64) -> i64 {
 impl OpenTrace {
     /// When it is ripe if nothing more comes, nanoseconds since 1970.
     fn ripe_at(&self, config: &Config) -> i64 {
-        let after = |from: UnixNanos, ms: u64| {
-            from.0.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX).saturating_mul(MILLI))
-        };
-        let old = after(self.first_seen, config.max_age_ms);
+        let after = |from: UnixNanos, wait: Duration| from.0.saturating_add(nanos(wait));
+        let old = after(self.first_seen, config.max_age);
         // Messages alone are the prompt of a call that still runs: its span comes when it ends.
         if self.spans.is_empty() && self.ordinary.is_empty() && !self.content.is_empty() {
             return old;
         }
-        let idle = if self.has_root { config.idle_ms } else { config.rootless_idle_ms };
+        let idle = if self.has_root { config.idle } else { config.rootless_idle };
         old.min(after(self.last_seen, idle))
     }
 

@@ -1,7 +1,9 @@
 //! Settings of sampling.
 
+use crate::units::{ByteSize, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
+use std::time::Duration;
 
 /// Rules are bits of a mask.
 pub(super) const MAX_RULES: usize = 64;
@@ -10,16 +12,19 @@ pub(super) const MAX_RULES: usize = 64;
 #[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// A trace whose root has ended is judged when nothing has come for this long, milliseconds. Log records with
+    /// A trace whose root has ended is judged when nothing has come for this long. Log records with
     /// the messages may come seconds after the spans.
-    pub idle_ms: u64,
-    /// A trace whose root was not seen is judged when nothing has come for this long, milliseconds.
-    pub rootless_idle_ms: u64,
-    /// A trace is judged at this age whatever comes, milliseconds.
-    pub max_age_ms: u64,
+    #[serde(with = "Time")]
+    pub idle: Duration,
+    /// A trace whose root was not seen is judged when nothing has come for this long.
+    #[serde(with = "Time")]
+    pub rootless_idle: Duration,
+    /// A trace is judged at this age whatever comes.
+    #[serde(with = "Time")]
+    pub max_age: Duration,
     /// Most bytes of spans, and of what log records say of them, that are held in open traces; the oldest traces are
     /// judged early beyond it.
-    pub max_open_bytes: usize,
+    pub max_open_size: ByteSize,
     /// Most spans of one trace that are held.
     pub max_trace_spans: usize,
     /// The rules. A trace is judged by every rule that selects it.
@@ -60,10 +65,10 @@ pub struct RuleConfig {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            idle_ms: 5_000,
-            rootless_idle_ms: 30_000,
-            max_age_ms: 300_000,
-            max_open_bytes: 256 << 20,
+            idle: Duration::from_secs(5),
+            rootless_idle: Duration::from_secs(30),
+            max_age: Duration::from_mins(5),
+            max_open_size: ByteSize::mib(256),
             max_trace_spans: 10_000,
             rules: vec![RuleConfig {
                 name: "default".to_owned(),
@@ -102,8 +107,8 @@ impl Config {
         if self.rules.len() > MAX_RULES {
             faults.push(format!("sample.rules: more than {} rules", MAX_RULES));
         }
-        if self.max_age_ms < self.idle_ms {
-            faults.push("sample.max_age_ms is below sample.idle_ms: no trace could become idle".to_owned());
+        if self.max_age < self.idle {
+            faults.push("sample.max_age is below sample.idle: no trace could become idle".to_owned());
         }
         faults
     }

@@ -286,7 +286,7 @@ impl Sampler {
             Ok(_) => Ok(None),
             // Only an item of its own can be too large; it would stop the loop at every start.
             Err(JournalError::FrameTooLarge { bytes, limit }) => Ok(Some(format!(
-                "{} item(s) of {bytes} bytes are over journal.max_frame_bytes ({limit})",
+                "{} item(s) of {bytes} bytes are over journal.max_frame_size ({limit})",
                 events.len()
             ))),
             Err(error) => Err(error),
@@ -344,7 +344,7 @@ fn count(decisions: &[Decision]) {
 
 fn throttled(decision: Decision, lane: Lane) -> Decision {
     let lane = lane.as_str();
-    let reason = format!("the queue is full (queue.{lane}.max_items, queue.{lane}.max_bytes)");
+    let reason = format!("the queue is full (queue.{lane}.max_items, queue.{lane}.max_size)");
     Decision { decision: DecisionKind::Throttled, reason, ..decision }
 }
 
@@ -409,6 +409,7 @@ mod tests {
     use super::*;
     use crate::domain::trace::EvalInput;
     use crate::queue::LaneConfig;
+    use crate::units::ByteSize;
 
     fn item(id: &str, answer: usize) -> Item {
         let input = EvalInput { answer: Some("x".repeat(answer)), ..EvalInput::default() };
@@ -418,7 +419,7 @@ mod tests {
     #[test]
     fn a_full_queue_costs_no_item() {
         let holding = |max_items, max_bytes| {
-            let fast = LaneConfig { max_items, max_bytes, ..LaneConfig::default() };
+            let fast = LaneConfig { max_items, max_size: ByteSize::new(max_bytes), ..LaneConfig::default() };
             let queue = Queue::new(crate::queue::Config { fast, ..crate::queue::Config::default() });
             queue.apply(QueueEvent::Queued(Box::new(item("a", 100))));
             queue

@@ -19,6 +19,7 @@ use crate::queue::{Lane, Queue, size};
 use crate::schema::batch::{logs_to_batch, spans_to_batch};
 use crate::schema::columns::Table;
 use crate::schema::frame::{self, FrameKind, Part};
+use crate::units::ByteSize;
 use arrow::array::{AsArray, RecordBatch};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -121,7 +122,7 @@ fn what_log_records_say_counts_as_held() {
     let rules = rules("operation = 'llm'", Target::Trace, 1.0);
     let said = records(vec![Llm { answer: Some("x".repeat(2_000_000)), ..Llm::default() }]);
     for has_span in [false, true] {
-        let mut open = Open::new(Config { max_open_bytes: 1_000_000, ..Config::default() });
+        let mut open = Open::new(Config { max_open_size: ByteSize::new(1_000_000), ..Config::default() });
         if has_span {
             let batch = spans_to_batch(&[span(0, model_call())], "t", NOW).unwrap();
             open.add_spans(1, &batch, &rules, |_| false, NOW);
@@ -229,8 +230,9 @@ async fn items_of_one_trace_end_where_the_queue_is_full() {
     let (kind, payload) = frame::encode(&[Part::Rows(Table::Spans, batch)]).unwrap();
     journal.append(kind.0, payload).await.unwrap();
     // Two items fit.
-    let config = Config { idle_ms: 0, ..Config::default() };
-    let fast = crate::queue::LaneConfig { max_bytes: 250_000, ..crate::queue::LaneConfig::default() };
+    let config = Config { idle: Duration::ZERO, ..Config::default() };
+    let fast =
+        crate::queue::LaneConfig { max_size: ByteSize::new(250_000), ..crate::queue::LaneConfig::default() };
     let queue = Arc::new(Queue::new(crate::queue::Config { fast, ..crate::queue::Config::default() }));
     let rules = Arc::new(rules("operation = 'llm'", Target::Span, 1.0));
     let (clock, known) = (Arc::new(SystemClock), std::iter::empty());

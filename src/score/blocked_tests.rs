@@ -15,6 +15,7 @@ use crate::schema::FORMAT;
 use crate::schema::batch::spans_to_batch;
 use crate::schema::columns::Table;
 use crate::schema::frame::{self, Part};
+use crate::units::ByteSize;
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
@@ -102,7 +103,7 @@ fn in_new_traces(template: &RecordBatch, second: i64) -> RecordBatch {
 }
 
 fn journal_config() -> LogConfig {
-    LogConfig { segment_bytes: 8 << 20, max_frame_bytes: 4 << 20, ..LogConfig::default() }
+    LogConfig { segment_size: ByteSize::mib(8), max_frame_size: ByteSize::mib(4), ..LogConfig::default() }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -110,7 +111,11 @@ async fn an_evaluator_that_is_away_for_an_hour_holds_up_neither_journal_nor_queu
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(&folder.path().join("journal"), journal_config(), FORMAT).unwrap();
     // Workers keep what they hold: a lease that ran out would be evaluated twice.
-    let fast = LaneConfig { max_age_s: 7_200, lease_s: 100_000, ..LaneConfig::default() };
+    let fast = LaneConfig {
+        max_age: Duration::from_hours(2),
+        lease: Duration::from_hours(30),
+        ..LaneConfig::default()
+    };
     let queue = Arc::new(Queue::new(Config { fast, ..Config::default() }));
     let log = folder.path().join("queue");
     let follower = Follower::open(journal.clone(), &log, queue.clone(), &journal_config()).unwrap();

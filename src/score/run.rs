@@ -15,6 +15,7 @@ use crate::queue::{Lane, Lease, Outcome, Queue, QueueEvent};
 use crate::schema::batch::{decisions_to_batch, scores_to_batch};
 use crate::schema::columns::Table;
 use crate::schema::frame::{self, FrameError, FrameKind, Part};
+use crate::units::words;
 use bytes::Bytes;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -82,7 +83,7 @@ impl Scorer {
 
     async fn handle(&self, lease: Lease, stop: &CancellationToken) -> Result<(), JournalError> {
         if self.queue.is_expired(&lease.item, self.clock.now()) {
-            let reason = format!("waited longer than queue.{}.max_age_s", lease.item.lane.as_str());
+            let reason = format!("waited longer than queue.{}.max_age", lease.item.lane.as_str());
             return self.finish(&lease, Vec::new(), Outcome::Expired, &reason).await;
         }
         let evaluators = match self.registry.select_paced(&lease.item.evaluators, pace(lease.item.lane)) {
@@ -99,9 +100,9 @@ impl Scorer {
                 self.failed(&lease, judged, &format!("evaluation broke off: {why}")).await
             }
             (Some(late), running) => {
-                let limit = self.timeout.as_millis();
+                let limit = words(self.timeout);
                 let reason = format!(
-                    "evaluation took longer than {limit} ms (score.timeout_ms); the time ran out at {}",
+                    "evaluation took longer than {limit} (score.timeout); the time ran out at {}",
                     late.id()
                 );
                 // The same again would take as long again.

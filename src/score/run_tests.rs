@@ -92,7 +92,8 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let journal =
             Journal::open(folder.path(), crate::journal::Config::default(), crate::schema::FORMAT).unwrap();
-        let fast = LaneConfig { max_attempts, retry_ms: 1, ..LaneConfig::default() };
+        let fast =
+            LaneConfig { max_attempts, retry_backoff: Duration::from_millis(1), ..LaneConfig::default() };
         let queue = Arc::new(Queue::new(Config { fast, ..Config::default() }));
         let registry = Arc::new(Registry::of(evaluators));
         let timeout = Duration::from_millis(limit_ms);
@@ -196,7 +197,8 @@ fn broken() -> FrameError {
 fn scorer_in(folder: &std::path::Path, encode: Encode) -> (Scorer, Follower) {
     let config = crate::journal::Config::default();
     let journal = Journal::open(&folder.join("journal"), config.clone(), crate::schema::FORMAT).unwrap();
-    let fast = LaneConfig { max_attempts: 3, retry_ms: 1, ..LaneConfig::default() };
+    let fast =
+        LaneConfig { max_attempts: 3, retry_backoff: Duration::from_millis(1), ..LaneConfig::default() };
     let queue = Arc::new(Queue::new(Config { fast, ..Config::default() }));
     let log = folder.join("queue");
     let follower = Follower::open(journal.clone(), &log, queue.clone(), &config).unwrap();

@@ -1,5 +1,6 @@
 //! What a query may use.
 
+use crate::units::{ByteSize, Time};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -7,18 +8,19 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Memory that all queries share for their sorts, joins, groups and collected results, bytes.
-    pub memory_bytes: usize,
-    /// How long a query may take from its arrival to its last row, milliseconds.
-    pub timeout_ms: u64,
+    /// Memory that all queries share for their sorts, joins, groups and collected results.
+    pub max_memory: ByteSize,
+    /// How long a query may take from its arrival to its last row.
+    #[serde(with = "Time")]
+    pub timeout: Duration,
     /// Rows that a result may have.
     pub max_rows: u64,
-    /// Bytes that a result may have, counted as Arrow arrays.
-    pub max_result_bytes: u64,
+    /// Largest result, counted as Arrow arrays.
+    pub max_result_size: ByteSize,
     /// Queries that run at once; four times as many may wait for their turn.
     pub max_concurrent: usize,
-    /// Bytes that the text of a query may have.
-    pub max_sql_bytes: usize,
+    /// Longest text of a query.
+    pub max_sql_size: ByteSize,
     /// Parallel parts of one query, and threads that all queries share.
     pub target_partitions: usize,
     /// Open connections of the PostgreSQL port.
@@ -28,12 +30,12 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            memory_bytes: 512 << 20,
-            timeout_ms: 30_000,
+            max_memory: ByteSize::mib(512),
+            timeout: Duration::from_secs(30),
             max_rows: 1_000_000,
-            max_result_bytes: 256 << 20,
+            max_result_size: ByteSize::mib(256),
             max_concurrent: 8,
-            max_sql_bytes: 1 << 20,
+            max_sql_size: ByteSize::mib(1),
             target_partitions: 2,
             max_connections: 64,
         }
@@ -44,23 +46,18 @@ impl Config {
     /// Every fault of these values, one sentence each; empty when they can be used.
     pub fn faults(&self) -> Vec<String> {
         let checks = [
-            (self.memory_bytes >= 1 << 20, "memory_bytes must be at least 1048576"),
-            (self.timeout_ms >= 1, "timeout_ms must be at least 1"),
+            (self.max_memory >= ByteSize::mib(1), "max_memory must be at least 1MiB"),
+            (self.timeout >= Duration::from_millis(1), "timeout must be at least 1ms"),
             (self.max_rows >= 1, "max_rows must be at least 1"),
-            (self.max_result_bytes >= 1, "max_result_bytes must be at least 1"),
+            (!self.max_result_size.is_zero(), "max_result_size must be at least 1B"),
             (self.max_concurrent >= 1, "max_concurrent must be at least 1"),
             (self.max_concurrent <= 1024, "max_concurrent must be at most 1024"),
-            (self.max_sql_bytes >= 1, "max_sql_bytes must be at least 1"),
+            (!self.max_sql_size.is_zero(), "max_sql_size must be at least 1B"),
             (self.target_partitions >= 1, "target_partitions must be at least 1"),
             (self.target_partitions <= 256, "target_partitions must be at most 256"),
             (self.max_connections >= 1, "max_connections must be at least 1"),
         ];
-        checks.iter().filter(|(holds, _)| !holds).map(|(_, fault)| (*fault).to_owned()).collect()
-    }
-
-    /// The time limit.
-    pub fn timeout(&self) -> Duration {
-        Duration::from_millis(self.timeout_ms)
+        checks.iter().filter(|(holds, _)| !holds).map(|(_, fault)| format!("sql.{fault}")).collect()
     }
 
     /// Queries that may wait for their turn; one more is told to come back later.

@@ -28,6 +28,7 @@ use datafusion_postgres::datafusion_pg_catalog::setup_pg_catalog;
 use futures::TryStreamExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
@@ -143,7 +144,7 @@ impl Sql {
         Ok((all.schema, all.batches))
     }
 
-    /// Like [`Sql::collect`], for a named door and the rows of `scope`; the rows count against `memory_bytes` until they
+    /// Like [`Sql::collect`], for a named door and the rows of `scope`; the rows count against `max_memory` until they
     /// are dropped.
     ///
     /// # Errors
@@ -165,7 +166,7 @@ impl Sql {
         Ok(Collected { schema: rows.schema(), batches, _held: held })
     }
 
-    /// Runs `work` that came through `door` and sees the rows of `scope`, for at most `timeout_ms` if that is shorter than the configured limit.
+    /// Runs `work` that came through `door` and sees the rows of `scope`, for at most `timeout` if that is shorter than the configured limit.
     ///
     /// # Errors
     /// As [`Sql::query`].
@@ -174,10 +175,10 @@ impl Sql {
         door: &'static str,
         scope: &Scope,
         work: Work,
-        timeout_ms: Option<u64>,
+        timeout: Option<Duration>,
     ) -> Result<QueryStream, SqlError> {
         let mut record = Record::new(door);
-        let result = self.begin(scope.clone(), work, timeout_ms).await;
+        let result = self.begin(scope.clone(), work, timeout).await;
         match result {
             Ok(begun) => Ok(begun.into_stream(record)),
             Err(error) => {
@@ -187,16 +188,16 @@ impl Sql {
         }
     }
 
-    async fn begin(&self, scope: Scope, work: Work, timeout_ms: Option<u64>) -> Result<Begun, SqlError> {
+    async fn begin(&self, scope: Scope, work: Work, timeout: Option<Duration>) -> Result<Begun, SqlError> {
         let config = &self.core.config;
         if let Work::Text(sql) = &work
-            && sql.len() > config.max_sql_bytes
+            && sql.len() > config.max_sql_size.in_memory()
         {
-            let most = config.max_sql_bytes;
-            return Err(SqlError::Limit(format!("the query has more than {most} bytes (sql.max_sql_bytes)")));
+            let most = config.max_sql_size;
+            return Err(SqlError::Limit(format!("the query is longer than {most} (sql.max_sql_size)")));
         }
-        let timeout_ms = timeout_ms.unwrap_or(config.timeout_ms).min(config.timeout_ms);
-        let deadline = deadline(std::time::Duration::from_millis(timeout_ms));
+        let timeout = timeout.unwrap_or(config.timeout).min(config.timeout);
+        let deadline = deadline(timeout);
         let permit = self.admit(deadline).await?;
         let (head, schema) = oneshot::channel();
         let (to, rows) = mpsc::channel(BUFFERED);
@@ -207,9 +208,9 @@ impl Sql {
         let abort = AbortOnDrop(task.abort_handle(), flag);
         let schema = timeout_at(deadline, schema)
             .await
-            .map_err(|_| timed_out(timeout_ms))?
-            .map_err(|_| unplanned(deadline, timeout_ms))??;
-        Ok(Begun { schema, rows, deadline, timeout_ms, abort })
+            .map_err(|_| timed_out(timeout))?
+            .map_err(|_| unplanned(deadline, timeout))??;
+        Ok(Begun { schema, rows, deadline, timeout, abort })
     }
 
     /// Plans `statement` for later; placeholders such as `$1` may stay open.
@@ -237,7 +238,7 @@ impl Sql {
         &self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, SqlError> {
-        let deadline = deadline(self.core.config.timeout());
+        let deadline = deadline(self.core.config.timeout);
         let permit = self.admit(deadline).await?;
         let runtime = self.runtime.as_ref().ok_or(SqlError::Busy)?;
         let task = runtime.spawn(async move {
@@ -246,7 +247,7 @@ impl Sql {
         });
         match timeout_at(deadline, task).await {
             Ok(done) => done.map_err(|e| SqlError::Internal(format!("query thread: {e}"))),
-            Err(_) => Err(timed_out(self.core.config.timeout_ms)),
+            Err(_) => Err(timed_out(self.core.config.timeout)),
         }
     }
 
@@ -274,9 +275,9 @@ impl Drop for Sql {
 }
 
 /// Why a query's task ended without columns.
-fn unplanned(deadline: Instant, timeout_ms: u64) -> SqlError {
+fn unplanned(deadline: Instant, timeout: Duration) -> SqlError {
     if Instant::now() >= deadline {
-        return timed_out(timeout_ms);
+        return timed_out(timeout);
     }
     SqlError::Internal("the query ended before it was planned".to_owned())
 }
@@ -285,13 +286,13 @@ struct Begun {
     schema: SchemaRef,
     rows: mpsc::Receiver<Item>,
     deadline: Instant,
-    timeout_ms: u64,
+    timeout: Duration,
     abort: AbortOnDrop,
 }
 
 impl Begun {
     fn into_stream(self, record: Record) -> QueryStream {
-        QueryStream::new(self.schema, self.rows, self.deadline, self.timeout_ms, record, self.abort)
+        QueryStream::new(self.schema, self.rows, self.deadline, self.timeout, record, self.abort)
     }
 }
 
@@ -384,7 +385,7 @@ fn query_state(context: &SessionContext, scope: Scope) -> SessionState {
 
 fn session(snapshots: &Snapshots, config: &Config) -> Result<SessionContext, DataFusionError> {
     let runtime = RuntimeEnvBuilder::new()
-        .with_memory_pool(Arc::new(GreedyMemoryPool::new(config.memory_bytes)))
+        .with_memory_pool(Arc::new(GreedyMemoryPool::new(config.max_memory.in_memory())))
         // Nothing is ever written, not even what does not fit in memory.
         .with_disk_manager_builder(DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled))
         .with_object_store_registry(Arc::new(PrivateStores::default()))

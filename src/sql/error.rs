@@ -40,7 +40,7 @@ impl From<DataFusionError> for SqlError {
     fn from(error: DataFusionError) -> Self {
         match error.find_root() {
             DataFusionError::ResourcesExhausted(why) => {
-                SqlError::Limit(format!("the query needs more memory than sql.memory_bytes allows: {why}"))
+                SqlError::Limit(format!("the query needs more memory than sql.max_memory allows: {why}"))
             }
             DataFusionError::IoError(_)
             | DataFusionError::ObjectStore(_)

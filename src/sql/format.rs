@@ -76,7 +76,7 @@ pub fn encode(
     };
     // Each writer tells the error in words of its own.
     if is_full.load(Ordering::Relaxed) {
-        let why = format!("the encoded result has more than {most} bytes (sql.max_result_bytes)");
+        let why = format!("the encoded result has more than {most} bytes (sql.max_result_size)");
         return Err(SqlError::Limit(why));
     }
     encoded

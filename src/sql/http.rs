@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Bytes that the JSON around a query and its escapes may add to it.
 const ENVELOPE: usize = 64 << 10;
 
-/// How much longer than `sql.max_result_bytes` an encoded result may be.
+/// How much longer than `sql.max_result_size` an encoded result may be.
 const TEXT_FACTOR: usize = 4;
 
 #[derive(Deserialize)]
@@ -32,7 +32,7 @@ struct Query {
 /// Where there are tokens: 401 without one, 403 for one without the role query; the rows are those of the token's tenant.
 pub fn router(sql: Arc<Sql>, access: Access) -> Router {
     // A query of plain text fits twice: JSON escapes can double it.
-    let body = sql.config().max_sql_bytes.saturating_mul(2).saturating_add(ENVELOPE);
+    let body = sql.config().max_sql_size.in_memory().saturating_mul(2).saturating_add(ENVELOPE);
     Router::new()
         .route("/v1/sql", post(answer))
         .layer(DefaultBodyLimit::max(body))
@@ -66,7 +66,7 @@ async fn answer(
 
 async fn result(sql: &Sql, scope: &Scope, text: &str, format: Format) -> Result<Vec<u8>, SqlError> {
     let all = sql.collect_from("http", scope, text).await?;
-    let most = usize::try_from(sql.config().max_result_bytes).unwrap_or(usize::MAX);
+    let most = sql.config().max_result_size.in_memory();
     // Text is longer than the values that it shows.
     let most = most.saturating_mul(TEXT_FACTOR);
     // Encoding a big result takes long enough to hold up other requests of this thread.

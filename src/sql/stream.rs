@@ -3,6 +3,7 @@
 use super::cancel::Flag;
 use super::config::Config;
 use super::error::SqlError;
+use crate::units::words;
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::SchemaRef;
 use futures::{Stream, StreamExt};
@@ -23,7 +24,7 @@ pub struct QueryStream {
     schema: SchemaRef,
     rows: mpsc::Receiver<Item>,
     deadline: Pin<Box<Sleep>>,
-    timeout_ms: u64,
+    timeout: Duration,
     ended: bool,
     record: Record,
     abort: AbortOnDrop,
@@ -35,12 +36,12 @@ impl QueryStream {
         schema: SchemaRef,
         rows: mpsc::Receiver<Item>,
         deadline: tokio::time::Instant,
-        timeout_ms: u64,
+        timeout: Duration,
         record: Record,
         abort: AbortOnDrop,
     ) -> Self {
         let deadline = Box::pin(tokio::time::sleep_until(deadline));
-        Self { schema, rows, deadline, timeout_ms, ended: false, record, abort }
+        Self { schema, rows, deadline, timeout, ended: false, record, abort }
     }
 
     /// The columns of the result.
@@ -56,8 +57,8 @@ impl QueryStream {
 }
 
 /// The error of a query that ran out of time.
-pub fn timed_out(timeout_ms: u64) -> SqlError {
-    SqlError::Limit(format!("the query took longer than {timeout_ms} ms (sql.timeout_ms)"))
+pub fn timed_out(timeout: Duration) -> SqlError {
+    SqlError::Limit(format!("the query took longer than {} (sql.timeout)", words(timeout)))
 }
 
 impl Stream for QueryStream {
@@ -80,7 +81,7 @@ impl Stream for QueryStream {
             // The query's task ends at the same deadline, and may be first.
             Poll::Ready(None) if tokio::time::Instant::now() >= self.deadline.deadline() => {
                 self.end("limit");
-                return Poll::Ready(Some(Err(timed_out(self.timeout_ms))));
+                return Poll::Ready(Some(Err(timed_out(self.timeout))));
             }
             Poll::Ready(None) => {
                 self.end("internal");
@@ -91,7 +92,7 @@ impl Stream for QueryStream {
         }
         if self.deadline.as_mut().poll(cx).is_ready() {
             self.end("limit");
-            let error = timed_out(self.timeout_ms);
+            let error = timed_out(self.timeout);
             return Poll::Ready(Some(Err(error)));
         }
         Poll::Pending
@@ -177,11 +178,9 @@ impl Caps {
             let most = config.max_rows;
             return Err(SqlError::Limit(format!("the result has more than {most} rows (sql.max_rows)")));
         }
-        if self.bytes > config.max_result_bytes {
-            let most = config.max_result_bytes;
-            return Err(SqlError::Limit(format!(
-                "the result has more than {most} bytes (sql.max_result_bytes)"
-            )));
+        if self.bytes > config.max_result_size.bytes() {
+            let most = config.max_result_size;
+            return Err(SqlError::Limit(format!("the result is larger than {most} (sql.max_result_size)")));
         }
         Ok(())
     }

@@ -6,7 +6,6 @@ use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{Float64Type, Int64Type};
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// What identifies a series.
@@ -27,7 +26,7 @@ impl Quality {
 
     /// Runs until `stop`.
     pub async fn run(mut self, stop: CancellationToken) {
-        let every = Duration::from_millis(self.config.quality_interval_ms);
+        let every = self.config.quality_interval;
         while !stop.is_cancelled() {
             if let Err(error) = self.refresh().await {
                 metrics::counter!("groundline_quality_errors_total").increment(1);
@@ -47,7 +46,7 @@ impl Quality {
              quality_rate(passed, inclusion_probability) AS q FROM scores_latest \
              WHERE status = 'ok' AND passed IS NOT NULL AND evaluated_at > now() - INTERVAL '{} seconds' \
              GROUP BY service_name, evaluator, metric) ORDER BY 1, 2, 3",
-            self.config.quality_window_s
+            self.config.quality_window.as_secs()
         );
         let (_, batches) = self.sql.collect(&query).await?;
         let (mut fresh, mut dropped) = (HashSet::new(), 0u64);

@@ -60,8 +60,11 @@ fn names(folder: &Path, start: &str) -> Vec<String> {
 async fn queries_never_meet_a_missing_file() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = busy(config(folder.path()));
-    let rule =
-        RetentionRule { table: "decisions".to_owned(), max_age_s: Some(1), ..RetentionRule::default() };
+    let rule = RetentionRule {
+        table: "decisions".to_owned(),
+        max_age: Some(Duration::from_secs(1)),
+        ..RetentionRule::default()
+    };
     config.lake.retention.rules.push(rule);
     let app = start(config).await;
     let (http, lake) = (app.addresses.http, folder.path().join("lake"));
@@ -100,7 +103,7 @@ async fn a_slow_reader_keeps_its_files() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = busy(config(folder.path()));
     // Nothing is merged before the query has begun.
-    (config.lake.compact_min_files, config.lake.compact_interval_ms) = (8, 500);
+    (config.lake.compact_min_files, config.lake.maintenance_interval) = (8, Duration::from_millis(500));
     let app = start(config).await;
     let spans = folder.path().join("lake/spans");
     let mut sent = 0;

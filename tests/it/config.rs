@@ -28,10 +28,10 @@ fn err(output: &Output) -> String {
 fn config_check_tells_all_faults_and_exits_with_2() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bad.toml");
-    std::fs::write(&file, "[sql]\ntimeout_ms = 0\n[lake]\nurl = \"ftp://x\"\nwrong = 1\n").unwrap();
+    std::fs::write(&file, "[sql]\ntimeout = 0\n[lake]\nurl = \"ftp://x\"\nwrong = 1\n").unwrap();
     let checked = run(&["config", "check", file.to_str().unwrap()], "");
     assert_eq!(checked.status.code(), Some(2));
-    for part in ["timeout_ms", "lake.url", "lake.wrong"] {
+    for part in ["sql.timeout", "lake.url", "lake.wrong"] {
         assert!(err(&checked).contains(part), "{part}: {}", err(&checked));
     }
     std::fs::write(&file, "[server\n").unwrap();

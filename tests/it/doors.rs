@@ -2,11 +2,13 @@
 
 use crate::support::{config, count, query, request, settled, span, start, text};
 use groundline::app::App;
+use groundline::units::ByteSize;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
 use opentelemetry_proto::tonic::collector::trace::v1::trace_service_client::TraceServiceClient;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, ArrayValue, KeyValue, any_value::Value};
 use prost::Message;
 use std::io::Write;
+use std::time::Duration;
 
 async fn post(app: &App, kind: &str, encoding: Option<&str>, body: Vec<u8>) -> (u16, String, Vec<u8>) {
     let url = format!("http://{}/v1/traces", app.addresses.otlp_http);
@@ -115,7 +117,7 @@ async fn odd_but_legal_spans_are_kept() {
 async fn compression_and_limits() {
     let folder = tempfile::tempdir().unwrap();
     let mut limited = config(folder.path());
-    limited.ingest.max_request_bytes = 1 << 20;
+    limited.ingest.max_request_size = ByteSize::mib(1);
     let app = start(limited).await;
     let body = request("packed", vec![span(1, 1, vec![text("k", &"y".repeat(100_000))])]).encode_to_vec();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -146,12 +148,12 @@ async fn compression_and_limits() {
 async fn a_full_journal_says_later_and_reads_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let mut small = config(folder.path());
-    small.journal.segment_bytes = 1 << 20;
-    small.journal.max_frame_bytes = 512 << 10;
-    small.journal.max_disk_bytes = 2 << 20;
+    small.journal.segment_size = ByteSize::mib(1);
+    small.journal.max_frame_size = ByteSize::kib(512);
+    small.journal.max_disk_size = ByteSize::mib(2);
     // Nothing is given back while the test runs: traces stay open.
-    (small.sample.idle_ms, small.sample.rootless_idle_ms, small.sample.max_age_ms) =
-        (600_000, 600_000, 600_000);
+    (small.sample.idle, small.sample.rootless_idle, small.sample.max_age) =
+        (Duration::from_mins(10), Duration::from_mins(10), Duration::from_mins(10));
     let app = start(small).await;
     let mut refused = None;
     for i in 0..60 {

@@ -13,7 +13,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 fn registry() -> &'static Registry {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
-    REGISTRY.get_or_init(|| Registry::new(&Config { workers: 2, ..Config::default() }).unwrap())
+    REGISTRY.get_or_init(|| Registry::new(&Config::default(), 2).unwrap())
 }
 
 fn input(question: &str, answer: &str, context: &str) -> EvalInput {

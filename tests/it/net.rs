@@ -3,6 +3,7 @@
 use crate::pg::{Pg, asks_for_tls};
 use crate::support::{config, count, request, span, start};
 use groundline::app::{Addresses, App};
+use groundline::units::ByteSize;
 use opentelemetry_proto::tonic::collector::trace::v1::trace_service_client::TraceServiceClient;
 use prost::Message;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
@@ -184,10 +185,10 @@ async fn certificates_that_cannot_be_used_stop_the_start_and_name_the_key() {
 /// Short times, so that slow clients are told apart soon.
 async fn impatient(folder: &Path, most: usize) -> App {
     let mut quick = config(folder);
-    quick.server.header_timeout_ms = 500;
-    quick.server.idle_timeout_ms = 1_500;
-    quick.server.body_grace_ms = 1_000;
-    quick.server.body_min_rate = 1_000_000;
+    quick.server.header_timeout = Duration::from_millis(500);
+    quick.server.idle_timeout = Duration::from_millis(1500);
+    quick.server.body_grace = Duration::from_secs(1);
+    quick.server.body_min_rate = ByteSize::new(1_000_000);
     quick.server.max_connections = most;
     start(quick).await
 }
@@ -270,7 +271,7 @@ async fn many_idle_connections_do_not_hinder_a_client_that_works() {
     let idle = usize::min(wanted, open_files().saturating_sub(600) / 2);
     let folder = tempfile::tempdir().unwrap();
     let mut many = config(folder.path());
-    (many.server.max_connections, many.server.header_timeout_ms) = (idle + 8, 60_000);
+    (many.server.max_connections, many.server.header_timeout) = (idle + 8, Duration::from_mins(1));
     let app = start(many).await;
     let url = format!("http://{}/v1/traces", app.addresses.otlp_http);
     let client = reqwest::Client::new();

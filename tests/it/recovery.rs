@@ -11,22 +11,22 @@ const CYCLES: u64 = 20;
 /// Flushes, merges, lets rows go and deletes so often that a kill meets all of it. Log records are kept for a second.
 const BUSY: &str = "
 [lake]
-flush_interval_ms = 100
-compact_interval_ms = 100
+flush_interval = \"100ms\"
+maintenance_interval = \"100ms\"
 compact_min_files = 2
-vacuum_after_s = 1
+vacuum_after = \"1s\"
 [sql]
-timeout_ms = 900
+timeout = \"900ms\"
 [[lake.retention.rules]]
 table = \"log_records\"
-max_age_s = 1
+max_age = \"1s\"
 ";
 
 /// `kill -9` in a loop while requests are sent: every acknowledged span is there afterwards, none twice, and every
 /// sampled trace is scored exactly once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kill_nine_loses_and_doubles_nothing() {
-    killed_again_and_again("[lake]\nflush_interval_ms = 400\n").await;
+    killed_again_and_again("[lake]\nflush_interval = \"400ms\"\n").await;
 }
 
 /// The same while files are flushed, merged, dropped and deleted all the time.

@@ -65,7 +65,7 @@ impl Bucket {
     fn config(&self, data_dir: &Path) -> Config {
         let mut config = config(data_dir);
         config.lake.url = "s3://lake/team/traces".to_owned();
-        config.lake.flush_interval_ms = 200;
+        config.lake.flush_interval = Duration::from_millis(200);
         config.lake.s3.endpoint.clone_from(&self.endpoint);
         config.lake.s3.allow_http = true;
         config.lake.s3.region = "us-east-1".to_owned();
@@ -289,7 +289,7 @@ fn file(folder: &Path, endpoint: &str) -> PathBuf {
     let text = format!(
         "[server]\nlog = \"trace,deltalake_core=trace,buoyant_kernel=trace,buoyant_kernel_engine=trace\"\nhttp_listen = \"127.0.0.1:0\"\npg_listen = \"127.0.0.1:0\"\n\
          [ingest]\nhttp_listen = \"127.0.0.1:0\"\ngrpc_listen = \"127.0.0.1:0\"\n\
-         [lake]\nurl = \"s3://lake/x\"\nflush_interval_ms = 200\n\
+         [lake]\nurl = \"s3://lake/x\"\nflush_interval = \"200ms\"\n\
          [lake.s3]\nregion = \"us-east-1\"\nendpoint = \"{endpoint}\"\nallow_http = true\n\
          access_key_id = \"{KEY}\"\nsecret_access_key = \"{SECRET}\"\n"
     );

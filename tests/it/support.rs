@@ -20,7 +20,8 @@ pub fn config(data_dir: &Path) -> Config {
     config.server.data_dir = data_dir.to_path_buf();
     (config.server.http_listen, config.server.pg_listen) = (free, free);
     (config.ingest.grpc_listen, config.ingest.http_listen) = (free, free);
-    (config.sample.idle_ms, config.sample.rootless_idle_ms) = (300, 600);
+    (config.sample.idle, config.sample.rootless_idle) =
+        (Duration::from_millis(300), Duration::from_millis(600));
     config
 }
 
@@ -107,7 +108,7 @@ pub struct Process {
 impl Process {
     /// Starts the binary on free ports and reads them from its log.
     pub fn start(data_dir: &Path) -> Self {
-        Self::start_with(data_dir, "[lake]\nflush_interval_ms = 400\n")
+        Self::start_with(data_dir, "[lake]\nflush_interval = \"400ms\"\n")
     }
 
     /// Like [`Process::start`], with the text of a configuration file.
@@ -124,7 +125,7 @@ impl Process {
             .env("GROUNDLINE_SERVER__PG_LISTEN", "127.0.0.1:0")
             .env("GROUNDLINE_INGEST__HTTP_LISTEN", "127.0.0.1:0")
             .env("GROUNDLINE_INGEST__GRPC_LISTEN", "127.0.0.1:0")
-            .env("GROUNDLINE_SAMPLE__IDLE_MS", "300")
+            .env("GROUNDLINE_SAMPLE__IDLE", "300ms")
             .env("NO_COLOR", "1")
             .stderr(Stdio::piped())
             .stdout(Stdio::null())
@@ -172,7 +173,8 @@ pub fn parquet(folder: &Path) -> Vec<String> {
 
 /// A configuration under which files are written, merged and deleted as soon as possible.
 pub fn busy(mut config: Config) -> Config {
-    (config.lake.flush_interval_ms, config.lake.compact_interval_ms) = (100, 100);
-    (config.lake.compact_min_files, config.lake.vacuum_after_s) = (2, 0);
+    let often = Duration::from_millis(100);
+    (config.lake.flush_interval, config.lake.maintenance_interval) = (often, often);
+    (config.lake.compact_min_files, config.lake.vacuum_after) = (2, Duration::ZERO);
     config
 }

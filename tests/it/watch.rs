@@ -6,6 +6,7 @@ use prost::Message;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 fn dashboards() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("dashboards")
@@ -45,8 +46,8 @@ fn dashboards_and_rules_name_metrics_that_exist() {
 async fn a_working_server_exposes_what_the_dashboards_name() {
     let folder = tempfile::tempdir().unwrap();
     let mut quick = config(folder.path());
-    quick.watch.quality_interval_ms = 200;
-    quick.lake.flush_interval_ms = 200;
+    quick.watch.quality_interval = Duration::from_millis(200);
+    quick.lake.flush_interval = Duration::from_millis(200);
     let app = start(quick).await;
     let base = format!("http://{}", app.addresses.http);
     for (path, expected) in [("/health/live", "alive"), ("/health/ready", "ready"), ("/", "Groundline")] {

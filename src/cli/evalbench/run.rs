@@ -51,11 +51,12 @@ pub fn run(args: EvalbenchArgs) -> ExitCode {
         Err(error) => return fail(2, &error),
     };
     let policy = Arc::new(Policy::new(&config.detect));
-    let registry = match Registry::with_policy(&config.score, &policy) {
+    let workers = config.score.worker_count();
+    let registry = match Registry::with_policy(&config.eval, workers, &policy) {
         Ok(registry) => registry,
         Err(error) => return fail(1, &error.to_string()),
     };
-    let limits = Limits { workers: config.score.worker_count(), draws: args.draws };
+    let limits = Limits { workers, draws: args.draws };
     let (mut all, mut bad) = (Vec::new(), 0);
     for dataset in found {
         match one(&dataset, &args, &registry, &limits) {

@@ -11,7 +11,7 @@ use crate::eval::model::{CausalFiles, CausalModel, MAX_CAUSAL_TOKENS, ModelError
 const METRIC: &str = "perplexity";
 
 /// What a score without a model names as missing.
-const NO_MODEL: &str = "score.perplexity.model and score.perplexity.tokenizer in the configuration: an ONNX file and the \
+const NO_MODEL: &str = "eval.perplexity.model and eval.perplexity.tokenizer in the configuration: an ONNX file and the \
                         tokenizer.json of a causal language model";
 
 /// exp of the mean cross-entropy of the answer's tokens, natural logarithm, from 1 up; lower is more expected.
@@ -152,7 +152,7 @@ mod tests {
         }
         let score = judged(&PerplexityConfig::default(), "An answer.");
         assert_eq!(score.status, ScoreStatus::Skipped);
-        assert!(score.error.unwrap().contains("score.perplexity.model"));
+        assert!(score.error.unwrap().contains("eval.perplexity.model"));
     }
 
     #[test]
@@ -166,16 +166,16 @@ mod tests {
     fn the_star_includes_it_only_with_a_model() {
         let has = |perplexity: PerplexityConfig, disabled: &[&str]| {
             let disabled = disabled.iter().map(|id| (*id).to_owned()).collect();
-            let config = Config { workers: 1, perplexity, disabled, ..Config::default() };
-            let registry = Registry::new(&config).unwrap();
+            let config = Config { perplexity, disabled, ..Config::default() };
+            let registry = Registry::new(&config, 1).unwrap();
             registry.select(&["*".to_owned()]).unwrap().iter().any(|e| e.id() == Perplexity::ID)
         };
         assert!(has(config(0.0), &[]) && !has(PerplexityConfig::default(), &[]));
         let wrong = PerplexityConfig { model: "/nowhere.onnx".to_owned(), ..config(0.0) };
         assert!(!has(wrong.clone(), &["perplexity"]), "files of a disabled evaluator are not opened");
-        let config = Config { workers: 1, perplexity: wrong, ..Config::default() };
-        let error = Registry::new(&config).err().unwrap().to_string();
-        assert!(error.contains("score.perplexity.model: /nowhere.onnx"), "{error}");
+        let config = Config { perplexity: wrong, ..Config::default() };
+        let error = Registry::new(&config, 1).err().unwrap().to_string();
+        assert!(error.contains("eval.perplexity.model: /nowhere.onnx"), "{error}");
     }
 
     #[test]
@@ -186,12 +186,12 @@ mod tests {
         assert!(
             fault(PerplexityConfig { tokenizer: String::new(), ..config(0.0) }).contains("belong together")
         );
-        assert!(fault(PerplexityConfig { window: 1, ..config(0.0) }).contains("score.perplexity.window"));
+        assert!(fault(PerplexityConfig { window: 1, ..config(0.0) }).contains("eval.perplexity.window"));
         for stride in [0, 16] {
-            assert!(fault(PerplexityConfig { stride, ..config(0.0) }).contains("score.perplexity.stride"));
+            assert!(fault(PerplexityConfig { stride, ..config(0.0) }).contains("eval.perplexity.stride"));
         }
         for threshold in [-1.0, 0.5, f64::NAN] {
-            assert!(fault(config(threshold)).contains("score.perplexity.threshold"));
+            assert!(fault(config(threshold)).contains("eval.perplexity.threshold"));
         }
     }
 }

@@ -83,7 +83,7 @@ impl CausalModel {
     /// When a file is not there, is damaged, or is nothing that this program runs.
     pub(super) fn open(files: &CausalFiles<'_>, lanes: Lanes) -> Result<Self, ModelError> {
         let wrong = |key: &str, path: &Path, reason: &str| {
-            ModelError::open(NAME, format!("score.perplexity.{key}: {}: {reason}", path.display()))
+            ModelError::open(NAME, format!("eval.perplexity.{key}: {}: {reason}", path.display()))
         };
         let of_model = |reason: &str| wrong("model", files.model, reason);
         let of_tokenizer = |reason: &str| wrong("tokenizer", files.tokenizer, reason);
@@ -180,12 +180,12 @@ impl CausalModel {
     /// Two tokens at the end of the window, where learned positions would be exceeded.
     fn try_out(&self) -> Result<(), String> {
         let hint =
-            || format!("does not run two tokens at the end of score.perplexity.window = {}", self.window);
+            || format!("does not run two tokens at the end of eval.perplexity.window = {}", self.window);
         let logits = self.logits(&[0, 0], self.window - 2).map_err(|e| format!("{}: {e}", hint()))?;
         let (found, wanted) = (logits.size(2), self.tokenizer.size());
         if found < wanted || found > wanted + MAX_PADDING {
             return Err(format!(
-                "gives logits of {found} tokens and score.perplexity.tokenizer has {wanted}: they are not of one model"
+                "gives logits of {found} tokens and eval.perplexity.tokenizer has {wanted}: they are not of one model"
             ));
         }
         Ok(())

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// `ingest.max_in_flight_bytes`, shared by all requests. Cheap to clone.
+/// `ingest.max_in_flight_size`, shared by all requests. Cheap to clone.
 #[derive(Clone)]
 pub struct Budget {
     shared: Arc<Shared>,
@@ -34,7 +34,7 @@ const PERMIT_BYTES: usize = 1024;
 impl Budget {
     /// The whole budget of `config`, of which nothing is held; what waits in `journal` is in front of new requests.
     pub fn new(journal: Journal, clock: Arc<dyn Clock>, config: &Config) -> Self {
-        let permits = config.max_in_flight_bytes / PERMIT_BYTES;
+        let permits = config.max_in_flight_size.in_memory() / PERMIT_BYTES;
         let shared = Shared {
             journal,
             clock,
@@ -42,8 +42,8 @@ impl Budget {
             permits,
             decoded: AtomicUsize::new(0),
             drain: Drain::default(),
-            least: Duration::from_millis(config.retry_after_ms),
-            most: Duration::from_millis(config.retry_after_max_ms),
+            least: config.retry_after,
+            most: config.retry_after_max,
         };
         Self { shared: Arc::new(shared) }
     }
@@ -59,7 +59,7 @@ impl Budget {
         self.shared.in_flight.clone().try_acquire_many_owned(permits).map_err(|_| {
             metrics::counter!("groundline_requests_refused_total", "reason" => "in_flight_bytes")
                 .increment(1);
-            self.overloaded("too many bytes are being received (ingest.max_in_flight_bytes)")
+            self.overloaded("too many bytes are being received (ingest.max_in_flight_size)")
         })
     }
 

@@ -4,7 +4,7 @@ use super::super::receipt::Refusal;
 use super::budget::Budget;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// The share of `ingest.max_in_flight_bytes` that one request holds. It grows with the bytes that really came, so that
+/// The share of `ingest.max_in_flight_size` that one request holds. It grows with the bytes that really came, so that
 /// a claimed length alone holds nothing, and with what these decode to.
 pub struct Share {
     budget: Budget,

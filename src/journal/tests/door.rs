@@ -8,6 +8,7 @@ use crate::ingest::{self, Door, Refusal};
 use crate::journal::files::{Files, LogFile, SystemFiles};
 use crate::lake::{self, FlushHandle, Lake, LakeError};
 use crate::schema::columns::Table;
+use crate::units::ByteSize;
 use arrow::array::AsArray;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
@@ -19,7 +20,8 @@ use std::thread::ThreadId;
 use tokio_util::sync::CancellationToken;
 
 fn open(dir: &Path, disk: &Disk) -> Journal {
-    let config = Config { segment_bytes: 128 << 10, max_frame_bytes: 64 << 10, ..Config::default() };
+    let config =
+        Config { segment_size: ByteSize::kib(128), max_frame_size: ByteSize::kib(64), ..Config::default() };
     Journal::open_with(dir, config, 1, disk.files()).unwrap()
 }
 

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::journal::{Full, JournalError};
+use crate::units::ByteSize;
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 #[test]
 fn frames_come_back_in_order_and_the_watch_tells() {
@@ -28,7 +30,7 @@ fn frames_come_back_in_order_and_the_watch_tells() {
 #[test]
 fn sixty_four_appenders_get_dense_unique_numbers_with_few_syncs() {
     let dir = tempfile::tempdir().unwrap();
-    let config = Config { segment_bytes: 16 << 10, max_frame_bytes: 900, ..small() };
+    let config = Config { segment_size: ByteSize::kib(16), max_frame_size: ByteSize::new(900), ..small() };
     let journal = Journal::open(dir.path(), config, 1).unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
     let answers = runtime.block_on(async {
@@ -90,16 +92,17 @@ fn purge_waits_for_the_slowest_cursor_and_spares_the_active_segment() {
 #[test]
 fn a_reader_goes_on_when_its_segment_is_purged() {
     // Frames that are still in memory are read although their files are gone.
-    for (recent_bytes, first) in [(0, 17), (800, 17), (1 << 20, 4)] {
+    for (bytes, first) in [(0, 17), (800, 17), (1 << 20, 4)] {
+        let recent_size = ByteSize::new(bytes);
         let dir = tempfile::tempdir().unwrap();
-        let journal = Journal::open(dir.path(), Config { recent_bytes, ..small() }, 1).unwrap();
+        let journal = Journal::open(dir.path(), Config { recent_size, ..small() }, 1).unwrap();
         append(&journal, 3, 200);
         let mut reader = journal.reader(0).unwrap();
         assert_eq!(reader.next().unwrap().map(|f| f.seq), Some(1));
         append(&journal, 17, 200);
         journal.set_cursor("only", 20).unwrap();
         let rest: Vec<u64> = read_all(&mut reader).iter().map(|f| f.seq).collect();
-        assert_eq!(rest, [2, 3].into_iter().chain(first..=20).collect::<Vec<_>>(), "{recent_bytes}");
+        assert_eq!(rest, [2, 3].into_iter().chain(first..=20).collect::<Vec<_>>(), "{recent_size}");
         assert_eq!(journal.stats().quarantined_frames, 0);
     }
 }
@@ -150,17 +153,20 @@ fn closed_takes_nothing_but_still_reads() {
 #[test]
 fn limits_answer_at_once() {
     let dir = tempfile::tempdir().unwrap();
-    let config = Config { max_disk_bytes: 2048, ..small() };
+    let config = Config { max_disk_size: ByteSize::kib(2), ..small() };
     let journal = Journal::open(dir.path(), config, 1).unwrap();
     let error = run(journal.append(1, payload(1, 901))).unwrap_err();
-    assert!(matches!(error, JournalError::FrameTooLarge { bytes: 901, limit: 900 }) && !error.is_retryable());
+    assert!(
+        matches!(error, JournalError::FrameTooLarge { bytes: 901, limit } if limit == ByteSize::new(900))
+            && !error.is_retryable()
+    );
     append(&journal, 2, 900);
     let error = run(journal.append(1, payload(3, 200))).unwrap_err();
     assert!(matches!(error, JournalError::Full(Full::Disk { .. })) && error.is_retryable(), "{error}");
     journal.set_cursor("only", 2).unwrap();
     append(&journal, 1, 200);
     assert!(matches!(
-        Journal::open(dir.path(), Config { max_frame_bytes: 0, ..small() }, 1),
+        Journal::open(dir.path(), Config { max_frame_size: ByteSize::ZERO, ..small() }, 1),
         Err(JournalError::Config(_))
     ));
 }
@@ -168,8 +174,12 @@ fn limits_answer_at_once() {
 #[test]
 fn a_commit_window_gathers_frames() {
     let dir = tempfile::tempdir().unwrap();
-    let config =
-        Config { commit_window_us: 50_000, segment_bytes: 1 << 20, max_disk_bytes: 2 << 20, ..small() };
+    let config = Config {
+        commit_window: Duration::from_millis(50),
+        segment_size: ByteSize::mib(1),
+        max_disk_size: ByteSize::mib(2),
+        ..small()
+    };
     let journal = Journal::open(dir.path(), config, 1).unwrap();
     run(async {
         let second = async {

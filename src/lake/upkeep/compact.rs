@@ -9,7 +9,9 @@
 use super::super::config::Config;
 use super::super::manifest::LogFile;
 use crate::schema::columns::Table;
+use crate::units::millis;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// How many tiers of sizes there are below the half of the target.
 pub const TIERS: u32 = 4;
@@ -27,8 +29,11 @@ const MAX_ROWS: u64 = 8_000_000;
 /// Rows that came within one such window may be merged, milliseconds. A merged file is as old as its newest row, so the
 /// window is a small part of the time for which rows of the table are kept.
 pub fn window(table: Table, config: &Config) -> i64 {
-    let kept = config.retention.shortest_age(table).map_or(u64::MAX, |age| (age / 4).max(1));
-    i64::try_from(config.compact_window_s.min(kept)).unwrap_or(i64::MAX).saturating_mul(1_000).max(1)
+    let kept = config
+        .retention
+        .shortest_age(table)
+        .map_or(Duration::MAX, |age| (age / 4).max(Duration::from_secs(1)));
+    millis(config.compact_window.min(kept)).max(1)
 }
 
 /// The merges that are due at `now` (milliseconds since 1970), oldest window first. Each is a list of at least two
@@ -36,7 +41,7 @@ pub fn window(table: Table, config: &Config) -> i64 {
 pub fn plan(files: &[LogFile], now: i64, window: i64, config: &Config) -> Vec<Vec<usize>> {
     let mut windows: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
     for (at, file) in files.iter().enumerate() {
-        if weight(file, config) < config.compact_target_bytes / 2 {
+        if weight(file, config) < config.compact_target_size.bytes() / 2 {
             windows.entry(file.arrived.div_euclid(window)).or_default().push(at);
         }
     }
@@ -60,7 +65,8 @@ pub fn plan(files: &[LogFile], now: i64, window: i64, config: &Config) -> Vec<Ve
             merges.extend(chunks(files, &alike, config).into_iter().filter(|chunk| {
                 // The rest of a long list waits for company of its own.
                 chunk.len() >= config.compact_min_files
-                    || chunk.len() > 1 && total(files, chunk, config) >= config.compact_target_bytes / 2
+                    || chunk.len() > 1
+                        && total(files, chunk, config) >= config.compact_target_size.bytes() / 2
             }));
         }
     }
@@ -69,7 +75,8 @@ pub fn plan(files: &[LogFile], now: i64, window: i64, config: &Config) -> Vec<Ve
 
 /// The size of a file as far as merging goes, bytes.
 fn weight(file: &LogFile, config: &Config) -> u64 {
-    let by_rows = u128::from(file.file.rows) * u128::from(config.compact_target_bytes) / u128::from(MAX_ROWS);
+    let by_rows =
+        u128::from(file.file.rows) * u128::from(config.compact_target_size.bytes()) / u128::from(MAX_ROWS);
     file.file.bytes.max(u64::try_from(by_rows).unwrap_or(u64::MAX))
 }
 
@@ -79,7 +86,7 @@ fn total(files: &[LogFile], chunk: &[usize], config: &Config) -> u64 {
 
 /// 0 for files of an eighth to a half of the target and so on; the last tier has all that is smaller.
 fn tier(file: &LogFile, config: &Config) -> u32 {
-    let mut floor = config.compact_target_bytes / 2 / TIER_FACTOR;
+    let mut floor = config.compact_target_size.bytes() / 2 / TIER_FACTOR;
     for tier in 0..TIERS - 1 {
         if weight(file, config) >= floor {
             return tier;
@@ -97,7 +104,7 @@ fn chunks(files: &[LogFile], list: &[usize], config: &Config) -> Vec<Vec<usize>>
     for at in list {
         let weight = weight(&files[*at], config);
         match chunks.last_mut() {
-            Some(chunk) if chunk.len() < most && bytes + weight <= config.compact_target_bytes => {
+            Some(chunk) if chunk.len() < most && bytes + weight <= config.compact_target_size.bytes() => {
                 chunk.push(*at);
                 bytes += weight;
             }
@@ -143,7 +150,7 @@ mod tests {
             for merge in merges {
                 assert!((2..=MAX_MERGE_FILES).contains(&merge.len()));
                 let bytes = merge.iter().map(|at| files[*at].file.bytes).sum::<u64>();
-                assert!(bytes <= config.compact_target_bytes);
+                assert!(bytes <= config.compact_target_size.bytes());
                 written += bytes;
                 number += 1;
                 files.push(file(number, bytes, merge.iter().map(|at| files[*at].arrived).max().unwrap()));
@@ -206,12 +213,12 @@ mod tests {
     fn the_window_is_short_where_rows_are_kept_for_short() {
         let mut config = Config::default();
         assert_eq!(window(Table::Spans, &config), DAY);
-        config.retention.max_age_s = 4_000;
+        config.retention.max_age = Duration::from_secs(4_000);
         assert_eq!(window(Table::Spans, &config), 1_000_000);
         let tenant = "trial".to_owned();
         config.retention.rules.push(RetentionRule {
             tenant,
-            max_age_s: Some(400),
+            max_age: Some(Duration::from_secs(400)),
             ..RetentionRule::default()
         });
         let windows = [Table::Spans, Table::Alerts].map(|table| window(table, &config));
@@ -241,7 +248,7 @@ mod tests {
                 written += settle(&mut files, now, &config);
                 let open = usize::try_from(TIERS).unwrap() * (config.compact_min_files - 1);
                 let passed = usize::try_from(now / DAY).unwrap() + 1;
-                let full = usize::try_from(2 * came / config.compact_target_bytes).unwrap();
+                let full = usize::try_from(2 * came / config.compact_target_size.bytes()).unwrap();
                 assert!(files.len() <= open + passed + full + 8, "{} files", files.len());
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! The inputs are merged row by row from a small decoded batch each, not concatenated: prompts compress twelve times and
 //! more, and the rows of 128 MB of files may not fit in memory. What is held is the inputs as they are stored and the
-//! output as it will be stored, each at most `compact_target_bytes`, the row group in the making, and
+//! output as it will be stored, each at most `compact_target_size`, the row group in the making, and
 //! [`BATCH_BYTES`] of decoded rows (more only where single rows are larger than that).
 
 use super::super::config::Config;

@@ -6,8 +6,10 @@
 
 use super::super::config::{Retention, RetentionRule, has_tenant};
 use crate::schema::columns::Table;
+use crate::units::millis;
 use object_store::path::Path;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// A file and whose rows it has.
 #[derive(Debug, Clone)]
@@ -47,8 +49,9 @@ struct Share<'a> {
 impl Retention {
     /// Whether some rows are not kept for ever.
     pub fn is_set(&self) -> bool {
-        let limits = |rule: &RetentionRule| rule.max_bytes > 0 || rule.max_age_s.is_some_and(|age| age > 0);
-        self.max_age_s > 0 || self.max_bytes > 0 || self.rules.iter().any(limits)
+        let limits =
+            |rule: &RetentionRule| !rule.max_size.is_zero() || rule.max_age.is_some_and(|age| !age.is_zero());
+        !self.max_age.is_zero() || !self.max_size.is_zero() || self.rules.iter().any(limits)
     }
 
     /// Whether the tenants of a table's rows matter.
@@ -56,20 +59,19 @@ impl Retention {
         self.rules.iter().any(|rule| !rule.tenant.is_empty() && applies(rule, table))
     }
 
-    /// The shortest time for which some rows of `table` are kept, seconds; none if all are kept for ever.
-    pub fn shortest_age(&self, table: Table) -> Option<u64> {
+    /// The shortest time for which some rows of `table` are kept; none if all are kept for ever.
+    pub fn shortest_age(&self, table: Table) -> Option<Duration> {
         let whose =
             |rule: &&RetentionRule| applies(rule, table) && (rule.tenant.is_empty() || has_tenant(table));
-        let ages = self.rules.iter().filter(whose).filter_map(|rule| rule.max_age_s);
-        ages.chain([self.max_age_s]).filter(|age| *age > 0).min()
+        let ages = self.rules.iter().filter(whose).filter_map(|rule| rule.max_age);
+        ages.chain([self.max_age]).filter(|age| !age.is_zero()).min()
     }
 
-    /// How long rows are kept, seconds; 0 for ever.
-    fn age(&self, table: Table, tenant: Option<&str>) -> u64 {
-        let covering =
-            self.rules.iter().filter(|rule| rule.max_age_s.is_some() && covers(rule, table, tenant));
+    /// How long rows are kept; zero for ever.
+    fn age(&self, table: Table, tenant: Option<&str>) -> Duration {
+        let covering = self.rules.iter().filter(|rule| rule.max_age.is_some() && covers(rule, table, tenant));
         let best = covering.max_by_key(|rule| (!rule.tenant.is_empty(), !rule.table.is_empty()));
-        best.and_then(|rule| rule.max_age_s).unwrap_or(self.max_age_s)
+        best.and_then(|rule| rule.max_age).unwrap_or(self.max_age)
     }
 }
 
@@ -86,14 +88,13 @@ pub fn plan(files: &[Held], retention: &Retention, now: i64) -> BTreeMap<usize, 
     let mut shares: Vec<Share> =
         files.iter().enumerate().flat_map(|(at, held)| shares_of(at, held, retention)).collect();
     for share in &mut shares {
-        let age = retention.age(share.held.table, share.tenant);
-        let age = i64::try_from(age).unwrap_or(i64::MAX).saturating_mul(1_000);
+        let age = millis(retention.age(share.held.table, share.tenant));
         share.gone = age > 0 && now.saturating_sub(share.held.arrived) > age;
     }
     // Oldest first; of files of one moment the path decides.
     shares.sort_by(|a, b| (a.held.arrived, &a.held.path).cmp(&(b.held.arrived, &b.held.path)));
-    let everything = RetentionRule { max_bytes: retention.max_bytes, ..RetentionRule::default() };
-    for rule in retention.rules.iter().chain([&everything]).filter(|rule| rule.max_bytes > 0) {
+    let everything = RetentionRule { max_size: retention.max_size, ..RetentionRule::default() };
+    for rule in retention.rules.iter().chain([&everything]).filter(|rule| !rule.max_size.is_zero()) {
         shrink(&mut shares, rule);
     }
     verdicts(&shares)
@@ -124,7 +125,7 @@ fn shrink(shares: &mut [Share], rule: &RetentionRule) {
     let covered = |share: &&mut Share| !share.gone && covers(rule, share.held.table, share.tenant);
     let mut bytes: u64 = shares.iter_mut().filter(covered).map(|share| share.bytes).sum();
     for share in shares.iter_mut().filter(covered) {
-        if bytes <= rule.max_bytes {
+        if bytes <= rule.max_size.bytes() {
             break;
         }
         share.gone = true;
@@ -153,6 +154,7 @@ fn verdicts(shares: &[Share]) -> BTreeMap<usize, Verdict> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::ByteSize;
 
     const HOUR: i64 = 3_600_000;
 
@@ -167,8 +169,9 @@ mod tests {
         }
     }
 
-    fn rule(table: &str, tenant: &str, max_age_s: Option<u64>, max_bytes: u64) -> RetentionRule {
-        RetentionRule { table: table.to_owned(), tenant: tenant.to_owned(), max_age_s, max_bytes }
+    fn rule(table: &str, tenant: &str, max_age: Option<u64>, max_size: u64) -> RetentionRule {
+        let (max_age, max_size) = (max_age.map(Duration::from_secs), ByteSize::new(max_size));
+        RetentionRule { table: table.to_owned(), tenant: tenant.to_owned(), max_age, max_size }
     }
 
     fn without(tenants: &[&str]) -> Verdict {
@@ -187,7 +190,7 @@ mod tests {
         let files: Vec<_> = (0..4)
             .flat_map(|n| [held(Table::Spans, n * HOUR, 1, &[]), held(Table::Scores, n * HOUR, 1, &[])])
             .collect();
-        let mut retention = Retention { max_age_s: 7_200, ..Retention::default() };
+        let mut retention = Retention { max_age: Duration::from_hours(2), ..Retention::default() };
         let gone = plan(&files, &retention, 3 * HOUR + 1);
         let drop = |at| (at, Verdict::Drop);
         assert_eq!(gone.into_iter().collect::<Vec<_>>(), [drop(0), drop(1), drop(2), drop(3)]);
@@ -206,7 +209,7 @@ mod tests {
             held(Table::Decisions, 2, 100, &[]),
         ];
         let retention = Retention {
-            max_age_s: 7_200,
+            max_age: Duration::from_hours(2),
             rules: vec![rule("", "b", Some(3_600), 0)],
             ..Retention::default()
         };
@@ -214,7 +217,7 @@ mod tests {
         assert_eq!(gone.into_iter().collect::<Vec<_>>(), [(0, without(&["b"])), (1, Verdict::Drop)]);
         // And a tenant may be kept longer than the others.
         let retention = Retention {
-            max_age_s: 3_600,
+            max_age: Duration::from_hours(1),
             rules: vec![rule("", "b", Some(7_200), 0)],
             ..Retention::default()
         };
@@ -234,8 +237,8 @@ mod tests {
             rule("", "b", Some(4), 0),
             rule("", "c", None, 9),
         ];
-        let retention = Retention { max_age_s: 5, rules, ..Retention::default() };
-        let age = |table, tenant| retention.age(table, Some(tenant));
+        let retention = Retention { max_age: Duration::from_secs(5), rules, ..Retention::default() };
+        let age = |table, tenant| retention.age(table, Some(tenant)).as_secs();
         assert_eq!([age(Table::Spans, "a"), age(Table::Spans, "b"), age(Table::Scores, "b")], [2, 3, 4]);
         assert_eq!([age(Table::Spans, "c"), age(Table::Scores, "c")], [1, 5]);
     }
@@ -245,14 +248,18 @@ mod tests {
         let files: Vec<_> = (0..10)
             .map(|n| held(if n % 2 == 0 { Table::Spans } else { Table::Scores }, 9 - n, 100, &[]))
             .collect();
-        let retention = Retention { max_bytes: 650, ..Retention::default() };
+        let retention = Retention { max_size: ByteSize::new(650), ..Retention::default() };
         let gone = plan(&files, &retention, 0);
         assert_eq!(gone.into_keys().collect::<Vec<_>>(), [6, 7, 8, 9]);
         let retention = Retention { rules: vec![rule("spans", "", None, 200)], ..Retention::default() };
         let gone = plan(&files, &retention, 0);
         assert_eq!(gone.into_keys().collect::<Vec<_>>(), [4, 6, 8]);
         // What went by age does not count.
-        let retention = Retention { max_age_s: 1, max_bytes: 500, ..Retention::default() };
+        let retention = Retention {
+            max_age: Duration::from_secs(1),
+            max_size: ByteSize::new(500),
+            ..Retention::default()
+        };
         assert_eq!(plan(&files, &retention, 1_004).len(), 5);
     }
 

@@ -15,6 +15,7 @@ use super::retention::{self, Held, Verdict};
 use super::tenants::Tenants;
 use super::vacuum::{self, Log, Object};
 use crate::schema::columns::Table;
+use crate::units::millis;
 use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
@@ -56,7 +57,7 @@ impl Upkeep {
 
     /// Works until `stop`. A merge that is under way then is given up, which changes nothing.
     pub async fn run(mut self, stop: CancellationToken) {
-        let interval = Duration::from_millis(self.lake.config.compact_interval_ms);
+        let interval = self.lake.config.maintenance_interval;
         loop {
             tokio::select! {
                 biased;
@@ -87,7 +88,7 @@ impl Upkeep {
         for manifest in &lake.manifests {
             note(self.compact(manifest, stop).await);
         }
-        let every = Duration::from_secs(lake.config.vacuum_after_s / 4).min(VACUUM_AT_LEAST);
+        let every = (lake.config.vacuum_after / 4).min(VACUUM_AT_LEAST);
         if self.vacuumed.is_none_or(|last| last.elapsed() >= every) {
             self.vacuumed = Some(Instant::now());
             for manifest in lake.manifests.iter().take_while(|_| !stop.is_cancelled()) {
@@ -312,7 +313,7 @@ impl Upkeep {
             let active = manifest.files()?.into_iter().map(|file| file.path).collect();
             Log { active, removed: manifest.removed().await?, pinned: self.lake.pinned(table) }
         };
-        let after = i64::try_from(self.lake.config.vacuum_after_s).unwrap_or(i64::MAX).saturating_mul(1_000);
+        let after = millis(self.lake.config.vacuum_after);
         let now = self.lake.clock.now().millis();
         let files = vacuum::plan(&objects, &log, now, after);
         let entries = vacuum::plan_log(&objects, now.saturating_sub(after));

@@ -13,6 +13,7 @@ use super::run::Upkeep;
 use crate::domain::time::{Clock, ManualClock, SECOND, SystemClock};
 use crate::lake::{Config, Lake};
 use crate::schema::columns::{Kind, Table};
+use crate::units::ByteSize;
 use arrow::array::{AsArray, RecordBatch};
 use object_store::ObjectStore;
 use serde_json::{Map, Value, json};
@@ -24,7 +25,12 @@ const HOUR: i64 = 3_600 * SECOND;
 
 /// A small target, so that few rows make tiers of files.
 fn config() -> Config {
-    Config { compact_min_files: 3, compact_target_bytes: 1 << 20, row_group_rows: 50, ..Config::default() }
+    Config {
+        compact_min_files: 3,
+        compact_target_size: ByteSize::mib(1),
+        row_group_rows: 50,
+        ..Config::default()
+    }
 }
 
 /// A lake, its clock, and the number of the next frame.

@@ -1,6 +1,6 @@
 //! Which objects are deleted.
 //!
-//! An object goes when no version of the table has had it for `vacuum_after_s`: files that a commit has removed, counted
+//! An object goes when no version of the table has had it for `vacuum_after`: files that a commit has removed, counted
 //! from the commit, and files that never were in one, counted from their writing. What a query of this process still
 //! reads stays, however long it takes.
 

@@ -56,7 +56,7 @@ impl Queries {
 
     async fn run<C: ClientInfo>(&self, client: &C, work: Work, format: &Format) -> PgWireResult<Response> {
         let scope = auth::scope(client, &self.access)?;
-        let rows = self.sql.run(DOOR, &scope, work, session::timeout_ms(client)).await;
+        let rows = self.sql.run(DOOR, &scope, work, session::timeout(client)).await;
         let rows = rows.map_err(|why| wire_error(&why))?;
         let options = FormatOptions::from_client_metadata(client.metadata());
         respond(rows, format, Arc::new(options)).await
@@ -219,9 +219,9 @@ pub struct Parser {
 
 impl Parser {
     async fn parse(&self, query: &str) -> PgWireResult<Vec<Statement>> {
-        let most = self.sql.config().max_sql_bytes;
-        if query.len() > most {
-            return Err(error("54000", format!("the query has more than {most} bytes (sql.max_sql_bytes)")));
+        let limit = self.sql.config().max_sql_size;
+        if query.len() > limit.in_memory() {
+            return Err(error("54000", format!("the query is longer than {limit} (sql.max_sql_size)")));
         }
         let (query, rewriter) = (query.to_owned(), self.rewriter.clone());
         // The rewrites walk the tree recursively: that needs the big stack of a query thread.

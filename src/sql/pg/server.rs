@@ -46,7 +46,7 @@ pub async fn serve(listener: TcpListener, sql: Arc<Sql>, door: PgDoor, shutdown:
     };
     let tls = door.tls;
     let most = sql.config().max_connections;
-    let max_message = sql.config().max_sql_bytes.saturating_add(PARAMETERS);
+    let max_message = sql.config().max_sql_size.in_memory().saturating_add(PARAMETERS);
     let connections = Arc::new(ConnectionManager::new());
     let queries = Arc::new(Queries::new(sql, door.access.clone()));
     let cancel = Arc::new(DefaultCancelHandler::new(connections.clone()));

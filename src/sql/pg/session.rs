@@ -9,6 +9,7 @@ use pgwire::api::ClientInfo;
 use pgwire::api::results::{Response, Tag};
 use pgwire::error::PgWireResult;
 use pgwire::messages::response::TransactionStatus;
+use std::time::Duration;
 
 /// Where the connection remembers its own time limit, milliseconds.
 const TIMEOUT: &str = "groundline_timeout_ms";
@@ -112,9 +113,10 @@ pub fn check_transaction<C: ClientInfo + ?Sized>(client: &C, statement: &Stateme
     Ok(())
 }
 
-/// The time limit that the connection has set for itself, milliseconds.
-pub fn timeout_ms<C: ClientInfo + ?Sized>(client: &C) -> Option<u64> {
-    client.metadata().get(TIMEOUT).and_then(|t| t.parse().ok()).filter(|t| *t > 0)
+/// The time limit that the connection has set for itself.
+pub fn timeout<C: ClientInfo + ?Sized>(client: &C) -> Option<Duration> {
+    let millis = client.metadata().get(TIMEOUT).and_then(|t| t.parse().ok()).filter(|t| *t > 0);
+    millis.map(Duration::from_millis)
 }
 
 fn show_value(statement: &Statement, known: &dyn Fn(&str) -> Option<String>) -> Option<(String, String)> {

@@ -4,6 +4,7 @@ use crate::support::{config, request, span, start};
 use axum::http::{HeaderMap, Request};
 use base64::Engine as _;
 use groundline::app::Addresses;
+use groundline::units::ByteSize;
 use http_body_util::{BodyExt, Full};
 use opentelemetry_proto::tonic::collector::trace::v1::{
     ExportTracePartialSuccess, ExportTraceServiceResponse,
@@ -60,7 +61,7 @@ fn in_background(name: &'static str, limit: usize) -> Addresses {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         runtime.unwrap().block_on(async move {
             let mut config = config(&folder);
-            config.ingest.max_request_bytes = limit;
+            config.ingest.max_request_size = ByteSize::new(limit as u64);
             let app = start(config).await;
             tell.send(app.addresses).unwrap();
             std::future::pending::<()>().await;

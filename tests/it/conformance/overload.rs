@@ -3,6 +3,7 @@
 use super::client::*;
 use crate::support::{config, span, start, text};
 use groundline::app::App;
+use groundline::units::ByteSize;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -10,9 +11,10 @@ use tokio::net::TcpStream;
 /// A server with room for 64 KiB at once, and a client that holds all of it by sending slowly.
 async fn occupied(folder: &std::path::Path) -> (App, TcpStream) {
     let mut tight = config(folder);
-    (tight.ingest.max_request_bytes, tight.ingest.max_in_flight_bytes) = (64 << 10, 64 << 10);
+    (tight.ingest.max_request_size, tight.ingest.max_in_flight_size) = (ByteSize::kib(64), ByteSize::kib(64));
     // The hint is then the same whatever has drained meanwhile.
-    (tight.ingest.retry_after_ms, tight.ingest.retry_after_max_ms) = (1_500, 1_500);
+    (tight.ingest.retry_after, tight.ingest.retry_after_max) =
+        (Duration::from_millis(1_500), Duration::from_millis(1_500));
     let app = start(tight).await;
     let mut slow = TcpStream::connect(app.addresses.otlp_http).await.unwrap();
     let head = format!(
@@ -42,10 +44,10 @@ async fn released(app: &App, mut slow: TcpStream) {
 /// A journal that is full stands for storage that does not answer.
 async fn full(folder: &std::path::Path) -> App {
     let mut tight = config(folder);
-    (tight.journal.segment_bytes, tight.journal.max_frame_bytes) = (1 << 20, 512 << 10);
-    tight.journal.max_disk_bytes = 2 << 20;
-    (tight.sample.idle_ms, tight.sample.rootless_idle_ms, tight.sample.max_age_ms) =
-        (600_000, 600_000, 600_000);
+    (tight.journal.segment_size, tight.journal.max_frame_size) = (ByteSize::mib(1), ByteSize::kib(512));
+    tight.journal.max_disk_size = ByteSize::mib(2);
+    (tight.sample.idle, tight.sample.rootless_idle, tight.sample.max_age) =
+        (Duration::from_mins(10), Duration::from_mins(10), Duration::from_mins(10));
     let app = start(tight).await;
     for i in 0..60 {
         let body = pb("full", vec![span(i, 1, vec![text("k", &"w".repeat(100_000))])]);

@@ -2,6 +2,7 @@
 
 use super::client::*;
 use crate::support::{config, span, start, text};
+use groundline::units::ByteSize;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -29,7 +30,7 @@ async fn t02_grpc_over_the_limit_is_resource_exhausted_without_retry_info() {
     let app = small();
     let refused = call(app, &[], framed(0, &vec![0; SMALL_LIMIT + 1])).await;
     assert_eq!((refused.code, refused.details.len()), (8, 0), "{}", refused.message);
-    assert!(refused.message.contains("max_request_bytes"), "{}", refused.message);
+    assert!(refused.message.contains("max_request_size"), "{}", refused.message);
     let compressed = call(app, &[("grpc-encoding", "gzip")], framed(1, &vec![7; SMALL_LIMIT + 1])).await;
     assert_eq!((compressed.code, compressed.details.len()), (8, 0), "{}", compressed.message);
     let fits = call(app, &[], framed(0, &unknown_field(SMALL_LIMIT))).await;
@@ -90,7 +91,7 @@ fn unknown_field(bytes: usize) -> Vec<u8> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn t05_by_default_60_mebibytes_are_accepted_and_65_are_not() {
-    assert_eq!(groundline::config::Config::default().ingest.max_request_bytes, 64 << 20);
+    assert_eq!(groundline::config::Config::default().ingest.max_request_size, ByteSize::mib(64));
     let app = shared();
     let spans = (0..10).map(|i| span(50, i, vec![text("big", &"x".repeat(6 << 20))])).collect();
     assert_eq!(call(app, &[], framed(0, &pb("t05", spans))).await.partial(), None);
@@ -117,10 +118,10 @@ fn partly_bad(service: &str) -> Vec<u8> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn t06_a_message_that_is_too_long_is_shortened_and_the_count_is_not() {
-    assert_eq!(groundline::config::Config::default().ingest.max_response_bytes, 4 << 20);
+    assert_eq!(groundline::config::Config::default().ingest.max_response_size, ByteSize::mib(4));
     let folder = tempfile::tempdir().unwrap();
     let mut limited = config(folder.path());
-    limited.ingest.max_response_bytes = 80;
+    limited.ingest.max_response_size = ByteSize::new(80);
     let app = start(limited).await;
     let body = partly_bad("t06");
     let grpc = call(app.addresses, &[], framed(0, &body)).await;
@@ -142,7 +143,7 @@ async fn t06_a_message_that_is_too_long_is_shortened_and_the_count_is_not() {
 async fn t07_a_response_that_stays_too_large_is_resource_exhausted_or_500() {
     let folder = tempfile::tempdir().unwrap();
     let mut limited = config(folder.path());
-    limited.ingest.max_response_bytes = 3;
+    limited.ingest.max_response_size = ByteSize::new(3);
     let app = start(limited).await;
     let grpc = call(app.addresses, &[], framed(0, &partly_bad("t07"))).await;
     assert_eq!((grpc.code, grpc.details.len()), (8, 0), "{}", grpc.message);

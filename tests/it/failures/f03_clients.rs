@@ -4,6 +4,7 @@ use super::oracle::{Oracle, Writing, is_retryable};
 use super::server::{Settings, eventually};
 use crate::support::{config, count, request, settled, span, start, text};
 use groundline::app::App;
+use groundline::units::ByteSize;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
 use opentelemetry_proto::tonic::collector::trace::v1::trace_service_client::TraceServiceClient;
 use prost::Message;
@@ -114,8 +115,8 @@ async fn f03_a_client_that_sends_again_is_stored_once() {
     let folder = tempfile::tempdir().unwrap();
     let mut tight = config(folder.path());
     // Room for one request or two of the four clients.
-    (tight.ingest.max_request_bytes, tight.ingest.max_in_flight_bytes) = (64 << 10, 64 << 10);
-    tight.lake.flush_interval_ms = 200;
+    (tight.ingest.max_request_size, tight.ingest.max_in_flight_size) = (ByteSize::kib(64), ByteSize::kib(64));
+    tight.lake.flush_interval = Duration::from_millis(200);
     let app = Arc::new(start(tight).await);
     let clients = (1..=4).map(|number| tokio::spawn(client(Arc::clone(&app), number, 40)));
     let (mut sent, mut permanent, mut again) = (0, 0, 0);

@@ -6,6 +6,7 @@ use crate::support::{request, span, text};
 use groundline::journal::{Config, Journal, JournalError};
 use groundline::schema::columns::Table;
 use groundline::schema::frame::{self, FrameKind, Part};
+use groundline::units::ByteSize;
 use prost::Message;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -167,7 +168,11 @@ async fn f07_the_last_record_is_cut_anywhere() {
     filled(&whole).await;
     let last = segments(&whole).pop().unwrap();
     let bytes = std::fs::read(&last).unwrap();
-    let config = || Config { segment_bytes: 128 << 10, max_frame_bytes: 64 << 10, ..Config::default() };
+    let config = || Config {
+        segment_size: ByteSize::kib(128),
+        max_frame_size: ByteSize::kib(64),
+        ..Config::default()
+    };
     let journal = whole.join("journal");
     for entry in std::fs::read_dir(&journal).unwrap() {
         let path = entry.unwrap().path();

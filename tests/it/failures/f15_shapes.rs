@@ -28,7 +28,7 @@ async fn f15_new_keys_huge_keys_and_a_huge_trace() {
     let spans: u64 = std::env::var("GROUNDLINE_TRACE_SPANS").map_or(SPANS, |n| n.parse().unwrap());
     let folder = tempfile::tempdir().unwrap();
     let mut quick = config(folder.path());
-    quick.lake.flush_interval_ms = 300;
+    quick.lake.flush_interval = Duration::from_millis(300);
     let app = start(quick).await;
     let before = columns(&app).await;
     // Ten thousand keys that nobody has seen.
@@ -71,7 +71,7 @@ async fn f17_a_canary_sees_every_span_within_two_seconds() {
     let folder = tempfile::tempdir().unwrap();
     let mut quick = config(folder.path());
     // Files are written all the time, so that some reads meet one.
-    quick.lake.flush_interval_ms = 150;
+    quick.lake.flush_interval = Duration::from_millis(150);
     let app = start(quick).await;
     let seconds = std::env::var("GROUNDLINE_CANARY_SECONDS").map_or(3, |n| n.parse().unwrap());
     let until = Instant::now() + Duration::from_secs(seconds);

@@ -3,10 +3,16 @@
 use super::fixture;
 use futures::{StreamExt, TryStreamExt};
 use groundline::sql::{Config, Format, SqlError, encode};
+use groundline::units::ByteSize;
 use std::time::{Duration, Instant};
 
 fn small() -> Config {
-    Config { timeout_ms: 3000, memory_bytes: 64 << 20, max_rows: 1000, ..Config::default() }
+    Config {
+        timeout: Duration::from_secs(3),
+        max_memory: ByteSize::mib(64),
+        max_rows: 1000,
+        ..Config::default()
+    }
 }
 
 /// How much longer than the limit an answer may take on a busy machine.
@@ -79,7 +85,7 @@ async fn each_ends_in_an_error_within_the_timeout() {
             result.as_ref().err().map(|e| first(&e.to_string()))
         );
         assert!(result.is_err(), "{short} must fail");
-        assert!(took < Duration::from_millis(small().timeout_ms) + GRACE, "{short} took {took:?}");
+        assert!(took < small().timeout + GRACE, "{short} took {took:?}");
     }
     let left: Vec<_> = std::fs::read_dir(dir.path()).expect("folder").collect();
     assert_eq!(left.len(), 1, "nothing is written");
@@ -89,7 +95,7 @@ async fn each_ends_in_an_error_within_the_timeout() {
 
 #[tokio::test]
 async fn nothing_keeps_a_query_thread() {
-    let config = Config { timeout_ms: 700, target_partitions: 1, ..Config::default() };
+    let config = Config { timeout: Duration::from_millis(700), target_partitions: 1, ..Config::default() };
     let sql = fixture::limited(config).await;
     let chain = |n: usize, part: &dyn Fn(usize) -> String| (1..=n).map(part).collect::<String>();
     let statements = [
@@ -134,13 +140,15 @@ fn first(text: &str) -> String {
 
 #[tokio::test]
 async fn limits_name_their_keys() {
-    let sql = fixture::limited(Config { max_rows: 10, timeout_ms: 500, ..Config::default() }).await;
+    let sql =
+        fixture::limited(Config { max_rows: 10, timeout: Duration::from_millis(500), ..Config::default() })
+            .await;
     for (statement, key) in [
         ("SELECT * FROM generate_series(1, 11)".to_owned(), "sql.max_rows"),
-        (format!("SELECT '{}'", "x".repeat(2 << 20)), "sql.max_sql_bytes"),
+        (format!("SELECT '{}'", "x".repeat(2 << 20)), "sql.max_sql_size"),
         (
             "SELECT count(*) FROM generate_series(1, 9000000) a, generate_series(1, 9000000) b".to_owned(),
-            "sql.timeout_ms",
+            "sql.timeout",
         ),
     ] {
         match sql.collect(&statement).await {
@@ -148,16 +156,16 @@ async fn limits_name_their_keys() {
             other => panic!("{key}: {other:?}"),
         }
     }
-    let tight = fixture::limited(Config { max_result_bytes: 1000, ..Config::default() }).await;
+    let tight = fixture::limited(Config { max_result_size: ByteSize::new(1000), ..Config::default() }).await;
     match tight.collect("SELECT value, repeat('x', 100) FROM generate_series(1, 100)").await {
-        Err(SqlError::Limit(why)) => assert!(why.contains("sql.max_result_bytes"), "{why}"),
+        Err(SqlError::Limit(why)) => assert!(why.contains("sql.max_result_size"), "{why}"),
         other => panic!("{other:?}"),
     }
     // Texts behind views count like others.
-    let views = fixture::limited(Config { max_result_bytes: 3000, ..Config::default() }).await;
+    let views = fixture::limited(Config { max_result_size: ByteSize::new(3000), ..Config::default() }).await;
     let text = "arrow_cast(concat(repeat('x', 100), value), 'Utf8View')";
     match views.collect(&format!("SELECT {text} FROM generate_series(1, 100)")).await {
-        Err(SqlError::Limit(why)) => assert!(why.contains("sql.max_result_bytes"), "{why}"),
+        Err(SqlError::Limit(why)) => assert!(why.contains("sql.max_result_size"), "{why}"),
         other => panic!("{other:?}"),
     }
 }
@@ -172,7 +180,7 @@ async fn an_encoded_result_is_bounded() {
     for format in [Format::Json, Format::Csv, Format::Arrow, Format::Parquet] {
         assert!(encode(format, &schema, &batches, 2 << 20).is_ok(), "{format:?}");
         match encode(format, &schema, &batches, 500) {
-            Err(SqlError::Limit(why)) => assert!(why.contains("sql.max_result_bytes"), "{why}"),
+            Err(SqlError::Limit(why)) => assert!(why.contains("sql.max_result_size"), "{why}"),
             other => panic!("{format:?}: {:?}", other.map(|bytes| bytes.len())),
         }
     }
@@ -183,7 +191,7 @@ const ENDLESS: &str = "SELECT count(*) FROM generate_series(1, 9000000) a, gener
 
 #[tokio::test]
 async fn fifty_at_once_end_busy_or_at_a_limit() {
-    let config = Config { timeout_ms: 1000, max_concurrent: 4, ..Config::default() };
+    let config = Config { timeout: Duration::from_secs(1), max_concurrent: 4, ..Config::default() };
     let sql = fixture::limited(config).await;
     let began = Instant::now();
     let all = futures::future::join_all((0..50).map(|_| sql.collect(ENDLESS))).await;
@@ -211,7 +219,7 @@ async fn a_dropped_stream_frees_its_place() {
 
 #[tokio::test]
 async fn a_slow_reader_sees_the_timeout() {
-    let config = Config { timeout_ms: 300, max_concurrent: 1, ..Config::default() };
+    let config = Config { timeout: Duration::from_millis(300), max_concurrent: 1, ..Config::default() };
     let sql = fixture::limited(config).await;
     let mut rows = sql.query("SELECT a.value FROM generate_series(1, 900000) a").await.expect("begun");
     assert!(rows.next().await.expect("a batch").is_ok());

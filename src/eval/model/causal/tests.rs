@@ -116,24 +116,21 @@ fn files_that_do_not_fit_are_refused_with_their_key() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = folder.path().join("nowhere.onnx");
     let missing = refused(&nowhere, &tokenizer, 8);
-    assert!(missing.contains("score.perplexity.model") && missing.contains("cannot be read"), "{missing}");
-    assert!(refused(&model, &nowhere, 8).contains("score.perplexity.tokenizer"));
+    assert!(missing.contains("eval.perplexity.model") && missing.contains("cannot be read"), "{missing}");
+    assert!(refused(&model, &nowhere, 8).contains("eval.perplexity.tokenizer"));
 
     let damaged = folder.path().join("damaged.onnx");
     let whole = std::fs::read(&model).unwrap();
     for kept in [0, 1, 100, whole.len() / 2, whole.len() - 10] {
         std::fs::write(&damaged, &whole[..kept]).unwrap();
         let error = refused(&damaged, &tokenizer, 8);
-        assert!(
-            error.contains("score.perplexity.model") && error.contains("damaged.onnx"),
-            "{kept}: {error}"
-        );
+        assert!(error.contains("eval.perplexity.model") && error.contains("damaged.onnx"), "{kept}: {error}");
     }
     std::fs::write(&damaged, "no model at all").unwrap();
     assert!(refused(&damaged, &tokenizer, 8).contains("damaged.onnx"));
 
     assert!(refused(&fixture("with_past.onnx"), &tokenizer, 8).contains("past_key_values.0.key"));
-    assert!(refused(&model, &tokenizer, 65).contains("score.perplexity.window = 65"));
+    assert!(refused(&model, &tokenizer, 65).contains("eval.perplexity.window = 65"));
     let other = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/minilm-l6-v2/model.onnx");
     assert!(refused(&other, &tokenizer, 8).contains("token_type_ids"));
 }

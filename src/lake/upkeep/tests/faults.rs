@@ -16,6 +16,7 @@ use object_store::{
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 /// Calls between the faults that are tried by default; no divisor of the number of calls of a round.
 const STEP: i64 = 71;
@@ -109,8 +110,11 @@ impl ObjectStore for Flaky {
 
 /// The settings of the story: a tenant's rows go after an hour.
 fn settings() -> Config {
-    let rule =
-        RetentionRule { tenant: "trial".to_owned(), max_age_s: Some(3_600), ..RetentionRule::default() };
+    let rule = RetentionRule {
+        tenant: "trial".to_owned(),
+        max_age: Some(Duration::from_hours(1)),
+        ..RetentionRule::default()
+    };
     let retention = Retention { rules: vec![rule], ..Retention::default() };
     Config { retention, compact_min_files: 2, ..config() }
 }
@@ -194,7 +198,7 @@ async fn whatever_fails_nothing_is_lost_or_doubled() {
 async fn shared_commit(at: i64, often: i64, late: bool) -> bool {
     let calls = Arc::new(AtomicI64::new(i64::MAX));
     let store = Arc::new(Flaky { calls: calls.clone(), often, late, ..Flaky::default() });
-    let settings = Config { compact_window_s: 3_600, ..config() };
+    let settings = Config { compact_window: Duration::from_hours(1), ..config() };
     let mut world = World::new(store, settings).await;
     for window in 0..3 {
         world.spans(window * 20..window * 20 + 10, "t", window).await;

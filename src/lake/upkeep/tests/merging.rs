@@ -5,6 +5,7 @@ use super::{batch, config, span};
 use crate::domain::time::SECOND;
 use crate::lake::{Config, LakeError};
 use crate::schema::columns::Table;
+use crate::units::ByteSize;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::concat_batches;
 use arrow::datatypes::Int64Type;
@@ -97,7 +98,7 @@ fn row_groups_are_capped_by_bytes() {
     };
     let files = (0..2).map(|f| file(Table::Spans, (0..40).map(|n| with_answer(f * 40 + n)).collect()));
     let inputs = files.collect();
-    let config = Config { row_group_bytes: 100_000, ..config() };
+    let config = Config { row_group_size: ByteSize::new(100_000), ..config() };
     let work = Merge { table: Table::Spans, inputs, without: BTreeSet::new() };
     let done = merge(work, &config, &CancellationToken::new()).unwrap();
     let reader = SerializedFileReader::new(Bytes::from(done.written.bytes)).unwrap();

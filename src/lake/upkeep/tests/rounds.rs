@@ -6,10 +6,12 @@ use crate::domain::time::{Clock, SECOND};
 use crate::lake::config::RetentionRule;
 use crate::lake::{Config, Lake, Retention};
 use crate::schema::columns::Table;
+use crate::units::ByteSize;
 use futures::TryStreamExt;
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use std::sync::Arc;
+use std::time::Duration;
 
 async fn objects(store: &Arc<InMemory>, end: &str) -> usize {
     let listed: Vec<_> = store.list(Some(&"lake/spans".into())).try_collect().await.unwrap();
@@ -117,13 +119,13 @@ async fn old_entries_of_the_log_are_deleted_behind_a_checkpoint() {
     assert_eq!(ids(&reopened.snapshot(Table::Spans)).await, once(0..111));
 }
 
-fn keep(max_age_s: u64, rules: Vec<RetentionRule>) -> Config {
-    Config { retention: Retention { max_age_s, max_bytes: 0, rules }, ..config() }
+fn keep(max_age: Duration, rules: Vec<RetentionRule>) -> Config {
+    Config { retention: Retention { max_age, max_size: ByteSize::ZERO, rules }, ..config() }
 }
 
 #[tokio::test]
 async fn rows_go_by_the_servers_clock_whatever_theirs_says() {
-    let mut world = World::new(Arc::new(InMemory::new()), keep(7_200, Vec::new())).await;
+    let mut world = World::new(Arc::new(InMemory::new()), keep(Duration::from_hours(2), Vec::new())).await;
     world.spans(0..5, "t", 0).await;
     world.spans(5..10, "t", 4_102_444_800 * SECOND).await;
     world.round().await;
@@ -144,10 +146,10 @@ async fn rows_go_by_the_servers_clock_whatever_theirs_says() {
 async fn a_tenants_rows_go_from_files_that_others_share() {
     let rules = vec![RetentionRule {
         tenant: "trial".to_owned(),
-        max_age_s: Some(3_600),
+        max_age: Some(Duration::from_hours(1)),
         ..RetentionRule::default()
     }];
-    let mut world = World::new(Arc::new(InMemory::new()), keep(0, rules)).await;
+    let mut world = World::new(Arc::new(InMemory::new()), keep(Duration::ZERO, rules)).await;
     let tenant = |id: i64| if id % 2 == 0 { "trial" } else { "paid" };
     for n in 0..3i64 {
         let rows = (n * 20..n * 20 + 20).map(|id| span(id, tenant(id), id));
@@ -176,7 +178,7 @@ async fn the_oldest_rows_go_when_there_are_too_many_bytes() {
         world.clock.advance(SECOND);
     }
     let bytes: u64 = world.snapshot().files.iter().map(|file| file.bytes).sum();
-    let retention = Retention { max_bytes: bytes / 2, ..Retention::default() };
+    let retention = Retention { max_size: ByteSize::new(bytes / 2), ..Retention::default() };
     let config = Config { retention, ..config };
     let (lake, _) = Lake::open_in(&world.store, config, world.clock.clone(), 7).await.unwrap();
     (world.upkeep, world.lake) = (super::super::run::Upkeep::new(lake.clone()), lake);

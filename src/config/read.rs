@@ -1,0 +1,121 @@
+//! From a file and the environment to settings, or to every fault at once.
+
+use super::renamed;
+use super::settings::Config;
+use serde::Deserialize;
+use std::path::Path;
+use toml::{Table, Value};
+
+const ENV_PREFIX: &str = "GROUNDLINE_";
+
+/// Every fault of a configuration.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", .0.join("\n"))]
+pub struct ConfigError(pub Vec<String>);
+
+impl Config {
+    /// Reads `file` if there is one, then the environment; tells every fault at once.
+    pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
+        let text = match file {
+            None => String::new(),
+            Some(path) => std::fs::read_to_string(path)
+                .map_err(|e| ConfigError(vec![format!("{}: cannot be read: {e}", path.display())]))?,
+        };
+        let name = file.map_or_else(|| "configuration".to_owned(), |p| p.display().to_string());
+        Self::from_text(&name, &text, std::env::vars())
+    }
+
+    /// As [`Config::load`], from text and given variables.
+    pub fn from_text(
+        name: &str,
+        text: &str,
+        env: impl Iterator<Item = (String, String)>,
+    ) -> Result<Self, ConfigError> {
+        let mut given: Table =
+            toml::from_str(text).map_err(|e| ConfigError(vec![format!("{name}: {}", told(text, &e))]))?;
+        for (key, value) in env {
+            if let Some(path) = key.strip_prefix(ENV_PREFIX).filter(|path| path.contains("__")) {
+                set(&mut given, &path.to_ascii_lowercase(), &value);
+            }
+        }
+        let mut faults = Vec::new();
+        renamed::take_out(&mut given, "", &mut faults);
+        let known = Table::try_from(Config::default()).map_err(|e| ConfigError(vec![e.to_string()]))?;
+        compare(&known, &mut given, "", &mut faults);
+        let config = match Config::deserialize(Value::Table(given)) {
+            Ok(config) => config,
+            Err(error) => {
+                faults.push(error.to_string().trim_end().to_owned());
+                return Err(ConfigError(named(name, faults)));
+            }
+        };
+        faults.extend(config.faults());
+        if faults.is_empty() { Ok(config) } else { Err(ConfigError(named(name, faults))) }
+    }
+}
+
+/// The line and what is wrong with it, without the line itself: it may hold a secret.
+fn told(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    format!("line {}: {}", before.matches('\n').count() + 1, error.message())
+}
+
+fn named(name: &str, faults: Vec<String>) -> Vec<String> {
+    faults.into_iter().map(|fault| format!("{name}: {fault}")).collect()
+}
+
+/// Puts `value` at `section__key`; text that is TOML keeps its type.
+fn set(table: &mut Table, path: &str, value: &str) {
+    let (section, rest) = match path.split_once("__") {
+        Some((section, rest)) => (section, Some(rest)),
+        None => (path, None),
+    };
+    match rest {
+        Some(rest) => {
+            let inner = table.entry(section).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(inner) = inner {
+                set(inner, rest, value);
+            }
+        }
+        None => {
+            let typed = toml::from_str::<Table>(&format!("v = {value}")).ok().and_then(|mut t| t.remove("v"));
+            table.insert(section.to_owned(), typed.unwrap_or_else(|| Value::String(value.to_owned())));
+        }
+    }
+}
+
+/// Notes every unknown key and every value that cannot be read, and takes it out so that the rest can be.
+fn compare(known: &Table, given: &mut Table, path: &str, faults: &mut Vec<String>) {
+    let mut wrong = Vec::new();
+    for (key, value) in given.iter_mut() {
+        let at = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        // A table without fixed keys, and a key that is not shown.
+        let is_free = path == "eval.thresholds" || at == "lake.s3.secret_access_key";
+        match (known.get(key), value) {
+            (Some(Value::Table(known)), Value::Table(given)) => compare(known, given, &at, faults),
+            (None, _) if !is_free => {
+                let keys: Vec<&str> = known.keys().map(String::as_str).collect();
+                faults.push(format!("unknown key {at}; there are {}", keys.join(", ")));
+                wrong.push(key.clone());
+            }
+            (_, value) => {
+                if let Some(fault) = unreadable(&at, value) {
+                    faults.push(fault);
+                    wrong.push(key.clone());
+                }
+            }
+        }
+    }
+    for key in wrong {
+        given.remove(&key);
+    }
+}
+
+/// What is wrong with a value: it is read as if it were the only one that is given.
+fn unreadable(at: &str, value: &Value) -> Option<String> {
+    let nested = at
+        .rsplit('.')
+        .fold(value.clone(), |inner, key| Value::Table([(key.to_owned(), inner)].into_iter().collect()));
+    let error = Config::deserialize(nested).err()?;
+    Some(format!("{at}: {}", error.message()))
+}

@@ -1,0 +1,107 @@
+//! What is read, what is refused, and with which words.
+
+use super::{Config, EXAMPLE};
+use crate::units::ByteSize;
+use std::time::Duration;
+use toml::Table;
+
+fn none() -> std::iter::Empty<(String, String)> {
+    std::iter::empty()
+}
+
+#[test]
+fn the_example_is_the_default_and_the_dump() {
+    let read = Config::from_text("example", EXAMPLE, none()).unwrap();
+    let (read, defaults) = (Table::try_from(read).unwrap(), Table::try_from(Config::default()).unwrap());
+    assert_eq!(read, defaults);
+    assert_eq!(Config::default().dump(), EXAMPLE);
+}
+
+#[test]
+fn every_fault_is_told_at_once() {
+    let text = "[ingest]\nmax_request_size = 10\nnope = 1\n[journal]\nsegment_size = \"x\"\n\
+                [score]\ntimeout = \"soon\"\n[sql]\ntimeout = -1\n[eval.thresholds]\ntoxicity = \"high\"\n\
+                [[sample.rules]]\nname = \"r\"\nfilter = \"nothing = 1\"\nrate = 2.0\nevaluators = [\"zzz\"]\n";
+    let error = Config::from_text("f.toml", text, none()).unwrap_err().to_string();
+    for part in [
+        "ingest.max_request_size",
+        "ingest.nope",
+        "journal.segment_size: \"x\" is no size",
+        "score.timeout: \"soon\" is no duration",
+        "sql.timeout: -1 is below 0 seconds",
+        "eval.thresholds.toxicity: invalid type",
+        "rate is 2",
+        "zzz",
+        "nothing",
+    ] {
+        assert!(error.contains(part), "{part} is missing in:\n{error}");
+    }
+    assert!(error.lines().all(|line| line.starts_with("f.toml: ")), "{error}");
+}
+
+#[test]
+fn an_old_name_is_told_the_new_one() {
+    let text = "[scan]\nallow = []\n[sample]\nlease_s = 5\nidle_ms = 1500\n[journal]\nsegment_bytes = 300000000\n\
+                commit_window_us = 500\n[score]\ndisabled = [\"bleu\"]\n[score.perplexity]\nwindow = 3\n\
+                [lake.retention]\nrules = [{ table = \"spans\", max_age_s = 604800 }]\n";
+    let error = Config::from_text("f.toml", text, none()).unwrap_err().to_string();
+    for told in [
+        "scan is called detect now",
+        "sample.lease_s is called queue.fast.lease now: write \"5s\"",
+        "sample.idle_ms is called sample.idle now: write \"1500ms\"",
+        "journal.segment_bytes is called journal.segment_size now: write \"300MB\"",
+        "journal.commit_window_us is called journal.commit_window now: write \"500us\"",
+        "score.disabled is called eval.disabled now",
+        "score.perplexity is called eval.perplexity now",
+        "lake.retention.rules.max_age_s is called lake.retention.rules.max_age now: write \"7d\"",
+    ] {
+        assert!(error.contains(&format!("f.toml: {told}")), "{told} is missing in:\n{error}");
+    }
+    assert_eq!(error.lines().count(), 8, "{error}");
+}
+
+#[test]
+fn the_environment_wins_and_keeps_types() {
+    let env = [
+        ("GROUNDLINE_INGEST__HTTP_LISTEN", "127.0.0.1:0"),
+        ("GROUNDLINE_LAKE__S3__REGION", "eu-1"),
+        ("GROUNDLINE_JOURNAL__SEGMENT_SIZE", "300MiB"),
+        ("GROUNDLINE_JOURNAL__RECENT_SIZE", "1000000"),
+        ("GROUNDLINE_LAKE__FLUSH_INTERVAL", "1.5"),
+        ("GROUNDLINE_SAMPLE__IDLE", "1500ms"),
+        ("OTHER_VARIABLE", "x"),
+    ];
+    let env = env.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned()));
+    let config = Config::from_text("f", "[ingest]\nhttp_listen = \"127.0.0.1:9\"\n", env).unwrap();
+    assert_eq!(config.ingest.http_listen.port(), 0);
+    assert_eq!(config.lake.s3.region, "eu-1");
+    assert_eq!(config.journal.segment_size, ByteSize::mib(300));
+    assert_eq!(config.journal.recent_size, ByteSize::new(1_000_000));
+    assert_eq!(config.lake.flush_interval, Duration::from_millis(1_500));
+    assert_eq!(config.sample.idle, Duration::from_millis(1_500));
+    for line in ["segment_size = \"300MiB\"", "recent_size = \"1MB\"", "flush_interval = \"1500ms\""] {
+        assert!(
+            config.dump().lines().any(|dumped| dumped == line),
+            "{line} is missing in:\n{}",
+            config.dump()
+        );
+    }
+}
+
+#[test]
+fn a_line_that_is_not_toml_is_named_and_not_quoted() {
+    let text = "[lake.s3]\nsecret_access_key = hunter2\n";
+    let error = Config::from_text("f", text, none()).unwrap_err().to_string();
+    assert!(error.contains("line 2") && !error.contains("hunter2"), "{error}");
+}
+
+#[test]
+fn an_address_that_others_can_reach_is_refused() {
+    let text = "[ingest]\ngrpc_listen = \"0.0.0.0:4317\"\n";
+    let error = Config::from_text("f", text, none()).unwrap_err().to_string();
+    assert!(error.contains("ingest.grpc_listen") && error.contains("tokens_file"), "{error}");
+    for allows in ["allow_exposed = true", "tokens_file = \"/etc/tokens.toml\""] {
+        let allowed = format!("{text}[server]\n{allows}\n");
+        assert!(Config::from_text("f", &allowed, none()).is_ok(), "{allows}");
+    }
+}
