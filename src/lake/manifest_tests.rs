@@ -130,7 +130,6 @@ async fn a_refresh_asks_for_the_next_version_by_its_name() {
     watched.take_calls();
     one.refresh().await.unwrap();
     let calls = watched.take_calls();
-    println!("{calls:?}");
     let known = |call: &&String| call.starts_with("get ") && ***call < *"get 00000000000000000061";
     assert_eq!(calls.iter().filter(known).count(), 0, "what is known is not read again: {calls:?}");
     assert!(calls.len() <= 6, "{calls:?}");

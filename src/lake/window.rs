@@ -89,7 +89,7 @@ const TIME: &str = "time_unix_nano";
 pub fn key_columns(table: Table) -> &'static [&'static str] {
     match table {
         Table::Spans => &["tenant", "trace_id", "span_id"],
-        Table::Scores => &["score_id"],
+        Table::Scores => &["score_id", "tenant"],
         Table::Annotations => &["annotation_id", "trace_id", "tenant"],
         // Log records have no id: the same words at the same nanosecond are the same record.
         Table::LogRecords => &["tenant", "trace_id", "span_id", "event_name", "body", "attributes", TIME],

@@ -7,7 +7,9 @@ use super::error::SqlError;
 use super::functions;
 use super::guard;
 use super::stream::{AbortOnDrop, Item, QueryStream, Record, bytes_of, deadline, pump, timed_out};
-use super::tables::{LakeTable, LiveRows, LiveTable, PrivateStores, QuerySnapshots, Snapshots, column_docs};
+use super::tables::{
+    LakeTable, LatestScores, LiveRows, LiveTable, PrivateStores, QuerySnapshots, Snapshots, column_docs,
+};
 use super::views;
 use crate::net::Scope;
 use crate::schema::columns::{Table, queue_schema};
@@ -403,7 +405,11 @@ fn session(snapshots: &Snapshots, config: &Config) -> Result<SessionContext, Dat
     options.execution.parquet.enable_page_index = true;
     let context = SessionContext::new_with_config_rt(settings, runtime);
     for table in Table::ALL {
-        context.register_table(table.name(), Arc::new(LakeTable::new(table, snapshots.clone())))?;
+        let rows = Arc::new(LakeTable::new(table, snapshots.clone()));
+        if table == Table::Scores {
+            context.register_table("scores_latest", Arc::new(LatestScores::new(rows.clone())))?;
+        }
+        context.register_table(table.name(), rows)?;
     }
     let empty: LiveRows = Arc::new(|_| Ok(RecordBatch::new_empty(queue_schema())));
     context.register_table("queue", Arc::new(LiveTable::new(queue_schema(), empty)))?;

@@ -1,23 +1,20 @@
 //! Views: queries that everybody would write, written once.
 
-use crate::schema::columns::Table;
 use datafusion::datasource::ViewTable;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::prelude::SessionContext;
 use futures::FutureExt;
 use std::sync::Arc;
 
-/// Registers `scores_latest`, `traces` and `quality_hourly`.
+/// Registers `traces`, `quality_hourly`, `quality_by_model` and `evaluator_quality`, over the tables and `scores_latest`.
 ///
 /// # Errors
 /// A plan error if a view names a column that its table lacks.
 pub fn register(context: &SessionContext) -> Result<()> {
-    let columns: Vec<&str> = Table::Scores.columns().iter().map(|c| c.name).collect();
-    let latest = include_str!("views/scores_latest.sql").replace("{columns}", &columns.join(", "));
-    // In this order: the last reads the first.
-    add(context, "scores_latest", &latest)?;
     add(context, "traces", include_str!("views/traces.sql"))?;
-    add(context, "quality_hourly", include_str!("views/quality_hourly.sql"))
+    add(context, "quality_hourly", include_str!("views/quality_hourly.sql"))?;
+    add(context, "quality_by_model", include_str!("views/quality_by_model.sql"))?;
+    add(context, "evaluator_quality", include_str!("views/evaluator_quality.sql"))
 }
 
 fn add(context: &SessionContext, name: &str, sql: &str) -> Result<()> {

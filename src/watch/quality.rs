@@ -1,4 +1,5 @@
-//! The loop that keeps the quality gauges fresh: pass rates with intervals, by service, evaluator and metric.
+//! The loop that keeps the quality gauges fresh: pass rates with intervals of production's scores, by tenant,
+//! service, evaluator and metric.
 
 use super::config::Config;
 use crate::sql::{Sql, SqlError};
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// What identifies a series.
-type Series = (String, String, String);
+type Series = (String, String, String, String);
 
 /// The loop.
 pub struct Quality {
@@ -41,11 +42,11 @@ impl Quality {
 
     async fn refresh(&mut self) -> Result<(), SqlError> {
         let query = format!(
-            "SELECT coalesce(service_name, ''), evaluator, metric, q['estimate'], q['lower'], q['upper'], q['n'], \
-             q['n_eff'] FROM (SELECT service_name, evaluator, metric, \
+            "SELECT tenant, coalesce(service_name, ''), evaluator, metric, q['estimate'], q['lower'], q['upper'], \
+             q['n'], q['n_eff'] FROM (SELECT tenant, service_name, evaluator, metric, \
              quality_rate(passed, inclusion_probability) AS q FROM scores_latest \
              WHERE status = 'ok' AND passed IS NOT NULL AND evaluated_at > now() - INTERVAL '{} seconds' \
-             GROUP BY service_name, evaluator, metric) ORDER BY 1, 2, 3",
+             GROUP BY tenant, service_name, evaluator, metric) ORDER BY 1, 2, 3, 4",
             self.config.quality_window.as_secs()
         );
         let (_, batches) = self.sql.collect(&query).await?;
@@ -77,15 +78,22 @@ fn show(batch: &RecordBatch, row: usize) -> Option<Series> {
         let column = batch.column(at).as_primitive_opt::<Float64Type>();
         column.filter(|c| !c.is_null(row)).map_or(f64::NAN, |c| c.value(row))
     };
-    let n = batch.column(6).as_primitive_opt::<Int64Type>().map_or(0, |c| c.value(row));
-    let series = (text(0)?, text(1)?, text(2)?);
-    set(&series, [double(3), double(4), double(5), n as f64, double(7)]);
+    let n = batch.column(7).as_primitive_opt::<Int64Type>().map_or(0, |c| c.value(row));
+    let series = (text(0)?, text(1)?, text(2)?, text(3)?);
+    set(&series, [double(4), double(5), double(6), n as f64, double(8)]);
     Some(series)
 }
 
-fn set((service, evaluator, metric): &Series, [rate, lower, upper, n, n_eff]: [f64; 5]) {
-    let labels =
-        || [("service", service.clone()), ("evaluator", evaluator.clone()), ("metric", metric.clone())];
+fn set((tenant, service, evaluator, metric): &Series, [rate, lower, upper, n, n_eff]: [f64; 5]) {
+    let labels = || {
+        let [tenant, service] = [tenant, service].map(String::clone);
+        [
+            ("tenant", tenant),
+            ("service", service),
+            ("evaluator", evaluator.clone()),
+            ("metric", metric.clone()),
+        ]
+    };
     metrics::gauge!("groundline_quality_pass_rate", &labels()).set(rate);
     metrics::gauge!("groundline_quality_pass_rate_lower", &labels()).set(lower);
     metrics::gauge!("groundline_quality_pass_rate_upper", &labels()).set(upper);

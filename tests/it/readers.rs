@@ -56,9 +56,17 @@ async fn psql_lists_tables_and_asks_for_quality() {
     let Some(listed) = psql("\\d").await else { return };
     let listed_text = String::from_utf8_lossy(&listed.stdout).into_owned();
     assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
-    for table in
-        ["spans", "scores", "decisions", "annotations", "alerts", "traces", "scores_latest", "quality_hourly"]
-    {
+    for table in [
+        "spans",
+        "scores",
+        "decisions",
+        "annotations",
+        "alerts",
+        "traces",
+        "scores_latest",
+        "quality_hourly",
+        "evaluator_quality",
+    ] {
         assert!(listed_text.contains(table), "{table} is not listed:\n{listed_text}");
     }
     let asked = psql("SELECT service_name, evaluator, quality_rate(passed, inclusion_probability) FROM scores GROUP BY 1,2").await.unwrap();

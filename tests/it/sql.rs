@@ -4,6 +4,7 @@ mod doors;
 mod fixture;
 mod hostile;
 mod isolation;
+mod latest;
 mod older;
 mod pruning;
 mod slt;

@@ -71,7 +71,7 @@ async fn a_working_server_exposes_what_the_dashboards_name() {
     settled(&app).await;
     crate::support::query(app.addresses.http, "SELECT 1").await;
     let started = std::time::Instant::now();
-    let rate = "groundline_quality_pass_rate{service=\"watched\",evaluator=\"pii_leakage\",metric=\"pii_leakage\"} 1";
+    let rate = "groundline_quality_pass_rate{tenant=\"default\",service=\"watched\",evaluator=\"pii_leakage\",metric=\"pii_leakage\"} 1";
     let scraped = loop {
         let text = reqwest::get(format!("{base}/metrics")).await.unwrap().text().await.unwrap();
         if text.contains(rate) && text.contains("groundline_flush_seconds_count") {

@@ -8,6 +8,7 @@
 use super::super::config::Config;
 use super::super::error::LakeError;
 use super::super::writer::{Effort, FileWriter, Written, sort_keys};
+use super::repeats::Repeats;
 use crate::schema::columns::Table;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, new_null_array};
 use arrow::compute::{cast, filter_record_batch, interleave_record_batch};
@@ -41,14 +42,17 @@ pub struct Merge {
 pub struct Merged {
     /// The file.
     pub written: Written,
-    /// How many rows were left out.
+    /// How many rows of tenants were left out.
     pub left_out: u64,
+    /// How many rows were left out because their span or score is there again.
+    pub repeated: u64,
 }
 
 /// Merges files that are sorted as the writer sorts. Every row of the inputs is in the result once, but for those of
-/// tenants that are left out; rows of an input that is not sorted come out unsorted, not fewer. Costs CPU: call it off the
+/// tenants that are left out and [`Repeats`]; rows of an input that is not sorted come out unsorted, not fewer. Costs CPU: call it off the
 /// async threads. Fails with [`LakeError::Stopped`] soon after `stop`.
 pub fn merge(merge: Merge, config: &Config, stop: &CancellationToken) -> Result<Merged, LakeError> {
+    let repeats = Repeats::of(merge.table, &merge.inputs)?;
     let builders: Vec<_> = merge
         .inputs
         .into_iter()
@@ -66,26 +70,30 @@ pub fn merge(merge: Merge, config: &Config, stop: &CancellationToken) -> Result<
         .into_iter()
         .map(|b| {
             let reader = b.with_batch_size(batch_rows).build()?;
-            Source::open(merge.table, reader, &merge.without)
+            Source::open(merge.table, reader, &merge.without, &repeats)
         })
         .collect::<Result<_, LakeError>>()?;
     let mut out = FileWriter::new(merge.table, rows, Effort::Small, config);
-    let left_out = weave(sources, batch_rows, &mut out, stop)?;
+    let (left_out, repeated) = weave(sources, repeats, batch_rows, &mut out, stop)?;
     let written = out.finish()?;
     // A file is never replaced by one that has lost rows, whatever the reason would be.
-    if written.rows + left_out != rows as u64 {
+    if written.rows + left_out + repeated != rows as u64 {
+        let left_out = left_out + repeated;
         return Err(LakeError::RowsLost { read: rows as u64, written: written.rows, left_out });
     }
-    Ok(Merged { written, left_out })
+    Ok(Merged { written, left_out, repeated })
 }
 
-/// Takes rows from the source with the smallest key until all are empty. Gives how many rows the sources left out.
+/// Takes rows from the source with the smallest key until all are empty. Gives how many rows the sources left out, and how
+/// many come again.
 fn weave(
     mut sources: Vec<Source>,
+    mut repeats: Repeats,
     chunk_rows: usize,
     out: &mut FileWriter,
     stop: &CancellationToken,
-) -> Result<u64, LakeError> {
+) -> Result<(u64, u64), LakeError> {
+    let mut repeated = 0;
     let mut heads: BinaryHeap<Reverse<(OwnedRow, usize)>> = BinaryHeap::with_capacity(sources.len());
     for (at, source) in sources.iter().enumerate() {
         heads.extend(source.key().map(|key| Reverse((key, at))));
@@ -95,7 +103,11 @@ fn weave(
     while let Some(Reverse((_, at))) = heads.pop() {
         let next = heads.peek().map(|Reverse((key, other))| (key.row(), *other));
         loop {
-            chunk.push((at, sources[at].at));
+            if sources[at].row_key().is_some_and(|key| repeats.comes_again(key)) {
+                repeated += 1;
+            } else {
+                chunk.push((at, sources[at].at));
+            }
             sources[at].at += 1;
             if sources[at].is_at_end() || chunk.len() >= chunk_rows {
                 emit(&sources, &mut chunk, out)?;
@@ -103,7 +115,7 @@ fn weave(
                     return Err(LakeError::Stopped);
                 }
             }
-            if sources[at].is_at_end() && !sources[at].load()? {
+            if sources[at].is_at_end() && !sources[at].load(&repeats)? {
                 break;
             }
             // Rows of one trace are often neighbours: they go without a detour through the heap.
@@ -115,11 +127,14 @@ fn weave(
             }
         }
     }
-    Ok(sources.iter().map(|source| source.left_out).sum())
+    Ok((sources.iter().map(|source| source.left_out).sum(), repeated))
 }
 
 /// Writes the rows of `chunk`, before the batches that they are in go.
 fn emit(sources: &[Source], chunk: &mut Vec<(usize, usize)>, out: &mut FileWriter) -> Result<(), LakeError> {
+    if chunk.is_empty() {
+        return Ok(());
+    }
     let batches: Vec<&RecordBatch> = sources.iter().map(|source| &source.batch).collect();
     out.write(&interleave_record_batch(&batches, chunk)?)?;
     chunk.clear();
@@ -134,6 +149,8 @@ struct Source<'a> {
     converter: RowConverter,
     batch: RecordBatch,
     keys: Rows,
+    /// What tells a row from others, by row; empty if no row is there more than once.
+    row_keys: Vec<u128>,
     at: usize,
     left_out: u64,
 }
@@ -143,13 +160,16 @@ impl<'a> Source<'a> {
         table: Table,
         reader: ParquetRecordBatchReader,
         without: &'a BTreeSet<String>,
+        repeats: &Repeats,
     ) -> Result<Self, LakeError> {
         let batch = RecordBatch::new_empty(table.schema());
         let fields = sort_keys(table, &batch).iter().map(|c| SortField::new(c.data_type().clone())).collect();
         let converter = RowConverter::new(fields)?;
         let keys = converter.empty_rows(0, 0);
-        let mut source = Self { table, reader, without, converter, batch, keys, at: 0, left_out: 0 };
-        source.load()?;
+        let row_keys = Vec::new();
+        let mut source =
+            Self { table, reader, without, converter, batch, keys, row_keys, at: 0, left_out: 0 };
+        source.load(repeats)?;
         Ok(source)
     }
 
@@ -161,8 +181,12 @@ impl<'a> Source<'a> {
         (!self.is_at_end()).then(|| self.keys.row(self.at).owned())
     }
 
+    fn row_key(&self) -> Option<u128> {
+        self.row_keys.get(self.at).copied()
+    }
+
     /// Decodes the next batch that has rows; false if there is none.
-    fn load(&mut self) -> Result<bool, LakeError> {
+    fn load(&mut self, repeats: &Repeats) -> Result<bool, LakeError> {
         for batch in self.reader.by_ref() {
             let read = conform(self.table, &batch?)?;
             let rows = read.num_rows();
@@ -172,6 +196,7 @@ impl<'a> Source<'a> {
                 continue;
             }
             self.keys = self.converter.convert_columns(&sort_keys(self.table, &kept))?;
+            self.row_keys = repeats.keys(self.table, &kept);
             (self.batch, self.at) = (kept, 0);
             return Ok(true);
         }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `compact` | which files are merged: a pure function of their sizes and arrival times |
 //! | `merge` | sorted files to one sorted file, in bounded memory |
+//! | `repeats` | rows that the inputs of a merge have more than once |
 //! | `retention` | which rows go: a pure function of ages and sizes |
 //! | `quiet` | merges get what receiving and reading leave of the processor |
 //! | `tenants` | how many rows of each tenant a file has |
@@ -18,6 +19,7 @@
 mod compact;
 mod merge;
 mod quiet;
+mod repeats;
 mod retention;
 mod run;
 mod tenants;

@@ -260,7 +260,8 @@ impl Upkeep {
         };
         let old: Vec<Path> = inputs.iter().map(|file| file.file.path.clone()).collect();
         let before = inputs.iter().map(|file| file.file.bytes).sum();
-        Ok(Rewritten { old, new, before, after, left_out: merged.left_out, took: started.elapsed() })
+        let (left_out, repeated, took) = (merged.left_out, merged.repeated, started.elapsed());
+        Ok(Rewritten { old, new, before, after, left_out, repeated, took })
     }
 
     /// Puts the new files in the place of the old ones, all in one commit; false if another server has removed one of
@@ -282,6 +283,7 @@ impl Upkeep {
         }
         self.lake.publish(&manifest).await?;
         for one in rewritten {
+            count("groundline_duplicate_rows_total", manifest.table, one.repeated);
             if dropped {
                 expired(manifest.table, one.left_out, one.before.saturating_sub(one.after));
             } else {
@@ -339,6 +341,7 @@ struct Rewritten {
     before: u64,
     after: u64,
     left_out: u64,
+    repeated: u64,
     took: Duration,
 }
 

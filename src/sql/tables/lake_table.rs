@@ -60,6 +60,15 @@ impl LakeTable {
         }
     }
 
+    /// How many rows there are about in `range` of the table's time: a guess for the planner, made without opening a file.
+    pub fn rows_about(&self, state: &dyn Session, range: TimeRange) -> usize {
+        let (snapshot, _) = self.snapshot(state);
+        let files = snapshot.files.iter().filter(|file| may_hold(file, range));
+        let stored: u64 = files.map(|file| file.rows).sum();
+        let hot: usize = snapshot.hot.iter().map(RecordBatch::num_rows).sum();
+        usize::try_from(stored).unwrap_or(usize::MAX).saturating_add(hot)
+    }
+
     /// The files that may hold rows which pass `filters`.
     async fn files<'a>(
         &self,

@@ -8,6 +8,8 @@
 //! | `trace_filters` | which files may hold a trace, told by bloom filters in memory |
 //! | `lake_table` | files and hot batches as one table; files outside the time range are not opened |
 //! | `live` | tables that are not in the lake: what the server holds now |
+//! | `newest` | of all rows of scores the newest version of each, as a node of a plan |
+//! | `latest` | `scores_latest`: what of a query's filters may go below that choice |
 //! | `readers` | readers of files that keep their footers with the page index |
 //! | `tenant` | one tenant's rows: what a query with a tenant's token sees |
 //! | `shown` | how stored columns are shown: order, and nanosecond times of spans |
@@ -15,7 +17,9 @@
 
 mod catalog;
 mod lake_table;
+mod latest;
 mod live;
+mod newest;
 mod readers;
 mod shown;
 mod snapshots;
@@ -26,6 +30,7 @@ mod trace_filters;
 
 pub use catalog::column_docs;
 pub use lake_table::LakeTable;
+pub use latest::LatestScores;
 pub use live::{LiveRows, LiveTable};
 pub use snapshots::{QuerySnapshots, Snapshots};
 pub use stores::PrivateStores;

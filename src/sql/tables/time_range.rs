@@ -39,7 +39,16 @@ impl TimeRange {
         (from, to)
     }
 
-    fn and(self, other: Self) -> Self {
+    /// The ends as microseconds, for a column that holds those; `None` at an end that restricts nothing.
+    pub fn ends_micros(&self) -> (Option<i64>, Option<i64>) {
+        let (from, to) = (self.from.div_euclid(1000), self.to.div_euclid(1000));
+        let from = (from > i128::from(i64::MIN)).then(|| i64::try_from(from).unwrap_or(i64::MAX));
+        let to = (to < i128::from(i64::MAX)).then(|| i64::try_from(to).unwrap_or(i64::MIN));
+        (from, to)
+    }
+
+    /// What is in both.
+    pub fn and(self, other: Self) -> Self {
         Self { from: self.from.max(other.from), to: self.to.min(other.to) }
     }
 
@@ -77,9 +86,16 @@ fn of_expr(expr: &Expr, column: &str) -> Option<TimeRange> {
     }
 }
 
-/// The rows that `column op at` can accept when the column was rounded by less than `slack` before comparing.
-fn compared(op: Operator, at: i128, slack: i128) -> Option<TimeRange> {
-    let (before, after) = (at - slack, at + slack);
+/// How far a column's value may lie before and after what is compared in its place, nanoseconds.
+#[derive(Clone, Copy)]
+struct Slack {
+    before: i128,
+    after: i128,
+}
+
+/// The rows that `column op at` can accept when the column was rounded before comparing.
+fn compared(op: Operator, at: i128, slack: Slack) -> Option<TimeRange> {
+    let (before, after) = (at - slack.before, at + slack.after);
     match op {
         Operator::Eq => Some(TimeRange { from: before, to: after }),
         Operator::Gt | Operator::GtEq => Some(TimeRange { from: before, to: i128::MAX }),
@@ -88,26 +104,58 @@ fn compared(op: Operator, at: i128, slack: i128) -> Option<TimeRange> {
     }
 }
 
-/// Zero for the column itself, the unit of the type for the column cast to a time type, `None` for anything else.
-fn column_slack(expr: &Expr, column: &str) -> Option<i128> {
+/// None for the column itself, the unit for the column cast to a time type or cut to a unit; `None` for anything else.
+fn column_slack(expr: &Expr, column: &str) -> Option<Slack> {
     match expr {
-        Expr::Column(c) if c.name == column => Some(0),
-        Expr::Cast(cast) => {
-            column_slack(&cast.expr, column).zip(width(cast.field.data_type())).map(|(a, b)| a.max(b))
-        }
+        Expr::Column(c) if c.name == column => Some(Slack { before: 0, after: 0 }),
+        Expr::Cast(cast) => Some(rounded(column_slack(&cast.expr, column)?, width(cast.field.data_type())?)),
         Expr::TryCast(cast) => {
-            column_slack(&cast.expr, column).zip(width(cast.field.data_type())).map(|(a, b)| a.max(b))
+            Some(rounded(column_slack(&cast.expr, column)?, width(cast.field.data_type())?))
         }
+        Expr::ScalarFunction(call) if call.name() == "date_trunc" => {
+            let [Expr::Literal(unit, _), at] = call.args.as_slice() else { return None };
+            let slack = column_slack(at, column)?;
+            // It rounds down: what is at an hour or after it came from there or later.
+            Some(Slack { after: slack.after + unit_width(unit.try_as_str()??)?, ..slack })
+        }
+        _ => None,
+    }
+}
+
+/// A cast rounds toward 1970.
+fn rounded(slack: Slack, width: i128) -> Slack {
+    Slack { before: slack.before.max(width), after: slack.after.max(width) }
+}
+
+/// The longest that a unit of `date_trunc` can be; from days on with the hour that a clock is set back.
+fn unit_width(unit: &str) -> Option<i128> {
+    match unit.to_ascii_lowercase().as_str() {
+        "microsecond" => Some(1_000),
+        "millisecond" => Some(1_000_000),
+        "second" => Some(1_000_000_000),
+        "minute" => Some(60 * 1_000_000_000),
+        "hour" => Some(DAY_NS / 24),
+        "day" => Some(DAY_NS + DAY_NS / 24),
+        "week" => Some(7 * DAY_NS + DAY_NS / 24),
+        "month" => Some(32 * DAY_NS),
+        "quarter" => Some(93 * DAY_NS),
+        "year" => Some(367 * DAY_NS),
         _ => None,
     }
 }
 
 fn width(data_type: &DataType) -> Option<i128> {
     match data_type {
+        // A cast from another zone to none gives that zone's clock, hours away.
+        DataType::Timestamp(_, Some(zone)) if !is_utc(zone) => None,
         DataType::Timestamp(unit, _) => Some(nanos(*unit)),
         DataType::Date32 | DataType::Date64 => Some(DAY_NS),
         _ => None,
     }
+}
+
+fn is_utc(zone: &str) -> bool {
+    matches!(zone, "UTC" | "Z" | "+00:00" | "Etc/UTC")
 }
 
 fn nanos(unit: TimeUnit) -> i128 {
@@ -174,6 +222,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_cut_to_an_hour_keeps_the_hour_and_another_zone_restricts_nothing() {
+        let hour = 3_600 * 1_000_000_000;
+        let cut = datafusion::functions::datetime::expr_fn::date_trunc(lit("hour"), col("t"));
+        let (from, to) = range(&[cut.clone().gt_eq(at(10 * hour)), cut.lt(at(12 * hour))]);
+        assert!(from == i128::from(10 * hour) && to >= i128::from(12 * hour - 1), "{from} {to}");
+        assert!(to < i128::from(14 * hour), "{from} {to}");
+        let there = DataType::Timestamp(TimeUnit::Nanosecond, Some("America/New_York".into()));
+        let clock = cast(cast(col("t"), there), DataType::Timestamp(TimeUnit::Nanosecond, None));
+        let literal = lit(ScalarValue::TimestampNanosecond(Some(5), None));
+        assert_eq!(range(&[clock.gt(literal)]), (i128::MIN, i128::MAX));
+    }
+
+    #[test]
     fn files_touch_by_rounded_micros() {
         let r = TimeRange { from: 1_999, to: 5_000 };
         assert!(r.touches_micros(0, 1), "the last microsecond of the file may hold 1999 ns");
@@ -181,6 +242,8 @@ mod tests {
         assert!(r.touches_micros(5, 9));
         assert!(!r.touches_micros(6, 9));
         assert_eq!(r.ends_ns(), (Some(1_999), Some(5_000)));
+        assert_eq!(r.ends_micros(), (Some(1), Some(5)));
+        assert_eq!(TimeRange::ALL.ends_micros(), (None, None));
         assert_eq!(TimeRange::ALL.ends_ns(), (None, None));
     }
 }

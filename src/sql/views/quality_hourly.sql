@@ -1,14 +1,14 @@
 WITH hourly AS (
   SELECT
-    date_trunc('hour', span_time) AS hour, service_name, request_model, evaluator, metric,
+    date_trunc('hour', span_time) AS hour, tenant, service_name, request_model, evaluator, metric,
     quality_rate(passed, inclusion_probability) AS rate,
     quality_mean(value, inclusion_probability) AS average
   FROM scores_latest
   WHERE status = 'ok'
-  GROUP BY date_trunc('hour', span_time), service_name, request_model, evaluator, metric
+  GROUP BY date_trunc('hour', span_time), tenant, service_name, request_model, evaluator, metric
 )
 SELECT
-  hour, service_name, request_model, evaluator, metric,
+  hour, tenant, service_name, request_model, evaluator, metric,
   rate['estimate'] AS estimate, rate['lower'] AS lower, rate['upper'] AS upper,
   coalesce(rate['n'], 0) AS n, rate['n_eff'] AS n_eff,
   average['estimate'] AS mean, average['lower'] AS mean_lower, average['upper'] AS mean_upper,

@@ -1,9 +1,8 @@
-SELECT {columns}
+SELECT DISTINCT ON (tenant, trace_id, span_id, rule, evaluator, metric) *
 FROM (
-  SELECT *, row_number() OVER (
-    PARTITION BY tenant, trace_id, span_id, rule, evaluator, metric
-    ORDER BY score_version DESC, evaluated_at DESC, score_id
-  ) AS newest
+  SELECT DISTINCT ON (tenant, score_id) *
   FROM scores
+  WHERE source = 'rule'
+  ORDER BY tenant, score_id, evaluated_at DESC, span_time DESC
 )
-WHERE newest = 1
+ORDER BY tenant, trace_id, span_id, rule, evaluator, metric, score_version DESC, evaluated_at DESC

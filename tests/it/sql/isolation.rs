@@ -25,7 +25,7 @@ fn rows(table: Table) -> Vec<Map<String, Value>> {
                     "start_time_unix_nano": 1_767_225_600_000_000_000_i64 + at as i64, "input_tokens": 1}),
                 Table::Scores => json!({"score_id": format!("{trace}{tenant}"), "trace_id": trace,
                     "tenant": tenant, "metric": word, "evaluator": word, "status": "ok", "passed": true,
-                    "value": 1.0, "rationale": word, "score_version": 1}),
+                    "value": 1.0, "rationale": word, "score_version": 1, "source": "rule"}),
                 Table::Decisions => {
                     json!({"trace_id": trace, "rule": word, "decision": "queued", "tenant": tenant})
                 }
@@ -67,7 +67,7 @@ async fn said(sql: &Sql, tenant: &str, query: &str) -> String {
 #[tokio::test]
 async fn every_table_and_view_is_cut() {
     let sql = sql().await;
-    let views = ["scores_latest", "traces", "quality_hourly"];
+    let views = ["scores_latest", "traces", "quality_hourly", "quality_by_model", "evaluator_quality"];
     let names = Table::ALL.iter().map(|t| t.name()).chain(views);
     for name in names {
         let text = said(&sql, "a", &format!("SELECT * FROM {name}")).await;

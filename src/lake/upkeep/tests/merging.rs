@@ -162,6 +162,65 @@ fn other_tables_are_merged_in_order_of_their_time() {
     assert!(read.num_rows() == 60 && times.values().windows(2).all(|two| two[0] <= two[1]));
 }
 
+/// Two servers that do not know of each other: a span that came to both, and one that came to one of them twice.
+#[test]
+fn spans_that_are_there_again_are_left_out() {
+    let answer = |id, start, answer: &str| {
+        let mut row = span(id, "t", start);
+        row["answer"] = json!(answer);
+        row
+    };
+    let mut both: Vec<Value> = (0..40).map(|n| span(n, "t", n)).collect();
+    both.push(answer(7, 7, "again"));
+    let other = (30..70).map(|n| span(n, "t", n)).chain([span(7, "other", 7), answer(100, 3, "x")]).collect();
+    // Of one span with two starts the row that comes last in the file stays.
+    let third = vec![answer(100, 5, "the later")];
+    let files = vec![file(Table::Spans, both), file(Table::Spans, other), file(Table::Spans, third)];
+    let work = Merge { table: Table::Spans, inputs: files, without: BTreeSet::new() };
+    let done = merge(work, &config(), &CancellationToken::new()).unwrap();
+    assert_eq!((done.repeated, done.left_out, done.written.rows), (12, 0, 72));
+    let read = read(&done.written.bytes.into());
+    let text = |name: &str| read.column_by_name(name).unwrap().as_string::<i32>().clone();
+    let (ids, tenants, answers) = (text("span_id"), text("tenant"), text("answer"));
+    let mut keys: Vec<_> = (0..72).map(|row| (ids.value(row), tenants.value(row))).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    assert_eq!(keys.len(), 72);
+    let kept: Vec<&str> = answers.iter().flatten().collect();
+    assert!(kept.contains(&"the later") && !kept.contains(&"x"), "{kept:?}");
+}
+
+#[test]
+fn of_scores_with_one_id_the_one_that_was_evaluated_last_stays() {
+    let score = |id: &str, tenant: &str, second: i64| {
+        json!({"score_id": id, "tenant": tenant, "evaluated_at": super::text(second * SECOND),
+            "rationale": format!("{second}")})
+    };
+    let one = (0..30).map(|n| score(&format!("s{n}"), "t", n)).collect();
+    let other =
+        (10..20).map(|n| score(&format!("s{n}"), "t", 100 - n)).chain([score("s1", "u", 5)]).collect();
+    let files = vec![file(Table::Scores, other), file(Table::Scores, one)];
+    let work = Merge { table: Table::Scores, inputs: files, without: BTreeSet::new() };
+    let done = merge(work, &config(), &CancellationToken::new()).unwrap();
+    assert_eq!((done.repeated, done.written.rows), (10, 31));
+    let read = read(&done.written.bytes.into());
+    let text = |name: &str| read.column_by_name(name).unwrap().as_string::<i32>().clone();
+    let (ids, when) = (text("score_id"), text("rationale"));
+    let kept: BTreeMap<&str, &str> = (0..31)
+        .filter(|row| text("tenant").value(*row) == "t")
+        .map(|row| (ids.value(row), when.value(row)))
+        .collect();
+    assert_eq!((kept["s10"], kept["s19"], kept["s9"], kept.len()), ("90", "81", "9", 30));
+}
+
+/// Decisions and log records have no identity: equal rows are rows.
+#[test]
+fn rows_without_a_key_all_stay() {
+    let row = json!({"trace_id": "t", "rule": "r", "tenant": "t"});
+    let files = (0..3).map(|_| file(Table::Decisions, vec![row.clone(), row.clone()])).collect();
+    assert_eq!(read(&merged(Table::Decisions, files, &[]).0).num_rows(), 6);
+}
+
 #[test]
 fn a_merge_ends_when_the_server_stops() {
     let stop = CancellationToken::new();

@@ -1,0 +1,149 @@
+//! `scores_latest`: the newest version of each score of production.
+//!
+//! # What may be asked of the files
+//!
+//! The newest version must win whatever a query asks, so a filter goes below the choice only if it takes all versions of a
+//! score or none, or leaves at least the newest:
+//!
+//! * What a score is about and who gave it ([`KEY`]): the versions of a score have it in common.
+//! * `span_time`, both ends: it is that of the item, and a new evaluation of the item keeps it.
+//! * `evaluated_at`, the lower end: a newer version was evaluated no earlier than an older one. If the newest passes, it is
+//!   there and wins; if it does not, no older one does. The upper end would let an older version win; it stays above.
+//!
+//! Everything else stays above, such as `passed` and `status`, in which versions differ. All filters are checked again
+//! above the choice. Rows with one `score_id` that differ in `span_id` or `span_time` are repeats (a trace that two servers
+//! judged by halves): one of them is shown, and these filters may choose which.
+
+use super::lake_table::LakeTable;
+use super::newest::{self, KEY, NewestExec};
+use super::time_range::TimeRange;
+use arrow::datatypes::SchemaRef;
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::tree_node::TreeNode;
+use datafusion::datasource::{TableType, provider_as_source};
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::{Expr, LogicalPlanBuilder, TableProviderFilterPushDown, col, lit};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::scalar::ScalarValue;
+use std::fmt;
+use std::sync::Arc;
+
+/// A span is judged within about this time, nanoseconds.
+const SOON: i128 = 3_600 * 1_000_000_000;
+
+/// The view.
+pub struct LatestScores {
+    scores: Arc<LakeTable>,
+}
+
+impl LatestScores {
+    /// Over the table `scores`.
+    pub fn new(scores: Arc<LakeTable>) -> Self {
+        Self { scores }
+    }
+}
+
+impl fmt::Debug for LatestScores {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LatestScores")
+    }
+}
+
+#[async_trait]
+impl TableProvider for LatestScores {
+    fn schema(&self) -> SchemaRef {
+        self.scores.schema()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::View
+    }
+
+    fn get_table_definition(&self) -> Option<&str> {
+        Some(include_str!("../views/scores_latest.sql"))
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        _: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let schema = self.schema();
+        let asked: Vec<&str> = match projection {
+            Some(indices) => indices.iter().map(|at| schema.field(*at).name().as_str()).collect(),
+            None => schema.fields().iter().map(|field| field.name().as_str()).collect(),
+        };
+        let mut read = asked.clone();
+        for name in newest::needed() {
+            if !read.contains(&name) {
+                read.push(name);
+            }
+        }
+        let production = below(filters).into_iter().fold(col("source").eq(lit("rule")), Expr::and);
+        let plan = LogicalPlanBuilder::scan("scores", provider_as_source(self.scores.clone()), None)?
+            .filter(production)?
+            .project(read.iter().map(|name| col(*name)))?
+            .build()?;
+        let rows = state.create_physical_plan(&plan).await?;
+        let about = self.scores.rows_about(state, evaluated_about(filters));
+        only(Arc::new(NewestExec::new(rows, about)), &asked)
+    }
+}
+
+/// The columns `names` of `input`.
+fn only(input: Arc<dyn ExecutionPlan>, names: &[&str]) -> Result<Arc<dyn ExecutionPlan>> {
+    let schema = input.schema();
+    let exprs = names.iter().map(|name| {
+        let index = schema.index_of(name).map_err(DataFusionError::from)?;
+        let column: Arc<dyn PhysicalExpr> = Arc::new(Column::new(name, index));
+        Ok((column, (*name).to_owned()))
+    });
+    Ok(Arc::new(ProjectionExec::try_new(exprs.collect::<Result<Vec<_>>>()?, input)?))
+}
+
+/// What of `filters` may go below the choice of the newest version.
+fn below(filters: &[Expr]) -> Vec<Expr> {
+    let mut below: Vec<Expr> = filters.iter().filter(|filter| is_of_key(filter)).cloned().collect();
+    let (from, to) = TimeRange::of(filters, "span_time").ends_micros();
+    below.extend(from.map(|at| col("span_time").gt_eq(micros(at))));
+    below.extend(to.map(|at| col("span_time").lt_eq(micros(at))));
+    let (from, _) = TimeRange::of(filters, "evaluated_at").ends_micros();
+    below.extend(from.map(|at| col("evaluated_at").gt_eq(micros(at))));
+    below
+}
+
+/// When the scores that pass `filters` were evaluated, by experience: soon after their spans began. Only for guesses, by
+/// which a join decides what it reads first.
+fn evaluated_about(filters: &[Expr]) -> TimeRange {
+    let began = TimeRange::of(filters, "span_time");
+    let soon = TimeRange { from: began.from, to: began.to.saturating_add(SOON) };
+    TimeRange::of(filters, "evaluated_at").and(soon)
+}
+
+fn micros(at: i64) -> Expr {
+    lit(ScalarValue::TimestampMicrosecond(Some(at), Some("UTC".into())))
+}
+
+/// Whether `filter` says the same of all versions of a score, by columns and constants alone.
+fn is_of_key(filter: &Expr) -> bool {
+    let queries = |expr: &Expr| {
+        matches!(
+            expr,
+            Expr::ScalarSubquery(_) | Expr::InSubquery(_) | Expr::Exists(_) | Expr::OuterReferenceColumn(..)
+        )
+    };
+    let columns = filter.column_refs();
+    !columns.is_empty()
+        && columns.iter().all(|column| KEY.contains(&column.name.as_str()))
+        && !filter.exists(|expr| Ok(queries(expr))).unwrap_or(true)
+}
