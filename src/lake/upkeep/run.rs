@@ -100,7 +100,7 @@ impl Upkeep {
     async fn refresh(&self, manifest: &SharedManifest) -> Result<(), LakeError> {
         let mut manifest = manifest.lock().await;
         manifest.refresh().await?;
-        self.lake.publish(&manifest).await
+        self.lake.publish(&manifest)
     }
 
     /// Lets rows go that are too old or too many.
@@ -158,7 +158,7 @@ impl Upkeep {
         let paths: HashSet<Path> = files.iter().map(|file| file.path.clone()).collect();
         let mut manifest = manifest.lock().await;
         if manifest.replace(&paths, &[], true).await? {
-            self.lake.publish(&manifest).await?;
+            self.lake.publish(&manifest)?;
             let (rows, bytes) = files.iter().fold((0, 0), |(r, b), file| (r + file.rows, b + file.bytes));
             expired(table, rows, bytes);
         }
@@ -279,7 +279,7 @@ impl Upkeep {
         if !manifest.replace(&old, &new, dropped).await? {
             return Ok(false);
         }
-        self.lake.publish(&manifest).await?;
+        self.lake.publish(&manifest)?;
         for one in rewritten {
             if dropped {
                 expired(manifest.table, one.left_out, one.before.saturating_sub(one.after));
@@ -308,7 +308,7 @@ impl Upkeep {
             let mut manifest = manifest.lock().await;
             // Anew from the last checkpoint, because the entries before it may be deleted, by this server or another.
             manifest.reload().await?;
-            self.lake.publish(&manifest).await?;
+            self.lake.publish(&manifest)?;
             let active = manifest.files()?.into_iter().map(|file| file.path).collect();
             Log { active, removed: manifest.removed().await?, pinned: self.lake.pinned(table) }
         };
