@@ -3,6 +3,8 @@
 //! `cargo run --release --example fuzz -- --seconds 60 [--target sql] [--seed 7]`. A finding is written to a file; exit
 //! code 1 if there was one.
 
+#![expect(clippy::expect_used, reason = "a panic is a finding")]
+
 #[expect(dead_code, reason = "libFuzzer calls targets by name")]
 #[path = "../fuzz/bodies.rs"]
 mod bodies;

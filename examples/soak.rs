@@ -3,6 +3,13 @@
 //!
 //! `cargo build --release && cargo run --release --example soak -- --minutes 10 --kills 200`
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "what cannot be checked ends the run"
+)]
+
 #[path = "../tests/it/failures/oracle.rs"]
 mod oracle;
 #[expect(dead_code, reason = "the tests need more of it")]

@@ -189,7 +189,7 @@ impl App {
             .merge(crate::watch::grpc_routes(health, app.stop_doors.clone())?);
         let doors = [
             ("OTLP/gRPC", listeners.grpc, grpc),
-            ("OTLP/HTTP", listeners.otlp_http, http_router(door, access.clone())),
+            ("OTLP/HTTP", listeners.otlp_http, http_router(door, access)),
             ("HTTP", listeners.http, routes),
         ];
         app.start_loops(rooms, &config);

@@ -71,6 +71,7 @@ pub async fn fill(args: &Args) -> Result<Filled, Failed> {
     Ok(Filled { sql, files, spans, traces, _folder: folder })
 }
 
+#[expect(clippy::expect_used, reason = "the request is our own")]
 async fn write(config: &Config, spans: usize) -> Result<(), Failed> {
     let (journal, _lake, flush) = open_storage(config, Arc::new(SystemClock)).await?;
     let stop = CancellationToken::new();

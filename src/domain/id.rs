@@ -9,13 +9,26 @@ use std::fmt;
 pub enum IdError {
     /// OTLP fixes the width: 16 bytes for a trace, 8 for a span.
     #[error("{what} has {got} bytes, must have {want}")]
-    Length { what: &'static str, got: usize, want: usize },
+    Length {
+        /// Which id.
+        what: &'static str,
+        /// Bytes that it has.
+        got: usize,
+        /// Bytes that it must have.
+        want: usize,
+    },
     /// The all-zero id means "no id" in W3C Trace Context.
     #[error("{what} is all zeros")]
-    Zero { what: &'static str },
+    Zero {
+        /// Which id.
+        what: &'static str,
+    },
     /// Text that is not hexadecimal.
     #[error("{what} is not hexadecimal")]
-    Hex { what: &'static str },
+    Hex {
+        /// Which id.
+        what: &'static str,
+    },
 }
 
 macro_rules! id {

@@ -23,7 +23,12 @@ pub enum Part {
     /// The model asks for a tool.
     ToolCall(ToolCall),
     /// What the tool answered: text, or JSON.
-    ToolResponse { id: Option<String>, response: Json },
+    ToolResponse {
+        /// The id of the call, if the sender told it.
+        id: Option<String>,
+        /// The answer.
+        response: Json,
+    },
     /// The model's own reasoning.
     Reasoning(String),
     /// Anything else (images, files, references), as it came.

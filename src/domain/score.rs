@@ -175,7 +175,7 @@ pub struct ScoreRow {
     pub stratum: Option<String>,
     /// Why it was selected.
     pub sampling_reason: Option<String>,
-    /// Which evaluation of the item this is; always 1 in this release: spans that come late do not cause another.
+    /// Counts the evaluations of one item, from 1: one that is put back gets the next. Late spans cause none.
     pub score_version: i32,
     /// The attempt that succeeded, from 1.
     pub attempt: i32,

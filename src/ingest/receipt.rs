@@ -18,7 +18,12 @@ pub struct Receipt {
 pub enum Refusal {
     /// Too much at once; the same request may succeed later.
     #[error("{reason}; try again in {} ms", retry_after.as_millis())]
-    Overloaded { reason: String, retry_after: Duration },
+    Overloaded {
+        /// What there is too much of.
+        reason: String,
+        /// When the client should come back.
+        retry_after: Duration,
+    },
     /// The request can never succeed.
     #[error("{0}")]
     Invalid(String),

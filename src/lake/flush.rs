@@ -212,7 +212,7 @@ impl Lake {
 
     /// Lets later snapshots see the files of `manifest`, unless the log has rows that are also still hot: a flush whose
     /// commit is there and whose answer was lost publishes them when it is tried again.
-    pub(super) async fn publish(&self, manifest: &Manifest) -> Result<(), LakeError> {
+    pub(super) fn publish(&self, manifest: &Manifest) -> Result<(), LakeError> {
         let (table, position, files) = (manifest.table, manifest.position(), manifest.files()?);
         if let Some(known) = self.tables.write().get_mut(&table)
             && known.position >= position

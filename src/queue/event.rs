@@ -90,26 +90,45 @@ pub enum QueueEvent {
     Queued(Box<Item>),
     /// An attempt failed; the next one may begin at `not_before` (nanoseconds since 1970).
     Retry {
+        /// The item.
         id: String,
+        /// How many attempts there were.
         attempt: u32,
+        /// Nanoseconds since 1970.
         not_before: i64,
+        /// Why the attempt failed.
         error: String,
+        /// Which evaluation of the item this was, from 1.
         #[serde(default = "first")]
         score_version: i32,
     },
     /// The item is finished.
     Done {
+        /// The item.
         id: String,
+        /// How it ended.
         outcome: Outcome,
+        /// Why it was not scored.
         #[serde(default)]
         error: Option<String>,
+        /// Which evaluation of the item this was, from 1.
         #[serde(default = "first")]
         score_version: i32,
     },
     /// An item that failed or expired waits again, since `queued_at`, for evaluation number `score_version`.
-    PutBack { id: String, queued_at: i64, score_version: i32 },
+    PutBack {
+        /// The item.
+        id: String,
+        /// Nanoseconds since 1970.
+        queued_at: i64,
+        /// Which evaluation of the item is next.
+        score_version: i32,
+    },
     /// An item that failed or expired is forgotten.
-    Dropped { id: String },
+    Dropped {
+        /// The item.
+        id: String,
+    },
     /// What the queue's log knew of an item when it was compacted.
     Kept(Box<Kept>),
 }

@@ -312,7 +312,11 @@ static SCORES: &[Column] = &[
     ),
     may("stratum", Kind::Text, "The stratum that it was drawn from."),
     may("sampling_reason", Kind::Text, "Why it was selected."),
-    must("score_version", Kind::Int, "Which evaluation of the item this is; always 1 in this release."),
+    must(
+        "score_version",
+        Kind::Int,
+        "Counts the evaluations of one item, from 1: one that is put back gets the next.",
+    ),
     must("attempt", Kind::Int, "The attempt that gave this row, from 1."),
     must("latency_ms", Kind::Double, "How long the evaluator took, milliseconds."),
     may("judge_model", Kind::Text, "The judge's model."),

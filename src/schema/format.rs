@@ -1,4 +1,4 @@
-//! The number of the on-disk format.
+//! The numbers of what is on the disk.
 
 /// Counts every change of what is stored: a table, a column, a part of a frame, a queue event. Each journal segment
 /// carries the number of the release that began it, so that an older release refuses what it cannot read.
@@ -8,3 +8,6 @@
 /// | 1 | the first |
 /// | 2 | frames name the schema version of their rows; queue events name theirs; the queue has a log of its own |
 pub const FORMAT: u32 = 2;
+
+/// The version of frames that is written; older ones are read.
+pub(super) const FRAME_VERSION: u8 = 2;

@@ -12,43 +12,17 @@
 //! What must not be torn apart by a crash (a decision and its queue item, scores and the item's completion) is one frame.
 
 use super::columns::Table;
+use super::format::FRAME_VERSION;
 use super::layout::Layouts;
 use super::rows::{self, Chain};
 use arrow::array::RecordBatch;
 use arrow::buffer::Buffer;
-use arrow::error::ArrowError;
 use bytes::Bytes;
 
-/// The version that is written.
-const VERSION: u8 = 2;
+pub use super::error::FrameError;
+
 /// The number of the part for the queue.
 const QUEUE: u8 = 64;
-
-/// Why bytes are not a frame.
-#[derive(Debug, thiserror::Error)]
-pub enum FrameError {
-    /// Written by a newer version, or not a frame at all.
-    #[error("frame version {0} is not known; this program reads versions 1 to {VERSION}")]
-    Version(u8),
-    /// Rows with columns that this program does not know.
-    #[error(
-        "rows of table {number} have schema version {version}, this program reads {known}: use a newer release"
-    )]
-    Schema {
-        /// The table's number.
-        number: u8,
-        /// The version of its schema.
-        version: u16,
-        /// The version that is known.
-        known: u16,
-    },
-    /// The parts do not add up to the frame.
-    #[error("frame is damaged: {0}")]
-    Damaged(&'static str),
-    /// Arrow could not write or read the rows.
-    #[error("frame rows: {0}")]
-    Arrow(#[from] ArrowError),
-}
 
 /// One part of a frame.
 #[derive(Debug, Clone)]
@@ -129,7 +103,7 @@ fn join(pieces: Vec<Piece>) -> Result<(FrameKind, Bytes), FrameError> {
     // All at once: the rows of a request take megabytes, and readers keep the frame for as long as the rows are hot.
     let bytes: usize = pieces.iter().map(|p| p.chain.len() + 7 + rows::ALIGNMENT).sum();
     let mut out = Vec::with_capacity(2 + bytes);
-    out.extend_from_slice(&[VERSION, count]);
+    out.extend_from_slice(&[FRAME_VERSION, count]);
     for Piece { number, schema, mut chain } in pieces {
         out.push(number);
         let at = out.len();
@@ -172,7 +146,7 @@ fn raw_parts(
         return Err(FrameError::Damaged("shorter than its header"));
     };
     let (version, count) = (*version, *count);
-    if version == 0 || version > VERSION {
+    if version == 0 || version > FRAME_VERSION {
         return Err(FrameError::Version(version));
     }
     let mut at = 2;

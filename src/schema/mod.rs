@@ -3,9 +3,10 @@
 //! | file | what |
 //! |---|---|
 //! | `columns` | the Arrow schema of every table, with the documentation of each column |
-//! | `format` | the number of the on-disk format |
+//! | `format` | the numbers of what is on the disk |
 //! | `layout` | numbers of tables, and columns by schema version |
 //! | `batch` | rows to Arrow and back |
+//! | `error` | why bytes are not a frame |
 //! | `rows` | Arrow batches as bytes |
 //! | `frame` | what becomes durable together, as bytes for the journal |
 //!
@@ -15,6 +16,7 @@ pub mod batch;
 pub mod columns;
 pub mod frame;
 
+mod error;
 mod format;
 mod layout;
 mod rows;

@@ -1,7 +1,7 @@
 //! Rows in frames: Arrow record batches without their schema.
 
 use super::columns::Table;
-use super::frame::FrameError;
+use super::error::FrameError;
 use super::layout::{Layout, Layouts};
 use arrow::array::{RecordBatch, new_null_array};
 use arrow::buffer::Buffer;

@@ -1,5 +1,12 @@
 //! One test crate: a file per room, and flow, recovery and tidy across rooms.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that fails says so by panicking, also in its helpers"
+)]
+
 mod access;
 mod compaction;
 mod config;

@@ -17,11 +17,13 @@ const MAX_DOMAIN: usize = 256;
 /// gets it.
 const SITE: f64 = 0.4;
 
+#[expect(clippy::expect_used, reason = "constants that the tests compile")]
 static EMAIL: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"[A-Za-z0-9][A-Za-z0-9._%+'\u{c0}-\u{24f}-]{0,63}@(?:[A-Za-z0-9\u{c0}-\u{24f}-]{1,63}\.){1,6}[A-Za-z]{2,24}")
         .expect("a constant that the tests compile")
 });
 /// `jane (at) example (dot) org`, also with the sign's name in other languages.
+#[expect(clippy::expect_used, reason = "constants that the tests compile")]
 static SPELLED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"(?i)[a-z0-9][a-z0-9._%+-]{0,63} ?(?:[\[({] ?(?:at|@|małpa|malpa|arroba|chiocciola|arobase) ?[\])}]|&#64;) ?[a-z0-9-]{1,63}(?: ?(?:\.|[\[({] ?(?:dot|\.|kropka|punkt|punto|point) ?[\])}]) ?[a-z0-9-]{1,63}){1,5}(?-u:\b)|[a-z0-9][a-z0-9._%+-]{0,63} at [a-z0-9-]{1,63} dot (?:com|org|net|edu|gov|de|pl|co|io)(?-u:\b)",
@@ -29,6 +31,7 @@ static SPELLED: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a constant that the tests compile")
 });
 /// Without one of these no address is spelled out.
+#[expect(clippy::expect_used, reason = "constants that the tests compile")]
 static SPELLINGS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)

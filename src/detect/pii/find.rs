@@ -36,6 +36,7 @@ struct Engine {
 /// Memory of an automaton that is built while it runs, bytes.
 const DFA_BYTES: usize = 16 << 20;
 
+#[expect(clippy::expect_used, reason = "constants that the tests compile")]
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
     let tables = [
         contact::RULES,

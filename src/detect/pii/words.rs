@@ -33,6 +33,7 @@ pub struct Hit {
 
 impl Lexicon {
     /// Of these words, each in lower case.
+    #[expect(clippy::expect_used, reason = "constants that the tests compile")]
     pub fn new(words: impl Iterator<Item = &'static str>) -> Self {
         let mut numbers = BTreeMap::new();
         let (mut patterns, mut word_of) = (Vec::new(), Vec::new());

@@ -28,6 +28,7 @@ const SHORT: usize = 4;
 /// A piece of this many bytes without a blank is long.
 const LONG_PIECE: usize = 14;
 
+#[expect(clippy::expect_used, reason = "constants that the tests compile")]
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
     let tables = [
         providers::SHAPES,

@@ -15,6 +15,7 @@ const MIN_KEY: usize = 16;
 const CONFIDENCE: f64 = 0.7;
 
 /// Words that may stand between the name and the value, what joins them, and the value.
+#[expect(clippy::expect_used, reason = "constants that the tests compile")]
 static BEHIND: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r#"(?i-u)\A((?:[ \t_.-]{0,2}(?:api|app|key|token|secret|access|private|personal|pat|auth|oauth|client|code|bearer|user|org|admin|account|rest|sdk|crm|sms|live|prod|test|dev|v\d|password|x))*)["'`\])]{0,3}[ \t]{0,4}(?:==|=>|:=|\|\||[:=,|>(-])?[ \t]{0,4}["'`(]{0,3}([A-Z0-9][A-Z0-9_+/=.~-]{15,511})"#,

@@ -29,6 +29,7 @@ const MAIN_SCRIPT: f64 = 0.75;
 /// Of Japanese syllables, from which characters are read as Japanese.
 const KANA: f64 = 0.05;
 
+#[expect(clippy::expect_used, reason = "constants that the tests compile")]
 static NOISE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?s)```.*?(?:```|$)|`[^`\n]{1,200}`|https?://\S+|www\.\S+|\S+@\S+\.\S+|<[^<>\n]{1,100}>|[\p{N}_#@*/\\|=+]+")
         .expect("a constant that the tests compile")

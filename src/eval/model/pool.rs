@@ -43,6 +43,7 @@ impl<T> Pool<T> {
 impl<T> Deref for Borrowed<'_, T> {
     type Target = T;
 
+    #[expect(clippy::expect_used, reason = "the item leaves only in drop")]
     fn deref(&self) -> &T {
         self.item.as_ref().expect("the item leaves only in drop")
     }

@@ -55,7 +55,7 @@ impl ToxicityModel {
     ) -> Result<Vec<[f64; TOXICITY_LABELS.len()]>, ModelError> {
         let plain: Vec<String> = texts.iter().map(|text| self.normalised(text.as_ref())).collect();
         let probability = |logit: f32| 1.0 / (1.0 + (-f64::from(logit)).exp());
-        let row = |logits: &std::sync::Arc<[f32]>| {
+        let row = |logits: &Arc<[f32]>| {
             let mut row = [0.0; TOXICITY_LABELS.len()];
             row.iter_mut().zip(logits.iter()).for_each(|(value, logit)| *value = probability(*logit));
             row

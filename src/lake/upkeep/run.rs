@@ -101,7 +101,7 @@ impl Upkeep {
     async fn refresh(&self, manifest: &SharedManifest) -> Result<(), LakeError> {
         let mut manifest = manifest.lock().await;
         manifest.refresh().await?;
-        self.lake.publish(&manifest).await
+        self.lake.publish(&manifest)
     }
 
     /// Lets rows go that are too old or too many.
@@ -159,7 +159,7 @@ impl Upkeep {
         let paths: HashSet<Path> = files.iter().map(|file| file.path.clone()).collect();
         let mut manifest = manifest.lock().await;
         if manifest.replace(&paths, &[], true).await? {
-            self.lake.publish(&manifest).await?;
+            self.lake.publish(&manifest)?;
             let (rows, bytes) = files.iter().fold((0, 0), |(r, b), file| (r + file.rows, b + file.bytes));
             expired(table, rows, bytes);
         }
@@ -281,7 +281,7 @@ impl Upkeep {
         if !manifest.replace(&old, &new, dropped).await? {
             return Ok(false);
         }
-        self.lake.publish(&manifest).await?;
+        self.lake.publish(&manifest)?;
         for one in rewritten {
             count("groundline_duplicate_rows_total", manifest.table, one.repeated);
             if dropped {
@@ -311,7 +311,7 @@ impl Upkeep {
             let mut manifest = manifest.lock().await;
             // Anew from the last checkpoint, because the entries before it may be deleted, by this server or another.
             manifest.reload().await?;
-            self.lake.publish(&manifest).await?;
+            self.lake.publish(&manifest)?;
             let active = manifest.files()?.into_iter().map(|file| file.path).collect();
             Log { active, removed: manifest.removed().await?, pinned: self.lake.pinned(table) }
         };
