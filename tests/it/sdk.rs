@@ -59,9 +59,9 @@ async fn sdks_of_other_languages_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings::new(Path::new(env!("CARGO_BIN_EXE_groundline")), &folder.path().join("data"))
         .fixed_ports()
-        .set("INGEST__MAX_REQUEST_BYTES", 256 << 10)
-        .set("INGEST__MAX_IN_FLIGHT_BYTES", 256 << 10)
-        .set("LAKE__FLUSH_INTERVAL_MS", 400);
+        .set("INGEST__MAX_REQUEST_SIZE", 256 << 10)
+        .set("INGEST__MAX_IN_FLIGHT_SIZE", 256 << 10)
+        .set("LAKE__FLUSH_INTERVAL", "400ms");
     let mut server = settings.start();
     let (python, modules) = (python(), node_modules());
     let (grpc, http) = (format!("http://{}", server.grpc), format!("http://{}", server.otlp_http));

@@ -141,8 +141,8 @@ async fn f04_what_was_acknowledged_is_there_once_and_equal() {
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings::new(Path::new(env!("CARGO_BIN_EXE_groundline")), folder.path())
         .fixed_ports()
-        .set("SAMPLE__IDLE_MS", 300)
-        .set("LAKE__FLUSH_INTERVAL_MS", 150);
+        .set("SAMPLE__IDLE", "300ms")
+        .set("LAKE__FLUSH_INTERVAL", "150ms");
     let writing =
         Writing { batch: 3, payload: 2_000, scored: 40, pause: Duration::from_millis(5), insist: true };
     let oracle = Arc::new(Oracle::default());

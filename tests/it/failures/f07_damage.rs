@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 /// Nothing is written to files, so that the journal alone holds the spans, in segments of a few frames.
 fn settings(data_dir: &Path) -> Settings {
     small(data_dir)
-        .set("LAKE__FLUSH_INTERVAL_MS", 3_600_000)
-        .set("INGEST__MAX_REQUEST_BYTES", 8 << 10)
-        .set("INGEST__MAX_IN_FLIGHT_BYTES", 64 << 10)
-        .set("JOURNAL__MAX_FRAME_BYTES", 64 << 10)
-        .set("JOURNAL__SEGMENT_BYTES", 128 << 10)
+        .set("LAKE__FLUSH_INTERVAL", "3600000ms")
+        .set("INGEST__MAX_REQUEST_SIZE", 8 << 10)
+        .set("INGEST__MAX_IN_FLIGHT_SIZE", 64 << 10)
+        .set("JOURNAL__MAX_FRAME_SIZE", 64 << 10)
+        .set("JOURNAL__SEGMENT_SIZE", 128 << 10)
 }
 
 const SPANS: u64 = 24;

@@ -33,7 +33,7 @@ impl Settings {
         ports.iter().fold(me, |me, key| me.set(key, "127.0.0.1:0"))
     }
 
-    /// One key of the configuration, such as `LAKE__FLUSH_INTERVAL_MS`.
+    /// One key of the configuration, such as `LAKE__FLUSH_INTERVAL`.
     pub fn set(mut self, key: &str, value: impl ToString) -> Self {
         self.environment.push((format!("GROUNDLINE_{key}"), value.to_string()));
         self
