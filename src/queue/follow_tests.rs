@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 fn small() -> LogConfig {
-    LogConfig { segment_size: ByteSize::kib(64), max_frame_size: ByteSize::kib(32), ..LogConfig::default() }
+    LogConfig { segment_size: ByteSize::mib(1), max_frame_size: ByteSize::kib(512), ..LogConfig::default() }
 }
 
 struct Bench {
@@ -99,10 +99,11 @@ async fn one_item_that_waits_keeps_neither_the_journal_nor_the_log() {
     };
     bench.write(&[queued("old"), retry("old", 1)]).await;
     let (mut journal, mut log) = (0, 0);
-    for n in 0..8_000 {
-        bench.write(&[long(format!("i{n}"))]).await;
-        bench.write(&[done(&format!("i{n}"), Outcome::Scored)]).await;
-        if n % 100 == 99 {
+    for n in 0..400 {
+        let ids: Vec<String> = (0..20).map(|at| format!("i{n}-{at}")).collect();
+        bench.write(&ids.iter().cloned().map(long).collect::<Vec<_>>()).await;
+        bench.write(&ids.iter().map(|id| done(id, Outcome::Scored)).collect::<Vec<_>>()).await;
+        if n % 5 == 4 {
             bench.follow().await;
             journal = journal.max(bench.journal.stats().bytes_on_disk);
             log = log.max(bench.follower.disk_bytes());
