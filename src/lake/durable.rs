@@ -1,7 +1,8 @@
 //! A local store whose writes are on the disk when they return.
 //!
 //! `LocalFileSystem` leaves written files in the page cache. The journal is purged behind a flush, so a flush must
-//! survive a power cut: each file is synced, and the folders up to the root for its name.
+//! survive a power cut: each file is synced, and the folders up to the root for its name. object_store 0.13, which the
+//! Delta crates take, has no setting for that.
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;

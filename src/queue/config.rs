@@ -11,9 +11,9 @@ use std::time::Duration;
 pub struct Config {
     /// Most items that failed or expired and are kept, so that they can be put back; the oldest are forgotten first.
     pub max_failed_items: usize,
-    /// Most bytes of items that failed or expired and are kept.
+    /// Largest size of items that failed or expired and are kept.
     pub max_failed_size: ByteSize,
-    /// Most bytes of the queue's log on the disk; beyond, the journal keeps what the log does not take.
+    /// Largest size of the queue's log on the disk; beyond, the journal keeps what the log does not take.
     pub max_disk_size: ByteSize,
     /// Evaluators that answer at once.
     pub fast: LaneConfig,
@@ -27,7 +27,7 @@ pub struct Config {
 pub struct LaneConfig {
     /// Most items in the lane; more are decided `throttled`.
     pub max_items: usize,
-    /// Most bytes of items in the lane; more are decided `throttled`.
+    /// Largest size of all items in the lane; more are decided `throttled`.
     pub max_size: ByteSize,
     /// An item that waited longer is decided `expired`.
     #[serde(with = "Time")]

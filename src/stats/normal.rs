@@ -1,4 +1,8 @@
 //! Distribution function and quantiles of the normal and of Student's t distribution.
+//!
+//! Not by the crate statrs (0.19.1), measured on 2026-11-22: its distribution function is off by up to 2.5e-11 against
+//! 3e-16 here, and its quantile of Student's t had not ended after four minutes for 1e9 degrees of freedom, which a large
+//! table has. For 3 degrees it is the better one: the expansion here gives 3.1786 for 3.1824.
 
 use std::f64::consts::PI;
 
