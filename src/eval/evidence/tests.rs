@@ -62,7 +62,7 @@ fn compare(models: &Models, context: &Context<'_>, sentence: &Sentence) -> Featu
     let pair = (context.text(&window.sentences), sentence.text.clone());
     let logits = models.entailment().unwrap().of_pairs(&[pair]).unwrap();
     for (found, expected) in logits[0].iter().zip(&sentence.logits) {
-        assert!((found - expected).abs() < 0.1, "{}: {found}, expected {expected}", sentence.text);
+        assert!((found - expected).abs() < 0.15, "{}: {found}, expected {expected}", sentence.text);
     }
     let features = sentence_features(context, &sentence.text, &window, &sentence.logits);
     for (name, value) in features::FEATURES.iter().zip(features.values) {
