@@ -169,7 +169,8 @@ def train(args):
 class Scorer:
     """Contexts and answers to features, with the exported file."""
 
-    def __init__(self, args, logits=None):
+    def __init__(self, args, logits=None, limit=ef.WINDOW_TOKENS):
+        self.limit = limit
         self.tokens, self.vectors = minilm.Tokens(256), ef.Vectors(args.work / "vectors.npz")
         self.logits = logits or (lambda rows: minilm.onnx_logits(OUTPUT / "model.onnx", rows, threads=args.threads))
         self.lengths = {}
@@ -182,16 +183,16 @@ class Scorer:
         return ef.Context(parts, [self.lengths[s] for s in parts], self.vectors(parts))
 
     def details(self, items, label="rows"):
-        """For each (context, answer sentences): [(sentence, (window, best sentence, cosine), logits)]."""
-        self.vectors.add({t for c, a in items for t in (*ef.context_sentences(c), *a)}, label)
+        """For each (context, answer sentences[, question]): [(sentence, (window, best sentence, cosine), logits)]."""
+        self.vectors.add({t for c, a, *_ in items for t in (*ef.context_sentences(c), *a)}, label)
         found, rows, places = [], [], []
-        for number, (c, answer) in enumerate(items):
+        for number, (c, answer, *question) in enumerate(items):
             context = self.context(c)
             found.append((context, []))
             for sentence in answer:
-                window = ef.window(context, sentence, self.vectors([sentence])[0])
+                window = ef.window(context, sentence, self.vectors([sentence])[0], self.limit)
                 places.append((number, sentence, window))
-                rows.append(self.row(" ".join(context.sentences[i] for i in window[0]), sentence))
+                rows.append(self.row(" ".join(context.sentences[i] for i in window[0]), " ".join([*question, sentence])))
         for (number, sentence, window), values in zip(places, self.logits(rows)):
             found[number][1].append((sentence, window, [float(v) for v in values]))
         return found

@@ -12,7 +12,24 @@ _POLICY = ("Unopened items can be returned within 30 days of delivery for a full
 _ADDRESS = "Orders are shipped within two business days. Once an order has been packed its address cannot be changed."
 _REPORT = "Dana Ruiz wrote the report and Tom Berg reviewed it. The board accepted it in March by eight votes to three."
 
+_PLANS = ("The Free plan has up to three members. Single sign-on (SSO) with SAML is part of the Pro and Enterprise plans. Audit logs are kept for "
+          "a year on Enterprise only.")
+_ASPIRIN = ("In the trial 9,500 healthy people over 70 took 100 mg of aspirin or a placebo each day. After five years low-dose aspirin had not "
+            "lowered the risk of heart disease or stroke. Serious bleeding was more frequent in the aspirin group.")
+_ROUTER = ("To restore the factory settings, hold the reset button for ten seconds. The network name and the Wi-Fi password are reset to the values "
+           "on the label. Parental controls have to be set up again.")
+_FINANCE = ("Maria Keller is the new chief financial officer. She replaces Tom Becker, who retired in March. From 2006 to 2015 she worked at Deloitte, "
+            "before she joined the company as head of accounting.")
+_BANK = "International transfers arrive within 5 to 7 business days. A fee of 12 euros is charged for each transfer."
+
 CASES = [
+    (_PLANS, "No, SSO is only on the Enterprise plan.", 0),
+    (_PLANS, "Yes, you get single sign-on on the Pro plan too.", 1),
+    (_ASPIRIN, "In the trial low-dose aspirin lowered the risk of heart disease and stroke.", 0),
+    (_ROUTER, "After the reset the Wi-Fi password will be kept.", 0),
+    (_FINANCE, "Tom Becker replaced her.", 0),
+    (_FINANCE, "She spent nine years at Deloitte.", 1),
+    (_BANK, "A transfer to another country takes about a week.", 1),
     (_COUNCIL, "The council decided to close the bridge for repairs until May.", 1),
     (_COUNCIL, "The bridge will be closed for repairs.", 1),
     (_COUNCIL, "The council decided to open a second airport next to the stadium.", 0),

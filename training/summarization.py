@@ -1,8 +1,8 @@
-"""Learns the histogram weights of `summarization` (faithfulness_conv) from the rows that `entailment.py` held out.
+"""Learns the histogram weights of `summarization` (faithfulness_conv) from the rows that the entailment model's training held out.
 
 As the program does it: for each sentence of a summary, the entailment by the twelve most similar sentences of the
 source (each with the one before it), in ten bins; the mean over the sentences of ln(1 + count) is a feature. Needs models/entailment/model.onnx
-(share_words.py --join makes it) and the intermediate files of entailment.py.
+(share_words.py --join makes it) and the intermediate files of entailment_read.py.
 
 Usage: python summarization.py --data DIR [--work DIR] [--rows N]
 """
@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-import entailment
 import entailment_combiner as ec
 import entailment_features as ef
+import entailment_verdict as verdict
 import minilm
 
 BINS, NEAREST, STRENGTH = 10, 12, 0.003
@@ -55,8 +55,9 @@ def main():
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
+    args.question = False
     rng, sets, held = random.Random(args.seed), {}, {}
-    for name, rows in entailment.held_rows(args).items():
+    for name, rows in verdict.answer_sets(args, verdict.load(args)).items():
         sets[name] = rng.sample(rows, min(len(rows), args.rows))
         values = features(args, sets[name])
         held[name] = [[{f"bin_{b}": float(v[b]) for b in range(BINS)}] for v in values]

@@ -1,0 +1,236 @@
+"""Pairs of the third stage: public entailment data, everyday answers written for this purpose, and what the stages before used.
+
+Each source counts by its share and not by its size, and in each source supported and unsupported pairs are equally many.
+150 groups of the everyday answers (whole domains, of every author) are only for the report; some others only for the combiner.
+"""
+
+import gzip
+import hashlib
+import json
+import random
+from collections import defaultdict
+
+import entailment_features as ef
+import entailment_pairs as ep
+import entailment_written as ew
+
+HELD_GROUPS, DOMAINS_HELD, CHOOSING_GROUPS = 150, 2, 7
+WINDOWS = (128, 192)  # tokens; the shorter one is cheaper, the model bears both
+LONGEST = 200         # tokens of a premise
+
+# Of a hundred pairs so many come from each source.
+SHARES = {"everyday": 26, "written": 12, "conjnli": 8, "wanli": 9, "mnli_taxinli": 6, "infotabs": 5, "cad_snli": 4, "disco_counterfactual": 3,
+          "fool_me_twice": 6, "fm2_packed": 1.5, "condaqa_yesno": 4, "oanc_mcq": 2, "negation_nli": 1, "breaking_nli": 1, "scone": 0.5,
+          "help_monotonicity": 0.5, "halueval_qa_rest": 0.7, "halueval_summarization_rest": 0.8, "labelled": 4, "made": 4}
+RAW = {"entailment": ep.ENTAIL, "neutral": ep.NEUTRAL, "contradiction": ep.CONTRA, "SUPPORTS": ep.ENTAIL, "REFUTES": ep.CONTRA}
+PACKED = {"conjnli": 0.2, "wanli": 0.15, "mnli_taxinli": 0.2, "cad_snli": 0.1, "negation_nli": 0.1, "infotabs": 0.0}
+OPENINGS = ["According to the documents, ", "Based on the context, ", "The documents say that ", "According to the provided context, "]
+
+
+def rows_of(data, name):
+    with gzip.open(data / "groundedness" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def order(text):
+    return hashlib.sha256(f"everyday-{text}".encode()).hexdigest()
+
+
+def folds(rows):
+    """(groups that are only reported, groups that only choose): whole domains of each author first, then single groups."""
+    domains = defaultdict(lambda: defaultdict(set))
+    for r in rows:
+        domains[r["group"].split("-")[0]][r["domain"]].add(r["group"])
+    held, choosing = [], []
+    for author, found in sorted(domains.items()):
+        names = sorted(found, key=lambda d: order(author + d))
+        held += [g for d in names[:DOMAINS_HELD] for g in found[d]]
+        rest = sorted((g for d in names[DOMAINS_HELD:] for g in found[d]), key=order)
+        choosing += rest[:CHOOSING_GROUPS]
+    held.sort(key=order)
+    return set(held[:HELD_GROUPS]), set(choosing) | set(held[HELD_GROUPS:])
+
+
+def parts_of(text, marks):
+    """The sentences of an answer, each with the marks that lie in it."""
+    out, at = [], 0
+    for s in ef.sentences(text):
+        start = text.find(s, at)
+        if start < 0:
+            continue
+        at = start + len(s)
+        out.append((s, [(max(a, start) - start, min(b, at) - start) for a, b in marks if a < at and b > start]))
+    return out
+
+
+class Chooser:
+    """Windows as the product chooses them, by words and vectors, or by words alone."""
+
+    def __init__(self, tokens, vectors=None):
+        self.tokens, self.vectors, self.known = tokens, vectors, {}
+
+    def context(self, context):
+        key = json.dumps(context)
+        if key not in self.known:
+            parts = ef.context_sentences(context) or [str(context)]
+            vectors = self.vectors(parts) if self.vectors else None
+            import numpy as np
+            vectors = np.zeros((len(parts), 1), np.float32) if vectors is None else vectors
+            self.known[key] = ef.Context(parts, [len(self.tokens.plain(p).ids) for p in parts], vectors)
+        return self.known[key]
+
+    def premise(self, context, text, limit):
+        import numpy as np
+        found = self.context(context)
+        vector = self.vectors([text])[0] if self.vectors else np.zeros(1, np.float32)
+        return " ".join(found.sentences[i] for i in ef.window(found, text, vector, limit)[0])
+
+
+def everyday(rows, tokens, vectors):
+    """{row: its variants}: the answer at once and its sentences, in windows of two sizes, with the question and without."""
+    texts = {t for r in rows for t in (*ef.context_sentences(r["context"]), r["answer"], *ef.sentences(r["answer"]))}
+    vectors.add(texts, "everyday")
+    chooser, out = Chooser(tokens, vectors), []
+    for r in rows:
+        marks = [(s["start"], s["end"]) for s in r["spans"] or []]
+        whole = [(r["answer"], marks)]
+        single = parts_of(r["answer"], marks)
+        is_short = len(ef.words(r["answer"])) <= ef.SHORT_WORDS
+        variants = {"whole": [], "part": []}
+        for kind, texts in (("whole", whole), ("part", single if len(single) > 1 else [])):
+            for text, inside in texts:
+                label = ep.UNSUPPORTED if r["label"] and (inside or kind == "whole") else ep.ENTAIL
+                if r["label"] and not marks and kind == "part" or len(ef.words(text)) < 3 and kind == "part":
+                    continue
+                for premise in sorted({chooser.premise(r["context"], text, limit) for limit in WINDOWS}):
+                    variants[kind].append(ep.Pair(premise, text, label, f"everyday-{r['label_raw']}", r["group"],
+                                                  inside if inside or label == ep.ENTAIL else None, row=r["id"]))
+        out.append((r, is_short, variants))
+    return out
+
+
+def spoken(rng, pair, question):
+    """As an assistant writes it, now and then: with the question before it, an opening, a citation."""
+    text, marks, roll = pair.hypothesis, pair.marks, rng.random()
+    shift = 0
+    if roll < 0.04:
+        opening = rng.choice(OPENINGS)
+        text, shift = opening + text[:1].lower() + text[1:], len(opening)
+    elif roll < 0.08:
+        text += rng.choice([" [1]", " [2]", " [1, 2]"])
+    if question and rng.random() < 0.5:
+        text, shift = f"{question} {text}", shift + len(question) + 1
+    marks = None if marks is None else [(a + shift, b + shift) for a, b in marks]
+    return ep.Pair(pair.premise, text, pair.label, pair.kind, pair.group, marks, pair.weight, pair.row)
+
+
+def public(data, name, tokens, rng):
+    """Pairs of a public set; question and answer stand together where the answer alone says nothing."""
+    chooser, out = Chooser(tokens), []
+    rows = rows_of(data, name)
+    for r in rows:
+        label = RAW.get(r["label_raw"], ep.UNSUPPORTED if r["label"] else ep.ENTAIL)
+        if (label == ep.ENTAIL) != (r["label"] == 0):
+            label = ep.UNSUPPORTED if r["label"] else ep.ENTAIL
+        if name == "condaqa_yesno" and r["label"] and r["label_raw"] in ("YES", "NO"):
+            label = ep.CONTRA
+        if name == "fm2_packed" and r["label"]:
+            label = ep.CONTRA
+        marks = [] if label == ep.ENTAIL else [(s["start"], s["end"]) for s in r["spans"] or []] or None
+        text, shift = r["answer"], 0
+        if r.get("question") and name in ("condaqa_yesno", "oanc_mcq", "halueval_qa_rest"):
+            text, shift = f"{r['question']} {text}", len(r["question"]) + 1
+        marks = None if marks is None else [(a + shift, b + shift) for a, b in marks]
+        limit = rng.choice(WINDOWS)
+        if name == "halueval_summarization_rest":
+            sentences = ef.sentences(text)
+            if label == ep.ENTAIL:
+                text = rng.choice(sentences or [text])  # each sentence of a right summary is right
+        premise = chooser.premise(r["context"], text, limit)
+        out.append(ep.Pair(premise, text, label, name, r["group"], marks, row=r["id"]))
+        chooser.known.clear() if len(chooser.known) > 500 else None
+    return out
+
+
+def packed(rng, pair, others):
+    """The premise among sentences of other rows."""
+    more, size = [pair.premise], len(pair.premise.split())
+    for other in rng.sample(others, 4):
+        if other.group != pair.group and size + len(other.premise.split()) <= 110:
+            more.append(other.premise)
+            size += len(other.premise.split())
+    rng.shuffle(more)
+    return ep.Pair(" ".join(more), pair.hypothesis, pair.label, pair.kind, pair.group, pair.marks, pair.weight, pair.row)
+
+
+class Cycle:
+    """Goes round a list, in another order each time."""
+
+    def __init__(self, items, rng):
+        self.items, self.rng, self.left = list(items), rng, []
+
+    def next(self):
+        if not self.left:
+            self.left = self.items[:]
+            self.rng.shuffle(self.left)
+        return self.left.pop()
+
+
+def pick_everyday(rng, item):
+    r, is_short, variants = item
+    use_whole = rng.random() < (0.75 if is_short else 0.25) or not variants["part"]
+    return spoken(rng, rng.choice(variants["whole" if use_whole else "part"]), r["question"])
+
+
+def parts(pairs, everyday_items, size, count, seed=7):
+    """`count` lists of `size` pairs, each with the same mix."""
+    rng = random.Random(f"mix-{seed}")
+    total = sum(SHARES.values())
+    cycles = {}
+    for name, found in pairs.items():
+        for right in (True, False):
+            cycles[name, right] = Cycle([p for p in found if (p.label == ep.ENTAIL) == right], rng)
+    for right in (True, False):
+        cycles["everyday", right] = Cycle([x for x in everyday_items if (x[0]["label"] == 0) == right], rng)
+    out = []
+    for _ in range(count):
+        part = []
+        for name, share in SHARES.items():
+            for i in range(round(size * share / total)):
+                item = cycles[name, i % 2 == 0].next()
+                if name == "everyday":
+                    item = pick_everyday(rng, item)
+                elif rng.random() < PACKED.get(name, 0):
+                    item = packed(rng, item, pairs[name])
+                part.append(item)
+        out.append(part)
+    return out
+
+
+def collected(data, evaluation, tokens, vectors, made=9000, facts=4000, seed=7):
+    """({source: pairs}, everyday items of training, of choosing, of the report, held-out labelled pairs)."""
+    rng = random.Random(f"public-{seed}")
+    rows = rows_of(data, "everyday_written")
+    held, choosing = folds(rows)
+    items = everyday(rows, tokens, vectors)
+    pairs = {}
+    for name in SHARES:
+        if name not in ("everyday", "written", "labelled", "made"):
+            pairs[name] = public(data, name, tokens, rng)
+            print(name, len(pairs[name]), flush=True)
+    written = ew.pairs(tokens, vectors)
+    pairs["written"] = [p for p in written if not ep.held_out(p.group)]
+    texts = set()
+    for name in ("fever_symmetric", "begin", "wice_claim", "wice_tokens"):
+        for r in ep.load_rows(evaluation, f"groundedness/{name}"):
+            texts |= {*ef.context_sentences(r["context"]), *ef.sentences(r["answer"]), r["answer"]}
+    vectors.add(texts, "labelled")
+    labelled = ep.labelled(evaluation, vectors, tokens)
+    pairs["labelled"] = [p for p in labelled if not ep.held_out(p.group)]
+    ep.COMPOUND = True
+    docs = [d for d in ep.documents(evaluation) if not ep.held_out(d.group)]
+    pairs["made"] = ep.from_documents(docs, made, seed + 3, harder=True) + ep.invented(facts, seed + 3)
+    of = lambda groups: [x for x in items if x[0]["group"] in groups]
+    rest = {r["group"] for r in rows} - held - choosing
+    kept = [p for p in labelled + written if ep.held_out(p.group)]
+    return {"pairs": pairs, "train": of(rest), "choosing": of(choosing), "held": of(held), "kept": kept}
