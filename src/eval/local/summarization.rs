@@ -53,7 +53,7 @@ impl Summarization {
             metric("faithfulness_zs", 0.75),
             metric("completeness", 0.75),
         ];
-        let version = format!("2+{ENCODER_VERSION}+{ENTAILMENT_VERSION}");
+        let version = format!("1+{ENCODER_VERSION}+{ENTAILMENT_VERSION}");
         Ok(Self { models, combiner, metrics, version })
     }
 

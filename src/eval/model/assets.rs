@@ -42,7 +42,7 @@ pub const ENCODER_VERSION: &str = "minilm-l6-v2-f537b97c";
 pub const TOXICITY_VERSION: &str = "toxicity-9ad2b229";
 
 /// Names the entailment weights; part of an evaluator's version.
-pub const ENTAILMENT_VERSION: &str = "entailment-5fc9489c";
+pub const ENTAILMENT_VERSION: &str = "entailment-1bf1176d";
 
 /// Names the relevance weights; part of an evaluator's version.
 pub const RELEVANCE_VERSION: &str = "relevance-46cb94ee";
