@@ -405,6 +405,10 @@ impl Decided {
 }
 
 #[cfg(test)]
+#[path = "unwritten_tests.rs"]
+mod unwritten_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::domain::trace::EvalInput;

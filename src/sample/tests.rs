@@ -30,7 +30,7 @@ const NOW: UnixNanos = UnixNanos(1_000 * SECOND);
 /// A minute later every trace is quiet.
 const QUIET: UnixNanos = UnixNanos(1_060 * SECOND);
 
-fn rules(filter: &str, target: Target, rate: f64) -> Vec<Rule> {
+pub(super) fn rules(filter: &str, target: Target, rate: f64) -> Vec<Rule> {
     let rule = RuleConfig {
         name: "r".to_owned(),
         filter: filter.to_owned(),
@@ -76,7 +76,7 @@ fn model_call() -> Llm {
 }
 
 /// A retrieval of one long document, and `calls` short model calls after it.
-fn retrieval_and_calls(calls: i64, document: usize) -> RecordBatch {
+pub(super) fn retrieval_and_calls(calls: i64, document: usize) -> RecordBatch {
     let document = Document { content: Some("x".repeat(document)), ..Document::default() };
     let retrieval = Llm {
         dialect: Dialect::OtelGenai,

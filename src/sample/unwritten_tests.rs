@@ -1,0 +1,79 @@
+//! Decisions that cannot be written down: they are made again after a restart, and what can be said is said.
+
+use super::super::config::Target;
+use super::super::tests::{retrieval_and_calls, rules};
+use super::*;
+use crate::domain::time::SystemClock;
+use std::path::Path;
+use std::time::Instant;
+
+fn broken() -> FrameError {
+    FrameError::Damaged("a row that cannot be written")
+}
+
+/// A loop over the journal in `dir` that writes as `encode` says, and its queue.
+fn sampler_in(dir: &Path, encode: Encode) -> (Journal, Arc<Queue>, Sampler) {
+    let journal = Journal::open(dir, crate::journal::Config::default(), crate::schema::FORMAT).unwrap();
+    let queue = Arc::new(Queue::new(crate::queue::Config::default()));
+    let config = Config { idle: Duration::ZERO, ..Config::default() };
+    let rules = Arc::new(rules("operation = 'llm'", Target::Trace, 1.0));
+    let (clock, known) = (Arc::new(SystemClock), std::iter::empty());
+    let sampler = Sampler::new(journal.clone(), rules, queue.clone(), clock, config, known).unwrap();
+    (journal, queue, Sampler { encode, ..sampler })
+}
+
+/// Runs the loop until it has decided about its one trace, and stops it.
+async fn decided(sampler: Sampler, journal: &Journal) {
+    let (progress, stop) = (sampler.progress(), CancellationToken::new());
+    let durable = journal.durable();
+    let running = tokio::spawn(sampler.run(stop.clone()));
+    let started = Instant::now();
+    while progress.now().0 < durable || progress.now().1 > 0 {
+        assert!(started.elapsed() < Duration::from_secs(60), "it does not end: {:?}", progress.now());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    stop.cancel();
+    running.await.unwrap().unwrap();
+}
+
+fn decisions(journal: &Journal) -> Vec<String> {
+    let (mut reader, mut kinds) = (journal.reader(0).unwrap(), Vec::new());
+    while let Some(frame) = reader.next().unwrap() {
+        for part in parts(&frame, FrameKind::of(Table::Decisions)) {
+            let Part::Rows(_, rows) = part else { continue };
+            let column = rows.column_by_name("decision").unwrap().as_string::<i32>();
+            kinds.extend(column.iter().flatten().map(str::to_owned));
+        }
+    }
+    kinds
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_trace_whose_decision_cannot_be_written_is_decided_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let nothing: Encode = |_, _| Err(broken());
+    {
+        let (journal, queue, sampler) = sampler_in(folder.path(), nothing);
+        let part = Part::Rows(Table::Spans, retrieval_and_calls(2, 10));
+        let (kind, payload) = frame::encode(&[part]).unwrap();
+        journal.append(kind.0, payload).await.unwrap();
+        decided(sampler, &journal).await;
+        assert_eq!((decisions(&journal), queue.stats(UnixNanos(0)).items), (Vec::new(), 0));
+        assert_eq!(journal.cursor(CURSOR).unwrap(), 0, "its frame is still owed");
+    }
+    let (journal, queue, sampler) = sampler_in(folder.path(), encoded);
+    decided(sampler, &journal).await;
+    assert_eq!((decisions(&journal), queue.stats(UnixNanos(0)).items), (vec!["queued".to_owned()], 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_that_cannot_be_written_is_decided_as_failed() {
+    let folder = tempfile::tempdir().unwrap();
+    let no_items: Encode = |d, events| if events.is_empty() { encoded(d, events) } else { Err(broken()) };
+    let (journal, queue, sampler) = sampler_in(folder.path(), no_items);
+    let part = Part::Rows(Table::Spans, retrieval_and_calls(2, 10));
+    let (kind, payload) = frame::encode(&[part]).unwrap();
+    journal.append(kind.0, payload).await.unwrap();
+    decided(sampler, &journal).await;
+    assert_eq!((decisions(&journal), queue.stats(UnixNanos(0)).items), (vec!["failed".to_owned()], 0));
+}
