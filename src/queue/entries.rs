@@ -87,9 +87,14 @@ impl Entries {
         self.by_log_seq.keys().next().copied()
     }
 
+    /// Whether the item is here or was finished.
+    pub(super) fn knows(&self, id: &str) -> bool {
+        self.all.contains_key(id) || self.finished.contains(id)
+    }
+
     /// Takes in an item that waits. One that is known, or was finished, changes nothing.
     pub(super) fn put(&mut self, item: Item) {
-        if self.all.contains_key(&item.id) || self.finished.contains(&item.id) {
+        if self.knows(&item.id) {
             return;
         }
         self.insert(Kept { item, failed: 0, not_before: 0, error: None, ended: None });

@@ -2,7 +2,7 @@
 
 use super::config::{Config, LaneConfig};
 use super::entries::Entries;
-use super::event::{ITEM_BYTES, Item, Outcome, QueueEvent, size};
+use super::event::{ITEM_BYTES, Item, QueueEvent, size};
 use super::lane::Lane;
 use super::row::row;
 use crate::domain::time::UnixNanos;
@@ -252,8 +252,8 @@ impl Queue {
         what(&mut self.state.lock())
     }
 
-    /// How the item ended, if it is still known.
-    pub fn outcome(&self, id: &str) -> Option<Outcome> {
-        self.state.lock().of(id).all.get(id).and_then(|entry| entry.ended)
+    /// Whether the item is here or was finished: then `Queued` changes nothing, and need not be copied to find that out.
+    pub(super) fn knows(&self, id: &str) -> bool {
+        self.state.lock().lanes.iter().any(|entries| entries.knows(id))
     }
 }
