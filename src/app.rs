@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::detect::Policy;
 use crate::domain::id::TraceId;
 use crate::domain::time::{Clock, SystemClock};
+use crate::drift::{AlertDoor, AlertError, Alerts, Plan, Watcher, alert_router};
 use crate::eval::{ModelError, Registry};
 use crate::ingest::{Door, annotations_router, grpc_router, http_router};
 use crate::journal::{Journal, JournalError, create_dirs};
@@ -66,6 +67,9 @@ pub enum AppError {
     /// Rules.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Rules(Vec<RuleError>),
+    /// Alerts.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Alerts(Vec<AlertError>),
     /// The metrics exporter.
     #[error("metrics: {0}")]
     Metrics(#[from] metrics_exporter_prometheus::BuildError),
@@ -109,6 +113,8 @@ pub struct App {
     pub sql: Arc<Sql>,
     /// The queue, for those who wait until it is empty.
     pub queue: Arc<Queue>,
+    /// What fires, and the plan of what is watched.
+    pub alerts: Alerts,
     /// Notified, certificates and tokens are looked at at once.
     pub reload: Arc<Notify>,
     progress: Arc<Progress>,
@@ -130,6 +136,7 @@ struct Rooms {
     follower: Follower,
     sampler: Sampler,
     registry: Arc<Registry>,
+    watcher: Watcher,
     sql: Arc<Sql>,
     clock: Arc<dyn Clock>,
 }
@@ -152,6 +159,7 @@ impl App {
             addresses: listeners.addresses()?,
             sql: rooms.sql.clone(),
             queue: rooms.queue.clone(),
+            alerts: rooms.watcher.alerts(),
             reload: net.reloader.trigger(),
             progress: rooms.sampler.progress(),
             health: health.clone(),
@@ -171,8 +179,10 @@ impl App {
             clock: rooms.clock.clone(),
             access: access.clone(),
         };
+        let alerts = AlertDoor { alerts: app.alerts.clone(), access: access.clone() };
         let routes = crate::sql::http::router(rooms.sql.clone(), access.clone())
             .merge(queue_router(queue))
+            .merge(alert_router(alerts))
             .merge(annotations_router(door.clone(), access.clone()))
             .merge(crate::watch::router(
                 health.clone(),
@@ -216,6 +226,8 @@ impl App {
         }
         let (follower, stop) = (rooms.follower, self.stop_loops.clone());
         self.loops.spawn(async move { Ok(follower.run(stop).await?) });
+        let (watcher, stop) = (rooms.watcher, self.stop_loops.clone());
+        self.loops.spawn(async move { Ok(watcher.run(stop).await?) });
         let (quality, stop) = (Quality::new(rooms.sql, config.watch.clone()), self.stop_loops.clone());
         self.loops.spawn(async move {
             quality.run(stop).await;
@@ -387,8 +399,16 @@ impl Rooms {
         let (to, on, now) = (journal.clone(), queue.clone(), clock.clone());
         let sampler = Sampler::new(to, rules, on, now, config.sample.clone(), known)?;
         let sql = open_sql(lake.clone(), queue.clone(), config)?;
-        Ok(Self { journal, lake, flush, queue, follower, sampler, registry: Arc::new(registry), sql, clock })
+        let watcher = Watcher::open(journal.clone(), plan(config)?, config.drift.clone(), clock.clone())?;
+        let registry = Arc::new(registry);
+        Ok(Self { journal, lake, flush, queue, follower, sampler, registry, watcher, sql, clock })
     }
+}
+
+/// What is watched, and who is told.
+pub fn plan(config: &Config) -> Result<Plan, AppError> {
+    let definitions = crate::drift::compile(&config.alerts).map_err(AppError::Alerts)?;
+    Ok(Plan { definitions, receivers: config.receivers.clone() })
 }
 
 /// The rule, in the lanes of its evaluators.

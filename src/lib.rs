@@ -25,7 +25,8 @@ pub mod queue;
 pub mod sample;
 pub mod sql;
 
-// Floor 5: the loop of evaluation.
+// Floor 5: the loops of evaluation and of alerts.
+pub mod drift;
 pub mod score;
 
 // Floor 6 and above: what is shown, the settings, the wiring, the verbs.

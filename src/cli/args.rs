@@ -1,6 +1,6 @@
 //! What is parsed, and the exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 some input lines were bad.
 
-use super::{config, demo, evalbench, export, queue, score, send, serve, sql, token};
+use super::{alerts, config, demo, evalbench, export, queue, score, send, serve, sql, token};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -74,6 +74,14 @@ enum Verb {
         #[command(subcommand)]
         what: queue::QueueVerb,
     },
+    /// Show how alerts stand; have a baseline learned anew.
+    #[command(
+        after_help = "Examples:\n  groundline alerts list\n  groundline alerts rebase hallucination-drift --slice request_model=m2"
+    )]
+    Alerts {
+        #[command(subcommand)]
+        what: alerts::AlertsVerb,
+    },
     /// Make bearer tokens.
     #[command(
         after_help = "Examples:\n  groundline token new --name checkout --tenant shop --role ingest\n  groundline token new --name grafana --tenant shop --role query --append tokens.toml"
@@ -119,6 +127,7 @@ async fn run(verb: Verb) -> ExitCode {
         Verb::Evalbench(args) => evalbench::run(args),
         Verb::Export(args) => export::run(args).await,
         Verb::Send(args) => send::run(args).await,
+        Verb::Alerts { what } => alerts::run(what).await,
         Verb::Queue { what } => queue::run(what).await,
         Verb::Score(args) => score::run(args),
         Verb::Token { what } => token::run(what),

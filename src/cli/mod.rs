@@ -14,9 +14,12 @@
 //! | `token` | bearer tokens |
 //! | `config` | check and dump |
 //! | `queue` | items that wait, failed or expired |
+//! | `alerts` | how alerts stand, and baselines that are learned anew |
+//! | `remote` | a running server, for the verbs that ask one |
 //! | `parallel` | work spread over threads |
 //! | `memory` | what the allocator keeps |
 
+mod alerts;
 mod args;
 mod config;
 mod demo;
@@ -26,6 +29,7 @@ mod export;
 mod memory;
 mod parallel;
 mod queue;
+mod remote;
 mod score;
 mod send;
 mod serve;

@@ -1,5 +1,6 @@
 //! Items that wait, failed or expired: what there is, put back, forget.
 
+use super::remote::Server;
 use super::sql::online;
 use crate::sql::{Format, encode};
 use clap::{Args, Subcommand, ValueEnum};
@@ -33,17 +34,6 @@ pub enum QueueVerb {
         #[command(flatten)]
         which: Which,
     },
-}
-
-/// Where the server is.
-#[derive(Debug, Args)]
-pub struct Server {
-    /// A running server.
-    #[arg(long, default_value = "http://127.0.0.1:4320")]
-    url: String,
-    /// A token of the server with the role admin, if it has tokens.
-    #[arg(long, env = "GROUNDLINE_TOKEN", hide_env_values = true)]
-    token: Option<String>,
 }
 
 /// Which items.
@@ -102,25 +92,12 @@ async fn list(server: &Server, state: Option<State>, limit: usize) -> Result<Str
 }
 
 async fn post(server: &Server, what: &str, which: &Which, done: &str) -> Result<String, String> {
-    let address = format!("{}/v1/queue/{what}", server.url.trim_end_matches('/'));
     let body = match which.all {
         true => serde_json::json!({ "all": true }),
         false => serde_json::json!({ "items": which.items }),
     };
-    let mut request = reqwest::Client::new().post(&address).json(&body);
-    if let Some(token) = &server.token {
-        request = request.bearer_auth(token);
-    }
-    let response = request
-        .send()
-        .await
-        .map_err(|e| format!("{address}: {e}; is the server running? (groundline serve)"))?;
-    let status = response.status();
-    let text = response.text().await.map_err(|e| format!("{address}: {e}"))?;
-    let answer: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-    match (status.is_success(), answer["items"].as_u64()) {
-        (true, Some(1)) => Ok(format!("1 item {done}")),
-        (true, Some(items)) => Ok(format!("{items} items {done}")),
-        _ => Err(answer["error"].as_str().unwrap_or(&text).to_owned()),
+    match server.post(&format!("/v1/queue/{what}"), &body).await?["items"].as_u64() {
+        Some(1) => Ok(format!("1 item {done}")),
+        items => Ok(format!("{} items {done}", items.unwrap_or_default())),
     }
 }

@@ -1,8 +1,9 @@
 //! The server.
 
-use crate::app::{App, AppError};
+use crate::app::{App, AppError, plan};
 use crate::config::Config;
-use std::path::PathBuf;
+use crate::drift::Alerts;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -36,12 +37,25 @@ pub async fn run(file: Option<PathBuf>, data_dir: Option<PathBuf>) -> ExitCode {
     };
     let at = app.addresses;
     tracing::info!(otlp_grpc = %at.grpc, otlp_http = %at.otlp_http, http = %at.http, pg = %at.pg, "ready");
-    signals.reload_with(app.reload.clone());
+    let (alerts, reloaded) = (app.alerts.clone(), file);
+    signals.reload_with(app.reload.clone(), move || reload_alerts(reloaded.as_deref(), &alerts));
     let failure = tokio::select! {
         error = app.failed() => Some(error),
         () = signals.told_to_stop() => None,
     };
     ended(app, failure).await
+}
+
+/// Reads alerts and receivers again. A file with a fault changes nothing.
+fn reload_alerts(file: Option<&Path>, alerts: &Alerts) {
+    let read = Config::load(file).map_err(|e| e.to_string());
+    match read.and_then(|config| plan(&config).map_err(|e| e.to_string())) {
+        Ok(plan) => {
+            tracing::info!(alerts = plan.definitions.len(), "alerts and receivers were read again");
+            alerts.replace(plan);
+        }
+        Err(error) => tracing::error!(error, "alerts and receivers stay as they were"),
+    }
 }
 
 async fn ended(app: App, failure: Option<AppError>) -> ExitCode {
@@ -64,13 +78,14 @@ impl Signals {
         Self(signal(SignalKind::terminate()).and_then(|term| Ok((term, signal(SignalKind::interrupt())?))))
     }
 
-    /// From now on SIGHUP makes the server look at its certificates and tokens at once.
-    pub fn reload_with(&self, reload: Arc<Notify>) {
+    /// From now on SIGHUP makes the server look at its certificates and tokens at once, and calls `also`.
+    pub fn reload_with(&self, reload: Arc<Notify>, also: impl Fn() + Send + 'static) {
         match signal(SignalKind::hangup()) {
             Ok(mut hangup) => {
                 tokio::spawn(async move {
                     while hangup.recv().await.is_some() {
                         reload.notify_one();
+                        tokio::task::block_in_place(&also);
                     }
                 });
             }

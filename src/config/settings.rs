@@ -1,6 +1,6 @@
 //! The rooms' settings in one, and what must hold between them.
 
-use crate::{detect, eval, ingest, journal, lake, net, queue, sample, score, sql, watch};
+use crate::{detect, drift, eval, ingest, journal, lake, net, queue, sample, score, sql, watch};
 use serde::{Deserialize, Serialize};
 
 /// The whole configuration.
@@ -27,8 +27,14 @@ pub struct Config {
     pub eval: eval::Config,
     /// Limits of queries.
     pub sql: sql::Config,
+    /// The loop that follows the scores for alerts.
+    pub drift: drift::Config,
     /// Metrics.
     pub watch: watch::Config,
+    /// Alerts.
+    pub alerts: Vec<drift::AlertConfig>,
+    /// Who is told of alerts.
+    pub receivers: Vec<drift::ReceiverConfig>,
 }
 
 impl Config {
@@ -47,6 +53,10 @@ impl Config {
         faults.extend(self.watch.faults());
         if let Err(rules) = sample::compile(&self.sample.rules) {
             faults.extend(rules.iter().map(ToString::to_string));
+        }
+        faults.extend(drift::faults(&self.drift, &self.alerts, &self.receivers));
+        if let Err(alerts) = drift::compile(&self.alerts) {
+            faults.extend(alerts.iter().map(ToString::to_string));
         }
         self.rule_faults(&mut faults);
         for lane in queue::Lane::ALL {

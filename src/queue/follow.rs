@@ -236,7 +236,7 @@ fn events(frame: &Frame) -> Vec<QueueEvent> {
     });
     let queued = parts.into_iter().filter_map(|part| match part {
         Part::Queue(bytes) => Some(told(QueueEvent::decode(&bytes), frame.seq)),
-        Part::Rows(..) => None,
+        Part::Rows(..) | Part::Drift(_) => None,
     });
     queued.flatten().collect()
 }

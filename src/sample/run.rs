@@ -182,7 +182,7 @@ impl Sampler {
                         self.open.add_spans(frame.seq, &batch, &self.rules, skip, now);
                     }
                     Part::Rows(_, batch) => self.open.add_logs(frame.seq, &batch, &self.rules, skip, now),
-                    Part::Queue(_) => {}
+                    Part::Queue(_) | Part::Drift(_) => {}
                 }
             }
             self.at = frame.seq;

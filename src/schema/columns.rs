@@ -366,14 +366,24 @@ static ALERTS: &[Column] = &[
     may("slice", Kind::Text, "The part of the traffic, such as service_name=shop."),
     must("state", Kind::Text, "ok, pending, firing or resolved."),
     may("statistic", Kind::Double, "The alert's test statistic."),
-    may("estimate", Kind::Double, "The estimated rate."),
-    may("lower", Kind::Double, "Lower end of its interval."),
-    may("upper", Kind::Double, "Upper end of its interval."),
+    may("estimate", Kind::Double, "The estimated share of the scores that fail."),
+    may("lower", Kind::Double, "Lower end of its 95 % interval."),
+    may("upper", Kind::Double, "Upper end of its 95 % interval."),
     may("n", Kind::Int, "Scores behind the estimate."),
-    may("threshold", Kind::Double, "The objective."),
+    may(
+        "threshold",
+        Kind::Double,
+        "The share that may fail: 1 minus the objective, or the baseline's upper bound.",
+    ),
     may("alpha", Kind::Double, "The false-alarm rate that the alert was built for."),
-    may("since", Kind::Micros, "When the state began, UTC."),
-    must("evaluated_at", Kind::Micros, "When it was evaluated, UTC."),
+    may("since", Kind::Micros, "Since when there is evidence, UTC."),
+    must("evaluated_at", Kind::Micros, "When the state changed, by the score that changed it, UTC."),
+    may("metric", Kind::Text, "The metric that is watched.").since(2),
+    may("method", Kind::Text, "threshold, burn_rate, objective or change.").since(2),
+    may("severity", Kind::Text, "Word for the receivers, such as page.").since(2),
+    may("message", Kind::Payload, "What happened, one sentence.").since(2),
+    may("examples", Kind::Payload, "Failures to look at, JSON array of {trace_id, value, rationale}.")
+        .since(2),
 ];
 
 static LOG_RECORDS: &[Column] = &[

@@ -7,7 +7,8 @@
 /// |---|---|
 /// | 1 | the first |
 /// | 2 | frames name the schema version of their rows; queue events name theirs; the queue has a log of its own |
-pub const FORMAT: u32 = 2;
+/// | 3 | frames have a part for the state of alerts; rows of `alerts` say what is told |
+pub const FORMAT: u32 = 3;
 
 /// The version of frames that is written; older ones are read.
 pub(super) const FRAME_VERSION: u8 = 2;

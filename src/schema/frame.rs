@@ -5,6 +5,7 @@
 //! part:  number u8 | length u32 LE | bytes
 //! rows:  schema version u16 LE | metadata length u32 LE | Arrow IPC record batch message, zeros | Arrow buffers
 //! queue: bytes of the room `queue`
+//! drift: bytes of the room `drift`
 //! ```
 //! The number names the table ([`Table::number`]), and table and schema version name the columns. Format 1 has no schema
 //! version: there the number of columns tells which are missing.
@@ -23,6 +24,8 @@ pub use super::error::FrameError;
 
 /// The number of the part for the queue.
 const QUEUE: u8 = 64;
+/// The number of the part for alerts.
+const DRIFT: u8 = 65;
 
 /// One part of a frame.
 #[derive(Debug, Clone)]
@@ -31,6 +34,8 @@ pub enum Part {
     Rows(Table, RecordBatch),
     /// Something for the evaluation queue.
     Queue(Bytes),
+    /// Something for the alerts.
+    Drift(Bytes),
 }
 
 /// Which parts a frame has: one bit each, so that a reader skips what it does not want.
@@ -51,6 +56,11 @@ impl FrameKind {
     /// The bit of the queue.
     pub fn queue() -> Self {
         Self(1 << Self::QUEUE_BIT)
+    }
+
+    /// The bit of the alerts.
+    pub fn drift() -> Self {
+        Self::numbered(DRIFT)
     }
 
     fn numbered(number: u8) -> Self {
@@ -82,9 +92,8 @@ pub fn encode(parts: &[Part]) -> Result<(FrameKind, Bytes), FrameError> {
             schema: Some(rows::current_version(*table)),
             chain: rows::message(*table, batch)?,
         }),
-        Part::Queue(bytes) => {
-            Ok(Piece { number: QUEUE, schema: None, chain: Chain(vec![Buffer::from(bytes.clone())]) })
-        }
+        Part::Queue(bytes) => Ok(plain(QUEUE, bytes)),
+        Part::Drift(bytes) => Ok(plain(DRIFT, bytes)),
     });
     join(numbered.collect::<Result<_, FrameError>>()?)
 }
@@ -95,6 +104,11 @@ struct Piece {
     /// The schema's version, if it is rows.
     schema: Option<u16>,
     chain: Chain,
+}
+
+/// A part that is no rows.
+fn plain(number: u8, bytes: &Bytes) -> Piece {
+    Piece { number, schema: None, chain: Chain(vec![Buffer::from(bytes.clone())]) }
 }
 
 fn join(pieces: Vec<Piece>) -> Result<(FrameKind, Bytes), FrameError> {
@@ -127,9 +141,16 @@ pub fn decode(frame: &Bytes, wanted: FrameKind) -> Result<Vec<Part>, FrameError>
         if !wanted.meets(FrameKind::numbered(number)) {
             continue;
         }
-        if number == QUEUE {
-            parts.push(Part::Queue(body));
-            continue;
+        match number {
+            QUEUE => {
+                parts.push(Part::Queue(body));
+                continue;
+            }
+            DRIFT => {
+                parts.push(Part::Drift(body));
+                continue;
+            }
+            _ => {}
         }
         let table = Table::ALL.into_iter().find(|table| table.number() == number);
         let table = table.ok_or(FrameError::Damaged("part of an unknown table"))?;
@@ -294,10 +315,10 @@ mod tests {
     #[test]
     fn numbers_of_tables_are_their_own() {
         let mut bits: Vec<u32> = Table::ALL.iter().map(|table| FrameKind::of(*table).0).collect();
-        bits.push(FrameKind::queue().0);
+        bits.extend([FrameKind::queue().0, FrameKind::drift().0]);
         bits.sort_unstable();
         bits.dedup();
-        assert_eq!(bits, [1, 2, 4, 8, 16, 32, 64]);
+        assert_eq!(bits, [1, 2, 4, 8, 16, 32, 64, 1 << 31]);
         assert_eq!([FrameKind::numbered(7).0, FrameKind::numbered(9).0], [128, 512]);
         assert_eq!(FrameKind::numbered(200), FrameKind::numbered(31));
     }

@@ -8,7 +8,7 @@
 use super::{normal, wilson};
 
 /// An estimate with its interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Estimate {
     /// The weighted mean or rate, in the unit of the values; a rate is a share in 0..=1.
     pub estimate: f64,
@@ -26,7 +26,7 @@ pub struct Estimate {
 ///
 /// Means and squares are updated the way Welford and Chan did, relative to the running mean, because the difference of
 /// two big sums of squares would lose all digits of, say, latencies in nanoseconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Weighted {
     n: u64,
     /// Σw, and the mean of y under the weights w.

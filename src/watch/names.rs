@@ -95,6 +95,13 @@ pub const METRICS: &[MetricName] = &[
     gauge("groundline_quality_effective_scores", "Effective sample size behind the rate."),
     gauge("groundline_quality_series_dropped", "Quality series that were left out beyond the limit."),
     counter("groundline_quality_errors_total", "Failed computations of the quality gauges."),
+    gauge("groundline_alert_firing", "1 while an alert fires in a slice, else 0."),
+    gauge("groundline_alert_statistic", "An alert's test statistic in a slice."),
+    gauge("groundline_alert_failing_share", "Share of failing scores that an alert sees in a slice."),
+    counter("groundline_alert_changes_total", "Changes of alerts, by alert and state."),
+    counter("groundline_alert_messages_total", "Attempts to send a message about an alert, by outcome."),
+    counter("groundline_alert_errors_total", "Batches of scores on which an alert's filter failed."),
+    counter("groundline_alert_scores_left_out_total", "Scores of slices beyond alerts.max_slices."),
     gauge("groundline_connections", "Open connections, by door."),
     counter(
         "groundline_connections_refused_total",

@@ -8,6 +8,7 @@
 )]
 
 mod access;
+mod alerts;
 mod compaction;
 mod config;
 mod conformance;

@@ -45,7 +45,7 @@ pub struct Alert {
     pub state: &'static str,
     /// The test statistic.
     pub statistic: Option<f64>,
-    /// The estimated rate.
+    /// The estimated share that fails.
     pub estimate: Option<f64>,
     /// Lower end of its interval.
     pub lower: Option<f64>,
@@ -53,14 +53,24 @@ pub struct Alert {
     pub upper: Option<f64>,
     /// Scores behind it.
     pub n: i64,
-    /// The objective.
+    /// The share that may fail.
     pub threshold: Option<f64>,
     /// The false-alarm rate.
     pub alpha: Option<f64>,
-    /// When the state began.
+    /// Since when there is evidence.
     pub since: UnixNanos,
-    /// When it was evaluated.
+    /// When the state changed.
     pub evaluated_at: UnixNanos,
+    /// The metric.
+    pub metric: String,
+    /// How the alert decides.
+    pub method: &'static str,
+    /// Word for the receivers.
+    pub severity: String,
+    /// One sentence.
+    pub message: String,
+    /// Failures to look at, JSON.
+    pub examples: String,
 }
 
 /// An item that waits, failed or expired: a row of `queue`.
@@ -199,6 +209,11 @@ pub fn alerts_to_batch(rows: &[Alert]) -> Result<RecordBatch, ArrowError> {
         double(rows, |r| r.alpha),
         micros(rows, |r| Some(r.since.micros())),
         micros(rows, |r| Some(r.evaluated_at.micros())),
+        text(rows, |r| Some(&r.metric)),
+        text(rows, |r| Some(r.method)),
+        text(rows, |r| Some(&r.severity)),
+        text(rows, |r| Some(&r.message)),
+        text(rows, |r| Some(&r.examples)),
     ];
     RecordBatch::try_new(Table::Alerts.schema(), columns)
 }

@@ -1,0 +1,160 @@
+use super::*;
+
+const SECOND: i64 = 1_000_000_000;
+
+pub(in crate::drift) fn config(more: &str) -> AlertConfig {
+    toml::from_str(&format!("name = \"a\"\nmetric = \"hallucination\"\n{more}")).unwrap()
+}
+
+fn seen(at: i64, failed: bool) -> Seen {
+    let example = Example {
+        trace_id: format!("{at:032x}"),
+        value: Some(0.1),
+        rationale: "r".into(),
+        distance: at as f64,
+    };
+    Seen { at: at * SECOND, failed, pi: 1.0, example: failed.then_some(example) }
+}
+
+/// A stream in which `failing` of a hundred fail, evenly mixed; the states that the alert goes through.
+struct Stream<'a> {
+    alert: Alert,
+    config: &'a AlertConfig,
+    at: i64,
+    states: Vec<(i64, String, &'static str)>,
+}
+
+impl<'a> Stream<'a> {
+    fn new(config: &'a AlertConfig) -> Self {
+        Self { alert: Alert::new(config), config, at: 0, states: Vec::new() }
+    }
+
+    fn go(&mut self, slice: &str, failing: i64, scores: i64) -> &mut Self {
+        for _ in 0..scores {
+            self.at += 1;
+            let failed = self.at.wrapping_mul(37).rem_euclid(100) < failing;
+            assert!(self.alert.push(slice, seen(self.at, failed), self.config));
+            let changes = self.alert.look(self.config);
+            self.states.extend(changes.into_iter().map(|c| (self.at, c.slice, c.state)));
+        }
+        self
+    }
+
+    fn states(&self) -> Vec<&'static str> {
+        self.states.iter().map(|(_, _, state)| *state).collect()
+    }
+}
+
+#[test]
+fn a_change_fires_once_and_resolves_when_the_rate_is_back() {
+    let config = config("method = \"change\"\nbaseline_n = 500\nper = \"10m\"");
+    let mut stream = Stream::new(&config);
+    stream.go("", 5, 5_000);
+    assert_eq!(stream.states(), [""; 0]);
+    stream.go("", 20, 600);
+    assert_eq!(stream.states(), ["firing"]);
+    let fired = stream.states[0].0 - 5_000;
+    assert!(fired < 300, "after {fired} scores");
+    let (_, phase, since, reading, examples) = stream.alert.readings(&config).next().unwrap();
+    assert_eq!((phase, since), (Phase::Firing, (5_000 + fired) * SECOND));
+    assert!((reading.since / SECOND - 5_000).abs() < 100, "the change is dated {}", reading.since / SECOND);
+    let estimate = reading.estimate.unwrap();
+    assert!(estimate.lower.unwrap() < 0.2 && estimate.upper.unwrap() > 0.19, "{estimate:?}");
+    assert_eq!(examples.len(), 3);
+    stream.go("", 20, 5_000);
+    assert_eq!(stream.states(), ["firing"]);
+    stream.go("", 3, 1_000);
+    assert_eq!(stream.states(), ["firing", "resolved"]);
+    stream.go("", 5, 3_000).go("", 30, 300);
+    assert_eq!(stream.states(), ["firing", "resolved", "firing"]);
+}
+
+#[test]
+fn an_objective_that_is_kept_is_silent_and_one_that_is_not_fires() {
+    let config = config("method = \"objective\"\nobjective = 0.9");
+    let mut stream = Stream::new(&config);
+    stream.go("", 8, 20_000);
+    assert_eq!(stream.states(), [""; 0]);
+    stream.go("", 25, 1_000);
+    assert_eq!(stream.states(), ["firing"]);
+    assert!((stream.alert.readings(&config).next().unwrap().3.bound.unwrap() - 0.1).abs() < 1e-12);
+}
+
+#[test]
+fn slices_share_alpha_and_the_bad_one_is_named() {
+    let config = config("method = \"objective\"\nobjective = 0.9\nslices = [\"request_model\"]");
+    let mut stream = Stream::new(&config);
+    for _ in 0..40 {
+        for model in 0..10 {
+            stream.go(&format!("request_model=m{model}"), if model == 3 { 40 } else { 7 }, 20);
+        }
+    }
+    assert_eq!(stream.states(), ["firing"]);
+    assert_eq!(stream.states[0].1, "request_model=m3");
+    // With ten slices the best one needs ten times the evidence.
+    let evidence = stream.alert.slices["request_model=m3"].evidence(&config).unwrap();
+    assert!(evidence >= 10_000.0, "{evidence}");
+}
+
+#[test]
+fn more_slices_than_allowed_are_left_out() {
+    let config = config("method = \"objective\"\nobjective = 0.9\nmax_slices = 2");
+    let mut alert = Alert::new(&config);
+    let counted = (0..4).filter(|n| alert.push(&format!("s{n}"), seen(1, false), &config)).count();
+    assert_eq!((counted, alert.slices.len()), (2, 2));
+}
+
+#[test]
+fn a_threshold_waits_fires_and_ends() {
+    let config =
+        config("method = \"threshold\"\nobjective = 0.9\nwindow = \"10m\"\nfor = \"2m\"\nalpha = 0.01");
+    let mut stream = Stream::new(&config);
+    stream.go("", 9, 2_000).go("", 40, 700);
+    assert_eq!(stream.states(), ["pending", "firing"]);
+    assert!(stream.states[1].0 - stream.states[0].0 >= 120);
+    stream.go("", 5, 1_200);
+    assert_eq!(stream.states(), ["pending", "firing", "resolved"]);
+    let patient = AlertConfig { pending_for: Some(std::time::Duration::from_mins(15)), ..config };
+    let mut short = Stream::new(&patient);
+    short.go("", 0, 600).go("", 100, 100).go("", 0, 2_000);
+    assert_eq!(short.states(), ["pending", "ok"], "{:?}", short.states);
+}
+
+#[test]
+fn a_burning_budget_fires() {
+    let config = config("method = \"burn_rate\"\nobjective = 0.99\nkeep_firing = \"30m\"");
+    let mut stream = Stream::new(&config);
+    stream.go("", 1, 8_000);
+    assert_eq!(stream.states(), [""; 0]);
+    stream.go("", 30, 4_000);
+    assert_eq!(stream.states(), ["firing"]);
+    stream.go("", 0, 40_000);
+    assert_eq!(stream.states(), ["firing", "resolved"]);
+}
+
+#[test]
+fn a_rebase_learns_the_new_level() {
+    let config = config("method = \"change\"\nbaseline_n = 500");
+    let mut stream = Stream::new(&config);
+    stream.go("", 5, 1_000).go("", 25, 1_000);
+    assert_eq!(stream.states(), ["firing"]);
+    assert_eq!(stream.alert.rebase(None, &config), 1);
+    stream.go("", 25, 5_000);
+    assert_eq!(stream.states(), ["firing", "resolved"]);
+}
+
+#[test]
+fn a_clock_that_goes_back_changes_nothing_and_the_state_survives_as_bytes() {
+    let config = config("method = \"change\"\nbaseline_n = 100\nslices = [\"tenant\"]");
+    let mut alert = Alert::new(&config);
+    for n in 0..3_000_i64 {
+        let at = if n % 10 == 0 { 5 } else { n };
+        assert!(alert.push("tenant=t", seen(at, n % 30 == 0), &config));
+        assert_eq!(alert.look(&config), []);
+    }
+    let bytes = serde_json::to_vec(&alert).unwrap();
+    let back: Alert = serde_json::from_slice(&bytes).unwrap();
+    assert_eq!(back, alert);
+    assert!(back.fits(&config) && !back.fits(&AlertConfig { alpha: 0.01, ..config.clone() }));
+    assert!(back.fits(&AlertConfig { receivers: vec!["r".into()], ..config }));
+}

@@ -1,0 +1,77 @@
+//! `GET /v1/alerts` and `POST /v1/alerts/rebase`.
+
+use super::run::Alerts;
+use crate::net::{Access, Role, Scope};
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde::Deserialize;
+use serde_json::json;
+
+/// Largest body, bytes.
+const MAX_BODY: usize = 64 << 10;
+
+/// What the routes work on.
+#[derive(Clone)]
+pub struct AlertDoor {
+    /// The alerts.
+    pub alerts: Alerts,
+    /// Who may: to look, whoever may query everybody's rows; to change, the role admin.
+    pub access: Access,
+}
+
+/// What is sent.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rebase {
+    alert: String,
+    #[serde(default)]
+    slice: Option<String>,
+}
+
+/// The routes. Alerts are about everybody's traffic: a token that sees one tenant's rows only may not look.
+pub fn alert_router(door: AlertDoor) -> Router {
+    Router::new()
+        .route("/v1/alerts", get(list))
+        .route("/v1/alerts/rebase", post(rebase))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .with_state(door)
+}
+
+async fn list(State(door): State<AlertDoor>, request: Request) -> Response {
+    let caller = match door.access.check(request.headers(), Role::Query) {
+        Ok(caller) => caller,
+        Err(denied) => return denied.into_response(),
+    };
+    if caller.scope() != Scope::All {
+        let why = "alerts are about all tenants: use a token with the role admin or without a tenant";
+        return fault(StatusCode::FORBIDDEN, why);
+    }
+    Json(json!({ "alerts": door.alerts.standings() })).into_response()
+}
+
+async fn rebase(State(door): State<AlertDoor>, request: Request) -> Response {
+    if let Err(denied) = door.access.check(request.headers(), Role::Admin) {
+        return denied.into_response();
+    }
+    // A form of a web page cannot send JSON: what writes must not be reachable by one.
+    let sent: Result<Json<Rebase>, JsonRejection> = Json::from_request(request, &()).await;
+    let Json(sent) = match sent {
+        Ok(sent) => sent,
+        Err(wrong) => return fault(wrong.status(), &wrong.body_text()),
+    };
+    match door.alerts.rebase(&sent.alert, sent.slice.as_deref()).await {
+        Ok(true) => Json(json!({"rebased": sent.alert})).into_response(),
+        Ok(false) => {
+            fault(StatusCode::NOT_FOUND, "there is no alert of this name; GET /v1/alerts lists them")
+        }
+        Err(error) => fault(StatusCode::SERVICE_UNAVAILABLE, &error.to_string()),
+    }
+}
+
+fn fault(status: StatusCode, why: &str) -> Response {
+    (status, Json(json!({ "error": why }))).into_response()
+}

@@ -1,0 +1,42 @@
+//! Alerts: does the share of failing scores exceed what is allowed, or what it was, at a known false-alarm rate.
+//!
+//! | file | what |
+//! |---|---|
+//! | `config` | `[[alerts]]`, `[[receivers]]`, `[drift]`, and their faults |
+//! | `silence` | times in which nobody is told |
+//! | `window` | what was seen in the last so much time |
+//! | `burn` | how fast the error budget is used up |
+//! | `slice` | one part of the traffic under one alert |
+//! | `scores` | the scores of a frame, as one alert sees them |
+//! | `alert` | one alert over all its slices, which share its false-alarm rate |
+//! | `message` | what is said about a change |
+//! | `state` | the state of all alerts, as bytes, and what changes it |
+//! | `notify` | messages to those who are told |
+//! | `gauges` | alerts as metrics |
+//! | `run` | the loop that follows the scores |
+//! | `http` | `GET /v1/alerts` and `POST /v1/alerts/rebase` |
+//!
+//! Promises: every score of the journal enters each alert once, in the journal's order, crash or not; a change of state and
+//! its rows in `alerts` become durable together; a message is sent until it is taken, and only when its change is durable.
+//! An alert without new scores stays as it is: silence is no sign of health.
+
+mod alert;
+mod burn;
+mod config;
+mod gauges;
+mod http;
+mod message;
+mod notify;
+mod run;
+mod scores;
+mod silence;
+mod slice;
+mod state;
+mod window;
+
+pub use config::{AlertConfig, Config, Method, ReceiverConfig, ReceiverKind, faults};
+pub use http::{AlertDoor, alert_router};
+pub use run::{Alerts, Plan, Watcher};
+pub use scores::{AlertError, Definition, compile};
+pub use slice::{Example, Phase, Reading};
+pub use state::Standing;

@@ -1,0 +1,196 @@
+//! Who is told what and when.
+
+use super::request;
+use crate::domain::time::UnixNanos;
+use crate::drift::config::{Config, ReceiverConfig, ReceiverKind};
+use crate::drift::message::Notice;
+use crate::units::nanos;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// The wait after the first attempt that failed; it doubles with each further one.
+const FIRST_WAIT: i64 = 1_000_000_000;
+/// The longest wait between two attempts.
+const LONGEST_WAIT: i64 = 300 * 1_000_000_000;
+
+/// What came of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Delivered {
+    /// It was taken, or will never be.
+    Taken(u64),
+    /// It is tried again.
+    Failed {
+        /// The message.
+        id: u64,
+        /// Not before this, nanoseconds since 1970.
+        not_before: i64,
+    },
+}
+
+/// Sends messages beside the loop: a receiver that hangs holds up nothing but its own messages.
+pub(crate) struct Sender {
+    config: Config,
+    receivers: HashMap<String, ReceiverConfig>,
+    client: reqwest::Client,
+    /// Receivers that have a message in the air.
+    busy: HashSet<String>,
+    done: UnboundedReceiver<(String, Option<Delivered>)>,
+    tell: UnboundedSender<(String, Option<Delivered>)>,
+    /// What Alertmanager must be told of again: the last message, and when it was sent.
+    firing: BTreeMap<(String, String), (Notice, i64)>,
+}
+
+impl Sender {
+    pub(crate) fn new(config: Config, receivers: &[ReceiverConfig]) -> Self {
+        let client = reqwest::Client::builder()
+            .timeout(config.send_timeout)
+            // A redirect would carry the message to whom nobody has named.
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .unwrap_or_default();
+        let (tell, done) = unbounded_channel();
+        let mut sender = Self {
+            config,
+            receivers: HashMap::new(),
+            client,
+            busy: HashSet::new(),
+            done,
+            tell,
+            firing: BTreeMap::new(),
+        };
+        sender.set_receivers(receivers);
+        sender
+    }
+
+    /// Has these told from now on.
+    pub(crate) fn set_receivers(&mut self, receivers: &[ReceiverConfig]) {
+        self.receivers = receivers.iter().map(|r| (r.name.clone(), r.clone())).collect();
+    }
+
+    /// What came of messages since the last call.
+    pub(crate) fn finished(&mut self) -> Vec<Delivered> {
+        let mut all = Vec::new();
+        while let Ok((receiver, delivered)) = self.done.try_recv() {
+            self.busy.remove(&receiver);
+            all.extend(delivered);
+        }
+        all
+    }
+
+    /// Sends the first message of each receiver that is free, if its time has come.
+    pub(crate) fn send(&mut self, waiting: &VecDeque<Notice>, now: UnixNanos) {
+        let mut first: BTreeMap<&str, &Notice> = BTreeMap::new();
+        for notice in waiting {
+            first.entry(&notice.receiver).or_insert(notice);
+        }
+        for (receiver, notice) in first {
+            if !self.busy.contains(receiver) && notice.not_before <= now.0 {
+                self.start(notice.clone(), now, true);
+            }
+        }
+        self.repeat(now);
+    }
+
+    /// Tells Alertmanager again of what fires.
+    fn repeat(&mut self, now: UnixNanos) {
+        let every = nanos(self.config.repeat_interval);
+        let due = self.firing.values().find(|(notice, sent)| {
+            now.0.saturating_sub(*sent) >= every && !self.busy.contains(&notice.receiver)
+        });
+        if let Some(notice) = due.map(|(notice, _)| notice.clone()) {
+            self.start(notice, now, false);
+        }
+    }
+
+    /// Begins one attempt. One that only repeats is not kept if it fails: the next one comes anyway.
+    fn start(&mut self, notice: Notice, now: UnixNanos, counts: bool) {
+        let Some(receiver) = self.receivers.get(&notice.receiver).cloned() else {
+            // It is no longer configured.
+            let _ = self.tell.send((notice.receiver, counts.then_some(Delivered::Taken(notice.id))));
+            return;
+        };
+        if receiver.kind == ReceiverKind::Alertmanager {
+            let key = (notice.receiver.clone(), notice.key());
+            match notice.is_firing {
+                true => drop(self.firing.insert(key, (notice.clone(), now.0))),
+                false => drop(self.firing.remove(&key)),
+            }
+        }
+        self.busy.insert(notice.receiver.clone());
+        let (client, config, tell) = (self.client.clone(), self.config.clone(), self.tell.clone());
+        tokio::spawn(async move {
+            let outcome = attempt(&client, &receiver, &config, &notice, now).await;
+            let delivered = counts.then(|| judged(&outcome, &config, &notice, now));
+            metrics::counter!("groundline_alert_messages_total", "outcome" => outcome.word()).increment(1);
+            if let Outcome::Refused(why) | Outcome::Failed(why) = &outcome {
+                tracing::warn!(
+                    receiver = receiver.name,
+                    alert = notice.alert,
+                    attempt = notice.failed + 1,
+                    why,
+                    "a message was not taken"
+                );
+            }
+            // Nobody listens any more when the server stops; the message is in the state.
+            let _ = tell.send((receiver.name, delivered));
+        });
+    }
+}
+
+/// How an attempt ended.
+enum Outcome {
+    Taken,
+    /// It will never be taken: the same again would be refused again.
+    Refused(String),
+    /// Another attempt may help.
+    Failed(String),
+}
+
+impl Outcome {
+    fn word(&self) -> &'static str {
+        match self {
+            Outcome::Taken => "taken",
+            Outcome::Refused(_) => "refused",
+            Outcome::Failed(_) => "failed",
+        }
+    }
+}
+
+fn judged(outcome: &Outcome, config: &Config, notice: &Notice, now: UnixNanos) -> Delivered {
+    let is_old = now.0.saturating_sub(notice.at) > nanos(config.give_up_after);
+    match outcome {
+        Outcome::Failed(_) if !is_old => {
+            let wait = FIRST_WAIT.saturating_mul(1 << notice.failed.min(16)).min(LONGEST_WAIT);
+            Delivered::Failed { id: notice.id, not_before: now.0.saturating_add(wait) }
+        }
+        _ => Delivered::Taken(notice.id),
+    }
+}
+
+async fn attempt(
+    client: &reqwest::Client,
+    receiver: &ReceiverConfig,
+    config: &Config,
+    notice: &Notice,
+    now: UnixNanos,
+) -> Outcome {
+    let message = match request::build(receiver, config, notice, now) {
+        Ok(message) => message,
+        Err(why) => return Outcome::Failed(why),
+    };
+    let sent = client.post(&message.url).headers(message.headers).body(message.body).send().await;
+    match sent {
+        // Without the address: it may be a secret.
+        Err(error) => Outcome::Failed(error.without_url().to_string()),
+        Ok(answer) if answer.status().is_success() => Outcome::Taken,
+        Ok(answer) => {
+            let (status, text) = (answer.status(), answer.text().await.unwrap_or_default());
+            let why = format!("{status}: {}", text.chars().take(300).collect::<String>());
+            // Too many requests, timeouts and faults of the server pass; the rest is about the message.
+            match status.is_client_error() && !matches!(status.as_u16(), 401 | 403 | 404 | 408 | 425 | 429) {
+                true => Outcome::Refused(why),
+                false => Outcome::Failed(why),
+            }
+        }
+    }
+}

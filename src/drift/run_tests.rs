@@ -1,0 +1,192 @@
+use super::super::config::ReceiverKind;
+use super::super::scores::compile;
+use super::*;
+use crate::domain::id::TraceId;
+use crate::domain::score::{Better, Score, ScoreRow, ScoreSource};
+use crate::domain::time::{ManualClock, UnixNanos};
+use crate::journal::Config as JournalConfig;
+use crate::schema::FORMAT;
+use crate::schema::batch::scores_to_batch;
+use arrow::array::AsArray;
+use std::path::Path;
+
+const START: i64 = 1_767_225_600_000_000_000;
+
+fn score(n: i64, failed: bool) -> ScoreRow {
+    ScoreRow {
+        score_id: format!("s{n}"),
+        trace_id: Some(TraceId([7; 16])),
+        span_id: None,
+        span_time: UnixNanos(START),
+        evaluated_at: UnixNanos(START + n * 1_000_000_000),
+        service_name: "shop".into(),
+        request_model: Some("m".into()),
+        tenant: "default".into(),
+        rule: Some("r".into()),
+        rule_version: Some("v".into()),
+        evaluator: "hallucination".into(),
+        evaluator_version: "1".into(),
+        score: Score::measured("hallucination", if failed { 0.1 } else { 0.9 }, 0.5, Better::Higher),
+        inclusion_probability: 1.0,
+        stratum: None,
+        sampling_reason: None,
+        score_version: 1,
+        attempt: 1,
+        latency_ms: 1.0,
+        judge_model: None,
+        input_tokens: None,
+        output_tokens: None,
+        cost_usd: None,
+        source: ScoreSource::Rule,
+    }
+}
+
+fn journal(dir: &Path) -> Journal {
+    Journal::open(dir, JournalConfig::default(), FORMAT).unwrap()
+}
+
+fn plan() -> Plan {
+    let text = "name = \"a\"\nmetric = \"hallucination\"\nmethod = \"objective\"\nobjective = 0.9\nfilter = \"service_name = 'shop'\"\nslices = [\"request_model\"]\nmin_n = 20";
+    let definitions = compile(&[toml::from_str(text).unwrap()]).map_err(|e| e[0].to_string()).unwrap();
+    Plan { definitions, receivers: Vec::new() }
+}
+
+fn watcher(journal: &Journal, plan: Plan) -> Watcher {
+    let clock = Arc::new(ManualClock::at(UnixNanos(START)));
+    Watcher::open(journal.clone(), plan, Config::default(), clock).unwrap()
+}
+
+async fn append(journal: &Journal, rows: &[ScoreRow]) {
+    let batch = scores_to_batch(rows).unwrap();
+    let (kind, payload) = frame::encode(&[Part::Rows(Table::Scores, batch)]).unwrap();
+    journal.append(kind.0, payload).await.unwrap();
+}
+
+/// The states that stand in the journal's rows of `alerts`, in order.
+fn told(journal: &Journal) -> Vec<String> {
+    let (mut reader, mut states) = (journal.reader(0).unwrap(), Vec::new());
+    while let Some(frame) = reader.next().unwrap() {
+        let wanted = FrameKind::of(Table::Alerts);
+        if !FrameKind(frame.kind).meets(wanted) {
+            continue;
+        }
+        for part in frame::decode(&frame.payload, wanted).unwrap() {
+            let Part::Rows(_, batch) = part else { continue };
+            let column = batch.column_by_name("state").unwrap().as_string::<i32>().clone();
+            states.extend(column.iter().flatten().map(str::to_owned));
+        }
+    }
+    states
+}
+
+async fn read_all(watcher: &mut Watcher) {
+    while watcher.follow().await.unwrap() {}
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crash_at_any_frame_neither_loses_nor_repeats_a_change() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = journal(dir.path());
+    // Good, bad, good: it fires and resolves.
+    let failing = |n: i64| if (100..200).contains(&n) { n % 2 == 0 } else { n % 25 == 0 };
+    for n in 0..900 {
+        append(&journal, &[score(n, failing(n))]).await;
+        if n % 7 == 0 {
+            let mut watcher = watcher(&journal, plan());
+            read_all(&mut watcher).await;
+            // Dropped without a word, with its state written or not.
+            if n % 3 == 0 {
+                watcher.write(&[]).await.unwrap();
+            }
+            if n % 5 == 0 {
+                watcher.save().unwrap();
+            }
+        }
+    }
+    read_all(&mut watcher(&journal, plan())).await;
+    assert_eq!(told(&journal), ["firing", "resolved"]);
+    let mut last = watcher(&journal, plan());
+    read_all(&mut last).await;
+    let standings = last.alerts().standings();
+    assert_eq!(
+        (standings.len(), standings[0].reading.n, standings[0].slice.as_str()),
+        (1, 900, "request_model=m")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_first_production_verdict_enters_no_alert() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = journal(dir.path());
+    let mut rows: Vec<ScoreRow> = (0..5).map(|n| score(n, true)).collect();
+    rows[0].source = ScoreSource::Experiment;
+    rows[1].score_version = 2;
+    rows[2].score = Score::skipped("hallucination", "context");
+    rows[3].service_name = "other".into();
+    append(&journal, &rows).await;
+    let mut watcher = watcher(&journal, plan());
+    read_all(&mut watcher).await;
+    assert_eq!(watcher.alerts().standings()[0].reading.n, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_changed_definition_begins_anew_and_a_changed_receiver_does_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = journal(dir.path());
+    let rows: Vec<ScoreRow> = (0..50).map(|n| score(n, false)).collect();
+    append(&journal, &rows).await;
+    let mut watcher = watcher(&journal, plan());
+    read_all(&mut watcher).await;
+    let mut other = plan();
+    other.definitions[0].config.severity = "ticket".into();
+    watcher.alerts().replace(other.clone());
+    watcher.change_plan();
+    assert_eq!(watcher.alerts().standings()[0].reading.n, 50);
+    other.definitions[0].config.alpha = 0.5;
+    watcher.alerts().replace(other);
+    watcher.change_plan();
+    assert_eq!(watcher.alerts().standings().len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_alerts_the_cursor_moves_and_nothing_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = journal(dir.path());
+    append(&journal, &[score(1, true)]).await;
+    let mut watcher = watcher(&journal, Plan::default());
+    read_all(&mut watcher).await;
+    watcher.save().unwrap();
+    assert_eq!((journal.durable(), journal.cursor(CURSOR).unwrap()), (1, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_waits_in_the_state_until_it_is_taken() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = journal(dir.path());
+    let rows: Vec<ScoreRow> = (0..100).map(|n| score(n, n % 2 == 0)).collect();
+    append(&journal, &rows).await;
+    let mut plan = plan();
+    plan.definitions[0].config.receivers = vec!["hook".into()];
+    let receiver = ReceiverConfig {
+        name: "hook".into(),
+        kind: ReceiverKind::Webhook,
+        // Nobody listens there.
+        url: "http://127.0.0.1:9/".into(),
+        url_file: "".into(),
+        secret_file: "".into(),
+    };
+    plan.receivers = vec![receiver];
+    let mut first = watcher(&journal, plan.clone());
+    read_all(&mut first).await;
+    assert_eq!(first.state.notices.len(), 1);
+    first.deliver();
+    while first.state.notices[0].failed == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        first.deliver();
+    }
+    assert!(first.state.notices[0].not_before > START);
+    first.write(&[]).await.unwrap();
+    let second = watcher(&journal, plan);
+    assert_eq!(second.state.notices, first.state.notices);
+    assert!(second.state.notices[0].summary.contains("of the hallucination scores fail"));
+}

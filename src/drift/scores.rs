@@ -1,0 +1,170 @@
+//! The scores of a frame, as one alert sees them.
+//!
+//! What counts is a production score (`source = 'rule'`) with a verdict, of the first evaluation of its item: a bet that was
+//! settled is not taken back, so what is put back and judged again enters no alert. The order is that of the journal: the
+//! order in which scores became durable.
+
+use super::config::AlertConfig;
+use super::slice::{Example, Seen};
+use crate::schema::columns::Table;
+use arrow::array::{Array, AsArray, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Float64Type, Int64Type, TimestampMicrosecondType};
+use datafusion::common::{DFSchema, DataFusionError};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// Characters of a rationale that are kept.
+const RATIONALE: usize = 400;
+
+/// Why an alert does not compile.
+#[derive(Debug, thiserror::Error)]
+#[error("alerts {alert:?}: {reason}")]
+pub struct AlertError {
+    alert: String,
+    reason: String,
+}
+
+/// An alert with its filter, ready to run on batches of scores.
+#[derive(Clone)]
+pub struct Definition {
+    /// As configured.
+    pub config: AlertConfig,
+    filter: Option<Arc<dyn PhysicalExpr>>,
+    /// The columns of `scores` by which the traffic is cut.
+    slices: Vec<usize>,
+}
+
+/// Compiles every alert, or tells every fault.
+pub fn compile(alerts: &[AlertConfig]) -> Result<Vec<Definition>, Vec<AlertError>> {
+    let context = SessionContext::new();
+    let (mut compiled, mut faults) = (Vec::new(), Vec::new());
+    for alert in alerts {
+        match Definition::new(&context, alert) {
+            Ok(definition) => compiled.push(definition),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    if faults.is_empty() { Ok(compiled) } else { Err(faults) }
+}
+
+impl Definition {
+    fn new(context: &SessionContext, config: &AlertConfig) -> Result<Self, AlertError> {
+        // One fault is one line.
+        let fault =
+            |reason: String| AlertError { alert: config.name.clone(), reason: reason.replace('\n', " ") };
+        let schema = Table::Scores.schema();
+        let slices = config.slices.iter().map(|name| {
+            let text = |at: &usize| schema.field(*at).data_type() == &DataType::Utf8;
+            schema.index_of(name).ok().filter(text).ok_or_else(|| {
+                fault(format!("slice {name:?} is not a text column of scores, such as request_model"))
+            })
+        });
+        let slices = slices.collect::<Result<Vec<_>, _>>()?;
+        let mut filter = None;
+        if !config.filter.is_empty() {
+            let wrong =
+                |e: DataFusionError| fault(format!("filter {:?}: {}", config.filter, e.strip_backtrace()));
+            let names = DFSchema::try_from(schema.as_ref().clone()).map_err(wrong)?;
+            let made = context
+                .parse_sql_expr(&config.filter, &names)
+                .and_then(|expr| context.create_physical_expr(expr, &names))
+                .map_err(wrong)?;
+            let kind = made.data_type(&schema).map_err(wrong)?;
+            if kind != DataType::Boolean {
+                return Err(fault(format!("filter {:?} gives {kind}, not true or false", config.filter)));
+            }
+            filter = Some(made);
+        }
+        Ok(Self { config: config.clone(), filter, slices })
+    }
+
+    /// The scores of `batch` that the alert is about, each with the name of its slice.
+    ///
+    /// # Errors
+    /// When the filter fails on the batch.
+    pub(super) fn scores(&self, batch: &RecordBatch) -> Result<Vec<(String, Seen)>, DataFusionError> {
+        let Some(columns) = Columns::of(batch) else { return Ok(Vec::new()) };
+        let metric = &self.config.metric;
+        let mut rows: Vec<usize> = (0..batch.num_rows()).filter(|row| columns.counts(*row, metric)).collect();
+        if let (false, Some(filter)) = (rows.is_empty(), &self.filter) {
+            let value = filter.evaluate(batch)?.into_array(batch.num_rows())?;
+            let passes = value.as_boolean();
+            rows.retain(|row| passes.is_valid(*row) && passes.value(*row));
+        }
+        Ok(rows.into_iter().map(|row| (self.slice(batch, row), columns.seen(row))).collect())
+    }
+
+    /// `service_name=shop, request_model=m`; empty for an alert without slices.
+    fn slice(&self, batch: &RecordBatch, row: usize) -> String {
+        let parts = self.slices.iter().map(|at| {
+            let value =
+                batch.column(*at).as_string_opt::<i32>().filter(|c| c.is_valid(row)).map(|c| c.value(row));
+            // The name goes into labels and messages, and a sender chooses the value.
+            let value: String = value.unwrap_or("").chars().filter(|c| !c.is_control()).take(120).collect();
+            format!("{}={value}", batch.schema_ref().field(*at).name())
+        });
+        parts.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The columns that are read.
+struct Columns<'a> {
+    at: Vec<i64>,
+    trace: &'a StringArray,
+    metric: &'a StringArray,
+    status: &'a StringArray,
+    source: &'a StringArray,
+    rationale: &'a StringArray,
+    passed: &'a BooleanArray,
+    value: &'a Float64Array,
+    threshold: &'a Float64Array,
+    pi: &'a Float64Array,
+    version: &'a Int64Array,
+}
+
+impl<'a> Columns<'a> {
+    fn of(batch: &'a RecordBatch) -> Option<Self> {
+        let text = |name: &str| batch.column_by_name(name)?.as_string_opt::<i32>();
+        let double = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Float64Type>();
+        let times = batch.column_by_name("evaluated_at")?.as_primitive_opt::<TimestampMicrosecondType>()?;
+        Some(Self {
+            at: times.values().iter().map(|micros| micros.saturating_mul(1_000)).collect(),
+            trace: text("trace_id")?,
+            metric: text("metric")?,
+            status: text("status")?,
+            source: text("source")?,
+            rationale: text("rationale")?,
+            passed: batch.column_by_name("passed")?.as_boolean_opt()?,
+            value: double("value")?,
+            threshold: double("threshold")?,
+            pi: double("inclusion_probability")?,
+            version: batch.column_by_name("score_version")?.as_primitive_opt::<Int64Type>()?,
+        })
+    }
+
+    fn counts(&self, row: usize, metric: &str) -> bool {
+        let pi = self.pi.value(row);
+        self.metric.value(row) == metric
+            && self.status.value(row) == "ok"
+            && self.source.value(row) == "rule"
+            && self.passed.is_valid(row)
+            && self.version.value(row) == 1
+            && pi > 0.0
+            && pi <= 1.0
+    }
+
+    fn seen(&self, row: usize) -> Seen {
+        let failed = !self.passed.value(row);
+        let double = |column: &Float64Array| column.is_valid(row).then(|| column.value(row));
+        let text = |column: &StringArray| column.is_valid(row).then(|| column.value(row).to_owned());
+        let (value, threshold) = (double(self.value), double(self.threshold));
+        let example = failed.then(|| Example {
+            trace_id: text(self.trace).unwrap_or_default(),
+            value,
+            rationale: text(self.rationale).unwrap_or_default().chars().take(RATIONALE).collect(),
+            distance: value.zip(threshold).map_or(0.0, |(v, t)| (v - t).abs()),
+        });
+        Seen { at: self.at[row], failed, pi: self.pi.value(row), example }
+    }
+}

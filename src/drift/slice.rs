@@ -1,0 +1,286 @@
+//! One part of the traffic under one alert: what was seen of it, and the state of the alert there.
+//!
+//! Everything here follows from the scores in their order: the same scores give the same states, so a loop that reads some
+//! of them again after a crash comes to the same end.
+
+use super::burn::Burn;
+use super::config::{AlertConfig, Method};
+use super::window::Window;
+use crate::stats::betting::{Betting, ChangePoint, Stakes};
+use crate::stats::{Estimate, Weighted};
+use crate::units::nanos;
+use serde::{Deserialize, Serialize};
+
+/// Confidence of the intervals that are shown.
+const LEVEL: f64 = 0.95;
+/// One-sided confidence with which the learned baseline is bounded from above.
+const BASELINE_LEVEL: f64 = 0.95;
+/// A bound beyond these cannot be bet against.
+const BOUNDS: (f64, f64) = (1e-4, 0.98);
+/// Failures that are kept as examples.
+const EXAMPLES: usize = 3;
+
+/// Whether an alert fires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Nothing is wrong, as far as is known.
+    #[default]
+    Ok,
+    /// It exceeds, but not for long enough yet.
+    Pending,
+    /// It fires.
+    Firing,
+}
+
+/// A failure to look at.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Example {
+    /// The trace, hex.
+    pub trace_id: String,
+    /// The value in the metric's scale.
+    pub value: Option<f64>,
+    /// Why it failed.
+    pub rationale: String,
+    /// How far the value lies from its threshold.
+    pub(super) distance: f64,
+}
+
+/// One score, as alerts see it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Seen {
+    /// When it was evaluated, nanoseconds since 1970.
+    pub at: i64,
+    pub failed: bool,
+    /// The inclusion probability.
+    pub pi: f64,
+    /// What a person would look at, if it failed.
+    pub example: Option<Example>,
+}
+
+/// What a method keeps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Watch {
+    /// The baseline is not known yet.
+    Learning(Weighted),
+    /// Bets against a bound.
+    Bets(Box<Betting>),
+    /// One window.
+    Window(Window),
+    /// Burn rates.
+    Burn(Burn),
+}
+
+/// What was seen since there is evidence.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+struct Recent {
+    seen: Weighted,
+    /// When the first of it was evaluated, nanoseconds since 1970.
+    since: i64,
+    examples: Vec<Example>,
+}
+
+/// One part of the traffic.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Slice {
+    n: u64,
+    watch: Watch,
+    point: Option<ChangePoint>,
+    recent: Recent,
+    /// The time of the latest score.
+    last: i64,
+    pub(super) phase: Phase,
+    /// Since when it is in this phase.
+    pub(super) since: i64,
+}
+
+/// What is known of a slice at a moment.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Reading {
+    /// The test statistic: evidence (alarm at 1/α or above), or how far beyond the bound (alarm above 1).
+    pub statistic: f64,
+    /// The share that fails, since there is evidence or in the window, with its 95 % interval.
+    pub estimate: Option<Estimate>,
+    /// The share that may fail; none while the baseline is learned.
+    pub bound: Option<f64>,
+    /// Scores that were counted in all.
+    pub n: u64,
+    /// Since when there is evidence, nanoseconds since 1970.
+    pub since: i64,
+}
+
+impl Slice {
+    pub(super) fn new(config: &AlertConfig, first: i64) -> Self {
+        let mut slice = Self {
+            n: 0,
+            watch: Watch::Learning(Weighted::new()),
+            point: None,
+            recent: Recent::default(),
+            last: first,
+            phase: Phase::Ok,
+            since: first,
+        };
+        match (config.method, config.bound()) {
+            (Method::Objective, Some(bound)) => slice.bet(bound, config),
+            (Method::Threshold, _) => slice.watch = Watch::Window(Window::new(nanos(config.window))),
+            (Method::BurnRate, _) => slice.watch = Watch::Burn(Burn::new()),
+            _ => {}
+        }
+        if let (Method::Threshold | Method::BurnRate, Some(bound)) = (config.method, config.bound()) {
+            slice.point = Some(ChangePoint::new(bound.clamp(BOUNDS.0, BOUNDS.1)));
+        }
+        slice
+    }
+
+    fn bet(&mut self, bound: f64, config: &AlertConfig) {
+        let stakes = if config.method == Method::Objective { Stakes::Once } else { Stakes::Steady };
+        let bound = bound.clamp(BOUNDS.0, BOUNDS.1);
+        if let Some(bets) = Betting::new(bound, config.max_weight, stakes) {
+            self.watch = Watch::Bets(Box::new(bets));
+            self.point = Some(ChangePoint::new(bound));
+        }
+    }
+
+    /// Counts one score.
+    pub(super) fn push(&mut self, seen: Seen, config: &AlertConfig) {
+        let elapsed = (seen.at - self.last).max(0);
+        self.last = self.last.max(seen.at);
+        self.n += 1;
+        let value = f64::from(u8::from(seen.failed));
+        match &mut self.watch {
+            Watch::Learning(baseline) => {
+                // Who reads the scores has looked at the probability.
+                let _ = baseline.push(value, seen.pi);
+                let learned = baseline.rate(2.0 * BASELINE_LEVEL - 1.0).filter(|e| e.n >= config.baseline_n);
+                if let Some(bound) = learned.and_then(|e| e.upper) {
+                    self.bet(bound, config);
+                }
+                return;
+            }
+            Watch::Bets(bets) => {
+                let _ = bets.push(seen.failed, seen.pi, elapsed as f64 / nanos(config.per) as f64);
+            }
+            Watch::Window(window) => window.push(seen.at, value, seen.pi),
+            Watch::Burn(burn) => burn.push(seen.at, seen.failed, seen.pi),
+        }
+        self.trace_back(seen, config);
+    }
+
+    /// Keeps what was seen since there is evidence.
+    fn trace_back(&mut self, seen: Seen, config: &AlertConfig) {
+        let most = (1.0 / config.alpha).ln();
+        let Some(point) = &mut self.point else { return };
+        if point.push(seen.failed, seen.pi, most) && self.phase == Phase::Ok {
+            self.recent = Recent { since: seen.at, ..Recent::default() };
+            return;
+        }
+        let _ = self.recent.seen.push(f64::from(u8::from(seen.failed)), seen.pi);
+        if let Some(example) = seen.example {
+            let all = &mut self.recent.examples;
+            all.push(example);
+            all.sort_by(|a, b| b.distance.total_cmp(&a.distance));
+            all.truncate(EXAMPLES);
+        }
+    }
+
+    /// The failures that stand farthest from their threshold, since there is evidence.
+    pub(super) fn examples(&self) -> &[Example] {
+        &self.recent.examples
+    }
+
+    /// What is known now. `shared` is how many slices share α.
+    pub(super) fn read(&self, config: &AlertConfig, shared: usize) -> Reading {
+        let confidence = 1.0 - 2.0 * config.alpha / shared.max(1) as f64;
+        let mut reading = Reading {
+            statistic: 0.0,
+            estimate: self.recent.seen.rate(LEVEL),
+            bound: config.bound(),
+            n: self.n,
+            since: self.recent.since,
+        };
+        match &self.watch {
+            Watch::Learning(baseline) => (reading.estimate, reading.bound) = (baseline.rate(LEVEL), None),
+            Watch::Bets(bets) => {
+                (reading.statistic, reading.bound) = (bets.evidence(), Some(bets.bound()));
+            }
+            Watch::Window(window) => {
+                let total = window.total();
+                (reading.estimate, reading.since) = (total.rate(LEVEL), window.begins().unwrap_or(self.last));
+                let enough = |e: &Estimate| e.n >= config.min_n && e.n_eff >= config.min_n as f64 / 2.0;
+                let lower = total.rate(confidence).filter(enough).and_then(|e| e.lower);
+                reading.statistic = lower.unwrap_or(0.0) / config.bound().unwrap_or(1.0);
+            }
+            Watch::Burn(burn) => {
+                if let Some(worst) = config.bound().and_then(|b| burn.worst(b, confidence, config.min_n)) {
+                    reading.statistic = worst.excess;
+                    reading.estimate = Some(worst.estimate);
+                    reading.bound = Some(worst.allowed);
+                }
+            }
+        }
+        reading
+    }
+
+    /// The evidence of bets, once there are enough scores; none for other methods.
+    pub(super) fn evidence(&self, config: &AlertConfig) -> Option<f64> {
+        match &self.watch {
+            Watch::Bets(bets) if self.n >= config.min_n => Some(bets.evidence()),
+            _ => None,
+        }
+    }
+
+    /// Whether a firing alert has nothing left to fire for.
+    fn is_over(&self, config: &AlertConfig, reading: &Reading) -> bool {
+        match &self.watch {
+            Watch::Learning(_) => true,
+            // The evidence is used up: the sum that stood at ln(1/α) has come down to 0.
+            Watch::Bets(_) => self.point.as_ref().is_none_or(ChangePoint::is_quiet),
+            // The share is no longer above what is allowed.
+            Watch::Window(_) => {
+                reading.estimate.is_none_or(|e| config.bound().is_some_and(|bound| e.estimate <= bound))
+            }
+            Watch::Burn(_) => reading.statistic < 1.0,
+        }
+    }
+
+    /// Goes to the next phase, if it is time; what it was before, if it changed.
+    pub(super) fn step(&mut self, config: &AlertConfig, exceeds: bool, reading: &Reading) -> Option<Phase> {
+        let (before, now) = (self.phase, self.last);
+        let lasts = |since: i64, wanted: Option<std::time::Duration>| {
+            now.saturating_sub(since) >= wanted.map_or(0, nanos)
+        };
+        let next = match (before, exceeds) {
+            (Phase::Ok, true) if config.pending_for.is_some_and(|d| !d.is_zero()) => Phase::Pending,
+            (Phase::Ok, true) => Phase::Firing,
+            (Phase::Pending, true) if lasts(self.since, config.pending_for) => Phase::Firing,
+            (Phase::Pending, false) => Phase::Ok,
+            // Capital that was won stays: what counts is whether the cause has gone.
+            (Phase::Firing, _) if self.is_over(config, reading) && lasts(self.since, config.keep_firing) => {
+                Phase::Ok
+            }
+            (same, _) => same,
+        };
+        if next == before {
+            return None;
+        }
+        (self.phase, self.since) = (next, now);
+        if let (Phase::Firing, Some(point)) = (next, &mut self.point) {
+            point.fill((1.0 / config.alpha).ln());
+        }
+        if before == Phase::Firing {
+            self.recent = Recent { since: now, ..Recent::default() };
+            if let Watch::Bets(bets) = &mut self.watch {
+                bets.reset();
+            }
+        }
+        Some(before)
+    }
+
+    /// Forgets the baseline and learns it anew; only for alerts on a change.
+    pub(super) fn rebase(&mut self, config: &AlertConfig) {
+        let (phase, since) = (self.phase, self.since);
+        *self = Self::new(config, self.last);
+        (self.phase, self.since) = (phase, since);
+    }
+}

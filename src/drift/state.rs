@@ -1,0 +1,199 @@
+//! The state of all alerts, as bytes, and what changes it.
+
+use super::alert::{Alert, Change};
+use super::message::Notice;
+use super::scores::Definition;
+use super::slice::{Example, Phase, Reading};
+use crate::domain::time::UnixNanos;
+use crate::schema::batch::Alert as Row;
+use arrow::array::RecordBatch;
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
+
+/// The version of the bytes that are written.
+const VERSION: u8 = 1;
+/// Messages that wait; the oldest go first beyond it.
+const MOST_NOTICES: usize = 1_000;
+
+/// Everything that must survive a crash.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct State {
+    /// The frame of the journal up to which the scores are in here.
+    pub applied: u64,
+    /// By the alert's name.
+    alerts: BTreeMap<String, Alert>,
+    /// Messages that were not taken yet.
+    pub notices: VecDeque<Notice>,
+    /// Number of the next message.
+    next: u64,
+}
+
+/// What stands in the journal beside rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Event {
+    /// The state, whole.
+    State(Box<State>),
+    /// A person wants the baseline learned anew.
+    Rebase {
+        /// The alert.
+        alert: String,
+        /// One slice; all if none.
+        slice: Option<String>,
+    },
+}
+
+/// Why bytes are not an event.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// A newer release wrote them.
+    #[error("the state of alerts has version {0}, this release reads up to {VERSION}: use a newer release")]
+    Version(u8),
+    /// They are damaged, or could not be written.
+    #[error("state of alerts: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+impl Event {
+    /// As the bytes of a frame's part.
+    pub(super) fn encode(&self) -> Result<Bytes, StateError> {
+        let mut bytes = vec![VERSION];
+        serde_json::to_writer(&mut bytes, self)?;
+        Ok(Bytes::from(bytes))
+    }
+
+    /// Reads what [`Event::encode`] wrote.
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, StateError> {
+        match bytes.split_first() {
+            Some((&VERSION, json)) => Ok(serde_json::from_slice(json)?),
+            Some((version, _)) => Err(StateError::Version(*version)),
+            None => Err(StateError::Version(0)),
+        }
+    }
+}
+
+/// One slice of one alert, as `GET /v1/alerts` shows it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Standing {
+    /// The alert.
+    pub alert: String,
+    /// The part of the traffic.
+    pub slice: String,
+    /// Whether it fires.
+    pub state: Phase,
+    /// Since when, nanoseconds since 1970.
+    pub since: i64,
+    /// What is known.
+    #[serde(flatten)]
+    pub reading: Reading,
+    /// Failures to look at.
+    pub examples: Vec<Example>,
+}
+
+impl State {
+    /// Keeps the state of the alerts that are still defined as they were; others begin anew or are gone.
+    pub(super) fn fit(&mut self, definitions: &[Definition]) {
+        let mut kept = BTreeMap::new();
+        for definition in definitions {
+            let config = &definition.config;
+            let known = self.alerts.remove(&config.name).filter(|alert| alert.fits(config));
+            kept.insert(config.name.clone(), known.unwrap_or_else(|| Alert::new(config)));
+        }
+        self.alerts = kept;
+    }
+
+    /// Counts the scores of a batch, looks at every alert, and says what changed, as rows. Messages are put in line.
+    pub(super) fn apply(&mut self, definitions: &[Definition], batch: &RecordBatch) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for definition in definitions {
+            let scores = definition.scores(batch).unwrap_or_else(|error| {
+                metrics::counter!("groundline_alert_errors_total").increment(1);
+                tracing::warn!(alert = definition.config.name, %error, "an alert's filter failed on some scores");
+                Vec::new()
+            });
+            let Some(alert) = self.alerts.get_mut(&definition.config.name) else { continue };
+            if scores.is_empty() {
+                continue;
+            }
+            for (slice, seen) in scores {
+                if !alert.push(&slice, seen, &definition.config) {
+                    metrics::counter!("groundline_alert_scores_left_out_total").increment(1);
+                }
+            }
+            let changes = alert.look(&definition.config);
+            rows.extend(changes.iter().map(|change| row(definition, change)));
+            changes.iter().for_each(|change| self.tell(definition, change));
+        }
+        rows
+    }
+
+    /// Puts a message in line for each receiver of the alert.
+    fn tell(&mut self, definition: &Definition, change: &Change) {
+        let config = &definition.config;
+        if !matches!(change.state, "firing" | "resolved") {
+            return;
+        }
+        let silent = super::silence::is_silent(&config.silences, UnixNanos(change.since));
+        for receiver in config.receivers.iter().filter(|_| !silent) {
+            let notice = Notice::new(self.next, receiver, config, change);
+            self.next += 1;
+            self.notices.push_back(notice);
+        }
+        while self.notices.len() > MOST_NOTICES {
+            self.notices.pop_front();
+            metrics::counter!("groundline_alert_messages_total", "outcome" => "dropped").increment(1);
+        }
+    }
+
+    /// Learns baselines anew; how many.
+    pub(super) fn rebase(&mut self, definitions: &[Definition], name: &str, slice: Option<&str>) -> usize {
+        let found = definitions.iter().find(|definition| definition.config.name == name);
+        let alert = self.alerts.get_mut(name);
+        found.zip(alert).map_or(0, |(definition, alert)| alert.rebase(slice, &definition.config))
+    }
+
+    /// Every slice of every alert.
+    pub(super) fn standings(&self, definitions: &[Definition]) -> Vec<Standing> {
+        let one = |definition: &Definition| {
+            let config = &definition.config;
+            let alert = self.alerts.get(&config.name)?;
+            let all = alert.readings(config).map(|(slice, state, since, reading, examples)| Standing {
+                alert: config.name.clone(),
+                slice: slice.to_owned(),
+                state,
+                since,
+                reading,
+                examples: examples.to_vec(),
+            });
+            Some(all.collect::<Vec<_>>())
+        };
+        definitions.iter().filter_map(one).flatten().collect()
+    }
+}
+
+/// A change as a row of `alerts`.
+fn row(definition: &Definition, change: &Change) -> Row {
+    let (config, reading) = (&definition.config, &change.reading);
+    let estimate = reading.estimate;
+    let examples: Vec<serde_json::Value> = change.examples.iter().map(super::message::example).collect();
+    Row {
+        alert: config.name.clone(),
+        slice: change.slice.clone(),
+        state: change.state,
+        statistic: Some(reading.statistic),
+        estimate: estimate.map(|e| e.estimate),
+        lower: estimate.and_then(|e| e.lower),
+        upper: estimate.and_then(|e| e.upper),
+        n: estimate.map_or(0, |e| i64::try_from(e.n).unwrap_or(i64::MAX)),
+        threshold: reading.bound,
+        alpha: Some(config.alpha),
+        since: UnixNanos(reading.since),
+        evaluated_at: UnixNanos(change.since),
+        metric: config.metric.clone(),
+        method: config.method.as_str(),
+        severity: config.severity.clone(),
+        message: super::message::sentence(config, change),
+        examples: serde_json::Value::Array(examples).to_string(),
+    }
+}

@@ -1,0 +1,77 @@
+//! What was seen in the last so much time, in buckets.
+
+use crate::stats::Weighted;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Buckets of a window: the oldest leaves whole, so a window is too long by one bucket at most.
+const BUCKETS: i64 = 60;
+
+/// A window that moves with the scores.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Window {
+    /// Nanoseconds of a bucket.
+    width: i64,
+    /// Number of the bucket since 1970, and what fell into it; in order.
+    buckets: VecDeque<(i64, Weighted)>,
+}
+
+impl Window {
+    /// The last `length` nanoseconds.
+    pub(super) fn new(length: i64) -> Self {
+        Self { width: (length / BUCKETS).max(1), buckets: VecDeque::new() }
+    }
+
+    /// Counts a value at `at`, nanoseconds since 1970. One that comes late enters its own bucket; one that is too late for
+    /// the window enters none.
+    pub(super) fn push(&mut self, at: i64, value: f64, pi: f64) {
+        let number = at.div_euclid(self.width);
+        let newest = self.buckets.back().map_or(number, |(newest, _)| (*newest).max(number));
+        if number <= newest - BUCKETS {
+            return;
+        }
+        while self.buckets.front().is_some_and(|(oldest, _)| *oldest <= newest - BUCKETS) {
+            self.buckets.pop_front();
+        }
+        let place = self.buckets.partition_point(|(other, _)| *other < number);
+        if self.buckets.get(place).is_none_or(|(other, _)| *other != number) {
+            self.buckets.insert(place, (number, Weighted::new()));
+        }
+        if let Some((_, seen)) = self.buckets.get_mut(place) {
+            // Who calls has looked at the probability.
+            let _ = seen.push(value, pi);
+        }
+    }
+
+    /// Everything in the window.
+    pub(super) fn total(&self) -> Weighted {
+        self.buckets.iter().fold(Weighted::new(), |mut all, (_, seen)| {
+            all.merge(seen);
+            all
+        })
+    }
+
+    /// When the oldest bucket begins, nanoseconds since 1970.
+    pub(super) fn begins(&self) -> Option<i64> {
+        self.buckets.front().map(|(number, _)| number * self.width)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_buckets_leave_and_late_values_find_theirs() {
+        let mut window = Window::new(60);
+        for at in 0..200 {
+            window.push(at, 1.0, 0.5);
+        }
+        assert_eq!((window.total().n(), window.begins()), (60, Some(140)));
+        window.push(150, 0.0, 1.0);
+        window.push(100, 0.0, 1.0);
+        assert_eq!((window.total().n(), window.buckets.len()), (61, 60));
+        window.push(1_000, 0.0, 1.0);
+        assert_eq!((window.total().n(), window.begins()), (1, Some(1_000)));
+    }
+}

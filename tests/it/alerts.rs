@@ -1,0 +1,283 @@
+//! Alerts from the doors to those who are told: real requests, real evaluators, the real Alertmanager, and kills.
+
+use crate::support::{Process, config, query, request, settled, span, start, text};
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::routing::post;
+use opentelemetry_proto::tonic::trace::v1::Span;
+use parking_lot::Mutex;
+use prost::Message;
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A rule that asks the cheap evaluator of leaked personal data, and an alert on it by model.
+const WATCHED: &str = "
+[[sample.rules]]
+name = \"leaks\"
+filter = \"operation = 'llm'\"
+rate = 1.0
+evaluators = [\"pii_leakage\"]
+[[alerts]]
+name = \"leaks\"
+metric = \"pii_leakage\"
+slices = [\"request_model\"]
+method = \"objective\"
+objective = 0.9
+min_n = 20
+severity = \"page\"
+labels = { team = \"search\" }
+receivers = [\"them\"]
+";
+
+/// A model call that leaks a card number, or does not.
+fn call(n: u64, model: &str, leaks: bool) -> Span {
+    let answer = if leaks { "The card 4111 1111 1111 1111 was charged." } else { "All is well here." };
+    let message = json!([{"role": "assistant", "parts": [{"type": "text", "content": answer}]}]);
+    let attributes = vec![
+        text("gen_ai.operation.name", "chat"),
+        text("gen_ai.request.model", model),
+        text("gen_ai.output.messages", &message.to_string()),
+    ];
+    span(n, 1, attributes)
+}
+
+async fn send(otlp: SocketAddr, spans: Vec<Span>) -> bool {
+    let body = request("shop", spans).encode_to_vec();
+    let sent = reqwest::Client::new()
+        .post(format!("http://{otlp}/v1/traces"))
+        .header("content-type", "application/x-protobuf")
+        .body(body)
+        .send()
+        .await;
+    sent.is_ok_and(|answer| answer.status() == 200)
+}
+
+/// Calls of two models; of the second one so many in a hundred leak.
+fn calls(from: u64, count: u64, leaking: u64) -> Vec<Span> {
+    let one = |n: u64| call(n, if n % 2 == 0 { "good" } else { "bad" }, n % 2 == 1 && n * 37 % 100 < leaking);
+    (from..from + count).map(one).collect()
+}
+
+/// What a receiver got, and how it answers.
+#[derive(Clone, Default)]
+struct Receiver {
+    got: Arc<Mutex<Vec<(HeaderMap, Value)>>>,
+    /// Answers before it takes anything.
+    faults: Arc<Mutex<Vec<StatusCode>>>,
+}
+
+impl Receiver {
+    async fn listen(self) -> SocketAddr {
+        async fn take(State(to): State<Receiver>, headers: HeaderMap, body: String) -> StatusCode {
+            if let Some(fault) = to.faults.lock().pop() {
+                return fault;
+            }
+            to.got.lock().push((headers, serde_json::from_str(&body).unwrap()));
+            StatusCode::OK
+        }
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let routes = Router::new().route("/hook", post(take)).with_state(self);
+        tokio::spawn(async move { axum::serve(listener, routes).await });
+        address
+    }
+
+    fn states(&self) -> Vec<String> {
+        let said = |(_, body): &(HeaderMap, Value)| body["status"].as_str().unwrap_or_default().to_owned();
+        self.got.lock().iter().map(said).collect()
+    }
+}
+
+async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let started = Instant::now();
+    while !holds().await {
+        assert!(started.elapsed() < Duration::from_secs(120), "{what} does not come");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+const ROWS: &str = "SELECT state, slice, estimate, lower, upper, n, threshold, message, examples FROM alerts ORDER BY evaluated_at";
+
+/// The server of the test with the webhook `hook`.
+async fn served(dir: &std::path::Path, hook: SocketAddr, secret: &std::path::Path) -> groundline::app::App {
+    let text = format!(
+        "{WATCHED}[[receivers]]\nname = \"them\"\nkind = \"webhook\"\nurl = \"http://{hook}/hook\"\nsecret_file = {secret:?}\n"
+    );
+    let mut made = groundline::config::Config::from_text("test", &text, std::iter::empty()).unwrap();
+    let usual = config(dir);
+    (made.server, made.sample.idle, made.sample.rootless_idle) =
+        (usual.server, usual.sample.idle, usual.sample.rootless_idle);
+    (made.ingest.grpc_listen, made.ingest.http_listen) = (usual.ingest.grpc_listen, usual.ingest.http_listen);
+    start(made).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_model_leaks_more_and_who_is_named_is_told_once() {
+    let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::default());
+    // It is away, then does not know us, then takes it.
+    *receiver.faults.lock() = vec![StatusCode::UNAUTHORIZED, StatusCode::SERVICE_UNAVAILABLE];
+    let secret = folder.path().join("secret");
+    std::fs::write(&secret, "key").unwrap();
+    let app = served(folder.path(), receiver.clone().listen().await, &secret).await;
+    let (otlp, http) = (app.addresses.otlp_http, app.addresses.http);
+    assert!(send(otlp, calls(0, 200, 5)).await);
+    settled(&app).await;
+    assert_eq!(query(http, ROWS).await, Vec::<Value>::new());
+    assert!(send(otlp, calls(200, 200, 60)).await);
+    until("the alert", async || receiver.states() == ["firing"]).await;
+    let rows = query(http, ROWS).await;
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!((&rows[0]["state"], &rows[0]["slice"]), (&json!("firing"), &json!("request_model=bad")));
+    assert!(rows[0]["lower"].as_f64().unwrap() > 0.1 && rows[0]["n"].as_i64().unwrap() >= 5, "{rows:?}");
+    let examples: Value = serde_json::from_str(rows[0]["examples"].as_str().unwrap()).unwrap();
+    assert_eq!(examples.as_array().unwrap().len(), 3, "{examples}");
+    let (headers, body) = receiver.got.lock()[0].clone();
+    assert!(headers["groundline-signature"].to_str().unwrap().starts_with("v1="));
+    assert_eq!((&body["labels"]["team"], &body["labels"]["slice"]), (&json!("search"), &rows[0]["slice"]));
+    let shown = query(http, body["sql"].as_str().unwrap()).await;
+    assert!(!shown.is_empty(), "the SQL of the message shows what happened");
+    let now: Value = reqwest::get(format!("http://{http}/v1/alerts")).await.unwrap().json().await.unwrap();
+    let firing =
+        |v: &Value| v["alerts"].as_array().unwrap().iter().filter(|a| a["state"] == "firing").count();
+    assert_eq!((now["alerts"].as_array().unwrap().len(), firing(&now)), (2, 1), "{now}");
+    assert!(send(otlp, calls(400, 600, 0)).await);
+    until("the end", async || {
+        let states = receiver.states();
+        assert!(states.len() < 3, "{states:?}");
+        states == ["firing", "resolved"]
+    })
+    .await;
+    assert_eq!(receiver.got.lock()[1].1["key"], body["key"]);
+    app.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kill_nine_neither_loses_nor_repeats_an_alert() {
+    let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::default());
+    let hook = receiver.clone().listen().await;
+    let text = format!(
+        "{WATCHED}[[receivers]]\nname = \"them\"\nkind = \"webhook\"\nurl = \"http://{hook}/hook\"\n"
+    );
+    let cycles = std::env::var("GROUNDLINE_KILL_CYCLES").map_or(20, |n| n.parse().unwrap());
+    let mut next = 0;
+    for cycle in 0..cycles {
+        let mut server = Process::start_with(folder.path(), &text);
+        // The first half of the cycles is good, the second bad; it never comes back, so it fires once.
+        let leaking = if cycle < cycles / 2 { 4 } else { 70 };
+        let otlp = server.otlp_http;
+        let sender = tokio::spawn(async move {
+            let mut sent = 0;
+            while sent < 40 && send(otlp, calls(next + sent, 8, leaking)).await {
+                sent += 8;
+            }
+            sent
+        });
+        tokio::time::sleep(Duration::from_millis(350 + cycle * 61 % 900)).await;
+        server.kill();
+        next += sender.await.unwrap() + 8;
+    }
+    let mut server = Process::start_with(folder.path(), &text);
+    until("the alert", async || !query(server.http, ROWS).await.is_empty()).await;
+    let waiting = "SELECT (SELECT count(DISTINCT trace_id) FROM spans) - (SELECT count(DISTINCT trace_id) FROM scores) AS n";
+    until("all scores", async || query(server.http, waiting).await[0]["n"] == 0).await;
+    let rows = query(server.http, ROWS).await;
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!((&rows[0]["state"], &rows[0]["slice"]), (&json!("firing"), &json!("request_model=bad")));
+    // A message may come again after a kill, with the same key.
+    until("the message", async || !receiver.got.lock().is_empty()).await;
+    let mut keys: Vec<String> = receiver.got.lock().iter().map(|(_, body)| body["key"].to_string()).collect();
+    keys.dedup();
+    assert_eq!(keys.len(), 1, "{keys:?}");
+    server.kill();
+}
+
+/// Alertmanager from Debian's package, on free ports.
+struct Alertmanager(Child, SocketAddr);
+
+impl Drop for Alertmanager {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Alertmanager {
+    async fn start(dir: &std::path::Path) -> Option<Self> {
+        let file = dir.join("alertmanager.yml");
+        std::fs::write(&file, "route:\n  receiver: nobody\nreceivers:\n  - name: nobody\n").unwrap();
+        // The port was free a moment ago.
+        let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let child = Command::new("prometheus-alertmanager")
+            .arg(format!("--config.file={}", file.display()))
+            .arg(format!("--storage.path={}", dir.join("am").display()))
+            .arg(format!("--web.listen-address={address}"))
+            .arg("--cluster.listen-address=")
+            .stderr(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn();
+        let Ok(child) = child else {
+            assert!(std::env::var("CI").is_err(), "Alertmanager is not installed: run tests/setup");
+            eprintln!("Alertmanager is not installed; run tests/setup to test with it");
+            return None;
+        };
+        let ready = format!("http://{address}/-/ready");
+        until("Alertmanager", async || reqwest::get(&ready).await.is_ok_and(|a| a.status() == 200)).await;
+        Some(Self(child, address))
+    }
+
+    /// The alerts that are active.
+    async fn active(&self) -> Vec<Value> {
+        let url = format!("http://{}/api/v2/alerts?active=true", self.1);
+        reqwest::get(url).await.unwrap().json().await.unwrap()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn alertmanager_shows_the_alert_and_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(manager) = Alertmanager::start(folder.path()).await else { return };
+    let data = folder.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    let text = format!(
+        "{WATCHED}[drift]\nrepeat_interval = \"1s\"\n[[receivers]]\nname = \"them\"\nkind = \"alertmanager\"\nurl = \"http://{}\"\n",
+        manager.1
+    );
+    let mut server = Process::start_with(&data, &text);
+    assert!(send(server.otlp_http, calls(0, 100, 70)).await);
+    until("the alert", async || manager.active().await.len() == 1).await;
+    let found = manager.active().await;
+    assert_eq!(found[0]["labels"]["alertname"], "leaks");
+    assert_eq!(found[0]["labels"]["slice"], "request_model=bad");
+    assert_eq!(found[0]["labels"]["team"], "search");
+    assert!(
+        found[0]["annotations"]["summary"].as_str().unwrap().contains("pii_leakage scores fail"),
+        "{found:?}"
+    );
+    // Told of again, it is still the same one.
+    let updated = found[0]["updatedAt"].clone();
+    until("the repetition", async || manager.active().await.iter().any(|a| a["updatedAt"] != updated)).await;
+    assert_eq!(manager.active().await.len(), 1);
+    assert!(send(server.otlp_http, calls(100, 600, 0)).await);
+    until("the end", async || manager.active().await.is_empty()).await;
+    server.kill();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_baseline_is_learned_anew_by_hand() {
+    let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::default());
+    let secret = folder.path().join("secret");
+    std::fs::write(&secret, "key").unwrap();
+    let app = served(folder.path(), receiver.listen().await, &secret).await;
+    let url = format!("http://{}/v1/alerts/rebase", app.addresses.http);
+    let post = async |body: Value| reqwest::Client::new().post(&url).json(&body).send().await.unwrap();
+    assert_eq!(post(json!({"alert": "leaks"})).await.status(), 200);
+    let missing = post(json!({"alert": "none"})).await;
+    assert_eq!(missing.status(), 404);
+    assert!(missing.text().await.unwrap().contains("GET /v1/alerts"));
+    assert_eq!(post(json!({"alerts": "leaks"})).await.status(), 422);
+    app.stop().await.unwrap();
+}
