@@ -1,5 +1,6 @@
 //! The server with the bundled captures: real requests of real libraries, sent to its own doors.
 
+use super::demo_drift;
 use super::demo_report::{self, Known};
 use super::send::{Protocol, send_file};
 use crate::app::App;
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 /// Captured requests: (library, file name, bytes).
-static CAPTURES: &[(&str, &str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/captures.rs"));
+pub(super) static CAPTURES: &[(&str, &str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/captures.rs"));
 
 /// The demo fails when the scores are not there by then.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -47,6 +48,7 @@ async fn demo(keep: bool) -> Result<(), String> {
     let known = send_all(&app, folder.path()).await?;
     wait(&app).await?;
     demo_report::print(&app.sql, &known).await?;
+    demo_drift::run(&app, folder.path()).await?;
     if keep {
         println!("\nStaying up until Ctrl-C. Try:");
         println!("  psql -h 127.0.0.1 -p {} -c 'SELECT * FROM traces LIMIT 5'", at.pg.port());
@@ -66,6 +68,7 @@ fn config(folder: &Path) -> Config {
     (config.ingest.grpc_listen, config.ingest.http_listen) = (free, free);
     (config.sample.idle, config.sample.rootless_idle) =
         (Duration::from_millis(1_500), Duration::from_millis(2_500));
+    demo_drift::watch(&mut config);
     config
 }
 
@@ -123,7 +126,7 @@ fn traces_of(name: &str, bytes: &[u8]) -> Result<Vec<Known>, String> {
 }
 
 /// Waits until everything that was sent is visible, decided and scored.
-async fn wait(app: &App) -> Result<(), String> {
+pub(super) async fn wait(app: &App) -> Result<(), String> {
     let started = Instant::now();
     let bar = progress("scoring traces", 0);
     loop {

@@ -6,6 +6,7 @@
 //! | `serve` | the server |
 //! | `demo` | the server with the bundled captures, and a report |
 //! | `demo_report` | the report |
+//! | `demo_drift` | its end: a model changes, and an alert says so |
 //! | `sql` | one query |
 //! | `export` | stored spans as OTLP |
 //! | `send` | OTLP files to a server |
@@ -23,6 +24,7 @@ mod alerts;
 mod args;
 mod config;
 mod demo;
+mod demo_drift;
 mod demo_report;
 mod evalbench;
 mod export;

@@ -147,6 +147,31 @@ fn default_severity() -> String {
 }
 
 impl AlertConfig {
+    /// An alert with the defaults, of which nobody is told.
+    pub fn new(name: &str, metric: &str, method: Method) -> Self {
+        Self {
+            name: name.to_owned(),
+            metric: metric.to_owned(),
+            filter: String::new(),
+            slices: Vec::new(),
+            method,
+            objective: None,
+            alpha: default_alpha(),
+            per: default_per(),
+            baseline_n: default_baseline(),
+            min_n: default_min_n(),
+            window: default_window(),
+            pending_for: None,
+            keep_firing: None,
+            max_weight: default_max_weight(),
+            max_slices: default_max_slices(),
+            severity: default_severity(),
+            labels: BTreeMap::new(),
+            receivers: Vec::new(),
+            silences: Vec::new(),
+        }
+    }
+
     /// The share that may fail; none without an objective.
     pub fn bound(&self) -> Option<f64> {
         self.objective.map(|objective| 1.0 - objective)

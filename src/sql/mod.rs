@@ -6,7 +6,7 @@
 //! | `error` | what can go wrong, and whose fault it is |
 //! | `tables` | files and hot batches as tables |
 //! | `functions` | `quality_mean`, `quality_rate`, `attr`, and bounds on functions that could exhaust memory |
-//! | `views` | `traces`, `quality_hourly`, `quality_by_model`, `evaluator_quality` |
+//! | `views` | `traces`, `quality_hourly`, `quality_by_model`, `evaluator_quality`, `evaluation_hourly` |
 //! | `shape` | how deep a query can become, told before it is parsed |
 //! | `guard` | which statements may run |
 //! | `constants` | how large the constants of a plan may be |

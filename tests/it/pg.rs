@@ -42,6 +42,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Pg<S> {
         Some((kind, body))
     }
 
+    /// The columns of the answer, each with the number of its type, and how many rows there are; or the error.
+    pub async fn columns(&mut self, sql: &str) -> Result<(Vec<(String, i32)>, usize), String> {
+        self.send(b'Q', format!("{sql}\0").as_bytes()).await;
+        let (mut columns, mut rows, mut error) = (Vec::new(), 0, None);
+        while let Some((kind, body)) = self.message().await {
+            match kind {
+                b'T' => columns = described(&body),
+                b'D' => rows += 1,
+                b'E' => error = Some(String::from_utf8_lossy(&body).into_owned()),
+                b'Z' => break,
+                _ => {}
+            }
+        }
+        error.map_or(Ok((columns, rows)), Err)
+    }
+
     /// Rows and errors as one text.
     pub async fn query(&mut self, sql: &str) -> String {
         self.send(b'Q', format!("{sql}\0").as_bytes()).await;
@@ -55,6 +71,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Pg<S> {
         }
         told.join("\n")
     }
+}
+
+/// RowDescription: a count, then for each column its name, six bytes, the number of its type and eight bytes.
+fn described(body: &[u8]) -> Vec<(String, i32)> {
+    let (mut at, mut columns) = (2, Vec::new());
+    while at < body.len() {
+        let end = at + body[at..].iter().position(|b| *b == 0).unwrap();
+        let name = String::from_utf8_lossy(&body[at..end]).into_owned();
+        let oid = i32::from_be_bytes(body[end + 7..end + 11].try_into().unwrap());
+        columns.push((name, oid));
+        at = end + 19;
+    }
+    columns
 }
 
 /// Asks for encryption: what the server answers is S for yes and N for no.

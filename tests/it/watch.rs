@@ -102,6 +102,65 @@ async fn a_working_server_exposes_what_the_dashboards_name() {
     app.stop().await.unwrap();
 }
 
+/// What Grafana puts in for its macros and the variables of the dashboard.
+fn as_grafana_sends_it(sql: &str, trace: &str) -> String {
+    let mut out = sql.replace("$metric", "'pii_leakage'").replace("$service", "'watched','other'").replace("$trace", trace);
+    while let Some(at) = out.find("$__timeFilter(") {
+        let open = at + "$__timeFilter(".len();
+        let close = open + out[open..].find(')').unwrap();
+        let column = out[open..close].to_owned();
+        out.replace_range(at..=close, &format!("{column} BETWEEN '2026-01-01T00:00:00Z' AND '2100-01-01T00:00:00Z'"));
+    }
+    assert!(!out.contains('$'), "{out}");
+    out
+}
+
+/// Types by their numbers in PostgreSQL: timestamps, numbers, texts.
+const TIMES: [i32; 2] = [1114, 1184];
+const NUMBERS: [i32; 5] = [20, 21, 23, 700, 701];
+const TEXTS: [i32; 2] = [25, 1043];
+
+/// Every query of the SQL dashboard runs over the port that Grafana asks, and has the columns that its panel needs.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_queries_of_the_sql_dashboard_run_over_the_postgresql_port() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = start(config(folder.path())).await;
+    let message = r#"[{"role":"assistant","parts":[{"type":"text","content":"The card 4111 1111 1111 1111 was charged."}]}]"#;
+    let attributes = vec![text("gen_ai.operation.name", "chat"), text("gen_ai.output.messages", message)];
+    let body = request("watched", vec![span(1, 1, attributes)]).encode_to_vec();
+    let url = format!("http://{}/v1/traces", app.addresses.otlp_http);
+    let client = reqwest::Client::new();
+    let sent = client.post(url).header("content-type", "application/x-protobuf").body(body).send().await.unwrap();
+    assert_eq!(sent.status(), 200);
+    settled(&app).await;
+    let stream = tokio::net::TcpStream::connect(app.addresses.pg).await.unwrap();
+    let mut pg = crate::pg::Pg::login(stream, None).await.unwrap();
+    let board: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(dashboards().join("quality.json")).unwrap()).unwrap();
+    let trace = "aaaaaaaaaaaaaaaa0000000000000001";
+    let panels = board["panels"].as_array().unwrap();
+    for panel in panels {
+        let target = &panel["targets"][0];
+        let sql = as_grafana_sends_it(target["rawSql"].as_str().unwrap(), trace);
+        let (columns, rows) = pg.columns(&sql).await.unwrap_or_else(|error| panic!("{}: {error}", panel["title"]));
+        assert!(rows > 0 || panel["title"] == "Alerts", "{}: no row\n{sql}", panel["title"]);
+        if target["format"] == "time_series" {
+            assert_eq!(columns[0].0, "time", "{sql}");
+            assert!(TIMES.contains(&columns[0].1), "{columns:?}");
+            let rest = || columns[1..].iter().map(|(_, oid)| oid);
+            assert!(rest().any(|oid| NUMBERS.contains(oid)), "{columns:?}");
+            assert!(rest().all(|oid| NUMBERS.contains(oid) || TEXTS.contains(oid)), "{columns:?}");
+        }
+    }
+    assert!(panels.len() >= 12);
+    let variables = board["templating"]["list"].as_array().unwrap();
+    for query in variables.iter().filter(|v| v["type"] == "query").map(|v| v["query"].as_str().unwrap()) {
+        let (columns, rows) = pg.columns(query).await.unwrap();
+        assert!(rows > 0 && TEXTS.contains(&columns[0].1), "{query}: {columns:?}");
+    }
+    app.stop().await.unwrap();
+}
+
 /// `promtool check rules`, from Debian's package prometheus. The CI set-up installs it.
 #[test]
 fn promtool_accepts_the_rules() {
