@@ -6,6 +6,7 @@ use crate::detect::Policy;
 use crate::domain::id::TraceId;
 use crate::domain::time::{Clock, SystemClock};
 use crate::drift::{AlertDoor, AlertError, Alerts, Plan, Watcher, alert_router};
+use crate::emit::Emitter;
 use crate::eval::{ModelError, Registry};
 use crate::ingest::{Door, annotations_router, grpc_router, http_router};
 use crate::journal::{Journal, JournalError, create_dirs};
@@ -137,6 +138,7 @@ struct Rooms {
     sampler: Sampler,
     registry: Arc<Registry>,
     watcher: Watcher,
+    emitter: Emitter,
     sql: Arc<Sql>,
     clock: Arc<dyn Clock>,
 }
@@ -228,6 +230,8 @@ impl App {
         self.loops.spawn(async move { Ok(follower.run(stop).await?) });
         let (watcher, stop) = (rooms.watcher, self.stop_loops.clone());
         self.loops.spawn(async move { Ok(watcher.run(stop).await?) });
+        let (emitter, stop) = (rooms.emitter, self.stop_loops.clone());
+        self.loops.spawn(async move { Ok(emitter.run(stop).await?) });
         let (quality, stop) = (Quality::new(rooms.sql, config.watch.clone()), self.stop_loops.clone());
         self.loops.spawn(async move {
             quality.run(stop).await;
@@ -400,8 +404,9 @@ impl Rooms {
         let sampler = Sampler::new(to, rules, on, now, config.sample.clone(), known)?;
         let sql = open_sql(lake.clone(), queue.clone(), config)?;
         let watcher = Watcher::open(journal.clone(), plan(config)?, config.drift.clone(), clock.clone())?;
+        let emitter = Emitter::open(journal.clone(), config.emit.clone())?;
         let registry = Arc::new(registry);
-        Ok(Self { journal, lake, flush, queue, follower, sampler, registry, watcher, sql, clock })
+        Ok(Self { journal, lake, flush, queue, follower, sampler, registry, watcher, emitter, sql, clock })
     }
 }
 

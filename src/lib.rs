@@ -25,8 +25,9 @@ pub mod queue;
 pub mod sample;
 pub mod sql;
 
-// Floor 5: the loops of evaluation and of alerts.
+// Floor 5: the loops of evaluation, of alerts, and of what leaves.
 pub mod drift;
+pub mod emit;
 pub mod score;
 
 // Floor 6 and above: what is shown, the settings, the wiring, the verbs.

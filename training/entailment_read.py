@@ -63,6 +63,21 @@ def started(path):
     return model
 
 
+def between(args, share):
+    """Weights on the way from the shipped file to --start."""
+    paths = []
+    for i, source in enumerate((base.OUTPUT / "weights.bin", args.start)):
+        path = args.work / f"between-{i}.onnx"
+        if not path.exists():
+            subprocess.run([sys.executable, "share_words.py", "--join", str(source.resolve()), str(path)], check=True, cwd=base.HERE)
+        paths.append(path)
+    model, other = started(paths[0]), started(paths[1])
+    with torch.no_grad():
+        for a, b in zip(model.parameters(), other.parameters()):
+            a.lerp_(b, share)
+    return model
+
+
 def start_file(args):
     path = args.work / "start.onnx"
     if not path.exists():
@@ -96,7 +111,7 @@ def auroc_everyday(model, items, tokens, question):
 
 
 def train(args):
-    data, tokens = pickle.loads((args.work / "public-pairs.pkl").read_bytes()), minilm.Tokens(256)
+    data, tokens = pickle.loads((args.work / args.pairs).read_bytes()), minilm.Tokens(256)
     mixed = public.parts(data["pairs"], data["train"], args.size, args.parts, args.seed)
     rows = [[base.row_of(tokens, p) for p in part] for part in mixed]
     print(json.dumps({"pairs": sum(map(len, rows)), "tokens": sum(len(r.ids) for part in rows for r in part),
@@ -110,7 +125,7 @@ def train(args):
         report = base.report(shown, minilm.torch_logits(model, shown_rows, half=True))
         print(f"after {done:.0%}: kept {({k: report[k] for k in ('all', 'fever', 'begin') if k in report})}", flush=True)
 
-    model = started(start_file(args))
+    model = minilm.load(base.new_model(), args.begin) if args.begin else between(args, args.between) if args.between else started(start_file(args))
     if not (args.work / f"{args.name}.pt").exists():
         validate(model, 0.0)
     result = minilm.fit(model, lambda i: rows[i], base.loss, epochs=len(rows), rate=args.rate, head_rate=2 * args.rate, budget=args.budget,
@@ -127,6 +142,9 @@ def main():
     parser.add_argument("--data", required=True, type=Path)
     parser.add_argument("--work", default=Path.home() / ".cache" / "train" / "work", type=Path, help="folder for intermediate files")
     parser.add_argument("--start", default=base.OUTPUT / "weights.bin", type=Path, help="weights to start from")
+    parser.add_argument("--between", type=float, help="begin so far on the way from the shipped weights to --start")
+    parser.add_argument("--begin", type=Path, help="a checkpoint to start from, instead of --start")
+    parser.add_argument("--pairs", default="public-pairs.pkl", help="file of pairs in the work folder")
     parser.add_argument("--name", default="entailment3")
     parser.add_argument("--rate", type=float, default=1e-4)
     parser.add_argument("--budget", type=int, default=3072)

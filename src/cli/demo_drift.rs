@@ -53,7 +53,9 @@ pub(super) fn watch(config: &mut Config) {
 
 /// Sends both phases and prints what fired. An error if anything fires in the first, or not exactly one slice in the second.
 pub(super) async fn run(app: &App, folder: &Path) -> Result<(), String> {
-    println!("\nDrift: two models answer the same question; 5 % of the answers of each contradict their documents.");
+    println!(
+        "\nDrift: two models answer the same question; 5 % of the answers of each contradict their documents."
+    );
     let mut next = 0;
     send(app, folder, &QUIET, &mut next).await?;
     wait(app).await?;
@@ -127,7 +129,10 @@ async fn send(app: &App, folder: &Path, phase: &Phase, next: &mut u32) -> Result
 /// The captured request of a scenario.
 fn capture(scenario: &str) -> Result<ExportTraceServiceRequest, String> {
     let is_it = |library: &str, name: &str| {
-        library == LIBRARY && name.starts_with(scenario) && !name.contains(".logs.") && !name.contains(".metrics.")
+        library == LIBRARY
+            && name.starts_with(scenario)
+            && !name.contains(".logs.")
+            && !name.contains(".metrics.")
     };
     let found = CAPTURES.iter().find(|(library, name, _)| is_it(library, name));
     let (_, name, bytes) = found.ok_or(format!("{LIBRARY} has no capture of {scenario}"))?;

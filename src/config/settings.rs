@@ -1,6 +1,6 @@
 //! The rooms' settings in one, and what must hold between them.
 
-use crate::{detect, drift, eval, ingest, journal, lake, net, queue, sample, score, sql, watch};
+use crate::{detect, drift, emit, eval, ingest, journal, lake, net, queue, sample, score, sql, watch};
 use serde::{Deserialize, Serialize};
 
 /// The whole configuration.
@@ -29,6 +29,8 @@ pub struct Config {
     pub sql: sql::Config,
     /// The loop that follows the scores for alerts.
     pub drift: drift::Config,
+    /// What leaves.
+    pub emit: emit::Config,
     /// Metrics.
     pub watch: watch::Config,
     /// Alerts.
@@ -50,6 +52,7 @@ impl Config {
         faults.extend(self.score.faults());
         faults.extend(self.eval.faults());
         faults.extend(self.sql.faults());
+        faults.extend(self.emit.faults());
         faults.extend(self.watch.faults());
         if let Err(rules) = sample::compile(&self.sample.rules) {
             faults.extend(rules.iter().map(ToString::to_string));

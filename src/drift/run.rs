@@ -136,7 +136,7 @@ impl Watcher {
             let stopping = stop.is_cancelled();
             self.change_plan();
             let has_more = self.follow().await?;
-            if self.has_news && (stopping || last.elapsed() > SAVE) {
+            if self.has_news && self.is_used() && (stopping || last.elapsed() > SAVE) {
                 self.write(&[]).await?;
             }
             if stopping || last.elapsed() > SAVE {
@@ -231,6 +231,11 @@ impl Watcher {
         batches.flat_map(|batch| self.state.apply(definitions, &batch)).collect()
     }
 
+    /// Whether there is a state to be found again.
+    fn is_used(&self) -> bool {
+        !self.plan.definitions.is_empty() || !self.state.notices.is_empty()
+    }
+
     /// Makes the state durable, with the rows that belong to it.
     async fn write(&mut self, rows: &[Row]) -> Result<(), JournalError> {
         let encoded = encoded(rows, &self.state);
@@ -243,8 +248,7 @@ impl Watcher {
 
     /// Moves the cursor behind which no frame is needed any more.
     fn save(&mut self) -> Result<(), JournalError> {
-        // Without alerts there is no state to be found again.
-        if self.plan.definitions.is_empty() && self.state.notices.is_empty() {
+        if !self.is_used() {
             self.saved = self.state.applied;
         }
         match self.alerts.journal.set_cursor(CURSOR, self.saved) {

@@ -53,7 +53,14 @@ impl Betting {
     /// None if `bound` or `max_weight` (at least 1) lies elsewhere.
     pub fn new(bound: f64, max_weight: f64, stakes: Stakes) -> Option<Self> {
         let fits = bound > 0.0 && bound < 1.0 && max_weight >= 1.0 && max_weight.is_finite();
-        fits.then(|| Self { bound, max_weight, stakes, age: 0.0, weight: 0.0, capital: [0.0; SHARES.len()] })
+        fits.then_some(Self {
+            bound,
+            max_weight,
+            stakes,
+            age: 0.0,
+            weight: 0.0,
+            capital: [0.0; SHARES.len()],
+        })
     }
 
     /// The rate that is bet against.

@@ -102,6 +102,7 @@ pub const METRICS: &[MetricName] = &[
     counter("groundline_alert_messages_total", "Attempts to send a message about an alert, by outcome."),
     counter("groundline_alert_errors_total", "Batches of scores on which an alert's filter failed."),
     counter("groundline_alert_scores_left_out_total", "Scores of slices beyond alerts.max_slices."),
+    counter("groundline_emitted_total", "Evaluation results that were to leave, by outcome."),
     gauge("groundline_connections", "Open connections, by door."),
     counter(
         "groundline_connections_refused_total",

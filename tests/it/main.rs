@@ -15,6 +15,7 @@ mod conformance;
 mod dialect;
 mod disk;
 mod doors;
+mod emit;
 mod evaluators;
 mod failures;
 mod flow;

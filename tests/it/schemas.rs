@@ -35,8 +35,15 @@ async fn tables_are_as_published() {
         hot: Vec::new(),
     });
     let sql = Sql::new(snapshots, Config::default().sql).unwrap();
-    let views =
-        ["scores_latest", "traces", "quality_hourly", "quality_by_model", "evaluator_quality", "evaluation_hourly", "queue"];
+    let views = [
+        "scores_latest",
+        "traces",
+        "quality_hourly",
+        "quality_by_model",
+        "evaluator_quality",
+        "evaluation_hourly",
+        "queue",
+    ];
     let names = Table::ALL.iter().map(|t| t.name()).chain(views);
     for name in names {
         let (schema, _) = sql.collect(&format!("SELECT * FROM {name} LIMIT 0")).await.unwrap();

@@ -144,6 +144,7 @@ fn measured(dataset: &Dataset, rows: &[&Row], metric: String) -> Measured {
         quality,
         intervals,
         reliability: Vec::new(),
+        rows: Vec::new(),
         rows_per_cpu_second: spent.map(|seconds| rows.len() as f64 / seconds),
     }
 }

@@ -46,6 +46,8 @@ pub struct Measured {
     pub intervals: [Option<(f64, f64)>; FIGURES.len()],
     /// Mean score, share of label 1 and rows of each bin of scores.
     pub reliability: Vec<(f64, f64, usize)>,
+    /// The rows with a score, each with its place in the dataset and its group.
+    pub rows: Vec<(usize, String, Judged)>,
     /// Rows a CPU second of this process, all metrics of the evaluator together.
     pub rows_per_cpu_second: Option<f64>,
 }
@@ -102,8 +104,8 @@ fn figures(
     draws: usize,
 ) -> Measured {
     let mut groups: HashMap<&str, u32> = HashMap::new();
-    let (mut items, mut threshold) = (Vec::new(), None);
-    for (row, scores) in rows.iter().zip(scores) {
+    let (mut items, mut threshold, mut told) = (Vec::new(), None, Vec::new());
+    for (at, (row, scores)) in rows.iter().zip(scores).enumerate() {
         let Some(label) = row.label.as_i64() else { continue };
         let Some(score) = scores.iter().find(|score| score.metric == target.metric) else { continue };
         let (Some(value), ScoreStatus::Ok) = (score.value, score.status) else { continue };
@@ -111,12 +113,14 @@ fn figures(
         let group = *groups.entry(row.group.as_str()).or_insert(next);
         threshold = score.threshold;
         let is_good = score.passed.unwrap_or(false);
-        items.push(Judged {
+        let judged = Judged {
             positive: label == 1,
             score: probability(value, target),
             predicted: is_good == target.one_is_good,
             group,
-        });
+        };
+        items.push(judged);
+        told.push((at, row.group.clone(), judged));
     }
     let ranking = Ranking::new(items);
     let (scored, positives) = ranking.counts();
@@ -133,6 +137,7 @@ fn figures(
         quality: ranking.quality(),
         intervals: ranking.intervals(draws, 7),
         reliability: ranking.reliability(),
+        rows: told,
         rows_per_cpu_second: None,
     }
 }

@@ -64,6 +64,17 @@ fn with_interval(value: Option<f64>, interval: Option<(f64, f64)>) -> String {
     }
 }
 
+/// One object a row with a score, so that two programs can be compared row by row.
+pub fn row_lines(measured: &Measured) -> impl Iterator<Item = Json> {
+    measured.rows.iter().map(|(at, group, judged)| {
+        json!({
+            "task": measured.task, "dataset": measured.dataset, "evaluator": measured.evaluator,
+            "version": measured.version, "metric": measured.metric, "id": at, "group": group,
+            "label": u8::from(judged.positive), "score": judged.score, "predicted": u8::from(judged.predicted),
+        })
+    })
+}
+
 /// One object with every figure, its interval and the reliability curve.
 pub fn json(row: &Measured) -> Json {
     let mut figures = Map::new();

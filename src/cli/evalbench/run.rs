@@ -7,7 +7,9 @@ use crate::config::Config;
 use crate::detect::Policy;
 use crate::eval::Registry;
 use clap::Args;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -39,6 +41,9 @@ pub struct EvalbenchArgs {
     /// Configuration file, for thresholds, models and workers.
     #[arg(long)]
     config: Option<PathBuf>,
+    /// Write what each row got there, one JSON object a line: `training/paired.py` compares two such files.
+    #[arg(long)]
+    rows: Option<PathBuf>,
     /// Print JSON, one object a line, instead of a table.
     #[arg(long)]
     json: bool,
@@ -75,11 +80,24 @@ pub fn run(args: EvalbenchArgs) -> ExitCode {
     if !args.json {
         print!("{}", report::table(&all));
     }
+    if let Some(path) = &args.rows
+        && let Err(error) = write_rows(path, &all)
+    {
+        return fail(1, &format!("{}: {error}", path.display()));
+    }
     match (bad, all.is_empty()) {
         (0, false) => ExitCode::SUCCESS,
         (0, true) => fail(1, "no evaluator fits what was asked for; leave --evaluator out to see all"),
         _ => ExitCode::from(3),
     }
+}
+
+fn write_rows(path: &Path, all: &[Measured]) -> std::io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    for line in all.iter().flat_map(report::row_lines) {
+        writeln!(out, "{line}")?;
+    }
+    out.flush()
 }
 
 fn prepare(args: &EvalbenchArgs) -> Result<(Config, Vec<Dataset>), String> {

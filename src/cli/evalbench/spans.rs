@@ -66,6 +66,7 @@ pub fn measure(dataset: &Dataset, rows: &[Row], limits: &Limits) -> Result<Optio
         quality: quality(&counts, &everything),
         intervals,
         reliability: Vec::new(),
+        rows: Vec::new(),
         rows_per_cpu_second: spent.map(|seconds| rows.len() as f64 / seconds),
     }))
 }

@@ -15,6 +15,8 @@ use crate::eval::model::{
 
 const MAX_SENTENCES: usize = 300;
 
+/// The evaluator of prejudice.
+const BIAS_ID: &str = "fairness_bias";
 /// Where the labels of `fairness_bias` begin.
 const BIAS: usize = 6;
 
@@ -62,7 +64,7 @@ pub fn toxicity(models: Arc<Models>) -> Result<Labels, ModelError> {
 /// # Errors
 /// When the stored thresholds are damaged.
 pub fn fairness_bias(models: Arc<Models>) -> Result<Labels, ModelError> {
-    Labels::new("fairness_bias", models, BIAS..TOXICITY_LABELS.len())
+    Labels::new(BIAS_ID, models, BIAS..TOXICITY_LABELS.len())
 }
 
 impl Labels {
@@ -227,6 +229,11 @@ impl Evaluator for Labels {
 
     fn metrics(&self) -> &[Metric] {
         &self.metrics
+    }
+
+    /// `fairness_bias` is an experiment: on CrowS-Pairs it is near chance.
+    fn is_by_name_only(&self) -> bool {
+        self.id == BIAS_ID
     }
 
     fn evaluate(&self, input: &EvalInput) -> Vec<Score> {

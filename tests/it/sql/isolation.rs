@@ -67,7 +67,14 @@ async fn said(sql: &Sql, tenant: &str, query: &str) -> String {
 #[tokio::test]
 async fn every_table_and_view_is_cut() {
     let sql = sql().await;
-    let views = ["scores_latest", "traces", "quality_hourly", "quality_by_model", "evaluator_quality", "evaluation_hourly"];
+    let views = [
+        "scores_latest",
+        "traces",
+        "quality_hourly",
+        "quality_by_model",
+        "evaluator_quality",
+        "evaluation_hourly",
+    ];
     let names = Table::ALL.iter().map(|t| t.name()).chain(views);
     for name in names {
         let text = said(&sql, "a", &format!("SELECT * FROM {name}")).await;
