@@ -34,6 +34,12 @@ impl Comoments {
         self.weight = weight;
     }
 
+    /// The same pairs with `factor` times their weights.
+    pub fn scaled(self, factor: f64) -> Self {
+        let Self { weight, xx, xy, yy, .. } = self;
+        Self { weight: weight * factor, xx: xx * factor, xy: xy * factor, yy: yy * factor, ..self }
+    }
+
     /// The sum of the weights.
     pub fn weight(&self) -> f64 {
         self.weight
@@ -92,5 +98,6 @@ mod tests {
         near(all.xx(far, far + 1.0), sum(|x, _| x * (x - 1.0)));
         near(all.xy(far, far + 1.0), sum(|x, y| x * (y - 1.0)));
         near(all.yy(far, far), sum(|_, y| y * y));
+        near(all.scaled(0.5).xy(far, far), sum(|x, y| x * y) / 2.0);
     }
 }

@@ -28,7 +28,8 @@ fn equal_probabilities_by_hand() {
         scores.iter().enumerate().map(of).sum()
     };
     let tuned = all.tuned().unwrap();
-    let lambda = (tuned.value - y) / (mean - f);
+    let lambda = tuned.lambda;
+    assert!((all.value(lambda) - y - lambda * (mean - f)).abs() < 1e-12);
     assert!((tuned.variance - influence(lambda)).abs() < 1e-12);
     assert!(tuned.variance <= influence(lambda + 1e-4).min(influence(lambda - 1e-4)));
     assert!((tuned.alone - influence(0.0)).abs() < 1e-12);
@@ -43,7 +44,11 @@ fn ends_and_nonsense() {
     assert!(!all.push(item(1.0, 0.0, None)) && !all.push(item(1.0, 0.5, Some((1.0, 1.5)))));
     assert!(all.push(item(0.0, 0.5, Some((0.0, 0.5)))));
     let got = all.rate(0.95).unwrap();
-    assert_eq!((got.estimate, got.lower, got.n), (0.0, Some(0.0), 1));
+    // One label says next to nothing, and so next to nothing is made of the evaluator.
+    assert!(
+        got.estimate < 0.1 && got.lower.unwrap() < 1e-9 && got.upper.unwrap() > 0.9 && got.n == 1,
+        "{got:?}"
+    );
     assert_eq!(all.mean(0.95).unwrap().lower, None);
     // Every item labelled: the labels alone.
     let mut every = Ppi::new();

@@ -23,6 +23,8 @@ mod function;
 mod groups;
 mod quantile;
 mod single;
+#[cfg(test)]
+mod tests;
 
 pub use arguments::LEVEL;
 pub use function::quality;
