@@ -10,6 +10,9 @@ pub struct Args {
     /// How many spans.
     #[arg(long, default_value_t = 1_000_000)]
     pub spans: usize,
+    /// Instead of spans so many scores, and the quality aggregates beside `avg`.
+    #[arg(long, default_value_t = 0)]
+    pub scores: usize,
     /// Warm runs of each query.
     #[arg(long, default_value_t = 21)]
     pub runs: usize,

@@ -9,6 +9,7 @@
 //! | `measure` | first run and median of the warm ones |
 //! | `peers` | DuckDB and chdb over the same files |
 //! | `bytes` | the bytes of each column |
+//! | `scores` | the quality aggregates beside `avg` |
 
 mod args;
 mod bytes;
@@ -21,6 +22,7 @@ mod measure;
 mod peers;
 #[path = "../common/python.rs"]
 mod python;
+mod scores;
 
 use args::Args;
 use clap::Parser;
@@ -48,6 +50,9 @@ fn main() -> ExitCode {
 
 async fn run(args: &Args) -> Result<Vec<String>, Failed> {
     println!("machine: {}", common::system::machine());
+    if args.scores > 0 {
+        return scores::measure(args).await;
+    }
     let filled = fill::fill(args).await?;
     let mut faults = bytes::print(&filled, args.columns)?;
     let mut cases = cases::all(&filled);

@@ -1,24 +1,17 @@
 //! The server with the bundled captures: real requests of real libraries, sent to its own doors.
 
+use super::demo_captures::{CAPTURES, progress, wait};
 use super::demo_drift;
 use super::demo_report::{self, Known};
 use super::send::{Protocol, send_file};
 use crate::app::App;
 use crate::config::Config;
 use crate::ingest::decode;
-use indicatif::{ProgressBar, ProgressStyle};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
-use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-
-/// Captured requests: (library, file name, bytes).
-pub(super) static CAPTURES: &[(&str, &str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/captures.rs"));
-
-/// The demo fails when the scores are not there by then.
-const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Runs it.
 pub async fn run(keep: bool) -> ExitCode {
@@ -123,39 +116,4 @@ fn traces_of(name: &str, bytes: &[u8]) -> Result<Vec<Known>, String> {
     ids.sort();
     ids.dedup();
     Ok(ids.into_iter().map(|trace_id| Known { trace_id, scenario: scenario.to_owned() }).collect())
-}
-
-/// Waits until everything that was sent is visible, decided and scored.
-pub(super) async fn wait(app: &App) -> Result<(), String> {
-    let started = Instant::now();
-    let bar = progress("scoring traces", 0);
-    loop {
-        let (frames, open, items) = app.unfinished();
-        bar.set_message(format!("{open} open traces, {items} to score"));
-        if (frames, open, items) == (0, 0, 0) {
-            break;
-        }
-        if started.elapsed() > PATIENCE {
-            return Err(format!(
-                "after {PATIENCE:?} there are {open} open traces and {items} items to score"
-            ));
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    bar.finish_and_clear();
-    println!("Every sampled trace was scored {} ms after the last capture.", started.elapsed().as_millis());
-    Ok(())
-}
-
-fn progress(what: &'static str, length: u64) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(length);
-    let template = if length > 0 { "{prefix} {bar:40} {pos}/{len}" } else { "{prefix} {spinner} {msg}" };
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
-    }
-    bar.set_prefix(what);
-    bar
 }

@@ -1,6 +1,6 @@
 //! The end of the demo: one of two models begins to make things up, and an alert says so.
 
-use super::demo::{CAPTURES, wait};
+use super::demo_captures::{CAPTURES, wait};
 use super::send::{Protocol, send_file};
 use crate::app::App;
 use crate::config::Config;

@@ -5,6 +5,7 @@
 //! | `args` | what is parsed, and the exit codes |
 //! | `serve` | the server |
 //! | `demo` | the server with the bundled captures, and a report |
+//! | `demo_captures` | the captures, and waiting until they are scored |
 //! | `demo_report` | the report |
 //! | `demo_drift` | its end: a model changes, and an alert says so |
 //! | `sql` | one query |
@@ -24,6 +25,7 @@ mod alerts;
 mod args;
 mod config;
 mod demo;
+mod demo_captures;
 mod demo_drift;
 mod demo_report;
 mod evalbench;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::stats::seeded::Seeded;
 
 const SECOND: i64 = 1_000_000_000;
 
@@ -161,14 +162,8 @@ fn a_clock_that_goes_back_changes_nothing_and_the_state_survives_as_bytes() {
 
 /// Failures at random, from a seed.
 fn failures(seed: u64, rate: f64) -> impl FnMut() -> bool {
-    let mut state = seed;
-    move || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64 >= 1.0 - rate
-    }
+    let mut random = Seeded::new(seed);
+    move || random.unit() < rate
 }
 
 /// A score every ten seconds for a week, in three slices, by each method.
@@ -182,7 +177,7 @@ fn a_week_without_a_change_is_silent_and_a_change_at_its_end_is_not() {
         let config = config(&format!("{method}\nslices = [\"tenant\"]"));
         let (mut alert, mut random) = (Alert::new(&config), failures(5, 0.05));
         let mut told = Vec::new();
-        let mut push = |alert: &mut Alert, n: i64, failed: bool| {
+        let push = |alert: &mut Alert, n: i64, failed: bool| {
             assert!(alert.push(["a", "b", "c"][(n % 3) as usize], seen(n * 10, failed), &config));
             // Looked at every minute and a half.
             if n % 9 == 0 { alert.look(&config) } else { Vec::new() }

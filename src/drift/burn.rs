@@ -56,9 +56,20 @@ impl Burn {
 
     pub(super) fn push(&mut self, at: i64, failed: bool, pi: f64) {
         for (long, short) in &mut self.pairs {
-            long.push(at, f64::from(u8::from(failed)), pi);
-            short.push(at, f64::from(u8::from(failed)), pi);
+            long.push(at, failed, pi);
+            short.push(at, failed, pi);
         }
+    }
+
+    /// Whether a pair burns too fast in both windows, by their estimates: what ends an alert must not waver with a bound.
+    pub(super) fn still_burns(&self, bound: f64) -> bool {
+        let above = |window: &Window, allowed: f64| {
+            window.total().estimate(0.95).is_some_and(|found| found.estimate > allowed)
+        };
+        let mut pairs = self.pairs.iter().zip(BURN_RATES);
+        pairs.any(|((long, short), rate)| {
+            above(long, rate.factor * bound) && above(short, rate.factor * bound)
+        })
     }
 
     /// The pair that stands worst; none while no long window has `min_n` scores.
@@ -66,8 +77,8 @@ impl Burn {
         let pairs = self.pairs.iter().zip(BURN_RATES);
         let all = pairs.filter_map(|((long, short), rate)| {
             let (long, allowed) = (long.total(), rate.factor * bound);
-            let estimate = long.rate(level).filter(|e| e.n >= min_n && e.n_eff >= min_n as f64 / 2.0)?;
-            let short = short.total().rate(level).map_or(0.0, |e| e.estimate);
+            let estimate = long.estimate(level).filter(|e| e.n >= min_n && e.n_eff >= min_n as f64 / 2.0)?;
+            let short = short.total().estimate(level).map_or(0.0, |e| e.estimate);
             // The short window has few scores: its estimate alone must agree.
             let low = if short > allowed { estimate.lower.unwrap_or(0.0) } else { 0.0 };
             Some(Burning { excess: low / allowed, estimate, short, allowed })

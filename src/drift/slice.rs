@@ -7,7 +7,7 @@ use super::burn::Burn;
 use super::config::{AlertConfig, Method};
 use super::window::Window;
 use crate::stats::betting::{Betting, ChangePoint, Stakes};
-use crate::stats::{Estimate, Weighted};
+use crate::stats::{Estimate, Rate};
 use crate::units::nanos;
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +63,7 @@ pub(super) struct Seen {
 #[serde(rename_all = "snake_case")]
 enum Watch {
     /// The baseline is not known yet.
-    Learning(Weighted),
+    Learning(Rate),
     /// Bets against a bound.
     Bets(Box<Betting>),
     /// One window.
@@ -75,7 +75,7 @@ enum Watch {
 /// What was seen since there is evidence.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 struct Recent {
-    seen: Weighted,
+    seen: Rate,
     /// When the first of it was evaluated, nanoseconds since 1970.
     since: i64,
     examples: Vec<Example>,
@@ -114,7 +114,7 @@ impl Slice {
     pub(super) fn new(config: &AlertConfig, first: i64) -> Self {
         let mut slice = Self {
             n: 0,
-            watch: Watch::Learning(Weighted::new()),
+            watch: Watch::Learning(Rate::new()),
             point: None,
             recent: Recent::default(),
             last: first,
@@ -147,12 +147,12 @@ impl Slice {
         let elapsed = (seen.at - self.last).max(0);
         self.last = self.last.max(seen.at);
         self.n += 1;
-        let value = f64::from(u8::from(seen.failed));
         match &mut self.watch {
             Watch::Learning(baseline) => {
                 // Who reads the scores has looked at the probability.
-                let _ = baseline.push(value, seen.pi);
-                let learned = baseline.rate(2.0 * BASELINE_LEVEL - 1.0).filter(|e| e.n >= config.baseline_n);
+                let _ = baseline.push(seen.failed, seen.pi);
+                let learned =
+                    baseline.estimate(2.0 * BASELINE_LEVEL - 1.0).filter(|e| e.n >= config.baseline_n);
                 if let Some(bound) = learned.and_then(|e| e.upper) {
                     self.bet(bound, config);
                 }
@@ -161,7 +161,7 @@ impl Slice {
             Watch::Bets(bets) => {
                 let _ = bets.push(seen.failed, seen.pi, elapsed as f64 / nanos(config.per) as f64);
             }
-            Watch::Window(window) => window.push(seen.at, value, seen.pi),
+            Watch::Window(window) => window.push(seen.at, seen.failed, seen.pi),
             Watch::Burn(burn) => burn.push(seen.at, seen.failed, seen.pi),
         }
         self.trace_back(seen, config);
@@ -175,7 +175,7 @@ impl Slice {
             self.recent = Recent { since: seen.at, ..Recent::default() };
             return;
         }
-        let _ = self.recent.seen.push(f64::from(u8::from(seen.failed)), seen.pi);
+        let _ = self.recent.seen.push(seen.failed, seen.pi);
         if let Some(example) = seen.example {
             let all = &mut self.recent.examples;
             all.push(example);
@@ -194,21 +194,22 @@ impl Slice {
         let confidence = 1.0 - 2.0 * config.alpha / shared.max(1) as f64;
         let mut reading = Reading {
             statistic: 0.0,
-            estimate: self.recent.seen.rate(LEVEL),
+            estimate: self.recent.seen.estimate(LEVEL),
             bound: config.bound(),
             n: self.n,
             since: self.recent.since,
         };
         match &self.watch {
-            Watch::Learning(baseline) => (reading.estimate, reading.bound) = (baseline.rate(LEVEL), None),
+            Watch::Learning(baseline) => (reading.estimate, reading.bound) = (baseline.estimate(LEVEL), None),
             Watch::Bets(bets) => {
                 (reading.statistic, reading.bound) = (bets.evidence(), Some(bets.bound()));
             }
             Watch::Window(window) => {
                 let total = window.total();
-                (reading.estimate, reading.since) = (total.rate(LEVEL), window.begins().unwrap_or(self.last));
+                (reading.estimate, reading.since) =
+                    (total.estimate(LEVEL), window.begins().unwrap_or(self.last));
                 let enough = |e: &Estimate| e.n >= config.min_n && e.n_eff >= config.min_n as f64 / 2.0;
-                let lower = total.rate(confidence).filter(enough).and_then(|e| e.lower);
+                let lower = total.estimate(confidence).filter(enough).and_then(|e| e.lower);
                 reading.statistic = lower.unwrap_or(0.0) / config.bound().unwrap_or(1.0);
             }
             Watch::Burn(burn) => {
@@ -240,7 +241,7 @@ impl Slice {
             Watch::Window(_) => {
                 reading.estimate.is_none_or(|e| config.bound().is_some_and(|bound| e.estimate <= bound))
             }
-            Watch::Burn(_) => reading.statistic < 1.0,
+            Watch::Burn(burn) => config.bound().is_none_or(|bound| !burn.still_burns(bound)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What was seen in the last so much time, in buckets.
 
-use crate::stats::Weighted;
+use crate::stats::Rate;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ pub(super) struct Window {
     /// Nanoseconds of a bucket.
     width: i64,
     /// Number of the bucket since 1970, and what fell into it; in order.
-    buckets: VecDeque<(i64, Weighted)>,
+    buckets: VecDeque<(i64, Rate)>,
 }
 
 impl Window {
@@ -22,9 +22,9 @@ impl Window {
         Self { width: (length / BUCKETS).max(1), buckets: VecDeque::new() }
     }
 
-    /// Counts a value at `at`, nanoseconds since 1970. One that comes late enters its own bucket; one that is too late for
+    /// Counts an outcome at `at`, nanoseconds since 1970. One that comes late enters its own bucket; one that is too late for
     /// the window enters none.
-    pub(super) fn push(&mut self, at: i64, value: f64, pi: f64) {
+    pub(super) fn push(&mut self, at: i64, failed: bool, pi: f64) {
         let number = at.div_euclid(self.width);
         let newest = self.buckets.back().map_or(number, |(newest, _)| (*newest).max(number));
         if number <= newest - BUCKETS {
@@ -35,17 +35,17 @@ impl Window {
         }
         let place = self.buckets.partition_point(|(other, _)| *other < number);
         if self.buckets.get(place).is_none_or(|(other, _)| *other != number) {
-            self.buckets.insert(place, (number, Weighted::new()));
+            self.buckets.insert(place, (number, Rate::new()));
         }
         if let Some((_, seen)) = self.buckets.get_mut(place) {
             // Who calls has looked at the probability.
-            let _ = seen.push(value, pi);
+            let _ = seen.push(failed, pi);
         }
     }
 
     /// Everything in the window.
-    pub(super) fn total(&self) -> Weighted {
-        self.buckets.iter().fold(Weighted::new(), |mut all, (_, seen)| {
+    pub(super) fn total(&self) -> Rate {
+        self.buckets.iter().fold(Rate::new(), |mut all, (_, seen)| {
             all.merge(seen);
             all
         })
@@ -65,13 +65,13 @@ mod tests {
     fn old_buckets_leave_and_late_values_find_theirs() {
         let mut window = Window::new(60);
         for at in 0..200 {
-            window.push(at, 1.0, 0.5);
+            window.push(at, true, 0.5);
         }
         assert_eq!((window.total().n(), window.begins()), (60, Some(140)));
-        window.push(150, 0.0, 1.0);
-        window.push(100, 0.0, 1.0);
+        window.push(150, false, 1.0);
+        window.push(100, false, 1.0);
         assert_eq!((window.total().n(), window.buckets.len()), (61, 60));
-        window.push(1_000, 0.0, 1.0);
+        window.push(1_000, false, 1.0);
         assert_eq!((window.total().n(), window.begins()), (1, Some(1_000)));
     }
 }

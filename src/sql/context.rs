@@ -414,8 +414,7 @@ fn session(snapshots: &Snapshots, config: &Config) -> Result<SessionContext, Dat
     let empty: LiveRows = Arc::new(|_| Ok(RecordBatch::new_empty(queue_schema())));
     context.register_table("queue", Arc::new(LiveTable::new(queue_schema(), empty)))?;
     context.register_table("table_columns", Arc::new(column_docs()?))?;
-    context.register_udaf(functions::quality_mean());
-    context.register_udaf(functions::quality_rate());
+    functions::quality().for_each(|function| context.register_udaf(function));
     context.register_udf(functions::attr());
     setup_pg_catalog(&context, DATABASE, EmptyContextProvider).map_err(|e| *e)?;
     functions::bound_scalars(&context)?;

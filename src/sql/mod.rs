@@ -5,7 +5,7 @@
 //! | `config` | what a query may use |
 //! | `error` | what can go wrong, and whose fault it is |
 //! | `tables` | files and hot batches as tables |
-//! | `functions` | `quality_mean`, `quality_rate`, `attr`, and bounds on functions that could exhaust memory |
+//! | `functions` | `quality_rate` and its like, `attr`, and bounds on functions that could exhaust memory |
 //! | `views` | `traces`, `quality_hourly`, `quality_by_model`, `evaluator_quality`, `evaluation_hourly` |
 //! | `shape` | how deep a query can become, told before it is parsed |
 //! | `guard` | which statements may run |

@@ -1,21 +1,9 @@
 use super::*;
-
-/// SplitMix64 as a number in 0..1.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
+use crate::stats::seeded::Seeded;
 
 /// How many items until the evidence is 1/alpha; none within `most`.
 fn run(
-    random: &mut Random,
+    random: &mut Seeded,
     mut bets: Betting,
     rate: f64,
     per_item: f64,
@@ -23,7 +11,7 @@ fn run(
     most: usize,
 ) -> Option<usize> {
     (1..=most).find(|_| {
-        let failed = random.next() < rate;
+        let failed = random.unit() < rate;
         assert!(bets.push(failed, 1.0, per_item));
         bets.evidence() >= 1.0 / alpha
     })
@@ -31,7 +19,7 @@ fn run(
 
 #[test]
 fn a_stream_at_its_bound_is_alarmed_ever_with_probability_alpha() {
-    let (mut random, alpha) = (Random(7), 0.05);
+    let (mut random, alpha) = (Seeded::new(7), 0.05);
     let bets = Betting::new(0.05, 100.0, Stakes::Once).unwrap();
     let alarms =
         (0..1000).filter(|_| run(&mut random, bets.clone(), 0.05, 0.01, alpha, 2000).is_some()).count();
@@ -41,7 +29,7 @@ fn a_stream_at_its_bound_is_alarmed_ever_with_probability_alpha() {
 
 #[test]
 fn false_alarms_come_as_rarely_as_promised_and_changes_soon() {
-    let (mut random, alpha) = (Random(11), 0.02);
+    let (mut random, alpha) = (Seeded::new(11), 0.02);
     let bets = Betting::new(0.05, 100.0, Stakes::Steady).unwrap();
     let per_item = 0.1;
     let runs: Vec<f64> = (0..100)
@@ -60,16 +48,16 @@ fn false_alarms_come_as_rarely_as_promised_and_changes_soon() {
 
 #[test]
 fn unequal_probabilities_leave_the_bets_fair() {
-    let (mut random, alpha) = (Random(13), 0.05);
+    let (mut random, alpha) = (Seeded::new(13), 0.05);
     let mut alarms = 0;
     for _ in 0..500 {
         let mut bets = Betting::new(0.1, 100.0, Stakes::Once).unwrap();
         for _ in 0..3000 {
             // Half of the traffic fails in 18 %, half in 2 %: 10 % together; the bad half is selected five times as often.
-            let bad = random.next() < 0.5;
+            let bad = random.unit() < 0.5;
             let (rate, pi) = if bad { (0.18, 0.5) } else { (0.02, 0.1) };
-            let failed = random.next() < rate;
-            if random.next() < pi {
+            let failed = random.unit() < rate;
+            if random.unit() < pi {
                 assert!(bets.push(failed, pi, 0.01));
             }
             if bets.evidence() >= 1.0 / alpha {
@@ -83,11 +71,11 @@ fn unequal_probabilities_leave_the_bets_fair() {
 
 #[test]
 fn a_good_past_does_not_hide_a_change() {
-    let mut random = Random(17);
+    let mut random = Seeded::new(17);
     for stakes in [Stakes::Steady, Stakes::Once] {
         let mut bets = Betting::new(0.05, 100.0, stakes).unwrap();
         for _ in 0..20_000 {
-            assert!(bets.push(random.next() < 0.02, 1.0, 0.01));
+            assert!(bets.push(random.unit() < 0.02, 1.0, 0.01));
         }
         assert!(bets.evidence() < 20.0, "{stakes:?}: {}", bets.evidence());
         let delay = run(&mut random, bets, 0.2, 0.01, 0.001, 5_000).unwrap();
@@ -120,17 +108,17 @@ fn wrong_input_changes_nothing() {
 
 #[test]
 fn the_change_point_is_where_the_rate_rose() {
-    let mut random = Random(19);
+    let mut random = Seeded::new(19);
     let mut point = ChangePoint::new(0.05);
     let mut since = 0;
     for n in 0..4000 {
-        if point.push(random.next() < if n < 3000 { 0.04 } else { 0.2 }, 1.0, 7.0) {
+        if point.push(random.unit() < if n < 3000 { 0.04 } else { 0.2 }, 1.0, 7.0) {
             since = n;
         }
     }
     assert!((2950..3040).contains(&since), "{since}");
     for _ in 0..2000 {
-        if point.push(random.next() < 0.04, 1.0, 7.0) {
+        if point.push(random.unit() < 0.04, 1.0, 7.0) {
             return;
         }
     }

@@ -2,20 +2,51 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `normal` | distribution function and quantiles of the normal and of Student's t distribution |
+//! | `estimate` | what every estimator answers |
+//! | `normal` | distribution function and quantiles of the normal distribution |
+//! | `beta` | the incomplete beta function |
+//! | `student` | quantiles of Student's t distribution |
 //! | `wilson` | the score interval of a proportion, with a sample size that need not be whole |
+//! | `proportion` | the mid-P interval of a proportion, with counts that need not be whole |
+//! | `weighted` | mean of items that were drawn with unequal probabilities |
+//! | `rate` | rate of such items, under designs that the outcome may have steered |
+//! | `total` | total over all items, of which a part was drawn |
+//! | `quantile` | quantiles of such items, in bounded memory |
+//! | `paired` | difference of two values of the same item |
+//! | `comoments` | weighted means, squares and products of pairs |
+//! | `ppi` | prediction-powered inference: an evaluator on all items, labels on few |
+//! | `prevalence` | Rogan and Gladen: a rate corrected by sensitivity and specificity |
 //! | `confusion` | which labels were taken for which |
 //! | `ranking` | how well scores tell two classes apart: areas, calibration error, bootstrap over groups |
 //! | `betting` | is a rate above a bound, looked at after every item: e-processes, e-detectors, change points |
-//! | `weighted` | mean and rate of items that were drawn with unequal probabilities |
+//! | `seeded` | random numbers from a seed |
 //!
 //! No I/O, no clock; what is random is drawn from a seed. Levels are confidence levels such as 0.95; probabilities lie in 0..=1.
 
 pub mod betting;
 pub mod confusion;
 pub mod normal;
+pub mod paired;
+pub mod ppi;
+pub mod prevalence;
+pub mod proportion;
+pub mod quantile;
 pub mod ranking;
+pub mod rate;
+pub mod seeded;
+pub mod student;
+pub mod total;
 pub mod weighted;
 pub mod wilson;
 
-pub use weighted::{Estimate, Weighted};
+mod beta;
+mod comoments;
+mod estimate;
+
+pub use estimate::{Estimate, is_probability};
+pub use paired::Paired;
+pub use ppi::Ppi;
+pub use quantile::Quantiles;
+pub use rate::Rate;
+pub use total::Total;
+pub use weighted::Weighted;

@@ -5,6 +5,8 @@
 //! width. Intervals: the percentile bootstrap over groups (Davison and Hinkley 1997, chapter 2), because rows of one
 //! article, template or conversation are not independent.
 
+use super::seeded::Seeded;
+
 /// Bins of the calibration error and of the reliability curve.
 pub const BINS: usize = 15;
 
@@ -197,7 +199,7 @@ fn bin(score: f64) -> usize {
 /// How often each of `groups` groups is drawn, for each of `count` draws with replacement; the same `seed` gives the
 /// same draws.
 pub fn draws(groups: usize, count: usize, seed: u64) -> impl Iterator<Item = Vec<u32>> {
-    let mut random = seed;
+    let mut random = Seeded::new(seed);
     (0..count).map(move |_| {
         let mut times = vec![0u32; groups];
         for _ in 0..groups {
@@ -207,14 +209,9 @@ pub fn draws(groups: usize, count: usize, seed: u64) -> impl Iterator<Item = Vec
     })
 }
 
-/// A number below `bound` by SplitMix64 (Steele et al. 2014); the bias for small bounds is below 1e-15.
-fn below(state: &mut u64, bound: usize) -> usize {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut mixed = *state;
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^= mixed >> 31;
-    ((u128::from(mixed) * bound as u128) >> 64) as usize
+/// A number below `bound`; the bias for small bounds is below 1e-15.
+fn below(random: &mut Seeded, bound: usize) -> usize {
+    ((u128::from(random.bits()) * bound as u128) >> 64) as usize
 }
 
 #[cfg(test)]

@@ -1,32 +1,18 @@
-//! Mean and rate of items that were drawn with unequal, known probabilities.
+//! Mean of values that were drawn with unequal, known probabilities.
 //!
 //! An item that was selected with probability π stands for w = 1/π items. The mean is Hájek's ratio Σwy / Σw. Its
 //! variance by Taylor linearisation under independent (Poisson) selection is Σ(1−π)w²(y−ȳ)² / (Σw)² for the items of the
 //! window itself; a statement about the rate behind the window needs the superpopulation term Σw(y−ȳ)² / (Σw)² on top.
 //! Both add up to Σw²(y−ȳ)² / (Σw)², which is what [`Weighted`] keeps.
 
-use super::{normal, wilson};
-
-/// An estimate with its interval.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-pub struct Estimate {
-    /// The weighted mean or rate, in the unit of the values; a rate is a share in 0..=1.
-    pub estimate: f64,
-    /// Lower end of the interval; none where too few items back the estimate.
-    pub lower: Option<f64>,
-    /// Upper end of the interval; none where too few items back the estimate.
-    pub upper: Option<f64>,
-    /// How many items were seen.
-    pub n: u64,
-    /// Kish's effective sample size (Σw)² / Σw²: equals `n` for equal probabilities and shrinks as they spread.
-    pub n_eff: f64,
-}
+use super::estimate::{Estimate, is_probability};
+use super::student;
 
 /// Collects values with their inclusion probabilities, in any order and in any number of parts.
 ///
 /// Means and squares are updated the way Welford and Chan did, relative to the running mean, because the difference of
 /// two big sums of squares would lose all digits of, say, latencies in nanoseconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Weighted {
     n: u64,
     /// Σw, and the mean of y under the weights w.
@@ -49,7 +35,7 @@ impl Weighted {
     /// Returns false and leaves everything as it was unless `pi` is above 0 and at most 1.
     #[must_use = "a probability outside (0, 1] is not counted"]
     pub fn push(&mut self, value: f64, pi: f64) -> bool {
-        if !(pi > 0.0 && pi <= 1.0) {
+        if !is_probability(pi) {
             return false;
         }
         let w = 1.0 / pi;
@@ -94,6 +80,11 @@ impl Weighted {
         self.weight
     }
 
+    /// The weighted mean; 0 when nothing was pushed.
+    pub fn value(&self) -> f64 {
+        self.mean
+    }
+
     /// Kish's effective sample size; 0 when nothing was pushed.
     pub fn n_eff(&self) -> f64 {
         if self.n == 0 { 0.0 } else { self.weight * self.weight / self.square }
@@ -118,7 +109,7 @@ impl Weighted {
         let n_eff = self.n_eff();
         let bounds = (n_eff >= 2.0).then(|| {
             let unbiased = n_eff / (n_eff - 1.0);
-            normal::student_critical(level, n_eff - 1.0) * (self.variance() * unbiased).sqrt()
+            student::critical(level, n_eff - 1.0) * (self.variance() * unbiased).sqrt()
         });
         Some(Estimate {
             estimate: self.mean,
@@ -127,31 +118,6 @@ impl Weighted {
             n: self.n,
             n_eff,
         })
-    }
-
-    /// The weighted share of ones among values that are 0 or 1, with Wilson's interval for the effective sample size.
-    ///
-    /// None when nothing was pushed. The interval uses the smaller of Kish's size and the size that the linearised
-    /// variance implies: where rare outcomes were drawn with small probabilities the weights alone promise too much.
-    pub fn rate(&self, level: f64) -> Option<Estimate> {
-        if self.n == 0 {
-            return None;
-        }
-        let rate = self.mean.clamp(0.0, 1.0);
-        let n_eff = self.n_eff();
-        let bounds = wilson::interval(rate, self.n_for_rate(rate, n_eff), level);
-        Some(Estimate {
-            estimate: rate,
-            lower: bounds.map(|b| b.0),
-            upper: bounds.map(|b| b.1),
-            n: self.n,
-            n_eff,
-        })
-    }
-
-    fn n_for_rate(&self, rate: f64, n_eff: f64) -> f64 {
-        let variance = self.variance();
-        if variance > 0.0 { n_eff.min(rate * (1.0 - rate) / variance).max(1.0) } else { n_eff }
     }
 
     /// The six numbers of the state: n, Σw, mean, Σw², mean under w², spread under w².

@@ -58,7 +58,9 @@ async fn send(otlp: SocketAddr, spans: Vec<Span>) -> bool {
 
 /// Calls of two models; of the second one so many in a hundred leak.
 fn calls(from: u64, count: u64, leaking: u64) -> Vec<Span> {
-    let one = |n: u64| call(n, if n % 2 == 0 { "good" } else { "bad" }, n % 2 == 1 && n * 37 % 100 < leaking);
+    let one = |n: u64| {
+        call(n, if n.is_multiple_of(2) { "good" } else { "bad" }, n % 2 == 1 && n * 37 % 100 < leaking)
+    };
     (from..from + count).map(one).collect()
 }
 

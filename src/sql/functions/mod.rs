@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `quality` | `quality_mean` and `quality_rate`: weighted estimates with intervals, for any GROUP BY |
+//! | `quality` | `quality_rate`, `ppi_rate` and their like: weighted estimates with intervals, for any GROUP BY |
 //! | `attr` | `attr(json, key)`: one attribute of a JSON object as text |
 //! | `concat` | the operator `\|\|` on texts, with a bound |
 //! | `bounded` | functions whose output can be far larger than their input, with a limit on it |
@@ -15,4 +15,4 @@ mod quality;
 pub use attr::attr;
 pub use bounded::{bound_scalars, bound_tables};
 pub use concat::ConcatPlanner;
-pub use quality::{LEVEL, quality_mean, quality_rate};
+pub use quality::{LEVEL, quality};

@@ -204,6 +204,11 @@ async fn postgres_answers_with_the_same_limits() {
     assert!(pg.query("SELECT name FROM spans WHERE span_id = 'b000000000000001'").await.contains("agent"));
     let rate = pg.query("SELECT quality_rate(passed, inclusion_probability) FROM scores").await;
     assert!(rate.contains(r#"{"estimate":0.375,"#), "{rate}");
+    let lower =
+        pg.query("SELECT quality_rate(passed, inclusion_probability, 0.9)['lower'] FROM scores").await;
+    assert!(lower.contains("0.0441") && !lower.contains("estimate"), "{lower}");
+    let median = pg.query("SELECT quality_quantile(value, 0.5, 1)['estimate'] FROM scores").await;
+    assert!(median.contains("0.8"), "{median}");
     assert!(
         pg.query("SELECT finish_reasons FROM spans WHERE finish_reasons IS NOT NULL")
             .await

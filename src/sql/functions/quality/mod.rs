@@ -1,0 +1,30 @@
+//! Aggregates that give a quality number with its interval, for any GROUP BY.
+//!
+//! | file | what |
+//! |---|---|
+//! | `arguments` | what each function takes: types, and the constants level, min_n_eff and q |
+//! | `columns` | the arguments of a batch, row by row |
+//! | `answer` | the struct estimate, lower, upper, n, n_eff |
+//! | `estimator` | what a function needs of an estimator of `stats`, and its state as columns |
+//! | `estimators` | the estimators of fixed size |
+//! | `single` | one group at a time |
+//! | `groups` | all groups of a GROUP BY in one array |
+//! | `quantile` | `quality_quantile`, whose state is a list |
+//! | `function` | the functions as DataFusion knows them |
+//!
+//! A NULL in a value or in a probability leaves the row out.
+
+mod answer;
+mod arguments;
+mod columns;
+mod estimator;
+mod estimators;
+mod function;
+mod groups;
+mod quantile;
+mod single;
+#[cfg(test)]
+mod tests;
+
+pub use arguments::LEVEL;
+pub use function::quality;

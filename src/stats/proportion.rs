@@ -1,0 +1,125 @@
+//! The mid-P interval of a proportion, for counts that need not be whole.
+
+use super::{beta, wilson};
+
+/// Where both counts are larger, Wilson's interval gives the same bounds to a hundredth of their width.
+const LARGE: f64 = 10_000.0;
+
+/// Newton steps; from Wilson's bound it takes four to eight.
+const MAX_STEPS: usize = 100;
+
+/// The mid-P interval of the probability of a one, after `ones` and `zeros` of either kind.
+///
+/// Each bound is the probability under which what was seen, counted half, and what is more extreme have probability
+/// (1 − level)/2 together (Lancaster 1961; Agresti and Gottard 2005). The exact interval of Clopper and Pearson 1934 counts
+/// it whole, and so holds its level everywhere and much more than that for small counts. The binomial tail is written as an
+/// incomplete beta function, so that effective counts may be fractions (Korn and Graubard 1998).
+///
+/// The answer is (lower, upper), shares in 0..=1; (0, 1) without counts.
+pub fn interval(ones: f64, zeros: f64, level: f64) -> (f64, f64) {
+    let n = ones + zeros;
+    if !(n > 0.0 && ones >= 0.0 && zeros >= 0.0 && n.is_finite()) {
+        return (0.0, 1.0);
+    }
+    let rough = wilson::interval(ones / n, n, level).unwrap_or((0.0, 1.0));
+    if ones.min(zeros) > LARGE {
+        return rough;
+    }
+    let tail = 0.5 * (1.0 - level);
+    (lower(ones, zeros, tail, rough.0), 1.0 - lower(zeros, ones, tail, 1.0 - rough.1))
+}
+
+/// The probability at which `ones` or more, of `ones` + `zeros`, are seen with probability `tail`.
+///
+/// Newton on the logarithm of the tail over that of the probability: it is concave and rises, so the steps come from below
+/// after the first.
+fn lower(ones: f64, zeros: f64, tail: f64, start: f64) -> f64 {
+    if ones <= 0.0 {
+        return 0.0;
+    }
+    let binomial = Binomial::new(ones, zeros);
+    let (mut low, mut high) = (f64::NEG_INFINITY, (ones / (ones + zeros)).ln());
+    let mut at = start.clamp(1e-300, 1.0 - 1e-16).ln().min(high);
+    for _ in 0..MAX_STEPS {
+        let (seen, slope) = binomial.tail(at);
+        if seen > tail {
+            high = at
+        } else {
+            low = at
+        }
+        let newton = at - (seen / tail).ln() / slope;
+        let middle = if low.is_finite() { 0.5 * (low + high) } else { 2.0 * high - 1.0 };
+        let next = if newton > low && newton < high { newton } else { middle };
+        let step = (next - at).abs();
+        at = next;
+        if step < 1e-12 || at < -690.0 {
+            break;
+        }
+    }
+    at.exp()
+}
+
+struct Binomial {
+    ones: f64,
+    zeros: f64,
+    ln_choices: f64,
+}
+
+impl Binomial {
+    fn new(ones: f64, zeros: f64) -> Self {
+        let ln_choices =
+            beta::ln_gamma(ones + zeros + 1.0) - beta::ln_gamma(ones + 1.0) - beta::ln_gamma(zeros + 1.0);
+        Self { ones, zeros, ln_choices }
+    }
+
+    /// P(X > ones) + P(X = ones)/2 at the probability exp(`ln_p`), and the slope of its logarithm over `ln_p`.
+    fn tail(&self, ln_p: f64) -> (f64, f64) {
+        let (p, q) = (ln_p.exp(), -ln_p.exp_m1());
+        let point = (self.ones * ln_p + self.zeros * q.ln() + self.ln_choices).exp();
+        let seen = (beta::regularized(p, self.ones, self.zeros + 1.0) - 0.5 * point).max(f64::MIN_POSITIVE);
+        let slope = 0.5 * point * (self.ones + self.zeros * p / q) / seen;
+        (seen, slope)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(a: f64, b: f64, tolerance: f64) {
+        assert!((a - b).abs() <= tolerance, "{a} is not {b} within {tolerance}");
+    }
+
+    /// Newcombe 1998, table I, method 6 (mid-P).
+    #[test]
+    fn published_examples() {
+        for (x, n, low, high) in [
+            (81.0, 263.0, 0.2544, 0.3658),
+            (15.0, 148.0, 0.0601, 0.1581),
+            (0.0, 20.0, 0.0, 0.1391),
+            (1.0, 29.0, 0.0017, 0.1585),
+        ] {
+            let got = interval(x, n - x, 0.95);
+            near(got.0, low, 5e-5);
+            near(got.1, high, 5e-5);
+        }
+    }
+
+    #[test]
+    fn ends_halves_and_large_counts() {
+        let (low, high) = (interval(0.0, 10.0, 0.95), interval(10.0, 0.0, 0.95));
+        assert_eq!((low.0, high.1), (0.0, 1.0));
+        near(low.1, 1.0 - 0.05f64.powf(0.1), 1e-10);
+        near(low.1, 1.0 - high.0, 1e-12);
+        // Between the bounds of its whole neighbours.
+        let half = interval(2.5, 17.5, 0.95);
+        assert!(half.0 > interval(2.0, 18.0, 0.95).0 && half.0 < interval(3.0, 17.0, 0.95).0);
+        let (a, b) = (interval(9_999.0, 2e6, 0.95), interval(10_001.0, 2e6, 0.95));
+        near(a.0 / b.0, 1.0, 5e-4);
+        near(a.1 / b.1, 1.0, 5e-4);
+        let rare = interval(3.0, 1e9, 0.95);
+        assert!(rare.0 > 0.7e-9 && rare.1 < 8.3e-9, "{rare:?}");
+        assert_eq!(interval(0.0, 0.0, 0.95), (0.0, 1.0));
+        assert_eq!(interval(f64::NAN, 1.0, 0.95), (0.0, 1.0));
+    }
+}

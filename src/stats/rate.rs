@@ -1,0 +1,180 @@
+//! The rate of ones among items that were drawn with unequal, known probabilities.
+//!
+//! The estimate is Hájek's ratio Σw·y / Σw with w = 1/π. Its interval goes by effective counts. A weighted count W₁ = Σw of
+//! the ones with S₁ = Σw² behaves like a Poisson count that is scaled by c₁ = S₁/W₁ (Fay and Feuer 1997), so it is worth
+//! W₁/c₁ ones, and the zeros likewise; given their sum, the ones are binomial with probability θ, and the rate is
+//! c₁θ / (c₁θ + c₀(1−θ)). θ gets the mid-P interval of [`proportion`](super::proportion).
+//!
+//! Which c? Where the outcome had nothing to do with the selection, one c = Σw²/Σw for both classes is right (Korn and
+//! Graubard 1998), and a c of its own for a class of a few items is wrong by chance: if the heavy ones were missed, both the
+//! rate and c are too small. Where the outcome steered the selection (failures kept with 0.9, the rest with 0.1) the classes
+//! differ truly, and one c is wrong by a factor. Each class therefore takes the share B of the common c, and 1 − B of its
+//! own; B = min(1, 4·v/d²) shrinks with the square of the difference d between the classes' mean weights beside the variance
+//! v that d would have by chance (James and Stein 1961, positive part).
+
+use super::estimate::{Estimate, is_probability};
+use super::proportion;
+
+/// Differences of two standard errors and less are taken for chance.
+const CHANCE: f64 = 4.0;
+
+/// Collects outcomes with their inclusion probabilities, in any order and in any number of parts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Rate {
+    zeros: Class,
+    ones: Class,
+}
+
+/// What is kept of the items with one outcome.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Class {
+    /// How many there are.
+    pub n: u64,
+    /// Σw.
+    pub weight: f64,
+    /// Σw².
+    pub square: f64,
+}
+
+impl Class {
+    /// Adds everything of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.n += other.n;
+        self.weight += other.weight;
+        self.square += other.square;
+    }
+
+    /// Σ(w − mean)².
+    fn spread(&self) -> f64 {
+        if self.n == 0 { 0.0 } else { (self.square - self.weight * self.weight / self.n as f64).max(0.0) }
+    }
+
+    fn mean(&self) -> f64 {
+        self.weight / self.n as f64
+    }
+}
+
+impl Rate {
+    /// Nothing seen yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The rate of the ones among two classes.
+    pub fn of(zeros: Class, ones: Class) -> Self {
+        Self { zeros, ones }
+    }
+
+    /// Zeros and ones.
+    pub fn classes(&self) -> [Class; 2] {
+        [self.zeros, self.ones]
+    }
+
+    /// Adds an outcome that was selected with probability `pi`.
+    ///
+    /// Returns false and leaves everything as it was unless `pi` is above 0 and at most 1.
+    #[must_use = "a probability outside (0, 1] is not counted"]
+    pub fn push(&mut self, one: bool, pi: f64) -> bool {
+        if !is_probability(pi) {
+            return false;
+        }
+        let weight = 1.0 / pi;
+        let class = if one { &mut self.ones } else { &mut self.zeros };
+        class.n += 1;
+        class.weight += weight;
+        class.square += weight * weight;
+        true
+    }
+
+    /// Adds everything that `other` has seen.
+    pub fn merge(&mut self, other: &Self) {
+        self.zeros.merge(&other.zeros);
+        self.ones.merge(&other.ones);
+    }
+
+    /// How many outcomes were pushed.
+    pub fn n(&self) -> u64 {
+        self.zeros.n + self.ones.n
+    }
+
+    /// Kish's effective sample size; 0 when nothing was pushed.
+    pub fn n_eff(&self) -> f64 {
+        let weight = self.zeros.weight + self.ones.weight;
+        if self.n() == 0 { 0.0 } else { weight * weight / (self.zeros.square + self.ones.square) }
+    }
+
+    /// The weighted share of ones with its interval at the confidence `level`; none when nothing was pushed.
+    ///
+    /// Where no item of one outcome was seen, the design cannot be told from the other outcome: the interval is too short
+    /// if just the missing outcome was drawn with smaller probabilities.
+    pub fn estimate(&self, level: f64) -> Option<Estimate> {
+        if self.n() == 0 {
+            return None;
+        }
+        let (lower, upper) = self.interval(level);
+        Some(Estimate {
+            estimate: self.ones.weight / (self.zeros.weight + self.ones.weight),
+            lower: Some(lower),
+            upper: Some(upper),
+            n: self.n(),
+            n_eff: self.n_eff(),
+        })
+    }
+
+    /// The bounds of [`Rate::estimate`]; (0, 1) when nothing was pushed.
+    pub fn interval(&self, level: f64) -> (f64, f64) {
+        self.interval_at(self.ones.weight / (self.zeros.weight + self.ones.weight), 1.0, level)
+    }
+
+    /// The bounds around the rate `at` of an estimate that is worth `gain` times this sample; (0, 1) when nothing was pushed.
+    pub fn interval_at(&self, at: f64, gain: f64, level: f64) -> (f64, f64) {
+        if self.n() == 0 {
+            return (0.0, 1.0);
+        }
+        let (zero, one) = self.scales();
+        let counts = (self.ones.weight / one + self.zeros.weight / zero) * gain;
+        let theta = at * zero / (at * zero + (1.0 - at) * one);
+        let (lower, upper) = proportion::interval(theta * counts, (1.0 - theta) * counts, level);
+        let share = |theta: f64| one * theta / (one * theta + zero * (1.0 - theta));
+        (share(lower), share(upper))
+    }
+
+    /// How many items of a plain sample give the rate as precisely; 0 when nothing was pushed. Kish's size where the outcome
+    /// did not steer the selection.
+    pub fn worth(&self) -> f64 {
+        let weight = self.zeros.weight + self.ones.weight;
+        let (zero, one) = self.scales();
+        if self.n() == 0 {
+            0.0
+        } else {
+            weight * weight / (self.zeros.weight * one + self.ones.weight * zero)
+        }
+    }
+
+    /// The c of the zeros and of the ones.
+    fn scales(&self) -> (f64, f64) {
+        let common = (self.zeros.square + self.ones.square) / (self.zeros.weight + self.ones.weight);
+        let share = self.common_share();
+        let of = |class: &Class| {
+            if class.n == 0 { common } else { share * common + (1.0 - share) * class.square / class.weight }
+        };
+        (of(&self.zeros), of(&self.ones))
+    }
+
+    /// B: how much of the difference between the classes' weights may be chance.
+    fn common_share(&self) -> f64 {
+        if self.zeros.n == 0 || self.ones.n == 0 {
+            return 1.0;
+        }
+        let apart = (self.ones.mean() - self.zeros.mean()).powi(2);
+        let common = (self.zeros.weight + self.ones.weight) / self.n() as f64;
+        let within = (self.zeros.spread() + self.ones.spread()) / (self.n() as f64 - 2.0).max(1.0);
+        let chance = within * (1.0 / self.zeros.n as f64 + 1.0 / self.ones.n as f64);
+        // Equal weights differ by rounding only.
+        if apart <= 1e-18 * common * common { 1.0 } else { (CHANCE * chance / apart).min(1.0) }
+    }
+}
+
+#[cfg(test)]
+#[path = "rate_tests.rs"]
+mod tests;

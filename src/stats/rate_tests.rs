@@ -1,0 +1,132 @@
+//! Known values, and coverage: exact for equal probabilities, by seeded simulation for others.
+
+use super::super::seeded::Seeded;
+use super::*;
+
+fn of(items: &[(bool, f64)]) -> Rate {
+    let mut all = Rate::new();
+    for (one, pi) in items {
+        assert!(all.push(*one, *pi));
+    }
+    all
+}
+
+#[test]
+fn estimate_size_and_ends() {
+    let got = of(&[(true, 0.5), (false, 1.0), (true, 0.25)]).estimate(0.95).unwrap();
+    assert!((got.estimate - 6.0 / 7.0).abs() < 1e-12);
+    assert!((got.n_eff - 49.0 / 21.0).abs() < 1e-12);
+    assert_eq!(got.n, 3);
+    let ones = of(&[(true, 1.0); 20]).estimate(0.95).unwrap();
+    assert_eq!((ones.estimate, ones.upper), (1.0, Some(1.0)));
+    assert!((ones.lower.unwrap() - 0.05f64.powf(0.05)).abs() < 1e-9);
+    assert_eq!(Rate::new().estimate(0.95), None);
+    assert_eq!((Rate::new().interval(0.95), Rate::new().n_eff()), ((0.0, 1.0), 0.0));
+    let mut none = Rate::new();
+    for pi in [0.0, -0.1, 1.1, f64::NAN, f64::INFINITY] {
+        assert!(!none.push(true, pi), "{pi}");
+    }
+    assert_eq!(none, Rate::new());
+}
+
+#[test]
+fn equal_probabilities_are_a_plain_proportion() {
+    let mut all = Rate::new();
+    for at in 0..148 {
+        assert!(all.push(at < 15, 0.1));
+    }
+    let (low, high) = all.interval(0.95);
+    // Newcombe 1998, table I, method 6 (mid-P).
+    assert!((low - 0.0601).abs() < 5e-5 && (high - 0.1581).abs() < 5e-5, "{low} {high}");
+    assert!((all.worth() - 148.0).abs() < 1e-9);
+}
+
+/// A design by outcome alone: the sampled share of ones is binomial, and its interval goes through the odds.
+#[test]
+fn a_design_by_outcome_is_exact() {
+    let mut all = Rate::new();
+    for at in 0..100 {
+        let one = at < 40;
+        assert!(all.push(one, if one { 0.9 } else { 0.1 }));
+    }
+    let (low, high) = proportion::interval(40.0, 60.0, 0.95);
+    let back = |theta: f64| theta / 0.9 / (theta / 0.9 + (1.0 - theta) / 0.1);
+    let got = all.interval(0.95);
+    assert!((got.0 - back(low)).abs() < 1e-9 && (got.1 - back(high)).abs() < 1e-9, "{got:?}");
+}
+
+#[test]
+fn merging_parts_is_the_same_as_one_pass() {
+    let mut random = Seeded::new(1);
+    let items: Vec<_> = (0..1000).map(|_| (random.unit() < 0.2, 0.05 + 0.95 * random.unit())).collect();
+    let whole = of(&items).interval(0.95);
+    let mut merged = Rate::new();
+    for part in items.chunks(37) {
+        let [zeros, ones] = of(part).classes();
+        merged.merge(&Rate::of(zeros, ones));
+    }
+    assert!(
+        (whole.0 - merged.interval(0.95).0).abs() < 1e-9 && (whole.1 - merged.interval(0.95).1).abs() < 1e-9
+    );
+}
+
+/// The coverage of equal probabilities and a fixed size, summed over all outcomes. A sum of whole outcomes cannot be 0.95
+/// everywhere: of 300 items at the rate 0.01 the interval holds for 1 to 6 ones (0.918), with 7 it would be 0.940; of 30 at
+/// 0.005 it can hold for 0 (0.860) or for 0 and 1 (0.990).
+#[test]
+fn exact_coverage_of_a_binomial() {
+    for n in [30u32, 100, 300, 1000] {
+        for rate in [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5] {
+            let (mut held, mut point) = (0.0, f64::from(n) * f64::ln_1p(-rate));
+            for ones in 0..=n {
+                let (low, high) = proportion::interval(f64::from(ones), f64::from(n - ones), 0.95);
+                if low <= rate && rate <= high {
+                    held += point.exp();
+                }
+                point += (f64::from(n - ones) / f64::from(ones + 1) * rate / (1.0 - rate)).ln();
+            }
+            let expected = f64::from(n) * rate;
+            let most = if expected < 4.0 { 0.993 } else { 0.966 };
+            assert!((0.915..=most).contains(&held), "{n} {rate}: {held}");
+        }
+    }
+}
+
+/// Share of simulated samples whose interval holds the true rate.
+fn coverage(rate: f64, window: usize, draw: fn(&mut Seeded, bool) -> f64) -> f64 {
+    const RUNS: usize = 500;
+    let mut random = Seeded::new(7);
+    let mut held = 0;
+    for _ in 0..RUNS {
+        let mut sample = Rate::new();
+        for _ in 0..window {
+            let one = random.unit() < rate;
+            let pi = draw(&mut random, one);
+            if random.unit() < pi {
+                assert!(sample.push(one, pi));
+            }
+        }
+        let (low, high) = sample.interval(0.95);
+        held += usize::from(low <= rate && rate <= high);
+    }
+    held as f64 / RUNS as f64
+}
+
+/// `cargo run --release --example simulate` does this at length.
+#[test]
+fn intervals_hold_the_rate_under_skewed_designs() {
+    type Draw = fn(&mut Seeded, bool) -> f64;
+    let designs: [(&str, Draw); 5] = [
+        ("skewed", |random, _| if random.unit() < 0.3 { 0.9 } else { 0.2 }),
+        ("spread", |random, _| 0.1 + 0.9 * random.unit()),
+        ("few large weights", |random, _| if random.unit() < 0.5 { 1.0 } else { 0.05 }),
+        ("failures drawn more", |_, one| if one { 0.9 } else { 0.1 }),
+        ("failures drawn less", |_, one| if one { 0.3 } else { 1.0 }),
+    ];
+    for (name, draw) in designs {
+        for (rate, window) in [(0.02, 2000), (0.1, 600), (0.5, 300)] {
+            let got = coverage(rate, window, draw);
+            assert!((0.925..=0.98).contains(&got), "{name} {rate}: {got}");
+        }
+    }
+}
