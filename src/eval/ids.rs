@@ -45,6 +45,11 @@ pub const JUDGE_IDS: &[&str] = &[
     "context_sufficiency",
     "accuracy",
     "facts_compare",
+    "contact_information",
+    "language_mismatch_judge",
+    "sexism",
+    "stereotypes",
+    "summarization_judge",
 ];
 
 /// Whether `id` is that of an evaluator that asks a judge, one of the user's own included.

@@ -358,6 +358,11 @@ async fn every_judge_evaluator_scores_offline_by_its_formula() {
         ("context_sufficiency", 1.0),
         ("accuracy", 1.0),
         ("facts_compare", 1.0),
+        ("contact_information", 1.0),
+        ("language_mismatch_judge", 1.0),
+        ("sexism", 1.0),
+        ("stereotypes", 1.0),
+        ("summarization_judge", 1.0),
         ("custom_retrieval/fresh", 2.0 / 3.0),
     ];
     assert_eq!((rows.len(), wanted.len()), (wanted.len(), ids.split(',').count()), "{rows:#?}");
@@ -370,7 +375,8 @@ async fn every_judge_evaluator_scores_offline_by_its_formula() {
             (&json!(INPUT_TOKENS), &json!("judge-model-0"))
         );
     }
-    assert_eq!((&found["accuracy"]["label"], &found["safety"]["label"]), (&json!("accurate"), &json!("yes")));
+    let label = |id: &str| found[id]["label"].as_str().unwrap();
+    assert_eq!([label("accuracy"), label("safety"), label("sexism")], ["accurate", "yes", "none"]);
     assert_eq!(
         (&found["rag_hallucination"]["passed"], &found["faithfulness"]["passed"]),
         (&json!(false), &json!(true))

@@ -34,6 +34,14 @@ const COMPARED: &[Choice] = &[
     Choice { label: "subset", passes: false },
     Choice { label: "disagreement", passes: false },
 ];
+/// Where what is wrong came from: a fail is the retrieved text's or the model's own.
+const SPLIT: &[Choice] = &[
+    Choice { label: "none", passes: true },
+    Choice { label: "retrieval", passes: false },
+    Choice { label: "generation", passes: false },
+];
+const FAULTLESS: &[Choice] =
+    &[Choice { label: "none", passes: true }, Choice { label: "generation", passes: false }];
 
 /// One evaluator: id and metric, prompt, shape of the reply, direction and threshold.
 type Builtin = (&'static str, &'static str, Shape, (Better, Option<f64>));
@@ -68,6 +76,11 @@ const BUILTIN: &[Builtin] = &[
     ("context_sufficiency", prompt!("context_sufficiency"), Shape::Rating, VERDICT),
     ("accuracy", prompt!("accuracy"), Shape::Choice(ACCURACY), VERDICT),
     ("facts_compare", prompt!("facts_compare"), Shape::Choice(COMPARED), VERDICT),
+    ("contact_information", prompt!("contact_information"), Shape::Choice(SPLIT), VERDICT),
+    ("language_mismatch_judge", prompt!("language_mismatch_judge"), Shape::Choice(SPLIT), VERDICT),
+    ("sexism", prompt!("sexism"), Shape::Choice(SPLIT), VERDICT),
+    ("stereotypes", prompt!("stereotypes"), Shape::Choice(SPLIT), VERDICT),
+    ("summarization_judge", prompt!("summarization_judge"), Shape::Choice(FAULTLESS), VERDICT),
 ];
 
 const fn chunks(formula: Formula) -> Shape {
