@@ -16,7 +16,7 @@ use crate::queue::{Follower, Lane, Queue, QueueDoor, queue_router};
 use crate::sample::{Progress, Rule, RuleError, Sampler, compile};
 use crate::schema::batch::{QueueRow, queue_to_batch};
 use crate::schema::columns::Table;
-use crate::score::Scorer;
+use crate::score::{Judges, JudgesError, Scorer, SlowLane};
 use crate::sql::pg::PgDoor;
 use crate::sql::{Sql, SqlError};
 use crate::watch::{Health, Quality};
@@ -62,6 +62,9 @@ pub enum AppError {
     /// The models.
     #[error("models: {0}")]
     Model(#[from] ModelError),
+    /// Judges.
+    #[error("{0}")]
+    Judges(#[from] JudgesError),
     /// SQL.
     #[error("sql: {0}")]
     Sql(#[from] SqlError),
@@ -137,6 +140,8 @@ struct Rooms {
     follower: Follower,
     sampler: Sampler,
     registry: Arc<Registry>,
+    /// Requests at once to all judges together.
+    asked_at_once: usize,
     watcher: Watcher,
     emitter: Emitter,
     sql: Arc<Sql>,
@@ -221,11 +226,15 @@ impl App {
         self.loops.spawn(async move { Ok(rooms.sampler.run(stop).await?) });
         let timeout = config.score.timeout;
         let scorer = Arc::new(Scorer::new(rooms.journal, rooms.queue, rooms.registry, rooms.clock, timeout));
-        let workers = [(Lane::Fast, config.score.worker_count()), (Lane::Slow, config.score.slow_workers)];
-        for lane in workers.into_iter().flat_map(|(lane, count)| std::iter::repeat_n(lane, count)) {
+        for _ in 0..config.score.worker_count() {
             let (worker, stop) = (scorer.clone(), self.stop_loops.clone());
-            self.loops.spawn(async move { Ok(worker.work(lane, stop).await?) });
+            self.loops.spawn(async move { Ok(worker.work(Lane::Fast, stop).await?) });
         }
+        let threads = config.score.slow_workers;
+        let at_once = threads.max(rooms.asked_at_once);
+        let slow = Arc::new(SlowLane::new(scorer, at_once, threads, config.score.slow_timeout));
+        let stop = self.stop_loops.clone();
+        self.loops.spawn(async move { Ok(slow.work(stop).await?) });
         let (follower, stop) = (rooms.follower, self.stop_loops.clone());
         self.loops.spawn(async move { Ok(follower.run(stop).await?) });
         let (watcher, stop) = (rooms.watcher, self.stop_loops.clone());
@@ -396,6 +405,8 @@ impl Rooms {
         let registry = tokio::task::spawn_blocking(move || Registry::with_policy(&eval, workers, &policy))
             .await
             .map_err(|e| AppError::Ended("loading models", e.to_string()))??;
+        let judges = open_judges(config, &registry, &clock)?;
+        let (asked_at_once, registry) = (judges.at_once(), registry.with(judges.evaluators(), &config.eval));
         let rules = compile(&config.sample.rules).map_err(AppError::Rules)?;
         let rules = Arc::new(rules.into_iter().map(|rule| in_lanes(rule, &registry)).collect::<Vec<_>>());
         let known = lake.recent(Table::Decisions, "trace_id").await?;
@@ -403,11 +414,39 @@ impl Rooms {
         let (to, on, now) = (journal.clone(), queue.clone(), clock.clone());
         let sampler = Sampler::new(to, rules, on, now, config.sample.clone(), known)?;
         let sql = open_sql(lake.clone(), queue.clone(), config)?;
+        if judges.has_budget() {
+            judges.count_spent(&sql.collect(Judges::SPENT).await?.1);
+        }
         let watcher = Watcher::open(journal.clone(), plan(config)?, config.drift.clone(), clock.clone())?;
         let emitter = Emitter::open(journal.clone(), config.emit.clone())?;
         let registry = Arc::new(registry);
-        Ok(Self { journal, lake, flush, queue, follower, sampler, registry, watcher, emitter, sql, clock })
+        Ok(Self {
+            journal,
+            lake,
+            flush,
+            queue,
+            follower,
+            sampler,
+            registry,
+            asked_at_once,
+            watcher,
+            emitter,
+            sql,
+            clock,
+        })
     }
+}
+
+/// The judges that are configured.
+pub fn open_judges(
+    config: &Config,
+    registry: &Registry,
+    clock: &Arc<dyn Clock>,
+) -> Result<Judges, JudgesError> {
+    // It is not there if it is disabled.
+    let similarity =
+        registry.select(&["answer_semantic_similarity".to_owned()]).ok().and_then(|mut all| all.pop());
+    Judges::new(&config.judges, &config.eval.custom, clock, similarity.as_ref())
 }
 
 /// What is watched, and who is told.

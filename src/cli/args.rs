@@ -129,7 +129,10 @@ async fn run(verb: Verb) -> ExitCode {
         Verb::Send(args) => send::run(args).await,
         Verb::Alerts { what } => alerts::run(what).await,
         Verb::Queue { what } => queue::run(what).await,
-        Verb::Score(args) => score::run(args),
+        // A future that is waited for inside of another one would never get its turn.
+        Verb::Score(args) => {
+            tokio::task::spawn_blocking(move || score::run(args)).await.unwrap_or(ExitCode::from(1))
+        }
         Verb::Token { what } => token::run(what),
         Verb::Config { what } => config::run(what),
     }

@@ -1,8 +1,10 @@
 //! Offline scoring: JSON lines in, JSON lines out.
 
 use super::parallel;
+use crate::app::open_judges;
 use crate::config::Config;
 use crate::detect::Policy;
+use crate::domain::time::{Clock, SystemClock};
 use crate::eval::{Evaluator, OfflineRow, Registry, score_line};
 use crate::stats::confusion::Confusion;
 use clap::Args;
@@ -25,7 +27,7 @@ pub struct ScoreArgs {
     /// Output file; standard output if left out.
     #[arg(long)]
     output: Option<PathBuf>,
-    /// Configuration file, for thresholds and canaries.
+    /// Configuration file, for thresholds, canaries and LLM judges.
     #[arg(long)]
     config: Option<PathBuf>,
 }
@@ -37,10 +39,13 @@ const MAX_LINE: u64 = 64 << 20;
 const CHUNK_LINES: usize = 512;
 const CHUNK_BYTES: usize = 32 << 20;
 
+/// Lines at once whose evaluators wait for a judge.
+const MAX_WAITING: usize = 64;
+
 /// A larger confusion matrix is not printed.
 const MAX_LABELS: usize = 12;
 
-/// Runs it. Exit code 3 if some lines did not parse.
+/// Runs it, on a thread of a runtime that may block. Exit code 3 if some lines did not parse.
 pub fn run(args: ScoreArgs) -> ExitCode {
     let config = match Config::load(args.config.as_deref()) {
         Ok(config) => config,
@@ -51,6 +56,12 @@ pub fn run(args: ScoreArgs) -> ExitCode {
         Ok(registry) => registry,
         Err(error) => return fail(1, &error.to_string()),
     };
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let judges = match open_judges(&config, &registry, &clock) {
+        Ok(judges) => judges,
+        Err(error) => return fail(2, &error.to_string()),
+    };
+    let registry = registry.with(judges.evaluators(), &config.eval);
     let evaluators = match registry.select(&args.evaluator) {
         Ok(evaluators) => evaluators,
         Err(error) => return fail(2, &error.to_string()),
@@ -68,7 +79,10 @@ pub fn run(args: ScoreArgs) -> ExitCode {
     };
     let bar = progress(length, args.output.is_some());
     let mut summary = Confusion::default();
-    let job = Job { registry: &registry, evaluators: &evaluators, workers };
+    let runtime = tokio::runtime::Handle::current();
+    let waits = evaluators.iter().any(|evaluator| evaluator.waits().is_some());
+    let workers = if waits { workers.max(judges.at_once().min(MAX_WAITING)) } else { workers };
+    let job = Job { registry: &registry, evaluators: &evaluators, workers, runtime: &runtime };
     let scored = score_all(input, &mut output, &bar, &job, &mut summary);
     bar.finish_and_clear();
     if summary.total() > 0 {
@@ -86,6 +100,8 @@ struct Job<'a> {
     registry: &'a Registry,
     evaluators: &'a [Arc<dyn Evaluator>],
     workers: usize,
+    /// What those run on that wait for others.
+    runtime: &'a tokio::runtime::Handle,
 }
 
 fn score_all(
@@ -103,6 +119,7 @@ fn score_all(
         }
         let scored = parallel::map(&lines, job.workers, |_, (number, line)| {
             let text = String::from_utf8_lossy(line);
+            let _entered = job.runtime.enter();
             let result = match text.trim() {
                 "" => (true, Vec::new()),
                 text => score_line(job.registry, job.evaluators, *number, text),

@@ -33,6 +33,8 @@ pub struct Config {
     pub emit: emit::Config,
     /// Metrics.
     pub watch: watch::Config,
+    /// LLM judges; the first one is the default.
+    pub judges: Vec<score::JudgeConfig>,
     /// Alerts.
     pub alerts: Vec<drift::AlertConfig>,
     /// Who is told of alerts.
@@ -51,6 +53,8 @@ impl Config {
         faults.extend(self.sample.faults());
         faults.extend(self.score.faults());
         faults.extend(self.eval.faults());
+        faults.extend(score::judge_faults(&self.judges, self.score.slow_timeout));
+        faults.extend(score::custom_faults(&self.eval.custom, &self.judges));
         faults.extend(self.sql.faults());
         faults.extend(self.emit.faults());
         faults.extend(self.watch.faults());
@@ -62,15 +66,7 @@ impl Config {
             faults.extend(alerts.iter().map(ToString::to_string));
         }
         self.rule_faults(&mut faults);
-        for lane in queue::Lane::ALL {
-            if self.queue.lane(lane).lease <= self.score.timeout {
-                faults.push(format!(
-                    "queue.{}.lease is not above score.timeout: a second worker would take an item that is still \
-                     being evaluated",
-                    lane.as_str()
-                ));
-            }
-        }
+        self.lease_faults(&mut faults);
         if self.lake.vacuum_after <= self.sql.timeout {
             faults.push(
                 "lake.vacuum_after is not above sql.timeout: another server on the same bucket would delete files \
@@ -89,18 +85,49 @@ impl Config {
         faults
     }
 
-    fn rule_faults(&self, faults: &mut Vec<String>) {
-        for rule in &self.sample.rules {
-            for id in rule.evaluators.iter().filter(|id| *id != "*") {
-                if !eval::IDS.contains(&id.as_str()) || self.eval.disabled.contains(id) {
-                    faults.push(format!(
-                        "sample.rules {:?}: evaluator {id:?} is not there or is disabled; there are {}",
-                        rule.name,
-                        eval::IDS.join(", ")
-                    ));
-                }
+    fn lease_faults(&self, faults: &mut Vec<String>) {
+        for lane in queue::Lane::ALL {
+            let mut longest = vec![("score.timeout", self.score.timeout)];
+            if lane == queue::Lane::Slow {
+                longest.push(("score.slow_timeout", self.score.slow_timeout));
+            }
+            for (key, _) in longest.iter().filter(|(_, longest)| self.queue.lane(lane).lease <= *longest) {
+                faults.push(format!(
+                    "queue.{}.lease is not above {key}: a second worker would take an item that is still \
+                     being evaluated",
+                    lane.as_str()
+                ));
             }
         }
+    }
+
+    fn rule_faults(&self, faults: &mut Vec<String>) {
+        let known = self.evaluators();
+        for rule in &self.sample.rules {
+            for id in rule.evaluators.iter().filter(|id| *id != "*" && !known.contains(id)) {
+                let name = &rule.name;
+                faults.push(match eval::asks_judge(id) && self.judges.is_empty() {
+                    true => format!(
+                        "sample.rules {name:?}: evaluator {id:?} asks an LLM judge: configure [[judges]], see docs/judges.md"
+                    ),
+                    false => format!(
+                        "sample.rules {name:?}: evaluator {id:?} is not there or is disabled; there are {}",
+                        known.join(", ")
+                    ),
+                });
+            }
+        }
+    }
+
+    /// The ids of all evaluators that run: without judges those that ask one do not.
+    fn evaluators(&self) -> Vec<String> {
+        let mut known: Vec<String> = eval::IDS.iter().map(|id| (*id).to_owned()).collect();
+        if !self.judges.is_empty() {
+            known.extend(eval::JUDGE_IDS.iter().map(|id| (*id).to_owned()));
+            known.extend(self.eval.custom.iter().map(eval::CustomConfig::id));
+        }
+        known.retain(|id| !self.eval.disabled.contains(id));
+        known
     }
 
     /// Every address with its key.

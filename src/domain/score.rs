@@ -131,6 +131,35 @@ impl Score {
     }
 }
 
+/// What an LLM judge read and wrote for one evaluation, and what that cost.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Usage {
+    /// The model that answered.
+    pub model: String,
+    /// Tokens that it read; none if the server did not say.
+    pub input_tokens: Option<i64>,
+    /// Tokens that it wrote; none if the server did not say.
+    pub output_tokens: Option<i64>,
+    /// US dollars; none without tokens or prices.
+    pub cost_usd: Option<f64>,
+}
+
+impl Usage {
+    /// Adds another call of the same evaluation; the model is that of the last call.
+    pub fn add(&mut self, more: Usage) {
+        fn sum<T: std::ops::Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
+            match (a, b) {
+                (Some(a), Some(b)) => Some(a + b),
+                (a, b) => a.or(b),
+            }
+        }
+        self.model = more.model;
+        self.input_tokens = sum(self.input_tokens, more.input_tokens);
+        self.output_tokens = sum(self.output_tokens, more.output_tokens);
+        self.cost_usd = sum(self.cost_usd, more.cost_usd);
+    }
+}
+
 /// Which side of a threshold is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {

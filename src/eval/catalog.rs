@@ -1,21 +1,31 @@
 //! Evaluators by id.
 
 use super::config::Config;
-use super::evaluator::{Evaluator, Pace};
+use super::evaluator::{Away, Evaluator, Pace, Said, Waits};
+use super::ids::asks_judge;
 use super::local;
 use super::model::{ModelError, Models};
 use crate::detect::Policy;
 use crate::domain::score::{Better, Score, ScoreStatus};
 use crate::domain::trace::EvalInput;
+use futures::FutureExt;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use tokio::time::Instant;
+
+/// What a panic is told as.
+const PANICKED: &str = "the evaluator panicked; see the server's log";
+/// What is missing for an evaluator that asks a judge.
+const NEEDS_JUDGE: &str =
+    " without an LLM judge (or it is disabled): configure [[judges]], see docs/judges.md";
 
 /// An id that names no evaluator.
 #[derive(Debug, thiserror::Error)]
-#[error("no evaluator {id:?}; there are {known}")]
+#[error("no evaluator {id:?}{hint}; there are {known}")]
 pub struct RegistryError {
     id: String,
+    hint: &'static str,
     known: String,
 }
 
@@ -71,6 +81,14 @@ impl Registry {
         Ok(Self { evaluators, thresholds: config.thresholds.clone() })
     }
 
+    /// The same with `more` evaluators, but for those that are disabled.
+    #[must_use]
+    pub fn with(mut self, more: Vec<Arc<dyn Evaluator>>, config: &Config) -> Self {
+        let runs = more.into_iter().filter(|e| config.disabled.iter().all(|id| id != e.id()));
+        self.evaluators.extend(runs.map(|e| (e.id().to_owned(), e)));
+        self
+    }
+
     /// These evaluators alone.
     #[cfg(test)]
     pub(crate) fn of(evaluators: Vec<Arc<dyn Evaluator>>) -> Self {
@@ -92,13 +110,16 @@ impl Registry {
                 chosen.extend(fits.map(|(id, e)| (id.as_str(), e.clone())));
                 continue;
             }
-            let (id, evaluator) = self
-                .evaluators
-                .get_key_value(id.as_str())
-                .ok_or_else(|| RegistryError { id: id.clone(), known: self.ids().join(", ") })?;
+            let (id, evaluator) =
+                self.evaluators.get_key_value(id.as_str()).ok_or_else(|| self.unknown(id))?;
             chosen.insert(id, evaluator.clone());
         }
         Ok(chosen.into_values().collect())
+    }
+
+    fn unknown(&self, id: &str) -> RegistryError {
+        let hint = if asks_judge(id) { NEEDS_JUDGE } else { "" };
+        RegistryError { id: id.to_owned(), hint, known: self.ids().join(", ") }
     }
 
     /// Those of [`Registry::select`] that have this pace.
@@ -119,8 +140,27 @@ impl Registry {
     /// Runs one evaluator. A panic inside it is a failed score for each metric, not a lost worker.
     pub fn evaluate(&self, evaluator: &dyn Evaluator, input: &EvalInput) -> Vec<Score> {
         let result = catch_unwind(AssertUnwindSafe(|| evaluator.evaluate(input)));
-        let mut scores =
-            result.unwrap_or_else(|_| evaluator.fail("the evaluator panicked; see the server's log"));
+        let scores = result.unwrap_or_else(|_| evaluator.fail(PANICKED));
+        self.with_thresholds(evaluator, scores)
+    }
+
+    /// Asks one evaluator that waits for others, until `until`. A panic inside it is a failed score for each metric.
+    ///
+    /// # Errors
+    /// When another try later may help.
+    pub async fn ask(
+        &self,
+        evaluator: &dyn Evaluator,
+        waits: &dyn Waits,
+        input: &EvalInput,
+        until: Instant,
+    ) -> Result<Said, Away> {
+        let asked = AssertUnwindSafe(waits.ask(input, until)).catch_unwind().await;
+        let said = asked.unwrap_or_else(|_| Ok(Said { scores: evaluator.fail(PANICKED), usage: None }))?;
+        Ok(Said { scores: self.with_thresholds(evaluator, said.scores), usage: said.usage })
+    }
+
+    fn with_thresholds(&self, evaluator: &dyn Evaluator, mut scores: Vec<Score>) -> Vec<Score> {
         for score in &mut scores {
             self.apply_threshold(evaluator, score);
         }

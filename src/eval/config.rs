@@ -1,7 +1,9 @@
 //! Which evaluators run, and with which thresholds.
 
+use super::custom::CustomConfig;
+use super::ids::{IDS, JUDGE_IDS, asks_judge};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Settings of the evaluators.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, schemars::JsonSchema)]
@@ -13,6 +15,8 @@ pub struct Config {
     pub canaries: Vec<String>,
     /// Other thresholds than the default ones, by metric.
     pub thresholds: BTreeMap<String, f64>,
+    /// Judges' questions of your own.
+    pub custom: Vec<CustomConfig>,
     /// The language model of `perplexity`.
     pub perplexity: PerplexityConfig,
 }
@@ -73,16 +77,24 @@ impl Config {
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for id in &self.disabled {
-            if !super::ids::IDS.contains(&id.as_str()) {
+            if !IDS.contains(&id.as_str()) && !asks_judge(id) {
                 faults.push(format!(
-                    "eval.disabled names {id:?}, which is no evaluator; there are {}",
-                    super::ids::IDS.join(", ")
+                    "eval.disabled names {id:?}, which is no evaluator; there are {}, {}",
+                    IDS.join(", "),
+                    JUDGE_IDS.join(", ")
                 ));
             }
         }
         for (metric, threshold) in &self.thresholds {
             if !threshold.is_finite() {
                 faults.push(format!("eval.thresholds.{metric} is {threshold}: give a number"));
+            }
+        }
+        let mut ids = BTreeSet::new();
+        for (at, custom) in self.custom.iter().enumerate() {
+            custom.faults(at, &mut faults);
+            if !ids.insert(custom.id()) {
+                faults.push(format!("eval.custom[{at}] {:?}: {} is there twice", custom.name, custom.id()));
             }
         }
         self.perplexity.faults(&mut faults);

@@ -1,8 +1,10 @@
-//! The one trait that every evaluator implements, and what a metric is.
+//! The trait that every evaluator implements, the one of those that wait for others, and what a metric is.
 
-use crate::domain::score::{Better, Score};
+use crate::domain::score::{Better, Score, Usage};
 use crate::domain::trace::EvalInput;
+use async_trait::async_trait;
 use std::fmt::Display;
+use tokio::time::Instant;
 
 /// How long an evaluator takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +53,11 @@ pub trait Evaluator: Send + Sync {
     /// its message: nothing is invented.
     fn evaluate(&self, input: &EvalInput) -> Vec<Score>;
 
+    /// The same evaluator as one that waits for others, if it is one: then it is asked there, and `evaluate` only fails.
+    fn waits(&self) -> Option<&dyn Waits> {
+        None
+    }
+
     /// A skipped score for each metric: `missing` is not in the input.
     fn skip(&self, missing: &str) -> Vec<Score> {
         self.metrics().iter().map(|metric| Score::skipped(metric.name, missing)).collect()
@@ -68,4 +75,33 @@ pub trait Evaluator: Send + Sync {
     {
         judged.unwrap_or_else(|error| self.fail(&error.to_string()))
     }
+}
+
+/// An evaluator that waits for others: it holds no thread meanwhile, and hundreds may be asked at once.
+#[async_trait]
+pub trait Waits: Send + Sync {
+    /// Judges `input`, and gives up at `until`.
+    ///
+    /// # Errors
+    /// When another try later may help. What would fail again is an error score of [`Said`].
+    async fn ask(&self, input: &EvalInput, until: Instant) -> Result<Said, Away>;
+}
+
+/// What an evaluator that waits for others has said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Said {
+    /// At least one score.
+    pub scores: Vec<Score>,
+    /// What it took; none if nobody was asked.
+    pub usage: Option<Usage>,
+}
+
+/// Nobody answered, and another try may help.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct Away {
+    /// What happened last.
+    pub why: String,
+    /// Whether this input may be the cause: then attempts are counted. Not so where nobody gets an answer.
+    pub counts: bool,
 }

@@ -1,6 +1,6 @@
-//! The ids of the evaluators.
+//! The ids of the evaluators, local ones and those that ask a judge.
 
-/// Every evaluator's id, in the order of the table in docs/evaluators.md.
+/// Every local evaluator's id, in the order of the table in docs/evaluators.md.
 pub const IDS: &[&str] = &[
     "hallucination",
     "groundedness",
@@ -25,3 +25,35 @@ pub const IDS: &[&str] = &[
     "classification",
     "document_recall",
 ];
+
+/// Every id of an evaluator that asks an LLM judge, in the order of their table in docs/evaluators.md.
+pub const JUDGE_IDS: &[&str] = &[
+    "faithfulness",
+    "answer_correctness",
+    "answer_relevancy",
+    "context_precision",
+    "context_recall",
+    "context_relevancy",
+    "rag_hallucination",
+    "rag_context_recall",
+    "rag_context_precision",
+    "correctness",
+    "relevance_to_query",
+    "groundedness_judge",
+    "safety",
+    "chunk_relevance",
+    "context_sufficiency",
+    "accuracy",
+    "facts_compare",
+    "contact_information",
+    "language_mismatch_judge",
+    "sexism",
+    "stereotypes",
+    "summarization_judge",
+];
+
+/// Whether `id` is that of an evaluator that asks a judge, one of the user's own included.
+pub fn asks_judge(id: &str) -> bool {
+    let is_custom = ["custom_answer/", "custom_retrieval/"].iter().any(|prefix| id.starts_with(prefix));
+    is_custom || JUDGE_IDS.contains(&id)
+}

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `ids` | the ids that there are |
 //! | `config` | which evaluators run, with which thresholds |
-//! | `evaluator` | the trait that every evaluator implements |
+//! | `custom` | judges' questions of the user's own |
+//! | `evaluator` | the trait that every evaluator implements, and the one of those that wait for others |
 //! | `text` | sentences and words |
 //! | `language` | which language a text is in |
 //! | `model` | inference with the weights that the binary carries |
@@ -17,6 +18,7 @@ pub mod text;
 
 mod catalog;
 mod config;
+mod custom;
 mod evaluator;
 mod evidence;
 mod ids;
@@ -27,8 +29,9 @@ mod offline;
 
 pub use catalog::{Registry, RegistryError};
 pub use config::Config;
-pub use evaluator::{Evaluator, Metric, Pace};
-pub use ids::IDS;
+pub use custom::{CustomConfig, CustomKind};
+pub use evaluator::{Away, Evaluator, Metric, Pace, Said, Waits};
+pub use ids::{IDS, JUDGE_IDS, asks_judge};
 pub use language::{Guess, identify};
 pub use model::{ModelError, Models};
 pub use offline::{OfflineInput, OfflineRow, read_line, score_line};

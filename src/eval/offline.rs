@@ -1,14 +1,14 @@
 //! JSON lines in, JSON lines out: the verb `score`.
 
 use super::catalog::Registry;
-use super::evaluator::Evaluator;
+use super::evaluator::{Evaluator, Said};
 use crate::domain::document::Document;
-use crate::domain::score::Score;
+use crate::domain::score::{Score, Usage};
 use crate::domain::trace::{Constraint, EvalInput};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// One line of input. Only what an evaluator needs must be there.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -87,14 +87,34 @@ pub struct OfflineRow {
     pub error: Option<String>,
     /// How long the evaluator took, milliseconds.
     pub latency_ms: f64,
+    /// What the judge took, on the first row of an evaluator that asked one.
+    #[serde(flatten)]
+    pub usage: Option<OfflineUsage>,
 }
+
+/// What an LLM judge took for an evaluator.
+#[derive(Debug, Clone, Serialize)]
+pub struct OfflineUsage {
+    /// The model that answered.
+    pub judge_model: String,
+    /// Tokens that it read.
+    pub input_tokens: Option<i64>,
+    /// Tokens that it wrote.
+    pub output_tokens: Option<i64>,
+    /// US dollars.
+    pub cost_usd: Option<f64>,
+}
+
+/// The longest wait for a judge, its retries included.
+const PATIENCE: Duration = Duration::from_mins(10);
 
 /// Reads a line. The error names the line.
 pub fn read_line(number: usize, line: &str) -> Result<OfflineInput, String> {
     serde_json::from_str(line).map_err(|e| format!("line {number}: {e}"))
 }
 
-/// Scores a line by `evaluators`, or says in an error row why it is none. True if the line parsed.
+/// Scores a line by `evaluators`, or says in an error row why it is none. True if the line parsed. Blocks; where an
+/// evaluator waits for others, a runtime must be entered.
 pub fn score_line(
     registry: &Registry,
     evaluators: &[Arc<dyn Evaluator>],
@@ -110,11 +130,32 @@ pub fn score_line(
     let mut rows = Vec::new();
     for evaluator in evaluators {
         let started = Instant::now();
-        let scores = registry.evaluate(evaluator.as_ref(), &input);
+        let Said { scores, usage } = said(registry, evaluator.as_ref(), &input);
         let latency_ms = started.elapsed().as_secs_f64() * 1e3;
-        rows.extend(scores.into_iter().map(|score| row(&id, evaluator.as_ref(), score, latency_ms)));
+        let mut usage = usage.map(OfflineUsage::from);
+        rows.extend(scores.into_iter().map(|score| OfflineRow {
+            // What was taken once is told once.
+            usage: usage.take(),
+            ..row(&id, evaluator.as_ref(), score, latency_ms)
+        }));
     }
     (true, rows)
+}
+
+fn said(registry: &Registry, evaluator: &dyn Evaluator, input: &EvalInput) -> Said {
+    let Some(waits) = evaluator.waits() else {
+        return Said { scores: registry.evaluate(evaluator, input), usage: None };
+    };
+    let until = tokio::time::Instant::now() + PATIENCE;
+    let asked = futures::executor::block_on(registry.ask(evaluator, waits, input, until));
+    asked.unwrap_or_else(|away| Said { scores: evaluator.fail(&away.why), usage: None })
+}
+
+impl From<Usage> for OfflineUsage {
+    fn from(usage: Usage) -> Self {
+        let Usage { model: judge_model, input_tokens, output_tokens, cost_usd } = usage;
+        Self { judge_model, input_tokens, output_tokens, cost_usd }
+    }
 }
 
 fn row(id: &Json, evaluator: &dyn Evaluator, score: Score, latency_ms: f64) -> OfflineRow {
@@ -131,6 +172,7 @@ fn row(id: &Json, evaluator: &dyn Evaluator, score: Score, latency_ms: f64) -> O
         rationale: score.rationale,
         error: score.error,
         latency_ms,
+        usage: None,
     }
 }
 
@@ -149,6 +191,7 @@ fn error_row(number: usize, evaluators: &[Arc<dyn Evaluator>], error: String) ->
         rationale: None,
         error: Some(error),
         latency_ms: 0.0,
+        usage: None,
     }
 }
 

@@ -260,6 +260,21 @@ impl Entries {
         Some(leased)
     }
 
+    /// Gives a lease back without an attempt: nothing of it is written down.
+    pub(super) fn release(&mut self, item: &Item, attempt: u32, not_before: i64, why: &str) {
+        let Some(entry) = self.all.get_mut(&item.id) else { return };
+        let is_same = entry.failed + 1 == attempt && entry.item.score_version == item.score_version;
+        if entry.finishing || entry.ended.is_some() || entry.leased_until.is_none() || !is_same {
+            return;
+        }
+        entry.leased_until = None;
+        entry.error = Some(why.to_owned());
+        let before = std::mem::replace(&mut entry.not_before, not_before);
+        self.delayed.remove(&(before, item.id.clone()));
+        self.leased.remove(&item.id);
+        self.delayed.insert((not_before, item.id.clone()));
+    }
+
     /// Claims the end of a leased item.
     pub(super) fn claim(&mut self, item: &Item, attempt: u32) -> bool {
         let Some(entry) = self.all.get_mut(&item.id) else { return false };

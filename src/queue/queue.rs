@@ -146,6 +146,13 @@ impl Queue {
         self.state.lock().lane(lease.item.lane).unclaim(&lease.item.id);
     }
 
+    /// Gives a lease back to wait for another `wait`: who should have judged is away, which is no attempt. After a restart
+    /// the item may be worked on at once.
+    pub fn release(&self, lease: &Lease, why: &str, wait: Duration, now: UnixNanos) {
+        let not_before = now.0.saturating_add(nanos(wait));
+        self.state.lock().lane(lease.item.lane).release(&lease.item, lease.attempt, not_before, why);
+    }
+
     /// What to record for a failed attempt: another one later, or none if it was the last.
     pub fn after_failure(&self, lease: &Lease, error: &str, now: UnixNanos) -> Option<QueueEvent> {
         let limits = self.limits(lease);

@@ -10,8 +10,12 @@ use std::time::Duration;
 pub struct Config {
     /// How many items are evaluated at once; 0 for one a core.
     pub workers: usize,
-    /// How many items of slow evaluators are evaluated at once, beside the others.
+    /// How many items of slow local evaluators are evaluated at once, beside the others.
     pub slow_workers: usize,
+    /// The longest evaluation of one item by the evaluators that ask a judge, retries included. Then the item waits, and
+    /// they are asked again.
+    #[serde(with = "Time")]
+    pub slow_timeout: Duration,
     /// The longest evaluation of one item by all its evaluators together. Evaluators that have not answered by then give
     /// errors, and the item is not tried again. The one that is running cannot be stopped: its worker takes no other item
     /// until it ends.
@@ -21,7 +25,12 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { workers: 0, slow_workers: 1, timeout: Duration::from_mins(1) }
+        Self {
+            workers: 0,
+            slow_workers: 1,
+            slow_timeout: Duration::from_secs(90),
+            timeout: Duration::from_mins(1),
+        }
     }
 }
 
@@ -31,6 +40,9 @@ impl Config {
         let mut faults = Vec::new();
         if self.slow_workers == 0 {
             faults.push("score.slow_workers is 0: slow evaluators would never be asked".to_owned());
+        }
+        if self.slow_timeout.is_zero() {
+            faults.push("score.slow_timeout is 0: no judge would ever be asked".to_owned());
         }
         if self.timeout.is_zero() {
             faults.push("score.timeout is 0: every evaluation would time out".to_owned());

@@ -1,7 +1,7 @@
 //! Scores as rows, with their identity.
 
 use crate::domain::decision::{Decision, DecisionKind};
-use crate::domain::score::{Score, ScoreRow, ScoreSource};
+use crate::domain::score::{Score, ScoreRow, ScoreSource, Usage};
 use crate::domain::time::UnixNanos;
 use crate::queue::{Item, Lease};
 use sha2::{Digest, Sha256};
@@ -16,28 +16,27 @@ pub struct Judged {
     pub scores: Vec<Score>,
     /// How long it took, milliseconds.
     pub latency_ms: f64,
+    /// What an LLM judge took for it.
+    pub usage: Option<Usage>,
 }
 
 /// The rows of `judged` for the leased item.
 pub fn score_rows(lease: &Lease, judged: Vec<Judged>, now: UnixNanos) -> Vec<ScoreRow> {
     let mut rows = Vec::new();
-    for one in judged {
-        for score in one.scores {
-            rows.push(score_row(lease, &one.evaluator, &one.version, score, one.latency_ms, now));
+    for mut one in judged {
+        for score in std::mem::take(&mut one.scores) {
+            rows.push(score_row(lease, &one, score, now));
+            // What was taken once is told once; the model stands in every row.
+            if let Some(usage) = &mut one.usage {
+                *usage = Usage { model: std::mem::take(&mut usage.model), ..Usage::default() };
+            }
         }
     }
     rows
 }
 
-fn score_row(
-    lease: &Lease,
-    evaluator: &str,
-    version: &str,
-    score: Score,
-    latency_ms: f64,
-    now: UnixNanos,
-) -> ScoreRow {
-    let item = &lease.item;
+fn score_row(lease: &Lease, judged: &Judged, score: Score, now: UnixNanos) -> ScoreRow {
+    let (item, evaluator, usage) = (&lease.item, &judged.evaluator, judged.usage.as_ref());
     let score_version = item.score_version;
     let identity = format!("{}\0{evaluator}\0{}\0{score_version}", item.id, score.metric);
     ScoreRow {
@@ -51,19 +50,19 @@ fn score_row(
         tenant: item.tenant.clone(),
         rule: Some(item.rule.clone()),
         rule_version: Some(item.rule_version.clone()),
-        evaluator: evaluator.to_owned(),
-        evaluator_version: version.to_owned(),
+        evaluator: evaluator.clone(),
+        evaluator_version: judged.version.clone(),
         score,
         inclusion_probability: item.inclusion_probability,
         stratum: item.stratum.clone(),
         sampling_reason: Some(item.reason.clone()),
         score_version,
         attempt: i32::try_from(lease.attempt).unwrap_or(i32::MAX),
-        latency_ms,
-        judge_model: None,
-        input_tokens: None,
-        output_tokens: None,
-        cost_usd: None,
+        latency_ms: judged.latency_ms,
+        judge_model: usage.map(|usage| usage.model.clone()),
+        input_tokens: usage.and_then(|usage| usage.input_tokens),
+        output_tokens: usage.and_then(|usage| usage.output_tokens),
+        cost_usd: usage.and_then(|usage| usage.cost_usd),
         source: ScoreSource::Rule,
     }
 }

@@ -9,7 +9,7 @@ use crate::domain::decision::{Decision, DecisionKind};
 use crate::domain::score::{Score, ScoreRow};
 use crate::domain::time::Clock;
 use crate::domain::trace::EvalInput;
-use crate::eval::{Evaluator, Pace, Registry};
+use crate::eval::{Evaluator, Pace, Registry, RegistryError, asks_judge};
 use crate::journal::{Journal, JournalError};
 use crate::queue::{Lane, Lease, Outcome, Queue, QueueEvent};
 use crate::schema::batch::{decisions_to_batch, scores_to_batch};
@@ -82,11 +82,32 @@ impl Scorer {
     }
 
     async fn handle(&self, lease: Lease, stop: &CancellationToken) -> Result<(), JournalError> {
-        if self.queue.is_expired(&lease.item, self.clock.now()) {
+        if self.expire(&lease).await? { Ok(()) } else { self.evaluate(lease, stop).await }
+    }
+
+    /// Ends an item that has waited too long. True if it has.
+    pub(super) async fn expire(&self, lease: &Lease) -> Result<bool, JournalError> {
+        let has_expired = self.queue.is_expired(&lease.item, self.clock.now());
+        if has_expired {
             let reason = format!("waited longer than queue.{}.max_age", lease.item.lane.as_str());
-            return self.finish(&lease, Vec::new(), Outcome::Expired, &reason).await;
+            self.finish(lease, Vec::new(), Outcome::Expired, &reason).await?;
         }
-        let evaluators = match self.registry.select_paced(&lease.item.evaluators, pace(lease.item.lane)) {
+        Ok(has_expired)
+    }
+
+    /// The evaluators of the item that belong to its lane.
+    pub(super) fn evaluators(&self, lease: &Lease) -> Result<Vec<Arc<dyn Evaluator>>, RegistryError> {
+        self.registry.select_paced(&lease.item.evaluators, pace(lease.item.lane))
+    }
+
+    /// Whether another attempt follows if this one fails.
+    pub(super) fn has_another(&self, lease: &Lease) -> bool {
+        self.queue.after_failure(lease, "", self.clock.now()).is_some()
+    }
+
+    /// Asks the local evaluators of the item and writes down what they say.
+    pub(super) async fn evaluate(&self, lease: Lease, stop: &CancellationToken) -> Result<(), JournalError> {
+        let evaluators = match self.evaluators(&lease) {
             Ok(evaluators) => evaluators,
             Err(error) => return self.failed(&lease, Vec::new(), &error.to_string()).await,
         };
@@ -120,7 +141,11 @@ impl Scorer {
 
     /// Asks the evaluators of the item on a thread of their own, for as long as it may take. What they said in that time,
     /// in their order, and what became of the thread.
-    async fn judged(&self, lease: &Lease, evaluators: &[Arc<dyn Evaluator>]) -> (Vec<Judged>, Thread) {
+    pub(super) async fn judged(
+        &self,
+        lease: &Lease,
+        evaluators: &[Arc<dyn Evaluator>],
+    ) -> (Vec<Judged>, Thread) {
         let (done, mut answers) = unbounded_channel();
         let (registry, input, asked) = (self.registry.clone(), lease.item.input.clone(), evaluators.to_vec());
         let deadline = Instant::now().checked_add(self.timeout);
@@ -148,7 +173,12 @@ impl Scorer {
     }
 
     /// Has the item tried again; when that was the last attempt, gives it up with what was `judged` in it.
-    async fn failed(&self, lease: &Lease, judged: Vec<Judged>, reason: &str) -> Result<(), JournalError> {
+    pub(super) async fn failed(
+        &self,
+        lease: &Lease,
+        judged: Vec<Judged>,
+        reason: &str,
+    ) -> Result<(), JournalError> {
         let Some(retry) = self.queue.after_failure(lease, reason, self.clock.now()) else {
             return self.give_up(lease, judged, reason).await;
         };
@@ -180,14 +210,15 @@ impl Scorer {
             let missing: Vec<Judged> = match self.registry.select_paced(std::slice::from_ref(id), pace(lane))
             {
                 Ok(evaluators) => evaluators.iter().map(|e| errors(e.as_ref(), reason)).collect(),
-                // One lane tells it.
-                Err(_) if lane != Lane::Fast => Vec::new(),
+                // One lane tells it: the one that it was queued for.
+                Err(_) if asks_judge(id) != (lane == Lane::Slow) => Vec::new(),
                 // It may have been disabled since the item was queued.
                 Err(error) => vec![Judged {
                     evaluator: id.clone(),
                     version: String::new(),
                     scores: vec![Score::failed("evaluation", &error.to_string())],
                     latency_ms: 0.0,
+                    usage: None,
                 }],
             };
             for one in missing {
@@ -200,7 +231,7 @@ impl Scorer {
     }
 
     /// Makes the end of an item durable, with its scores. An end that cannot be written down is a failed attempt.
-    async fn finish(
+    pub(super) async fn finish(
         &self,
         lease: &Lease,
         rows: Vec<ScoreRow>,
@@ -300,7 +331,7 @@ fn pace(lane: Lane) -> Pace {
 }
 
 /// What became of the thread that asked the evaluators.
-enum Thread {
+pub(super) enum Thread {
     /// It asked all, or came to the end of its time.
     Ended,
     /// It panicked, or never ran.
@@ -332,6 +363,7 @@ fn judge(
             version: evaluator.version().to_owned(),
             scores,
             latency_ms: seconds * 1e3,
+            usage: None,
         };
         // Nobody waits for more.
         if done.send(judged).is_err() {
@@ -341,12 +373,13 @@ fn judge(
 }
 
 /// An error for each metric of an evaluator that gave no scores.
-fn errors(evaluator: &dyn Evaluator, reason: &str) -> Judged {
+pub(super) fn errors(evaluator: &dyn Evaluator, reason: &str) -> Judged {
     Judged {
         evaluator: evaluator.id().to_owned(),
         version: evaluator.version().to_owned(),
         scores: evaluator.fail(reason),
         latency_ms: 0.0,
+        usage: None,
     }
 }
 

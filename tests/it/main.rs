@@ -20,6 +20,7 @@ mod evaluators;
 mod failures;
 mod flow;
 mod fuzz;
+mod judges;
 mod net;
 mod pg;
 mod readers;

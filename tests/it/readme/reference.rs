@@ -13,6 +13,9 @@ fn the_evaluators_of_the_documents_exist() {
     let table = text.split("\n## ").next().unwrap();
     let ids: Vec<&str> = table.lines().filter_map(|l| l.strip_prefix("| `")?.split('`').next()).collect();
     assert_eq!(ids, groundline::eval::IDS);
+    let judged = pages::section(&text, "## Asked of a judge");
+    let ids: Vec<&str> = judged.lines().filter_map(|l| l.strip_prefix("| `")?.split('`').next()).collect();
+    assert_eq!(ids, groundline::eval::JUDGE_IDS);
 }
 
 /// The list of OTLP cases is made of the names of their tests.

@@ -1,0 +1,281 @@
+//! Settings of LLM judges: `[[judges]]`.
+
+use super::secret::Secret;
+use crate::units::Time;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// One LLM judge: a model behind OpenAI-compatible chat completions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JudgeConfig {
+    /// Its name, unique.
+    pub name: String,
+    /// The address before `/chat/completions`, such as `http://127.0.0.1:8000/v1`.
+    pub base_url: String,
+    /// The model.
+    pub model: String,
+    /// The environment variable that holds the key; none for servers without keys.
+    #[serde(default)]
+    pub api_key_env: String,
+    /// A file that holds the key; it is read for each request.
+    #[serde(default)]
+    pub api_key_file: PathBuf,
+    /// More headers, such as those of gateways; their values are not shown.
+    #[serde(default)]
+    pub headers: BTreeMap<String, Secret>,
+    /// More members of the request, such as `temperature`; they win over what is sent otherwise.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, Json>,
+    /// The longest wait for one answer.
+    #[serde(default = "default_timeout", with = "Time")]
+    pub timeout: Duration,
+    /// Requests at once.
+    #[serde(default = "default_concurrent")]
+    pub max_concurrent: usize,
+    /// Requests a minute; 0 for no limit.
+    #[serde(default)]
+    pub max_requests_per_minute: u32,
+    /// Tokens of one answer.
+    #[serde(default = "default_output_tokens")]
+    pub max_output_tokens: u32,
+    /// Characters of evaluated text in one request; longer texts are judged on a window, and the rationale says so.
+    #[serde(default = "default_input_chars")]
+    pub max_input_chars: usize,
+    /// US dollars a million tokens that it reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_input_usd: Option<f64>,
+    /// US dollars a million tokens that it writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_output_usd: Option<f64>,
+    /// US dollars a day (UTC); what would cost more is an error row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_usd_per_day: Option<f64>,
+    /// The judge that is asked while this one is away or has spent its budget.
+    #[serde(default)]
+    pub fallback: String,
+}
+
+fn default_timeout() -> Duration {
+    Duration::from_secs(30)
+}
+fn default_concurrent() -> usize {
+    16
+}
+fn default_output_tokens() -> u32 {
+    2_048
+}
+fn default_input_chars() -> usize {
+    48_000
+}
+
+/// The least number of characters that leaves something of every text.
+const MIN_INPUT_CHARS: usize = 1_000;
+/// More would be no limit.
+const MAX_CONCURRENT: usize = 1_024;
+
+impl JudgeConfig {
+    /// A judge with the defaults.
+    pub fn new(name: &str, base_url: &str, model: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            base_url: base_url.to_owned(),
+            model: model.to_owned(),
+            api_key_env: String::new(),
+            api_key_file: PathBuf::new(),
+            headers: BTreeMap::new(),
+            parameters: BTreeMap::new(),
+            timeout: default_timeout(),
+            max_concurrent: default_concurrent(),
+            max_requests_per_minute: 0,
+            max_output_tokens: default_output_tokens(),
+            max_input_chars: default_input_chars(),
+            price_input_usd: None,
+            price_output_usd: None,
+            max_usd_per_day: None,
+            fallback: String::new(),
+        }
+    }
+
+    /// The address that is posted to.
+    pub(super) fn url(&self) -> Result<url::Url, String> {
+        const WRONG: &str = "is no address of the form http://host:port/v1";
+        let mut url = url::Url::parse(&self.base_url).map_err(|_| WRONG.to_owned())?;
+        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+            return Err(WRONG.to_owned());
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("holds a name or password: use api_key_env or api_key_file".to_owned());
+        }
+        match url.path_segments_mut() {
+            Ok(mut path) => drop(path.pop_if_empty().extend(["chat", "completions"])),
+            Err(()) => return Err(WRONG.to_owned()),
+        }
+        Ok(url)
+    }
+
+    /// What so many tokens cost, US dollars; none without prices.
+    pub(super) fn cost(&self, input: i64, output: i64) -> Option<f64> {
+        let (input_price, output_price) = (self.price_input_usd?, self.price_output_usd?);
+        Some((input as f64 * input_price + output as f64 * output_price) / 1e6)
+    }
+
+    fn faults(&self, wrong: &mut dyn FnMut(String)) {
+        if let Err(why) = self.url() {
+            wrong(format!("base_url {why}"));
+        }
+        if self.model.trim().is_empty() {
+            wrong("model is empty: name the model that judges".to_owned());
+        }
+        if !self.api_key_env.is_empty() && !self.api_key_file.as_os_str().is_empty() {
+            wrong("set api_key_env or api_key_file, not both".to_owned());
+        }
+        for (name, value) in &self.headers {
+            let is_name = http::HeaderName::try_from(name.as_str()).is_ok();
+            if !is_name || http::HeaderValue::try_from(value.reveal()).is_err() {
+                wrong(format!("headers.{name} is no HTTP header"));
+            }
+        }
+        let fixed = ["messages", "stream", "n"];
+        for name in self.parameters.keys().filter(|name| fixed.contains(&name.as_str())) {
+            wrong(format!("parameters.{name} cannot be set"));
+        }
+        if self.timeout < Duration::from_millis(100) {
+            wrong("timeout is below 100ms: no model answers so soon".to_owned());
+        }
+        if !(1..=MAX_CONCURRENT).contains(&self.max_concurrent) {
+            wrong(format!("max_concurrent is {}, must be 1 to {MAX_CONCURRENT}", self.max_concurrent));
+        }
+        if self.max_output_tokens == 0 {
+            wrong("max_output_tokens is 0: there would be no answer".to_owned());
+        }
+        if self.max_input_chars < MIN_INPUT_CHARS {
+            wrong(format!("max_input_chars is below {MIN_INPUT_CHARS}: too little would be judged"));
+        }
+        self.money_faults(wrong);
+    }
+
+    fn money_faults(&self, wrong: &mut dyn FnMut(String)) {
+        let prices = [("price_input_usd", self.price_input_usd), ("price_output_usd", self.price_output_usd)];
+        for (key, price) in prices {
+            if price.is_some_and(|price| !(price.is_finite() && price >= 0.0)) {
+                wrong(format!("{key} is no price: US dollars a million tokens, 0 or more"));
+            }
+        }
+        if self.price_input_usd.is_some() != self.price_output_usd.is_some() {
+            wrong("price_input_usd and price_output_usd belong together: give both or neither".to_owned());
+        }
+        let Some(most) = self.max_usd_per_day else { return };
+        if !(most.is_finite() && most > 0.0) {
+            wrong(format!("max_usd_per_day is {most}, must be above 0; leave it out for no limit"));
+        }
+        if prices.iter().all(|(_, price)| price.is_none()) {
+            wrong(
+                "max_usd_per_day needs price_input_usd and price_output_usd: nothing would be counted"
+                    .to_owned(),
+            );
+        }
+    }
+}
+
+/// Every fault of `[[judges]]`, each with what to do. `longest` is the longest evaluation of one item, `score.slow_timeout`.
+pub fn faults(judges: &[JudgeConfig], longest: Duration) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut names = BTreeSet::new();
+    for (at, judge) in judges.iter().enumerate() {
+        let mut wrong = |what: String| faults.push(format!("judges[{at}] {:?}: {what}", judge.name));
+        if judge.name.is_empty() || !names.insert(judge.name.as_str()) {
+            wrong("the name is empty or taken: judge names are unique".to_owned());
+        }
+        judge.faults(&mut wrong);
+        if judge.timeout >= longest {
+            wrong(
+                "timeout is not below score.slow_timeout: no answer would be waited for so long".to_owned(),
+            );
+        }
+        if let Err(why) = chain(judges, at) {
+            wrong(why);
+        }
+    }
+    faults
+}
+
+/// The judge at `at`, and those that stand in for it, in the order in which they are asked.
+pub(super) fn chain(judges: &[JudgeConfig], at: usize) -> Result<Vec<usize>, String> {
+    let mut chain = vec![at];
+    let mut next = judges[at].fallback.as_str();
+    while !next.is_empty() {
+        let Some(found) = judges.iter().position(|judge| judge.name == next) else {
+            return Err(format!("fallback {next:?} is not among [[judges]]"));
+        };
+        if chain.contains(&found) {
+            return Err(format!("fallback {next:?} leads back: each judge stands in once"));
+        }
+        chain.push(found);
+        next = &judges[found].fallback;
+    }
+    Ok(chain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(90);
+
+    #[test]
+    fn a_judge_with_defaults_has_no_fault_and_a_wrong_one_tells_all() {
+        let good = JudgeConfig::new("main", "http://127.0.0.1:8000/v1", "m");
+        assert_eq!(faults(std::slice::from_ref(&good), LONG), Vec::<String>::new());
+        let bad = JudgeConfig {
+            base_url: "http://me:secret@host/v1".to_owned(),
+            model: " ".to_owned(),
+            max_concurrent: 0,
+            max_usd_per_day: Some(1.0),
+            timeout: LONG,
+            fallback: "nobody".to_owned(),
+            ..good.clone()
+        };
+        let told = faults(&[good, bad], LONG).join("\n");
+        for part in
+            ["taken", "api_key_env", "model", "max_concurrent", "price_input_usd", "slow_timeout", "nobody"]
+        {
+            assert!(told.contains(part), "{part} is missing in:\n{told}");
+        }
+        assert!(!told.contains("secret"), "{told}");
+    }
+
+    #[test]
+    fn a_fallback_does_not_lead_back() {
+        let judge = |name: &str, fallback: &str| JudgeConfig {
+            fallback: fallback.to_owned(),
+            ..JudgeConfig::new(name, "http://h/v1", "m")
+        };
+        assert_eq!(chain(&[judge("a", "b"), judge("b", "")], 0), Ok(vec![0, 1]));
+        assert!(chain(&[judge("a", "b"), judge("b", "a")], 0).is_err());
+    }
+
+    #[test]
+    fn the_address_keeps_its_query() {
+        let url = |base: &str| JudgeConfig::new("a", base, "m").url().map(|url| url.to_string());
+        assert_eq!(url("http://h:1/v1/"), Ok("http://h:1/v1/chat/completions".to_owned()));
+        assert_eq!(
+            url("https://h/d?api-version=2"),
+            Ok("https://h/d/chat/completions?api-version=2".to_owned())
+        );
+        assert!(url("ftp://h").is_err());
+    }
+
+    #[test]
+    fn cost_is_by_a_million_tokens() {
+        let judge = JudgeConfig {
+            price_input_usd: Some(0.5),
+            price_output_usd: Some(2.0),
+            ..JudgeConfig::new("a", "http://h", "m")
+        };
+        assert!((judge.cost(1_000, 100).unwrap() - 0.0007).abs() < 1e-12);
+    }
+}

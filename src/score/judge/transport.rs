@@ -1,0 +1,304 @@
+//! One request to chat completions and its answer.
+
+use super::config::JudgeConfig;
+use super::secret::Secret;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use serde_json::{Value as Json, json};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Longest answer, bytes.
+const MAX_ANSWER: usize = 4 << 20;
+/// So much of a server's message is told, characters.
+const MAX_TOLD: usize = 300;
+/// No server is left alone for longer because it says so.
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+
+/// What is asked.
+pub(super) struct Question<'a> {
+    /// Who the judge is, what is asked, and how it answers.
+    pub system: &'a str,
+    /// The text under evaluation, between its delimiters.
+    pub user: &'a str,
+    /// The name of the schema.
+    pub name: &'a str,
+    /// The JSON schema of the answer.
+    pub schema: &'a Json,
+}
+
+/// What the server answered.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Answer {
+    /// The reply's text.
+    pub text: String,
+    /// Why the text may be no answer.
+    pub note: Option<&'static str>,
+    /// The model that answered.
+    pub model: String,
+    /// Tokens that it read.
+    pub input_tokens: Option<i64>,
+    /// Tokens that it wrote.
+    pub output_tokens: Option<i64>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The request is refused; it may be the schema that the server does not know.
+    Unknown(String),
+    /// The request would be refused again.
+    Refused(String),
+    /// The server has no time now; it may have said for how long.
+    Busy(String, Option<Duration>),
+    /// Something went wrong that the same request may not meet again.
+    Passing(String),
+    /// Nobody gets an answer until somebody changes something: a key, an address, a bill.
+    Closed(String),
+}
+
+impl Fault {
+    /// Its word in metrics.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Fault::Unknown(_) | Fault::Refused(_) => "refused",
+            Fault::Busy(..) => "busy",
+            Fault::Passing(_) => "failed",
+            Fault::Closed(_) => "closed",
+        }
+    }
+}
+
+/// Where the key is.
+enum Key {
+    None,
+    Env(Secret),
+    File(PathBuf),
+}
+
+/// One judge's address and what every request to it carries.
+pub(super) struct Transport {
+    client: reqwest::Client,
+    config: JudgeConfig,
+    url: url::Url,
+    key: Key,
+    headers: HeaderMap,
+}
+
+impl Transport {
+    /// # Errors
+    /// When the key's variable is not set, or the settings cannot be used.
+    pub(super) fn new(config: &JudgeConfig) -> Result<Self, String> {
+        let key = match (config.api_key_env.as_str(), &config.api_key_file) {
+            ("", file) if file.as_os_str().is_empty() => Key::None,
+            ("", file) => Key::File(file.clone()),
+            (name, _) => match std::env::var(name).ok().filter(|key| !key.trim().is_empty()) {
+                Some(key) => Key::Env(Secret::new(key.trim())),
+                None => return Err(format!("api_key_env: the environment variable {name} is not set")),
+            },
+        };
+        let mut headers = HeaderMap::new();
+        for (name, value) in &config.headers {
+            let name = HeaderName::try_from(name.as_str()).map_err(|e| format!("headers: {e}"))?;
+            headers.insert(name, sensitive(value)?);
+        }
+        let client = reqwest::Client::builder()
+            .connect_timeout(config.timeout)
+            .timeout(config.timeout)
+            // A redirect would carry the text and the key to whom nobody has named.
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .map_err(|e| format!("no HTTP client: {e}"))?;
+        Ok(Self { client, config: config.clone(), url: config.url()?, key, headers })
+    }
+
+    /// Sends one request; `with_schema` asks the server to hold the answer to the schema.
+    pub(super) async fn send(&self, question: &Question<'_>, with_schema: bool) -> Result<Answer, Fault> {
+        let key = self.key().map_err(Fault::Closed)?;
+        let mut headers = self.headers.clone();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(key) = &key {
+            let bearer = Secret::new(format!("Bearer {}", key.reveal()));
+            headers.insert(AUTHORIZATION, sensitive(&bearer).map_err(Fault::Closed)?);
+        }
+        let body = self.body(question, with_schema).to_string();
+        let sent = self.client.post(self.url.clone()).headers(headers).body(body).send().await;
+        // Without the address: it may be a secret.
+        let mut response = sent.map_err(|e| Fault::Passing(told(&e.without_url())))?;
+        let (status, wait) = (response.status().as_u16(), retry_after(response.headers()));
+        let mut bytes = Vec::new();
+        loop {
+            match response.chunk().await {
+                Ok(Some(chunk)) if bytes.len() + chunk.len() <= MAX_ANSWER => bytes.extend_from_slice(&chunk),
+                Ok(Some(_)) => return Err(Fault::Refused("the answer is longer than 4 MiB".to_owned())),
+                Ok(None) => break,
+                Err(error) => return Err(Fault::Passing(told(&error.without_url()))),
+            }
+        }
+        if status == 200 {
+            return answer(&bytes, &self.config.model);
+        }
+        let text: String = String::from_utf8_lossy(&bytes).chars().take(MAX_TOLD).collect();
+        let text =
+            key.iter().chain(self.config.headers.values()).fold(text, |text, key| key.taken_out_of(&text));
+        Err(fault(status, format!("HTTP {status}: {}", text.trim()), wait))
+    }
+
+    /// The key is read for each request, so that its file may change.
+    fn key(&self) -> Result<Option<Secret>, String> {
+        match &self.key {
+            Key::None => Ok(None),
+            Key::Env(key) => Ok(Some(key.clone())),
+            Key::File(path) => {
+                let text = std::fs::read_to_string(path);
+                let text = text.map_err(|e| format!("api_key_file {}: {e}", path.display()))?;
+                Ok(Some(Secret::new(text.trim())))
+            }
+        }
+    }
+
+    fn body(&self, question: &Question<'_>, with_schema: bool) -> Json {
+        let mut body = json!({
+            "model": self.config.model,
+            "messages": [
+                {"role": "system", "content": question.system},
+                {"role": "user", "content": question.user},
+            ],
+            "temperature": 0,
+            "max_tokens": self.config.max_output_tokens,
+            "stream": false,
+        });
+        if with_schema {
+            let schema = json!({"name": question.name, "strict": true, "schema": question.schema});
+            body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
+        }
+        for (name, value) in &self.config.parameters {
+            body[name.as_str()] = value.clone();
+        }
+        body
+    }
+}
+
+fn sensitive(value: &Secret) -> Result<HeaderValue, String> {
+    let made = HeaderValue::try_from(value.reveal());
+    let mut made =
+        made.map_err(|_| "the key or a header has characters that HTTP does not take".to_owned())?;
+    made.set_sensitive(true);
+    Ok(made)
+}
+
+/// An error with its causes: the outermost one alone says only that the request failed.
+fn told(error: &reqwest::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        text.push_str(&format!(": {inner}"));
+        cause = inner.source();
+    }
+    text.chars().take(MAX_TOLD).collect()
+}
+
+fn fault(status: u16, why: String, wait: Option<Duration>) -> Fault {
+    match status {
+        400 | 422 => Fault::Unknown(why),
+        429 => Fault::Busy(why, wait),
+        503 if wait.is_some() => Fault::Busy(why, wait),
+        408 | 409 | 425 | 500..=599 => Fault::Passing(why),
+        401..=404 | 405 | 407 | 300..=399 => Fault::Closed(why),
+        _ => Fault::Refused(why),
+    }
+}
+
+/// What `Retry-After` asks for, seconds or a date, and not longer than a minute.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    let seconds = match text.parse::<f64>() {
+        Ok(seconds) => seconds,
+        Err(_) => {
+            let at = chrono::DateTime::parse_from_rfc2822(text).ok()?;
+            (at.timestamp_millis() - chrono::Utc::now().timestamp_millis()) as f64 / 1e3
+        }
+    };
+    let wait = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(LONGEST_PAUSE);
+    Some(wait.min(LONGEST_PAUSE))
+}
+
+/// The answer that `bytes` are. What is no JSON came broken; what is JSON of another shape is another API.
+fn answer(bytes: &[u8], model: &str) -> Result<Answer, Fault> {
+    let body: Json = serde_json::from_slice(bytes)
+        .map_err(|e| Fault::Passing(format!("the answer is no JSON ({} bytes): {e}", bytes.len())))?;
+    let Some(choice) = body["choices"].get(0) else {
+        let why = body["error"]["message"].as_str().unwrap_or("no choices");
+        return Err(Fault::Passing(format!(
+            "the answer holds nothing: {}",
+            why.chars().take(MAX_TOLD).collect::<String>()
+        )));
+    };
+    let message = &choice["message"];
+    let text = match &message["content"] {
+        Json::String(text) => text.clone(),
+        Json::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        _ => String::new(),
+    };
+    let is_refusal = message["refusal"].as_str().is_some_and(|text| !text.is_empty());
+    let note = match choice["finish_reason"].as_str() {
+        _ if is_refusal => Some("the judge refused to answer"),
+        Some("content_filter") => Some("the server's filter stopped the answer"),
+        Some("length") => Some("the answer was cut: raise judges.max_output_tokens"),
+        _ => None,
+    };
+    let usage = &body["usage"];
+    let count = |name: &str| usage[name].as_i64().filter(|count| *count >= 0);
+    Ok(Answer {
+        text,
+        note,
+        model: body["model"].as_str().filter(|name| !name.is_empty()).unwrap_or(model).to_owned(),
+        input_tokens: count("prompt_tokens"),
+        output_tokens: count("completion_tokens"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_told_apart() {
+        let word = |status: u16, wait| fault(status, String::new(), wait).word();
+        assert_eq!(
+            [400, 401, 404, 413, 429, 500, 503, 302].map(|s| word(s, None)),
+            ["refused", "closed", "closed", "refused", "busy", "failed", "failed", "closed"]
+        );
+        assert_eq!(word(503, Some(Duration::ZERO)), "busy");
+    }
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date_and_bounded() {
+        let wait = |text: &str| {
+            let headers = [(RETRY_AFTER, HeaderValue::from_str(text).unwrap())].into_iter().collect();
+            retry_after(&headers)
+        };
+        assert_eq!(wait("2"), Some(Duration::from_secs(2)));
+        assert_eq!(wait("0.5"), Some(Duration::from_millis(500)));
+        assert_eq!(wait("86400"), Some(LONGEST_PAUSE));
+        assert_eq!(wait("Wed, 21 Oct 2015 07:28:00 GMT"), Some(Duration::ZERO));
+        assert_eq!(wait("soon"), None);
+        assert_eq!(wait("NaN"), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn an_answer_is_read_in_the_forms_that_servers_have() {
+        let read = |body: Json| answer(body.to_string().as_bytes(), "asked").unwrap();
+        let plain = read(
+            json!({"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}),
+        );
+        assert_eq!((plain.text.as_str(), plain.model.as_str()), ("x", "asked"));
+        assert_eq!((plain.input_tokens, plain.output_tokens, plain.note), (Some(7), Some(2), None));
+        let parts = read(
+            json!({"model": "real", "choices": [{"finish_reason": "length", "message": {"content": [{"type": "text", "text": "y"}]}}]}),
+        );
+        assert_eq!((parts.text.as_str(), parts.model.as_str(), parts.input_tokens), ("y", "real", None));
+        assert!(parts.note.unwrap().contains("max_output_tokens"));
+        assert!(answer(b"{\"choices\": [", "m").is_err());
+        assert!(answer(b"{\"error\": {\"message\": \"no\"}}", "m").is_err());
+    }
+}

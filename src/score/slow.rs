@@ -1,0 +1,235 @@
+//! The lane of what takes long: evaluators that wait for others hold no thread, and hundreds are asked at once.
+//!
+//! An item whose judge is away goes back to wait, and what others said of it is kept until it comes again: nobody is asked
+//! twice for what was answered, and local evaluators, which have a lane of their own, see nothing of it.
+
+use super::rows::{Judged, score_rows};
+use super::run::{Scorer, Thread, errors};
+use crate::eval::{Away, Evaluator, Said};
+use crate::journal::JournalError;
+use crate::queue::{Lane, Lease, Outcome};
+use crate::units::words;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// How long a worker sleeps when nothing tells it of an item.
+const NAP: Duration = Duration::from_millis(250);
+/// How long an item waits whose judge is away.
+const AWAY: Duration = Duration::from_secs(5);
+/// How long items in work may take to end at a stop; those that do not are judged again after the next start.
+const LAST: Duration = Duration::from_secs(5);
+/// How long an item waits for a thread; then another one may be first.
+const THREAD: Duration = Duration::from_secs(20);
+/// Items of which some answers are kept at most; of more, all is asked again.
+const MAX_KEPT: usize = 10_000;
+
+/// What was said of items that wait for the rest, by item and version of its scores.
+type Kept = HashMap<(String, i32), Vec<Judged>>;
+
+/// One worker of the slow lane, with many items in work.
+pub struct SlowLane {
+    scorer: Arc<Scorer>,
+    /// Items in work at once.
+    at_once: usize,
+    /// The longest evaluation of one item.
+    timeout: Duration,
+    /// Items whose local evaluators run at once: each holds a thread.
+    threads: Arc<Semaphore>,
+    kept: Mutex<Kept>,
+}
+
+/// How the asking of one item ended.
+enum Asked {
+    /// Everybody has answered.
+    All,
+    /// Somebody is away, and this is no attempt.
+    Away(String),
+    /// Somebody has not answered, and it may be for this very item.
+    Failed(String),
+}
+
+impl SlowLane {
+    /// A worker with up to `at_once` items in work, each for up to `timeout`, and up to `threads` of them at local evaluators.
+    pub fn new(scorer: Arc<Scorer>, at_once: usize, threads: usize, timeout: Duration) -> Self {
+        let threads = Arc::new(Semaphore::new(threads));
+        Self { scorer, at_once: at_once.max(1), timeout, threads, kept: Mutex::default() }
+    }
+
+    /// Works until `stop`. Items in work then have a few seconds to end.
+    pub async fn work(self: Arc<Self>, stop: CancellationToken) -> Result<(), JournalError> {
+        let mut working: JoinSet<Result<(), JournalError>> = JoinSet::new();
+        while !stop.is_cancelled() {
+            let has_room = working.len() < self.at_once;
+            let lease =
+                has_room.then(|| self.scorer.queue.lease(Lane::Slow, self.scorer.clock.now())).flatten();
+            if let Some(lease) = lease {
+                let (lane, stop) = (self.clone(), stop.clone());
+                working.spawn(async move { lane.handle(lease, &stop).await });
+                continue;
+            }
+            tokio::select! {
+                () = stop.cancelled() => {}
+                Some(ended) = working.join_next() => known(ended)?,
+                () = self.scorer.queue.changed(), if has_room => {}
+                () = tokio::time::sleep(NAP) => {}
+            }
+        }
+        let all = async {
+            while let Some(ended) = working.join_next().await {
+                known(ended)?;
+            }
+            Ok(())
+        };
+        // Their leases end with the process.
+        tokio::time::timeout(LAST, all).await.unwrap_or(Ok(()))
+    }
+
+    async fn handle(&self, lease: Lease, stop: &CancellationToken) -> Result<(), JournalError> {
+        // Together they take no longer than the lease.
+        let until = Instant::now() + self.timeout;
+        let key = (lease.item.id.clone(), lease.item.score_version);
+        let mut judged = self.kept.lock().remove(&key).unwrap_or_default();
+        if self.scorer.expire(&lease).await? {
+            return Ok(());
+        }
+        let evaluators = match self.scorer.evaluators(&lease) {
+            Ok(evaluators) => evaluators,
+            Err(error) => return self.scorer.failed(&lease, judged, &error.to_string()).await,
+        };
+        let open: Vec<_> =
+            evaluators.iter().filter(|e| judged.iter().all(|known| known.evaluator != e.id())).collect();
+        let (waiting, local): (Vec<_>, Vec<_>) = open.into_iter().partition(|e| e.waits().is_some());
+        let mut thread = None;
+        if !local.is_empty() {
+            let Ok(Ok(free)) = tokio::time::timeout(THREAD, self.threads.clone().acquire_owned()).await
+            else {
+                self.wait(&lease, key, judged, "other items keep score.slow_workers busy");
+                return Ok(());
+            };
+            thread = Some(free);
+        }
+        if waiting.is_empty() && judged.is_empty() {
+            return self.scorer.evaluate(lease, stop).await;
+        }
+        if let Some(thread) = thread {
+            let local: Vec<_> = local.into_iter().cloned().collect();
+            judged.extend(self.local(&lease, &local, thread).await);
+        }
+        match self.ask(&lease, &waiting, &mut judged, until).await {
+            Asked::All => {
+                // In the order in which they are named.
+                let place = |one: &Judged| evaluators.iter().position(|e| e.id() == one.evaluator);
+                judged.sort_by_key(place);
+                let rows = score_rows(&lease, judged, self.scorer.clock.now());
+                self.scorer.finish(&lease, rows, Outcome::Scored, "all evaluators have answered").await
+            }
+            Asked::Away(why) => {
+                self.wait(&lease, key, judged, &why);
+                Ok(())
+            }
+            Asked::Failed(why) if self.scorer.has_another(&lease) => {
+                self.keep(key, judged);
+                self.scorer.failed(&lease, Vec::new(), &why).await
+            }
+            Asked::Failed(why) => self.scorer.failed(&lease, judged, &why).await,
+        }
+    }
+
+    /// Has the item wait without an attempt.
+    fn wait(&self, lease: &Lease, key: (String, i32), judged: Vec<Judged>, why: &str) {
+        self.keep(key, judged);
+        self.scorer.queue.release(lease, why, AWAY, self.scorer.clock.now());
+    }
+
+    fn keep(&self, key: (String, i32), judged: Vec<Judged>) {
+        let mut kept = self.kept.lock();
+        if !judged.is_empty() && kept.len() < MAX_KEPT {
+            kept.insert(key, judged);
+        }
+    }
+
+    /// What local evaluators of an item say that has others too. One that breaks off or takes too long is an error.
+    async fn local(
+        &self,
+        lease: &Lease,
+        evaluators: &[Arc<dyn Evaluator>],
+        held: OwnedSemaphorePermit,
+    ) -> Vec<Judged> {
+        let (mut judged, ended) = self.scorer.judged(lease, evaluators).await;
+        let why = match ended {
+            Thread::Ended => "evaluation broke off".to_owned(),
+            Thread::Broken(why) => format!("evaluation broke off: {why}"),
+            Thread::Running(thread) => {
+                // A thread cannot be stopped: its place is free when it ends.
+                tokio::spawn(async move {
+                    let _ = thread.await;
+                    drop(held);
+                });
+                format!("evaluation took longer than {} (score.timeout)", words(self.scorer.timeout))
+            }
+        };
+        let missing = evaluators.iter().skip(judged.len()).map(|e| errors(e.as_ref(), &why));
+        judged.extend(missing.collect::<Vec<_>>());
+        judged
+    }
+
+    /// Asks those who wait for others, all at once.
+    async fn ask(
+        &self,
+        lease: &Lease,
+        waiting: &[&Arc<dyn Evaluator>],
+        judged: &mut Vec<Judged>,
+        until: Instant,
+    ) -> Asked {
+        let all = waiting.iter().map(|evaluator| self.ask_one(lease, evaluator.as_ref(), until));
+        let (mut away, mut failed) = (None, None);
+        for answer in futures::future::join_all(all).await {
+            match answer {
+                Ok(one) => judged.push(one),
+                Err(Away { why, counts: true }) => failed = Some(why),
+                Err(Away { why, counts: false }) => away = Some(why),
+            }
+        }
+        match (away, failed) {
+            (None, None) => Asked::All,
+            // Nobody knows what those say who are away.
+            (Some(why), _) => Asked::Away(why),
+            (None, Some(why)) => Asked::Failed(why),
+        }
+    }
+
+    async fn ask_one(
+        &self,
+        lease: &Lease,
+        evaluator: &dyn Evaluator,
+        until: Instant,
+    ) -> Result<Judged, Away> {
+        let Some(waits) = evaluator.waits() else { return Ok(errors(evaluator, "it waits for nobody")) };
+        let started = Instant::now();
+        let Said { scores, usage } =
+            self.scorer.registry.ask(evaluator, waits, &lease.item.input, until).await?;
+        let seconds = started.elapsed().as_secs_f64();
+        metrics::histogram!("groundline_evaluation_seconds", "evaluator" => evaluator.id().to_owned())
+            .record(seconds);
+        let (id, version) = (evaluator.id().to_owned(), evaluator.version().to_owned());
+        Ok(Judged { evaluator: id, version, scores, latency_ms: seconds * 1e3, usage })
+    }
+}
+
+/// What a task ended with. One that panicked has left its item to its lease.
+fn known(ended: Result<Result<(), JournalError>, tokio::task::JoinError>) -> Result<(), JournalError> {
+    ended.unwrap_or_else(|error| {
+        tracing::error!(%error, "the evaluation of an item broke off; it is tried again when its lease ends");
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+#[path = "slow_tests.rs"]
+mod tests;

@@ -1,0 +1,240 @@
+//! Judges that answer, are away, come back, and fail for one item.
+
+use super::*;
+use crate::domain::id::{SpanId, TraceId};
+use crate::domain::score::{Better, Score, Usage};
+use crate::domain::time::SystemClock;
+use crate::domain::trace::EvalInput;
+use crate::eval::{Metric, Pace, Registry, Waits};
+use crate::journal::Journal;
+use crate::queue::{Config, Item, LaneConfig, Queue, QueueEvent};
+use crate::schema::columns::Table;
+use crate::schema::frame::{self, Part};
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{Float64Type, Int64Type};
+use async_trait::async_trait;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+const METRICS: [Metric; 2] = [
+    Metric { name: "first", better: Better::Higher, threshold: None },
+    Metric { name: "second", better: Better::Higher, threshold: None },
+];
+
+/// A judge that answers after a while, or is away as long as it is told to be.
+#[derive(Default)]
+struct Probe {
+    id: &'static str,
+    takes: Duration,
+    is_away: AtomicBool,
+    counts: bool,
+    asked: AtomicUsize,
+    now: AtomicUsize,
+    at_once: AtomicUsize,
+}
+
+impl Evaluator for Probe {
+    fn id(&self) -> &str {
+        self.id
+    }
+
+    fn version(&self) -> &str {
+        "1"
+    }
+
+    fn metrics(&self) -> &[Metric] {
+        &METRICS
+    }
+
+    fn pace(&self) -> Pace {
+        Pace::Slow
+    }
+
+    fn evaluate(&self, _: &EvalInput) -> Vec<Score> {
+        self.fail("it waits")
+    }
+
+    fn waits(&self) -> Option<&dyn Waits> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Waits for Probe {
+    async fn ask(&self, _: &EvalInput, _: Instant) -> Result<Said, Away> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
+        self.at_once.fetch_max(now, Ordering::SeqCst);
+        tokio::time::sleep(self.takes).await;
+        self.now.fetch_sub(1, Ordering::SeqCst);
+        if self.is_away.load(Ordering::SeqCst) {
+            return Err(Away { why: "nobody is there".to_owned(), counts: self.counts });
+        }
+        let usage =
+            Usage { model: "m".into(), input_tokens: Some(10), output_tokens: Some(2), cost_usd: Some(0.5) };
+        Ok(Said { scores: METRICS.iter().map(|m| Score::told(m.name, 1.0)).collect(), usage: Some(usage) })
+    }
+}
+
+struct Bench {
+    scorer: Arc<Scorer>,
+    stop: CancellationToken,
+    _folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new(probes: &[&Arc<Probe>], max_attempts: u32) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let config = crate::journal::Config::default();
+        let journal = Journal::open(folder.path(), config, crate::schema::FORMAT).unwrap();
+        let slow =
+            LaneConfig { max_attempts, retry_backoff: Duration::from_millis(1), ..LaneConfig::default() };
+        let queue = Arc::new(Queue::new(Config { slow, ..Config::default() }));
+        let registry =
+            Arc::new(Registry::of(probes.iter().map(|p| (*p).clone() as Arc<dyn Evaluator>).collect()));
+        let timeout = Duration::from_secs(10);
+        let scorer = Arc::new(Scorer::new(journal, queue, registry, Arc::new(SystemClock), timeout));
+        Self { scorer, stop: CancellationToken::new(), _folder: folder }
+    }
+
+    fn put(&self, id: &str, evaluators: &[&str]) {
+        let now = self.scorer.clock.now().0;
+        self.scorer.queue.apply(QueueEvent::Queued(Box::new(Item {
+            id: id.to_owned(),
+            trace_id: TraceId([7; 16]),
+            span_id: SpanId([7; 8]),
+            rule: "r".to_owned(),
+            rule_version: "v".to_owned(),
+            inclusion_probability: 1.0,
+            stratum: None,
+            reason: String::new(),
+            evaluators: evaluators.iter().map(|id| (*id).to_owned()).collect(),
+            span_time: now,
+            queued_at: now,
+            service_name: String::new(),
+            request_model: None,
+            tenant: "t".to_owned(),
+            lane: Lane::Slow,
+            score_version: 1,
+            input: EvalInput::default(),
+        })));
+    }
+
+    fn start(&self) -> tokio::task::JoinHandle<Result<(), JournalError>> {
+        let lane = SlowLane::new(self.scorer.clone(), 64, 1, Duration::from_secs(5));
+        tokio::spawn(Arc::new(lane).work(self.stop.clone()))
+    }
+
+    fn waiting(&self) -> usize {
+        self.scorer.queue.stats(self.scorer.clock.now()).items
+    }
+
+    /// Makes items that wait for a judge ready at once.
+    async fn until_done(&self) {
+        let started = std::time::Instant::now();
+        while self.waiting() > 0 {
+            assert!(started.elapsed() < Duration::from_secs(30), "{:?}", self.scorer.queue.rows());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Evaluator, metric, status, tokens and cost of every score, sorted.
+    fn scores(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut reader = self.scorer.journal.reader(0).unwrap();
+        while let Some(stored) = reader.next().unwrap() {
+            for part in frame::decode(&stored.payload, frame::FrameKind::of(Table::Scores)).unwrap() {
+                let Part::Rows(_, rows) = part else { continue };
+                for row in 0..rows.num_rows() {
+                    let text = |name: &str| {
+                        rows.column_by_name(name).unwrap().as_string::<i32>().value(row).to_owned()
+                    };
+                    let tokens = rows.column_by_name("input_tokens").unwrap().as_primitive::<Int64Type>();
+                    let cost = rows.column_by_name("cost_usd").unwrap().as_primitive::<Float64Type>();
+                    let tokens = tokens.is_valid(row).then(|| tokens.value(row));
+                    let cost = cost.is_valid(row).then(|| cost.value(row));
+                    let words = ["evaluator", "metric", "status"].map(text).join(" ");
+                    found.push(format!("{words} {tokens:?} {cost:?}"));
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+fn probe(id: &'static str) -> Probe {
+    Probe { id, ..Probe::default() }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_items_are_asked_at_once_and_cost_is_told_once() {
+    let judge = Arc::new(Probe { takes: Duration::from_millis(300), ..probe("judge") });
+    let bench = Bench::new(&[&judge], 4);
+    (0..32).for_each(|n| bench.put(&n.to_string(), &["judge"]));
+    let working = bench.start();
+    bench.until_done().await;
+    assert!(judge.at_once.load(Ordering::SeqCst) > 16, "{}", judge.at_once.load(Ordering::SeqCst));
+    bench.stop.cancel();
+    working.await.unwrap().unwrap();
+    let scores = bench.scores();
+    assert_eq!(scores.len(), 64);
+    assert_eq!(scores[..32], vec!["judge first ok Some(10) Some(0.5)"; 32]);
+    assert_eq!(scores[32..], vec!["judge second ok None None"; 32]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_is_away_is_asked_again_and_who_has_answered_is_not() {
+    let (there, away) = (Arc::new(probe("a")), Arc::new(probe("b")));
+    away.is_away.store(true, Ordering::SeqCst);
+    let bench = Bench::new(&[&there, &away], 1);
+    bench.put("one", &["a", "b"]);
+    let working = bench.start();
+    while bench.scorer.queue.rows().first().and_then(|row| row.error.clone()).is_none() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let row = bench.scorer.queue.rows().remove(0);
+    assert_eq!((row.state, row.attempt, row.error.as_deref()), ("waiting", 0, Some("nobody is there")));
+    away.is_away.store(false, Ordering::SeqCst);
+    bench.until_done().await;
+    assert_eq!((there.asked.load(Ordering::SeqCst), away.asked.load(Ordering::SeqCst)), (1, 2));
+    assert_eq!(bench.scores().len(), 4);
+    bench.stop.cancel();
+    working.await.unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_that_only_fails_ends_with_an_error_and_what_others_said() {
+    let (there, broken) = (Arc::new(probe("a")), Arc::new(Probe { counts: true, ..probe("b") }));
+    broken.is_away.store(true, Ordering::SeqCst);
+    let bench = Bench::new(&[&there, &broken], 3);
+    bench.put("one", &["a", "b"]);
+    let working = bench.start();
+    bench.until_done().await;
+    assert_eq!((there.asked.load(Ordering::SeqCst), broken.asked.load(Ordering::SeqCst)), (1, 3));
+    assert_eq!(
+        bench.scores(),
+        [
+            "a first ok Some(10) Some(0.5)",
+            "a second ok None None",
+            "b first error None None",
+            "b second error None None"
+        ]
+    );
+    bench.stop.cancel();
+    working.await.unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_does_not_wait_for_who_does_not_answer() {
+    let judge = Arc::new(Probe { takes: Duration::from_hours(1), ..probe("judge") });
+    let bench = Bench::new(&[&judge], 4);
+    bench.put("one", &["judge"]);
+    let working = bench.start();
+    while judge.asked.load(Ordering::SeqCst) == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    bench.stop.cancel();
+    let stopped = tokio::time::timeout(LAST + Duration::from_secs(5), working).await;
+    stopped.unwrap().unwrap().unwrap();
+    assert_eq!((bench.scores().len(), bench.waiting()), (0, 1));
+}

@@ -1,0 +1,442 @@
+//! LLM judges from the doors to the scores, over a scripted server that answers well, badly, late and not at all.
+
+#[path = "judges/server.rs"]
+mod server;
+
+use crate::support::{Process, config, query, request, settled, span, start, text};
+use groundline::app::App;
+use opentelemetry_proto::tonic::trace::v1::Span;
+use prost::Message;
+use serde_json::{Value, json};
+use server::{Act, INPUT_TOKENS, OUTPUT_TOKENS, QUESTION, Server};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// A rule with these evaluators, and one judge.
+fn configured(evaluators: &str, judge: SocketAddr, more: &str) -> String {
+    format!(
+        "[[sample.rules]]\nname = \"judged\"\nfilter = \"operation = 'llm'\"\nrate = 1.0\nevaluators = [{evaluators}]\n\
+         [queue.slow]\nretry_backoff = \"100ms\"\n\
+         [[judges]]\nname = \"main\"\nbase_url = \"http://{judge}/v1\"\nmodel = \"judge-model\"\n{more}\n"
+    )
+}
+
+fn read(text: &str) -> groundline::config::Config {
+    groundline::config::Config::from_text("test", text, std::iter::empty()).unwrap()
+}
+
+async fn served(dir: &Path, text: &str) -> App {
+    let (mut made, usual) = (read(text), config(dir));
+    (made.server, made.sample.idle, made.sample.rootless_idle) =
+        (usual.server, usual.sample.idle, usual.sample.rootless_idle);
+    (made.ingest.grpc_listen, made.ingest.http_listen) = (usual.ingest.grpc_listen, usual.ingest.http_listen);
+    start(made).await
+}
+
+fn call(n: u64) -> Span {
+    let message = |role: &str, text: &str| {
+        json!([{"role": role, "parts": [{"type": "text", "content": text}]}]).to_string()
+    };
+    let attributes = vec![
+        text("gen_ai.operation.name", "chat"),
+        text("gen_ai.request.model", "answering-model"),
+        text("gen_ai.input.messages", &message("user", QUESTION)),
+        text("gen_ai.output.messages", &message("assistant", "Bram Stoker wrote Dracula.")),
+    ];
+    span(n, 1, attributes)
+}
+
+async fn send(otlp: SocketAddr, calls: std::ops::Range<u64>) -> bool {
+    let body = request("shop", calls.map(call).collect()).encode_to_vec();
+    let sent = reqwest::Client::new()
+        .post(format!("http://{otlp}/v1/traces"))
+        .header("content-type", "application/x-protobuf")
+        .body(body)
+        .send()
+        .await;
+    sent.is_ok_and(|answer| answer.status() == 200)
+}
+
+const SCORES: &str = "SELECT trace_id, evaluator, evaluator_version, metric, value, label, passed, status, error, rationale, source, attempt, \
+                      judge_model, input_tokens, output_tokens, cost_usd FROM scores";
+
+/// One rule with `safety`, `calls` of it, and what was stored.
+async fn judged(server: &Server, calls: u64, more: &str) -> Vec<Value> {
+    let folder = tempfile::tempdir().unwrap();
+    let app = served(folder.path(), &configured("\"safety\"", server.listen().await, more)).await;
+    assert!(send(app.addresses.otlp_http, 0..calls).await);
+    settled(&app).await;
+    let rows = query(app.addresses.http, SCORES).await;
+    app.stop().await.unwrap();
+    rows
+}
+
+fn sum(rows: &[Value], column: &str) -> i64 {
+    rows.iter().filter_map(|row| row[column].as_i64()).sum()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn spans_become_scores_and_cost_is_counted_once() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), Server::default());
+    let key = folder.path().join("key");
+    std::fs::write(&key, "sk-secret\n").unwrap();
+    let more = format!(
+        "api_key_file = {key:?}\nheaders = {{ x-team = \"search\" }}\nprice_input_usd = 1.0\nprice_output_usd = 10.0\n\
+         [[eval.custom]]\nname = \"tone\"\nkind = \"answer\"\nprompt = \"Is {{{{answer}}}} polite?\"\n"
+    );
+    let evaluators = "\"pii_leakage\", \"safety\", \"relevance_to_query\", \"custom_answer/tone\"";
+    let text = configured(evaluators, server.listen().await, &more);
+    let app = served(folder.path(), &text).await;
+    assert!(send(app.addresses.otlp_http, 0..6).await);
+    settled(&app).await;
+    let http = app.addresses.http;
+    let rows = query(http, &format!("{SCORES} WHERE evaluator <> 'pii_leakage'")).await;
+    assert_eq!((rows.len(), server.requests()), (18, 18), "{rows:?}");
+    for row in &rows {
+        assert_eq!(
+            (&row["status"], &row["source"], &row["passed"]),
+            (&json!("ok"), &json!("rule"), &json!(true))
+        );
+        assert_eq!((&row["judge_model"], &row["label"]), (&json!("judge-model-0"), &json!("yes")));
+        assert_eq!(row["input_tokens"], INPUT_TOKENS);
+        // 100 × 1 + 20 × 10 dollars a million.
+        assert!((row["cost_usd"].as_f64().unwrap() - 0.0003).abs() < 1e-12, "{row}");
+    }
+    let local = query(http, &format!("{SCORES} WHERE evaluator = 'pii_leakage'")).await;
+    assert_eq!(
+        local.iter().map(|row| row["trace_id"].to_string()).collect::<std::collections::BTreeSet<_>>().len(),
+        6
+    );
+    assert!(local.iter().all(|row| row["judge_model"].is_null() && row["cost_usd"].is_null()));
+    let (headers, body) = server.got.lock()[0].clone();
+    assert!(headers["authorization"] == "Bearer sk-secret" && headers["x-team"] == "search", "{headers:?}");
+    assert_eq!((&body["model"], &body["temperature"]), (&json!("judge-model"), &json!(0)));
+    assert_eq!(body["response_format"]["json_schema"]["strict"], true);
+    let metrics = reqwest::get(format!("http://{http}/metrics")).await.unwrap().text().await.unwrap();
+    assert!(
+        metrics.contains("groundline_judge_requests_total{judge=\"main\",outcome=\"answered\"}"),
+        "{metrics}"
+    );
+    app.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_judge_that_faults_is_asked_again_until_it_answers() {
+    let wrong = Act::Says("{\"rationale\":\"x\",\"problems\":[\"bad\"],\"rating\":\"yes\"}");
+    let acts =
+        [Act::Status(500), Act::Busy(1), Act::Half, Act::Garbage, Act::Slowly(Duration::from_millis(300))];
+    let server = Server::with(acts);
+    let started = Instant::now();
+    let rows = judged(&server, 1, "").await;
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!((&rows[0]["status"], server.requests()), (&json!("ok"), 5));
+    assert!(started.elapsed() > Duration::from_secs(1), "Retry-After is kept");
+    assert_eq!(sum(&rows, "input_tokens"), INPUT_TOKENS, "answers that never came cost nothing");
+    let server = Server::with([wrong.clone(), Act::Well]);
+    let rows = judged(&server, 1, "").await;
+    assert_eq!((rows.len(), &rows[0]["status"]), (1, &json!("ok")));
+    assert_eq!(sum(&rows, "output_tokens"), 2 * OUTPUT_TOKENS, "both replies were paid for");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_no_verdict_is_an_error_and_never_a_pass() {
+    for reply in [
+        "yes",
+        "{\"rationale\":\"x\",\"problems\":[\"bad\"],\"rating\":\"yes\"}",
+        "{\"rating\":\"yes\"} {\"rating\":\"no\"}",
+        "{\"rationale\":\"x\",\"problems\":[],\"rating\":true}",
+        "",
+    ] {
+        let server = Server::with([Act::Says(reply), Act::Says(reply)]);
+        let rows = judged(&server, 1, "").await;
+        assert_eq!((rows.len(), server.requests()), (1, 2), "{reply}");
+        assert_eq!(
+            (&rows[0]["status"], &rows[0]["passed"], &rows[0]["value"]),
+            (&json!("error"), &Value::Null, &Value::Null)
+        );
+        assert_eq!(sum(&rows, "input_tokens"), 2 * INPUT_TOKENS);
+        assert!(rows[0]["error"].as_str().unwrap().contains("no verdict"), "{rows:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_hangs_is_given_up_and_made_again() {
+    let server = Server::with([Act::Hang, Act::Hang]);
+    let rows = judged(&server, 2, "timeout = \"400ms\"").await;
+    assert_eq!((rows.len(), server.requests()), (2, 4), "{rows:?}");
+    assert!(rows.iter().all(|row| row["status"] == "ok"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_without_schemas_is_asked_without() {
+    let server = Server { knows_no_schema: true, ..Server::default() };
+    let rows = judged(&server, 4, "max_concurrent = 1").await;
+    assert!(rows.len() == 4 && rows.iter().all(|row| row["status"] == "ok"), "{rows:?}");
+    // It is tried once.
+    let with = server.got.lock().iter().filter(|(_, body)| body.get("response_format").is_some()).count();
+    assert_eq!((with, server.requests()), (1, 5));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_is_refused_is_an_error_that_says_so() {
+    let server = Server::with([Act::Status(413)]);
+    let rows = judged(&server, 1, "").await;
+    assert_eq!((rows.len(), &rows[0]["status"], server.requests()), (1, &json!("error"), 1));
+    assert!(rows[0]["error"].as_str().unwrap().contains("judge main: HTTP 413"), "{rows:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_spent_budget_is_an_error_that_names_its_key() {
+    let server = Server::default();
+    // An answer costs 100 dollars: after two the third may not begin.
+    let money = "max_concurrent = 1\nmax_output_tokens = 20\nprice_input_usd = 0.0\nprice_output_usd = 5e6\nmax_usd_per_day = 250.0";
+    let (folder, text) =
+        (tempfile::tempdir().unwrap(), configured("\"safety\"", server.listen().await, money));
+    // A restart gives no new budget.
+    for (calls, failed) in [(0..5, 3), (5..7, 5)] {
+        let app = served(folder.path(), &text).await;
+        assert!(send(app.addresses.otlp_http, calls).await);
+        settled(&app).await;
+        let rows = query(app.addresses.http, SCORES).await;
+        let errors: Vec<&str> = rows.iter().filter_map(|row| row["error"].as_str()).collect();
+        assert_eq!((rows.len(), errors.len(), server.requests()), (failed + 2, failed, 2), "{rows:?}");
+        assert!(errors.iter().all(|error| error.contains("judges.max_usd_per_day = 250")), "{errors:?}");
+        let cost: f64 = rows.iter().filter_map(|row| row["cost_usd"].as_f64()).sum();
+        assert!((cost - 200.0).abs() < 1e-9);
+        app.stop().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_judge_stands_in() {
+    let (server, closed) = (Server::default(), free_address());
+    let more = format!(
+        "fallback = \"spare\"\n[[judges]]\nname = \"spare\"\nbase_url = \"http://{}/v1\"\nmodel = \"spare-model\"",
+        server.listen().await
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let app = served(folder.path(), &configured("\"safety\"", closed, &more)).await;
+    assert!(send(app.addresses.otlp_http, 0..8).await);
+    settled(&app).await;
+    let rows = query(app.addresses.http, SCORES).await;
+    assert!(rows.len() == 8 && rows.iter().all(|row| row["status"] == "ok"), "{rows:?}");
+    assert_eq!(server.requests(), 8);
+    app.stop().await.unwrap();
+}
+
+/// An address where nobody listens.
+fn free_address() -> SocketAddr {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
+async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let started = Instant::now();
+    while !holds().await {
+        assert!(started.elapsed() < Duration::from_secs(120), "{what} does not come");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_judge_that_is_away_holds_up_nothing_local_and_judges_all_when_it_is_back() {
+    let (folder, address, server) = (tempfile::tempdir().unwrap(), free_address(), Server::default());
+    let app = served(folder.path(), &configured("\"pii_leakage\", \"safety\"", address, "")).await;
+    let http = app.addresses.http;
+    assert!(send(app.addresses.otlp_http, 0..40).await);
+    let local = "SELECT count(DISTINCT trace_id) AS n FROM scores WHERE evaluator = 'pii_leakage'";
+    until("local scores", async || query(http, local).await[0]["n"] == 40).await;
+    // More come while it is away.
+    assert!(send(app.addresses.otlp_http, 40..60).await);
+    until("local scores", async || query(http, local).await[0]["n"] == 60).await;
+    let waiting = query(http, "SELECT lane, state, attempt FROM queue").await;
+    assert_eq!(waiting.len(), 60);
+    assert!(waiting.iter().all(|row| row["lane"] == "slow" && row["state"] != "failed"), "{waiting:?}");
+    assert_eq!(query(http, &format!("{SCORES} WHERE evaluator = 'safety'")).await, Vec::<Value>::new());
+    server.listen_at(address).await;
+    settled(&app).await;
+    let rows = query(http, &format!("{SCORES} WHERE evaluator = 'safety'")).await;
+    let traces: std::collections::BTreeSet<String> =
+        rows.iter().map(|row| row["trace_id"].to_string()).collect();
+    assert_eq!((rows.len(), traces.len(), server.requests()), (60, 60, 60));
+    assert!(rows.iter().all(|row| row["status"] == "ok"), "{rows:?}");
+    app.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_are_made_at_once_and_no_more_than_allowed() {
+    let server = Server { takes: Duration::from_millis(200), ..Server::default() };
+    let rows = judged(&server, 60, "max_concurrent = 12").await;
+    assert_eq!(rows.len(), 60);
+    let (_, most) = *server.at_once.lock();
+    assert!((7..=12).contains(&most), "{most}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kill_nine_while_judging_doubles_no_score() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server { takes: Duration::from_millis(150), ..Server::default() };
+    let text = configured("\"safety\", \"relevance_to_query\"", server.listen().await, "max_concurrent = 4");
+    for cycle in 0..3u64 {
+        let mut running = Process::start_with(folder.path(), &text);
+        assert!(send(running.otlp_http, cycle * 12..(cycle + 1) * 12).await);
+        let before = server.requests();
+        until("requests", async || server.requests() > before + 6).await;
+        running.kill();
+    }
+    let mut running = Process::start_with(folder.path(), &text);
+    let counted = "SELECT count(*) AS rows, count(DISTINCT trace_id || evaluator) AS scores FROM scores WHERE status = 'ok'";
+    until("all scores", async || query(running.http, counted).await[0]["scores"] == 72).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let found = query(running.http, counted).await;
+    assert_eq!((&found[0]["rows"], &found[0]["scores"]), (&json!(72), &json!(72)));
+    running.kill();
+}
+
+static FILES: AtomicU64 = AtomicU64::new(0);
+
+fn groundline(args: &[&str], config: &str, input: &str, folder: &Path) -> Output {
+    let file = folder.join(format!("{}.toml", FILES.fetch_add(1, Ordering::Relaxed)));
+    std::fs::write(&file, config).unwrap();
+    let mut args: Vec<&str> = args.to_vec();
+    args.push(file.to_str().unwrap());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_groundline"))
+        .args(args)
+        .env("JUDGE_KEY_OF_A_TEST", "sk-secret")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+/// Every evaluator that asks a judge, offline, with values computed by hand from what the scripted judge says.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_judge_evaluator_scores_offline_by_its_formula() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), Server::default());
+    let more = "api_key_env = \"JUDGE_KEY_OF_A_TEST\"\n[[eval.custom]]\nname = \"fresh\"\nkind = \"retrieval\"\nprompt = \"Is {{context}} recent?\"\n";
+    let text = configured("\"safety\"", server.listen().await, more);
+    let answer = "Bram Stoker wrote Dracula. It appeared in 1897.";
+    let line = json!({
+        "id": "a", "question": QUESTION, "answer": answer, "expected": answer,
+        "contexts": ["Dracula is by Bram Stoker.", "It was printed in 1897.", "The sky is blue."],
+    });
+    let ids = groundline::eval::JUDGE_IDS.join(",") + ",custom_retrieval/fresh";
+    let (folder_path, args) = (folder.path().to_owned(), ids.clone());
+    let scored = tokio::task::spawn_blocking(move || {
+        groundline(&["score", "--evaluator", &args, "--config"], &text, &format!("{line}\n"), &folder_path)
+    });
+    let scored = scored.await.unwrap();
+    assert!(scored.status.success(), "{}", String::from_utf8_lossy(&scored.stderr));
+    let rows: Vec<Value> =
+        String::from_utf8_lossy(&scored.stdout).lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let found: BTreeMap<&str, &Value> =
+        rows.iter().map(|row| (row["evaluator"].as_str().unwrap(), row)).collect();
+    let wanted = [
+        ("faithfulness", 0.75),
+        // 0.75 × 2 / (2 + 0.5 × 2) + 0.25 × 1
+        ("answer_correctness", 0.75),
+        ("answer_relevancy", 1.0),
+        // (1/1 + 2/2) / 2
+        ("context_precision", 1.0),
+        ("context_recall", 0.5),
+        ("context_relevancy", 2.0 / 3.0),
+        ("rag_hallucination", 0.5),
+        ("rag_context_recall", 0.5),
+        ("rag_context_precision", 2.0 / 3.0),
+        ("correctness", 1.0),
+        ("relevance_to_query", 1.0),
+        ("groundedness_judge", 1.0),
+        ("safety", 1.0),
+        ("chunk_relevance", 2.0 / 3.0),
+        ("context_sufficiency", 1.0),
+        ("accuracy", 1.0),
+        ("facts_compare", 1.0),
+        ("contact_information", 1.0),
+        ("language_mismatch_judge", 1.0),
+        ("sexism", 1.0),
+        ("stereotypes", 1.0),
+        ("summarization_judge", 1.0),
+        ("custom_retrieval/fresh", 2.0 / 3.0),
+    ];
+    assert_eq!((rows.len(), wanted.len()), (wanted.len(), ids.split(',').count()), "{rows:#?}");
+    for (id, value) in wanted {
+        let row = found[id];
+        assert_eq!((&row["status"], &row["metric"]), (&json!("ok"), &json!(id)), "{row}");
+        assert!((row["value"].as_f64().unwrap() - value).abs() < 1e-4, "{id}: {row}");
+        assert_eq!(
+            (&row["input_tokens"], &row["judge_model"]),
+            (&json!(INPUT_TOKENS), &json!("judge-model-0"))
+        );
+    }
+    let label = |id: &str| found[id]["label"].as_str().unwrap();
+    assert_eq!([label("accuracy"), label("safety"), label("sexism")], ["accurate", "yes", "none"]);
+    assert_eq!(
+        (&found["rag_hallucination"]["passed"], &found["faithfulness"]["passed"]),
+        (&json!(false), &json!(true))
+    );
+    assert!(server.got.lock().iter().all(|(headers, _)| headers["authorization"] == "Bearer sk-secret"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_missing_is_skipped_and_what_is_too_long_is_told() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), Server::default());
+    let text = configured("\"safety\"", server.listen().await, "max_input_chars = 1000");
+    let long = "Stoker wrote it. ".repeat(200);
+    let lines = format!(
+        "{}\n{}\n",
+        json!({"id": 1, "question": "Who?"}),
+        json!({"id": 2, "question": "Who?", "answer": long})
+    );
+    let path = folder.path().to_owned();
+    let scored = tokio::task::spawn_blocking(move || {
+        groundline(&["score", "--evaluator", "safety", "--config"], &text, &lines, &path)
+    });
+    let rows: Vec<Value> = String::from_utf8_lossy(&scored.await.unwrap().stdout)
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
+    assert_eq!((&rows[0]["status"], &rows[0]["error"]), (&json!("skipped"), &json!("answer")));
+    let rationale = rows[1]["rationale"].as_str().unwrap();
+    assert!(
+        rationale.starts_with("Judged on a window (judges.max_input_chars = 1000): ANSWER with 996 of 3400"),
+        "{rationale}"
+    );
+    assert_eq!(server.requests(), 1);
+}
+
+#[test]
+fn faults_are_told_and_secrets_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str], text: &str| groundline(args, text, "", folder.path());
+    let rule = "[[sample.rules]]\nname = \"r\"\nfilter = \"operation = 'llm'\"\nrate = 1.0\nevaluators = [\"faithfulness\"]\n";
+    let told = String::from_utf8(run(&["config", "check"], rule).stderr).unwrap();
+    assert!(told.contains("\"faithfulness\" asks an LLM judge: configure [[judges]]"), "{told}");
+    let unknown = run(&["score", "--evaluator", "faithfulness", "--config"], "");
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(String::from_utf8(unknown.stderr).unwrap().contains("configure [[judges]]"));
+    let judge = "[[judges]]\nname = \"main\"\nbase_url = \"http://h/v1\"\nmodel = \"m\"\n";
+    let with = |more: &str| format!("{rule}{judge}{more}");
+    assert!(run(&["config", "check"], &with("")).status.success());
+    for (more, part) in [
+        ("timeout = \"2m\"\n", "score.slow_timeout"),
+        ("fallback = \"x\"\n", "fallback \"x\""),
+        ("max_usd_per_day = 1.0\n", "price_input_usd"),
+        ("wrong = 1\n", "wrong"),
+        ("[score]\nslow_timeout = \"5m\"\n", "queue.slow.lease"),
+        ("[[eval.custom]]\nname = \"a b\"\nkind = \"answer\"\nprompt = \"{{answr}}\"\n", "{{answer}}"),
+    ] {
+        let checked = run(&["config", "check"], &with(more));
+        let told = String::from_utf8(checked.stderr).unwrap();
+        assert!(checked.status.code() == Some(2) && told.contains(part), "{more}: {told}");
+    }
+    let dumped = run(&["config", "dump", "--config"], &with("headers = { api-key = \"sk-secret\" }\n"));
+    let dumped = String::from_utf8(dumped.stdout).unwrap();
+    assert!(dumped.contains("<hidden>") && !dumped.contains("sk-secret"), "{dumped}");
+}

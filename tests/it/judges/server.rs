@@ -1,0 +1,158 @@
+//! A scripted OpenAI-compatible server: it answers well unless its script says otherwise.
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::{Json, Router};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Tokens that each answer takes.
+pub const INPUT_TOKENS: i64 = 100;
+pub const OUTPUT_TOKENS: i64 = 20;
+/// The question that the scripted judge asks back.
+pub const QUESTION: &str = "Who wrote Dracula?";
+
+/// How one request is answered.
+#[derive(Debug, Clone)]
+pub enum Act {
+    /// As asked.
+    Well,
+    /// As asked, after a while.
+    Slowly(Duration),
+    /// No JSON at all.
+    Garbage,
+    /// 429, to come back after so many seconds.
+    Busy(u32),
+    /// A status without more.
+    Status(u16),
+    /// The beginning of an answer, and then the connection ends.
+    Half,
+    /// Never.
+    Hang,
+    /// A reply of this text.
+    Says(&'static str),
+}
+
+#[derive(Clone, Default)]
+pub struct Server {
+    /// What is done with the next requests; then all are answered well.
+    pub script: Arc<Mutex<VecDeque<Act>>>,
+    /// What came, in order.
+    pub got: Arc<Mutex<Vec<(HeaderMap, Value)>>>,
+    /// Requests that are being answered, now and at most.
+    pub at_once: Arc<Mutex<(usize, usize)>>,
+    /// `response_format` is refused.
+    pub knows_no_schema: bool,
+    /// Every answer takes so long.
+    pub takes: Duration,
+}
+
+impl Server {
+    pub fn with(script: impl IntoIterator<Item = Act>) -> Self {
+        Self { script: Arc::new(Mutex::new(script.into_iter().collect())), ..Self::default() }
+    }
+
+    pub async fn listen(&self) -> SocketAddr {
+        self.listen_at(SocketAddr::from(([127, 0, 0, 1], 0))).await
+    }
+
+    pub async fn listen_at(&self, address: SocketAddr) -> SocketAddr {
+        let listener = tokio::net::TcpListener::bind(address).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let routes = Router::new().route("/v1/chat/completions", post(answer)).with_state(self.clone());
+        tokio::spawn(async move { axum::serve(listener, routes).await });
+        address
+    }
+
+    pub fn requests(&self) -> usize {
+        self.got.lock().len()
+    }
+}
+
+async fn answer(State(server): State<Server>, headers: HeaderMap, Json(body): Json<Value>) -> Response {
+    server.got.lock().push((headers, body.clone()));
+    let act = server.script.lock().pop_front().unwrap_or(Act::Well);
+    {
+        let mut at_once = server.at_once.lock();
+        at_once.0 += 1;
+        at_once.1 = at_once.1.max(at_once.0);
+    }
+    let answered = acted(&server, act, &body).await;
+    server.at_once.lock().0 -= 1;
+    answered
+}
+
+async fn acted(server: &Server, act: Act, body: &Value) -> Response {
+    tokio::time::sleep(server.takes).await;
+    if server.knows_no_schema && body.get("response_format").is_some() {
+        return (StatusCode::BAD_REQUEST, "response_format is not supported").into_response();
+    }
+    match act {
+        Act::Well => completion(&verdict(body)),
+        Act::Slowly(takes) => {
+            tokio::time::sleep(takes).await;
+            completion(&verdict(body))
+        }
+        Act::Garbage => "<html>It works!</html>".into_response(),
+        Act::Busy(seconds) => {
+            (StatusCode::TOO_MANY_REQUESTS, [("retry-after", seconds.to_string())], "too many")
+                .into_response()
+        }
+        Act::Status(status) => (StatusCode::from_u16(status).unwrap(), "no").into_response(),
+        Act::Half => {
+            let begun = Ok(Bytes::from_static(b"{\"choices\": [{\"message\": {\"content\": \"{"));
+            let broken = Err(std::io::Error::other("gone"));
+            Body::from_stream(futures::stream::iter([begun, broken])).into_response()
+        }
+        Act::Hang => std::future::pending().await,
+        Act::Says(text) => completion(text),
+    }
+}
+
+fn completion(text: &str) -> Response {
+    Json(json!({
+        "id": "x", "object": "chat.completion", "model": "judge-model-0",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
+        "usage": {"prompt_tokens": INPUT_TOKENS, "completion_tokens": OUTPUT_TOKENS, "total_tokens": 120},
+    }))
+    .into_response()
+}
+
+/// What the schema of the system's message asks for: everything is good, but for the last of several items.
+fn verdict(body: &Value) -> String {
+    let text = |at: usize| body["messages"][at]["content"].as_str().unwrap();
+    let schema: Value = serde_json::from_str(text(0).split("JSON schema: ").nth(1).unwrap().trim()).unwrap();
+    let properties = &schema["properties"];
+    let statement =
+        |n: usize, verdict: &str| json!({"statement": format!("s{n}"), "reason": "r", "verdict": verdict});
+    let answer = if properties.get("rating").is_some() {
+        json!({"rationale": "It is fine.", "problems": [], "rating": "yes"})
+    } else if let Some(choice) = properties.get("choice") {
+        json!({"rationale": "It is fine.", "choice": choice["enum"][0]})
+    } else if properties.get("questions").is_some() {
+        json!({"questions": [QUESTION, QUESTION, QUESTION]})
+    } else if let Some(statements) = properties.get("statements") {
+        let verdicts = match statements["items"]["properties"]["verdict"]["enum"][0] == "TP" {
+            true => ["TP", "TP", "FP", "FN"],
+            false => ["yes", "yes", "yes", "no"],
+        };
+        let all: Vec<Value> = verdicts.iter().enumerate().map(|(n, verdict)| statement(n, verdict)).collect();
+        json!({"statements": all})
+    } else {
+        let name =
+            if text(0).contains("one item for each SENTENCE") { "<<<SENTENCE " } else { "<<<CONTEXT " };
+        let count = text(1).matches(name).count();
+        let verdict = |n: usize| if n == count && count > 1 { "no" } else { "yes" };
+        let all: Vec<Value> =
+            (1..=count).map(|n| json!({"number": n, "reason": "r", "verdict": verdict(n)})).collect();
+        json!({"items": all})
+    };
+    answer.to_string()
+}
