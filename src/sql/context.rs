@@ -1,6 +1,7 @@
 //! The query engine: one session with tables, views and functions, and the limits around every query.
 
 use super::cancel::{self, Flag};
+use super::catalog;
 use super::config::Config;
 use super::constants;
 use super::error::SqlError;
@@ -417,9 +418,16 @@ fn session(snapshots: &Snapshots, config: &Config) -> Result<SessionContext, Dat
     functions::quality().for_each(|function| context.register_udaf(function));
     context.register_udf(functions::attr());
     setup_pg_catalog(&context, DATABASE, EmptyContextProvider).map_err(|e| *e)?;
+    functions::server_functions()
+        .into_iter()
+        .chain(functions::json_functions())
+        .for_each(|f| context.register_udf(f));
     functions::bound_scalars(&context)?;
     functions::bound_tables(&context)?;
     views::register(&context)?;
-    context.state_ref().write().register_expr_planner(Arc::new(functions::ConcatPlanner::new()))?;
+    catalog::register(&context, DATABASE)?;
+    let state = context.state_ref();
+    state.write().register_expr_planner(Arc::new(functions::ConcatPlanner::new()))?;
+    state.write().register_expr_planner(Arc::new(functions::JsonPlanner::new()))?;
     Ok(context)
 }

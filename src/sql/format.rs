@@ -173,6 +173,18 @@ pub fn flat_schema(schema: &SchemaRef, replace: impl Fn(&Field) -> bool) -> Sche
     Arc::new(Schema::new(fields))
 }
 
+/// The columns that a result has on the wire: lists of plain values stay lists, everything else that is nested is JSON.
+pub fn wire_schema(schema: &SchemaRef) -> SchemaRef {
+    flat_schema(schema, |field| !is_plain_list(field))
+}
+
+fn is_plain_list(field: &Field) -> bool {
+    match field.data_type() {
+        DataType::List(element) | DataType::LargeList(element) => !element.data_type().is_nested(),
+        _ => false,
+    }
+}
+
 /// The batch with JSON text in every column that `flat` has as text and the batch as something nested.
 ///
 /// # Errors

@@ -6,8 +6,10 @@
 //! | `error` | what can go wrong, and whose fault it is |
 //! | `tables` | files and hot batches as tables |
 //! | `functions` | `quality_rate` and its like, `attr`, and bounds on functions that could exhaust memory |
+//! | `catalog` | `pg_catalog` as clients read it |
 //! | `views` | `traces`, `quality_hourly`, `quality_by_model`, `evaluator_quality`, `evaluation_hourly` |
 //! | `shape` | how deep a query can become, told before it is parsed |
+//! | `settings` | the version that clients are told, and settings that SHOW knows |
 //! | `guard` | which statements may run |
 //! | `constants` | how large the constants of a plan may be |
 //! | `cancel` | makes plans stop when nobody waits for them |
@@ -21,6 +23,7 @@
 //! query sees each table at one moment, with every row that was acknowledged before it began (P4).
 
 mod cancel;
+mod catalog;
 mod config;
 mod constants;
 mod context;
@@ -30,6 +33,7 @@ mod functions;
 mod guard;
 pub mod http;
 pub mod pg;
+mod settings;
 mod shape;
 mod stream;
 mod tables;

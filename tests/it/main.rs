@@ -9,6 +9,7 @@
 
 mod access;
 mod alerts;
+mod clients;
 mod compaction;
 mod config;
 mod conformance;

@@ -58,13 +58,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Pg<S> {
         error.map_or(Ok((columns, rows)), Err)
     }
 
-    /// Rows and errors as one text.
+    /// Rows, rows of a copy, and errors as one text.
     pub async fn query(&mut self, sql: &str) -> String {
         self.send(b'Q', format!("{sql}\0").as_bytes()).await;
         let mut told = Vec::new();
         while let Some((kind, body)) = self.message().await {
             match kind {
-                b'D' | b'E' => told.push(String::from_utf8_lossy(&body).into_owned()),
+                b'D' | b'E' | b'd' => told.push(String::from_utf8_lossy(&body).into_owned()),
                 b'Z' => break,
                 _ => {}
             }

@@ -1,7 +1,7 @@
 //! What the README and the documents tell a user is true: what is to be typed works, what is named exists.
 
 mod links;
-mod pages;
+pub mod pages;
 mod programs;
 mod reference;
 mod typed;

@@ -1,7 +1,8 @@
 //! Queries through the engine, over files and over rows that are not in files yet.
 
+mod copies;
 mod doors;
-mod fixture;
+pub mod fixture;
 mod hostile;
 mod isolation;
 mod latest;

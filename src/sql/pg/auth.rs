@@ -2,6 +2,7 @@
 
 use super::rows::error;
 use crate::net::{Access, Caller, Role, Scope};
+use crate::sql::settings::SERVER_VERSION;
 use async_trait::async_trait;
 use futures::{Sink, SinkExt};
 use pgwire::api::auth::{
@@ -56,6 +57,7 @@ impl Startup {
         let mut parameters = DefaultServerParameterProvider::default();
         parameters.default_transaction_read_only = true;
         parameters.is_superuser = false;
+        parameters.server_version = SERVER_VERSION.to_owned();
         let keys = RandomPidSecretKeyGenerator::default();
         Self { access, encrypted, connections, keys, parameters, refused }
     }

@@ -6,20 +6,36 @@
 //! | `connection` | the messages of one connection, each of bounded length |
 //! | `auth` | who may connect, and whose rows they see |
 //! | `session` | SET, SHOW and transactions, which only concern the connection |
+//! | `copy` | `COPY … TO STDOUT` as text, CSV and binary |
+//! | `cursors` | `DECLARE … CURSOR`, `FETCH`, `CLOSE` |
+//! | `lists` | lists that come as parameters in text |
+//! | `names` | which names a statement uses |
+//! | `rewrite` | what clients write and the engine has no word for |
 //! | `prepared` | a statement between its parsing and its execution |
-//! | `query` | the simple and the extended query protocol |
-//! | `portals` | what a connection keeps by name, and portals with their rows |
+//! | `parser` | from the text of a query to statements and plans |
 //! | `rows` | rows as the protocol writes them; nested values as JSON text |
+//! | `send` | answers, sent as the client reads them |
+//! | `portals` | what a connection keeps by name, and portals with their rows |
+//! | `query` | the extended query protocol, and how every statement is run |
+//! | `simple` | the simple query protocol |
 //!
 //! Every query takes the same way as those of the other doors, with the same limits.
 
 mod auth;
 mod connection;
+mod copy;
+mod cursors;
+mod lists;
+mod names;
+mod parser;
 mod portals;
 mod prepared;
 mod query;
+mod rewrite;
 mod rows;
+mod send;
 mod server;
 mod session;
+mod simple;
 
 pub use server::{PgDoor, serve};

@@ -2,18 +2,20 @@
 //!
 //! The library's store takes any number of names, and its `Execute` collects the rows before it sends the first.
 
-use super::prepared::Prepared;
+use super::cursors;
+use super::parser::Parser;
+use super::prepared::{Command, Prepared};
 use super::rows::error;
-use datafusion::sql::sqlparser::ast::{DiscardObject, Ident, Statement};
-use futures::future::{Either, select};
+use super::send::{self, Cancelled};
+use datafusion::sql::sqlparser::ast::{CloseCursor, DiscardObject, Ident, Statement};
 use futures::{Sink, SinkExt};
 use parking_lot::Mutex;
-use pgwire::api::portal::{Portal, PortalExecutionState};
-use pgwire::api::query::{ExtendedQueryHandler, send_partial_query_response};
-use pgwire::api::results::{Response, Tag};
+use pgwire::api::portal::{Format, Portal, PortalExecutionState};
+use pgwire::api::query::ExtendedQueryHandler;
+use pgwire::api::results::{DescribePortalResponse, DescribeStatementResponse, FieldInfo, Response, Tag};
 use pgwire::api::stmt::{QueryParser, StoredStatement};
 use pgwire::api::store::{Entry, PortalStore};
-use pgwire::api::{ClientInfo, ClientPortalStore, ConnectionHandle, DEFAULT_NAME, PgWireConnectionState};
+use pgwire::api::{ClientInfo, ClientPortalStore, DEFAULT_NAME, PgWireConnectionState, Type};
 use pgwire::error::{PgWireError, PgWireResult};
 use pgwire::messages::PgWireBackendMessage;
 use pgwire::messages::extendedquery::{
@@ -167,8 +169,13 @@ where
         Statement::Discard { object_type: DiscardObject::ALL } => {
             drop_statements(client);
             drop_portals(client);
+            // None is left, so none is missing.
+            let _ = cursors::close(client, &CloseCursor::All);
         }
-        Statement::Commit { .. } | Statement::Rollback { .. } => drop_portals(client),
+        Statement::Commit { .. } | Statement::Rollback { savepoint: None, .. } => {
+            drop_portals(client);
+            cursors::end_transaction(client);
+        }
         _ => {}
     }
 }
@@ -241,15 +248,16 @@ where
     client.set_state(PgWireConnectionState::QueryInProgress);
     let state = portal.state();
     let mut state = state.lock().await;
+    let mut cancelled = Cancelled::listen(client).await?;
     if matches!(*state, PortalExecutionState::Initial) {
-        let answer = begin(handler, client, portal, max_rows).await?;
+        let answer = cancelled.or(handler.do_query(client, portal, max_rows)).await??;
         let Response::Query(rows) = answer else {
             return Err(error("XX000", "the query has no rows to send".to_owned()));
         };
         *state = PortalExecutionState::Suspended(rows);
     }
     let sent = match &mut *state {
-        PortalExecutionState::Suspended(rows) => send_partial_query_response(client, rows, max_rows).await,
+        PortalExecutionState::Suspended(rows) => send::rows(client, rows, max_rows, &mut cancelled).await,
         PortalExecutionState::Initial | PortalExecutionState::Finished => {
             let none = Tag::new("SELECT").with_rows(0);
             client.send(PgWireBackendMessage::CommandComplete(none.into())).await?;
@@ -265,34 +273,63 @@ where
     Ok(())
 }
 
-/// Waits for the answer of `handler`, or for a request to cancel it.
-async fn begin<H, C>(
-    handler: &H,
-    client: &mut C,
-    portal: &Portal<H::Statement>,
-    max_rows: usize,
-) -> PgWireResult<Response>
-where
-    H: ExtendedQueryHandler,
-    C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
-    C::PortalStore: PortalStore<Statement = H::Statement>,
-    C::Error: Debug,
-    PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
-{
-    let handle = client.session_extensions().get::<Arc<ConnectionHandle>>();
-    let handle = handle.ok_or_else(|| error("28000", "the connection is not logged in".to_owned()))?;
-    let cancelled = handle.start_query().await;
-    match select(handler.do_query(client, portal, max_rows), cancelled).await {
-        Either::Left((answer, _)) => answer,
-        Either::Right(_) => Err(PgWireError::QueryCanceled),
+/// The types of a statement's parameters: what the client said, or what the plan tells.
+///
+/// # Errors
+/// For a type that the protocol has no name for.
+pub fn parameter_types(target: &StoredStatement<Prepared>, parser: &Parser) -> PgWireResult<Vec<Type>> {
+    let known = parser.get_parameter_types(&target.statement)?;
+    let told = &target.parameter_types;
+    let parameters = (0..known.len().max(told.len())).map(|at| {
+        let told = told.get(at).cloned().flatten();
+        told.or_else(|| known.get(at).cloned()).unwrap_or(Type::UNKNOWN)
+    });
+    Ok(parameters.collect())
+}
+
+/// The parameters and columns of a statement.
+///
+/// # Errors
+/// For a type that the protocol has no name for.
+pub fn describe_statement<C: ClientInfo>(
+    client: &C,
+    target: &StoredStatement<Prepared>,
+    parser: &Parser,
+) -> PgWireResult<DescribeStatementResponse> {
+    let fields = columns(client, &target.statement, parser, &Format::UnifiedText)?;
+    Ok(DescribeStatementResponse::new(parameter_types(target, parser)?, fields))
+}
+
+/// The columns of a portal.
+///
+/// # Errors
+/// For a type that the protocol has no name for.
+pub fn describe<C: ClientInfo>(
+    client: &C,
+    target: &Portal<Prepared>,
+    parser: &Parser,
+) -> PgWireResult<DescribePortalResponse> {
+    let fields = columns(client, &target.statement.statement, parser, &target.result_column_format)?;
+    Ok(DescribePortalResponse::new(fields))
+}
+
+fn columns<C: ClientInfo>(
+    client: &C,
+    statement: &Prepared,
+    parser: &Parser,
+    format: &Format,
+) -> PgWireResult<Vec<FieldInfo>> {
+    if let Command::Fetch(fetch) = &statement.command {
+        return Ok(cursors::columns(client, &fetch.name, format)?.unwrap_or_default());
     }
+    parser.get_result_schema(statement, Some(format))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-    use datafusion::sql::sqlparser::parser::Parser;
+    use datafusion::sql::sqlparser::parser::Parser as SqlParser;
     use pgwire::api::DefaultClient;
 
     fn client() -> DefaultClient<Prepared> {
@@ -324,7 +361,7 @@ mod tests {
 
     fn after(sql: &str) -> DefaultClient<Prepared> {
         let client = full();
-        let statements = Parser::parse_sql(&PostgreSqlDialect {}, sql).expect(sql);
+        let statements = SqlParser::parse_sql(&PostgreSqlDialect {}, sql).expect(sql);
         release(&client, &statements[0]);
         client
     }

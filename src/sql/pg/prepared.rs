@@ -1,20 +1,70 @@
 //! A statement between its parsing and its execution.
 
+use super::copy::Copy;
+use super::cursors::{Declared, Fetch};
+use super::session;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::Statement;
+use pgwire::error::PgWireResult;
+use std::sync::Arc;
+
+/// What a statement asks for.
+#[derive(Debug, Clone)]
+pub enum Command {
+    /// Concerns only the connection.
+    Control(Box<Statement>),
+    /// Rows in the form of COPY.
+    Copy(Arc<Copy>),
+    /// A cursor.
+    Declare(Box<Declared>),
+    /// Rows of a cursor.
+    Fetch(Fetch),
+    /// Rows, if it is allowed at all.
+    Query(Box<Statement>),
+}
+
+impl Command {
+    /// What `statement` asks for.
+    ///
+    /// # Errors
+    /// For a copy or a cursor with options that nothing here has.
+    pub fn of(statement: Statement) -> PgWireResult<Self> {
+        if session::is_control(&statement) {
+            return Ok(Command::Control(Box::new(statement)));
+        }
+        if let Some(copy) = Copy::parse(&statement)? {
+            return Ok(Command::Copy(Arc::new(copy)));
+        }
+        if let Some(declared) = Declared::parse(&statement)? {
+            return Ok(Command::Declare(Box::new(declared)));
+        }
+        if let Some(fetch) = Fetch::parse(&statement)? {
+            return Ok(Command::Fetch(fetch));
+        }
+        Ok(Command::Query(Box::new(statement)))
+    }
+
+    /// The statement that is planned before it runs, with parameters if it has any.
+    pub fn planned(&self) -> Option<&Statement> {
+        match self {
+            Command::Query(statement) => Some(statement),
+            Command::Declare(declared) => Some(&declared.query),
+            Command::Control(_) | Command::Copy(_) | Command::Fetch(_) => None,
+        }
+    }
+
+    /// Whether it may run in a transaction that has failed.
+    pub fn ends_transaction(&self) -> bool {
+        let Command::Control(statement) = self else { return false };
+        matches!(**statement, Statement::Commit { .. } | Statement::Rollback { .. })
+    }
+}
 
 /// A statement that was parsed for later.
 #[derive(Debug, Clone)]
-pub enum Prepared {
-    /// Concerns only the connection.
-    Control(Box<Statement>),
-    /// A planned query, its parameters still open.
-    Query(Box<Statement>, Box<LogicalPlan>),
-}
-
-impl Prepared {
-    /// Whether it gives rows that are planned.
-    pub fn is_query(&self) -> bool {
-        matches!(self, Prepared::Query(..))
-    }
+pub struct Prepared {
+    /// What it asks for.
+    pub command: Command,
+    /// The plan of what is planned, its parameters still open.
+    pub plan: Option<Arc<LogicalPlan>>,
 }

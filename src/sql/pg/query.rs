@@ -1,43 +1,41 @@
-//! The simple and the extended query protocol.
+//! The extended query protocol, and how every statement is run.
 
 use super::auth;
+use super::cursors::{self, Declared, Fetch};
+use super::lists;
+use super::parser::{Parser, parameters, wire_types};
 use super::portals;
-use super::prepared::Prepared;
-use super::rows::{error, respond, text_field, wire_error, wire_fields};
+use super::prepared::{Command, Prepared};
+use super::rows::{error, respond, wire_error};
+use super::send::{self, Cancelled, Reply};
 use super::session;
 use crate::net::Access;
+use crate::sql::SqlError;
 use crate::sql::context::{Sql, Work};
-use crate::sql::{SqlError, shape};
 use arrow::datatypes::DataType;
 use async_trait::async_trait;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::{Expr, LogicalPlan};
-use datafusion::sql::sqlparser::ast::Statement;
-use datafusion_postgres::arrow_pg::datatypes::{df, into_pg_type};
-use datafusion_postgres::datafusion_pg_catalog::sql::PostgresCompatibilityParser;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion_postgres::arrow_pg::datatypes::df;
 use futures::{Sink, SinkExt};
 use pgwire::api::portal::{Format, Portal};
-use pgwire::api::query::{ExtendedQueryHandler, SimpleQueryHandler};
-use pgwire::api::results::{FieldInfo, Response};
-use pgwire::api::stmt::QueryParser;
+use pgwire::api::query::{ExtendedQueryHandler, send_describe_response};
+use pgwire::api::results::{DescribePortalResponse, DescribeStatementResponse, QueryResponse, Response, Tag};
+use pgwire::api::stmt::StoredStatement;
 use pgwire::api::store::{Entry, PortalStore};
-use pgwire::api::{ClientInfo, ClientPortalStore, DEFAULT_NAME, Type};
+use pgwire::api::{ClientInfo, ClientPortalStore, DEFAULT_NAME, PgWireConnectionState, Type};
 use pgwire::error::{PgWireError, PgWireResult};
 use pgwire::messages::PgWireBackendMessage;
 use pgwire::messages::extendedquery::{
-    Bind, BindComplete, Close, CloseComplete, Execute, Parse, ParseComplete, Sync as EndOfSeries,
+    Bind, BindComplete, Close, CloseComplete, Describe, Execute, Parse, ParseComplete, Sync as EndOfSeries,
+    TARGET_TYPE_BYTE_PORTAL,
 };
-use pgwire::messages::response::ReadyForQuery;
+use pgwire::messages::response::{ReadyForQuery, TransactionStatus};
 use pgwire::types::format::FormatOptions;
-use std::collections::HashMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
 /// The name of this door in the metrics.
 const DOOR: &str = "pg";
-
-/// Statements that one message may have.
-const MAX_STATEMENTS: usize = 100;
 
 /// Answers queries on every connection.
 pub struct Queries {
@@ -49,48 +47,148 @@ pub struct Queries {
 impl Queries {
     /// Answers from `sql`, each connection with the rows that its token may see now.
     pub fn new(sql: Arc<Sql>, access: Access) -> Self {
-        let rewriter = Arc::new(PostgresCompatibilityParser::new());
-        let parser = Arc::new(Parser { sql: sql.clone(), rewriter, access: access.clone() });
+        let parser = Arc::new(Parser::new(sql.clone(), access.clone()));
         Self { sql, access, parser }
     }
 
-    async fn run<C: ClientInfo>(&self, client: &C, work: Work, format: &Format) -> PgWireResult<Response> {
+    /// The text of queries as statements.
+    pub fn parser(&self) -> &Parser {
+        &self.parser
+    }
+
+    /// Whether the connection is logged in: the library goes on reading after a login that failed.
+    ///
+    /// # Errors
+    /// If it is not, or its token was taken away.
+    pub fn check<C: ClientInfo>(&self, client: &C) -> PgWireResult<()> {
+        auth::scope(client, &self.access).map(|_| ())
+    }
+
+    async fn run<C: ClientInfo>(
+        &self,
+        client: &C,
+        work: Work,
+        format: &Format,
+    ) -> PgWireResult<QueryResponse> {
         let scope = auth::scope(client, &self.access)?;
         let rows = self.sql.run(DOOR, &scope, work, session::timeout(client)).await;
         let rows = rows.map_err(|why| wire_error(&why))?;
-        let options = FormatOptions::from_client_metadata(client.metadata());
-        respond(rows, format, Arc::new(options)).await
+        respond(rows, format, options(client)).await
     }
-}
 
-#[async_trait]
-impl SimpleQueryHandler for Queries {
-    async fn do_query<C>(&self, client: &mut C, query: &str) -> PgWireResult<Vec<Response>>
+    /// Begins what `command` asks for; `bound` is its plan, if it was planned before.
+    ///
+    /// # Errors
+    /// Whatever comes before the first row.
+    pub async fn begin<C>(
+        &self,
+        client: &mut C,
+        command: &Command,
+        bound: Option<LogicalPlan>,
+        format: &Format,
+    ) -> PgWireResult<Reply>
+    where
+        C: ClientInfo + ClientPortalStore,
+        C::PortalStore: PortalStore,
+    {
+        if client.transaction_status() == TransactionStatus::Error && !command.ends_transaction() {
+            let why = "current transaction is aborted, commands ignored until end of transaction block";
+            return Err(error("25P02", why.to_owned()));
+        }
+        let reply = match command {
+            Command::Control(statement) => {
+                portals::release(client, statement);
+                session::respond(client, statement)?
+            }
+            Command::Copy(copy) => {
+                let work = Work::Parsed(Box::new(copy.query.clone()));
+                let rows = self.run(client, work, &copy.format()).await?;
+                return Ok(Reply::Copy(copy.clone(), rows));
+            }
+            Command::Declare(declared) => self.declare(client, declared, bound).await?,
+            Command::Fetch(fetch) => Response::Query(self.fetch(client, fetch, format).await?),
+            Command::Query(statement) => {
+                let work = bound.map_or_else(|| Work::Parsed(statement.clone()), |p| Work::Plan(Box::new(p)));
+                Response::Query(self.run(client, work, format).await?)
+            }
+        };
+        Ok(Reply::Plain(reply))
+    }
+
+    async fn declare<C: ClientInfo>(
+        &self,
+        client: &C,
+        declared: &Declared,
+        bound: Option<LogicalPlan>,
+    ) -> PgWireResult<Response> {
+        let plan = match bound {
+            Some(plan) => plan,
+            None => self.sql.prepare(declared.query.clone()).await.map_err(|why| wire_error(&why))?,
+        };
+        cursors::declare(client, declared, plan)?;
+        Ok(Response::Execution(Tag::new("DECLARE CURSOR")))
+    }
+
+    async fn fetch<C: ClientInfo>(
+        &self,
+        client: &C,
+        fetch: &Fetch,
+        format: &Format,
+    ) -> PgWireResult<QueryResponse> {
+        // Asked again each time: the token may have been taken away since.
+        let scope = auth::scope(client, &self.access)?;
+        let mut reading = cursors::reading(client, fetch).await?;
+        let timeout = session::timeout(client);
+        let begin = |plan| async {
+            let work = Work::Plan(Box::new(plan));
+            self.sql.run(DOOR, &scope, work, timeout).await
+        };
+        cursors::start(&mut reading.rows, begin).await?;
+        cursors::next(reading, fetch, format, options(client))
+    }
+
+    /// Executes what has no portal of rows: it begins and ends with one message.
+    async fn execute_once<C>(&self, client: &mut C, portal: &Portal<Prepared>) -> PgWireResult<()>
     where
         C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
-        C::PortalStore: PortalStore,
+        C::PortalStore: PortalStore<Statement = Prepared>,
         C::Error: Debug,
         PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
     {
-        // The library goes on reading after a login that failed.
-        auth::scope(client, &self.access)?;
-        let statements = self.parser.parse(query).await?;
-        if statements.is_empty() {
-            return Ok(vec![Response::EmptyQuery]);
+        if !matches!(client.state(), PgWireConnectionState::ReadyForQuery) {
+            return Err(PgWireError::NotReadyForQuery);
         }
-        let mut responses = Vec::with_capacity(statements.len());
-        for statement in statements {
-            session::check_transaction(client, &statement)?;
-            let response = if session::is_control(&statement) {
-                portals::release(client, &statement);
-                session::respond(client, &statement)?
-            } else {
-                self.run(client, Work::Parsed(Box::new(statement)), &Format::UnifiedText).await?
-            };
-            responses.push(response);
+        client.set_state(PgWireConnectionState::QueryInProgress);
+        let mut cancelled = Cancelled::listen(client).await?;
+        let plan = bound(portal)?;
+        let command = &portal.statement.statement.command;
+        let work = Box::pin(self.begin(client, command, plan, &portal.result_column_format));
+        match cancelled.or(work).await?? {
+            // The columns were described before.
+            Reply::Plain(Response::Query(mut found)) => {
+                send::rows(client, &mut found, 0, &mut cancelled).await?;
+            }
+            reply => send::reply(client, reply, &mut cancelled).await?,
         }
-        Ok(responses)
+        client.set_state(PgWireConnectionState::ReadyForQuery);
+        Ok(())
     }
+}
+
+fn options<C: ClientInfo>(client: &C) -> Arc<FormatOptions> {
+    Arc::new(FormatOptions::from_client_metadata(client.metadata()))
+}
+
+/// The plan of a portal's statement with the values of its parameters.
+fn bound(portal: &Portal<Prepared>) -> PgWireResult<Option<LogicalPlan>> {
+    let Some(plan) = &portal.statement.statement.plan else { return Ok(None) };
+    let types = parameters(plan)?;
+    let inferred: Vec<Option<&DataType>> = types.iter().map(Option::as_ref).collect();
+    let wire = wire_types(&types)?;
+    let wire: Vec<Option<&Type>> = wire.iter().map(Some).collect();
+    let values = df::deserialize_parameters_with_server_types(portal, &inferred, &wire)?;
+    let plan = plan.as_ref().clone().replace_params_with_values(&values);
+    plan.map(Some).map_err(|why| wire_error(&SqlError::from(why)))
 }
 
 #[async_trait]
@@ -109,19 +207,22 @@ impl ExtendedQueryHandler for Queries {
         C::Error: Debug,
         PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
     {
-        // The library goes on reading after a login that failed.
-        auth::scope(client, &self.access)?;
+        self.check(client)?;
         portals::parse(client, &message, self.parser.clone()).await?;
         Ok(client.send(PgWireBackendMessage::ParseComplete(ParseComplete::new())).await?)
     }
 
-    async fn on_bind<C>(&self, client: &mut C, message: Bind) -> PgWireResult<()>
+    async fn on_bind<C>(&self, client: &mut C, mut message: Bind) -> PgWireResult<()>
     where
         C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
         C::PortalStore: PortalStore<Statement = Prepared>,
         C::Error: Debug,
         PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
     {
+        let name = message.statement_name.as_deref().unwrap_or(DEFAULT_NAME);
+        if let Some(Entry::Value(statement)) = client.portal_store().get_statement(name) {
+            lists::tighten(&mut message, &portals::parameter_types(&statement, &self.parser)?);
+        }
         portals::bind(client, &message)?;
         Ok(client.send(PgWireBackendMessage::BindComplete(BindComplete::new())).await?)
     }
@@ -159,13 +260,60 @@ impl ExtendedQueryHandler for Queries {
         message.max_rows = rows_asked(message.max_rows, self.sql.config().max_rows);
         let name = message.name.as_deref().unwrap_or(DEFAULT_NAME);
         match client.portal_store().get_portal(name) {
-            Some(Entry::Value(portal)) if portal.statement.statement.is_query() => {
-                let max_rows = usize::try_from(message.max_rows).unwrap_or(0);
-                portals::execute(self, client, &portal, max_rows).await
-            }
-            // What has at most one row may be collected.
+            Some(Entry::Value(portal)) => match portal.statement.statement.command {
+                Command::Query(_) => {
+                    let max_rows = usize::try_from(message.max_rows).unwrap_or(0);
+                    portals::execute(self, client, &portal, max_rows).await
+                }
+                _ => self.execute_once(client, &portal).await,
+            },
             _ => self._on_execute(client, message).await,
         }
+    }
+
+    async fn on_describe<C>(&self, client: &mut C, message: Describe) -> PgWireResult<()>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore<Statement = Prepared>,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+    {
+        if message.target_type == TARGET_TYPE_BYTE_PORTAL
+            && let Some(name) = &message.name
+            && let Some(fields) = cursors::columns(client, name, &Format::UnifiedText)?
+        {
+            // A cursor is a portal to those who ask.
+            return send_describe_response(client, &DescribePortalResponse::new(fields)).await;
+        }
+        self._on_describe(client, message).await
+    }
+
+    async fn do_describe_statement<C>(
+        &self,
+        client: &mut C,
+        target: &StoredStatement<Prepared>,
+    ) -> PgWireResult<DescribeStatementResponse>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore<Statement = Prepared>,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+    {
+        portals::describe_statement(client, target, &self.parser)
+    }
+
+    async fn do_describe_portal<C>(
+        &self,
+        client: &mut C,
+        target: &Portal<Prepared>,
+    ) -> PgWireResult<DescribePortalResponse>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore<Statement = Prepared>,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+    {
+        portals::describe(client, target, &self.parser)
     }
 
     async fn do_query<C>(
@@ -180,26 +328,11 @@ impl ExtendedQueryHandler for Queries {
         C::Error: Debug,
         PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
     {
-        match &portal.statement.statement {
-            Prepared::Control(statement) => {
-                session::check_transaction(client, statement)?;
-                portals::release(client, statement);
-                session::respond(client, statement)
-            }
-            Prepared::Query(statement, plan) => {
-                session::check_transaction(client, statement)?;
-                let types = parameters(plan)?;
-                let inferred: Vec<Option<&DataType>> = types.iter().map(Option::as_ref).collect();
-                let wire = wire_types(&types)?;
-                let wire: Vec<Option<&Type>> = wire.iter().map(Some).collect();
-                let values = df::deserialize_parameters_with_server_types(portal, &inferred, &wire)?;
-                let plan = plan
-                    .as_ref()
-                    .clone()
-                    .replace_params_with_values(&values)
-                    .map_err(|why| wire_error(&SqlError::from(why)))?;
-                self.run(client, Work::Plan(Box::new(plan)), &portal.result_column_format).await
-            }
+        let command = &portal.statement.statement.command;
+        let begun = Box::pin(self.begin(client, command, bound(portal)?, &portal.result_column_format));
+        match begun.await? {
+            Reply::Plain(response) => Ok(response),
+            Reply::Copy(..) => Err(error("XX000", "a copy has no portal".to_owned())),
         }
     }
 }
@@ -208,125 +341,6 @@ impl ExtendedQueryHandler for Queries {
 /// as were asked for.
 fn rows_asked(asked: i32, most: u64) -> i32 {
     if u64::try_from(asked).is_ok_and(|asked| asked <= most) { asked } else { 0 }
-}
-
-/// Parses the PostgreSQL dialect, with the rewrites that catalogue queries of known clients need.
-pub struct Parser {
-    sql: Arc<Sql>,
-    rewriter: Arc<PostgresCompatibilityParser>,
-    access: Access,
-}
-
-impl Parser {
-    async fn parse(&self, query: &str) -> PgWireResult<Vec<Statement>> {
-        let limit = self.sql.config().max_sql_size;
-        if query.len() > limit.in_memory() {
-            return Err(error("54000", format!("the query is longer than {limit} (sql.max_sql_size)")));
-        }
-        let (query, rewriter) = (query.to_owned(), self.rewriter.clone());
-        // The rewrites walk the tree recursively: that needs the big stack of a query thread.
-        let parsed = self
-            .sql
-            .on_query_thread(async move {
-                shape::check(&query)?;
-                rewriter.parse(&query).map_err(|why| SqlError::Wrong(format!("SQL error: {why}")))
-            })
-            .await
-            .and_then(|parsed| parsed)
-            .map_err(|why| wire_error(&why))?;
-        if parsed.len() > MAX_STATEMENTS {
-            return Err(error("54000", format!("more than {MAX_STATEMENTS} statements at once")));
-        }
-        Ok(parsed)
-    }
-}
-
-#[async_trait]
-impl QueryParser for Parser {
-    type Statement = Prepared;
-
-    async fn parse_sql<C>(
-        &self,
-        client: &C,
-        sql: &str,
-        _types: &[Option<Type>],
-    ) -> PgWireResult<Option<Prepared>>
-    where
-        C: ClientInfo + Unpin + Send + Sync,
-    {
-        auth::scope(client, &self.access)?;
-        let mut statements = self.parse(sql).await?;
-        if statements.len() > 1 {
-            let why = "cannot insert multiple commands into a prepared statement";
-            return Err(error("42601", why.to_owned()));
-        }
-        let Some(statement) = statements.pop() else { return Ok(None) };
-        if session::is_control(&statement) {
-            return Ok(Some(Prepared::Control(Box::new(statement))));
-        }
-        let plan = self.sql.prepare(statement.clone()).await.map_err(|why| wire_error(&why))?;
-        Ok(Some(Prepared::Query(Box::new(statement), Box::new(plan))))
-    }
-
-    fn get_parameter_types(&self, statement: &Prepared) -> PgWireResult<Vec<Type>> {
-        match statement {
-            Prepared::Control(_) => Ok(vec![]),
-            Prepared::Query(_, plan) => wire_types(&parameters(plan)?),
-        }
-    }
-
-    fn get_result_schema(
-        &self,
-        statement: &Prepared,
-        format: Option<&Format>,
-    ) -> PgWireResult<Vec<FieldInfo>> {
-        match statement {
-            Prepared::Control(control) if session::has_row(control) => Ok(vec![text_field("setting")]),
-            Prepared::Control(_) => Ok(vec![]),
-            Prepared::Query(_, plan) => {
-                let schema = Arc::new(plan.schema().as_arrow().clone());
-                wire_fields(&schema, format.unwrap_or(&Format::UnifiedText), None)
-            }
-        }
-    }
-}
-
-/// The types of `$1`, `$2` and so on, as far as the plan tells: by what they are compared with, or by a cast.
-fn parameters(plan: &LogicalPlan) -> PgWireResult<Vec<Option<DataType>>> {
-    let types = plan.get_parameter_types().map_err(|why| wire_error(&SqlError::from(why)))?;
-    let casts = cast_types(plan);
-    let mut numbered: Vec<(u32, Option<DataType>)> = types
-        .into_iter()
-        .map(|(name, data_type)| {
-            let data_type = data_type.or_else(|| casts.get(&name).cloned());
-            (name.trim_start_matches('$').parse().unwrap_or(u32::MAX), data_type)
-        })
-        .collect();
-    numbered.sort_by_key(|(number, _)| *number);
-    Ok(numbered.into_iter().map(|(_, data_type)| data_type).collect())
-}
-
-/// The types of placeholders that are cast, such as `$1::int`.
-fn cast_types(plan: &LogicalPlan) -> HashMap<String, DataType> {
-    let mut types = HashMap::new();
-    let mut look = |expr: &Expr| {
-        if let Expr::Cast(cast) = expr
-            && let Expr::Placeholder(placeholder) = cast.expr.as_ref()
-        {
-            types.insert(placeholder.id.clone(), cast.field.data_type().clone());
-        }
-        Ok(TreeNodeRecursion::Continue)
-    };
-    // The closures never fail, and a cast that was not found only means that its parameter is sent as text.
-    let _ = plan.apply_with_subqueries(|node| {
-        node.apply_expressions(|expr| expr.apply(&mut look))?;
-        Ok(TreeNodeRecursion::Continue)
-    });
-    types
-}
-
-fn wire_types(types: &[Option<DataType>]) -> PgWireResult<Vec<Type>> {
-    types.iter().map(|t| t.as_ref().map_or(Ok(Type::UNKNOWN), into_pg_type)).collect()
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! Rows as the protocol writes them; nested values as JSON text.
 
 use crate::sql::SqlError;
-use crate::sql::format::{flat_schema, flatten};
+use crate::sql::format::{flatten, wire_schema};
 use crate::sql::stream::QueryStream;
-use arrow::datatypes::{DataType, Field, SchemaRef};
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
 use datafusion_postgres::arrow_pg::datatypes::{arrow_schema_to_pg_fields, encode_recordbatch};
-use futures::{StreamExt, stream};
+use futures::{Stream, StreamExt, stream};
 use pgwire::api::Type;
 use pgwire::api::portal::Format;
 use pgwire::api::results::{DataRowEncoder, FieldFormat, FieldInfo, QueryResponse, Response};
@@ -19,28 +20,47 @@ pub fn error(code: &str, why: String) -> PgWireError {
     PgWireError::UserError(Box::new(ErrorInfo::new("ERROR".to_owned(), code.to_owned(), why)))
 }
 
-/// The SQLSTATE for each kind of error: syntax error or access rule violation, query canceled, too many connections,
-/// internal error.
+/// The error of the engine with its SQLSTATE: query canceled, too many connections, internal error, or what is wrong.
 pub fn wire_error(why: &SqlError) -> PgWireError {
+    let text = why.to_string();
     let code = match why {
-        SqlError::Wrong(_) => "42000",
+        SqlError::Wrong(_) => wrong(&text),
         SqlError::Limit(_) => "57014",
         SqlError::Busy => "53300",
         SqlError::Internal(_) => "XX000",
     };
-    error(code, why.to_string())
+    error(code, text)
 }
 
-/// The columns that a result has on the wire: lists of plain values stay lists, everything else that is nested is JSON.
-pub fn wire_schema(schema: &SchemaRef) -> SchemaRef {
-    flat_schema(schema, |field| !is_plain_list(field))
-}
+/// Parts of the engine's errors and the SQLSTATE that PostgreSQL has for them; the first that fits counts.
+const CLASSES: &[(&str, &str)] = &[
+    ("this door is read-only", "25006"),
+    ("ParserError", "42601"),
+    ("TokenizerError", "42601"),
+    ("SQL error", "42601"),
+    ("Expected: ", "42601"),
+    ("No field named", "42703"),
+    ("Ambiguous reference", "42702"),
+    ("Invalid function", "42883"),
+    ("No function matches", "42883"),
+    ("Failed to coerce", "42883"),
+    ("Cannot coerce", "42883"),
+    ("not found", "42P01"),
+    ("must appear in the GROUP BY", "42803"),
+    ("must be in the GROUP BY", "42803"),
+    ("ivide by zero", "22012"),
+    ("verflow", "22003"),
+    ("Error parsing timestamp", "22007"),
+    ("Parser error", "22007"),
+    ("Cannot cast string", "22P02"),
+    ("Cast error", "22P02"),
+    ("not implemented", "0A000"),
+    ("not supported", "0A000"),
+    ("nsupported", "0A000"),
+];
 
-fn is_plain_list(field: &Field) -> bool {
-    match field.data_type() {
-        DataType::List(element) | DataType::LargeList(element) => !element.data_type().is_nested(),
-        _ => false,
-    }
+fn wrong(text: &str) -> &'static str {
+    CLASSES.iter().find(|(part, _)| text.contains(part)).map_or("42000", |(_, code)| code)
 }
 
 /// The descriptions of the columns of `schema`.
@@ -55,7 +75,7 @@ pub fn wire_fields(
     arrow_schema_to_pg_fields(&wire_schema(schema), format, options)
 }
 
-/// The answer to a query. Waits for the first batch, because until then a client can cancel.
+/// The answer to a query. Waits for the first batch, because an error before it comes instead of columns.
 ///
 /// # Errors
 /// The error that the query ends with before its first row.
@@ -63,16 +83,29 @@ pub async fn respond(
     mut rows: QueryStream,
     format: &Format,
     options: Arc<FormatOptions>,
-) -> PgWireResult<Response> {
+) -> PgWireResult<QueryResponse> {
     let schema = rows.schema();
-    let flat = wire_schema(&schema);
-    let fields = Arc::new(wire_fields(&schema, format, Some(options))?);
     let first = match rows.next().await {
         Some(Err(why)) => return Err(wire_error(&why)),
         other => other,
     };
+    encode(&schema, stream::iter(first).chain(rows), format, options)
+}
+
+/// The rows of `batches` as the protocol writes them.
+///
+/// # Errors
+/// For a type that the protocol has no name for.
+pub fn encode(
+    schema: &SchemaRef,
+    batches: impl Stream<Item = Result<RecordBatch, SqlError>> + Send + 'static,
+    format: &Format,
+    options: Arc<FormatOptions>,
+) -> PgWireResult<QueryResponse> {
+    let flat = wire_schema(schema);
+    let fields = Arc::new(wire_fields(schema, format, Some(options))?);
     let described = fields.clone();
-    let encoded = stream::iter(first).chain(rows).flat_map(move |batch| {
+    let encoded = batches.flat_map(move |batch| {
         let flat = batch.and_then(|batch| flatten(&batch, &flat));
         let rows: Box<dyn Iterator<Item = PgWireResult<DataRow>> + Send> = match flat {
             Ok(batch) => encode_recordbatch(described.clone(), batch),
@@ -80,7 +113,7 @@ pub async fn respond(
         };
         stream::iter(rows)
     });
-    Ok(Response::Query(QueryResponse::new(fields, encoded)))
+    Ok(QueryResponse::new(fields, encoded))
 }
 
 /// One row with one text.
@@ -98,4 +131,26 @@ pub fn one_text(name: &str, value: &str) -> PgWireResult<Response> {
 /// A column of text.
 pub fn text_field(name: &str) -> FieldInfo {
     FieldInfo::new(name.to_owned(), None, None, Type::TEXT, FieldFormat::Text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrong;
+
+    #[test]
+    fn errors_have_the_class_of_postgresql() {
+        for (text, code) in [
+            ("DROP TABLE is refused: this door is read-only (SELECT)", "25006"),
+            ("SQL error: ParserError(\"Expected: an expression\")", "42601"),
+            ("Error during planning: table 'groundline.public.nope' not found", "42P01"),
+            ("Schema error: No field named nope. Did you mean 'name'?", "42703"),
+            ("Error during planning: Invalid function 'nope'.", "42883"),
+            ("Arrow error: Divide by zero error", "22012"),
+            ("Arrow error: Cast error: Cannot cast string 'x' to value of Int64 type", "22P02"),
+            ("This feature is not implemented: x", "0A000"),
+            ("anything else", "42000"),
+        ] {
+            assert_eq!(wrong(text), code, "{text}");
+        }
+    }
 }

@@ -3,8 +3,10 @@
 //! Drivers send these without being asked. None reaches the engine, whose session all connections share: what may be set
 //! is remembered with the connection, anything else is refused.
 
+use super::cursors;
 use super::rows::{error, one_text};
-use datafusion::sql::sqlparser::ast::{Set, Statement};
+use crate::sql::settings::{SETTABLE, default_of, is_settable};
+use datafusion::sql::sqlparser::ast::{DiscardObject, Expr, Ident, Reset, Set, Statement};
 use pgwire::api::ClientInfo;
 use pgwire::api::results::{Response, Tag};
 use pgwire::error::PgWireResult;
@@ -14,40 +16,6 @@ use std::time::Duration;
 /// Where the connection remembers its own time limit, milliseconds.
 const TIMEOUT: &str = "groundline_timeout_ms";
 
-/// What a client may set, with what SHOW says before it did.
-const SETTINGS: &[(&str, &str)] = &[
-    ("application_name", ""),
-    ("bytea_output", "hex"),
-    ("client_encoding", "UTF8"),
-    ("client_min_messages", "notice"),
-    ("datestyle", "ISO, MDY"),
-    ("default_transaction_isolation", "read committed"),
-    ("default_transaction_read_only", "on"),
-    ("extra_float_digits", "1"),
-    ("idle_in_transaction_session_timeout", "0"),
-    ("intervalstyle", "postgres"),
-    ("lock_timeout", "0"),
-    ("row_security", "off"),
-    ("search_path", "public"),
-    ("standard_conforming_strings", "on"),
-    ("statement_timeout", "0"),
-    ("synchronize_seqscans", "on"),
-    ("timezone", "UTC"),
-    ("transaction_isolation", "read committed"),
-    ("transaction_read_only", "on"),
-];
-
-/// What SHOW says and nobody sets.
-const FIXED: &[(&str, &str)] = &[
-    ("integer_datetimes", "on"),
-    ("is_superuser", "off"),
-    ("max_identifier_length", "63"),
-    ("server_encoding", "UTF8"),
-    ("server_version", "16.6"),
-    ("server_version_num", "160006"),
-    ("transaction isolation level", "read committed"),
-];
-
 /// Whether a statement concerns only the connection.
 pub fn is_control(statement: &Statement) -> bool {
     match statement {
@@ -55,7 +23,11 @@ pub fn is_control(statement: &Statement) -> bool {
         | Statement::Reset(_)
         | Statement::Discard { .. }
         | Statement::Deallocate { .. }
+        | Statement::Close { .. }
+        | Statement::UNLISTEN { .. }
         | Statement::StartTransaction { .. }
+        | Statement::Savepoint { .. }
+        | Statement::ReleaseSavepoint { .. }
         | Statement::Commit { .. }
         | Statement::Rollback { .. } => true,
         Statement::ShowVariable { .. } => show_value(statement, &|_| None).is_some(),
@@ -63,9 +35,9 @@ pub fn is_control(statement: &Statement) -> bool {
     }
 }
 
-/// Whether a control statement answers with a row.
-pub fn has_row(statement: &Statement) -> bool {
-    matches!(statement, Statement::ShowVariable { .. })
+/// The column of a control statement that answers with a row.
+pub fn column(statement: &Statement) -> Option<String> {
+    show_value(statement, &|_| None).map(|(name, _)| name)
 }
 
 /// Answers a control statement.
@@ -78,13 +50,30 @@ pub fn respond<C: ClientInfo + ?Sized>(client: &mut C, statement: &Statement) ->
             assign(client, set)?;
             Ok(Response::Execution(Tag::new("SET")))
         }
-        Statement::Reset(_) => Ok(Response::Execution(Tag::new("RESET"))),
-        Statement::Discard { .. } => Ok(Response::Execution(Tag::new("DISCARD ALL"))),
+        Statement::Reset(statement) => {
+            reset(client, &statement.reset);
+            Ok(Response::Execution(Tag::new("RESET")))
+        }
+        Statement::Discard { object_type } => {
+            if *object_type == DiscardObject::ALL {
+                reset(client, &Reset::ALL);
+            }
+            Ok(Response::Execution(Tag::new(&format!("DISCARD {object_type}"))))
+        }
+        Statement::Close { cursor } => {
+            cursors::close(client, cursor)?;
+            Ok(Response::Execution(Tag::new("CLOSE CURSOR")))
+        }
+        Statement::UNLISTEN { .. } => Ok(Response::Execution(Tag::new("UNLISTEN"))),
         Statement::Deallocate { .. } => Ok(Response::Execution(Tag::new("DEALLOCATE"))),
         Statement::StartTransaction { .. } if client.transaction_status() == TransactionStatus::Idle => {
             Ok(Response::TransactionStart(Tag::new("BEGIN")))
         }
         Statement::StartTransaction { .. } => Ok(Response::Execution(Tag::new("BEGIN"))),
+        // Nothing is written, so there is nothing to keep: what was read is forgotten with the transaction.
+        Statement::Savepoint { .. } => in_transaction(client, "SAVEPOINT"),
+        Statement::ReleaseSavepoint { .. } => in_transaction(client, "RELEASE"),
+        Statement::Rollback { savepoint: Some(_), .. } => in_transaction(client, "ROLLBACK"),
         Statement::Commit { .. } if client.transaction_status() != TransactionStatus::Error => {
             Ok(Response::TransactionEnd(Tag::new("COMMIT")))
         }
@@ -100,17 +89,13 @@ pub fn respond<C: ClientInfo + ?Sized>(client: &mut C, statement: &Statement) ->
     }
 }
 
-/// The error for anything but the end of a transaction that has failed.
-///
-/// # Errors
-/// That error, if the transaction has failed.
-pub fn check_transaction<C: ClientInfo + ?Sized>(client: &C, statement: &Statement) -> PgWireResult<()> {
-    let ends = matches!(statement, Statement::Commit { .. } | Statement::Rollback { .. });
-    if client.transaction_status() == TransactionStatus::Error && !ends {
-        let why = "current transaction is aborted, commands ignored until end of transaction block";
-        return Err(error("25P02", why.to_owned()));
+/// Answers a statement about a savepoint; after one that failed the transaction goes on.
+fn in_transaction<C: ClientInfo + ?Sized>(client: &mut C, tag: &str) -> PgWireResult<Response> {
+    if client.transaction_status() == TransactionStatus::Idle {
+        return Err(error("25P01", format!("{tag} of a savepoint can only be used in transaction blocks")));
     }
-    Ok(())
+    client.set_transaction_status(TransactionStatus::Transaction);
+    Ok(Response::Execution(Tag::new(tag)))
 }
 
 /// The time limit that the connection has set for itself.
@@ -126,13 +111,17 @@ fn show_value(statement: &Statement, known: &dyn Fn(&str) -> Option<String>) -> 
         "time zone" => "timezone".to_owned(),
         other => other.to_owned(),
     };
-    let default = SETTINGS.iter().chain(FIXED).find(|(n, _)| *n == name).map(|(_, value)| *value)?;
+    let default = default_of(&name)?;
     let value = known(&name).unwrap_or_else(|| default.to_owned());
     Some((name, value))
 }
 
 fn assign<C: ClientInfo + ?Sized>(client: &mut C, set: &Set) -> PgWireResult<()> {
     let (name, value) = match set {
+        Set::SingleAssignment { variable, values, .. } if is_default(values) => {
+            forget(client, &variable.to_string().to_lowercase());
+            return Ok(());
+        }
         Set::SingleAssignment { variable, values, .. } => {
             let values: Vec<String> = values.iter().map(|v| unquoted(&v.to_string())).collect();
             (variable.to_string().to_lowercase(), values.join(", "))
@@ -143,7 +132,7 @@ fn assign<C: ClientInfo + ?Sized>(client: &mut C, set: &Set) -> PgWireResult<()>
         Set::SetTransaction { .. } | Set::SetSessionParam(_) | Set::SetNamesDefault {} => return Ok(()),
         other => return Err(refused(&other.to_string())),
     };
-    if !SETTINGS.iter().any(|(known, _)| *known == name) {
+    if !is_settable(&name) {
         return Err(refused(&name));
     }
     if name == "statement_timeout" {
@@ -153,6 +142,25 @@ fn assign<C: ClientInfo + ?Sized>(client: &mut C, set: &Set) -> PgWireResult<()>
     }
     client.metadata_mut().insert(name, value);
     Ok(())
+}
+
+fn is_default(values: &[Expr]) -> bool {
+    matches!(values, [Expr::Identifier(Ident { value, quote_style: None, .. })] if value.eq_ignore_ascii_case("default"))
+}
+
+/// Makes settings what they were when the connection began.
+fn reset<C: ClientInfo + ?Sized>(client: &mut C, what: &Reset) {
+    match what {
+        Reset::ALL => SETTABLE.iter().for_each(|(name, _)| forget(client, name)),
+        Reset::ConfigurationParameter(name) => forget(client, &name.to_string().to_lowercase()),
+    }
+}
+
+fn forget<C: ClientInfo + ?Sized>(client: &mut C, name: &str) {
+    if name == "statement_timeout" {
+        client.metadata_mut().remove(TIMEOUT);
+    }
+    client.metadata_mut().remove(name);
 }
 
 fn refused(name: &str) -> pgwire::error::PgWireError {

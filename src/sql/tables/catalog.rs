@@ -1,6 +1,6 @@
 //! `table_columns`: the documentation of every column, as a table.
 
-use super::shown::{as_stored, shown};
+use super::shown::{Shown, as_stored, shown};
 use crate::schema::columns::{QUEUE, Table};
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, TimeUnit};
@@ -13,10 +13,8 @@ use std::sync::Arc;
 /// # Errors
 /// None are expected; the type is that of Arrow's constructors.
 pub fn column_docs() -> Result<MemTable> {
-    let stored = Table::ALL.iter().flat_map(|t| shown(*t).into_iter().map(move |c| (t.name(), c)));
-    let live = QUEUE.iter().map(|c| ("queue", as_stored(c)));
-    let rows: Vec<_> = stored.chain(live).collect();
-    let texts = |f: &dyn Fn(&(&'static str, super::shown::Shown)) -> String| -> ArrayRef {
+    let rows: Vec<_> = columns().collect();
+    let texts = |f: &dyn Fn(&(&'static str, Shown)) -> String| -> ArrayRef {
         Arc::new(rows.iter().map(|r| Some(f(r))).collect::<StringArray>())
     };
     let nullable: ArrayRef = Arc::new(rows.iter().map(|r| Some(r.1.nullable)).collect::<BooleanArray>());
@@ -28,6 +26,16 @@ pub fn column_docs() -> Result<MemTable> {
         ("doc", texts(&|r| r.1.doc.to_owned())),
     ])?;
     MemTable::try_new(batch.schema(), vec![vec![batch]])
+}
+
+fn columns() -> impl Iterator<Item = (&'static str, Shown)> {
+    let stored = Table::ALL.iter().flat_map(|t| shown(*t).into_iter().map(move |c| (t.name(), c)));
+    stored.chain(QUEUE.iter().map(|c| ("queue", as_stored(c))))
+}
+
+/// The documentation of every column: its table, its name, what it holds.
+pub fn documented() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    columns().map(|(table, column)| (table, column.name, column.doc))
 }
 
 /// The type in words that a user of SQL expects.

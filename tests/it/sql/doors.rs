@@ -219,7 +219,7 @@ async fn postgres_answers_with_the_same_limits() {
         ("CREATE TABLE x (a int)", "read-only"),
         ("COPY spans TO '/tmp/x'", "read-only"),
         ("SET datafusion.execution.batch_size = 1", "refused"),
-        ("DECLARE c CURSOR FOR SELECT 1", "refused"),
+        ("DECLARE c CURSOR FOR SELECT 1", "transaction blocks"),
         ("SELECT * FROM generate_series(1, 2000)", "sql.max_rows"),
         ("SELECT count(*) FROM generate_series(1, 9000000) a, generate_series(1, 9000000) b", "sql.timeout"),
     ] {

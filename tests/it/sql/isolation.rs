@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What only the other tenant's rows have.
-const SECRET: &str = "SECRET";
+pub const SECRET: &str = "SECRET";
 
 fn rows(table: Table) -> Vec<Map<String, Value>> {
     let mut rows = Vec::new();
@@ -42,7 +42,8 @@ fn rows(table: Table) -> Vec<Map<String, Value>> {
     rows
 }
 
-async fn sql() -> Arc<Sql> {
+/// The engine over rows of two tenants.
+pub async fn sql() -> Arc<Sql> {
     let mut tables = HashMap::new();
     for table in Table::ALL {
         tables.insert(table, fixture::snapshot(table, rows(table)).await);

@@ -1,0 +1,124 @@
+//! Small tables from lists of cells.
+
+use arrow::array::{
+    ArrayRef, BooleanArray, Int16Array, Int32Array, Int64Array, RecordBatch, RecordBatchOptions, StringArray,
+    new_null_array,
+};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::datasource::MemTable;
+use datafusion::error::Result;
+use datafusion_postgres::arrow_pg::datatypes::PG_OID_ALIAS_KEY;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What a column holds. Cells that nobody gave are 0, false, empty or, for lists and [`Kind::Maybe`], NULL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The number of an object.
+    Oid,
+    /// A whole number of four bytes.
+    Int,
+    /// A whole number of two bytes.
+    Small,
+    /// Yes or no.
+    Bool,
+    /// A text.
+    Text,
+    /// A text that may be NULL.
+    Maybe,
+    /// A list of texts.
+    Texts,
+    /// A list of numbers of two bytes.
+    Smalls,
+}
+
+/// A value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// For [`Kind::Oid`], [`Kind::Int`] and [`Kind::Small`].
+    Int(i32),
+    /// For [`Kind::Bool`].
+    Bool(bool),
+    /// For [`Kind::Text`] and [`Kind::Maybe`].
+    Text(String),
+}
+
+impl Cell {
+    /// A text.
+    pub fn text(text: &str) -> Self {
+        Cell::Text(text.to_owned())
+    }
+
+    fn as_int(&self) -> Option<i32> {
+        if let Cell::Int(number) = self { Some(*number) } else { None }
+    }
+
+    fn as_bool(&self) -> Option<bool> {
+        if let Cell::Bool(is) = self { Some(*is) } else { None }
+    }
+
+    fn as_text(&self) -> Option<&str> {
+        if let Cell::Text(text) = self { Some(text) } else { None }
+    }
+}
+
+/// The columns of a table.
+pub type Columns = &'static [(&'static str, Kind)];
+
+/// The cells of a row by column; what is not there has the default of its kind.
+pub type Row = HashMap<&'static str, Cell>;
+
+/// A table of `rows`.
+///
+/// # Errors
+/// None are expected; the type is that of Arrow's constructors.
+pub fn table(columns: Columns, rows: &[Row]) -> Result<Arc<MemTable>> {
+    let fields: Vec<Field> = columns.iter().map(|(name, kind)| field(name, *kind)).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let batch = batch(&schema, rows)?;
+    Ok(Arc::new(MemTable::try_new(schema, vec![vec![batch]])?))
+}
+
+/// `rows` with the columns of `schema`.
+///
+/// # Errors
+/// For a column that may not be NULL and has a type that no [`Cell`] has.
+pub fn batch(schema: &SchemaRef, rows: &[Row]) -> Result<RecordBatch> {
+    let arrays = schema.fields().iter().map(|field| array(field, rows)).collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+    Ok(RecordBatch::try_new_with_options(schema.clone(), arrays, &options)?)
+}
+
+fn field(name: &str, kind: Kind) -> Field {
+    let list = |element: DataType| DataType::List(Arc::new(Field::new_list_field(element, true)));
+    match kind {
+        Kind::Oid => Field::new(name, DataType::Int32, false)
+            .with_metadata(HashMap::from([(PG_OID_ALIAS_KEY.to_owned(), "oid".to_owned())])),
+        Kind::Int => Field::new(name, DataType::Int32, false),
+        Kind::Small => Field::new(name, DataType::Int16, false),
+        Kind::Bool => Field::new(name, DataType::Boolean, false),
+        Kind::Text => Field::new(name, DataType::Utf8, false),
+        Kind::Maybe => Field::new(name, DataType::Utf8, true),
+        Kind::Texts => Field::new(name, list(DataType::Utf8), true),
+        Kind::Smalls => Field::new(name, list(DataType::Int16), true),
+    }
+}
+
+fn array(field: &Field, rows: &[Row]) -> ArrayRef {
+    let cells = || rows.iter().map(|row| row.get(field.name().as_str()));
+    let ints = || cells().map(|cell| cell.and_then(Cell::as_int).unwrap_or(0));
+    match field.data_type() {
+        DataType::Int16 => Arc::new(ints().map(|n| i16::try_from(n).unwrap_or(0)).collect::<Int16Array>()),
+        DataType::Int32 => Arc::new(ints().collect::<Int32Array>()),
+        DataType::Int64 => Arc::new(ints().map(i64::from).collect::<Int64Array>()),
+        DataType::Boolean => {
+            let is = |cell: Option<&Cell>| Some(cell.and_then(Cell::as_bool).unwrap_or(false));
+            Arc::new(cells().map(is).collect::<BooleanArray>())
+        }
+        DataType::Utf8 => {
+            let empty = (!field.is_nullable()).then_some("");
+            Arc::new(cells().map(|cell| cell.and_then(Cell::as_text).or(empty)).collect::<StringArray>())
+        }
+        other => new_null_array(other, rows.len()),
+    }
+}

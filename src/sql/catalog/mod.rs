@@ -1,0 +1,21 @@
+//! `pg_catalog` as clients read it: what tables, columns and functions there are.
+//!
+//! | file | what |
+//! |---|---|
+//! | `build` | small tables from lists of cells |
+//! | `relations` | the tables and views of the engine, with numbers, types and comments |
+//! | `tables` | `pg_class`, `pg_attribute` and others, made of them |
+//! | `provider` | the schema that shows them, and the rest as the library has it |
+//! | `lookups` | functions that name what a number stands for |
+//! | `constants` | functions with one answer here |
+//!
+//! Nothing in it depends on rows or tenants, so it is made once.
+
+mod build;
+mod constants;
+mod lookups;
+mod provider;
+mod relations;
+mod tables;
+
+pub use provider::register;

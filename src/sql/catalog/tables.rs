@@ -1,0 +1,403 @@
+//! `pg_class`, `pg_attribute` and others, made of what the engine has.
+
+use super::build::{Cell, Columns, Kind, Row};
+use super::relations::{Column, FIRST_OWN, INFORMATION_SCHEMA, PG_CATALOG, PUBLIC, Relation};
+use pgwire::api::Type;
+
+/// The role that owns everything, as the library names it.
+pub const OWNER: &str = "postgres";
+
+/// The number of that role.
+const OWNER_OID: i32 = 10;
+
+/// The collation of texts that say nothing else.
+const DEFAULT_COLLATION: i32 = 100;
+
+/// The number of the encoding UTF-8.
+const UTF8: i32 = 6;
+
+/// The number of the tablespace `pg_default`.
+const TABLESPACE: i32 = 1663;
+
+/// The number of `pg_class` itself.
+const CLASS: i32 = 1259;
+
+/// Our own functions: name, kind (function or aggregate), result, arguments.
+pub const FUNCTIONS: &[(&str, &str, &str, &str)] = &[
+    ("attr", "f", "text", "json text, key text"),
+    ("json_get", "f", "text", "json text, key text"),
+    ("json_get_path", "f", "text", "json text, path text"),
+    ("json_get_path_text", "f", "text", "json text, path text"),
+    ("json_get_text", "f", "text", "json text, key text"),
+    ("quality_mean", "a", "record", "value double precision, inclusion_probability double precision"),
+    ("quality_rate", "a", "record", "passed boolean, inclusion_probability double precision"),
+];
+
+/// The number of the function at `place` in [`FUNCTIONS`].
+pub fn function_oid(place: usize) -> i32 {
+    FIRST_OWN + 1000 + i32::try_from(place).unwrap_or(0)
+}
+
+/// The schemas.
+pub const NAMESPACE: Columns =
+    &[("oid", Kind::Oid), ("nspname", Kind::Text), ("nspowner", Kind::Oid), ("nspacl", Kind::Texts)];
+
+/// Tables and views.
+pub const CLASSES: Columns = &[
+    ("oid", Kind::Oid),
+    ("relname", Kind::Text),
+    ("relnamespace", Kind::Oid),
+    ("reltype", Kind::Oid),
+    ("reloftype", Kind::Oid),
+    ("relowner", Kind::Oid),
+    ("relam", Kind::Oid),
+    ("relfilenode", Kind::Oid),
+    ("reltablespace", Kind::Oid),
+    ("relpages", Kind::Int),
+    ("reltuples", Kind::Int),
+    ("relallvisible", Kind::Int),
+    ("reltoastrelid", Kind::Oid),
+    ("relhasindex", Kind::Bool),
+    ("relisshared", Kind::Bool),
+    ("relpersistence", Kind::Text),
+    ("relkind", Kind::Text),
+    ("relnatts", Kind::Small),
+    ("relchecks", Kind::Small),
+    ("relhasrules", Kind::Bool),
+    ("relhastriggers", Kind::Bool),
+    ("relhassubclass", Kind::Bool),
+    ("relrowsecurity", Kind::Bool),
+    ("relforcerowsecurity", Kind::Bool),
+    ("relispopulated", Kind::Bool),
+    ("relreplident", Kind::Text),
+    ("relispartition", Kind::Bool),
+    ("relrewrite", Kind::Oid),
+    ("relfrozenxid", Kind::Int),
+    ("relminmxid", Kind::Int),
+    ("relacl", Kind::Texts),
+    ("reloptions", Kind::Texts),
+    ("relpartbound", Kind::Maybe),
+    ("tableoid", Kind::Oid),
+];
+
+/// Columns.
+pub const ATTRIBUTES: Columns = &[
+    ("attrelid", Kind::Oid),
+    ("attname", Kind::Text),
+    ("atttypid", Kind::Oid),
+    ("attstattarget", Kind::Int),
+    ("attlen", Kind::Small),
+    ("attnum", Kind::Small),
+    ("attndims", Kind::Int),
+    ("attcacheoff", Kind::Int),
+    ("atttypmod", Kind::Int),
+    ("attbyval", Kind::Bool),
+    ("attalign", Kind::Text),
+    ("attstorage", Kind::Text),
+    ("attcompression", Kind::Text),
+    ("attnotnull", Kind::Bool),
+    ("atthasdef", Kind::Bool),
+    ("atthasmissing", Kind::Bool),
+    ("attidentity", Kind::Text),
+    ("attgenerated", Kind::Text),
+    ("attisdropped", Kind::Bool),
+    ("attislocal", Kind::Bool),
+    ("attinhcount", Kind::Int),
+    ("attcollation", Kind::Oid),
+    ("attacl", Kind::Texts),
+    ("attoptions", Kind::Texts),
+    ("attfdwoptions", Kind::Texts),
+    ("attmissingval", Kind::Texts),
+];
+
+/// The one database.
+pub const DATABASES: Columns = &[
+    ("oid", Kind::Oid),
+    ("datname", Kind::Text),
+    ("datdba", Kind::Oid),
+    ("encoding", Kind::Int),
+    ("datlocprovider", Kind::Text),
+    ("datistemplate", Kind::Bool),
+    ("datallowconn", Kind::Bool),
+    ("datconnlimit", Kind::Int),
+    ("datfrozenxid", Kind::Int),
+    ("datminmxid", Kind::Int),
+    ("dattablespace", Kind::Oid),
+    ("datcollate", Kind::Text),
+    ("datctype", Kind::Text),
+    ("daticulocale", Kind::Maybe),
+    ("daticurules", Kind::Maybe),
+    ("datcollversion", Kind::Maybe),
+    ("datacl", Kind::Texts),
+];
+
+/// Comments on tables and columns.
+pub const DESCRIPTIONS: Columns =
+    &[("objoid", Kind::Oid), ("classoid", Kind::Oid), ("objsubid", Kind::Int), ("description", Kind::Text)];
+
+/// Indexes, of which there are none: lists where clients unnest them.
+pub const INDEXES: Columns = &[
+    ("indexrelid", Kind::Oid),
+    ("indrelid", Kind::Oid),
+    ("indnatts", Kind::Small),
+    ("indnkeyatts", Kind::Small),
+    ("indisunique", Kind::Bool),
+    ("indnullsnotdistinct", Kind::Bool),
+    ("indisprimary", Kind::Bool),
+    ("indisexclusion", Kind::Bool),
+    ("indimmediate", Kind::Bool),
+    ("indisclustered", Kind::Bool),
+    ("indisvalid", Kind::Bool),
+    ("indcheckxmin", Kind::Bool),
+    ("indisready", Kind::Bool),
+    ("indislive", Kind::Bool),
+    ("indisreplident", Kind::Bool),
+    ("indkey", Kind::Smalls),
+    ("indcollation", Kind::Smalls),
+    ("indclass", Kind::Smalls),
+    ("indoption", Kind::Smalls),
+    ("indexprs", Kind::Maybe),
+    ("indpred", Kind::Maybe),
+];
+
+/// Constraints, of which there are none.
+pub const CONSTRAINTS: Columns = &[
+    ("oid", Kind::Oid),
+    ("conname", Kind::Text),
+    ("connamespace", Kind::Oid),
+    ("contype", Kind::Text),
+    ("condeferrable", Kind::Bool),
+    ("condeferred", Kind::Bool),
+    ("convalidated", Kind::Bool),
+    ("conrelid", Kind::Oid),
+    ("contypid", Kind::Oid),
+    ("conindid", Kind::Oid),
+    ("conparentid", Kind::Oid),
+    ("confrelid", Kind::Oid),
+    ("confupdtype", Kind::Text),
+    ("confdeltype", Kind::Text),
+    ("confmatchtype", Kind::Text),
+    ("conislocal", Kind::Bool),
+    ("coninhcount", Kind::Small),
+    ("connoinherit", Kind::Bool),
+    ("conkey", Kind::Smalls),
+    ("confkey", Kind::Smalls),
+    ("conbin", Kind::Maybe),
+    ("tableoid", Kind::Oid),
+];
+
+/// Views with their queries.
+pub const VIEWS: Columns = &[
+    ("schemaname", Kind::Text),
+    ("viewname", Kind::Text),
+    ("viewowner", Kind::Text),
+    ("definition", Kind::Maybe),
+];
+
+/// Tables.
+pub const TABLES: Columns = &[
+    ("schemaname", Kind::Text),
+    ("tablename", Kind::Text),
+    ("tableowner", Kind::Text),
+    ("tablespace", Kind::Maybe),
+    ("hasindexes", Kind::Bool),
+    ("hasrules", Kind::Bool),
+    ("hastriggers", Kind::Bool),
+    ("rowsecurity", Kind::Bool),
+];
+
+/// Roles: the tokens are who may connect, so there is one for show.
+pub const ROLES: Columns = &[
+    ("rolname", Kind::Text),
+    ("rolsuper", Kind::Bool),
+    ("rolinherit", Kind::Bool),
+    ("rolcreaterole", Kind::Bool),
+    ("rolcreatedb", Kind::Bool),
+    ("rolcanlogin", Kind::Bool),
+    ("rolreplication", Kind::Bool),
+    ("rolconnlimit", Kind::Int),
+    ("rolpassword", Kind::Maybe),
+    ("rolvaliduntil", Kind::Maybe),
+    ("rolbypassrls", Kind::Bool),
+    ("rolconfig", Kind::Texts),
+    ("oid", Kind::Oid),
+];
+
+const NAMESPACES: [(i32, &str); 3] =
+    [(PG_CATALOG, "pg_catalog"), (PUBLIC, "public"), (INFORMATION_SCHEMA, "information_schema")];
+
+/// The name of a schema.
+pub fn schema_name(oid: i32) -> &'static str {
+    NAMESPACES.iter().find(|(known, _)| *known == oid).map_or("", |(_, name)| name)
+}
+
+/// Rows of [`NAMESPACE`].
+pub fn namespaces() -> Vec<Row> {
+    let row = |(oid, name): (i32, &str)| {
+        Row::from([
+            ("oid", Cell::Int(oid)),
+            ("nspname", Cell::text(name)),
+            ("nspowner", Cell::Int(OWNER_OID)),
+        ])
+    };
+    NAMESPACES.map(row).into()
+}
+
+/// Rows of [`DATABASES`].
+pub fn databases(name: &str) -> Vec<Row> {
+    vec![Row::from([
+        ("oid", Cell::Int(FIRST_OWN - 1)),
+        ("datname", Cell::text(name)),
+        ("datdba", Cell::Int(OWNER_OID)),
+        ("encoding", Cell::Int(UTF8)),
+        ("datlocprovider", Cell::text("c")),
+        ("datallowconn", Cell::Bool(true)),
+        ("datconnlimit", Cell::Int(-1)),
+        ("dattablespace", Cell::Int(TABLESPACE)),
+        ("datcollate", Cell::text("C")),
+        ("datctype", Cell::text("C")),
+    ])]
+}
+
+/// Rows of [`ROLES`].
+pub fn roles() -> Vec<Row> {
+    vec![Row::from([
+        ("rolname", Cell::text(OWNER)),
+        ("rolinherit", Cell::Bool(true)),
+        ("rolcanlogin", Cell::Bool(true)),
+        ("rolconnlimit", Cell::Int(-1)),
+        ("oid", Cell::Int(OWNER_OID)),
+    ])]
+}
+
+/// Rows of [`CLASSES`].
+pub fn classes(relations: &[Relation]) -> Vec<Row> {
+    let row = |relation: &Relation| {
+        let columns = i32::try_from(relation.columns.len()).unwrap_or(0);
+        Row::from([
+            ("oid", Cell::Int(relation.oid)),
+            ("relname", Cell::text(&relation.name)),
+            ("relnamespace", Cell::Int(relation.namespace)),
+            ("relowner", Cell::Int(OWNER_OID)),
+            ("relam", Cell::Int(if relation.is_view { 0 } else { 2 })),
+            ("reltuples", Cell::Int(-1)),
+            ("relpersistence", Cell::text("p")),
+            ("relkind", Cell::text(if relation.is_view { "v" } else { "r" })),
+            ("relnatts", Cell::Int(columns)),
+            ("relhasrules", Cell::Bool(relation.is_view)),
+            ("relispopulated", Cell::Bool(true)),
+            ("relreplident", Cell::text("d")),
+            ("tableoid", Cell::Int(CLASS)),
+        ])
+    };
+    relations.iter().map(row).collect()
+}
+
+/// Rows of [`ATTRIBUTES`].
+pub fn attributes(relations: &[Relation]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for relation in relations {
+        for (place, column) in (1..).zip(&relation.columns) {
+            rows.push(attribute(relation.oid, place, column));
+        }
+    }
+    rows
+}
+
+fn attribute(relation: i32, place: i32, column: &Column) -> Row {
+    let bytes = width(&column.data_type);
+    let collation = if column.data_type == Type::TEXT { DEFAULT_COLLATION } else { 0 };
+    Row::from([
+        ("attrelid", Cell::Int(relation)),
+        ("attname", Cell::text(&column.name)),
+        ("atttypid", Cell::Int(i32::try_from(column.data_type.oid()).unwrap_or(0))),
+        ("attstattarget", Cell::Int(-1)),
+        ("attlen", Cell::Int(bytes)),
+        ("attnum", Cell::Int(place)),
+        ("attcacheoff", Cell::Int(-1)),
+        ("atttypmod", Cell::Int(-1)),
+        ("attbyval", Cell::Bool(bytes > 0)),
+        ("attalign", Cell::text(if bytes == 8 { "d" } else { "i" })),
+        ("attstorage", Cell::text(if bytes > 0 { "p" } else { "x" })),
+        ("attnotnull", Cell::Bool(!column.nullable)),
+        ("attislocal", Cell::Bool(true)),
+        ("attcollation", Cell::Int(collation)),
+    ])
+}
+
+/// Bytes of a value, -1 where they differ.
+fn width(data_type: &Type) -> i32 {
+    match *data_type {
+        Type::BOOL => 1,
+        Type::INT2 => 2,
+        Type::INT4 | Type::FLOAT4 | Type::DATE | Type::OID => 4,
+        Type::INT8 | Type::FLOAT8 | Type::TIMESTAMP | Type::TIMESTAMPTZ | Type::TIME => 8,
+        _ => -1,
+    }
+}
+
+/// Rows of [`DESCRIPTIONS`].
+pub fn descriptions(relations: &[Relation]) -> Vec<Row> {
+    let row = |relation: i32, place: i32, text: &str| {
+        Row::from([
+            ("objoid", Cell::Int(relation)),
+            ("classoid", Cell::Int(CLASS)),
+            ("objsubid", Cell::Int(place)),
+            ("description", Cell::text(text)),
+        ])
+    };
+    let mut rows = Vec::new();
+    for relation in relations {
+        rows.extend(relation.comment.map(|text| row(relation.oid, 0, text)));
+        for (place, column) in (1..).zip(&relation.columns) {
+            rows.extend(column.comment.map(|text| row(relation.oid, place, text)));
+        }
+    }
+    rows
+}
+
+/// Rows of [`VIEWS`].
+pub fn views(relations: &[Relation]) -> Vec<Row> {
+    let row = |relation: &Relation| {
+        Row::from([
+            ("schemaname", Cell::text(schema_name(relation.namespace))),
+            ("viewname", Cell::text(&relation.name)),
+            ("viewowner", Cell::text(OWNER)),
+            ("definition", Cell::text(relation.definition.as_deref().unwrap_or_default())),
+        ])
+    };
+    relations.iter().filter(|relation| relation.is_view).map(row).collect()
+}
+
+/// Rows of [`TABLES`].
+pub fn tables(relations: &[Relation]) -> Vec<Row> {
+    let row = |relation: &Relation| {
+        Row::from([
+            ("schemaname", Cell::text(schema_name(relation.namespace))),
+            ("tablename", Cell::text(&relation.name)),
+            ("tableowner", Cell::text(OWNER)),
+        ])
+    };
+    relations.iter().filter(|relation| !relation.is_view).map(row).collect()
+}
+
+/// Our own functions as rows of `pg_proc`.
+pub fn functions() -> Vec<Row> {
+    let row = |(place, (name, kind, result, arguments)): (usize, &(&str, &str, &str, &str))| {
+        let result = if *result == "text" { Type::TEXT } else { Type::RECORD };
+        Row::from([
+            ("oid", Cell::Int(function_oid(place))),
+            ("proname", Cell::text(name)),
+            ("pronamespace", Cell::Int(PUBLIC)),
+            ("proowner", Cell::Int(OWNER_OID)),
+            ("prolang", Cell::Int(12)),
+            ("prokind", Cell::text(kind)),
+            ("provolatile", Cell::text("i")),
+            ("proparallel", Cell::text("s")),
+            ("pronargs", Cell::Int(i32::try_from(arguments.split(',').count()).unwrap_or(0))),
+            ("prorettype", Cell::Int(i32::try_from(result.oid()).unwrap_or(0))),
+            ("prosrc", Cell::text(name)),
+        ])
+    };
+    FUNCTIONS.iter().enumerate().map(row).collect()
+}

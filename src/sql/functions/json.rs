@@ -1,0 +1,331 @@
+//! The operators `->`, `->>`, `#>` and `#>>` on columns of JSON text.
+
+use super::bounded::check_bytes;
+use arrow::array::{Array, ArrayRef, AsArray, StringArray, StringBuilder};
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
+use datafusion::common::DFSchema;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
+use datafusion::logical_expr::{
+    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use datafusion::scalar::ScalarValue;
+use datafusion::sql::sqlparser::ast::BinaryOperator;
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+/// Plans the operators as functions.
+#[derive(Debug)]
+pub struct JsonPlanner {
+    functions: [Arc<ScalarUDF>; 4],
+}
+
+/// What an operator takes, and what it gives.
+const KINDS: [(&str, Kind); 4] = [
+    ("json_get", Kind { path: false, text: false }),
+    ("json_get_text", Kind { path: false, text: true }),
+    ("json_get_path", Kind { path: true, text: false }),
+    ("json_get_path_text", Kind { path: true, text: true }),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Kind {
+    /// Whether the right side is a path such as `{a,0,b}`, not one key.
+    path: bool,
+    /// Whether a string comes as it is, not as JSON.
+    text: bool,
+}
+
+/// The functions behind the operators: `json_get`, `json_get_text`, `json_get_path`, `json_get_path_text`.
+pub fn json_functions() -> [ScalarUDF; 4] {
+    KINDS.map(|(name, kind)| {
+        let signature = Signature::any(2, Volatility::Immutable);
+        ScalarUDF::from(JsonGet { name, kind, signature })
+    })
+}
+
+impl JsonPlanner {
+    /// The planner with its functions.
+    pub fn new() -> Self {
+        Self { functions: json_functions().map(Arc::new) }
+    }
+}
+
+impl ExprPlanner for JsonPlanner {
+    fn plan_binary_op(&self, expr: RawBinaryExpr, _: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
+        let [get, get_text, get_path, get_path_text] = &self.functions;
+        let function = match expr.op {
+            BinaryOperator::Arrow => get,
+            BinaryOperator::LongArrow => get_text,
+            BinaryOperator::HashArrow => get_path,
+            BinaryOperator::HashLongArrow => get_path_text,
+            _ => return Ok(PlannerResult::Original(expr)),
+        };
+        Ok(PlannerResult::Planned(function.call(vec![expr.left, expr.right])))
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct JsonGet {
+    name: &'static str,
+    kind: Kind,
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for JsonGet {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
+        match types {
+            [json, _] if json.is_nested() => {
+                Err(DataFusionError::Plan(format!("{} takes JSON text, not {json}", self.name)))
+            }
+            [_, key] if key.is_nested() => {
+                Err(DataFusionError::Plan(format!("{} takes a key as text, not {key}", self.name)))
+            }
+            _ => Ok(DataType::Utf8),
+        }
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let [json, key] = args.args.as_slice() else {
+            return Err(DataFusionError::Internal(format!("{} takes two arguments", self.name)));
+        };
+        let constant = |value: &ColumnarValue| matches!(value, ColumnarValue::Scalar(_));
+        let is_number = key.data_type().is_integer();
+        let (one_json, one_key) = (constant(json), constant(key));
+        let (json, key) = (texts(json, args.number_rows)?, texts(key, args.number_rows)?);
+        let rows = if one_json && one_key { 1 } else { args.number_rows };
+        let steps = |row: usize| {
+            let at = if one_key { 0 } else { row };
+            (!key.is_null(at)).then(|| steps(key.value(at), self.kind.path, is_number))
+        };
+        let fixed = if one_key { steps(0) } else { None };
+        let mut out = StringBuilder::new();
+        let mut bytes = 0i128;
+        for row in 0..rows {
+            let at = if one_json { 0 } else { row };
+            let own = if one_key { None } else { steps(row) };
+            let found = match (json.is_null(at), fixed.as_ref().or(own.as_ref())) {
+                (false, Some(steps)) => look(json.value(at), steps, self.kind.text),
+                _ => None,
+            };
+            bytes += found.as_ref().map_or(0, String::len) as i128;
+            check_bytes(self.name, bytes)?;
+            out.append_option(found);
+        }
+        let out: ArrayRef = Arc::new(out.finish());
+        if one_json && one_key {
+            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&out, 0)?));
+        }
+        Ok(ColumnarValue::Array(out))
+    }
+}
+
+/// The texts of a column; a constant is one row.
+fn texts(value: &ColumnarValue, rows: usize) -> Result<StringArray> {
+    let rows = if matches!(value, ColumnarValue::Scalar(_)) { 1 } else { rows };
+    let array = cast(&value.to_array(rows)?, &DataType::Utf8)?;
+    Ok(array.as_string::<i32>().clone())
+}
+
+/// One step into a value.
+#[derive(Debug, PartialEq)]
+struct Step {
+    key: String,
+    /// The place in an array, from its end if negative.
+    index: Option<i64>,
+    /// Whether the step is a number, which is no key.
+    only_index: bool,
+}
+
+fn steps(key: &str, path: bool, is_number: bool) -> Vec<Step> {
+    let step = |key: &str, as_index: bool, only_index: bool| Step {
+        key: key.to_owned(),
+        index: if as_index { key.parse().ok() } else { None },
+        only_index,
+    };
+    if !path {
+        return vec![step(key, is_number, is_number)];
+    }
+    let inner = key.trim().trim_start_matches('{').trim_end_matches('}');
+    if inner.is_empty() {
+        return vec![];
+    }
+    inner.split(',').map(|part| step(part.trim().trim_matches('"'), true, false)).collect()
+}
+
+/// What lies behind `steps`; none if nothing does, or the text is not JSON.
+fn look(json: &str, steps: &[Step], text: bool) -> Option<String> {
+    let mut parser = serde_json::Deserializer::from_str(json);
+    let found = Behind(steps).deserialize(&mut parser).ok().flatten()?;
+    match found {
+        Value::Null if text => None,
+        Value::String(inner) if text => Some(inner),
+        other => Some(other.to_string()),
+    }
+}
+
+/// Reads what lies behind the steps, and skips all else.
+struct Behind<'a>(&'a [Step]);
+
+impl<'de> DeserializeSeed<'de> for Behind<'_> {
+    type Value = Option<Value>;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, parser: D) -> Result<Self::Value, D::Error> {
+        match self.0 {
+            [] => serde::Deserialize::deserialize(parser).map(Some),
+            _ => parser.deserialize_any(self),
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Behind<'_> {
+    type Value = Option<Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        let (step, rest) = self.0.split_first().ok_or_else(|| A::Error::custom("no step"))?;
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            if key == step.key && !step.only_index {
+                found = map.next_value_seed(Behind(rest))?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(found)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let (step, rest) = self.0.split_first().ok_or_else(|| A::Error::custom("no step"))?;
+        let Some(index) = step.index else {
+            while list.next_element::<IgnoredAny>()?.is_some() {}
+            return Ok(None);
+        };
+        let Ok(from_start) = usize::try_from(index) else {
+            return from_end(list, index, rest);
+        };
+        let mut at = 0;
+        let mut found = None;
+        loop {
+            if at == from_start {
+                match list.next_element_seed(Behind(rest))? {
+                    Some(value) => found = value,
+                    None => return Ok(None),
+                }
+            } else if list.next_element::<IgnoredAny>()?.is_none() {
+                return Ok(found);
+            }
+            at += 1;
+        }
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+}
+
+/// How many elements a list has is known only at its end.
+fn from_end<'de, A: SeqAccess<'de>>(
+    mut list: A,
+    index: i64,
+    rest: &[Step],
+) -> Result<Option<Value>, A::Error> {
+    let mut all: Vec<Value> = Vec::new();
+    while let Some(value) = list.next_element()? {
+        all.push(value);
+    }
+    let back = usize::try_from(index.unsigned_abs()).unwrap_or(usize::MAX);
+    let Some(at) = all.len().checked_sub(back) else { return Ok(None) };
+    Behind(rest).deserialize(all.swap_remove(at)).map_err(A::Error::custom)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn get(json: &str, key: &str) -> Option<String> {
+        look(json, &steps(key, false, false), false)
+    }
+
+    fn text(json: &str, key: &str) -> Option<String> {
+        look(json, &steps(key, false, false), true)
+    }
+
+    fn path(json: &str, key: &str) -> Option<String> {
+        look(json, &steps(key, true, false), true)
+    }
+
+    fn at(json: &str, key: &str) -> Option<String> {
+        look(json, &steps(key, false, true), true)
+    }
+
+    #[test]
+    fn keys_give_json_or_text() {
+        let json = r#"{"a":"x","n":5.0,"o":{"b":[1,"two",null]},"no":null,"a.b":true}"#;
+        assert_eq!(get(json, "a").as_deref(), Some("\"x\""));
+        assert_eq!(text(json, "a").as_deref(), Some("x"));
+        assert_eq!(text(json, "n").as_deref(), Some("5.0"));
+        assert_eq!(get(json, "o").as_deref(), Some(r#"{"b":[1,"two",null]}"#));
+        assert_eq!((get(json, "no").as_deref(), text(json, "no")), (Some("null"), None));
+        assert_eq!(text(json, "a.b").as_deref(), Some("true"));
+        assert_eq!(text(json, "missing"), None);
+        assert_eq!(text("not JSON", "a"), None);
+        assert_eq!(text("5", "a"), None);
+    }
+
+    #[test]
+    fn numbers_are_places() {
+        let json = r#"["zero",1,{"k":"v"}]"#;
+        assert_eq!(at(json, "0").as_deref(), Some("zero"));
+        assert_eq!(at(json, "-1").as_deref(), Some(r#"{"k":"v"}"#));
+        assert_eq!(at(json, "-9"), None);
+        assert_eq!(at(json, "3"), None);
+        assert_eq!(text(json, "0"), None, "a text is a key, not a place");
+        assert_eq!(at(r#"{"0":"x"}"#, "0"), None, "a number is a place, not a key");
+    }
+
+    #[test]
+    fn paths_go_down() {
+        let json = r#"{"a":[{"b":"deep"},{"1":"key"}]}"#;
+        assert_eq!(path(json, "{a,0,b}").as_deref(), Some("deep"));
+        assert_eq!(path(json, "{a,1,1}").as_deref(), Some("key"));
+        assert_eq!(path(json, "{a,-2,b}").as_deref(), Some("deep"));
+        assert_eq!(path(json, "{}").as_deref(), Some(json));
+        assert_eq!(path(json, "{a,7}"), None);
+    }
+}

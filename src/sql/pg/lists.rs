@@ -1,0 +1,66 @@
+//! Lists that a client sends as parameters in text.
+//!
+//! PostgreSQL ignores spaces around the elements of `{"a", "b"}`; the library takes them for a part of the element.
+
+use bytes::Bytes;
+use pgwire::api::Type;
+use pgwire::messages::data::FORMAT_CODE_TEXT;
+use pgwire::messages::extendedquery::Bind;
+
+/// Takes the spaces around elements out of the parameters of `message` that are lists in text; `types` are those of the
+/// parameters.
+pub fn tighten(message: &mut Bind, types: &[Type]) {
+    let codes = message.parameter_format_codes.clone();
+    let is_text = |place: usize| match codes.as_slice() {
+        [] => true,
+        [all] => *all == FORMAT_CODE_TEXT,
+        each => each.get(place).is_none_or(|code| *code == FORMAT_CODE_TEXT),
+    };
+    for (place, (parameter, data_type)) in message.parameters.iter_mut().zip(types).enumerate() {
+        // The names of lists begin so, as in PostgreSQL.
+        if data_type.name().starts_with('_')
+            && is_text(place)
+            && let Some(text) = parameter
+        {
+            *parameter = Some(tight(text));
+        }
+    }
+}
+
+fn tight(list: &[u8]) -> Bytes {
+    let mut out: Vec<u8> = Vec::with_capacity(list.len());
+    let (mut quoted, mut escaped) = (false, false);
+    for byte in list {
+        if !quoted && byte.is_ascii_whitespace() && matches!(out.last(), None | Some(b'{' | b',')) {
+            continue;
+        }
+        if !quoted && matches!(byte, b',' | b'}') {
+            while out.last().is_some_and(u8::is_ascii_whitespace) {
+                out.pop();
+            }
+        }
+        if *byte == b'"' && !escaped {
+            quoted = !quoted;
+        }
+        escaped = *byte == b'\\' && !escaped;
+        out.push(*byte);
+    }
+    out.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tight;
+
+    #[test]
+    fn spaces_count_in_quotes_only() {
+        for (list, tightened) in [
+            (r#"{"a", "b c" , d e }"#, r#"{"a","b c",d e}"#),
+            (r#"{" a ", "q\" , "}"#, r#"{" a ","q\" , "}"#),
+            ("{1, 2}", "{1,2}"),
+            ("{}", "{}"),
+        ] {
+            assert_eq!(tight(list.as_bytes()), tightened.as_bytes(), "{list}");
+        }
+    }
+}

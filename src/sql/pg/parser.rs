@@ -1,0 +1,178 @@
+//! From the text of a query to statements and plans.
+
+use super::auth;
+use super::prepared::{Command, Prepared};
+use super::rewrite::Dialect;
+use super::rows::{error, text_field, wire_error, wire_fields};
+use super::session;
+use crate::net::Access;
+use crate::sql::context::Sql;
+use crate::sql::{SqlError, shape};
+use arrow::datatypes::DataType;
+use async_trait::async_trait;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
+use datafusion::sql::sqlparser::ast::Statement;
+use datafusion_postgres::arrow_pg::datatypes::into_pg_type;
+use pgwire::api::portal::Format;
+use pgwire::api::results::FieldInfo;
+use pgwire::api::stmt::QueryParser;
+use pgwire::api::{ClientInfo, Type};
+use pgwire::error::PgWireResult;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Statements that one message may have.
+const MAX_STATEMENTS: usize = 100;
+
+/// Parses the PostgreSQL dialect, with the rewrites that catalogue queries of known clients need.
+pub struct Parser {
+    sql: Arc<Sql>,
+    dialect: Arc<Dialect>,
+    access: Access,
+}
+
+impl Parser {
+    /// Over the tables of `sql`, for callers that `access` knows.
+    pub fn new(sql: Arc<Sql>, access: Access) -> Self {
+        Self { sql, dialect: Arc::new(Dialect::new()), access }
+    }
+
+    /// The statements of `query`.
+    ///
+    /// # Errors
+    /// For text that does not parse, is too long, too deep, or has too many statements.
+    pub async fn parse(&self, query: &str) -> PgWireResult<Vec<Statement>> {
+        let limit = self.sql.config().max_sql_size;
+        if query.len() > limit.in_memory() {
+            return Err(error("54000", format!("the query is longer than {limit} (sql.max_sql_size)")));
+        }
+        let (query, dialect) = (query.to_owned(), self.dialect.clone());
+        // The rewrites walk the tree recursively: that needs the big stack of a query thread.
+        let parsed = self
+            .sql
+            .on_query_thread(async move {
+                shape::check(&query)?;
+                dialect.parse(&query).map_err(|why| SqlError::Wrong(format!("SQL error: {why}")))
+            })
+            .await
+            .and_then(|parsed| parsed)
+            .map_err(|why| wire_error(&why))?;
+        if parsed.len() > MAX_STATEMENTS {
+            return Err(error("54000", format!("more than {MAX_STATEMENTS} statements at once")));
+        }
+        Ok(parsed)
+    }
+}
+
+#[async_trait]
+impl QueryParser for Parser {
+    type Statement = Prepared;
+
+    async fn parse_sql<C>(
+        &self,
+        client: &C,
+        sql: &str,
+        _types: &[Option<Type>],
+    ) -> PgWireResult<Option<Prepared>>
+    where
+        C: ClientInfo + Unpin + Send + Sync,
+    {
+        auth::scope(client, &self.access)?;
+        let mut statements = self.parse(sql).await?;
+        if statements.len() > 1 {
+            let why = "cannot insert multiple commands into a prepared statement";
+            return Err(error("42601", why.to_owned()));
+        }
+        let Some(statement) = statements.pop() else { return Ok(None) };
+        let command = Command::of(statement)?;
+        let plan = match command.planned() {
+            Some(statement) => {
+                let plan = self.sql.prepare(statement.clone()).await;
+                Some(Arc::new(plan.map_err(|why| wire_error(&why))?))
+            }
+            None => None,
+        };
+        Ok(Some(Prepared { command, plan }))
+    }
+
+    fn get_parameter_types(&self, statement: &Prepared) -> PgWireResult<Vec<Type>> {
+        statement.plan.as_ref().map_or(Ok(vec![]), |plan| wire_types(&parameters(plan)?))
+    }
+
+    fn get_result_schema(
+        &self,
+        statement: &Prepared,
+        format: Option<&Format>,
+    ) -> PgWireResult<Vec<FieldInfo>> {
+        match (&statement.command, &statement.plan) {
+            (Command::Control(control), _) => {
+                Ok(session::column(control).map(|name| text_field(&name)).into_iter().collect())
+            }
+            (Command::Query(_), Some(plan)) => {
+                let schema = Arc::new(plan.schema().as_arrow().clone());
+                wire_fields(&schema, format.unwrap_or(&Format::UnifiedText), None)
+            }
+            // The columns of a cursor are told by who knows the connection.
+            _ => Ok(vec![]),
+        }
+    }
+}
+
+/// The types of `$1`, `$2` and so on, as far as the plan tells: by what they are compared with, or by a cast.
+///
+/// # Errors
+/// For a parameter that is used as two types.
+pub fn parameters(plan: &LogicalPlan) -> PgWireResult<Vec<Option<DataType>>> {
+    let types = plan.get_parameter_types().map_err(|why| wire_error(&SqlError::from(why)))?;
+    let casts = uses(plan);
+    let mut numbered: Vec<(u32, Option<DataType>)> = types
+        .into_iter()
+        .map(|(name, data_type)| {
+            let data_type = data_type.or_else(|| casts.get(&name).cloned());
+            (name.trim_start_matches('$').parse().unwrap_or(u32::MAX), data_type)
+        })
+        .collect();
+    numbered.sort_by_key(|(number, _)| *number);
+    Ok(numbered.into_iter().map(|(_, data_type)| data_type).collect())
+}
+
+/// The types of placeholders that are cast, such as `$1::int`, or searched in, such as `name = ANY($1)`.
+fn uses(plan: &LogicalPlan) -> HashMap<String, DataType> {
+    let mut types = HashMap::new();
+    let mut look = |expr: &Expr, node: &LogicalPlan| match expr {
+        Expr::Cast(cast) => {
+            if let Expr::Placeholder(placeholder) = cast.expr.as_ref() {
+                types.insert(placeholder.id.clone(), cast.field.data_type().clone());
+            }
+        }
+        Expr::ScalarFunction(call) if call.func.name() == "array_has" => {
+            if let [Expr::Placeholder(placeholder), sought] = call.args.as_slice()
+                && let Some(input) = node.inputs().first()
+                && let Ok(element) = sought.get_type(input.schema())
+            {
+                types.insert(placeholder.id.clone(), DataType::new_list(element, true));
+            }
+        }
+        _ => {}
+    };
+    // The closures never fail, and a use that was not found only means that its parameter is sent as text.
+    let _ = plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expr| {
+            expr.apply(|expr| {
+                look(expr, node);
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })?;
+        Ok(TreeNodeRecursion::Continue)
+    });
+    types
+}
+
+/// The same as the protocol names them.
+///
+/// # Errors
+/// For a type that the protocol has no name for.
+pub fn wire_types(types: &[Option<DataType>]) -> PgWireResult<Vec<Type>> {
+    types.iter().map(|t| t.as_ref().map_or(Ok(Type::UNKNOWN), into_pg_type)).collect()
+}

@@ -1,0 +1,255 @@
+"""Clients of the PostgreSQL port, as their users call them: clients.py CLIENT PORT
+
+Each function is one client. It reads metadata, sends parameters, checks types, reads a large result, meets an error, and
+cancels where the client can. The rows are those of tests/slt.
+"""
+import asyncio
+import datetime
+import io
+import sys
+import threading
+import time
+
+port = int(sys.argv[2])
+DSN = f"host=127.0.0.1 port={port} user=me dbname=groundline sslmode=disable"
+URL = f"me@127.0.0.1:{port}/groundline?sslmode=disable"
+ENDLESS = "SELECT count(*) FROM generate_series(1, 9000000) a, generate_series(1, 9000000) b"
+LARGE = "SELECT value AS n, 'row ' || value AS text FROM generate_series(1, 100000)"
+TYPED = "SELECT name, start_time, duration_ns, cost_usd, finish_reasons FROM spans WHERE finish_reasons IS NOT NULL LIMIT 1"
+
+
+def check(what, is_so):
+    if not is_so:
+        raise AssertionError(what)
+
+
+def fails(error, call):
+    try:
+        call()
+    except error as why:
+        return why
+    raise AssertionError("no error")
+
+
+def cancelled(connection, error, run):
+    """Cancels a query from another thread: it ends within a second or two, not at its time limit."""
+    threading.Timer(0.5, connection.cancel).start()
+    began = time.monotonic()
+    fails(error, run)
+    check("cancelled in time", time.monotonic() - began < 5)
+
+
+def psycopg2():
+    import psycopg2
+    from psycopg2 import errors
+
+    connection = psycopg2.connect(DSN)
+    check("version", connection.server_version == 160000)
+    cursor = connection.cursor()
+    cursor.execute("SELECT count(*) FROM spans WHERE name <> %s AND duration_ns > %s", ("none", -1))
+    check("parameters", cursor.fetchone()[0] > 0)
+    cursor.execute(TYPED)
+    name, start, duration, _, reasons = cursor.fetchone()
+    check("types", (type(name), type(start), type(duration)) == (str, datetime.datetime, int))
+    check("lists", isinstance(reasons, list))
+    check("names", [column.name for column in cursor.description][:2] == ["name", "start_time"])
+    fails(errors.UndefinedTable, lambda: cursor.execute("SELECT * FROM nope"))
+    fails(errors.InFailedSqlTransaction, lambda: cursor.execute("SELECT 1"))
+    connection.rollback()
+    fails(errors.UndefinedColumn, lambda: cursor.execute("SELECT nope FROM spans"))
+    connection.rollback()
+    fails(errors.SyntaxError, lambda: cursor.execute("SELEC 1"))
+    connection.rollback()
+    fails(errors.ReadOnlySqlTransaction, lambda: cursor.execute("DELETE FROM spans"))
+    connection.rollback()
+    with connection.cursor("large") as large:
+        large.itersize = 1000
+        large.execute(LARGE)
+        check("a cursor of the server", sum(row[0] for row in large) == 100000 * 100001 // 2)
+    connection.commit()
+    out = io.StringIO()
+    cursor.copy_expert(f"COPY ({LARGE}) TO STDOUT WITH CSV HEADER", out)
+    lines = out.getvalue().splitlines()
+    check("COPY", (len(lines), lines[0], lines[-1]) == (100001, "n,text", "100000,row 100000"))
+    fails(psycopg2.Error, lambda: cursor.copy_expert("COPY spans FROM STDIN", io.StringIO("x")))
+    connection.rollback()
+    cancelled(connection, errors.QueryCanceled, lambda: cursor.execute(ENDLESS))
+    connection.rollback()
+    connection.set_session(readonly=True, autocommit=True)
+    cursor.execute("SELECT 1")
+    connection.close()
+
+
+def psycopg():
+    import psycopg
+    from psycopg import errors
+
+    with psycopg.connect(DSN) as connection:
+        found = connection.execute("SELECT count(*) FROM spans WHERE name <> %s AND duration_ns > %s", ("none", -1))
+        check("parameters", found.fetchone()[0] > 0)
+        found = connection.execute("SELECT name FROM spans WHERE name = ANY(%s)", (["agent", "none"],))
+        check("lists as parameters", found.fetchone() == ("agent",))
+        for binary in (False, True):
+            with connection.cursor(binary=binary) as cursor:
+                name, start, duration, _, reasons = cursor.execute(TYPED).fetchone()
+                check("types", (type(name), type(start), type(duration)) == (str, datetime.datetime, int))
+                check("lists", isinstance(reasons, list))
+        with connection.cursor("large") as large:
+            large.execute("SELECT value FROM generate_series(1, 100000) WHERE value > %s", (10,))
+            check("a part", [row[0] for row in large.fetchmany(3)] == [11, 12, 13])
+            check("the rest", len(large.fetchall()) == 99987)
+        with connection.cursor() as cursor:
+            with cursor.copy(f"COPY ({LARGE}) TO STDOUT (FORMAT BINARY)") as copy:
+                copy.set_types(["int8", "text"])
+                check("COPY", sum(row[0] for row in copy.rows()) == 100000 * 100001 // 2)
+            with cursor.copy("COPY (SELECT 1, NULL, E'a\\tb') TO STDOUT") as copy:
+                check("COPY as text", list(copy.rows()) == [("1", None, "a\tb")])
+        with connection.pipeline():
+            answers = [connection.execute("SELECT %s::int", (n,)) for n in range(5)]
+        check("a pipeline", [a.fetchone()[0] for a in answers] == list(range(5)))
+        fails(errors.UndefinedFunction, lambda: connection.execute("SELECT nope(1)"))
+        connection.rollback()
+        cancelled(connection, errors.QueryCanceled, lambda: connection.execute(ENDLESS))
+
+
+def asyncpg():
+    import asyncpg
+
+    async def run():
+        connection = await asyncpg.connect(host="127.0.0.1", port=port, user="me", database="groundline", ssl=False)
+        check("version", connection.get_server_version()[:2] == (16, 0))
+        check("parameters", await connection.fetchval("SELECT count(*) FROM spans WHERE name <> $1", "none") > 0)
+        row = await connection.fetchrow(TYPED)
+        check("types", isinstance(row["start_time"], datetime.datetime) and isinstance(row["finish_reasons"], list))
+        check("large", len(await connection.fetch(LARGE)) == 100000)
+        async with connection.transaction(readonly=True):
+            n = 0
+            async for _ in connection.cursor(LARGE, prefetch=1000):
+                n += 1
+            check("a cursor", n == 100000)
+        out = io.BytesIO()
+        check("COPY", await connection.copy_from_query(LARGE, output=out, format="csv") == "COPY 100000")
+        try:
+            await connection.fetch("SELECT * FROM nope")
+            check("an error", False)
+        except asyncpg.UndefinedTableError:
+            pass
+        began = time.monotonic()
+        try:
+            await connection.fetch(ENDLESS, timeout=0.5)
+            check("cancelled", False)
+        except asyncio.TimeoutError:
+            check("cancelled in time", time.monotonic() - began < 5)
+        check("after it", await connection.fetchval("SELECT 41 + 1") == 42)
+        await connection.reset()
+        await connection.close()
+
+    asyncio.run(run())
+
+
+def inspected(engine):
+    import sqlalchemy as sa
+
+    found = sa.inspect(engine)
+    check("schemas", "public" in found.get_schema_names())
+    check("tables", {"spans", "scores"} <= set(found.get_table_names()))
+    check("views", {"traces", "quality_hourly"} <= set(found.get_view_names()))
+    columns = {column["name"]: column for column in found.get_columns("scores")}
+    check("types", isinstance(columns["passed"]["type"], sa.Boolean) and isinstance(columns["value"]["type"], sa.Float))
+    check("comments", columns["metric"]["comment"] == "The metric.")
+    check("nullable", not columns["metric"]["nullable"] and columns["value"]["nullable"])
+    check("a comment on a table", found.get_table_comment("spans")["text"].startswith("One row a span"))
+    check("keys", found.get_pk_constraint("scores")["constrained_columns"] == [])
+    check("none", not found.get_foreign_keys("scores") and not found.get_indexes("scores"))
+    check("none", not found.get_unique_constraints("scores") and not found.get_check_constraints("scores"))
+    check("a view", "SELECT" in found.get_view_definition("traces").upper())
+    check("there", found.has_table("spans") and not found.has_table("nope"))
+    metadata = sa.MetaData()
+    metadata.reflect(engine, views=True)
+    spans = metadata.tables["spans"]
+    with engine.connect() as connection:
+        query = sa.select(spans.c.operation, sa.func.count()).where(spans.c.name != "none").group_by(spans.c.operation)
+        check("a query", connection.execute(query).all())
+        rows = connection.execution_options(stream_results=True).execute(sa.text(LARGE))
+        check("a stream", sum(1 for _ in rows) == 100000)
+    with engine.connect() as connection:
+        fails(sa.exc.ProgrammingError, lambda: connection.execute(sa.text("SELECT * FROM nope")))
+
+
+def sqlalchemy():
+    import sqlalchemy as sa
+    from sqlalchemy.ext.asyncio import create_async_engine
+
+    inspected(sa.create_engine(f"postgresql+psycopg2://{URL}"))
+    inspected(sa.create_engine(f"postgresql+psycopg://{URL}"))
+
+    async def run():
+        engine = create_async_engine(f"postgresql+asyncpg://{URL.split('?')[0]}?ssl=disable")
+        async with engine.connect() as connection:
+            found = await connection.execute(sa.text("SELECT count(*) FROM spans WHERE name <> :name"), {"name": "none"})
+            check("parameters", found.scalar() > 0)
+            names = await connection.run_sync(lambda c: sa.inspect(c).get_table_names())
+            check("tables", "spans" in names)
+        await engine.dispose()
+
+    asyncio.run(run())
+
+
+def pandas():
+    import pandas as pd
+    import sqlalchemy as sa
+
+    engine = sa.create_engine(f"postgresql+psycopg2://{URL}")
+    frame = pd.read_sql("SELECT name, start_time, duration_ns, cost_usd FROM spans WHERE name <> %(n)s", engine, params={"n": "none"})
+    check("types", str(frame.dtypes["start_time"]).startswith("datetime64") and frame.dtypes["duration_ns"] == "int64")
+    check("a table", len(pd.read_sql_table("scores", engine)) > 0)
+    check("large", sum(len(part) for part in pd.read_sql(LARGE, engine, chunksize=10000)) == 100000)
+    fails(pd.errors.DatabaseError, lambda: pd.read_sql("SELECT nope FROM spans", engine))
+
+
+def polars():
+    import polars as pl
+
+    for engine in ("connectorx", "adbc"):
+        frame = pl.read_database_uri(TYPED.replace(", finish_reasons FROM", " FROM"), f"postgresql://{URL}", engine=engine)
+        check("types", frame.schema["duration_ns"] == pl.Int64 and isinstance(frame.schema["start_time"], pl.Datetime))
+        large = pl.read_database_uri(LARGE, f"postgresql://{URL}", engine=engine)
+        check("large", (large.height, large["n"].sum()) == (100000, 100000 * 100001 // 2))
+        fails(Exception, lambda: pl.read_database_uri("SELECT nope FROM spans", f"postgresql://{URL}", engine=engine))
+
+
+def connectorx():
+    import connectorx as cx
+
+    for protocol in ("binary", "csv", "cursor", "simple"):
+        table = cx.read_sql(f"postgresql://{URL}", LARGE, protocol=protocol, return_type="arrow")
+        check(protocol, table.num_rows == 100000)
+    parts = cx.read_sql(f"postgresql://{URL}", LARGE, partition_on="n", partition_num=3, return_type="arrow")
+    check("parts", parts.num_rows == 100000)
+    fails(RuntimeError, lambda: cx.read_sql(f"postgresql://{URL}", "SELECT nope FROM spans", return_type="arrow"))
+
+
+def adbc():
+    import adbc_driver_postgresql.dbapi as dbapi
+    import pyarrow as pa
+
+    with dbapi.connect(f"postgresql://{URL}") as connection, connection.cursor() as cursor:
+        cursor.execute(TYPED)
+        schema = cursor.fetch_arrow_table().schema
+        check("types", schema.field("duration_ns").type == pa.int64() and pa.types.is_timestamp(schema.field("start_time").type))
+        check("lists", pa.types.is_list(schema.field("finish_reasons").type))
+        cursor.execute("SELECT count(*) FROM spans WHERE name <> $1", ("none",))
+        check("parameters", cursor.fetchone()[0] > 0)
+        cursor.execute(LARGE)
+        check("large", cursor.fetch_arrow_table().num_rows == 100000)
+        found = connection.adbc_get_objects(depth="columns", db_schema_filter="public").read_all().to_pylist()
+        schemas = [schema for catalog in found for schema in catalog["catalog_db_schemas"] or []]
+        tables = {table["table_name"]: table for schema in schemas for table in schema["db_schema_tables"] or []}
+        check("tables", {"spans", "scores"} <= set(tables))
+        check("columns", any(column["column_name"] == "metric" for column in tables["scores"]["table_columns"]))
+        check("a schema", connection.adbc_get_table_schema("scores").field("metric").type == pa.string())
+        fails(dbapi.ProgrammingError, lambda: cursor.execute("SELECT nope FROM spans"))
+
+
+globals()[sys.argv[1]]()
+print("ok")

@@ -1,0 +1,192 @@
+//! Clients of the PostgreSQL port that are not ours: each as its users call it, unchanged.
+//!
+//! What each does is in `tests/clients/clients.py`; `docs/sql.md` has a row for each test here.
+
+use crate::readme::pages::{hold_table, read};
+use crate::sdk::python;
+use crate::sql::fixture;
+use groundline::net::Access;
+use groundline::sql::pg::{PgDoor, serve};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Command, Output};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+/// Names of tests, what is tested, and what it does beside queries with parameters, types, a large result and errors.
+const CLIENTS: &[(&str, &str, &str)] = &[
+    ("psql", "psql 15", "backslash commands, `\\copy`, cursors"),
+    ("psycopg2", "psycopg2 2.9", "named cursors, COPY, cancel"),
+    ("psycopg", "psycopg 3.3", "binary results, server-side cursors, COPY in binary, pipelines, cancel"),
+    ("asyncpg", "asyncpg 0.32", "prepared statements, cursors, COPY, timeouts that cancel, reset"),
+    (
+        "sqlalchemy",
+        "SQLAlchemy 2.1",
+        "inspector and reflection over psycopg2, psycopg 3 and asyncpg, streamed results",
+    ),
+    ("pandas", "pandas 3.1", "`read_sql`, `read_sql_table`, chunks"),
+    ("polars", "polars 2.1", "`read_database_uri` with connectorx and ADBC"),
+    ("connectorx", "connectorx 0.4", "binary, csv, cursor and simple; partitions"),
+    ("adbc", "ADBC 1.13", "objects and schemas of tables, COPY"),
+];
+
+#[test]
+fn the_documents_name_the_clients() {
+    let mut rows = vec!["| client | beside queries |".to_owned(), "|---|---|".to_owned()];
+    rows.extend(CLIENTS.iter().map(|(_, client, does)| format!("| {client} | {does} |")));
+    hold_table("docs/sql.md", "### Clients", &rows);
+    let tests = read("tests/it/clients.rs");
+    for (name, ..) in CLIENTS {
+        assert!(tests.contains(&format!("async fn {name}()")), "{name} has no test");
+    }
+}
+
+/// The port over the rows of `tests/slt`.
+async fn port() -> (SocketAddr, CancellationToken) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = listener.local_addr().unwrap();
+    let shutdown = CancellationToken::new();
+    let door = PgDoor { access: Access::open("default"), tls: None, allow_plain: false };
+    tokio::spawn(serve(listener, fixture::sql().await, door, shutdown.clone()));
+    (at, shutdown)
+}
+
+/// Whether `program` is there; without it the test says so, and fails in CI.
+fn is_there(program: &Path, found: bool) -> bool {
+    if !found {
+        assert!(std::env::var("CI").is_err(), "{} is not there: run tests/setup", program.display());
+        eprintln!("{} is not there; run tests/setup for this test", program.display());
+    }
+    found
+}
+
+fn told(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// Runs one client of `tests/clients/clients.py`, which needs `module`.
+async fn runs(client: &'static str, module: &'static str) {
+    let python = python();
+    let find = format!("import importlib.util, sys; sys.exit(importlib.util.find_spec('{module}') is None)");
+    let found = Command::new(&python).args(["-c", &find]).status().is_ok_and(|status| status.success());
+    if !is_there(&python.with_file_name(module), found) {
+        return;
+    }
+    let (at, _shutdown) = port().await;
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/clients.py");
+    let run = move || Command::new(python).arg(script).args([client, &at.port().to_string()]).output();
+    let output = tokio::task::spawn_blocking(run).await.unwrap().unwrap();
+    assert!(output.status.success() && told(&output).contains("ok"), "{client}: {}", told(&output));
+}
+
+/// What psql says to `commands`, one after the other on one connection.
+async fn psql_says(at: SocketAddr, commands: &[&str]) -> Option<String> {
+    let mut psql = Command::new("psql");
+    psql.args(["-X", "-h", "127.0.0.1", "-p", &at.port().to_string(), "-U", "me", "groundline"]);
+    for command in commands {
+        psql.args(["-c", command]);
+    }
+    match tokio::task::spawn_blocking(move || psql.output()).await.unwrap() {
+        Ok(output) => Some(told(&output)),
+        Err(_) => {
+            is_there(Path::new("psql"), false);
+            None
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn psql() {
+    let (at, _shutdown) = port().await;
+    for (command, part) in [
+        (r"\d", "quality_hourly"),
+        (r"\d spans", "trace_id"),
+        (r"\d+ scores", "The metric."),
+        (r"\dt", "spans"),
+        (r"\dt+ sp*", "One row a span"),
+        (r"\dv", "traces"),
+        (r"\dv+", "traces"),
+        (r"\dn", "public"),
+        (r"\dn+", "public"),
+        (r"\df", "quality_rate"),
+        (r"\df+ attr", "json text, key text"),
+        (r"\da", "quality_mean"),
+        (r"\du", "postgres"),
+        (r"\l", "groundline"),
+        (r"\l+", "groundline"),
+        (r"\dT", "Name"),
+        (r"\dT+", "Name"),
+        (r"\di", "relations"),
+        (r"\dp", "Access privileges"),
+        (r"\z spans", "spans"),
+        (r"\dx", "Version"),
+        (r"\db", "Location"),
+        (r"\sv traces", "CREATE OR REPLACE VIEW"),
+        (r"\copy (SELECT 1, 'a b') TO STDOUT CSV", "1,a b"),
+        ("SELECT version()", "PostgreSQL 16.0 (Groundline"),
+        ("SHOW server_version", "16.0 (Groundline"),
+        ("SELECT 'spans'::regclass::oid", "16"),
+        ("SELECT obj_description('spans'::regclass)", "One row a span"),
+        ("SELECT pg_size_pretty(10485760::bigint)", "10 MB"),
+        ("SELECT '2026-11-23'::date, LOCALTIMESTAMP > '2020-01-01'", "2026-11-23 | t"),
+        (r#"SELECT '{"a":{"b":[1,"x"]}}'::text #>> '{a,b,1}'"#, "x"),
+        (r#"SELECT '{"a":{"b":1}}'::text -> 'a' ->> 'b'"#, "1"),
+        ("COPY (SELECT 1) TO '/tmp/groundline-no'", "read-only"),
+        ("COPY (SELECT 1) TO PROGRAM 'cat'", "read-only"),
+        ("COPY spans FROM STDIN", "read-only"),
+        ("FETCH 1 FROM nope", "does not exist"),
+        ("DECLARE c CURSOR FOR SELECT 1", "transaction"),
+    ] {
+        let Some(said) = psql_says(at, &[command]).await else { return };
+        let refused = part == "read-only" || command.contains("nope") || command.starts_with("DECLARE");
+        assert!(said.contains(part) && said.contains("ERROR") == refused, "{command}: {said}");
+    }
+    let commands = [
+        "BEGIN",
+        "DECLARE c CURSOR FOR SELECT value FROM generate_series(1, 9) ORDER BY 1",
+        "FETCH 2 FROM c",
+    ];
+    let rest = ["FETCH ALL FROM c", "CLOSE c", "COMMIT"];
+    let said = psql_says(at, &[&commands[..], &rest[..]].concat()).await.unwrap();
+    assert!(said.contains("(2 rows)") && said.contains("(7 rows)") && !said.contains("ERROR"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn psycopg2() {
+    runs("psycopg2", "psycopg2").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn psycopg() {
+    runs("psycopg", "psycopg").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn asyncpg() {
+    runs("asyncpg", "asyncpg").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sqlalchemy() {
+    runs("sqlalchemy", "sqlalchemy").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pandas() {
+    runs("pandas", "pandas").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn polars() {
+    runs("polars", "polars").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connectorx() {
+    runs("connectorx", "connectorx").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn adbc() {
+    runs("adbc", "adbc_driver_postgresql").await;
+}
