@@ -6,13 +6,12 @@
 
 use super::config::AlertConfig;
 use super::slice::{Example, Seen};
+use crate::schema::Filter;
 use crate::schema::columns::Table;
 use arrow::array::{Array, AsArray, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Float64Type, Int64Type, TimestampMicrosecondType};
-use datafusion::common::{DFSchema, DataFusionError};
-use datafusion::physical_expr::PhysicalExpr;
+use datafusion::common::DataFusionError;
 use datafusion::prelude::SessionContext;
-use std::sync::Arc;
 
 /// Characters of a rationale that are kept.
 const RATIONALE: usize = 400;
@@ -30,7 +29,7 @@ pub struct AlertError {
 pub struct Definition {
     /// As configured.
     pub config: AlertConfig,
-    filter: Option<Arc<dyn PhysicalExpr>>,
+    filter: Option<Filter>,
     /// The columns of `scores` by which the traffic is cut.
     slices: Vec<usize>,
 }
@@ -61,21 +60,13 @@ impl Definition {
             })
         });
         let slices = slices.collect::<Result<Vec<_>, _>>()?;
-        let mut filter = None;
-        if !config.filter.is_empty() {
-            let wrong =
-                |e: DataFusionError| fault(format!("filter {:?}: {}", config.filter, e.strip_backtrace()));
-            let names = DFSchema::try_from(schema.as_ref().clone()).map_err(wrong)?;
-            let made = context
-                .parse_sql_expr(&config.filter, &names)
-                .and_then(|expr| context.create_physical_expr(expr, &names))
-                .map_err(wrong)?;
-            let kind = made.data_type(&schema).map_err(wrong)?;
-            if kind != DataType::Boolean {
-                return Err(fault(format!("filter {:?} gives {kind}, not true or false", config.filter)));
+        let filter = match config.filter.as_str() {
+            "" => None,
+            text => {
+                let wrong = |reason: String| fault(format!("filter {text:?}: {reason}"));
+                Some(Filter::new(context, Table::Scores, text).map_err(wrong)?)
             }
-            filter = Some(made);
-        }
+        };
         Ok(Self { config: config.clone(), filter, slices })
     }
 
@@ -88,9 +79,8 @@ impl Definition {
         let metric = &self.config.metric;
         let mut rows: Vec<usize> = (0..batch.num_rows()).filter(|row| columns.counts(*row, metric)).collect();
         if let (false, Some(filter)) = (rows.is_empty(), &self.filter) {
-            let value = filter.evaluate(batch)?.into_array(batch.num_rows())?;
-            let passes = value.as_boolean();
-            rows.retain(|row| passes.is_valid(*row) && passes.value(*row));
+            let passes = filter.matches(batch)?;
+            rows.retain(|row| passes.value(*row));
         }
         Ok(rows.into_iter().map(|row| (self.slice(batch, row), columns.seen(row))).collect())
     }

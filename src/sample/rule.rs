@@ -2,14 +2,12 @@
 
 use super::config::{RuleConfig, Target};
 use crate::queue::Lane;
+use crate::schema::Filter;
 use crate::schema::columns::Table;
-use arrow::array::{AsArray, BooleanArray, RecordBatch};
-use arrow::datatypes::DataType;
-use datafusion::common::{DFSchema, DataFusionError};
-use datafusion::physical_expr::PhysicalExpr;
+use arrow::array::{BooleanArray, RecordBatch};
+use datafusion::common::DataFusionError;
 use datafusion::prelude::SessionContext;
 use sha2::{Digest, Sha256};
-use std::sync::Arc;
 
 /// Why a rule does not compile.
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +27,7 @@ pub struct Rule {
     pub version: String,
     /// The lanes of the queue in which it has evaluators.
     pub lanes: Vec<Lane>,
-    filter: Arc<dyn PhysicalExpr>,
+    filter: Filter,
 }
 
 /// Compiles every rule, or tells every fault.
@@ -47,22 +45,9 @@ pub fn compile(rules: &[RuleConfig]) -> Result<Vec<Rule>, Vec<RuleError>> {
 
 impl Rule {
     fn new(context: &SessionContext, config: &RuleConfig) -> Result<Self, RuleError> {
-        let fault = |reason: String| RuleError {
-            rule: config.name.clone(),
-            filter: config.filter.clone(),
-            // One fault is one line.
-            reason: reason.replace('\n', " "),
-        };
-        let schema = Table::Spans.schema();
-        let names = DFSchema::try_from(schema.as_ref().clone()).map_err(|e| fault(e.to_string()))?;
-        let filter = context
-            .parse_sql_expr(&config.filter, &names)
-            .and_then(|expr| context.create_physical_expr(expr, &names))
-            .map_err(|e: DataFusionError| fault(e.strip_backtrace()))?;
-        let kind = filter.data_type(&schema).map_err(|e| fault(e.strip_backtrace()))?;
-        if kind != DataType::Boolean {
-            return Err(fault(format!("it gives {kind}, not true or false")));
-        }
+        let fault =
+            |reason: String| RuleError { rule: config.name.clone(), filter: config.filter.clone(), reason };
+        let filter = Filter::new(context, Table::Spans, &config.filter).map_err(fault)?;
         Ok(Self { config: config.clone(), version: version(config), lanes: vec![Lane::Fast], filter })
     }
 
@@ -75,9 +60,7 @@ impl Rule {
 
     /// Which rows pass the filter; NULL counts as no.
     pub fn matches(&self, batch: &RecordBatch) -> Result<BooleanArray, DataFusionError> {
-        let value = self.filter.evaluate(batch)?.into_array(batch.num_rows())?;
-        let found = value.as_boolean();
-        Ok(found.iter().map(|m| Some(m.unwrap_or(false))).collect())
+        self.filter.matches(batch)
     }
 
     /// The salt of the draw.
