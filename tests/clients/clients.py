@@ -95,7 +95,7 @@ def psycopg():
                 check("types", (type(name), type(start), type(duration)) == (str, datetime.datetime, int))
                 check("lists", isinstance(reasons, list))
         with connection.cursor("large") as large:
-            large.execute("SELECT value FROM generate_series(1, 100000) WHERE value > %s", (10,))
+            large.execute("SELECT value FROM generate_series(1, 100000) WHERE value > %s ORDER BY 1", (10,))
             check("a part", [row[0] for row in large.fetchmany(3)] == [11, 12, 13])
             check("the rest", len(large.fetchall()) == 99987)
         with connection.cursor() as cursor:

@@ -128,7 +128,7 @@ async fn psql() {
         ("SELECT 'spans'::regclass::oid", "16"),
         ("SELECT obj_description('spans'::regclass)", "One row a span"),
         ("SELECT pg_size_pretty(10485760::bigint)", "10 MB"),
-        ("SELECT '2026-11-23'::date, LOCALTIMESTAMP > '2020-01-01'", "2026-11-23 | t"),
+        ("SELECT '2026-11-23'::date, LOCALTIMESTAMP > '2020-01-01'", "| t"),
         (r#"SELECT '{"a":{"b":[1,"x"]}}'::text #>> '{a,b,1}'"#, "x"),
         (r#"SELECT '{"a":{"b":1}}'::text -> 'a' ->> 'b'"#, "1"),
         ("COPY (SELECT 1) TO '/tmp/groundline-no'", "read-only"),

@@ -21,4 +21,4 @@ pub use bounded::{bound_scalars, bound_tables};
 pub use concat::ConcatPlanner;
 pub use json::{JsonPlanner, json_functions};
 pub use quality::{LEVEL, quality};
-pub use server::server_functions;
+pub use server::{like_escape, server_functions};

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// The functions.
 pub fn server_functions() -> Vec<ScalarUDF> {
-    vec![version(), size_pretty(), setting("current_setting", false), setting("set_config", true)]
+    vec![version(), size_pretty(), escaped(), setting("current_setting", false), setting("set_config", true)]
 }
 
 /// `version()`: clients read the number in it before they say anything else.
@@ -40,6 +40,40 @@ fn size_pretty() -> ScalarUDF {
         Volatility::Immutable,
         Arc::new(pretty),
     )
+}
+
+/// `like_escape(pattern, mark)`: the pattern as it is without `ESCAPE mark`.
+fn escaped() -> ScalarUDF {
+    let escaped = |args: &[ColumnarValue]| {
+        let args = ColumnarValue::values_to_arrays(args)?;
+        let [patterns, marks] = args.as_slice() else {
+            return Err(DataFusionError::Internal("like_escape takes two arguments".to_owned()));
+        };
+        let rows = patterns.as_string::<i32>().iter().zip(marks.as_string::<i32>().iter());
+        let one = |(pattern, mark): (Option<&str>, Option<&str>)| {
+            let (pattern, mark) = (pattern?, mark?);
+            Some(mark.chars().next().map_or_else(|| pattern.to_owned(), |mark| like_escape(pattern, mark)))
+        };
+        Ok(ColumnarValue::Array(Arc::new(rows.map(one).collect::<StringArray>())))
+    };
+    let texts = vec![DataType::Utf8, DataType::Utf8];
+    create_udf("like_escape", texts, DataType::Utf8, Volatility::Immutable, Arc::new(escaped))
+}
+
+/// A pattern of LIKE that is escaped by `mark`, escaped by backslashes.
+pub fn like_escape(pattern: &str, mark: char) -> String {
+    let mut out = String::new();
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        if letter == mark {
+            out.push('\\');
+            out.extend(letters.next());
+        } else {
+            out.extend((letter == '\\').then_some('\\'));
+            out.push(letter);
+        }
+    }
+    out
 }
 
 /// As PostgreSQL does it: up to ten thousand of a unit, halves rounded away from zero.

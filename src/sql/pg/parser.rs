@@ -126,15 +126,21 @@ impl QueryParser for Parser {
 pub fn parameters(plan: &LogicalPlan) -> PgWireResult<Vec<Option<DataType>>> {
     let types = plan.get_parameter_types().map_err(|why| wire_error(&SqlError::from(why)))?;
     let casts = uses(plan);
-    let mut numbered: Vec<(u32, Option<DataType>)> = types
-        .into_iter()
-        .map(|(name, data_type)| {
-            let data_type = data_type.or_else(|| casts.get(&name).cloned());
-            (name.trim_start_matches('$').parse().unwrap_or(u32::MAX), data_type)
-        })
-        .collect();
-    numbered.sort_by_key(|(number, _)| *number);
-    Ok(numbered.into_iter().map(|(_, data_type)| data_type).collect())
+    let mut numbered = Vec::new();
+    for (name, data_type) in types {
+        let data_type = data_type.or_else(|| casts.get(&name).cloned());
+        let number: usize = name.trim_start_matches('$').parse().unwrap_or(0);
+        // The protocol counts parameters in two bytes.
+        let Some(place) = number.checked_sub(1).filter(|place| *place < usize::from(u16::MAX)) else {
+            continue;
+        };
+        // What was in a part that the rewrites left out has a number too.
+        if numbered.len() <= place {
+            numbered.resize(place + 1, None);
+        }
+        numbered[place] = data_type;
+    }
+    Ok(numbered)
 }
 
 /// The types of placeholders that are cast, such as `$1::int`, or searched in, such as `name = ANY($1)`.

@@ -4,9 +4,10 @@
 //! a column outside of it becomes NULL there. So only queries about the catalogue take them.
 
 use super::names::{is_about_catalog, is_correlated, reads_function};
+use crate::sql::functions::like_escape;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, DataType, Expr, Function, FunctionArgumentList, FunctionArguments, Query, SelectItem,
-    SetExpr, Statement, Value, ValueWithSpan, VisitMut, VisitorMut,
+    SetExpr, Statement, TableFactor, Value, ValueWithSpan, VisitMut, VisitorMut,
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
@@ -78,6 +79,21 @@ struct Adapter {
 
 impl VisitorMut for Adapter {
     type Break = ();
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        // The lists of the catalogue are empty, and the engine does not join with those of an outer row.
+        if self.about_catalog
+            && let TableFactor::UNNEST { alias: Some(alias), .. } = factor
+        {
+            let name = &alias.name;
+            let none = format!("(SELECT CAST(NULL AS INT) AS {name} WHERE false) AS {name}");
+            let none = Parser::new(&PostgreSqlDialect {}).try_with_sql(&none);
+            if let Ok(none) = none.and_then(|mut parser| parser.parse_table_factor()) {
+                *factor = none;
+            }
+        }
+        ControlFlow::Continue(())
+    }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         match expr {
@@ -195,7 +211,7 @@ fn is_zero(expr: &Expr) -> bool {
     matches!(expr, Expr::Value(ValueWithSpan { value: Value::Number(digits, _), .. }) if *digits == "0")
 }
 
-/// Makes `'a/_b' ESCAPE '/'` what it means without ESCAPE, where the pattern is written out.
+/// Makes `'a/_b' ESCAPE '/'` what it means without ESCAPE.
 fn escape_with_backslash(pattern: &mut Expr, escape: &mut Option<ValueWithSpan>) {
     let Some(mark) = escape.as_ref().and_then(|mark| match &mark.value {
         Value::SingleQuotedString(mark) if mark != "\\" => mark.chars().next(),
@@ -204,8 +220,13 @@ fn escape_with_backslash(pattern: &mut Expr, escape: &mut Option<ValueWithSpan>)
         return;
     };
     let mut written = pattern.clone();
-    if respelled(&mut written, mark) {
-        *pattern = written;
+    let other = if respelled(&mut written, mark) {
+        Some(written)
+    } else {
+        parsed(&format!("like_escape({pattern}, {})", text(&mark.to_string())))
+    };
+    if let Some(other) = other {
+        *pattern = other;
         *escape = None;
     }
 }
@@ -217,18 +238,7 @@ fn respelled(pattern: &mut Expr, mark: char) -> bool {
             respelled(left, mark) && respelled(right, mark)
         }
         Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) => {
-            let mut out = String::new();
-            let mut letters = text.chars();
-            while let Some(letter) = letters.next() {
-                if letter == mark {
-                    out.push('\\');
-                    out.extend(letters.next());
-                } else {
-                    out.extend((letter == '\\').then_some('\\'));
-                    out.push(letter);
-                }
-            }
-            *text = out;
+            *text = like_escape(text, mark);
             true
         }
         _ => false,
@@ -277,7 +287,7 @@ mod tests {
     #[test]
     fn patterns_are_escaped_by_backslashes() {
         assert_eq!(spelled(r"SELECT a LIKE 'pg/_\' || '%' ESCAPE '/'"), r"SELECT a LIKE 'pg\_\\' || '%'");
-        assert_eq!(spelled(r"SELECT a LIKE b ESCAPE '/'"), r"SELECT a LIKE b ESCAPE '/'");
+        assert_eq!(spelled(r"SELECT a LIKE b ESCAPE '/'"), r"SELECT a LIKE like_escape(b, '/')");
     }
 
     #[test]
