@@ -106,7 +106,7 @@ mod tests {
             lines[0].starts_with("alert  slice") && lines[1].contains("two") && lines[2].contains("one"),
             "{shown}"
         );
-        assert!(lines[1].contains("20.0 %  10.0 % to -"), "{shown}");
+        assert!(lines[1].contains("20.0 %") && lines[1].contains("10.0 % to -"), "{shown}");
         assert!(table(&json!({"alerts": []})).contains("[[alerts]]"));
     }
 }

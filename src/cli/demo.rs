@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Runs it.
 pub async fn run(keep: bool) -> ExitCode {
-    super::serve::log("warn");
+    super::serve::log("warn,groundline::drift=error");
     match demo(keep).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -120,7 +120,7 @@ async fn send(app: &App, folder: &Path, phase: &Phase, next: &mut u32) -> Result
             all.resource_spans.extend(again(source, model, *next).resource_spans);
         }
     }
-    let file = folder.join("drift.bin");
+    let file = folder.join("drift.pb");
     std::fs::write(&file, all.encode_to_vec()).map_err(|e| e.to_string())?;
     let endpoint = format!("http://{}", app.addresses.otlp_http);
     send_file(&endpoint, Protocol::Http, &file).await.map(|_| ()).map_err(|e| format!("drift: {e}"))
