@@ -197,3 +197,58 @@ fn row(definition: &Definition, change: &Change) -> Row {
         examples: serde_json::Value::Array(examples).to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drift::config::AlertConfig;
+    use crate::drift::slice::Seen;
+
+    /// A state with a slice of each method, learning, betting and in windows.
+    fn made() -> Event {
+        let mut state = State { applied: 7, ..State::default() };
+        for (name, method, scores) in [
+            ("learns", "method = \"change\"", 20),
+            ("bets", "method = \"change\"\nbaseline_n = 50", 120),
+            ("keeps", "method = \"objective\"\nobjective = 0.9", 50),
+            ("window", "method = \"threshold\"\nobjective = 0.9", 50),
+            ("burns", "method = \"burn_rate\"\nobjective = 0.99", 50),
+        ] {
+            let config: AlertConfig =
+                toml::from_str(&format!("name = \"{name}\"\nmetric = \"m\"\n{method}")).unwrap();
+            let mut alert = Alert::new(&config);
+            for n in 0..scores {
+                let failed = n % 5 == 0;
+                let example =
+                    Example { trace_id: "t".into(), value: None, rationale: "r".into(), distance: 0.5 };
+                let seen =
+                    Seen { at: n * 60_000_000_000, failed, pi: 0.5, example: failed.then_some(example) };
+                assert!(alert.push("tenant=a", seen, &config));
+            }
+            state.alerts.insert(name.to_owned(), alert);
+        }
+        Event::State(Box::new(state))
+    }
+
+    /// The file was written by the release that introduced version 1 (`WRITE_ALERT_STATE=1`); it is never changed.
+    #[test]
+    fn a_state_of_version_1_is_read() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/alerts_state_v1.json");
+        if std::env::var_os("WRITE_ALERT_STATE").is_some() {
+            std::fs::write(path, &made().encode().unwrap()[1..]).unwrap();
+        }
+        let json = std::fs::read(path).unwrap();
+        let read = Event::decode(&[&[1], json.as_slice()].concat()).unwrap();
+        let Event::State(state) = &read else { panic!("it is a state") };
+        let names: Vec<&str> = state.alerts.keys().map(String::as_str).collect();
+        assert_eq!((state.applied, names), (7, vec!["bets", "burns", "keeps", "learns", "window"]));
+        assert_eq!(Event::decode(&read.encode().unwrap()).unwrap(), read);
+    }
+
+    #[test]
+    fn a_later_version_is_refused_and_damage_is_told() {
+        assert!(matches!(Event::decode(b"\x02{}"), Err(StateError::Version(2))));
+        assert!(matches!(Event::decode(b"\x01{"), Err(StateError::Json(_))));
+        assert!(Event::decode(b"").is_err());
+    }
+}
