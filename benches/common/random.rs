@@ -1,21 +1,19 @@
-//! A small generator with a seed (splitmix64, Steele, Lea and Flood 2014).
+//! Random numbers with a seed, in the forms that the benchmarks need.
+
+use groundline::stats::seeded::Seeded;
 
 /// Random numbers that repeat with the seed.
-pub struct Random(u64);
+pub struct Random(Seeded);
 
 impl Random {
     /// A generator that `seed` determines.
     pub fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(Seeded::new(seed))
     }
 
     /// 64 random bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.bits()
     }
 
     /// A number from 0 to `below`, without it.
@@ -35,7 +33,7 @@ impl Random {
 
     /// A number from 0 to 1, without 1.
     pub fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+        self.0.unit()
     }
 
     /// True with probability `share`.

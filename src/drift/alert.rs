@@ -4,7 +4,7 @@ use super::config::{AlertConfig, Method};
 use super::slice::{Example, Phase, Reading, Seen, Slice};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The state of one alert.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -13,6 +13,12 @@ pub(super) struct Alert {
     version: String,
     /// By name, such as `service_name=shop, request_model=m`.
     slices: BTreeMap<String, Slice>,
+    /// Slices with news since the last look.
+    #[serde(skip)]
+    touched: BTreeSet<String>,
+    /// How many slices there were then.
+    #[serde(default)]
+    shared: usize,
 }
 
 /// An alert went from one state to another in a slice.
@@ -31,7 +37,7 @@ pub(super) struct Change {
 
 impl Alert {
     pub(super) fn new(config: &AlertConfig) -> Self {
-        Self { version: version(config), slices: BTreeMap::new() }
+        Self { version: version(config), slices: BTreeMap::new(), touched: BTreeSet::new(), shared: 0 }
     }
 
     /// Whether the state belongs to this definition.
@@ -50,25 +56,40 @@ impl Alert {
         if let Some(found) = self.slices.get_mut(slice) {
             found.push(seen, config);
         }
+        if !self.touched.contains(slice) {
+            self.touched.insert(slice.to_owned());
+        }
         true
     }
 
-    /// Looks at every slice, and says what changed.
+    /// Whether it fires in `slice`.
+    pub(super) fn is_firing(&self, slice: &str) -> bool {
+        self.slices.get(slice).is_some_and(|found| found.phase == Phase::Firing)
+    }
+
+    /// Looks at the slices that can have changed, and says what did.
+    ///
+    /// Evidence is weighed against that of all slices, so each of them may come to exceed; a window without new scores
+    /// stays as it is, unless α is divided among more slices than before.
     pub(super) fn look(&mut self, config: &AlertConfig) -> Vec<Change> {
-        let count = self.slices.len();
-        let least = self.least_evidence(config);
+        let touched = std::mem::take(&mut self.touched);
+        let (count, least) = (self.slices.len(), self.least_evidence(config));
+        let is_shared_anew = std::mem::replace(&mut self.shared, count) != count;
+        let weighs = matches!(config.method, Method::Objective | Method::Change);
         let mut changes = Vec::new();
         for (name, slice) in &mut self.slices {
-            let reading = slice.read(config, count);
-            let exceeds = match config.method {
-                Method::Objective | Method::Change => {
-                    slice.evidence(config).is_some_and(|evidence| evidence >= least)
-                }
-                Method::Threshold | Method::BurnRate => reading.statistic > 1.0,
+            if !weighs && !is_shared_anew && !touched.contains(name) {
+                continue;
+            }
+            let exceeds = match slice.evidence(config) {
+                Some(evidence) => evidence >= least,
+                None => slice.exceeds(config, count),
             };
-            let (examples, fired) = (slice.examples().to_vec(), slice.since);
-            let Some(before) = slice.step(config, exceeds, &reading) else { continue };
-            let state = match (before, slice.phase) {
+            let Some(next) = slice.due(config, exceeds) else { continue };
+            let (reading, examples) = (slice.read(config, count), slice.examples().to_vec());
+            let (before, fired) = (slice.phase, slice.since);
+            slice.enter(next, config);
+            let state = match (before, next) {
                 (_, Phase::Firing) => "firing",
                 (_, Phase::Pending) => "pending",
                 (Phase::Firing, Phase::Ok) => "resolved",
@@ -108,7 +129,14 @@ impl Alert {
     /// Forgets the baseline of `slice`, or of all; how many there were.
     pub(super) fn rebase(&mut self, slice: Option<&str>, config: &AlertConfig) -> usize {
         let wanted = self.slices.iter_mut().filter(|(name, _)| slice.is_none_or(|slice| slice == *name));
-        wanted.map(|(_, found)| found.rebase(config)).count()
+        let anew = wanted.map(|(name, found)| {
+            found.rebase(config);
+            name.clone()
+        });
+        let anew: Vec<String> = anew.collect();
+        let count = anew.len();
+        self.touched.extend(anew);
+        count
     }
 }
 

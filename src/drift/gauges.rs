@@ -2,18 +2,39 @@
 
 use super::slice::Phase;
 use super::state::Standing;
+use std::collections::BTreeSet;
 
 /// Slices beyond this number have no gauges: Prometheus keeps a series for each.
 const MOST: usize = 2_000;
 
-/// Sets the gauges of every slice.
-pub(super) fn show(standings: &[Standing]) {
-    for standing in standings.iter().take(MOST) {
-        let labels = [("alert", standing.alert.clone()), ("slice", standing.slice.clone())];
-        let firing = if standing.state == Phase::Firing { 1.0 } else { 0.0 };
-        metrics::gauge!("groundline_alert_firing", &labels).set(firing);
-        metrics::gauge!("groundline_alert_statistic", &labels).set(standing.reading.statistic);
-        let share = standing.reading.estimate.map_or(f64::NAN, |e| e.estimate);
-        metrics::gauge!("groundline_alert_failing_share", &labels).set(share);
+/// The gauges of every slice.
+#[derive(Default)]
+pub(super) struct Gauges {
+    /// Alert and slice of what has gauges.
+    shown: BTreeSet<(String, String)>,
+}
+
+impl Gauges {
+    /// Sets the gauges of every slice; one that is watched no longer does not fire.
+    pub(super) fn show(&mut self, standings: &[Standing]) {
+        let mut shown = BTreeSet::new();
+        for standing in standings.iter().take(MOST) {
+            let slice = (standing.alert.clone(), standing.slice.clone());
+            let firing = if standing.state == Phase::Firing { 1.0 } else { 0.0 };
+            let share = standing.reading.estimate.map_or(f64::NAN, |e| e.estimate);
+            set(&slice, [firing, standing.reading.statistic, share]);
+            shown.insert(slice);
+        }
+        for gone in self.shown.difference(&shown) {
+            set(gone, [0.0, f64::NAN, f64::NAN]);
+        }
+        self.shown = shown;
     }
+}
+
+fn set((alert, slice): &(String, String), [firing, statistic, share]: [f64; 3]) {
+    let labels = [("alert", alert.clone()), ("slice", slice.clone())];
+    metrics::gauge!("groundline_alert_firing", &labels).set(firing);
+    metrics::gauge!("groundline_alert_statistic", &labels).set(statistic);
+    metrics::gauge!("groundline_alert_failing_share", &labels).set(share);
 }

@@ -6,6 +6,7 @@
 //! is said twice. Messages leave only what is durable.
 
 use super::config::{Config, ReceiverConfig};
+use super::gauges::Gauges;
 use super::notify::{Delivered, Sender};
 use super::scores::Definition;
 use super::state::{Event, Standing, State};
@@ -15,6 +16,7 @@ use crate::schema::batch::{Alert as Row, alerts_to_batch};
 use crate::schema::columns::Table;
 use crate::schema::frame::{self, FrameError, FrameKind, Part};
 use parking_lot::RwLock;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -25,6 +27,8 @@ const CURSOR: &str = "drift";
 const TICK: Duration = Duration::from_millis(100);
 /// How often the state is written when scores came but nothing changed.
 const SAVE: Duration = Duration::from_secs(10);
+/// How often the state is shown when nothing changed.
+const SHOW: Duration = Duration::from_secs(1);
 /// Bytes of frames that are read in one go.
 const READ_BYTES: usize = 16 << 20;
 
@@ -87,6 +91,11 @@ pub struct Watcher {
     saved: u64,
     /// Whether something came since that is worth writing.
     has_news: bool,
+    /// Whether scores came since the state was shown.
+    is_stale: bool,
+    /// Its own frames that it has not come to yet: it knows what they say.
+    own: VecDeque<u64>,
+    gauges: Gauges,
 }
 
 impl Watcher {
@@ -116,7 +125,19 @@ impl Watcher {
         let (plan, saved) = (Arc::new(plan), cursor);
         let alerts = Alerts { plan: Arc::new(RwLock::new(plan.clone())), standings: Arc::default(), journal };
         let sender = Sender::new(config, &plan.receivers);
-        let watcher = Self { alerts, plan, clock, reader, state, sender, saved, has_news: false };
+        let mut watcher = Self {
+            alerts,
+            plan,
+            clock,
+            reader,
+            state,
+            sender,
+            saved,
+            has_news: false,
+            is_stale: false,
+            own: VecDeque::new(),
+            gauges: Gauges::default(),
+        };
         watcher.show();
         Ok(watcher)
     }
@@ -132,6 +153,7 @@ impl Watcher {
     /// When the journal can no longer be read or written.
     pub async fn run(mut self, stop: CancellationToken) -> Result<(), JournalError> {
         let mut last = tokio::time::Instant::now();
+        let mut shown = last;
         loop {
             let stopping = stop.is_cancelled();
             self.change_plan();
@@ -147,6 +169,10 @@ impl Watcher {
                 return Ok(());
             }
             self.deliver();
+            if self.is_stale && shown.elapsed() > SHOW {
+                self.show();
+                shown = tokio::time::Instant::now();
+            }
             if !has_more {
                 tokio::select! {
                     () = stop.cancelled() => {}
@@ -183,26 +209,30 @@ impl Watcher {
     }
 
     fn read(&mut self) -> Result<(Vec<Row>, bool), JournalError> {
+        if !self.is_used() {
+            // Nothing is watched: what is durable needs no look.
+            let durable = self.alerts.journal.durable();
+            (self.reader, self.state.applied) = (self.alerts.journal.reader(durable)?, durable);
+            return Ok((Vec::new(), false));
+        }
         let plan = self.plan.clone();
-        let (mut bytes, mut seen) = (0, false);
+        let mut bytes = 0;
         let wanted = FrameKind::of(Table::Scores).and(FrameKind::drift());
         let mut rows = Vec::new();
         while bytes < READ_BYTES {
-            let Some(frame) = self.reader.next()? else {
-                if seen {
-                    self.show();
-                }
-                return Ok((rows, false));
-            };
+            let Some(frame) = self.reader.next()? else { return Ok((rows, false)) };
             bytes += frame.payload.len();
             self.state.applied = frame.seq;
+            if self.own.pop_front_if(|own| *own <= frame.seq).is_some() {
+                continue;
+            }
             let kind = FrameKind(frame.kind);
             // Its own frames are no reason to write another one.
             self.has_news |= !kind.meets(FrameKind::drift());
             if plan.definitions.is_empty() || !kind.meets(wanted) {
                 continue;
             }
-            seen = true;
+            self.is_stale = true;
             rows = self.apply(&plan.definitions, &frame);
             if !rows.is_empty() {
                 return Ok((rows, true));
@@ -240,7 +270,8 @@ impl Watcher {
     async fn write(&mut self, rows: &[Row]) -> Result<(), JournalError> {
         let encoded = encoded(rows, &self.state);
         let (kind, payload) = encoded.map_err(|error| JournalError::Payload { cause: error.to_string() })?;
-        self.alerts.journal.append_durably(kind.0, payload).await?;
+        let seq = self.alerts.journal.append_durably(kind.0, payload).await?;
+        self.own.push_back(seq);
         self.saved = self.state.applied;
         self.has_news = false;
         Ok(())
@@ -272,14 +303,15 @@ impl Watcher {
             }
             self.has_news = true;
         }
-        self.sender.send(&self.state.notices, now);
+        self.sender.send(&self.state.notices, &self.state.firing, now);
     }
 
     /// Shows the state to doors and metrics.
-    fn show(&self) {
+    fn show(&mut self) {
         let standings = self.state.standings(&self.plan.definitions);
-        super::gauges::show(&standings);
+        self.gauges.show(&standings);
         *self.alerts.standings.write() = standings;
+        self.is_stale = false;
     }
 }
 

@@ -81,6 +81,7 @@ fn told(journal: &Journal) -> Vec<String> {
 
 async fn read_all(watcher: &mut Watcher) {
     while watcher.follow().await.unwrap() {}
+    watcher.show();
 }
 
 #[tokio::test(flavor = "multi_thread")]

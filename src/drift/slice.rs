@@ -231,40 +231,49 @@ impl Slice {
         }
     }
 
+    /// Whether it exceeds by a window; false for bets, whose evidence is weighed against that of other slices.
+    pub(super) fn exceeds(&self, config: &AlertConfig, shared: usize) -> bool {
+        match &self.watch {
+            Watch::Window(_) | Watch::Burn(_) => self.read(config, shared).statistic > 1.0,
+            Watch::Learning(_) | Watch::Bets(_) => false,
+        }
+    }
+
     /// Whether a firing alert has nothing left to fire for.
-    fn is_over(&self, config: &AlertConfig, reading: &Reading) -> bool {
+    fn is_over(&self, config: &AlertConfig) -> bool {
         match &self.watch {
             Watch::Learning(_) => true,
             // The evidence is used up: the sum that stood at ln(1/α) has come down to 0.
             Watch::Bets(_) => self.point.as_ref().is_none_or(ChangePoint::is_quiet),
             // The share is no longer above what is allowed.
-            Watch::Window(_) => {
-                reading.estimate.is_none_or(|e| config.bound().is_some_and(|bound| e.estimate <= bound))
+            Watch::Window(window) => {
+                let found = window.total().estimate(LEVEL);
+                found.is_none_or(|e| config.bound().is_some_and(|bound| e.estimate <= bound))
             }
             Watch::Burn(burn) => config.bound().is_none_or(|bound| !burn.still_burns(bound)),
         }
     }
 
-    /// Goes to the next phase, if it is time; what it was before, if it changed.
-    pub(super) fn step(&mut self, config: &AlertConfig, exceeds: bool, reading: &Reading) -> Option<Phase> {
-        let (before, now) = (self.phase, self.last);
-        let lasts = |since: i64, wanted: Option<std::time::Duration>| {
-            now.saturating_sub(since) >= wanted.map_or(0, nanos)
+    /// The phase that it is time for, if it is another one.
+    pub(super) fn due(&self, config: &AlertConfig, exceeds: bool) -> Option<Phase> {
+        let lasts = |wanted: Option<std::time::Duration>| {
+            self.last.saturating_sub(self.since) >= wanted.map_or(0, nanos)
         };
-        let next = match (before, exceeds) {
+        let next = match (self.phase, exceeds) {
             (Phase::Ok, true) if config.pending_for.is_some_and(|d| !d.is_zero()) => Phase::Pending,
             (Phase::Ok, true) => Phase::Firing,
-            (Phase::Pending, true) if lasts(self.since, config.pending_for) => Phase::Firing,
+            (Phase::Pending, true) if lasts(config.pending_for) => Phase::Firing,
             (Phase::Pending, false) => Phase::Ok,
             // Capital that was won stays: what counts is whether the cause has gone.
-            (Phase::Firing, _) if self.is_over(config, reading) && lasts(self.since, config.keep_firing) => {
-                Phase::Ok
-            }
+            (Phase::Firing, _) if self.is_over(config) && lasts(config.keep_firing) => Phase::Ok,
             (same, _) => same,
         };
-        if next == before {
-            return None;
-        }
+        (next != self.phase).then_some(next)
+    }
+
+    /// Goes to `next`, by the latest score.
+    pub(super) fn enter(&mut self, next: Phase, config: &AlertConfig) {
+        let (before, now) = (self.phase, self.last);
         (self.phase, self.since) = (next, now);
         if let (Phase::Firing, Some(point)) = (next, &mut self.point) {
             point.fill((1.0 / config.alpha).ln());
@@ -275,7 +284,6 @@ impl Slice {
                 bets.reset();
             }
         }
-        Some(before)
     }
 
     /// Forgets the baseline and learns it anew; only for alerts on a change.

@@ -25,6 +25,9 @@ pub(super) struct State {
     alerts: BTreeMap<String, Alert>,
     /// Messages that were not taken yet.
     pub notices: VecDeque<Notice>,
+    /// The last message about what fires, by receiver, alert and slice: Alertmanager is told again and again.
+    #[serde(default)]
+    pub firing: Vec<Notice>,
     /// Number of the next message.
     next: u64,
 }
@@ -100,6 +103,15 @@ impl State {
             let known = self.alerts.remove(&config.name).filter(|alert| alert.fits(config));
             kept.insert(config.name.clone(), known.unwrap_or_else(|| Alert::new(config)));
         }
+        // Who is told no longer, and what begins anew, ends at Alertmanager by itself.
+        let is_kept = |notice: &Notice| {
+            let told = |d: &Definition| {
+                d.config.name == notice.alert && d.config.receivers.contains(&notice.receiver)
+            };
+            definitions.iter().any(told)
+                && kept.get(&notice.alert).is_some_and(|alert| alert.is_firing(&notice.slice))
+        };
+        self.firing.retain(is_kept);
         self.alerts = kept;
     }
 
@@ -134,10 +146,15 @@ impl State {
         if !matches!(change.state, "firing" | "resolved") {
             return;
         }
+        let is_same = |old: &Notice| old.alert == config.name && old.slice == change.slice;
+        self.firing.retain(|old| !is_same(old));
         let silent = super::silence::is_silent(&config.silences, UnixNanos(change.since));
         for receiver in config.receivers.iter().filter(|_| !silent) {
             let notice = Notice::new(self.next, receiver, config, change);
             self.next += 1;
+            if notice.is_firing {
+                self.firing.push(notice.clone());
+            }
             self.notices.push_back(notice);
         }
         while self.notices.len() > MOST_NOTICES {

@@ -63,6 +63,10 @@ impl Emitter {
     pub async fn run(mut self, stop: CancellationToken) -> Result<(), JournalError> {
         let mut last = tokio::time::Instant::now();
         while !stop.is_cancelled() {
+            if self.config.otlp_endpoint.is_empty() {
+                // Nothing leaves: what is durable needs no look.
+                self.reader = self.journal.reader(self.journal.durable())?;
+            }
             let frame = tokio::task::block_in_place(|| self.reader.next())?;
             let is_idle = frame.is_none();
             if let Some(frame) = frame {
@@ -101,15 +105,18 @@ impl Emitter {
 
     /// Sends the results of a frame. Returns when they were taken, refused, or left out.
     async fn pass_on(&self, frame: &Frame, stop: &CancellationToken) {
-        if self.config.otlp_endpoint.is_empty() || !FrameKind(frame.kind).meets(FrameKind::of(Table::Scores))
-        {
+        if !FrameKind(frame.kind).meets(FrameKind::of(Table::Scores)) {
             return;
         }
         for (request, count) in requests(frame) {
             let body = Bytes::from(request.encode_to_vec());
             let mut wait = WAITS.0;
             loop {
-                match self.send(body.clone()).await {
+                let sent = tokio::select! {
+                    () = stop.cancelled() => return,
+                    sent = self.send(body.clone()) => sent,
+                };
+                match sent {
                     Sent::Taken(rejected) => {
                         told("sent", count as u64 - rejected.clamp(0, count as i64) as u64);
                         told("rejected", rejected.clamp(0, count as i64) as u64);

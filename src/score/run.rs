@@ -404,4 +404,4 @@ fn encoded(
 
 #[cfg(test)]
 #[path = "run_tests.rs"]
-mod tests;
+pub(super) mod tests;

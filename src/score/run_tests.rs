@@ -60,7 +60,7 @@ fn probe(id: &'static str, millis: u64) -> (Arc<dyn Evaluator>, Arc<Asked>) {
     (Arc::new(Probe { id, takes, panics: false, asked: asked.clone() }), asked)
 }
 
-fn item(id: &str, evaluators: &[&str], now: i64) -> Item {
+pub(in crate::score) fn item(id: &str, evaluators: &[&str], now: i64) -> Item {
     Item {
         id: id.to_owned(),
         trace_id: TraceId([7; 16]),

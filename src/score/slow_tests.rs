@@ -1,7 +1,7 @@
 //! Judges that answer, are away, come back, and fail for one item.
 
+use super::super::run::tests::item;
 use super::*;
-use crate::domain::id::{SpanId, TraceId};
 use crate::domain::score::{Better, Score, Usage};
 use crate::domain::time::SystemClock;
 use crate::domain::trace::EvalInput;
@@ -98,25 +98,8 @@ impl Bench {
 
     fn put(&self, id: &str, evaluators: &[&str]) {
         let now = self.scorer.clock.now().0;
-        self.scorer.queue.apply(QueueEvent::Queued(Box::new(Item {
-            id: id.to_owned(),
-            trace_id: TraceId([7; 16]),
-            span_id: SpanId([7; 8]),
-            rule: "r".to_owned(),
-            rule_version: "v".to_owned(),
-            inclusion_probability: 1.0,
-            stratum: None,
-            reason: String::new(),
-            evaluators: evaluators.iter().map(|id| (*id).to_owned()).collect(),
-            span_time: now,
-            queued_at: now,
-            service_name: String::new(),
-            request_model: None,
-            tenant: "t".to_owned(),
-            lane: Lane::Slow,
-            score_version: 1,
-            input: EvalInput::default(),
-        })));
+        let item = Item { lane: Lane::Slow, ..item(id, evaluators, now) };
+        self.scorer.queue.apply(QueueEvent::Queued(Box::new(item)));
     }
 
     fn start(&self) -> tokio::task::JoinHandle<Result<(), JournalError>> {

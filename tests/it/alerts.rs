@@ -1,18 +1,17 @@
 //! Alerts from the doors to those who are told: real requests, real evaluators, the real Alertmanager, and kills.
 
-use crate::support::{Process, config, query, request, settled, span, start, text};
+use crate::support::{Process, config, query, send, settled, span, start, text, until};
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use parking_lot::Mutex;
-use prost::Message;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A rule that asks the cheap evaluator of leaked personal data, and an alert on it by model.
 const WATCHED: &str = "
@@ -43,17 +42,6 @@ fn call(n: u64, model: &str, leaks: bool) -> Span {
         text("gen_ai.output.messages", &message.to_string()),
     ];
     span(n, 1, attributes)
-}
-
-async fn send(otlp: SocketAddr, spans: Vec<Span>) -> bool {
-    let body = request("shop", spans).encode_to_vec();
-    let sent = reqwest::Client::new()
-        .post(format!("http://{otlp}/v1/traces"))
-        .header("content-type", "application/x-protobuf")
-        .body(body)
-        .send()
-        .await;
-    sent.is_ok_and(|answer| answer.status() == 200)
 }
 
 /// Calls of two models; of the second one so many in a hundred leak.
@@ -91,14 +79,6 @@ impl Receiver {
     fn states(&self) -> Vec<String> {
         let said = |(_, body): &(HeaderMap, Value)| body["status"].as_str().unwrap_or_default().to_owned();
         self.got.lock().iter().map(said).collect()
-    }
-}
-
-async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
-    let started = Instant::now();
-    while !holds().await {
-        assert!(started.elapsed() < Duration::from_secs(120), "{what} does not come");
-        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
@@ -262,6 +242,15 @@ async fn alertmanager_shows_the_alert_and_its_end() {
     // Told of again, it is still the same one.
     let updated = found[0]["updatedAt"].clone();
     until("the repetition", async || manager.active().await.iter().any(|a| a["updatedAt"] != updated)).await;
+    assert_eq!(manager.active().await.len(), 1);
+    // Also after a restart, without a new score.
+    server.kill();
+    let updated: Vec<Value> = manager.active().await.iter().map(|a| a["updatedAt"].clone()).collect();
+    let mut server = Process::start_with(&data, &text);
+    until("the repetition after a restart", async || {
+        manager.active().await.iter().any(|a| !updated.contains(&a["updatedAt"]))
+    })
+    .await;
     assert_eq!(manager.active().await.len(), 1);
     assert!(send(server.otlp_http, calls(100, 600, 0)).await);
     until("the end", async || manager.active().await.is_empty()).await;

@@ -1,6 +1,6 @@
 //! Evaluation results that leave: to a backend that is away at first, and to another Groundline.
 
-use crate::support::{config, query, request, settled, span, start, text};
+use crate::support::{self, config, query, settled, span, start, text, until};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
@@ -14,7 +14,6 @@ use parking_lot::Mutex;
 use prost::Message;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 #[derive(Clone, Default)]
 struct Backend {
@@ -55,22 +54,11 @@ async fn server(dir: &Path, endpoint: &str, token_file: &Path) -> App {
 async fn send(app: &App, trace: u64) {
     let message = r#"[{"role":"assistant","parts":[{"type":"text","content":"The card 4111 1111 1111 1111 was charged."}]}]"#;
     let attributes = vec![text("gen_ai.operation.name", "chat"), text("gen_ai.output.messages", message)];
-    let url = format!("http://{}/v1/traces", app.addresses.otlp_http);
-    let body = request("shop", vec![span(trace, 1, attributes)]).encode_to_vec();
-    let sent = reqwest::Client::new().post(url).header("content-type", "application/x-protobuf").body(body);
-    assert_eq!(sent.send().await.unwrap().status(), 200);
+    assert!(support::send(app.addresses.otlp_http, vec![span(trace, 1, attributes)]).await);
 }
 
 fn value(record: &LogRecord, key: &str) -> Option<Value> {
     record.attributes.iter().find(|a| a.key == key)?.value.clone()?.value
-}
-
-async fn until(mut holds: impl AsyncFnMut() -> bool) {
-    let started = Instant::now();
-    while !holds().await {
-        assert!(started.elapsed() < Duration::from_secs(120), "it does not come");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -86,14 +74,14 @@ async fn a_backend_that_was_away_gets_every_result_once_and_a_refusal_is_final()
     let app = server(&data, &endpoint, &token).await;
     send(&app, 1).await;
     settled(&app).await;
-    until(async || backend.faults.lock().is_empty()).await;
+    until("the result", async || backend.faults.lock().is_empty()).await;
     send(&app, 2).await;
     settled(&app).await;
     let main = |records: &[LogRecord]| {
         let name = Some(Value::StringValue("pii_leakage".to_owned()));
         records.iter().filter(|r| value(r, "gen_ai.evaluation.name") == name).cloned().collect::<Vec<_>>()
     };
-    until(async || !main(&backend.got.lock()).is_empty()).await;
+    until("the result", async || !main(&backend.got.lock()).is_empty()).await;
     let found = main(&backend.got.lock());
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].event_name, "gen_ai.evaluation.result");
@@ -115,7 +103,7 @@ async fn another_groundline_has_them_as_ingested_scores() {
     settled(&from).await;
     let ingested =
         "SELECT trace_id, value, rationale FROM scores WHERE source = 'ingested' AND metric = 'pii_leakage'";
-    until(async || !query(to.addresses.http, ingested).await.is_empty()).await;
+    until("the result", async || !query(to.addresses.http, ingested).await.is_empty()).await;
     let sent = "SELECT trace_id, value, rationale FROM scores WHERE metric = 'pii_leakage'";
     assert_eq!(query(to.addresses.http, ingested).await, query(from.addresses.http, sent).await);
     from.stop().await.unwrap();

@@ -3,10 +3,9 @@
 #[path = "judges/server.rs"]
 mod server;
 
-use crate::support::{Process, config, query, request, settled, span, start, text};
+use crate::support::{Process, config, query, send, settled, span, start, text, until};
 use groundline::app::App;
 use opentelemetry_proto::tonic::trace::v1::Span;
-use prost::Message;
 use serde_json::{Value, json};
 use server::{Act, INPUT_TOKENS, OUTPUT_TOKENS, QUESTION, Server};
 use std::collections::BTreeMap;
@@ -51,15 +50,8 @@ fn call(n: u64) -> Span {
     span(n, 1, attributes)
 }
 
-async fn send(otlp: SocketAddr, calls: std::ops::Range<u64>) -> bool {
-    let body = request("shop", calls.map(call).collect()).encode_to_vec();
-    let sent = reqwest::Client::new()
-        .post(format!("http://{otlp}/v1/traces"))
-        .header("content-type", "application/x-protobuf")
-        .body(body)
-        .send()
-        .await;
-    sent.is_ok_and(|answer| answer.status() == 200)
+async fn ask(otlp: SocketAddr, calls: std::ops::Range<u64>) -> bool {
+    send(otlp, calls.map(call).collect()).await
 }
 
 const SCORES: &str = "SELECT trace_id, evaluator, evaluator_version, metric, value, label, passed, status, error, rationale, source, attempt, \
@@ -69,7 +61,7 @@ const SCORES: &str = "SELECT trace_id, evaluator, evaluator_version, metric, val
 async fn judged(server: &Server, calls: u64, more: &str) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let app = served(folder.path(), &configured("\"safety\"", server.listen().await, more)).await;
-    assert!(send(app.addresses.otlp_http, 0..calls).await);
+    assert!(ask(app.addresses.otlp_http, 0..calls).await);
     settled(&app).await;
     let rows = query(app.addresses.http, SCORES).await;
     app.stop().await.unwrap();
@@ -92,7 +84,7 @@ async fn spans_become_scores_and_cost_is_counted_once() {
     let evaluators = "\"pii_leakage\", \"safety\", \"relevance_to_query\", \"custom_answer/tone\"";
     let text = configured(evaluators, server.listen().await, &more);
     let app = served(folder.path(), &text).await;
-    assert!(send(app.addresses.otlp_http, 0..6).await);
+    assert!(ask(app.addresses.otlp_http, 0..6).await);
     settled(&app).await;
     let http = app.addresses.http;
     let rows = query(http, &format!("{SCORES} WHERE evaluator <> 'pii_leakage'")).await;
@@ -200,7 +192,7 @@ async fn a_spent_budget_is_an_error_that_names_its_key() {
     // A restart gives no new budget.
     for (calls, failed) in [(0..5, 3), (5..7, 5)] {
         let app = served(folder.path(), &text).await;
-        assert!(send(app.addresses.otlp_http, calls).await);
+        assert!(ask(app.addresses.otlp_http, calls).await);
         settled(&app).await;
         let rows = query(app.addresses.http, SCORES).await;
         let errors: Vec<&str> = rows.iter().filter_map(|row| row["error"].as_str()).collect();
@@ -221,7 +213,7 @@ async fn another_judge_stands_in() {
     );
     let folder = tempfile::tempdir().unwrap();
     let app = served(folder.path(), &configured("\"safety\"", closed, &more)).await;
-    assert!(send(app.addresses.otlp_http, 0..8).await);
+    assert!(ask(app.addresses.otlp_http, 0..8).await);
     settled(&app).await;
     let rows = query(app.addresses.http, SCORES).await;
     assert!(rows.len() == 8 && rows.iter().all(|row| row["status"] == "ok"), "{rows:?}");
@@ -234,24 +226,16 @@ fn free_address() -> SocketAddr {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }
 
-async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
-    let started = Instant::now();
-    while !holds().await {
-        assert!(started.elapsed() < Duration::from_secs(120), "{what} does not come");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_judge_that_is_away_holds_up_nothing_local_and_judges_all_when_it_is_back() {
     let (folder, address, server) = (tempfile::tempdir().unwrap(), free_address(), Server::default());
     let app = served(folder.path(), &configured("\"pii_leakage\", \"safety\"", address, "")).await;
     let http = app.addresses.http;
-    assert!(send(app.addresses.otlp_http, 0..40).await);
+    assert!(ask(app.addresses.otlp_http, 0..40).await);
     let local = "SELECT count(DISTINCT trace_id) AS n FROM scores WHERE evaluator = 'pii_leakage'";
     until("local scores", async || query(http, local).await[0]["n"] == 40).await;
     // More come while it is away.
-    assert!(send(app.addresses.otlp_http, 40..60).await);
+    assert!(ask(app.addresses.otlp_http, 40..60).await);
     until("local scores", async || query(http, local).await[0]["n"] == 60).await;
     let waiting = query(http, "SELECT lane, state, attempt FROM queue").await;
     assert_eq!(waiting.len(), 60);
@@ -283,7 +267,7 @@ async fn kill_nine_while_judging_doubles_no_score() {
     let text = configured("\"safety\", \"relevance_to_query\"", server.listen().await, "max_concurrent = 4");
     for cycle in 0..3u64 {
         let mut running = Process::start_with(folder.path(), &text);
-        assert!(send(running.otlp_http, cycle * 12..(cycle + 1) * 12).await);
+        assert!(ask(running.otlp_http, cycle * 12..(cycle + 1) * 12).await);
         let before = server.requests();
         until("requests", async || server.requests() > before + 6).await;
         running.kill();

@@ -6,6 +6,7 @@ use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value};
 use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
+use prost::Message;
 use serde_json::Value as Json;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -38,6 +39,26 @@ pub async fn settled(app: &App) {
         assert!(started.elapsed() < Duration::from_secs(120), "not settled: {:?}", app.unfinished());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+}
+
+/// Waits until `holds`; the test fails where that takes too long.
+pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let started = Instant::now();
+    while !holds().await {
+        assert!(started.elapsed() < Duration::from_secs(120), "{what} does not come");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Sends spans of the service "shop" over OTLP/HTTP; whether they were acknowledged.
+pub async fn send(otlp: SocketAddr, spans: Vec<Span>) -> bool {
+    let sent = reqwest::Client::new()
+        .post(format!("http://{otlp}/v1/traces"))
+        .header("content-type", "application/x-protobuf")
+        .body(request("shop", spans).encode_to_vec())
+        .send()
+        .await;
+    sent.is_ok_and(|answer| answer.status() == 200)
 }
 
 /// Asks the server over HTTP and gives the rows.

@@ -36,8 +36,8 @@ pub(crate) struct Sender {
     busy: HashSet<String>,
     done: UnboundedReceiver<(String, Option<Delivered>)>,
     tell: UnboundedSender<(String, Option<Delivered>)>,
-    /// What Alertmanager must be told of again: the last message, and when it was sent.
-    firing: BTreeMap<(String, String), (Notice, i64)>,
+    /// When Alertmanager was told last of what fires, nanoseconds since 1970, by the message's number.
+    told: HashMap<u64, i64>,
 }
 
 impl Sender {
@@ -56,7 +56,7 @@ impl Sender {
             busy: HashSet::new(),
             done,
             tell,
-            firing: BTreeMap::new(),
+            told: HashMap::new(),
         };
         sender.set_receivers(receivers);
         sender
@@ -77,8 +77,9 @@ impl Sender {
         all
     }
 
-    /// Sends the first message of each receiver that is free, if its time has come.
-    pub(crate) fn send(&mut self, waiting: &VecDeque<Notice>, now: UnixNanos) {
+    /// Sends the first message of each receiver that is free, if its time has come, and tells Alertmanager again of what is
+    /// `firing`.
+    pub(crate) fn send(&mut self, waiting: &VecDeque<Notice>, firing: &[Notice], now: UnixNanos) {
         let mut first: BTreeMap<&str, &Notice> = BTreeMap::new();
         for notice in waiting {
             first.entry(&notice.receiver).or_insert(notice);
@@ -88,18 +89,24 @@ impl Sender {
                 self.start(notice.clone(), now, true);
             }
         }
-        self.repeat(now);
+        self.told.retain(|id, _| firing.iter().any(|notice| notice.id == *id));
+        // What waits for its first time is no repetition.
+        let repeats = firing.iter().filter(|notice| waiting.iter().all(|first| first.id != notice.id));
+        let due: Vec<Notice> = repeats.filter(|notice| self.is_due(notice, now)).cloned().collect();
+        for notice in due {
+            if !self.busy.contains(&notice.receiver) {
+                self.start(notice, now, false);
+            }
+        }
     }
 
-    /// Tells Alertmanager again of what fires.
-    fn repeat(&mut self, now: UnixNanos) {
+    /// Whether Alertmanager must be told of it again: after a start at once, because nobody knows when it was told last.
+    fn is_due(&self, notice: &Notice, now: UnixNanos) -> bool {
         let every = nanos(self.config.repeat_interval);
-        let due = self.firing.values().find(|(notice, sent)| {
-            now.0.saturating_sub(*sent) >= every && !self.busy.contains(&notice.receiver)
-        });
-        if let Some(notice) = due.map(|(notice, _)| notice.clone()) {
-            self.start(notice, now, false);
-        }
+        let is_long_ago = |sent: &i64| now.0.saturating_sub(*sent) >= every;
+        let receiver = self.receivers.get(&notice.receiver);
+        receiver.is_some_and(|r| r.kind == ReceiverKind::Alertmanager)
+            && self.told.get(&notice.id).is_none_or(is_long_ago)
     }
 
     /// Begins one attempt. One that only repeats is not kept if it fails: the next one comes anyway.
@@ -109,12 +116,8 @@ impl Sender {
             let _ = self.tell.send((notice.receiver, counts.then_some(Delivered::Taken(notice.id))));
             return;
         };
-        if receiver.kind == ReceiverKind::Alertmanager {
-            let key = (notice.receiver.clone(), notice.key());
-            match notice.is_firing {
-                true => drop(self.firing.insert(key, (notice.clone(), now.0))),
-                false => drop(self.firing.remove(&key)),
-            }
+        if notice.is_firing {
+            self.told.insert(notice.id, now.0);
         }
         self.busy.insert(notice.receiver.clone());
         let (client, config, tell) = (self.client.clone(), self.config.clone(), self.tell.clone());
