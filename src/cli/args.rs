@@ -63,7 +63,7 @@ enum Verb {
     Score(score::ScoreArgs),
     /// Measure the evaluators on labelled data.
     #[command(
-        after_help = "Examples:\n  groundline evalbench --data evaldata --task groundedness\n  groundline evalbench --data evaldata --dataset hatecheck --evaluator toxicity --json\n\nA dataset is <task>/<name>.jsonl.gz; each line has id, group, split, label (0 or 1) and, by task, context, question\nand answer (groundedness: 1 is not supported), question and passage (context_relevance), question and answer\n(answer_relevance) or text (toxicity, pii, secrets, language)."
+        after_help = "Examples:\n  groundline evalbench --data evaldata --task groundedness\n  groundline evalbench --data evaldata --dataset hatecheck --evaluator toxicity --json\n  groundline evalbench --labels ours.jsonl --evaluator hallucination --precision 0.9 --config groundline.toml --write\n\nA dataset is <task>/<name>.jsonl.gz; each line has id, group, split, label (0 or 1) and, by task, context, question\nand answer (groundedness: 1 is not supported), question and passage (context_relevance), question and answer\n(answer_relevance) or text (toxicity, pii, secrets, language).\nLines of --labels: {\"question\": …, \"answer\": …, \"contexts\": [\"…\"], \"passed\": true}"
     )]
     Evalbench(evalbench::EvalbenchArgs),
     /// Show items that wait for their evaluators; put back or forget those that failed or expired.
@@ -124,12 +124,14 @@ async fn run(verb: Verb) -> ExitCode {
         Verb::Serve { config, data_dir } => serve::run(config, data_dir).await,
         Verb::Demo { keep } => demo::run(keep).await,
         Verb::Sql(args) => sql::run(args).await,
-        Verb::Evalbench(args) => evalbench::run(args),
         Verb::Export(args) => export::run(args).await,
         Verb::Send(args) => send::run(args).await,
         Verb::Alerts { what } => alerts::run(what).await,
         Verb::Queue { what } => queue::run(what).await,
         // A future that is waited for inside of another one would never get its turn.
+        Verb::Evalbench(args) => {
+            tokio::task::spawn_blocking(move || evalbench::run(args)).await.unwrap_or(ExitCode::from(1))
+        }
         Verb::Score(args) => {
             tokio::task::spawn_blocking(move || score::run(args)).await.unwrap_or(ExitCode::from(1))
         }

@@ -13,6 +13,7 @@
 //! | `send` | OTLP files to a server |
 //! | `score` | offline scoring |
 //! | `evalbench` | the evaluators measured on labelled data |
+//! | `evaluators` | the evaluators of a configuration, for the two verbs above |
 //! | `token` | bearer tokens |
 //! | `config` | check and dump |
 //! | `queue` | items that wait, failed or expired |
@@ -29,6 +30,7 @@ mod demo_captures;
 mod demo_drift;
 mod demo_report;
 mod evalbench;
+mod evaluators;
 mod export;
 mod memory;
 mod parallel;

@@ -51,6 +51,20 @@ pub struct Score {
     pub rationale: Option<String>,
     /// What went wrong, or which input was missing.
     pub error: Option<String>,
+    /// The parts of the answer that failed it; empty where an evaluator does not tell them.
+    pub evidence: Vec<Unsupported>,
+}
+
+/// A part of an answer that the context does not support, and what of the context comes nearest. Ranges are start and
+/// end in bytes of UTF-8.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Unsupported {
+    /// The part of the answer.
+    pub answer: [usize; 2],
+    /// The place of a document among those that were retrieved, from 0.
+    pub document: usize,
+    /// The part of its text.
+    pub context: [usize; 2],
 }
 
 impl Score {
@@ -69,6 +83,7 @@ impl Score {
             status: ScoreStatus::Ok,
             rationale: None,
             error: None,
+            evidence: Vec::new(),
         }
     }
 
@@ -83,6 +98,7 @@ impl Score {
             status: ScoreStatus::Ok,
             rationale: None,
             error: None,
+            evidence: Vec::new(),
         }
     }
 
@@ -110,6 +126,18 @@ impl Score {
         self
     }
 
+    /// Adds the parts that failed it.
+    #[must_use]
+    pub fn with_evidence(mut self, evidence: Vec<Unsupported>) -> Self {
+        self.evidence = evidence;
+        self
+    }
+
+    /// The evidence as it is stored, a JSON array; none if there is none.
+    pub fn evidence_json(&self) -> Option<String> {
+        (!self.evidence.is_empty()).then(|| serde_json::json!(self.evidence).to_string())
+    }
+
     /// Adds a label.
     #[must_use]
     pub fn labelled(mut self, label: impl Into<String>) -> Self {
@@ -127,6 +155,7 @@ impl Score {
             status,
             rationale: None,
             error: Some(error.to_owned()),
+            evidence: Vec::new(),
         }
     }
 }

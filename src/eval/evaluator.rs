@@ -85,6 +85,23 @@ pub trait Waits: Send + Sync {
     /// # Errors
     /// When another try later may help. What would fail again is an error score of [`Said`].
     async fn ask(&self, input: &EvalInput, until: Instant) -> Result<Said, Away>;
+
+    /// What asking about `input` would take, retries left out; none where nobody would be asked, or where that is not
+    /// known.
+    fn forecast(&self, _input: &EvalInput) -> Option<Forecast> {
+        None
+    }
+}
+
+/// What one question to a judge takes at most.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Forecast {
+    /// Tokens that the judge reads, by the length of the text.
+    pub input_tokens: i64,
+    /// Tokens that it may write.
+    pub output_tokens: i64,
+    /// US dollars, where its prices are configured.
+    pub usd: Option<f64>,
 }
 
 /// What an evaluator that waits for others has said.

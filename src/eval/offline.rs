@@ -1,9 +1,9 @@
 //! JSON lines in, JSON lines out: the verb `score`.
 
 use super::catalog::Registry;
-use super::evaluator::{Evaluator, Said};
+use super::evaluator::{Evaluator, Forecast, Said};
 use crate::domain::document::Document;
-use crate::domain::score::{Score, Usage};
+use crate::domain::score::{Score, Unsupported, Usage};
 use crate::domain::trace::{Constraint, EvalInput};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -85,6 +85,9 @@ pub struct OfflineRow {
     pub rationale: Option<String>,
     /// What went wrong, or was missing.
     pub error: Option<String>,
+    /// The parts of the answer that failed it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Unsupported>,
     /// How long the evaluator took, milliseconds.
     pub latency_ms: f64,
     /// What the judge took, on the first row of an evaluator that asked one.
@@ -142,6 +145,23 @@ pub fn score_line(
     (true, rows)
 }
 
+/// What each of `evaluators` that waits for others would take for a line, by its id.
+///
+/// # Errors
+/// When the line is none; the message names it.
+pub fn forecast_line(
+    evaluators: &[Arc<dyn Evaluator>],
+    number: usize,
+    line: &str,
+) -> Result<Vec<(String, Forecast)>, String> {
+    let input = read_line(number, line)?.into_eval();
+    let asked = evaluators.iter().filter_map(|evaluator| {
+        let forecast = evaluator.waits()?.forecast(&input)?;
+        Some((evaluator.id().to_owned(), forecast))
+    });
+    Ok(asked.collect())
+}
+
 fn said(registry: &Registry, evaluator: &dyn Evaluator, input: &EvalInput) -> Said {
     let Some(waits) = evaluator.waits() else {
         return Said { scores: registry.evaluate(evaluator, input), usage: None };
@@ -171,6 +191,7 @@ fn row(id: &Json, evaluator: &dyn Evaluator, score: Score, latency_ms: f64) -> O
         status: score.status.as_str(),
         rationale: score.rationale,
         error: score.error,
+        evidence: score.evidence,
         latency_ms,
         usage: None,
     }
@@ -190,6 +211,7 @@ fn error_row(number: usize, evaluators: &[Arc<dyn Evaluator>], error: String) ->
         status: "error",
         rationale: None,
         error: Some(error),
+        evidence: Vec::new(),
         latency_ms: 0.0,
         usage: None,
     }

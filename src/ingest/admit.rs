@@ -361,6 +361,7 @@ fn ingested(evaluation: &Evaluation, place: Place<'_>, tenant: &str, received: U
         status: if failed { ScoreStatus::Error } else { ScoreStatus::Ok },
         rationale: evaluation.explanation.clone(),
         error: evaluation.error_type.clone().or_else(|| failed.then(|| missing.to_owned())),
+        evidence: Vec::new(),
     };
     ScoreRow {
         score_id: hex::encode(&Sha256::digest(identity)[..16]),

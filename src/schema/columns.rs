@@ -324,6 +324,13 @@ static SCORES: &[Column] = &[
     may("output_tokens", Kind::Int, "Tokens that the judge wrote."),
     may("cost_usd", Kind::Double, "What the judge cost, US dollars."),
     must("source", Kind::Text, "rule, annotation, ingested, experiment or plugin."),
+    may(
+        "evidence",
+        Kind::Payload,
+        "Parts of the answer that failed it, JSON array of {answer, document, context}: byte ranges, and the document's \
+         place from 0.",
+    )
+    .since(2),
 ];
 
 static DECISIONS: &[Column] = &[

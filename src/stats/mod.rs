@@ -18,6 +18,7 @@
 //! | `prevalence` | Rogan and Gladen: a rate corrected by sensitivity and specificity |
 //! | `confusion` | which labels were taken for which |
 //! | `ranking` | how well scores tell two classes apart: areas, calibration error, bootstrap over groups |
+//! | `threshold` | the threshold that labelled items ask for, and what it does on others |
 //! | `betting` | is a rate above a bound, looked at after every item: e-processes, e-detectors, change points |
 //! | `seeded` | random numbers from a seed |
 //!
@@ -35,6 +36,7 @@ pub mod ranking;
 pub mod rate;
 pub mod seeded;
 pub mod student;
+pub mod threshold;
 pub mod total;
 pub mod weighted;
 pub mod wilson;

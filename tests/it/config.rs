@@ -119,3 +119,82 @@ fn sql_on_a_data_directory_and_without_a_server() {
     let missing = run(&["sql", "--data-dir", "/no/such/place", "SELECT 1"], "");
     assert!(err(&missing).contains("/no/such/place"), "{}", err(&missing));
 }
+
+/// Twenty answers that a person passed and twenty that the person failed; the last of each are hard to tell apart.
+fn labelled() -> String {
+    let words = ["red", "blue", "green", "round", "tall", "old", "new", "warm", "cold", "wide"];
+    let mut lines = String::new();
+    for n in 0..40 {
+        let (passed, right) = (n % 2 == 0, if n % 2 == 0 { 10 - n / 8 } else { n / 8 });
+        let said: Vec<&str> =
+            words.iter().enumerate().map(|(at, word)| if at < right { *word } else { "other" }).collect();
+        let line =
+            serde_json::json!({"answer": said.join(" "), "expected": words.join(" "), "passed": passed});
+        lines += &format!("{line}\n");
+    }
+    lines
+}
+
+#[test]
+fn labels_of_a_user_choose_a_threshold_and_write_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (labels, config) = (folder.path().join("ours.jsonl"), folder.path().join("groundline.toml"));
+    std::fs::write(&labels, labelled()).unwrap();
+    std::fs::write(&config, "# ours\n[eval]\ndisabled = [\"toxicity\"]\n").unwrap();
+    let [labels, config] = [&labels, &config].map(|path| path.to_str().unwrap());
+    let bench = |more: &[&str]| {
+        run(
+            &[&["evalbench", "--labels", labels, "--evaluator", "rouge", "--config", config], more].concat(),
+            "",
+        )
+    };
+    let told = bench(&[]);
+    assert!(told.status.success(), "{}", err(&told));
+    let text = out(&told);
+    for part in
+        ["rouge_l of rouge", "20 faulty and 20 sound answers, 0 without a score", "AUROC 1.000", "it fails"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let written = bench(&["--precision", "0.95", "--write"]);
+    assert!(written.status.success(), "{}", err(&written));
+    assert!(out(&written).contains("on those that chose not"), "{}", out(&written));
+    let after = std::fs::read_to_string(config).unwrap();
+    assert!(after.starts_with("# ours\n[eval]\ndisabled = [\"toxicity\"]\n"), "{after}");
+    assert!(run(&["config", "check", config], "").status.success(), "{after}");
+    // What was written is what the verb then measures with.
+    let json: Vec<serde_json::Value> =
+        out(&bench(&["--json"])).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rouge_l = json.iter().find(|row| row["metric"] == "rouge_l").unwrap();
+    assert_eq!(rouge_l["now"]["precision"]["share"], 1.0, "{rouge_l}");
+    assert_eq!(rouge_l["now"]["recall"]["share"], 1.0, "{rouge_l}");
+    assert!(after.contains(&format!("rouge_l = {}", rouge_l["threshold"])), "{after}");
+}
+
+#[test]
+fn labels_that_are_none_name_their_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let labels = folder.path().join("ours.jsonl");
+    std::fs::write(&labels, "{\"answer\": \"a\", \"passed\": true}\n\n{\"answer\": \"b\"}\n").unwrap();
+    let labels = labels.to_str().unwrap();
+    let bench = |more: &[&str]| {
+        let mut args = vec!["evalbench", "--labels", labels];
+        args.extend(more);
+        run(&args, "")
+    };
+    let wrong = bench(&["--evaluator", "looping"]);
+    assert_eq!(wrong.status.code(), Some(3));
+    let told = err(&wrong);
+    assert!(told.contains("ours.jsonl") && told.contains("line 3") && told.contains("passed"), "{told}");
+    let cases: [(&[&str], &str); 4] = [
+        (&[], "--evaluator"),
+        (&["--evaluator", "looping", "--precision", "1.5"], "--precision"),
+        (&["--evaluator", "nonsense"], "nonsense"),
+        (&["--evaluator", "looping", "--write"], "--config"),
+    ];
+    for (args, part) in cases {
+        let refused = bench(args);
+        assert_eq!(refused.status.code(), Some(2), "{args:?}");
+        assert!(err(&refused).contains(part), "{args:?}: {}", err(&refused));
+    }
+}

@@ -1,5 +1,7 @@
 //! LLM judges from the doors to the scores, over a scripted server that answers well, badly, late and not at all.
 
+#[path = "judges/offline.rs"]
+mod offline;
 #[path = "judges/server.rs"]
 mod server;
 

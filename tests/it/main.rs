@@ -16,6 +16,7 @@ mod conformance;
 mod dialect;
 mod disk;
 mod doors;
+mod drift;
 mod emit;
 mod evaluators;
 mod failures;

@@ -2,14 +2,20 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `run` | arguments, and one dataset after the other |
+//! | `args` | what the verb takes |
+//! | `run` | one dataset after the other |
 //! | `rows` | labelled files as rows |
 //! | `tasks` | which evaluators a task's rows are given to, and which side of a label they should find |
 //! | `measure` | rows scored on all cores, figures with intervals |
 //! | `language` | identification of languages, which is no yes or no |
 //! | `spans` | personal data by place and kind |
+//! | `labels` | a user's own labelled answers instead |
+//! | `advice` | what they say of an evaluator, and the threshold that they ask for |
 //! | `report` | the table and the JSON |
 
+mod advice;
+mod args;
+mod labels;
 mod language;
 mod measure;
 mod report;
@@ -18,4 +24,5 @@ mod run;
 mod spans;
 mod tasks;
 
-pub use run::{EvalbenchArgs, run};
+pub use args::EvalbenchArgs;
+pub use run::run;

@@ -1,56 +1,23 @@
-//! Arguments, and one dataset after the other.
+//! One dataset after the other.
 
+use super::args::EvalbenchArgs;
 use super::measure::{self, Limits, Measured};
 use super::rows::{Dataset, datasets, read};
 use super::{language, report, spans, tasks};
 use crate::config::Config;
 use crate::detect::Policy;
 use crate::eval::Registry;
-use clap::Args;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Arguments of the verb.
-#[derive(Debug, Args)]
-pub struct EvalbenchArgs {
-    /// Folder with <task>/<dataset>.jsonl.gz: groundedness, context_relevance, answer_relevance, toxicity, bias,
-    /// pii, secrets, language.
-    #[arg(long)]
-    data: PathBuf,
-    /// Only this task; may be given more than once.
-    #[arg(long)]
-    task: Vec<String>,
-    /// Only datasets with this name; may be given more than once.
-    #[arg(long)]
-    dataset: Vec<String>,
-    /// Only this evaluator; may be given more than once.
-    #[arg(long)]
-    evaluator: Vec<String>,
-    /// Rows of this split; "all" for every row.
-    #[arg(long, default_value = "test")]
-    split: String,
-    /// At most this many rows of each dataset, chosen by a hash of their group.
-    #[arg(long)]
-    limit: Option<usize>,
-    /// Draws of the bootstrap over groups behind the 95 % intervals.
-    #[arg(long, default_value_t = 1_000)]
-    draws: usize,
-    /// Configuration file, for thresholds, models and workers.
-    #[arg(long)]
-    config: Option<PathBuf>,
-    /// Write what each row got there, one JSON object a line: `training/paired.py` compares two such files.
-    #[arg(long)]
-    rows: Option<PathBuf>,
-    /// Print JSON, one object a line, instead of a table.
-    #[arg(long)]
-    json: bool,
-}
-
-/// Runs it. Exit code 3 if a file could not be read.
+/// Runs it, on a thread of a runtime that may block. Exit code 3 if a file could not be read.
 pub fn run(args: EvalbenchArgs) -> ExitCode {
+    if let Some(path) = &args.labels {
+        return super::labels::run(&args, path);
+    }
     let (config, found) = match prepare(&args) {
         Ok(prepared) => prepared,
         Err(error) => return fail(2, &error),
@@ -102,14 +69,12 @@ fn write_rows(path: &Path, all: &[Measured]) -> std::io::Result<()> {
 
 fn prepare(args: &EvalbenchArgs) -> Result<(Config, Vec<Dataset>), String> {
     let config = Config::load(args.config.as_deref()).map_err(|e| e.to_string())?;
-    let mut found = datasets(&args.data)?;
+    let data = args.data.as_deref().unwrap_or(Path::new("."));
+    let mut found = datasets(data)?;
     let named = |list: &[String], name: &str| list.is_empty() || list.iter().any(|wanted| wanted == name);
     found.retain(|set| named(&args.task, &set.task) && named(&args.dataset, &set.name));
     if found.is_empty() {
-        return Err(format!(
-            "no such dataset in {}: it needs <task>/<dataset>.jsonl.gz",
-            args.data.display()
-        ));
+        return Err(format!("no such dataset in {}: it needs <task>/<dataset>.jsonl.gz", data.display()));
     }
     Ok((config, found))
 }

@@ -24,6 +24,8 @@ const SURE: f32 = 0.9;
 /// Half a text that is this sure of another language makes it mixed, if it has this many letters.
 const HALF_SURE: f32 = 0.9;
 const HALF_LETTERS: usize = 24;
+/// Letters that a text needs before it is taken for another language than English.
+const FOREIGN_LETTERS: usize = 24;
 /// The share of letters that must be of the main script.
 const MAIN_SCRIPT: f64 = 0.75;
 /// Of Japanese syllables, from which characters are read as Japanese.
@@ -72,6 +74,17 @@ impl Guess {
         let of = |code: &str| self.scores.iter().find(|(c, _)| *c == code).map(|(_, score)| *score);
         Some(of(a)? - of(b)?)
     }
+}
+
+/// The language of a text that is surely not English, ISO 639-3: for models that read nothing else. A short text, or one
+/// that is mostly names, code or numbers, is not told.
+///
+/// # Errors
+/// When the table that the program carries is damaged.
+pub fn foreign(text: &str) -> Result<Option<&'static str>, &'static ModelError> {
+    let guess = identify(text)?;
+    let is_text = guess.letters >= FOREIGN_LETTERS;
+    Ok(guess.code.filter(|code| guess.is_sure && is_text && *code != "eng"))
 }
 
 /// Looks at script and n-grams of the first 4,000 characters. Code, addresses, tags and numbers do not count.

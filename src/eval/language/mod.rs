@@ -17,6 +17,6 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use identify::{Guess, identify};
+pub use identify::{Guess, foreign, identify};
 pub use script::Script;
 pub use table::LANGUAGE_VERSION;

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::documents::{Evidence, document_name, evidence};
-use crate::domain::score::{Better, Score};
+use crate::domain::score::{Better, Score, Unsupported};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
 use crate::eval::evidence::{
     Combiner, Context, Features, Part, Window, all_supported, missing, sentence_features, words,
 };
+use crate::eval::language::foreign;
 use crate::eval::model::{ENTAILMENT_VERSION, ModelError, Models, excerpt, segments};
 use crate::eval::text::without_citations;
 
@@ -21,6 +22,10 @@ const SHORT_WORDS: usize = 40;
 const MIN_WORDS: usize = 3;
 /// What the network would say of a sentence that stands word by word in the context.
 const VERBATIM: [f32; 3] = [5.0, 0.0, 0.0];
+/// From this probability on, a sentence is called contradicted.
+const CONTRADICTED: f64 = 0.5;
+/// The language of the context is told from so many of its sentences.
+const LANGUAGE_SENTENCES: usize = 20;
 /// No more missing numbers or names than this are told.
 const MAX_TOLD: usize = 6;
 
@@ -30,7 +35,8 @@ const MAX_TOLD: usize = 6;
 /// whether they entail or contradict it. A logistic regression combines this, for each sentence, with signs that cost
 /// nothing: words, pairs of words, numbers and names that the context does not have, similarity, and negation on one
 /// side only; [`all_supported`] puts the sentences together. A short answer is judged at once. The rationale tells the
-/// least supported sentence, its best evidence, and what spoke against it. Questions and sentences of one or two words
+/// least supported sentence, its best evidence, and what spoke against it; the evidence of a fail has the place of each
+/// unsupported sentence. An answer or a context that is surely not English is skipped. Questions and sentences of one or two words
 /// are not judged unless there is nothing else.
 pub struct Hallucination {
     models: Arc<Models>,
@@ -69,6 +75,9 @@ impl Hallucination {
         if sentences.is_empty() {
             return Ok(Score::failed(NAME, "the answer has no sentence"));
         }
+        if let Some(code) = unreadable(answer, &evidence)? {
+            return Ok(Score::skipped(NAME, &format!("language: {code}; this evaluator reads English")));
+        }
         let context = self.context(&evidence)?;
         let is_short = words(answer).len() <= SHORT_WORDS;
         let whole = [answer.trim()];
@@ -84,7 +93,9 @@ impl Hallucination {
             judged
         };
         let worst = named.iter().min_by(|a, b| found(a).0.total_cmp(&found(b).0));
-        let mut why = worst.map(|worst| explain(worst, &context, &evidence, input)).unwrap_or_default();
+        let passed = probability >= threshold;
+        let tell = |worst| explain(worst, passed, &context, &evidence, input);
+        let mut why = worst.map(tell).unwrap_or_default();
         why += &worst.map(|worst| against(&found(worst).1)).unwrap_or_default();
         if cut.left_out > 0 {
             why += &format!(" Only the first {MAX_ANSWER_SENTENCES} sentences of the answer were judged.");
@@ -92,7 +103,18 @@ impl Hallucination {
         if cut_short {
             why += &format!(" Only the first {MAX_CONTEXT_SENTENCES} sentences of the context were read.");
         }
-        Ok(Score::measured(NAME, probability, threshold, Better::Higher).because(why))
+        let score = Score::measured(NAME, probability, threshold, Better::Higher).because(why);
+        if passed {
+            return Ok(score);
+        }
+        // A product of many sentences may fail where none does alone; the worst is told then.
+        let mut bad: Vec<&Judged<'_>> = named.iter().filter(|sentence| found(sentence).0 < 0.0).collect();
+        if bad.is_empty() {
+            bad.extend(worst);
+        }
+        let unsupported =
+            bad.into_iter().filter_map(|one| unsupported(one, answer, &context, &evidence, input));
+        Ok(score.with_evidence(unsupported.collect()))
     }
 
     fn context<'a>(&self, evidence: &[Evidence<'a>]) -> Result<Context<'a>, ModelError> {
@@ -168,18 +190,58 @@ fn is_verbatim(sentence: &str, evidence: &str) -> bool {
     said.len() >= MIN_WORDS && known.windows(said.len()).any(|run| run == said)
 }
 
+/// The language of the answer or the context, where it is one that the network was not taught.
+fn unreadable(answer: &str, evidence: &[Evidence<'_>]) -> Result<Option<&'static str>, ModelError> {
+    let failed = |error: &ModelError| ModelError::Inference { model: "language", reason: error.to_string() };
+    if let Some(code) = foreign(answer).map_err(failed)? {
+        return Ok(Some(code));
+    }
+    let texts: Vec<&str> = evidence.iter().take(LANGUAGE_SENTENCES).map(|e| e.text).collect();
+    foreign(&texts.join(" ")).map_err(failed)
+}
+
+/// Where the sentence stands in the answer, and its best evidence in its document.
+fn unsupported(
+    sentence: &Judged<'_>,
+    answer: &str,
+    context: &Context<'_>,
+    evidence: &[Evidence<'_>],
+    input: &EvalInput,
+) -> Option<Unsupported> {
+    let best = sentence.window.best;
+    let document = evidence.get(best)?.document;
+    let content = input.contexts.get(document)?.content.as_deref()?;
+    Some(Unsupported {
+        answer: range(answer, sentence.text)?,
+        document,
+        context: range(content, context.sentences[best])?,
+    })
+}
+
+/// The bytes of `part`, which is a slice of `whole`.
+fn range(whole: &str, part: &str) -> Option<[usize; 2]> {
+    let start = (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
+    let end = start + part.len();
+    (whole.get(start..end)? == part).then_some([start, end])
+}
+
 fn explain(
     worst: &Judged<'_>,
+    passed: bool,
     context: &Context<'_>,
     evidence: &[Evidence<'_>],
     input: &EvalInput,
 ) -> String {
     let best = worst.window.best;
+    let Features { entailed, contradicted, .. } = worst.features;
+    let verdict = match (passed, contradicted > entailed.max(CONTRADICTED)) {
+        (true, _) => "The context supports the answer; least sure is",
+        (false, true) => "The context contradicts",
+        (false, false) => "The context does not say",
+    };
     let mut why = format!(
-        "Least supported sentence: \"{}\" (entailed {:.2}, contradicted {:.2}). Best evidence, in {}: \"{}\".",
+        "{verdict} \"{}\". Best evidence, in {}: \"{}\" (entailed {entailed:.2}, contradicted {contradicted:.2}).",
         excerpt(worst.text),
-        worst.features.entailed,
-        worst.features.contradicted,
         document_name(input, evidence[best].document),
         excerpt(context.sentences[best]),
     );
@@ -235,7 +297,11 @@ mod tests {
         assert_eq!(bad.passed, Some(false), "{bad:?}");
         assert!(bad.value.unwrap() < good.value.unwrap() - 0.2, "{good:?} {bad:?}");
         let why = bad.rationale.unwrap();
-        assert!(why.contains("sentence: \"Tickets cost forty euros") && why.contains("document 2"), "{why}");
+        assert!(why.starts_with("The context ") && why.contains("\"Tickets cost forty euros"), "{why}");
+        assert!(why.contains("Best evidence, in document 2: \"Tickets cost twelve euros.\""), "{why}");
+        let tickets = Unsupported { answer: [41, 66], document: 1, context: [0, 26] };
+        assert_eq!(bad.evidence, [tickets]);
+        assert!(good.evidence.is_empty(), "{good:?}");
     }
 
     #[test]
@@ -256,6 +322,17 @@ mod tests {
         }
         let long = judged(&"Tickets cost twelve euros on every day of the week. ".repeat(300), &CONTEXTS);
         assert!(long.rationale.unwrap().contains("Only the first 50 sentences"));
+    }
+
+    #[test]
+    fn what_is_not_english_gets_no_number() {
+        let german = "Das Museum öffnet um neun Uhr morgens und ist montags geschlossen.";
+        let told = |score: Score| (score.status, score.error.unwrap_or_default());
+        let (status, why) = told(judged(german, &CONTEXTS));
+        assert_eq!(status, ScoreStatus::Skipped);
+        assert!(why.starts_with("language: deu"), "{why}");
+        let (status, why) = told(judged("The museum opens at nine in the morning.", &[german, german]));
+        assert_eq!(status, ScoreStatus::Skipped, "{why}");
     }
 
     #[test]

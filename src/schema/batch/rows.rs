@@ -155,6 +155,7 @@ pub fn scores_to_batch(rows: &[ScoreRow]) -> Result<RecordBatch, ArrowError> {
         int(rows, |r| r.output_tokens),
         double(rows, |r| r.cost_usd),
         text(rows, |r| Some(r.source.as_str())),
+        owned(rows, |r| r.score.evidence_json()),
     ];
     RecordBatch::try_new(Table::Scores.schema(), columns)
 }

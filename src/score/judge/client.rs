@@ -17,8 +17,6 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 const TRIES: u32 = 3;
 /// The wait before the second one; it doubles with each further one.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// Bytes of a token, at the least: what a call may cost is told before it is made.
-const TOKEN_BYTES: i64 = 3;
 
 /// What a judge wrote.
 pub(super) struct Completion {
@@ -220,9 +218,7 @@ impl Judge {
 
     /// Reserves what the question may cost at most.
     fn reserve(&self, question: &Question<'_>) -> Result<Reservation<'_>, Failed> {
-        let bytes = question.system.len() + question.user.len();
-        let read = i64::try_from(bytes).unwrap_or(i64::MAX) / TOKEN_BYTES;
-        let most = self.config.cost(read, i64::from(self.config.max_output_tokens)).unwrap_or_default();
+        let most = self.config.forecast(question.system, question.user).usd.unwrap_or_default();
         self.budget.reserve(most, self.clock.now()).ok_or_else(|| {
             self.count("spent");
             let limit = self.config.max_usd_per_day.unwrap_or_default();

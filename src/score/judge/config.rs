@@ -1,6 +1,7 @@
 //! Settings of LLM judges: `[[judges]]`.
 
 use super::secret::Secret;
+use crate::eval::Forecast;
 use crate::units::Time;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -72,6 +73,8 @@ fn default_input_chars() -> usize {
     48_000
 }
 
+/// Bytes of a token, at the least: what a call may cost is told before it is made.
+const TOKEN_BYTES: i64 = 3;
 /// The least number of characters that leaves something of every text.
 const MIN_INPUT_CHARS: usize = 1_000;
 /// More would be no limit.
@@ -121,6 +124,13 @@ impl JudgeConfig {
     pub(super) fn cost(&self, input: i64, output: i64) -> Option<f64> {
         let (input_price, output_price) = (self.price_input_usd?, self.price_output_usd?);
         Some((input as f64 * input_price + output as f64 * output_price) / 1e6)
+    }
+
+    /// What a question takes at most: bytes of text as tokens, and the longest answer.
+    pub(super) fn forecast(&self, system: &str, user: &str) -> Forecast {
+        let bytes = i64::try_from(system.len() + user.len()).unwrap_or(i64::MAX);
+        let (input_tokens, output_tokens) = (bytes / TOKEN_BYTES, i64::from(self.max_output_tokens));
+        Forecast { input_tokens, output_tokens, usd: self.cost(input_tokens, output_tokens) }
     }
 
     fn faults(&self, wrong: &mut dyn FnMut(String)) {

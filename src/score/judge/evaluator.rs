@@ -7,7 +7,7 @@ use super::shape::{Compare, Finding, Shape};
 use super::transport::Question;
 use crate::domain::score::{Score, Usage};
 use crate::domain::trace::EvalInput;
-use crate::eval::{Away, Evaluator, Metric, Pace, Said, Waits};
+use crate::eval::{Away, Evaluator, Forecast, Metric, Pace, Said, Waits};
 use async_trait::async_trait;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -215,5 +215,12 @@ impl Waits for JudgeEvaluator {
             Err(why) => Score::failed(self.metric.name, &why),
         };
         Ok(Said { scores: vec![score], usage })
+    }
+
+    fn forecast(&self, input: &EvalInput) -> Option<Forecast> {
+        // What cannot be filled asks nobody.
+        let (filled, _) = self.filled(input).ok()?;
+        let (system, user) = self.messages(&filled);
+        Some(self.panel.config(self.place).forecast(&system, &user))
     }
 }

@@ -1,0 +1,195 @@
+//! What all rows say together, and what they cost.
+
+use crate::eval::OfflineRow;
+use crate::stats::confusion::{Confusion, LabelQuality};
+use crate::stats::{Estimate, Rate, Weighted};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+const LEVEL: f64 = 0.95;
+/// A larger confusion matrix is not printed.
+const MAX_LABELS: usize = 12;
+
+/// The rows of one metric.
+#[derive(Default)]
+struct Line {
+    values: Weighted,
+    passes: Rate,
+    skipped: u64,
+    errors: u64,
+}
+
+/// What judges took for an evaluator.
+#[derive(Default)]
+struct Spent {
+    requests: u64,
+    input_tokens: i64,
+    output_tokens: i64,
+    usd: f64,
+}
+
+/// All rows.
+#[derive(Default)]
+pub struct Summary {
+    lines: BTreeMap<(String, String), Line>,
+    spent: BTreeMap<String, Spent>,
+    labels: Confusion,
+}
+
+impl Summary {
+    /// Counts a row.
+    pub fn add(&mut self, row: &OfflineRow) {
+        let line = self.lines.entry((row.evaluator.clone(), row.metric.clone())).or_default();
+        match row.status {
+            "skipped" => line.skipped += 1,
+            "error" => line.errors += 1,
+            _ => {
+                // Every line stands for itself.
+                row.value.map(|value| line.values.push(value, 1.0));
+                row.passed.map(|passed| line.passes.push(passed, 1.0));
+            }
+        }
+        if let Some(usage) = &row.usage {
+            let spent = self.spent.entry(row.evaluator.clone()).or_default();
+            spent.requests += 1;
+            spent.input_tokens += usage.input_tokens.unwrap_or_default();
+            spent.output_tokens += usage.output_tokens.unwrap_or_default();
+            spent.usd += usage.cost_usd.unwrap_or_default();
+        }
+        let label = row.label.as_deref().filter(|_| row.evaluator == "classification");
+        if let Some((expected, answered)) = label.and_then(|label| label.split_once(" -> ")) {
+            self.labels.add(expected, answered);
+        }
+    }
+
+    /// For a person to read; empty without rows.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        if !self.lines.is_empty() {
+            self.tell_metrics(&mut out);
+        }
+        for (evaluator, spent) in &self.spent {
+            let Spent { requests, input_tokens, output_tokens, usd } = spent;
+            let _ = writeln!(
+                out,
+                "{evaluator}: {requests} judged by request, {input_tokens} tokens read, {output_tokens} written, {usd:.4} US dollars"
+            );
+        }
+        if self.labels.total() > 0 {
+            tell_labels(&self.labels, &mut out);
+        }
+        out
+    }
+
+    fn tell_metrics(&self, out: &mut String) {
+        let names = self.lines.keys().map(|(evaluator, metric)| name(evaluator, metric));
+        let width = names.map(|name| name.len()).max().unwrap_or(0).max(6);
+        let _ = writeln!(
+            out,
+            "{:width$} {:>7} {:>24} {:>24} {:>8} {:>7}",
+            "metric", "scored", "mean, 95 % interval", "passed", "skipped", "errors"
+        );
+        for ((evaluator, metric), line) in &self.lines {
+            let (mean, passed) = (line.values.mean(LEVEL), line.passes.estimate(LEVEL));
+            let _ = writeln!(
+                out,
+                "{:width$} {:>7} {:>24} {:>24} {:>8} {:>7}",
+                name(evaluator, metric),
+                line.values.n(),
+                interval(mean),
+                interval(passed),
+                line.skipped,
+                line.errors
+            );
+        }
+    }
+}
+
+fn name(evaluator: &str, metric: &str) -> String {
+    if evaluator == metric { metric.to_owned() } else { format!("{evaluator} {metric}") }
+}
+
+fn interval(estimate: Option<Estimate>) -> String {
+    match estimate {
+        None => "-".to_owned(),
+        Some(Estimate { estimate, lower: Some(lower), upper: Some(upper), .. }) => {
+            format!("{estimate:.3} [{lower:.3}, {upper:.3}]")
+        }
+        Some(Estimate { estimate, .. }) => format!("{estimate:.3}"),
+    }
+}
+
+/// The figures of each label, their macro average, and the confusion matrix of up to [`MAX_LABELS`] labels.
+fn tell_labels(summary: &Confusion, out: &mut String) {
+    let labels = summary.labels();
+    let _ = writeln!(out, "{:24} {:>9} {:>9} {:>9}", "label", "precision", "recall", "f1");
+    let mut line = |name: &str, q: LabelQuality| {
+        let _ = writeln!(out, "{name:24} {:>9.3} {:>9.3} {:>9.3}", q.precision, q.recall, q.f1);
+    };
+    labels.iter().take(MAX_LABELS).for_each(|label| line(label, summary.of(label)));
+    if let Some(mean) = summary.macro_average() {
+        line("macro average", mean);
+    }
+    let _ = writeln!(out, "accuracy {:.3} of {}", summary.accuracy().unwrap_or_default(), summary.total());
+    if labels.len() <= MAX_LABELS {
+        *out += "expected \\ answered";
+        labels.iter().for_each(|label| *out += &format!("\t{label}"));
+        for expected in &labels {
+            let _ = write!(out, "\n{expected}");
+            labels.iter().for_each(|answered| *out += &format!("\t{}", summary.count(expected, answered)));
+        }
+        *out += "\n";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval::OfflineUsage;
+
+    fn row(status: &'static str, value: Option<f64>, usd: Option<f64>) -> OfflineRow {
+        OfflineRow {
+            id: 1.into(),
+            evaluator: "faithfulness".to_owned(),
+            evaluator_version: "1".to_owned(),
+            metric: "faithfulness".to_owned(),
+            value,
+            label: None,
+            passed: value.map(|value| value >= 0.5),
+            threshold: Some(0.5),
+            status,
+            rationale: None,
+            error: None,
+            evidence: Vec::new(),
+            latency_ms: 1.0,
+            usage: usd.map(|usd| OfflineUsage {
+                judge_model: "m".to_owned(),
+                input_tokens: Some(100),
+                output_tokens: None,
+                cost_usd: Some(usd),
+            }),
+        }
+    }
+
+    #[test]
+    fn rows_are_counted_by_how_they_ended_and_money_once() {
+        let mut summary = Summary::default();
+        assert_eq!(summary.text(), "");
+        for (status, value, usd) in [
+            ("ok", Some(0.8), Some(0.25)),
+            ("ok", Some(0.2), Some(0.5)),
+            ("skipped", None, None),
+            ("error", None, None),
+        ] {
+            summary.add(&row(status, value, usd));
+        }
+        let text = summary.text();
+        let line: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
+        assert_eq!((line[0], line[1], line[2]), ("faithfulness", "2", "0.500"), "{text}");
+        assert_eq!(line[line.len() - 2..], ["1", "1"], "{text}");
+        assert!(
+            text.contains("2 judged by request, 200 tokens read, 0 written, 0.7500 US dollars"),
+            "{text}"
+        );
+    }
+}
