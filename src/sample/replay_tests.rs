@@ -41,7 +41,11 @@ fn designs() -> Vec<RuleConfig> {
         RuleConfig {
             stratify_by: "request_model".to_owned(),
             min_per_stratum: 5,
-            budget: Budget { items_per_minute: Some(20.0), items_per_day: Some(50_000.0), ..Budget::default() },
+            budget: Budget {
+                items_per_minute: Some(20.0),
+                items_per_day: Some(50_000.0),
+                ..Budget::default()
+            },
             ..RuleConfig::new("held", "request_model <> 'm0'", 0.4, &["*"])
         },
         RuleConfig { target: Target::Span, ..RuleConfig::new("spans", "operation = 'llm'", 0.2, &["*"]) },
