@@ -13,10 +13,10 @@ use crate::journal::{Journal, JournalError, create_dirs};
 use crate::lake::{FlushHandle, Lake, LakeError, Upkeep};
 use crate::net::{Access, Limits, Reloader, Tls};
 use crate::queue::{Follower, Lane, Queue, QueueDoor, queue_router};
-use crate::sample::{Progress, Rule, RuleError, Sampler, compile};
+use crate::sample::{Progress, RuleError, Sampler, SecondPhases, compile};
 use crate::schema::batch::{QueueRow, queue_to_batch};
 use crate::schema::columns::Table;
-use crate::score::{Judges, JudgesError, Scorer, SlowLane};
+use crate::score::{Judges, JudgesError, Scorer, SlowLane, in_lanes};
 use crate::sql::pg::PgDoor;
 use crate::sql::{Sql, SqlError};
 use crate::watch::{Health, Quality};
@@ -139,7 +139,7 @@ struct Rooms {
     queue: Arc<Queue>,
     follower: Follower,
     sampler: Sampler,
-    registry: Arc<Registry>,
+    scorer: Arc<Scorer>,
     /// Requests at once to all judges together.
     asked_at_once: usize,
     watcher: Watcher,
@@ -224,8 +224,7 @@ impl App {
         });
         let stop = self.stop_loops.clone();
         self.loops.spawn(async move { Ok(rooms.sampler.run(stop).await?) });
-        let timeout = config.score.timeout;
-        let scorer = Arc::new(Scorer::new(rooms.journal, rooms.queue, rooms.registry, rooms.clock, timeout));
+        let scorer = rooms.scorer;
         for _ in 0..config.score.worker_count() {
             let (worker, stop) = (scorer.clone(), self.stop_loops.clone());
             self.loops.spawn(async move { Ok(worker.work(Lane::Fast, stop).await?) });
@@ -412,14 +411,21 @@ impl Rooms {
         let known = lake.recent(Table::Decisions, "trace_id").await?;
         let known = known.iter().filter_map(|id| TraceId::from_hex(id).ok());
         let (to, on, now) = (journal.clone(), queue.clone(), clock.clone());
-        let sampler = Sampler::new(to, rules, on, now, config.sample.clone(), known)?;
+        let second = Arc::new(SecondPhases::new(rules.clone()));
+        let mut sampler = Sampler::new(to, rules, on, now, config.sample.clone(), known)?;
         let sql = open_sql(lake.clone(), queue.clone(), config)?;
+        if let Some(past) = sampler.past() {
+            let rows = sql.collect(past).await?.1;
+            sampler.restore(&rows);
+            second.restore(&rows, clock.now());
+        }
         if judges.has_budget() {
             judges.count_spent(&sql.collect(Judges::SPENT).await?.1);
         }
         let watcher = Watcher::open(journal.clone(), plan(config)?, config.drift.clone(), clock.clone())?;
         let emitter = Emitter::open(journal.clone(), config.emit.clone())?;
-        let registry = Arc::new(registry);
+        let (to, on, now, registry) = (journal.clone(), queue.clone(), clock.clone(), Arc::new(registry));
+        let scorer = Arc::new(Scorer::new(to, on, registry, now, config.score.timeout).with_second(second));
         Ok(Self {
             journal,
             lake,
@@ -427,7 +433,7 @@ impl Rooms {
             queue,
             follower,
             sampler,
-            registry,
+            scorer,
             asked_at_once,
             watcher,
             emitter,
@@ -453,14 +459,6 @@ pub fn open_judges(
 pub fn plan(config: &Config) -> Result<Plan, AppError> {
     let definitions = crate::drift::compile(&config.alerts).map_err(AppError::Alerts)?;
     Ok(Plan { definitions, receivers: config.receivers.clone() })
-}
-
-/// The rule, in the lanes of its evaluators.
-fn in_lanes(rule: Rule, registry: &Registry) -> Rule {
-    let ids = &rule.config.evaluators;
-    let lanes = [(Lane::Fast, registry.has_fast(ids)), (Lane::Slow, registry.has_slow(ids))];
-    let lanes = lanes.into_iter().filter(|(_, has)| *has).map(|(lane, _)| lane).collect();
-    rule.in_lanes(lanes)
 }
 
 /// Opens journal and lake, and makes every acknowledged row visible.

@@ -1,6 +1,8 @@
 //! What is parsed, and the exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 some input lines were bad.
 
-use super::{alerts, config, demo, evalbench, export, queue, score, send, serve, sql, token};
+use super::{
+    alerts, config, demo, evalbench, export, queue, replay_decisions, score, send, serve, sql, token,
+};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -82,6 +84,11 @@ enum Verb {
         #[command(subcommand)]
         what: alerts::AlertsVerb,
     },
+    /// Decide again about a day's traces: reproduce what was recorded, or see what other rules would have decided.
+    #[command(
+        after_help = "Examples:\n  groundline replay-decisions --config groundline.toml --day 2026-11-22\n  groundline replay-decisions --data-dir data --config changed.toml --rule checkout"
+    )]
+    ReplayDecisions(replay_decisions::ReplayArgs),
     /// Make bearer tokens.
     #[command(
         after_help = "Examples:\n  groundline token new --name checkout --tenant shop --role ingest\n  groundline token new --name grafana --tenant shop --role query --append tokens.toml"
@@ -128,6 +135,7 @@ async fn run(verb: Verb) -> ExitCode {
         Verb::Send(args) => send::run(args).await,
         Verb::Alerts { what } => alerts::run(what).await,
         Verb::Queue { what } => queue::run(what).await,
+        Verb::ReplayDecisions(args) => replay_decisions::run(args).await,
         // A future that is waited for inside of another one would never get its turn.
         Verb::Evalbench(args) => {
             tokio::task::spawn_blocking(move || evalbench::run(args)).await.unwrap_or(ExitCode::from(1))

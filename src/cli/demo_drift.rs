@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::config::Config;
 use crate::drift::{AlertConfig, Method};
 use crate::ingest::decode;
-use crate::sample::{RuleConfig, Target};
+use crate::sample::RuleConfig;
 use crate::sql::{Format, encode};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::AnyValue;
@@ -35,14 +35,8 @@ pub(super) fn watch(config: &mut Config) {
     for rule in &mut config.sample.rules {
         rule.filter = format!("({}) AND coalesce(service_name, '') <> '{SERVICE}'", rule.filter);
     }
-    config.sample.rules.push(RuleConfig {
-        name: SERVICE.to_owned(),
-        filter: format!("operation = 'llm' AND service_name = '{SERVICE}'"),
-        target: Target::Trace,
-        rate: 1.0,
-        salt: String::new(),
-        evaluators: vec!["hallucination".to_owned()],
-    });
+    let filter = format!("operation = 'llm' AND service_name = '{SERVICE}'");
+    config.sample.rules.push(RuleConfig::new(SERVICE, &filter, 1.0, &["hallucination"]));
     let mut alert = AlertConfig::new("hallucination-drift", "hallucination", Method::Objective);
     alert.filter = format!("service_name = '{SERVICE}'");
     alert.slices = vec!["request_model".to_owned()];

@@ -17,6 +17,7 @@
 //! | `token` | bearer tokens |
 //! | `config` | check and dump |
 //! | `queue` | items that wait, failed or expired |
+//! | `replay_decisions` | a day's sampling decisions again, by the same rules or by others |
 //! | `alerts` | how alerts stand, and baselines that are learned anew |
 //! | `remote` | a running server, for the verbs that ask one |
 //! | `parallel` | work spread over threads |
@@ -36,6 +37,7 @@ mod memory;
 mod parallel;
 mod queue;
 mod remote;
+mod replay_decisions;
 mod score;
 mod send;
 mod serve;

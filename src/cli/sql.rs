@@ -3,7 +3,10 @@
 use crate::app::{open_queue, open_sql, open_storage};
 use crate::config::Config;
 use crate::domain::time::SystemClock;
-use crate::sql::{Format, encode};
+use crate::journal::Journal;
+use crate::lake::FlushHandle;
+use crate::queue::Follower;
+use crate::sql::{Format, Sql, encode};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use clap::{Args, ValueEnum};
@@ -121,16 +124,43 @@ pub async fn offline(
     file: Option<&Path>,
     query: &str,
 ) -> Result<(SchemaRef, Vec<RecordBatch>), String> {
-    if !data_dir.join("journal").is_dir() {
-        return Err(format!("{}: no data directory of a server", data_dir.display()));
-    }
-    let mut config = Config::load(file).map_err(|e| e.to_string())?;
-    config.server.data_dir = data_dir;
-    let (journal, lake, _flush) =
-        open_storage(&config, Arc::new(SystemClock)).await.map_err(|e| e.to_string())?;
-    let (queue, _follower) = open_queue(&config, &journal).map_err(|e| e.to_string())?;
-    let sql = open_sql(lake, queue, &config).map_err(|e| e.to_string())?;
-    let answer = sql.collect(query).await.map_err(|e| e.to_string());
-    journal.close();
+    let opened = Opened::open(data_dir, file).await?;
+    let answer = opened.ask(query).await;
+    opened.close();
     answer
+}
+
+/// The tables of a data directory that no server uses now.
+pub struct Opened {
+    sql: Arc<Sql>,
+    journal: Journal,
+    /// Hot rows and waiting items are shown as long as these are there.
+    _flush: FlushHandle,
+    _follower: Follower,
+}
+
+impl Opened {
+    /// Opens the tables; `file` is the configuration, for tables on S3 and limits of queries.
+    pub async fn open(data_dir: PathBuf, file: Option<&Path>) -> Result<Self, String> {
+        if !data_dir.join("journal").is_dir() {
+            return Err(format!("{}: no data directory of a server", data_dir.display()));
+        }
+        let mut config = Config::load(file).map_err(|e| e.to_string())?;
+        config.server.data_dir = data_dir;
+        let (journal, lake, flush) =
+            open_storage(&config, Arc::new(SystemClock)).await.map_err(|e| e.to_string())?;
+        let (queue, follower) = open_queue(&config, &journal).map_err(|e| e.to_string())?;
+        let sql = open_sql(lake, queue, &config).map_err(|e| e.to_string())?;
+        Ok(Self { sql, journal, _flush: flush, _follower: follower })
+    }
+
+    /// Runs one query.
+    pub async fn ask(&self, query: &str) -> Result<(SchemaRef, Vec<RecordBatch>), String> {
+        self.sql.collect(query).await.map_err(|e| e.to_string())
+    }
+
+    /// Closes the journal.
+    pub fn close(&self) {
+        self.journal.close();
+    }
 }

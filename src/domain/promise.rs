@@ -11,8 +11,8 @@ pub enum Promise {
     BadSpanCostsItself,
     /// P4: an acknowledged span is visible to SQL within two seconds, flushed or not.
     VisibleSoon,
-    /// P5: a sampling decision is a pure function of rule salt, trace id and rule version; rules that share a salt share
-    /// the draw, whatever their versions.
+    /// P5: what a rule draws is a pure function of its salt, the trace id and its version, and the decision one of the draw
+    /// and the recorded probability; rules that share a salt share the draw, whatever their versions.
     DecisionIsPure,
     /// P6: every sampled item is scored exactly once per score version, crash or not.
     ScoredOnce,

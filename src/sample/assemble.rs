@@ -1,6 +1,7 @@
 //! Traces that are still open: spans and log content gather here until a trace is ripe.
 
-use super::config::{Config, MAX_RULES};
+use super::config::Config;
+use super::marks::{Marks, marks};
 use super::rule::Rule;
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::merge::merge_contents;
@@ -28,8 +29,8 @@ const ORDINARY_BYTES: usize = 160;
 pub struct OpenSpan {
     /// What sampling needs of it.
     pub row: SpanRow,
-    /// Which rules' filters it passes, a bit each. What log records say counts from when the trace is closed.
-    pub rules: u64,
+    /// What the rules say of it. What log records say counts from when the trace is closed.
+    pub marks: Marks,
     /// The stored row, kept for model spans so that filters can be asked again with what log records say.
     stored: Option<RecordBatch>,
 }
@@ -46,6 +47,8 @@ pub struct OpenTrace {
     pub spans_dropped: usize,
     /// Sequence number of the first frame that had a part of it.
     pub first_seq: u64,
+    /// Which boosts hold for an ordinary span.
+    ordinary_boosts: u64,
     /// Ordinary spans. Most traffic is made of them, so they are kept small.
     ordinary: Vec<SpanHead>,
     first_seen: UnixNanos,
@@ -114,28 +117,27 @@ impl Open {
             return;
         }
         let Some(mut reader) = SpanReader::new(batch) else { return };
-        let masks = masks(batch, rules);
+        let marks = marks(batch, rules);
         let mut late = 0;
-        for at in 0..batch.num_rows() {
+        for (at, marks) in marks.into_iter().enumerate() {
             let Some(head) = reader.head(at) else { continue };
             if skip(&head.trace_id) {
                 late += 1;
                 continue;
             }
-            let mask = masks.get(at).copied().unwrap_or(0);
             let speaks = reader.has_dialect(at);
-            if !speaks && mask == 0 {
-                self.add_ordinary(seq, head, now);
+            if !speaks && marks.rules == 0 {
+                self.add_ordinary(seq, head, marks.boosts, now);
                 continue;
             }
             let stored = if speaks { own_row(batch, at) } else { None };
             let row = SpanRow { head, llm: reader.llm(at) };
-            self.add_span(seq, OpenSpan { row, rules: mask, stored }, now);
+            self.add_span(seq, OpenSpan { row, marks, stored }, now);
         }
         metrics::counter!("groundline_late_spans_total").increment(late);
     }
 
-    fn add_ordinary(&mut self, seq: u64, head: SpanHead, now: UnixNanos) {
+    fn add_ordinary(&mut self, seq: u64, head: SpanHead, boosts: u64, now: UnixNanos) {
         let limit = self.config.max_trace_spans;
         let trace = self.trace(head.trace_id, &head.tenant, seq, now);
         if trace.tenant != head.tenant {
@@ -149,6 +151,7 @@ impl Open {
         let id = head.trace_id;
         let sooner = trace.note_root(&head);
         trace.bytes += ORDINARY_BYTES;
+        trace.ordinary_boosts |= boosts;
         trace.ordinary.push(head);
         self.bytes += ORDINARY_BYTES;
         if sooner {
@@ -216,6 +219,7 @@ impl Open {
                 spans: HashMap::new(),
                 spans_dropped: 0,
                 first_seq: seq,
+                ordinary_boosts: 0,
                 ordinary: Vec::new(),
                 first_seen: now,
                 last_seen: now,
@@ -276,6 +280,13 @@ impl Open {
         ripe
     }
 
+    /// Takes every trace, ripe or not.
+    pub fn take_all(&mut self, rules: &[Rule]) -> Vec<(TraceId, OpenTrace)> {
+        let ids: Vec<TraceId> = self.traces.keys().copied().collect();
+        self.looks.clear();
+        ids.into_iter().filter_map(|id| self.take(id, rules)).collect()
+    }
+
     /// Takes a trace, ripe or not.
     fn take(&mut self, id: TraceId, rules: &[Rule]) -> Option<(TraceId, OpenTrace)> {
         let mut trace = self.traces.remove(&id)?;
@@ -311,6 +322,11 @@ impl OpenTrace {
         old.min(after(self.last_seen, idle))
     }
 
+    /// Which boosts hold for any of its spans.
+    pub fn boosts(&self) -> u64 {
+        self.spans.values().fold(self.ordinary_boosts, |all, span| all | span.marks.boosts)
+    }
+
     fn is_full(&self, limit: usize) -> bool {
         self.spans.len() + self.ordinary.len() >= limit
     }
@@ -333,7 +349,7 @@ impl OpenTrace {
         }
         for head in std::mem::take(&mut self.ordinary) {
             let (id, row) = (head.span_id, SpanRow { head, llm: Llm::default() });
-            self.spans.entry(id).or_insert(OpenSpan { row, rules: 0, stored: None });
+            self.spans.entry(id).or_insert(OpenSpan { row, marks: Marks::default(), stored: None });
         }
         for (id, records) in content {
             if let Some(span) = self.spans.get_mut(&id) {
@@ -349,7 +365,7 @@ impl OpenSpan {
         merge_contents(&mut self.row.llm, records);
         let Some(stored) = self.stored.take() else { return };
         if let Ok(batch) = replace_llm(&stored, std::slice::from_ref(&self.row.llm)) {
-            self.rules = masks(&batch, rules).first().copied().unwrap_or(self.rules);
+            self.marks = marks(&batch, rules).pop().unwrap_or_default();
         }
     }
 }
@@ -367,37 +383,6 @@ fn hash_of(span: SpanId, time: UnixNanos, llm: &Llm) -> u64 {
     hasher.finish()
 }
 
-/// For each row the rules whose filters it passes. A filter that fails on a batch is asked about each row alone.
-fn masks(batch: &RecordBatch, rules: &[Rule]) -> Vec<u64> {
-    let mut masks = vec![0u64; batch.num_rows()];
-    for (bit, rule) in rules.iter().enumerate().take(MAX_RULES) {
-        match rule.matches(batch) {
-            Ok(found) => {
-                for (mask, hit) in masks.iter_mut().zip(found.iter()) {
-                    *mask |= u64::from(hit == Some(true)) << bit;
-                }
-            }
-            Err(_) if batch.num_rows() > 1 => {
-                for (at, mask) in masks.iter_mut().enumerate() {
-                    let one = rules_of_row(&batch.slice(at, 1), rule);
-                    *mask |= u64::from(one) << bit;
-                }
-            }
-            Err(error) => {
-                metrics::counter!("groundline_rule_errors_total", "rule" => rule.config.name.clone())
-                    .increment(1);
-                tracing::warn!(rule = rule.config.name, %error, "filter failed; the spans count as not matching");
-            }
-        }
-    }
-    masks
-}
-
-/// Whether the one row of `batch` passes; a filter that fails on it says no.
-fn rules_of_row(batch: &RecordBatch, rule: &Rule) -> bool {
-    masks(batch, std::slice::from_ref(rule)).first().is_some_and(|mask| *mask != 0)
-}
-
 /// Roughly how much memory a span holds: its texts, and the stored row with the attributes that they came from.
 fn span_weight(span: &OpenSpan) -> usize {
     let text = |t: &Option<String>| t.as_ref().map_or(0, String::len);
@@ -405,5 +390,6 @@ fn span_weight(span: &OpenSpan) -> usize {
     let documents: usize = llm.documents.iter().map(|d| text(&d.content) + 128).sum();
     let stored = span.stored.as_ref().map_or(0, RecordBatch::get_array_memory_size);
     // The messages are in the stored row once as well.
-    512 + text(&llm.question) + text(&llm.answer) + text(&llm.system_prompt) + documents + 2 * stored
+    let texts = text(&llm.question) + text(&llm.answer) + text(&llm.system_prompt);
+    512 + texts + documents + 2 * stored + span.marks.bytes()
 }

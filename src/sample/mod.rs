@@ -3,11 +3,18 @@
 //! | file | what |
 //! |---|---|
 //! | `config` | settings and their faults |
-//! | `rule` | a rule, compiled: filter, target, rate, evaluators, version |
+//! | `rule_config` | settings of a rule and their faults |
+//! | `rule` | a rule, compiled: its expressions, its version |
+//! | `marks` | what the rules say of each row of a batch |
 //! | `upstream` | the sampling that happened before us (`tracestate` `ot=th:`) |
 //! | `assemble` | spans of a trace that is still open |
 //! | `input` | what an evaluator is given, from the spans of a trace |
+//! | `chance` | with which probability a match is selected: rate, boosts, weights |
+//! | `pace` | budgets: the probability falls as they are used |
+//! | `memory` | what depends on earlier matches: strata, usual weights, budgets |
 //! | `decide` | the draw, and the rows and items that follow from it |
+//! | `second` | second phases: what cheap scores select for dear evaluators |
+//! | `replay` | decisions again, from stored spans and recorded rows |
 //! | `run` | the loop: journal to open traces, ripe traces to decisions |
 //!
 //! Decisions and queue items become durable in one journal frame; scores and the completion of their item in another.
@@ -15,17 +22,31 @@
 //! lost or done twice (P5, P6).
 
 mod assemble;
+mod chance;
 mod config;
 mod decide;
 mod input;
+mod marks;
+mod memory;
+mod pace;
+mod replay;
 mod rule;
+mod rule_config;
 mod run;
+mod second;
 mod upstream;
 
 #[cfg(test)]
+mod design_tests;
+#[cfg(test)]
+mod replay_tests;
+#[cfg(test)]
 mod tests;
 
-pub use config::{Config, RuleConfig, Target};
+pub use config::Config;
 pub use decide::item_id;
+pub use replay::{DECISION_COLUMNS, Findings, Replay, Standing};
 pub use rule::{Rule, RuleError, compile};
+pub use rule_config::{Boost, Budget, RuleConfig, Target, WeightKind};
 pub use run::{CURSOR, Progress, Sampler};
+pub use second::{Follows, SecondPhases};

@@ -2,8 +2,9 @@
 
 use super::assemble::Open;
 use super::config::Config;
-use super::decide::decide;
+use super::decide::{Drawn, decide};
 use super::input::View;
+use super::memory::{Memory, PAST};
 use super::rule::Rule;
 use crate::domain::decision::{Decision, DecisionKind};
 use crate::domain::id::TraceId;
@@ -71,6 +72,7 @@ pub struct Sampler {
     clock: Arc<dyn Clock>,
     open: Open,
     decided: Decided,
+    memory: Memory,
     reader: Reader,
     at: u64,
     cursor: u64,
@@ -120,7 +122,7 @@ impl Sampler {
             }
         }
         let reader = journal.reader(cursor)?;
-        let (open, progress) = (Open::new(config), Arc::default());
+        let (open, memory, progress) = (Open::new(config), Memory::new(&rules), Arc::default());
         Ok(Self {
             journal,
             rules,
@@ -128,6 +130,7 @@ impl Sampler {
             clock,
             open,
             decided,
+            memory,
             reader,
             at: cursor,
             cursor,
@@ -135,6 +138,16 @@ impl Sampler {
             encode: encoded,
             progress,
         })
+    }
+
+    /// What must be asked of the tables before [`Sampler::restore`]; none if no rule depends on the past, second phases included.
+    pub fn past(&self) -> Option<&'static str> {
+        self.memory.is_needed().then_some(PAST)
+    }
+
+    /// Takes in the answer to [`Sampler::past`]: budgets and strata go on as they were before a restart.
+    pub fn restore(&mut self, rows: &[RecordBatch]) {
+        self.memory.restore(&self.rules, rows, self.clock.now());
     }
 
     /// How far the loop is; stays true while it runs.
@@ -209,38 +222,59 @@ impl Sampler {
                 continue;
             }
             self.decided.note(*id, now);
-            for one in &drawn {
-                if frame.decisions.len() >= DECISIONS_A_FRAME {
-                    self.append(std::mem::take(&mut frame)).await?;
+            for mut one in drawn {
+                if let Some((draw, rule, bit)) = one.matched() {
+                    self.memory.settle(draw, rule, bit, now);
                 }
-                frame.first_seq =
-                    Some(frame.first_seq.map_or(trace.first_seq, |seq| seq.min(trace.first_seq)));
-                let decision = one.decision(now);
-                if decision.decision != DecisionKind::Queued {
-                    frame.decisions.push(decision);
-                    continue;
-                }
-                // One at a time: the items of one trace together may be many times what the queue holds.
-                let mut decision = Some(decision);
-                for lane in one.lanes() {
-                    let (more, more_bytes) = frame.lanes[*lane as usize];
-                    let item = || one.item(&view, now, *lane);
-                    let Some(item) = fitting(&self.queue, *lane, more, more_bytes, item) else {
-                        frame.decisions.push(throttled(one.decision(now), *lane));
-                        continue;
-                    };
-                    let bytes = size(&item);
-                    if frame.bytes() + bytes > ITEM_BYTES_A_FRAME && !frame.decisions.is_empty() {
-                        self.append(std::mem::take(&mut frame)).await?;
-                        frame.first_seq = Some(trace.first_seq);
-                    }
-                    frame.decisions.extend(decision.take());
-                    frame.push(item, bytes);
+                self.put(&one, &view, trace.first_seq, now, &mut frame).await?;
+                for shadow in one.shadows(&rules) {
+                    self.put(&shadow, &view, trace.first_seq, now, &mut frame).await?;
                 }
             }
         }
         if !frame.decisions.is_empty() {
             self.append(frame).await?;
+        }
+        Ok(())
+    }
+
+    /// Puts a decision, and the items that follow from it, into the frame; one that is full is written first.
+    async fn put<'a>(
+        &mut self,
+        one: &Drawn<'a>,
+        view: &View<'a>,
+        first_seq: u64,
+        now: UnixNanos,
+        frame: &mut Outgoing,
+    ) -> Result<(), JournalError> {
+        if frame.decisions.len() >= DECISIONS_A_FRAME {
+            self.append(std::mem::take(frame)).await?;
+        }
+        frame.first_seq = Some(frame.first_seq.map_or(first_seq, |seq| seq.min(first_seq)));
+        let decision = one.decision(now);
+        if decision.decision != DecisionKind::Queued {
+            frame.decisions.push(decision);
+            return Ok(());
+        }
+        // One at a time: the items of one trace together may be many times what the queue holds.
+        let mut decision = Some(decision);
+        for lane in one.lanes() {
+            let (more, more_bytes) = frame.lanes[*lane as usize];
+            let item = || one.item(view, now, *lane);
+            let Some(item) = fitting(&self.queue, *lane, more, more_bytes, item) else {
+                frame.decisions.push(throttled(one.decision(now), *lane));
+                continue;
+            };
+            let bytes = size(&item);
+            if frame.bytes() + bytes > ITEM_BYTES_A_FRAME && !frame.decisions.is_empty() {
+                self.append(std::mem::take(frame)).await?;
+                frame.first_seq = Some(first_seq);
+            }
+            if let Some(decision) = decision.take() {
+                frame.decisions.push(decision);
+                self.memory.spend(one.bit(), now);
+            }
+            frame.push(item, bytes);
         }
         Ok(())
     }
@@ -342,7 +376,8 @@ fn count(decisions: &[Decision]) {
     }
 }
 
-fn throttled(decision: Decision, lane: Lane) -> Decision {
+/// The decision about an item for which the lane has no room.
+pub(super) fn throttled(decision: Decision, lane: Lane) -> Decision {
     let lane = lane.as_str();
     let reason = format!("the queue is full (queue.{lane}.max_items, queue.{lane}.max_size)");
     Decision { decision: DecisionKind::Throttled, reason, ..decision }

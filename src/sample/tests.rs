@@ -1,10 +1,11 @@
 //! Traces from rows to items: what is held of them, what it costs, and where the queue is full.
 
 use super::assemble::{Open, OpenTrace};
-use super::config::{Config, RuleConfig, Target};
+use super::config::Config;
 use super::decide::decide;
 use super::input::View;
 use super::rule::{Rule, compile};
+use super::rule_config::{RuleConfig, Target};
 use super::run::Sampler;
 use crate::domain::decision::DecisionKind;
 use crate::domain::document::Document;
@@ -26,20 +27,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-const NOW: UnixNanos = UnixNanos(1_000 * SECOND);
+pub(super) const NOW: UnixNanos = UnixNanos(1_000 * SECOND);
 /// A minute later every trace is quiet.
 const QUIET: UnixNanos = UnixNanos(1_060 * SECOND);
 
 pub(super) fn rules(filter: &str, target: Target, rate: f64) -> Vec<Rule> {
-    let rule = RuleConfig {
-        name: "r".to_owned(),
-        filter: filter.to_owned(),
-        target,
-        rate,
-        salt: String::new(),
-        evaluators: vec!["*".to_owned()],
-    };
-    compile(&[rule]).ok().unwrap()
+    compile(&[RuleConfig { target, ..RuleConfig::new("r", filter, rate, &["*"]) }]).ok().unwrap()
 }
 
 fn id(number: i64) -> SpanId {
@@ -47,7 +40,7 @@ fn id(number: i64) -> SpanId {
 }
 
 /// A span that begins and ends behind those of lower numbers; number 0 is the root.
-fn span(number: i64, llm: Llm) -> Span {
+pub(super) fn span(number: i64, llm: Llm) -> Span {
     Span {
         trace_id: TraceId([7; 16]),
         span_id: id(number),
@@ -71,7 +64,7 @@ fn span(number: i64, llm: Llm) -> Span {
     }
 }
 
-fn model_call() -> Llm {
+pub(super) fn model_call() -> Llm {
     Llm { dialect: Dialect::OtelGenai, operation: Operation::Llm, ..Llm::default() }
 }
 
@@ -111,7 +104,7 @@ fn records(contents: Vec<Llm>) -> RecordBatch {
 }
 
 /// The one trace of `batch`, closed.
-fn closed(batch: &RecordBatch, rules: &[Rule]) -> OpenTrace {
+pub(super) fn closed(batch: &RecordBatch, rules: &[Rule]) -> OpenTrace {
     let mut open = Open::new(Config::default());
     open.add_spans(1, batch, rules, |_| false, NOW);
     open.take_ripe(QUIET, rules).pop().unwrap().1
@@ -156,7 +149,7 @@ fn many_records_of_one_span_cost_what_they_say() {
     let (_, trace) = open.take_ripe(QUIET, &rules).pop().unwrap();
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     let span = &trace.spans[&id(0)];
-    assert_eq!((span.rules, span.row.llm.input_messages.len()), (1, RECORDS));
+    assert_eq!((span.marks.rules, span.row.llm.input_messages.len()), (1, RECORDS));
     assert!(span.row.llm.system_prompt.as_ref().is_some_and(|prompt| prompt.len() > 500 * RECORDS));
 }
 

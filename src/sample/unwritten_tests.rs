@@ -1,6 +1,6 @@
 //! Decisions that cannot be written down: they are made again after a restart, and what can be said is said.
 
-use super::super::config::Target;
+use super::super::rule_config::Target;
 use super::super::tests::{retrieval_and_calls, rules};
 use super::*;
 use crate::domain::time::SystemClock;

@@ -6,7 +6,7 @@
 //! | `format` | the numbers of what is on the disk |
 //! | `layout` | numbers of tables, and columns by schema version |
 //! | `batch` | rows to Arrow and back |
-//! | `filter` | SQL over the columns of a table, ready to run on its batches |
+//! | `filter` | SQL over the columns of a table, ready to run on its batches: filters, texts, numbers |
 //! | `error` | why bytes are not a frame |
 //! | `rows` | Arrow batches as bytes |
 //! | `frame` | what becomes durable together, as bytes for the journal |
@@ -23,5 +23,5 @@ mod format;
 mod layout;
 mod rows;
 
-pub use filter::Filter;
+pub use filter::{Filter, NumberOf, TextOf};
 pub use format::FORMAT;

@@ -10,7 +10,7 @@ use crate::domain::value::Attrs;
 use crate::eval::{Evaluator, Metric, Registry};
 use crate::journal::{Config as LogConfig, Journal};
 use crate::queue::{Config, Follower, Lane, LaneConfig, Queue};
-use crate::sample::{RuleConfig, Sampler, Target, compile};
+use crate::sample::{RuleConfig, Sampler, compile};
 use crate::schema::FORMAT;
 use crate::schema::batch::spans_to_batch;
 use crate::schema::columns::Table;
@@ -119,14 +119,7 @@ async fn an_evaluator_that_is_away_for_an_hour_holds_up_neither_journal_nor_queu
     let queue = Arc::new(Queue::new(Config { fast, ..Config::default() }));
     let log = folder.path().join("queue");
     let follower = Follower::open(journal.clone(), &log, queue.clone(), &journal_config()).unwrap();
-    let rule = RuleConfig {
-        name: "r".to_owned(),
-        filter: "operation = 'llm'".to_owned(),
-        target: Target::Trace,
-        rate: 1.0,
-        salt: String::new(),
-        evaluators: vec!["gate".to_owned()],
-    };
+    let rule = RuleConfig::new("r", "operation = 'llm'", 1.0, &["gate"]);
     let rules = Arc::new(compile(&[rule]).ok().unwrap());
     let clock = Arc::new(Paused(AtomicI64::new(SECOND)));
     let (known, settings) = (std::iter::empty(), crate::sample::Config::default());

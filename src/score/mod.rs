@@ -19,5 +19,5 @@ mod blocked_tests;
 
 pub use config::Config;
 pub use judge::{JudgeConfig, Judges, JudgesError, Secret, custom_faults, faults as judge_faults};
-pub use run::Scorer;
+pub use run::{Scorer, in_lanes};
 pub use slow::SlowLane;

@@ -12,6 +12,7 @@ use crate::domain::trace::EvalInput;
 use crate::eval::{Evaluator, Pace, Registry, RegistryError, asks_judge};
 use crate::journal::{Journal, JournalError};
 use crate::queue::{Lane, Lease, Outcome, Queue, QueueEvent};
+use crate::sample::{Follows, Rule, SecondPhases};
 use crate::schema::batch::{decisions_to_batch, scores_to_batch};
 use crate::schema::columns::Table;
 use crate::schema::frame::{self, FrameError, FrameKind, Part};
@@ -38,12 +39,14 @@ pub struct Scorer {
     pub clock: Arc<dyn Clock>,
     /// The longest evaluation of one item, by all its evaluators together.
     pub timeout: Duration,
+    /// What follows from scores; none without second phases.
+    second: Option<Arc<SecondPhases>>,
     /// How the end of an item is written down. Another one stands here in tests only.
     encode: Encode,
 }
 
 /// What becomes of an item, as a frame.
-type Encode = fn(&[ScoreRow], Option<&Decision>, &QueueEvent) -> Result<(FrameKind, Bytes), FrameError>;
+type Encode = fn(&[ScoreRow], &[Decision], &[QueueEvent]) -> Result<(FrameKind, Bytes), FrameError>;
 
 /// What came of writing the end of an item.
 enum Written {
@@ -62,7 +65,14 @@ impl Scorer {
         clock: Arc<dyn Clock>,
         timeout: Duration,
     ) -> Self {
-        Self { journal, queue, registry, clock, timeout, encode: encoded }
+        Self { journal, queue, registry, clock, timeout, second: None, encode: encoded }
+    }
+
+    /// The same, with second phases that choose from what is scored.
+    #[must_use]
+    pub fn with_second(mut self, second: Arc<SecondPhases>) -> Self {
+        self.second = Some(second);
+        self
     }
 
     /// Runs one worker of `lane` until `stop`. An item in its hands is finished first.
@@ -187,7 +197,7 @@ impl Scorer {
 
     async fn retry(&self, lease: &Lease, retry: QueueEvent, reason: &str) -> Result<(), JournalError> {
         tracing::warn!(item = lease.item.id, attempt = lease.attempt, reason, "evaluation failed");
-        match self.write(&[], None, &retry).await? {
+        match self.write(&[], &[], std::slice::from_ref(&retry)).await? {
             Written::Yes => self.queue.apply(retry),
             // The lease runs out, and then it is tried again.
             Written::Never(why) => lost(lease, &why),
@@ -279,8 +289,25 @@ impl Scorer {
             error: (outcome != Outcome::Scored).then(|| reason.to_owned()),
             score_version: lease.item.score_version,
         };
-        let written = self.write(rows, Some(&decision), &done).await?;
+        let follows = if outcome == Outcome::Scored { self.follows(lease, rows) } else { Follows::default() };
+        let mut decisions = vec![decision];
+        let mut events = vec![done];
+        let after = follows.decisions.len();
+        decisions.extend(follows.decisions);
+        events.extend(follows.items.into_iter().map(|item| QueueEvent::Queued(Box::new(item))));
+        let mut written = self.write(rows, &decisions, &events).await?;
+        if let (Written::Never(why), true) = (&written, after > 0) {
+            // The scores do not go with what follows from them.
+            decisions[1..].iter_mut().for_each(|decision| fail(decision, why));
+            events.truncate(1);
+            written = self.write(rows, &decisions, &events).await?;
+        }
         if let Written::Yes = written {
+            for decision in &decisions[1..] {
+                metrics::counter!("groundline_decisions_total", "rule" => decision.rule.clone(),
+                    "decision" => decision.decision.as_str())
+                .increment(1);
+            }
             for row in rows {
                 metrics::counter!("groundline_scores_total", "evaluator" => row.evaluator.clone(),
                     "status" => row.score.status.as_str())
@@ -288,19 +315,32 @@ impl Scorer {
             }
             let waited = self.clock.now().0.saturating_sub(lease.item.queued_at);
             metrics::histogram!("groundline_queue_wait_seconds").record(waited as f64 / 1e9);
-            self.queue.apply(done);
+            // Who waits for an empty queue must not see it between the two.
+            events.into_iter().rev().for_each(|event| self.queue.apply(event));
         }
         Ok(written)
+    }
+
+    /// What second phases make of the scores of an item.
+    fn follows(&self, lease: &Lease, rows: &[ScoreRow]) -> Follows {
+        let Some(second) = self.second.as_ref().filter(|second| second.looks_at(&lease.item)) else {
+            return Follows::default();
+        };
+        match scores_to_batch(rows) {
+            Ok(batch) => second.decide(&lease.item, &batch, &self.queue, self.clock.now()),
+            // The frame of the scores fails as well, and says so.
+            Err(_) => Follows::default(),
+        }
     }
 
     /// Writes the frame that records what became of an item.
     async fn write(
         &self,
         rows: &[ScoreRow],
-        decision: Option<&Decision>,
-        event: &QueueEvent,
+        decisions: &[Decision],
+        events: &[QueueEvent],
     ) -> Result<Written, JournalError> {
-        let (kind, payload) = match (self.encode)(rows, decision, event) {
+        let (kind, payload) = match (self.encode)(rows, decisions, events) {
             Ok(frame) => frame,
             Err(error) => return Ok(Written::Never(error.to_string())),
         };
@@ -312,6 +352,13 @@ impl Scorer {
     }
 }
 
+/// A second phase whose item cannot be written down.
+fn fail(decision: &mut Decision, why: &str) {
+    if decision.decision == DecisionKind::Queued {
+        (decision.decision, decision.reason) = (DecisionKind::Failed, why.to_owned());
+    }
+}
+
 /// Nothing about the item can be written: it waits on, for a release that can.
 fn lost(lease: &Lease, why: &str) {
     metrics::counter!("groundline_frames_unwritten_total").increment(1);
@@ -320,6 +367,14 @@ fn lost(lease: &Lease, why: &str) {
         why,
         "the end of an item could not be written; it stays in the queue"
     );
+}
+
+/// The rule, in the lanes of its evaluators.
+pub fn in_lanes(rule: Rule, registry: &Registry) -> Rule {
+    let ids = &rule.config.evaluators;
+    let lanes = [(Lane::Fast, registry.has_fast(ids)), (Lane::Slow, registry.has_slow(ids))];
+    let lanes = lanes.into_iter().filter(|(_, has)| *has).map(|(lane, _)| lane).collect();
+    rule.in_lanes(lanes)
 }
 
 /// The evaluators of a lane.
@@ -385,19 +440,18 @@ pub(super) fn errors(evaluator: &dyn Evaluator, reason: &str) -> Judged {
 
 fn encoded(
     rows: &[ScoreRow],
-    decision: Option<&Decision>,
-    event: &QueueEvent,
+    decisions: &[Decision],
+    events: &[QueueEvent],
 ) -> Result<(FrameKind, Bytes), FrameError> {
     let mut parts = Vec::new();
     if !rows.is_empty() {
         parts.push(Part::Rows(Table::Scores, scores_to_batch(rows)?));
     }
-    if let Some(decision) = decision {
-        let rows = std::slice::from_ref(decision);
-        parts.push(Part::Rows(Table::Decisions, decisions_to_batch(rows)?));
+    if !decisions.is_empty() {
+        parts.push(Part::Rows(Table::Decisions, decisions_to_batch(decisions)?));
     }
-    let event = QueueEvent::encode(std::slice::from_ref(event))
-        .map_err(|e| arrow::error::ArrowError::ExternalError(Box::new(e)))?;
+    let event =
+        QueueEvent::encode(events).map_err(|e| arrow::error::ArrowError::ExternalError(Box::new(e)))?;
     parts.push(Part::Queue(event));
     frame::encode(&parts)
 }

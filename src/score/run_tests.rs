@@ -212,14 +212,14 @@ fn scorer_in(folder: &std::path::Path, encode: Encode) -> (Scorer, Follower) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_item_whose_end_cannot_be_written_is_there_after_a_restart() {
     let no_scores: Encode = |rows, d, e| if rows.is_empty() { encoded(rows, d, e) } else { Err(broken()) };
-    let no_decisions: Encode = |rows, d, e| if d.is_none() { encoded(rows, d, e) } else { Err(broken()) };
+    let no_decisions: Encode = |rows, d, e| if d.is_empty() { encoded(rows, d, e) } else { Err(broken()) };
     let nothing: Encode = |_, _, _| Err(broken());
     for (encode, retries) in [(no_scores, 1), (no_decisions, 1), (nothing, 0)] {
         let folder = tempfile::tempdir().unwrap();
         {
             let (scorer, mut follower) = scorer_in(folder.path(), encode);
             let queued = QueueEvent::Queued(Box::new(item("one", &["a"], scorer.clock.now().0)));
-            let (kind, payload) = encoded(&[], None, &queued).unwrap();
+            let (kind, payload) = encoded(&[], &[], std::slice::from_ref(&queued)).unwrap();
             scorer.journal.append(kind.0, payload).await.unwrap();
             scorer.queue.apply(queued);
             let lease = scorer.queue.lease(Lane::Fast, scorer.clock.now()).unwrap();

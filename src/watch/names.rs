@@ -78,8 +78,12 @@ pub const METRICS: &[MetricName] = &[
     gauge("groundline_journal_unapplied_frames", "Durable frames whose rows are not visible yet."),
     gauge("groundline_open_traces", "Traces that are not decided yet."),
     counter("groundline_decisions_total", "Sampling decisions, by rule and decision."),
-    counter("groundline_rule_errors_total", "Filters that failed on a batch."),
+    counter("groundline_rule_errors_total", "Expressions of rules that failed on a row."),
     counter("groundline_sampling_errors_total", "Decisions that could not be written."),
+    counter(
+        "groundline_sampling_inputs_unusable_total",
+        "Inputs of sampling that could not be used as they were, by rule and input: weight, stratum, tracestate, clock.",
+    ),
     gauge("groundline_queue_items", "Items that wait for their evaluators."),
     gauge("groundline_queue_bytes", "Memory of those items, bytes."),
     gauge("groundline_queue_oldest_seconds", "How long the oldest item has waited, seconds."),

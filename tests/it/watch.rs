@@ -89,6 +89,7 @@ async fn a_working_server_exposes_what_the_dashboards_name() {
         "late",
         "unjoined",
         "unreadable",
+        "unusable",
         "errors",
         "reloads",
         "compaction_seconds",

@@ -57,7 +57,8 @@ fn the_commands_of_the_documents_exist() {
             // In a text the name alone is no command.
             let is_command = |at: &usize| at + 1 < words.len();
             let Some(at) = words.iter().position(|w| *w == "groundline").filter(is_command) else { continue };
-            let plain = |w: &&&str| w.chars().all(|c| c.is_ascii_lowercase());
+            let plain =
+                |w: &&&str| w.chars().all(|c| c.is_ascii_lowercase() || c == '-') && !w.starts_with('-');
             let verb = words.get(at + 1).filter(plain).unwrap_or_else(|| panic!("{line}: no verb"));
             let inner =
                 ["alerts", "config", "queue", "token"].contains(verb).then(|| words.get(at + 2)).flatten();

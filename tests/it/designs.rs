@@ -1,0 +1,193 @@
+//! Sampling designs over a running server: what is selected, with which probability, and the same again.
+
+use crate::support::{config, query, request, settled, span, start, text};
+use groundline::app::App;
+use groundline::sample::{Boost, RuleConfig};
+use opentelemetry_proto::tonic::trace::v1::{Span, Status};
+use prost::Message;
+use serde_json::Value;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// A model call whose answer leaks a card if `leaks`.
+fn call(trace: u64, model: &str, leaks: bool, fails: bool) -> Span {
+    let answer = if leaks { "My card is 4111 1111 1111 1111." } else { "All is well here." };
+    let said = serde_json::json!([{"role": "assistant", "parts": [{"type": "text", "content": answer}]}]);
+    let attributes = vec![
+        text("gen_ai.operation.name", "chat"),
+        text("gen_ai.request.model", model),
+        text("gen_ai.output.messages", &said.to_string()),
+    ];
+    let status = fails.then(|| Status { code: 2, ..Status::default() });
+    Span { status, ..span(trace, 1, attributes) }
+}
+
+async fn post(app: &App, spans: Vec<Span>) {
+    let sent = reqwest::Client::new()
+        .post(format!("http://{}/v1/traces", app.addresses.otlp_http))
+        .header("content-type", "application/x-protobuf")
+        .body(request("shop", spans).encode_to_vec())
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(sent.status(), 200);
+}
+
+/// 400 calls: a rare model, some that fail, some that leak.
+fn traffic() -> Vec<Span> {
+    let one = |n: u64| {
+        let model = if n.is_multiple_of(50) { "rare" } else { "common" };
+        call(n, model, n.is_multiple_of(4), n.is_multiple_of(10))
+    };
+    (1..=400).map(one).collect()
+}
+
+fn rules() -> Vec<RuleConfig> {
+    let boost = |when: &str, rate| vec![Boost { when: when.to_owned(), rate }];
+    vec![
+        RuleConfig {
+            boosts: boost("status_code = 'error'", 1.0),
+            stratify_by: "request_model".to_owned(),
+            min_per_stratum: 6,
+            ..RuleConfig::new("first", "operation = 'llm'", 0.5, &["pii_leakage"])
+        },
+        RuleConfig {
+            after: "first".to_owned(),
+            boosts: boost("metric = 'pii_leakage' AND NOT passed", 1.0),
+            ..RuleConfig::new("second", "status = 'ok'", 0.25, &["sensitive_data_leakage"])
+        },
+        RuleConfig { shadow_of: "first".to_owned(), ..RuleConfig::new("shadow", "", 1.0, &["looping"]) },
+    ]
+}
+
+fn toml(rules: &[RuleConfig]) -> String {
+    let rules: Vec<Value> = rules.iter().map(|rule| serde_json::to_value(rule).unwrap()).collect();
+    let sample = serde_json::json!({ "sample": { "rules": rules } });
+    toml::to_string(&sample).unwrap()
+}
+
+async fn replay(http: SocketAddr, folder: &Path, rules: &[RuleConfig]) -> (Output, Value) {
+    let file = folder.join("rules.toml");
+    std::fs::write(&file, toml(rules)).unwrap();
+    let url = format!("http://{http}");
+    let run = move || {
+        Command::new(env!("CARGO_BIN_EXE_groundline"))
+            .args(["replay-decisions", "--json", "--url", &url, "--config"])
+            .arg(file)
+            .output()
+            .unwrap()
+    };
+    let output = tokio::task::spawn_blocking(run).await.unwrap();
+    let told = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    (output, told)
+}
+
+fn number(row: &Value, column: &str) -> f64 {
+    row[column].as_f64().unwrap_or_else(|| panic!("{column}: {row}"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn strata_phases_and_shadows_select_with_known_probabilities_and_are_replayed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut settings = config(folder.path());
+    settings.sample.rules = rules();
+    assert_eq!(settings.faults(), Vec::<String>::new());
+    let app = start(settings).await;
+    post(&app, traffic()).await;
+    settled(&app).await;
+    let http = app.addresses.http;
+
+    let first = query(http, "SELECT * FROM decisions WHERE rule = 'first' AND decision <> 'scored'").await;
+    assert_eq!(first.len(), 400);
+    let certain = |row: &&Value| number(row, "inclusion_probability") == 1.0;
+    let of = |model: &str| first.iter().filter(move |row| row["stratum"] == model).collect::<Vec<_>>();
+    assert_eq!((of("rare").len(), of("common").len()), (8, 392));
+    // Each eighth is rare and all of these fail; of the common ones 32 fail, and six more may be the first of all.
+    let common = of("common").into_iter().filter(certain).count();
+    assert!((32..=38).contains(&common), "{common}");
+    assert_eq!(of("rare").into_iter().filter(certain).count(), 8);
+    assert!(first.iter().filter(certain).all(|row| row["decision"] == "queued"));
+
+    // Leaks have a row a kind beside that of the whole answer.
+    let scores = query(http, "SELECT * FROM scores WHERE metric = evaluator OR rule = 'shadow'").await;
+    let by = |rule: &str| scores.iter().filter(|row| row["rule"] == rule).collect::<Vec<_>>();
+    let queued = first.iter().filter(|row| row["decision"] == "queued").count();
+    assert_eq!(by("first").len(), queued);
+    // Whatever leaks is judged by the second phase too, with the probability of the first.
+    let leaks = by("first").iter().filter(|row| row["passed"] == false).count();
+    let second = query(http, "SELECT * FROM decisions WHERE rule = 'second' AND decision <> 'scored'").await;
+    assert_eq!(second.len(), queued);
+    let pi_of = |row: &Value| {
+        let one = by("first").into_iter().find(|one| one["trace_id"] == row["trace_id"]);
+        number(one.unwrap(), "inclusion_probability")
+    };
+    let mut boosted = 0;
+    for row in &second {
+        let (pi, first) = (number(row, "inclusion_probability"), pi_of(row));
+        assert!(pi == first || pi == first * 0.25, "{row}");
+        boosted += usize::from(pi == first);
+    }
+    assert!(leaks > 40 && boosted == leaks, "{leaks} {boosted}");
+    let judged = by("second");
+    assert!(judged.len() >= leaks && judged.len() < queued, "{} of {queued}", judged.len());
+    assert!(judged.iter().all(|row| row["sampling_reason"].as_str().unwrap().starts_with("rate ")));
+
+    // The shadow has the very items of its rule.
+    let traces = |rows: Vec<&Value>| {
+        let key = |row: &&Value| (row["trace_id"].to_string(), row["inclusion_probability"].to_string());
+        rows.iter().map(key).collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(traces(by("shadow")), traces(by("first")));
+
+    let (output, told) = replay(http, folder.path(), &rules()).await;
+    assert!(output.status.success(), "{told}\n{}", String::from_utf8_lossy(&output.stderr));
+    for rule in told["rules"].as_array().unwrap() {
+        assert_eq!(
+            (&rule["rule_is"], &rule["different"], &rule["unknown"]),
+            (&"the same".into(), &0.into(), &0.into())
+        );
+        assert_eq!(rule["same"], rule["decisions"], "{rule}");
+    }
+    assert_eq!(told["rules"].as_array().unwrap().len(), 3);
+    // A changed rule is told, with what it would have selected.
+    let mut changed = rules();
+    changed.truncate(1);
+    changed[0].boosts.clear();
+    changed[0].rate = 0.05;
+    changed[0].budget.usd_per_item = Some(0.5);
+    let (output, told) = replay(http, folder.path(), &changed).await;
+    assert!(output.status.success(), "{told}");
+    let rule = &told["rules"][0];
+    assert_eq!((&rule["rule_is"], &rule["items_then"]), (&"changed".into(), &queued.into()));
+    assert!(rule["items_now"].as_u64().unwrap() < queued as u64 / 2, "{rule}");
+    assert_eq!(number(rule, "usd_then"), queued as f64 * 0.5);
+    app.stop().await.unwrap();
+}
+
+/// A restart gives nobody a new budget.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_budget_lasts_over_a_restart() {
+    let today = || chrono::Utc::now().date_naive();
+    let (folder, day, mut queued) = (tempfile::tempdir().unwrap(), today(), Vec::new());
+    for part in 0..2 {
+        let mut settings = config(folder.path());
+        let mut rule = RuleConfig::new("held", "operation = 'llm'", 1.0, &["looping"]);
+        rule.budget.items_per_day = Some(20.0);
+        settings.sample.rules = vec![rule];
+        let app = start(settings).await;
+        post(&app, (0..300).map(|n| call(1_000 * (part + 1) + n, "m", false, false)).collect()).await;
+        settled(&app).await;
+        let sql = "SELECT decision, inclusion_probability AS pi FROM decisions WHERE decision <> 'scored'";
+        let rows = query(app.addresses.http, sql).await;
+        let count = |kind: &str| rows.iter().filter(|row| row["decision"] == kind).count();
+        queued.push(count("queued"));
+        assert_eq!(count("queued") + count("over_budget"), rows.len());
+        assert!(rows.iter().all(|row| number(row, "pi") > 0.0));
+        app.stop().await.unwrap();
+    }
+    // The first items of a new day have its budget.
+    if today() == day {
+        assert!(queued[0] > 0 && queued[1] <= 20, "{queued:?}");
+    }
+}
