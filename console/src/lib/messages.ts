@@ -76,21 +76,43 @@ function known(turns: string[], next: string[]): number {
   return length;
 }
 
-/** The conversation of calls in the order of time. System messages are left to the system prompt. */
+interface Keyed {
+  turns: Turn[];
+  keys: string[];
+}
+
+/** What a call was given and made, in order. System messages are left to the system prompt. */
+function keyed(call: Call): Keyed {
+  const turn = (made: boolean) => (message: Message): Turn => ({ message, made, span: call.span });
+  const turns = [...call.input.filter((message) => message.role !== "system").map(turn(false)), ...call.output.map(turn(true))];
+  return { turns, keys: turns.map(({ message }) => sameness(message)) };
+}
+
+/** Whether all of `part` stands in `whole` in the same order, but not from its start on. */
+function retold(part: string[], whole: string[]): boolean {
+  if (part.length >= whole.length || part.every((key, at) => key === whole[at])) return false;
+  let at = 0;
+  for (const key of whole) if (key === part[at]) at += 1;
+  return at === part.length;
+}
+
+/** The conversation of calls in the order of time. */
 export function merged(calls: Call[]): { turns: Turn[]; systems: string[] } {
-  const turns: Turn[] = [];
-  const keys: string[] = [];
   const systems: string[] = [];
   for (const call of calls) {
-    const spoken = call.input.filter((message) => message.role !== "system");
     for (const text of [call.system, ...call.input.filter((m) => m.role === "system").map(textOf)]) {
       if (text !== "" && !systems.includes(text)) systems.push(text);
     }
-    const all = [...spoken.map((message) => ({ message, made: false })), ...call.output.map((message) => ({ message, made: true }))];
-    const next = all.map(({ message }) => sameness(message));
-    const skip = known(keys, next);
-    all.slice(skip).forEach(({ message, made }) => turns.push({ message, made, span: call.span }));
-    keys.push(...next.slice(skip));
+  }
+  const all = calls.map(keyed).filter(({ keys }) => keys.length > 0);
+  // An agent tells question and answer; the call inside tells them with all that lies between.
+  const told = all.filter(({ keys }) => !all.some((other) => retold(keys, other.keys)));
+  const turns: Turn[] = [];
+  const keys: string[] = [];
+  for (const call of told) {
+    const skip = known(keys, call.keys);
+    turns.push(...call.turns.slice(skip));
+    keys.push(...call.keys.slice(skip));
   }
   return { turns, systems };
 }

@@ -64,7 +64,7 @@ export function ExploreRows({ rows, selected, more, where, retry }: RowsProps) {
   return (
     <>
       <Choose chosen={chosen} />
-      <VirtualTable rows={rows.length} height={29} label="Spans" head={head} columns={columns.length + 2} row={row} focus={selected} class="result" />
+      <VirtualTable rows={rows.length} height={31} label="Spans" head={head} columns={columns.length + 2} row={row} focus={selected} class="result" />
       {!more.end && (
         <div class="under row"><button type="button" disabled={more.busy} onClick={more.load}>Older spans</button></div>
       )}

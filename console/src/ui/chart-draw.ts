@@ -24,6 +24,34 @@ export function bands(series: Banded[], colours: string[]): uPlot.Band[] {
   return all;
 }
 
+interface Whiskered extends Banded {
+  values: Array<number | null>;
+}
+
+/** Few points: each gets its interval as a line, because a band of one point is nothing. */
+export function whiskersPlugin(series: Whiskered[], colours: string[]): uPlot.Plugin {
+  const draw = (u: uPlot) => {
+    u.ctx.save();
+    u.ctx.lineWidth = 2 * devicePixelRatio;
+    series.forEach((each, index) => {
+      const known = each.values.filter((y) => y !== null).length;
+      if (!Array.isArray(each.lower) || !Array.isArray(each.upper) || known > 12) return;
+      u.ctx.strokeStyle = colours[index % colours.length] ?? "";
+      (u.data[0] ?? []).forEach((x, at) => {
+        const [low, high] = [(each.lower as Array<number | null>)[at], (each.upper as Array<number | null>)[at]];
+        if (typeof low !== "number" || typeof high !== "number") return;
+        const left = u.valToPos(x, "x", true);
+        u.ctx.beginPath();
+        u.ctx.moveTo(left, u.valToPos(low, "y", true));
+        u.ctx.lineTo(left, u.valToPos(high, "y", true));
+        u.ctx.stroke();
+      });
+    });
+    u.ctx.restore();
+  };
+  return { hooks: { draw: [draw] } };
+}
+
 type Colour = (name: string) => string;
 
 export function marksPlugin(threshold: number | null | undefined, marks: Mark[], openFrom: number | undefined, colour: Colour): uPlot.Plugin {

@@ -5,7 +5,7 @@ import uPlot from "uplot";
 import { interval, rate, time, value } from "../lib/format";
 import { useWidth } from "../lib/hooks";
 import { theme, zone } from "../lib/store";
-import { bands, marksPlugin, type Mark } from "./chart-draw";
+import { bands, marksPlugin, type Mark, whiskersPlugin } from "./chart-draw";
 
 export interface Series {
   label: string;
@@ -28,6 +28,8 @@ export interface ChartProps {
   /** From here on values may still change: hatched. */
   openFrom?: number | undefined;
   yRange?: [number, number] | undefined;
+  /** What the x axis shows, where it is more than the data. */
+  xRange?: [number, number] | undefined;
   log?: boolean;
   onZoom?: (from: number, to: number) => void;
 }
@@ -56,8 +58,10 @@ export function Chart(props: ChartProps) {
         aria-valuemax={Math.max(0, props.xs.length - 1)} aria-valuenow={Math.max(0, at)}
         aria-valuetext={at < 0 ? "Arrow keys read the values" : readout(props, at)} ref={box}
         onKeyDown={(event) => moved(event, at, props.xs.length, move)} />
-      <figcaption class="readout small">{at >= 0 ? readout(props, at) : <span class="muted">&nbsp;</span>}</figcaption>
-      <AsTable {...props} />
+      <figcaption class="small">
+        <AsTable {...props} />
+        <span class="readout">{at >= 0 && readout(props, at)}</span>
+      </figcaption>
     </figure>
   );
 }
@@ -141,20 +145,34 @@ function optionsOf(props: ChartProps, width: number): uPlot.Options {
   const axis = { stroke: colour("--muted"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
   const x: uPlot.Scale = { time: props.timed };
   // One point alone would have an axis without a width.
-  if (props.xs.length === 1) x.range = [(props.xs[0] as number) - 1800, (props.xs[0] as number) + 1800];
+  const only = props.xs.length === 1 ? (props.xs[0] as number) : undefined;
+  const shown = props.xRange ?? (only === undefined ? undefined : [only - 1800, only + 1800]);
+  if (shown) x.range = shown as [number, number];
   const options: uPlot.Options = {
     width, height: props.height ?? 150, legend: { show: false }, padding: [8, 10, 0, 0],
     scales: { x, y: scaleOf(props) },
-    axes: [{ ...axis, size: 26, space: 70 }, { ...axis, size: 44, space: 26, values: (_, ticks) => ticks.map((t) => value(t)) }],
+    axes: [{ ...axis, size: 26, space: 76, ...(props.timed ? { values: ticks } : {}) }, { ...axis, size: 44, space: 26, values: (_, ticks) => ticks.map((t) => value(t)) }],
     series: seriesOf(props),
     bands: bands(props.series, COLOURS.map(colour)),
     cursor: { y: false, drag: { x: Boolean(props.onZoom), y: false, setScale: false } },
-    plugins: [marksPlugin(props.threshold, props.marks ?? [], props.openFrom, colour)],
+    plugins: [whiskersPlugin(props.series, COLOURS.map(colour)), marksPlugin(props.threshold, props.marks ?? [], props.openFrom, colour)],
     tzDate: (seconds) => (zone.value === "utc" ? uPlot.tzDate(new Date(seconds * 1000), "UTC") : new Date(seconds * 1000)),
   };
   const zoom = props.onZoom;
   if (zoom) options.hooks = { setSelect: [(u) => u.select.width > 4 && zoom(u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x"))] };
   return options;
+}
+
+/** The time of day; the day where it changes. */
+function ticks(_: uPlot, at: number[]): string[] {
+  const parts = (seconds: number) => time(seconds * 1000, zone.value).split(" ");
+  return at.map((seconds, index) => {
+    const clock = parts(seconds).pop() ?? "";
+    const day = parts(seconds).slice(0, -1).join(" ");
+    const before = index === 0 ? "" : parts(at[index - 1] as number).slice(0, -1).join(" ");
+    const short = clock.endsWith(":00") ? clock.slice(0, 5) : clock;
+    return short === "00:00" || (day !== before && at.length > 1 && index > 0) ? day : short;
+  });
 }
 
 function scaleOf(props: ChartProps): uPlot.Scale {
@@ -167,7 +185,7 @@ function AsTable(props: ChartProps) {
   const [open, setOpen] = useState(false);
   return (
     <details class="as-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary class="small muted">as a table</summary>
+      <summary class="muted">as a table</summary>
       {open && (
         <div class="scroll short" tabIndex={0} role="group" aria-label={`${props.name} as a table`}>
           <table>

@@ -14,6 +14,9 @@ export interface VirtualProps {
   /** Brought into view when it changes. */
   focus?: number;
   role?: "treegrid";
+  /** The id of the row that the keyboard is on, of a treegrid. */
+  active?: string | undefined;
+  onKey?: (event: KeyboardEvent) => void;
   class?: string;
 }
 
@@ -43,8 +46,8 @@ export function VirtualTable(props: VirtualProps) {
   const last = items[items.length - 1];
   const after = last ? virtual.getTotalSize() - last.end : 0;
   return (
-    <div class={`scroll tall ${props.class ?? ""}`} ref={scroll} tabIndex={0} role="group" aria-label={props.label}>
-      <table aria-label={props.label} aria-rowcount={props.rows + 1} {...(props.role ? { role: props.role } : {})}>
+    <div class={`scroll tall ${props.class ?? ""}`} ref={scroll} {...(props.role ? {} : { tabIndex: 0, role: "group", "aria-label": props.label })}>
+      <table aria-label={props.label} aria-rowcount={props.rows + 1} {...(props.role ? gridOf(props) : {})}>
         <thead>{props.head}</thead>
         <tbody>
           <Spacer height={before} columns={props.columns} />
@@ -54,6 +57,15 @@ export function VirtualTable(props: VirtualProps) {
       </table>
     </div>
   );
+}
+
+/** A treegrid has the focus itself and names the row that it is on. */
+function gridOf(props: VirtualProps) {
+  return {
+    role: "treegrid" as const, tabIndex: 0,
+    ...(props.active ? { "aria-activedescendant": props.active } : {}),
+    ...(props.onKey ? { onKeyDown: props.onKey } : {}),
+  };
 }
 
 function Spacer({ height, columns }: { height: number; columns: number }) {
