@@ -46,8 +46,7 @@ function OneScore({ row }: { row: Row }) {
         <VerdictChip verdict={verdict} />
         <Link href={hrefOf("scores", String(row.metric), { evaluator: String(row.evaluator) })}><Hostile text={String(row.metric)} /></Link>
         {row.status !== "skipped" && <strong class="num">{number === null ? <Hostile text={String(row.label ?? "–")} /> : value(number)}</strong>}
-        {threshold !== null && <span class="muted small">threshold {value(threshold)}</span>}
-        <span class="muted small">one item{probability !== null && probability < 1 ? `, π ${value(probability)}` : ""}</span>
+        <span class="muted small">{threshold !== null && `threshold ${value(threshold)}, `}n 1{probability !== null && probability < 1 ? `, π ${value(probability)}` : ""}</span>
       </div>
       {row.rationale !== null && <p class="small text"><Hostile text={String(row.rationale)} most={1200} /></p>}
       {row.error !== null && (

@@ -35,7 +35,6 @@ export function Plot({ table }: { table: Table }) {
         <Chart name={`${choice.y} by ${choice.x}`} xs={plot.xs} timed={plot.timed} series={plot.series} height={320}
           kind={choice.kind === "histogram" ? "bar" : choice.kind} />
       )}
-      {plot.series.length > 1 && <p class="small muted">{plot.series.map((each) => each.label).join(" · ")}</p>}
     </div>
   );
 }

@@ -59,6 +59,7 @@ export function Chart(props: ChartProps) {
         aria-valuetext={at < 0 ? "Arrow keys read the values" : readout(props, at)} ref={box}
         onKeyDown={(event) => moved(event, at, props.xs.length, move)} />
       <figcaption class="small">
+        {props.series.length > 1 && <Legend names={props.series.map((series) => series.label)} />}
         <AsTable {...props} />
         <span class="readout">{at >= 0 && readout(props, at)}</span>
       </figcaption>
@@ -179,6 +180,14 @@ function scaleOf(props: ChartProps): uPlot.Scale {
   if (props.log) return { distr: 3 };
   if (props.yRange) return { range: props.yRange };
   return {};
+}
+
+function Legend({ names }: { names: string[] }) {
+  return (
+    <span class="legend">
+      {names.map((name, at) => <span key={name}><i style={{ background: `var(${COLOURS[at % COLOURS.length]})` }} />{name}</span>)}
+    </span>
+  );
 }
 
 function AsTable(props: ChartProps) {

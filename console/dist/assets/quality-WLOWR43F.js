@@ -1,4 +1,4 @@
-import{a as Q}from"./chunk-CCCYEI6W.js";import{b as D}from"./chunk-V47M7IW2.js";import{a as O}from"./chunk-HVHGM3NS.js";import{$ as A,H as _,J as i,K as k,M as U,N as W,R as L,S as h,U as t,V as y,X as M,_ as b,a as v,c as q,ca as H,da as B,e as x,ea as Y,fa as N,h as d,i as E,ia as C,j as I,la as R,o as F,p as T,qa as G,r as P,s as f,v as w,x as g}from"./chunk-A2FUWXOT.js";function re(){let e=`http://${location.hostname}:4318`;return[["Python",`pip install opentelemetry-distro opentelemetry-exporter-otlp openinference-instrumentation-openai
+import{a as Q}from"./chunk-PPULWHKV.js";import{b as D}from"./chunk-V47M7IW2.js";import{a as O}from"./chunk-HVHGM3NS.js";import{H as _,J as i,K as k,M as U,N as W,T as L,U as h,W as t,X as y,_ as M,a as v,ba as b,c as q,ca as A,e as x,fa as H,ga as B,h as d,ha as Y,i as E,ia as N,j as I,ma as C,o as F,p as T,pa as R,r as P,s as f,ua as G,v as w,x as g}from"./chunk-UP5RVPHV.js";function re(){let e=`http://${location.hostname}:4318`;return[["Python",`pip install opentelemetry-distro opentelemetry-exporter-otlp openinference-instrumentation-openai
 OTEL_SERVICE_NAME=my-app OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf OTEL_EXPORTER_OTLP_ENDPOINT=${e} \\
   opentelemetry-instrument python app.py`],["Node",`npm install @opentelemetry/auto-instrumentations-node
 OTEL_SERVICE_NAME=my-app OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf OTEL_EXPORTER_OTLP_ENDPOINT=${e} \\
@@ -41,7 +41,7 @@ SELECT (SELECT count(*) FROM spans) AS spans, (SELECT max(start_time) FROM spans
        (SELECT count(*) FROM scores) AS scores,
        (SELECT min(span_time) FROM scores WHERE span_time >= $from AND span_time < $to AND status = 'ok') AS first,
        (SELECT max(span_time) FROM scores WHERE span_time >= $from AND span_time < $to AND status = 'ok') AS last,
-       (SELECT min(queued_at) FROM queue WHERE state <> 'failed') AS oldest_waiting;
+       (SELECT min(queued_at) FROM queue WHERE state NOT IN ('failed', 'expired')) AS oldest_waiting;
 `;var te=`-- What changed, for the marks on the axis: evaluator versions, deployments, alerts.
 SELECT 'evaluator' AS kind, evaluator AS name, evaluator_version AS version, min(span_time) AS at, count(*) AS n
 FROM scores_latest WHERE span_time >= $from AND span_time < $to AND source = 'rule' GROUP BY 2, 3
