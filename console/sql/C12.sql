@@ -3,6 +3,6 @@
 SELECT value, label, passed, threshold, rationale, trace_id, span_id, service_name, request_model, evaluator_version,
        inclusion_probability, span_time
 FROM scores_latest
-WHERE evaluator = $evaluator AND metric = $metric AND status = 'ok' AND source = 'rule'
+WHERE (evaluator = $evaluator OR $evaluator = '') AND metric = $metric AND status = 'ok' AND source = 'rule'
   AND span_time >= $from AND span_time < $to AND ($where)
 ORDER BY $order, trace_id, span_id LIMIT 100;

@@ -11,5 +11,5 @@ FROM (SELECT quality_rate(passed, inclusion_probability) FILTER (WHERE status = 
              max(error) FILTER (WHERE status = 'skipped') AS missing, max(error) FILTER (WHERE status = 'error') AS error,
              min(evaluated_at) FILTER (WHERE status = 'error') AS error_since
       FROM scores_latest
-      WHERE evaluator = $evaluator AND metric = $metric AND source = 'rule'
+      WHERE (evaluator = $evaluator OR $evaluator = '') AND metric = $metric AND source = 'rule'
         AND span_time >= $from AND span_time < $to AND ($where));

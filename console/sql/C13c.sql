@@ -9,7 +9,7 @@ items AS (
   SELECT s.passed, s.inclusion_probability, m.label,
          row_number() OVER (ORDER BY md5(concat(s.trace_id, s.span_id)), s.trace_id, s.span_id) AS place
   FROM scores_latest s LEFT JOIN marks m ON s.trace_id = m.trace_id AND s.span_id = m.span_id
-  WHERE s.evaluator = $evaluator AND s.metric = $metric AND s.status = 'ok' AND s.passed IS NOT NULL AND s.source = 'rule'
+  WHERE (s.evaluator = $evaluator OR $evaluator = '') AND s.metric = $metric AND s.status = 'ok' AND s.passed IS NOT NULL AND s.source = 'rule'
     AND s.span_time >= $from AND s.span_time < $to),
 covered AS (
   SELECT coalesce(min(place) FILTER (WHERE label IS NULL) - 1, count(*)) AS k, count(*) AS all_items,

@@ -36,8 +36,9 @@ export function useLoad<T>(key: string | null, load: (signal: AbortSignal) => Pr
   return { data: state.data, fault: state.fault, busy: state.busy, retry: () => setAgain((n) => n + 1) };
 }
 
+/** Asks again when the statement changes, and when the reader asks for the present. */
 export function useAsk(bound: Bound | null): Asked<Table> {
-  const key = bound && JSON.stringify([bound.query, bound.params]);
+  const key = bound && JSON.stringify([bound.query, bound.params, now.value]);
   return useLoad(key, (signal) => ask(bound as Bound, signal));
 }
 

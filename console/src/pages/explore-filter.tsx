@@ -6,8 +6,9 @@ import { copy, setState } from "../lib/store";
 import { EditorBox } from "../ui/editor-box";
 
 export function FilterBar({ where, fault }: { where: string; fault: Fault | undefined }) {
-  const [text, setText] = useState(where);
-  useEffect(() => setText(where), [where]);
+  const [{ text, source }, set] = useState({ text: where, source: 0 });
+  useEffect(() => set((old) => ({ text: where, source: old.source + 1 })), [where]);
+  const setText = (next: string) => set((old) => ({ ...old, text: next }));
   const wrong = faultOf(text);
   const run = () => {
     if (!faultOf(text)) setState({ where: text.trim(), row: "" });
@@ -17,7 +18,7 @@ export function FilterBar({ where, fault }: { where: string; fault: Fault | unde
     <div class="filter-area">
       <div class="filterbar" role="search">
         <div class={bad ? "grow wrong" : "grow"}>
-          <EditorBox single later text={text} label="Filter: a SQL expression over spans" table="spans" run={run} change={setText}
+          <EditorBox single later text={text} source={source} label="Filter: a SQL expression over spans" table="spans" run={run} change={setText}
             hint="operation = 'llm' AND duration_ns > 2e9    (key /)" />
         </div>
         <button type="button" class="primary" onClick={run} disabled={Boolean(wrong)}>Filter</button>

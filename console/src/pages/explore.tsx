@@ -45,11 +45,7 @@ export default function Explore() {
   const selected = address.value.state.row ?? "";
   const list = more.rows;
   const at = list.findIndex((row) => keyOf(row) === selected);
-  const walk = (to: number) => {
-    const row = list[Math.max(0, Math.min(list.length - 1, to))];
-    if (row) setState({ row: keyOf(row) }, true);
-  };
-  useWalkKeys(list, at, walk);
+  useWalkKeys(list);
   const open = at >= 0 ? list[at] : undefined;
   return (
     <>
@@ -77,19 +73,24 @@ function countText(n: number, end: boolean): string {
   return `${n} shown, newest first${end ? "" : "; more on demand"}`;
 }
 
-function useWalkKeys(list: Row[], at: number, walk: (to: number) => void): void {
+function useWalkKeys(list: Row[]): void {
+  const place = () => list.findIndex((row) => keyOf(row) === address.value.state.row);
+  const walk = (by: number) => {
+    const row = list[Math.max(0, Math.min(list.length - 1, place() + by))];
+    if (row) setState({ row: keyOf(row) }, true);
+  };
   const open = () => {
-    const row = list[at];
+    const row = list[place()];
     if (row) goTo(hrefOf("trace", String(row.trace_id), { span: String(row.span_id) }));
   };
   useKeys([
-    { keys: "j", what: "Next row", run: () => walk(at + 1) },
-    { keys: "k", what: "Row before", run: () => walk(at < 0 ? 0 : at - 1) },
-    { keys: "ArrowDown", what: "Next row", run: () => walk(at + 1) },
-    { keys: "ArrowUp", what: "Row before", run: () => walk(at < 0 ? 0 : at - 1) },
+    { keys: "j", what: "Next row", run: () => walk(1) },
+    { keys: "k", what: "Row before", run: () => walk(-1) },
+    { keys: "ArrowDown", what: "Next row", run: () => walk(1) },
+    { keys: "ArrowUp", what: "Row before", run: () => walk(-1) },
     { keys: "Enter", what: "Open the trace", run: open },
     { keys: "Escape", what: "Close the side panel", run: () => setState({ row: "" }, true) },
-  ], [list, at]);
+  ], [list]);
 }
 
 export interface More {

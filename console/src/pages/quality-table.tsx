@@ -49,7 +49,7 @@ function OneRow({ row }: { row: Row }) {
     <tr>
       <td class="clip">{row.service_name === null ? <span class="muted">none</span> : line(String(row.service_name), 60)}</td>
       <td class="clip">{row.request_model === null ? <span class="muted">none</span> : line(String(row.request_model), 60)}</td>
-      <td><Link href={hrefOf("scores", String(row.metric), { evaluator: String(row.evaluator), where: slice })}>{line(String(row.metric), 60)}</Link>
+      <td class="noted"><Link href={hrefOf("scores", String(row.metric), { evaluator: String(row.evaluator), where: slice })}>{line(String(row.metric), 60)}</Link>
         {row.evaluator !== row.metric && <span class="muted small"> {line(String(row.evaluator), 40)}</span>}</td>
       <td><span class="named"><span class="whisker-cell"><Whisker {...estimate} /></span><Interval {...estimate} /></span></td>
       <td class="num">{row.n_eff === null ? "–" : count(Math.round(numberOf(row.n_eff) ?? 0))}</td>

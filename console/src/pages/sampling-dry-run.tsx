@@ -27,7 +27,7 @@ export function DryRun({ from, to }: { from: string; to: string }) {
       <header><h2>Try a rule</h2><span class="sub">what its filter would take in this time range; nothing changes</span></header>
       <div class="body stack">
         <div class="filterbar">
-          <div class="grow"><EditorBox single later text={text} label="Filter of the rule" table="spans" run={run} change={setText} /></div>
+          <div class="grow"><EditorBox single later text={text} source={0} label="Filter of the rule" table="spans" run={run} change={setText} /></div>
           <label>rate <input type="text" inputMode="decimal" class="short" value={rate} onInput={(event) => setRate(event.currentTarget.value)} /></label>
           <button type="button" class="primary" disabled={Boolean(wrong)} onClick={run}>Try</button>
           <button type="button" onClick={() => void copy(toml, "Rule")}>Copy as TOML</button>

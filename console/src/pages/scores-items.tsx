@@ -83,12 +83,7 @@ const keyOf = (row: Row) => `${String(row.trace_id)}.${String(row.span_id)}`;
 
 function List({ rows, texts, scope }: { rows: Row[]; texts: Map<string, Texts>; scope: Scope }) {
   const [marks, setMarks] = useState<Record<string, string>>({});
-  const chosen = address.value.state.item ?? "";
-  const at = Math.max(0, rows.findIndex((row) => keyOf(row) === chosen));
-  const walk = (to: number) => {
-    const row = rows[Math.max(0, Math.min(rows.length - 1, to))];
-    if (row) setState({ item: keyOf(row) }, true);
-  };
+  const at = placeOf(rows);
   const mark = (row: Row | undefined, label: string) => {
     if (!row) return;
     setMarks((old) => ({ ...old, [keyOf(row)]: label }));
@@ -100,7 +95,7 @@ function List({ rows, texts, scope }: { rows: Row[]; texts: Map<string, Texts>; 
       },
     );
   };
-  useItemKeys(rows, at, walk, mark);
+  useItemKeys(rows, mark);
   return (
     <ol class="items">
       {rows.map((row, index) => (
@@ -111,18 +106,28 @@ function List({ rows, texts, scope }: { rows: Row[]; texts: Map<string, Texts>; 
   );
 }
 
-function useItemKeys(rows: Row[], at: number, walk: (to: number) => void, mark: (row: Row | undefined, label: string) => void): void {
+/** Where the address says that the reader is; keys ask it anew, for they come faster than a page is drawn. */
+function placeOf(rows: Row[]): number {
+  const chosen = address.value.state.item ?? "";
+  return Math.max(0, rows.findIndex((row) => keyOf(row) === chosen));
+}
+
+function useItemKeys(rows: Row[], mark: (row: Row | undefined, label: string) => void): void {
+  const walk = (by: number) => {
+    const row = rows[Math.max(0, Math.min(rows.length - 1, placeOf(rows) + by))];
+    if (row) setState({ item: keyOf(row) }, true);
+  };
   const open = () => {
-    const row = rows[at];
+    const row = rows[placeOf(rows)];
     if (row) goTo(hrefOf("trace", String(row.trace_id), { span: String(row.span_id), view: "conversation" }));
   };
   useKeys([
-    { keys: "j", what: "Next item", run: () => walk(at + 1) },
-    { keys: "k", what: "Item before", run: () => walk(at - 1) },
+    { keys: "j", what: "Next item", run: () => walk(1) },
+    { keys: "k", what: "Item before", run: () => walk(-1) },
     { keys: "Enter", what: "Open the trace", run: open },
-    { keys: "1", what: "The evaluator is right", run: () => mark(rows[at], "right") },
-    { keys: "2", what: "The evaluator is wrong", run: () => mark(rows[at], "wrong") },
-  ], [rows, at]);
+    { keys: "1", what: "The evaluator is right", run: () => mark(rows[placeOf(rows)], "right") },
+    { keys: "2", what: "The evaluator is wrong", run: () => mark(rows[placeOf(rows)], "wrong") },
+  ], [rows]);
 }
 
 interface ItemProps {
@@ -152,7 +157,7 @@ function Item({ row, current, mark, set, texts }: ItemProps) {
         <Link class="button" href={hrefOf("trace", String(row.trace_id), { span: String(row.span_id), view: "conversation" })}>Trace</Link>
       </div>
       {texts.question && <p class="text clamp"><span class="muted">Q </span><Hostile text={texts.question} most={300} /></p>}
-      {texts.answer && <div class="answer"><span class="muted">A </span><TextWithMark text={texts.answer} evidence={evidence} /></div>}
+      {texts.answer && <div class="answer"><span class="muted">A </span><TextWithMark text={texts.answer} evidence={row.passed === false ? evidence : undefined} /></div>}
       {evidence?.quote && <p class="small text"><span class="muted">Best evidence{evidence.document > 0 ? `, document ${evidence.document}` : ""}: </span><mark class="support"><Hostile text={evidence.quote} most={500} /></mark></p>}
       {!evidence && row.rationale !== null && <p class="small text"><Hostile text={String(row.rationale)} most={500} /></p>}
     </li>

@@ -66,7 +66,7 @@ function Summary({ asked, bound, row, scope }: { asked: Asked<unknown>; bound: B
   const marks = useAsk(corrected);
   const labels = marks.data ? rowsOf(marks.data)[0] : undefined;
   return (
-    <Panel title="As a whole" sub={`evaluator ${visible(scope.evaluator)}`} asked={asked} bound={[bound, corrected]}>
+    <Panel title="As a whole" sub={scope.evaluator ? `evaluator ${visible(scope.evaluator)}` : "of every evaluator that gives it"} asked={asked} bound={[bound, corrected]}>
       {() => row && (
         <dl class="tiles">
           <div><dt>Share that passes, by the evaluator</dt><dd class="plain"><Interval estimate={numberOf(row.estimate)} lower={numberOf(row.lower)} upper={numberOf(row.upper)} n={numberOf(row.n)} /></dd></div>

@@ -5,5 +5,5 @@ import { MetricList } from "./scores-list";
 
 export default function Scores() {
   const { id, state } = address.value;
-  return id === "" ? <MetricList /> : <MetricPage key={`${id} ${state.evaluator ?? ""}`} metric={id} evaluator={state.evaluator ?? id} />;
+  return id === "" ? <MetricList /> : <MetricPage key={`${id} ${state.evaluator ?? ""}`} metric={id} evaluator={state.evaluator ?? ""} />;
 }

@@ -22,12 +22,14 @@ interface Running {
 }
 
 export default function SqlPage() {
-  const [text, setText] = useState(address.value.state.q ?? EXAMPLES[0]?.sql ?? "");
+  const [{ text, source }, set] = useState({ text: address.value.state.q ?? EXAMPLES[0]?.sql ?? "", source: 0 });
+  const setText = (next: string) => set((old) => ({ ...old, text: next }));
+  const bring = (next: string) => set((old) => ({ text: next, source: old.source + 1 }));
   const [state, setRunning] = useState<Running>({ query: "" });
   const abort = useRef<AbortController | undefined>(undefined);
   const inAddress = address.value.state.q;
   useEffect(() => {
-    if (inAddress !== undefined && inAddress !== text) setText(inAddress);
+    if (inAddress !== undefined && inAddress !== text) bring(inAddress);
   }, [inAddress]);
   useEffect(() => () => abort.current?.abort(), []);
   const run = (query = text) => void start(query, abort, setRunning, () => setState({ q: query }, true));
@@ -42,7 +44,7 @@ export default function SqlPage() {
       <main id="main" tabIndex={-1} class="sql-page">
         <div class="stack">
           <section class="panel" aria-label="Query">
-            <EditorBox text={text} label="SQL query" run={() => run()} change={setText} />
+            <EditorBox text={text} source={source} label="SQL query" run={() => run()} change={setText} />
             <div class="row under">
               <button type="button" class="quiet" onClick={() => run(`EXPLAIN ${text.replace(/^\s*EXPLAIN\s+/i, "")}`)}>Explain</button>
               <button type="button" class="quiet" onClick={() => void copy(psqlLine(plain(text)), "psql line")}>Copy psql line</button>
@@ -51,7 +53,7 @@ export default function SqlPage() {
           </section>
           <Result state={state} retry={() => run(state.query)} />
         </div>
-        <SideList pick={setText} insert={(word) => setText(`${text}${/\s$/.test(text) ? "" : " "}${word}`)} />
+        <SideList pick={bring} insert={(word) => bring(`${text}${/\s$/.test(text) ? "" : " "}${word}`)} />
       </main>
     </>
   );

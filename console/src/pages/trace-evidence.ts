@@ -2,14 +2,12 @@
 import type { Row } from "../lib/api";
 import { type Evidence, evidenceOf } from "../lib/evidence";
 
-/** The sentence that an evaluator points at in this span, of what failed first. */
+/** The sentence that an evaluator points at in this span, or in all; only of what failed. */
 export function evidenceIn(scores: Row[], span?: string): Evidence | undefined {
-  const own = scores.filter((row) => row.status === "ok" && (span === undefined || row.span_id === span));
-  for (const failed of [true, false]) {
-    for (const row of own) {
-      const found = (row.passed === false) === failed ? evidenceOf(row.rationale) : undefined;
-      if (found) return found;
-    }
+  for (const row of scores) {
+    if (row.passed !== false || row.status !== "ok" || (span !== undefined && row.span_id !== span)) continue;
+    const found = evidenceOf(row.rationale);
+    if (found) return found;
   }
   return undefined;
 }

@@ -150,7 +150,7 @@ function optionsOf(props: ChartProps, width: number): uPlot.Options {
   const shown = props.xRange ?? (only === undefined ? undefined : [only - 1800, only + 1800]);
   if (shown) x.range = shown as [number, number];
   const options: uPlot.Options = {
-    width, height: props.height ?? 150, legend: { show: false }, padding: [8, 10, 0, 0],
+    width, height: props.height ?? 150, legend: { show: false }, padding: [8, 18, 0, 0],
     scales: { x, y: scaleOf(props) },
     axes: [{ ...axis, size: 26, space: 76, ...(props.timed ? { values: ticks } : {}) }, { ...axis, size: 44, space: 26, values: (_, ticks) => ticks.map((t) => value(t)) }],
     series: seriesOf(props),

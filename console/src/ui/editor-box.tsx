@@ -1,10 +1,12 @@
 // The place of the editor: a plain text field until CodeMirror has come, then that, with the same text.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Editor } from "../editor/editor";
 import { columns } from "../lib/columns";
 
 interface EditorBoxProps {
   text: string;
+  /** Changes when the text comes from outside. Between two such changes what is typed wins, however late a page is drawn. */
+  source: string | number;
   label: string;
   single?: boolean;
   /** Loads the editor on first focus instead of at once. */
@@ -22,19 +24,19 @@ export function EditorBox(props: EditorBoxProps) {
   latest.current = props;
   const [wanted, setWanted] = useState(!props.later);
   const [ready, setReady] = useState(false);
+  const focused = useRef(false);
   useEffect(() => {
     if (!wanted) return undefined;
     let gone = false;
     void import("../editor/editor").then(({ makeEditor }) => {
       if (gone || !place.current) return;
-      const focused = place.current.parentElement?.contains(document.activeElement) ?? false;
+      focused.current = place.current.parentElement?.contains(document.activeElement) ?? false;
       editor.current = makeEditor({
         parent: place.current, text: latest.current.text, label: props.label, single: props.single ?? false,
         ...(props.hint ? { hint: props.hint } : {}),
         run: () => latest.current.run(), change: (text) => latest.current.change(text),
       });
       setReady(true);
-      if (focused) editor.current.focus();
       void columns().then((all) => editor.current?.setColumns(all, props.table), () => undefined);
     });
     return () => {
@@ -43,9 +45,13 @@ export function EditorBox(props: EditorBoxProps) {
       editor.current = undefined;
     };
   }, [wanted]);
+  useLayoutEffect(() => {
+    // What is hidden cannot have the focus: it moves over when the editor is shown.
+    if (ready && focused.current) editor.current?.focus();
+  }, [ready]);
   useEffect(() => {
     if (editor.current && editor.current.text() !== props.text) editor.current.setText(props.text);
-  }, [props.text]);
+  }, [props.source]);
   return (
     <div class={props.single ? "editor single" : "editor"}>
       <div ref={place} hidden={!ready} />

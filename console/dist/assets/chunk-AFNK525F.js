@@ -1,4 +1,4 @@
-import{a as _}from"./chunk-HVHGM3NS.js";import{G as A,H as f,J as h,O as y,W as t,X as v,_ as c,a as R,c as p,ea as m,fa as T,h as b,ma as S,n as x,z as g}from"./chunk-UP5RVPHV.js";var D=`-- What people said about a trace.
+import{a as _}from"./chunk-HVHGM3NS.js";import{$ as c,A as g,H as A,I as f,K as h,P as y,X as t,Y as v,a as R,c as p,fa as m,ga as T,h as b,n as x,na as S}from"./chunk-SMLIK2MP.js";var D=`-- What people said about a trace.
 SELECT annotation_id, span_id, name, label, value, comment, annotator, created_at
 FROM annotations WHERE trace_id = $id ORDER BY created_at;
 `;var O=`-- What was decided about a trace.

@@ -1,4 +1,4 @@
-import{a as y,c as D,e as b,f as S}from"./chunk-OKHEME6P.js";import{a as h}from"./chunk-HVHGM3NS.js";import{$ as O,H as f,J as u,O as c,W as e,X as g,_ as d,a as _,aa as m,ca as R,da as E,ea as l,ga as A,h as p,ja as v,ka as L,ma as k,v as x}from"./chunk-UP5RVPHV.js";var w=`-- One span's payload.
+import{a as y,c as D,d as b,e as S}from"./chunk-KBZSIZIZ.js";import{a as h}from"./chunk-HVHGM3NS.js";import{$ as d,I as f,K as u,P as c,X as e,Y as g,a as _,aa as O,ba as m,da as R,ea as E,fa as l,h as p,ha as A,ka as v,la as L,na as k,v as x}from"./chunk-SMLIK2MP.js";var w=`-- One span's payload.
 SELECT system_prompt, question, answer, input_messages, output_messages, documents, tool_calls, attributes, events, links,
        resource_attributes, status_message, error_type, finish_reasons, dialect, provider, temperature, max_tokens
 FROM spans WHERE trace_id = $id AND span_id = $span;
