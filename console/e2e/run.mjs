@@ -27,17 +27,25 @@ async function one(name, test, chrome, world) {
   });
   const started = performance.now();
   try {
-    await test(page, world);
+    await Promise.race([test(page, world), late(page)]);
     if (faults.length > 0) throw new Error(faults.slice(0, 5).join("\n"));
     console.log(`ok   ${name} (${Math.round(performance.now() - started)} ms)`);
     return true;
   } catch (error) {
-    console.log(`FAIL ${name}: ${error.message}`);
+    console.log(`FAIL ${name}: ${error.message} at ${page.url().slice(0, 200)}\n${faults.slice(0, 5).join("\n")}`);
     if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${name}.png` }).catch(() => {});
     return false;
   } finally {
     await context.close();
   }
+}
+
+/** A test that hangs is closed: what it waits for then fails. */
+function late(page) {
+  return new Promise((_, reject) => {
+    const timer = setTimeout(() => reject(new Error("took longer than 90 s")), 90_000);
+    page.on("close", () => clearTimeout(timer));
+  });
 }
 
 const wanted = process.argv.slice(2);

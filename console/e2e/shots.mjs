@@ -17,8 +17,8 @@ export const SIZES = {
 
 /** Waits until no panel is busy. */
 export async function settled(page) {
-  await page.waitForSelector("main", { timeout: 15000 });
-  await page.waitForFunction(() => !document.querySelector("[aria-busy=true], .bars"), undefined, { timeout: 15000 }).catch(() => {});
+  await page.waitForSelector("main", { timeout: 30000 });
+  await page.waitForFunction(() => !document.querySelector("[aria-busy=true], .bars"), undefined, { timeout: 30000 }).catch(() => {});
   await page.waitForTimeout(150);
 }
 

@@ -10,6 +10,7 @@ import {
   setZone, span, theme, zone,
 } from "../lib/store";
 import { zoneName } from "../lib/format";
+import { Boundary } from "./boundary";
 import { Icon, Logo } from "./icons";
 import { Login } from "./login";
 import { Bars, Modal } from "./panel";
@@ -136,7 +137,7 @@ function Outlet({ loaders }: { loaders: Loaders }) {
   }, [name]);
   if (wrong) return <main id="main"><p role="alert">{wrong}</p></main>;
   if (!loaded || loaded.name !== name) return <main id="main"><Bars /></main>;
-  return <loaded.page />;
+  return <Boundary key={name}><loaded.page /></Boundary>;
 }
 
 function useShellKeys(help: () => void): void {
