@@ -47,6 +47,26 @@ export async function aTraceOf10000Spans(page, world) {
   assert.ok(heap <= 150 * 1048576, "heap");
 }
 
+export async function firstPaint(page, world) {
+  const url = `${world.base}/#${DEMO}`;
+  await page.goto(url);
+  await settled(page);
+  await page.goto("about:blank");
+  const started = performance.now();
+  await page.goto(url);
+  await page.waitForSelector(".multiples canvas");
+  await page.waitForSelector("table.quality tbody tr");
+  const shown = performance.now() - started;
+  const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0);
+  await settled(page);
+  const before = performance.now();
+  await page.keyboard.press("g");
+  await page.keyboard.press("y");
+  await page.waitForFunction(() => document.querySelector("h1")?.textContent === "System");
+  console.log(`     first page: painted after ${Math.round(paint)} ms, with its data after ${Math.round(shown)} ms; switch of page ${Math.round(performance.now() - before)} ms`);
+  assert.ok(paint < 1500 && shown < 5000);
+}
+
 async function metrics(page) {
   const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable");

@@ -72,11 +72,22 @@ async function faultOf(response: Response): Promise<Fault> {
     Number.isFinite(after) ? after : 0);
 }
 
+let narrowed = "";
+
+/** From now on answers are of this tenant only; empty for all that the caller may see. */
+export function narrowTo(tenant: string): void {
+  narrowed = tenant;
+}
+
+function bodyOf({ query, params }: Bound): string {
+  return JSON.stringify({ query, ...(params.length > 0 ? { params } : {}), ...(narrowed ? { tenant: narrowed } : {}) });
+}
+
 export async function ask(bound: Bound, signal?: AbortSignal): Promise<Table> {
   const response = await send("/v1/sql", {
     method: "POST",
     headers: { "content-type": "application/json", accept: "application/json; shape=columns" },
-    body: JSON.stringify(bound.params.length > 0 ? { query: bound.query, params: bound.params } : { query: bound.query }),
+    body: bodyOf(bound),
     signal: signal ?? null,
   });
   const body = (await response.json()) as Omit<Table, "at">;
@@ -91,7 +102,7 @@ export async function download(bound: Bound, accept: string): Promise<Blob> {
   const response = await send("/v1/sql", {
     method: "POST",
     headers: { "content-type": "application/json", accept },
-    body: JSON.stringify({ query: bound.query, params: bound.params }),
+    body: bodyOf(bound),
   });
   return response.blob();
 }

@@ -9,6 +9,8 @@ export interface Me {
   tenant: string | null;
   roles: string[];
   tenants: string[] | null;
+  /** Whether this server has tokens at all. */
+  needs_token?: boolean;
 }
 
 /** Storage can be refused (private windows, policies): then nothing is remembered. */
@@ -36,6 +38,8 @@ export const now = signal(Date.now());
 export const zone = signal<Zone>(remembered("zone") === "utc" ? "utc" : "local");
 export const theme = signal(remembered("theme"));
 export const notice = signal("");
+/** The tenant that an admin has chosen; the server narrows to it. Empty: all. */
+export const tenant = signal("");
 
 export const range = computed<Range>(() =>
   rangeOf(address.value.state) ?? rangeOf({ range: remembered("range") }) ?? DEFAULT);

@@ -54,12 +54,21 @@ function timed(rows: SpanRow[]): Timed[] {
   return rows.map((row) => ({ row, start: nanos(row.start_time) ?? 0n, length: Math.max(0, numberOf(row.duration_ns) ?? 0) }));
 }
 
+function extent(all: Timed[]): { start: bigint; total: number } {
+  const start = all.reduce((least, each) => (each.start < least ? each.start : least), all[0]?.start ?? 0n);
+  return { start, total: all.reduce((most, each) => Math.max(most, Number(each.start - start) + each.length), 1) };
+}
+
+/** Nanoseconds from the first start to the last end. */
+export function lengthOf(rows: SpanRow[]): number {
+  return extent(timed(rows)).total;
+}
+
 /** `folded` holds span ids whose children are away; `opened` holds ids of groups that are shown in full. */
 export function waterfall(rows: SpanRow[], folded: ReadonlySet<string>, opened: ReadonlySet<string>): Waterfall {
   const all = timed(rows);
   if (all.length === 0) return { nodes: [], total: 0, start: 0n };
-  const start = all.reduce((least, each) => (each.start < least ? each.start : least), (all[0] as Timed).start);
-  const total = all.reduce((most, each) => Math.max(most, Number(each.start - start) + each.length), 1);
+  const { start, total } = extent(all);
   const byId = new Map(all.map((each) => [each.row.span_id, each]));
   const children = new Map<string, Timed[]>();
   const roots: Timed[] = [];

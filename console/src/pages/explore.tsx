@@ -12,6 +12,7 @@ import { Top } from "../ui/shell";
 import { TimeHistogram } from "../ui/time-histogram";
 import { ExploreRows } from "./explore-rows";
 import { Facets } from "./explore-facets";
+import { NewSpans } from "./explore-new";
 import { FilterBar } from "./explore-filter";
 import { SidePanel } from "./explore-side";
 import C9 from "../../sql/C9.sql";
@@ -55,7 +56,7 @@ export default function Explore() {
         <Facets bound={bounds?.facets ?? null} where={where} />
         <div class="stack">
           <Histogram bound={bounds?.histogram ?? null} step={step.ms} />
-          <Panel title="Spans" asked={rows} bound={bounds?.rows} flush sub={rows.data ? countText(list.length, more.end) : ""}>
+          <Panel title="Spans" asked={rows} bound={bounds?.rows} flush tools={<NewSpans where={where} on={bounds !== null} />} sub={rows.data ? countText(list.length, more.end) : ""}>
             {() => <ExploreRows rows={list} selected={at} more={more} where={where} retry={withoutLast(where)} />}
           </Panel>
         </div>

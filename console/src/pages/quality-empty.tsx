@@ -1,11 +1,21 @@
 // A server without a span: how to send one, with this server's own address, and a check that turns green.
 import { useEffect } from "preact/hooks";
-import type { Asked } from "../lib/hooks";
+import { type Asked, useJson } from "../lib/hooks";
 import { Empty } from "../ui/panel";
 import { CopyButton } from "../ui/parts";
 
-function ways(): ReadonlyArray<readonly [string, string]> {
-  const base = `http://${location.hostname}:4318`;
+interface Status {
+  endpoints?: Array<{ door?: string; address?: string }>;
+}
+
+/** Where this server takes OTLP over HTTP, as its status says; the usual port where it does not. */
+function receiver(status: Status | undefined): string {
+  const door = status?.endpoints?.find((each) => /otlp.*http/i.test(each.door ?? ""));
+  const port = /:([0-9]+)$/.exec(door?.address ?? "")?.[1] ?? "4318";
+  return `http://${location.hostname}:${port}`;
+}
+
+function ways(base: string): ReadonlyArray<readonly [string, string]> {
   return [
     ["Python", `pip install opentelemetry-distro opentelemetry-exporter-otlp openinference-instrumentation-openai
 OTEL_SERVICE_NAME=my-app OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf OTEL_EXPORTER_OTLP_ENDPOINT=${base} \\
@@ -25,18 +35,18 @@ export function FirstSpan({ asked }: { asked: Asked<unknown> }) {
     const timer = setInterval(() => document.hidden || asked.retry(), 3000);
     return () => clearInterval(timer);
   }, []);
+  const base = receiver(useJson<Status>("/v1/status").data);
   return (
     <section class="panel">
       <Empty title="No span has arrived yet">
         <p>Send one to this server. The page goes on by itself when the first is here.</p>
         <p role="status" class="chip warn">waiting for the first span</p>
-        {ways().map(([name, text]) => (
+        {ways(base).map(([name, text]) => (
           <div key={name} class="way">
             <div class="row"><h2>{name}</h2><CopyButton text={text} what={name} label="Copy" /></div>
             <pre class="code">{text}</pre>
           </div>
         ))}
-        <p class="small">4318 is the usual port of OTLP/HTTP; System shows this server's own configuration.</p>
       </Empty>
     </section>
   );

@@ -6,15 +6,13 @@ import { useAsk } from "../lib/hooks";
 import { bind } from "../lib/statement";
 import { hrefOf } from "../lib/store";
 import { visible } from "../lib/text";
-import { type SpanRow, waterfall } from "../lib/waterfall";
+import { type SpanRow, lengthOf } from "../lib/waterfall";
 import { Hostile, Link, Time, VerdictChip, verdictOf } from "../ui/parts";
 import { TextWithMark } from "../ui/message";
 import { FaultBox } from "../ui/panel";
 import { evidenceIn } from "./trace-evidence";
 import C4b from "../../sql/C4b.sql";
 import C23 from "../../sql/C23.sql";
-
-const NONE: ReadonlySet<string> = new Set();
 
 function sum(rows: SpanRow[], pick: (row: SpanRow) => unknown): number | null {
   // Agents repeat what their calls counted: only calls of models are added up, where there are any.
@@ -26,7 +24,7 @@ function sum(rows: SpanRow[], pick: (row: SpanRow) => unknown): number | null {
 const distinct = (values: Array<string | null | undefined>) => [...new Set(values.filter((v): v is string => Boolean(v)))];
 
 export function TraceHead({ id, rows, scores }: { id: string; rows: SpanRow[]; scores: Row[] }) {
-  const total = useMemo(() => waterfall(rows, NONE, NONE).total, [rows]);
+  const total = useMemo(() => lengthOf(rows), [rows]);
   const errors = rows.filter((row) => row.status_code === "error").length;
   const extra = rows as Array<SpanRow & { session_id?: string | null; user_id?: string | null }>;
   const session = distinct(extra.map((row) => row.session_id))[0];

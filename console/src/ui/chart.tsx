@@ -135,7 +135,7 @@ function seriesOf(props: ChartProps): uPlot.Series[] {
     }
     all.push(drawn);
     if (series.lower && series.upper) {
-      const edge: uPlot.Series = { stroke: `${stroke}55`, width: 1, points: { show: few, size: 3 } };
+      const edge: uPlot.Series = { stroke: `${stroke}55`, width: 1, points: { show: false } };
       all.push({ ...edge }, { ...edge });
     }
   });

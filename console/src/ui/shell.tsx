@@ -2,14 +2,15 @@
 import { type ComponentType, type ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { PageName } from "../lib/address";
-import { getJson, onFault, postJson } from "../lib/api";
+import { getJson, narrowTo, onFault, postJson } from "../lib/api";
 import { allKeys, useKeys } from "../lib/keys";
 import { shifted } from "../lib/range";
 import {
   type Me, address, copy, fixedLink, goTo, hrefOf, isDark, loginNeeded, me, notice, refresh, setRange, setTheme,
-  setZone, span, theme, zone,
+  setZone, span, tenant, theme, zone,
 } from "../lib/store";
 import { zoneName } from "../lib/format";
+import { visible } from "../lib/text";
 import { Boundary } from "./boundary";
 import { Icon, Logo } from "./icons";
 import { Login } from "./login";
@@ -91,12 +92,30 @@ function Side({ help }: { help: () => void }) {
 
 function Who({ who }: { who: Me }) {
   const out = () => void postJson("/logout", {}).then(() => location.reload(), () => location.reload());
-  const withToken = who.roles.length > 0 && who.name !== "" && who.name !== "anonymous";
+  const withToken = who.needs_token ?? (who.name !== "" && who.name !== "anonymous");
   return (
     <div class="who">
-      {who.name || "no token"}{who.tenant ? `, ${who.tenant}` : ""}
+      {visible(who.name || "no token")}{who.tenant ? `, ${visible(who.tenant)}` : ""}
+      {(who.tenants?.length ?? 0) > 1 && <Tenants all={who.tenants ?? []} />}
       {withToken && <> <button type="button" class="quiet" onClick={out}>Log out</button></>}
     </div>
+  );
+}
+
+/** An admin sees all tenants, or one: the server narrows, the browser filters nothing. */
+function Tenants({ all }: { all: string[] }) {
+  const pick = (next: string) => {
+    tenant.value = next;
+    narrowTo(next);
+    refresh();
+  };
+  return (
+    <label class="small">Tenant
+      <select value={tenant.value} onChange={(event) => pick(event.currentTarget.value)}>
+        <option value="">all</option>
+        {all.map((name) => <option key={name} value={name}>{visible(name)}</option>)}
+      </select>
+    </label>
   );
 }
 

@@ -1,0 +1,2 @@
+-- How many spans came since the reader last asked; shown, and brought only on demand.
+SELECT count(*) AS n FROM spans WHERE received_at >= $since AND ($where);
