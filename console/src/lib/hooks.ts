@@ -42,6 +42,11 @@ export function useAsk(bound: Bound | null): Asked<Table> {
   return useLoad(key, (signal) => ask(bound as Bound, signal));
 }
 
+/** The same without the fault of a wrong query, where a panel beside it tells that already. */
+export function withoutWrong<T>(asked: Asked<T>): Asked<T> {
+  return asked.fault?.kind === "wrong" ? { ...asked, fault: undefined } : asked;
+}
+
 export function useJson<T>(path: string | null): Asked<T> {
   const key = path && `${path} ${now.value}`;
   return useLoad(key, (signal) => getJson<T>(path as string, signal));

@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { type Table, rowsOf } from "../lib/api";
 import { condition } from "../lib/filter";
 import { compact, count, numberOf } from "../lib/format";
-import { useAsk } from "../lib/hooks";
+import { useAsk, withoutWrong } from "../lib/hooks";
 import type { Bound } from "../lib/statement";
 import { line } from "../lib/text";
 import { Panel } from "../ui/panel";
@@ -31,7 +31,7 @@ function group(table: Table): Map<string, Value[]> {
 }
 
 export function Facets({ bound, where }: { bound: Bound | null; where: string }) {
-  const asked = useAsk(bound);
+  const asked = withoutWrong(useAsk(bound));
   return (
     <div class="facets-panel">
       <Panel title="Values" asked={asked} bound={bound ?? undefined} flush>

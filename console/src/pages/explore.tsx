@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Row, type Table, ask, rowsOf } from "../lib/api";
 import { faultOf, withCondition, withoutLast } from "../lib/filter";
-import { useAsk } from "../lib/hooks";
+import { useAsk, withoutWrong } from "../lib/hooks";
 import { useKeys } from "../lib/keys";
 import { fixed, stepOf } from "../lib/range";
 import { type Bound, bind } from "../lib/statement";
@@ -128,7 +128,7 @@ function useMore(first: Table | undefined, where: string, from: string, to: stri
 }
 
 function Histogram({ bound, step }: { bound: Bound | null; step: number }) {
-  const asked = useAsk(bound);
+  const asked = withoutWrong(useAsk(bound));
   return (
     <Panel title="Over time" asked={asked} bound={bound ?? undefined} sub="spans a bucket; drag to zoom">
       {(table) => <TimeHistogram table={table} span={span.value} step={step} zoom={(next) => setRange(fixed(next))} />}

@@ -38,8 +38,11 @@ export default function System() {
 }
 
 function faultsOf(status: Status): string[] {
-  const texts = (part: Json | undefined) => (Array.isArray(part) ? part.map((each) => (typeof each === "string" ? each : JSON.stringify(each))) : []);
-  return [...texts(status.not_ready).map((text) => `not ready: ${text}`), ...texts(status.damage).map((text) => `damage: ${text}`)];
+  const texts = (part: Json | undefined) => {
+    const list = Array.isArray(part) ? part : part === null || part === undefined || part === false ? [] : [part];
+    return list.map((each) => (typeof each === "string" ? each : JSON.stringify(each)));
+  };
+  return [...texts(status.not_ready).map((text) => `not ready: ${text}`), ...texts(status.damage)];
 }
 
 function Head({ status }: { status: Status }) {

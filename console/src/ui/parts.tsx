@@ -55,7 +55,7 @@ export function Time({ at, digits = 0 }: { at: string | null | undefined; digits
 
 export function CopyButton({ text, what, label }: { text: string; what: string; label?: string }) {
   return (
-    <button type="button" class="quiet" onClick={() => void copy(text, what)}>{label ?? `Copy ${what.toLowerCase()}`}</button>
+    <button type="button" class="quiet" onClick={() => void copy(text, what)}>{label ?? `Copy ${what === what.toUpperCase() ? what : what.toLowerCase()}`}</button>
   );
 }
 

@@ -173,6 +173,8 @@ function useShellKeys(help: () => void): void {
   ], []);
 }
 
+const NAMES: Record<string, string> = { Escape: "Esc", ArrowDown: "↓", ArrowUp: "↑", Enter: "↵" };
+
 function Help({ close }: { close: () => void }) {
   return (
     <Modal title="Keys of this page" close={close}>
@@ -180,7 +182,7 @@ function Help({ close }: { close: () => void }) {
         {allKeys().map((key) => (
           <div key={key.keys + key.what}>
             <span>{key.what}</span>
-            <span>{key.keys.split(" ").map((part) => <kbd key={part}>{part === "Escape" ? "Esc" : part}</kbd>)}</span>
+            <span>{key.keys.split(" ").map((part) => <kbd key={part}>{NAMES[part] ?? part}</kbd>)}</span>
           </div>
         ))}
       </div>
