@@ -82,9 +82,10 @@ function Trial({ scope, row, low, high, trial, set }: TrialProps) {
   }, [trial]);
   const up = isUp(row);
   const own = numberOf(row.threshold);
-  const bound = useMemo(() => bindIn(scope, C13t, { up, trial: asked }), [scope, up, asked]);
+  // The threshold in force is what the page knows already.
+  const bound = useMemo(() => (asked === own ? null : bindIn(scope, C13t, { up, trial: asked })), [scope, up, asked, own]);
   const result = useAsk(bound);
-  const share = result.data ? rowsOf(result.data)[0] : undefined;
+  const share = asked === own ? row : result.data ? rowsOf(result.data)[0] : undefined;
   return (
     <>
       <input type="range" class="trial" min={low} max={high} step={(high - low) / 200} value={trial} aria-label="Threshold under trial"

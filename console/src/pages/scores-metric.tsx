@@ -13,6 +13,7 @@ import { Hostile, Interval, Link, Time } from "../ui/parts";
 import { Top } from "../ui/shell";
 import { Distribution } from "./scores-distribution";
 import { Items } from "./scores-items";
+import { Trend } from "./scores-trend";
 import C12s from "../../sql/C12s.sql";
 import C13c from "../../sql/C13c.sql";
 
@@ -49,7 +50,12 @@ export function MetricPage({ metric, evaluator }: { metric: string; evaluator: s
         )}
         <Summary asked={asked} bound={bound} row={row} scope={scope} />
         {row && judged === 0 && <Nothing row={row} />}
-        {row && judged > 0 && <Distribution scope={scope} row={row} />}
+        {row && judged > 0 && (
+          <div class="two">
+            <Trend scope={scope} />
+            <Distribution scope={scope} row={row} />
+          </div>
+        )}
         {row && judged > 0 && <Items scope={scope} up={isUp(row)} />}
       </main>
     </>
