@@ -146,6 +146,7 @@ function Outlet({ loaders }: { loaders: Loaders }) {
   const [wrong, setWrong] = useState("");
   useEffect(() => {
     let gone = false;
+    setWrong("");
     loaders[name]().then(
       (module) => !gone && setLoaded({ name, page: module.default }),
       () => !gone && setWrong("A part of the console could not be loaded. The server may have been replaced: reload the page."),
