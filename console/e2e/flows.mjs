@@ -93,6 +93,18 @@ export async function filter(page, world) {
 
 filter.typed = true;
 
+export async function views(page, world) {
+  await open(page, world, `/explore#${DEMO}&where=operation%20=%20'tool'`);
+  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByRole("textbox", { name: "Save this as" }).fill("tools");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Clear" }).click();
+  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByRole("button", { name: "tools", exact: true }).click();
+  await page.waitForFunction(() => decodeURIComponent(location.hash).includes("where=operation = 'tool'"));
+}
+
 export async function trace(page, world) {
   const { trace_id: id, span_id: span } = await worstTrace(world);
   await open(page, world, `/trace/${id}`);

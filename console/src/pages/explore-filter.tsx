@@ -4,6 +4,7 @@ import type { Fault } from "../lib/api";
 import { faultOf } from "../lib/filter";
 import { copy, setState } from "../lib/store";
 import { EditorBox } from "../ui/editor-box";
+import { Views } from "./explore-views";
 
 export function FilterBar({ where, fault }: { where: string; fault: Fault | undefined }) {
   const [{ text, source }, set] = useState({ text: where, source: 0 });
@@ -28,6 +29,7 @@ export function FilterBar({ where, fault }: { where: string; fault: Fault | unde
             Copy as sampling rule
           </button>
         )}
+        <Views where={where} />
       </div>
       {wrong && text !== "" && text !== where && (
         <p class="bad small" role="status">At character {wrong.at + 1}: {wrong.why}.</p>

@@ -16,7 +16,7 @@ export function Trend({ scope }: { scope: Scope }) {
   const bound = useMemo(() => bindIn(scope, C1, { step: step.sql }), [scope, step.sql]);
   const asked = useAsk(bound);
   return (
-    <Panel title="Over time" asked={asked} bound={bound} sub={`share that passes, 95 % interval shaded, ${step.sql} a bucket; drag to zoom`}>
+    <Panel title="Over time" asked={asked} bound={bound} sub={`share that passes, ${step.sql} a bucket; drag to zoom`}>
       {(table) => <Line table={table} name={scope.metric} step={step.ms} />}
     </Panel>
   );
