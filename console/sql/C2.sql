@@ -1,4 +1,5 @@
 -- Service × model × metric, the worst upper bound first; beside it the window before, of the same length.
+-- $before is a time, like $from and $to.
 SELECT service_name, request_model, evaluator, metric, q['estimate'] AS estimate, q['lower'] AS lower, q['upper'] AS upper,
        q['n'] AS n, q['n_eff'] AS n_eff, errors, skipped,
        b['estimate'] AS before, b['lower'] AS before_lower, b['upper'] AS before_upper, b['n'] AS before_n

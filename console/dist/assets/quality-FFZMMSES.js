@@ -24,6 +24,7 @@ FROM (SELECT s.evaluator, s.metric, date_bin(CAST($step AS INTERVAL), s.span_tim
       GROUP BY 1, 2, 3)
 ORDER BY all_upper NULLS LAST, 1, 2, 3;
 `;var ee=`-- Service \xD7 model \xD7 metric, the worst upper bound first; beside it the window before, of the same length.
+-- $before is a time, like $from and $to.
 SELECT service_name, request_model, evaluator, metric, q['estimate'] AS estimate, q['lower'] AS lower, q['upper'] AS upper,
        q['n'] AS n, q['n_eff'] AS n_eff, errors, skipped,
        b['estimate'] AS before, b['lower'] AS before_lower, b['upper'] AS before_upper, b['n'] AS before_n
