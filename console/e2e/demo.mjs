@@ -1,0 +1,70 @@
+// A demo server of our own with real captures, and the console before it.
+import { spawn } from "node:child_process";
+import { serve } from "./dev-server.mjs";
+
+/** Starts `groundline demo --keep`; answers its addresses once it stays up. */
+export async function demo(binary) {
+  const child = spawn(binary, ["demo", "--keep"], { stdio: ["ignore", "pipe", "inherit"] });
+  let text = "";
+  await new Promise((resolve, reject) => {
+    child.on("exit", (code) => reject(new Error(`the demo ended with ${code}\n${text.slice(-2000)}`)));
+    child.stdout.on("data", (part) => {
+      text += part;
+      if (text.includes("Staying up")) resolve();
+    });
+  });
+  const otlp = /OTLP\/HTTP ([0-9.:]+)/.exec(text)?.[1];
+  const http = /SQL and metrics (http:[0-9./:]+)/.exec(text)?.[1];
+  return { child, otlp: `http://${otlp}`, http };
+}
+
+const STATUS = {
+  version: "adapted", uptime_seconds: 60, not_ready: [], damage: [],
+  journal: { bytes: 4_812_345, readers: [{ name: "lake", behind_frames: 0 }] },
+  tables: [{ table: "spans", rows: 1358, files: 0, bytes: 0, oldest: "2026-11-21T09:09:18.193Z" }],
+};
+
+/** The console's address: the server itself where it has the console, else the adapter before it. */
+export async function consoleOf(http) {
+  const me = await fetch(`${http}/v1/me`).catch(() => undefined);
+  if (me?.ok) return { base: http, adapter: undefined };
+  const stubs = { "/v1/me": { name: "", tenant: null, roles: ["query", "admin"], tenants: null }, "/v1/status": STATUS };
+  const adapter = await serve(http, 0, stubs);
+  return { base: `http://127.0.0.1:${adapter.address().port}`, adapter };
+}
+
+export async function sqlOf(base, query) {
+  const response = await fetch(`${base}/v1/sql`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json; shape=columns" },
+    body: JSON.stringify({ query }),
+  });
+  const table = await response.json();
+  if (!response.ok) throw new Error(JSON.stringify(table));
+  return Array.from({ length: table.rows }, (_, at) => Object.fromEntries(table.columns.map(({ name }, c) => [name, table.data[c][at]])));
+}
+
+const text = (value) => ({ stringValue: value });
+
+/** Sends spans as OTLP/HTTP JSON: [{trace, id, parent, name, start, duration, attributes}]. */
+export async function send(otlp, service, spans) {
+  const base = BigInt(Date.now()) * 1_000_000n;
+  const one = (span) => ({
+    traceId: span.trace, spanId: span.id, parentSpanId: span.parent ?? "", name: span.name, kind: 1,
+    startTimeUnixNano: String(base + BigInt(span.start ?? 0)), endTimeUnixNano: String(base + BigInt((span.start ?? 0) + (span.duration ?? 1000))),
+    attributes: Object.entries(span.attributes ?? {}).map(([key, value]) => ({ key, value: text(value) })),
+    events: span.events ?? [], status: span.status ?? {},
+  });
+  const body = { resourceSpans: [{ resource: { attributes: [{ key: "service.name", value: text(service) }] }, scopeSpans: [{ spans: spans.map(one) }] }] };
+  const response = await fetch(`${otlp}/v1/traces`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+}
+
+/** Asks until the answer is true; a span is there within two seconds. */
+export async function until(what, check) {
+  for (let tries = 0; tries < 100; tries++) {
+    if (await check()) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`did not come true: ${what}`);
+}

@@ -1,0 +1,78 @@
+// Alerts as the server tells them: where each slice stands, and what has changed.
+import type { Row } from "./api";
+import { condition } from "./filter";
+import { type Estimate, millis, numberOf } from "./format";
+
+export interface Example {
+  trace_id: string;
+  value: number | null;
+  rationale: string | null;
+}
+
+/** What GET /v1/alerts tells of one slice. */
+export interface Standing {
+  alert: string;
+  slice: string;
+  state: string;
+  /** Nanoseconds since 1970, rounded by JSON. */
+  since: number;
+  statistic: number | null;
+  estimate: (Estimate & { n_eff?: number }) | null;
+  bound: number | null;
+  n: number;
+  examples: Example[];
+}
+
+/** A standing with what the table `alerts` says about its definition. */
+export interface Shown extends Standing {
+  metric: string;
+  method: string;
+  severity: string;
+  alpha: number | null;
+  message: string;
+  history: Row[];
+}
+
+const RANK: Record<string, number> = { firing: 0, pending: 1, resolved: 2, ok: 3 };
+
+export function shownOf(standings: Standing[], rows: Row[]): Shown[] {
+  return standings
+    .map((standing): Shown => {
+      const same = rows.filter((row) => row.alert === standing.alert);
+      const history = same.filter((row) => row.slice === standing.slice);
+      const last = history[0] ?? same[0];
+      return {
+        ...standing, history, metric: text(last?.metric), method: text(last?.method), severity: text(last?.severity),
+        alpha: numberOf(last?.alpha), message: text(history[0]?.message),
+      };
+    })
+    .sort((a, b) => (RANK[a.state] ?? 4) - (RANK[b.state] ?? 4) || (b.statistic ?? 0) - (a.statistic ?? 0));
+}
+
+/** Standings from the table alone, for those who may not ask for all: the newest row of each slice. */
+export function standingsOf(rows: Row[]): Standing[] {
+  const newest = new Map<string, Row>();
+  for (const row of rows) {
+    const key = JSON.stringify([row.alert, row.slice]);
+    if (!newest.has(key)) newest.set(key, row);
+  }
+  return [...newest.values()].map((row) => ({
+    alert: text(row.alert), slice: text(row.slice), state: text(row.state), since: millis(text(row.since)) * 1e6,
+    statistic: numberOf(row.statistic), bound: numberOf(row.threshold), n: numberOf(row.n) ?? 0, examples: [],
+    estimate: { estimate: numberOf(row.estimate), lower: numberOf(row.lower), upper: numberOf(row.upper), n: numberOf(row.n) },
+  }));
+}
+
+function text(cell: unknown): string {
+  return cell === null || cell === undefined ? "" : String(cell);
+}
+
+/** The slice `request_model=model-b, service_name=shop` as a condition over scores. */
+export function conditionOf(slice: string): string {
+  if (slice === "" || !slice.includes("=")) return "";
+  const parts = slice.split(/, (?=[a-z_]+=)/).map((part) => {
+    const at = part.indexOf("=");
+    return condition(part.slice(0, at), part.slice(at + 1), true);
+  });
+  return parts.join(" AND ");
+}

@@ -1,0 +1,70 @@
+// What became of the traces of a rule. A trace gets one first decision; one that was queued gets a second when it ends.
+import type { Row } from "./api";
+import { numberOf } from "./format";
+
+export interface Step {
+  kind: string;
+  n: number;
+  /** Reasons with their counts, the most frequent first. */
+  reasons: Array<{ text: string; n: number }>;
+}
+
+export interface Stratum {
+  name: string;
+  n: number;
+  low: number | null;
+  high: number | null;
+}
+
+export interface Flow {
+  rule: string;
+  versions: number;
+  /** Traces that the rule has seen. */
+  seen: number;
+  /** First decisions. */
+  first: Step[];
+  /** What became of those that were queued; `waiting` is the rest. */
+  then: Step[];
+  strata: Stratum[];
+}
+
+const FIRST = ["filtered", "not_sampled", "throttled", "over_budget", "queued"];
+const THEN = ["scored", "expired", "failed"];
+
+function stepOf(kind: string, rows: Row[]): Step {
+  const mine = rows.filter((row) => row.decision === kind);
+  const reasons = new Map<string, number>();
+  for (const row of mine) {
+    const text = String(row.reason ?? "");
+    reasons.set(text, (reasons.get(text) ?? 0) + (numberOf(row.n) ?? 0));
+  }
+  const list = [...reasons].map(([text, n]) => ({ text, n })).sort((a, b) => b.n - a.n);
+  return { kind, n: list.reduce((sum, each) => sum + each.n, 0), reasons: list };
+}
+
+function strataOf(rows: Row[]): Stratum[] {
+  const all = new Map<string, Stratum>();
+  for (const row of rows.filter((each) => each.decision === "queued")) {
+    const name = row.stratum === null ? "" : String(row.stratum);
+    const one = all.get(name) ?? { name, n: 0, low: null, high: null };
+    const [low, high] = [numberOf(row.p_min), numberOf(row.p_max)];
+    one.n += numberOf(row.n) ?? 0;
+    if (low !== null) one.low = one.low === null ? low : Math.min(one.low, low);
+    if (high !== null) one.high = one.high === null ? high : Math.max(one.high, high);
+    all.set(name, one);
+  }
+  return [...all.values()].sort((a, b) => b.n - a.n);
+}
+
+export function flowsOf(rows: Row[]): Flow[] {
+  return [...new Set(rows.map((row) => String(row.rule)))].map((rule) => {
+    const mine = rows.filter((row) => String(row.rule) === rule);
+    const first = FIRST.map((kind) => stepOf(kind, mine)).filter((step) => step.n > 0);
+    const then = THEN.map((kind) => stepOf(kind, mine)).filter((step) => step.n > 0);
+    const queued = first.find((step) => step.kind === "queued")?.n ?? 0;
+    const ended = then.reduce((sum, step) => sum + step.n, 0);
+    // Items that were queued before the range may end in it: then nothing waits that we know of.
+    if (queued > ended) then.push({ kind: "waiting", n: queued - ended, reasons: [] });
+    return { rule, versions: new Set(mine.map((row) => row.rule_version)).size, seen: first.reduce((sum, step) => sum + step.n, 0), first, then, strata: strataOf(mine) };
+  });
+}

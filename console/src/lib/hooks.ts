@@ -1,0 +1,80 @@
+// Asking the server from a component: the old answer stays while a new one is under way, leaving cancels it.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Fault, type Table, ask, getJson } from "./api";
+import { now } from "./store";
+import type { Bound } from "./statement";
+
+export interface Asked<T> {
+  data: T | undefined;
+  fault: Fault | undefined;
+  /** A request is under way. */
+  busy: boolean;
+  retry: () => void;
+}
+
+/** Runs `load` whenever `key` changes; null asks nothing. */
+export function useLoad<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>): Asked<T> {
+  const [state, setState] = useState<{ data?: T; fault?: Fault; busy: boolean }>({ busy: key !== null });
+  const [again, setAgain] = useState(0);
+  useEffect(() => {
+    if (key === null) {
+      setState({ busy: false });
+      return undefined;
+    }
+    const abort = new AbortController();
+    setState((old) => ({ ...old, busy: true }));
+    load(abort.signal).then(
+      (data) => !abort.signal.aborted && setState({ data, busy: false }),
+      (error: unknown) => {
+        if (abort.signal.aborted) return;
+        const fault = error instanceof Fault ? error : new Fault("server", String(error));
+        setState((old) => ({ ...(old.data === undefined ? {} : { data: old.data }), fault, busy: false }));
+      },
+    );
+    return () => abort.abort();
+  }, [key, again]);
+  return { data: state.data, fault: state.fault, busy: state.busy, retry: () => setAgain((n) => n + 1) };
+}
+
+/** Asks again when the statement changes, and when the reader asks for the present. */
+export function useAsk(bound: Bound | null): Asked<Table> {
+  const key = bound && JSON.stringify([bound.query, bound.params, now.value]);
+  return useLoad(key, (signal) => ask(bound as Bound, signal));
+}
+
+/** The same without the fault of a wrong query, where a panel beside it tells that already. */
+export function withoutWrong<T>(asked: Asked<T>): Asked<T> {
+  return asked.fault?.kind === "wrong" ? { ...asked, fault: undefined } : asked;
+}
+
+export function useJson<T>(path: string | null): Asked<T> {
+  const key = path && `${path} ${now.value}`;
+  return useLoad(key, (signal) => getJson<T>(path as string, signal));
+}
+
+/** True once `on` has lasted for 150 ms: what is quick shows no grey bars. */
+export function useSlow(on: boolean): boolean {
+  const [slow, setSlow] = useState(false);
+  useEffect(() => {
+    setSlow(false);
+    if (!on) return undefined;
+    const timer = setTimeout(() => setSlow(true), 150);
+    return () => clearTimeout(timer);
+  }, [on]);
+  return on && slow;
+}
+
+/** The width of an element, in pixels. */
+export function useWidth<T extends HTMLElement>(): [{ current: T | null }, number] {
+  const ref = useRef<T>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const element = ref.current;
+    if (!element) return undefined;
+    const watch = new ResizeObserver(() => setWidth(element.clientWidth));
+    watch.observe(element);
+    setWidth(element.clientWidth);
+    return () => watch.disconnect();
+  }, []);
+  return [ref, width];
+}

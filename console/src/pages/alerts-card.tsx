@@ -1,0 +1,126 @@
+// One alert that is not quiet: the slice, the interval against what is allowed, the evidence against its line, the traces.
+import { useMemo, useState } from "preact/hooks";
+import { conditionOf, type Shown } from "../lib/alerts";
+import { postJson } from "../lib/api";
+import { evidenceOf } from "../lib/evidence";
+import { millis, numberOf, value } from "../lib/format";
+import { fixed } from "../lib/range";
+import { hrefOf, me, refresh, say } from "../lib/store";
+import { visible } from "../lib/text";
+import { Chart } from "../ui/chart";
+import { Hostile, Interval, Link, Time, TraceLink, Whisker } from "../ui/parts";
+
+const STATES: Record<string, { sign: string; tone: string }> = {
+  firing: { sign: "!", tone: "bad" }, pending: { sign: "…", tone: "warn" }, ok: { sign: "✓", tone: "good" }, resolved: { sign: "✓", tone: "good" },
+};
+
+export function StateChip({ state }: { state: string }) {
+  const { sign, tone } = STATES[state] ?? { sign: "·", tone: "" };
+  return <span class={`chip ${tone}`}><span aria-hidden="true">{sign}</span>{visible(state)}</span>;
+}
+
+export function AlertCard({ shown }: { shown: Shown }) {
+  const since = new Date(shown.since / 1e6);
+  return (
+    <article class="alert-card">
+      <div class="row">
+        <StateChip state={shown.state} />
+        <h3 class="name">{visible(shown.alert)}</h3>
+        <strong>{shown.slice === "" ? "all traffic" : visible(shown.slice)}</strong>
+        {shown.severity && <span class="chip outline">{visible(shown.severity)}</span>}
+        {shown.method && <span class="chip outline">{visible(shown.method)}</span>}
+        <span class="muted small">since <Time at={Number.isNaN(since.getTime()) ? null : since.toISOString()} /></span>
+        <span class="grow" />
+        <WorstLinks shown={shown} />
+      </div>
+      <div class="alert-body">
+        <Facts shown={shown} />
+        <Evidence shown={shown} />
+      </div>
+      {shown.message && <p class="small text"><Hostile text={shown.message} most={800} /></p>}
+      <Examples shown={shown} />
+    </article>
+  );
+}
+
+function WorstLinks({ shown }: { shown: Shown }) {
+  if (shown.metric === "") return null;
+  const where = conditionOf(shown.slice);
+  const start = shown.since / 1e6 - 900_000;
+  const { from, to } = fixed({ from: start, to: Date.now() });
+  return (
+    <>
+      <Link class="button" href={hrefOf("scores", shown.metric, where ? { where } : {})}>Worst traces</Link>
+      <Link class="button" href={hrefOf("scores", shown.metric, { ...(where ? { where } : {}), range: "", from, to })}>since the onset</Link>
+      {shown.method === "change" && me.value?.roles.includes("admin") && <Rebase shown={shown} />}
+    </>
+  );
+}
+
+/** After a change that is meant: the baseline is learned anew. It asks twice. */
+function Rebase({ shown }: { shown: Shown }) {
+  const [sure, setSure] = useState(false);
+  const act = async () => {
+    if (!sure) return setSure(true);
+    setSure(false);
+    try {
+      await postJson("/v1/alerts/rebase", { alert: shown.alert, slice: shown.slice });
+      say("The baseline is learned anew");
+      refresh();
+    } catch (error) {
+      say(error instanceof Error ? error.message : String(error));
+    }
+    return undefined;
+  };
+  return <button type="button" onClick={() => void act()}>{sure ? "Forget the baseline: sure?" : "The change is meant"}</button>;
+}
+
+function Facts({ shown }: { shown: Shown }) {
+  const estimate = shown.estimate ?? { estimate: null, lower: null, upper: null, n: shown.n };
+  const top = Math.min(1, Math.max(estimate.upper ?? 0, shown.bound ?? 0) * 1.2 || 1);
+  return (
+    <dl class="kv">
+      <dt>Share that fails</dt><dd><span class="named"><Whisker {...estimate} high={top} /><Interval {...estimate} /></span></dd>
+      <dt>Allowed</dt><dd>{shown.bound === null ? "–" : value(Number(shown.bound.toPrecision(3)))}</dd>
+      <dt>False alarms</dt><dd>{shown.alpha === null ? "–" : `α = ${shown.alpha}, the line is 1/α = ${value(Math.round(1 / shown.alpha))}`}</dd>
+      <dt>Evidence</dt><dd>{shown.statistic === null ? "–" : `${value(shown.statistic)}, from n ${shown.n}`}</dd>
+    </dl>
+  );
+}
+
+/** The statistic over time on a log scale; a single value as a bar against its line. */
+function Evidence({ shown }: { shown: Shown }) {
+  const { xs, series } = useMemo(() => {
+    const rows = [...shown.history].reverse().filter((row) => (numberOf(row.statistic) ?? 0) > 0);
+    return {
+      xs: rows.map((row) => millis(String(row.evaluated_at)) / 1000),
+      series: [{ label: "evidence", values: rows.map((row) => numberOf(row.statistic)) }],
+    };
+  }, [shown.history]);
+  const line = shown.alpha ? 1 / shown.alpha : null;
+  if (xs.length >= 2) return <Chart name="Evidence against the objective, log scale" xs={xs} timed series={series} log threshold={line} height={120} />;
+  if (shown.statistic === null || shown.statistic <= 0 || line === null) return null;
+  const most = Math.max(Math.log10(shown.statistic), Math.log10(line)) * 1.1;
+  const share = (x: number) => `${Math.min(100, Math.max(1, (Math.log10(x) / most) * 100))}%`;
+  return (
+    <div class="logbar" role="img" aria-label={`Evidence ${value(shown.statistic)} against the line ${value(line)}, log scale`}>
+      <i style={{ width: share(Math.max(1.05, shown.statistic)) }} />
+      <b style={{ left: share(line) }} /><span class="small muted" style={{ left: share(line) }}>1/α</span>
+    </div>
+  );
+}
+
+function Examples({ shown }: { shown: Shown }) {
+  if (!shown.examples?.length) return null;
+  return (
+    <ol class="examples">
+      {shown.examples.slice(0, 5).map((example) => (
+        <li key={example.trace_id} class="small">
+          <TraceLink id={example.trace_id}>{visible(example.trace_id.slice(-8))}</TraceLink>{" "}
+          <strong>{value(numberOf(example.value))}</strong>{" "}
+          <Hostile text={evidenceOf(example.rationale)?.sentence || String(example.rationale ?? "")} most={240} />
+        </li>
+      ))}
+    </ol>
+  );
+}

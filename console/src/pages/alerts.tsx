@@ -1,0 +1,135 @@
+// Page 5: what fires, with the evidence against its line, and what has changed.
+import { useMemo } from "preact/hooks";
+import { type Row, rowsOf } from "../lib/api";
+import { type Shown, type Standing, shownOf, standingsOf } from "../lib/alerts";
+import { millis, numberOf } from "../lib/format";
+import { type Asked, useAsk, useJson } from "../lib/hooks";
+import { fixed } from "../lib/range";
+import { type Bound, bind } from "../lib/statement";
+import { span } from "../lib/store";
+import { line } from "../lib/text";
+import { Empty, Panel } from "../ui/panel";
+import { Interval, Time } from "../ui/parts";
+import { Top } from "../ui/shell";
+import { AlertCard, StateChip } from "./alerts-card";
+import C14 from "../../sql/C14.sql";
+
+export default function Alerts() {
+  const { from, to } = fixed(span.value);
+  const bound = useMemo(() => bind(C14, { from, to }), [from, to]);
+  const history = useAsk(bound);
+  const now = useJson<{ alerts: Standing[] }>("/v1/alerts");
+  const rows = useMemo(() => (history.data ? rowsOf(history.data) : []), [history.data]);
+  // A token of one tenant may not ask where all alerts stand: then what the table says is shown.
+  const refused = now.fault?.kind === "forbidden";
+  const shown = useMemo(() => {
+    const standings = now.data?.alerts ?? (refused ? standingsOf(rows) : undefined);
+    return standings && shownOf(standings, rows);
+  }, [now.data, refused, rows]);
+  const asked: Asked<Shown[]> = { data: shown, fault: refused ? undefined : now.fault, busy: now.busy, retry: now.retry };
+  return (
+    <>
+      <Top title="Alerts" />
+      <main id="main" tabIndex={-1}>
+        <Panel title="Where alerts stand" sub="firing first; the share that fails, with its interval" asked={asked}>
+          {(all) => <Standings all={all} />}
+        </Panel>
+        <History asked={history} bound={bound} rows={rows} />
+      </main>
+    </>
+  );
+}
+
+function Standings({ all }: { all: Shown[] }) {
+  if (all.length === 0) return <NoAlert />;
+  const loud = all.filter((each) => each.state !== "ok" && each.state !== "resolved");
+  const quiet = all.filter((each) => !loud.includes(each));
+  return (
+    <div class="stack">
+      {loud.length === 0 && <Quiet all={all} />}
+      {loud.map((each) => <AlertCard key={each.alert + each.slice} shown={each} />)}
+      {quiet.length > 0 && <QuietTable all={quiet} />}
+    </div>
+  );
+}
+
+function Quiet({ all }: { all: Shown[] }) {
+  const since = Math.max(...all.map((each) => each.since / 1e6));
+  const alphas = [...new Set(all.map((each) => each.alpha).filter((alpha): alpha is number => alpha !== null))];
+  return (
+    <Empty title="All quiet">
+      <p>{since > 0 && <>Nothing has fired since <Time at={new Date(since).toISOString()} />. </>}
+        {alphas.length > 0 && `The declared false-alarm rate is ${alphas.join(" or ")}.`}</p>
+    </Empty>
+  );
+}
+
+function QuietTable({ all }: { all: Shown[] }) {
+  return (
+    <div class="scroll" tabIndex={0} role="group" aria-label="Quiet alerts">
+      <table class="quality">
+        <thead><tr>
+          <th scope="col">State</th><th scope="col">Alert</th><th scope="col">Slice</th><th scope="col">Share that fails</th>
+          <th scope="col" class="num">Allowed</th><th scope="col" class="num">Evidence</th><th scope="col">Since</th>
+        </tr></thead>
+        <tbody>{all.map((each) => (
+          <tr key={each.alert + each.slice}>
+            <td><StateChip state={each.state} /></td>
+            <td>{line(each.alert, 60)}</td><td>{each.slice === "" ? <span class="muted">all traffic</span> : line(each.slice, 80)}</td>
+            <td><Interval {...(each.estimate ?? { estimate: null, lower: null, upper: null, n: each.n })} /></td>
+            <td class="num">{each.bound === null ? "–" : each.bound.toFixed(3)}</td>
+            <td class="num">{each.statistic === null ? "–" : each.statistic.toPrecision(3)}</td>
+            <td><Time at={new Date(each.since / 1e6).toISOString()} /></td>
+          </tr>
+        ))}</tbody>
+      </table>
+    </div>
+  );
+}
+
+const EXAMPLE = `[[alerts]]
+name = "hallucination-drift"
+metric = "hallucination"     # the share with passed = false is watched
+slices = ["request_model"]   # each model alone; all share alpha
+method = "objective"         # threshold | burn_rate | objective | change
+objective = 0.9              # the share that should pass
+alpha = 0.001                # with the objective kept it ever fires with this probability at most
+`;
+
+function NoAlert() {
+  return (
+    <Empty title="No alert is defined">
+      <p>This would be one, in groundline.toml; a SIGHUP reads it:</p>
+      <pre class="code">{EXAMPLE}</pre>
+    </Empty>
+  );
+}
+
+function History({ asked, bound, rows }: { asked: Asked<unknown>; bound: Bound; rows: Row[] }) {
+  return (
+    <Panel title="What changed" sub="newest first, in this time range" asked={asked} bound={bound} flush>
+      {() => (rows.length === 0 ? <p class="empty">No alert changed its state in this time range.</p> : (
+        <div class="scroll" tabIndex={0} role="group" aria-label="Changes">
+          <table class="quality">
+            <thead><tr><th scope="col">Time</th><th scope="col">State</th><th scope="col">Alert</th><th scope="col">Slice</th><th scope="col">Share that fails</th><th scope="col">What was said</th></tr></thead>
+            <tbody>{rows.slice(0, 300).map((row, at) => <Change key={at} row={row} />)}</tbody>
+          </table>
+        </div>
+      ))}
+    </Panel>
+  );
+}
+
+function Change({ row }: { row: Row }) {
+  const estimate = { estimate: numberOf(row.estimate), lower: numberOf(row.lower), upper: numberOf(row.upper), n: numberOf(row.n) };
+  const at = String(row.evaluated_at);
+  return (
+    <tr>
+      <td>{Number.isNaN(millis(at)) ? "–" : <Time at={at} />}</td>
+      <td><StateChip state={String(row.state)} /></td>
+      <td>{line(String(row.alert), 60)}</td><td>{line(String(row.slice ?? ""), 80)}</td>
+      <td><Interval {...estimate} /></td>
+      <td><div class="clip" title={line(String(row.message ?? ""), 600)}>{line(String(row.message ?? ""), 200)}</div></td>
+    </tr>
+  );
+}

@@ -1,0 +1,111 @@
+// Small multiples: one metric a chart, with its interval, and marks where versions or alerts changed.
+import { useMemo } from "preact/hooks";
+import { type Row, type Table, rowsOf } from "../lib/api";
+import { millis, numberOf } from "../lib/format";
+import type { Asked } from "../lib/hooks";
+import { fixed } from "../lib/range";
+import { hrefOf, setRange, span } from "../lib/store";
+import { line, visible } from "../lib/text";
+import { Chart } from "../ui/chart";
+import type { Mark } from "../ui/chart-draw";
+import { Empty } from "../ui/panel";
+import { Interval, Link, Time } from "../ui/parts";
+
+interface MultiplesProps {
+  table: Table;
+  changes: Table | undefined;
+  /** Milliseconds since 1970. */
+  openFrom: number;
+  step: number;
+  there: Row | undefined;
+  asked: Asked<unknown>;
+}
+
+interface OneSeries {
+  evaluator: string;
+  metric: string;
+  rows: Row[];
+}
+
+function seriesOf(table: Table): OneSeries[] {
+  const all = new Map<string, OneSeries>();
+  for (const row of rowsOf(table)) {
+    const key = JSON.stringify([row.evaluator, row.metric]);
+    const one = all.get(key) ?? { evaluator: String(row.evaluator), metric: String(row.metric), rows: [] };
+    one.rows.push(row);
+    all.set(key, one);
+  }
+  return [...all.values()];
+}
+
+/** Versions after the first of their name, and alerts: what may explain a step. */
+export function marksOf(changes: Table | undefined, evaluator: string, metric: string): Mark[] {
+  const seen = new Set<string>();
+  const marks: Mark[] = [];
+  for (const row of changes ? rowsOf(changes) : []) {
+    const [kind, name, at] = [String(row.kind), String(row.name), millis(String(row.at)) / 1000];
+    if ((kind === "evaluator" && name !== evaluator) || (kind === "alert" && name !== metric)) continue;
+    const first = !seen.has(`${kind} ${name}`);
+    seen.add(`${kind} ${name}`);
+    if (first && kind !== "alert") continue;
+    marks.push({ at, text: `${kind === "deployment" ? "deploy " : kind === "alert" ? "alert " : "evaluator "}${line(String(row.version), 18)}` });
+  }
+  return marks.slice(0, 8);
+}
+
+export function Multiples({ table, changes, openFrom, step, there }: MultiplesProps) {
+  const all = useMemo(() => seriesOf(table), [table]);
+  if (all.length === 0) return <NoScores there={there} />;
+  return (
+    <div class="multiples">
+      {all.map((one) => <OneChart key={one.evaluator + one.metric} one={one} changes={changes} openFrom={openFrom} step={step} />)}
+    </div>
+  );
+}
+
+function OneChart({ one, changes, openFrom, step }: { one: OneSeries; changes: Table | undefined; openFrom: number; step: number }) {
+  const { xs, series } = useMemo(() => {
+    const column = (name: string) => one.rows.map((row) => numberOf(row[name]));
+    return {
+      xs: one.rows.map((row) => millis(String(row.bucket)) / 1000),
+      series: [{ label: "share that passes", values: column("estimate"), lower: column("lower"), upper: column("upper"), n: column("n") }],
+    };
+  }, [one]);
+  const marks = useMemo(() => marksOf(changes, one.evaluator, one.metric), [changes, one]);
+  const first = one.rows[0];
+  const open = openFrom < span.value.to ? Math.max(openFrom, span.value.from) / 1000 : undefined;
+  return (
+    <section aria-label={visible(one.metric)}>
+      <div class="row">
+        <h3><Link href={hrefOf("scores", one.metric, { evaluator: one.evaluator })}>{line(one.metric, 40)}</Link></h3>
+        <span class="small"><Interval estimate={numberOf(first?.all_estimate)} lower={numberOf(first?.all_lower)} upper={numberOf(first?.all_upper)} n={numberOf(first?.all_n)} /></span>
+      </div>
+      <Chart name={`Share that passes ${visible(one.metric)}`} xs={xs} timed series={series} yRange={[0, 1]} marks={marks}
+        openFrom={open} height={140} xRange={[span.value.from / 1000, span.value.to / 1000]}
+        onZoom={(from, to) => setRange(fixed({ from: from * 1000 - step / 2, to: to * 1000 + step / 2 }))} />
+    </section>
+  );
+}
+
+/** Spans but no scores in the range: what to look at. */
+function NoScores({ there }: { there: Row | undefined }) {
+  const scores = numberOf(there?.scores) ?? 0;
+  const newest = there?.newest;
+  if (scores > 0) {
+    return (
+      <Empty title="No score in this time range">
+        {typeof newest === "string" && <p>The newest span began <Time at={newest} />.{" "}
+          <button type="button" onClick={() => setRange({ relative: `${daysSince(newest)}d`, from: "", to: "" })}>Show the last {daysSince(newest)} days</button></p>}
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="Spans have arrived, but none was scored">
+      <p>Which rule took them and what it decided stands on <Link href={hrefOf("sampling")}>Sampling</Link>.</p>
+    </Empty>
+  );
+}
+
+function daysSince(at: string): number {
+  return Math.max(1, Math.ceil((Date.now() - millis(at)) / 86_400_000) + 1);
+}

@@ -1,0 +1,77 @@
+// Service × model × metric, the worst first.
+import { useMemo, useState } from "preact/hooks";
+import { type Row, type Table, rowsOf } from "../lib/api";
+import { condition } from "../lib/filter";
+import { count, interval, numberOf, rate } from "../lib/format";
+import { hrefOf } from "../lib/store";
+import { line } from "../lib/text";
+import { changeOf } from "../lib/change";
+import { Interval, Link, Whisker } from "../ui/parts";
+
+export function QualityTable({ table }: { table: Table }) {
+  const rows = useMemo(() => rowsOf(table), [table]);
+  const [text, setText] = useState("");
+  const wanted = text.trim().toLowerCase();
+  const shown = rows.filter((row) => wanted === "" || [row.service_name, row.request_model, row.evaluator, row.metric].join(" ").toLowerCase().includes(wanted));
+  const judged = shown.filter((row) => (numberOf(row.n) ?? 0) > 0);
+  const rest = shown.length - judged.length;
+  const [all, setAll] = useState(false);
+  if (rows.length === 0) return <p class="empty">No score in this time range.</p>;
+  return (
+    <>
+      <div class="under row">
+        <input type="search" data-filter aria-label="Rows that contain" placeholder="service, model or metric (key /)" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+        <span class="muted small">{judged.length} of {rows.length}{rows.length >= 200 ? " (the first 200)" : ""}</span>
+        {rest > 0 && <label class="small"><input type="checkbox" checked={all} onChange={() => setAll(!all)} />also {rest} without a verdict</label>}
+      </div>
+      <div class="scroll" tabIndex={0} role="group" aria-label="By service, model and metric">
+        <table class="quality">
+          <thead><tr>
+            <th scope="col">Service</th><th scope="col">Model</th><th scope="col">Metric</th>
+            <th scope="col">Share that passes, 95 % interval</th><th scope="col" class="num">n eff.</th>
+            <th scope="col">Change</th><th scope="col" class="num">Errors</th><th scope="col" class="num">Skipped</th>
+          </tr></thead>
+          <tbody>{(all ? shown : judged).map((row, at) => <OneRow key={at} row={row} />)}</tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+function OneRow({ row }: { row: Row }) {
+  const estimate = { estimate: numberOf(row.estimate), lower: numberOf(row.lower), upper: numberOf(row.upper), n: numberOf(row.n) };
+  const errors = numberOf(row.errors) ?? 0;
+  const slice = [
+    condition("service_name", row.service_name === null ? null : String(row.service_name), true),
+    condition("request_model", row.request_model === null ? null : String(row.request_model), true),
+  ].join(" AND ");
+  return (
+    <tr>
+      <td class="clip">{row.service_name === null ? <span class="muted">none</span> : line(String(row.service_name), 60)}</td>
+      <td class="clip">{row.request_model === null ? <span class="muted">none</span> : line(String(row.request_model), 60)}</td>
+      <td class="noted"><Link href={hrefOf("scores", String(row.metric), { evaluator: String(row.evaluator), where: slice })}>{line(String(row.metric), 60)}</Link>
+        {row.evaluator !== row.metric && <span class="muted small"> {line(String(row.evaluator), 40)}</span>}</td>
+      <td><span class="named"><span class="whisker-cell"><Whisker {...estimate} /></span><Interval {...estimate} /></span></td>
+      <td class="num">{row.n_eff === null ? "–" : count(Math.round(numberOf(row.n_eff) ?? 0))}</td>
+      <td><Change row={row} /></td>
+      <td class="num">{errors > 0 ? <span class="bad">! {count(errors)}</span> : "0"}</td>
+      <td class="num muted">{count(numberOf(row.skipped))}</td>
+    </tr>
+  );
+}
+
+/** A change is said only where the two intervals lie apart. */
+function Change({ row }: { row: Row }) {
+  const before = { estimate: numberOf(row.before), lower: numberOf(row.before_lower), upper: numberOf(row.before_upper), n: numberOf(row.before_n) };
+  const now = { estimate: numberOf(row.estimate), lower: numberOf(row.lower), upper: numberOf(row.upper), n: numberOf(row.n) };
+  const change = changeOf(now, before);
+  const title = `before: ${interval(before)}`;
+  if (change.kind === "unknown") return <span class="muted" title={title}>–</span>;
+  if (change.kind === "none") return <span class="muted nowrap" title={title}>none shown</span>;
+  const better = change.by > 0;
+  return (
+    <span class={`chip ${better ? "good" : "bad"}`} title={title}>
+      {better ? "▲ +" : "▼ −"}{rate(Math.abs(change.by))} <span class="hidden">{better ? "better" : "worse"}; {title}</span>
+    </span>
+  );
+}

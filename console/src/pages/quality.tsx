@@ -1,0 +1,88 @@
+// Page 1: quality over time. Small multiples of the worst metrics, then service × model × metric.
+import { useMemo } from "preact/hooks";
+import { type Row, rowsOf } from "../lib/api";
+import { millis, time } from "../lib/format";
+import { type Asked, useAsk } from "../lib/hooks";
+import { fixed, stepOf } from "../lib/range";
+import { bind } from "../lib/statement";
+import { now, range, setRange, span, zone } from "../lib/store";
+import { Panel } from "../ui/panel";
+import { Top } from "../ui/shell";
+import { FirstSpan } from "./quality-empty";
+import { Multiples } from "./quality-charts";
+import { QualityTable } from "./quality-table";
+import C1b from "../../sql/C1b.sql";
+import C2 from "../../sql/C2.sql";
+import C24 from "../../sql/C24.sql";
+import C3 from "../../sql/C3.sql";
+
+export default function Quality() {
+  const { from, to } = fixed(span.value);
+  const step = stepOf(span.value, 90);
+  const there = useAsk(useMemo(() => bind(C24, { from, to }), [from, to]));
+  const state = there.data ? rowsOf(there.data)[0] : undefined;
+  const empty = state !== undefined && Number(state.spans) === 0;
+  return (
+    <>
+      <Top title="Quality">{state && !empty && <Final state={state} />}</Top>
+      <main id="main" tabIndex={-1}>
+        {empty ? <FirstSpan asked={there} /> : <Body from={from} to={to} step={step} state={state} there={there} />}
+      </main>
+    </>
+  );
+}
+
+interface BodyProps {
+  from: string;
+  to: string;
+  step: { sql: string; ms: number };
+  state: Row | undefined;
+  there: Asked<unknown>;
+}
+
+function Body({ from, to, step, state, there }: BodyProps) {
+  const before = new Date(Date.parse(from) - (Date.parse(to) - Date.parse(from))).toISOString();
+  const series = useMemo(() => bind(C1b, { from, to, step: step.sql }), [from, to, step.sql]);
+  const table = useMemo(() => bind(C2, { before, from, to }), [from, to]);
+  const marks = useMemo(() => bind(C3, { from, to }), [from, to]);
+  const charts = useAsk(series);
+  const rows = useAsk(table);
+  const changes = useAsk(marks);
+  return (
+    <>
+      <Panel title="Share that passes, the worst metrics first" asked={charts} bound={[series, marks]}
+        sub={`95 % interval shaded, ${step.sql} a bucket`} tools={<Fit state={state} />}>
+        {(data) => <Multiples table={data} changes={changes.data} openFrom={finalUntil(state)} step={step.ms} there={state} asked={there} />}
+      </Panel>
+      <Panel title="By service, model and metric" asked={rows} bound={table} flush sub="the worst upper bound first; change against the window before">
+        {(data) => <QualityTable table={data} />}
+      </Panel>
+    </>
+  );
+}
+
+/** Scores of spans up to here are all made: nothing older waits. */
+export function finalUntil(state: Row | undefined): number {
+  const waiting = state?.oldest_waiting;
+  return typeof waiting === "string" ? millis(waiting) : now.value;
+}
+
+function Final({ state }: { state: Row }) {
+  const waiting = typeof state.oldest_waiting === "string";
+  const text = waiting ? `Final until ${time(finalUntil(state), zone.value)}` : "Final: nothing waits";
+  return <span class={waiting ? "chip warn" : "chip outline"} title="Younger buckets are hatched: their items are not all judged yet">{text}</span>;
+}
+
+/** The demo's and a young server's data fill a corner of the range: one click shows it in full. */
+function Fit({ state }: { state: Row | undefined }) {
+  if (typeof state?.first !== "string" || typeof state.last !== "string") return null;
+  const [first, last] = [millis(state.first), millis(state.last) + 1];
+  const length = span.value.to - span.value.from;
+  if ((last - first) * 6 > length || (range.value.relative === "" && length < 120_000)) return null;
+  const pad = Math.max(5_000, (last - first) * 0.02);
+  return (
+    <button type="button" onClick={() => setRange(fixed({ from: first - pad, to: last + pad }))}>
+      All scores lie between {time(first, zone.value)} and {time(last, zone.value)}: show that
+    </button>
+  );
+}

@@ -1,0 +1,165 @@
+// The items of a metric: worst first, or in a random order for marks that can correct the rate.
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { type Row, rowsOf } from "../lib/api";
+import { evidenceOf } from "../lib/evidence";
+import { numberOf, value } from "../lib/format";
+import { useAsk } from "../lib/hooks";
+import { useKeys } from "../lib/keys";
+import { address, goTo, hrefOf, say, setState } from "../lib/store";
+import { visible } from "../lib/text";
+import { bind } from "../lib/statement";
+import { Panel } from "../ui/panel";
+import { TextWithMark } from "../ui/message";
+import { Hostile, Link, Time, VerdictChip, verdictOf } from "../ui/parts";
+import { annotate } from "./trace-annotations";
+import { type Scope, bindIn } from "./scores-metric";
+import C12 from "../../sql/C12.sql";
+import C12q from "../../sql/C12q.sql";
+
+const ORDERS: Record<string, (up: boolean) => string> = {
+  worst: (up) => (up ? "value" : "value DESC"),
+  best: (up) => (up ? "value DESC" : "value"),
+  random: () => "md5(concat(trace_id, span_id))",
+};
+
+export function Items({ scope, up }: { scope: Scope; up: boolean }) {
+  const name = address.value.state.order ?? "worst";
+  const order = (ORDERS[name] ?? ORDERS.worst)?.(up) ?? "value";
+  const bound = useMemo(() => bindIn(scope, C12, {}, { order }), [scope, order]);
+  const asked = useAsk(bound);
+  const rows = useMemo(() => (asked.data ? rowsOf(asked.data) : []), [asked.data]);
+  const texts = useTexts(rows);
+  const tools = (
+    <>
+      {["worst", "best", "random"].map((each) => (
+        <button key={each} type="button" aria-pressed={each === name || (each === "worst" && !(name in ORDERS))} onClick={() => setState({ order: each === "worst" ? "" : each, item: "" }, true)}>
+          {each === "random" ? "Random order" : `${each[0]?.toUpperCase()}${each.slice(1)} first`}
+        </button>
+      ))}
+    </>
+  );
+  const sub = name === "random" ? "marks from the start of this order correct the rate" : "the first 100";
+  return (
+    <Panel title="Items" asked={asked} bound={bound} tools={tools} sub={sub}>
+      {() => <List rows={rows} texts={texts} scope={scope} />}
+    </Panel>
+  );
+}
+
+interface Texts {
+  question: string;
+  answer: string;
+}
+
+/** Questions and answers of the items, by a second statement for their traces only. */
+function useTexts(rows: Row[]): Map<string, Texts> {
+  const ids = [...new Set(rows.map((row) => String(row.trace_id)))].filter((id) => /^[0-9a-f]{32}$/.test(id));
+  const list = ids.map((id) => `'${id}'`).join(", ");
+  const asked = useAsk(useMemo(() => (list === "" ? null : bind(C12q, {}, { ids: list })), [list]));
+  return useMemo(() => {
+    const map = new Map<string, Texts>();
+    for (const row of asked.data ? rowsOf(asked.data) : []) {
+      const trace = String(row.trace_id);
+      const own = { question: String(row.question ?? ""), answer: String(row.answer ?? "") };
+      const whole = map.get(trace) ?? { question: "", answer: "" };
+      map.set(`${trace} ${String(row.span_id)}`, own);
+      map.set(trace, { question: whole.question || own.question, answer: whole.answer || own.answer });
+    }
+    return map;
+  }, [asked.data]);
+}
+
+/** The span's own texts; what it lacks comes from its trace, or is the sentence that was judged. */
+function textsFor(texts: Map<string, Texts>, row: Row): Texts {
+  const own = texts.get(`${String(row.trace_id)} ${String(row.span_id)}`);
+  const whole = texts.get(String(row.trace_id));
+  return {
+    question: own?.question || whole?.question || "",
+    answer: own?.answer || whole?.answer || evidenceOf(row.rationale)?.sentence || "",
+  };
+}
+
+const keyOf = (row: Row) => `${String(row.trace_id)}.${String(row.span_id)}`;
+
+function List({ rows, texts, scope }: { rows: Row[]; texts: Map<string, Texts>; scope: Scope }) {
+  const [marks, setMarks] = useState<Record<string, string>>({});
+  const at = placeOf(rows);
+  const mark = (row: Row | undefined, label: string) => {
+    if (!row) return;
+    setMarks((old) => ({ ...old, [keyOf(row)]: label }));
+    annotate({ trace_id: String(row.trace_id), span_id: String(row.span_id), name: scope.metric, label }).then(
+      () => say(`Marked ${label}`),
+      (error: unknown) => {
+        setMarks((old) => ({ ...old, [keyOf(row)]: "" }));
+        say(error instanceof Error ? error.message : String(error));
+      },
+    );
+  };
+  useItemKeys(rows, mark);
+  return (
+    <ol class="items">
+      {rows.map((row, index) => (
+        <Item key={keyOf(row)} row={row} current={index === at} mark={marks[keyOf(row)] ?? ""} set={(label) => mark(row, label)}
+          texts={textsFor(texts, row)} />
+      ))}
+    </ol>
+  );
+}
+
+/** Where the address says that the reader is; keys ask it anew, for they come faster than a page is drawn. */
+function placeOf(rows: Row[]): number {
+  const chosen = address.value.state.item ?? "";
+  return Math.max(0, rows.findIndex((row) => keyOf(row) === chosen));
+}
+
+function useItemKeys(rows: Row[], mark: (row: Row | undefined, label: string) => void): void {
+  const walk = (by: number) => {
+    const row = rows[Math.max(0, Math.min(rows.length - 1, placeOf(rows) + by))];
+    if (row) setState({ item: keyOf(row) }, true);
+  };
+  const open = () => {
+    const row = rows[placeOf(rows)];
+    if (row) goTo(hrefOf("trace", String(row.trace_id), { span: String(row.span_id), view: "conversation" }));
+  };
+  useKeys([
+    { keys: "j", what: "Next item", run: () => walk(1) },
+    { keys: "k", what: "Item before", run: () => walk(-1) },
+    { keys: "Enter", what: "Open the trace", run: open },
+    { keys: "1", what: "The evaluator is right", run: () => mark(rows[placeOf(rows)], "right") },
+    { keys: "2", what: "The evaluator is wrong", run: () => mark(rows[placeOf(rows)], "wrong") },
+  ], [rows]);
+}
+
+interface ItemProps {
+  row: Row;
+  current: boolean;
+  mark: string;
+  set: (label: string) => void;
+  texts: Texts;
+}
+
+function Item({ row, current, mark, set, texts }: ItemProps) {
+  const evidence = useMemo(() => evidenceOf(row.rationale), [row]);
+  const [element, setElement] = useState<HTMLLIElement | null>(null);
+  useEffect(() => {
+    if (current && address.value.state.item) element?.scrollIntoView({ block: "nearest" });
+  }, [current, element]);
+  const probability = numberOf(row.inclusion_probability) ?? 1;
+  return (
+    <li class="item-card" ref={setElement} {...(current ? { "aria-current": "true" as const } : {})}>
+      <div class="row">
+        <strong class="score-value">{row.value === null ? "–" : value(numberOf(row.value))}</strong>
+        <VerdictChip verdict={verdictOf("ok", row.passed)} />
+        <span class="muted small">{visible(String(row.service_name ?? ""))}{row.request_model ? `, ${visible(String(row.request_model))}` : ""}, <Time at={String(row.span_time)} />{probability < 1 ? `, stands for ${value(1 / probability)}` : ""}</span>
+        <span class="grow" />
+        <button type="button" aria-pressed={mark === "right"} onClick={() => set("right")} title="Key 1">✓ right</button>
+        <button type="button" aria-pressed={mark === "wrong"} onClick={() => set("wrong")} title="Key 2">✗ wrong</button>
+        <Link class="button" href={hrefOf("trace", String(row.trace_id), { span: String(row.span_id), view: "conversation" })}>Trace</Link>
+      </div>
+      {texts.question && <p class="text clamp"><span class="muted">Q </span><Hostile text={texts.question} most={300} /></p>}
+      {texts.answer && <div class="answer"><span class="muted">A </span><TextWithMark text={texts.answer} evidence={row.passed === false ? evidence : undefined} /></div>}
+      {evidence?.quote && <p class="small text"><span class="muted">Best evidence{evidence.document > 0 ? `, document ${evidence.document}` : ""}: </span><mark class="support"><Hostile text={evidence.quote} most={500} /></mark></p>}
+      {!evidence && row.rationale !== null && <p class="small text"><Hostile text={String(row.rationale)} most={500} /></p>}
+    </li>
+  );
+}

@@ -1,0 +1,86 @@
+// The head of a trace: what was asked and answered, by whom, how long, for how much; the way through its session.
+import { useMemo } from "preact/hooks";
+import { type Row, rowsOf } from "../lib/api";
+import { cost, count, duration, numberOf } from "../lib/format";
+import { useAsk } from "../lib/hooks";
+import { bind } from "../lib/statement";
+import { hrefOf } from "../lib/store";
+import { visible } from "../lib/text";
+import { type SpanRow, lengthOf } from "../lib/waterfall";
+import { Hostile, Link, Time, VerdictChip, verdictOf } from "../ui/parts";
+import { TextWithMark } from "../ui/message";
+import { FaultBox } from "../ui/panel";
+import { evidenceIn } from "./trace-evidence";
+import C4b from "../../sql/C4b.sql";
+import C23 from "../../sql/C23.sql";
+
+function sum(rows: SpanRow[], pick: (row: SpanRow) => unknown): number | null {
+  // Agents repeat what their calls counted: only calls of models are added up, where there are any.
+  const calls = rows.filter((row) => row.operation === "llm" || row.operation === "embedding");
+  const known = (calls.length > 0 ? calls : rows).map((row) => numberOf(pick(row))).filter((n): n is number => n !== null);
+  return known.length === 0 ? null : known.reduce((a, b) => a + b, 0);
+}
+
+const distinct = (values: Array<string | null | undefined>) => [...new Set(values.filter((v): v is string => Boolean(v)))];
+
+export function TraceHead({ id, rows, scores }: { id: string; rows: SpanRow[]; scores: Row[] }) {
+  const total = useMemo(() => lengthOf(rows), [rows]);
+  const errors = rows.filter((row) => row.status_code === "error").length;
+  const extra = rows as Array<SpanRow & { session_id?: string | null; user_id?: string | null }>;
+  const session = distinct(extra.map((row) => row.session_id))[0];
+  const user = distinct(extra.map((row) => row.user_id))[0];
+  const judged = scores.filter((row) => verdictOf(row.status, row.passed) === "pass" || row.passed === false);
+  const failed = judged.filter((row) => row.passed === false).length;
+  return (
+    <section aria-label="Summary" class="stack">
+      <Asked id={id} scores={scores} />
+      <dl class="tiles">
+        <div><dt>Service</dt><dd class="clip"><Hostile text={distinct(rows.map((r) => r.service_name)).join(", ") || "–"} most={60} /></dd></div>
+        <div><dt>Model</dt><dd class="clip"><Hostile text={distinct(rows.map((r) => r.request_model)).join(", ") || "–"} most={60} /></dd></div>
+        <div><dt>Began</dt><dd><small><Time at={rows[0]?.start_time} digits={3} /></small></dd></div>
+        <div><dt>Duration</dt><dd>{duration(total)}</dd></div>
+        <div><dt>Tokens in / out</dt><dd>{count(sum(rows, (r) => r.input_tokens))} / {count(sum(rows, (r) => r.output_tokens))}</dd></div>
+        <div><dt>Cost</dt><dd>{cost(sum(rows, (r) => r.cost_usd))}</dd></div>
+        <div><dt>Verdicts</dt><dd>{failed === 0 && judged.length > 0 ? <VerdictChip verdict="pass">all {judged.length}</VerdictChip> : judged.length === 0 ? "–" : <VerdictChip verdict="fail">{failed} of {judged.length}</VerdictChip>}</dd></div>
+        <div><dt>Errors</dt><dd>{errors === 0 ? "0" : <span class="bad">! {errors}</span>}</dd></div>
+        {user && <div><dt>User</dt><dd class="clip"><small><Hostile text={user} most={60} /></small></dd></div>}
+        {session && <div><dt>Session</dt><dd><Session id={id} session={session} /></dd></div>}
+      </dl>
+    </section>
+  );
+}
+
+function Asked({ id, scores }: { id: string; scores: Row[] }) {
+  const evidence = useMemo(() => evidenceIn(scores), [scores]);
+  const asked = useAsk(useMemo(() => bind(C4b, { id }), [id]));
+  const { question, answer } = useMemo(() => {
+    const rows = asked.data ? rowsOf(asked.data) : [];
+    const first = rows.find((row) => row.question !== null);
+    const own = rows.find((row) => row.question === first?.question && row.answer !== null);
+    return { question: first?.question, answer: (own ?? [...rows].reverse().find((row) => row.answer !== null))?.answer };
+  }, [asked.data]);
+  if (asked.fault) return <FaultBox fault={asked.fault} retry={asked.retry} />;
+  if (!question && !answer) return null;
+  return (
+    <div class="panel asked">
+      <div><h3>Asked</h3><p class="text"><Hostile text={String(question ?? "–")} most={600} /></p></div>
+      <div><h3>Answered</h3><TextWithMark text={String(answer ?? "–")} evidence={evidence} /></div>
+    </div>
+  );
+}
+
+function Session({ id, session }: { id: string; session: string }) {
+  const asked = useAsk(useMemo(() => bind(C23, { session }), [session]));
+  const ids = asked.data ? rowsOf(asked.data).map((row) => String(row.trace_id)) : [];
+  const at = ids.indexOf(id);
+  const to = (index: number, text: string, name: string) => {
+    const other = at >= 0 ? ids[index] : undefined;
+    return other ? <Link href={hrefOf("trace", other)} aria-label={name}>{text}</Link> : <span class="muted" aria-hidden="true">{text}</span>;
+  };
+  return (
+    <small class="nowrap" title={visible(session)}>
+      {to(at - 1, "‹", "Trace before in this session")} {at >= 0 ? `${at + 1} of ${ids.length}${ids.length >= 500 ? "+" : ""}` : visible(session.slice(0, 16))}{" "}
+      {to(at + 1, "›", "Next trace of this session")}
+    </small>
+  );
+}

@@ -1,0 +1,66 @@
+// One message of a conversation: text as text, tool calls and answers in place, what is no text named and not loaded.
+import type { ComponentChildren } from "preact";
+import { type Message, type Part, pretty } from "../lib/messages";
+import { type Evidence, marked } from "../lib/evidence";
+import { visible } from "../lib/text";
+import { Hostile } from "./parts";
+
+const NAMES: Record<string, string> = { user: "User", assistant: "Assistant", tool: "Tool", system: "System", developer: "Developer" };
+
+interface MessageProps {
+  message: Message;
+  tools?: ComponentChildren;
+  /** A sentence that an evaluator points at. */
+  evidence?: Evidence | undefined;
+}
+
+export function MessageBox({ message, tools, evidence }: MessageProps) {
+  const known = message.role in NAMES ? message.role : "other";
+  return (
+    <article class={`message ${known}`}>
+      <header><strong>{NAMES[message.role] ?? visible(message.role)}</strong>{tools}</header>
+      {message.parts.map((part, at) => <PartBox key={at} part={part} evidence={message.role === "assistant" ? evidence : undefined} />)}
+      {message.parts.length === 0 && <p class="muted small">without content</p>}
+    </article>
+  );
+}
+
+function PartBox({ part, evidence }: { part: Part; evidence: Evidence | undefined }) {
+  if (part.type === "text" || part.type === "reasoning") {
+    const text = typeof part.content === "string" ? part.content : pretty(part.content ?? "");
+    return part.type === "text" ? <TextWithMark text={text} evidence={evidence} /> : (
+      <details class="fold"><summary>Reasoning</summary><p class="text"><Hostile text={text} /></p></details>
+    );
+  }
+  if (part.type === "tool_call") {
+    return (
+      <div class="call"><span class="chip outline">calls {visible(String(part.name ?? "a tool"))}</span>
+        <pre class="code"><Hostile text={pretty(part.arguments ?? "")} most={4000} /></pre></div>
+    );
+  }
+  if (part.type === "tool_call_response") {
+    const said = part.response ?? part.result ?? part.content ?? "";
+    return <div class="call"><span class="chip outline">answers</span><pre class="code"><Hostile text={pretty(said)} most={4000} /></pre></div>;
+  }
+  return <Other part={part} />;
+}
+
+/** Images and files are named, not loaded: a picture in a span could tell its maker who looks. */
+function Other({ part }: { part: Part }) {
+  const text = JSON.stringify(part, null, 2);
+  return (
+    <details class="fold"><summary>{visible(part.type)}, {text.length.toLocaleString("en")} characters</summary>
+      <pre class="code"><Hostile text={text} most={4000} /></pre></details>
+  );
+}
+
+export function TextWithMark({ text, evidence, quote }: { text: string; evidence?: Evidence | undefined; quote?: boolean }) {
+  const wanted = quote ? evidence?.quote : evidence?.sentence;
+  if (!wanted || text.length > 200_000) return <p class="text"><Hostile text={text} /></p>;
+  return (
+    <p class="text">
+      {marked(text, wanted).map((piece, at) => (piece.marked
+        ? <mark key={at} class={quote ? "support" : "claim"}>{visible(piece.text)}</mark> : <Hostile key={at} text={piece.text} />))}
+    </p>
+  );
+}

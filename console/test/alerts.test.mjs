@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { load } from "./load.mjs";
+
+const { conditionOf, shownOf, standingsOf } = await load("src/lib/alerts.ts");
+const { flowsOf } = await load("src/lib/flow.ts");
+const { changeOf } = await load("src/lib/change.ts");
+
+test("a slice becomes a condition over scores", () => {
+  assert.equal(conditionOf("request_model=model-b"), "request_model = 'model-b'");
+  assert.equal(conditionOf("request_model=a, b=c, service_name=it's"), "request_model = 'a' AND b = 'c' AND service_name = 'it''s'");
+  assert.equal(conditionOf(""), "");
+});
+
+test("what fires stands first, with what its definition says", () => {
+  const standing = (alert, state) => ({ alert, slice: "", state, since: 1, statistic: 2, estimate: null, bound: null, n: 0, examples: [] });
+  const shown = shownOf([standing("a", "ok"), standing("b", "firing")], [{ alert: "b", slice: "", metric: "m", alpha: 0.001 }]);
+  assert.deepEqual(shown.map((each) => [each.alert, each.metric, each.alpha]), [["b", "m", 0.001], ["a", "", null]]);
+  const rows = [{ alert: "b", slice: "s", state: "ok", since: "2026-11-23T10:00:00Z" }, { alert: "b", slice: "s", state: "firing" }];
+  assert.deepEqual(standingsOf(rows).map((each) => each.state), ["ok"]);
+});
+
+test("decisions become the way of traces through a rule", () => {
+  const row = (decision, n, more = {}) => ({ rule: "r", rule_version: "1", decision, reason: decision, stratum: null, n, p_min: 0.1, p_max: 0.5, ...more });
+  const [flow] = flowsOf([row("filtered", 60), row("not_sampled", 20), row("queued", 20), row("scored", 15), row("failed", 1)]);
+  assert.equal(flow.seen, 100);
+  assert.deepEqual(flow.first.map((step) => [step.kind, step.n]), [["filtered", 60], ["not_sampled", 20], ["queued", 20]]);
+  assert.deepEqual(flow.then.map((step) => [step.kind, step.n]), [["scored", 15], ["failed", 1], ["waiting", 4]]);
+  assert.deepEqual(flow.strata, [{ name: "", n: 20, low: 0.1, high: 0.5 }]);
+});
+
+test("a change is said only where the intervals lie apart", () => {
+  const of = (estimate, lower, upper) => ({ estimate, lower, upper, n: 10 });
+  assert.equal(changeOf(of(0.5, 0.4, 0.6), of(0.55, 0.45, 0.65)).kind, "none");
+  assert.equal(changeOf(of(0.5, 0.4, 0.6), of(0.9, 0.8, 0.95)).kind, "changed");
+  assert.equal(changeOf(of(null, null, null), of(0.9, 0.8, 0.95)).kind, "unknown");
+});
