@@ -1,25 +1,32 @@
 //! Opens the rooms in the order of the floors, starts their loops, and stops them in the same order: first the doors,
 //! then each loop behind them, the journal last.
 
+mod doors;
+mod error;
+
 use crate::config::Config;
+use crate::console::Files;
 use crate::detect::Policy;
 use crate::domain::id::TraceId;
 use crate::domain::time::{Clock, SystemClock};
-use crate::drift::{AlertDoor, AlertError, Alerts, Plan, Watcher, alert_router};
+use crate::drift::{Alerts, Plan, Watcher};
 use crate::emit::Emitter;
-use crate::eval::{ModelError, Registry};
-use crate::ingest::{Door, annotations_router, grpc_router, http_router};
-use crate::journal::{Journal, JournalError, create_dirs};
+use crate::eval::Registry;
+use crate::ingest::{Door, grpc_router, http_router};
+use crate::journal::{Journal, create_dirs};
 use crate::lake::{FlushHandle, Lake, LakeError, Upkeep};
 use crate::net::{Access, Limits, Reloader, Tls};
-use crate::queue::{Follower, Lane, Queue, QueueDoor, queue_router};
-use crate::sample::{Progress, RuleError, Sampler, SecondPhases, compile};
+use crate::queue::{Follower, Lane, Queue};
+use crate::sample::{Progress, Sampler, SecondPhases, compile};
 use crate::schema::batch::{QueueRow, queue_to_batch};
 use crate::schema::columns::Table;
 use crate::score::{Judges, JudgesError, Scorer, SlowLane, in_lanes};
+use crate::sql::Sql;
 use crate::sql::pg::PgDoor;
-use crate::sql::{Sql, SqlError};
-use crate::watch::{Health, Quality};
+use crate::watch::{Facts, Health, Quality};
+use doors::{Behind, http_routes};
+
+pub use error::AppError;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,62 +38,6 @@ use tokio_util::sync::CancellationToken;
 
 /// How long open requests may take to end at a stop.
 const DRAIN: Duration = Duration::from_secs(10);
-
-/// Why the server does not start, or stopped.
-#[derive(Debug, thiserror::Error)]
-pub enum AppError {
-    /// An address cannot be listened on.
-    #[error("{key} = {address}: cannot listen: {source}; stop the other program or set another port")]
-    Bind {
-        /// The configuration key.
-        key: &'static str,
-        /// The address.
-        address: SocketAddr,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// The data directory cannot be used.
-    #[error("server.data_dir {path:?}: {source}")]
-    DataDir {
-        /// The directory.
-        path: std::path::PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// The journal.
-    #[error("journal: {0}")]
-    Journal(#[from] JournalError),
-    /// The lake.
-    #[error("lake: {0}")]
-    Lake(#[from] LakeError),
-    /// The models.
-    #[error("models: {0}")]
-    Model(#[from] ModelError),
-    /// Judges.
-    #[error("{0}")]
-    Judges(#[from] JudgesError),
-    /// SQL.
-    #[error("sql: {0}")]
-    Sql(#[from] SqlError),
-    /// Rules.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-    Rules(Vec<RuleError>),
-    /// Alerts.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-    Alerts(Vec<AlertError>),
-    /// The metrics exporter.
-    #[error("metrics: {0}")]
-    Metrics(#[from] metrics_exporter_prometheus::BuildError),
-    /// Certificates or tokens.
-    #[error("{0}")]
-    Net(String),
-    /// The descriptors of the gRPC services.
-    #[error("gRPC reflection: {0}")]
-    Reflection(#[from] tonic_reflection::server::Error),
-    /// A door or loop ended that should not have.
-    #[error("{0} ended: {1}")]
-    Ended(&'static str, String),
-}
 
 /// Where the doors are; ports are the real ones even if 0 was configured.
 #[derive(Debug, Clone, Copy)]
@@ -151,6 +102,11 @@ struct Rooms {
 impl App {
     /// Starts the server. When it returns, every door answers and all that was acknowledged before is visible.
     pub async fn start(config: Config) -> Result<App, AppError> {
+        Self::start_with(config, Files::embedded()).await
+    }
+
+    /// As [`App::start`], with the files of the console.
+    pub async fn start_with(config: Config, files: Files) -> Result<App, AppError> {
         let exporter = crate::watch::install()?;
         let net = Net::open(&config)?;
         let listeners = bind(&config).await?;
@@ -180,28 +136,17 @@ impl App {
         let door = Door::new(rooms.journal.clone(), rooms.clock.clone(), config.ingest.clone())
             .with_policy(Arc::new(Policy::new(&config.detect)));
         let access = net.access.clone();
-        let queue = QueueDoor {
-            journal: rooms.journal.clone(),
-            queue: rooms.queue.clone(),
-            clock: rooms.clock.clone(),
-            access: access.clone(),
-        };
-        let alerts = AlertDoor { alerts: app.alerts.clone(), access: access.clone() };
-        let routes = crate::sql::http::router(rooms.sql.clone(), access.clone())
-            .merge(queue_router(queue))
-            .merge(alert_router(alerts))
-            .merge(annotations_router(door.clone(), access.clone()))
-            .merge(crate::watch::router(
-                health.clone(),
-                exporter,
-                access.clone(),
-                config.server.open_metrics,
-            ));
-        // Pages of other sites have no token, so only a server without tokens must know them by their names.
-        let routes = match config.server.allow_exposed || !access.is_open() {
-            true => routes,
-            false => routes.layer(axum::middleware::from_fn(crate::watch::loopback_only)),
-        };
+        let routes = http_routes(Behind {
+            config: &config,
+            access: &access,
+            health: &health,
+            sql: &app.sql,
+            alerts: &app.alerts,
+            door: &door,
+            exporter,
+            facts: rooms.facts(&config, app.addresses),
+            files,
+        });
         let grpc = grpc_router(door.clone(), access.clone())
             .merge(crate::watch::grpc_routes(health, app.stop_doors.clone())?);
         let doors = [
@@ -440,6 +385,25 @@ impl Rooms {
             sql,
             clock,
         })
+    }
+}
+
+impl Rooms {
+    /// What the status tells that does not change.
+    fn facts(&self, config: &Config, at: Addresses) -> Facts {
+        let all = self.registry.select(&self.registry.ids()).unwrap_or_default();
+        Facts {
+            started: self.clock.now(),
+            data_dir: config.server.data_dir.clone(),
+            endpoints: vec![
+                ("OTLP/gRPC", at.grpc),
+                ("OTLP/HTTP", at.otlp_http),
+                ("HTTP", at.http),
+                ("PostgreSQL", at.pg),
+            ],
+            evaluators: all.iter().map(|e| (e.id().to_owned(), e.version().to_owned())).collect(),
+            configuration: config.shown(),
+        }
     }
 }
 

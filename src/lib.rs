@@ -31,6 +31,7 @@ pub mod emit;
 pub mod score;
 
 // Floor 6 and above: what is shown, the settings, the wiring, the verbs.
+pub mod console;
 pub mod watch;
 
 pub mod config;

@@ -35,6 +35,9 @@ enum Verb {
         /// Where journal and tables live; wins over the configuration.
         #[arg(long)]
         data_dir: Option<PathBuf>,
+        /// For developing the console: read its files from this folder at every request. Only on a loopback address.
+        #[arg(long)]
+        console_dir: Option<PathBuf>,
     },
     /// Start a server on free ports, send it real captures, show what it found.
     #[command(after_help = "Examples:\n  groundline demo\n  groundline demo --keep")]
@@ -128,7 +131,7 @@ pub fn main() -> ExitCode {
 
 async fn run(verb: Verb) -> ExitCode {
     match verb {
-        Verb::Serve { config, data_dir } => serve::run(config, data_dir).await,
+        Verb::Serve { config, data_dir, console_dir } => serve::run(config, data_dir, console_dir).await,
         Verb::Demo { keep } => demo::run(keep).await,
         Verb::Sql(args) => sql::run(args).await,
         Verb::Export(args) => export::run(args).await,

@@ -2,6 +2,7 @@
 
 use crate::app::{App, AppError, plan};
 use crate::config::Config;
+use crate::console::Files;
 use crate::drift::Alerts;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,8 +11,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 use tracing_subscriber::EnvFilter;
 
-/// Runs until a signal or a failure. Exit code 2 if it did not start, 1 if it failed later.
-pub async fn run(file: Option<PathBuf>, data_dir: Option<PathBuf>) -> ExitCode {
+/// Runs until a signal or a failure, with the console's files of `console_dir` if one is named. Exit code 2 if it did not
+/// start, 1 if it failed later.
+pub async fn run(file: Option<PathBuf>, data_dir: Option<PathBuf>, console_dir: Option<PathBuf>) -> ExitCode {
     let mut config = match Config::load(file.as_deref()) {
         Ok(config) => config,
         Err(error) => {
@@ -22,13 +24,21 @@ pub async fn run(file: Option<PathBuf>, data_dir: Option<PathBuf>) -> ExitCode {
     if let Some(data_dir) = data_dir {
         config.server.data_dir = data_dir;
     }
+    let listen = config.server.http_listen;
+    let files = match console_dir.map_or(Ok(Files::embedded()), |folder| Files::of_folder(&folder, listen)) {
+        Ok(files) => files,
+        Err(error) => {
+            eprintln!("groundline: {error}");
+            return ExitCode::from(2);
+        }
+    };
     log(&config.server.log);
     if let Err(error) = super::memory::trim() {
         tracing::warn!(%error, "free memory is not given back: the thread for it does not start");
     }
     // Before the server says that it is ready: a signal right after must find it listening.
     let signals = Signals::listen();
-    let mut app = match App::start(config).await {
+    let mut app = match App::start_with(config, files).await {
         Ok(app) => app,
         Err(error) => {
             eprintln!("groundline: {error}");

@@ -1,7 +1,12 @@
 //! The configuration as text.
 
 use super::settings::Config;
+use serde_json::Value as Json;
 use toml::{Table, Value};
+use url::Url;
+
+/// What stands in the place of a secret.
+const HIDDEN: &str = "<hidden>";
 
 /// The documented configuration with every default.
 pub const EXAMPLE: &str = include_str!("../../groundline.example.toml");
@@ -12,13 +17,57 @@ impl Config {
         let Ok(mut document) = EXAMPLE.parse::<toml_edit::DocumentMut>() else { return String::new() };
         let mut shown = self.clone();
         if !shown.lake.s3.secret_access_key.is_empty() {
-            shown.lake.s3.secret_access_key = "<hidden>".to_owned();
+            shown.lake.s3.secret_access_key = HIDDEN.to_owned();
         }
         let (Ok(defaults), Ok(now)) = (Table::try_from(Config::default()), Table::try_from(shown)) else {
             return String::new();
         };
         write_changes(document.as_table_mut(), &defaults, &now);
         document.to_string()
+    }
+
+    /// The effective configuration for people who look at a running server: without keys, planted strings, names and
+    /// passwords in addresses, and the paths of receivers, which are secrets with Slack and its like.
+    pub fn shown(&self) -> Json {
+        let mut config = self.clone();
+        if !config.lake.s3.secret_access_key.is_empty() {
+            config.lake.s3.secret_access_key = HIDDEN.to_owned();
+        }
+        config.eval.canaries.iter_mut().for_each(|canary| *canary = HIDDEN.to_owned());
+        for receiver in &mut config.receivers {
+            if let Ok(mut url) = Url::parse(&receiver.url)
+                && !matches!(url.path(), "" | "/")
+            {
+                url.set_path("hidden");
+                receiver.url = url.to_string();
+            }
+        }
+        let mut shown = serde_json::to_value(config).unwrap_or_default();
+        hide_in_addresses(&mut shown);
+        shown
+    }
+}
+
+/// Puts names, passwords and parameters out of every address.
+fn hide_in_addresses(value: &mut Json) {
+    match value {
+        Json::Array(values) => values.iter_mut().for_each(hide_in_addresses),
+        Json::Object(values) => values.values_mut().for_each(hide_in_addresses),
+        Json::String(text) if text.contains("://") => {
+            let Ok(mut url) = Url::parse(text) else { return };
+            let has_user = !url.username().is_empty() || url.password().is_some();
+            if !has_user && url.query().is_none() {
+                return;
+            }
+            // An address without a host has neither.
+            let _ =
+                url.set_password(None).and_then(|()| url.set_username(if has_user { "hidden" } else { "" }));
+            if url.query().is_some() {
+                url.set_query(Some("hidden"));
+            }
+            *text = url.to_string();
+        }
+        _ => {}
     }
 }
 

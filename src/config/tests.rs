@@ -105,3 +105,19 @@ fn an_address_that_others_can_reach_is_refused() {
         assert!(Config::from_text("f", &allowed, none()).is_ok(), "{allows}");
     }
 }
+
+#[test]
+fn what_is_shown_of_a_running_server_has_no_secrets() {
+    let text = "[lake]\nurl = \"s3://bucket/tables\"\n[lake.s3]\nsecret_access_key = \"SECRET1\"\n\
+                [eval]\ncanaries = [\"SECRET2\"]\n\
+                [emit]\notlp_endpoint = \"http://me:SECRET3@collector:4318\"\n\
+                [[receivers]]\nname = \"s\"\nkind = \"slack\"\nurl = \"https://hooks.example/services/SECRET4?k=SECRET5\"\n";
+    let config = Config::from_text("f.toml", text, none()).unwrap();
+    let shown = config.shown();
+    let told = shown.to_string();
+    assert!(!told.contains("SECRET"), "{told}");
+    assert_eq!(shown["lake"]["url"], "s3://bucket/tables");
+    assert_eq!(shown["emit"]["otlp_endpoint"], "http://hidden@collector:4318/");
+    assert_eq!(shown["receivers"][0]["url"], "https://hooks.example/hidden?hidden");
+    assert_eq!(shown["sql"]["timeout"], "30s");
+}

@@ -42,7 +42,7 @@ pub fn alert_router(door: AlertDoor) -> Router {
 }
 
 async fn list(State(door): State<AlertDoor>, request: Request) -> Response {
-    let caller = match door.access.check(request.headers(), Role::Query) {
+    let caller = match door.access.check_request(&request, Role::Query) {
         Ok(caller) => caller,
         Err(denied) => return denied.into_response(),
     };
@@ -54,7 +54,7 @@ async fn list(State(door): State<AlertDoor>, request: Request) -> Response {
 }
 
 async fn rebase(State(door): State<AlertDoor>, request: Request) -> Response {
-    if let Err(denied) = door.access.check(request.headers(), Role::Admin) {
+    if let Err(denied) = door.access.check_request(&request, Role::Admin) {
         return denied.into_response();
     }
     // A form of a web page cannot send JSON: what writes must not be reachable by one.

@@ -48,7 +48,7 @@ pub fn annotations_router(door: Door, access: Access) -> Router {
 }
 
 async fn receive(State((door, access)): State<(Door, Access)>, request: Request) -> Response {
-    let tenant = match access.writer(request.headers(), Role::Query) {
+    let tenant = match access.writer_of(&request, Role::Query) {
         Ok(tenant) => tenant,
         Err(denied) => return denied.into_response(),
     };

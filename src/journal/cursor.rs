@@ -65,6 +65,11 @@ impl Cursors {
         }
     }
 
+    /// Every name with its position, in the order of the names.
+    pub(super) fn all(&self) -> Vec<(String, u64)> {
+        self.positions.iter().map(|(name, position)| (name.clone(), *position)).collect()
+    }
+
     /// The position of the slowest reader; none without readers.
     pub(super) fn slowest(&self) -> Option<u64> {
         self.positions.values().min().copied()

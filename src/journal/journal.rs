@@ -181,6 +181,11 @@ impl Journal {
         self.0.cursors.lock().get_or_register(name)
     }
 
+    /// Every reader, with the last frame that it is done with.
+    pub fn cursors(&self) -> Vec<(String, u64)> {
+        self.0.cursors.lock().all()
+    }
+
     /// The reader `name` is done with all frames up to `seq`; that is durable when this returns. Segments that every
     /// cursor has passed are removed. Blocks on the disk.
     pub fn set_cursor(&self, name: &str, seq: u64) -> Result<(), JournalError> {

@@ -1,6 +1,7 @@
 //! Which request may do what, for which tenant.
 
 use super::reload::Source;
+use super::sessions::Sessions;
 use super::tokens::{Role, TokenDigest, TokenError, TokenSet, digest_of};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -10,6 +11,7 @@ use base64::Engine as _;
 use parking_lot::RwLock;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Whose rows a query sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +48,11 @@ impl Caller {
             Some(tenant) if !self.has(Role::Admin) => Scope::Tenant(tenant.clone()),
             _ => Scope::All,
         }
+    }
+
+    /// What its token says that it may do; everything where there are no tokens.
+    pub fn roles(&self) -> Vec<Role> {
+        self.token.as_ref().map_or(Role::ALL.to_vec(), |(_, roles)| roles.clone())
     }
 
     fn has(&self, role: Role) -> bool {
@@ -96,8 +103,9 @@ impl Denied {
     }
 }
 
-/// What a client is asked for with 401. Basic makes browsers ask; the password is the token.
-pub const CHALLENGE: &str = "Bearer realm=\"groundline\", Basic realm=\"groundline\"";
+/// What a client is asked for with 401. Basic is understood as well, with the token as the password, and not asked for:
+/// it would make browsers ask with a window of their own before the console's login.
+pub const CHALLENGE: &str = "Bearer realm=\"groundline\"";
 
 impl IntoResponse for Denied {
     fn into_response(self) -> Response {
@@ -118,19 +126,25 @@ pub struct Access(Arc<Inner>);
 struct Inner {
     open: Option<Caller>,
     tokens: RwLock<Arc<TokenSet>>,
+    sessions: Sessions,
 }
+
+/// In a request's extensions: it came with the cookie of a session of this token, and a page of this server sent it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SignedIn(pub(super) TokenDigest);
 
 impl Access {
     /// Everybody may do everything; what is sent belongs to `default_tenant`.
     pub fn open(default_tenant: &str) -> Self {
         let tenant = Some(Arc::from(default_tenant));
         let open = Some(Caller { name: "nobody in particular".into(), tenant, token: None });
-        Self(Arc::new(Inner { open, tokens: RwLock::default() }))
+        Self(Arc::new(Inner { open, tokens: RwLock::default(), sessions: Sessions::default() }))
     }
 
     /// Only the holders of these tokens may do what their roles say.
     pub fn tokens(set: TokenSet) -> Self {
-        Self(Arc::new(Inner { open: None, tokens: RwLock::new(Arc::new(set)) }))
+        let tokens = RwLock::new(Arc::new(set));
+        Self(Arc::new(Inner { open: None, tokens, sessions: Sessions::default() }))
     }
 
     /// As [`Access::tokens`], from a file, and the source that reads it again when it changes.
@@ -146,7 +160,9 @@ impl Access {
             let set =
                 TokenSet::parse(text).map_err(|TokenError(all)| format!("{shown}: {}", all.join("; ")))?;
             tracing::info!(file = shown, tokens = set.len(), "tokens read");
-            *to.0.tokens.write() = Arc::new(set);
+            let set = Arc::new(set);
+            *to.0.tokens.write() = set.clone();
+            to.0.sessions.keep(|digest| set.find(digest).is_some());
             Ok(())
         })?;
         Ok((access, source))
@@ -180,15 +196,59 @@ impl Access {
         }
     }
 
-    /// Who sends these headers, if that one may do what needs `role`.
+    /// Begins a session for the holder of `token` and gives its cookie; none for a token that is not known.
+    pub(super) fn begin_session(&self, token: &[u8], now: Instant) -> Option<String> {
+        let (digest, _) = self.of_token(token)?.token?;
+        self.0.sessions.begin(digest, now)
+    }
+
+    /// The token of the session behind a cookie, as long as the token is known.
+    pub(super) fn session(&self, cookie: &str, now: Instant) -> Option<TokenDigest> {
+        let digest = self.0.sessions.token_of(cookie, now)?;
+        if self.of_digest(&digest).is_none() {
+            self.0.sessions.end(cookie);
+            return None;
+        }
+        Some(digest)
+    }
+
+    pub(super) fn end_session(&self, cookie: &str) {
+        self.0.sessions.end(cookie);
+    }
+
+    /// The tenants that the tokens name; the one of everybody where there are no tokens.
+    pub fn tenants(&self) -> Vec<String> {
+        match &self.0.open {
+            Some(open) => open.tenant.iter().map(|tenant| tenant.to_string()).collect(),
+            None => self.0.tokens.read().tenants(),
+        }
+    }
+
+    /// Who sends these headers, if that one may do what needs `role`. Cookies do not count.
     ///
     /// # Errors
     /// [`Denied`], which is counted.
     pub fn check(&self, headers: &HeaderMap, role: Role) -> Result<Caller, Denied> {
-        self.decide(headers, role).inspect_err(Denied::count)
+        self.find(headers, None).and_then(|caller| with_role(caller, role)).inspect_err(Denied::count)
     }
 
-    fn decide(&self, headers: &HeaderMap, role: Role) -> Result<Caller, Denied> {
+    /// As [`Access::check`], of a request that may also come by the cookie of a session.
+    ///
+    /// # Errors
+    /// [`Denied`], which is counted.
+    pub fn check_request<B>(&self, request: &axum::http::Request<B>, role: Role) -> Result<Caller, Denied> {
+        self.caller_of(request).and_then(|caller| with_role(caller, role)).inspect_err(Denied::count)
+    }
+
+    /// Who sends this request, whatever that one may do.
+    ///
+    /// # Errors
+    /// [`Denied`], which is not counted: a browser asks so before its user logs in.
+    pub fn caller_of<B>(&self, request: &axum::http::Request<B>) -> Result<Caller, Denied> {
+        self.find(request.headers(), request.extensions().get())
+    }
+
+    fn find(&self, headers: &HeaderMap, signed_in: Option<&SignedIn>) -> Result<Caller, Denied> {
         if let Some(open) = &self.0.open {
             return Ok(open.clone());
         }
@@ -196,19 +256,16 @@ impl Access {
         let token = match (sent.next(), sent.next()) {
             (Some(value), None) => token_of(value.as_bytes()).ok_or(Denied::Unknown)?,
             (Some(_), Some(_)) => return Err(Denied::Unknown),
-            (None, _) => return Err(Denied::Missing),
+            (None, _) => {
+                return signed_in.and_then(|SignedIn(digest)| self.of_digest(digest)).ok_or(Denied::Missing);
+            }
         };
         // A browser adds what was typed once to requests that pages of other sites make.
         let is_foreign = |name: &str| headers.get(name).is_some_and(|v| v.as_bytes() == b"cross-site");
         if token.is_ambient && is_foreign("sec-fetch-site") {
             return Err(Denied::Unknown);
         }
-        let caller = self.of_token(&token.secret).ok_or(Denied::Unknown)?;
-        if caller.may(role) {
-            Ok(caller)
-        } else {
-            Err(Denied::Role { name: caller.name, needs: role.name() })
-        }
+        self.of_token(&token.secret).ok_or(Denied::Unknown)
     }
 
     /// As [`Access::check`], and the tenant whose rows are written.
@@ -216,10 +273,25 @@ impl Access {
     /// # Errors
     /// [`Denied`], which is counted.
     pub fn writer(&self, headers: &HeaderMap, role: Role) -> Result<Arc<str>, Denied> {
-        let caller = self.check(headers, role)?;
-        let denied = || Denied::NoTenant { name: caller.name.clone() };
-        caller.tenant.clone().ok_or_else(denied).inspect_err(Denied::count)
+        tenant_of(self.check(headers, role)?)
     }
+
+    /// As [`Access::check_request`], and the tenant whose rows are written.
+    ///
+    /// # Errors
+    /// [`Denied`], which is counted.
+    pub fn writer_of<B>(&self, request: &axum::http::Request<B>, role: Role) -> Result<Arc<str>, Denied> {
+        tenant_of(self.check_request(request, role)?)
+    }
+}
+
+fn with_role(caller: Caller, role: Role) -> Result<Caller, Denied> {
+    if caller.may(role) { Ok(caller) } else { Err(Denied::Role { name: caller.name, needs: role.name() }) }
+}
+
+fn tenant_of(caller: Caller) -> Result<Arc<str>, Denied> {
+    let denied = || Denied::NoTenant { name: caller.name.clone() };
+    caller.tenant.clone().ok_or_else(denied).inspect_err(Denied::count)
 }
 
 struct Sent {
@@ -249,7 +321,7 @@ pub async fn guarded(
     mut request: Request,
     next: Next,
 ) -> Response {
-    match access.check(request.headers(), role) {
+    match access.check_request(&request, role) {
         Ok(caller) => {
             request.extensions_mut().insert(caller);
             next.run(request).await

@@ -1,5 +1,6 @@
 //! Settings of the process: its addresses, what a connection may do, and who may connect.
 
+use super::names::origin_of;
 use crate::units::{ByteSize, Time, words};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
@@ -18,6 +19,9 @@ pub struct Config {
     pub pg_listen: SocketAddr,
     /// Allow addresses that other machines can reach without tokens: something in front authenticates.
     pub allow_exposed: bool,
+    /// Where browsers reach the console, such as `https://groundline.example`, if that is another name than those of
+    /// this machine; empty for none.
+    pub public_url: String,
     /// The log filter, such as `info` or `info,groundline::ingest=debug`.
     pub log: String,
     /// The file of bearer tokens; empty for none, and then everybody who can connect may do everything.
@@ -65,6 +69,7 @@ impl Default for Config {
             http_listen: SocketAddr::from(([127, 0, 0, 1], 4320)),
             pg_listen: SocketAddr::from(([127, 0, 0, 1], 5433)),
             allow_exposed: false,
+            public_url: String::new(),
             log: "info".to_owned(),
             tokens_file: PathBuf::new(),
             open_metrics: false,
@@ -115,6 +120,11 @@ impl Config {
         at_least("header_timeout", self.header_timeout, instant, "no client is that quick");
         at_least("idle_timeout", self.idle_timeout, second, "connections would not be used again");
         at_least("body_grace", self.body_grace, instant, "no client is that quick");
+        if !self.public_url.is_empty()
+            && let Err(why) = origin_of(&self.public_url)
+        {
+            faults.push(format!("server.public_url {why}"));
+        }
         if self.tls.is_on() == self.tls.key.as_os_str().is_empty() {
             faults.push("server.tls.cert and server.tls.key belong together: set both or none".to_owned());
         }

@@ -15,6 +15,7 @@ use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
 use socket2::{SockRef, TcpKeepalive};
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -139,15 +140,20 @@ pub fn tune(socket: &TcpStream) {
     }
 }
 
+/// In a request's extensions: the address at the other end of its connection.
+#[derive(Debug, Clone, Copy)]
+pub struct Peer(pub IpAddr);
+
 async fn converse(socket: TcpStream, door: Arc<Door>) {
     tune(&socket);
-    let Some(tls) = &door.tls else { return exchange(socket, &door).await };
+    let peer = socket.peer_addr().ok().map(|address| Peer(address.ip()));
+    let Some(tls) = &door.tls else { return exchange(socket, peer, &door).await };
     let shaken = tokio::select! {
         () = door.stop.cancelled() => return,
         shaken = timeout(door.limits.patience.header, tls.http().accept(socket)) => shaken,
     };
     match shaken {
-        Ok(Ok(stream)) => exchange(stream, &door).await,
+        Ok(Ok(stream)) => exchange(stream, peer, &door).await,
         Ok(Err(error)) => {
             reaped(door.name, "tls", 1);
             tracing::debug!(%error, door = door.name, "no TLS");
@@ -157,13 +163,21 @@ async fn converse(socket: TcpStream, door: Arc<Door>) {
 }
 
 /// Serves one connection until it ends, is idle for too long, or does too little.
-async fn exchange<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(stream: S, door: &Door) {
+async fn exchange<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    stream: S,
+    peer: Option<Peer>,
+    door: &Door,
+) {
     let pulse = Pulse::new();
     let (router, pace, asked) =
         (TowerToHyperService::new(door.router.clone()), door.limits.pace, pulse.clone());
     let service = service_fn(move |request: Request<Incoming>| {
         let asked = Asked::begin(&asked);
-        let answer = router.call(request.map(|body| Body::new(Paced::new(body, pace))));
+        let mut request = request.map(|body| Body::new(Paced::new(body, pace)));
+        if let Some(peer) = peer {
+            request.extensions_mut().insert(peer);
+        }
+        let answer = router.call(request);
         async move { Ok::<_, Infallible>(answer.await?.map(|body| Answer::new(body, asked))) }
     });
     let builder = builder(&door.limits);

@@ -6,6 +6,7 @@
 use rustls::crypto::ring::default_provider;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 
@@ -27,6 +28,9 @@ pub enum Role {
 }
 
 impl Role {
+    /// Every role.
+    pub const ALL: [Role; 4] = [Role::Ingest, Role::Query, Role::Metrics, Role::Admin];
+
     /// Its name in the file.
     pub fn name(self) -> &'static str {
         match self {
@@ -129,6 +133,12 @@ impl TokenSet {
         self.tokens.get(usize::try_from(found).ok()?)
     }
 
+    /// The tenants that tokens belong to, each once, in order.
+    pub fn tenants(&self) -> Vec<String> {
+        let named = self.tokens.iter().filter_map(|token| token.tenant.as_deref());
+        named.map(str::to_owned).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.tokens.len()
@@ -187,9 +197,14 @@ const PREFIX: &str = "gl_";
 
 /// A token that nobody has, of 256 random bits; none if the system gives no random numbers.
 pub fn new_token() -> Option<String> {
+    Some(format!("{PREFIX}{}", random_hex()?))
+}
+
+/// 256 random bits in hexadecimal digits; none if the system gives no random numbers.
+pub fn random_hex() -> Option<String> {
     let mut random = [0u8; 32];
     default_provider().secure_random.fill(&mut random).ok()?;
-    Some(format!("{PREFIX}{}", hex::encode(random)))
+    Some(hex::encode(random))
 }
 
 /// The digest of a token.

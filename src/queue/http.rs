@@ -77,7 +77,7 @@ async fn forget(State(door): State<QueueDoor>, request: Request) -> Response {
 
 /// The request's content, and the tenant to whose items it is limited.
 async fn read(door: &QueueDoor, request: Request) -> Result<(Sent, Option<String>), Response> {
-    let caller = door.access.check(request.headers(), Role::Admin).map_err(IntoResponse::into_response)?;
+    let caller = door.access.check_request(&request, Role::Admin).map_err(IntoResponse::into_response)?;
     let tenant = match caller.scope() {
         Scope::All => None,
         Scope::Tenant(tenant) => Some(tenant.to_string()),

@@ -7,6 +7,7 @@ use super::constants;
 use super::error::SqlError;
 use super::functions;
 use super::guard;
+use super::params;
 use super::stream::{AbortOnDrop, Item, QueryStream, Record, bytes_of, deadline, pump, timed_out};
 use super::tables::{
     LakeTable, LatestScores, LiveRows, LiveTable, PrivateStores, QuerySnapshots, Snapshots, column_docs,
@@ -16,6 +17,7 @@ use crate::net::Scope;
 use crate::schema::columns::{Table, queue_schema};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
+use datafusion::common::ScalarValue;
 use datafusion::error::DataFusionError;
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
@@ -29,6 +31,7 @@ use datafusion::sql::sqlparser::ast::Statement;
 use datafusion_postgres::datafusion_pg_catalog::pg_catalog::context::EmptyContextProvider;
 use datafusion_postgres::datafusion_pg_catalog::setup_pg_catalog;
 use futures::TryStreamExt;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -67,10 +70,21 @@ struct Core {
 pub enum Work {
     /// Text of one statement, not checked yet.
     Text(String),
+    /// The same, with the values of its `$1`, `$2` ….
+    Bound(String, Vec<ScalarValue>),
     /// A parsed statement, not checked yet.
     Parsed(Box<Statement>),
     /// A plan, not checked yet.
     Plan(Box<LogicalPlan>),
+}
+
+/// How many queries there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Load {
+    /// Those that run.
+    pub running: usize,
+    /// Those that wait for their turn.
+    pub waiting: usize,
 }
 
 /// A whole result, counted against the memory limit for as long as it is held.
@@ -79,6 +93,8 @@ pub struct Collected {
     pub schema: SchemaRef,
     /// The rows.
     pub batches: Vec<RecordBatch>,
+    /// Whether there were more rows than the limit of the request.
+    pub is_cut: bool,
     _held: MemoryReservation,
 }
 
@@ -143,12 +159,12 @@ impl Sql {
     /// # Errors
     /// As [`Sql::query`].
     pub async fn collect(&self, sql: &str) -> Result<(SchemaRef, Vec<RecordBatch>), SqlError> {
-        let all = self.collect_from("local", &Scope::All, sql).await?;
+        let all = self.collect_from("local", &Scope::All, Work::Text(sql.to_owned()), None).await?;
         Ok((all.schema, all.batches))
     }
 
     /// Like [`Sql::collect`], for a named door and the rows of `scope`; the rows count against `max_memory` until they
-    /// are dropped.
+    /// are dropped. What is beyond `limit` is cut off, and the query ends there.
     ///
     /// # Errors
     /// As [`Sql::query`].
@@ -156,17 +172,34 @@ impl Sql {
         &self,
         door: &'static str,
         scope: &Scope,
-        sql: &str,
+        work: Work,
+        limit: Option<NonZeroU64>,
     ) -> Result<Collected, SqlError> {
-        let mut rows = self.run(door, scope, Work::Text(sql.to_owned()), None).await?;
+        let mut rows = self.run(door, scope, work, None).await?;
         let pool = &self.core.context.runtime_env().memory_pool;
         let held = MemoryConsumer::new("result").register(pool);
-        let mut batches = Vec::new();
-        while let Some(batch) = rows.try_next().await? {
+        let mut room = limit.map_or(usize::MAX, |most| usize::try_from(most.get()).unwrap_or(usize::MAX));
+        let (mut batches, mut is_cut) = (Vec::new(), false);
+        while !is_cut && let Some(batch) = rows.try_next().await? {
+            is_cut = batch.num_rows() > room;
+            let batch = if is_cut { batch.slice(0, room) } else { batch };
+            room -= batch.num_rows();
             held.try_grow(usize::try_from(bytes_of(&batch)).unwrap_or(usize::MAX))?;
             batches.push(batch);
         }
-        Ok(Collected { schema: rows.schema(), batches, _held: held })
+        if is_cut {
+            rows.suffice();
+        }
+        Ok(Collected { schema: rows.schema(), batches, is_cut, _held: held })
+    }
+
+    /// How busy the engine is now.
+    pub fn load(&self) -> Load {
+        let (config, core) = (&self.core.config, &self.core);
+        Load {
+            running: config.max_concurrent.saturating_sub(core.permits.available_permits()),
+            waiting: core.waiting.load(Ordering::Relaxed).min(config.max_waiting()),
+        }
     }
 
     /// Runs `work` that came through `door` and sees the rows of `scope`, for at most `timeout` if that is shorter than the configured limit.
@@ -193,7 +226,7 @@ impl Sql {
 
     async fn begin(&self, scope: Scope, work: Work, timeout: Option<Duration>) -> Result<Begun, SqlError> {
         let config = &self.core.config;
-        if let Work::Text(sql) = &work
+        if let Work::Text(sql) | Work::Bound(sql, _) = &work
             && sql.len() > config.max_sql_size.in_memory()
         {
             let most = config.max_sql_size;
@@ -361,6 +394,11 @@ async fn drive(
 async fn execute(state: &SessionState, asked: Asked) -> Result<SendableRecordBatchStream, SqlError> {
     let plan = match asked.work {
         Work::Text(sql) => state.statement_to_plan(guard::parse(&sql)?).await?,
+        Work::Bound(sql, values) => {
+            let plan = state.statement_to_plan(guard::parse(&sql)?).await?;
+            guard::verify(&plan)?;
+            params::bind(plan, values)?
+        }
         Work::Parsed(statement) => {
             guard::check(&statement)?;
             let statement = datafusion::sql::parser::Statement::Statement(statement);

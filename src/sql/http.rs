@@ -1,17 +1,22 @@
-//! The door for HTTP: `POST /v1/sql` with `{"sql": "…"}`.
+//! The door for HTTP: `POST /v1/sql` with `{"query": "…", "params": […]}`.
 
-use super::context::Sql;
+use super::columns::{About, encode_columns};
+use super::context::{Sql, Work};
 use super::error::SqlError;
 use super::format::{Format, encode};
+use super::params;
 use crate::net::{Access, Caller, Role, Scope, guarded};
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Extension, Router};
 use serde::Deserialize;
+use serde_json::Value;
+use std::num::NonZeroU64;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Bytes that the JSON around a query and its escapes may add to it.
 const ENVELOPE: usize = 64 << 10;
@@ -19,10 +24,41 @@ const ENVELOPE: usize = 64 << 10;
 /// How much longer than `sql.max_result_size` an encoded result may be.
 const TEXT_FACTOR: usize = 4;
 
+/// When a client that came at a busy time may come again, seconds.
+const RETRY_AFTER: u16 = 1;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Query {
+    #[serde(alias = "query")]
     sql: String,
+    /// The values of `$1`, `$2` ….
+    #[serde(default)]
+    params: Vec<Value>,
+    /// At most so many rows; the rest is cut off.
+    #[serde(default)]
+    limit: Option<NonZeroU64>,
+    /// Only the rows of this tenant, for callers who see those of all.
+    #[serde(default)]
+    tenant: Option<String>,
+}
+
+/// How the result is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Row by row, or as a file.
+    As(Format),
+    /// JSON by columns.
+    Columns,
+}
+
+impl Shape {
+    fn media_type(self) -> &'static str {
+        match self {
+            Shape::As(format) => format.media_type(),
+            Shape::Columns => "application/json; shape=columns",
+        }
+    }
 }
 
 /// The route `POST /v1/sql`.
@@ -30,6 +66,7 @@ struct Query {
 /// Answers 200 with the result in the format that Accept asks for, 400 for a wrong query or body, 406 for an Accept that
 /// nothing here satisfies, 413 for a body that is too large, 422 for a limit that was met, 503 when too many queries run.
 /// Where there are tokens: 401 without one, 403 for one without the role query; the rows are those of the token's tenant.
+/// A client that goes away ends its query.
 pub fn router(sql: Arc<Sql>, access: Access) -> Router {
     // A query of plain text fits twice: JSON escapes can double it.
     let body = sql.config().max_sql_size.in_memory().saturating_mul(2).saturating_add(ENVELOPE);
@@ -46,33 +83,65 @@ async fn answer(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let Some(format) = accepted(&headers) else {
-        let offered =
-            "application/json, text/csv, application/vnd.apache.arrow.stream, application/vnd.apache.parquet";
+    let began = Instant::now();
+    let Some(shape) = accepted(&headers) else {
+        let offered = "application/json, application/json; shape=columns, text/csv, \
+                       application/vnd.apache.arrow.stream, application/vnd.apache.parquet";
         return failure(StatusCode::NOT_ACCEPTABLE, &format!("Accept must allow one of: {offered}"));
     };
     let query: Query = match serde_json::from_slice(&body) {
         Ok(query) => query,
         Err(error) => {
-            let why = format!("the body must be {{\"sql\": \"…\"}}: {error}");
+            let why = format!("the body must be {{\"query\": \"…\", \"params\": […]}}: {error}");
             return failure(StatusCode::BAD_REQUEST, &why);
         }
     };
-    match result(&sql, &caller.scope(), &query.sql, format).await {
-        Ok(bytes) => ([(header::CONTENT_TYPE, format.media_type())], bytes).into_response(),
-        Err(error) => failure(status(&error), &error.to_string()),
+    let Some(scope) = narrowed(caller.scope(), query.tenant.as_deref()) else {
+        let why = "the token sees the rows of its own tenant only: leave \"tenant\" out";
+        return failure(StatusCode::FORBIDDEN, why);
+    };
+    match result(&sql, &scope, query, shape, began).await {
+        Ok(bytes) => ([(header::CONTENT_TYPE, shape.media_type())], bytes).into_response(),
+        Err(error) => {
+            let mut response = failure(status(&error), &error.to_string());
+            if error.is_retryable() {
+                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER));
+            }
+            response
+        }
     }
 }
 
-async fn result(sql: &Sql, scope: &Scope, text: &str, format: Format) -> Result<Vec<u8>, SqlError> {
-    let all = sql.collect_from("http", scope, text).await?;
+/// The rows of `tenant` among those of `scope`; none if they are not among them.
+fn narrowed(scope: Scope, tenant: Option<&str>) -> Option<Scope> {
+    match (scope, tenant) {
+        (scope, None) => Some(scope),
+        (Scope::All, Some(tenant)) => Some(Scope::Tenant(tenant.into())),
+        (Scope::Tenant(own), Some(tenant)) => (*own == *tenant).then_some(Scope::Tenant(own)),
+    }
+}
+
+async fn result(
+    sql: &Sql,
+    scope: &Scope,
+    query: Query,
+    shape: Shape,
+    began: Instant,
+) -> Result<Vec<u8>, SqlError> {
+    let work = Work::Bound(query.sql, params::values(query.params)?);
+    let all = sql.collect_from("http", scope, work, query.limit).await?;
     let most = sql.config().max_result_size.in_memory();
     // Text is longer than the values that it shows.
     let most = most.saturating_mul(TEXT_FACTOR);
+    let elapsed = began.elapsed();
+    let cut_at = query.limit.filter(|_| all.is_cut).map(NonZeroU64::get);
     // Encoding a big result takes long enough to hold up other requests of this thread.
-    tokio::task::spawn_blocking(move || encode(format, &all.schema, &all.batches, most))
-        .await
-        .map_err(|e| SqlError::Internal(format!("encoding the result: {e}")))?
+    tokio::task::spawn_blocking(move || match shape {
+        Shape::As(format) => encode(format, &all.schema, &all.batches, most),
+        Shape::Columns => encode_columns(&all.schema, &all.batches, About { cut_at, elapsed }, most),
+    })
+    .await
+    .map_err(|e| SqlError::Internal(format!("encoding the result: {e}")))?
 }
 
 fn status(error: &SqlError) -> StatusCode {
@@ -88,41 +157,49 @@ fn failure(status: StatusCode, why: &str) -> Response {
     (status, axum::Json(serde_json::json!({ "error": why }))).into_response()
 }
 
-/// The format with the highest weight in Accept, JSON where any will do; `None` if none is acceptable.
-fn accepted(headers: &HeaderMap) -> Option<Format> {
-    let mut best: Option<(Format, f32)> = None;
+/// The shape with the highest weight in Accept, JSON where any will do; `None` if none is acceptable.
+fn accepted(headers: &HeaderMap) -> Option<Shape> {
+    let mut best: Option<(Shape, f32)> = None;
     let mut asked = false;
     for value in headers.get_all(header::ACCEPT) {
         for item in value.to_str().unwrap_or_default().split(',').filter(|i| !i.trim().is_empty()) {
             asked = true;
             let mut parts = item.split(';').map(str::trim);
-            let format = parts.next().and_then(by_media_type);
-            let weight = parts.find_map(|p| p.strip_prefix("q=")?.parse().ok()).unwrap_or(1.0);
-            if let Some(format) = format
+            let name = parts.next().unwrap_or_default();
+            let parameters: Vec<(&str, &str)> = parts.filter_map(|part| part.split_once('=')).collect();
+            let parameter =
+                |name: &str| parameters.iter().find(|(key, _)| *key == name).map(|(_, value)| *value);
+            let shape = by_media_type(name, parameter("shape"));
+            let weight = parameter("q").and_then(|q| q.parse().ok()).unwrap_or(1.0);
+            if let Some(shape) = shape
                 && weight > best.map_or(0.0, |b| b.1)
             {
-                best = Some((format, weight));
+                best = Some((shape, weight));
             }
         }
     }
-    if asked { best.map(|b| b.0) } else { Some(Format::Json) }
+    if asked { best.map(|b| b.0) } else { Some(Shape::As(Format::Json)) }
 }
 
-fn by_media_type(name: &str) -> Option<Format> {
-    match name.to_ascii_lowercase().as_str() {
-        "*/*" | "application/*" | "application/json" => Some(Format::Json),
-        "text/*" | "text/csv" => Some(Format::Csv),
-        "application/vnd.apache.arrow.stream" => Some(Format::Arrow),
-        "application/vnd.apache.parquet" => Some(Format::Parquet),
-        _ => None,
-    }
+fn by_media_type(name: &str, shape: Option<&str>) -> Option<Shape> {
+    let format = match name.to_ascii_lowercase().as_str() {
+        "application/json" if shape.is_some() => {
+            return shape.filter(|shape| *shape == "columns").map(|_| Shape::Columns);
+        }
+        "*/*" | "application/*" | "application/json" => Format::Json,
+        "text/*" | "text/csv" => Format::Csv,
+        "application/vnd.apache.arrow.stream" => Format::Arrow,
+        "application/vnd.apache.parquet" => Format::Parquet,
+        _ => return None,
+    };
+    Some(Shape::As(format))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn pick(accept: &str) -> Option<Format> {
+    fn pick(accept: &str) -> Option<Shape> {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT, accept.parse().expect("a header"));
         accepted(&headers)
@@ -130,12 +207,25 @@ mod tests {
 
     #[test]
     fn accept_picks_the_format() {
-        assert_eq!(accepted(&HeaderMap::new()), Some(Format::Json));
-        assert_eq!(pick("*/*"), Some(Format::Json));
-        assert_eq!(pick("text/csv"), Some(Format::Csv));
-        assert_eq!(pick("text/html, application/json;q=0.5, text/csv;q=0.9"), Some(Format::Csv));
-        assert_eq!(pick("Application/Vnd.Apache.Arrow.Stream"), Some(Format::Arrow));
+        let json = Some(Shape::As(Format::Json));
+        assert_eq!(accepted(&HeaderMap::new()), json);
+        assert_eq!(pick("*/*"), json);
+        assert_eq!(pick("text/csv"), Some(Shape::As(Format::Csv)));
+        assert_eq!(pick("text/html, application/json;q=0.5, text/csv;q=0.9"), Some(Shape::As(Format::Csv)));
+        assert_eq!(pick("Application/Vnd.Apache.Arrow.Stream"), Some(Shape::As(Format::Arrow)));
         assert_eq!(pick("image/png"), None);
         assert_eq!(pick("application/json;q=0"), None);
+        assert_eq!(pick("application/json; shape=columns"), Some(Shape::Columns));
+        assert_eq!(pick("application/json;q=0.5, application/json; shape=columns"), Some(Shape::Columns));
+        assert_eq!(pick("application/json; shape=rings"), None);
+        assert_eq!(pick("application/json; charset=utf-8"), json);
+    }
+
+    #[test]
+    fn a_tenant_narrows_and_never_widens() {
+        let (a, b) = (Scope::Tenant("a".into()), Scope::Tenant("b".into()));
+        assert_eq!(narrowed(Scope::All, Some("a")), Some(a.clone()));
+        assert_eq!(narrowed(a.clone(), Some("a")), Some(a.clone()));
+        assert_eq!((narrowed(b, Some("a")), narrowed(a.clone(), None)), (None, Some(a)));
     }
 }

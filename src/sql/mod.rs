@@ -14,8 +14,10 @@
 //! | `constants` | how large the constants of a plan may be |
 //! | `cancel` | makes plans stop when nobody waits for them |
 //! | `stream` | the rows of one query, under its limits |
+//! | `params` | values for `$1`, `$2` … |
 //! | `context` | the engine itself |
 //! | `format` | a result as text or bytes |
+//! | `columns` | a result as JSON by columns, for browsers |
 //! | `http` | the door for HTTP |
 //! | `pg` | the door for the PostgreSQL wire protocol |
 //!
@@ -24,6 +26,7 @@
 
 mod cancel;
 mod catalog;
+mod columns;
 mod config;
 mod constants;
 mod context;
@@ -32,6 +35,7 @@ pub mod format;
 mod functions;
 mod guard;
 pub mod http;
+mod params;
 pub mod pg;
 mod settings;
 mod shape;
@@ -40,7 +44,7 @@ mod tables;
 mod views;
 
 pub use config::Config;
-pub use context::{Collected, DATABASE, Sql, Work};
+pub use context::{Collected, DATABASE, Load, Sql, Work};
 pub use error::SqlError;
 pub use format::{Format, encode};
 pub use functions::LEVEL;

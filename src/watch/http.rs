@@ -1,16 +1,13 @@
-//! `/metrics`, `/health/…` and the console.
+//! `/metrics` and `/health/…`.
 
 use super::health::Health;
 use crate::net::{Access, Role, guarded};
 use axum::Router;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use metrics_exporter_prometheus::PrometheusHandle;
-
-/// The console: one page, no script from elsewhere.
-const CONSOLE: &str = include_str!("console.html");
 
 #[derive(Clone)]
 struct Watch {
@@ -18,17 +15,14 @@ struct Watch {
     exporter: PrometheusHandle,
 }
 
-/// The routes. Health is open to everybody; the console needs the role query, and metrics the role metrics unless they
-/// are open too.
+/// The routes. Health is open to everybody; metrics need the role metrics unless they are open too.
 pub fn router(health: Health, exporter: PrometheusHandle, access: Access, open_metrics: bool) -> Router {
-    let needs = |role| axum::middleware::from_fn_with_state((access.clone(), role), guarded);
-    let console = Router::new().route("/", get(|| async { Html(CONSOLE) })).layer(needs(Role::Query));
+    let needed = axum::middleware::from_fn_with_state((access, Role::Metrics), guarded);
     let metrics = Router::new().route("/metrics", get(scrape));
-    let metrics = if open_metrics { metrics } else { metrics.layer(needs(Role::Metrics)) };
+    let metrics = if open_metrics { metrics } else { metrics.layer(needed) };
     Router::new()
         .route("/health/live", get(|| async { "alive\n" }))
         .route("/health/ready", get(ready))
-        .merge(console)
         .merge(metrics)
         .with_state(Watch { health, exporter })
 }

@@ -19,7 +19,7 @@ const PB: &str = "application/x-protobuf";
 const JSON: &str = "application/json";
 
 /// The tests' tokens are their names.
-fn tokens(entries: &[(&str, Option<&str>, &[Role])]) -> String {
+pub fn tokens(entries: &[(&str, Option<&str>, &[Role])]) -> String {
     let entry = |(name, tenant, roles): &(&str, Option<&str>, &[Role])| Entry {
         name: (*name).to_owned(),
         sha256: hex::encode(digest_of(name.as_bytes())),
@@ -29,7 +29,7 @@ fn tokens(entries: &[(&str, Option<&str>, &[Role])]) -> String {
     entries.iter().map(|e| entry(e).to_toml()).collect::<Vec<_>>().join("\n")
 }
 
-fn everybody() -> String {
+pub fn everybody() -> String {
     tokens(&[
         ("send-a", Some("a"), &[Role::Ingest]),
         ("send-b", Some("b"), &[Role::Ingest]),
@@ -40,7 +40,7 @@ fn everybody() -> String {
     ])
 }
 
-async fn with_tokens(folder: &Path, tokens: &str) -> App {
+pub async fn with_tokens(folder: &Path, tokens: &str) -> App {
     let file = folder.join("tokens.toml");
     std::fs::write(&file, tokens).unwrap();
     let mut config = config(&folder.join("data"));
@@ -185,7 +185,7 @@ async fn the_query_doors_ask_for_their_roles() {
     let app = with_tokens(folder.path(), &everybody()).await;
     let sql = json!({"sql": "SELECT 1 AS one"});
     let note = json!({"trace_id": "0af7651916cd43dd8448eb211c80319c", "name": "n", "label": "l"});
-    for (token, asks, notes, console, metrics) in [
+    for (token, asks, notes, status, metrics) in [
         (None, 401, 401, 401, 401),
         (Some("nobody"), 401, 401, 401, 401),
         (Some("send-a"), 403, 403, 403, 403),
@@ -196,16 +196,17 @@ async fn the_query_doors_ask_for_their_roles() {
     ] {
         assert_eq!(post(&app, "/v1/sql", token, &sql).await.0, asks, "{token:?}");
         assert_eq!(post(&app, "/v1/annotations", token, &note).await.0, notes, "{token:?}");
-        assert_eq!(get(&app, "/", token).await, console, "{token:?}");
+        assert_eq!(get(&app, "/v1/status", token).await, status, "{token:?}");
+        assert_eq!(get(&app, "/", token).await, 200, "{token:?}: pages hold nothing that is secret");
         assert_eq!(get(&app, "/metrics", token).await, metrics, "{token:?}");
         assert_eq!(
             (get(&app, "/health/live", token).await, get(&app, "/health/ready", token).await),
             (200, 200)
         );
     }
-    // What a browser sends after it asked for a password.
-    let page = reqwest::Client::new().get(format!("http://{}/", app.addresses.http));
-    assert_eq!(page.basic_auth("anyone", Some("read-a")).send().await.unwrap().status(), 200);
+    // A token as the password of any user.
+    let me = reqwest::Client::new().get(format!("http://{}/v1/me", app.addresses.http));
+    assert_eq!(me.basic_auth("anyone", Some("read-a")).send().await.unwrap().status(), 200);
     for (password, code) in [("nobody", "28P01"), ("send-a", "28000"), ("", "28P01")] {
         let told = pg(&app, password).await.err().expect(password);
         assert!(told.contains(code), "{password}: {told}");
@@ -237,18 +238,18 @@ async fn the_tokens_file_is_read_again() {
     std::fs::write(&file, "[[tokens]]\nname = 'cut off in the mid").unwrap();
     app.reload.notify_one();
     for _ in 0..20 {
-        assert_eq!(get(&app, "/", Some("read-a")).await, 200, "a broken file changes nothing");
+        assert_eq!(get(&app, "/v1/me", Some("read-a")).await, 200, "a broken file changes nothing");
     }
     std::fs::write(&file, tokens(&[("new", Some("a"), &[Role::Query])])).unwrap();
     for tries in 0.. {
         app.reload.notify_one();
-        if get(&app, "/", Some("new")).await == 200 {
+        if get(&app, "/v1/me", Some("new")).await == 200 {
             break;
         }
         assert!(tries < 500, "the new token is not known");
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    assert_eq!(get(&app, "/", Some("read-a")).await, 401);
+    assert_eq!(get(&app, "/v1/me", Some("read-a")).await, 401);
     let told = open.query("SELECT 'still in'").await;
     assert!(told.contains("28000") && !told.contains("still in"), "{told}");
     app.stop().await.unwrap();

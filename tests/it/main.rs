@@ -13,6 +13,7 @@ mod clients;
 mod compaction;
 mod config;
 mod conformance;
+mod console;
 mod designs;
 mod dialect;
 mod disk;

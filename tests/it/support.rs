@@ -8,6 +8,7 @@ use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
 use prost::Message;
 use serde_json::Value as Json;
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -134,6 +135,11 @@ impl Process {
 
     /// Like [`Process::start`], with the text of a configuration file.
     pub fn start_with(data_dir: &Path, config: &str) -> Self {
+        Self::start_with_args(data_dir, config, &[])
+    }
+
+    /// Like [`Process::start_with`], with more arguments of `serve`.
+    pub fn start_with_args(data_dir: &Path, config: &str, args: &[&OsStr]) -> Self {
         let file = data_dir.join("groundline.toml");
         std::fs::write(&file, config).unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_groundline"))
@@ -142,6 +148,7 @@ impl Process {
             .arg(file)
             .arg("--data-dir")
             .arg(data_dir)
+            .args(args)
             .env("GROUNDLINE_SERVER__HTTP_LISTEN", "127.0.0.1:0")
             .env("GROUNDLINE_SERVER__PG_LISTEN", "127.0.0.1:0")
             .env("GROUNDLINE_INGEST__HTTP_LISTEN", "127.0.0.1:0")

@@ -20,7 +20,7 @@ function quotedAfter(text: string, start: number): string {
 
 export function evidenceOf(rationale: unknown): Evidence | undefined {
   if (typeof rationale !== "string") return undefined;
-  const first = /^(?:Least (?:supported|grounded)|Unsupported) sentence: /i.exec(rationale);
+  const first = /^(?:(?:Least (?:supported|grounded)|Unsupported) sentence: |The context (?:contradicts|does not say) )/i.exec(rationale);
   if (!first) return undefined;
   const sentence = quotedAfter(rationale, first[0].length - 1);
   const place = /in document (\d+)(?: \(([^)]*)\))?:/.exec(rationale);

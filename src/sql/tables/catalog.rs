@@ -39,21 +39,33 @@ pub fn documented() -> impl Iterator<Item = (&'static str, &'static str, &'stati
 }
 
 /// The type in words that a user of SQL expects.
-fn type_name(data_type: &DataType) -> String {
-    match data_type {
-        DataType::Utf8 => "text".to_owned(),
-        DataType::Int64 => "bigint".to_owned(),
-        DataType::Int32 => "integer".to_owned(),
-        DataType::Float64 => "double".to_owned(),
-        DataType::Boolean => "boolean".to_owned(),
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => "timestamp ns utc".to_owned(),
-        DataType::Timestamp(..) => "timestamp us utc".to_owned(),
-        DataType::List(element) => format!("list of {}", type_name(element.data_type())),
+pub fn type_name(data_type: &DataType) -> String {
+    let plain = match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => "text",
+        DataType::Int64 | DataType::UInt64 => "bigint",
+        kind if kind.is_integer() => "integer",
+        DataType::Float64 => "double",
+        DataType::Float32 | DataType::Float16 => "real",
+        DataType::Boolean => "boolean",
+        DataType::Null => "null",
+        DataType::Date32 | DataType::Date64 => "date",
+        DataType::Time32(_) | DataType::Time64(_) => "time",
+        DataType::Interval(_) | DataType::Duration(_) => "interval",
+        DataType::Timestamp(TimeUnit::Nanosecond, Some(_)) => "timestamp ns utc",
+        DataType::Timestamp(_, Some(_)) => "timestamp us utc",
+        DataType::Timestamp(..) => "timestamp",
+        kind if kind.is_decimal() => "numeric",
+        kind if kind.is_binary() => "bytes",
+        DataType::Dictionary(_, values) => return type_name(values),
+        DataType::List(element) | DataType::LargeList(element) => {
+            return format!("list of {}", type_name(element.data_type()));
+        }
         DataType::Struct(fields) => {
             let fields: Vec<String> =
                 fields.iter().map(|f| format!("{} {}", f.name(), type_name(f.data_type()))).collect();
-            format!("struct({})", fields.join(", "))
+            return format!("struct({})", fields.join(", "));
         }
-        other => other.to_string(),
-    }
+        other => return other.to_string(),
+    };
+    plain.to_owned()
 }

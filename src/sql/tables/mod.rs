@@ -28,7 +28,7 @@ mod tenant;
 mod time_range;
 mod trace_filters;
 
-pub use catalog::{column_docs, documented};
+pub use catalog::{column_docs, documented, type_name};
 pub use lake_table::LakeTable;
 pub use latest::LatestScores;
 pub use live::{LiveRows, LiveTable};

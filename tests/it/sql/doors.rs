@@ -3,9 +3,11 @@
 use super::fixture;
 use arrow::ipc::reader::StreamReader;
 use groundline::net::{Access, TokenSet};
+use groundline::schema::columns::Table;
 use groundline::sql::pg::{PgDoor, serve};
 use groundline::sql::{Config, Sql, http};
 use groundline::units::ByteSize;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -64,7 +66,8 @@ async fn http_errors_have_their_status() {
         ("*/*", body("SELECT nope FROM spans"), 400, "spans.trace_id"),
         ("*/*", body("DROP TABLE spans"), 400, "read-only"),
         ("*/*", "{".to_owned(), 400, "the body must be"),
-        ("*/*", r#"{"query": "SELECT 1"}"#.to_owned(), 400, "unknown field"),
+        ("*/*", r#"{"text": "SELECT 1"}"#.to_owned(), 400, "unknown field"),
+        ("*/*", r#"{"sql": "SELECT 1", "query": "SELECT 1"}"#.to_owned(), 400, "duplicate field"),
         ("image/png", body("SELECT 1"), 406, "text/csv"),
         ("*/*", body("SELECT * FROM generate_series(1, 11)"), 422, "sql.max_rows"),
         ("*/*", body(&format!("SELECT '{}'", "x".repeat(1000))), 422, "sql.max_sql_size"),
@@ -75,6 +78,93 @@ async fn http_errors_have_their_status() {
         assert_eq!(got, status, "{text}");
         assert!(text.contains(part), "{part}: {text}");
     }
+}
+
+/// Every cell of every table and view is the same by rows and by columns, but for integers that a browser would round.
+#[tokio::test]
+async fn http_answers_by_columns() {
+    let url = http_at(fixture::sql().await).await;
+    let views =
+        ["scores_latest", "traces", "quality_hourly", "evaluator_quality", "evaluation_hourly", "queue"];
+    let mut cells = 0;
+    for table in Table::ALL.map(Table::name).into_iter().chain(views).chain(["table_columns"]) {
+        let select = body(&format!("SELECT * FROM {table}"));
+        let (status, kind, columns) = post(&url, "application/json; shape=columns", select.clone()).await;
+        let columns: Value = serde_json::from_slice(&columns).expect("JSON");
+        assert_eq!((status, kind.as_str()), (200, "application/json; shape=columns"), "{table}: {columns}");
+        let (_, _, rows) = post(&url, "application/json", select).await;
+        let rows: Vec<Value> = serde_json::from_slice(&rows).expect("JSON");
+        assert_eq!(columns["rows"], rows.len(), "{table}");
+        let names = columns["columns"].as_array().expect("columns");
+        assert!(
+            names.iter().all(|n| n["type"].as_str().is_some_and(|t| !t.contains('('))
+                || n["type"].as_str().is_some_and(|t| t.contains("struct("))),
+            "{table}: {names:?}"
+        );
+        let by_columns = (0..rows.len()).map(|row| {
+            let cell = |at: usize| columns["data"][at][row].clone();
+            let cells =
+                names.iter().enumerate().map(|(at, n)| (n["name"].as_str().unwrap().to_owned(), cell(at)));
+            Value::Object(cells.collect())
+        });
+        let texts = |rows: Vec<Value>| {
+            let mut texts: Vec<String> = rows.iter().map(Value::to_string).collect();
+            texts.sort();
+            texts
+        };
+        let mut by_columns: Vec<Value> = by_columns.collect();
+        let (mut rows, mut unrounded) = (rows, 0);
+        for cell in rows.iter_mut().flat_map(|row| row.as_object_mut().unwrap().values_mut()) {
+            if cell.as_i64().is_some_and(|n| n.unsigned_abs() >= 1 << 53) {
+                *cell = Value::from(cell.to_string());
+                unrounded += 1;
+            }
+            cells += 1;
+        }
+        assert!(table != "spans" || unrounded > 0, "nanoseconds since 1970 are beyond what a browser holds");
+        by_columns.iter_mut().chain(&mut rows).for_each(plain_numbers);
+        assert_eq!(texts(by_columns), texts(rows), "{table}");
+    }
+    assert!(cells > 500, "only {cells} cells: the rows were not read");
+    let odd = "SELECT 'NaN'::double AS a, -'Infinity'::double AS b, 1 AS n, 2 AS n, NULL AS x, '2026-01-01'::date AS d";
+    let (_, _, odd) = post(&url, "application/json; shape=columns", body(odd)).await;
+    let mut odd: Value = serde_json::from_slice(&odd).expect("JSON");
+    assert!(odd.as_object_mut().unwrap().remove("elapsed_ms").is_some_and(|ms| ms.is_u64()));
+    let column = |name: &str, kind: &str| serde_json::json!({"name": name, "type": kind});
+    let columns =
+        [("a", "double"), ("b", "double"), ("n", "bigint"), ("n", "bigint"), ("x", "null"), ("d", "date")]
+            .map(|(name, kind)| column(name, kind));
+    let data = serde_json::json!([["NaN"], ["-Infinity"], [1], [2], [null], ["2026-01-01"]]);
+    assert_eq!(odd, serde_json::json!({"columns": columns, "data": data, "rows": 1}));
+}
+
+/// `1.0` and `1` are one number to a browser.
+fn plain_numbers(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(plain_numbers),
+        Value::Object(values) => values.values_mut().for_each(plain_numbers),
+        Value::Number(number) => *value = Value::from(number.as_f64()),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn http_cuts_at_the_limit_of_the_request() {
+    let url = http_at(fixture::sql().await).await;
+    let ask = async |limit: u64| {
+        let sent = serde_json::json!({"query": "SELECT * FROM generate_series(1, 20000)", "limit": limit});
+        let (status, _, answer) = post(&url, "application/json; shape=columns", sent.to_string()).await;
+        let answer: Value = serde_json::from_slice(&answer).expect("JSON");
+        assert_eq!(status, 200, "{answer}");
+        (answer["rows"].clone(), answer.get("limit").cloned())
+    };
+    assert_eq!(ask(10).await, (Value::from(10), Some(Value::from(10))));
+    assert_eq!(ask(20_000).await, (Value::from(20_000), None));
+    assert_eq!(ask(10_000).await, (Value::from(10_000), Some(Value::from(10_000))));
+    let (_, _, csv) = post(&url, "text/csv", r#"{"query": "VALUES (1), (2)", "limit": 1}"#.to_owned()).await;
+    assert_eq!(String::from_utf8_lossy(&csv).lines().count(), 2, "a header and one row");
+    let (status, ..) = post(&url, "*/*", r#"{"query": "SELECT 1", "limit": 0}"#.to_owned()).await;
+    assert_eq!(status, 400);
 }
 
 /// Just enough of the protocol to send texts and read what comes back.

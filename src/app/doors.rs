@@ -1,0 +1,56 @@
+//! The routes of the HTTP address.
+
+use crate::config::Config;
+use crate::console::{Files, console_router, guard_answers};
+use crate::drift::{AlertDoor, Alerts, alert_router};
+use crate::ingest::{Door, annotations_router};
+use crate::net::{Access, Browsers, known_browser};
+use crate::queue::{QueueDoor, queue_router};
+use crate::sql::Sql;
+use crate::watch::{Facts, Health, StatusDoor, status_router};
+use axum::Router;
+use axum::middleware::{from_fn, from_fn_with_state};
+use metrics_exporter_prometheus::PrometheusHandle;
+use std::sync::Arc;
+
+/// What stands behind the routes.
+pub(super) struct Behind<'a> {
+    pub config: &'a Config,
+    pub access: &'a Access,
+    pub health: &'a Health,
+    pub sql: &'a Arc<Sql>,
+    pub alerts: &'a Alerts,
+    pub door: &'a Door,
+    pub exporter: PrometheusHandle,
+    pub facts: Facts,
+    pub files: Files,
+}
+
+/// SQL, annotations, the queue, alerts, metrics, health, status, and the console.
+pub(super) fn http_routes(behind: Behind<'_>) -> Router {
+    let (config, health, access) = (&behind.config.server, behind.health, behind.access);
+    let queue = QueueDoor {
+        journal: health.journal.clone(),
+        queue: health.queue.clone(),
+        clock: health.clock.clone(),
+        access: access.clone(),
+    };
+    let alerts = AlertDoor { alerts: behind.alerts.clone(), access: access.clone() };
+    let status = StatusDoor {
+        health: health.clone(),
+        sql: behind.sql.clone(),
+        exporter: behind.exporter.clone(),
+        facts: Arc::new(behind.facts),
+        access: access.clone(),
+    };
+    let browsers = Browsers::new(access.clone(), config);
+    crate::sql::http::router(behind.sql.clone(), access.clone())
+        .merge(queue_router(queue))
+        .merge(alert_router(alerts))
+        .merge(annotations_router(behind.door.clone(), access.clone()))
+        .merge(crate::watch::router(health.clone(), behind.exporter, access.clone(), config.open_metrics))
+        .merge(status_router(status))
+        .merge(console_router(behind.files, browsers.clone()))
+        .layer(from_fn_with_state(browsers, known_browser))
+        .layer(from_fn(guard_answers))
+}
