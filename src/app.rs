@@ -1,6 +1,10 @@
 //! Opens the rooms in the order of the floors, starts their loops, and stops them in the same order: first the doors,
 //! then each loop behind them, the journal last.
 
+mod askers;
+
+pub use askers::{Askers, AskersError};
+
 use crate::config::Config;
 use crate::detect::Policy;
 use crate::domain::id::TraceId;
@@ -16,7 +20,7 @@ use crate::queue::{Follower, Lane, Queue, QueueDoor, queue_router};
 use crate::sample::{Progress, Rule, RuleError, Sampler, compile};
 use crate::schema::batch::{QueueRow, queue_to_batch};
 use crate::schema::columns::Table;
-use crate::score::{Judges, JudgesError, Scorer, SlowLane};
+use crate::score::{Judges, Plugins, Scorer, SlowLane};
 use crate::sql::pg::PgDoor;
 use crate::sql::{Sql, SqlError};
 use crate::watch::{Health, Quality};
@@ -62,9 +66,9 @@ pub enum AppError {
     /// The models.
     #[error("models: {0}")]
     Model(#[from] ModelError),
-    /// Judges.
+    /// Judges and plug-ins.
     #[error("{0}")]
-    Judges(#[from] JudgesError),
+    Askers(#[from] AskersError),
     /// SQL.
     #[error("sql: {0}")]
     Sql(#[from] SqlError),
@@ -122,6 +126,7 @@ pub struct App {
     /// Notified, certificates and tokens are looked at at once.
     pub reload: Arc<Notify>,
     progress: Arc<Progress>,
+    plugins: Arc<Plugins>,
     health: Health,
     doors: JoinSet<Result<(), AppError>>,
     loops: JoinSet<Result<(), AppError>>,
@@ -140,8 +145,9 @@ struct Rooms {
     follower: Follower,
     sampler: Sampler,
     registry: Arc<Registry>,
-    /// Requests at once to all judges together.
+    /// Items at once that wait for judges and plug-ins.
     asked_at_once: usize,
+    plugins: Arc<Plugins>,
     watcher: Watcher,
     emitter: Emitter,
     sql: Arc<Sql>,
@@ -169,6 +175,7 @@ impl App {
             alerts: rooms.watcher.alerts(),
             reload: net.reloader.trigger(),
             progress: rooms.sampler.progress(),
+            plugins: rooms.plugins.clone(),
             health: health.clone(),
             doors: JoinSet::new(),
             loops: JoinSet::new(),
@@ -317,6 +324,7 @@ impl App {
         drain(&mut self.doors).await;
         self.stop_loops.cancel();
         drain(&mut self.loops).await;
+        self.plugins.stop().await;
         self.stop_flush.cancel();
         let flushed = self.flush.await.map_err(|e| AppError::Ended("flush", e.to_string()))?;
         self.health.journal.close();
@@ -405,8 +413,8 @@ impl Rooms {
         let registry = tokio::task::spawn_blocking(move || Registry::with_policy(&eval, workers, &policy))
             .await
             .map_err(|e| AppError::Ended("loading models", e.to_string()))??;
-        let judges = open_judges(config, &registry, &clock)?;
-        let (asked_at_once, registry) = (judges.at_once(), registry.with(judges.evaluators(), &config.eval));
+        let askers = Askers::open(config, &registry, &clock)?;
+        let (asked_at_once, registry) = (askers.at_once(), registry.with(askers.evaluators(), &config.eval));
         let rules = compile(&config.sample.rules).map_err(AppError::Rules)?;
         let rules = Arc::new(rules.into_iter().map(|rule| in_lanes(rule, &registry)).collect::<Vec<_>>());
         let known = lake.recent(Table::Decisions, "trace_id").await?;
@@ -414,6 +422,8 @@ impl Rooms {
         let (to, on, now) = (journal.clone(), queue.clone(), clock.clone());
         let sampler = Sampler::new(to, rules, on, now, config.sample.clone(), known)?;
         let sql = open_sql(lake.clone(), queue.clone(), config)?;
+        let Askers { judges, plugins } = askers;
+        plugins.start(|id| config.eval.disabled.iter().any(|disabled| disabled == id));
         if judges.has_budget() {
             judges.count_spent(&sql.collect(Judges::SPENT).await?.1);
         }
@@ -429,24 +439,13 @@ impl Rooms {
             sampler,
             registry,
             asked_at_once,
+            plugins: Arc::new(plugins),
             watcher,
             emitter,
             sql,
             clock,
         })
     }
-}
-
-/// The judges that are configured.
-pub fn open_judges(
-    config: &Config,
-    registry: &Registry,
-    clock: &Arc<dyn Clock>,
-) -> Result<Judges, JudgesError> {
-    // It is not there if it is disabled.
-    let similarity =
-        registry.select(&["answer_semantic_similarity".to_owned()]).ok().and_then(|mut all| all.pop());
-    Judges::new(&config.judges, &config.eval.custom, clock, similarity.as_ref())
 }
 
 /// What is watched, and who is told.

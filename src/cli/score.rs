@@ -1,7 +1,7 @@
 //! Offline scoring: JSON lines in, JSON lines out.
 
 use super::parallel;
-use crate::app::open_judges;
+use crate::app::Askers;
 use crate::config::Config;
 use crate::detect::Policy;
 use crate::domain::time::{Clock, SystemClock};
@@ -27,7 +27,7 @@ pub struct ScoreArgs {
     /// Output file; standard output if left out.
     #[arg(long)]
     output: Option<PathBuf>,
-    /// Configuration file, for thresholds, canaries and LLM judges.
+    /// Configuration file, for thresholds, canaries, LLM judges and plug-ins.
     #[arg(long)]
     config: Option<PathBuf>,
 }
@@ -39,7 +39,7 @@ const MAX_LINE: u64 = 64 << 20;
 const CHUNK_LINES: usize = 512;
 const CHUNK_BYTES: usize = 32 << 20;
 
-/// Lines at once whose evaluators wait for a judge.
+/// Lines at once whose evaluators wait for a judge or plug-in.
 const MAX_WAITING: usize = 64;
 
 /// A larger confusion matrix is not printed.
@@ -57,11 +57,11 @@ pub fn run(args: ScoreArgs) -> ExitCode {
         Err(error) => return fail(1, &error.to_string()),
     };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let judges = match open_judges(&config, &registry, &clock) {
-        Ok(judges) => judges,
+    let askers = match Askers::open(&config, &registry, &clock) {
+        Ok(askers) => askers,
         Err(error) => return fail(2, &error.to_string()),
     };
-    let registry = registry.with(judges.evaluators(), &config.eval);
+    let registry = registry.with(askers.evaluators(), &config.eval);
     let evaluators = match registry.select(&args.evaluator) {
         Ok(evaluators) => evaluators,
         Err(error) => return fail(2, &error.to_string()),
@@ -81,9 +81,10 @@ pub fn run(args: ScoreArgs) -> ExitCode {
     let mut summary = Confusion::default();
     let runtime = tokio::runtime::Handle::current();
     let waits = evaluators.iter().any(|evaluator| evaluator.waits().is_some());
-    let workers = if waits { workers.max(judges.at_once().min(MAX_WAITING)) } else { workers };
+    let workers = if waits { workers.max(askers.at_once().min(MAX_WAITING)) } else { workers };
     let job = Job { registry: &registry, evaluators: &evaluators, workers, runtime: &runtime };
     let scored = score_all(input, &mut output, &bar, &job, &mut summary);
+    runtime.block_on(askers.plugins.stop());
     bar.finish_and_clear();
     if summary.total() > 0 {
         eprint!("{}", confusion_table(&summary));

@@ -1,6 +1,6 @@
 //! Settings of LLM judges: `[[judges]]`.
 
-use super::secret::Secret;
+use crate::score::secret::Secret;
 use crate::units::Time;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
