@@ -1,6 +1,7 @@
 //! Opens the rooms in the order of the floors, starts their loops, and stops them in the same order: first the doors,
 //! then each loop behind them, the journal last.
 
+mod askers;
 mod doors;
 mod error;
 
@@ -20,12 +21,13 @@ use crate::queue::{Follower, Lane, Queue};
 use crate::sample::{Progress, Sampler, SecondPhases, compile};
 use crate::schema::batch::{QueueRow, queue_to_batch};
 use crate::schema::columns::Table;
-use crate::score::{Judges, JudgesError, Scorer, SlowLane, in_lanes};
+use crate::score::{Judges, Plugins, Scorer, SlowLane, in_lanes};
 use crate::sql::Sql;
 use crate::sql::pg::PgDoor;
 use crate::watch::{Facts, Health, Quality};
 use doors::{Behind, http_routes};
 
+pub use askers::{Askers, AskersError};
 pub use error::AppError;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -73,6 +75,7 @@ pub struct App {
     /// Notified, certificates and tokens are looked at at once.
     pub reload: Arc<Notify>,
     progress: Arc<Progress>,
+    plugins: Arc<Plugins>,
     health: Health,
     doors: JoinSet<Result<(), AppError>>,
     loops: JoinSet<Result<(), AppError>>,
@@ -91,8 +94,10 @@ struct Rooms {
     follower: Follower,
     sampler: Sampler,
     scorer: Arc<Scorer>,
-    /// Requests at once to all judges together.
+    registry: Arc<Registry>,
+    /// Items at once that wait for judges and plug-ins.
     asked_at_once: usize,
+    plugins: Arc<Plugins>,
     watcher: Watcher,
     emitter: Emitter,
     sql: Arc<Sql>,
@@ -125,6 +130,7 @@ impl App {
             alerts: rooms.watcher.alerts(),
             reload: net.reloader.trigger(),
             progress: rooms.sampler.progress(),
+            plugins: rooms.plugins.clone(),
             health: health.clone(),
             doors: JoinSet::new(),
             loops: JoinSet::new(),
@@ -261,6 +267,7 @@ impl App {
         drain(&mut self.doors).await;
         self.stop_loops.cancel();
         drain(&mut self.loops).await;
+        self.plugins.stop().await;
         self.stop_flush.cancel();
         let flushed = self.flush.await.map_err(|e| AppError::Ended("flush", e.to_string()))?;
         self.health.journal.close();
@@ -349,8 +356,8 @@ impl Rooms {
         let registry = tokio::task::spawn_blocking(move || Registry::with_policy(&eval, workers, &policy))
             .await
             .map_err(|e| AppError::Ended("loading models", e.to_string()))??;
-        let judges = open_judges(config, &registry, &clock)?;
-        let (asked_at_once, registry) = (judges.at_once(), registry.with(judges.evaluators(), &config.eval));
+        let askers = Askers::open(config, &registry, &clock)?;
+        let (asked_at_once, registry) = (askers.at_once(), registry.with(askers.evaluators(), &config.eval));
         let rules = compile(&config.sample.rules).map_err(AppError::Rules)?;
         let rules = Arc::new(rules.into_iter().map(|rule| in_lanes(rule, &registry)).collect::<Vec<_>>());
         let known = lake.recent(Table::Decisions, "trace_id").await?;
@@ -364,13 +371,16 @@ impl Rooms {
             sampler.restore(&rows);
             second.restore(&rows, clock.now());
         }
+        let Askers { judges, plugins } = askers;
+        plugins.start(|id| config.eval.disabled.iter().any(|disabled| disabled == id));
         if judges.has_budget() {
             judges.count_spent(&sql.collect(Judges::SPENT).await?.1);
         }
         let watcher = Watcher::open(journal.clone(), plan(config)?, config.drift.clone(), clock.clone())?;
         let emitter = Emitter::open(journal.clone(), config.emit.clone())?;
         let (to, on, now, registry) = (journal.clone(), queue.clone(), clock.clone(), Arc::new(registry));
-        let scorer = Arc::new(Scorer::new(to, on, registry, now, config.score.timeout).with_second(second));
+        let scorer =
+            Arc::new(Scorer::new(to, on, registry.clone(), now, config.score.timeout).with_second(second));
         Ok(Self {
             journal,
             lake,
@@ -379,7 +389,9 @@ impl Rooms {
             follower,
             sampler,
             scorer,
+            registry,
             asked_at_once,
+            plugins: Arc::new(plugins),
             watcher,
             emitter,
             sql,
@@ -405,18 +417,6 @@ impl Rooms {
             configuration: config.shown(),
         }
     }
-}
-
-/// The judges that are configured.
-pub fn open_judges(
-    config: &Config,
-    registry: &Registry,
-    clock: &Arc<dyn Clock>,
-) -> Result<Judges, JudgesError> {
-    // It is not there if it is disabled.
-    let similarity =
-        registry.select(&["answer_semantic_similarity".to_owned()]).ok().and_then(|mut all| all.pop());
-    Judges::new(&config.judges, &config.eval.custom, clock, similarity.as_ref())
 }
 
 /// What is watched, and who is told.

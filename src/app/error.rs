@@ -1,11 +1,11 @@
 //! Why a server does not start, or stopped.
 
+use super::askers::AskersError;
 use crate::drift::AlertError;
 use crate::eval::ModelError;
 use crate::journal::JournalError;
 use crate::lake::LakeError;
 use crate::sample::RuleError;
-use crate::score::JudgesError;
 use crate::sql::SqlError;
 use std::net::SocketAddr;
 
@@ -39,9 +39,9 @@ pub enum AppError {
     /// The models.
     #[error("models: {0}")]
     Model(#[from] ModelError),
-    /// Judges.
+    /// Judges and plug-ins.
     #[error("{0}")]
-    Judges(#[from] JudgesError),
+    Askers(#[from] AskersError),
     /// SQL.
     #[error("sql: {0}")]
     Sql(#[from] SqlError),

@@ -1,21 +1,20 @@
-//! The evaluators of a configuration, judges included, for verbs that score without a server.
+//! The evaluators of a configuration, judges and plug-ins included, for verbs that score without a server.
 
-use crate::app::open_judges;
+use crate::app::Askers;
 use crate::config::Config;
 use crate::detect::Policy;
 use crate::domain::time::{Clock, SystemClock};
 use crate::eval::{Evaluator, Registry};
-use crate::score::Judges;
 use std::sync::Arc;
 
-/// Lines at once whose evaluators wait for a judge.
+/// Lines at once whose evaluators wait for a judge or a plug-in.
 const MAX_WAITING: usize = 64;
 
 /// Evaluators that are ready, and how many lines may be scored at once.
 pub struct Scorers {
     /// All evaluators that the configuration does not disable.
     pub registry: Registry,
-    judges: Judges,
+    askers: Askers,
     workers: usize,
 }
 
@@ -26,9 +25,9 @@ impl Scorers {
         let registry =
             Registry::with_policy(&config.eval, workers, &policy).map_err(|e| (1, e.to_string()))?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let judges = open_judges(config, &registry, &clock).map_err(|e| (2, e.to_string()))?;
-        let registry = registry.with(judges.evaluators(), &config.eval);
-        Ok(Self { registry, judges, workers })
+        let askers = Askers::open(config, &registry, &clock).map_err(|e| (2, e.to_string()))?;
+        let registry = registry.with(askers.evaluators(), &config.eval);
+        Ok(Self { registry, askers, workers })
     }
 
     /// The evaluators of these ids, `*` for all.
@@ -36,9 +35,14 @@ impl Scorers {
         self.registry.select(ids).map_err(|e| (2, e.to_string()))
     }
 
-    /// Lines that are scored at once: more than there are cores where evaluators wait for a judge.
+    /// Lines that are scored at once: more than there are cores where evaluators wait for others.
     pub fn at_once(&self, evaluators: &[Arc<dyn Evaluator>]) -> usize {
         let waits = evaluators.iter().any(|evaluator| evaluator.waits().is_some());
-        if waits { self.workers.max(self.judges.at_once().min(MAX_WAITING)) } else { self.workers }
+        if waits { self.workers.max(self.askers.at_once().min(MAX_WAITING)) } else { self.workers }
+    }
+
+    /// Ends the programs that plug-ins are. Blocks; to be called within a runtime that may block.
+    pub fn stop(&self) {
+        tokio::runtime::Handle::current().block_on(self.askers.plugins.stop());
     }
 }

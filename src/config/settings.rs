@@ -35,6 +35,8 @@ pub struct Config {
     pub watch: watch::Config,
     /// LLM judges; the first one is the default.
     pub judges: Vec<score::JudgeConfig>,
+    /// Evaluators of the user's own, in any language.
+    pub plugins: Vec<score::PluginConfig>,
     /// Alerts.
     pub alerts: Vec<drift::AlertConfig>,
     /// Who is told of alerts.
@@ -55,6 +57,7 @@ impl Config {
         faults.extend(self.eval.faults());
         faults.extend(score::judge_faults(&self.judges, self.score.slow_timeout));
         faults.extend(score::custom_faults(&self.eval.custom, &self.judges));
+        faults.extend(score::plugin_faults(&self.plugins, self.score.slow_timeout));
         faults.extend(self.sql.faults());
         faults.extend(self.emit.faults());
         faults.extend(self.watch.faults());
@@ -106,15 +109,16 @@ impl Config {
         for rule in &self.sample.rules {
             for id in rule.evaluators.iter().filter(|id| *id != "*" && !known.contains(id)) {
                 let name = &rule.name;
-                faults.push(match eval::asks_judge(id) && self.judges.is_empty() {
-                    true => format!(
-                        "sample.rules {name:?}: evaluator {id:?} asks an LLM judge: configure [[judges]], see docs/judges.md"
-                    ),
-                    false => format!(
-                        "sample.rules {name:?}: evaluator {id:?} is not there or is disabled; there are {}",
-                        known.join(", ")
-                    ),
-                });
+                let needs = match id {
+                    id if eval::asks_judge(id) && self.judges.is_empty() => {
+                        "asks an LLM judge: configure [[judges]], see docs/judges.md".to_owned()
+                    }
+                    id if eval::is_plugin(id) && self.plugins.is_empty() => {
+                        "is a plug-in: configure [[plugins]], see docs/plugins.md".to_owned()
+                    }
+                    _ => format!("is not there or is disabled; there are {}", known.join(", ")),
+                };
+                faults.push(format!("sample.rules {name:?}: evaluator {id:?} {needs}"));
             }
         }
     }
@@ -126,6 +130,7 @@ impl Config {
             known.extend(eval::JUDGE_IDS.iter().map(|id| (*id).to_owned()));
             known.extend(self.eval.custom.iter().map(eval::CustomConfig::id));
         }
+        known.extend(self.plugins.iter().map(score::PluginConfig::id));
         known.retain(|id| !self.eval.disabled.contains(id));
         known
     }

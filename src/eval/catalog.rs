@@ -2,7 +2,7 @@
 
 use super::config::Config;
 use super::evaluator::{Away, Evaluator, Pace, Said, Waits};
-use super::ids::asks_judge;
+use super::ids::{asks_judge, is_plugin};
 use super::local;
 use super::model::{ModelError, Models};
 use crate::detect::Policy;
@@ -19,6 +19,9 @@ const PANICKED: &str = "the evaluator panicked; see the server's log";
 /// What is missing for an evaluator that asks a judge.
 const NEEDS_JUDGE: &str =
     " without an LLM judge (or it is disabled): configure [[judges]], see docs/judges.md";
+
+/// What is missing for a plug-in.
+const NEEDS_PLUGIN: &str = " (or it is disabled): configure [[plugins]], see docs/plugins.md";
 
 /// An id that names no evaluator.
 #[derive(Debug, thiserror::Error)]
@@ -118,7 +121,11 @@ impl Registry {
     }
 
     fn unknown(&self, id: &str) -> RegistryError {
-        let hint = if asks_judge(id) { NEEDS_JUDGE } else { "" };
+        let hint = match id {
+            id if asks_judge(id) => NEEDS_JUDGE,
+            id if is_plugin(id) => NEEDS_PLUGIN,
+            _ => "",
+        };
         RegistryError { id: id.to_owned(), hint, known: self.ids().join(", ") }
     }
 
@@ -156,8 +163,9 @@ impl Registry {
         until: Instant,
     ) -> Result<Said, Away> {
         let asked = AssertUnwindSafe(waits.ask(input, until)).catch_unwind().await;
-        let said = asked.unwrap_or_else(|_| Ok(Said { scores: evaluator.fail(PANICKED), usage: None }))?;
-        Ok(Said { scores: self.with_thresholds(evaluator, said.scores), usage: said.usage })
+        let said = asked
+            .unwrap_or_else(|_| Ok(Said { scores: evaluator.fail(PANICKED), usage: None, version: None }))?;
+        Ok(Said { scores: self.with_thresholds(evaluator, said.scores), ..said })
     }
 
     fn with_thresholds(&self, evaluator: &dyn Evaluator, mut scores: Vec<Score>) -> Vec<Score> {

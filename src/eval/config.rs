@@ -1,7 +1,7 @@
 //! Which evaluators run, and with which thresholds.
 
 use super::custom::CustomConfig;
-use super::ids::{IDS, JUDGE_IDS, asks_judge};
+use super::ids::{IDS, JUDGE_IDS, asks_others};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,9 +77,9 @@ impl Config {
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for id in &self.disabled {
-            if !IDS.contains(&id.as_str()) && !asks_judge(id) {
+            if !IDS.contains(&id.as_str()) && !asks_others(id) {
                 faults.push(format!(
-                    "eval.disabled names {id:?}, which is no evaluator; there are {}, {}",
+                    "eval.disabled names {id:?}, which is no evaluator; there are {}, {}, and plugin/<name>",
                     IDS.join(", "),
                     JUDGE_IDS.join(", ")
                 ));

@@ -111,6 +111,8 @@ pub struct Said {
     pub scores: Vec<Score>,
     /// What it took; none if nobody was asked.
     pub usage: Option<Usage>,
+    /// The version that answered; none where it is the evaluator's own.
+    pub version: Option<String>,
 }
 
 /// Nobody answered, and another try may help.

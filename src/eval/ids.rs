@@ -1,4 +1,4 @@
-//! The ids of the evaluators, local ones and those that ask a judge.
+//! The ids of the evaluators: local ones, those that ask a judge, and plug-ins.
 
 /// Every local evaluator's id, in the order of the table in docs/evaluators.md.
 pub const IDS: &[&str] = &[
@@ -56,4 +56,22 @@ pub const JUDGE_IDS: &[&str] = &[
 pub fn asks_judge(id: &str) -> bool {
     let is_custom = ["custom_answer/", "custom_retrieval/"].iter().any(|prefix| id.starts_with(prefix));
     is_custom || JUDGE_IDS.contains(&id)
+}
+
+/// What stands before the name of a plug-in.
+const PLUGIN: &str = "plugin/";
+
+/// The id of the plug-in called `name`.
+pub fn plugin_id(name: &str) -> String {
+    format!("{PLUGIN}{name}")
+}
+
+/// Whether `id` is that of a plug-in.
+pub fn is_plugin(id: &str) -> bool {
+    id.starts_with(PLUGIN)
+}
+
+/// Whether `id` is that of an evaluator that waits for others: a judge, or a plug-in.
+pub fn asks_others(id: &str) -> bool {
+    asks_judge(id) || is_plugin(id)
 }

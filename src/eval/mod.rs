@@ -31,7 +31,7 @@ pub use catalog::{Registry, RegistryError};
 pub use config::Config;
 pub use custom::{CustomConfig, CustomKind};
 pub use evaluator::{Away, Evaluator, Forecast, Metric, Pace, Said, Waits};
-pub use ids::{IDS, JUDGE_IDS, asks_judge};
+pub use ids::{IDS, JUDGE_IDS, asks_judge, asks_others, is_plugin, plugin_id};
 pub use language::{Guess, identify};
 pub use model::{ModelError, Models};
 pub use offline::{OfflineInput, OfflineRow, OfflineUsage, forecast_line, read_line, score_line};

@@ -108,7 +108,7 @@ pub struct OfflineUsage {
     pub cost_usd: Option<f64>,
 }
 
-/// The longest wait for a judge, its retries included.
+/// The longest wait for a judge or plug-in, its retries included.
 const PATIENCE: Duration = Duration::from_mins(10);
 
 /// Reads a line. The error names the line.
@@ -133,12 +133,13 @@ pub fn score_line(
     let mut rows = Vec::new();
     for evaluator in evaluators {
         let started = Instant::now();
-        let Said { scores, usage } = said(registry, evaluator.as_ref(), &input);
+        let Said { scores, usage, version } = said(registry, evaluator.as_ref(), &input);
         let latency_ms = started.elapsed().as_secs_f64() * 1e3;
         let mut usage = usage.map(OfflineUsage::from);
         rows.extend(scores.into_iter().map(|score| OfflineRow {
             // What was taken once is told once.
             usage: usage.take(),
+            evaluator_version: version.as_deref().unwrap_or_else(|| evaluator.version()).to_owned(),
             ..row(&id, evaluator.as_ref(), score, latency_ms)
         }));
     }
@@ -164,11 +165,11 @@ pub fn forecast_line(
 
 fn said(registry: &Registry, evaluator: &dyn Evaluator, input: &EvalInput) -> Said {
     let Some(waits) = evaluator.waits() else {
-        return Said { scores: registry.evaluate(evaluator, input), usage: None };
+        return Said { scores: registry.evaluate(evaluator, input), usage: None, version: None };
     };
     let until = tokio::time::Instant::now() + PATIENCE;
     let asked = futures::executor::block_on(registry.ask(evaluator, waits, input, until));
-    asked.unwrap_or_else(|away| Said { scores: evaluator.fail(&away.why), usage: None })
+    asked.unwrap_or_else(|away| Said { scores: evaluator.fail(&away.why), usage: None, version: None })
 }
 
 impl From<Usage> for OfflineUsage {

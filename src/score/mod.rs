@@ -3,21 +3,29 @@
 //! | file | what |
 //! |---|---|
 //! | `config` | how many items at once, and for how long |
+//! | `secret` | values that are neither logged nor dumped |
+//! | `wire` | what requests to judges and plug-ins share |
 //! | `rows` | scores as rows, with their identity |
 //! | `judge` | evaluators that ask an LLM |
+//! | `plugin` | evaluators of the user's own |
 //! | `run` | the loop |
 //! | `slow` | the loop of the slow lane: many items at once, and judges that may be away |
 
 mod config;
 mod judge;
+mod plugin;
 mod rows;
 mod run;
+mod secret;
 mod slow;
+mod wire;
 
 #[cfg(test)]
 mod blocked_tests;
 
 pub use config::Config;
-pub use judge::{JudgeConfig, Judges, JudgesError, Secret, custom_faults, faults as judge_faults};
+pub use judge::{JudgeConfig, Judges, JudgesError, custom_faults, faults as judge_faults};
+pub use plugin::{PluginConfig, PluginKind, Plugins, PluginsError, faults as plugin_faults};
 pub use run::{Scorer, in_lanes};
+pub use secret::Secret;
 pub use slow::SlowLane;

@@ -9,7 +9,7 @@ use crate::domain::decision::{Decision, DecisionKind};
 use crate::domain::score::{Score, ScoreRow};
 use crate::domain::time::Clock;
 use crate::domain::trace::EvalInput;
-use crate::eval::{Evaluator, Pace, Registry, RegistryError, asks_judge};
+use crate::eval::{Evaluator, Pace, Registry, RegistryError, asks_others};
 use crate::journal::{Journal, JournalError};
 use crate::queue::{Lane, Lease, Outcome, Queue, QueueEvent};
 use crate::sample::{Follows, Rule, SecondPhases};
@@ -221,7 +221,7 @@ impl Scorer {
             {
                 Ok(evaluators) => evaluators.iter().map(|e| errors(e.as_ref(), reason)).collect(),
                 // One lane tells it: the one that it was queued for.
-                Err(_) if asks_judge(id) != (lane == Lane::Slow) => Vec::new(),
+                Err(_) if asks_others(id) != (lane == Lane::Slow) => Vec::new(),
                 // It may have been disabled since the item was queued.
                 Err(error) => vec![Judged {
                     evaluator: id.clone(),

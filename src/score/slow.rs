@@ -212,12 +212,13 @@ impl SlowLane {
     ) -> Result<Judged, Away> {
         let Some(waits) = evaluator.waits() else { return Ok(errors(evaluator, "it waits for nobody")) };
         let started = Instant::now();
-        let Said { scores, usage } =
+        let Said { scores, usage, version } =
             self.scorer.registry.ask(evaluator, waits, &lease.item.input, until).await?;
         let seconds = started.elapsed().as_secs_f64();
         metrics::histogram!("groundline_evaluation_seconds", "evaluator" => evaluator.id().to_owned())
             .record(seconds);
-        let (id, version) = (evaluator.id().to_owned(), evaluator.version().to_owned());
+        let (id, version) =
+            (evaluator.id().to_owned(), version.unwrap_or_else(|| evaluator.version().to_owned()));
         Ok(Judged { evaluator: id, version, scores, latency_ms: seconds * 1e3, usage })
     }
 }

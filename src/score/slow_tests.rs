@@ -71,7 +71,8 @@ impl Waits for Probe {
         }
         let usage =
             Usage { model: "m".into(), input_tokens: Some(10), output_tokens: Some(2), cost_usd: Some(0.5) };
-        Ok(Said { scores: METRICS.iter().map(|m| Score::told(m.name, 1.0)).collect(), usage: Some(usage) })
+        let scores = METRICS.iter().map(|m| Score::told(m.name, 1.0)).collect();
+        Ok(Said { scores, usage: Some(usage), version: None })
     }
 }
 

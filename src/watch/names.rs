@@ -103,6 +103,13 @@ pub const METRICS: &[MetricName] = &[
     counter("groundline_judge_tokens_total", "Tokens that judges have read and written, by judge and kind."),
     gauge("groundline_judge_spent_usd", "What a judge has cost since midnight UTC, US dollars."),
     gauge("groundline_judge_away", "1 while a judge does not answer and is only probed, else 0."),
+    counter("groundline_plugin_items_total", "Items that plug-ins were asked for, by plug-in and outcome."),
+    counter(
+        "groundline_plugin_strays_total",
+        "Lines and answers of plug-ins that answer nothing, by plug-in.",
+    ),
+    counter("groundline_plugin_deaths_total", "Processes of plug-ins that ended or were killed, by plug-in."),
+    gauge("groundline_plugin_away", "1 while a plug-in does not describe itself and is only probed, else 0."),
     gauge("groundline_alert_firing", "1 while an alert fires in a slice, else 0."),
     gauge("groundline_alert_statistic", "An alert's test statistic in a slice."),
     gauge("groundline_alert_failing_share", "Share of failing scores that an alert sees in a slice."),

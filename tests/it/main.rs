@@ -27,6 +27,7 @@ mod fuzz;
 mod judges;
 mod net;
 mod pg;
+mod plugins;
 mod readers;
 mod readme;
 mod recovery;

@@ -45,7 +45,9 @@ fn measured(args: &EvalbenchArgs, path: &Path) -> Result<(), (u8, String)> {
     let config = Config::load(args.config.as_deref()).map_err(|e| (2, e.to_string()))?;
     let scorers = Scorers::open(&config)?;
     let evaluators = scorers.select(&args.evaluator)?;
-    let columns = columns(path, &scorers, &evaluators)?;
+    let columns = columns(path, &scorers, &evaluators);
+    scorers.stop();
+    let columns = columns?;
     let mut advised = Vec::new();
     for (metric, column) in &columns {
         let advice = Advice::of(metric, column, goal, args.draws);

@@ -27,7 +27,7 @@ pub struct ScoreArgs {
     /// Output file; standard output if left out.
     #[arg(long)]
     output: Option<PathBuf>,
-    /// Configuration file, for thresholds, canaries and LLM judges.
+    /// Configuration file, for thresholds, canaries, LLM judges and plug-ins.
     #[arg(long)]
     config: Option<PathBuf>,
     /// Go on where a run into the same output file was stopped; the input must be the same.
@@ -85,6 +85,7 @@ pub fn run(args: ScoreArgs) -> ExitCode {
     let job = Job { registry: &scorers.registry, evaluators: &evaluators, workers, runtime: &runtime };
     let mut summary = Summary::default();
     let scored = score_all(input, &mut output, &bar, &job, &mut summary);
+    scorers.stop();
     bar.finish_and_clear();
     eprint!("{}", summary.text());
     let bad = output.mark.bad;

@@ -1,7 +1,7 @@
 //! Settings of LLM judges: `[[judges]]`.
 
-use super::secret::Secret;
 use crate::eval::Forecast;
+use crate::score::secret::Secret;
 use crate::units::Time;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;

@@ -200,7 +200,7 @@ impl Waits for JudgeEvaluator {
     async fn ask(&self, input: &EvalInput, until: Instant) -> Result<Said, Away> {
         let (filled, note) = match self.filled(input) {
             Ok(filled) => filled,
-            Err(score) => return Ok(Said { scores: vec![*score], usage: None }),
+            Err(score) => return Ok(Said { scores: vec![*score], usage: None, version: None }),
         };
         let mut usage = None;
         let mut found = self.finding(&filled, &mut usage, until).await?;
@@ -214,7 +214,7 @@ impl Waits for JudgeEvaluator {
             }
             Err(why) => Score::failed(self.metric.name, &why),
         };
-        Ok(Said { scores: vec![score], usage })
+        Ok(Said { scores: vec![score], usage, version: None })
     }
 
     fn forecast(&self, input: &EvalInput) -> Option<Forecast> {

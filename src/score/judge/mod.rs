@@ -3,7 +3,6 @@
 //! | file | what |
 //! |---|---|
 //! | `config` | `[[judges]]` and its faults |
-//! | `secret` | values that are neither logged nor dumped |
 //! | `breaker` | whether a judge may be asked now, or is away |
 //! | `budget` | requests a minute, and dollars a day |
 //! | `transport` | one request and its answer |
@@ -28,7 +27,6 @@ mod delimit;
 mod evaluator;
 mod prompt;
 mod reply;
-mod secret;
 mod shape;
 mod transport;
 
@@ -37,4 +35,3 @@ mod injection_tests;
 
 pub use catalog::{Judges, JudgesError, custom_faults};
 pub use config::{JudgeConfig, faults};
-pub use secret::Secret;

@@ -1,8 +1,9 @@
 //! One request to chat completions and its answer.
 
 use super::config::JudgeConfig;
-use super::secret::Secret;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use crate::score::secret::Secret;
+use crate::score::wire::{read_secret, retry_after, sensitive, told};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value as Json, json};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,8 +12,6 @@ use std::time::Duration;
 const MAX_ANSWER: usize = 4 << 20;
 /// So much of a server's message is told, characters.
 const MAX_TOLD: usize = 300;
-/// No server is left alone for longer because it says so.
-const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
 /// What is asked.
 pub(super) struct Question<'a> {
@@ -148,11 +147,7 @@ impl Transport {
         match &self.key {
             Key::None => Ok(None),
             Key::Env(key) => Ok(Some(key.clone())),
-            Key::File(path) => {
-                let text = std::fs::read_to_string(path);
-                let text = text.map_err(|e| format!("api_key_file {}: {e}", path.display()))?;
-                Ok(Some(Secret::new(text.trim())))
-            }
+            Key::File(path) => read_secret("api_key_file", path),
         }
     }
 
@@ -178,25 +173,6 @@ impl Transport {
     }
 }
 
-fn sensitive(value: &Secret) -> Result<HeaderValue, String> {
-    let made = HeaderValue::try_from(value.reveal());
-    let mut made =
-        made.map_err(|_| "the key or a header has characters that HTTP does not take".to_owned())?;
-    made.set_sensitive(true);
-    Ok(made)
-}
-
-/// An error with its causes: the outermost one alone says only that the request failed.
-fn told(error: &reqwest::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(inner) = cause {
-        text.push_str(&format!(": {inner}"));
-        cause = inner.source();
-    }
-    text.chars().take(MAX_TOLD).collect()
-}
-
 fn fault(status: u16, why: String, wait: Option<Duration>) -> Fault {
     match status {
         400 | 422 => Fault::Unknown(why),
@@ -206,20 +182,6 @@ fn fault(status: u16, why: String, wait: Option<Duration>) -> Fault {
         401..=404 | 405 | 407 | 300..=399 => Fault::Closed(why),
         _ => Fault::Refused(why),
     }
-}
-
-/// What `Retry-After` asks for, seconds or a date, and not longer than a minute.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    let seconds = match text.parse::<f64>() {
-        Ok(seconds) => seconds,
-        Err(_) => {
-            let at = chrono::DateTime::parse_from_rfc2822(text).ok()?;
-            (at.timestamp_millis() - chrono::Utc::now().timestamp_millis()) as f64 / 1e3
-        }
-    };
-    let wait = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(LONGEST_PAUSE);
-    Some(wait.min(LONGEST_PAUSE))
 }
 
 /// The answer that `bytes` are. What is no JSON came broken; what is JSON of another shape is another API.
@@ -269,20 +231,6 @@ mod tests {
             ["refused", "closed", "closed", "refused", "busy", "failed", "failed", "closed"]
         );
         assert_eq!(word(503, Some(Duration::ZERO)), "busy");
-    }
-
-    #[test]
-    fn retry_after_is_seconds_or_a_date_and_bounded() {
-        let wait = |text: &str| {
-            let headers = [(RETRY_AFTER, HeaderValue::from_str(text).unwrap())].into_iter().collect();
-            retry_after(&headers)
-        };
-        assert_eq!(wait("2"), Some(Duration::from_secs(2)));
-        assert_eq!(wait("0.5"), Some(Duration::from_millis(500)));
-        assert_eq!(wait("86400"), Some(LONGEST_PAUSE));
-        assert_eq!(wait("Wed, 21 Oct 2015 07:28:00 GMT"), Some(Duration::ZERO));
-        assert_eq!(wait("soon"), None);
-        assert_eq!(wait("NaN"), Some(Duration::ZERO));
     }
 
     #[test]

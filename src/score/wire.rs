@@ -1,0 +1,90 @@
+//! What requests to judges and plug-ins share: secrets, waits, and errors in words.
+
+use super::secret::Secret;
+use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
+use std::path::Path;
+use std::time::Duration;
+
+/// So much of an error is told, characters.
+const MAX_TOLD: usize = 300;
+/// No server is left alone for longer because it says so.
+pub(super) const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+
+/// The secret in the file that `key` names; none for an empty path. It is read each time, so that it may change.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn read_secret(key: &str, path: &Path) -> Result<Option<Secret>, String> {
+    if path.as_os_str().is_empty() {
+        return Ok(None);
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| format!("{key} {}: {e}", path.display()))?;
+    Ok(Some(Secret::new(text.trim())))
+}
+
+/// A header value that is not logged.
+///
+/// # Errors
+/// When it has characters that HTTP does not take.
+pub(super) fn sensitive(value: &Secret) -> Result<HeaderValue, String> {
+    let made = HeaderValue::try_from(value.reveal());
+    let mut made =
+        made.map_err(|_| "the key or a header has characters that HTTP does not take".to_owned())?;
+    made.set_sensitive(true);
+    Ok(made)
+}
+
+/// An error with its causes: the outermost one alone says only that the request failed.
+pub(super) fn told(error: &reqwest::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        text.push_str(&format!(": {inner}"));
+        cause = inner.source();
+    }
+    text.chars().take(MAX_TOLD).collect()
+}
+
+/// What `Retry-After` asks for, seconds or a date, and not longer than a minute.
+pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    let seconds = match text.parse::<f64>() {
+        Ok(seconds) => seconds,
+        Err(_) => {
+            let at = chrono::DateTime::parse_from_rfc2822(text).ok()?;
+            (at.timestamp_millis() - chrono::Utc::now().timestamp_millis()) as f64 / 1e3
+        }
+    };
+    let wait = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(LONGEST_PAUSE);
+    Some(wait.min(LONGEST_PAUSE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date_and_bounded() {
+        let wait = |text: &str| {
+            let headers = [(RETRY_AFTER, HeaderValue::from_str(text).unwrap())].into_iter().collect();
+            retry_after(&headers)
+        };
+        assert_eq!(wait("2"), Some(Duration::from_secs(2)));
+        assert_eq!(wait("0.5"), Some(Duration::from_millis(500)));
+        assert_eq!(wait("86400"), Some(LONGEST_PAUSE));
+        assert_eq!(wait("Wed, 21 Oct 2015 07:28:00 GMT"), Some(Duration::ZERO));
+        assert_eq!(wait("soon"), None);
+        assert_eq!(wait("NaN"), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn a_secret_is_read_from_its_file() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "sk-1\n").unwrap();
+        let read = |path: &Path| {
+            read_secret("secret_file", path).map(|secret| secret.map(|s| s.reveal().to_owned()))
+        };
+        assert_eq!((read(file.path()), read(Path::new(""))), (Ok(Some("sk-1".to_owned())), Ok(None)));
+        assert!(read(Path::new("/no/such/file")).unwrap_err().starts_with("secret_file /no/such/file"));
+    }
+}
