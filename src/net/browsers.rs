@@ -178,7 +178,8 @@ pub async fn known_browser(State(browsers): State<Browsers>, mut request: Reques
     let token = browsers.cookies(request.headers()).find_map(|c| browsers.0.access.session(c, now));
     if let Some(token) = token {
         let is_look = [Method::GET, Method::HEAD].contains(request.method());
-        if !is_look && !(browsers.is_own_page(&request) && is_json_or_empty(request.headers())) {
+        let is_ours = browsers.is_own_page(&request) && is_json_or_empty(request.headers());
+        if !(is_look || is_ours) {
             let why = "with a cookie, this must come from a page of this server, as application/json; programs send \
                        the header \"authorization: Bearer TOKEN\"";
             return refused(why);

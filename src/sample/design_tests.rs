@@ -46,7 +46,7 @@ fn a_boost_on_any_span_of_a_trace_counts_also_on_ordinary_ones() {
         boosts: vec![boost("status_code = 'error'", 1.0), boost("duration_ns > 1000", 0.5)],
         ..rule(0.25)
     };
-    let rules = compiled(&[config.clone()]);
+    let rules = compiled(std::slice::from_ref(&config));
     let mut ordinary = span(2, Llm::default());
     let plain = [span(0, model_call()), span(1, model_call()), ordinary.clone()];
     assert_eq!(decisions(&plain, &rules)[0].inclusion_probability, 0.25);

@@ -210,6 +210,6 @@ mod tests {
         let cut = encoded(one(), About { cut_at: Some(2), ..QUICK }, 10_000).unwrap();
         assert_eq!((&cut["limit"], &cut["rows"]), (&json!(2), &json!(2)));
         assert!(encoded(one(), QUICK, 10_000).unwrap().get("limit").is_none());
-        assert!(matches!(encoded(one(), QUICK, 60), Err(SqlError::Limit(_))));
+        assert!(matches!(encoded(one(), QUICK, 50), Err(SqlError::Limit(_))));
     }
 }

@@ -13,8 +13,8 @@ const CASES: [[&str; 4]; 6] = [
     [
         "Parcels are delivered on working days between 8 and 18 o'clock. A parcel that nobody accepts is kept at the nearest post office for ten days and then goes back to the sender.",
         "How long is my parcel kept?",
-        "The post office keeps it for ten days.",
-        "The post office keeps it for thirty days.",
+        "A parcel that nobody accepts is kept for ten days.",
+        "A parcel that nobody accepts is thrown away after one night.",
     ],
     [
         "The pool opens at seven in the morning and closes at nine in the evening. On Mondays it stays closed for cleaning. Children under twelve need an adult with them.",
@@ -30,9 +30,9 @@ const CASES: [[&str; 4]; 6] = [
     ],
     [
         "Take one tablet with water in the morning. Do not take more than two tablets a day. Do not drive after taking it, because it makes people sleepy.",
-        "May I drive after taking a tablet?",
-        "No, you should not drive, because the tablet makes people sleepy.",
-        "Yes, you can drive, because the tablet keeps people awake.",
+        "How many tablets may I take a day?",
+        "No more than two tablets a day.",
+        "Up to eight tablets a day with milk.",
     ],
     [
         "The library lends books for four weeks. A loan can be renewed twice unless somebody else has reserved the book. Late books cost 20 cents a day.",
