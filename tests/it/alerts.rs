@@ -178,7 +178,7 @@ async fn kill_nine_neither_loses_nor_repeats_an_alert() {
 }
 
 /// Alertmanager from Debian's package, on free ports.
-pub struct Alertmanager(Child, pub SocketAddr);
+struct Alertmanager(Child, SocketAddr);
 
 impl Drop for Alertmanager {
     fn drop(&mut self) {
@@ -188,7 +188,7 @@ impl Drop for Alertmanager {
 }
 
 impl Alertmanager {
-    pub async fn start(dir: &std::path::Path) -> Option<Self> {
+    async fn start(dir: &std::path::Path) -> Option<Self> {
         let file = dir.join("alertmanager.yml");
         std::fs::write(&file, "route:\n  receiver: nobody\nreceivers:\n  - name: nobody\n").unwrap();
         // The port was free a moment ago.
@@ -212,7 +212,7 @@ impl Alertmanager {
     }
 
     /// The alerts that are active.
-    pub async fn active(&self) -> Vec<Value> {
+    async fn active(&self) -> Vec<Value> {
         let url = format!("http://{}/api/v2/alerts?active=true", self.1);
         reqwest::get(url).await.unwrap().json().await.unwrap()
     }

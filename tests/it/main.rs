@@ -18,7 +18,6 @@ mod designs;
 mod dialect;
 mod disk;
 mod doors;
-mod drift;
 mod emit;
 mod evaluators;
 mod failures;

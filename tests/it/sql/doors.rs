@@ -124,13 +124,13 @@ async fn http_answers_by_columns() {
         assert_eq!(texts(by_columns), texts(rows), "{table}");
     }
     assert!(cells > 500, "only {cells} cells: the rows were not read");
-    let odd = "SELECT 'NaN'::double AS a, -'Infinity'::double AS b, 1 AS n, 2 AS n, NULL AS x, '2026-01-01'::date AS d";
+    let odd = "SELECT 'NaN'::double AS a, '-Infinity'::double AS b, 1 AS n, 2 AS m, NULL AS x, '2026-01-01'::date AS d";
     let (_, _, odd) = post(&url, "application/json; shape=columns", body(odd)).await;
     let mut odd: Value = serde_json::from_slice(&odd).expect("JSON");
     assert!(odd.as_object_mut().unwrap().remove("elapsed_ms").is_some_and(|ms| ms.is_u64()));
     let column = |name: &str, kind: &str| serde_json::json!({"name": name, "type": kind});
     let columns =
-        [("a", "double"), ("b", "double"), ("n", "bigint"), ("n", "bigint"), ("x", "null"), ("d", "date")]
+        [("a", "double"), ("b", "double"), ("n", "bigint"), ("m", "bigint"), ("x", "null"), ("d", "date")]
             .map(|(name, kind)| column(name, kind));
     let data = serde_json::json!([["NaN"], ["-Infinity"], [1], [2], [null], ["2026-01-01"]]);
     assert_eq!(odd, serde_json::json!({"columns": columns, "data": data, "rows": 1}));
