@@ -69,7 +69,8 @@ impl Emitter {
             }
             let frame = tokio::task::block_in_place(|| self.reader.next())?;
             let is_idle = frame.is_none();
-            if let Some(frame) = frame {
+            // One may have become durable since that look.
+            if let Some(frame) = frame.filter(|_| !self.config.otlp_endpoint.is_empty()) {
                 self.pass_on(&frame, &stop).await;
             }
             if stop.is_cancelled() {
