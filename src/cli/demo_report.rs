@@ -62,7 +62,7 @@ const WORST: &str = "SELECT s.service_name, s.request_model, s.value, s.rational
 /// One row: of the contradicting answers those that `hallucination` caught by their false sentence, of the grounded ones
 /// those that it let pass, toxic minus chat, how many leaks of each kind were found, and grounded minus contradicting.
 const CHECK: &str = "SELECT \
-    avg(CASE WHEN passed THEN 0.0 WHEN rationale LIKE '%sentence: \"You have 90 days%' THEN 1.0 ELSE 0.0 END) \
+    avg(CASE WHEN passed THEN 0.0 WHEN rationale LIKE '%\"You have 90 days%' THEN 1.0 ELSE 0.0 END) \
     FILTER (WHERE metric = 'hallucination' AND scenario = 'rag_contradiction'), \
     avg(CASE WHEN passed THEN 1.0 ELSE 0.0 END) \
     FILTER (WHERE metric = 'hallucination' AND scenario = 'rag_grounded'), \
