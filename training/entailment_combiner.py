@@ -19,8 +19,9 @@ import minilm
 
 POSITIVE = {"entail_logit", "containment", "window_containment", "bigrams", "cosine"}
 NEGATIVE = {"contradiction", "missing_numbers", "missing_names", "negation"}
-FEATURES = ["entail_logit", "contradiction", "containment", "window_containment", "bigrams", "missing_numbers", "missing_names", "cosine",
-            "negation", "log_words", "log_context"]
+# Of the features that the program measures, those that help beside the reading. With all eleven everyday answers lost 0.007 of AUROC; and
+# where shared pairs of words spoke for an answer, one false sentence beside a copied one passed.
+FEATURES = ["entail_logit", "missing_numbers", "missing_names", "cosine"]
 
 THRESHOLD = 0.5
 # What a set counts; the written ones together about as much as the natural ones.

@@ -8,6 +8,7 @@ Each pair comes with its mirror (A and B exchanged in the premise), so that neit
 import random
 
 import entailment_pairs as ep
+import entailment_plain as plain
 
 # (one class, the other): many differ by a prefix only, which small models read past.
 CLASSES = [
@@ -83,11 +84,18 @@ def pairs(count, seed=7):
         is_plain = rng.random() < 0.75
         form = rng.choice(TRUE if is_plain else OPPOSITE)
         text = form.format(a=a, A=capital(a), b=b, B=capital(b), bare=bare, art=art)
+        if rng.random() < 0.6:
+            # What else stands in the passages, and has nothing to do with it.
+            others = [rng.choice(plain.MAKERS)(rng)[0] for _ in range(rng.randint(1, 7))]
+            at = rng.randint(0, len(others))
+            heading = rng.choice(["", "", f"{capital(bare)}: ", "Terms: ", "Rules of the house: "])
+            premise = " ".join([*others[:at], heading + premise, *others[at:]])
         right = not mirror
         if rng.random() < 0.4:
             text = f"{fact} {text}"
-        if rng.random() < 0.35:
-            question = rng.choice([f"Is there {art} for {a}?", f"What holds for {a}, and is there {art}?", f"How long, and with {art} or not?"])
+        if rng.random() < 0.5:
+            question = rng.choice([f"Is there {art} for {a}?", f"What holds for {a}, and is there {art}?", f"How long, and with {art} or not?",
+                                   f"Until when can I come with {a}, and does {art} apply?", f"How many days do I have with {a}, and does {art} apply?"])
             text = f"{question} {text}"
         label = ep.ENTAIL if right else ep.CONTRA
         out.append(ep.Pair(premise, text, label, "contrast", group, None))

@@ -14,6 +14,7 @@ import entailment_contrast as contrast
 import entailment_features as ef
 import entailment_groups as eg
 import entailment_pairs as ep
+import entailment_plain as plain
 import entailment_written as ew
 
 HELD_GROUPS, DOMAINS_HELD, CHOOSING_GROUPS = 150, 2, 7
@@ -21,9 +22,9 @@ WINDOWS = (128, 192)  # tokens; the shorter one is cheaper, the model bears both
 LONGEST = 200         # tokens of a premise
 
 # Of a hundred pairs so many come from each source.
-SHARES = {"everyday": 30, "written": 14, "conjnli": 5, "wanli": 6, "mnli_taxinli": 4, "infotabs": 4, "cad_snli": 2.5, "disco_counterfactual": 2,
+SHARES = {"everyday": 30, "written": 18, "conjnli": 5, "wanli": 6, "mnli_taxinli": 4, "infotabs": 4, "cad_snli": 2.5, "disco_counterfactual": 2,
           "fool_me_twice": 6, "fm2_packed": 1.5, "condaqa_yesno": 3, "oanc_mcq": 2, "negation_nli": 0.6, "breaking_nli": 0.6, "scone": 0.4,
-          "help_monotonicity": 0.4, "halueval_qa_rest": 2, "halueval_summarization_rest": 2, "labelled": 14, "made": 14, "contrast": 10}
+          "help_monotonicity": 0.4, "halueval_qa_rest": 2, "halueval_summarization_rest": 2, "labelled": 14, "made": 14, "contrast": 14, "plain": 8}
 RAW = {"entailment": ep.ENTAIL, "neutral": ep.NEUTRAL, "contradiction": ep.CONTRA, "SUPPORTS": ep.ENTAIL, "REFUTES": ep.CONTRA}
 PACKED = {"conjnli": 0.2, "wanli": 0.15, "mnli_taxinli": 0.2, "cad_snli": 0.1, "negation_nli": 0.1, "infotabs": 0.0}
 OPENINGS = ["According to the documents, ", "Based on the context, ", "The documents say that ", "According to the provided context, "]
@@ -217,7 +218,7 @@ def collected(data, evaluation, tokens, vectors, made=9000, facts=4000, seed=7):
     items = everyday(rows, tokens, vectors)
     pairs = {}
     for name in SHARES:
-        if name not in ("everyday", "written", "labelled", "made", "contrast"):
+        if name not in ("everyday", "written", "labelled", "made", "contrast", "plain"):
             pairs[name] = public(data, name, tokens, rng)
             print(name, len(pairs[name]), flush=True)
     written = ew.pairs(tokens, vectors)
@@ -233,6 +234,7 @@ def collected(data, evaluation, tokens, vectors, made=9000, facts=4000, seed=7):
     docs = [d for d in ep.documents(evaluation) if not ep.held_out(d.group)]
     pairs["made"] = ep.from_documents(docs, made, seed + 3, harder=True) + ep.invented(facts, seed + 3)
     pairs["contrast"] = contrast.pairs(made, seed)
+    pairs["plain"] = plain.pairs(made, seed)
     of = lambda groups: [x for x in items if x[0]["group"] in groups]
     rest = {r["group"] for r in rows} - held - choosing
     kept = [p for p in labelled + written if ep.held_out(p.group)]

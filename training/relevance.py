@@ -3,7 +3,8 @@
     python relevance.py train --data DIR --seconds 2300                      # rows and training; resumable
     python relevance.py train --data DIR --stage 2 --rate 8e-5 --seconds 720   # optional, not in the shipped file: goes on with the written questions
     python refusal.py --data DIR              # the probe for refusals
-    python relevance.py finish --data DIR     # int8 export, and what combine does
+    python relevance.py train --data DIR --traindata DIR2 --stage 3 --rate 6e-5 --seconds 1200   # goes on from models/relevance/weights.bin with everyday questions
+    python relevance.py finish --data DIR --stage 3 --traindata DIR2     # int8 export, and what combine does
     python relevance.py combine --data DIR    # combiner, held-out figures, fixture
     python relevance.py test --data DIR       # the test rows, once, at the very end
 
@@ -14,6 +15,8 @@ import argparse
 import json
 import pickle
 import random
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -21,10 +24,13 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+import entailment_features as ef
 import entailment_pairs as ep
+import entailment_read as read
 import minilm
 import refusal
 import relevance_combiner as rc
+import relevance_everyday as re
 import relevance_fixture
 import relevance_pairs as rp
 import relevance_replies as rr
@@ -34,6 +40,7 @@ from relevance_features import Scorer, row_of
 HERE = Path(__file__).parent
 OUTPUT = HERE.parent / "models" / "relevance"
 HEADS = ["context_relevance", "answer_relevance"]
+EPOCHS_3 = 4
 STAGE_2, EPOCHS_2 = 6000, 3  # rows of the first stage that the second repeats
 FIXTURE = HERE.parent / "tests" / "fixtures" / "relevance.json"
 
@@ -79,6 +86,39 @@ def new_model():
     return minilm.Classifier({h: 1 for h in HEADS}, pooler=True)
 
 
+def everyday(args):
+    path = args.work / "relevance-everyday.pkl"
+    if not path.exists():
+        path.write_bytes(pickle.dumps(re.items(args.traindata, ef.Vectors(args.work / "relevance-vectors.npz"), args.seed)))
+    return pickle.loads(path.read_bytes())
+
+
+def started(path):
+    """A model with the weights of a stored file."""
+    model, weights = new_model(), read.stored_weights(path)
+    tensor = lambda value: torch.from_numpy(np.array(value, np.float32))
+    with torch.no_grad():
+        for part, key in model.encoder.named():
+            part.copy_(tensor(weights[key]))
+        for i, name in enumerate(HEADS):
+            at = slice(i * minilm.DIM, (i + 1) * minilm.DIM)
+            model.poolers[name].weight.copy_(tensor(weights["pooler.weight"][:, at].T))
+            model.poolers[name].bias.copy_(tensor(weights["pooler.bias"][at]))
+            model.heads[name].weight.copy_(tensor(weights["head.weight"][at, i:i + 1].T))
+            model.heads[name].bias.copy_(tensor(weights["head.bias"][i:i + 1]))
+    return model
+
+
+def third(args, known, made):
+    """Parts of the third stage: everyday rows each time, the rest in turn."""
+    found, rng = everyday(args), random.Random(args.seed)
+    new = {k: rows_of(args.tokens, found[k]) for k in ("train", "made", "medical")}
+    rng.shuffle(known), rng.shuffle(made), rng.shuffle(new["medical"])
+    cut = lambda rows, i, share: rows[i * len(rows) // EPOCHS_3:(i + 1) * len(rows) // EPOCHS_3][:share]
+    return [new["train"] + rng.sample(new["made"], min(3000, len(new["made"]))) + cut(new["medical"], i, 1500) + cut(known, i, 1800) + cut(made, i, 2400)
+            for i in range(EPOCHS_3)]
+
+
 def train(args):
     data, tokens, rng = prepared(args), minilm.Tokens(256), random.Random(args.seed)
     made, known = rows_of(tokens, data["made"]), rows_of(tokens, data["known"])
@@ -96,6 +136,15 @@ def train(args):
         print(f"after {done:.0%}: made {json.dumps(a)} known {json.dumps(b)}", flush=True)
 
     model, name = new_model(), args.name
+    if args.stage == 3:
+        whole = args.work / "relevance-start.onnx"
+        if not whole.exists():
+            subprocess.run([sys.executable, "share_words.py", "--join", str(OUTPUT / "weights.bin"), str(whole)], check=True, cwd=HERE)
+        model, name, args.tokens = started(whole), name + "3", tokens
+        parts = third(args, known, made)
+        data["held"] = data["held"] + everyday(args)["choosing"]
+        held_rows += rows_of(tokens, everyday(args)["choosing"])
+        validate(model, 0.0)
     if args.stage == 2:  # goes on from the first stage
         minilm.load(model, args.work / f"{args.name}.pt")
         written, unseen = rw.items()
@@ -119,9 +168,10 @@ SETS = {0: {"selqa": (1, ("selqa",)), "selqa_passages": (1, ("selqa-passage", "s
             "conversation": (2, ("conversation",)), "made": (0.5, ("made", "made-near", "made-gap", "made-cut", "made-far"))},
         1: {"selqa": (1, ("selqa-answer", "cut-off", "echo")), "dialogue": (2, ("dialogue", "dialogue-empty")),
             "requests": (0.5, ("refusal", "helpful", "other-task")), "made": (1, ("made-answer", "answer-near", "answer-far", "refusal-fact", "digression")),
-            "talk": (0.3, ("talk",)), "long": (1, ("long", "long-aside")), "own": (1.5, ("own-reply", "own-refusal", "own-other"))}}
+            "talk": (0.3, ("talk",)), "long": (1, ("long", "long-aside")), "own": (1.5, ("own-reply", "own-refusal", "own-other")),
+            "everyday": (3, ("everyday-answer", "everyday-other", "everyday-evasive"))}}
 SILENCED = {0: {"reading": 0.3, "coverage": 0.3}, 1: {"reading": 0.5}}
-UNLIKE = {0: ("conversation",), 1: ("dialogue", "long", "own")}  # the training had no rows like these, or few
+UNLIKE = {0: ("conversation",), 1: ("dialogue", "long", "own", "everyday")}  # the training had no rows like these, or few
 SINGLE = {0: ("reading", "cosine", "coverage"), 1: ("reading", "cosine", "cosine_text", "cosine_low", "refusal_logit")}
 
 
@@ -133,6 +183,7 @@ def held_sets(args, head):
         items += rp.long_passages(args.data, args.seed) + rp.conversations(args.data, args.seed)
     else:
         items += [rp.Item(1, *x) for x in rr.long_answers(args.seed) + rr.replies_with_questions(args.seed)]
+        items += everyday(args)["choosing"]
     return ({k: [x for x in items if x.kind in kinds] for k, (_, kinds) in SETS[head].items()}, {k: w for k, (w, _) in SETS[head].items()})
 
 
@@ -222,10 +273,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("step", choices=["train", "finish", "combine", "test"])
     parser.add_argument("--data", required=True, type=Path)
+    parser.add_argument("--traindata", type=Path, help="folder of further training rows, for everyday questions")
     parser.add_argument("--work", default=Path.home() / ".cache" / "train" / "work", type=Path, help="folder for intermediate files")
     parser.add_argument("--model", type=Path, help="the whole ONNX file; models/relevance/model.onnx if not given")
     parser.add_argument("--name", default="relevance")
-    parser.add_argument("--stage", type=int, default=1, choices=[1, 2])
+    parser.add_argument("--stage", type=int, default=1, choices=[1, 2, 3])
     parser.add_argument("--made", type=int, default=15000)
     parser.add_argument("--rate", type=float, default=1.2e-4)
     parser.add_argument("--seconds", type=float, default=1200)

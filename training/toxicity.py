@@ -8,6 +8,7 @@ Usage: python toxicity.py --data DIR [--work DIR] [--output DIR] [--measure]
 
 import argparse
 import json
+import random
 import re
 from collections import Counter
 from pathlib import Path
@@ -18,11 +19,14 @@ import torch.nn.functional as F
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+import entailment_read as read
 import minilm
 import toxicity_text
 from toxicity_data import LABELS, ORDINARY, Data, rows_of
 
 LABEL_WEIGHTS = torch.tensor([2.0, 0.7, 1.0, 1.0, 1.0, 1.5, 1.5])
+# What a miss costs against a false alarm.
+MISS_COST = 2.0
 # No more than this share of ordinary held-out text may reach a threshold.
 ORDINARY_MAY_PASS = 0.005
 SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
@@ -53,6 +57,22 @@ def loss(model, batch):
 
 def new_model(seed):
     return minilm.Classifier({"toxicity": 6, "fairness": 1}, pooler=True, dropout=0.1, encoder_dropout=0.0, seed=seed)
+
+
+def started(model, path):
+    """The weights of a stored file, whose heads stand side by side."""
+    weights, at, column = read.stored_weights(path), 0, 0
+    tensor = lambda value: torch.from_numpy(np.array(value, np.float32))
+    with torch.no_grad():
+        for part, key in model.encoder.named():
+            part.copy_(tensor(weights[key]))
+        for name, size in model.sizes.items():
+            rows, columns = slice(at, at + minilm.DIM), slice(column, column + size)
+            model.poolers[name].weight.copy_(tensor(weights["pooler.weight"][:, rows].T))
+            model.poolers[name].bias.copy_(tensor(weights["pooler.bias"][rows]))
+            model.heads[name].weight.copy_(tensor(weights["head.weight"][rows, columns].T))
+            model.heads[name].bias.copy_(tensor(weights["head.bias"][columns]))
+            at, column = at + minilm.DIM, column + size
 
 
 def calibrate(model, logits, targets):
@@ -90,17 +110,11 @@ def reliability(truth, p):
     return round(float(error), 4), bins
 
 
-def choose_threshold(truth, p, ordinary):
-    """The best F1 among the thresholds that no more than ORDINARY_MAY_PASS of ordinary text reach."""
+def choose_threshold(ordinary):
+    """By expected cost: the probabilities are calibrated and a miss costs MISS_COST false alarms. Never so low that more than
+    ORDINARY_MAY_PASS of ordinary text reach it."""
     least = np.quantile(ordinary, 1 - ORDINARY_MAY_PASS) if len(ordinary) else 0
-    best = (0, 0.5)
-    for t in np.round(np.arange(0.2, 0.96, 0.01), 2):
-        chosen = p >= t
-        hit = (chosen & (truth == 1)).sum()
-        f1 = 2 * hit / (chosen.sum() + truth.sum())
-        if t >= least and f1 > best[0] + 1e-9:
-            best = (f1, float(t))
-    return best[1]
+    return round(float(np.ceil(100 * max(float(least), 1 / (1 + MISS_COST))) / 100), 2)
 
 
 def at_threshold(truth, p, t):
@@ -214,7 +228,9 @@ def arguments():
     parser.add_argument("--budget", type=int, default=4096, help="padded tokens in a batch")
     parser.add_argument("--limit", type=int, default=160, help="tokens of a text in training")
     parser.add_argument("--seconds", type=float, default=None, help="end the schedule after so many seconds")
-    parser.add_argument("--start", type=Path, help="checkpoint of an earlier run whose weights training starts from")
+    parser.add_argument("--size", type=int, help="examples of an epoch, drawn at random; all if not given")
+    parser.add_argument("--traindata", type=Path, help="folder of further training sets")
+    parser.add_argument("--start", type=Path, help="whose weights training starts from: a checkpoint, or a joined .onnx file of ours (share_words.py --join)")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--measure", action="store_true", help="score the test sets with the exported file")
     return parser.parse_args()
@@ -222,13 +238,19 @@ def arguments():
 
 def main():
     args = arguments()
-    data = Data(args.data, args.seed)
+    data = Data(args.data, args.seed, args.traindata)
     rows, cut = Rows(256), Rows(args.limit)
     model, checkpoint = new_model(args.seed), args.work / "toxicity.pt"
-    if args.start:
+    if args.start and args.start.suffix == ".onnx":
+        started(model, args.start)
+    elif args.start:
         minilm.load(model, args.start)
     print(f"{len(data.open)} open, {len(data.held)} held out, {data.dropped} dropped", flush=True)
-    result = minilm.fit(model, lambda e: cut.examples(data.epoch(args.first_epoch + e)), loss, epochs=args.epochs, rate=args.rate,
+    def epoch(number):
+        found = data.epoch(args.first_epoch + number)
+        return random.Random(args.seed + number).sample(found, args.size) if args.size else found
+
+    result = minilm.fit(model, lambda e: cut.examples(epoch(e)), loss, epochs=args.epochs, rate=args.rate,
                         head_rate=4 * args.rate, budget=args.budget, seconds=args.seconds, threads=args.threads,
                         checkpoint=checkpoint, label="toxicity")
     print(result, flush=True)
@@ -244,8 +266,7 @@ def main():
 
     p = sigmoid(minilm.onnx_logits(path, held_rows))
     ordinary = np.array([bool(ORDINARY.match(e.group)) for e in data.held])
-    thresholds = {name: choose_threshold(targets[~np.isnan(targets[:, i]), i], p[~np.isnan(targets[:, i]), i],
-                                         p[ordinary & (targets[:, i] == 0), i]) for i, name in enumerate(LABELS)}
+    thresholds = {name: choose_threshold(p[ordinary & (targets[:, i] == 0), i]) for i, name in enumerate(LABELS)}
     report = {"rows": dict(Counter(e.source for e in data.open + data.held)), "dropped": data.dropped,
               "training": {"examples_per_epoch": len(data.epoch(0)), **result},
               "labels": {n: {"positive": sum(e.labels[i] == 1 for e in data.open + data.first_made),

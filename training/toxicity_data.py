@@ -158,6 +158,66 @@ def add_hate(pool, data):
             pool.add("stormfront", text, row["group"], **clean_or_unknown(text, fairness_bias=0))
 
 
+def training_rows(folder, name):
+    with gzip.open(Path(folder) / "toxicity" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def add_public(pool, folder):
+    """Further training sets: posts, replies and talk with chatbots, each with what its labels say and no more."""
+    def hateful(source, row, weight=1.0, bias=1):
+        pool.add(source, row["text"], row["group"], weight, toxicity=1, identity_attack=1, fairness_bias=bias, **weak(row["text"]))
+
+    def toxic(source, row, weight=1.0, **known):
+        pool.add(source, row["text"], row["group"], weight, toxicity=1, **{**weak(row["text"]), **known})
+
+    def harmless(source, row, weight=1.0, **known):
+        pool.add(source, row["text"], row["group"], weight, **{**clean_or_unknown(row["text"], fairness_bias=0), **known})
+
+    for row in training_rows(folder, "edos_train_rest"):
+        vector = str(row["subtype"] or "")
+        if row["label"]:
+            harm = vector.startswith("1.")
+            hateful("edos", row, bias=UNKNOWN if harm or vector.startswith("3.1") else 1)
+        else:
+            other = UNKNOWN if OTHER_GROUP.search(row["text"]) else 0
+            harmless("edos", row, identity_attack=other, fairness_bias=other)
+    for row in training_rows(folder, "hatemojibuild_train_rest"):
+        hateful("hatemoji", row, bias=UNKNOWN if row["subtype"] == "threateninglanguage" else 1) if row["label"] else harmless("hatemoji", row)
+    for row in training_rows(folder, "gab_hate_corpus"):
+        hateful("gab", row, bias=UNKNOWN) if row["label"] else harmless("gab", row)
+    for row in training_rows(folder, "misogyny_reddit"):
+        if row["label"]:
+            hateful("misogyny", row)
+        elif row["label_raw"] == "Nonmisogynistic_personal_attack":
+            toxic("misogyny", row, identity_attack=0, insult=1)
+        else:
+            harmless("misogyny", row)
+    for row in training_rows(folder, "mlma_en"):
+        if row["label"]:
+            toxic("mlma", row, 0.5, identity_attack=1 if "hateful" in row["label_raw"] else UNKNOWN)
+        else:
+            harmless("mlma", row, 0.5)
+    for row in training_rows(folder, "surge_toxicity"):
+        toxic("surge", row) if row["label"] else harmless("surge", row)
+    for row in training_rows(folder, "convabuse"):
+        toxic("convabuse", row) if row["label"] else harmless("convabuse", row, identity_attack=UNKNOWN)
+    for row in training_rows(folder, "diasafety"):
+        # Other kinds are unsafe advice, or unsafe only after what was said before.
+        if row["subtype"] == "Offending User":
+            toxic("diasafety", row, 0.7) if row["label"] else harmless("diasafety", row, 0.7)
+        elif row["subtype"] == "Biased Opinion":
+            known = {"toxicity": UNKNOWN, "identity_attack": UNKNOWN, "fairness_bias": 1} if row["label"] else {"fairness_bias": 0}
+            pool.add("diasafety", row["text"], row["group"], 0.7, **known)
+    for row in training_rows(folder, "stormfront_rest"):
+        harmless("stormfront", row, 0.5)
+    for row in training_rows(folder, "toxic_spans_and_cat_rest"):
+        if row["label"]:
+            toxic("civil", row)
+        else:
+            pool.add("civil", row["text"], row["group"], **zeros(fairness_bias=UNKNOWN, identity_attack=UNKNOWN))
+
+
 def add_neutral(pool, data):
     """Questions, answers and reports that nobody would call toxic."""
     for name, fields, source in [("context_relevance/selqa_sentence", ["question", "passage"], "selqa"),
@@ -198,7 +258,7 @@ def made(pool_forbidden, seed, scale):
 
 
 class Data:
-    def __init__(self, data, seed=7):
+    def __init__(self, data, seed=7, further=None):
         self.seed = seed
         self.measured = {name: [r for r in rows_of(data, f"toxicity/{name}") if r["split"] == "test"] for name in MEASURED}
         self.forbidden = {plain(r["text"]) for rows in self.measured.values() for r in rows}
@@ -209,6 +269,8 @@ class Data:
         pool = Pool(self.forbidden)
         add_spans(pool, rows_of(data, "toxicity/toxic_spans"))
         add_hate(pool, data)
+        if further:
+            add_public(pool, further)
         add_neutral(pool, data)
         self.dropped = pool.dropped
         self.open = [e for e in pool.examples if not e.held]

@@ -106,25 +106,37 @@ fn text(batch: &RecordBatch, column: usize, row: usize) -> String {
     column.filter(|c| !c.is_null(row)).map_or_else(|| "-".to_owned(), |c| c.value(row).to_owned())
 }
 
+/// A longer text is cut.
+const LINE_CHARS: usize = 330;
+
 /// On one line; of a long text the end, where a prompt asks its question.
 fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let line = words.join(" ");
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let length = line.chars().count();
-    if length <= 330 {
+    if length <= LINE_CHARS {
         return line;
     }
-    let end: String = line.chars().skip(length - 300).collect();
+    let end: String = line.chars().skip(length - LINE_CHARS).collect();
     format!("… {end}")
+}
+
+/// On one line; of a long text the start, where a rationale says its verdict.
+fn start_of(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LINE_CHARS) {
+        Some((cut, _)) => format!("{} …", &line[..cut]),
+        None => line,
+    }
 }
 
 async fn worst(sql: &Sql) -> Result<(), String> {
     let (_, batches) = sql.collect(WORST).await.map_err(|e| e.to_string())?;
     let batch = batches.iter().find(|b| b.num_rows() > 0).ok_or("no trace was scored for hallucination")?;
+    let rationale = start_of(&text(batch, 3, 0));
     let text = |at: usize| one_line(&text(batch, at, 0));
     let value = batch.column(2).as_primitive_opt::<Float64Type>().map_or(f64::NAN, |c| c.value(0));
     println!("\nThe worst hallucination (consistency {value:.3}), service {}, model {}", text(0), text(1));
-    println!("  question:  {}\n  answer:    {}\n  rationale: {}", text(4), text(5), text(3));
+    println!("  question:  {}\n  answer:    {}\n  rationale: {rationale}", text(4), text(5));
     Ok(())
 }
 

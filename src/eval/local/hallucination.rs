@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::documents::{Evidence, document_name, evidence};
+use super::english::not_english;
 use crate::domain::score::{Better, Score, Unsupported};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
 use crate::eval::evidence::{
     Combiner, Context, Features, Part, Window, all_supported, missing, sentence_features, words,
 };
-use crate::eval::language::foreign;
 use crate::eval::model::{ENTAILMENT_VERSION, ModelError, Models, excerpt, segments};
 use crate::eval::text::without_citations;
 
@@ -18,6 +18,10 @@ const MAX_ANSWER_SENTENCES: usize = 50;
 const MAX_CONTEXT_SENTENCES: usize = 2_000;
 /// An answer of no more words is judged at once: its sentences lean on each other.
 const SHORT_WORDS: usize = 40;
+/// A longer question is a conversation or a text of its own, and is not read with the answer.
+const QUESTION_WORDS: usize = 40;
+/// Talk over a context of no more words is judged without the question, which made what only fits it look supported.
+const SNIPPET_WORDS: usize = 60;
 /// A sentence of fewer words says nothing that could be checked.
 const MIN_WORDS: usize = 3;
 /// What the network would say of a sentence that stands word by word in the context.
@@ -37,7 +41,8 @@ const MAX_TOLD: usize = 6;
 /// side only; [`all_supported`] puts the sentences together. A short answer is judged at once. The rationale tells the
 /// least supported sentence, its best evidence, and what spoke against it; the evidence of a fail has the place of each
 /// unsupported sentence. An answer or a context that is surely not English is skipped. Questions and sentences of one or two words
-/// are not judged unless there is nothing else.
+/// are not judged unless there is nothing else. A short question is read before the sentence, because an answer such as
+/// "No, only on Sundays" says nothing without it.
 pub struct Hallucination {
     models: Arc<Models>,
     combiner: Combiner,
@@ -62,7 +67,7 @@ impl Hallucination {
         let stored: Combiner = serde_json::from_str(models.combiner()).map_err(damaged)?;
         let combiner = stored.checked(Features::knows)?;
         let metric = Metric { name: NAME, better: Better::Higher, threshold: Some(combiner.threshold) };
-        Ok(Self { models, combiner, metrics: [metric], version: format!("2+{ENTAILMENT_VERSION}") })
+        Ok(Self { models, combiner, metrics: [metric], version: format!("3+{ENTAILMENT_VERSION}") })
     }
 
     fn judge(&self, answer: &str, input: &EvalInput) -> Result<Score, ModelError> {
@@ -75,20 +80,22 @@ impl Hallucination {
         if sentences.is_empty() {
             return Ok(Score::failed(NAME, "the answer has no sentence"));
         }
-        if let Some(code) = unreadable(answer, &evidence)? {
-            return Ok(Score::skipped(NAME, &format!("language: {code}; this evaluator reads English")));
+        let start: Vec<&str> = evidence.iter().take(LANGUAGE_SENTENCES).map(|e| e.text).collect();
+        if let Some(why) = not_english([answer, &start.join(" ")])? {
+            return Ok(Score::skipped(NAME, &why));
         }
         let context = self.context(&evidence)?;
         let is_short = words(answer).len() <= SHORT_WORDS;
         let whole = [answer.trim()];
-        let judged = self.sentences(&context, if is_short { &whole } else { &sentences })?;
+        let question = input.asked().filter(|text| is_read(text, &context));
+        let judged = self.sentences(&context, if is_short { &whole } else { &sentences }, question)?;
         let found = |sentence: &Judged<'_>| self.combiner.logit(|name| sentence.features.value(name));
         let logits: Vec<f64> = judged.iter().map(|sentence| found(sentence).0).collect();
         let probability = all_supported(&logits);
         let threshold = self.metrics[0].threshold.unwrap_or(0.5);
         // A person wants to know which sentence of a short answer it is.
         let named = if is_short && sentences.len() > 1 && probability < threshold {
-            self.sentences(&context, &sentences)?
+            self.sentences(&context, &sentences, question)?
         } else {
             judged
         };
@@ -128,6 +135,7 @@ impl Hallucination {
         &self,
         context: &Context<'_>,
         sentences: &[&'a str],
+        question: Option<&str>,
     ) -> Result<Vec<Judged<'a>>, ModelError> {
         let vectors = self.models.encoder.embed(sentences)?;
         let mut judged = Vec::with_capacity(sentences.len());
@@ -136,7 +144,9 @@ impl Hallucination {
             let Some(window) = context.window(text, vector) else { continue };
             let is_said = is_verbatim(text, context.sentences[window.best]);
             if !is_said {
-                pairs.push((context.text(&window.sentences), text.to_owned()));
+                let said =
+                    question.map_or_else(|| text.to_owned(), |asked| format!("{} {text}", asked.trim()));
+                pairs.push((context.text(&window.sentences), said));
                 places.push(judged.len());
             }
             judged.push((text, window, VERBATIM.to_vec()));
@@ -184,20 +194,18 @@ fn claims<'a>(sentences: &[&'a str]) -> Vec<&'a str> {
     if kept.is_empty() { sentences.to_vec() } else { kept }
 }
 
+/// Whether it is one question, short and about a text, and speaks to nobody.
+fn is_read(question: &str, context: &Context<'_>) -> bool {
+    let asked = words(question);
+    let is_talk = asked.iter().any(|word| matches!(word.as_str(), "you" | "your"));
+    let known: usize = context.sentences.iter().map(|text| words(text).len()).sum();
+    question.trim_end().ends_with('?') && asked.len() <= QUESTION_WORDS && !is_talk && known > SNIPPET_WORDS
+}
+
 fn is_verbatim(sentence: &str, evidence: &str) -> bool {
     // The answer marks its sources, the context its own.
     let [said, known] = [sentence, evidence].map(|text| words(&without_citations(text)));
     said.len() >= MIN_WORDS && known.windows(said.len()).any(|run| run == said)
-}
-
-/// The language of the answer or the context, where it is one that the network was not taught.
-fn unreadable(answer: &str, evidence: &[Evidence<'_>]) -> Result<Option<&'static str>, ModelError> {
-    let failed = |error: &ModelError| ModelError::Inference { model: "language", reason: error.to_string() };
-    if let Some(code) = foreign(answer).map_err(failed)? {
-        return Ok(Some(code));
-    }
-    let texts: Vec<&str> = evidence.iter().take(LANGUAGE_SENTENCES).map(|e| e.text).collect();
-    foreign(&texts.join(" ")).map_err(failed)
 }
 
 /// Where the sentence stands in the answer, and its best evidence in its document.
@@ -282,6 +290,49 @@ mod tests {
         let mut scores = evaluator.evaluate(&input);
         assert_eq!(scores.len(), 1);
         scores.remove(0)
+    }
+
+    fn asked(question: &str, answer: &str, context: &str) -> Score {
+        let input = EvalInput {
+            question: Some(question.to_owned()),
+            answer: Some(answer.to_owned()),
+            contexts: vec![Document { content: Some(context.to_owned()), ..Document::default() }],
+            ..EvalInput::default()
+        };
+        Hallucination::new(Models::embedded(1).unwrap()).unwrap().evaluate(&input).remove(0)
+    }
+
+    /// What the card says is still wrong (swapped roles, a span of years, a plan's feature denied) is not asked here.
+    #[test]
+    fn everyday_answers_are_read() {
+        let trial = "In this trial 9,525 healthy people over 70 in Australia and the United States took 100 mg of aspirin or a \
+                     placebo each day. After a median of 4.7 years low-dose aspirin did not lower the risk of heart disease or \
+                     stroke compared with placebo. Serious bleeding was more frequent in the aspirin group, in 3.8 % of the \
+                     participants against 2.7 %. The authors advise healthy older people not to start aspirin on their own.";
+        let question = "Did aspirin help healthy older people in the trial?";
+        let no = asked(question, "No, low-dose aspirin did not reduce heart disease or stroke.", trial);
+        let yes =
+            asked(question, "Yes, low-dose aspirin lowered the risk of heart disease and stroke.", trial);
+        assert_eq!((no.passed, yes.passed), (Some(true), Some(false)), "{no:?} {yes:?}");
+        let bank = "International transfers arrive within 5 to 7 business days. A fee of 12 euros is charged for each transfer.";
+        let week = asked(
+            "How long does a transfer abroad take?",
+            "A transfer to another country takes about a week.",
+            bank,
+        );
+        assert_eq!(week.passed, Some(true), "{week:?}");
+    }
+
+    #[test]
+    fn a_short_question_about_a_text_is_read_and_talk_is_not() {
+        let sentences = vec!["One word after the other makes a text that is long enough to ask about it."; 5];
+        let long = Context::new(sentences.clone(), vec![16; 5], vec![Vec::new(); 5]);
+        let short = Context::new(sentences[..1].to_vec(), vec![16], vec![Vec::new()]);
+        assert!(is_read("How long is the text?", &long));
+        assert!(!is_read("How long is the text?", &short));
+        assert!(!is_read("Do you like the text?", &long));
+        assert!(!is_read("Tell me of the text.", &long));
+        assert!(!is_read(&format!("Is it {}long?", "very ".repeat(50)), &long));
     }
 
     const CONTEXTS: [&str; 2] = [

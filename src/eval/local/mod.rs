@@ -20,6 +20,7 @@
 //! | `reference` | those that compare with what was expected |
 
 mod documents;
+mod english;
 mod leakage;
 mod numbers;
 

@@ -4,6 +4,7 @@
 //! the one before it. "Zero
 //! shot" takes the mean of the best ones; "conv" weighs a histogram of all of them.
 
+use super::english::not_english;
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
@@ -53,11 +54,14 @@ impl Summarization {
             metric("faithfulness_zs", 0.75),
             metric("completeness", 0.75),
         ];
-        let version = format!("1+{ENCODER_VERSION}+{ENTAILMENT_VERSION}");
+        let version = format!("2+{ENCODER_VERSION}+{ENTAILMENT_VERSION}");
         Ok(Self { models, combiner, metrics, version })
     }
 
     fn judge(&self, source: &str, summary: &str) -> Result<Vec<Score>, ModelError> {
+        if let Some(why) = not_english([summary, source])? {
+            return Ok(self.skip(&why));
+        }
         let source = segments(source, MAX_SOURCE_SENTENCES);
         let summary = segments(summary, MAX_SUMMARY_SENTENCES);
         if source.pieces.is_empty() || summary.pieces.is_empty() {

@@ -78,7 +78,7 @@ impl Labels {
             })
         };
         let metrics = TOXICITY_LABELS[labels].iter().map(metric).collect::<Result<_, _>>()?;
-        Ok(Self { id, models, metrics, first, version: format!("5+{TOXICITY_VERSION}") })
+        Ok(Self { id, models, metrics, first, version: format!("6+{TOXICITY_VERSION}") })
     }
 
     fn worst<'a>(&self, text: &'a str) -> Result<Worst<'a>, ModelError> {

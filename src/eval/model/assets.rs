@@ -39,13 +39,13 @@ pub(super) static REFUSAL: &str = include_str!("../../../models/relevance/refusa
 pub const ENCODER_VERSION: &str = "minilm-l6-v2-f537b97c";
 
 /// Names the toxicity weights; part of an evaluator's version.
-pub const TOXICITY_VERSION: &str = "toxicity-9ad2b229";
+pub const TOXICITY_VERSION: &str = "toxicity-790d371b";
 
 /// Names the entailment weights; part of an evaluator's version.
-pub const ENTAILMENT_VERSION: &str = "entailment-1bf1176d";
+pub const ENTAILMENT_VERSION: &str = "entailment-54c530e9";
 
 /// Names the relevance weights; part of an evaluator's version.
-pub const RELEVANCE_VERSION: &str = "relevance-46cb94ee";
+pub const RELEVANCE_VERSION: &str = "relevance-06bcc315";
 
 /// Names the weights of the probe for refusals; part of an evaluator's version.
 pub const REFUSAL_VERSION: &str = "refusal-91556ed2";

@@ -103,7 +103,7 @@ mod tests {
         for (case, found) in fixture.cases.iter().zip(model.classify(&texts).unwrap()) {
             for (found, logit) in found.iter().zip(&case.logits) {
                 let expected = 1.0 / (1.0 + (-f64::from(*logit)).exp());
-                assert!((found - expected).abs() < 0.02, "{:?}: {found}, expected {expected}", case.text);
+                assert!((found - expected).abs() < 0.04, "{:?}: {found}, expected {expected}", case.text);
             }
         }
     }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::super::documents::document_name;
+use super::super::english::not_english;
 use super::reader::{Kind, Reader};
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
@@ -41,7 +42,7 @@ impl ContextRelevance {
         let metric =
             |name| Metric { name, better: Better::Higher, threshold: Some(reader.product.threshold) };
         let metrics = [metric("context_relevance"), metric("context_relevance_mean")];
-        Ok(Self { reader, metrics, version: format!("2+{ENCODER_VERSION}+{RELEVANCE_VERSION}") })
+        Ok(Self { reader, metrics, version: format!("3+{ENCODER_VERSION}+{RELEVANCE_VERSION}") })
     }
 
     fn judge(&self, question: &str, input: &EvalInput) -> Result<Vec<Score>, ModelError> {
@@ -54,6 +55,9 @@ impl ContextRelevance {
             .take(MAX_CHUNKS)
             .collect();
         let texts: Vec<&str> = chunks.iter().map(|(_, text)| *text).collect();
+        if let Some(why) = not_english([question, &texts.join(" ")])? {
+            return Ok(self.skip(&why));
+        }
         let judged = self.reader.judge(question, &texts)?;
         let found: Vec<f64> = judged.iter().map(|text| text.probability).collect();
         let best = found.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
@@ -103,8 +107,20 @@ impl AnswerRelevance {
         let reader = Reader::new(models, "answer_relevance", Kind::Answer)?;
         let threshold = Some(reader.product.threshold);
         let metrics = [Metric { name: "answer_relevance", better: Better::Higher, threshold }];
-        let version = format!("2+{ENCODER_VERSION}+{RELEVANCE_VERSION}+{REFUSAL_VERSION}");
+        let version = format!("3+{ENCODER_VERSION}+{RELEVANCE_VERSION}+{REFUSAL_VERSION}");
         Ok(Self { reader, metrics, version })
+    }
+
+    fn judge(&self, question: &str, answer: &str) -> Result<Vec<Score>, ModelError> {
+        if let Some(why) = not_english([question, answer])? {
+            return Ok(self.skip(&why));
+        }
+        let found = self.reader.judge(question, &[answer])?;
+        let (value, weakest) = found.first().map_or((0.0, ""), |judged| (judged.probability, judged.weakest));
+        let threshold = self.reader.product.threshold;
+        let doubt = if value < threshold { doubt(weakest) } else { "" };
+        let why = format!("Judged: \"{}\".{doubt}", excerpt(answer));
+        Ok(vec![Score::measured(self.metrics[0].name, value, threshold, Better::Higher).because(why)])
     }
 }
 
@@ -122,20 +138,9 @@ impl Evaluator for AnswerRelevance {
     }
 
     fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
-        let name = self.metrics[0].name;
         let Some(question) = input.asked() else { return self.skip("question") };
         let Some(answer) = input.answered() else { return self.skip("answer") };
-        let threshold = self.reader.product.threshold;
-        vec![match self.reader.judge(question, &[answer]) {
-            Err(error) => Score::failed(name, &error.to_string()),
-            Ok(found) => {
-                let (value, weakest) =
-                    found.first().map_or((0.0, ""), |judged| (judged.probability, judged.weakest));
-                let doubt = if value < threshold { doubt(weakest) } else { "" };
-                let why = format!("Judged: \"{}\".{doubt}", excerpt(answer));
-                Score::measured(name, value, threshold, Better::Higher).because(why)
-            }
-        }]
+        self.or_failed(self.judge(question, answer))
     }
 }
 
