@@ -1,4 +1,4 @@
-import{a as y,c as D,d as b,e as S}from"./chunk-E4JWXZ5W.js";import{a as h}from"./chunk-HVHGM3NS.js";import{$ as e,I as f,K as u,P as c,X as d,Y as O,Z as m,a as _,aa as R,ba as E,ca as l,ea as A,h as p,ha as g,ia as L,ka as v,oa as k,v as x}from"./chunk-BJRWW4XT.js";var w=`-- One span's payload.
+import{a as y,c as D,d as b,e as S}from"./chunk-EEOUOLVJ.js";import{a as h}from"./chunk-HVHGM3NS.js";import{J as f,L as u,Q as c,Y as d,Z as O,_ as m,a as _,aa as e,ba as R,ca as E,da as l,fa as A,h as p,ia as g,ja as L,la as v,pa as k,v as x}from"./chunk-SSQ3QSCN.js";var w=`-- One span's payload.
 SELECT system_prompt, question, answer, input_messages, output_messages, documents, tool_calls, attributes, events, links,
        resource_attributes, status_message, error_type, finish_reasons, dialect, provider, temperature, max_tokens
 FROM spans WHERE trace_id = $id AND span_id = $span;

@@ -1,4 +1,4 @@
-import{a as _}from"./chunk-HVHGM3NS.js";import{$ as t,A as g,H as A,I as f,K as h,P as y,X as c,a as R,c as p,ca as m,da as T,h as b,ka as v,n as x,oa as S}from"./chunk-BJRWW4XT.js";var D=`-- What people said about a trace.
+import{a as _}from"./chunk-HVHGM3NS.js";import{A as g,I as A,J as f,L as h,Q as y,Y as c,a as R,aa as t,c as p,da as m,ea as T,h as b,la as v,n as x,pa as S}from"./chunk-SSQ3QSCN.js";var D=`-- What people said about a trace.
 SELECT annotation_id, span_id, name, label, value, comment, annotator, created_at
 FROM annotations WHERE trace_id = $id ORDER BY created_at;
 `;var O=`-- What was decided about a trace.
