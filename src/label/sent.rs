@@ -47,6 +47,7 @@ impl Sent {
         if self.name.is_empty() {
             return Err("name is empty; say what is judged".to_owned());
         }
+        let trace = self.trace_id.take().ok_or("trace_id is missing; say which trace is judged")?;
         if self.annotation_id.as_deref() == Some("") {
             return Err("annotation_id is empty; leave it out to get one".to_owned());
         }
@@ -60,7 +61,6 @@ impl Sent {
             let texts = [&mut self.label, &mut self.comment, &mut self.annotator];
             redactor.texts(texts.into_iter().flatten().chain([&mut self.name]));
         }
-        let trace = self.trace_id.ok_or("trace_id is missing; say which trace is judged")?;
         Ok(Annotation {
             annotation_id: self.annotation_id.unwrap_or_else(new_id),
             trace_id: TraceId::from_hex(&trace).map_err(wrong)?,

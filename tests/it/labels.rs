@@ -135,6 +135,7 @@ async fn drawn_items_are_labelled_and_correct_the_rate() {
         assert!(ids(&items).iter().all(|id| asked.insert((*id).to_owned())), "asked twice");
     }
     assert!((25..60).contains(&asked.len()), "{} of 120 were drawn, 40 were wanted", asked.len());
+    settled(&app).await;
     assert_eq!(count(at, "SELECT count(*) FROM review_answers").await, asked.len() as i64);
     corrected(at, asked.len()).await;
     app.stop().await.unwrap();
@@ -205,6 +206,7 @@ async fn answers_that_differ_go_to_a_third_and_agreement_is_told() {
             (&json!("final"), &json!("pass"))
         );
     }
+    settled(&app).await;
     assert_eq!(count(at, "SELECT count(*) FROM annotations WHERE item IS NOT NULL").await, 30);
     let (_, told) = get(at, &format!("/v1/labels/agreement?metric={METRIC}"), None).await;
     let of = |between: &str, measure: &str| {
@@ -238,6 +240,7 @@ async fn skipped_and_taken_back_answers_leave_no_label() {
     assert_eq!(skipped["items"][0]["state"], "open");
     let truth =
         format!("SELECT count(*) FROM labelled_scores WHERE metric = '{METRIC}' AND truth IS NOT NULL");
+    settled(&app).await;
     assert_eq!(count(at, &truth).await, 0);
     assert!(!ids(&next(at, "ana", 4).await).contains(&items[1]["item"].as_str().unwrap()));
     assert!(ids(&next(at, "ben", 4).await).contains(&items[1]["item"].as_str().unwrap()));
@@ -290,6 +293,7 @@ async fn labels_belong_to_the_tokens_tenant_and_a_reviewer_sees_nothing_else() {
     // The name of a token cannot be borrowed, another tenant's item is not there.
     assert_eq!(post(at, Some("rita"), &answer(&own[0], "chief", "pass")).await.0, 200);
     assert_eq!(post(at, Some("rita"), &answer(&others[0], "rita", "pass")).await.0, 404);
+    settled(&app).await;
     let who = query_as(at, "read-b", "SELECT count(*) AS n FROM review_answers").await;
     assert_eq!(who, json!([{"n": 0}]));
     let who = query_as(at, "chief", "SELECT reviewer, tenant FROM review_answers").await;
@@ -392,7 +396,7 @@ async fn calibrated(url: &str, folder: &Path) {
     let written = std::fs::read_to_string(&file).unwrap();
     assert!(written.starts_with("# ours\n[labels]\ndraw_size = 20\n"), "{written}");
     let mut config = quick(&folder.join("other"));
-    config.labels = Config::load(Some(&file)).unwrap().labels;
+    config.labels = Config::load(Some(file.as_path())).unwrap().labels;
     let app = start(config).await;
     let sql = format!(
         "SELECT calibrated('looping', v, '{METRIC}', 1.0) AS high, calibrated('looping', v, '{METRIC}', 0.1) AS low, \
