@@ -456,5 +456,6 @@ pub fn open_sql(lake: Arc<Lake>, queue: Arc<Queue>, config: &Config) -> Result<A
         let theirs = |row: &QueueRow| tenant.is_none_or(|tenant| row.tenant == tenant);
         queue_to_batch(&queue.rows().into_iter().filter(theirs).collect::<Vec<_>>())
     });
-    Ok(Arc::new(Sql::new(snapshots, config.sql.clone())?.with_queue(waiting)?))
+    let sql = Sql::new(snapshots, config.sql.clone())?.with_queue(waiting)?;
+    Ok(Arc::new(sql.with_calibrations(config.labels.calibrated())))
 }

@@ -22,7 +22,7 @@ async function worstTrace(world) {
 export async function shell(page, world) {
   await open(page, world, `/#${DEMO}`);
   assert.equal(await title(page), "Quality");
-  for (const [keys, name] of [["ge", "Explorer"], ["gs", "Scores"], ["ga", "Alerts"], ["gp", "Sampling and coverage"], ["gy", "System"], ["gd", "SQL"]]) {
+  for (const [keys, name] of [["ge", "Explorer"], ["gs", "Scores"], ["ga", "Alerts"], ["gr", "Review"], ["gp", "Sampling and coverage"], ["gy", "System"], ["gd", "SQL"]]) {
     for (const key of keys) await page.keyboard.press(key);
     await page.waitForFunction((wanted) => document.querySelector("h1")?.textContent === wanted, name);
     assert.ok(page.url().includes("from=2026-11-21"), "the time range comes along");
@@ -176,4 +176,38 @@ export async function login(page, world) {
   await page.waitForSelector(".alert-card");
   const kept = await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }) + location.href);
   assert.ok(!kept.includes("right"), "the token is kept nowhere");
+}
+
+/** Twenty items by keyboard alone; a lost connection loses no answer. */
+export async function review(page, world) {
+  await open(page, world, "/review");
+  await page.getByRole("link", { name: "unique_sentences" }).click();
+  await page.waitForSelector("article[aria-label=Item]");
+  assert.equal(await page.getByText(/looping (passes|fails)/).count(), 0, "nothing says what the evaluator thinks");
+  const labelled = async () => (await sqlOf(world.base, "SELECT count(*) AS n FROM review_answers WHERE metric = 'unique_sentences' AND kind = 'answer'"))[0].n;
+  await page.locator("main").focus();
+  for (let n = 0; n < 20; n++) {
+    await page.waitForSelector("article[aria-label=Item]");
+    if (n === 5) await page.context().setOffline(true);
+    if (n === 7) {
+      assert.ok(await page.getByText("2 answers are not sent yet").isVisible());
+      await page.context().setOffline(false);
+      await page.getByRole("button", { name: "Send now" }).click();
+      await page.locator("main").focus();
+    }
+    await page.keyboard.press(n % 4 === 0 ? "2" : "1");
+    await page.keyboard.press("Enter");
+  }
+  await until("twenty answers", async () => (await labelled()) === 20);
+  await page.waitForSelector("text=/Last item: labelled/");
+  await page.keyboard.press("u");
+  await page.keyboard.press("c");
+  await page.keyboard.type("1 taken back");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("1");
+  await page.keyboard.press("Enter");
+  await until("an undo and another answer", async () => {
+    const rows = await sqlOf(world.base, "SELECT kind, comment FROM review_answers WHERE metric = 'unique_sentences' ORDER BY created_at DESC LIMIT 2");
+    return rows[0]?.comment === "1 taken back" && rows[1]?.kind === "undo";
+  });
 }

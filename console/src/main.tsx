@@ -9,6 +9,7 @@ const loaders: Loaders = {
   explore: () => import("./pages/explore"),
   scores: () => import("./pages/scores"),
   alerts: () => import("./pages/alerts"),
+  review: () => import("./pages/review"),
   sampling: () => import("./pages/sampling"),
   system: () => import("./pages/system"),
   sql: () => import("./pages/sql"),

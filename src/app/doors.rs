@@ -3,7 +3,8 @@
 use crate::config::Config;
 use crate::console::{Files, console_router, guard_answers};
 use crate::drift::{AlertDoor, Alerts, alert_router};
-use crate::ingest::{Door, annotations_router};
+use crate::ingest::Door;
+use crate::label::{Review, annotations_router, label_router};
 use crate::net::{Access, Browsers, known_browser};
 use crate::queue::{QueueDoor, queue_router};
 use crate::sql::Sql;
@@ -26,7 +27,7 @@ pub(super) struct Behind<'a> {
     pub files: Files,
 }
 
-/// SQL, annotations, the queue, alerts, metrics, health, status, and the console.
+/// SQL, annotations and labels, the queue, alerts, metrics, health, status, and the console.
 pub(super) fn http_routes(behind: Behind<'_>) -> Router {
     let (config, health, access) = (&behind.config.server, behind.health, behind.access);
     let queue = QueueDoor {
@@ -43,11 +44,13 @@ pub(super) fn http_routes(behind: Behind<'_>) -> Router {
         facts: Arc::new(behind.facts),
         access: access.clone(),
     };
+    let review = Arc::new(Review::new(behind.sql.clone(), behind.door.clone(), behind.config.labels.clone()));
     let browsers = Browsers::new(access.clone(), config);
     crate::sql::http::router(behind.sql.clone(), access.clone())
         .merge(queue_router(queue))
         .merge(alert_router(alerts))
-        .merge(annotations_router(behind.door.clone(), access.clone()))
+        .merge(annotations_router(behind.door.clone(), access.clone(), review.clone()))
+        .merge(label_router(review, access.clone()))
         .merge(crate::watch::router(health.clone(), behind.exporter, access.clone(), config.open_metrics))
         .merge(status_router(status))
         .merge(console_router(behind.files, browsers.clone()))

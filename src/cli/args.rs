@@ -1,7 +1,8 @@
 //! What is parsed, and the exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 some input lines were bad.
 
 use super::{
-    alerts, config, demo, evalbench, export, queue, replay_decisions, score, send, serve, sql, token,
+    alerts, anchors, calibrate, config, demo, evalbench, export, labels, queue, replay_decisions, score,
+    send, serve, sql, token,
 };
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -79,6 +80,24 @@ enum Verb {
         #[command(subcommand)]
         what: queue::QueueVerb,
     },
+    /// Import and export labels; show what is labelled, and how far people agree.
+    #[command(
+        after_help = "Examples:\n  groundline labels list\n  groundline labels import labels.csv\n  groundline labels export --metric hallucination > labels.csv\n  groundline labels agreement --metric hallucination"
+    )]
+    Labels {
+        #[command(subcommand)]
+        what: labels::LabelsVerb,
+    },
+    /// Learn from labels what an evaluator's scores mean as probabilities.
+    #[command(
+        after_help = "Examples:\n  groundline calibrate --metric hallucination\n  groundline calibrate --metric hallucination --max-error 0.1 --config groundline.toml --write\n  groundline calibrate --data-dir data --metric toxicity --method isotonic --json"
+    )]
+    Calibrate(calibrate::CalibrateArgs),
+    /// Score frozen items again, and tell whether the evaluators moved: then an alert is theirs, not the application's.
+    #[command(
+        after_help = "Examples:\n  groundline anchors anchors.jsonl --scores anchors.scores.jsonl --evaluator hallucination,toxicity\n  groundline anchors anchors.jsonl --scores anchors.scores.jsonl --evaluator faithfulness --config groundline.toml --json\n\nThe first run writes the scores; later ones compare with them. Exit code 1: an evaluator moved."
+    )]
+    Anchors(anchors::AnchorArgs),
     /// Show how alerts stand; have a baseline learned anew.
     #[command(
         after_help = "Examples:\n  groundline alerts list\n  groundline alerts rebase hallucination-drift --slice request_model=m2"
@@ -136,6 +155,11 @@ async fn run(verb: Verb) -> ExitCode {
         Verb::Sql(args) => sql::run(args).await,
         Verb::Export(args) => export::run(args).await,
         Verb::Send(args) => send::run(args).await,
+        Verb::Anchors(args) => {
+            tokio::task::spawn_blocking(move || anchors::run(&args)).await.unwrap_or(ExitCode::from(1))
+        }
+        Verb::Labels { what } => labels::run(what).await,
+        Verb::Calibrate(args) => calibrate::run(args).await,
         Verb::Alerts { what } => alerts::run(what).await,
         Verb::Queue { what } => queue::run(what).await,
         Verb::ReplayDecisions(args) => replay_decisions::run(args).await,

@@ -18,13 +18,19 @@
 //! | `config` | check and dump |
 //! | `queue` | items that wait, failed or expired |
 //! | `replay_decisions` | a day's sampling decisions again, by the same rules or by others |
+//! | `labels` | labels as files, what is labelled, how far people agree |
+//! | `calibrate` | what scores mean as probabilities, learned from labels |
+//! | `anchors` | frozen items that are scored again: did the evaluator move? |
 //! | `alerts` | how alerts stand, and baselines that are learned anew |
 //! | `remote` | a running server, for the verbs that ask one |
+//! | `rewrite` | a configuration file, changed by a verb |
 //! | `parallel` | work spread over threads |
 //! | `memory` | what the allocator keeps |
 
 mod alerts;
+mod anchors;
 mod args;
+mod calibrate;
 mod config;
 mod demo;
 mod demo_captures;
@@ -33,11 +39,13 @@ mod demo_report;
 mod evalbench;
 mod evaluators;
 mod export;
+mod labels;
 mod memory;
 mod parallel;
 mod queue;
 mod remote;
 mod replay_decisions;
+mod rewrite;
 mod score;
 mod send;
 mod serve;

@@ -28,11 +28,41 @@ impl Server {
         self.send(reqwest::Client::new().post(&address).json(body), &address).await
     }
 
+    /// What `GET path` answers, as text.
+    pub(super) async fn get_text(&self, path: &str) -> Result<String, String> {
+        let address = self.address(path);
+        let (is_done, text) = self.exchange(reqwest::Client::new().get(&address), &address).await?;
+        if is_done { Ok(text) } else { Err(error_of(&text)) }
+    }
+
+    /// Whether `POST path` of a file succeeds, and what it answers.
+    pub(super) async fn post_file(
+        &self,
+        path: &str,
+        kind: &str,
+        body: Vec<u8>,
+    ) -> Result<(bool, Value), String> {
+        let address = self.address(path);
+        let request = reqwest::Client::new().post(&address).header("content-type", kind).body(body);
+        let (is_done, text) = self.exchange(request, &address).await?;
+        let answer: Value = serde_json::from_str(&text).map_err(|_| text)?;
+        Ok((is_done, answer))
+    }
+
     fn address(&self, path: &str) -> String {
         format!("{}{path}", self.url.trim_end_matches('/'))
     }
 
-    async fn send(&self, mut request: RequestBuilder, address: &str) -> Result<Value, String> {
+    async fn send(&self, request: RequestBuilder, address: &str) -> Result<Value, String> {
+        let (is_done, text) = self.exchange(request, address).await?;
+        match is_done {
+            true => Ok(serde_json::from_str(&text).unwrap_or_default()),
+            false => Err(error_of(&text)),
+        }
+    }
+
+    /// Whether the server says yes, and its words.
+    async fn exchange(&self, mut request: RequestBuilder, address: &str) -> Result<(bool, String), String> {
         if let Some(token) = &self.token {
             request = request.bearer_auth(token);
         }
@@ -40,12 +70,14 @@ impl Server {
             .send()
             .await
             .map_err(|e| format!("{address}: {e}; is the server running? (groundline serve)"))?;
-        let status = response.status();
+        let is_done = response.status().is_success();
         let text = response.text().await.map_err(|e| format!("{address}: {e}"))?;
-        let answer: Value = serde_json::from_str(&text).unwrap_or_default();
-        match status.is_success() {
-            true => Ok(answer),
-            false => Err(answer["error"].as_str().unwrap_or(&text).to_owned()),
-        }
+        Ok((is_done, text))
     }
+}
+
+/// The server's sentence about what is wrong.
+fn error_of(text: &str) -> String {
+    let answer: Value = serde_json::from_str(text).unwrap_or_default();
+    answer["error"].as_str().unwrap_or(text).to_owned()
 }

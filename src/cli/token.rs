@@ -20,7 +20,7 @@ pub struct NewArgs {
     /// Who will have it; shown in logs and errors.
     #[arg(long)]
     name: String,
-    /// Whose rows it writes and reads; needed for the roles ingest and query.
+    /// Whose rows it writes and reads; needed for the roles ingest, query and review.
     #[arg(long)]
     tenant: Option<String>,
     /// What it may do; several times for several.
@@ -38,6 +38,8 @@ enum RoleName {
     Ingest,
     /// Ask SQL over its tenant's rows, and annotate them.
     Query,
+    /// Answer items of its tenant's queue of labels, and see nothing else.
+    Review,
     /// Read /metrics.
     Metrics,
     /// Ask SQL over every tenant's rows, and read /metrics.
@@ -49,6 +51,7 @@ impl From<RoleName> for Role {
         match name {
             RoleName::Ingest => Role::Ingest,
             RoleName::Query => Role::Query,
+            RoleName::Review => Role::Review,
             RoleName::Metrics => Role::Metrics,
             RoleName::Admin => Role::Admin,
         }

@@ -14,7 +14,7 @@ use crate::domain::span::{Source, Span};
 use crate::domain::time::{Clock, UnixNanos};
 use crate::domain::value::{Attrs, Value};
 use crate::journal::{Journal, JournalError};
-use crate::schema::batch::{self, Annotation};
+use crate::schema::batch::{self, Annotation, ReviewAnswer, ReviewItem};
 use crate::schema::columns::Table;
 use crate::schema::frame::{self, FrameError, Part};
 use arrow::array::{AsArray, RecordBatch};
@@ -137,9 +137,25 @@ impl Door {
         Ok(())
     }
 
-    /// Admits human judgements. When it returns, they are on the disk.
-    pub async fn annotations(&self, rows: &[Annotation]) -> Result<(), Refusal> {
-        self.append(&[Part::Rows(Table::Annotations, broken(batch::annotations_to_batch(rows))?)]).await
+    /// Admits items to label, what reviewers said of them, and human judgements, as one frame. When it returns, all of them
+    /// are on the disk.
+    pub async fn labels(
+        &self,
+        items: &[ReviewItem],
+        answers: &[ReviewAnswer],
+        annotations: &[Annotation],
+    ) -> Result<(), Refusal> {
+        let mut parts = Vec::new();
+        if !items.is_empty() {
+            parts.push(Part::Rows(Table::ReviewItems, broken(batch::items_to_batch(items))?));
+        }
+        if !answers.is_empty() {
+            parts.push(Part::Rows(Table::ReviewAnswers, broken(batch::answers_to_batch(answers))?));
+        }
+        if !annotations.is_empty() {
+            parts.push(Part::Rows(Table::Annotations, broken(batch::annotations_to_batch(annotations))?));
+        }
+        if parts.is_empty() { Ok(()) } else { self.append(&parts).await }
     }
 
     async fn append(&self, parts: &[Part]) -> Result<(), Refusal> {

@@ -16,7 +16,6 @@
 //! | `redact` | what senders should not have sent is put out before anything is stored |
 //! | `dialect` | what each convention's attributes mean |
 //! | `encode` | the way back: stored spans to OTLP |
-//! | `annotations` | human judgements over HTTP |
 //! | `admit` | the last step: what was accepted becomes one durable frame |
 //!
 //! The answer is sent after the journal's fsync (P1). A bad span costs only itself and is counted in the answer (P3).
@@ -26,7 +25,6 @@ pub mod dialect;
 pub mod encode;
 
 mod admit;
-mod annotations;
 mod answer;
 mod body;
 mod config;
@@ -40,7 +38,6 @@ mod redact;
 mod status;
 
 pub use admit::Door;
-pub use annotations::annotations_router;
 pub use config::Config;
 pub use grpc::grpc_router;
 pub use http::http_router;

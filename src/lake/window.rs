@@ -93,6 +93,8 @@ pub fn key_columns(table: Table) -> &'static [&'static str] {
         Table::Annotations => &["annotation_id", "trace_id", "tenant"],
         // Log records have no id: the same words at the same nanosecond are the same record.
         Table::LogRecords => &["tenant", "trace_id", "span_id", "event_name", "body", "attributes", TIME],
+        Table::ReviewItems => &["item", "draw", "tenant"],
+        Table::ReviewAnswers => &["answer_id", "item", "tenant"],
         Table::Decisions | Table::Alerts => &[],
     }
 }

@@ -59,10 +59,11 @@ impl Caller {
         self.token.as_ref().is_none_or(|(_, roles)| roles.contains(&role))
     }
 
-    /// Whether it may do what needs `role`. An admin may also ask and read metrics; to send it needs `ingest` and a
-    /// tenant like everybody.
+    /// Whether it may do what needs `role`. Who may ask may also label; an admin may ask, label and read metrics; to send it
+    /// needs `ingest` and a tenant like everybody.
     pub fn may(&self, role: Role) -> bool {
-        self.has(role) || (role != Role::Ingest && self.has(Role::Admin))
+        let labels = role == Role::Review && self.has(Role::Query);
+        self.has(role) || labels || (role != Role::Ingest && self.has(Role::Admin))
     }
 }
 
@@ -280,8 +281,14 @@ impl Access {
     ///
     /// # Errors
     /// [`Denied`], which is counted.
-    pub fn writer_of<B>(&self, request: &axum::http::Request<B>, role: Role) -> Result<Arc<str>, Denied> {
-        tenant_of(self.check_request(request, role)?)
+    pub fn writer_of<B>(
+        &self,
+        request: &axum::http::Request<B>,
+        role: Role,
+    ) -> Result<(Caller, Arc<str>), Denied> {
+        let caller = self.check_request(request, role)?;
+        let tenant = tenant_of(caller.clone())?;
+        Ok((caller, tenant))
     }
 }
 

@@ -21,6 +21,8 @@ pub enum Role {
     Ingest,
     /// Ask SQL over its tenant's rows, and annotate them.
     Query,
+    /// Answer items of its tenant's queue of labels, and see nothing else.
+    Review,
     /// Read `/metrics`, which has the numbers of every tenant.
     Metrics,
     /// Ask SQL over every tenant's rows, and read `/metrics`.
@@ -29,13 +31,14 @@ pub enum Role {
 
 impl Role {
     /// Every role.
-    pub const ALL: [Role; 4] = [Role::Ingest, Role::Query, Role::Metrics, Role::Admin];
+    pub const ALL: [Role; 5] = [Role::Ingest, Role::Query, Role::Review, Role::Metrics, Role::Admin];
 
     /// Its name in the file.
     pub fn name(self) -> &'static str {
         match self {
             Role::Ingest => "ingest",
             Role::Query => "query",
+            Role::Review => "review",
             Role::Metrics => "metrics",
             Role::Admin => "admin",
         }
@@ -170,16 +173,18 @@ impl Entry {
                 .push(format!("token {name:?}: sha256 must be 64 hexadecimal digits (groundline token new)"));
         }
         if self.roles.is_empty() {
-            faults
-                .push(format!("token {name:?}: roles is empty; there are ingest, query, metrics and admin"));
+            faults.push(format!(
+                "token {name:?}: roles is empty; there are ingest, query, review, metrics and admin"
+            ));
         }
-        let needs_tenant = self.roles.iter().any(|role| matches!(role, Role::Ingest | Role::Query));
+        let needs_tenant =
+            self.roles.iter().any(|role| matches!(role, Role::Ingest | Role::Query | Role::Review));
         match &self.tenant {
             Some(tenant) if !is_name(tenant) => faults.push(format!(
                 "token {name:?}: tenant must have 1 to {MAX_NAME} bytes and no control characters"
             )),
             None if needs_tenant => faults.push(format!(
-                "token {name:?}: the roles ingest and query need a tenant: whose rows are they?"
+                "token {name:?}: the roles ingest, query and review need a tenant: whose rows are they?"
             )),
             _ => {}
         }

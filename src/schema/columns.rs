@@ -4,8 +4,11 @@
 //! same columns, except that `spans` gets nanosecond times (Delta's timestamps have microseconds, so the exact start is
 //! stored as the integer `start_time_unix_nano` beside a microsecond `start_time` for readers that are not ours).
 
-use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
+use super::column::{fields, may, must};
+use arrow::datatypes::{Schema, SchemaRef};
 use std::sync::{Arc, LazyLock};
+
+pub use super::column::{Column, Kind, document_fields};
 
 /// A table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,12 +25,24 @@ pub enum Table {
     Alerts,
     /// One row a log record.
     LogRecords,
+    /// One row an item that a draw chose for a label.
+    ReviewItems,
+    /// One row an answer of a reviewer.
+    ReviewAnswers,
 }
 
 impl Table {
     /// Every table.
-    pub const ALL: [Table; 6] =
-        [Table::Spans, Table::Scores, Table::Decisions, Table::Annotations, Table::Alerts, Table::LogRecords];
+    pub const ALL: [Table; 8] = [
+        Table::Spans,
+        Table::Scores,
+        Table::Decisions,
+        Table::Annotations,
+        Table::Alerts,
+        Table::LogRecords,
+        Table::ReviewItems,
+        Table::ReviewAnswers,
+    ];
 
     /// Its name in SQL and its folder in the lake.
     pub fn name(self) -> &'static str {
@@ -38,6 +53,8 @@ impl Table {
             Table::Annotations => "annotations",
             Table::Alerts => "alerts",
             Table::LogRecords => "log_records",
+            Table::ReviewItems => "review_items",
+            Table::ReviewAnswers => "review_answers",
         }
     }
 
@@ -51,6 +68,8 @@ impl Table {
             Table::Annotations => 3,
             Table::Alerts => 4,
             Table::LogRecords => 5,
+            Table::ReviewItems => 16,
+            Table::ReviewAnswers => 17,
         }
     }
 
@@ -63,6 +82,8 @@ impl Table {
             Table::Annotations => "One row a human judgement of a trace or span.",
             Table::Alerts => "One row a change of an alert's state.",
             Table::LogRecords => "One row a log record, as it came.",
+            Table::ReviewItems => "One row an item that a draw chose for a label.",
+            Table::ReviewAnswers => "One row an answer of a reviewer, append-only.",
         }
     }
 
@@ -75,6 +96,8 @@ impl Table {
             Table::Annotations => ANNOTATIONS,
             Table::Alerts => ALERTS,
             Table::LogRecords => LOG_RECORDS,
+            Table::ReviewItems => REVIEW_ITEMS,
+            Table::ReviewAnswers => REVIEW_ANSWERS,
         }
     }
 
@@ -92,97 +115,11 @@ impl Table {
             Table::Spans => "start_time",
             Table::Scores | Table::Alerts => "evaluated_at",
             Table::Decisions => "decided_at",
-            Table::Annotations => "created_at",
+            Table::Annotations | Table::ReviewAnswers => "created_at",
+            Table::ReviewItems => "drawn_at",
             Table::LogRecords => "time",
         }
     }
-}
-
-/// A column of a table.
-#[derive(Debug, Clone, Copy)]
-pub struct Column {
-    /// Its name.
-    pub name: &'static str,
-    /// Its type.
-    pub kind: Kind,
-    /// Whether it may be NULL.
-    pub nullable: bool,
-    /// What it holds, with units.
-    pub doc: &'static str,
-    /// The version of its table's schema that brought it.
-    pub since: u16,
-}
-
-impl Column {
-    /// The same column, for one that a later version of the schema brings: it stands behind all earlier ones and may be
-    /// NULL.
-    #[must_use]
-    pub const fn since(mut self, version: u16) -> Self {
-        self.since = version;
-        self
-    }
-}
-
-/// The types that columns have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// UTF-8 text.
-    Text,
-    /// JSON or long text: no dictionary, no statistics.
-    Payload,
-    /// A timestamp in microseconds UTC.
-    Micros,
-    /// A 64-bit integer.
-    Int,
-    /// A 64-bit float.
-    Double,
-    /// True or false.
-    Bool,
-    /// A list of texts.
-    Texts,
-    /// A list of documents.
-    Documents,
-}
-
-impl Kind {
-    /// The Arrow type.
-    pub fn data_type(self) -> DataType {
-        match self {
-            Kind::Text | Kind::Payload => DataType::Utf8,
-            Kind::Micros => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
-            Kind::Int => DataType::Int64,
-            Kind::Double => DataType::Float64,
-            Kind::Bool => DataType::Boolean,
-            Kind::Texts => DataType::List(Arc::new(Field::new("element", DataType::Utf8, true))),
-            Kind::Documents => {
-                DataType::List(Arc::new(Field::new("element", DataType::Struct(document_fields()), true)))
-            }
-        }
-    }
-}
-
-/// The fields of one element of `spans.documents`.
-pub fn document_fields() -> Fields {
-    Fields::from(vec![
-        Field::new("id", DataType::Utf8, true),
-        Field::new("uri", DataType::Utf8, true),
-        Field::new("content", DataType::Utf8, true),
-        Field::new("score", DataType::Float64, true),
-        Field::new("rank", DataType::Int32, true),
-        Field::new("metadata", DataType::Utf8, true),
-    ])
-}
-
-fn fields(columns: &[Column]) -> Vec<Field> {
-    columns.iter().map(|c| Field::new(c.name, c.kind.data_type(), c.nullable)).collect()
-}
-
-const fn must(name: &'static str, kind: Kind, doc: &'static str) -> Column {
-    Column { name, kind, nullable: false, doc, since: 1 }
-}
-
-const fn may(name: &'static str, kind: Kind, doc: &'static str) -> Column {
-    Column { name, kind, nullable: true, doc, since: 1 }
 }
 
 /// The columns that a convention fills; `spans` and `log_records` share them, in this order.
@@ -366,6 +303,13 @@ static ANNOTATIONS: &[Column] = &[
         Kind::Text,
         "Tenant, from the sender's token; NULL in rows of before there was this column.",
     ),
+    may("item", Kind::Text, "The item of `review_items` that it answers; NULL for one that nobody drew.").since(2),
+    may(
+        "label_probability",
+        Kind::Double,
+        "Probability with which the item was drawn for a label, above 0 and up to 1; NULL for one that nobody drew.",
+    )
+    .since(2),
 ];
 
 static ALERTS: &[Column] = &[
@@ -411,6 +355,52 @@ static LOG_RECORDS: &[Column] = &[
     must("tenant", Kind::Text, "Tenant, from the sender's token."),
     must("received_at", Kind::Micros, "When the server received it, UTC."),
     may("content", Kind::Payload, "What the record says about its span, JSON; NULL for an ordinary record."),
+];
+
+static REVIEW_ITEMS: &[Column] = &[
+    must("item", Kind::Text, "Identity of tenant, metric, trace and span."),
+    must("draw", Kind::Text, "The draw that chose it."),
+    must("metric", Kind::Text, "The metric that is to be labelled."),
+    must("trace_id", Kind::Text, "The trace."),
+    may("span_id", Kind::Text, "The span that was judged; the root for a whole trace."),
+    must("span_time", Kind::Micros, "When that span began, UTC."),
+    must("evaluator", Kind::Text, "The evaluator."),
+    must("evaluator_version", Kind::Text, "Its version."),
+    may("value", Kind::Double, "What it said when the item was drawn."),
+    may("threshold", Kind::Double, "The threshold that was used."),
+    may("passed", Kind::Bool, "Its verdict."),
+    must(
+        "inclusion_probability",
+        Kind::Double,
+        "Probability with which the item was sampled for evaluation.",
+    ),
+    must(
+        "label_probability",
+        Kind::Double,
+        "Probability with which the draw chose it among the sampled items, above 0 and up to 1.",
+    ),
+    must("uncertainty", Kind::Double, "How unsure the evaluator is, 0 to 1."),
+    must("population", Kind::Int, "Items that the draw chose from."),
+    must("population_from", Kind::Micros, "They were evaluated after this moment, UTC."),
+    must("population_until", Kind::Micros, "They were evaluated up to this moment, UTC."),
+    must("drawn_at", Kind::Micros, "When the draw was made, UTC."),
+    must("tenant", Kind::Text, "Tenant of the span."),
+];
+
+static REVIEW_ANSWERS: &[Column] = &[
+    must("answer_id", Kind::Text, "Identity; the same id sent twice is one row."),
+    must("item", Kind::Text, "The item of `review_items`."),
+    must("metric", Kind::Text, "The metric that is labelled."),
+    must("trace_id", Kind::Text, "The trace."),
+    may("span_id", Kind::Text, "The span."),
+    must("reviewer", Kind::Text, "Who."),
+    must("kind", Kind::Text, "answer, skip, undo (takes back the one before) or adjudication."),
+    may("label", Kind::Text, "pass or fail; NULL for skip and undo."),
+    may("comment", Kind::Payload, "Why."),
+    must("flagged", Kind::Bool, "Whether the reviewer wants it looked at again."),
+    may("seconds", Kind::Double, "How long the reviewer took, seconds."),
+    must("created_at", Kind::Micros, "When, UTC."),
+    must("tenant", Kind::Text, "Tenant of the span."),
 ];
 
 /// The columns of `queue`, which is no table of the lake: it shows what waits at the moment of the query.

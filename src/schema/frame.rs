@@ -318,7 +318,7 @@ mod tests {
         bits.extend([FrameKind::queue().0, FrameKind::drift().0]);
         bits.sort_unstable();
         bits.dedup();
-        assert_eq!(bits, [1, 2, 4, 8, 16, 32, 64, 1 << 31]);
+        assert_eq!(bits, [1, 2, 4, 8, 16, 32, 64, 1 << 16, 1 << 17, 1 << 31]);
         assert_eq!([FrameKind::numbered(7).0, FrameKind::numbered(9).0], [128, 512]);
         assert_eq!(FrameKind::numbered(200), FrameKind::numbered(31));
     }

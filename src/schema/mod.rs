@@ -2,6 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `column` | what a column is |
 //! | `columns` | the Arrow schema of every table, with the documentation of each column |
 //! | `format` | the numbers of what is on the disk |
 //! | `layout` | numbers of tables, and columns by schema version |
@@ -17,6 +18,7 @@ pub mod batch;
 pub mod columns;
 pub mod frame;
 
+mod column;
 mod error;
 mod filter;
 mod format;

@@ -15,6 +15,7 @@ use super::tables::{
 use super::views;
 use crate::net::Scope;
 use crate::schema::columns::{Table, queue_schema};
+use crate::stats::calibration::Calibrated;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
@@ -61,6 +62,7 @@ pub struct Sql {
 
 struct Core {
     context: SessionContext,
+    calibrations: functions::Calibrations,
     config: Config,
     permits: Arc<Semaphore>,
     waiting: AtomicUsize,
@@ -109,7 +111,9 @@ impl Sql {
         if !faults.is_empty() {
             return Err(SqlError::Wrong(faults.join("; ")));
         }
-        let context = session(&snapshots, &config).map_err(|e| SqlError::Internal(e.strip_backtrace()))?;
+        let calibrations = functions::Calibrations::default();
+        let context = session(&snapshots, &config, &calibrations)
+            .map_err(|e| SqlError::Internal(e.strip_backtrace()))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(config.target_partitions)
             .thread_name("sql")
@@ -118,7 +122,7 @@ impl Sql {
             .build()
             .map_err(|e| SqlError::Internal(format!("query threads: {e}")))?;
         let permits = Arc::new(Semaphore::new(config.max_concurrent));
-        let core = Core { context, config, permits, waiting: AtomicUsize::new(0) };
+        let core = Core { context, calibrations, config, permits, waiting: AtomicUsize::new(0) };
         Ok(Self { core: Arc::new(core), runtime: Some(runtime) })
     }
 
@@ -133,6 +137,13 @@ impl Sql {
         context.deregister_table("queue").map_err(wrong)?;
         context.register_table("queue", table).map_err(wrong)?;
         Ok(self)
+    }
+
+    /// The same engine, in which `calibrated` and `abstains` know these curves.
+    #[must_use]
+    pub fn with_calibrations(self, known: Vec<Calibrated>) -> Self {
+        self.core.calibrations.set(known);
+        self
     }
 
     /// The limits.
@@ -424,7 +435,11 @@ fn query_state(context: &SessionContext, scope: Scope) -> SessionState {
     state
 }
 
-fn session(snapshots: &Snapshots, config: &Config) -> Result<SessionContext, DataFusionError> {
+fn session(
+    snapshots: &Snapshots,
+    config: &Config,
+    calibrations: &functions::Calibrations,
+) -> Result<SessionContext, DataFusionError> {
     let runtime = RuntimeEnvBuilder::new()
         .with_memory_pool(Arc::new(GreedyMemoryPool::new(config.max_memory.in_memory())))
         // Nothing is ever written, not even what does not fit in memory.
@@ -455,6 +470,8 @@ fn session(snapshots: &Snapshots, config: &Config) -> Result<SessionContext, Dat
     context.register_table("table_columns", Arc::new(column_docs()?))?;
     functions::quality().for_each(|function| context.register_udaf(function));
     context.register_udf(functions::attr());
+    context.register_udf(functions::rogan_gladen());
+    functions::calibrated(calibrations).into_iter().for_each(|f| context.register_udf(f));
     setup_pg_catalog(&context, DATABASE, EmptyContextProvider).map_err(|e| *e)?;
     functions::server_functions()
         .into_iter()

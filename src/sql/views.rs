@@ -6,7 +6,7 @@ use datafusion::prelude::SessionContext;
 use futures::FutureExt;
 use std::sync::Arc;
 
-/// Registers `traces`, `quality_hourly`, `quality_by_model`, `evaluator_quality` and `evaluation_hourly`, over the tables and `scores_latest`.
+/// Registers `traces`, `quality_hourly`, `quality_by_model`, `evaluator_quality`, `evaluation_hourly` and `labelled_scores`, over the tables and `scores_latest`.
 ///
 /// # Errors
 /// A plan error if a view names a column that its table lacks.
@@ -15,7 +15,8 @@ pub fn register(context: &SessionContext) -> Result<()> {
     add(context, "quality_hourly", include_str!("views/quality_hourly.sql"))?;
     add(context, "quality_by_model", include_str!("views/quality_by_model.sql"))?;
     add(context, "evaluator_quality", include_str!("views/evaluator_quality.sql"))?;
-    add(context, "evaluation_hourly", include_str!("views/evaluation_hourly.sql"))
+    add(context, "evaluation_hourly", include_str!("views/evaluation_hourly.sql"))?;
+    add(context, "labelled_scores", include_str!("views/labelled_scores.sql"))
 }
 
 fn add(context: &SessionContext, name: &str, sql: &str) -> Result<()> {

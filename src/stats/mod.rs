@@ -20,12 +20,18 @@
 //! | `ranking` | how well scores tell two classes apart: areas, calibration error, bootstrap over groups |
 //! | `threshold` | the threshold that labelled items ask for, and what it does on others |
 //! | `betting` | is a rate above a bound, looked at after every item: e-processes, e-detectors, change points |
+//! | `calibration` | scores to probabilities, learned from labels; how far they can be trusted |
+//! | `draw` | which items to draw for a label |
+//! | `agreement` | how far people agree, beyond chance |
 //! | `seeded` | random numbers from a seed |
 //!
 //! No I/O, no clock; what is random is drawn from a seed. Levels are confidence levels such as 0.95; probabilities lie in 0..=1.
 
+pub mod agreement;
 pub mod betting;
+pub mod calibration;
 pub mod confusion;
+pub mod draw;
 pub mod normal;
 pub mod paired;
 pub mod ppi;

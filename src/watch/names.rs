@@ -87,6 +87,8 @@ pub const METRICS: &[MetricName] = &[
     gauge("groundline_queue_items", "Items that wait for their evaluators."),
     gauge("groundline_queue_bytes", "Memory of those items, bytes."),
     gauge("groundline_queue_oldest_seconds", "How long the oldest item has waited, seconds."),
+    counter("groundline_labels_drawn_total", "Items drawn for a label."),
+    counter("groundline_labels_answers_total", "Answers of reviewers, by kind."),
     histogram("groundline_queue_wait_seconds", "Time from decision to scores, seconds."),
     histogram("groundline_evaluation_seconds", "Time of one evaluator for one item, seconds."),
     counter("groundline_scores_total", "Scores, by evaluator and status."),

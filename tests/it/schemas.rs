@@ -42,6 +42,7 @@ async fn tables_are_as_published() {
         "quality_by_model",
         "evaluator_quality",
         "evaluation_hourly",
+        "labelled_scores",
         "queue",
     ];
     let names = Table::ALL.iter().map(|t| t.name()).chain(views);

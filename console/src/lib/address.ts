@@ -1,7 +1,7 @@
 // What an address says. The path names the page; filters, times and selections stand in the fragment, which no access
 // log holds.
 
-export type PageName = "quality" | "trace" | "explore" | "scores" | "alerts" | "sampling" | "system" | "sql" | "unknown";
+export type PageName = "quality" | "trace" | "explore" | "scores" | "alerts" | "review" | "sampling" | "system" | "sql" | "unknown";
 
 export type State = Readonly<Record<string, string>>;
 
@@ -17,6 +17,7 @@ const FIXED: Record<string, PageName> = {
   explore: "explore",
   scores: "scores",
   alerts: "alerts",
+  review: "review",
   sampling: "sampling",
   system: "system",
   sql: "sql",
@@ -65,7 +66,7 @@ export function parseAddress(path: string, hash: string): Address {
   const state = parseState(hash);
   if (first === "trace") return { page: id === "" ? "unknown" : "trace", id, state };
   const page = FIXED[first];
-  if (page === undefined || (id !== "" && page !== "scores")) return { page: "unknown", id: path, state };
+  if (page === undefined || (id !== "" && page !== "scores" && page !== "review")) return { page: "unknown", id: path, state };
   return { page, id, state };
 }
 

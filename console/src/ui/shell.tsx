@@ -23,10 +23,17 @@ const PAGES: ReadonlyArray<readonly [PageName, string, string]> = [
   ["explore", "Explorer", "e"],
   ["scores", "Scores", "s"],
   ["alerts", "Alerts", "a"],
+  ["review", "Review", "r"],
   ["sampling", "Sampling", "p"],
   ["system", "System", "y"],
   ["sql", "SQL", "d"],
 ];
+
+/** Who may only label sees the page for it, and no other. */
+function onlyReviews(): boolean {
+  const roles = me.value?.roles ?? [];
+  return roles.length > 0 && roles.every((role) => role === "review" || role === "ingest");
+}
 
 type Page = ComponentType<Record<string, never>>;
 export type Loaders = Record<PageName, () => Promise<{ default: Page }>>;
@@ -59,6 +66,7 @@ async function whoAmI(): Promise<void> {
   try {
     me.value = await getJson<Me>("/v1/me");
     loginNeeded.value = false;
+    if (onlyReviews() && address.value.page !== "review") goTo(hrefOf("review"), true);
   } catch {
     // Without the answer the console shows no name; a page that needs a token says so itself.
     me.value ??= null;
@@ -71,7 +79,7 @@ function Side({ help }: { help: () => void }) {
     <aside class="side">
       <Link class="brand" href={hrefOf("quality")} aria-label="Groundline, start"><Logo /><span>Groundline</span></Link>
       <nav aria-label="Pages">
-        {PAGES.map(([page, name, key]) => (
+        {PAGES.filter(([page]) => page === "review" || !onlyReviews()).map(([page, name, key]) => (
           <Link key={page} href={hrefOf(page)} title={`g ${key}`} {...(here === page ? { "aria-current": "page" as const } : {})}>
             <Icon name={page} />{name}
           </Link>

@@ -1,5 +1,6 @@
 //! What labels say of an evaluator, for a person to read, and the threshold that goes into the configuration.
 
+use super::super::rewrite::{implicit, rewrite};
 use crate::domain::score::Better;
 use crate::stats::ranking::{FIGURES, Judged, Ranking};
 use crate::stats::threshold::{Counts, Goal, Labelled, choose, crossed};
@@ -233,17 +234,7 @@ pub fn chosen(advised: &[Advice]) -> Result<BTreeMap<String, f64>, String> {
 
 /// Sets `eval.thresholds` of a configuration file, whose comments and order stay. The file is whole at any moment.
 pub fn write(path: &Path, thresholds: &BTreeMap<String, f64>) -> Result<(), String> {
-    let named = |e: &dyn ToString| format!("{}: {}", path.display(), e.to_string());
-    let text = std::fs::read_to_string(path).map_err(|e| named(&e))?;
-    let changed = with_thresholds(&text, thresholds).map_err(|e| named(&e))?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let beside = folder.join(format!(".{name}.new"));
-    let mode = std::fs::metadata(path).map_err(|e| named(&e))?.permissions();
-    std::fs::write(&beside, changed)
-        .and_then(|()| std::fs::set_permissions(&beside, mode))
-        .and_then(|()| std::fs::rename(&beside, path))
-        .map_err(|e| named(&e))?;
+    rewrite(path, |text| with_thresholds(text, thresholds))?;
     for (metric, threshold) in thresholds {
         println!("{}: eval.thresholds.{metric} = {threshold}", path.display());
     }
@@ -261,13 +252,6 @@ fn with_thresholds(text: &str, thresholds: &BTreeMap<String, f64>) -> Result<Str
         list.insert(metric, toml_edit::value(*threshold));
     }
     Ok(document.to_string())
-}
-
-/// A table without a header of its own.
-fn implicit() -> toml_edit::Item {
-    let mut table = toml_edit::Table::new();
-    table.set_implicit(true);
-    toml_edit::Item::Table(table)
 }
 
 #[cfg(test)]

@@ -8,16 +8,19 @@
 //! | `spans` | spans in, and the part of a row that sampling needs back |
 //! | `logs` | log records |
 //! | `rows` | scores, decisions, annotations, alerts |
+//! | `review` | items to label, and answers |
 
 mod build;
 mod llm;
 mod logs;
+mod review;
 mod rows;
 mod span_rows;
 mod spans;
 
 pub use llm::{read_llm, replace_llm};
 pub use logs::{LogContent, logs_to_batch, read_log_content};
+pub use review::{AnswerKind, ReviewAnswer, ReviewItem, answers_to_batch, items_to_batch};
 pub use rows::{
     Alert, Annotation, QueueRow, alerts_to_batch, annotations_to_batch, decisions_to_batch, queue_to_batch,
     scores_to_batch,

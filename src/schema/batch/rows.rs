@@ -32,6 +32,10 @@ pub struct Annotation {
     pub created_at: UnixNanos,
     /// Whose it is.
     pub tenant: String,
+    /// The drawn item that it answers; none for one that nobody drew.
+    pub item: Option<String>,
+    /// The probability with which the item was drawn for a label.
+    pub label_probability: Option<f64>,
 }
 
 /// A change of an alert's state: a row of `alerts`.
@@ -191,6 +195,8 @@ pub fn annotations_to_batch(rows: &[Annotation]) -> Result<RecordBatch, ArrowErr
         text(rows, |r| r.annotator.as_deref()),
         micros(rows, |r| Some(r.created_at.micros())),
         text(rows, |r| Some(&r.tenant)),
+        text(rows, |r| r.item.as_deref()),
+        double(rows, |r| r.label_probability),
     ];
     RecordBatch::try_new(Table::Annotations.schema(), columns)
 }

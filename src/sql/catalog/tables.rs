@@ -24,7 +24,19 @@ const CLASS: i32 = 1259;
 
 /// Our own functions: name, kind (function or aggregate), result, arguments.
 pub const FUNCTIONS: &[(&str, &str, &str, &str)] = &[
+    (
+        "abstains",
+        "f",
+        "boolean",
+        "evaluator text, evaluator_version text, metric text, value double precision",
+    ),
     ("attr", "f", "text", "json text, key text"),
+    (
+        "calibrated",
+        "f",
+        "double precision",
+        "evaluator text, evaluator_version text, metric text, value double precision",
+    ),
     ("json_get", "f", "text", "json text, key text"),
     ("json_get_path", "f", "text", "json text, path text"),
     ("json_get_path_text", "f", "text", "json text, path text"),

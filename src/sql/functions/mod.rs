@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `quality` | `quality_rate`, `ppi_rate` and their like: weighted estimates with intervals, for any GROUP BY |
 //! | `attr` | `attr(json, key)`: one attribute of a JSON object as text |
+//! | `calibrated` | `calibrated` and `abstains`: what a score means as a probability |
 //! | `server` | `version()`, `current_setting`, `set_config`, `pg_size_pretty` |
 //! | `json` | the operators `->`, `->>`, `#>` and `#>>` on JSON text |
 //! | `concat` | the operator `\|\|` on texts, with a bound |
@@ -11,6 +12,7 @@
 
 mod attr;
 mod bounded;
+mod calibrated;
 mod concat;
 mod json;
 mod quality;
@@ -18,7 +20,8 @@ mod server;
 
 pub use attr::attr;
 pub use bounded::{bound_scalars, bound_tables};
+pub use calibrated::{Calibrations, calibrated};
 pub use concat::ConcatPlanner;
 pub use json::{JsonPlanner, json_functions};
-pub use quality::{LEVEL, quality};
+pub use quality::{LEVEL, quality, rogan_gladen};
 pub use server::{like_escape, server_functions};

@@ -1,7 +1,7 @@
 WITH verdict AS (
-  SELECT DISTINCT ON (tenant, trace_id, span_id, name) tenant, trace_id, span_id, name, passed
+  SELECT DISTINCT ON (tenant, trace_id, span_id, name) tenant, trace_id, span_id, name, passed, chance
   FROM (
-    SELECT tenant, trace_id, span_id, name, created_at, annotation_id,
+    SELECT tenant, trace_id, span_id, name, created_at, annotation_id, label, coalesce(label_probability, 1) AS chance,
       CASE
         WHEN lower(label) IN ('pass', 'passed', 'true', 'yes', 'correct', 'good') THEN true
         WHEN lower(label) IN ('fail', 'failed', 'false', 'no', 'incorrect', 'bad') THEN false
@@ -10,12 +10,13 @@ WITH verdict AS (
       END AS passed
     FROM annotations
   )
-  WHERE passed IS NOT NULL
+  WHERE passed IS NOT NULL OR label = 'withdrawn'
   ORDER BY tenant, trace_id, span_id, name, created_at DESC, annotation_id DESC
 ),
 judged AS (
   SELECT s.span_time, s.tenant, s.evaluator, s.evaluator_version, s.metric, s.status, s.passed, s.inclusion_probability,
-    s.latency_ms, s.cost_usd, coalesce(one.passed, whole.passed) AS truth
+    s.latency_ms, s.cost_usd, coalesce(one.passed, whole.passed) AS truth,
+    s.inclusion_probability * CASE WHEN one.passed IS NULL THEN whole.chance ELSE one.chance END AS truth_probability
   FROM (SELECT * FROM verdict WHERE span_id IS NULL) AS whole RIGHT JOIN (
     (SELECT * FROM verdict WHERE span_id IS NOT NULL) AS one RIGHT JOIN scores_latest AS s
     ON one.tenant = s.tenant AND one.trace_id = s.trace_id AND one.span_id = s.span_id AND one.name = s.metric
@@ -31,8 +32,8 @@ daily AS (
     avg(latency_ms) FILTER (WHERE status <> 'skipped') AS latency_ms,
     approx_percentile_cont(latency_ms, 0.95) FILTER (WHERE status <> 'skipped') AS latency_p95_ms,
     sum(cost_usd) AS cost_usd,
-    quality_rate(NOT passed, inclusion_probability) FILTER (WHERE status = 'ok' AND NOT truth) AS found,
-    quality_rate(passed, inclusion_probability) FILTER (WHERE status = 'ok' AND truth) AS spared
+    quality_rate(NOT passed, truth_probability) FILTER (WHERE status = 'ok' AND NOT truth) AS found,
+    quality_rate(passed, truth_probability) FILTER (WHERE status = 'ok' AND truth) AS spared
   FROM judged
   GROUP BY date_trunc('day', span_time), tenant, evaluator, evaluator_version, metric
 )

@@ -33,6 +33,10 @@ fn rows(table: Table) -> Vec<Map<String, Value>> {
                     "comment": word, "tenant": tenant}),
                 Table::Alerts => json!({"alert": SECRET, "state": "ok"}),
                 Table::LogRecords => json!({"tenant": tenant, "body": word, "trace_id": trace}),
+                Table::ReviewItems => json!({"item": word, "draw": word, "metric": word, "trace_id": trace,
+                    "tenant": tenant}),
+                Table::ReviewAnswers => json!({"answer_id": word, "item": word, "trace_id": trace,
+                    "reviewer": word, "comment": word, "tenant": tenant}),
             };
             let mut row = row.as_object().expect("an object").clone();
             row.insert("_in".to_owned(), json!(place));

@@ -10,6 +10,7 @@
 //! | `single` | one group at a time |
 //! | `groups` | all groups of a GROUP BY in one array |
 //! | `quantile` | `quality_quantile`, whose state is a list |
+//! | `rogan_gladen` | a rate corrected by sensitivity and specificity, of one row |
 //! | `function` | the functions as DataFusion knows them |
 //!
 //! A NULL in a value or in a probability leaves the row out.
@@ -22,9 +23,11 @@ mod estimators;
 mod function;
 mod groups;
 mod quantile;
+mod rogan_gladen;
 mod single;
 #[cfg(test)]
 mod tests;
 
 pub use arguments::LEVEL;
 pub use function::quality;
+pub use rogan_gladen::rogan_gladen;

@@ -1,0 +1,90 @@
+// Answers on their way to the server: each is kept in the tab until the server has it, through a lost connection and a reload.
+import { Fault } from "./api";
+import type { Sent, Told } from "./review";
+
+export interface Kept {
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+}
+
+export interface Flushed {
+  told: Told[];
+  /** What the server said of answers that it will never take. */
+  refused: string[];
+  /** Why the rest could not be sent. */
+  fault?: Fault;
+}
+
+export class Outbox {
+  private list: Sent[];
+  private busy = false;
+
+  constructor(private readonly kept: Kept, private readonly key: string, private readonly post: (sent: Sent) => Promise<unknown>) {
+    this.list = this.read();
+  }
+
+  get waiting(): readonly Sent[] {
+    return this.list;
+  }
+
+  add(sent: Sent): void {
+    this.list = [...this.list, sent];
+    this.write();
+  }
+
+  /** Takes back an answer that was not sent yet; false if it is gone. */
+  takeBack(item: string): boolean {
+    const at = this.list.map((sent) => sent.item).lastIndexOf(item);
+    // The first one may be on its way.
+    if (at < 0 || (at === 0 && this.busy)) return false;
+    this.list = this.list.filter((_, place) => place !== at);
+    this.write();
+    return true;
+  }
+
+  /** Sends what waits, in its order. Stops where the server cannot be reached; one flush at a time. */
+  async flush(): Promise<Flushed> {
+    const done: Flushed = { told: [], refused: [] };
+    if (this.busy) return done;
+    this.busy = true;
+    try {
+      for (let next = this.list[0]; next !== undefined; next = this.list[0]) {
+        try {
+          const answer = (await this.post(next)) as { items?: Told[] } | null;
+          done.told.push(...(answer?.items ?? []));
+        } catch (error) {
+          const fault = error instanceof Fault ? error : new Fault("server", String(error));
+          if (!isFinal(fault)) return { ...done, fault };
+          done.refused.push(fault.message);
+        }
+        this.list = this.list.slice(1);
+        this.write();
+      }
+    } finally {
+      this.busy = false;
+    }
+    return done;
+  }
+
+  private read(): Sent[] {
+    try {
+      const list: unknown = JSON.parse(this.kept.getItem(this.key) ?? "[]");
+      return Array.isArray(list) ? (list as Sent[]) : [];
+    } catch {
+      return [];
+    }
+  }
+
+  private write(): void {
+    try {
+      this.kept.setItem(this.key, JSON.stringify(this.list));
+    } catch {
+      // Storage is full or refused: the answers stay in memory.
+    }
+  }
+}
+
+/** Whether the same answer will be refused again: wrong, or not there, or answered before. */
+function isFinal(fault: Fault): boolean {
+  return [400, 404, 409, 413].includes(fault.status);
+}

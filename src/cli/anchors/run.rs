@@ -1,0 +1,127 @@
+//! The verb.
+
+use super::super::evaluators::Scorers;
+use super::super::parallel;
+use super::super::score::read_chunk;
+use super::compare::{Metric, compare, read, table};
+use crate::config::Config;
+use crate::eval::{Evaluator, score_line};
+use clap::Args;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Most anchors: all their scores are held until the end.
+const MAX_ANCHORS: usize = 100_000;
+
+/// Arguments of the verb.
+#[derive(Debug, Args)]
+pub struct AnchorArgs {
+    /// The frozen items, JSON lines as `groundline score` reads them, each with an id.
+    anchors: PathBuf,
+    /// Their scores of then; the file is written where it is not there yet.
+    #[arg(long)]
+    scores: PathBuf,
+    /// Evaluators by id, separated by commas.
+    #[arg(long, value_delimiter = ',', required = true)]
+    evaluator: Vec<String>,
+    /// Configuration file, for judges, plug-ins and thresholds.
+    #[arg(long)]
+    config: Option<PathBuf>,
+    /// One JSON object a metric instead of a table.
+    #[arg(long)]
+    json: bool,
+    /// Let today's scores be those of then from now on.
+    #[arg(long)]
+    accept: bool,
+}
+
+/// Runs it, on a thread of a runtime that may block. Exit code 0 if no evaluator moved, 1 if one did, 2 for what was asked
+/// wrongly, 3 for a line that is none.
+pub fn run(args: &AnchorArgs) -> ExitCode {
+    match moved(args) {
+        Ok(false) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::from(1),
+        Err((code, error)) => {
+            eprintln!("groundline anchors: {error}");
+            ExitCode::from(code)
+        }
+    }
+}
+
+fn moved(args: &AnchorArgs) -> Result<bool, (u8, String)> {
+    let config = Config::load(args.config.as_deref()).map_err(|e| (2, e.to_string()))?;
+    let scorers = Scorers::open(&config)?;
+    let scored =
+        scorers.select(&args.evaluator).and_then(|evaluators| score(&args.anchors, &scorers, &evaluators));
+    scorers.stop();
+    let now = scored?;
+    let named = |e: &dyn ToString| (2, format!("{}: {}", args.scores.display(), e.to_string()));
+    if !args.scores.exists() {
+        std::fs::write(&args.scores, &now).map_err(|e| named(&e))?;
+        println!("{}: written; these are the scores of then from now on", args.scores.display());
+        return Ok(false);
+    }
+    let then = std::fs::read_to_string(&args.scores).map_err(|e| named(&e))?;
+    let then = read(&then).map_err(|e| named(&e))?;
+    let metrics = compare(&then, &read(&now).map_err(|e| named(&e))?);
+    tell(args, &metrics);
+    if args.accept {
+        std::fs::write(&args.scores, &now).map_err(|e| named(&e))?;
+        return Ok(false);
+    }
+    Ok(metrics.iter().any(|metric| metric.moved))
+}
+
+fn tell(args: &AnchorArgs, metrics: &[Metric]) {
+    if !args.json {
+        println!("{}", table(metrics));
+        return;
+    }
+    for metric in metrics {
+        println!("{}", serde_json::to_string(metric).unwrap_or_default());
+    }
+}
+
+/// The scores of every anchor as JSON lines.
+fn score(path: &Path, scorers: &Scorers, evaluators: &[Arc<dyn Evaluator>]) -> Result<String, (u8, String)> {
+    let named = |error: &dyn ToString| (2, format!("{}: {}", path.display(), error.to_string()));
+    let mut input = BufReader::new(File::open(path).map_err(|e| named(&e))?);
+    let (workers, runtime) = (scorers.at_once(evaluators), tokio::runtime::Handle::current());
+    let (mut number, mut out) = (0, String::new());
+    loop {
+        let lines = read_chunk(&mut input, &mut number).map_err(|e| named(&e))?;
+        if lines.is_empty() {
+            return Ok(out);
+        }
+        if number > MAX_ANCHORS {
+            return Err(named(&format!("more than {MAX_ANCHORS} anchors; take a sample of them")));
+        }
+        let scored = parallel::map(&lines, workers, |_, (number, line)| {
+            let _entered = runtime.enter();
+            one(scorers, evaluators, *number, &String::from_utf8_lossy(line))
+        });
+        for rows in scored {
+            out.push_str(&rows.map_err(|e| (3, format!("{}: {e}", path.display())))?);
+        }
+    }
+}
+
+fn one(
+    scorers: &Scorers,
+    evaluators: &[Arc<dyn Evaluator>],
+    number: usize,
+    line: &str,
+) -> Result<String, String> {
+    if line.trim().is_empty() {
+        return Ok(String::new());
+    }
+    let (is_read, rows) = score_line(&scorers.registry, evaluators, number, line.trim());
+    if !is_read {
+        return Err(rows.into_iter().find_map(|row| row.error).unwrap_or_default());
+    }
+    let written = rows.iter().map(|row| serde_json::to_string(row).map(|line| line + "\n"));
+    written.collect::<Result<String, _>>().map_err(|e| format!("line {number}: {e}"))
+}

@@ -1,0 +1,145 @@
+//! `GET /v1/labels`, `/v1/labels/next`, `/v1/labels/agreement` and `/v1/labels/export`.
+
+use super::fault::LabelError;
+use super::report;
+use super::review::{MAX_COUNT, Review, Wish};
+use crate::net::{Access, Caller, Role};
+use axum::extract::{Query, Request, State};
+use axum::http::{Uri, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use serde::Deserialize;
+use std::sync::Arc;
+
+/// Who answers where there are no tokens and no name is given.
+const NOBODY: &str = "reviewer";
+/// Longest name of a reviewer, bytes.
+const MAX_NAME: usize = 128;
+
+#[derive(Clone)]
+struct Behind {
+    access: Access,
+    review: Arc<Review>,
+}
+
+/// What is asked for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Asked {
+    metric: Option<String>,
+    count: Option<usize>,
+    reviewer: Option<String>,
+    adjudicate: bool,
+}
+
+/// The routes. What is labelled is the tenant's whose token comes with the request; the token needs the role review or query.
+pub fn label_router(review: Arc<Review>, access: Access) -> Router {
+    Router::new()
+        .route("/v1/labels", get(list))
+        .route("/v1/labels/next", get(next))
+        .route("/v1/labels/agreement", get(agreement))
+        .route("/v1/labels/export", get(export))
+        .with_state(Behind { access, review })
+}
+
+/// The name under which answers are kept: the token's, or the one that is given where there are no tokens.
+///
+/// # Errors
+/// For a name that no list could show.
+pub fn reviewer(caller: &Caller, access: &Access, given: Option<&str>) -> Result<String, LabelError> {
+    if !access.is_open() {
+        return Ok(caller.name().to_owned());
+    }
+    let name = given.map(str::trim).filter(|name| !name.is_empty()).unwrap_or(NOBODY);
+    if name.len() > MAX_NAME || name.chars().any(char::is_control) {
+        let why = format!("the name of a reviewer has at most {MAX_NAME} bytes and no control characters");
+        return Err(LabelError::Wrong(why));
+    }
+    Ok(name.to_owned())
+}
+
+async fn next(State(behind): State<Behind>, request: Request) -> Response {
+    let (caller, tenant) = match behind.access.writer_of(&request, Role::Review) {
+        Ok(known) => known,
+        Err(denied) => return denied.into_response(),
+    };
+    let uri = request.uri().clone();
+    let answered = async {
+        let asked = asked(&uri)?;
+        let reviewer = reviewer(&caller, &behind.access, asked.reviewer.as_deref())?;
+        let count = asked.count.unwrap_or(1);
+        if !(1..=MAX_COUNT).contains(&count) {
+            return Err(LabelError::Wrong(format!("count is {count}, must be 1 to {MAX_COUNT}")));
+        }
+        let metric = metric(&asked)?;
+        let (tenant, adjudicates) = (&*tenant, asked.adjudicate);
+        behind.review.next(&Wish { tenant, metric, reviewer: &reviewer, count, adjudicates }).await
+    };
+    told(answered.await)
+}
+
+async fn list(State(behind): State<Behind>, request: Request) -> Response {
+    let (caller, tenant) = match behind.access.writer_of(&request, Role::Review) {
+        Ok(known) => known,
+        Err(denied) => return denied.into_response(),
+    };
+    let uri = request.uri().clone();
+    let answered = async {
+        let asked = asked(&uri)?;
+        let reviewer = reviewer(&caller, &behind.access, asked.reviewer.as_deref())?;
+        report::list(&behind.review, &tenant, &reviewer).await
+    };
+    told(answered.await)
+}
+
+async fn agreement(State(behind): State<Behind>, request: Request) -> Response {
+    let (_, tenant) = match behind.access.writer_of(&request, Role::Query) {
+        Ok(known) => known,
+        Err(denied) => return denied.into_response(),
+    };
+    let uri = request.uri().clone();
+    let answered = async {
+        let asked = asked(&uri)?;
+        report::agreement(&behind.review, &tenant, metric(&asked)?).await
+    };
+    told(answered.await)
+}
+
+async fn export(State(behind): State<Behind>, request: Request) -> Response {
+    let (_, tenant) = match behind.access.writer_of(&request, Role::Query) {
+        Ok(known) => known,
+        Err(denied) => return denied.into_response(),
+    };
+    let uri = request.uri().clone();
+    let answered = async {
+        let asked = asked(&uri)?;
+        report::export(&behind.review, &tenant, asked.metric.as_deref()).await
+    };
+    match answered.await {
+        Ok(bytes) => {
+            let kind = [
+                (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
+                (header::CONTENT_DISPOSITION, "attachment; filename=\"labels.csv\""),
+            ];
+            (kind, bytes).into_response()
+        }
+        Err(error) => error.into_response(),
+    }
+}
+
+fn asked(uri: &Uri) -> Result<Asked, LabelError> {
+    match Query::<Asked>::try_from_uri(uri) {
+        Ok(Query(asked)) => Ok(asked),
+        Err(wrong) => Err(LabelError::Wrong(wrong.body_text())),
+    }
+}
+
+fn metric(asked: &Asked) -> Result<&str, LabelError> {
+    let why = "metric is missing: ask for one, such as /v1/labels/next?metric=hallucination; /v1/labels tells what there is";
+    asked.metric.as_deref().ok_or_else(|| LabelError::Wrong(why.to_owned()))
+}
+
+fn told(answered: Result<serde_json::Value, LabelError>) -> Response {
+    answered.map_or_else(IntoResponse::into_response, |value| Json(value).into_response())
+}

@@ -1,0 +1,396 @@
+//! The queue of items to label: loads what was drawn and answered, draws more, leases, takes answers.
+
+use super::ask::{rows, text};
+use super::book::{Book, Counts, Entry, Refused};
+use super::config::Config;
+use super::content::{Content, content};
+use super::draw::{Draw, Scored, numbers};
+use super::fault::LabelError;
+use super::item::{Answer, State, standing};
+use super::rows::load;
+use super::verdict::{WITHDRAWN, verdict, word};
+use crate::domain::time::UnixNanos;
+use crate::ingest::Door;
+use crate::schema::batch::{Annotation, AnswerKind, ReviewAnswer, ReviewItem};
+use crate::sql::Sql;
+use crate::stats::calibration::Calibrated;
+use datafusion::common::ScalarValue;
+use parking_lot::Mutex;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Most items that are given at once.
+pub const MAX_COUNT: usize = 10;
+/// Most metrics whose items are held.
+const MAX_BOOKS: usize = 1_000;
+/// Longest name of a metric, bytes.
+const MAX_NAME: usize = 256;
+
+/// A book, or none before it was read from the tables.
+type Shelf = Arc<tokio::sync::Mutex<Option<Book>>>;
+
+/// The queue of items to label.
+pub struct Review {
+    sql: Arc<Sql>,
+    door: Door,
+    config: Config,
+    curves: Vec<Calibrated>,
+    books: Mutex<HashMap<(String, String), Shelf>>,
+}
+
+/// Who asks for items, and for which.
+#[derive(Debug, Clone)]
+pub struct Wish<'a> {
+    /// Whose items.
+    pub tenant: &'a str,
+    /// The metric.
+    pub metric: &'a str,
+    /// Who answers.
+    pub reviewer: &'a str,
+    /// How many.
+    pub count: usize,
+    /// Whether items are wanted whose answers differ.
+    pub adjudicates: bool,
+}
+
+/// What is said of an item.
+#[derive(Debug, Clone)]
+pub struct Said<'a> {
+    /// Whose item.
+    pub tenant: &'a str,
+    /// The metric.
+    pub metric: &'a str,
+    /// The item.
+    pub item: &'a str,
+    /// Who says it.
+    pub reviewer: &'a str,
+    /// Identity of the answer.
+    pub id: String,
+    /// What it does.
+    pub kind: AnswerKind,
+    /// The label of an answer.
+    pub label: Option<String>,
+    /// Why.
+    pub comment: Option<String>,
+    /// Whether it should be looked at again.
+    pub flagged: bool,
+    /// How long it took, seconds.
+    pub seconds: Option<f64>,
+}
+
+impl Review {
+    /// The queue over `sql`; what it writes goes through `door`.
+    pub fn new(sql: Arc<Sql>, door: Door, config: Config) -> Self {
+        let curves = config.calibrated();
+        Self { sql, door, config, curves, books: Mutex::default() }
+    }
+
+    /// The engine of queries.
+    pub fn sql(&self) -> &Sql {
+        &self.sql
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Items for a reviewer, each leased; draws new ones where none is left. When it returns, what was drawn is on the disk.
+    ///
+    /// # Errors
+    /// [`LabelError`].
+    pub async fn next(&self, wish: &Wish<'_>) -> Result<Value, LabelError> {
+        let shelf = self.shelf(wish.tenant, wish.metric)?;
+        let (given, states, counts, agreed) = {
+            let mut slot = shelf.lock().await;
+            let book = self.read(&mut slot, wish.tenant, wish.metric).await?;
+            let (now, lease) = (self.door.now(), self.config.lease);
+            let mut given = book.next(wish.reviewer, wish.count, wish.adjudicates, now, lease);
+            if given.is_empty() && !wish.adjudicates && book.is_worked_off() {
+                self.draw(book, wish.tenant, wish.metric).await?;
+                given = book.next(wish.reviewer, wish.count, false, now, lease);
+            }
+            let states: Vec<State> = given.iter().map(|entry| book.state_of(entry)).collect();
+            (given, states, book.counts(wish.reviewer), book.agreed(wish.reviewer))
+        };
+        let mut items = Vec::with_capacity(given.len());
+        for (entry, state) in given.iter().zip(states) {
+            let content = content(&self.sql, wish.tenant, &entry.drawn).await?;
+            items.push(shown(entry, state, &content));
+        }
+        Ok(json!({
+            "metric": wish.metric, "reviewer": wish.reviewer, "question": self.question(wish.metric),
+            "labels": [word(true), word(false)], "reviews_per_item": self.config.reviews_per_item,
+            "lease_seconds": self.config.lease.as_secs(), "items": items, "counts": counts,
+            "own": {"answered": counts.mine, "with_label": agreed.0, "agreed": agreed.1},
+            "why_none": items.is_empty().then(|| why_none(wish, counts)),
+        }))
+    }
+
+    /// Takes what a reviewer says of an item, and tells where the item stands then, what the evaluator said and what others
+    /// did. When it returns, it is on the disk. The same id sent again is taken once.
+    ///
+    /// # Errors
+    /// [`LabelError`].
+    pub async fn take(&self, sent: Said<'_>) -> Result<Value, LabelError> {
+        let passed = passed(&sent)?;
+        let shelf = self.shelf(sent.tenant, sent.metric)?;
+        let mut slot = shelf.lock().await;
+        let book = self.read(&mut slot, sent.tenant, sent.metric).await?;
+        if let Some(entry) = book.known(sent.item, &sent.id) {
+            return Ok(told(entry, book.state_of(entry)));
+        }
+        let (entry, kind) = book.accept(sent.item, sent.reviewer, sent.kind)?;
+        let at = self.door.now();
+        let answer = Answer {
+            id: sent.id.clone(),
+            reviewer: sent.reviewer.to_owned(),
+            kind,
+            passed,
+            comment: sent.comment.clone(),
+            flagged: sent.flagged,
+            at,
+        };
+        let (before, after) = book.change(entry, &answer);
+        let final_label = (before.label() != after.label()).then(|| annotation(entry, &answer, after));
+        let row = ReviewAnswer {
+            answer_id: sent.id,
+            item: entry.drawn.item.clone(),
+            metric: entry.drawn.metric.clone(),
+            trace_id: entry.drawn.trace_id,
+            span_id: entry.drawn.span_id,
+            reviewer: answer.reviewer.clone(),
+            kind,
+            label: passed.map(word),
+            comment: sent.comment,
+            flagged: sent.flagged,
+            seconds: sent.seconds.filter(|s| s.is_finite() && *s >= 0.0),
+            created_at: at,
+            tenant: sent.tenant.to_owned(),
+        };
+        self.door.labels(&[], &[row], &final_label.into_iter().collect::<Vec<_>>()).await?;
+        metrics::counter!("groundline_labels_answers_total", "kind" => kind.as_str()).increment(1);
+        let entry =
+            book.apply(sent.item, answer).ok_or_else(|| Refused::Unknown(sent.item.to_owned()))?.clone();
+        Ok(told(&entry, book.state_of(&entry)))
+    }
+
+    /// Every item that was drawn for `metric`, with its answers and its state.
+    ///
+    /// # Errors
+    /// [`LabelError`].
+    pub async fn entries(&self, tenant: &str, metric: &str) -> Result<Vec<(Entry, State)>, LabelError> {
+        let shelf = self.shelf(tenant, metric)?;
+        let mut slot = shelf.lock().await;
+        Ok(self.read(&mut slot, tenant, metric).await?.all())
+    }
+
+    /// How many items of `metric` stand where, for `reviewer`.
+    ///
+    /// # Errors
+    /// [`LabelError`].
+    pub async fn counts(&self, tenant: &str, metric: &str, reviewer: &str) -> Result<Counts, LabelError> {
+        let shelf = self.shelf(tenant, metric)?;
+        let mut slot = shelf.lock().await;
+        Ok(self.read(&mut slot, tenant, metric).await?.counts(reviewer))
+    }
+
+    /// What is asked of a reviewer.
+    pub fn question(&self, metric: &str) -> String {
+        let ours = || format!("Does the answer pass on {}?", metric.replace('_', " "));
+        self.config.questions.get(metric).cloned().unwrap_or_else(ours)
+    }
+
+    fn shelf(&self, tenant: &str, metric: &str) -> Result<Shelf, LabelError> {
+        if metric.is_empty() || metric.len() > MAX_NAME {
+            return Err(LabelError::Wrong(format!(
+                "metric must have 1 to {MAX_NAME} bytes, such as hallucination"
+            )));
+        }
+        let mut books = self.books.lock();
+        let key = (tenant.to_owned(), metric.to_owned());
+        if !books.contains_key(&key) && books.len() >= MAX_BOOKS {
+            return Err(LabelError::Wrong(format!(
+                "more than {MAX_BOOKS} metrics are labelled; is {metric:?} one?"
+            )));
+        }
+        Ok(books.entry(key).or_default().clone())
+    }
+
+    /// The book in `slot`, read from the tables if it was not yet.
+    async fn read<'a>(
+        &self,
+        slot: &'a mut Option<Book>,
+        tenant: &str,
+        metric: &str,
+    ) -> Result<&'a mut Book, LabelError> {
+        let book = match slot.take() {
+            Some(book) => book,
+            None => load(&self.sql, tenant, metric, self.config.reviews_per_item).await?,
+        };
+        Ok(slot.insert(book))
+    }
+
+    /// Draws from what was evaluated since the last draw. The drawn items are durable before they are in the book.
+    async fn draw(&self, book: &mut Book, tenant: &str, metric: &str) -> Result<(), LabelError> {
+        let now = self.door.now();
+        let earliest = now.0.saturating_sub(crate::units::nanos(self.config.window));
+        let from = UnixNanos(book.until().map_or(earliest, |until| until.0.max(earliest)));
+        const WHERE: &str = "FROM scores_latest WHERE metric = $1 AND status = 'ok' AND passed IS NOT NULL AND evaluated_at > $2";
+        let values = vec![text(metric), moment(from)];
+        let query = format!("SELECT count(*) AS n, max(CAST(evaluated_at AS BIGINT)) AS until {WHERE}");
+        let found: Vec<Population> = rows(&self.sql, tenant, &query, values.clone()).await?;
+        let Some(Population { n, until: Some(until) }) = found.into_iter().next() else { return Ok(()) };
+        let until = UnixNanos(until.saturating_mul(1_000));
+        let part = (self.config.max_population as f64 / n as f64).min(1.0);
+        // Ids of scores are digests: those below a bound are a random part.
+        let bound =
+            if part < 1.0 { format!("{:08x}", (part * f64::from(u32::MAX)) as u32) } else { "g".to_owned() };
+        let query = format!(
+            "SELECT trace_id, span_id, CAST(span_time AS BIGINT) AS span_time, evaluator, evaluator_version, value, threshold, \
+             passed, inclusion_probability {WHERE} AND evaluated_at <= $3 AND score_id < $4 AND trace_id IS NOT NULL \
+             ORDER BY evaluated_at DESC"
+        );
+        let values = values.into_iter().chain([moment(until), text(&bound)]).collect();
+        let scored: Vec<Scored> = rows(&self.sql, tenant, &query, values).await?;
+        let id = uuid::Uuid::now_v7().to_string();
+        let draw = Draw {
+            id: &id,
+            tenant,
+            metric,
+            from,
+            until,
+            population: n,
+            part,
+            wanted: self.config.draw_size,
+            even_share: self.config.even_share,
+            now,
+        };
+        let mut drawn = draw.choose(scored, |row| self.probability(metric, row));
+        // An item is asked about once, however often it is evaluated.
+        drawn.retain(|item| !book.has(&item.item));
+        if drawn.is_empty() {
+            return Ok(());
+        }
+        self.door.labels(&drawn, &[], &[]).await?;
+        metrics::counter!("groundline_labels_drawn_total").increment(drawn.len() as u64);
+        let entry = |item: ReviewItem| {
+            let order = numbers(&id, &item.item).1;
+            Entry::new(item, Vec::new(), order)
+        };
+        book.add(drawn.into_iter().map(entry).collect());
+        Ok(())
+    }
+
+    fn probability(&self, metric: &str, row: &Scored) -> Option<f64> {
+        let curve =
+            self.curves.iter().find(|one| one.is_of(&row.evaluator, &row.evaluator_version, metric))?;
+        Some(curve.curve.probability(row.value?))
+    }
+}
+
+/// The verdict of an answer that must have one.
+fn passed(sent: &Said<'_>) -> Result<Option<bool>, LabelError> {
+    match (sent.kind, &sent.label) {
+        (AnswerKind::Answer | AnswerKind::Adjudication, Some(label)) => match verdict(label) {
+            Some(passed) => Ok(Some(passed)),
+            None => {
+                Err(LabelError::Wrong(format!("label is {label:?}: an item is answered with pass or fail")))
+            }
+        },
+        (AnswerKind::Answer | AnswerKind::Adjudication, None) => {
+            Err(LabelError::Wrong("label is missing: an item is answered with pass or fail".to_owned()))
+        }
+        (AnswerKind::Skip | AnswerKind::Undo, _) => Ok(None),
+    }
+}
+
+/// The row of `annotations` that an item's new state asks for: its label, or that it has none any longer.
+fn annotation(entry: &Entry, answer: &Answer, state: State) -> Annotation {
+    let drawn = &entry.drawn;
+    let label = state.label().map_or(WITHDRAWN, word);
+    let mut who: Vec<&str> = standing(&entry.answers)
+        .into_iter()
+        .filter(|one| one.kind == AnswerKind::Answer && answer.kind == AnswerKind::Answer)
+        .map(|one| one.reviewer.as_str())
+        .collect();
+    who.push(&answer.reviewer);
+    Annotation {
+        annotation_id: uuid::Uuid::now_v7().to_string(),
+        trace_id: drawn.trace_id,
+        span_id: drawn.span_id,
+        name: drawn.metric.clone(),
+        label: Some(label.to_owned()),
+        value: None,
+        comment: answer.comment.clone(),
+        annotator: Some(who.join(", ")),
+        created_at: answer.at,
+        tenant: drawn.tenant.clone(),
+        item: Some(drawn.item.clone()),
+        label_probability: Some(drawn.label_probability),
+    }
+}
+
+fn why_none(wish: &Wish<'_>, counts: Counts) -> String {
+    match (wish.adjudicates, counts) {
+        (true, _) => "no item has answers that differ and that you did not give".to_owned(),
+        (_, Counts { drawn: 0, .. }) => format!(
+            "no score of {:?} has a verdict in the time of labels.window; SELECT DISTINCT metric FROM scores_latest tells what there is",
+            wish.metric
+        ),
+        (_, Counts { open: 0, .. }) => {
+            "every item is labelled, and nothing was evaluated since the last draw".to_owned()
+        }
+        (_, Counts { open, .. }) => {
+            format!("{open} items wait for others; those you have answered or skipped")
+        }
+    }
+}
+
+/// An item as a reviewer may see it before having answered: not what the evaluator said, and of others' answers nothing
+/// unless they are to be decided between.
+fn shown(entry: &Entry, state: State, content: &Content) -> Value {
+    let drawn = &entry.drawn;
+    let mut shown = json!({
+        "item": drawn.item, "metric": drawn.metric, "trace_id": drawn.trace_id.to_string(),
+        "span_id": drawn.span_id.map(|id| id.to_string()), "label_probability": drawn.label_probability,
+        "state": state.as_str(), "content": content,
+    });
+    if state == State::Adjudicate {
+        shown["answers"] = answers(entry);
+    }
+    shown
+}
+
+/// An item as who has answered it may see it.
+fn told(entry: &Entry, state: State) -> Value {
+    let drawn = &entry.drawn;
+    json!({
+        "item": drawn.item, "state": state.as_str(), "label": state.label().map(word),
+        "evaluator": {"evaluator": drawn.evaluator, "version": drawn.evaluator_version, "value": drawn.value,
+            "threshold": drawn.threshold, "passed": drawn.passed},
+        "answers": answers(entry),
+    })
+}
+
+fn answers(entry: &Entry) -> Value {
+    let one = |answer: &Answer| {
+        json!({"reviewer": answer.reviewer, "kind": answer.kind, "label": answer.passed.map(word),
+            "comment": answer.comment, "flagged": answer.flagged})
+    };
+    standing(&entry.answers).into_iter().map(one).collect()
+}
+
+/// A moment as a value of a query.
+fn moment(at: UnixNanos) -> ScalarValue {
+    ScalarValue::TimestampMicrosecond(Some(at.micros()), Some("UTC".into()))
+}
+
+#[derive(Deserialize)]
+struct Population {
+    n: u64,
+    #[serde(default)]
+    until: Option<i64>,
+}
