@@ -25,9 +25,10 @@ pub mod queue;
 pub mod sample;
 pub mod sql;
 
-// Floor 5: the loops of evaluation, of alerts, and of what leaves.
+// Floor 5: the loops of evaluation, of alerts, and of what leaves; what is asked before a release.
 pub mod drift;
 pub mod emit;
+pub mod lab;
 pub mod score;
 
 // Floor 6 and above: what is shown, the settings, the wiring, the verbs.

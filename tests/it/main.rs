@@ -34,6 +34,7 @@ mod s3;
 mod schemas;
 mod sdk;
 mod sql;
+mod suites;
 mod support;
 mod tidy;
 mod watch;
