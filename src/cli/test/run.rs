@@ -38,8 +38,7 @@ async fn tried(args: &TestArgs) -> Result<u8, Fault> {
     let target = Target::open(&suite).map_err(wrong)?;
     // Models and judges are opened, and run, on threads that may block.
     let suite = Arc::new(suite);
-    let opened = (suite.clone(), config);
-    let scorers = blocking(move || Scorers::open(&opened.1)).await??;
+    let scorers = blocking(move || Scorers::open(&config)).await??;
     let (named, more) = chosen(&suite, &scorers)?;
     let scorers = Arc::new(scorers);
     unknown_metrics(&suite, &Bench::new(&scorers.registry, named.clone(), more.clone())).map_err(wrong)?;

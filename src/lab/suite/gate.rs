@@ -257,7 +257,6 @@ fn needed(found: &Estimate, line: f64, is_rate: bool, level: f64) -> Option<u64>
             return None;
         }
     }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it lies between 1 and 10^7")]
     let needed = n.ceil() as u64;
     Some(needed)
 }

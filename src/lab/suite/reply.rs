@@ -61,7 +61,6 @@ impl Reply {
         };
         let number =
             |key: &str| object.get(key).and_then(Json::as_f64).filter(|n| n.is_finite() && *n >= 0.0);
-        #[expect(clippy::cast_possible_truncation, reason = "tokens are far below 2^53")]
         let tokens = |key: &str| number(key).map(|n| n as i64);
         Ok(Self {
             output: super::template::plain(output),

@@ -104,11 +104,6 @@ fn one(assert: &Map<String, Json>, place: &str, warnings: &mut Vec<String>) -> R
             .collect();
         let checks = checks?;
         let share = number("threshold").unwrap_or(1.0).clamp(0.0, 1.0);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "at most the length of a list"
-        )]
         let at_least = ((share * checks.len() as f64).ceil() as usize).max(1);
         return Ok(CheckSpec {
             all_of: checks,

@@ -25,9 +25,9 @@ pub struct Target {
 
 enum Asked {
     Existing(Existing),
-    Http(Http),
-    Openai(Openai),
-    Command(Command),
+    Http(Box<Http>),
+    Openai(Box<Openai>),
+    Command(Box<Command>),
 }
 
 /// What came of one run.
@@ -53,9 +53,9 @@ impl Target {
                 let file = spec.answers.as_ref().map(|file| suite.folder.join(file));
                 Asked::Existing(Existing::new(file.as_deref())?)
             }
-            Kind::Http => Asked::Http(Http::new(spec)?),
-            Kind::Openai => Asked::Openai(Openai::new(spec)?),
-            Kind::Command => Asked::Command(Command::new(spec, &suite.folder)),
+            Kind::Http => Asked::Http(Box::new(Http::new(spec)?)),
+            Kind::Openai => Asked::Openai(Box::new(Openai::new(spec)?)),
+            Kind::Command => Asked::Command(Box::new(Command::new(spec, &suite.folder))),
         };
         Ok(Self { asked, timeout: spec.timeout, concurrency: spec.concurrency })
     }
