@@ -58,7 +58,7 @@ fn tested(suite: &str, files: &[(&str, &str)], more: &[&str]) -> Ended {
 
 fn run(folder: TempDir, more: &[&str]) -> Ended {
     let reports = ["--json", "report.json", "--junit", "junit.xml", "--markdown", "report.md"];
-    let (code, out, err) = command(folder.path(), &[&["test", "suite.toml"], &reports[..], more].concat());
+    let (code, out, err) = command(folder.path(), &[&["test", "suite.toml"][..], &reports, more].concat());
     Ended { code, out, err, folder }
 }
 

@@ -84,7 +84,7 @@ fn a_drop_is_paired_with_the_run_before() {
     let against = |passing: usize, more: &[&str]| {
         let files = [("cases.jsonl", ten(passing)), ("main.json", before.clone())];
         let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
-        tested(&suite, &files, &[&["--baseline", "main.json"], more].concat())
+        tested(&suite, &files, &[&["--baseline", "main.json"][..], more].concat())
     };
     let same = against(10, &[]);
     assert_eq!((same.code, &same.report()["gates"][0]["verdict"]), (0, &json!("held")), "{}", same.out);
