@@ -14,6 +14,9 @@ pub(super) fn render(text: &str, scope: &Json) -> Result<String, String> {
         };
         let path = path.trim();
         let found = find(scope, path).ok_or_else(|| unknown(scope, path))?;
+        if found.is_null() {
+            return Err(format!("this case has no {{{{{path}}}}}"));
+        }
         out.push_str(before);
         out.push_str(&plain(found));
         rest = after;
@@ -66,6 +69,8 @@ mod tests {
         assert_eq!(render("no placeholder }}", &scope).unwrap(), "no placeholder }}");
         let told = render("{{input.answer}}", &scope).unwrap_err();
         assert_eq!(told, "no {{input.answer}}: {{input}} has question, n, list");
+        let lacks = json!({"expected": null});
+        assert_eq!(render("{{expected}}", &lacks).unwrap_err(), "this case has no {{expected}}");
         assert!(render("{{nothing}}", &scope).unwrap_err().contains("the case has input, expected"));
         assert!(render("{{input", &scope).unwrap_err().contains("not closed"));
     }

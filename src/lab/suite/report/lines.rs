@@ -1,5 +1,6 @@
 //! What the readable forms share.
 
+use super::super::gate::Verdict;
 use super::super::outcome::{CheckOutcome, Outcome, Status};
 use super::super::text::brief;
 use super::document::Report;
@@ -31,7 +32,9 @@ pub(super) fn number(value: f64) -> String {
 
 /// A word about the whole run.
 pub(super) fn verdict(report: &Report) -> &'static str {
+    let is_open = report.gates.iter().any(|gate| gate.verdict == Verdict::Undecided);
     match report.exit_code {
+        0 if is_open => "no gate is broken, and not all are decided",
         0 => "all gates hold",
         1 => "a gate is broken",
         3 => "too many errors: the numbers mean nothing",
