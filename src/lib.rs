@@ -25,9 +25,10 @@ pub mod queue;
 pub mod sample;
 pub mod sql;
 
-// Floor 5: the loops of evaluation, of alerts, and of what leaves; what people say.
+// Floor 5: the loops of evaluation, of alerts, and of what leaves; what people say; what is asked before a release.
 pub mod drift;
 pub mod emit;
+pub mod lab;
 pub mod label;
 pub mod score;
 

@@ -1,9 +1,7 @@
 //! What is parsed, and the exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 some input lines were bad.
+//! Those of `test` are its own.
 
-use super::{
-    alerts, anchors, calibrate, config, demo, evalbench, export, labels, queue, replay_decisions, score,
-    send, serve, sql, token,
-};
+use super::{alerts, anchors, calibrate, config, demo, evalbench, export, labels, queue, replay_decisions, score, send, serve, sql, suite, test, token};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -67,6 +65,19 @@ enum Verb {
         after_help = "Examples:\n  groundline score --evaluator groundedness --input rag.jsonl --output scores.jsonl\n  groundline score --evaluator pii_leakage,toxicity < answers.jsonl"
     )]
     Score(score::ScoreArgs),
+    /// Run a test suite and hold it against its gates.
+    #[command(
+        after_help = "Examples:\n  groundline test suite.toml\n  groundline test suite.toml --junit junit.xml --json report.json --markdown report.md\n  groundline test suite.toml --baseline main.json --strict\n\nExit codes: 0 all gates hold, 1 a gate is broken, 2 the suite or the configuration is wrong and nothing ran,\n3 more errors of target or judge than suite.max_error_share, 4 with --strict a gate is neither held nor broken."
+    )]
+    Test(test::TestArgs),
+    /// Check a test suite; read suites of other systems, and write suites and results for them.
+    #[command(
+        after_help = "Examples:\n  groundline suite check suite.toml\n  groundline suite import theirs.zip --output suite.toml\n  groundline suite export suite.toml --format csv --output suite.csv\n  groundline suite export report.json --part results --format csv --output results.csv"
+    )]
+    Suite {
+        #[command(subcommand)]
+        what: suite::SuiteVerb,
+    },
     /// Measure the evaluators on labelled data.
     #[command(
         after_help = "Examples:\n  groundline evalbench --data evaldata --task groundedness\n  groundline evalbench --data evaldata --dataset hatecheck --evaluator toxicity --json\n  groundline evalbench --labels ours.jsonl --evaluator hallucination --precision 0.9 --config groundline.toml --write\n\nA dataset is <task>/<name>.jsonl.gz; each line has id, group, split, label (0 or 1) and, by task, context, question\nand answer (groundedness: 1 is not supported), question and passage (context_relevance), question and answer\n(answer_relevance) or text (toxicity, pii, secrets, language).\nLines of --labels: {\"question\": …, \"answer\": …, \"contexts\": [\"…\"], \"passed\": true}"
@@ -169,6 +180,11 @@ async fn run(verb: Verb) -> ExitCode {
         }
         Verb::Score(args) => {
             tokio::task::spawn_blocking(move || score::run(args)).await.unwrap_or(ExitCode::from(1))
+        }
+        Verb::Test(args) => test::run(args).await,
+        // Checks are run on their examples, which may wait for a judge.
+        Verb::Suite { what } => {
+            tokio::task::spawn_blocking(move || suite::run(what)).await.unwrap_or(ExitCode::from(1))
         }
         Verb::Token { what } => token::run(what),
         Verb::Config { what } => config::run(what),

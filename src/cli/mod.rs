@@ -12,8 +12,10 @@
 //! | `export` | stored spans as OTLP |
 //! | `send` | OTLP files to a server |
 //! | `score` | offline scoring |
+//! | `suite` | suites checked, and exchanged with other systems |
+//! | `test` | a test suite with its gates |
 //! | `evalbench` | the evaluators measured on labelled data |
-//! | `evaluators` | the evaluators of a configuration, for the two verbs above |
+//! | `evaluators` | the evaluators of a configuration, for verbs that score without a server |
 //! | `token` | bearer tokens |
 //! | `config` | check and dump |
 //! | `queue` | items that wait, failed or expired |
@@ -50,6 +52,8 @@ mod score;
 mod send;
 mod serve;
 mod sql;
+mod suite;
+mod test;
 mod token;
 
 pub use args::{Cli, main};

@@ -133,7 +133,7 @@ pub fn score_line(
     let mut rows = Vec::new();
     for evaluator in evaluators {
         let started = Instant::now();
-        let Said { scores, usage, version } = said(registry, evaluator.as_ref(), &input);
+        let Said { scores, usage, version } = score_input(registry, evaluator.as_ref(), &input);
         let latency_ms = started.elapsed().as_secs_f64() * 1e3;
         let mut usage = usage.map(OfflineUsage::from);
         rows.extend(scores.into_iter().map(|score| OfflineRow {
@@ -163,7 +163,9 @@ pub fn forecast_line(
     Ok(asked.collect())
 }
 
-fn said(registry: &Registry, evaluator: &dyn Evaluator, input: &EvalInput) -> Said {
+/// What `evaluator` says of `input`; one that waits for others is asked for up to ten minutes, and who is away then is an
+/// error score for each metric. Blocks; where an evaluator waits for others, a runtime must be entered.
+pub fn score_input(registry: &Registry, evaluator: &dyn Evaluator, input: &EvalInput) -> Said {
     let Some(waits) = evaluator.waits() else {
         return Said { scores: registry.evaluate(evaluator, input), usage: None, version: None };
     };

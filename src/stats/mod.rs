@@ -13,6 +13,7 @@
 //! | `total` | total over all items, of which a part was drawn |
 //! | `quantile` | quantiles of such items, in bounded memory |
 //! | `paired` | difference of two values of the same item |
+//! | `clustered` | rate and mean of values that come in clusters |
 //! | `comoments` | weighted means, squares and products of pairs |
 //! | `ppi` | prediction-powered inference: an evaluator on all items, labels on few |
 //! | `prevalence` | Rogan and Gladen: a rate corrected by sensitivity and specificity |
@@ -30,6 +31,7 @@
 pub mod agreement;
 pub mod betting;
 pub mod calibration;
+pub mod clustered;
 pub mod confusion;
 pub mod draw;
 pub mod normal;
@@ -51,6 +53,7 @@ mod beta;
 mod comoments;
 mod estimate;
 
+pub use clustered::Clustered;
 pub use estimate::{Estimate, is_probability};
 pub use paired::Paired;
 pub use ppi::Ppi;

@@ -3,7 +3,7 @@
 #[path = "judges/offline.rs"]
 mod offline;
 #[path = "judges/server.rs"]
-mod server;
+pub mod server;
 
 use crate::support::{Process, config, query, send, settled, span, start, text, until};
 use groundline::app::App;

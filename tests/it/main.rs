@@ -35,6 +35,7 @@ mod s3;
 mod schemas;
 mod sdk;
 mod sql;
+mod suites;
 mod support;
 mod tidy;
 mod watch;

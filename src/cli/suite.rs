@@ -1,0 +1,181 @@
+//! `groundline suite`: suites checked, and exchanged with other systems.
+
+use super::evaluators::Scorers;
+use super::test::{chosen, configured};
+use crate::lab::suite::{Bench, Form, Part, Suite, examples, export, import, read, wrong_examples};
+use clap::{Subcommand, ValueEnum};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// What is done with a suite.
+#[derive(Debug, Subcommand)]
+pub enum SuiteVerb {
+    /// Read a suite and everything that it names, and tell what is wrong.
+    Check {
+        /// The suite, ours or another system's.
+        suite: PathBuf,
+        /// Configuration file, for LLM judges and plug-ins that examples of checks are held against.
+        #[arg(long)]
+        config: Option<PathBuf>,
+    },
+    /// Read a suite of another system and write it as TOML.
+    Import {
+        /// CSV, JSON or ZIP; its content tells which.
+        file: PathBuf,
+        /// Where it is written; standard output if left out. Files of an archive go beside it.
+        #[arg(long)]
+        output: Option<PathBuf>,
+        /// Leave out tests that are wrong.
+        #[arg(long)]
+        partial: bool,
+    },
+    /// Write a suite, or the JSON report of a run, for another system.
+    Export {
+        /// A suite, or a report for the parts results and qa.
+        file: PathBuf,
+        /// What is written.
+        #[arg(long, value_enum, default_value = "suite")]
+        part: PartName,
+        /// How.
+        #[arg(long, value_enum, default_value = "csv")]
+        format: FormName,
+        /// Results with one row a check.
+        #[arg(long)]
+        flat: bool,
+        /// Where; standard output if left out.
+        #[arg(long)]
+        output: Option<PathBuf>,
+    },
+}
+
+/// What is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PartName {
+    /// Tests and checks.
+    Suite,
+    /// What is asked.
+    Questions,
+    /// What a run was judged.
+    Results,
+    /// Questions and answers of a run.
+    Qa,
+}
+
+/// How it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FormName {
+    /// For reading.
+    Csv,
+    /// For programs.
+    Json,
+    /// With the files that tests name.
+    Zip,
+    /// JSON for H2O Eval Studio.
+    H2o,
+}
+
+/// Runs it. Exit code 2 if a file is wrong.
+pub fn run(what: SuiteVerb) -> ExitCode {
+    let done = match what {
+        SuiteVerb::Check { suite, config } => check(&suite, config.as_deref()),
+        SuiteVerb::Import { file, output, partial } => imported(&file, output.as_deref(), partial),
+        SuiteVerb::Export { file, part, format, flat, output } => {
+            exported(&file, (part, format, flat), output.as_deref())
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("groundline suite: {why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn check(path: &Path, config: Option<&Path>) -> Result<(), String> {
+    let (suite, told) = read(path, false).map_err(|faults| faults.to_string())?;
+    if !told.is_empty() {
+        eprintln!("{told}");
+    }
+    let (tests, checks, gates) = (suite.tests(), suite.checks(), suite.gates());
+    println!("{}: {tests} tests, {checks} checks, {gates} gates", suite.name());
+    match examples(&suite) {
+        0 => Ok(()),
+        count => check_examples(&suite, count, config),
+    }
+}
+
+/// Runs checks on their examples; one that comes out otherwise than it is marked is a fault.
+fn check_examples(suite: &Suite, count: usize, config: Option<&Path>) -> Result<(), String> {
+    let config = configured(config, suite).map_err(|(_, why)| why)?;
+    let scorers = Scorers::open(&config).map_err(|(_, why)| why)?;
+    let (named, more) = chosen(suite, &scorers).map_err(|(_, why)| why)?;
+    let wrong = wrong_examples(suite, &Bench::new(&scorers.registry, named, more));
+    scorers.stop();
+    println!("{} of {count} examples come out as they are marked", count - wrong.len());
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+}
+
+fn imported(file: &Path, output: Option<&Path>, partial: bool) -> Result<(), String> {
+    let (imported, faults) = import(file).map_err(|faults| faults.to_string())?;
+    for warning in &imported.warnings {
+        eprintln!("groundline suite: {warning}");
+    }
+    if !faults.is_empty() {
+        if !partial || imported.tests() == 0 {
+            return Err(format!("{faults}\nnothing was written; --partial leaves out what is wrong"));
+        }
+        eprintln!("groundline suite: left out:\n{faults}");
+    }
+    let folder = output.and_then(Path::parent).unwrap_or(Path::new(""));
+    for (name, content) in &imported.documents {
+        let path = folder.join(name);
+        let written = path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| {
+            std::fs::OpenOptions::new().write(true).create_new(true).open(&path)?.write_all(content)
+        });
+        written.map_err(|e| format!("{}: {e}", path.display()))?;
+    }
+    written(output, imported.toml()?.as_bytes())
+}
+
+fn exported(file: &Path, how: (PartName, FormName, bool), output: Option<&Path>) -> Result<(), String> {
+    let (part, form, flat) = how;
+    let form = match form {
+        FormName::Csv => Form::Csv,
+        FormName::Json => Form::Json,
+        FormName::Zip => Form::Zip,
+        FormName::H2o => Form::H2o,
+    };
+    let (bytes, warnings) = match part {
+        PartName::Suite | PartName::Questions => {
+            let (suite, told) = read(file, false).map_err(|faults| faults.to_string())?;
+            if !told.is_empty() {
+                eprintln!("groundline suite: {told}");
+            }
+            let part = if part == PartName::Suite { Part::Suite(&suite) } else { Part::Questions(&suite) };
+            export(part, form)?
+        }
+        PartName::Results | PartName::Qa => {
+            let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+            let report = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", file.display()))?;
+            let part = match (part, flat) {
+                (PartName::Qa, _) => Part::Answers(&report),
+                (_, true) => Part::FlatResults(&report),
+                (_, false) => Part::Results(&report),
+            };
+            export(part, form)?
+        }
+    };
+    for warning in warnings {
+        eprintln!("groundline suite: {warning}");
+    }
+    written(output, &bytes)
+}
+
+fn written(output: Option<&Path>, bytes: &[u8]) -> Result<(), String> {
+    match output {
+        None => std::io::stdout().write_all(bytes).map_err(|e| e.to_string()),
+        Some(path) => std::fs::write(path, bytes).map_err(|e| format!("{}: {e}", path.display())),
+    }
+}

@@ -1,0 +1,166 @@
+//! Ask, judge, decide, report. Exit codes: 0 all gates hold, 1 one is broken, 2 the suite or the configuration is wrong and
+//! nothing ran, 3 more errors than the suite bears, 4 with --strict a gate is undecided.
+
+use super::super::evaluators::Scorers;
+use super::super::parallel;
+use super::args::TestArgs;
+use super::bench::{chosen, configured};
+use super::progress::bar;
+use crate::domain::time::{Clock, SystemClock};
+use crate::lab::suite::{
+    Answered, Baseline, Bench, Outcome, Report, Suite, Target, ask_all, code, decide, judge, junit, markdown,
+    read, summarise, table, unknown_metrics,
+};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Runs a suite. Reports are written before it ends, whatever its exit code is.
+pub async fn run(args: TestArgs) -> ExitCode {
+    match tried(&args).await {
+        Ok(code) => ExitCode::from(code),
+        Err((code, why)) => {
+            eprintln!("groundline test: {why}");
+            ExitCode::from(code)
+        }
+    }
+}
+
+/// An exit code and what to tell.
+type Fault = (u8, String);
+
+async fn tried(args: &TestArgs) -> Result<u8, Fault> {
+    let suite = loaded(args)?;
+    writable(args)?;
+    let baseline = baseline(args, &suite)?;
+    let config = configured(args.config.as_deref(), &suite)?;
+    let target = Target::open(&suite).map_err(wrong)?;
+    // Models and judges are opened, and run, on threads that may block.
+    let suite = Arc::new(suite);
+    let scorers = blocking(move || Scorers::open(&config)).await??;
+    let (named, more) = chosen(&suite, &scorers)?;
+    let scorers = Arc::new(scorers);
+    unknown_metrics(&suite, &Bench::new(&scorers.registry, named.clone(), more.clone())).map_err(wrong)?;
+    if args.dry_run {
+        let (tests, checks) = (suite.tests(), suite.checks());
+        println!(
+            "{}: {tests} tests, {checks} checks, {} gates; nobody was asked",
+            suite.name(),
+            suite.gates()
+        );
+        return Ok(0);
+    }
+    let started = now();
+    let answered = asked(&suite, &target).await;
+    let job = (suite.clone(), scorers.clone());
+    let report = blocking(move || {
+        let (suite, scorers) = job;
+        let bench = Bench::new(&scorers.registry, named, more);
+        let outcomes = judged(&suite, &answered, &bench, &scorers);
+        let gates = decide(&suite, &outcomes, &bench, baseline.as_ref());
+        let summary = summarise(&suite, &outcomes, &bench);
+        let verdict = code(&suite, &gates, summary.error_share, false);
+        scorers.stop();
+        Report::new(&suite, (started, now()), gates, summary, verdict, outcomes)
+    });
+    let mut report = report.await?;
+    report.verdict = code(&suite, &report.gates, report.summary.error_share, args.strict);
+    report.exit_code = report.verdict.number();
+    print!("{}", table(&report));
+    match written(args, &report) {
+        Ok(()) => Ok(report.exit_code),
+        // Whoever waits for the report must not take its absence for a success.
+        Err(why) => Err((report.exit_code.max(1), why)),
+    }
+}
+
+fn wrong(why: impl ToString) -> Fault {
+    (2, why.to_string())
+}
+
+fn loaded(args: &TestArgs) -> Result<Suite, Fault> {
+    let (mut suite, left_out) = read(&args.suite, args.partial).map_err(wrong)?;
+    if !left_out.is_empty() {
+        eprintln!("groundline test: left out:\n{left_out}");
+    }
+    if let Some(repetitions) = args.repetitions {
+        suite.repeat(repetitions).map_err(wrong)?;
+    }
+    Ok(suite)
+}
+
+fn baseline(args: &TestArgs, suite: &Suite) -> Result<Option<Baseline>, Fault> {
+    match &args.baseline {
+        Some(path) => Baseline::read(path).map(Some).map_err(wrong),
+        None if suite.needs_baseline() => {
+            Err(wrong("a gate has max_drop: give --baseline, the --json report of the run to compare with"))
+        }
+        None => Ok(None),
+    }
+}
+
+async fn asked(suite: &Suite, target: &Target) -> Vec<Answered> {
+    let stop = CancellationToken::new();
+    let bar = bar(suite.tests() * suite.repetitions() as usize, "asking");
+    let signal = tokio::spawn({
+        let stop = stop.clone();
+        async move {
+            if tokio::signal::ctrl_c().await.is_ok() {
+                eprintln!("groundline test: stopping; what was answered is judged and reported");
+                stop.cancel();
+            }
+        }
+    });
+    let answered = ask_all(suite, target, &stop, &|| bar.inc(1)).await;
+    signal.abort();
+    bar.finish_and_clear();
+    answered
+}
+
+fn judged(suite: &Suite, answered: &[Answered], bench: &Bench<'_>, scorers: &Scorers) -> Vec<Outcome> {
+    let workers = scorers.at_once(&bench.evaluators());
+    let bar = bar(answered.len(), "judging");
+    let runtime = tokio::runtime::Handle::current();
+    let outcomes = parallel::map(answered, workers, |_, one| {
+        let _entered = runtime.enter();
+        let outcome = judge(suite, one, bench);
+        bar.inc(1);
+        outcome
+    });
+    bar.finish_and_clear();
+    outcomes
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Fault> {
+    tokio::task::spawn_blocking(work).await.map_err(|e| (1, e.to_string()))
+}
+
+/// Whether the reports can be written, before anybody is asked. An earlier report stays as it is until then.
+fn writable(args: &TestArgs) -> Result<(), Fault> {
+    for path in [&args.json, &args.junit, &args.markdown].into_iter().flatten() {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let opened = std::fs::create_dir_all(folder)
+            .and_then(|()| std::fs::OpenOptions::new().append(true).create(true).open(path));
+        opened.map_err(|e| wrong(format!("{}: cannot be written: {e}", path.display())))?;
+    }
+    Ok(())
+}
+
+/// Writes what was asked for. A report that cannot be written keeps none of the others from it.
+fn written(args: &TestArgs, report: &Report) -> Result<(), String> {
+    let json = args.json.as_ref().map(|path| (path, report.json().map_err(|e| e.to_string())));
+    let junit = args.junit.as_ref().map(|path| (path, Ok(junit(report))));
+    let markdown = args.markdown.as_ref().map(|path| (path, Ok(markdown(report))));
+    let mut faults = Vec::new();
+    for (path, text) in [json, junit, markdown].into_iter().flatten() {
+        let written = text.and_then(|text| std::fs::write(path, text).map_err(|e| e.to_string()));
+        faults.extend(written.err().map(|why| format!("{}: {why}", path.display())));
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
+}
+
+fn now() -> String {
+    let nanos = SystemClock.now();
+    chrono::DateTime::from_timestamp_nanos(nanos.0).to_rfc3339_opts(chrono::SecondsFormat::Millis, true)
+}

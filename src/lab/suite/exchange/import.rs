@@ -1,0 +1,97 @@
+//! Any file of another system, told by its content.
+
+use super::super::cases::text_of;
+use super::super::fault::Faults;
+use super::imported::Imported;
+use super::{h2o, promptfoo, vals_csv, vals_json, zip};
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Longest file, bytes.
+const MAX_FILE: u64 = 100 << 20;
+
+/// Reads a suite of another system, as CSV, JSON, or a ZIP archive with one of these at its root. Faults of single tests
+/// are told beside what is right.
+///
+/// # Errors
+/// When nothing could be read.
+pub fn import(path: &Path) -> Result<(Imported, Faults), Faults> {
+    let name = path.display().to_string();
+    let told = |why: String| Faults::one(format!("{name}: {why}"));
+    let length = std::fs::metadata(path).map_err(|e| told(e.to_string()))?.len();
+    if length > MAX_FILE {
+        return Err(told(format!("the file has {length} bytes, at most {MAX_FILE} (100 MiB)")));
+    }
+    let bytes = std::fs::read(path).map_err(|e| told(e.to_string()))?;
+    if !zip::is_zip(&bytes) {
+        let text = text_of(bytes).map_err(told)?;
+        return parse(&text, &name, None);
+    }
+    let mut files = zip::read(&bytes).map_err(told)?;
+    let is_table =
+        |file: &&String| !file.contains('/') && (file.ends_with(".csv") || file.ends_with(".json"));
+    let Some(suite) = files.keys().find(is_table).cloned() else {
+        return Err(told(
+            "no .csv or .json at the root of the archive: that is where the suite stands".to_owned(),
+        ));
+    };
+    let inner = files.remove(&suite).unwrap_or_default();
+    let names: Vec<String> = files.keys().cloned().collect();
+    let text = text_of(inner).map_err(|why| told(format!("{suite}: {why}")))?;
+    let (mut imported, faults) = parse(&text, &format!("{name}/{suite}"), Some(&names))?;
+    imported.documents = named(&imported, files);
+    Ok((imported, faults))
+}
+
+/// Of the files of an archive those that a test names.
+fn named(imported: &Imported, mut files: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
+    files.retain(|name, _| imported.tests.iter().any(|(test, _)| test.files.contains(name)));
+    files
+}
+
+fn parse(text: &str, name: &str, in_archive: Option<&[String]>) -> Result<(Imported, Faults), Faults> {
+    let mut faults = Faults::default();
+    let mut imported = if text.trim_start().starts_with('{') {
+        let json: Json = serde_json::from_str(text).map_err(|e| Faults::one(format!("{name}: {e}")))?;
+        match &json {
+            json if vals_json::is_suite(json) => vals_json::read(json, name, &mut faults),
+            json if h2o::is_suite(json) => h2o::read(json, name, &mut faults),
+            json if promptfoo::is_suite(json) => promptfoo::read(json, name, &mut faults),
+            _ => return Err(unknown(name)),
+        }
+    } else if promptfoo::is_csv(text) {
+        promptfoo::read_csv(text, name, &mut faults)
+    } else if vals_csv::is_suite(text) {
+        vals_csv::read(text, name, in_archive, &mut faults)
+    } else {
+        return Err(unknown(name));
+    };
+    if imported.tests.is_empty() && faults.is_empty() {
+        faults.add(format!("{name}: there is no test in it"));
+    }
+    if let (Some(there), true) = (in_archive, faults.is_empty()) {
+        missing_files(&mut imported, there, name, &mut faults);
+    }
+    Ok((imported, faults))
+}
+
+/// What tests name must be in the archive; a name alone is one below `documents/`.
+fn missing_files(imported: &mut Imported, there: &[String], name: &str, faults: &mut Faults) {
+    for (test, _) in &mut imported.tests {
+        for file in test.files.iter_mut().filter(|file| !there.contains(file)) {
+            let below = format!("documents/{file}");
+            if there.contains(&below) {
+                *file = below;
+            } else {
+                faults.add(format!("{name}: test {:?} names {file:?}, which is not in the archive", test.id));
+            }
+        }
+    }
+}
+
+fn unknown(name: &str) -> Faults {
+    Faults::one(format!(
+        "{name}: no suite of a known form: CSV with Test Input, JSON with title and tests, H2O's JSON, promptfoo's JSON or CSV, or a ZIP with one of them"
+    ))
+}

@@ -1,0 +1,34 @@
+//! Files that other systems exchange: read into suites, written from suites and reports.
+//!
+//! | file | what |
+//! |---|---|
+//! | `zip` | archives |
+//! | `blocks` | CSV files of several tables, one below the other |
+//! | `imported` | what every reader gives |
+//! | `vals_csv` | suites as CSV |
+//! | `vals_json` | suites as JSON |
+//! | `h2o` | suites of H2O Eval Studio as JSON |
+//! | `h2o_condition` | their conditions |
+//! | `promptfoo` | test suites of promptfoo as JSON |
+//! | `import` | any of them, told by the content |
+//! | `results` | reports as CSV: results, questions and answers |
+//! | `export` | a suite or a report in one of the forms |
+
+mod blocks;
+mod export;
+mod h2o;
+mod h2o_condition;
+mod import;
+mod imported;
+mod promptfoo;
+mod results;
+mod vals_csv;
+mod vals_json;
+mod zip;
+
+#[cfg(test)]
+mod round_trip_tests;
+
+pub use export::{Form, Part, export};
+pub use import::import;
+pub use imported::Imported;

@@ -1,0 +1,296 @@
+//! Test suites of promptfoo: JSON configurations and CSV files of tests. Code that they hold is not run.
+
+use super::super::fault::{Faults, Place};
+use super::super::operator::find;
+use super::super::spec::{CheckSpec, TestSpec};
+use super::super::template::plain;
+use super::imported::Imported;
+use serde_json::{Map, Value as Json};
+
+/// Assertions that have another name here.
+const NAMES: &[(&str, &str)] = &[
+    // There `equals` compares letters, here it compares what is meant.
+    ("equals", "equals_exactly"),
+    ("answer-relevance", "answers"),
+    ("context-faithfulness", "is_not_hallucinating"),
+    ("is-valid-json", "is-json"),
+];
+/// Assertions whose threshold is the most that may be, and not the least that must.
+const AT_MOST: &[&str] = &["levenshtein", "cost", "latency"];
+/// Assertions that are code.
+const CODE: &[&str] = &["javascript", "python", "ruby", "fn", "eval", "webhook"];
+
+/// Whether an object is such a configuration.
+pub(super) fn is_suite(json: &Json) -> bool {
+    let tests = json.get("tests").and_then(Json::as_array);
+    let has_vars =
+        tests.is_some_and(|tests| tests.iter().any(|t| t.get("vars").is_some() || t.get("assert").is_some()));
+    has_vars || (json.get("prompts").is_some() && json.get("providers").is_some())
+}
+
+/// Whether a text is such a file of tests.
+pub(super) fn is_csv(text: &str) -> bool {
+    text.lines()
+        .next()
+        .unwrap_or_default()
+        .split(',')
+        .any(|cell| cell.trim_matches(['"', ' ']).starts_with("__expected"))
+}
+
+/// Reads a configuration; a test that is wrong is told with its number.
+pub(super) fn read(json: &Json, name: &str, faults: &mut Faults) -> Imported {
+    let mut imported = started(json.get("description").and_then(Json::as_str).unwrap_or_default());
+    for key in ["prompts", "providers"].iter().filter(|key| json.get(**key).is_some()) {
+        imported.warn(format!("{name}: {key} are not called: write a [target]"));
+    }
+    let shared = json.get("defaultTest").cloned().unwrap_or_default();
+    let shared_vars = shared.get("vars").and_then(Json::as_object).cloned().unwrap_or_default();
+    imported.spec.check = asserts(&shared, &format!("{name}: defaultTest"), faults, &mut imported.warnings);
+    imported.spec.suite.threshold = shared.get("threshold").and_then(Json::as_f64);
+    let Some(tests) = json.get("tests").and_then(Json::as_array) else {
+        faults.add(format!("{name}: tests is no list: tests of other files are not read"));
+        return imported;
+    };
+    for (at, test) in tests.iter().enumerate() {
+        let place = Place { file: format!("{name}: tests[{at}]"), line: 0 };
+        let mut vars = shared_vars.clone();
+        vars.extend(test.get("vars").and_then(Json::as_object).cloned().unwrap_or_default());
+        let check = asserts(test, &place.to_string(), faults, &mut imported.warnings);
+        let mut metadata = test.get("metadata").and_then(Json::as_object).cloned().unwrap_or_default();
+        if let Some(description) = test.get("description") {
+            metadata.insert("description".to_owned(), description.clone());
+        }
+        let spec = TestSpec {
+            input: Json::Object(vars),
+            threshold: test.get("threshold").and_then(Json::as_f64),
+            metadata: metadata.into_iter().collect(),
+            check,
+            ..TestSpec::default()
+        };
+        imported.tests.push((spec, place));
+    }
+    imported
+}
+
+fn started(description: &str) -> Imported {
+    let mut imported = Imported::default();
+    imported.spec.suite.source = "promptfoo".to_owned();
+    imported.spec.suite.description = description.to_owned();
+    imported
+}
+
+fn asserts(test: &Json, place: &str, faults: &mut Faults, warnings: &mut Vec<String>) -> Vec<CheckSpec> {
+    let asserts = test.get("assert").and_then(Json::as_array).cloned().unwrap_or_default();
+    let read = asserts.iter().enumerate().filter_map(|(at, assert)| {
+        let read = assert
+            .as_object()
+            .ok_or("it is no object".to_owned())
+            .and_then(|assert| one(assert, place, warnings));
+        read.map_err(|why| faults.add(format!("{place}: assert[{at}]: {why}"))).ok()
+    });
+    read.collect()
+}
+
+fn one(assert: &Map<String, Json>, place: &str, warnings: &mut Vec<String>) -> Result<CheckSpec, String> {
+    let kind = assert.get("type").and_then(Json::as_str).ok_or("it has no type")?;
+    let number = |key: &str| assert.get(key).and_then(Json::as_f64);
+    let weight = number("weight");
+    let category = assert.get("metric").and_then(Json::as_str).unwrap_or_default().to_owned();
+    if kind == "assert-set" {
+        let inner = assert.get("assert").and_then(Json::as_array).ok_or("an assert-set has a list assert")?;
+        let checks: Result<Vec<CheckSpec>, String> = inner
+            .iter()
+            .map(|inner| one(inner.as_object().ok_or("it is no object")?, place, warnings))
+            .collect();
+        let checks = checks?;
+        let share = number("threshold").unwrap_or(1.0).clamp(0.0, 1.0);
+        let at_least = ((share * checks.len() as f64).ceil() as usize).max(1);
+        return Ok(CheckSpec {
+            all_of: checks,
+            at_least: Some(at_least),
+            weight,
+            category,
+            ..CheckSpec::default()
+        });
+    }
+    let value = assert.get("value").filter(|value| !value.is_null());
+    let mut check = asserted(kind, value.map(with_vars), number("threshold"));
+    (check.weight, check.category) = (weight, category);
+    let base = kind.strip_prefix("not-").unwrap_or(kind);
+    if CODE.contains(&base) || value.and_then(Json::as_str).is_some_and(|text| text.starts_with("file://")) {
+        warnings.push(format!(
+            "{place}: {kind} is code or a file, and is not run: write a plug-in (docs/plugins.md)"
+        ));
+        // A name that no operator has: it stays in the file, and is an error when it runs.
+        check.operator = format!("promptfoo:{kind}");
+    }
+    Ok(check)
+}
+
+/// A check out of type, value and threshold.
+fn asserted(kind: &str, value: Option<Json>, threshold: Option<f64>) -> CheckSpec {
+    let (negation, base) = match kind.strip_prefix("not-") {
+        Some(base) => ("not-", base),
+        None => ("", kind),
+    };
+    let base = NAMES.iter().find(|(theirs, _)| *theirs == base).map_or(base, |(_, ours)| *ours);
+    let mut check = CheckSpec { operator: format!("{negation}{base}"), ..CheckSpec::default() };
+    if AT_MOST.contains(&base) {
+        check.max = threshold
+    } else {
+        check.min = threshold
+    }
+    let is_unary = find(base).is_some_and(|operator| operator.is_unary);
+    if !is_unary {
+        check.criteria = value;
+    }
+    check
+}
+
+/// `{{name}}` is `{{input.name}}` here.
+fn with_vars(value: &Json) -> Json {
+    match value {
+        Json::String(text) => {
+            let mut out = String::new();
+            let mut rest = text.as_str();
+            while let Some((before, after)) = rest.split_once("{{") {
+                let Some((name, after)) = after.split_once("}}") else { break };
+                out.push_str(&format!("{before}{{{{input.{}}}}}", name.trim()));
+                rest = after;
+            }
+            Json::String(out + rest)
+        }
+        Json::Array(items) => Json::Array(items.iter().map(with_vars).collect()),
+        other => other.clone(),
+    }
+}
+
+/// Reads a file of tests: columns are variables, those that begin with two underscores are assertions and settings.
+pub(super) fn read_csv(text: &str, name: &str, faults: &mut Faults) -> Imported {
+    let mut imported = started("");
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+    let heads: Vec<String> = match reader.headers() {
+        Ok(heads) => heads.iter().map(|head| head.trim().to_owned()).collect(),
+        Err(error) => {
+            faults.add(format!("{name}: {error}"));
+            return imported;
+        }
+    };
+    for record in reader.records() {
+        let record = match record {
+            Ok(record) => record,
+            Err(error) => {
+                faults.add(format!("{name}: {error}"));
+                continue;
+            }
+        };
+        let line = record.position().map_or(0, |at| usize::try_from(at.line()).unwrap_or(0));
+        let place = Place { file: name.to_owned(), line };
+        let (mut test, mut vars) = (TestSpec::default(), Map::new());
+        for (head, cell) in heads.iter().zip(record.iter()).filter(|(_, cell)| !cell.is_empty()) {
+            if head.starts_with("__expected") {
+                test.check.push(expression(cell, &place, &mut imported.warnings));
+            } else if let Some(key) = head.strip_prefix("__metadata:") {
+                test.metadata.insert(key.to_owned(), cell.into());
+            } else if head == "__threshold" {
+                match cell.trim().parse() {
+                    Ok(threshold) => test.threshold = Some(threshold),
+                    Err(_) => faults.add(format!("{place}: __threshold {cell:?} is no number")),
+                }
+            } else if head == "__description" {
+                test.metadata.insert("description".to_owned(), cell.into());
+            } else if head.starts_with("__") {
+                imported.warnings.push(format!("{place}: {head} is not read"));
+            } else {
+                vars.insert(head.clone(), cell.into());
+            }
+        }
+        test.input = Json::Object(vars);
+        imported.tests.push((test, place));
+    }
+    imported
+}
+
+/// `contains: text`, `similar(0.8): text`; anything else is the whole answer.
+fn expression(cell: &str, place: &Place, warnings: &mut Vec<String>) -> CheckSpec {
+    let known = |head: &str| {
+        let base = head.strip_prefix("not-").unwrap_or(head);
+        find(base).is_some() || CODE.contains(&base) || NAMES.iter().any(|(theirs, _)| *theirs == base)
+    };
+    let (head, value) = match cell.split_once(':') {
+        Some((head, value)) => (head.trim(), value.trim()),
+        None => (cell.trim(), ""),
+    };
+    let (kind, threshold) = match head.split_once('(') {
+        Some((kind, rest)) => (kind.trim(), rest.trim_end_matches(')').trim().parse::<f64>().ok()),
+        None => (head, None),
+    };
+    if !known(kind) {
+        return asserted("equals", Some(with_vars(&Json::String(cell.to_owned()))), None);
+    }
+    let mut check = asserted(kind, Some(with_vars(&Json::String(value.to_owned()))), threshold);
+    if CODE.contains(&kind) {
+        warnings.push(format!("{place}: {kind} is code, and is not run: write a plug-in (docs/plugins.md)"));
+        check.operator = format!("promptfoo:{kind}");
+    }
+    if check.criteria.as_ref().is_some_and(|criteria| plain(criteria).is_empty()) {
+        check.criteria = None;
+    }
+    check
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn assertions_become_checks() {
+        let suite = json!({
+            "prompts": ["{{q}}"],
+            "providers": ["echo"],
+            "defaultTest": {"assert": [{"type": "latency", "threshold": 500}]},
+            "tests": [{
+                "vars": {"q": "Who?"}, "threshold": 0.5,
+                "assert": [
+                    {"type": "equals", "value": "{{q}}"},
+                    {"type": "not-contains", "value": "x", "weight": 2, "metric": "Style"},
+                    {"type": "similar", "value": "y", "threshold": 0.8},
+                    {"type": "assert-set", "threshold": 0.5, "assert": [{"type": "is-json"}, {"type": "is-xml"}]},
+                    {"type": "javascript", "value": "output.length > 3"}
+                ]
+            }, {"assert": ["x", {"value": 1}]}]
+        });
+        let mut faults = Faults::default();
+        assert!(is_suite(&suite));
+        let imported = read(&suite, "p.json", &mut faults);
+        let checks = &imported.tests[0].0.check;
+        assert_eq!(
+            (checks[0].operator.as_str(), &checks[0].criteria),
+            ("equals_exactly", &Some(json!("{{input.q}}")))
+        );
+        assert_eq!((checks[1].weight, checks[1].category.as_str()), (Some(2.0), "Style"));
+        assert_eq!(
+            (checks[2].min, checks[3].at_least, checks[4].operator.as_str()),
+            (Some(0.8), Some(1), "promptfoo:javascript")
+        );
+        assert_eq!((imported.spec.check[0].max, imported.tests[0].0.threshold), (Some(500.0), Some(0.5)));
+        let told = faults.to_string();
+        assert!(told.contains("tests[1]: assert[0]") && told.contains("assert[1]: it has no type"), "{told}");
+        assert_eq!(imported.warnings.len(), 3, "{:?}", imported.warnings);
+    }
+
+    #[test]
+    fn a_file_of_tests_has_its_assertions_in_columns() {
+        let text = "q,__expected,__expected2,__metadata:lang,__threshold\nWho?,contains: Stoker,similar(0.8): x,en,0.5\nYes or no: which?,yes: surely,is-json,,\n";
+        let mut faults = Faults::default();
+        assert!(is_csv(text));
+        let imported = read_csv(text, "p.csv", &mut faults);
+        assert!(faults.is_empty(), "{faults}");
+        let (first, second) = (&imported.tests[0].0, &imported.tests[1].0);
+        assert_eq!((&first.input, first.check.len(), first.threshold), (&json!({"q": "Who?"}), 2, Some(0.5)));
+        assert_eq!((first.check[1].min, first.metadata["lang"].as_str()), (Some(0.8), Some("en")));
+        assert_eq!(second.check[0].criteria, Some(json!("yes: surely")));
+        assert_eq!((second.check[1].operator.as_str(), &second.check[1].criteria), ("is-json", &None));
+    }
+}

@@ -1,0 +1,233 @@
+//! Reports as CSV: results of a run, and questions with their answers. They are made from the JSON report, so that a run
+//! needs not be there any more.
+
+use super::super::template::plain;
+use super::blocks::csv_text;
+use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
+
+const RUN: &[&str] = &[
+    "Run Id",
+    "Test Suite Id",
+    "Test Suite Title",
+    "Run Status",
+    "Run Error Message",
+    "Run Error Analysis",
+    "Completed At",
+    "Run Parameters",
+    "Percent Of Checks Passed",
+    "Amount Of Checks Passed",
+    "Standard Deviation For Checks Passed",
+    "Percent Of Tests Passed",
+    "Amount Of Tests Passed",
+    "Standard Deviation For Tests Passed",
+    "Needs Review Percentage",
+];
+const TEST: &[&str] = &[
+    "Test Result Id",
+    "Test Id",
+    "Test Status",
+    "Test Error Message",
+    "Test Input",
+    "LLM Output",
+    "Files",
+    "In Tokens",
+    "Out Tokens",
+    "Duration",
+    "Input Context Keys",
+    "Input Context Values",
+    "Output Context Keys",
+    "Output Context Values",
+];
+const CHECK: &[&str] = &[
+    "Operator",
+    "Criteria",
+    "Auto Eval",
+    "Edited Auto Eval",
+    "Edited Auto Eval Feedback",
+    "Confidence Level",
+    "Feedback",
+    "Weight",
+    "Example Type",
+    "Example Value",
+    "Extractor",
+    "Conditional Criteria",
+    "Conditional Operator",
+    "Category",
+];
+/// Examples of failed checks in the analysis.
+const SHORTEST: usize = 3;
+
+/// The runs of a report.
+///
+/// # Errors
+/// When it is none.
+pub(super) fn runs(report: &Json) -> Result<&Vec<Json>, String> {
+    let runs = report.get("runs").and_then(Json::as_array);
+    runs.ok_or_else(|| "no report of groundline test --json: it has no runs".to_owned())
+}
+
+/// Results as CSV: a table of the run, then one of its tests with their checks. With `flat` one row a check, which has the
+/// run's columns too.
+pub(super) fn results(report: &Json, flat: bool) -> Result<String, String> {
+    let runs = runs(report)?;
+    let run = of_run(report, runs);
+    let heads =
+        |parts: &[&[&str]]| -> Vec<String> { parts.concat().iter().map(|s| (*s).to_owned()).collect() };
+    if flat {
+        let mut rows = vec![heads(&[RUN, TEST, CHECK])];
+        for one in runs {
+            let whole = test_row(one, 0);
+            for check in checks(one) {
+                rows.push([run.clone(), whole.clone(), check].concat());
+            }
+        }
+        return csv_text(&rows);
+    }
+    let mut rows = vec![heads(&[TEST, CHECK])];
+    for one in runs {
+        let (checks, context) = (checks(one), context(one).len());
+        for at in 0..checks.len().max(context).max(1) {
+            let check = checks.get(at).cloned().unwrap_or_else(|| vec![String::new(); CHECK.len()]);
+            rows.push([test_row(one, at), check].concat());
+        }
+    }
+    Ok(csv_text(&[heads(&[RUN]), run])? + "\n" + &csv_text(&rows)?)
+}
+
+/// Questions and answers as CSV.
+pub(super) fn answers(report: &Json) -> Result<String, String> {
+    let mut rows =
+        vec![["Question", "Answer", "In Tokens", "Out Tokens", "Duration"].map(str::to_owned).to_vec()];
+    for run in runs(report)?.iter().filter(|run| run.get("output").is_some()) {
+        let number =
+            |key: &str| run.get(key).filter(|v| !v.is_null()).map_or_else(|| "0".to_owned(), Json::to_string);
+        rows.push(vec![
+            plain(&run["input"]),
+            text(run, "output"),
+            number("in_tokens"),
+            number("out_tokens"),
+            seconds(run).unwrap_or_else(|| "0".to_owned()),
+        ]);
+    }
+    csv_text(&rows)
+}
+
+fn text(of: &Json, key: &str) -> String {
+    of.get(key).filter(|value| !value.is_null()).map(plain).unwrap_or_default()
+}
+
+fn seconds(run: &Json) -> Option<String> {
+    Some((run.get("duration_ms")?.as_f64()? / 1e3).to_string())
+}
+
+fn of_run(report: &Json, runs: &[Json]) -> Vec<String> {
+    let counted: Vec<bool> = runs
+        .iter()
+        .flat_map(|run| run["checks"].as_array().into_iter().flatten())
+        .filter(|check| check["counts"] == true && check["status"] != "skipped")
+        .map(|check| check["status"] == "pass")
+        .collect();
+    let tests: Vec<bool> =
+        runs.iter().filter(|run| run["status"] != "skipped").map(|run| run["status"] == "pass").collect();
+    let is_error = report["verdict"] == "errors";
+    let review = report["summary"]["needs_review"].as_f64().unwrap_or_default();
+    let shares = [of(&counted), of(&tests)].concat();
+    let mut row = vec![
+        text(&runs.first().cloned().unwrap_or_default(), "trace_id"),
+        String::new(),
+        text(report, "suite"),
+        if is_error { "error" } else { "success" }.to_owned(),
+        if is_error { "more errors than the suite bears".to_owned() } else { String::new() },
+        analysis(runs),
+        text(report, "completed_at"),
+        Json::Object(Map::from_iter([("target".to_owned(), report["target"].clone())])).to_string(),
+    ];
+    row.extend(shares);
+    row.push(review.to_string());
+    row
+}
+
+/// Share, count and standard deviation of what passed.
+fn of(passed: &[bool]) -> [String; 3] {
+    let count = passed.iter().filter(|passed| **passed).count();
+    let share = if passed.is_empty() { 0.0 } else { count as f64 / passed.len() as f64 };
+    [share.to_string(), count.to_string(), (share * (1.0 - share)).sqrt().to_string()]
+}
+
+/// What failed, counted by operator, with the shortest feedback of each.
+fn analysis(runs: &[Json]) -> String {
+    let mut failed: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for check in runs.iter().flat_map(|run| run["checks"].as_array().into_iter().flatten()) {
+        if check["status"] == "fail" {
+            failed.entry(text(check, "operator")).or_default().push(text(check, "feedback"));
+        }
+    }
+    if failed.is_empty() {
+        return String::new();
+    }
+    let told = failed.into_iter().map(|(operator, mut why)| {
+        why.sort_by_key(String::len);
+        let count = why.len();
+        why.dedup();
+        why.truncate(SHORTEST);
+        format!("{operator} {count} ({})", why.join("; "))
+    });
+    format!("counted: {}", told.collect::<Vec<_>>().join(", "))
+}
+
+fn context(run: &Json) -> Vec<(String, String)> {
+    let context = run.get("output_context").and_then(Json::as_object);
+    context.into_iter().flatten().map(|(key, value)| (key.clone(), plain(value))).collect()
+}
+
+/// Row `at` of a test: all of it in the first one, then only what runs down.
+fn test_row(run: &Json, at: usize) -> Vec<String> {
+    let (key, value) = context(run).get(at).cloned().unwrap_or_default();
+    if at > 0 {
+        let mut row = vec![String::new(); TEST.len() - 2];
+        row.extend([key, value]);
+        return row;
+    }
+    let status = if run.get("error").is_some() { "error" } else { "success" };
+    vec![
+        text(run, "run_id"),
+        text(run, "test"),
+        status.to_owned(),
+        text(run, "error"),
+        plain(&run["input"]),
+        text(run, "output"),
+        String::new(),
+        text(run, "in_tokens"),
+        text(run, "out_tokens"),
+        seconds(run).unwrap_or_default(),
+        String::new(),
+        String::new(),
+        key,
+        value,
+    ]
+}
+
+fn checks(run: &Json) -> Vec<Vec<String>> {
+    let checks = run["checks"].as_array().into_iter().flatten();
+    let row = |check: &Json| {
+        let weight = if check["counts"] == true { text(check, "weight") } else { "0".to_owned() };
+        vec![
+            text(check, "operator"),
+            text(check, "criteria"),
+            text(check, "status"),
+            String::new(),
+            String::new(),
+            text(check, "confidence"),
+            text(check, "feedback"),
+            weight,
+            String::new(),
+            String::new(),
+            text(check, "extracted"),
+            String::new(),
+            String::new(),
+            text(check, "category"),
+        ]
+    };
+    checks.map(row).collect()
+}

@@ -1,0 +1,339 @@
+//! A suite as it is written in TOML; what other systems write is brought to it.
+
+use crate::units::Time;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A whole file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct SuiteSpec {
+    pub suite: HeadSpec,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<TargetSpec>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub check: Vec<CheckSpec>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub test: Vec<TestSpec>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gate: Vec<GateSpec>,
+}
+
+/// `[suite]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct HeadSpec {
+    pub name: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
+    /// The system that the suite was written for: what is unknown here is kept, and gives an error when it runs.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub source: String,
+    /// Files with cases, from the folder of the suite.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<OneOrMany>,
+    pub repetitions: u32,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evaluators: Vec<String>,
+    pub condition: Unmet,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    pub max_error_share: f64,
+    /// Of every interval.
+    pub level: f64,
+}
+
+impl Default for HeadSpec {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            id: String::new(),
+            description: String::new(),
+            version: None,
+            source: String::new(),
+            dataset: None,
+            repetitions: 1,
+            evaluators: Vec::new(),
+            condition: Unmet::Skip,
+            threshold: None,
+            max_error_share: 0.0,
+            level: 0.95,
+        }
+    }
+}
+
+/// What becomes of a check whose condition is not met.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Unmet {
+    #[default]
+    Skip,
+    Pass,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl OneOrMany {
+    pub fn names(&self) -> &[String] {
+        match self {
+            Self::One(name) => std::slice::from_ref(name),
+            Self::Many(names) => names,
+        }
+    }
+}
+
+/// Who is asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Kind {
+    /// Nobody: the cases have their answers.
+    #[default]
+    Existing,
+    Http,
+    Openai,
+    Command,
+}
+
+/// `[target]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct TargetSpec {
+    pub kind: Kind,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// `existing`: a file of questions and answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers: Option<PathBuf>,
+    /// `http`: posted to.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub url: String,
+    /// `openai`: the address before `/chat/completions`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub base_url: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub model: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub system: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub prompt: String,
+    /// The environment variable that holds the bearer token.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub api_key_env: String,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// Members of the request of `openai`; told to the other kinds with every item.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<String, Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price_input_usd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price_output_usd: Option<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// Of one answer, retries included.
+    #[serde(with = "Time")]
+    pub timeout: Duration,
+    pub concurrency: usize,
+    pub retries: u32,
+}
+
+impl Default for TargetSpec {
+    fn default() -> Self {
+        Self {
+            kind: Kind::Existing,
+            name: String::new(),
+            answers: None,
+            url: String::new(),
+            base_url: String::new(),
+            model: String::new(),
+            system: String::new(),
+            prompt: String::new(),
+            api_key_env: String::new(),
+            headers: BTreeMap::new(),
+            parameters: BTreeMap::new(),
+            price_input_usd: None,
+            price_output_usd: None,
+            command: Vec::new(),
+            timeout: Duration::from_mins(10),
+            concurrency: 8,
+            retries: 3,
+        }
+    }
+}
+
+/// `[[check]]`, and the entries of a test's `check`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct CheckSpec {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub operator: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub criteria: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    #[serde(skip_serializing_if = "is_false")]
+    pub optional: bool,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub category: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<f64>,
+    /// `judge` for a judge in the place of a local model.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub engine: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub votes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extract: Option<ExtractSpec>,
+    #[serde(rename = "if", skip_serializing_if = "Option::is_none")]
+    pub condition: Option<ConditionSpec>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<ExampleSpec>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub any_of: Vec<CheckSpec>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub all_of: Vec<CheckSpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<usize>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// What of the answer a check reads.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ExtractSpec {
+    /// The first group that matched, else the whole match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub regex: Option<String>,
+    /// Keys and places with points between, such as `items.0.name`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub json_path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub between: Option<[String; 2]>,
+    /// Kept for other systems: a judge gives verdicts here, and no texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+}
+
+/// `if`: a check of its own, or how an earlier one ended.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ConditionSpec {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub operator: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub criteria: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<f64>,
+    /// The id of an earlier check.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub check: String,
+    /// `pass` if left out, or `fail`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub is: String,
+}
+
+/// An answer that should pass a check, or fail it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ExampleSpec {
+    /// `positive` or `negative`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub text: String,
+}
+
+/// `[[test]]`, and an item of a file of cases.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct TestSpec {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    #[serde(alias = "question", alias = "input_under_test", skip_serializing_if = "Json::is_null")]
+    pub input: Json,
+    #[serde(
+        alias = "expected",
+        alias = "expected_output",
+        alias = "expectedOutput",
+        alias = "expected output",
+        alias = "golden_output",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub right_answer: Option<Json>,
+    /// The answer, for the target `existing`: text, or an object as targets answer.
+    #[serde(alias = "answer", skip_serializing_if = "Option::is_none")]
+    pub output: Option<Json>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contexts: Vec<Json>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub expected_documents: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub constraints: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<Json>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// Tests of one group, such as a conversation, count as one for the intervals.
+    #[serde(alias = "group_id", skip_serializing_if = "String::is_empty")]
+    pub group: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub context: BTreeMap<String, Json>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: BTreeMap<String, Json>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub check: Vec<CheckSpec>,
+}
+
+/// `[[gate]]`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct GateSpec {
+    pub metric: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_drop: Option<f64>,
+    pub on: On,
+    /// Only tests that have this tag.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub tag: String,
+}
+
+/// What of a metric a gate tests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum On {
+    #[default]
+    Bound,
+    Estimate,
+}

@@ -1,0 +1,50 @@
+//! Checks that ask a judge, over the scripted one.
+
+use super::tested_beside;
+use crate::judges::server::{Act, Server};
+use serde_json::json;
+
+const SUITE: &str = "[suite]\nname = \"s\"\n[[test]]\ninput = \"Who wrote Dracula?\"\noutput = \"Bram Stoker.\"\ncheck = [\n\
+    { operator = \"satisfies_statement\", criteria = \"names the author of {{input}}\" },\n\
+    { operator = \"is_polite\", votes = 3 },\n\
+    { operator = \"not-is_concise\" },\n\
+    { operator = \"includes\", criteria = \"Stoker\", engine = \"judge\" },\n\
+]\n";
+
+const NO: &str = "{\"rationale\":\"It is not.\",\"problems\":[\"rude\"],\"rating\":\"no\"}";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_judge_is_asked_what_the_author_wrote_and_votes_are_counted() {
+    let server = Server::default();
+    let config = format!(
+        "[[judges]]\nname = \"main\"\nbase_url = \"http://{}/v1\"\nmodel = \"m\"\n",
+        server.listen().await
+    );
+    let files = vec![("groundline.toml", config)];
+    let ended = tested_beside(SUITE.to_owned(), files.clone(), &["--config", "groundline.toml"]).await;
+    assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
+    assert_eq!(server.requests(), 6);
+    let statuses: Vec<String> = (0..4).map(|check| ended.check(0, check).0).collect();
+    assert_eq!(statuses, ["pass", "pass", "fail", "pass"], "{}", ended.out);
+    let asked = server.got.lock()[0].1["messages"].to_string();
+    assert!(asked.contains("names the author of Who wrote Dracula?"), "{asked}");
+    assert_eq!(ended.report()["runs"][0]["checks"][1]["confidence"], "high");
+    // One of three votes is another one: it passes, and somebody should look.
+    let acts = [Act::Well, Act::Says(NO), Act::Well, Act::Well];
+    server.script.lock().extend(acts);
+    let ended = tested_beside(SUITE.to_owned(), files, &["--config", "groundline.toml"]).await;
+    let check = &ended.report()["runs"][0]["checks"][1];
+    assert_eq!((&check["status"], &check["confidence"]), (&json!("pass"), &json!("low")), "{check}");
+    assert!(check["feedback"].as_str().unwrap().contains("2 of 3 votes pass"), "{check}");
+    assert_eq!(ended.report()["summary"]["needs_review"], 1.0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_judge_its_checks_are_errors_and_never_a_pass() {
+    let ended = tested_beside(SUITE.to_owned(), Vec::new(), &[]).await;
+    assert_eq!(ended.code, 3, "{}{}", ended.out, ended.err);
+    for check in 0..4 {
+        let (status, why) = ended.check(0, check);
+        assert!(status == "error" && why.contains("needs a judge"), "{status}: {why}");
+    }
+}
