@@ -36,7 +36,11 @@ pub(super) const ROOMS: &[Room] = &[
     room(4, "sql", May::Only(&["units", "schema", "stats", "net", "lake"])),
     room(5, "drift", May::Only(&["units", "domain", "schema", "journal", "stats", "net"])),
     room(5, "emit", May::Only(&["units", "schema", "journal"])),
-    room(5, "score", May::Only(&["units", "domain", "schema", "journal", "eval", "queue", "sample"])),
+    room(
+        5,
+        "score",
+        May::Only(&["units", "detect", "domain", "schema", "journal", "eval", "queue", "sample"]),
+    ),
     room(6, "console", May::Only(&["net"])),
     room(6, "watch", May::Below),
     room(7, "config", May::Below),
