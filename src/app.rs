@@ -97,6 +97,7 @@ struct Rooms {
     registry: Arc<Registry>,
     /// Items at once that wait for judges and plug-ins.
     asked_at_once: usize,
+    judges: Judges,
     plugins: Arc<Plugins>,
     watcher: Watcher,
     emitter: Emitter,
@@ -185,6 +186,11 @@ impl App {
         let slow = Arc::new(SlowLane::new(scorer, at_once, threads, config.score.slow_timeout));
         let stop = self.stop_loops.clone();
         self.loops.spawn(async move { Ok(slow.work(stop).await?) });
+        let (judges, stop) = (rooms.judges, self.stop_loops.clone());
+        self.loops.spawn(async move {
+            judges.watch(stop).await;
+            Ok(())
+        });
         let (follower, stop) = (rooms.follower, self.stop_loops.clone());
         self.loops.spawn(async move { Ok(follower.run(stop).await?) });
         let (watcher, stop) = (rooms.watcher, self.stop_loops.clone());
@@ -353,10 +359,11 @@ impl Rooms {
         let (queue, follower) = open_queue(config, &journal)?;
         let (eval, workers) = (config.eval.clone(), config.score.worker_count());
         let policy = Arc::new(Policy::new(&config.detect));
-        let registry = tokio::task::spawn_blocking(move || Registry::with_policy(&eval, workers, &policy))
+        let theirs = policy.clone();
+        let registry = tokio::task::spawn_blocking(move || Registry::with_policy(&eval, workers, &theirs))
             .await
             .map_err(|e| AppError::Ended("loading models", e.to_string()))??;
-        let askers = Askers::open(config, &registry, &clock)?;
+        let askers = Askers::open(config, &registry, &policy, &clock)?;
         let (asked_at_once, registry) = (askers.at_once(), registry.with(askers.evaluators(), &config.eval));
         let rules = compile(&config.sample.rules).map_err(AppError::Rules)?;
         let rules = Arc::new(rules.into_iter().map(|rule| in_lanes(rule, &registry)).collect::<Vec<_>>());
@@ -376,6 +383,7 @@ impl Rooms {
         if judges.has_budget() {
             judges.count_spent(&sql.collect(Judges::SPENT).await?.1);
         }
+        judges.read_sessions_with(askers::sessions_of(sql.clone()));
         let watcher = Watcher::open(journal.clone(), plan(config)?, config.drift.clone(), clock.clone())?;
         let emitter = Emitter::open(journal.clone(), config.emit.clone())?;
         let (to, on, now, registry) = (journal.clone(), queue.clone(), clock.clone(), Arc::new(registry));
@@ -391,6 +399,7 @@ impl Rooms {
             scorer,
             registry,
             asked_at_once,
+            judges,
             plugins: Arc::new(plugins),
             watcher,
             emitter,

@@ -1,7 +1,10 @@
 //! What is parsed, and the exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 some input lines were bad.
 //! Those of `test` are its own.
 
-use super::{alerts, anchors, calibrate, config, demo, evalbench, export, labels, queue, replay_decisions, score, send, serve, sql, suite, test, token};
+use super::{
+    alerts, anchors, calibrate, config, demo, evalbench, export, labels, queue, replay_decisions, score,
+    send, serve, sql, suite, test, token,
+};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;

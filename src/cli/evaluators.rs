@@ -25,7 +25,7 @@ impl Scorers {
         let registry =
             Registry::with_policy(&config.eval, workers, &policy).map_err(|e| (1, e.to_string()))?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let askers = Askers::open(config, &registry, &clock).map_err(|e| (2, e.to_string()))?;
+        let askers = Askers::open(config, &registry, &policy, &clock).map_err(|e| (2, e.to_string()))?;
         let registry = registry.with(askers.evaluators(), &config.eval);
         Ok(Self { registry, askers, workers })
     }

@@ -21,8 +21,14 @@ pub struct EvalInput {
     pub constraints: Vec<Constraint>,
     /// The system prompt.
     pub system_prompt: Option<String>,
-    /// Earlier turns, oldest first.
+    /// Earlier turns, oldest first: `user: …`, `assistant: …`.
     pub history: Vec<String>,
+    /// The calls of tools, in their order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
+    /// The session that the trace belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<Session>,
     /// The tenant of the trace.
     pub tenant: Option<String>,
 }
@@ -37,6 +43,32 @@ impl EvalInput {
     pub fn answered(&self) -> Option<&str> {
         self.answer.as_deref().filter(|text| !text.trim().is_empty())
     }
+}
+
+/// One call of a tool.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Step {
+    /// The tool's name.
+    pub tool: String,
+    /// What it was given: JSON where the sender gave that.
+    pub arguments: Option<String>,
+    /// What it answered.
+    pub result: Option<String>,
+    /// Whether the call failed.
+    pub failed: bool,
+}
+
+/// The place of a trace in its session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Session {
+    /// The session's id, as the sender gave it.
+    pub id: String,
+    /// The trace's id, hexadecimal.
+    pub trace_id: String,
+    /// When the trace began, nanoseconds since 1970.
+    pub start: i64,
 }
 
 /// One constraint of `tokens_presence`.

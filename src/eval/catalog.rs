@@ -72,6 +72,7 @@ impl Registry {
             Arc::new(local::PromptLeakage::new().with_canaries(config.canaries.clone())),
             Arc::new(local::LanguageMismatch::new()),
             Arc::new(local::Looping::new()),
+            Arc::new(local::ToolLoop),
             Arc::new(local::TokensPresence::new()),
         ];
         let is_disabled = |id: &str| config.disabled.iter().any(|disabled| disabled == id);

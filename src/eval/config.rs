@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Settings of the evaluators.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Evaluators that do not run, by id.
@@ -17,8 +17,23 @@ pub struct Config {
     pub thresholds: BTreeMap<String, f64>,
     /// Judges' questions of your own.
     pub custom: Vec<CustomConfig>,
+    /// The weight of factual F1 in `answer_correctness`; the rest is that of similarity.
+    pub answer_correctness_weight: f64,
     /// The language model of `perplexity`.
     pub perplexity: PerplexityConfig,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            disabled: Vec::new(),
+            canaries: Vec::new(),
+            thresholds: BTreeMap::new(),
+            custom: Vec::new(),
+            answer_correctness_weight: 0.75,
+            perplexity: PerplexityConfig::default(),
+        }
+    }
 }
 
 /// The causal language model of `perplexity`, which the program does not carry.
@@ -96,6 +111,10 @@ impl Config {
             if !ids.insert(custom.id()) {
                 faults.push(format!("eval.custom[{at}] {:?}: {} is there twice", custom.name, custom.id()));
             }
+        }
+        if !(0.0..=1.0).contains(&self.answer_correctness_weight) {
+            let weight = self.answer_correctness_weight;
+            faults.push(format!("eval.answer_correctness_weight is {weight}, must be 0 to 1"));
         }
         self.perplexity.faults(&mut faults);
         faults

@@ -11,6 +11,8 @@ pub enum CustomKind {
     Answer,
     /// Each retrieved chunk: a rating a chunk and their share, `custom_retrieval/<name>`.
     Retrieval,
+    /// Anything: true or false, and where a failure comes from, `byop/<name>`, or `byop` without a name.
+    Byop,
 }
 
 /// One question of the user's own.
@@ -18,6 +20,7 @@ pub enum CustomKind {
 #[serde(deny_unknown_fields)]
 pub struct CustomConfig {
     /// The second part of its id: letters, digits, `_` and `-`.
+    #[serde(default)]
     pub name: String,
     /// What it is about.
     pub kind: CustomKind,
@@ -38,6 +41,8 @@ impl CustomConfig {
         match self.kind {
             CustomKind::Answer => format!("custom_answer/{}", self.name),
             CustomKind::Retrieval => format!("custom_retrieval/{}", self.name),
+            CustomKind::Byop if self.name.is_empty() => "byop".to_owned(),
+            CustomKind::Byop => format!("byop/{}", self.name),
         }
     }
 
@@ -45,8 +50,9 @@ impl CustomConfig {
     pub fn faults(&self, at: usize, faults: &mut Vec<String>) {
         let mut add = |what: &str| faults.push(format!("eval.custom[{at}] {:?}: {what}", self.name));
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        if self.name.is_empty() || !self.name.chars().all(is_plain) {
-            add("name has letters, digits, _ and - only");
+        let may_be_empty = self.kind == CustomKind::Byop;
+        if self.name.is_empty() && !may_be_empty || !self.name.chars().all(is_plain) {
+            add("name has letters, digits, _ and - only, one of them at least");
         }
         if self.prompt.trim().is_empty() == self.prompt_file.as_os_str().is_empty() {
             add("set prompt or prompt_file, one of them");

@@ -93,15 +93,30 @@ pub trait Waits: Send + Sync {
     }
 }
 
-/// What one question to a judge takes at most.
+/// What questions to a judge take at most.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Forecast {
+    /// How many there are.
+    pub requests: u64,
     /// Tokens that the judge reads, by the length of the text.
     pub input_tokens: i64,
     /// Tokens that it may write.
     pub output_tokens: i64,
     /// US dollars, where its prices are configured.
     pub usd: Option<f64>,
+}
+
+impl Forecast {
+    /// Both together.
+    #[must_use]
+    pub fn with(self, more: Self) -> Self {
+        Self {
+            requests: self.requests + more.requests,
+            input_tokens: self.input_tokens + more.input_tokens,
+            output_tokens: self.output_tokens + more.output_tokens,
+            usd: self.usd.zip(more.usd).map(|(one, two)| one + two),
+        }
+    }
 }
 
 /// What an evaluator that waits for others has said.

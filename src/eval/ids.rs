@@ -16,6 +16,7 @@ pub const IDS: &[&str] = &[
     "cross_tenant_leakage",
     "language_mismatch",
     "looping",
+    "tool_loop",
     "perplexity",
     "tokens_presence",
     "summarization",
@@ -34,6 +35,7 @@ pub const JUDGE_IDS: &[&str] = &[
     "context_precision",
     "context_recall",
     "context_relevancy",
+    "ragas",
     "rag_hallucination",
     "rag_context_recall",
     "rag_context_precision",
@@ -45,16 +47,29 @@ pub const JUDGE_IDS: &[&str] = &[
     "context_sufficiency",
     "accuracy",
     "facts_compare",
+    "pairwise",
+    "sql_eval",
     "contact_information",
     "language_mismatch_judge",
     "sexism",
     "stereotypes",
     "summarization_judge",
+    "user_frustration",
+    "task_completion",
+    "knowledge_retention",
+    "tool_choice",
+    "tool_arguments",
+    "goal_reached",
+    "gptscore_translation",
+    "gptscore_qa",
+    "gptscore_summarization_ref",
+    "gptscore_summarization",
 ];
 
 /// Whether `id` is that of an evaluator that asks a judge, one of the user's own included.
 pub fn asks_judge(id: &str) -> bool {
-    let is_custom = ["custom_answer/", "custom_retrieval/"].iter().any(|prefix| id.starts_with(prefix));
+    let prefixes = ["custom_answer/", "custom_retrieval/", "byop/"];
+    let is_custom = id == "byop" || prefixes.iter().any(|prefix| id.starts_with(prefix));
     is_custom || JUDGE_IDS.contains(&id)
 }
 

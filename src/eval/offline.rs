@@ -4,7 +4,7 @@ use super::catalog::Registry;
 use super::evaluator::{Evaluator, Forecast, Said};
 use crate::domain::document::Document;
 use crate::domain::score::{Score, Unsupported, Usage};
-use crate::domain::trace::{Constraint, EvalInput};
+use crate::domain::trace::{Constraint, EvalInput, Step};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::sync::Arc;
@@ -30,8 +30,10 @@ pub struct OfflineInput {
     pub constraints: Option<Vec<Constraint>>,
     /// The system prompt.
     pub system_prompt: Option<String>,
-    /// Earlier turns.
+    /// Earlier turns: texts, or objects of role and content.
     pub history: Option<Vec<Json>>,
+    /// The calls of tools: objects of tool (or name), arguments, result and failed.
+    pub steps: Option<Vec<OfflineStep>>,
     /// The tenant.
     pub tenant: Option<String>,
 }
@@ -58,6 +60,23 @@ pub enum OfflineContext {
         /// The tenant that it belongs to.
         tenant: Option<String>,
     },
+}
+
+/// One call of a tool of a line.
+#[derive(Debug, Clone, Deserialize)]
+pub struct OfflineStep {
+    /// The tool.
+    #[serde(alias = "name")]
+    pub tool: String,
+    /// What it was given: text, or any JSON.
+    #[serde(default)]
+    pub arguments: Json,
+    /// What it answered: text, or any JSON.
+    #[serde(default)]
+    pub result: Json,
+    /// Whether the call failed.
+    #[serde(default)]
+    pub failed: bool,
 }
 
 /// One line of output: one metric.
@@ -222,7 +241,6 @@ fn error_row(number: usize, evaluators: &[Arc<dyn Evaluator>], error: String) ->
 
 impl OfflineInput {
     fn into_eval(self) -> EvalInput {
-        let text = |turn: Json| turn.as_str().map_or_else(|| turn.to_string(), str::to_owned);
         EvalInput {
             question: self.question,
             answer: self.answer,
@@ -236,9 +254,32 @@ impl OfflineInput {
             expected_documents: self.expected_documents.unwrap_or_default(),
             constraints: self.constraints.unwrap_or_default(),
             system_prompt: self.system_prompt,
-            history: self.history.unwrap_or_default().into_iter().map(text).collect(),
+            history: self.history.unwrap_or_default().into_iter().map(turn).collect(),
+            steps: self.steps.unwrap_or_default().into_iter().map(OfflineStep::into_step).collect(),
+            session: None,
             tenant: self.tenant,
         }
+    }
+}
+
+/// A turn as text; an object of role and content is `role: content`.
+fn turn(turn: Json) -> String {
+    let member = |name: &str| turn.get(name).and_then(Json::as_str);
+    match (member("role"), member("content")) {
+        (Some(role), Some(content)) => format!("{role}: {content}"),
+        _ => written(turn),
+    }
+}
+
+fn written(json: Json) -> String {
+    json.as_str().map_or_else(|| json.to_string(), str::to_owned)
+}
+
+impl OfflineStep {
+    fn into_step(self) -> Step {
+        let text = |json: Json| (!json.is_null()).then(|| written(json));
+        let Self { tool, arguments, result, failed } = self;
+        Step { tool, arguments: text(arguments), result: text(result), failed }
     }
 }
 

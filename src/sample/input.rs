@@ -7,18 +7,23 @@
 use super::assemble::OpenTrace;
 use crate::domain::document::Document;
 use crate::domain::id::SpanId;
-use crate::domain::message::Message;
+use crate::domain::message::{Message, Part, ToolCall};
 use crate::domain::span::{Operation, StatusCode};
-use crate::domain::trace::EvalInput;
+use crate::domain::trace::{EvalInput, Session, Step};
 use crate::schema::batch::SpanRow;
 use regex::Regex;
-use std::collections::HashSet;
+use serde_json::Value as Json;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// Most documents that are judged.
 const MAX_DOCUMENTS: usize = 64;
 /// Most earlier turns that are kept.
 const MAX_HISTORY: usize = 40;
+/// Most calls of tools that are judged; of more, the last.
+const MAX_STEPS: usize = 64;
+/// Longest arguments or result of one call, characters.
+const MAX_STEP: usize = 8_000;
 
 /// The spans of a trace in the order of their start. What is judged is made of it item by item, because each item has
 /// texts of its own.
@@ -67,6 +72,8 @@ impl<'a> View<'a> {
             contexts: contexts(&self.sources, model.or(speaker)),
             system_prompt: model.or(speaker).and_then(|r| r.llm.system_prompt.clone()),
             history: model.or(speaker).map(history).unwrap_or_default(),
+            steps: steps(&self.rows),
+            session: self.session(root),
             tenant: Some(root.head.tenant.to_string()),
             ..EvalInput::default()
         }
@@ -82,9 +89,19 @@ impl<'a> View<'a> {
             contexts: contexts(&before, Some(span)),
             system_prompt: span.llm.system_prompt.clone(),
             history: history(span),
+            steps: steps(&self.rows.iter().copied().filter(is_before).collect::<Vec<_>>()),
+            session: self.session(span),
             tenant: Some(span.head.tenant.to_string()),
             ..EvalInput::default()
         }
+    }
+
+    /// The session of the trace, as `span` has it or else another one.
+    fn session(&self, span: &SpanRow) -> Option<Session> {
+        let said = std::iter::once(span).chain(self.rows.iter().copied());
+        let id = said.filter_map(|r| r.llm.session_id.as_deref()).find(|id| !id.trim().is_empty())?;
+        let start = self.rows.first().map_or(span.head.start, |r| r.head.start);
+        Some(Session { id: id.to_owned(), trace_id: span.head.trace_id.to_string(), start: start.0 })
     }
 
     fn last_model_call(&self) -> Option<&'a SpanRow> {
@@ -149,6 +166,67 @@ fn result(tool: &SpanRow) -> Document {
         id: Some(tool.head.span_id.to_string()),
         content: tool.llm.answer.clone(),
         ..Document::default()
+    }
+}
+
+/// The calls of tools, in their order: the spans of tools, or without any what models asked for and were told.
+fn steps(rows: &[&SpanRow]) -> Vec<Step> {
+    let tools = rows.iter().filter(|r| r.llm.operation == Operation::Tool);
+    let mut steps: Vec<Step> = tools.filter_map(|r| step(r)).collect();
+    if steps.is_empty() {
+        let models = rows.iter().filter(|r| r.llm.operation == Operation::Llm);
+        let results: HashMap<&str, &Json> = rows
+            .iter()
+            .flat_map(|r| &r.llm.input_messages)
+            .flat_map(|m| &m.parts)
+            .filter_map(response)
+            .collect();
+        let called = models.flat_map(|r| &r.llm.tool_calls);
+        steps = called
+            .map(|call| {
+                let result = call.id.as_deref().and_then(|id| results.get(id));
+                Step { result: result.and_then(|json| text_of(json)), ..asked_for(call) }
+            })
+            .collect();
+    }
+    let skip = steps.len().saturating_sub(MAX_STEPS);
+    steps.split_off(skip)
+}
+
+/// The call that the span of a tool is.
+fn step(tool: &SpanRow) -> Option<Step> {
+    let call = tool.llm.tool_calls.first()?;
+    let parts = tool.llm.output_messages.iter().flat_map(|message| &message.parts);
+    let told = parts.filter_map(response).next().and_then(|(_, json)| text_of(json));
+    let result = told.or_else(|| tool.llm.answer.as_deref().map(shortened));
+    Some(Step { result, failed: tool.head.status == StatusCode::Error, ..asked_for(call) })
+}
+
+fn asked_for(call: &ToolCall) -> Step {
+    Step { tool: call.name.clone(), arguments: text_of(&call.arguments), ..Step::default() }
+}
+
+/// The answer of a tool in a message, with the id of its call.
+fn response(part: &Part) -> Option<(&str, &Json)> {
+    match part {
+        Part::ToolResponse { id, response } => Some((id.as_deref().unwrap_or_default(), response)),
+        _ => None,
+    }
+}
+
+fn text_of(json: &Json) -> Option<String> {
+    match json {
+        Json::Null => None,
+        Json::String(text) => Some(shortened(text)),
+        other => Some(shortened(&other.to_string())),
+    }
+}
+
+/// The text, or its beginning with what is left out.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_STEP) {
+        None => text.to_owned(),
+        Some((at, _)) => format!("{}\n[… {} characters left out …]", &text[..at], text[at..].chars().count()),
     }
 }
 

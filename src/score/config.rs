@@ -1,5 +1,6 @@
 //! Settings of the loop of evaluation.
 
+use super::judge::CacheConfig;
 use crate::units::Time;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -21,6 +22,8 @@ pub struct Config {
     /// until it ends.
     #[serde(with = "Time")]
     pub timeout: Duration,
+    /// Verdicts of judges that are kept, so that the same question about the same texts is not paid for twice.
+    pub judge_cache: CacheConfig,
 }
 
 impl Default for Config {
@@ -30,6 +33,7 @@ impl Default for Config {
             slow_workers: 1,
             slow_timeout: Duration::from_secs(90),
             timeout: Duration::from_mins(1),
+            judge_cache: CacheConfig::default(),
         }
     }
 }
@@ -47,6 +51,7 @@ impl Config {
         if self.timeout.is_zero() {
             faults.push("score.timeout is 0: every evaluation would time out".to_owned());
         }
+        faults.extend(self.judge_cache.faults());
         faults
     }
 

@@ -24,7 +24,9 @@ mod wire;
 mod blocked_tests;
 
 pub use config::Config;
-pub use judge::{JudgeConfig, Judges, JudgesError, custom_faults, faults as judge_faults};
+pub use judge::{
+    CacheConfig, JudgeConfig, Judges, JudgesError, JudgesSetup, Reader, custom_faults, faults as judge_faults,
+};
 pub use plugin::{PluginConfig, PluginKind, Plugins, PluginsError, faults as plugin_faults};
 pub use run::{Scorer, in_lanes};
 pub use secret::Secret;

@@ -105,6 +105,10 @@ pub const METRICS: &[MetricName] = &[
     counter("groundline_judge_tokens_total", "Tokens that judges have read and written, by judge and kind."),
     gauge("groundline_judge_spent_usd", "What a judge has cost since midnight UTC, US dollars."),
     gauge("groundline_judge_away", "1 while a judge does not answer and is only probed, else 0."),
+    gauge(
+        "groundline_judge_canaries_failed",
+        "Questions with known answers that a judge failed in its last round of them.",
+    ),
     counter("groundline_plugin_items_total", "Items that plug-ins were asked for, by plug-in and outcome."),
     counter(
         "groundline_plugin_strays_total",

@@ -1,16 +1,22 @@
 //! LLM judges from the doors to the scores, over a scripted server that answers well, badly, late and not at all.
 
+#[path = "judges/formulas.rs"]
+mod formulas;
+#[path = "judges/leaving.rs"]
+mod leaving;
 #[path = "judges/offline.rs"]
 mod offline;
 #[path = "judges/server.rs"]
 pub mod server;
+mod server;
+#[path = "judges/sessions.rs"]
+mod sessions;
 
 use crate::support::{Process, config, query, send, settled, span, start, text, until};
 use groundline::app::App;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use serde_json::{Value, json};
 use server::{Act, INPUT_TOKENS, OUTPUT_TOKENS, QUESTION, Server};
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -302,74 +308,6 @@ fn groundline(args: &[&str], config: &str, input: &str, folder: &Path) -> Output
     child.wait_with_output().unwrap()
 }
 
-/// Every evaluator that asks a judge, offline, with values computed by hand from what the scripted judge says.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_judge_evaluator_scores_offline_by_its_formula() {
-    let (folder, server) = (tempfile::tempdir().unwrap(), Server::default());
-    let more = "api_key_env = \"JUDGE_KEY_OF_A_TEST\"\n[[eval.custom]]\nname = \"fresh\"\nkind = \"retrieval\"\nprompt = \"Is {{context}} recent?\"\n";
-    let text = configured("\"safety\"", server.listen().await, more);
-    let answer = "Bram Stoker wrote Dracula. It appeared in 1897.";
-    let line = json!({
-        "id": "a", "question": QUESTION, "answer": answer, "expected": answer,
-        "contexts": ["Dracula is by Bram Stoker.", "It was printed in 1897.", "The sky is blue."],
-    });
-    let ids = groundline::eval::JUDGE_IDS.join(",") + ",custom_retrieval/fresh";
-    let (folder_path, args) = (folder.path().to_owned(), ids.clone());
-    let scored = tokio::task::spawn_blocking(move || {
-        groundline(&["score", "--evaluator", &args, "--config"], &text, &format!("{line}\n"), &folder_path)
-    });
-    let scored = scored.await.unwrap();
-    assert!(scored.status.success(), "{}", String::from_utf8_lossy(&scored.stderr));
-    let rows: Vec<Value> =
-        String::from_utf8_lossy(&scored.stdout).lines().map(|l| serde_json::from_str(l).unwrap()).collect();
-    let found: BTreeMap<&str, &Value> =
-        rows.iter().map(|row| (row["evaluator"].as_str().unwrap(), row)).collect();
-    let wanted = [
-        ("faithfulness", 0.75),
-        // 0.75 × 2 / (2 + 0.5 × 2) + 0.25 × 1
-        ("answer_correctness", 0.75),
-        ("answer_relevancy", 1.0),
-        // (1/1 + 2/2) / 2
-        ("context_precision", 1.0),
-        ("context_recall", 0.5),
-        ("context_relevancy", 2.0 / 3.0),
-        ("rag_hallucination", 0.5),
-        ("rag_context_recall", 0.5),
-        ("rag_context_precision", 2.0 / 3.0),
-        ("correctness", 1.0),
-        ("relevance_to_query", 1.0),
-        ("groundedness_judge", 1.0),
-        ("safety", 1.0),
-        ("chunk_relevance", 2.0 / 3.0),
-        ("context_sufficiency", 1.0),
-        ("accuracy", 1.0),
-        ("facts_compare", 1.0),
-        ("contact_information", 1.0),
-        ("language_mismatch_judge", 1.0),
-        ("sexism", 1.0),
-        ("stereotypes", 1.0),
-        ("summarization_judge", 1.0),
-        ("custom_retrieval/fresh", 2.0 / 3.0),
-    ];
-    assert_eq!((rows.len(), wanted.len()), (wanted.len(), ids.split(',').count()), "{rows:#?}");
-    for (id, value) in wanted {
-        let row = found[id];
-        assert_eq!((&row["status"], &row["metric"]), (&json!("ok"), &json!(id)), "{row}");
-        assert!((row["value"].as_f64().unwrap() - value).abs() < 1e-4, "{id}: {row}");
-        assert_eq!(
-            (&row["input_tokens"], &row["judge_model"]),
-            (&json!(INPUT_TOKENS), &json!("judge-model-0"))
-        );
-    }
-    let label = |id: &str| found[id]["label"].as_str().unwrap();
-    assert_eq!([label("accuracy"), label("safety"), label("sexism")], ["accurate", "yes", "none"]);
-    assert_eq!(
-        (&found["rag_hallucination"]["passed"], &found["faithfulness"]["passed"]),
-        (&json!(false), &json!(true))
-    );
-    assert!(server.got.lock().iter().all(|(headers, _)| headers["authorization"] == "Bearer sk-secret"));
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_missing_is_skipped_and_what_is_too_long_is_told() {
     let (folder, server) = (tempfile::tempdir().unwrap(), Server::default());
@@ -415,6 +353,12 @@ fn faults_are_told_and_secrets_are_not() {
         ("fallback = \"x\"\n", "fallback \"x\""),
         ("max_usd_per_day = 1.0\n", "price_input_usd"),
         ("wrong = 1\n", "wrong"),
+        ("tenants = []\n", "tenants is empty"),
+        ("redact = [\"emial\"]\n", "redact: \"emial\" is no kind"),
+        ("max_tokens_per_minute = 10\n", "max_tokens_per_minute"),
+        ("[score.judge_cache]\nsize = 10\n", "score.judge_cache.size"),
+        ("[eval]\nanswer_correctness_weight = 2.0\n", "eval.answer_correctness_weight"),
+        ("[[eval.custom]]\nkind = \"answer\"\nprompt = \"{{answer}}\"\n", "one of them at least"),
         ("[score]\nslow_timeout = \"5m\"\n", "queue.slow.lease"),
         ("[[eval.custom]]\nname = \"a b\"\nkind = \"answer\"\nprompt = \"{{answr}}\"\n", "{{answer}}"),
     ] {

@@ -21,12 +21,12 @@ struct Total {
 
 impl Total {
     fn add(&mut self, forecast: &Forecast) {
-        self.requests += 1;
+        self.requests += forecast.requests;
         self.input_tokens += forecast.input_tokens;
         self.output_tokens += forecast.output_tokens;
         match forecast.usd {
             Some(usd) => self.usd += usd,
-            None => self.unpriced += 1,
+            None => self.unpriced += forecast.requests,
         }
     }
 }

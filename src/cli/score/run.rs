@@ -2,6 +2,7 @@
 
 use super::super::evaluators::Scorers;
 use super::super::parallel;
+use super::aggregates::named;
 use super::forecast::forecast;
 use super::lines::{open, read_chunk, skip};
 use super::output::Output;
@@ -33,6 +34,9 @@ pub struct ScoreArgs {
     /// Go on where a run into the same output file was stopped; the input must be the same.
     #[arg(long, requires = "output")]
     resume: bool,
+    /// File for the aggregates of this run, a JSON object with the names that MLflow has for them.
+    #[arg(long, conflicts_with = "resume")]
+    metrics: Option<PathBuf>,
     /// Tell what judges would be asked and what that costs at most; ask nobody and write nothing.
     #[arg(long, conflicts_with = "resume")]
     dry_run: bool,
@@ -89,7 +93,11 @@ pub fn run(args: ScoreArgs) -> ExitCode {
     bar.finish_and_clear();
     eprint!("{}", summary.text());
     let bad = output.mark.bad;
-    match scored.and_then(|()| output.finish()) {
+    let scored = scored.and_then(|()| output.finish()).and_then(|()| match &args.metrics {
+        None => Ok(()),
+        Some(path) => std::fs::write(path, format!("{:#}\n", serde_json::json!(named(summary.aggregates())))),
+    });
+    match scored {
         Ok(()) if bad == 0 => ExitCode::SUCCESS,
         Ok(()) => fail(3, &format!("{bad} line(s) did not parse; each has a row with status error")),
         Err(error) => fail(1, &error.to_string()),

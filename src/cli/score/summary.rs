@@ -17,6 +17,20 @@ struct Line {
     passes: Rate,
     skipped: u64,
     errors: u64,
+    has_threshold: bool,
+}
+
+/// One metric over all rows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Aggregate<'a> {
+    pub evaluator: &'a str,
+    pub metric: &'a str,
+    /// Whether it has a scale with a threshold, and not a verdict alone.
+    pub has_threshold: bool,
+    /// The mean; none without a value.
+    pub mean: Option<f64>,
+    /// The share that passes; none without a verdict.
+    pub passed: Option<f64>,
 }
 
 /// What judges took for an evaluator.
@@ -44,6 +58,7 @@ impl Summary {
             "skipped" => line.skipped += 1,
             "error" => line.errors += 1,
             _ => {
+                line.has_threshold |= row.threshold.is_some();
                 // Every line stands for itself.
                 row.value.map(|value| line.values.push(value, 1.0));
                 row.passed.map(|passed| line.passes.push(passed, 1.0));
@@ -60,6 +75,17 @@ impl Summary {
         if let Some((expected, answered)) = label.and_then(|label| label.split_once(" -> ")) {
             self.labels.add(expected, answered);
         }
+    }
+
+    /// Every metric.
+    pub(super) fn aggregates(&self) -> impl Iterator<Item = Aggregate<'_>> {
+        self.lines.iter().map(|((evaluator, metric), line)| Aggregate {
+            evaluator,
+            metric,
+            has_threshold: line.has_threshold,
+            mean: line.values.mean(LEVEL).map(|mean| mean.estimate),
+            passed: line.passes.estimate(LEVEL).map(|share| share.estimate),
+        })
     }
 
     /// For a person to read; empty without rows.

@@ -15,6 +15,7 @@
 //! | `cross_tenant_leakage` | does the answer use another tenant's documents? |
 //! | `language_mismatch` | is the answer in the question's language? |
 //! | `looping` | does the answer repeat itself? |
+//! | `tool_loop` | does an agent make the same call again and again? |
 //! | `perplexity` | how expected is the answer to a language model of the user? |
 //! | `tokens_presence` | does the answer hold what it must? |
 //! | `reference` | those that compare with what was expected |
@@ -39,6 +40,7 @@ mod relevance;
 mod sensitive_data_leakage;
 mod summarization;
 mod tokens_presence;
+mod tool_loop;
 mod toxicity;
 
 pub use answer_relevancy_similarity::AnswerRelevancySimilarity;
@@ -56,4 +58,5 @@ pub use relevance::{AnswerRelevance, ContextRelevance};
 pub use sensitive_data_leakage::sensitive_data_leakage;
 pub use summarization::Summarization;
 pub use tokens_presence::TokensPresence;
+pub use tool_loop::ToolLoop;
 pub use toxicity::{fairness_bias, toxicity};

@@ -1,137 +1,151 @@
 //! Every evaluator that asks a judge, and those of the user's own.
 
+use super::builtin::{BUILTIN, Builtin, Judged, SHARE, VERDICT, chunks};
+use super::cache::{Cache, CacheConfig};
+use super::canary;
 use super::client::Panel;
 use super::config::JudgeConfig;
-use super::evaluator::JudgeEvaluator;
-use super::prompt::{Field, Items, Prompt};
-use super::shape::{Choice, Formula, Shape, sentences_of};
-use crate::domain::score::Better;
+use super::desk::Desk;
+use super::evaluator::{JudgeEvaluator, Way};
+use super::gptscore::GptScore;
+use super::prompt::{Field, Prompt};
+use super::session::{Reader, Sessions};
+use super::shape::{Formula, Shape};
+use super::verdict::Verdict;
+use crate::detect::Policy;
 use crate::domain::time::Clock;
 use crate::eval::{CustomConfig, CustomKind, Evaluator, Metric};
 use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// What passes where a share is high, and its mirror where it is low.
-const SHARE: (Better, Option<f64>) = (Better::Higher, Some(0.75));
-const LOW_SHARE: (Better, Option<f64>) = (Better::Lower, Some(0.25));
-/// A verdict has no threshold.
-const VERDICT: (Better, Option<f64>) = (Better::Higher, None);
-/// The weight of factual F1 in `answer_correctness`.
-const FACTS: f64 = 0.75;
-
-const ACCURACY: &[Choice] = &[
-    Choice { label: "accurate", passes: true },
-    Choice { label: "slightly_inaccurate", passes: false },
-    Choice { label: "completely_incorrect", passes: false },
-];
-const COMPARED: &[Choice] = &[
-    Choice { label: "superset", passes: true },
-    Choice { label: "identical", passes: true },
-    Choice { label: "similar", passes: true },
-    Choice { label: "subset", passes: false },
-    Choice { label: "disagreement", passes: false },
-];
-/// Where what is wrong came from: a fail is the retrieved text's or the model's own.
-const SPLIT: &[Choice] = &[
-    Choice { label: "none", passes: true },
-    Choice { label: "retrieval", passes: false },
-    Choice { label: "generation", passes: false },
-];
-const FAULTLESS: &[Choice] =
-    &[Choice { label: "none", passes: true }, Choice { label: "generation", passes: false }];
-
-/// One evaluator: id and metric, prompt, shape of the reply, direction and threshold.
-type Builtin = (&'static str, &'static str, Shape, (Better, Option<f64>));
-
-macro_rules! prompt {
-    ($name:literal) => {
-        include_str!(concat!("prompts/", $name, ".md"))
-    };
-}
-
-/// In the order of `eval::JUDGE_IDS`.
-const BUILTIN: &[Builtin] = &[
-    ("faithfulness", prompt!("faithfulness"), Shape::Statements, SHARE),
-    ("answer_correctness", prompt!("answer_correctness"), Shape::Facts { weight: FACTS }, SHARE),
-    ("answer_relevancy", prompt!("answer_relevancy"), Shape::Questions, SHARE),
-    ("context_precision", prompt!("context_precision"), chunks(Formula::AveragePrecision), SHARE),
-    ("context_recall", prompt!("context_recall"), sentences_of(Field::Expected, Formula::Share), SHARE),
-    ("context_relevancy", prompt!("context_relevancy"), sentences_of(Field::Context, Formula::Share), SHARE),
-    (
-        "rag_hallucination",
-        prompt!("rag_hallucination"),
-        sentences_of(Field::Answer, Formula::ShareOfNo),
-        LOW_SHARE,
-    ),
-    ("rag_context_recall", prompt!("rag_context_recall"), sentences_of(Field::Answer, Formula::Share), SHARE),
-    ("rag_context_precision", prompt!("rag_context_precision"), chunks(Formula::Share), SHARE),
-    ("correctness", prompt!("correctness"), Shape::Rating, VERDICT),
-    ("relevance_to_query", prompt!("relevance_to_query"), Shape::Rating, VERDICT),
-    ("groundedness_judge", prompt!("groundedness_judge"), Shape::Rating, VERDICT),
-    ("safety", prompt!("safety"), Shape::Rating, VERDICT),
-    ("chunk_relevance", prompt!("chunk_relevance"), chunks(Formula::Share), SHARE),
-    ("context_sufficiency", prompt!("context_sufficiency"), Shape::Rating, VERDICT),
-    ("accuracy", prompt!("accuracy"), Shape::Choice(ACCURACY), VERDICT),
-    ("facts_compare", prompt!("facts_compare"), Shape::Choice(COMPARED), VERDICT),
-    ("contact_information", prompt!("contact_information"), Shape::Choice(SPLIT), VERDICT),
-    ("language_mismatch_judge", prompt!("language_mismatch_judge"), Shape::Choice(SPLIT), VERDICT),
-    ("sexism", prompt!("sexism"), Shape::Choice(SPLIT), VERDICT),
-    ("stereotypes", prompt!("stereotypes"), Shape::Choice(SPLIT), VERDICT),
-    ("summarization_judge", prompt!("summarization_judge"), Shape::Choice(FAULTLESS), VERDICT),
-];
-
-const fn chunks(formula: Formula) -> Shape {
-    Shape::Numbered(Items::Chunks, formula)
-}
+use tokio_util::sync::CancellationToken;
 
 /// Why the judges cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct JudgesError(String);
 
+/// What judges are made of.
+pub struct JudgesSetup<'a> {
+    /// `[[judges]]`.
+    pub judges: &'a [JudgeConfig],
+    /// `[[eval.custom]]`.
+    pub custom: &'a [CustomConfig],
+    /// The weight of factual F1 in `answer_correctness`, from 0 to 1.
+    pub correctness_weight: f64,
+    /// The cache of replies, and its folder.
+    pub cache: (&'a CacheConfig, PathBuf),
+    /// Values that are not put out of texts.
+    pub policy: &'a Arc<Policy>,
+    /// The time.
+    pub clock: &'a Arc<dyn Clock>,
+    /// The local evaluator `answer_semantic_similarity`, unless it is disabled.
+    pub similarity: Option<&'a Arc<dyn Evaluator>>,
+}
+
 /// The configured judges, and the evaluators that ask them.
 pub struct Judges {
     panel: Arc<Panel>,
     evaluators: Vec<Arc<dyn Evaluator>>,
+    sessions: Arc<Sessions>,
 }
 
 impl Judges {
-    /// SQL: what the judges have cost since midnight UTC, by model.
-    pub const SPENT: &str = "SELECT CAST(judge_model AS VARCHAR) AS model, CAST(sum(cost_usd) AS DOUBLE) AS usd FROM scores \
-                             WHERE source = 'rule' AND cost_usd > 0 AND evaluated_at >= date_trunc('day', now()) \
-                             GROUP BY judge_model";
+    /// SQL: what the judges have cost since midnight and since the first of the month UTC, by model.
+    pub const SPENT: &str = "SELECT CAST(judge_model AS VARCHAR) AS model, CAST(sum(cost_usd) AS DOUBLE) AS month_usd, \
+                             CAST(sum(CASE WHEN evaluated_at >= date_trunc('day', now()) THEN cost_usd ELSE 0 END) AS DOUBLE) AS usd \
+                             FROM scores WHERE source = 'rule' AND cost_usd > 0 \
+                             AND evaluated_at >= date_trunc('month', now()) GROUP BY judge_model";
 
-    /// Every evaluator that asks one of `judges`; none without judges. `similarity` is the local evaluator
-    /// `answer_semantic_similarity`, unless it is disabled.
+    /// Every evaluator that asks one of the judges; none without judges. Blocks while the cache is opened.
     ///
     /// # Errors
-    /// When the variable of a key is not set, or a prompt of the user's own cannot be read.
-    pub fn new(
-        judges: &[JudgeConfig],
-        custom: &[CustomConfig],
-        clock: &Arc<dyn Clock>,
-        similarity: Option<&Arc<dyn Evaluator>>,
-    ) -> Result<Self, JudgesError> {
-        let panel = Arc::new(Panel::new(judges, clock).map_err(JudgesError)?);
-        let mut evaluators: Vec<Arc<dyn Evaluator>> = Vec::new();
-        if judges.is_empty() {
-            return Ok(Self { panel, evaluators });
+    /// When the variable of a key is not set, a prompt of the user's own cannot be read, or the cache's folder cannot be used.
+    pub fn new(setup: &JudgesSetup<'_>) -> Result<Self, JudgesError> {
+        let cache = cache(setup).map_err(JudgesError)?;
+        let panel = Panel::new(setup.judges, setup.clock, setup.policy, cache).map_err(JudgesError)?;
+        let (panel, sessions) = (Arc::new(panel), Arc::new(Sessions::default()));
+        let mut made = Self { panel, evaluators: Vec::new(), sessions };
+        if setup.judges.is_empty() {
+            return Ok(made);
         }
-        for (id, prompt, shape, (better, threshold)) in BUILTIN {
-            let metric = Metric { name: id, better: *better, threshold: *threshold };
-            let made =
-                JudgeEvaluator::new(id, metric, prompt, *shape, (panel.clone(), 0), similarity.cloned());
-            evaluators.push(Arc::new(made.map_err(|e| JudgesError(format!("{id}: {e}")))?));
+        for (id, builtin) in BUILTIN {
+            let (metrics, way) =
+                made.builtin(id, builtin, setup).map_err(|e| JudgesError(format!("{id}: {e}")))?;
+            made.add(id, metrics, way, 0);
         }
-        for one in custom {
-            let made =
-                own(one, &panel).map_err(|e| JudgesError(format!("eval.custom {:?}: {e}", one.name)))?;
-            evaluators.push(Arc::new(made));
+        for one in setup.custom {
+            made.own(one).map_err(|e| JudgesError(format!("eval.custom {:?}: {e}", one.name)))?;
         }
-        Ok(Self { panel, evaluators })
+        Ok(made)
+    }
+
+    fn add(&mut self, id: &str, metrics: Vec<Metric>, way: Way, place: usize) {
+        let desk = Desk::new(self.panel.clone(), place);
+        let made = JudgeEvaluator::new(id, metrics, way, desk, self.sessions.clone());
+        self.evaluators.push(Arc::new(made));
+    }
+
+    fn builtin(
+        &self,
+        id: &'static str,
+        builtin: &Builtin,
+        setup: &JudgesSetup<'_>,
+    ) -> Result<(Vec<Metric>, Way), String> {
+        let verdict = |prompt: &str, shape: Shape| {
+            let shape = match shape {
+                Shape::Facts { .. } => Shape::Facts { weight: setup.correctness_weight },
+                other => other,
+            };
+            let desk = Desk::new(self.panel.clone(), 0);
+            Verdict::new(id, prompt, shape, desk, setup.similarity.cloned())
+        };
+        let metric = |name: &'static str, (better, threshold): Judged| Metric { name, better, threshold };
+        Ok(match builtin {
+            Builtin::Single(prompt, shape, judged) => {
+                (vec![metric(id, *judged)], Way::Single(verdict(prompt, *shape)?))
+            }
+            Builtin::Queries(prompt, shape, judged) => {
+                (vec![metric(id, *judged)], Way::Sql(verdict(prompt, *shape)?))
+            }
+            Builtin::Pair(prompt, shape, judged, agree) => {
+                (vec![metric(id, *judged), metric(*agree, VERDICT)], Way::Pairwise(verdict(prompt, *shape)?))
+            }
+            Builtin::Mean(parts) => {
+                let (mut metrics, mut asked) = (vec![metric(id, SHARE)], Vec::new());
+                for (name, part) in BUILTIN.iter().filter(|(name, _)| parts.contains(name)) {
+                    if let Builtin::Single(prompt, shape, judged) = part {
+                        metrics.push(metric(*name, *judged));
+                        asked.push((metric(*name, *judged), verdict(prompt, *shape)?));
+                    }
+                }
+                (metrics, Way::Ragas(asked))
+            }
+            Builtin::Likely(file, likely, names) => {
+                let gptscore = GptScore::new(*likely, *file, names)?;
+                (gptscore.metrics(), Way::Likelihood(gptscore))
+            }
+        })
+    }
+
+    fn own(&mut self, config: &CustomConfig) -> Result<(), String> {
+        let place = self.panel.place(&config.judge).ok_or("its judge is not among [[judges]]")?;
+        let id = config.id();
+        // Metrics are named for as long as the process lives; there are as many as the configuration has.
+        let name: &'static str = Box::leak(id.clone().into_boxed_str());
+        let (shape, (better, threshold)) = match config.kind {
+            CustomKind::Answer => (Shape::Rating, VERDICT),
+            CustomKind::Retrieval => (chunks(Formula::Share), SHARE),
+            CustomKind::Byop => (Shape::Boolean, VERDICT),
+        };
+        let prompt = prompt_of(config)?;
+        checked(config, &prompt)?;
+        let desk = Desk::new(self.panel.clone(), place);
+        let verdict = Verdict::new(&id, &prompt, shape, desk, None)?;
+        self.add(&id, vec![Metric { name, better, threshold }], Way::Single(verdict), place);
+        Ok(())
     }
 
     /// The evaluators.
@@ -144,7 +158,7 @@ impl Judges {
         self.panel.at_once()
     }
 
-    /// Whether one of them has a budget, and must know what was spent today.
+    /// Whether one of them has a budget, and must know what was spent today and this month.
     pub fn has_budget(&self) -> bool {
         self.panel.has_budget()
     }
@@ -152,31 +166,39 @@ impl Judges {
     /// Counts the rows of [`Judges::SPENT`] against the budgets: a restart gives nobody a new one.
     pub fn count_spent(&self, rows: &[RecordBatch]) {
         for batch in rows {
+            let numbers = |name: &str| {
+                batch.column_by_name(name).and_then(|c| c.as_primitive_opt::<Float64Type>().cloned())
+            };
             let model = batch.column_by_name("model").and_then(|column| cast(column, &DataType::Utf8).ok());
-            let usd = batch
-                .column_by_name("usd")
-                .and_then(|column| column.as_primitive_opt::<Float64Type>().cloned());
-            let (Some(model), Some(usd)) = (model, usd) else { continue };
-            for (model, usd) in model.as_string::<i32>().iter().zip(&usd) {
-                self.panel.spent(model.unwrap_or_default(), usd.unwrap_or_default());
+            let (Some(model), Some(usd), Some(month)) = (model, numbers("usd"), numbers("month_usd")) else {
+                continue;
+            };
+            for ((model, usd), month) in model.as_string::<i32>().iter().zip(&usd).zip(&month) {
+                let (usd, month) = (usd.unwrap_or_default(), month.unwrap_or_default());
+                self.panel.spent(model.unwrap_or_default(), usd, month);
             }
         }
     }
+
+    /// Reads the earlier traces of sessions with `reader` from now on.
+    pub fn read_sessions_with(&self, reader: Reader) {
+        self.sessions.read_with(reader);
+    }
+
+    /// Asks each judge the questions whose answers are known, on its schedule, until `stop`.
+    pub async fn watch(&self, stop: CancellationToken) {
+        canary::watch(&self.panel, stop).await;
+    }
 }
 
-fn own(config: &CustomConfig, panel: &Arc<Panel>) -> Result<JudgeEvaluator, String> {
-    let place = panel.place(&config.judge).ok_or("its judge is not among [[judges]]")?;
-    let id = config.id();
-    // Metrics are named for as long as the process lives; there are as many as the configuration has.
-    let name: &'static str = Box::leak(id.clone().into_boxed_str());
-    let (shape, (better, threshold)) = match config.kind {
-        CustomKind::Answer => (Shape::Rating, VERDICT),
-        CustomKind::Retrieval => (chunks(Formula::Share), SHARE),
-    };
-    let metric = Metric { name, better, threshold };
-    let prompt = prompt_of(config)?;
-    checked(config, &prompt)?;
-    JudgeEvaluator::new(&id, metric, &prompt, shape, (panel.clone(), place), None)
+/// The cache, if there is one.
+fn cache(setup: &JudgesSetup<'_>) -> Result<Option<Cache>, String> {
+    let (config, folder) = &setup.cache;
+    if setup.judges.is_empty() || config.size.is_zero() {
+        return Ok(None);
+    }
+    let told = |error: std::io::Error| format!("score.judge_cache: {}: {error}", folder.display());
+    Cache::open(folder, config).map(Some).map_err(told)
 }
 
 fn prompt_of(config: &CustomConfig) -> Result<String, String> {
@@ -221,8 +243,17 @@ mod tests {
     use crate::domain::time::SystemClock;
     use crate::eval::JUDGE_IDS;
 
-    fn clock() -> Arc<dyn Clock> {
-        Arc::new(SystemClock)
+    fn made(judges: &[JudgeConfig], custom: &[CustomConfig], weight: f64) -> Result<Judges, JudgesError> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        Judges::new(&JudgesSetup {
+            judges,
+            custom,
+            correctness_weight: weight,
+            cache: (&CacheConfig::default(), PathBuf::new()),
+            policy: &Arc::default(),
+            clock: &clock,
+            similarity: None,
+        })
     }
 
     fn custom(kind: CustomKind, prompt: &str) -> CustomConfig {
@@ -233,16 +264,45 @@ mod tests {
     #[test]
     fn every_id_has_its_prompt_and_versions_differ() {
         let judge = [JudgeConfig::new("main", "http://127.0.0.1:1/v1", "m")];
-        let own = [custom(CustomKind::Answer, "Is {{answer}} polite?")];
-        let judges = Judges::new(&judge, &own, &clock(), None).unwrap();
+        let own = [
+            custom(CustomKind::Answer, "Is {{answer}} polite?"),
+            custom(CustomKind::Byop, "Is {{answer}} so?"),
+        ];
+        let judges = made(&judge, &own, 0.75).unwrap();
         let ids: Vec<String> = judges.evaluators().iter().map(|e| e.id().to_owned()).collect();
         assert_eq!(ids[..JUDGE_IDS.len()], *JUDGE_IDS);
-        assert_eq!(ids[JUDGE_IDS.len()..], ["custom_answer/tone"]);
+        assert_eq!(ids[JUDGE_IDS.len()..], ["custom_answer/tone", "byop/tone"]);
         let versions: std::collections::BTreeSet<String> =
             judges.evaluators().iter().map(|e| e.version().to_owned()).collect();
         assert_eq!(versions.len(), ids.len());
         assert!(judges.evaluators().iter().all(|e| e.waits().is_some() && e.is_by_name_only()));
-        assert!(Judges::new(&[], &[], &clock(), None).unwrap().evaluators().is_empty());
+        assert!(made(&[], &[], 0.75).unwrap().evaluators().is_empty());
+        // Another weight gives other values, and so another version.
+        let other = made(&judge, &[], 0.5).unwrap();
+        let changed = other.evaluators().into_iter().filter(|e| !versions.contains(e.version()));
+        assert_eq!(changed.map(|e| e.id().to_owned()).collect::<Vec<_>>(), ["answer_correctness"]);
+    }
+
+    #[test]
+    fn metrics_of_an_evaluator_are_its_own() {
+        let judge = [JudgeConfig::new("main", "http://127.0.0.1:1/v1", "m")];
+        let judges = made(&judge, &[], 0.75).unwrap();
+        let metrics = |id: &str| -> Vec<&str> {
+            let all = judges.evaluators.iter().find(|e| e.id() == id).unwrap();
+            all.metrics().iter().map(|metric| metric.name).collect()
+        };
+        assert_eq!(
+            metrics("ragas"),
+            ["ragas", "faithfulness", "answer_relevancy", "context_precision", "context_recall"]
+        );
+        assert_eq!(metrics("pairwise"), ["pairwise", "position_consistency"]);
+        assert_eq!(metrics("gptscore_translation"), ["accuracy", "fluency", "mqm"]);
+        assert_eq!(metrics("gptscore_summarization").len(), metrics("gptscore_summarization_ref").len() + 1);
+        assert_eq!(metrics("gptscore_qa").len(), 8);
+        assert!(judges.evaluators.iter().all(|e| {
+            let names: std::collections::BTreeSet<&str> = e.metrics().iter().map(|m| m.name).collect();
+            names.len() == e.metrics().len() && !names.is_empty()
+        }));
     }
 
     #[test]
@@ -251,7 +311,7 @@ mod tests {
             api_key_env: "GROUNDLINE_NO_SUCH_KEY".to_owned(),
             ..JudgeConfig::new("main", "http://h/v1", "m")
         };
-        let error = Judges::new(&[judge], &[], &clock(), None).err().unwrap().to_string();
+        let error = made(&[judge], &[], 0.75).err().unwrap().to_string();
         assert!(error.contains("GROUNDLINE_NO_SUCH_KEY") && error.contains("main"), "{error}");
     }
 

@@ -2,11 +2,16 @@
 
 use super::breaker::{Breaker, Gate};
 use super::budget::{Budget, Rate, Reservation};
+use super::cache::Cache;
 use super::config::{JudgeConfig, chain};
-use super::transport::{Answer, Fault, Question, Transport};
+use super::egress::Egress;
+use super::likelihood::Abilities;
+use super::question::Question;
+use super::transport::{Answer, Fault, Transport};
+use crate::detect::Policy;
 use crate::domain::score::Usage;
 use crate::domain::time::Clock;
-use crate::eval::Away;
+use crate::eval::{Away, Forecast};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -24,8 +29,12 @@ pub(super) struct Completion {
     pub text: String,
     /// Why it may be no answer.
     pub note: Option<&'static str>,
+    /// The mean negative log-likelihood that was asked for, nats.
+    pub nats: Option<f64>,
     /// What it took.
     pub usage: Usage,
+    /// Whether another judge wrote it than the one that was asked.
+    pub stood_in: bool,
 }
 
 /// Why there is no reply.
@@ -33,7 +42,7 @@ pub(super) struct Completion {
 pub(super) enum Failed {
     /// The same would fail again.
     Never(String),
-    /// The budget of the day is spent.
+    /// The budget of the day or month is spent.
     Spent(String),
     /// Another try later may help.
     Away(Away),
@@ -44,11 +53,13 @@ struct Judge {
     config: JudgeConfig,
     transport: Transport,
     breaker: Breaker,
-    rate: Rate,
+    requests: Rate,
+    tokens: Rate,
     budget: Budget,
     permits: Semaphore,
     /// The server has refused a schema.
     no_schema: AtomicBool,
+    abilities: Abilities,
     clock: Arc<dyn Clock>,
 }
 
@@ -57,26 +68,40 @@ pub(super) struct Panel {
     judges: Vec<Judge>,
     /// For each judge, who is asked in which order.
     chains: Vec<Vec<usize>>,
+    /// For each judge, what may be sent to it and to those that stand in for it.
+    egress: Vec<Egress>,
+    cache: Option<Cache>,
 }
 
 impl Panel {
-    pub(super) fn new(configs: &[JudgeConfig], clock: &Arc<dyn Clock>) -> Result<Self, String> {
+    /// # Errors
+    /// When a key is not there, or a setting cannot be used.
+    pub(super) fn new(
+        configs: &[JudgeConfig],
+        clock: &Arc<dyn Clock>,
+        policy: &Arc<Policy>,
+        cache: Option<Cache>,
+    ) -> Result<Self, String> {
         let mut judges = Vec::new();
         for config in configs {
             let told = |why: String| format!("judges {:?}: {why}", config.name);
             judges.push(Judge {
                 transport: Transport::new(config).map_err(told)?,
                 breaker: Breaker::new(),
-                rate: Rate::new(config.max_requests_per_minute),
-                budget: Budget::new(config.max_usd_per_day),
+                requests: Rate::new(config.max_requests_per_minute),
+                tokens: Rate::new(config.max_tokens_per_minute),
+                budget: Budget::new(config.max_usd_per_day, config.max_usd_per_month),
                 permits: Semaphore::new(config.max_concurrent),
                 no_schema: AtomicBool::new(false),
+                abilities: Abilities::default(),
                 clock: clock.clone(),
                 config: config.clone(),
             });
         }
-        let chains = (0..configs.len()).map(|at| chain(configs, at)).collect::<Result<_, _>>()?;
-        Ok(Self { judges, chains })
+        let chains = (0..configs.len()).map(|at| chain(configs, at)).collect::<Result<Vec<_>, _>>()?;
+        let egress = chains.iter().map(|chain| Egress::new(chain.iter().map(|at| &configs[*at]), policy));
+        let egress = egress.collect();
+        Ok(Self { judges, chains, egress, cache })
     }
 
     /// The place of the judge called `name`; the first one if it is empty.
@@ -94,19 +119,44 @@ impl Panel {
         self.judges.iter().map(|judge| judge.config.max_concurrent).sum()
     }
 
-    /// Counts `usd` as spent today by those whose model `model` is, and by all where nobody knows it: what was spent before a
-    /// restart. Servers answer with a longer name than the one that was asked for, such as one with a date.
-    pub(super) fn spent(&self, model: &str, usd: f64) {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.judges.len()
+    }
+
+    /// What may be sent to the judge at `place`.
+    pub(super) fn egress(&self, place: usize) -> &Egress {
+        &self.egress[place]
+    }
+
+    /// What the judge at `place` can tell of likelihoods.
+    pub(super) fn abilities(&self, place: usize) -> &Abilities {
+        &self.judges[place].abilities
+    }
+
+    /// Replies that are kept.
+    pub(super) fn cache(&self) -> Option<&Cache> {
+        self.cache.as_ref()
+    }
+
+    /// Counts a verdict that was found in the cache.
+    pub(super) fn count_cached(&self, place: usize) {
+        self.judges[place].count("cached");
+    }
+
+    /// Counts `today` and `month`, US dollars, as spent by those whose model `model` is, and by all where nobody knows it: what
+    /// was spent before a restart. Servers answer with a longer name than the one that was asked for, such as one with a date.
+    pub(super) fn spent(&self, model: &str, today: f64, month: f64) {
         let fit = |judge: &Judge| model.starts_with(&judge.config.model).then_some(judge.config.model.len());
         let best = self.judges.iter().filter_map(fit).max();
         for judge in self.judges.iter().filter(|judge| best.is_none() || fit(judge) == best) {
-            judge.budget.spend(usd, judge.clock.now());
+            judge.budget.count(today, month, judge.clock.now());
         }
     }
 
     /// Whether one of them has a budget.
     pub(super) fn has_budget(&self) -> bool {
-        self.judges.iter().any(|judge| judge.config.max_usd_per_day.is_some())
+        self.judges.iter().any(|judge| judge.config.has_budget())
     }
 
     /// Asks the judge at `place`, or who stands in for it, until `until`.
@@ -122,10 +172,20 @@ impl Panel {
             let has_another = at + 1 < chain.len();
             match self.judges[*judge].complete(question, until, has_another).await {
                 Err(failed @ (Failed::Away(_) | Failed::Spent(_))) => last = failed,
-                done => return done,
+                done => return done.map(|done| Completion { stood_in: at > 0, ..done }),
             }
         }
         Err(last)
+    }
+
+    /// Asks the judge at `place` and nobody else, until `until`.
+    pub(super) async fn complete_at(
+        &self,
+        place: usize,
+        question: &Question<'_>,
+        until: Instant,
+    ) -> Result<Completion, Failed> {
+        self.judges[place].complete(question, until, false).await
     }
 }
 
@@ -137,20 +197,24 @@ impl Judge {
         until: Instant,
         has_another: bool,
     ) -> Result<Completion, Failed> {
-        let (mut tries, mut with_schema) = (0, !self.no_schema.load(Ordering::Relaxed));
+        let has_schema = matches!(question, Question::Verdict { .. });
+        let (mut tries, mut with_schema) = (0, has_schema && !self.no_schema.load(Ordering::Relaxed));
+        let most = self.config.forecast(question);
         loop {
-            let permit = self.enter(until, has_another).await?;
-            let reserved = self.reserve(question)?;
+            let (permit, taken) = self.enter(&most, until, has_another).await?;
+            let reserved = self.reserve(&most).inspect_err(|_| self.tokens.give_back(taken))?;
             let fault = match timeout_at(until, self.transport.send(question, with_schema)).await {
                 Ok(Ok(answer)) => {
-                    if !with_schema {
+                    if has_schema && !with_schema {
                         self.no_schema.store(true, Ordering::Relaxed);
                     }
-                    return Ok(self.answered(answer, reserved.usd()));
+                    return Ok(self.answered(answer, reserved.usd(), taken));
                 }
                 Ok(Err(fault)) => fault,
                 Err(_) => Fault::Passing("no answer in time (score.slow_timeout)".to_owned()),
             };
+            // Only what a server has answered is counted against its tokens.
+            self.tokens.give_back(taken);
             drop((reserved, permit));
             self.count(fault.word());
             if with_schema && matches!(fault, Fault::Unknown(_)) {
@@ -193,8 +257,14 @@ impl Judge {
         }
     }
 
-    /// Waits until a request may go out: a free place, a judge that is there, its rate.
-    async fn enter(&self, until: Instant, has_another: bool) -> Result<SemaphorePermit<'_>, Failed> {
+    /// Waits until a request may go out: a free place, a judge that is there, its rates. Gives the place, and the tokens that
+    /// were taken of the rate.
+    async fn enter(
+        &self,
+        most: &Forecast,
+        until: Instant,
+        has_another: bool,
+    ) -> Result<(SemaphorePermit<'_>, u32), Failed> {
         let Ok(Ok(permit)) = timeout_at(until, self.permits.acquire()).await else {
             return Err(self.away("no request ended in time for another one (judges.max_concurrent)", false));
         };
@@ -207,28 +277,37 @@ impl Judge {
             }
             sleep_until(at).await;
         }
-        let Some(at) = self.rate.take(Instant::now(), until) else {
+        let tokens = u32::try_from(most.input_tokens + most.output_tokens).unwrap_or(u32::MAX);
+        let now = Instant::now();
+        let Some(first) = self.tokens.take(tokens, now, until) else {
+            return Err(
+                self.away("its tokens are spread over the minute (judges.max_tokens_per_minute)", false)
+            );
+        };
+        let Some(then) = self.requests.take(1, now, until) else {
+            self.tokens.give_back(tokens);
             return Err(
                 self.away("its requests are spread over the minute (judges.max_requests_per_minute)", false)
             );
         };
-        sleep_until(at).await;
-        Ok(permit)
+        sleep_until(first.max(then)).await;
+        Ok((permit, tokens))
     }
 
     /// Reserves what the question may cost at most.
-    fn reserve(&self, question: &Question<'_>) -> Result<Reservation<'_>, Failed> {
-        let most = self.config.forecast(question.system, question.user).usd.unwrap_or_default();
-        self.budget.reserve(most, self.clock.now()).ok_or_else(|| {
+    fn reserve(&self, most: &Forecast) -> Result<Reservation<'_>, Failed> {
+        let usd = most.usd.unwrap_or_default();
+        self.budget.reserve(usd, self.clock.now()).map_err(|(period, limit)| {
             self.count("spent");
-            let limit = self.config.max_usd_per_day.unwrap_or_default();
+            let (key, ends) = (period.key(), period.ends());
             Failed::Spent(self.named(&format!(
-                "judges.max_usd_per_day = {limit} is spent or would be: this question may cost {most:.6} US dollars; it is counted anew at midnight UTC"
+                "{key} = {limit} is spent or would be: this question may cost {usd:.6} US dollars; it is counted anew {ends}"
             )))
         })
     }
 
-    fn answered(&self, answer: Answer, most: f64) -> Completion {
+    /// Counts what an answer took. `most` is what it might have cost, US dollars, and `taken` the tokens that it might have had.
+    fn answered(&self, answer: Answer, most: f64, taken: u32) -> Completion {
         self.there();
         self.count("answered");
         let (input, output) = (answer.input_tokens, answer.output_tokens);
@@ -238,11 +317,16 @@ impl Judge {
             metrics::counter!("groundline_judge_tokens_total", "judge" => self.config.name.clone(), "kind" => kind)
                 .increment(tokens);
         }
+        if let Some((input, output)) = input.zip(output) {
+            let used = u32::try_from(input.saturating_add(output)).unwrap_or(u32::MAX);
+            self.tokens.give_back(taken.saturating_sub(used));
+        }
         // A server that does not say what it took must not be free.
         let spent = self.budget.spend(cost.unwrap_or(most), self.clock.now());
         metrics::gauge!("groundline_judge_spent_usd", "judge" => self.config.name.clone()).set(spent);
         let usage = Usage { model: answer.model, input_tokens: input, output_tokens: output, cost_usd: cost };
-        Completion { text: answer.text, note: answer.note, usage }
+        let Answer { text, note, nats, .. } = answer;
+        Completion { text, note, nats, usage, stood_in: false }
     }
 
     fn there(&self) {

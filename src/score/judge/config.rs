@@ -1,5 +1,7 @@
 //! Settings of LLM judges: `[[judges]]`.
 
+use super::question::Question;
+use crate::detect::Kinds;
 use crate::eval::Forecast;
 use crate::score::secret::Secret;
 use crate::units::Time;
@@ -40,6 +42,9 @@ pub struct JudgeConfig {
     /// Requests a minute; 0 for no limit.
     #[serde(default)]
     pub max_requests_per_minute: u32,
+    /// Tokens a minute, read and written; 0 for no limit.
+    #[serde(default)]
+    pub max_tokens_per_minute: u32,
     /// Tokens of one answer.
     #[serde(default = "default_output_tokens")]
     pub max_output_tokens: u32,
@@ -55,6 +60,18 @@ pub struct JudgeConfig {
     /// US dollars a day (UTC); what would cost more is an error row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_usd_per_day: Option<f64>,
+    /// US dollars a month (UTC); what would cost more is an error row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_usd_per_month: Option<f64>,
+    /// Tenants whose texts may be sent to it; everybody's if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenants: Option<Vec<String>>,
+    /// What is put out of texts before they are sent: kinds such as `email`, `pii`, `secrets`, or `*` for both.
+    #[serde(default)]
+    pub redact: Vec<String>,
+    /// How often it is asked questions whose answers are known; 0 for never.
+    #[serde(default = "default_canary_interval", with = "Time")]
+    pub canary_interval: Duration,
     /// The judge that is asked while this one is away or has spent its budget.
     #[serde(default)]
     pub fallback: String,
@@ -62,6 +79,9 @@ pub struct JudgeConfig {
 
 fn default_timeout() -> Duration {
     Duration::from_secs(30)
+}
+fn default_canary_interval() -> Duration {
+    Duration::from_hours(6)
 }
 fn default_concurrent() -> usize {
     16
@@ -94,17 +114,27 @@ impl JudgeConfig {
             timeout: default_timeout(),
             max_concurrent: default_concurrent(),
             max_requests_per_minute: 0,
+            max_tokens_per_minute: 0,
             max_output_tokens: default_output_tokens(),
             max_input_chars: default_input_chars(),
             price_input_usd: None,
             price_output_usd: None,
             max_usd_per_day: None,
+            max_usd_per_month: None,
+            tenants: None,
+            redact: Vec::new(),
+            canary_interval: default_canary_interval(),
             fallback: String::new(),
         }
     }
 
-    /// The address that is posted to.
+    /// The address of chat completions.
     pub(super) fn url(&self) -> Result<url::Url, String> {
+        self.url_of(&["chat", "completions"])
+    }
+
+    /// The address behind `base_url` that is posted to.
+    pub(super) fn url_of(&self, path: &[&str]) -> Result<url::Url, String> {
         const WRONG: &str = "is no address of the form http://host:port/v1";
         let mut url = url::Url::parse(&self.base_url).map_err(|_| WRONG.to_owned())?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -114,7 +144,7 @@ impl JudgeConfig {
             return Err("holds a name or password: use api_key_env or api_key_file".to_owned());
         }
         match url.path_segments_mut() {
-            Ok(mut path) => drop(path.pop_if_empty().extend(["chat", "completions"])),
+            Ok(mut segments) => drop(segments.pop_if_empty().extend(path)),
             Err(()) => return Err(WRONG.to_owned()),
         }
         Ok(url)
@@ -127,10 +157,20 @@ impl JudgeConfig {
     }
 
     /// What a question takes at most: bytes of text as tokens, and the longest answer.
-    pub(super) fn forecast(&self, system: &str, user: &str) -> Forecast {
-        let bytes = i64::try_from(system.len() + user.len()).unwrap_or(i64::MAX);
-        let (input_tokens, output_tokens) = (bytes / TOKEN_BYTES, i64::from(self.max_output_tokens));
-        Forecast { input_tokens, output_tokens, usd: self.cost(input_tokens, output_tokens) }
+    pub(super) fn forecast(&self, question: &Question<'_>) -> Forecast {
+        let (bytes, output_tokens) = match question {
+            Question::Verdict { system, user, .. } => {
+                (system.len() + user.len(), i64::from(self.max_output_tokens))
+            }
+            Question::Likelihood(asked) => (asked.bytes(), 1),
+        };
+        let input_tokens = i64::try_from(bytes).unwrap_or(i64::MAX) / TOKEN_BYTES;
+        Forecast { requests: 1, input_tokens, output_tokens, usd: self.cost(input_tokens, output_tokens) }
+    }
+
+    /// Whether it may spend so much only.
+    pub(super) fn has_budget(&self) -> bool {
+        self.max_usd_per_day.is_some() || self.max_usd_per_month.is_some()
     }
 
     fn faults(&self, wrong: &mut dyn FnMut(String)) {
@@ -165,6 +205,17 @@ impl JudgeConfig {
         if self.max_input_chars < MIN_INPUT_CHARS {
             wrong(format!("max_input_chars is below {MIN_INPUT_CHARS}: too little would be judged"));
         }
+        if self.max_tokens_per_minute > 0 && self.max_tokens_per_minute < self.max_output_tokens {
+            wrong(
+                "max_tokens_per_minute is below max_output_tokens: one answer would take longer".to_owned(),
+            );
+        }
+        if self.tenants.as_ref().is_some_and(Vec::is_empty) {
+            wrong(
+                "tenants is empty: nobody's texts would be judged; leave it out for everybody's".to_owned(),
+            );
+        }
+        Kinds::faults("redact", &self.redact).into_iter().for_each(&mut *wrong);
         self.money_faults(wrong);
     }
 
@@ -178,15 +229,21 @@ impl JudgeConfig {
         if self.price_input_usd.is_some() != self.price_output_usd.is_some() {
             wrong("price_input_usd and price_output_usd belong together: give both or neither".to_owned());
         }
-        let Some(most) = self.max_usd_per_day else { return };
-        if !(most.is_finite() && most > 0.0) {
-            wrong(format!("max_usd_per_day is {most}, must be above 0; leave it out for no limit"));
+        let limits =
+            [("max_usd_per_day", self.max_usd_per_day), ("max_usd_per_month", self.max_usd_per_month)];
+        for (key, most) in limits {
+            let Some(most) = most else { continue };
+            if !(most.is_finite() && most > 0.0) {
+                wrong(format!("{key} is {most}, must be above 0; leave it out for no limit"));
+            }
+            if prices.iter().all(|(_, price)| price.is_none()) {
+                wrong(format!("{key} needs price_input_usd and price_output_usd: nothing would be counted"));
+            }
         }
-        if prices.iter().all(|(_, price)| price.is_none()) {
-            wrong(
-                "max_usd_per_day needs price_input_usd and price_output_usd: nothing would be counted"
-                    .to_owned(),
-            );
+        if let (Some(day), Some(month)) = (self.max_usd_per_day, self.max_usd_per_month)
+            && day > month
+        {
+            wrong("max_usd_per_day is above max_usd_per_month: it would limit nothing".to_owned());
         }
     }
 }
@@ -245,17 +302,23 @@ mod tests {
             model: " ".to_owned(),
             max_concurrent: 0,
             max_usd_per_day: Some(1.0),
+            max_usd_per_month: Some(0.5),
+            max_tokens_per_minute: 100,
+            tenants: Some(Vec::new()),
+            redact: vec!["emial".to_owned()],
             timeout: LONG,
             fallback: "nobody".to_owned(),
             ..good.clone()
         };
         let told = faults(&[good, bad], LONG).join("\n");
+        let parts =
+            ["taken", "api_key_env", "model", "max_concurrent", "price_input_usd", "slow_timeout", "nobody"];
         for part in
-            ["taken", "api_key_env", "model", "max_concurrent", "price_input_usd", "slow_timeout", "nobody"]
+            parts.into_iter().chain(["max_usd_per_month", "max_tokens_per_minute", "tenants", "emial"])
         {
             assert!(told.contains(part), "{part} is missing in:\n{told}");
         }
-        assert!(!told.contains("secret"), "{told}");
+        assert!(!told.contains("me:secret"), "{told}");
     }
 
     #[test]

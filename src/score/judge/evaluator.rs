@@ -1,167 +1,97 @@
-//! One question to a judge as an evaluator.
+//! An evaluator that asks a judge, in the ways that there are.
 
-use super::client::{Failed, Panel};
-use super::delimit::{delimited, nonce, windowed};
-use super::prompt::{Filled, MAX_ITEMS, Prompt};
-use super::shape::{Compare, Finding, Shape};
-use super::transport::Question;
-use crate::domain::score::{Score, Usage};
+use super::desk::{Desk, Open};
+use super::gptscore::GptScore;
+use super::pairwise;
+use super::query;
+use super::ragas;
+use super::session::Sessions;
+use super::told::{Told, score};
+use super::verdict::{Asked, Verdict};
+use crate::domain::score::Score;
 use crate::domain::trace::EvalInput;
 use crate::eval::{Away, Evaluator, Forecast, Metric, Pace, Said, Waits};
 use async_trait::async_trait;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// How every judge is to treat what it is given; `{{nonce}}` is the code of the call.
-const RULES: &str = include_str!("prompts/rules.md");
 /// Changes when what is done with a reply changes; prompts and schemas are in the version by their hash.
 const CODE_VERSION: &str = "1";
-/// A reply that cannot be read is asked for once more.
-const REPLIES: u32 = 2;
 
-/// A question to a judge, with what makes a score of its reply.
+/// In which way a judge is asked.
+pub(super) enum Way {
+    /// One question.
+    Single(Verdict),
+    /// Several questions, and the harmonic mean of their values.
+    Ragas(Vec<(Metric, Verdict)>),
+    /// One question about two answers, in both orders.
+    Pairwise(Verdict),
+    /// One question about two queries, unless they are the same when they are normalised.
+    Sql(Verdict),
+    /// How likely texts are to the judge.
+    Likelihood(GptScore),
+}
+
+impl Way {
+    /// All that its scores depend on beside the texts and the model.
+    fn hashed(&self) -> String {
+        match self {
+            Way::Single(one) | Way::Pairwise(one) | Way::Sql(one) => one.hashed().to_owned(),
+            Way::Ragas(parts) => parts.iter().map(|(_, part)| part.hashed()).collect::<Vec<_>>().join("\0"),
+            Way::Likelihood(gptscore) => gptscore.hashed(),
+        }
+    }
+
+    fn is_of_conversation(&self) -> bool {
+        matches!(self, Way::Single(verdict) if verdict.is_of_conversation())
+    }
+}
+
+/// An evaluator that asks a judge.
 pub(super) struct JudgeEvaluator {
     id: String,
     version: String,
-    metric: Metric,
-    prompt: Prompt,
-    shape: Shape,
-    panel: Arc<Panel>,
-    /// Who is asked, by its place in the panel.
-    place: usize,
-    /// Who tells how similar two texts are.
-    similarity: Option<Arc<dyn Evaluator>>,
+    metrics: Vec<Metric>,
+    way: Way,
+    desk: Desk,
+    sessions: Arc<Sessions>,
 }
 
 impl JudgeEvaluator {
-    /// # Errors
-    /// When the prompt cannot be read.
-    pub(super) fn new(
-        id: &str,
-        metric: Metric,
-        prompt: &str,
-        shape: Shape,
-        panel: (Arc<Panel>, usize),
-        similarity: Option<Arc<dyn Evaluator>>,
-    ) -> Result<Self, String> {
-        let (panel, place) = panel;
-        let hashed = [RULES, prompt, &shape.words(), &shape.schema().to_string()].join("\0");
-        let hash = hex::encode(&Sha256::digest(hashed)[..6]);
+    /// The evaluator `id`, which asks at `desk`.
+    pub(super) fn new(id: &str, metrics: Vec<Metric>, way: Way, desk: Desk, sessions: Arc<Sessions>) -> Self {
+        let hash = hex::encode(&Sha256::digest(way.hashed())[..6]);
         let (id, version) = (id.to_owned(), format!("{CODE_VERSION}+{hash}"));
-        Ok(Self { id, version, metric, prompt: Prompt::parse(prompt)?, shape, panel, place, similarity })
+        Self { id, version, metrics, way, desk, sessions }
     }
 
-    /// What the judge is told before the texts.
-    fn system(&self, nonce: &str) -> String {
-        let rules = RULES.replace("{{nonce}}", nonce);
-        let (task, words, schema) = (self.prompt.task(), self.shape.words(), self.shape.schema());
-        format!(
-            "{rules}\n# What you decide\n\n{task}\n\n# How you answer\n\n{words}\n\nJSON schema: {schema}\n"
-        )
+    fn each(&self, open: &Open) -> Vec<Score> {
+        self.metrics.iter().map(|metric| open.score(metric.name)).collect()
     }
 
-    /// What is sent for `filled`: the system's message, and the user's with the texts.
-    pub(super) fn messages(&self, filled: &Filled) -> (String, String) {
-        let nonce = nonce(&filled.blocks);
-        (self.system(&nonce), delimited(&filled.blocks, &nonce) + "Answer now with the JSON object alone.")
-    }
-
-    /// The texts of `input`, in a window if they are too long, and what was left out.
-    fn filled(&self, input: &EvalInput) -> Result<(Filled, Option<String>), Box<Score>> {
-        let name = self.metric.name;
-        let filled = self.prompt.fill(input, self.shape.items());
-        let filled = filled.map_err(|missing| Box::new(Score::skipped(name, missing)))?;
-        if filled.items > MAX_ITEMS {
-            let why = format!("{} parts are too many to judge one by one, at most {MAX_ITEMS}", filled.items);
-            return Err(Box::new(Score::failed(name, &why)));
-        }
-        let (blocks, note) = windowed(filled.blocks, self.panel.config(self.place).max_input_chars);
-        Ok((Filled { blocks, items: filled.items }, note))
-    }
-
-    /// Asks until a reply can be read.
-    async fn finding(
-        &self,
-        filled: &Filled,
-        usage: &mut Option<Usage>,
-        until: Instant,
-    ) -> Result<Result<Finding, String>, Away> {
-        let schema = self.shape.schema();
-        let mut why = String::new();
-        for _ in 0..REPLIES {
-            let (system, user) = self.messages(filled);
-            let question =
-                Question { system: &system, user: &user, name: self.schema_name(), schema: &schema };
-            let completion = match self.panel.complete(self.place, &question, until).await {
-                Ok(completion) => completion,
-                Err(Failed::Away(away)) => return Err(away),
-                Err(Failed::Never(why) | Failed::Spent(why)) => return Ok(Err(why)),
-            };
-            match usage {
-                Some(usage) => usage.add(completion.usage),
-                None => *usage = Some(completion.usage),
-            }
-            match self.shape.read(&completion.text, filled.items) {
-                Ok(finding) => return Ok(Ok(finding)),
-                Err(error) => why = completion.note.map_or(error, str::to_owned),
-            }
-        }
-        Ok(Err(format!("{REPLIES} replies of the judge are no verdict; the last: {why}")))
-    }
-
-    /// A name that servers take: letters, digits, `_` and `-`.
-    fn schema_name(&self) -> &str {
-        self.id.rsplit('/').next().unwrap_or("verdict")
-    }
-
-    fn score(&self, finding: Finding) -> Score {
-        let name = self.metric.name;
-        let score = match self.metric.threshold {
-            Some(threshold) => Score::measured(name, finding.value, threshold, self.metric.better),
-            None => Score::verdict(name, finding.value >= 1.0),
-        };
-        let score = score.because(finding.rationale);
-        match finding.label {
-            Some(label) => score.labelled(label),
-            None => score,
-        }
-    }
-
-    /// The finding with the similarity that it waits for.
-    async fn compared(&self, mut finding: Finding, input: &EvalInput) -> Result<Finding, String> {
-        let Some(compare) = finding.compare.take() else { return Ok(finding) };
-        let text = |text: &Option<String>| text.clone().unwrap_or_default();
-        match compare {
-            Compare::Answers { base, weight } => {
-                let similarity = self.similarity(text(&input.answer), text(&input.expected)).await?;
-                finding.value = base + weight * similarity;
-                finding.rationale = format!("Similarity {similarity:.3}. {}", finding.rationale);
-            }
-            Compare::Questions(asked) => {
-                let mut sum = 0.0;
-                let count = asked.len() as f64;
-                for question in asked {
-                    sum += self.similarity(question, text(&input.question)).await?;
+    /// What the judge says of `input`, which may be sent.
+    async fn told(&self, input: &EvalInput, until: Instant) -> Result<Told, Away> {
+        let single = |asked: Asked| Told {
+            scores: match asked.found {
+                Ok(finding) => {
+                    self.metrics.first().map(|metric| score(metric, finding)).into_iter().collect()
                 }
-                finding.value = sum / count;
-            }
-        }
-        Ok(finding)
-    }
-
-    /// The cosine of two texts' embeddings, from 0 to 1.
-    async fn similarity(&self, a: String, b: String) -> Result<f64, String> {
-        let Some(evaluator) = self.similarity.clone() else {
-            return Err("it needs answer_semantic_similarity, which eval.disabled names".to_owned());
+                Err(open) => self.each(&open),
+            },
+            usage: asked.usage,
         };
-        let input = EvalInput { answer: Some(a), expected: Some(b), ..EvalInput::default() };
-        let scores = tokio::task::spawn_blocking(move || evaluator.evaluate(&input)).await;
-        let score = scores.map_err(|e| e.to_string())?.into_iter().next();
-        score.as_ref().and_then(|score| score.value).ok_or_else(|| {
-            let why = score.and_then(|score| score.error).unwrap_or_default();
-            format!("the similarity of two texts is not known: {why}")
-        })
+        match &self.way {
+            Way::Single(verdict) => verdict.ask(input, until).await.map(single),
+            Way::Ragas(parts) => ragas::ask(&self.metrics, parts, input, until).await,
+            Way::Pairwise(verdict) => pairwise::ask(&self.metrics, verdict, input, until).await,
+            Way::Sql(verdict) => match query::same(input) {
+                Some(finding) => Ok(single(Asked { found: Ok(finding), usage: None })),
+                None => verdict.ask(input, until).await.map(single),
+            },
+            Way::Likelihood(gptscore) => gptscore.ask(&self.desk, input, until).await,
+        }
     }
 }
 
@@ -175,7 +105,7 @@ impl Evaluator for JudgeEvaluator {
     }
 
     fn metrics(&self) -> &[Metric] {
-        std::slice::from_ref(&self.metric)
+        &self.metrics
     }
 
     fn pace(&self) -> Pace {
@@ -198,29 +128,29 @@ impl Evaluator for JudgeEvaluator {
 #[async_trait]
 impl Waits for JudgeEvaluator {
     async fn ask(&self, input: &EvalInput, until: Instant) -> Result<Said, Away> {
-        let (filled, note) = match self.filled(input) {
-            Ok(filled) => filled,
-            Err(score) => return Ok(Said { scores: vec![*score], usage: None, version: None }),
-        };
-        let mut usage = None;
-        let mut found = self.finding(&filled, &mut usage, until).await?;
-        if let Ok(finding) = found {
-            found = self.compared(finding, input).await;
+        // Nothing below this line sees a text that may not leave.
+        if let Err(missing) = self.desk.check(input) {
+            return Ok(Said { scores: self.skip(missing), usage: None, version: None });
         }
-        let score = match found {
-            Ok(mut finding) => {
-                finding.rationale = note.into_iter().chain([finding.rationale]).collect::<Vec<_>>().join(" ");
-                self.score(finding)
-            }
-            Err(why) => Score::failed(self.metric.name, &why),
+        let whole = match self.way.is_of_conversation() {
+            true => self.sessions.with_earlier(input).await?,
+            false => Cow::Borrowed(input),
         };
-        Ok(Said { scores: vec![score], usage, version: None })
+        let Told { scores, usage } = self.told(&self.desk.redacted(&whole), until).await?;
+        Ok(Said { scores, usage, version: None })
     }
 
     fn forecast(&self, input: &EvalInput) -> Option<Forecast> {
-        // What cannot be filled asks nobody.
-        let (filled, _) = self.filled(input).ok()?;
-        let (system, user) = self.messages(&filled);
-        Some(self.panel.config(self.place).forecast(&system, &user))
+        self.desk.check(input).ok()?;
+        match &self.way {
+            Way::Single(verdict) => verdict.forecast(input),
+            Way::Ragas(parts) => {
+                parts.iter().filter_map(|(_, part)| part.forecast(input)).reduce(Forecast::with)
+            }
+            Way::Pairwise(verdict) => pairwise::forecast(verdict, input),
+            Way::Sql(_) if query::same(input).is_some() => None,
+            Way::Sql(verdict) => verdict.forecast(input),
+            Way::Likelihood(gptscore) => gptscore.forecast(&self.desk, input),
+        }
     }
 }

@@ -3,16 +3,27 @@
 //! | file | what |
 //! |---|---|
 //! | `config` | `[[judges]]` and its faults |
+//! | `question` | what a judge is asked |
 //! | `breaker` | whether a judge may be asked now, or is away |
-//! | `budget` | requests a minute, and dollars a day |
+//! | `budget` | requests and tokens a minute, dollars a day and a month |
+//! | `egress` | whose texts may be sent, and what is put out of them first |
+//! | `cache` | replies that a judge has given before, on the disk |
+//! | `likelihood` | log-probabilities: what is asked for, what is read, who can tell them |
 //! | `transport` | one request and its answer |
 //! | `client` | one judge: limits, retries, price; and what stands in for it |
+//! | `desk` | the judge that an evaluator asks |
 //! | `delimit` | untrusted text between delimiters that nobody can guess |
 //! | `prompt` | prompt files with placeholders, filled with an input |
 //! | `reply` | the one JSON object of a reply, and what it says |
-//! | `shape` | what a judge must answer, and the scores that follow |
-//! | `evaluator` | one question to a judge as an evaluator |
-//! | `catalog` | every such evaluator, and those of the user's own |
+//! | `shape` | what a judge must answer, and what follows from it |
+//! | `verdict` | one question: what is sent of an input, and what the reply says |
+//! | `told` | findings as scores |
+//! | `ragas`, `pairwise`, `query`, `gptscore` | evaluators that are more than one question, or less |
+//! | `session` | what was said before in the session of a trace |
+//! | `evaluator` | an evaluator that asks a judge, in one of these ways |
+//! | `builtin` | those that the program has, as a table |
+//! | `catalog` | all of them, and those of the user's own |
+//! | `canary` | questions whose answers are known, on a schedule |
 //!
 //! Promises: the text under evaluation is data, and stands between delimiters with a nonce of its own for each call; a
 //! verdict is read from the schema and nowhere else; a reply that does not parse or contradicts itself is an error, never a
@@ -20,18 +31,34 @@
 
 mod breaker;
 mod budget;
+mod builtin;
+mod cache;
+mod canary;
 mod catalog;
 mod client;
 mod config;
 mod delimit;
+mod desk;
+mod egress;
 mod evaluator;
+mod gptscore;
+mod likelihood;
+mod pairwise;
 mod prompt;
+mod query;
+mod question;
+mod ragas;
 mod reply;
+mod session;
 mod shape;
+mod told;
 mod transport;
+mod verdict;
 
 #[cfg(test)]
 mod injection_tests;
 
-pub use catalog::{Judges, JudgesError, custom_faults};
+pub use cache::CacheConfig;
+pub use catalog::{Judges, JudgesError, JudgesSetup, custom_faults};
 pub use config::{JudgeConfig, faults};
+pub use session::Reader;

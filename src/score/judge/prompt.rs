@@ -2,7 +2,7 @@
 
 use super::delimit::Block;
 use crate::domain::document::Document;
-use crate::domain::trace::EvalInput;
+use crate::domain::trace::{EvalInput, Step};
 use crate::eval::text::sentences;
 
 /// More sentences are not judged one by one in one request.
@@ -17,17 +17,35 @@ pub(super) enum Field {
     Context,
     History,
     SystemPrompt,
+    /// The whole conversation: what was said before, the question, the answer.
+    Conversation,
+    /// The calls of tools.
+    Steps,
+    /// The answer, as one of two that nothing but their place tells apart.
+    First,
+    /// The expected answer, as the other one.
+    Second,
 }
 
 /// Every field: its placeholder, the name of its block, and what is said when it is not there.
-const FIELDS: [(Field, &str, &str, &str); 6] = [
+const FIELDS: [(Field, &str, &str, &str); 10] = [
     (Field::Question, "question", "QUESTION", "question"),
     (Field::Answer, "answer", "ANSWER", "answer"),
     (Field::Expected, "expected", "EXPECTED", "expected answer"),
     (Field::Context, "context", "CONTEXT", "context"),
     (Field::History, "history", "HISTORY", "history"),
     (Field::SystemPrompt, "system_prompt", "SYSTEM PROMPT", "system prompt"),
+    (Field::Conversation, "conversation", "TURN", "conversation"),
+    (Field::Steps, "steps", "STEP", "tool calls"),
+    (Field::First, "answer_1", "ANSWER 1", "answer"),
+    (Field::Second, "answer_2", "ANSWER 2", "expected answer"),
 ];
+
+/// The name of the blocks of what the user said.
+const USER_TURN: &str = "USER TURN";
+/// Who speaks in a turn, as senders write it; true for the user.
+const SPEAKERS: [(&str, bool); 4] =
+    [("user:", true), ("human:", true), ("assistant:", false), ("ai:", false)];
 
 /// What is judged one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +54,33 @@ pub(super) enum Items {
     Chunks,
     /// Sentences of a field.
     Sentences(Field),
+    /// What the user said in a conversation.
+    UserTurns,
+    /// Calls of tools.
+    Steps,
+}
+
+impl Items {
+    /// The name of their blocks.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Items::Chunks => "CONTEXT",
+            Items::Sentences(_) => "SENTENCE",
+            Items::UserTurns => USER_TURN,
+            Items::Steps => "STEP",
+        }
+    }
+
+    /// Whether they are part of `field`.
+    fn are_of(self, field: Field) -> bool {
+        field
+            == match self {
+                Items::Chunks => Field::Context,
+                Items::Sentences(of) => of,
+                Items::UserTurns => Field::Conversation,
+                Items::Steps => Field::Steps,
+            }
+    }
 }
 
 /// A question to a judge.
@@ -110,12 +155,15 @@ impl Prompt {
             if found.is_empty() && !is_optional {
                 return Err(missing(*field));
             }
-            if is_cut || (items == Some(Items::Chunks) && *field == Field::Context) {
-                filled.items += found.len();
+            if let Some(items) = items.filter(|items| items.are_of(*field)) {
+                filled.items += found.iter().filter(|block| block.name.starts_with(items.name())).count();
             }
             filled.blocks.extend(found);
         }
-        Ok(filled)
+        match items {
+            Some(Items::UserTurns) if filled.items == 0 => Err("turn of the user"),
+            _ => Ok(filled),
+        }
     }
 }
 
@@ -130,8 +178,8 @@ fn texts(input: &EvalInput, field: Field) -> Vec<&str> {
     }
     let all = match field {
         Field::Question => one(input.question.as_ref()),
-        Field::Answer => one(input.answer.as_ref()),
-        Field::Expected => one(input.expected.as_ref()),
+        Field::Answer | Field::First => one(input.answer.as_ref()),
+        Field::Expected | Field::Second => one(input.expected.as_ref()),
         Field::SystemPrompt => one(input.system_prompt.as_ref()),
         Field::History => input.history.iter().map(String::as_str).collect(),
         Field::Context => {
@@ -140,6 +188,8 @@ fn texts(input: &EvalInput, field: Field) -> Vec<&str> {
             ranked.sort_by_key(|document| document.rank.unwrap_or(i32::MAX));
             ranked.into_iter().filter_map(|document| document.content.as_deref()).collect()
         }
+        // These have names of their own.
+        Field::Conversation | Field::Steps => Vec::new(),
     };
     all.into_iter().filter(|text| !text.trim().is_empty()).collect()
 }
@@ -148,12 +198,59 @@ fn blocks(input: &EvalInput, field: Field) -> Vec<Block> {
     let name = FIELDS.iter().find(|(known, ..)| *known == field).map_or("TEXT", |(_, _, block, _)| block);
     let texts = texts(input, field);
     match field {
+        Field::Conversation => turns(input),
+        Field::Steps => {
+            let numbered = input.steps.iter().enumerate();
+            numbered.map(|(at, step)| Block::new(format!("{name} {}", at + 1), told(step))).collect()
+        }
         Field::Context | Field::History => {
             let numbered = texts.into_iter().enumerate();
             numbered.map(|(at, text)| Block::new(format!("{name} {}", at + 1), text)).collect()
         }
         _ => texts.into_iter().map(|text| Block::new(name, text)).collect(),
     }
+}
+
+/// What was said before, then the question and the answer; the user's turns are numbered by themselves.
+fn turns(input: &EvalInput) -> Vec<Block> {
+    let before = input.history.iter().map(|turn| match said_by(turn) {
+        (Some(true), text) => (USER_TURN, text),
+        (Some(false), text) => ("ASSISTANT TURN", text),
+        // Nobody knows whose it is.
+        (None, text) => ("TURN", text),
+    });
+    let asked = input.question.iter().map(|text| (USER_TURN, text.as_str()));
+    let answered = input.answer.iter().map(|text| ("ASSISTANT TURN", text.as_str()));
+    let mut numbers = std::collections::HashMap::new();
+    let all = before.chain(asked).chain(answered).filter(|(_, text)| !text.trim().is_empty());
+    all.map(|(name, text)| {
+        let number = numbers.entry(name).and_modify(|number| *number += 1).or_insert(1);
+        Block::new(format!("{name} {number}"), text)
+    })
+    .collect()
+}
+
+/// Whether a turn is the user's, where it says so, and its text.
+fn said_by(turn: &str) -> (Option<bool>, &str) {
+    let turn = turn.trim();
+    let known = SPEAKERS.iter().find_map(|(name, is_user)| {
+        let head = turn.get(..name.len()).filter(|head| head.eq_ignore_ascii_case(name))?;
+        Some((Some(*is_user), turn[head.len()..].trim()))
+    });
+    known.unwrap_or((None, turn))
+}
+
+/// A call of a tool, in lines.
+fn told(step: &Step) -> String {
+    let Step { tool, arguments, result, failed } = step;
+    let arguments = arguments.as_deref().unwrap_or("(none)");
+    let result = match (result, failed) {
+        (Some(result), false) => format!("result: {result}"),
+        (Some(result), true) => format!("failed: {result}"),
+        (None, true) => "failed".to_owned(),
+        (None, false) => "result: (not recorded)".to_owned(),
+    };
+    format!("tool: {tool}\narguments: {arguments}\n{result}")
 }
 
 fn sentence_blocks(input: &EvalInput, field: Field) -> Vec<Block> {
@@ -212,5 +309,40 @@ mod tests {
         let filled = prompt.fill(&input(), Some(Items::Sentences(Field::Answer))).unwrap();
         assert_eq!(names(&filled), ["CONTEXT 1", "CONTEXT 2", "SENTENCE 1", "SENTENCE 2"]);
         assert_eq!((filled.blocks[3].text.as_str(), filled.items), ("Bob did not.", 2));
+    }
+
+    #[test]
+    fn a_conversation_has_a_number_for_each_speaker() {
+        let prompt = Prompt::parse("Read the conversation ({{conversation}}).").unwrap();
+        let said = EvalInput {
+            history: ["user: Hi", "Assistant: Hello.", "(pause)", "human: "].map(str::to_owned).to_vec(),
+            ..input()
+        };
+        let filled = prompt.fill(&said, Some(Items::UserTurns)).unwrap();
+        assert_eq!(
+            names(&filled),
+            ["USER TURN 1", "ASSISTANT TURN 1", "TURN 1", "USER TURN 2", "ASSISTANT TURN 2"]
+        );
+        assert_eq!((filled.blocks[1].text.as_str(), filled.items), ("Hello.", 2));
+        let alone = EvalInput { answer: Some("Hello.".to_owned()), ..EvalInput::default() };
+        assert_eq!(prompt.fill(&alone, Some(Items::UserTurns)), Err("turn of the user"));
+        assert_eq!(prompt.fill(&EvalInput::default(), None), Err("conversation"));
+    }
+
+    #[test]
+    fn calls_of_tools_stand_in_their_order() {
+        let prompt = Prompt::parse("Read {{steps}}.").unwrap();
+        let step = |tool: &str, result: Option<&str>, failed| Step {
+            tool: tool.to_owned(),
+            arguments: Some("{\"q\":1}".to_owned()),
+            result: result.map(str::to_owned),
+            failed,
+        };
+        let steps = vec![step("find", Some("two"), false), step("buy", None, true)];
+        let filled = prompt.fill(&EvalInput { steps, ..input() }, Some(Items::Steps)).unwrap();
+        assert_eq!((names(&filled), filled.items), (vec!["STEP 1", "STEP 2"], 2));
+        assert_eq!(filled.blocks[0].text, "tool: find\narguments: {\"q\":1}\nresult: two");
+        assert!(filled.blocks[1].text.ends_with("\nfailed"));
+        assert_eq!(prompt.fill(&input(), Some(Items::Steps)), Err("tool calls"));
     }
 }

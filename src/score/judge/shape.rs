@@ -10,6 +10,8 @@ use std::collections::HashMap;
 const QUESTIONS: usize = 3;
 /// More statements in one reply are no list of claims any more.
 const MAX_STATEMENTS: usize = 200;
+/// Where a failure comes from; none where there is no failure.
+const FAILURES: [&str; 3] = ["none", "retrieval", "generation"];
 /// A rationale has no more characters of a judge's words.
 const MAX_WORDS: usize = 2_000;
 
@@ -40,8 +42,12 @@ pub(super) enum Shape {
     Rating,
     /// One of several answers with a reason.
     Choice(&'static [Choice]),
+    /// True or false with a reason, and where a failure comes from.
+    Boolean,
     /// Statements that it takes out of the answer, each yes or no: yes over all.
     Statements,
+    /// As statements; without any there is nothing to judge, and this is what is missing.
+    Points(&'static str),
     /// Statements of both answers, each TP, FP or FN: F1 with its weight, and the similarity of the two with the rest.
     Facts {
         /// The weight of F1, from 0 to 1.
@@ -73,6 +79,8 @@ pub(super) struct Finding {
     pub rationale: String,
     /// What must be compared before the value is known.
     pub compare: Option<Compare>,
+    /// What is missing, where the judge found nothing to judge.
+    pub missing: Option<&'static str>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -93,6 +101,13 @@ struct Rating {
 struct Chosen {
     rationale: String,
     choice: String,
+}
+
+#[derive(Deserialize)]
+struct Outcome {
+    rationale: String,
+    failure: String,
+    result: bool,
 }
 
 #[derive(Deserialize)]
@@ -149,7 +164,13 @@ impl Shape {
                 let labels: Vec<&str> = choices.iter().map(|choice| choice.label).collect();
                 object(&[("rationale", text), ("choice", json!({"type": "string", "enum": labels}))])
             }
-            Shape::Statements => object(&[("statements", list(verdicts(json!(["yes", "no"]))))]),
+            Shape::Boolean => {
+                let failure = json!({"type": "string", "enum": FAILURES});
+                object(&[("rationale", text), ("failure", failure), ("result", json!({"type": "boolean"}))])
+            }
+            Shape::Statements | Shape::Points(_) => {
+                object(&[("statements", list(verdicts(json!(["yes", "no"]))))])
+            }
             Shape::Facts { .. } => object(&[("statements", list(verdicts(json!(["TP", "FP", "FN"]))))]),
             Shape::Questions => object(&[("questions", list(text))]),
             Shape::Numbered(..) => {
@@ -169,12 +190,18 @@ impl Shape {
                               empty if the rating is yes, and only then."
                 .to_owned(),
             Shape::Choice(_) => "Write the rationale first, then the choice.".to_owned(),
+            Shape::Boolean => "Write the rationale first. Then failure: none if the result is true; if it is false, \
+                               retrieval if the retrieved text (CONTEXT) is the cause, else generation. Then the result."
+                .to_owned(),
             Shape::Statements | Shape::Facts { .. } => {
                 "List each statement once, in its own words, with a short reason and its verdict.".to_owned()
             }
+            Shape::Points(_) => "List each of them once, in its own words, as a statement with a short reason and its \
+                                 verdict. The list is empty if there is none."
+                .to_owned(),
             Shape::Questions => format!("Write exactly {QUESTIONS} questions."),
             Shape::Numbered(items, _) => {
-                let name = if *items == Items::Chunks { "CONTEXT" } else { "SENTENCE" };
+                let name = items.name();
                 format!("Give one item for each {name}, with its number, a short reason and the verdict yes or no.")
             }
         }
@@ -188,7 +215,15 @@ impl Shape {
         match self {
             Shape::Rating => rating(read(text)?),
             Shape::Choice(choices) => choice(read(text)?, choices),
+            Shape::Boolean => boolean(read(text)?),
             Shape::Statements => statements(&read::<Statements>(text)?.statements),
+            Shape::Points(missing) => {
+                let read = read::<Statements>(text)?.statements;
+                if read.is_empty() {
+                    return Ok(Finding { missing: Some(missing), ..Finding::default() });
+                }
+                statements(&read)
+            }
             Shape::Facts { weight } => facts(&read::<Statements>(text)?.statements, *weight),
             Shape::Questions => questions(read::<Asked>(text)?.questions),
             Shape::Numbered(_, formula) => numbered(&read::<Numbered>(text)?.items, items, *formula),
@@ -226,8 +261,21 @@ fn rating(read: Rating) -> Result<Finding, String> {
         value: f64::from(u8::from(is_yes)),
         label: Some(label.to_owned()),
         rationale,
-        compare: None,
+        ..Finding::default()
     })
+}
+
+/// True passes and has no failure; false has one, and that is its label.
+fn boolean(read: Outcome) -> Result<Finding, String> {
+    let Some(failure) = FAILURES.iter().find(|known| **known == read.failure) else {
+        return Err(format!("the reply is not as asked: {:?} is no failure", said(&read.failure)));
+    };
+    if read.result != (*failure == FAILURES[0]) {
+        return Err(format!("the reply contradicts itself: result {} with failure {failure}", read.result));
+    }
+    let label = if read.result { "pass" } else { *failure };
+    let (value, rationale) = (f64::from(u8::from(read.result)), said(&read.rationale));
+    Ok(Finding { value, label: Some(label.to_owned()), rationale, ..Finding::default() })
 }
 
 fn choice(read: Chosen, choices: &[Choice]) -> Result<Finding, String> {
@@ -239,7 +287,7 @@ fn choice(read: Chosen, choices: &[Choice]) -> Result<Finding, String> {
         value,
         label: Some(chosen.label.to_owned()),
         rationale: said(&read.rationale),
-        compare: None,
+        ..Finding::default()
     })
 }
 

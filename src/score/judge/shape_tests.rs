@@ -51,6 +51,33 @@ fn statements_are_yes_over_all() {
 }
 
 #[test]
+fn points_may_be_none_at_all() {
+    let shape = Shape::Points("fact");
+    assert!((value(shape, &statements_of(&[("a", "yes"), ("b", "no")]), 0) - 0.5).abs() < 1e-12);
+    let none = shape.read(&statements_of(&[]).to_string(), 0).unwrap();
+    assert_eq!(none.missing, Some("fact"));
+    assert!(error(shape, &statements_of(&[("a", "TP")]), 0).contains("no verdict"));
+}
+
+#[test]
+fn a_boolean_and_its_failure_agree_or_it_is_an_error() {
+    let reply = |result: bool, failure: &str| json!({"rationale": "r", "failure": failure, "result": result});
+    let read = |reply: &Json| Shape::Boolean.read(&reply.to_string(), 0).unwrap();
+    let (yes, no) = (read(&reply(true, "none")), read(&reply(false, "retrieval")));
+    assert_eq!((yes.value, yes.label.as_deref()), (1.0, Some("pass")));
+    assert_eq!((no.value, no.label.as_deref()), (0.0, Some("retrieval")));
+    for (wrong, part) in [
+        (reply(true, "generation"), "contradicts"),
+        (reply(false, "none"), "contradicts"),
+        (reply(false, "elsewhere"), "no failure"),
+        (json!({"rationale": "r", "failure": "none", "result": "true"}), "not as asked"),
+    ] {
+        let error = error(Shape::Boolean, &wrong, 0);
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+#[test]
 fn facts_are_f1_with_its_weight() {
     let found = statements_of(&[("a", "TP"), ("b", "TP"), ("c", "FP"), ("d", "FN"), ("e", "FN")]);
     let finding = Shape::Facts { weight: 0.75 }.read(&found.to_string(), 0).unwrap();
@@ -108,7 +135,9 @@ fn questions_are_three() {
 fn schemas_are_strict() {
     let shapes = [
         Shape::Rating,
+        Shape::Boolean,
         Shape::Statements,
+        Shape::Points("x"),
         Shape::Facts { weight: 0.75 },
         Shape::Questions,
         share(Formula::Share),

@@ -1,6 +1,7 @@
 //! One request to chat completions and its answer.
 
 use super::config::JudgeConfig;
+use super::question::{Likelihood, Question};
 use crate::score::secret::Secret;
 use crate::score::wire::{read_secret, retry_after, sensitive, told};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -12,18 +13,6 @@ use std::time::Duration;
 const MAX_ANSWER: usize = 4 << 20;
 /// So much of a server's message is told, characters.
 const MAX_TOLD: usize = 300;
-
-/// What is asked.
-pub(super) struct Question<'a> {
-    /// Who the judge is, what is asked, and how it answers.
-    pub system: &'a str,
-    /// The text under evaluation, between its delimiters.
-    pub user: &'a str,
-    /// The name of the schema.
-    pub name: &'a str,
-    /// The JSON schema of the answer.
-    pub schema: &'a Json,
-}
 
 /// What the server answered.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +27,8 @@ pub(super) struct Answer {
     pub input_tokens: Option<i64>,
     /// Tokens that it wrote.
     pub output_tokens: Option<i64>,
+    /// The mean negative log-likelihood that was asked for, nats.
+    pub nats: Option<f64>,
 }
 
 /// Why there is no answer.
@@ -119,8 +110,15 @@ impl Transport {
             let bearer = Secret::new(format!("Bearer {}", key.reveal()));
             headers.insert(AUTHORIZATION, sensitive(&bearer).map_err(Fault::Closed)?);
         }
-        let body = self.body(question, with_schema).to_string();
-        let sent = self.client.post(self.url.clone()).headers(headers).body(body).send().await;
+        let (url, body) = match *question {
+            Question::Likelihood(asked) => {
+                (self.config.url_of(asked.path()).map_err(Fault::Closed)?, asked.body(&self.config.model))
+            }
+            Question::Verdict { system, user, name, schema } => {
+                (self.url.clone(), self.body((system, user), with_schema.then_some((name, schema))))
+            }
+        };
+        let sent = self.client.post(url).headers(headers).body(body.to_string()).send().await;
         // Without the address: it may be a secret.
         let mut response = sent.map_err(|e| Fault::Passing(told(&e.without_url())))?;
         let (status, wait) = (response.status().as_u16(), retry_after(response.headers()));
@@ -133,13 +131,20 @@ impl Transport {
                 Err(error) => return Err(Fault::Passing(told(&error.without_url()))),
             }
         }
+        let asked = match question {
+            Question::Likelihood(asked) => Some(asked),
+            Question::Verdict { .. } => None,
+        };
         if status == 200 {
-            return answer(&bytes, &self.config.model);
+            return answer(&bytes, &self.config.model, asked);
         }
         let text: String = String::from_utf8_lossy(&bytes).chars().take(MAX_TOLD).collect();
         let text =
             key.iter().chain(self.config.headers.values()).fold(text, |text, key| key.taken_out_of(&text));
-        Err(fault(status, format!("HTTP {status}: {}", text.trim()), wait))
+        let why = format!("HTTP {status}: {}", text.trim());
+        // Not every server has these paths, and what it has for verdicts is no worse for that.
+        let is_absent = asked.is_some() && matches!(status, 404 | 405 | 501);
+        Err(if is_absent { Fault::Refused(why) } else { fault(status, why, wait) })
     }
 
     /// The key is read for each request, so that its file may change.
@@ -151,19 +156,20 @@ impl Transport {
         }
     }
 
-    fn body(&self, question: &Question<'_>, with_schema: bool) -> Json {
+    /// The request for a verdict; `schema` is what the answer is to be held to, with its name.
+    fn body(&self, (system, user): (&str, &str), schema: Option<(&str, &Json)>) -> Json {
         let mut body = json!({
             "model": self.config.model,
             "messages": [
-                {"role": "system", "content": question.system},
-                {"role": "user", "content": question.user},
+                {"role": "system", "content": system},
+                {"role": "user", "content": user},
             ],
             "temperature": 0,
             "max_tokens": self.config.max_output_tokens,
             "stream": false,
         });
-        if with_schema {
-            let schema = json!({"name": question.name, "strict": true, "schema": question.schema});
+        if let Some((name, schema)) = schema {
+            let schema = json!({"name": name, "strict": true, "schema": schema});
             body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
         }
         for (name, value) in &self.config.parameters {
@@ -185,7 +191,7 @@ fn fault(status: u16, why: String, wait: Option<Duration>) -> Fault {
 }
 
 /// The answer that `bytes` are. What is no JSON came broken; what is JSON of another shape is another API.
-fn answer(bytes: &[u8], model: &str) -> Result<Answer, Fault> {
+fn answer(bytes: &[u8], model: &str, asked: Option<&Likelihood<'_>>) -> Result<Answer, Fault> {
     let body: Json = serde_json::from_slice(bytes)
         .map_err(|e| Fault::Passing(format!("the answer is no JSON ({} bytes): {e}", bytes.len())))?;
     let Some(choice) = body["choices"].get(0) else {
@@ -195,6 +201,7 @@ fn answer(bytes: &[u8], model: &str) -> Result<Answer, Fault> {
             why.chars().take(MAX_TOLD).collect::<String>()
         )));
     };
+    let nats = asked.map(|asked| asked.read(choice)).transpose().map_err(Fault::Refused)?;
     let message = &choice["message"];
     let text = match &message["content"] {
         Json::String(text) => text.clone(),
@@ -216,6 +223,7 @@ fn answer(bytes: &[u8], model: &str) -> Result<Answer, Fault> {
         model: body["model"].as_str().filter(|name| !name.is_empty()).unwrap_or(model).to_owned(),
         input_tokens: count("prompt_tokens"),
         output_tokens: count("completion_tokens"),
+        nats,
     })
 }
 
@@ -235,7 +243,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_read_in_the_forms_that_servers_have() {
-        let read = |body: Json| answer(body.to_string().as_bytes(), "asked").unwrap();
+        let read = |body: Json| answer(body.to_string().as_bytes(), "asked", None).unwrap();
         let plain = read(
             json!({"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}),
         );
@@ -246,7 +254,7 @@ mod tests {
         );
         assert_eq!((parts.text.as_str(), parts.model.as_str(), parts.input_tokens), ("y", "real", None));
         assert!(parts.note.unwrap().contains("max_output_tokens"));
-        assert!(answer(b"{\"choices\": [", "m").is_err());
-        assert!(answer(b"{\"error\": {\"message\": \"no\"}}", "m").is_err());
+        assert!(answer(b"{\"choices\": [", "m", None).is_err());
+        assert!(answer(b"{\"error\": {\"message\": \"no\"}}", "m", None).is_err());
     }
 }

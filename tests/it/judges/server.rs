@@ -40,6 +40,23 @@ pub enum Act {
     Says(&'static str),
 }
 
+/// What a server tells of log-probabilities.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Logs {
+    /// Those of a prompt, and the likeliest tokens of an answer.
+    #[default]
+    All,
+    /// The likeliest tokens of an answer only.
+    Answers,
+    /// It has the paths, and ignores that it was asked.
+    Nothing,
+}
+
+/// What a yes has where only the likeliest tokens are told: of two of its forms.
+pub const YES: [(&str, f64); 2] = [("Yes", 0.5), (" yes", 0.25)];
+/// A word of the text that a judge that reads finds wrong.
+const WRONG: &str = "noon";
+
 #[derive(Clone, Default)]
 pub struct Server {
     /// What is done with the next requests; then all are answered well.
@@ -50,6 +67,10 @@ pub struct Server {
     pub at_once: Arc<Mutex<(usize, usize)>>,
     /// `response_format` is refused.
     pub knows_no_schema: bool,
+    /// What it tells of log-probabilities.
+    pub logs: Logs,
+    /// It reads what it judges, and does not say yes to everything.
+    pub reads: bool,
     /// Every answer takes so long.
     pub takes: Duration,
 }
@@ -66,7 +87,10 @@ impl Server {
     pub async fn listen_at(&self, address: SocketAddr) -> SocketAddr {
         let listener = tokio::net::TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
-        let routes = Router::new().route("/v1/chat/completions", post(answer)).with_state(self.clone());
+        let routes = Router::new()
+            .route("/v1/chat/completions", post(answer))
+            .route("/v1/completions", post(answer))
+            .with_state(self.clone());
         tokio::spawn(async move { axum::serve(listener, routes).await });
         address
     }
@@ -95,10 +119,10 @@ async fn acted(server: &Server, act: Act, body: &Value) -> Response {
         return (StatusCode::BAD_REQUEST, "response_format is not supported").into_response();
     }
     match act {
-        Act::Well => completion(&verdict(body)),
+        Act::Well => well(server, body),
         Act::Slowly(takes) => {
             tokio::time::sleep(takes).await;
-            completion(&verdict(body))
+            well(server, body)
         }
         Act::Garbage => "<html>It works!</html>".into_response(),
         Act::Busy(seconds) => {
@@ -116,10 +140,70 @@ async fn acted(server: &Server, act: Act, body: &Value) -> Response {
     }
 }
 
+fn well(server: &Server, body: &Value) -> Response {
+    if let Some(prompt) = body["prompt"].as_str() {
+        return match server.logs {
+            Logs::All => echo(prompt),
+            Logs::Answers => StatusCode::NOT_FOUND.into_response(),
+            Logs::Nothing => choice(json!({"text": " x", "logprobs": null})),
+        };
+    }
+    if body["logprobs"] == true && server.logs == Logs::Nothing {
+        return completion("No");
+    }
+    if body["logprobs"] == true {
+        let top: Vec<Value> =
+            YES.iter().map(|(token, p)| json!({"token": token, "logprob": f64::ln(*p)})).collect();
+        let told = json!({"content": [{"token": "No", "top_logprobs": top}]});
+        return choice(json!({"message": {"role": "assistant", "content": "No"}, "logprobs": told}));
+    }
+    completion(&if server.reads { read(body) } else { verdict(body) })
+}
+
+/// A prompt with its log-probabilities: a word with the space before it is a token, and has −0.1 a character.
+fn echo(prompt: &str) -> Response {
+    let mut tokens: Vec<String> = Vec::new();
+    let mut before = 'x';
+    for c in format!("{prompt} more").chars() {
+        if tokens.is_empty() || c.is_whitespace() && !before.is_whitespace() {
+            tokens.push(String::new());
+        }
+        tokens.last_mut().unwrap().push(c);
+        before = c;
+    }
+    let lengths: Vec<usize> = tokens.iter().map(|token| token.chars().count()).collect();
+    let offsets: Vec<usize> = (0..tokens.len()).map(|at| lengths[..at].iter().sum()).collect();
+    let mut logs: Vec<Value> = lengths.iter().map(|length| json!(-0.1 * *length as f64)).collect();
+    logs[0] = Value::Null;
+    let told = json!({"tokens": tokens, "token_logprobs": logs, "text_offset": offsets});
+    choice(json!({"text": format!("{prompt} more"), "logprobs": told}))
+}
+
+/// What a judge says that looks at the texts: a word is wrong, and the answer without it is better.
+fn read(body: &Value) -> String {
+    let user = body["messages"][1]["content"].as_str().unwrap();
+    let text = |name: &str| {
+        user.split(&format!("<<<{name} ")).nth(1).and_then(|t| t.split(">>>").next()).unwrap_or_default()
+    };
+    if user.contains("<<<ANSWER 1 ") {
+        let better = if text("ANSWER 1").contains(WRONG) { "answer_2" } else { "answer_1" };
+        return json!({"rationale": "One is right.", "choice": better}).to_string();
+    }
+    let is_wrong = [WRONG, "Basil"].iter().any(|word| text("ANSWER").contains(word));
+    let (problems, rating) = if is_wrong { (vec!["it is wrong"], "no") } else { (Vec::new(), "yes") };
+    json!({"rationale": "I have read it.", "problems": problems, "rating": rating}).to_string()
+}
+
 fn completion(text: &str) -> Response {
+    choice(json!({"message": {"role": "assistant", "content": text}}))
+}
+
+fn choice(mut choice: Value) -> Response {
+    choice["index"] = json!(0);
+    choice["finish_reason"] = json!("stop");
     Json(json!({
         "id": "x", "object": "chat.completion", "model": "judge-model-0",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
+        "choices": [choice],
         "usage": {"prompt_tokens": INPUT_TOKENS, "completion_tokens": OUTPUT_TOKENS, "total_tokens": 120},
     }))
     .into_response()
@@ -134,6 +218,8 @@ fn verdict(body: &Value) -> String {
         |n: usize, verdict: &str| json!({"statement": format!("s{n}"), "reason": "r", "verdict": verdict});
     let answer = if properties.get("rating").is_some() {
         json!({"rationale": "It is fine.", "problems": [], "rating": "yes"})
+    } else if properties.get("result").is_some() {
+        json!({"rationale": "It is fine.", "failure": "none", "result": true})
     } else if let Some(choice) = properties.get("choice") {
         json!({"rationale": "It is fine.", "choice": choice["enum"][0]})
     } else if properties.get("questions").is_some() {
@@ -146,9 +232,8 @@ fn verdict(body: &Value) -> String {
         let all: Vec<Value> = verdicts.iter().enumerate().map(|(n, verdict)| statement(n, verdict)).collect();
         json!({"statements": all})
     } else {
-        let name =
-            if text(0).contains("one item for each SENTENCE") { "<<<SENTENCE " } else { "<<<CONTEXT " };
-        let count = text(1).matches(name).count();
+        let name = text(0).split("one item for each ").nth(1).and_then(|t| t.split(',').next()).unwrap();
+        let count = text(1).matches(&format!("<<<{name} ")).count();
         let verdict = |n: usize| if n == count && count > 1 { "no" } else { "yes" };
         let all: Vec<Value> =
             (1..=count).map(|n| json!({"number": n, "reason": "r", "verdict": verdict(n)})).collect();

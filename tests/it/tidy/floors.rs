@@ -38,7 +38,11 @@ pub(super) const ROOMS: &[Room] = &[
     room(5, "emit", May::Only(&["units", "schema", "journal"])),
     room(5, "label", May::Only(&["units", "domain", "schema", "stats", "net", "ingest", "sql"])),
     room(5, "lab", May::Only(&["units", "domain", "eval", "stats"])),
-    room(5, "score", May::Only(&["units", "domain", "schema", "journal", "eval", "queue", "sample"])),
+    room(
+        5,
+        "score",
+        May::Only(&["units", "detect", "domain", "schema", "journal", "eval", "queue", "sample"]),
+    ),
     room(6, "console", May::Only(&["net"])),
     room(6, "watch", May::Below),
     room(7, "config", May::Below),

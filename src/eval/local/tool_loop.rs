@@ -1,0 +1,109 @@
+//! The evaluator `tool_loop`: does an agent make the same call again and again?
+
+use crate::domain::score::{Better, Score};
+use crate::domain::trace::{EvalInput, Step};
+use crate::eval::evaluator::{Evaluator, Metric};
+use serde_json::Value as Json;
+use std::collections::HashMap;
+
+const LOOP: &str = "tool_loop";
+/// From here on more than every third call is one too many.
+const THRESHOLD: f64 = 1.0 / 3.0;
+const METRICS: &[Metric] = &[Metric { name: LOOP, better: Better::Lower, threshold: Some(THRESHOLD) }];
+
+/// Repeated calls over all calls: a call is repeated if an earlier one of the same tool with the same arguments did not fail
+/// and had the same result. Trying again after a failure, or until something changes, is no loop.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ToolLoop;
+
+impl Evaluator for ToolLoop {
+    fn id(&self) -> &str {
+        LOOP
+    }
+
+    fn version(&self) -> &str {
+        "1"
+    }
+
+    fn metrics(&self) -> &[Metric] {
+        METRICS
+    }
+
+    fn is_by_name_only(&self) -> bool {
+        true
+    }
+
+    fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
+        if input.steps.is_empty() {
+            return self.skip("tool calls");
+        }
+        let mut counts: HashMap<(&str, String, &str), usize> = HashMap::new();
+        for step in input.steps.iter().filter(|step| !step.failed) {
+            let result = step.result.as_deref().unwrap_or_default();
+            *counts.entry((step.tool.as_str(), arguments(step), result)).or_default() += 1;
+        }
+        let repeated: usize = counts.values().map(|count| count - 1).sum();
+        let calls = input.steps.len();
+        let mut told = format!("{repeated} of {calls} calls repeat one before.");
+        let worst =
+            counts.iter().filter(|(_, count)| **count > 1).max_by_key(|(call, count)| (**count, call.0));
+        if let Some(((tool, ..), count)) = worst {
+            told.push_str(&format!(" Most often: {tool}, {count} times with the same arguments and result."));
+        }
+        vec![Score::measured(LOOP, repeated as f64 / calls as f64, THRESHOLD, Better::Lower).because(told)]
+    }
+}
+
+/// The arguments in one form: the order of an object's members means nothing.
+fn arguments(step: &Step) -> String {
+    let text = step.arguments.as_deref().unwrap_or_default();
+    serde_json::from_str::<Json>(text).map_or_else(
+        |_| text.trim().to_owned(),
+        |mut json| {
+            json.sort_all_objects();
+            json.to_string()
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(tool: &str, arguments: &str, result: &str, failed: bool) -> Step {
+        Step {
+            tool: tool.to_owned(),
+            arguments: Some(arguments.to_owned()),
+            result: Some(result.to_owned()),
+            failed,
+        }
+    }
+
+    fn judged(steps: Vec<Step>) -> Score {
+        ToolLoop.evaluate(&EvalInput { steps, ..EvalInput::default() }).remove(0)
+    }
+
+    #[test]
+    fn repeats_are_counted_over_all_calls() {
+        let score = judged(vec![
+            step("find", r#"{"q":"a","n":1}"#, "x", false),
+            step("find", r#"{ "n": 1, "q": "a" }"#, "x", false),
+            step("find", r#"{"q":"a","n":1}"#, "x", false),
+            step("buy", "{}", "ok", false),
+        ]);
+        assert_eq!((score.value, score.passed), (Some(0.5), Some(false)));
+        assert!(score.rationale.unwrap().contains("find, 3 times"));
+    }
+
+    #[test]
+    fn trying_again_is_no_loop() {
+        let score = judged(vec![
+            step("find", "{}", "timeout", true),
+            step("find", "{}", "timeout", true),
+            step("find", "{}", "pending", false),
+            step("find", "{}", "done", false),
+        ]);
+        assert_eq!((score.value, score.passed), (Some(0.0), Some(true)));
+        assert_eq!(ToolLoop.evaluate(&EvalInput::default())[0].error.as_deref(), Some("tool calls"));
+    }
+}

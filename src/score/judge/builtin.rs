@@ -1,0 +1,163 @@
+//! The evaluators of the program that ask a judge: prompt, shape of the reply, direction and threshold of each.
+
+use super::gptscore::Likely;
+use super::pairwise::{FIRST, SECOND, TIE};
+use super::prompt::{Field, Items};
+use super::shape::{Choice, Formula, Shape, sentences_of};
+use crate::domain::score::Better;
+
+/// What passes where a share is high, and its mirror where it is low.
+pub(super) const SHARE: Judged = (Better::Higher, Some(0.75));
+const LOW_SHARE: Judged = (Better::Lower, Some(0.25));
+/// A verdict has no threshold.
+pub(super) const VERDICT: Judged = (Better::Higher, None);
+
+/// Which side is good, and the threshold.
+pub(super) type Judged = (Better, Option<f64>);
+
+const ACCURACY: &[Choice] = &[
+    Choice { label: "accurate", passes: true },
+    Choice { label: "slightly_inaccurate", passes: false },
+    Choice { label: "completely_incorrect", passes: false },
+];
+const COMPARED: &[Choice] = &[
+    Choice { label: "superset", passes: true },
+    Choice { label: "identical", passes: true },
+    Choice { label: "similar", passes: true },
+    Choice { label: "subset", passes: false },
+    Choice { label: "disagreement", passes: false },
+];
+/// Where what is wrong came from: a fail is the retrieved text's or the model's own.
+const SPLIT: &[Choice] = &[
+    Choice { label: "none", passes: true },
+    Choice { label: "retrieval", passes: false },
+    Choice { label: "generation", passes: false },
+];
+const FAULTLESS: &[Choice] =
+    &[Choice { label: "none", passes: true }, Choice { label: "generation", passes: false }];
+const PAIR: &[Choice] = &[
+    Choice { label: FIRST, passes: true },
+    Choice { label: SECOND, passes: true },
+    Choice { label: "tie", passes: true },
+];
+const QUERIES: &[Choice] = &[
+    Choice { label: "best", passes: true },
+    Choice { label: "acceptable", passes: true },
+    Choice { label: "incorrect", passes: false },
+    Choice { label: "undetermined", passes: false },
+];
+
+/// How a builtin evaluator asks.
+pub(super) enum Builtin {
+    /// One question with this prompt.
+    Single(&'static str, Shape, Judged),
+    /// The harmonic mean of these evaluators.
+    Mean(&'static [&'static str]),
+    /// One question about two answers, in both orders; the second metric tells whether these agree.
+    Pair(&'static str, Shape, Judged, &'static str),
+    /// One question about two queries that differ.
+    Queries(&'static str, Shape, Judged),
+    /// How likely texts are: the prompts and the metrics.
+    Likely(&'static str, Likely, &'static [&'static str]),
+}
+
+macro_rules! prompt {
+    ($name:literal) => {
+        include_str!(concat!("prompts/", $name, ".md"))
+    };
+}
+
+macro_rules! single {
+    ($name:literal, $shape:expr, $judged:expr) => {
+        ($name, Builtin::Single(prompt!($name), $shape, $judged))
+    };
+}
+
+/// What a metric of a summary is held against.
+const SUMMARY: [&str; 7] = [
+    "semantic_coverage",
+    "factuality",
+    "informativeness",
+    "coherence",
+    "relevance",
+    "fluency",
+    "consistency",
+];
+
+/// In the order of `eval::JUDGE_IDS`.
+pub(super) const BUILTIN: &[(&str, Builtin)] = &[
+    single!("faithfulness", Shape::Statements, SHARE),
+    single!("answer_correctness", Shape::Facts { weight: 0.75 }, SHARE),
+    single!("answer_relevancy", Shape::Questions, SHARE),
+    single!("context_precision", chunks(Formula::AveragePrecision), SHARE),
+    single!("context_recall", sentences_of(Field::Expected, Formula::Share), SHARE),
+    single!("context_relevancy", sentences_of(Field::Context, Formula::Share), SHARE),
+    ("ragas", Builtin::Mean(&["faithfulness", "answer_relevancy", "context_precision", "context_recall"])),
+    single!("rag_hallucination", sentences_of(Field::Answer, Formula::ShareOfNo), LOW_SHARE),
+    single!("rag_context_recall", sentences_of(Field::Answer, Formula::Share), SHARE),
+    single!("rag_context_precision", chunks(Formula::Share), SHARE),
+    single!("correctness", Shape::Rating, VERDICT),
+    single!("relevance_to_query", Shape::Rating, VERDICT),
+    single!("groundedness_judge", Shape::Rating, VERDICT),
+    single!("safety", Shape::Rating, VERDICT),
+    single!("chunk_relevance", chunks(Formula::Share), SHARE),
+    single!("context_sufficiency", Shape::Rating, VERDICT),
+    single!("accuracy", Shape::Choice(ACCURACY), VERDICT),
+    single!("facts_compare", Shape::Choice(COMPARED), VERDICT),
+    (
+        "pairwise",
+        Builtin::Pair(
+            prompt!("pairwise"),
+            Shape::Choice(PAIR),
+            (Better::Higher, Some(TIE)),
+            "position_consistency",
+        ),
+    ),
+    ("sql_eval", Builtin::Queries(prompt!("sql_eval"), Shape::Choice(QUERIES), VERDICT)),
+    single!("contact_information", Shape::Choice(SPLIT), VERDICT),
+    single!("language_mismatch_judge", Shape::Choice(SPLIT), VERDICT),
+    single!("sexism", Shape::Choice(SPLIT), VERDICT),
+    single!("stereotypes", Shape::Choice(SPLIT), VERDICT),
+    single!("summarization_judge", Shape::Choice(FAULTLESS), VERDICT),
+    single!("user_frustration", Shape::Numbered(Items::UserTurns, Formula::Share), LOW_SHARE),
+    single!("task_completion", Shape::Points("task that the user gave"), SHARE),
+    single!(
+        "knowledge_retention",
+        Shape::Points("thing that the user told and that was needed later"),
+        SHARE
+    ),
+    single!("tool_choice", Shape::Numbered(Items::Steps, Formula::Share), SHARE),
+    single!("tool_arguments", Shape::Numbered(Items::Steps, Formula::Share), SHARE),
+    single!("goal_reached", Shape::Rating, VERDICT),
+    (
+        "gptscore_translation",
+        Builtin::Likely(prompt!("gptscore_translation"), Likely::Both, &["accuracy", "fluency", "mqm"]),
+    ),
+    (
+        "gptscore_qa",
+        Builtin::Likely(
+            prompt!("gptscore_qa"),
+            Likely::Yes,
+            &[
+                "interest",
+                "engagement",
+                "understandability",
+                "relevance",
+                "specific",
+                "correctness",
+                "semantically_appropriate",
+                "fluency",
+            ],
+        ),
+    ),
+    (
+        "gptscore_summarization_ref",
+        Builtin::Likely(prompt!("gptscore_summarization_ref"), Likely::Both, SUMMARY.split_at(6).0),
+    ),
+    ("gptscore_summarization", Builtin::Likely(prompt!("gptscore_summarization"), Likely::Answer, &SUMMARY)),
+];
+
+/// A verdict on each chunk.
+pub(super) const fn chunks(formula: Formula) -> Shape {
+    Shape::Numbered(Items::Chunks, formula)
+}

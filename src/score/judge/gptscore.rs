@@ -1,0 +1,310 @@
+//! GPTScore: how likely texts are to the judge's model, in place of what it says about them.
+//!
+//! Each metric is the mean negative log-likelihood, nats a token, of a text behind a prompt that says what it should be; a low
+//! value is good. There is no verdict to be talked into, and no threshold: values are compared between systems that the same
+//! model has judged. Only servers that tell log-probabilities can be asked; one that does not is named.
+
+use super::desk::{Desk, Open};
+use super::likelihood::Ability;
+use super::question::{Likelihood, Question};
+use super::told::{Told, add};
+use crate::domain::score::{Better, Score, Usage};
+use crate::domain::trace::EvalInput;
+use crate::eval::{Away, Forecast, Metric};
+use tokio::time::Instant;
+
+/// Heads of the metrics in a file of prompts.
+const HEAD: &str = "## ";
+/// What is asked for its likelihood where the answer is one word.
+const YES: &str = " Yes";
+
+/// Which likelihoods make a metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Likely {
+    /// Of the expected answer behind the answer, and of the answer behind the expected one: the mean.
+    Both,
+    /// Of the answer behind the question, which is the source.
+    Answer,
+    /// Of a yes.
+    Yes,
+}
+
+/// The metrics of one evaluator of the family.
+pub(super) struct GptScore {
+    likely: Likely,
+    parts: Vec<(&'static str, Template)>,
+    file: &'static str,
+}
+
+/// A prompt: text, and between its pieces the texts of the input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Template(Vec<Piece>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    Plain(String),
+    Text(Slot),
+}
+
+/// A text of the input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Slot {
+    /// What the other text is to follow from.
+    From,
+    Question,
+    Answer,
+}
+
+/// A prompt with the text whose likelihood behind it is asked for.
+struct Filled {
+    prompt: String,
+    text: String,
+}
+
+impl GptScore {
+    /// Reads `file`: a head for each of `names`, and the prompt behind it.
+    ///
+    /// # Errors
+    /// When a metric has no prompt, or a placeholder is unknown.
+    pub(super) fn new(likely: Likely, file: &'static str, names: &[&'static str]) -> Result<Self, String> {
+        let mut parts = Vec::new();
+        for name in names {
+            let mut found = file.split(HEAD).filter_map(|part| part.split_once('\n'));
+            let (_, text) = found
+                .find(|(head, _)| head.trim() == *name)
+                .ok_or_else(|| format!("{name} has no prompt"))?;
+            parts.push((*name, Template::parse(text.trim())?));
+        }
+        Ok(Self { likely, parts, file })
+    }
+
+    /// The metrics.
+    pub(super) fn metrics(&self) -> Vec<Metric> {
+        let metric = |name| Metric { name, better: Better::Lower, threshold: None };
+        self.parts.iter().map(|(name, _)| metric(*name)).collect()
+    }
+
+    /// All that the values depend on beside the texts and the model.
+    pub(super) fn hashed(&self) -> String {
+        format!("{:?}\0{}", self.likely, self.file)
+    }
+
+    /// Asks for every metric.
+    ///
+    /// # Errors
+    /// When another try later may help; then all are asked again.
+    pub(super) async fn ask(&self, desk: &Desk, input: &EvalInput, until: Instant) -> Result<Told, Away> {
+        if let Err(open) = self.checked(desk, input) {
+            return Ok(Told { scores: self.each(&open), usage: None });
+        }
+        let mut usage = None;
+        let echoes = match self.ability(desk, &mut usage, until).await? {
+            Ability::Echo => true,
+            Ability::Answers(_) if self.likely == Likely::Yes => false,
+            Ability::Answers(why) | Ability::Nothing(why) => {
+                let why = format!("judge {} gives no log-probabilities for it: {why}", desk.config().name);
+                return Ok(Told { scores: self.each(&Open::Wrong(why)), usage });
+            }
+        };
+        let all = self.parts.iter().map(|(name, template)| async move {
+            let mut usage = None;
+            let value = self.value(desk, template, input, (echoes, &mut usage), until).await?;
+            Ok::<_, Away>((*name, value, usage))
+        });
+        let mut scores = Vec::new();
+        for (name, value, more) in futures::future::try_join_all(all).await? {
+            add(&mut usage, more);
+            scores.push(match value {
+                Ok(nats) => Score::told(name, nats).because(self.meaning()),
+                Err(open) => open.score(name),
+            });
+        }
+        Ok(Told { scores, usage })
+    }
+
+    fn meaning(&self) -> &'static str {
+        match self.likely {
+            Likely::Both => {
+                "Mean negative log-likelihood, nats a token: answer and expected answer, each behind the other."
+            }
+            Likely::Answer => "Mean negative log-likelihood of the answer behind the source, nats a token.",
+            Likely::Yes => "Negative log-likelihood of a yes, nats.",
+        }
+    }
+
+    /// The mean over what makes the metric.
+    async fn value(
+        &self,
+        desk: &Desk,
+        template: &Template,
+        input: &EvalInput,
+        (echoes, usage): (bool, &mut Option<Usage>),
+        until: Instant,
+    ) -> Result<Result<f64, Open>, Away> {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for Filled { prompt, text } in self.filled(template, input) {
+            let asked = match echoes {
+                true => Likelihood::Echo { prompt: &prompt, text: &text },
+                false => Likelihood::Yes { prompt: &prompt },
+            };
+            match one(desk, asked, usage, until).await? {
+                Ok(nats) => sum += nats,
+                Err(open) => return Ok(Err(open)),
+            }
+            count += 1.0;
+        }
+        Ok(Ok(sum / count))
+    }
+
+    /// What the server tells of likelihoods: asked once, with a sentence of our own.
+    async fn ability(&self, desk: &Desk, usage: &mut Option<Usage>, until: Instant) -> Result<Ability, Away> {
+        let abilities = desk.abilities();
+        if let Some(known) = abilities.known(Instant::now()) {
+            return Ok(known);
+        }
+        let echo = Likelihood::Echo { prompt: "The capital of France is", text: " Paris." };
+        let found = match one(desk, echo, usage, until).await? {
+            Ok(_) => Ability::Echo,
+            Err(Open::Wrong(why) | Open::Missing(why)) => {
+                let yes = Likelihood::Yes { prompt: "Is Paris the capital of France? Answer Yes or No." };
+                match one(desk, yes, usage, until).await? {
+                    Ok(_) => Ability::Answers(why),
+                    Err(Open::Wrong(more) | Open::Missing(more)) => {
+                        Ability::Nothing(format!("{why}; {more}"))
+                    }
+                }
+            }
+        };
+        abilities.keep(found.clone(), Instant::now());
+        Ok(found)
+    }
+
+    /// What all questions take at most.
+    pub(super) fn forecast(&self, desk: &Desk, input: &EvalInput) -> Option<Forecast> {
+        self.checked(desk, input).ok()?;
+        let all = self.parts.iter().flat_map(|(_, template)| self.filled(template, input));
+        let one = |filled: Filled| {
+            let asked = Likelihood::Echo { prompt: &filled.prompt, text: &filled.text };
+            desk.forecast(&Question::Likelihood(asked))
+        };
+        all.map(one).reduce(Forecast::with)
+    }
+
+    fn each(&self, open: &Open) -> Vec<Score> {
+        self.parts.iter().map(|(name, _)| open.score(name)).collect()
+    }
+
+    /// Whether all texts are there and short enough: a likelihood of half a text would be of another one.
+    fn checked(&self, desk: &Desk, input: &EvalInput) -> Result<(), Open> {
+        let needed = match self.likely {
+            Likely::Both => [(&input.answer, "answer"), (&input.expected, "expected answer")],
+            Likely::Answer | Likely::Yes => [(&input.question, "question"), (&input.answer, "answer")],
+        };
+        let mut length = 0;
+        for (text, name) in needed {
+            match text.as_deref().filter(|text| !text.trim().is_empty()) {
+                Some(text) => length += text.chars().count(),
+                None => return Err(Open::Missing(name.to_owned())),
+            }
+        }
+        let most = desk.config().max_input_chars;
+        if length > most {
+            let why = format!(
+                "the texts have {length} characters, at most judges.max_input_chars = {most}: a likelihood is not judged on a window"
+            );
+            return Err(Open::Wrong(why));
+        }
+        Ok(())
+    }
+
+    fn filled(&self, template: &Template, input: &EvalInput) -> Vec<Filled> {
+        let text = |text: &Option<String>| text.as_deref().unwrap_or_default().trim().to_owned();
+        let (question, answer, expected) =
+            (text(&input.question), text(&input.answer), text(&input.expected));
+        let fill =
+            |from: &str, to: String| Filled { prompt: template.fill(&question, &answer, from), text: to };
+        match self.likely {
+            Likely::Both => {
+                vec![fill(&expected, format!(" {answer}")), fill(&answer, format!(" {expected}"))]
+            }
+            Likely::Answer => vec![fill(&question, format!(" {answer}"))],
+            Likely::Yes => vec![fill("", YES.to_owned())],
+        }
+    }
+}
+
+/// One likelihood, nats a token.
+async fn one(
+    desk: &Desk,
+    asked: Likelihood<'_>,
+    usage: &mut Option<Usage>,
+    until: Instant,
+) -> Result<Result<f64, Open>, Away> {
+    // What another model finds likely could not be compared.
+    let completion = match desk.alone().ask(&Question::Likelihood(asked), until).await? {
+        Ok(completion) => completion,
+        Err(open) => return Ok(Err(open)),
+    };
+    add(usage, Some(completion.usage));
+    Ok(completion.nats.ok_or_else(|| Open::Wrong("the server tells no log-probability".to_owned())))
+}
+
+impl Template {
+    fn parse(text: &str) -> Result<Self, String> {
+        let (mut pieces, mut rest) = (Vec::new(), text);
+        while let Some((before, after)) = rest.split_once("{{") {
+            let (name, after) = after.split_once("}}").ok_or("a placeholder {{ is not closed by }}")?;
+            let slot = match name {
+                "from" => Slot::From,
+                "question" => Slot::Question,
+                "answer" => Slot::Answer,
+                _ => return Err(format!("no placeholder {{{{{name}}}}}")),
+            };
+            pieces.extend([Piece::Plain(before.to_owned()), Piece::Text(slot)]);
+            rest = after;
+        }
+        pieces.push(Piece::Plain(rest.to_owned()));
+        Ok(Self(pieces))
+    }
+
+    /// Texts are put in once: what looks like a placeholder in them is text.
+    fn fill(&self, question: &str, answer: &str, from: &str) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Plain(text) => text.clone(),
+            Piece::Text(Slot::From) => from.to_owned(),
+            Piece::Text(Slot::Question) => question.to_owned(),
+            Piece::Text(Slot::Answer) => answer.to_owned(),
+        };
+        self.0.iter().map(piece).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "## a\nFirst: {{from}}\nSecond:\n\n## b\n{{question}} {{answer}}";
+
+    fn input() -> EvalInput {
+        let text = |text: &str| Some(text.to_owned());
+        EvalInput {
+            question: text("Q"),
+            answer: text("A {{from}}"),
+            expected: text("E"),
+            ..EvalInput::default()
+        }
+    }
+
+    #[test]
+    fn prompts_are_read_by_their_heads() {
+        let both = GptScore::new(Likely::Both, FILE, &["a"]).unwrap();
+        let filled = both.filled(&both.parts[0].1, &input());
+        let told: Vec<(&str, &str)> = filled.iter().map(|f| (f.prompt.as_str(), f.text.as_str())).collect();
+        assert_eq!(told, [("First: E\nSecond:", " A {{from}}"), ("First: A {{from}}\nSecond:", " E")]);
+        let yes = GptScore::new(Likely::Yes, FILE, &["b"]).unwrap();
+        let filled = yes.filled(&yes.parts[0].1, &input());
+        assert_eq!((filled[0].prompt.as_str(), filled[0].text.as_str()), ("Q A {{from}}", " Yes"));
+        assert!(GptScore::new(Likely::Yes, FILE, &["c"]).err().unwrap().contains("c has no prompt"));
+        assert!(GptScore::new(Likely::Yes, "## a\n{{x}}", &["a"]).is_err());
+    }
+}

@@ -1,0 +1,271 @@
+//! One question to a judge: what is sent of an input, and what the reply says.
+
+use super::cache::Kept;
+use super::delimit::{Block, delimited, nonce, windowed};
+use super::desk::{Desk, Open};
+use super::prompt::{Field, Filled, MAX_ITEMS, Prompt};
+use super::question::Question;
+use super::shape::{Compare, Finding, Shape};
+use crate::domain::score::Usage;
+use crate::domain::trace::EvalInput;
+use crate::eval::{Away, Evaluator, Forecast};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use tokio::time::Instant;
+
+/// How every judge is to treat what it is given; `{{nonce}}` is the code of the call.
+const RULES: &str = include_str!("prompts/rules.md");
+/// A reply that cannot be read is asked for once more.
+const REPLIES: u32 = 2;
+
+/// A question to a judge, with what its reply must be.
+pub(super) struct Verdict {
+    /// A name that servers take: letters, digits, `_` and `-`.
+    name: String,
+    prompt: Prompt,
+    shape: Shape,
+    desk: Desk,
+    /// Who tells how similar two texts are.
+    similarity: Option<Arc<dyn Evaluator>>,
+    /// All that a reply depends on beside the texts.
+    hashed: String,
+}
+
+/// What came of a question, and what it took.
+pub(super) struct Asked {
+    pub found: Result<Finding, Open>,
+    /// None if nobody was asked.
+    pub usage: Option<Usage>,
+}
+
+impl Asked {
+    fn open(why: Open) -> Self {
+        Self { found: Err(why), usage: None }
+    }
+}
+
+impl Verdict {
+    /// The question of the evaluator `id`.
+    ///
+    /// # Errors
+    /// When the prompt cannot be read.
+    pub(super) fn new(
+        id: &str,
+        prompt: &str,
+        shape: Shape,
+        desk: Desk,
+        similarity: Option<Arc<dyn Evaluator>>,
+    ) -> Result<Self, String> {
+        let mut hashed = [RULES, prompt, &shape.words(), &shape.schema().to_string()].join("\0");
+        if let Shape::Facts { weight } = shape {
+            hashed.push_str(&format!("\0{weight}"));
+        }
+        let name = id.rsplit('/').next().unwrap_or("verdict").to_owned();
+        Ok(Self { name, prompt: Prompt::parse(prompt)?, shape, desk, similarity, hashed })
+    }
+
+    /// All that a reply depends on beside the texts.
+    pub(super) fn hashed(&self) -> &str {
+        &self.hashed
+    }
+
+    /// Whether it is about a whole conversation.
+    pub(super) fn is_of_conversation(&self) -> bool {
+        self.prompt.names(Field::Conversation)
+    }
+
+    /// What the judge is told before the texts.
+    fn system(&self, nonce: &str) -> String {
+        let rules = RULES.replace("{{nonce}}", nonce);
+        let (task, words, schema) = (self.prompt.task(), self.shape.words(), self.shape.schema());
+        format!(
+            "{rules}\n# What you decide\n\n{task}\n\n# How you answer\n\n{words}\n\nJSON schema: {schema}\n"
+        )
+    }
+
+    /// What is sent for `filled`: the system's message, and the user's with the texts.
+    pub(super) fn messages(&self, filled: &Filled) -> (String, String) {
+        self.messages_with(filled, &nonce(&filled.blocks))
+    }
+
+    fn messages_with(&self, filled: &Filled, nonce: &str) -> (String, String) {
+        let texts = delimited(&filled.blocks, nonce);
+        (self.system(nonce), texts + "Answer now with the JSON object alone.")
+    }
+
+    /// The texts of `input`.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub(super) fn fill(&self, input: &EvalInput) -> Result<Filled, Open> {
+        self.prompt.fill(input, self.shape.items()).map_err(|missing| Open::Missing(missing.to_owned()))
+    }
+
+    /// The texts in a window if they are too long, and what was left out.
+    fn windowed(&self, filled: Filled) -> Result<(Filled, Option<String>), Open> {
+        if filled.items > MAX_ITEMS {
+            let why = format!("{} parts are too many to judge one by one, at most {MAX_ITEMS}", filled.items);
+            return Err(Open::Wrong(why));
+        }
+        let (blocks, note) = windowed(filled.blocks, self.desk.config().max_input_chars);
+        Ok((Filled { blocks, items: filled.items }, note))
+    }
+
+    /// What asking about `input` takes at most; none where nobody would be asked.
+    pub(super) fn forecast(&self, input: &EvalInput) -> Option<Forecast> {
+        self.forecast_of(self.fill(input).ok()?)
+    }
+
+    /// What asking about these texts takes at most.
+    pub(super) fn forecast_of(&self, filled: Filled) -> Option<Forecast> {
+        let (filled, _) = self.windowed(filled).ok()?;
+        let (system, user) = self.messages(&filled);
+        Some(self.desk.forecast(&self.question(&system, &user, &self.shape.schema())))
+    }
+
+    fn question<'a>(&'a self, system: &'a str, user: &'a str, schema: &'a serde_json::Value) -> Question<'a> {
+        Question::Verdict { system, user, name: &self.name, schema }
+    }
+
+    /// Asks about `input`.
+    ///
+    /// # Errors
+    /// When another try later may help.
+    pub(super) async fn ask(&self, input: &EvalInput, until: Instant) -> Result<Asked, Away> {
+        let filled = match self.fill(input) {
+            Ok(filled) => filled,
+            Err(why) => return Ok(Asked::open(why)),
+        };
+        let mut asked = self.ask_of(filled, until).await?;
+        if let Ok(finding) = asked.found {
+            asked.found = match finding.missing {
+                Some(missing) => Err(Open::Missing(missing.to_owned())),
+                None => self.compared(finding, input).await.map_err(Open::Wrong),
+            };
+        }
+        Ok(asked)
+    }
+
+    /// Asks about these texts.
+    ///
+    /// # Errors
+    /// When another try later may help.
+    pub(super) async fn ask_of(&self, filled: Filled, until: Instant) -> Result<Asked, Away> {
+        let (filled, note) = match self.windowed(filled) {
+            Ok(windowed) => windowed,
+            Err(why) => return Ok(Asked::open(why)),
+        };
+        let mut usage = None;
+        let found = self.finding(&filled, &mut usage, until).await?.map(|mut finding| {
+            finding.rationale = note.into_iter().chain([finding.rationale]).collect::<Vec<_>>().join(" ");
+            finding
+        });
+        Ok(Asked { found, usage })
+    }
+
+    /// Asks until a reply can be read.
+    async fn finding(
+        &self,
+        filled: &Filled,
+        usage: &mut Option<Usage>,
+        until: Instant,
+    ) -> Result<Result<Finding, Open>, Away> {
+        let key = self.key(&filled.blocks);
+        if let Some(finding) = self.known(&key, filled, usage).await {
+            return Ok(Ok(finding));
+        }
+        let schema = self.shape.schema();
+        let mut why = String::new();
+        for _ in 0..REPLIES {
+            let (system, user) = self.messages(filled);
+            let completion = match self.desk.ask(&self.question(&system, &user, &schema), until).await? {
+                Ok(completion) => completion,
+                Err(open) => return Ok(Err(open)),
+            };
+            let model = completion.usage.model.clone();
+            match usage {
+                Some(usage) => usage.add(completion.usage),
+                None => *usage = Some(completion.usage),
+            }
+            match self.shape.read(&completion.text, filled.items) {
+                Ok(finding) => {
+                    // What stands in for the judge would be taken for the judge.
+                    if let (Some(cache), false) = (self.desk.cache(), completion.stood_in) {
+                        cache.put(&key, Kept { text: completion.text, model }).await;
+                    }
+                    return Ok(Ok(finding));
+                }
+                Err(error) => why = completion.note.map_or(error, str::to_owned),
+            }
+        }
+        Ok(Err(Open::Wrong(format!("{REPLIES} replies of the judge are no verdict; the last: {why}"))))
+    }
+
+    /// What the judge has said of the same before.
+    async fn known(&self, key: &str, filled: &Filled, usage: &mut Option<Usage>) -> Option<Finding> {
+        let kept = self.desk.cache()?.get(key).await?;
+        let finding = self.shape.read(&kept.text, filled.items).ok()?;
+        self.desk.count_cached();
+        *usage = Some(Usage {
+            model: kept.model,
+            input_tokens: Some(0),
+            output_tokens: Some(0),
+            cost_usd: self.desk.config().cost(0, 0),
+        });
+        Some(finding)
+    }
+
+    /// A hash of all that the judge is sent, but for the code of the call, and of who the judge is.
+    fn key(&self, blocks: &[Block]) -> String {
+        let mut hash = Sha256::new();
+        let mut part = |text: &str| {
+            // Lengths keep the parts apart.
+            hash.update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_le_bytes());
+            hash.update(text);
+        };
+        let config = self.desk.config();
+        let parameters = serde_json::json!(config.parameters).to_string();
+        let tokens = config.max_output_tokens.to_string();
+        [&config.base_url, &config.model, &parameters, &tokens, &self.hashed]
+            .into_iter()
+            .for_each(|text| part(text));
+        blocks.iter().flat_map(|block| [&block.name, &block.text]).for_each(|text| part(text));
+        hex::encode(&hash.finalize()[..20])
+    }
+
+    /// The finding with the similarity that it waits for.
+    async fn compared(&self, mut finding: Finding, input: &EvalInput) -> Result<Finding, String> {
+        let Some(compare) = finding.compare.take() else { return Ok(finding) };
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        match compare {
+            Compare::Answers { base, weight } => {
+                let similarity = self.similarity(text(&input.answer), text(&input.expected)).await?;
+                finding.value = base + weight * similarity;
+                finding.rationale.push_str(&format!(" Similarity {similarity:.3}."));
+            }
+            Compare::Questions(asked) => {
+                let mut sum = 0.0;
+                let count = asked.len() as f64;
+                for question in asked {
+                    sum += self.similarity(question, text(&input.question)).await?;
+                }
+                finding.value = sum / count;
+            }
+        }
+        Ok(finding)
+    }
+
+    /// The cosine of two texts' embeddings, from 0 to 1.
+    async fn similarity(&self, a: String, b: String) -> Result<f64, String> {
+        let Some(evaluator) = self.similarity.clone() else {
+            return Err("it needs answer_semantic_similarity, which eval.disabled names".to_owned());
+        };
+        let input = EvalInput { answer: Some(a), expected: Some(b), ..EvalInput::default() };
+        let scores = tokio::task::spawn_blocking(move || evaluator.evaluate(&input)).await;
+        let score = scores.map_err(|e| e.to_string())?.into_iter().next();
+        score.as_ref().and_then(|score| score.value).ok_or_else(|| {
+            let why = score.and_then(|score| score.error).unwrap_or_default();
+            format!("the similarity of two texts is not known: {why}")
+        })
+    }
+}
