@@ -5,7 +5,7 @@
 //! | `quality` | `quality_rate`, `ppi_rate` and their like: weighted estimates with intervals, for any GROUP BY |
 //! | `attr` | `attr(json, key)`: one attribute of a JSON object as text |
 //! | `server` | `version()`, `current_setting`, `set_config`, `pg_size_pretty` |
-//! | `json` | the operators `->`, `->>`, `#>` and `#>>` on JSON text |
+//! | `json` | operators and functions on JSON text, as of PostgreSQL's `jsonb` |
 //! | `concat` | the operator `\|\|` on texts, with a bound |
 //! | `bounded` | functions whose output can be far larger than their input, with a limit on it |
 
@@ -19,6 +19,6 @@ mod server;
 pub use attr::attr;
 pub use bounded::{bound_scalars, bound_tables};
 pub use concat::ConcatPlanner;
-pub use json::{JsonPlanner, json_functions};
+pub use json::{JsonPlanner, hold_functions, json_functions, make_functions, read_functions};
 pub use quality::{LEVEL, quality};
 pub use server::{like_escape, server_functions};
