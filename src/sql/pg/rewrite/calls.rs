@@ -14,6 +14,7 @@ const RENAMED: &[(&str, &str)] = &[
     ("gen_random_uuid", "uuid"),
     ("statement_timestamp", "now"),
     ("transaction_timestamp", "now"),
+    ("user", "session_user"),
     ("variance", "var_samp"),
 ];
 
@@ -93,7 +94,7 @@ fn bucket(width: &Expr, time: &Expr, origin: Option<&Expr>) -> Option<Expr> {
     let spelled = width.to_string().to_lowercase();
     let in_months = ["mon", "year"].iter().any(|unit| spelled.contains(unit));
     let width = match width {
-        Expr::Value(value) => format!("INTERVAL {}", text(literal(value)?)),
+        Expr::Value(value) if literal(value).is_some() => format!("INTERVAL {value}"),
         other => other.to_string(),
     };
     let first = if in_months { "2000-01-01" } else { "2000-01-03" };

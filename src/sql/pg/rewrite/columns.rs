@@ -111,10 +111,13 @@ fn known_name(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Identifier(name) => Some(folded(name)),
         Expr::CompoundIdentifier(parts) => parts.last().map(folded),
-        Expr::CompoundFieldAccess { root, access_chain } => match access_chain.last() {
-            Some(AccessExpr::Dot(field)) => known_name(field),
-            _ => known_name(root),
-        },
+        Expr::CompoundFieldAccess { root, access_chain } => {
+            let last = access_chain.iter().rev().find_map(|step| match step {
+                AccessExpr::Dot(field) => known_name(field),
+                AccessExpr::Subscript(_) => None,
+            });
+            last.or_else(|| known_name(root))
+        }
         Expr::Function(function) => function.name.0.last().and_then(|part| part.as_ident()).map(folded),
         Expr::Nested(inner) | Expr::Collate { expr: inner, .. } => known_name(inner),
         Expr::Cast { expr, data_type, .. } => known_name(expr).or_else(|| Some(short_name(data_type))),
@@ -170,6 +173,7 @@ mod tests {
             ("'1'::int", "int4"),
             ("CAST('x' AS double precision)", "float8"),
             ("(q).estimate", "estimate"),
+            ("(q).list[1]", "list"),
             ("CASE WHEN a THEN 1 END", "case"),
             ("date '2026-01-01'", "date"),
             ("(SELECT max(a) FROM t)", "max"),

@@ -172,11 +172,6 @@ impl VisitorMut for Adapter {
             }
             Expr::TypedString(typed) => types::complete(&typed.data_type, &mut typed.value),
             Expr::CompoundFieldAccess { root, access_chain } => by_name(root, access_chain),
-            Expr::Identifier(name) if name.quote_style.is_none() => {
-                if let Some(other) = register(&name.value) {
-                    *expr = other;
-                }
-            }
             _ => {}
         }
         ControlFlow::Continue(())
@@ -198,6 +193,7 @@ impl Adapter {
                 let list = args.first()?;
                 parsed(&format!("unnest(generate_series(1, CAST(array_length({list}) AS BIGINT)))"))
             }
+            ("localtime", _) => parsed("CAST(now() AS TIME)"),
             ("localtimestamp", _) => parsed("CAST(now() AS TIMESTAMP)"),
             _ => calls::instead_of(function),
         }
@@ -328,15 +324,6 @@ fn by_name(root: &Expr, chain: &mut [AccessExpr]) {
             let index = text(&folded(name));
             *step = AccessExpr::Subscript(Subscript::Index { index });
         }
-    }
-}
-
-/// What stands for a word that PostgreSQL reads as a call.
-fn register(word: &str) -> Option<Expr> {
-    match word.to_lowercase().as_str() {
-        "localtime" => parsed("CAST(now() AS TIME)"),
-        "user" => parsed("session_user"),
-        _ => None,
     }
 }
 

@@ -449,7 +449,7 @@ mod tests {
         assert!(
             numbered.contains("unnest(generate_series(1, CAST(cardinality(ARRAY['a']) AS BIGINT))) AS \"n\"")
         );
-        let plain = "SELECT * FROM generate_series(1, 3) AS t(x)";
+        let plain = "SELECT * FROM generate_series(1, 3) AS t (x)";
         assert_eq!(flat(plain), plain);
     }
 
