@@ -110,80 +110,84 @@ async fn psql_says(at: SocketAddr, commands: &[&str]) -> Option<String> {
     }
 }
 
+/// Commands of psql, each with a part of what it says.
+const PSQL: &[(&str, &str)] = &[
+    (r"\d", "quality_hourly"),
+    (r"\d spans", "trace_id"),
+    (r"\d+ scores", "The metric."),
+    (r"\dt", "spans"),
+    (r"\dt+ sp*", "One row a span"),
+    (r"\dv", "traces"),
+    (r"\dv+", "traces"),
+    (r"\dn", "public"),
+    (r"\dn+", "public"),
+    (r"\df", "quality_rate"),
+    (r"\df+ attr", "json text, key text"),
+    (r"\da", "quality_mean"),
+    (r"\sf attr", "FUNCTION public.attr(json text, key text)"),
+    (r"\du", "postgres"),
+    (r"\l", "groundline"),
+    (r"\l+", "groundline"),
+    (r"\dT", "Name"),
+    (r"\dT+", "Name"),
+    (r"\di", "relations"),
+    (r"\dp", "Access privileges"),
+    (r"\z spans", "spans"),
+    (r"\dx", "Version"),
+    (r"\db", "Location"),
+    (r"\db+", "Location"),
+    (r"\dd", "Description"),
+    (r"\dL", "Language"),
+    (r"\dL+", "Language"),
+    (r"\dconfig", "timezone"),
+    (r"\dconfig+ work*", "work_mem"),
+    (r"\df+", "quality_rate"),
+    (r"\dn+", "public"),
+    (r"\du+", "postgres"),
+    (r"\dg", "postgres"),
+    (r"\ddp", "Default access privileges"),
+    (r"\drds", "Did not find any settings"),
+    (r"\dF", "Text search"),
+    (r"\dF+", "Parser"),
+    (r"\dm", "relations"),
+    (r"\dE", "relations"),
+    (r"\ds", "relations"),
+    (r"\dA", "heap"),
+    (r"\dc+", "Conversion"),
+    (r"\dC+", "Source type"),
+    (r"\dD+", "Domain"),
+    (r"\dO", "Collation"),
+    (r"\do+", "Operator"),
+    (r"\dX", "Extended"),
+    (r"\dAc", "Operator family"),
+    (r"\deu", "User mappings"),
+    (r"\dS", "pg_class"),
+    (r"\d pg_stat_activity", "query_start"),
+    (r"\d information_schema.columns", "data_type"),
+    (r"\sv traces", "CREATE OR REPLACE VIEW"),
+    (r"\copy (SELECT 1, 'a b') TO STDOUT CSV", "1,a b"),
+    ("SELECT version()", "PostgreSQL 16.0 (Groundline"),
+    ("SHOW server_version", "16.0 (Groundline"),
+    ("SELECT 'spans'::regclass::oid", "16"),
+    ("SELECT obj_description('spans'::regclass)", "One row a span"),
+    ("SELECT pg_size_pretty(10485760::bigint)", "10 MB"),
+    ("SELECT '2026-11-23'::date, LOCALTIMESTAMP > '2020-01-01'", "| t"),
+    (r#"SELECT '{"a":{"b":[1,"x"]}}'::text #>> '{a,b,1}'"#, "x"),
+    (r#"SELECT '{"a":{"b":1}}'::text -> 'a' ->> 'b'"#, "1"),
+    ("SELECT count(*) FROM spans", "count"),
+    ("COPY (SELECT 1) TO '/tmp/groundline-no'", "read-only"),
+    ("COPY (SELECT 1) TO PROGRAM 'cat'", "read-only"),
+    ("COPY spans FROM STDIN", "read-only"),
+    ("FETCH 1 FROM nope", "does not exist"),
+    ("DECLARE c CURSOR FOR SELECT 1", "transaction"),
+];
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn psql() {
     let (at, _shutdown) = port().await;
-    for (command, part) in [
-        (r"\d", "quality_hourly"),
-        (r"\d spans", "trace_id"),
-        (r"\d+ scores", "The metric."),
-        (r"\dt", "spans"),
-        (r"\dt+ sp*", "One row a span"),
-        (r"\dv", "traces"),
-        (r"\dv+", "traces"),
-        (r"\dn", "public"),
-        (r"\dn+", "public"),
-        (r"\df", "quality_rate"),
-        (r"\df+ attr", "json text, key text"),
-        (r"\da", "quality_mean"),
-        (r"\du", "postgres"),
-        (r"\l", "groundline"),
-        (r"\l+", "groundline"),
-        (r"\dT", "Name"),
-        (r"\dT+", "Name"),
-        (r"\di", "relations"),
-        (r"\dp", "Access privileges"),
-        (r"\z spans", "spans"),
-        (r"\dx", "Version"),
-        (r"\db", "Location"),
-        (r"\db+", "Location"),
-        (r"\dd", "Description"),
-        (r"\dL", "Language"),
-        (r"\dL+", "Language"),
-        (r"\dconfig", "timezone"),
-        (r"\dconfig+ work*", "work_mem"),
-        (r"\df+", "quality_rate"),
-        (r"\dn+", "public"),
-        (r"\du+", "postgres"),
-        (r"\dg", "postgres"),
-        (r"\ddp", "Default access privileges"),
-        (r"\drds", "Did not find any settings"),
-        (r"\dF", "Text search"),
-        (r"\dF+", "Parser"),
-        (r"\dm", "relations"),
-        (r"\dE", "relations"),
-        (r"\ds", "relations"),
-        (r"\dA", "heap"),
-        (r"\dc+", "Conversion"),
-        (r"\dC+", "Source type"),
-        (r"\dD+", "Domain"),
-        (r"\dO", "Collation"),
-        (r"\do+", "Operator"),
-        (r"\dX", "Extended"),
-        (r"\dAc", "Operator family"),
-        (r"\deu", "User mappings"),
-        (r"\dS", "pg_class"),
-        (r"\d pg_stat_activity", "query_start"),
-        (r"\d information_schema.columns", "data_type"),
-        (r"\sv traces", "CREATE OR REPLACE VIEW"),
-        (r"\copy (SELECT 1, 'a b') TO STDOUT CSV", "1,a b"),
-        ("SELECT version()", "PostgreSQL 16.0 (Groundline"),
-        ("SHOW server_version", "16.0 (Groundline"),
-        ("SELECT 'spans'::regclass::oid", "16"),
-        ("SELECT obj_description('spans'::regclass)", "One row a span"),
-        ("SELECT pg_size_pretty(10485760::bigint)", "10 MB"),
-        ("SELECT '2026-11-23'::date, LOCALTIMESTAMP > '2020-01-01'", "| t"),
-        (r#"SELECT '{"a":{"b":[1,"x"]}}'::text #>> '{a,b,1}'"#, "x"),
-        (r#"SELECT '{"a":{"b":1}}'::text -> 'a' ->> 'b'"#, "1"),
-        ("SELECT count(*) FROM spans", "count"),
-        ("COPY (SELECT 1) TO '/tmp/groundline-no'", "read-only"),
-        ("COPY (SELECT 1) TO PROGRAM 'cat'", "read-only"),
-        ("COPY spans FROM STDIN", "read-only"),
-        ("FETCH 1 FROM nope", "does not exist"),
-        ("DECLARE c CURSOR FOR SELECT 1", "transaction"),
-    ] {
+    for (command, part) in PSQL {
         let Some(said) = psql_says(at, &[command]).await else { return };
-        let refused = part == "read-only" || command.contains("nope") || command.starts_with("DECLARE");
+        let refused = *part == "read-only" || command.contains("nope") || command.starts_with("DECLARE");
         assert!(said.contains(part) && said.contains("ERROR") == refused, "{command}: {said}");
     }
     let commands = [
@@ -281,7 +285,8 @@ async fn tokio_postgres() {
     let config = format!("host=127.0.0.1 port={} user=me dbname=groundline", at.port());
     let (mut client, connection) = connect(&config, NoTls).await.unwrap();
     tokio::spawn(connection);
-    let prepared = client.prepare("SELECT count(*) FROM spans WHERE name <> $1 AND duration_ns > $2").await.unwrap();
+    let prepared =
+        client.prepare("SELECT count(*) FROM spans WHERE name <> $1 AND duration_ns > $2").await.unwrap();
     let count: i64 = client.query_one(&prepared, &[&"none", &-1i64]).await.unwrap().get("count");
     assert!(count > 0);
     let sql = "SELECT name, start_time, duration_ns, cost_usd, finish_reasons FROM spans WHERE finish_reasons IS NOT NULL";
@@ -296,7 +301,8 @@ async fn tokio_postgres() {
     assert_eq!(transaction.query_portal(&portal, 10).await.unwrap().len(), 10);
     assert_eq!(transaction.query_portal(&portal, 0).await.unwrap().len(), 99_990);
     transaction.commit().await.unwrap();
-    let copied = client.copy_out("COPY (SELECT value FROM generate_series(1, 100000)) TO STDOUT").await.unwrap();
+    let copied =
+        client.copy_out("COPY (SELECT value FROM generate_series(1, 100000)) TO STDOUT").await.unwrap();
     let lines: usize = copied.try_fold(0, |sum, part| async move { Ok(sum + part.len()) }).await.unwrap();
     assert!(lines > 500_000, "{lines}");
     let wrong = client.query("SELECT nope FROM spans", &[]).await.unwrap_err();

@@ -46,7 +46,6 @@ const NULL: &[&str] = &[
     "pg_advisory_unlock_all",
     "pg_describe_object",
     "pg_get_function_sqlbody",
-    "pg_get_functiondef",
     "pg_get_indexdef",
     "pg_get_partition_constraintdef",
     "pg_get_ruledef",
@@ -71,6 +70,9 @@ const ZERO: &[&str] = &[
 /// The number of the one encoding.
 const UTF8: &[&str] = &["pg_char_to_encoding"];
 
+/// Its name.
+const ENCODING: &[&str] = &["getdatabaseencoding"];
+
 /// The elements of a list with their places: lists of the catalogue are empty.
 const PLACES: &[&str] = &["_pg_expandarray"];
 
@@ -82,6 +84,7 @@ pub fn register(context: &SessionContext) {
         (NULL, ScalarValue::Utf8(None)),
         (ZERO, ScalarValue::Int64(Some(0))),
         (UTF8, ScalarValue::Int32(Some(6))),
+        (ENCODING, ScalarValue::from("UTF8")),
         (PLACES, no_place()),
     ];
     for (names, answer) in answers {

@@ -37,6 +37,7 @@ pub fn register(context: &SessionContext, relations: &[Relation], types: &[Recor
         ("obj_description", comments),
         ("pg_get_viewdef", definitions.collect()),
         ("regclassout", names.collect()),
+        ("pg_get_functiondef", functions(definition)),
         ("pg_get_function_result", functions(|(_, _, result, _)| (*result).to_owned())),
         ("pg_get_function_arguments", arguments.clone()),
         ("pg_get_function_identity_arguments", arguments),
@@ -60,6 +61,12 @@ fn add(context: &SessionContext, name: &'static str, by_place: bool, answers: BT
     let of_any = TypeSignature::OneOf(vec![TypeSignature::Any(1), TypeSignature::Any(2)]);
     let signature = Signature::new(of_any, Volatility::Stable);
     context.register_udf(ScalarUDF::from(Lookup { name, by_place, answers, signature }));
+}
+
+/// A function as a statement that would make it.
+fn definition((name, _, result, arguments): &(&str, &str, &str, &str)) -> String {
+    let head = format!("CREATE OR REPLACE FUNCTION public.{name}({arguments})");
+    format!("{head}\n RETURNS {result}\n LANGUAGE internal\nAS $function${name}$function$\n")
 }
 
 /// The name that needs no schema where the search path has it.

@@ -6,13 +6,14 @@
 use super::build::{folded, null, parsed, parsed_factor, text};
 use super::columns::name_columns;
 use super::laterals::flatten;
+use super::numbers::{is_number, is_procedure, is_zero, number_of, procedure, rename};
 use super::patterns::escape_with_backslash;
 use super::{calls, types};
 use crate::sql::pg::names::{is_about_catalog, is_correlated, reads_function};
 use datafusion::sql::sqlparser::ast::{
-    AccessExpr, BinaryOperator, DataType, Expr, Function, FunctionArgumentList, FunctionArguments,
-    LimitClause, Query, Select, SelectItem, SetExpr, Statement, Subscript, TableFactor, Value, ValueWithSpan,
-    VisitMut, VisitorMut,
+    AccessExpr, BinaryOperator, DataType, Expr, Function, FunctionArgumentList, FunctionArguments, Ident,
+    LimitClause, ObjectName, Query, Select, SelectItem, SetExpr, Statement, Subscript, TableFactor, Value,
+    ValueWithSpan, VisitMut, VisitorMut,
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
@@ -24,19 +25,6 @@ use datafusion_postgres::datafusion_pg_catalog::sql::rules::{
     StripCollate,
 };
 use std::ops::ControlFlow;
-
-/// Functions as columns of the catalogue: texts, which clients compare with the number 0 for "none".
-const PROCEDURES: &[&str] = &[
-    "prosupport",
-    "typanalyze",
-    "typinput",
-    "typmodin",
-    "typmodout",
-    "typoutput",
-    "typreceive",
-    "typsend",
-    "typsubscript",
-];
 
 /// Parses the PostgreSQL dialect into statements that the engine has words for.
 #[derive(Debug)]
@@ -119,6 +107,14 @@ impl VisitorMut for Adapter {
     }
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        // The library knows most names of the catalogue, and puts the schema before those.
+        if let TableFactor::Table { name, args: None, .. } = factor
+            && let [part] = name.0.as_slice()
+            && let Some(table) = part.as_ident()
+            && table.value.to_lowercase().starts_with("pg_")
+        {
+            *name = ObjectName::from(vec![Ident::new("pg_catalog"), table.clone()]);
+        }
         // The lists of the catalogue are empty, and the engine does not join with those of an outer row.
         if self.about_catalog
             && let TableFactor::UNNEST { alias: Some(alias), .. } = factor
@@ -152,6 +148,11 @@ impl VisitorMut for Adapter {
             }
             Expr::Like { pattern, escape_char, .. } | Expr::ILike { pattern, escape_char, .. } => {
                 escape_with_backslash(pattern, escape_char);
+            }
+            Expr::Subquery(query) if self.about_catalog && number_of(query).is_some() => {
+                if let Some(number) = number_of(query) {
+                    *expr = number;
+                }
             }
             Expr::Subquery(query) if self.about_catalog && is_correlated(query) => {
                 *expr = null(if is_condition(query) { "BOOLEAN" } else { "TEXT" });
@@ -204,6 +205,10 @@ impl Adapter {
         match inner {
             Expr::Value(name) if is_type(data_type, "regclass") && is_name(name) => {
                 parsed(&format!("to_regclass(CAST({name} AS TEXT))"))
+            }
+            _ if is_type(data_type, "regclass") && is_text(inner) => parsed(&format!("to_regclass({inner})")),
+            Expr::Value(name) if is_type(data_type, "regtype") && is_name(name) && !self.about_catalog => {
+                parsed(&format!("to_regtype(CAST({name} AS TEXT))"))
             }
             // A constant is text; lists and structs become JSON.
             Expr::Value(_) if types::is_json(data_type) => parsed(&format!("CAST({inner} AS TEXT)")),
@@ -327,22 +332,23 @@ fn by_name(root: &Expr, chain: &mut [AccessExpr]) {
     }
 }
 
-/// The name in `'pg_catalog.array_in'::regproc`, of which the library makes a subquery.
-fn procedure(expr: &Expr) -> Option<String> {
-    let Expr::Subquery(query) = expr else { return None };
-    let SetExpr::Select(select) = query.body.as_ref() else { return None };
-    let Some(Expr::BinaryOp { left, right, .. }) = &select.selection else { return None };
-    let Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(name), .. }) = right.as_ref() else {
-        return None;
-    };
-    let bare = name.rsplit('.').next().unwrap_or(name);
-    (left.to_string() == "proname").then(|| bare.to_owned())
-}
-
 /// The name of a type without its schema.
 fn is_type(data_type: &DataType, name: &str) -> bool {
     let spelled = data_type.to_string().to_lowercase();
     spelled.strip_prefix("pg_catalog.").unwrap_or(&spelled) == name
+}
+
+/// Whether an expression surely gives a text.
+fn is_text(expr: &Expr) -> bool {
+    match expr {
+        Expr::Nested(inner) => is_text(inner),
+        Expr::BinaryOp { op: BinaryOperator::StringConcat, .. } => true,
+        Expr::Cast { data_type, .. } => is_type(data_type, "text"),
+        Expr::Function(function) => {
+            matches!(calls::name_of(&function.name).as_str(), "concat" | "format" | "quote_ident")
+        }
+        _ => false,
+    }
 }
 
 fn is_constant(expr: &Expr) -> bool {
@@ -351,31 +357,6 @@ fn is_constant(expr: &Expr) -> bool {
 
 fn is_name(value: &ValueWithSpan) -> bool {
     matches!(value.value, Value::SingleQuotedString(_) | Value::Placeholder(_))
-}
-
-fn is_procedure(expr: &Expr) -> bool {
-    let name = match expr {
-        Expr::Identifier(name) => Some(name),
-        Expr::CompoundIdentifier(parts) => parts.last(),
-        _ => None,
-    };
-    name.is_some_and(|name| PROCEDURES.contains(&name.value.as_str()))
-}
-
-fn is_number(expr: &Expr) -> bool {
-    matches!(expr, Expr::CompoundIdentifier(parts) if parts.last().is_some_and(|name| name.value == "oid"))
-}
-
-fn rename(column: &mut Expr, name: &str) {
-    if let Expr::CompoundIdentifier(parts) = column
-        && let Some(last) = parts.last_mut()
-    {
-        last.value = name.to_owned();
-    }
-}
-
-fn is_zero(expr: &Expr) -> bool {
-    matches!(expr, Expr::Value(ValueWithSpan { value: Value::Number(digits, _), .. }) if *digits == "0")
 }
 
 #[cfg(test)]
@@ -418,6 +399,12 @@ mod tests {
         assert!(spelled("SELECT x::regclass::text").contains("regclassout(x)"));
         assert!(spelled("SELECT 1 FROM pg_type WHERE typreceive != 0").contains("<> '-'"));
         assert!(spelled("SELECT a FROM t WHERE size != 0").ends_with("WHERE size <> 0"));
+        assert!(spelled("SELECT 1 FROM pg_type WHERE oid = 'bigint'::regtype").contains("to_regtype("));
+        assert!(
+            spelled("SELECT 1 FROM pg_class WHERE oid = 'a.b'::regclass")
+                .contains("to_regclass('a.b'::TEXT)")
+        );
+        assert!(spelled("SELECT 1 FROM pg_indexes").contains("FROM pg_catalog.pg_indexes"));
         let is_list = spelled("SELECT 1 FROM pg_type WHERE typinput = 'pg_catalog.array_in'::regproc");
         assert!(is_list.ends_with("typinput = 'array_in'"), "{is_list}");
     }

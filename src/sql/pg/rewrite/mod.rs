@@ -8,6 +8,7 @@
 //! | `formats` | `YYYY-MM-DD` as the engine writes it |
 //! | `calls` | functions that go by other names, or are made of others |
 //! | `laterals` | functions in FROM that give rows: `unnest`, `jsonb_array_elements`, `jsonb_each` |
+//! | `numbers` | numbers of the catalogue, and functions, which have names here |
 //! | `patterns` | `LIKE … ESCAPE` |
 //! | `dialect` | from the text of a query to statements |
 
@@ -17,6 +18,7 @@ mod columns;
 mod dialect;
 mod formats;
 mod laterals;
+mod numbers;
 mod patterns;
 mod types;
 
