@@ -224,8 +224,24 @@ impl Sql {
         work: Work,
         timeout: Option<Duration>,
     ) -> Result<QueryStream, SqlError> {
+        self.run_in(door, scope, work, timeout, None).await
+    }
+
+    /// Like [`Sql::run`], over snapshots that other queries share; they see the rows of the same scope.
+    ///
+    /// # Errors
+    /// As [`Sql::query`].
+    pub async fn run_in(
+        &self,
+        door: &'static str,
+        scope: &Scope,
+        work: Work,
+        timeout: Option<Duration>,
+        shared: Option<Arc<QuerySnapshots>>,
+    ) -> Result<QueryStream, SqlError> {
         let mut record = Record::new(door);
-        let result = self.begin(scope.clone(), work, timeout).await;
+        let snapshots = shared.unwrap_or_else(|| Arc::new(QuerySnapshots::new(scope.clone())));
+        let result = self.begin(snapshots, work, timeout).await;
         match result {
             Ok(begun) => Ok(begun.into_stream(record)),
             Err(error) => {
@@ -235,7 +251,12 @@ impl Sql {
         }
     }
 
-    async fn begin(&self, scope: Scope, work: Work, timeout: Option<Duration>) -> Result<Begun, SqlError> {
+    async fn begin(
+        &self,
+        snapshots: Arc<QuerySnapshots>,
+        work: Work,
+        timeout: Option<Duration>,
+    ) -> Result<Begun, SqlError> {
         let config = &self.core.config;
         if let Work::Text(sql) | Work::Bound(sql, _) = &work
             && sql.len() > config.max_sql_size.in_memory()
@@ -250,7 +271,7 @@ impl Sql {
         let (to, rows) = mpsc::channel(BUFFERED);
         let runtime = self.runtime.as_ref().ok_or(SqlError::Busy)?;
         let flag = Flag::default();
-        let asked = Asked { scope, work, flag: flag.clone() };
+        let asked = Asked { snapshots, work, flag: flag.clone() };
         let task = runtime.spawn(drive(self.core.clone(), asked, permit, deadline, (head, to)));
         let abort = AbortOnDrop(task.abort_handle(), flag);
         let schema = timeout_at(deadline, schema)
@@ -270,7 +291,8 @@ impl Sql {
             guard::check(&statement)?;
             let statement = datafusion::sql::parser::Statement::Statement(Box::new(statement));
             // The plan is for later, with the scope of then; nothing is read now.
-            let plan = query_state(&core.context, Scope::All).statement_to_plan(statement).await?;
+            let snapshots = Arc::new(QuerySnapshots::new(Scope::All));
+            let plan = query_state(&core.context, snapshots).statement_to_plan(statement).await?;
             guard::verify(&plan)?;
             Ok(plan)
         })
@@ -366,7 +388,7 @@ impl Drop for Waiting<'_> {
 
 /// What one query asks, for whom, and whether it should stop.
 struct Asked {
-    scope: Scope,
+    snapshots: Arc<QuerySnapshots>,
     work: Work,
     flag: Flag,
 }
@@ -385,7 +407,7 @@ async fn drive(
 ) {
     let _permit = permit;
     // The snapshots in it keep the files from being deleted until the last row was read.
-    let state = query_state(&core.context, asked.scope.clone());
+    let state = query_state(&core.context, asked.snapshots.clone());
     let flag = asked.flag.clone();
     let work = async {
         match execute(&state, asked).await {
@@ -418,7 +440,7 @@ async fn execute(state: &SessionState, asked: Asked) -> Result<SendableRecordBat
         Work::Plan(plan) => *plan,
     };
     guard::verify(&plan)?;
-    if asked.scope != Scope::All {
+    if *asked.snapshots.scope() != Scope::All {
         guard::no_explain(&plan)?;
     }
     let plan = state.optimize(&plan)?;
@@ -428,10 +450,10 @@ async fn execute(state: &SessionState, asked: Asked) -> Result<SendableRecordBat
     Ok(execute_stream(plan, state.task_ctx())?)
 }
 
-/// A state for one query, with snapshots, a scope and a clock of its own.
-fn query_state(context: &SessionContext, scope: Scope) -> SessionState {
+/// A state for one query, with a clock of its own and the rows of `snapshots`.
+fn query_state(context: &SessionContext, snapshots: Arc<QuerySnapshots>) -> SessionState {
     let mut state = context.state();
-    state.config_mut().set_extension(Arc::new(QuerySnapshots::new(scope)));
+    state.config_mut().set_extension(snapshots);
     state
 }
 
@@ -449,7 +471,8 @@ fn session(
         .build_arc()?;
     let mut settings = SessionConfig::new()
         .with_default_catalog_and_schema(DATABASE, "public")
-        .with_information_schema(true)
+        // Ours is registered with the catalogue.
+        .with_information_schema(false)
         .with_target_partitions(config.target_partitions);
     let options = settings.options_mut();
     options.sql_parser.dialect = datafusion::config::Dialect::PostgreSQL;
@@ -476,6 +499,9 @@ fn session(
     functions::server_functions()
         .into_iter()
         .chain(functions::json_functions())
+        .chain(functions::hold_functions())
+        .chain(functions::read_functions())
+        .chain(functions::make_functions())
         .for_each(|f| context.register_udf(f));
     functions::bound_scalars(&context)?;
     functions::bound_tables(&context)?;

@@ -208,7 +208,11 @@ pub fn flatten(batch: &RecordBatch, flat: &SchemaRef) -> Result<RecordBatch, Sql
     Ok(RecordBatch::try_new_with_options(flat.clone(), columns, &options)?)
 }
 
-fn json_texts(field: &FieldRef, array: &ArrayRef) -> Result<ArrayRef, SqlError> {
+/// Each value as JSON text; NULL stays NULL.
+///
+/// # Errors
+/// An error for a type that JSON has no way to write.
+pub fn json_texts(field: &FieldRef, array: &ArrayRef) -> Result<ArrayRef, SqlError> {
     let options = EncoderOptions::default().with_explicit_nulls(true);
     let mut encoder = make_encoder(field, array.as_ref(), &options)?;
     let mut out = StringBuilder::new();

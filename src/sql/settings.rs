@@ -17,16 +17,26 @@ pub const SETTABLE: &[(&str, &str)] = &[
     ("client_min_messages", "notice"),
     ("cursor_tuple_fraction", "0.1"),
     ("datestyle", "ISO, MDY"),
+    ("default_tablespace", ""),
+    ("default_text_search_config", "simple"),
     ("default_transaction_deferrable", "off"),
     ("default_transaction_isolation", "read committed"),
     ("default_transaction_read_only", "on"),
+    ("enable_hashjoin", "on"),
+    ("enable_indexscan", "on"),
+    ("enable_mergejoin", "on"),
+    ("enable_nestloop", "on"),
+    ("enable_seqscan", "on"),
     ("extra_float_digits", "1"),
+    ("idle_session_timeout", "0"),
     ("geqo", "on"),
     ("idle_in_transaction_session_timeout", "0"),
     ("intervalstyle", "postgres"),
     ("jit", "off"),
     ("lc_messages", "C"),
     ("lc_monetary", "C"),
+    ("lc_numeric", "C"),
+    ("lc_time", "C"),
     ("lock_timeout", "0"),
     ("max_parallel_workers_per_gather", "0"),
     ("plan_cache_mode", "auto"),
@@ -70,4 +80,10 @@ pub fn default_of(name: &str) -> Option<&'static str> {
 /// Whether a client may set it.
 pub fn is_settable(name: &str) -> bool {
     SETTABLE.iter().any(|(known, _)| *known == name)
+}
+
+/// Every setting with its value, and whether a client may set it.
+pub fn all() -> impl Iterator<Item = (&'static str, &'static str, bool)> {
+    let settable = SETTABLE.iter().map(|(name, value)| (*name, *value, true));
+    settable.chain(FIXED.iter().map(|(name, value)| (*name, *value, false)))
 }

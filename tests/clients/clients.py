@@ -251,5 +251,49 @@ def adbc():
         fails(dbapi.ProgrammingError, lambda: cursor.execute("SELECT nope FROM spans"))
 
 
+def pgcli():
+    from pgcli.pgexecute import PGExecute
+    from pgspecial.main import PGSpecial
+
+    there = PGExecute("groundline", "me", "x", "127.0.0.1", port, None)
+    check("schemas", "public" in there.schemata())
+    check("tables", ("public", "spans") in list(there.tables()))
+    check("views", ("public", "traces") in list(there.views()))
+    check("columns", any(row[:3] == ("public", "scores", "metric") for row in there.table_columns()))
+    check("columns of views", any(row[:2] == ("public", "traces") for row in there.view_columns()))
+    check("functions", any(function.func_name == "attr" for function in there.functions()))
+    check("databases", there.databases() == ["groundline"])
+    check("none", not list(there.foreignkeys()) and not list(there.datatypes()))
+    list(there.casing())
+    check("a view", "SELECT" in there.view_definition("traces"))
+    for command in (r"\d", r"\d spans", r"\d+ spans", r"\dt+", r"\dv+", r"\df+", r"\dn+", r"\du+", r"\l+", r"\dT+", r"\dx", r"\dp",
+                    r"\ddp", r"\di", r"\ds", r"\dm", r"\dE", r"\db+", r"\dD", r"\dF+", r"\d+ traces", "SELECT 1"):
+        for _, rows, _, status, _, is_ok, *_ in there.run(command, PGSpecial()):
+            check(f"{command}: {status}", is_ok)
+            list(rows or [])
+
+
+def duckdb():
+    import glob
+    import importlib.util
+    import duckdb as duck
+
+    folder = importlib.util.find_spec("duckdb_ext").submodule_search_locations[0]
+    extension = glob.glob(f"{folder}/extensions/v{duck.__version__}/*/postgres_scanner.duckdb_extension")[0]
+    connection = duck.connect(config={"allow_unsigned_extensions": "true"})
+    connection.execute(f"LOAD '{extension}'")
+    connection.execute(f"ATTACH '{DSN} password=x' AS g (TYPE postgres, READ_ONLY)")
+    names = {row[2] for row in connection.execute("SHOW ALL TABLES").fetchall()}
+    check("tables", {"spans", "scores", "traces"} <= names)
+    rows = connection.execute("SELECT name, start_time, duration_ns, finish_reasons FROM g.spans WHERE name <> 'none'").fetchall()
+    check("types", isinstance(rows[0][1], datetime.datetime) and isinstance(rows[0][2], int))
+    check("a view", connection.execute("SELECT count(*) FROM g.traces").fetchone()[0] > 0)
+    joined = "SELECT count(*) FROM g.scores JOIN g.spans USING (trace_id, span_id)"
+    check("a join", connection.execute(joined).fetchone()[0] >= 0)
+    large = f"SELECT count(*), sum(n) FROM postgres_query('g', '{LARGE.replace(chr(39), chr(39) * 2)}')"
+    check("large", connection.execute(large).fetchone() == (100000, 100000 * 100001 // 2))
+    fails(duck.Error, lambda: connection.execute("SELECT * FROM postgres_query('g', 'SELECT nope FROM spans')"))
+
+
 globals()[sys.argv[1]]()
 print("ok")

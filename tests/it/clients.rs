@@ -1,15 +1,25 @@
 //! Clients of the PostgreSQL port that are not ours: each as its users call it, unchanged.
 //!
-//! What each does is in `tests/clients/clients.py`; `docs/sql.md` has a row for each test here.
+//! What each does is in `tests/clients`; `docs/sql.md` has a row for each test here.
+//!
+//! | file | what |
+//! |---|---|
+//! | `catalogue` | what tools ask the catalogue that cannot be installed here |
+//! | `written` | what people write for PostgreSQL, names of columns, errors, transactions |
+//! | `repeatable` | a transaction reads one snapshot |
+
+mod catalogue;
+mod repeatable;
+mod written;
 
 use crate::readme::pages::{hold_table, read};
-use crate::sdk::python;
+use crate::sdk::{node_modules, python};
 use crate::sql::fixture;
 use groundline::net::Access;
 use groundline::sql::pg::{PgDoor, serve};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -28,6 +38,11 @@ const CLIENTS: &[(&str, &str, &str)] = &[
     ("polars", "polars 2.1", "`read_database_uri` with connectorx and ADBC"),
     ("connectorx", "connectorx 0.4", "binary, csv, cursor and simple; partitions"),
     ("adbc", "ADBC 1.13", "objects and schemas of tables, COPY"),
+    ("jdbc", "pgjdbc 42.5", "all of `DatabaseMetaData`, rows in parts, arrays, timeouts that cancel"),
+    ("node_postgres", "node-postgres 8.23, postgres.js 3.4", "pools, cursors, lists as parameters, cancel"),
+    ("pgcli", "pgcli 4.7", "completion, backslash commands"),
+    ("duckdb", "DuckDB 1.4 with its postgres extension", "ATTACH, tables and views in its catalogue, scans"),
+    ("tokio_postgres", "tokio-postgres 0.7", "prepared statements, portals in parts, COPY, cancel"),
 ];
 
 #[test]
@@ -95,50 +110,84 @@ async fn psql_says(at: SocketAddr, commands: &[&str]) -> Option<String> {
     }
 }
 
+/// Commands of psql, each with a part of what it says.
+const PSQL: &[(&str, &str)] = &[
+    (r"\d", "quality_hourly"),
+    (r"\d spans", "trace_id"),
+    (r"\d+ scores", "The metric."),
+    (r"\dt", "spans"),
+    (r"\dt+ sp*", "One row a span"),
+    (r"\dv", "traces"),
+    (r"\dv+", "traces"),
+    (r"\dn", "public"),
+    (r"\dn+", "public"),
+    (r"\df", "quality_rate"),
+    (r"\df+ attr", "json text, key text"),
+    (r"\da", "quality_mean"),
+    (r"\sf attr", "FUNCTION public.attr(json text, key text)"),
+    (r"\du", "postgres"),
+    (r"\l", "groundline"),
+    (r"\l+", "groundline"),
+    (r"\dT", "Name"),
+    (r"\dT+", "Name"),
+    (r"\di", "relations"),
+    (r"\dp", "Access privileges"),
+    (r"\z spans", "spans"),
+    (r"\dx", "Version"),
+    (r"\db", "Location"),
+    (r"\db+", "Location"),
+    (r"\dd", "Description"),
+    (r"\dL", "Language"),
+    (r"\dL+", "Language"),
+    (r"\dconfig", "timezone"),
+    (r"\dconfig+ work*", "work_mem"),
+    (r"\df+", "quality_rate"),
+    (r"\dn+", "public"),
+    (r"\du+", "postgres"),
+    (r"\dg", "postgres"),
+    (r"\ddp", "Default access privileges"),
+    (r"\drds", "Did not find any settings"),
+    (r"\dF", "Text search"),
+    (r"\dF+", "Parser"),
+    (r"\dm", "relations"),
+    (r"\dE", "relations"),
+    (r"\ds", "relations"),
+    (r"\dA", "heap"),
+    (r"\dc+", "Conversion"),
+    (r"\dC+", "Source type"),
+    (r"\dD+", "Domain"),
+    (r"\dO", "Collation"),
+    (r"\do+", "Operator"),
+    (r"\dX", "Extended"),
+    (r"\dAc", "Operator family"),
+    (r"\deu", "User mappings"),
+    (r"\dS", "pg_class"),
+    (r"\d pg_stat_activity", "query_start"),
+    (r"\d information_schema.columns", "data_type"),
+    (r"\sv traces", "CREATE OR REPLACE VIEW"),
+    (r"\copy (SELECT 1, 'a b') TO STDOUT CSV", "1,a b"),
+    ("SELECT version()", "PostgreSQL 16.0 (Groundline"),
+    ("SHOW server_version", "16.0 (Groundline"),
+    ("SELECT 'spans'::regclass::oid", "16"),
+    ("SELECT obj_description('spans'::regclass)", "One row a span"),
+    ("SELECT pg_size_pretty(10485760::bigint)", "10 MB"),
+    ("SELECT '2026-11-23'::date, LOCALTIMESTAMP > '2020-01-01'", "| t"),
+    (r#"SELECT '{"a":{"b":[1,"x"]}}'::text #>> '{a,b,1}'"#, "x"),
+    (r#"SELECT '{"a":{"b":1}}'::text -> 'a' ->> 'b'"#, "1"),
+    ("SELECT count(*) FROM spans", "count"),
+    ("COPY (SELECT 1) TO '/tmp/groundline-no'", "read-only"),
+    ("COPY (SELECT 1) TO PROGRAM 'cat'", "read-only"),
+    ("COPY spans FROM STDIN", "read-only"),
+    ("FETCH 1 FROM nope", "does not exist"),
+    ("DECLARE c CURSOR FOR SELECT 1", "transaction"),
+];
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn psql() {
     let (at, _shutdown) = port().await;
-    for (command, part) in [
-        (r"\d", "quality_hourly"),
-        (r"\d spans", "trace_id"),
-        (r"\d+ scores", "The metric."),
-        (r"\dt", "spans"),
-        (r"\dt+ sp*", "One row a span"),
-        (r"\dv", "traces"),
-        (r"\dv+", "traces"),
-        (r"\dn", "public"),
-        (r"\dn+", "public"),
-        (r"\df", "quality_rate"),
-        (r"\df+ attr", "json text, key text"),
-        (r"\da", "quality_mean"),
-        (r"\du", "postgres"),
-        (r"\l", "groundline"),
-        (r"\l+", "groundline"),
-        (r"\dT", "Name"),
-        (r"\dT+", "Name"),
-        (r"\di", "relations"),
-        (r"\dp", "Access privileges"),
-        (r"\z spans", "spans"),
-        (r"\dx", "Version"),
-        (r"\db", "Location"),
-        (r"\sv traces", "CREATE OR REPLACE VIEW"),
-        (r"\copy (SELECT 1, 'a b') TO STDOUT CSV", "1,a b"),
-        ("SELECT version()", "PostgreSQL 16.0 (Groundline"),
-        ("SHOW server_version", "16.0 (Groundline"),
-        ("SELECT 'spans'::regclass::oid", "16"),
-        ("SELECT obj_description('spans'::regclass)", "One row a span"),
-        ("SELECT pg_size_pretty(10485760::bigint)", "10 MB"),
-        ("SELECT '2026-11-23'::date, LOCALTIMESTAMP > '2020-01-01'", "| t"),
-        (r#"SELECT '{"a":{"b":[1,"x"]}}'::text #>> '{a,b,1}'"#, "x"),
-        (r#"SELECT '{"a":{"b":1}}'::text -> 'a' ->> 'b'"#, "1"),
-        ("COPY (SELECT 1) TO '/tmp/groundline-no'", "read-only"),
-        ("COPY (SELECT 1) TO PROGRAM 'cat'", "read-only"),
-        ("COPY spans FROM STDIN", "read-only"),
-        ("FETCH 1 FROM nope", "does not exist"),
-        ("DECLARE c CURSOR FOR SELECT 1", "transaction"),
-    ] {
+    for (command, part) in PSQL {
         let Some(said) = psql_says(at, &[command]).await else { return };
-        let refused = part == "read-only" || command.contains("nope") || command.starts_with("DECLARE");
+        let refused = *part == "read-only" || command.contains("nope") || command.starts_with("DECLARE");
         assert!(said.contains(part) && said.contains("ERROR") == refused, "{command}: {said}");
     }
     let commands = [
@@ -189,4 +238,84 @@ async fn connectorx() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn adbc() {
     runs("adbc", "adbc_driver_postgresql").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pgcli() {
+    runs("pgcli", "pgcli").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn duckdb() {
+    runs("duckdb", "duckdb_ext").await;
+}
+
+/// Runs a program of `tests/clients` that takes the port.
+async fn program_runs(command: &mut Command, name: &str) {
+    let (at, _shutdown) = port().await;
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(name));
+    command.arg(at.port().to_string());
+    let running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let output = tokio::task::spawn_blocking(|| running.wait_with_output()).await.unwrap().unwrap();
+    assert!(output.status.success() && told(&output).contains("all ok"), "{name}: {}", told(&output));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn jdbc() {
+    let driver = Path::new("/usr/share/java/postgresql.jar");
+    if is_there(driver, driver.exists()) {
+        program_runs(Command::new("java").arg("-cp").arg(driver), "Metadata.java").await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn node_postgres() {
+    let modules = node_modules();
+    if is_there(&modules.join("pg"), modules.join("postgres").exists()) {
+        program_runs(Command::new("node").env("NODE_PATH", modules), "node.cjs").await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tokio_postgres() {
+    use ::tokio_postgres::{NoTls, connect};
+    use futures::TryStreamExt;
+    use std::time::{Instant, SystemTime};
+    let (at, _shutdown) = port().await;
+    let config = format!("host=127.0.0.1 port={} user=me dbname=groundline", at.port());
+    let (mut client, connection) = connect(&config, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let prepared =
+        client.prepare("SELECT count(*) FROM spans WHERE name <> $1 AND duration_ns > $2").await.unwrap();
+    let count: i64 = client.query_one(&prepared, &[&"none", &-1i64]).await.unwrap().get("count");
+    assert!(count > 0);
+    let sql = "SELECT name, start_time, duration_ns, cost_usd, finish_reasons FROM spans WHERE finish_reasons IS NOT NULL";
+    let row = client.query(sql, &[]).await.unwrap().remove(0);
+    let _: (String, SystemTime, i64, Option<f64>, Vec<String>) =
+        (row.get(0), row.get(1), row.get(2), row.get(3), row.get(4));
+    let names = vec!["chat gpt-x", "none"];
+    let named = client.query("SELECT name FROM spans WHERE name = ANY($1)", &[&names]).await.unwrap();
+    assert!(!named.is_empty(), "lists are parameters");
+    let transaction = client.build_transaction().read_only(true).start().await.unwrap();
+    let portal = transaction.bind("SELECT value FROM generate_series(1, 100000)", &[]).await.unwrap();
+    assert_eq!(transaction.query_portal(&portal, 10).await.unwrap().len(), 10);
+    assert_eq!(transaction.query_portal(&portal, 0).await.unwrap().len(), 99_990);
+    transaction.commit().await.unwrap();
+    let copied =
+        client.copy_out("COPY (SELECT value FROM generate_series(1, 100000)) TO STDOUT").await.unwrap();
+    let lines: usize = copied.try_fold(0, |sum, part| async move { Ok(sum + part.len()) }).await.unwrap();
+    assert!(lines > 500_000, "{lines}");
+    let wrong = client.query("SELECT nope FROM spans", &[]).await.unwrap_err();
+    assert_eq!(wrong.code().map(|code| code.code()), Some("42703"));
+    let cancel = client.cancel_token();
+    let endless = "SELECT count(*) FROM generate_series(1, 9000000) a, generate_series(1, 9000000) b";
+    let running = tokio::spawn(async move { client.query(endless, &[]).await });
+    // Until the query runs there is nothing to cancel, and the request is lost.
+    let began = Instant::now();
+    while !running.is_finished() {
+        cancel.cancel_query(NoTls).await.unwrap();
+        tokio::task::yield_now().await;
+    }
+    let ended = running.await.unwrap().unwrap_err();
+    assert_eq!(ended.code().map(|code| code.code()), Some("57014"), "{:?}", began.elapsed());
 }

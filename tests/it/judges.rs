@@ -8,7 +8,6 @@ mod leaving;
 mod offline;
 #[path = "judges/server.rs"]
 pub mod server;
-mod server;
 #[path = "judges/sessions.rs"]
 mod sessions;
 

@@ -58,6 +58,35 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Pg<S> {
         error.map_or(Ok((columns, rows)), Err)
     }
 
+    /// What `sql` answers with `values` for `$1`, `$2` …: the rows as texts, or the error.
+    pub async fn rows(&mut self, sql: &str, values: &[&str]) -> Result<Vec<Vec<Option<String>>>, String> {
+        let mut parse = vec![0];
+        parse.extend_from_slice(sql.as_bytes());
+        parse.extend_from_slice(&[0, 0, 0]);
+        let mut bind = vec![0, 0, 0, 0];
+        bind.extend_from_slice(&(values.len() as i16).to_be_bytes());
+        for value in values {
+            bind.extend_from_slice(&(value.len() as i32).to_be_bytes());
+            bind.extend_from_slice(value.as_bytes());
+        }
+        bind.extend_from_slice(&[0, 0]);
+        self.send(b'P', &parse).await;
+        self.send(b'B', &bind).await;
+        self.send(b'D', b"P\0").await;
+        self.send(b'E', &[0, 0, 0, 0, 0]).await;
+        self.send(b'S', &[]).await;
+        let (mut rows, mut error) = (Vec::new(), None);
+        while let Some((kind, body)) = self.message().await {
+            match kind {
+                b'D' => rows.push(cells(&body)),
+                b'E' => error = Some(String::from_utf8_lossy(&body).into_owned()),
+                b'Z' => break,
+                _ => {}
+            }
+        }
+        error.map_or(Ok(rows), Err)
+    }
+
     /// Rows, rows of a copy, and errors as one text.
     pub async fn query(&mut self, sql: &str) -> String {
         self.send(b'Q', format!("{sql}\0").as_bytes()).await;
@@ -71,6 +100,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Pg<S> {
         }
         told.join("\n")
     }
+}
+
+/// DataRow: a count, then each value with its length, which is -1 for NULL.
+fn cells(body: &[u8]) -> Vec<Option<String>> {
+    let (mut at, mut cells) = (2, Vec::new());
+    while at < body.len() {
+        let length = i32::from_be_bytes(body[at..at + 4].try_into().unwrap());
+        at += 4;
+        let value = usize::try_from(length).ok().map(|length| &body[at..at + length]);
+        at += value.map_or(0, <[u8]>::len);
+        cells.push(value.map(|value| String::from_utf8_lossy(value).into_owned()));
+    }
+    cells
 }
 
 /// RowDescription: a count, then for each column its name, six bytes, the number of its type and eight bytes.

@@ -89,6 +89,26 @@ pub fn batch(schema: &SchemaRef, rows: &[Row]) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new_with_options(schema.clone(), arrays, &options)?)
 }
 
+/// `rows` with the columns of `schema`; cells that nobody gave are NULL.
+///
+/// # Errors
+/// For a column that may not be NULL.
+pub fn sparse(schema: &SchemaRef, rows: &[Row]) -> Result<RecordBatch> {
+    let arrays = schema.fields().iter().map(|field| given(field, rows)).collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+    Ok(RecordBatch::try_new_with_options(schema.clone(), arrays, &options)?)
+}
+
+fn given(field: &Field, rows: &[Row]) -> ArrayRef {
+    let cells = || rows.iter().map(|row| row.get(field.name().as_str()));
+    match field.data_type() {
+        DataType::Int32 => Arc::new(cells().map(|cell| cell?.as_int()).collect::<Int32Array>()),
+        DataType::Boolean => Arc::new(cells().map(|cell| cell?.as_bool()).collect::<BooleanArray>()),
+        DataType::Utf8 => Arc::new(cells().map(|cell| cell?.as_text()).collect::<StringArray>()),
+        other => new_null_array(other, rows.len()),
+    }
+}
+
 fn field(name: &str, kind: Kind) -> Field {
     let list = |element: DataType| DataType::List(Arc::new(Field::new_list_field(element, true)));
     match kind {

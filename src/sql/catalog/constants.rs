@@ -1,6 +1,7 @@
 //! Functions of PostgreSQL's catalogue that have one answer here.
 
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Field, Fields};
+use datafusion::common::scalar::ScalarStructBuilder;
 use datafusion::error::Result;
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
@@ -10,9 +11,14 @@ use datafusion::scalar::ScalarValue;
 
 /// There is one schema to see, and every token that may query may see it.
 const TRUE: &[&str] = &[
+    "has_any_column_privilege",
     "has_column_privilege",
+    "has_foreign_data_wrapper_privilege",
     "has_function_privilege",
+    "has_language_privilege",
     "has_sequence_privilege",
+    "has_server_privilege",
+    "has_tablespace_privilege",
     "has_type_privilege",
     "pg_collation_is_visible",
     "pg_conversion_is_visible",
@@ -35,10 +41,11 @@ const FALSE: &[&str] = &["pg_is_in_recovery", "pg_is_other_temp_schema"];
 const NULL: &[&str] = &[
     "inet_client_addr",
     "inet_server_addr",
+    "pg_relation_filepath",
+    "pg_get_function_arg_default",
     "pg_advisory_unlock_all",
     "pg_describe_object",
     "pg_get_function_sqlbody",
-    "pg_get_functiondef",
     "pg_get_indexdef",
     "pg_get_partition_constraintdef",
     "pg_get_ruledef",
@@ -50,7 +57,24 @@ const NULL: &[&str] = &[
 ];
 
 /// Sizes are those of the lake, which no table here knows.
-const ZERO: &[&str] = &["pg_database_size", "pg_indexes_size", "pg_table_size", "pg_my_temp_schema"];
+const ZERO: &[&str] = &[
+    "pg_database_size",
+    "pg_indexes_size",
+    "pg_my_temp_schema",
+    "pg_relation_size",
+    "pg_table_size",
+    "pg_tablespace_size",
+    "pg_total_relation_size",
+];
+
+/// The number of the one encoding.
+const UTF8: &[&str] = &["pg_char_to_encoding"];
+
+/// Its name.
+const ENCODING: &[&str] = &["getdatabaseencoding"];
+
+/// The elements of a list with their places: lists of the catalogue are empty.
+const PLACES: &[&str] = &["_pg_expandarray"];
 
 /// Adds them to `context`.
 pub fn register(context: &SessionContext) {
@@ -59,6 +83,9 @@ pub fn register(context: &SessionContext) {
         (FALSE, ScalarValue::Boolean(Some(false))),
         (NULL, ScalarValue::Utf8(None)),
         (ZERO, ScalarValue::Int64(Some(0))),
+        (UTF8, ScalarValue::Int32(Some(6))),
+        (ENCODING, ScalarValue::from("UTF8")),
+        (PLACES, no_place()),
     ];
     for (names, answer) in answers {
         for name in names {
@@ -67,6 +94,11 @@ pub fn register(context: &SessionContext) {
             context.register_udf(ScalarUDF::from(Constant { name, answer: answer.clone(), signature }));
         }
     }
+}
+
+fn no_place() -> ScalarValue {
+    let fields: Vec<Field> = ["x", "n"].map(|name| Field::new(name, DataType::Int32, true)).into();
+    ScalarStructBuilder::new_null(Fields::from(fields))
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]

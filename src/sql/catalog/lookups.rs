@@ -2,10 +2,12 @@
 
 use super::relations::{PG_CATALOG, PUBLIC, Relation};
 use super::tables::{FUNCTIONS, function_oid, schema_name};
-use arrow::array::{Array, AsArray, BooleanArray, Int32Array, RecordBatch, StringArray};
+use arrow::array::{
+    Array, AsArray, BooleanArray, Int32Array, ListBuilder, RecordBatch, StringArray, StringBuilder,
+};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Int32Type};
-use datafusion::error::Result;
+use arrow::datatypes::{DataType, Field, Int32Type};
+use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
 };
@@ -35,6 +37,7 @@ pub fn register(context: &SessionContext, relations: &[Relation], types: &[Recor
         ("obj_description", comments),
         ("pg_get_viewdef", definitions.collect()),
         ("regclassout", names.collect()),
+        ("pg_get_functiondef", functions(definition)),
         ("pg_get_function_result", functions(|(_, _, result, _)| (*result).to_owned())),
         ("pg_get_function_arguments", arguments.clone()),
         ("pg_get_function_identity_arguments", arguments),
@@ -47,6 +50,7 @@ pub fn register(context: &SessionContext, relations: &[Relation], types: &[Recor
     let signature = Signature::any(1, Volatility::Stable);
     let visible = Visible { unseen: unseen.map(|r| r.oid).collect(), signature };
     context.register_udf(ScalarUDF::from(visible));
+    context.register_udf(ScalarUDF::from(TypeNames::new(types)));
     for (name, numbers) in [("to_regclass", numbers(relations)), ("to_regtype", type_numbers(types))] {
         let signature = Signature::uniform(1, vec![DataType::Utf8], Volatility::Stable);
         context.register_udf(ScalarUDF::from(ToNumber { name, numbers, signature }));
@@ -57,6 +61,12 @@ fn add(context: &SessionContext, name: &'static str, by_place: bool, answers: BT
     let of_any = TypeSignature::OneOf(vec![TypeSignature::Any(1), TypeSignature::Any(2)]);
     let signature = Signature::new(of_any, Volatility::Stable);
     context.register_udf(ScalarUDF::from(Lookup { name, by_place, answers, signature }));
+}
+
+/// A function as a statement that would make it.
+fn definition((name, _, result, arguments): &(&str, &str, &str, &str)) -> String {
+    let head = format!("CREATE OR REPLACE FUNCTION public.{name}({arguments})");
+    format!("{head}\n RETURNS {result}\n LANGUAGE internal\nAS $function${name}$function$\n")
 }
 
 /// The name that needs no schema where the search path has it.
@@ -161,6 +171,73 @@ const ALIASES: &[(&str, i32)] = &[
     ("timestamp with time zone", 1184),
     ("timestamp without time zone", 1114),
 ];
+
+/// The names of types by their numbers, from a text such as `25 16` or a list: what a cast to `regtype[]` gives.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct TypeNames {
+    names: BTreeMap<i32, String>,
+    signature: Signature,
+}
+
+impl TypeNames {
+    fn new(types: &[RecordBatch]) -> Self {
+        let mut names: BTreeMap<i32, String> =
+            type_numbers(types).into_iter().map(|(name, oid)| (oid, name)).collect();
+        // What SQL calls a type goes before what the catalogue does.
+        names.extend(ALIASES.iter().map(|(name, oid)| (*oid, (*name).to_owned())));
+        Self { names, signature: Signature::any(1, Volatility::Stable) }
+    }
+
+    fn of(&self, oid: i32) -> Option<String> {
+        Some(self.names.get(&oid).cloned().unwrap_or_else(|| oid.to_string()))
+    }
+}
+
+impl ScalarUDFImpl for TypeNames {
+    fn name(&self) -> &str {
+        "regtypes"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true))))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let [numbers] = args.args.as_slice() else {
+            return Err(DataFusionError::Internal("regtypes takes one argument".to_owned()));
+        };
+        let numbers = numbers.to_array(args.number_rows)?;
+        let mut out = ListBuilder::new(StringBuilder::new());
+        if let Some(lists) = numbers.as_list_opt::<i32>() {
+            for list in lists.iter() {
+                match list {
+                    Some(list) => {
+                        let oids = cast(&list, &DataType::Int32)?;
+                        let oids = oids.as_primitive::<Int32Type>().iter();
+                        out.append_value(oids.map(|oid| self.of(oid?)));
+                    }
+                    None => out.append_null(),
+                }
+            }
+        } else {
+            let texts = cast(&numbers, &DataType::Utf8)?;
+            for text in texts.as_string::<i32>().iter() {
+                match text {
+                    Some(text) => {
+                        let oids = text.split_whitespace().filter_map(|oid| oid.parse().ok());
+                        out.append_value(oids.map(|oid| self.of(oid)));
+                    }
+                    None => out.append_null(),
+                }
+            }
+        }
+        Ok(ColumnarValue::Array(Arc::new(out.finish())))
+    }
+}
 
 /// The numbers of the rows of `pg_type`.
 fn type_numbers(types: &[RecordBatch]) -> BTreeMap<String, i32> {

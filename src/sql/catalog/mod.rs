@@ -5,7 +5,9 @@
 //! | `build` | small tables from lists of cells |
 //! | `relations` | the tables and views of the engine, with numbers, types and comments |
 //! | `tables` | `pg_class`, `pg_attribute` and others, made of them |
-//! | `provider` | the schema that shows them, and the rest as the library has it |
+//! | `information` | `information_schema`, made of them |
+//! | `system` | every table that PostgreSQL's catalogue has, with its columns |
+//! | `provider` | the schemas that show them, and the rest as the library has it |
 //! | `lookups` | functions that name what a number stands for |
 //! | `constants` | functions with one answer here |
 //!
@@ -13,9 +15,11 @@
 
 mod build;
 mod constants;
+mod information;
 mod lookups;
 mod provider;
 mod relations;
+mod system;
 mod tables;
 
 pub use provider::register;

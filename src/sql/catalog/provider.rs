@@ -1,17 +1,24 @@
-//! The schema `pg_catalog`: our own tables before those of the library.
+//! The schemas `pg_catalog` and `information_schema`: our own tables before those of the library, and every table of
+//! PostgreSQL's beside them, so that a query finds what it names.
 
 use super::build::{Columns, Row, batch, table};
 use super::relations::{Relation, at_once, relations};
-use super::{constants, lookups, tables};
-use arrow::array::{RecordBatch, new_null_array};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use super::system::{SystemTable, batches, system_tables};
+use super::{constants, information, lookups, tables};
+use crate::sql::settings;
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Schema, SchemaRef};
 use async_trait::async_trait;
-use datafusion::catalog::{SchemaProvider, TableProvider};
+use datafusion::catalog::information_schema::InformationSchemaProvider;
+use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
 use datafusion::datasource::MemTable;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::prelude::SessionContext;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+/// Tables of the engine's own information schema that its SHOW statements read.
+const ENGINES: &[&str] = &["df_settings", "parameters", "routines"];
 
 /// Puts our own tables and functions before those of the library. Comes after every table and view of `database`.
 ///
@@ -22,20 +29,67 @@ pub fn register(context: &SessionContext, database: &str) -> Result<()> {
     let catalog = context.catalog(database).ok_or_else(missing)?;
     let public = catalog.schema("public").ok_or_else(missing)?;
     let library = catalog.schema("pg_catalog").ok_or_else(missing)?;
-    let relations = relations(context, &public, &library)?;
-    let mut own = BTreeMap::new();
-    for (name, columns, rows) in made(&relations, database) {
-        let table: Arc<dyn TableProvider> = table(columns, &rows)?;
-        own.insert(name, table);
-    }
-    if let Some(procedures) = at_once(&library, "pg_proc")? {
-        own.insert("pg_proc", with_lists(with_rows(&procedures, &tables::functions())?)?);
-    }
+    let engine: Arc<dyn SchemaProvider> =
+        Arc::new(InformationSchemaProvider::new(context.state().catalog_list().clone()));
+    let systems: Vec<SystemTable> = system_tables().collect();
+    // First what there is, without rows: the rows of the catalogue tell of the catalogue too.
+    let (system, information) = schemas(&systems, &library, &engine, &[], database)?;
+    let relations = relations([&public, &system, &information])?;
+    let (system, information) = schemas(&systems, &library, &engine, &relations, database)?;
     let types = at_once(&library, "pg_type")?.and_then(|types| batches(&types)).unwrap_or_default();
-    catalog.register_schema("pg_catalog", Arc::new(PgCatalog { library, own }))?;
+    put(&catalog, "pg_catalog", system)?;
+    put(&catalog, "information_schema", information)?;
     lookups::register(context, &relations, &types);
     constants::register(context);
     Ok(())
+}
+
+fn put(catalog: &Arc<dyn CatalogProvider>, name: &str, schema: Arc<dyn SchemaProvider>) -> Result<()> {
+    catalog.register_schema(name, schema).map(|_| ())
+}
+
+/// `pg_catalog` and `information_schema`.
+type Schemas = (Arc<dyn SchemaProvider>, Arc<dyn SchemaProvider>);
+
+fn schemas(
+    systems: &[SystemTable],
+    library: &Arc<dyn SchemaProvider>,
+    engine: &Arc<dyn SchemaProvider>,
+    relations: &[Relation],
+    database: &str,
+) -> Result<Schemas> {
+    let mut own: BTreeMap<&str, Arc<dyn TableProvider>> = BTreeMap::new();
+    for (name, columns, rows) in made(relations, database) {
+        own.insert(name, table(columns, &rows)?);
+    }
+    let mut listed: BTreeMap<&str, Vec<Row>> = information::made(relations, database).into_iter().collect();
+    listed.insert("pg_settings", tables::settings(settings::all()));
+    listed.insert("pg_user", tables::users());
+    let (mut catalog, mut information) = (BTreeMap::new(), BTreeMap::new());
+    for system in systems {
+        let (name, schema) = (system.name, system.schema);
+        if schema == "information_schema" {
+            if !ENGINES.contains(&name) {
+                let rows = listed.get(name).map(Vec::as_slice).unwrap_or_default();
+                information.insert(name, system.with_rows(rows)?);
+            }
+            continue;
+        }
+        let there = match own.remove(name) {
+            Some(own) => Some(own),
+            None if listed.contains_key(name) => None,
+            None => at_once(library, name)?,
+        };
+        let whole = match there {
+            Some(there) => system.completed(there)?,
+            None => system.with_rows(listed.get(name).map(Vec::as_slice).unwrap_or_default())?,
+        };
+        catalog
+            .insert(name, if name == "pg_proc" { with_rows(&whole, &tables::functions())? } else { whole });
+    }
+    let catalog = System { tables: catalog, rest: library.clone() };
+    let information = System { tables: information, rest: engine.clone() };
+    Ok((Arc::new(catalog), Arc::new(information)))
 }
 
 fn made(relations: &[Relation], database: &str) -> Vec<(&'static str, Columns, Vec<Row>)> {
@@ -65,65 +119,29 @@ fn with_rows(table: &Arc<dyn TableProvider>, rows: &[Row]) -> Result<Arc<dyn Tab
     Ok(Arc::new(MemTable::try_new(schema, vec![all])?))
 }
 
-/// The rows of a table in memory; none if it is another kind of table.
-fn batches(table: &Arc<dyn TableProvider>) -> Option<Vec<RecordBatch>> {
-    let table = table.downcast_ref::<MemTable>()?;
-    // Nobody writes to it.
-    let parts = table.batches.iter().filter_map(|part| part.try_read().ok());
-    Some(parts.flat_map(|part| part.clone()).collect())
-}
-
-/// The schema.
+/// A schema of tables that are made once, and what else its first provider has.
 #[derive(Debug)]
-struct PgCatalog {
-    library: Arc<dyn SchemaProvider>,
-    own: BTreeMap<&'static str, Arc<dyn TableProvider>>,
+struct System {
+    tables: BTreeMap<&'static str, Arc<dyn TableProvider>>,
+    rest: Arc<dyn SchemaProvider>,
 }
 
 #[async_trait]
-impl SchemaProvider for PgCatalog {
+impl SchemaProvider for System {
     fn table_names(&self) -> Vec<String> {
-        self.library.table_names()
+        let own = self.tables.keys().map(|name| (*name).to_owned());
+        own.chain(self.rest.table_names()).collect::<BTreeSet<String>>().into_iter().collect()
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         let name = name.to_lowercase();
-        if let Some(own) = self.own.get(name.as_str()) {
-            return Ok(Some(own.clone()));
+        match self.tables.get(name.as_str()) {
+            Some(own) => Ok(Some(own.clone())),
+            None => self.rest.table(&name).await,
         }
-        self.library.table(&name).await?.map(with_lists).transpose()
     }
 
     fn table_exist(&self, name: &str) -> bool {
-        self.library.table_exist(name)
+        self.tables.contains_key(name.to_lowercase().as_str()) || self.rest.table_exist(name)
     }
-}
-
-/// The library has privileges and options as texts, and clients read them as lists.
-fn with_lists(table: Arc<dyn TableProvider>) -> Result<Arc<dyn TableProvider>> {
-    let schema = table.schema();
-    let is_list = |field: &Field| {
-        let named = ["acl", "options", "config"].iter().any(|end| field.name().ends_with(end));
-        named && *field.data_type() == DataType::Utf8
-    };
-    let Some(batches) = batches(&table).filter(|_| schema.fields().iter().any(|f| is_list(f))) else {
-        return Ok(table);
-    };
-    let texts = DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true)));
-    let fields: Vec<Field> = schema
-        .fields()
-        .iter()
-        .map(|f| if is_list(f) { Field::new(f.name(), texts.clone(), true) } else { f.as_ref().clone() })
-        .collect();
-    let shown: SchemaRef = Arc::new(Schema::new(fields));
-    let batches = batches.iter().map(|batch| relisted(batch, &shown)).collect::<Result<Vec<_>>>()?;
-    Ok(Arc::new(MemTable::try_new(shown, vec![batches])?))
-}
-
-fn relisted(batch: &RecordBatch, shown: &SchemaRef) -> Result<RecordBatch> {
-    let columns = batch.columns().iter().zip(shown.fields()).map(|(array, field)| {
-        let same = array.data_type() == field.data_type();
-        if same { array.clone() } else { new_null_array(field.data_type(), batch.num_rows()) }
-    });
-    Ok(RecordBatch::try_new(shown.clone(), columns.collect())?)
 }

@@ -1,14 +1,13 @@
 //! The tables and views of the engine, with numbers, types and comments.
 
+use super::system::{TABLE, system_tables};
 use crate::schema::columns::Table;
 use crate::sql::format::wire_schema;
 use crate::sql::tables::documented;
 use arrow::datatypes::SchemaRef;
-use datafusion::catalog::information_schema::InformationSchemaProvider;
 use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::TableType;
-use datafusion::prelude::SessionContext;
 use datafusion_postgres::arrow_pg::datatypes::field_into_pg_type;
 use futures::FutureExt;
 use pgwire::api::Type;
@@ -28,23 +27,7 @@ pub const INFORMATION_SCHEMA: i32 = 13_000;
 pub const FIRST_OWN: i32 = 16_384;
 
 /// What tables of the catalogue are numbered from that have no number of their own.
-const FIRST_SYSTEM: i32 = 13_100;
-
-/// Tables whose number clients know by heart.
-const KNOWN: &[(&str, i32)] = &[
-    ("pg_type", 1247),
-    ("pg_attribute", 1249),
-    ("pg_proc", 1255),
-    ("pg_class", 1259),
-    ("pg_database", 1262),
-    ("pg_attrdef", 2604),
-    ("pg_constraint", 2606),
-    ("pg_description", 2609),
-    ("pg_index", 2610),
-    ("pg_namespace", 2615),
-    ("pg_trigger", 2620),
-    ("pg_extension", 3079),
-];
+const FIRST_SYSTEM: i32 = 14_000;
 
 /// A table or view.
 #[derive(Debug)]
@@ -78,29 +61,23 @@ pub struct Column {
     pub comment: Option<&'static str>,
 }
 
-/// All tables and views, those of schema `public` first.
+/// All tables and views of `public`, `pg_catalog` and `information_schema`, in this order.
 ///
 /// # Errors
 /// If a table cannot be looked up at once, or has a type that the protocol has no name for.
-pub fn relations(
-    context: &SessionContext,
-    public: &Arc<dyn SchemaProvider>,
-    system: &Arc<dyn SchemaProvider>,
-) -> Result<Vec<Relation>> {
-    let information: Arc<dyn SchemaProvider> =
-        Arc::new(InformationSchemaProvider::new(context.state().catalog_list().clone()));
+pub fn relations(schemas: [&Arc<dyn SchemaProvider>; 3]) -> Result<Vec<Relation>> {
     let docs: HashMap<(&str, &str), &str> = documented().map(|(t, c, doc)| ((t, c), doc)).collect();
+    let known: HashMap<(&str, &str), i32> = system_tables().map(|t| ((t.schema, t.name), t.oid)).collect();
+    let named = [(PUBLIC, "public"), (PG_CATALOG, "pg_catalog"), (INFORMATION_SCHEMA, "information_schema")];
     let mut all = Vec::new();
-    for (namespace, schema) in [(PUBLIC, public), (PG_CATALOG, system), (INFORMATION_SCHEMA, &information)] {
+    for ((namespace, called), schema) in named.into_iter().zip(schemas) {
         let mut names = schema.table_names();
         names.sort_unstable();
         for name in names {
             let Some(table) = at_once(schema, &name)? else { continue };
             let numbered = i32::try_from(all.len()).unwrap_or(0);
-            let oid = match namespace {
-                PUBLIC => FIRST_OWN + numbered,
-                _ => known(&name).unwrap_or(FIRST_SYSTEM + numbered),
-            };
+            let first = if namespace == PUBLIC { FIRST_OWN } else { FIRST_SYSTEM };
+            let oid = known.get(&(called, name.as_str())).copied().unwrap_or(first + numbered);
             all.push(relation(oid, name, namespace, &table, &docs)?);
         }
     }
@@ -112,10 +89,6 @@ pub fn at_once(schema: &Arc<dyn SchemaProvider>, name: &str) -> Result<Option<Ar
     schema.table(name).now_or_never().unwrap_or_else(|| {
         Err(DataFusionError::Internal(format!("looking up the table {name} had to wait for something")))
     })
-}
-
-fn known(name: &str) -> Option<i32> {
-    KNOWN.iter().find(|(known, _)| *known == name).map(|(_, oid)| *oid)
 }
 
 fn relation(
@@ -142,5 +115,6 @@ fn columns(schema: &SchemaRef, doc: impl Fn(&str) -> Option<&'static str>) -> Re
         let comment = doc(&name);
         Ok(Column { name, data_type, nullable, comment })
     };
-    wire_schema(schema).fields().iter().map(column).collect()
+    // The number of the table itself is not shown, as in PostgreSQL.
+    wire_schema(schema).fields().iter().filter(|field| field.name() != TABLE).map(column).collect()
 }

@@ -408,8 +408,47 @@ pub fn functions() -> Vec<Row> {
             ("proparallel", Cell::text("s")),
             ("pronargs", Cell::Int(i32::try_from(arguments.split(',').count()).unwrap_or(0))),
             ("prorettype", Cell::Int(i32::try_from(result.oid()).unwrap_or(0))),
+            ("proargtypes", Cell::Text(numbers(arguments))),
             ("prosrc", Cell::text(name)),
         ])
     };
     FUNCTIONS.iter().enumerate().map(row).collect()
+}
+
+/// The numbers of the types in a list of arguments.
+fn numbers(arguments: &str) -> String {
+    let number = |argument: &str| match argument.trim().split_once(' ').map_or("", |(_, kind)| kind) {
+        "double precision" => Type::FLOAT8.oid(),
+        "boolean" => Type::BOOL.oid(),
+        _ => Type::TEXT.oid(),
+    };
+    arguments.split(',').map(|argument| number(argument).to_string()).collect::<Vec<_>>().join(" ")
+}
+
+/// Rows of `pg_settings`: what SHOW knows, and whether a client may set it.
+pub fn settings(all: impl Iterator<Item = (&'static str, &'static str, bool)>) -> Vec<Row> {
+    let row = |(name, value, is_settable): (&str, &str, bool)| {
+        Row::from([
+            ("name", Cell::text(name)),
+            ("setting", Cell::text(value)),
+            ("boot_val", Cell::text(value)),
+            ("reset_val", Cell::text(value)),
+            ("category", Cell::text("Client Connection Defaults")),
+            ("short_desc", Cell::text("")),
+            ("context", Cell::text(if is_settable { "user" } else { "internal" })),
+            ("vartype", Cell::text("string")),
+            ("source", Cell::text("default")),
+            ("pending_restart", Cell::Bool(false)),
+        ])
+    };
+    // A name of several words is for SHOW only.
+    all.filter(|(name, ..)| !name.contains(' ')).map(row).collect()
+}
+
+/// Rows of `pg_user`.
+pub fn users() -> Vec<Row> {
+    let no = ["usecreatedb", "usesuper", "userepl", "usebypassrls"].map(|name| (name, Cell::Bool(false)));
+    let mut row = Row::from([("usename", Cell::text(OWNER)), ("usesysid", Cell::Int(OWNER_OID))]);
+    row.extend(no);
+    vec![row]
 }

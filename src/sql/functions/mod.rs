@@ -6,7 +6,7 @@
 //! | `attr` | `attr(json, key)`: one attribute of a JSON object as text |
 //! | `calibrated` | `calibrated` and `abstains`: what a score means as a probability |
 //! | `server` | `version()`, `current_setting`, `set_config`, `pg_size_pretty` |
-//! | `json` | the operators `->`, `->>`, `#>` and `#>>` on JSON text |
+//! | `json` | operators and functions on JSON text, as of PostgreSQL's `jsonb` |
 //! | `concat` | the operator `\|\|` on texts, with a bound |
 //! | `bounded` | functions whose output can be far larger than their input, with a limit on it |
 
@@ -22,6 +22,6 @@ pub use attr::attr;
 pub use bounded::{bound_scalars, bound_tables};
 pub use calibrated::{Calibrations, calibrated};
 pub use concat::ConcatPlanner;
-pub use json::{JsonPlanner, json_functions};
 pub use quality::{LEVEL, quality, rogan_gladen};
+pub use json::{JsonPlanner, hold_functions, json_functions, make_functions, read_functions};
 pub use server::{like_escape, server_functions};

@@ -1,20 +1,30 @@
-//! What clients ask the server about itself: `version()`, `current_setting`, `set_config`, `pg_size_pretty`.
+//! What clients ask the server about itself: `version()`, `current_setting`, `set_config`, `pg_size_pretty`; and how they
+//! spell texts: `format`, `quote_literal`.
 
+use super::bounded::check_bytes;
 use crate::sql::settings;
-use arrow::array::{AsArray, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, ListBuilder, StringArray, StringBuilder};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Int64Type};
+use arrow::datatypes::{DataType, Field, Int64Type};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
     create_udf,
 };
 use datafusion::scalar::ScalarValue;
+use regex::Regex;
 use std::sync::Arc;
 
 /// The functions.
 pub fn server_functions() -> Vec<ScalarUDF> {
-    vec![version(), size_pretty(), escaped(), setting("current_setting", false), setting("set_config", true)]
+    let signature = Signature::variadic_any(Volatility::Immutable);
+    let format = ScalarUDF::from(Format { signature });
+    let settings = [setting("current_setting", false), setting("set_config", true)];
+    let quotes = [quote("quote_literal", false), quote("quote_nullable", true)];
+    let mut all = vec![version(), size_pretty(), escaped(), format, split()];
+    all.extend(settings);
+    all.extend(quotes);
+    all
 }
 
 /// `version()`: clients read the number in it before they say anything else.
@@ -143,9 +153,150 @@ impl ScalarUDFImpl for Setting {
     }
 }
 
+/// A text as a constant of SQL.
+fn quoted(text: &str) -> String {
+    let inner = text.replace('\'', "''");
+    if inner.contains('\\') { format!("E'{}'", inner.replace('\\', "\\\\")) } else { format!("'{inner}'") }
+}
+
+/// `quote_literal(text)`, and `quote_nullable`, which has a word for NULL.
+fn quote(name: &'static str, nullable: bool) -> ScalarUDF {
+    let quote = move |args: &[ColumnarValue]| {
+        let args = ColumnarValue::values_to_arrays(args)?;
+        let Some(texts) = args.first() else { return Ok(ColumnarValue::Scalar(ScalarValue::Utf8(None))) };
+        let word = nullable.then(|| "NULL".to_owned());
+        let texts = texts.as_string::<i32>().iter().map(|text| text.map(quoted).or_else(|| word.clone()));
+        Ok(ColumnarValue::Array(Arc::new(texts.collect::<StringArray>())))
+    };
+    create_udf(name, vec![DataType::Utf8], DataType::Utf8, Volatility::Immutable, Arc::new(quote))
+}
+
+/// `regexp_split_to_array(text, pattern)`.
+fn split() -> ScalarUDF {
+    let split = |args: &[ColumnarValue]| {
+        let args = ColumnarValue::values_to_arrays(args)?;
+        let [texts, patterns] = args.as_slice() else {
+            return Err(DataFusionError::Internal("regexp_split_to_array takes two arguments".to_owned()));
+        };
+        let mut out = ListBuilder::new(StringBuilder::new());
+        let mut last: Option<(String, Regex)> = None;
+        let mut bytes = 0i128;
+        for (text, pattern) in texts.as_string::<i32>().iter().zip(patterns.as_string::<i32>().iter()) {
+            let Some((text, pattern)) = text.zip(pattern) else {
+                out.append_null();
+                continue;
+            };
+            let known = match last.take().filter(|(known, _)| known == pattern) {
+                Some(known) => known,
+                None => {
+                    let made = Regex::new(pattern);
+                    let made =
+                        made.map_err(|why| DataFusionError::Execution(format!("invalid pattern: {why}")))?;
+                    (pattern.to_owned(), made)
+                }
+            };
+            let parts: Vec<&str> = known.1.split(text).collect();
+            bytes += (text.len() + parts.len() * 16) as i128;
+            check_bytes("regexp_split_to_array", bytes)?;
+            out.append_value(parts.into_iter().map(Some));
+            last = Some(known);
+        }
+        Ok(ColumnarValue::Array(Arc::new(out.finish())))
+    };
+    let texts = DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true)));
+    let takes = vec![DataType::Utf8, DataType::Utf8];
+    create_udf("regexp_split_to_array", takes, texts, Volatility::Immutable, Arc::new(split))
+}
+
+/// `format('%s is %I', …)`: `%s` a text, `%I` a name, `%L` a constant, `%%` the sign itself.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Format {
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for Format {
+    fn name(&self) -> &str {
+        "format"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Utf8)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let text = |value: &ColumnarValue| -> Result<ArrayRef> {
+            Ok(cast(&value.to_array(args.number_rows)?, &DataType::Utf8)?)
+        };
+        let columns: Vec<ArrayRef> = args.args.iter().map(text).collect::<Result<_>>()?;
+        let (mut out, mut bytes) = (StringBuilder::new(), 0i128);
+        for row in 0..args.number_rows {
+            let cell = |column: &ArrayRef| {
+                let texts = column.as_string::<i32>();
+                texts.is_valid(row).then(|| texts.value(row).to_owned())
+            };
+            let cells: Vec<Option<String>> = columns.iter().map(cell).collect();
+            let Some((Some(form), values)) = cells.split_first() else {
+                out.append_null();
+                continue;
+            };
+            let text = filled(form, values)?;
+            bytes += text.len() as i128;
+            check_bytes("format", bytes)?;
+            out.append_value(text);
+        }
+        Ok(ColumnarValue::Array(Arc::new(out.finish())))
+    }
+}
+
+fn filled(form: &str, values: &[Option<String>]) -> Result<String> {
+    let wrong = |why: &str| DataFusionError::Execution(format!("format: {why}"));
+    let mut out = String::new();
+    let (mut values, mut letters) = (values.iter(), form.chars());
+    while let Some(letter) = letters.next() {
+        if letter != '%' {
+            out.push(letter);
+            continue;
+        }
+        let kind = letters.next().ok_or_else(|| wrong("the text ends after %"))?;
+        if kind == '%' {
+            out.push('%');
+            continue;
+        }
+        let value = values.next().ok_or_else(|| wrong("too few arguments"))?.as_deref();
+        match kind {
+            's' => out.push_str(value.unwrap_or_default()),
+            'L' => out.push_str(&value.map_or_else(|| "NULL".to_owned(), quoted)),
+            'I' => {
+                let name = value.ok_or_else(|| wrong("a name is NULL"))?;
+                let is_plain = name.chars().all(|c| c.is_ascii_lowercase() || c == '_' || c.is_ascii_digit());
+                let is_plain =
+                    is_plain && !name.starts_with(|c: char| c.is_ascii_digit()) && !name.is_empty();
+                let spelled =
+                    if is_plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) };
+                out.push_str(&spelled);
+            }
+            other => return Err(wrong(&format!("%{other} is not known: %s, %I, %L and %%"))),
+        }
+    }
+    Ok(out)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::in_words;
+    use super::{filled, in_words, quoted};
+
+    #[test]
+    fn formats_are_filled() {
+        let values = [Some("a'b".to_owned()), Some("Name".to_owned()), None];
+        assert_eq!(filled("%% %s %I %s.", &values).unwrap(), "% a'b \"Name\" .");
+        assert_eq!(filled("%L %L", &values).unwrap(), "'a''b' 'Name'");
+        assert!(filled("%s", &[]).is_err() && filled("%d", &values).is_err());
+        assert_eq!(quoted("a\\b"), "E'a\\\\b'");
+    }
 
     #[test]
     fn sizes_are_those_of_postgresql() {

@@ -1,6 +1,7 @@
 //! Who may connect, and whose rows they see.
 
 use super::rows::error;
+use super::session;
 use crate::net::{Access, Caller, Role, Scope};
 use crate::sql::settings::SERVER_VERSION;
 use async_trait::async_trait;
@@ -86,6 +87,7 @@ impl Startup {
         client.session_extensions().insert::<Arc<ConnectionHandle>>(handle);
         client.session_extensions().insert::<ConnectionGuard>(guard);
         client.session_extensions().insert::<Caller>(caller);
+        session::begin(client)?;
         finish_authentication(client, &self.parameters).await
     }
 }

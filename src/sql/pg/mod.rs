@@ -6,6 +6,7 @@
 //! | `connection` | the messages of one connection, each of bounded length |
 //! | `auth` | who may connect, and whose rows they see |
 //! | `session` | SET, SHOW and transactions, which only concern the connection |
+//! | `transactions` | one snapshot for a transaction that asks for it |
 //! | `copy` | `COPY … TO STDOUT` as text, CSV and binary |
 //! | `cursors` | `DECLARE … CURSOR`, `FETCH`, `CLOSE` |
 //! | `lists` | lists that come as parameters in text |
@@ -37,5 +38,6 @@ mod send;
 mod server;
 mod session;
 mod simple;
+mod transactions;
 
 pub use server::{PgDoor, serve};

@@ -11,7 +11,7 @@ use crate::sql::{SqlError, shape};
 use arrow::datatypes::DataType;
 use async_trait::async_trait;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, TypeSignature};
 use datafusion::sql::sqlparser::ast::Statement;
 use datafusion_postgres::arrow_pg::datatypes::into_pg_type;
 use pgwire::api::portal::Format;
@@ -143,7 +143,8 @@ pub fn parameters(plan: &LogicalPlan) -> PgWireResult<Vec<Option<DataType>>> {
     Ok(numbered)
 }
 
-/// The types of placeholders that are cast, such as `$1::int`, or searched in, such as `name = ANY($1)`.
+/// The types of placeholders that are cast, such as `$1::int`, searched in, such as `name = ANY($1)`, or arguments of functions
+/// that take one type.
 fn uses(plan: &LogicalPlan) -> HashMap<String, DataType> {
     let mut types = HashMap::new();
     let mut look = |expr: &Expr, node: &LogicalPlan| match expr {
@@ -158,6 +159,15 @@ fn uses(plan: &LogicalPlan) -> HashMap<String, DataType> {
                 && let Ok(element) = sought.get_type(input.schema())
             {
                 types.insert(placeholder.id.clone(), DataType::new_list(element, true));
+            }
+        }
+        Expr::ScalarFunction(call) => {
+            if let TypeSignature::Exact(exact) = &call.func.signature().type_signature {
+                for (arg, data_type) in call.args.iter().zip(exact) {
+                    if let Expr::Placeholder(placeholder) = arg {
+                        types.insert(placeholder.id.clone(), data_type.clone());
+                    }
+                }
             }
         }
         _ => {}

@@ -2,6 +2,7 @@
 
 use super::copy::Copy;
 use super::cursors::{Declared, Fetch};
+use super::rows::hinted;
 use super::session;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::Statement;
@@ -41,7 +42,10 @@ impl Command {
         if let Some(fetch) = Fetch::parse(&statement)? {
             return Ok(Command::Fetch(fetch));
         }
-        Ok(Command::Query(Box::new(statement)))
+        match refused(&statement) {
+            Some((what, hint)) => Err(hinted("0A000", format!("{what} is not supported"), hint)),
+            None => Ok(Command::Query(Box::new(statement))),
+        }
     }
 
     /// The statement that is planned before it runs, with parameters if it has any.
@@ -58,6 +62,26 @@ impl Command {
         let Command::Control(statement) = self else { return false };
         matches!(**statement, Statement::Commit { .. } | Statement::Rollback { .. })
     }
+}
+
+/// What writes nothing and still has no meaning here, and what does instead.
+fn refused(statement: &Statement) -> Option<(&'static str, &'static str)> {
+    Some(match statement {
+        Statement::LISTEN { .. } => {
+            ("LISTEN", "Nothing is notified here: alerts have receivers, see the page on alerts.")
+        }
+        Statement::NOTIFY { .. } => {
+            ("NOTIFY", "Nothing listens here: alerts have receivers, see the page on alerts.")
+        }
+        Statement::Prepare { .. } | Statement::Execute { .. } => {
+            ("PREPARE in SQL", "Prepare by the protocol, as drivers do.")
+        }
+        Statement::Lock(_) => {
+            ("LOCK TABLE", "BEGIN ISOLATION LEVEL REPEATABLE READ reads one snapshot without locks.")
+        }
+        Statement::Call(_) => ("CALL", "There are no procedures."),
+        _ => return None,
+    })
 }
 
 /// A statement that was parsed for later.

@@ -9,6 +9,7 @@ use super::prepared::{Command, Prepared};
 use super::rows::{error, respond, wire_error};
 use super::send::{self, Cancelled, Reply};
 use super::session;
+use super::transactions;
 use crate::net::Access;
 use crate::sql::SqlError;
 use crate::sql::context::{Sql, Work};
@@ -71,7 +72,8 @@ impl Queries {
         format: &Format,
     ) -> PgWireResult<QueryResponse> {
         let scope = auth::scope(client, &self.access)?;
-        let rows = self.sql.run(DOOR, &scope, work, session::timeout(client)).await;
+        let snapshots = transactions::snapshots(client, &scope)?;
+        let rows = self.sql.run_in(DOOR, &scope, work, session::timeout(client), snapshots).await;
         let rows = rows.map_err(|why| wire_error(&why))?;
         respond(rows, format, options(client)).await
     }
@@ -139,9 +141,10 @@ impl Queries {
         let scope = auth::scope(client, &self.access)?;
         let mut reading = cursors::reading(client, fetch).await?;
         let timeout = session::timeout(client);
+        let snapshots = transactions::snapshots(client, &scope)?;
         let begin = |plan| async {
             let work = Work::Plan(Box::new(plan));
-            self.sql.run(DOOR, &scope, work, timeout).await
+            self.sql.run_in(DOOR, &scope, work, timeout, snapshots).await
         };
         cursors::start(&mut reading.rows, begin).await?;
         cursors::next(reading, fetch, format, options(client))

@@ -1,10 +1,11 @@
 //! Rows as the protocol writes them; nested values as JSON text.
 
+use super::rewrite::shown;
 use crate::sql::SqlError;
 use crate::sql::format::{flatten, wire_schema};
 use crate::sql::stream::QueryStream;
 use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{FieldRef, Schema, SchemaRef};
 use datafusion_postgres::arrow_pg::datatypes::{arrow_schema_to_pg_fields, encode_recordbatch};
 use futures::{Stream, StreamExt, stream};
 use pgwire::api::Type;
@@ -20,6 +21,13 @@ pub fn error(code: &str, why: String) -> PgWireError {
     PgWireError::UserError(Box::new(ErrorInfo::new("ERROR".to_owned(), code.to_owned(), why)))
 }
 
+/// An error with its SQLSTATE, and what to do about it.
+pub fn hinted(code: &str, why: String, hint: &str) -> PgWireError {
+    let mut info = ErrorInfo::new("ERROR".to_owned(), code.to_owned(), why);
+    info.hint = Some(hint.to_owned());
+    PgWireError::UserError(Box::new(info))
+}
+
 /// The error of the engine with its SQLSTATE: query canceled, too many connections, internal error, or what is wrong.
 pub fn wire_error(why: &SqlError) -> PgWireError {
     let text = why.to_string();
@@ -29,8 +37,26 @@ pub fn wire_error(why: &SqlError) -> PgWireError {
         SqlError::Busy => "53300",
         SqlError::Internal(_) => "XX000",
     };
-    error(code, text)
+    match HINTS.iter().find(|(known, _)| *known == code) {
+        Some((_, hint)) => hinted(code, text, hint),
+        None => error(code, text),
+    }
 }
+
+/// What to do about errors of a class.
+const HINTS: &[(&str, &str)] = &[
+    ("0A000", "The SQL page of the documentation lists what of PostgreSQL works at this port."),
+    ("25006", "Spans come over OTLP and labels as annotations; SQL reads what has come."),
+    (
+        "42883",
+        "The functions are those of DataFusion, in the PostgreSQL dialect, and those on the SQL page of the documentation; an argument may need a cast.",
+    ),
+    (
+        "42P01",
+        "Tables and views stand in the schema public: SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'.",
+    ),
+    ("53300", "Try again later: the same query may succeed then."),
+];
 
 /// Parts of the engine's errors and the SQLSTATE that PostgreSQL has for them; the first that fits counts.
 const CLASSES: &[(&str, &str)] = &[
@@ -72,7 +98,9 @@ pub fn wire_fields(
     format: &Format,
     options: Option<Arc<FormatOptions>>,
 ) -> PgWireResult<Vec<FieldInfo>> {
-    arrow_schema_to_pg_fields(&wire_schema(schema), format, options)
+    let named = |field: &FieldRef| Arc::new(field.as_ref().clone().with_name(shown(field.name())));
+    let fields: Vec<FieldRef> = wire_schema(schema).fields().iter().map(named).collect();
+    arrow_schema_to_pg_fields(&Schema::new(fields), format, options)
 }
 
 /// The answer to a query. Waits for the first batch, because an error before it comes instead of columns.

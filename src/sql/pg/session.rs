@@ -4,7 +4,8 @@
 //! is remembered with the connection, anything else is refused.
 
 use super::cursors;
-use super::rows::{error, one_text};
+use super::rows::{error, hinted, one_text};
+use super::transactions;
 use crate::sql::settings::{SETTABLE, default_of, is_settable};
 use datafusion::sql::sqlparser::ast::{DiscardObject, Expr, Ident, Reset, Set, Statement};
 use pgwire::api::ClientInfo;
@@ -66,7 +67,10 @@ pub fn respond<C: ClientInfo + ?Sized>(client: &mut C, statement: &Statement) ->
         }
         Statement::UNLISTEN { .. } => Ok(Response::Execution(Tag::new("UNLISTEN"))),
         Statement::Deallocate { .. } => Ok(Response::Execution(Tag::new("DEALLOCATE"))),
-        Statement::StartTransaction { .. } if client.transaction_status() == TransactionStatus::Idle => {
+        Statement::StartTransaction { modes, .. }
+            if client.transaction_status() == TransactionStatus::Idle =>
+        {
+            transactions::begin(client, modes);
             Ok(Response::TransactionStart(Tag::new("BEGIN")))
         }
         Statement::StartTransaction { .. } => Ok(Response::Execution(Tag::new("BEGIN"))),
@@ -75,9 +79,11 @@ pub fn respond<C: ClientInfo + ?Sized>(client: &mut C, statement: &Statement) ->
         Statement::ReleaseSavepoint { .. } => in_transaction(client, "RELEASE"),
         Statement::Rollback { savepoint: Some(_), .. } => in_transaction(client, "ROLLBACK"),
         Statement::Commit { .. } if client.transaction_status() != TransactionStatus::Error => {
+            transactions::end(client);
             Ok(Response::TransactionEnd(Tag::new("COMMIT")))
         }
         Statement::Commit { .. } | Statement::Rollback { .. } => {
+            transactions::end(client);
             Ok(Response::TransactionEnd(Tag::new("ROLLBACK")))
         }
         other => {
@@ -112,7 +118,13 @@ fn show_value(statement: &Statement, known: &dyn Fn(&str) -> Option<String>) -> 
         other => other.to_owned(),
     };
     let default = default_of(&name)?;
-    let value = known(&name).unwrap_or_else(|| default.to_owned());
+    let set = match name.as_str() {
+        "transaction_isolation" | "transaction isolation level" => {
+            known("transaction_isolation").or_else(|| known("default_transaction_isolation"))
+        }
+        other => known(other),
+    };
+    let value = set.unwrap_or_else(|| default.to_owned());
     Some((name, value))
 }
 
@@ -128,10 +140,23 @@ fn assign<C: ClientInfo + ?Sized>(client: &mut C, set: &Set) -> PgWireResult<()>
         }
         Set::SetTimeZone { value, .. } => ("timezone".to_owned(), unquoted(&value.to_string())),
         Set::SetNames { charset_name, .. } => ("client_encoding".to_owned(), charset_name.to_string()),
-        // Isolation and access mode: every query reads one snapshot and writes nothing, whatever is asked.
-        Set::SetTransaction { .. } | Set::SetSessionParam(_) | Set::SetNamesDefault {} => return Ok(()),
+        Set::SetTransaction { modes, session: true, .. } => {
+            transactions::set_default(client, modes);
+            return Ok(());
+        }
+        Set::SetTransaction { modes, .. } => return transactions::change(client, modes),
+        // There is one role, and who connects has it.
+        Set::SetRole { role_name: None, .. } | Set::SetSessionParam(_) | Set::SetNamesDefault {} => {
+            return Ok(());
+        }
+        Set::SetSessionAuthorization(to) if to.to_string().eq_ignore_ascii_case("default") => return Ok(()),
         other => return Err(refused(&other.to_string())),
     };
+    keep(client, name, value)
+}
+
+/// Remembers the value of a setting with the connection.
+fn keep<C: ClientInfo + ?Sized>(client: &mut C, name: String, value: String) -> PgWireResult<()> {
     if !is_settable(&name) {
         return Err(refused(&name));
     }
@@ -142,6 +167,34 @@ fn assign<C: ClientInfo + ?Sized>(client: &mut C, set: &Set) -> PgWireResult<()>
     }
     client.metadata_mut().insert(name, value);
     Ok(())
+}
+
+/// Takes the settings that came with the connection: parameters of its beginning, and `-c name=value` in `options`. Those that
+/// nobody may set are left out.
+///
+/// # Errors
+/// For a value that a setting cannot have.
+pub fn begin<C: ClientInfo + ?Sized>(client: &mut C) -> PgWireResult<()> {
+    let options = client.metadata().get("options").cloned().unwrap_or_default();
+    let mut given: Vec<(String, String)> =
+        client.metadata().iter().map(|(name, value)| (name.to_lowercase(), value.clone())).collect();
+    given.extend(in_options(&options));
+    for (name, value) in given.into_iter().filter(|(name, _)| is_settable(name)) {
+        keep(client, name, value)?;
+    }
+    Ok(())
+}
+
+/// The settings in `-c name=value --name=value`; a backslash keeps the space behind it.
+fn in_options(options: &str) -> Vec<(String, String)> {
+    let kept = options.replace("\\ ", "\u{1}");
+    let words = kept.split_whitespace().filter(|word| *word != "-c");
+    let setting = |word: &str| {
+        let word = word.trim_start_matches("-c").trim_start_matches("--");
+        let (name, value) = word.split_once('=')?;
+        Some((name.to_lowercase().replace('-', "_"), value.replace('\u{1}', " ")))
+    };
+    words.filter_map(setting).collect()
 }
 
 fn is_default(values: &[Expr]) -> bool {
@@ -164,7 +217,9 @@ fn forget<C: ClientInfo + ?Sized>(client: &mut C, name: &str) {
 }
 
 fn refused(name: &str) -> pgwire::error::PgWireError {
-    error("42501", format!("SET {name} is refused: this door is read-only"))
+    let name = name.trim_start_matches("SET ");
+    let hint = "SELECT name FROM pg_settings WHERE context = 'user' lists what may be set.";
+    hinted("42501", format!("SET {name} is refused: this door is read-only"), hint)
 }
 
 fn unquoted(text: &str) -> String {
@@ -186,6 +241,16 @@ fn milliseconds(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_are_settings() {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(
+            in_options(r"-c statement_timeout=5s -cgeqo=off --search-path=a\ b"),
+            [pair("statement_timeout", "5s"), pair("geqo", "off"), pair("search_path", "a b")]
+        );
+        assert!(in_options("").is_empty());
+    }
 
     #[test]
     fn timeouts_have_units() {

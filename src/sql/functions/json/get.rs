@@ -1,28 +1,19 @@
 //! The operators `->`, `->>`, `#>` and `#>>` on columns of JSON text.
 
-use super::bounded::check_bytes;
+use crate::sql::functions::bounded::check_bytes;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray, StringBuilder};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
-use datafusion::common::DFSchema;
 use datafusion::error::{DataFusionError, Result};
-use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use datafusion::scalar::ScalarValue;
-use datafusion::sql::sqlparser::ast::BinaryOperator;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
-
-/// Plans the operators as functions.
-#[derive(Debug)]
-pub struct JsonPlanner {
-    functions: [Arc<ScalarUDF>; 4],
-}
 
 /// What an operator takes, and what it gives.
 const KINDS: [(&str, Kind); 4] = [
@@ -46,27 +37,6 @@ pub fn json_functions() -> [ScalarUDF; 4] {
         let signature = Signature::any(2, Volatility::Immutable);
         ScalarUDF::from(JsonGet { name, kind, signature })
     })
-}
-
-impl JsonPlanner {
-    /// The planner with its functions.
-    pub fn new() -> Self {
-        Self { functions: json_functions().map(Arc::new) }
-    }
-}
-
-impl ExprPlanner for JsonPlanner {
-    fn plan_binary_op(&self, expr: RawBinaryExpr, _: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
-        let [get, get_text, get_path, get_path_text] = &self.functions;
-        let function = match expr.op {
-            BinaryOperator::Arrow => get,
-            BinaryOperator::LongArrow => get_text,
-            BinaryOperator::HashArrow => get_path,
-            BinaryOperator::HashLongArrow => get_path_text,
-            _ => return Ok(PlannerResult::Original(expr)),
-        };
-        Ok(PlannerResult::Planned(function.call(vec![expr.left, expr.right])))
-    }
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -133,7 +103,10 @@ impl ScalarUDFImpl for JsonGet {
 }
 
 /// The texts of a column; a constant is one row.
-fn texts(value: &ColumnarValue, rows: usize) -> Result<StringArray> {
+///
+/// # Errors
+/// For a value that has no text.
+pub fn texts(value: &ColumnarValue, rows: usize) -> Result<StringArray> {
     let rows = if matches!(value, ColumnarValue::Scalar(_)) { 1 } else { rows };
     let array = cast(&value.to_array(rows)?, &DataType::Utf8)?;
     Ok(array.as_string::<i32>().clone())
@@ -141,7 +114,7 @@ fn texts(value: &ColumnarValue, rows: usize) -> Result<StringArray> {
 
 /// One step into a value.
 #[derive(Debug, PartialEq)]
-struct Step {
+pub struct Step {
     key: String,
     /// The place in an array, from its end if negative.
     index: Option<i64>,
@@ -149,24 +122,27 @@ struct Step {
     only_index: bool,
 }
 
-fn steps(key: &str, path: bool, is_number: bool) -> Vec<Step> {
-    let step = |key: &str, as_index: bool, only_index: bool| Step {
-        key: key.to_owned(),
-        index: if as_index { key.parse().ok() } else { None },
-        only_index,
-    };
-    if !path {
-        return vec![step(key, is_number, is_number)];
+fn steps(key: &str, is_path: bool, is_number: bool) -> Vec<Step> {
+    if !is_path {
+        let index = if is_number { key.parse().ok() } else { None };
+        return vec![Step { key: key.to_owned(), index, only_index: is_number }];
     }
     let inner = key.trim().trim_start_matches('{').trim_end_matches('}');
     if inner.is_empty() {
         return vec![];
     }
-    inner.split(',').map(|part| step(part.trim().trim_matches('"'), true, false)).collect()
+    path(inner.split(',').map(|part| part.trim().trim_matches('"')))
 }
 
-/// What lies behind `steps`; none if nothing does, or the text is not JSON.
-fn look(json: &str, steps: &[Step], text: bool) -> Option<String> {
+/// The steps of a path: a number is a place in an array, and a key of an object.
+pub fn path<'a>(parts: impl Iterator<Item = &'a str>) -> Vec<Step> {
+    let step = |key: &str| Step { key: key.to_owned(), index: key.parse().ok(), only_index: false };
+    parts.map(step).collect()
+}
+
+/// What lies behind `steps`; none if nothing does, or the text is not JSON. With `text` a string comes as it is, and null is
+/// nothing.
+pub fn look(json: &str, steps: &[Step], text: bool) -> Option<String> {
     let mut parser = serde_json::Deserializer::from_str(json);
     let found = Behind(steps).deserialize(&mut parser).ok().flatten()?;
     match found {
@@ -286,7 +262,7 @@ mod tests {
         look(json, &steps(key, false, false), true)
     }
 
-    fn path(json: &str, key: &str) -> Option<String> {
+    fn down(json: &str, key: &str) -> Option<String> {
         look(json, &steps(key, true, false), true)
     }
 
@@ -322,10 +298,10 @@ mod tests {
     #[test]
     fn paths_go_down() {
         let json = r#"{"a":[{"b":"deep"},{"1":"key"}]}"#;
-        assert_eq!(path(json, "{a,0,b}").as_deref(), Some("deep"));
-        assert_eq!(path(json, "{a,1,1}").as_deref(), Some("key"));
-        assert_eq!(path(json, "{a,-2,b}").as_deref(), Some("deep"));
-        assert_eq!(path(json, "{}").as_deref(), Some(json));
-        assert_eq!(path(json, "{a,7}"), None);
+        assert_eq!(down(json, "{a,0,b}").as_deref(), Some("deep"));
+        assert_eq!(down(json, "{a,1,1}").as_deref(), Some("key"));
+        assert_eq!(down(json, "{a,-2,b}").as_deref(), Some("deep"));
+        assert_eq!(down(json, "{}").as_deref(), Some(json));
+        assert_eq!(down(json, "{a,7}"), None);
     }
 }

@@ -1,0 +1,160 @@
+//! Functions that the engine knows by other names, or that are made of others.
+
+use super::build::{parsed, text};
+use super::formats::engine_format;
+use datafusion::sql::sqlparser::ast::{
+    Array, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, Value,
+    ValueWithSpan,
+};
+
+/// Functions that do the same under another name.
+const RENAMED: &[(&str, &str)] = &[
+    ("clock_timestamp", "now"),
+    ("every", "bool_and"),
+    ("gen_random_uuid", "uuid"),
+    ("statement_timestamp", "now"),
+    ("transaction_timestamp", "now"),
+    ("user", "session_user"),
+    ("variance", "var_samp"),
+];
+
+/// Functions that give rows, each with the functions that give its columns as lists.
+const SETS: &[(&str, &[(&str, &str)])] = &[
+    ("json_array_elements", &[("value", "json_elements")]),
+    ("jsonb_array_elements", &[("value", "json_elements")]),
+    ("json_array_elements_text", &[("value", "json_element_texts")]),
+    ("jsonb_array_elements_text", &[("value", "json_element_texts")]),
+    ("json_each", &[("key", "json_keys"), ("value", "json_values")]),
+    ("jsonb_each", &[("key", "json_keys"), ("value", "json_values")]),
+    ("json_each_text", &[("key", "json_keys"), ("value", "json_value_texts")]),
+    ("jsonb_each_text", &[("key", "json_keys"), ("value", "json_value_texts")]),
+    ("json_object_keys", &[("json_object_keys", "json_keys")]),
+    ("jsonb_object_keys", &[("jsonb_object_keys", "json_keys")]),
+    ("regexp_split_to_table", &[("regexp_split_to_table", "regexp_split_to_array")]),
+    ("string_to_table", &[("string_to_table", "string_to_array")]),
+];
+
+/// The columns of a function that gives rows, each with the function that gives it as a list.
+pub fn columns_of(name: &str) -> Option<&'static [(&'static str, &'static str)]> {
+    SETS.iter().find(|(known, _)| *known == name).map(|(_, columns)| *columns)
+}
+
+/// The last part of a function's name.
+pub fn name_of(function: &ObjectName) -> String {
+    let last = function.0.last().and_then(|part| part.as_ident());
+    last.map(|name| name.value.to_lowercase()).unwrap_or_default()
+}
+
+/// The arguments of a call that are plain expressions; none if there are others.
+pub fn plain(args: &[FunctionArg]) -> Option<Vec<Expr>> {
+    let plain = |arg: &FunctionArg| match arg {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.clone()),
+        _ => None,
+    };
+    args.iter().map(plain).collect()
+}
+
+/// What stands for a call that the engine has no function for; one that only has another name gets that.
+pub fn instead_of(function: &mut Function) -> Option<Expr> {
+    let name = name_of(&function.name);
+    if let Some((_, other)) = RENAMED.iter().find(|(known, _)| *known == name) {
+        function.name = ObjectName::from(vec![Ident::new(*other)]);
+        return None;
+    }
+    let FunctionArguments::List(list) = &function.args else { return None };
+    let args = plain(&list.args)?;
+    if let Some([(_, list_of)]) = columns_of(&name) {
+        let args: Vec<String> = args.iter().map(Expr::to_string).collect();
+        return parsed(&format!("unnest({list_of}({}))", args.join(", ")));
+    }
+    match (name.as_str(), args.as_slice()) {
+        ("json_agg" | "jsonb_agg", [_]) => {
+            let mut all = function.clone();
+            all.name = ObjectName::from(vec![Ident::new("array_agg")]);
+            parsed(&format!("to_json({all})"))
+        }
+        ("time_bucket", [width, time, rest @ ..]) => bucket(width, time, rest.first()),
+        ("to_char" | "to_date" | "to_timestamp", [value, Expr::Value(format)]) => {
+            let format = engine_format(literal(format)?)?;
+            parsed(&format!("{name}({value}, {})", text(&format)))
+        }
+        ("timezone", [zone, time]) => parsed(&format!("({time} AT TIME ZONE {zone})")),
+        ("percentile_cont", [Expr::Array(shares)]) => Some(each(function, shares)),
+        ("percentile_disc", [share]) => discrete(function, share),
+        _ => None,
+    }
+}
+
+fn literal(value: &ValueWithSpan) -> Option<&str> {
+    if let Value::SingleQuotedString(text) = &value.value { Some(text) } else { None }
+}
+
+/// `time_bucket(width, time[, origin])`: weeks begin on Mondays, months on their first day.
+fn bucket(width: &Expr, time: &Expr, origin: Option<&Expr>) -> Option<Expr> {
+    let spelled = width.to_string().to_lowercase();
+    let in_months = ["mon", "year"].iter().any(|unit| spelled.contains(unit));
+    let width = match width {
+        Expr::Value(value) if literal(value).is_some() => format!("INTERVAL {value}"),
+        other => other.to_string(),
+    };
+    let first = if in_months { "2000-01-01" } else { "2000-01-03" };
+    let origin = origin.map_or_else(|| format!("TIMESTAMP '{first}'"), Expr::to_string);
+    parsed(&format!("date_bin({width}, {time}, {origin})"))
+}
+
+/// `percentile_cont(ARRAY[a, b])` as an array of calls.
+fn each(function: &Function, shares: &Array) -> Expr {
+    let one = |share: &Expr| {
+        let mut one = function.clone();
+        if let FunctionArguments::List(list) = &mut one.args {
+            list.args = vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(share.clone()))];
+        }
+        Expr::Function(one)
+    };
+    Expr::Array(Array { elem: shares.elem.iter().map(one).collect(), named: true })
+}
+
+/// `percentile_disc(f) WITHIN GROUP (ORDER BY x)`: of all values in order the first that the share of `f` does not exceed.
+fn discrete(function: &Function, share: &Expr) -> Option<Expr> {
+    let [key] = function.within_group.as_slice() else { return None };
+    let value = &key.expr;
+    let condition = match &function.filter {
+        Some(filter) => format!("{value} IS NOT NULL AND ({filter})"),
+        None => format!("{value} IS NOT NULL"),
+    };
+    let all = format!("array_agg({value} ORDER BY {key}) FILTER (WHERE {condition})");
+    let count = format!("count({value}) FILTER (WHERE {condition})");
+    parsed(&format!("array_element({all}, CAST(greatest(ceil({share} * {count}), 1) AS BIGINT))"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn instead(call: &str) -> String {
+        let Some(Expr::Function(mut function)) = parsed(call) else { panic!("{call}") };
+        instead_of(&mut function).map_or_else(|| function.to_string(), |other| other.to_string())
+    }
+
+    #[test]
+    fn calls_are_made_of_what_there_is() {
+        for (call, other) in [
+            ("every(a)", "bool_and(a)"),
+            ("jsonb_array_elements(a)", "unnest(json_elements(a))"),
+            ("jsonb_agg(a ORDER BY b)", "to_json(array_agg(a ORDER BY b))"),
+            ("time_bucket('1 hour', t)", "date_bin(INTERVAL '1 hour', t, TIMESTAMP '2000-01-03')"),
+            ("time_bucket(INTERVAL '1 month', t)", "date_bin(INTERVAL '1 month', t, TIMESTAMP '2000-01-01')"),
+            ("time_bucket($1, t, o)", "date_bin($1, t, o)"),
+            ("to_char(t, 'YYYY-MM')", "to_char(t, '%Y-%m')"),
+            ("to_char(n, '99')", "to_char(n, '99')"),
+            ("timezone('UTC', t)", "(t AT TIME ZONE 'UTC')"),
+            ("lower(a)", "lower(a)"),
+        ] {
+            assert_eq!(instead(call), other);
+        }
+        let both = instead("percentile_cont(ARRAY[0.5, 0.9]) WITHIN GROUP (ORDER BY a)");
+        assert_eq!(both.matches("WITHIN GROUP").count(), 2, "{both}");
+        let disc = instead("percentile_disc(0.5) WITHIN GROUP (ORDER BY a DESC)");
+        assert!(disc.contains("array_agg(a ORDER BY a DESC) FILTER (WHERE a IS NOT NULL)"), "{disc}");
+    }
+}

@@ -1,0 +1,26 @@
+//! What clients write and the engine has no word for, in words that it has.
+//!
+//! | file | what |
+//! |---|---|
+//! | `build` | expressions from text |
+//! | `columns` | the names that PostgreSQL gives to columns without one, and names that come twice |
+//! | `types` | types and literals: JSON is text here |
+//! | `formats` | `YYYY-MM-DD` as the engine writes it |
+//! | `calls` | functions that go by other names, or are made of others |
+//! | `laterals` | functions in FROM that give rows: `unnest`, `jsonb_array_elements`, `jsonb_each` |
+//! | `numbers` | numbers of the catalogue, and functions, which have names here |
+//! | `patterns` | `LIKE … ESCAPE` |
+//! | `dialect` | from the text of a query to statements |
+
+mod build;
+mod calls;
+mod columns;
+mod dialect;
+mod formats;
+mod laterals;
+mod numbers;
+mod patterns;
+mod types;
+
+pub use columns::shown;
+pub use dialect::Dialect;

@@ -1,0 +1,66 @@
+// node-postgres and postgres.js, as their users call them: node.cjs PORT
+// The rows are those of tests/slt.
+const assert = require('node:assert');
+const pg = require('pg');
+const Cursor = require('pg-cursor');
+const postgres = require('postgres');
+
+const config = { host: '127.0.0.1', port: Number(process.argv[2]), user: 'me', password: 'x', database: 'groundline' };
+const ENDLESS = 'SELECT count(*) FROM generate_series(1, 9000000) a, generate_series(1, 9000000) b';
+
+async function fails(code, query) {
+  const error = await query.then(() => null, (error) => error);
+  assert.equal(error?.code, code, error?.message);
+}
+
+async function nodePostgres() {
+  const client = new pg.Client(config);
+  await client.connect();
+  const count = await client.query('SELECT count(*) FROM spans WHERE name <> $1 AND duration_ns > $2 AND start_time > $3', ['none', -1, new Date(0)]);
+  assert(Number(count.rows[0].count) > 0, 'parameters, and the name of a column');
+  const [typed] = (await client.query('SELECT name, start_time, duration_ns, cost_usd, finish_reasons FROM spans WHERE finish_reasons IS NOT NULL LIMIT 1')).rows;
+  assert(typed.start_time instanceof Date && Array.isArray(typed.finish_reasons) && typeof typed.name === 'string');
+  const any = await client.query('SELECT count(*) FROM spans WHERE name = ANY($1)', [['chat gpt-x', 'none']]);
+  assert(Number(any.rows[0].count) > 0, 'lists');
+  for (let n = 0; n < 3; n++) {
+    const named = await client.query({ name: 'next', text: 'SELECT $1::int + 1 AS n', values: [n] });
+    assert.equal(Number(named.rows[0].n), n + 1);
+  }
+  const cursor = client.query(new Cursor('SELECT value FROM generate_series(1, 100000) ORDER BY 1'));
+  assert.equal((await cursor.read(10)).length, 10);
+  assert.equal((await cursor.read(1000000)).length, 99990);
+  await cursor.close();
+  await fails('42703', client.query('SELECT nope FROM spans'));
+  await fails('25006', client.query('DELETE FROM spans'));
+  await client.end();
+  const pool = new pg.Pool({ ...config, max: 2, statement_timeout: 500, lock_timeout: 10 });
+  assert.equal((await pool.query('SELECT 1 AS one')).rows.length, 1);
+  await fails('57014', pool.query(ENDLESS));
+  await pool.end();
+}
+
+async function postgresJs() {
+  const sql = postgres({ ...config, max: 1 });
+  const named = await sql`SELECT name, duration_ns FROM spans WHERE name <> ${'none'} LIMIT 2`;
+  assert.equal(named.length, 2);
+  const [any] = await sql`SELECT count(*) FROM spans WHERE name = ANY(${['chat gpt-x']})`;
+  assert(Number(any.count) > 0, 'lists');
+  const [all] = await sql`SELECT count(*) FROM spans WHERE name IN ${sql(['chat gpt-x', 'none'])}`;
+  assert(Number(all.count) > 0);
+  let rows = 0;
+  for await (const part of sql`SELECT value FROM generate_series(1, 100000)`.cursor(1000)) rows += part.length;
+  assert.equal(rows, 100000);
+  await sql.begin('isolation level repeatable read read only', async (tx) => assert.equal((await tx`SELECT 1 AS x`).length, 1));
+  await fails('42P01', sql`SELECT * FROM nope`);
+  const endless = sql.unsafe(ENDLESS).execute();
+  // Until the query runs there is nothing to cancel.
+  const again = setInterval(() => endless.cancel(), 100);
+  await fails('57014', endless);
+  clearInterval(again);
+  await sql.end();
+}
+
+nodePostgres().then(postgresJs).then(() => console.log('all ok'), (error) => {
+  console.error(error);
+  process.exit(1);
+});

@@ -1,0 +1,171 @@
+//! What people write for PostgreSQL, and errors with what to do about them.
+
+use super::port;
+use crate::pg::Pg;
+use crate::readme::pages::hold_table;
+use tokio::net::TcpStream;
+
+/// A statement, and the first cell of its answer.
+const WRITTEN: &[(&str, &str)] = &[
+    (r#"SELECT '{"a":{"b":[1,"x"]}}'::jsonb #>> '{a,b,1}'"#, "x"),
+    (r#"SELECT '{"a":{"b":1}}'::jsonb -> 'a' ->> 'b'"#, "1"),
+    (r#"SELECT '{"a":1,"b":2}'::jsonb @> '{"a":1}'"#, "t"),
+    (r#"SELECT '{"a":1}'::jsonb <@ '{"a":1,"b":2}'::jsonb"#, "t"),
+    (r#"SELECT '{"a":1}'::jsonb ? 'a'"#, "t"),
+    (r#"SELECT '{"a":1}'::jsonb ?| ARRAY['a', 'b']"#, "t"),
+    (r#"SELECT '{"a":1}'::jsonb ?& ARRAY['a', 'b']"#, "f"),
+    ("SELECT ARRAY[1, 2] @> ARRAY[1]", "t"),
+    ("SELECT ARRAY[1, 2] && ARRAY[2, 3]", "t"),
+    ("SELECT jsonb_array_length('[1, 2]')", "2"),
+    ("SELECT jsonb_typeof('[1]')", "array"),
+    (r#"SELECT jsonb_extract_path_text('{"a":{"b":1}}', 'a', 'b')"#, "1"),
+    (r#"SELECT jsonb_strip_nulls('{"a":null,"b":1}')"#, r#"{"b":1}"#),
+    ("SELECT jsonb_build_object('a', 1, 'b', ARRAY['x'])", r#"{"a":1,"b":["x"]}"#),
+    ("SELECT to_jsonb(ARRAY[1, 2])", "[1,2]"),
+    ("SELECT jsonb_agg(x) FROM (VALUES (1), (2)) AS t(x)", "[1,2]"),
+    (r#"SELECT count(*) FROM jsonb_object_keys('{"a":1,"b":2}')"#, "2"),
+    ("SELECT sum(value::int) FROM jsonb_array_elements('[1, 2]')", "3"),
+    (
+        r#"SELECT string_agg(e.key || '=' || e.value, ',' ORDER BY e.key) FROM jsonb_each_text('{"a":1,"b":"x"}') AS e"#,
+        "a=1,b=x",
+    ),
+    ("SELECT count(*) > 0 FROM spans s, jsonb_each(s.attributes) AS e WHERE e.key = 'http.route'", "t"),
+    ("SELECT r FROM spans CROSS JOIN LATERAL unnest(finish_reasons) AS t(r) LIMIT 1", "stop"),
+    ("SELECT count(d.id) > 0 FROM spans s, unnest(s.documents) AS d", "t"),
+    (
+        "SELECT count(*) = (SELECT count(*) FROM spans WHERE coalesce(cardinality(documents), 0) < 2) + (SELECT coalesce(sum(cardinality(documents)), 0) FROM spans WHERE cardinality(documents) > 1) FROM spans s LEFT JOIN LATERAL unnest(s.documents) AS d ON true",
+        "t",
+    ),
+    (
+        "SELECT string_agg(x, '' ORDER BY n DESC) FROM unnest(ARRAY['a', 'b']) WITH ORDINALITY AS t(x, n)",
+        "ba",
+    ),
+    ("SELECT (q).n > 0 FROM (SELECT quality_rate(passed, inclusion_probability) AS q FROM scores) t", "t"),
+    ("SELECT (quality_rate(passed, inclusion_probability)).estimate IS NOT NULL FROM scores", "t"),
+    ("SELECT time_bucket('1 hour', TIMESTAMP '2026-01-01 10:30')", "2026-01-01 10:00:00"),
+    ("SELECT time_bucket(INTERVAL '1 week', TIMESTAMP '2026-01-01 00:00')", "2025-12-29 00:00:00"),
+    ("SELECT DISTINCT ON (trace_id) name FROM spans ORDER BY trace_id, start_time LIMIT 1", "GET /ask"),
+    ("SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x) FROM (VALUES (1.0), (2.0), (4.0)) AS t(x)", "2"),
+    ("SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM (VALUES (1), (2), (4), (8)) AS t(x)", "2"),
+    (
+        "SELECT percentile_cont(ARRAY[0, 1]) WITHIN GROUP (ORDER BY x) FROM (VALUES (1.0), (2.0)) AS t(x)",
+        "{1",
+    ),
+    ("SELECT count(*) FILTER (WHERE x > 1) FROM (VALUES (1), (2)) AS t(x)", "1"),
+    ("SELECT LOCALTIMESTAMP > '2020-01-01' AND CURRENT_DATE > '2020-01-01' AND LOCALTIME IS NOT NULL", "t"),
+    ("SELECT to_char(TIMESTAMP '2026-01-02 03:04:05', 'YYYY-MM-DD HH24:MI')", "2026-01-02 03:04"),
+    ("SELECT to_date('02.01.2026', 'DD.MM.YYYY')", "2026-01-02"),
+    ("SELECT pg_size_pretty(pg_total_relation_size('spans'))", "0 bytes"),
+    ("SELECT to_regclass('public.spans') IS NOT NULL AND to_regclass('nope') IS NULL", "t"),
+    ("SELECT obj_description('spans'::regclass, 'pg_class')", "One row a span"),
+    ("SELECT col_description('scores'::regclass, 1)", "The same item"),
+    ("SELECT EXISTS (SELECT 1 FROM spans)", "t"),
+    (
+        "SELECT EXISTS (SELECT 1 FROM scores s WHERE s.trace_id = t.trace_id) FROM traces t ORDER BY 1 DESC LIMIT 1",
+        "t",
+    ),
+    ("SELECT name FROM spans ORDER BY start_time OFFSET 1 ROWS FETCH NEXT 1 ROW ONLY", "chat gpt-x"),
+    ("SELECT 'a' = ANY(ARRAY['a', 'b']) AND 'c' <> ALL(ARRAY['a'])", "t"),
+    ("SELECT format('%s-%I-%L', 1, 'a b', 'c')", r#"1-"a b"-'c'"#),
+    ("SELECT 1 AS a, 2 AS a", "1"),
+    ("SELECT NULL, NULL, 5", ""),
+    ("SELECT count FROM (SELECT count(*) FROM spans) x WHERE count > 0", ""),
+    ("SELECT DISTINCT upper(name) FROM spans ORDER BY upper(name) LIMIT 1", ""),
+];
+
+async fn connected() -> (Pg<TcpStream>, tokio_util::sync::CancellationToken) {
+    let (at, shutdown) = port().await;
+    (Pg::login(TcpStream::connect(at).await.unwrap(), None).await.unwrap(), shutdown)
+}
+
+#[test]
+fn the_documents_show_what_people_write() {
+    let shown = |sql: &str| format!("| `{}` |", sql.replace('|', "\\|"));
+    let mut rows = vec!["| statement |".to_owned(), "|---|".to_owned()];
+    rows.extend(WRITTEN.iter().map(|(sql, _)| shown(sql)));
+    hold_table("docs/sql.md", "### What works as in PostgreSQL", &rows);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn people_write_what_they_know() {
+    let (mut pg, _shutdown) = connected().await;
+    let mut faults = Vec::new();
+    for (sql, first) in WRITTEN {
+        let fault = match pg.rows(sql, &[]).await {
+            Ok(rows) => {
+                let cell = rows.first().map(|row| row[0].clone().unwrap_or_default());
+                (!cell.as_ref().is_some_and(|cell| cell.starts_with(first))).then(|| format!("{cell:?}"))
+            }
+            Err(why) => Some(why),
+        };
+        faults.extend(fault.map(|fault| format!("{sql}: {fault}")));
+    }
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn columns_have_the_names_of_postgresql() {
+    let (mut pg, _shutdown) = connected().await;
+    for (sql, names) in [
+        (
+            "SELECT count(*), max(duration_ns), 1, name::text FROM spans GROUP BY name",
+            ["count", "max", "?column?", "name"],
+        ),
+        ("SELECT 1, 2, NULL, 'x'::text", ["?column?", "?column?", "?column?", "text"]),
+        (
+            "SELECT lower(name), lower(name), *  FROM (SELECT name FROM spans) s",
+            ["lower", "lower", "name", ""],
+        ),
+        (
+            "SELECT n.oid, n.nspname, n.nspname, count(*) FROM pg_namespace n GROUP BY 1, 2",
+            ["oid", "nspname", "nspname", "count"],
+        ),
+    ] {
+        let (columns, _) = pg.columns(sql).await.unwrap();
+        let found: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+        let wanted: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
+        assert_eq!(found, wanted, "{sql}");
+    }
+}
+
+/// What is refused, with its class and a word of its hint.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn errors_have_a_class_and_a_hint() {
+    let (mut pg, _shutdown) = connected().await;
+    for (sql, class, hint) in [
+        ("LISTEN x", "C0A000", "receivers"),
+        ("PREPARE p AS SELECT 1", "C0A000", "protocol"),
+        ("LOCK TABLE spans", "C0A000", "REPEATABLE READ"),
+        ("INSERT INTO spans VALUES (1)", "C25006", "OTLP"),
+        ("CREATE TEMP TABLE t (a int)", "C25006", "OTLP"),
+        ("SELECT nope(1)", "C42883", "DataFusion"),
+        ("SELECT * FROM nope", "C42P01", "information_schema"),
+        ("SET nope = 1", "C42501", "pg_settings"),
+    ] {
+        let said = pg.query(sql).await;
+        assert!(said.contains(class) && said.contains(hint), "{sql}: {said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn settings_come_with_the_connection() {
+    let (mut pg, _shutdown) = connected().await;
+    assert!(pg.query("SHOW transaction_isolation").await.contains("read committed"));
+    for (begin, isolation) in [
+        ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "repeatable read"),
+        ("BEGIN READ ONLY", "read committed"),
+        ("START TRANSACTION ISOLATION LEVEL SERIALIZABLE", "serializable"),
+    ] {
+        pg.query(begin).await;
+        let first = pg.query("SELECT count(*) FROM spans").await;
+        assert_eq!(pg.query("SELECT count(*) FROM spans").await, first);
+        assert!(pg.query("SHOW transaction_isolation").await.contains(isolation), "{begin}");
+        pg.query("COMMIT").await;
+    }
+    pg.query("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ").await;
+    assert!(pg.query("SHOW transaction_isolation").await.contains("repeatable read"));
+    pg.query("BEGIN").await;
+    pg.query("SELECT count(*) FROM spans").await;
+    let late = pg.query("SET TRANSACTION ISOLATION LEVEL READ COMMITTED").await;
+    assert!(late.contains("25001"), "{late}");
+}
