@@ -30,8 +30,9 @@ pub mod drift;
 pub mod emit;
 pub mod score;
 
-// Floor 6 and above: what is shown, the settings, the wiring, the verbs.
+// Floor 6 and above: the offline side, what is shown, the settings, the wiring, the verbs.
 pub mod console;
+pub mod lab;
 pub mod watch;
 
 pub mod config;

@@ -1,8 +1,10 @@
 //! The routes of the HTTP address.
 
+use super::lab::{Laboratory, lab_routes};
 use crate::config::Config;
 use crate::console::{Files, console_router, guard_answers};
 use crate::drift::{AlertDoor, Alerts, alert_router};
+use crate::eval::Registry;
 use crate::ingest::{Door, annotations_router};
 use crate::net::{Access, Browsers, known_browser};
 use crate::queue::{QueueDoor, queue_router};
@@ -21,12 +23,13 @@ pub(super) struct Behind<'a> {
     pub sql: &'a Arc<Sql>,
     pub alerts: &'a Alerts,
     pub door: &'a Door,
+    pub registry: &'a Arc<Registry>,
     pub exporter: PrometheusHandle,
     pub facts: Facts,
     pub files: Files,
 }
 
-/// SQL, annotations, the queue, alerts, metrics, health, status, and the console.
+/// SQL, annotations, the lab, the queue, alerts, metrics, health, status, and the console.
 pub(super) fn http_routes(behind: Behind<'_>) -> Router {
     let (config, health, access) = (&behind.config.server, behind.health, behind.access);
     let queue = QueueDoor {
@@ -43,11 +46,21 @@ pub(super) fn http_routes(behind: Behind<'_>) -> Router {
         facts: Arc::new(behind.facts),
         access: access.clone(),
     };
+    let lab = Laboratory {
+        journal: health.journal.clone(),
+        lake: health.lake.clone(),
+        sql: behind.sql.clone(),
+        clock: health.clock.clone(),
+        registry: behind.registry.clone(),
+        redactor: behind.door.redactor(),
+        access: access.clone(),
+    };
     let browsers = Browsers::new(access.clone(), config);
     crate::sql::http::router(behind.sql.clone(), access.clone())
         .merge(queue_router(queue))
         .merge(alert_router(alerts))
         .merge(annotations_router(behind.door.clone(), access.clone()))
+        .merge(lab_routes(lab, &behind.config.lab))
         .merge(crate::watch::router(health.clone(), behind.exporter, access.clone(), config.open_metrics))
         .merge(status_router(status))
         .merge(console_router(behind.files, browsers.clone()))

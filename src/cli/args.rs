@@ -1,7 +1,7 @@
 //! What is parsed, and the exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 some input lines were bad.
 
 use super::{
-    alerts, config, demo, evalbench, export, queue, replay_decisions, score, send, serve, sql, token,
+    alerts, config, demo, evalbench, export, lab, queue, replay_decisions, score, send, serve, sql, token,
 };
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -92,6 +92,22 @@ enum Verb {
         after_help = "Examples:\n  groundline replay-decisions --config groundline.toml --day 2026-11-22\n  groundline replay-decisions --data-dir data --config changed.toml --rule checkout"
     )]
     ReplayDecisions(replay_decisions::ReplayArgs),
+    /// Datasets: what an application is asked, and what it should answer, in versions.
+    #[command(
+        after_help = "Examples:\n  groundline dataset import refunds cases.csv\n  groundline dataset show refunds\n  groundline dataset versions refunds\n  groundline dataset revert refunds 2"
+    )]
+    Dataset {
+        #[command(subcommand)]
+        what: lab::DatasetVerb,
+    },
+    /// Experiments: ask a target every item of a dataset, score what it answers, compare two.
+    #[command(
+        after_help = "Examples:\n  groundline experiment run v1 --dataset refunds --existing answers.csv --evaluator rouge --baseline\n  groundline experiment run v2 --dataset refunds --http http://127.0.0.1:8000/answer --evaluator rouge\n  groundline experiment compare v2"
+    )]
+    Experiment {
+        #[command(subcommand)]
+        what: Box<lab::ExperimentVerb>,
+    },
     /// Make bearer tokens.
     #[command(
         after_help = "Examples:\n  groundline token new --name checkout --tenant shop --role ingest\n  groundline token new --name grafana --tenant shop --role query --append tokens.toml"
@@ -138,6 +154,8 @@ async fn run(verb: Verb) -> ExitCode {
         Verb::Send(args) => send::run(args).await,
         Verb::Alerts { what } => alerts::run(what).await,
         Verb::Queue { what } => queue::run(what).await,
+        Verb::Dataset { what } => lab::dataset(what).await,
+        Verb::Experiment { what } => lab::experiment(*what).await,
         Verb::ReplayDecisions(args) => replay_decisions::run(args).await,
         // A future that is waited for inside of another one would never get its turn.
         Verb::Evalbench(args) => {

@@ -19,6 +19,7 @@
 //! | `queue` | items that wait, failed or expired |
 //! | `replay_decisions` | a day's sampling decisions again, by the same rules or by others |
 //! | `alerts` | how alerts stand, and baselines that are learned anew |
+//! | `lab` | datasets and experiments |
 //! | `remote` | a running server, for the verbs that ask one |
 //! | `parallel` | work spread over threads |
 //! | `memory` | what the allocator keeps |
@@ -33,6 +34,7 @@ mod demo_report;
 mod evalbench;
 mod evaluators;
 mod export;
+mod lab;
 mod memory;
 mod parallel;
 mod queue;

@@ -20,7 +20,7 @@ pub struct NewArgs {
     /// Who will have it; shown in logs and errors.
     #[arg(long)]
     name: String,
-    /// Whose rows it writes and reads; needed for the roles ingest and query.
+    /// Whose rows it writes and reads; needed for the roles ingest, query and lab.
     #[arg(long)]
     tenant: Option<String>,
     /// What it may do; several times for several.
@@ -40,6 +40,8 @@ enum RoleName {
     Query,
     /// Read /metrics.
     Metrics,
+    /// Change its tenant's datasets and experiments.
+    Lab,
     /// Ask SQL over every tenant's rows, and read /metrics.
     Admin,
 }
@@ -50,6 +52,7 @@ impl From<RoleName> for Role {
             RoleName::Ingest => Role::Ingest,
             RoleName::Query => Role::Query,
             RoleName::Metrics => Role::Metrics,
+            RoleName::Lab => Role::Lab,
             RoleName::Admin => Role::Admin,
         }
     }

@@ -1,6 +1,6 @@
 //! The rooms' settings in one, and what must hold between them.
 
-use crate::{detect, drift, emit, eval, ingest, journal, lake, net, queue, sample, score, sql, watch};
+use crate::{detect, drift, emit, eval, ingest, journal, lab, lake, net, queue, sample, score, sql, watch};
 use serde::{Deserialize, Serialize};
 
 /// The whole configuration.
@@ -31,6 +31,8 @@ pub struct Config {
     pub drift: drift::Config,
     /// What leaves.
     pub emit: emit::Config,
+    /// Datasets and experiments.
+    pub lab: lab::Config,
     /// Metrics.
     pub watch: watch::Config,
     /// LLM judges; the first one is the default.
@@ -60,6 +62,7 @@ impl Config {
         faults.extend(score::plugin_faults(&self.plugins, self.score.slow_timeout));
         faults.extend(self.sql.faults());
         faults.extend(self.emit.faults());
+        faults.extend(self.lab.faults());
         faults.extend(self.watch.faults());
         if let Err(rules) = sample::compile(&self.sample.rules) {
             faults.extend(rules.iter().map(ToString::to_string));

@@ -93,6 +93,8 @@ pub fn key_columns(table: Table) -> &'static [&'static str] {
         Table::Annotations => &["annotation_id", "trace_id", "tenant"],
         // Log records have no id: the same words at the same nanosecond are the same record.
         Table::LogRecords => &["tenant", "trace_id", "span_id", "event_name", "body", "attributes", TIME],
+        // A change of a dataset or an experiment is one frame, which comes once.
+        Table::Datasets | Table::DatasetItems | Table::Experiments | Table::Runs => &[],
         Table::Decisions | Table::Alerts => &[],
     }
 }

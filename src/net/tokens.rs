@@ -23,13 +23,15 @@ pub enum Role {
     Query,
     /// Read `/metrics`, which has the numbers of every tenant.
     Metrics,
+    /// Change its tenant's datasets and experiments.
+    Lab,
     /// Ask SQL over every tenant's rows, and read `/metrics`.
     Admin,
 }
 
 impl Role {
     /// Every role.
-    pub const ALL: [Role; 4] = [Role::Ingest, Role::Query, Role::Metrics, Role::Admin];
+    pub const ALL: [Role; 5] = [Role::Ingest, Role::Query, Role::Metrics, Role::Lab, Role::Admin];
 
     /// Its name in the file.
     pub fn name(self) -> &'static str {
@@ -37,6 +39,7 @@ impl Role {
             Role::Ingest => "ingest",
             Role::Query => "query",
             Role::Metrics => "metrics",
+            Role::Lab => "lab",
             Role::Admin => "admin",
         }
     }
@@ -171,15 +174,15 @@ impl Entry {
         }
         if self.roles.is_empty() {
             faults
-                .push(format!("token {name:?}: roles is empty; there are ingest, query, metrics and admin"));
+                .push(format!("token {name:?}: roles is empty; there are ingest, query, metrics, lab and admin"));
         }
-        let needs_tenant = self.roles.iter().any(|role| matches!(role, Role::Ingest | Role::Query));
+        let needs_tenant = self.roles.iter().any(|role| matches!(role, Role::Ingest | Role::Query | Role::Lab));
         match &self.tenant {
             Some(tenant) if !is_name(tenant) => faults.push(format!(
                 "token {name:?}: tenant must have 1 to {MAX_NAME} bytes and no control characters"
             )),
             None if needs_tenant => faults.push(format!(
-                "token {name:?}: the roles ingest and query need a tenant: whose rows are they?"
+                "token {name:?}: the roles ingest, query and lab need a tenant: whose rows are they?"
             )),
             _ => {}
         }

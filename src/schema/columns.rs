@@ -1,11 +1,15 @@
 //! The tables: every column with its type and its documentation.
 //!
-//! This is the only place where a column is declared. The stored schema is what Parquet and Delta hold; SQL shows the
+//! A column is declared here and nowhere else, those of the lab in `lab_columns`. The stored schema is what Parquet and Delta hold; SQL shows the
 //! same columns, except that `spans` gets nanosecond times (Delta's timestamps have microseconds, so the exact start is
 //! stored as the integer `start_time_unix_nano` beside a microsecond `start_time` for readers that are not ours).
 
-use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
+use super::column::{may, must};
+use super::lab_columns::{DATASET_ITEMS, DATASETS, EXPERIMENTS, RUNS};
+use arrow::datatypes::{Field, Schema, SchemaRef};
 use std::sync::{Arc, LazyLock};
+
+pub use super::column::{Column, Kind, document_fields};
 
 /// A table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,12 +26,30 @@ pub enum Table {
     Alerts,
     /// One row a log record.
     LogRecords,
+    /// One row a version of a dataset.
+    Datasets,
+    /// One row a revision of an item of a dataset.
+    DatasetItems,
+    /// One row a state of an experiment.
+    Experiments,
+    /// One row an attempt to have a target answer an item.
+    Runs,
 }
 
 impl Table {
     /// Every table.
-    pub const ALL: [Table; 6] =
-        [Table::Spans, Table::Scores, Table::Decisions, Table::Annotations, Table::Alerts, Table::LogRecords];
+    pub const ALL: [Table; 10] = [
+        Table::Spans,
+        Table::Scores,
+        Table::Decisions,
+        Table::Annotations,
+        Table::Alerts,
+        Table::LogRecords,
+        Table::Datasets,
+        Table::DatasetItems,
+        Table::Experiments,
+        Table::Runs,
+    ];
 
     /// Its name in SQL and its folder in the lake.
     pub fn name(self) -> &'static str {
@@ -38,6 +60,10 @@ impl Table {
             Table::Annotations => "annotations",
             Table::Alerts => "alerts",
             Table::LogRecords => "log_records",
+            Table::Datasets => "datasets",
+            Table::DatasetItems => "dataset_items",
+            Table::Experiments => "experiments",
+            Table::Runs => "runs",
         }
     }
 
@@ -51,6 +77,10 @@ impl Table {
             Table::Annotations => 3,
             Table::Alerts => 4,
             Table::LogRecords => 5,
+            Table::Datasets => 7,
+            Table::DatasetItems => 8,
+            Table::Experiments => 9,
+            Table::Runs => 10,
         }
     }
 
@@ -63,6 +93,10 @@ impl Table {
             Table::Annotations => "One row a human judgement of a trace or span.",
             Table::Alerts => "One row a change of an alert's state.",
             Table::LogRecords => "One row a log record, as it came.",
+            Table::Datasets => "One row a version of a dataset, append-only.",
+            Table::DatasetItems => "One row a revision of an item of a dataset, append-only.",
+            Table::Experiments => "One row a state of an experiment, append-only.",
+            Table::Runs => "One row an attempt to have a target answer an item of a dataset.",
         }
     }
 
@@ -75,6 +109,10 @@ impl Table {
             Table::Annotations => ANNOTATIONS,
             Table::Alerts => ALERTS,
             Table::LogRecords => LOG_RECORDS,
+            Table::Datasets => DATASETS,
+            Table::DatasetItems => DATASET_ITEMS,
+            Table::Experiments => EXPERIMENTS,
+            Table::Runs => RUNS,
         }
     }
 
@@ -92,97 +130,24 @@ impl Table {
             Table::Spans => "start_time",
             Table::Scores | Table::Alerts => "evaluated_at",
             Table::Decisions => "decided_at",
-            Table::Annotations => "created_at",
+            Table::Annotations
+            | Table::Datasets
+            | Table::DatasetItems
+            | Table::Experiments
+            | Table::Runs => "created_at",
             Table::LogRecords => "time",
         }
     }
-}
 
-/// A column of a table.
-#[derive(Debug, Clone, Copy)]
-pub struct Column {
-    /// Its name.
-    pub name: &'static str,
-    /// Its type.
-    pub kind: Kind,
-    /// Whether it may be NULL.
-    pub nullable: bool,
-    /// What it holds, with units.
-    pub doc: &'static str,
-    /// The version of its table's schema that brought it.
-    pub since: u16,
-}
-
-impl Column {
-    /// The same column, for one that a later version of the schema brings: it stands behind all earlier ones and may be
-    /// NULL.
-    #[must_use]
-    pub const fn since(mut self, version: u16) -> Self {
-        self.since = version;
-        self
+    /// Whether its rows are work of people that nobody sends again: retention takes them only by a rule that names the
+    /// table.
+    pub fn is_kept(self) -> bool {
+        matches!(self, Table::Datasets | Table::DatasetItems | Table::Experiments | Table::Runs)
     }
-}
-
-/// The types that columns have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// UTF-8 text.
-    Text,
-    /// JSON or long text: no dictionary, no statistics.
-    Payload,
-    /// A timestamp in microseconds UTC.
-    Micros,
-    /// A 64-bit integer.
-    Int,
-    /// A 64-bit float.
-    Double,
-    /// True or false.
-    Bool,
-    /// A list of texts.
-    Texts,
-    /// A list of documents.
-    Documents,
-}
-
-impl Kind {
-    /// The Arrow type.
-    pub fn data_type(self) -> DataType {
-        match self {
-            Kind::Text | Kind::Payload => DataType::Utf8,
-            Kind::Micros => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
-            Kind::Int => DataType::Int64,
-            Kind::Double => DataType::Float64,
-            Kind::Bool => DataType::Boolean,
-            Kind::Texts => DataType::List(Arc::new(Field::new("element", DataType::Utf8, true))),
-            Kind::Documents => {
-                DataType::List(Arc::new(Field::new("element", DataType::Struct(document_fields()), true)))
-            }
-        }
-    }
-}
-
-/// The fields of one element of `spans.documents`.
-pub fn document_fields() -> Fields {
-    Fields::from(vec![
-        Field::new("id", DataType::Utf8, true),
-        Field::new("uri", DataType::Utf8, true),
-        Field::new("content", DataType::Utf8, true),
-        Field::new("score", DataType::Float64, true),
-        Field::new("rank", DataType::Int32, true),
-        Field::new("metadata", DataType::Utf8, true),
-    ])
 }
 
 fn fields(columns: &[Column]) -> Vec<Field> {
     columns.iter().map(|c| Field::new(c.name, c.kind.data_type(), c.nullable)).collect()
-}
-
-const fn must(name: &'static str, kind: Kind, doc: &'static str) -> Column {
-    Column { name, kind, nullable: false, doc, since: 1 }
-}
-
-const fn may(name: &'static str, kind: Kind, doc: &'static str) -> Column {
-    Column { name, kind, nullable: true, doc, since: 1 }
 }
 
 /// The columns that a convention fills; `spans` and `log_records` share them, in this order.
@@ -331,6 +296,10 @@ static SCORES: &[Column] = &[
          place from 0.",
     )
     .since(2),
+    may("experiment_id", Kind::Text, "The experiment; NULL in production.").since(3),
+    may("run_id", Kind::Text, "The run of the experiment; NULL in production.").since(3),
+    may("item_id", Kind::Text, "The item of the dataset; NULL in production.").since(3),
+    may("check_id", Kind::Text, "The check of a suite; NULL in production.").since(3),
 ];
 
 static DECISIONS: &[Column] = &[

@@ -9,7 +9,8 @@
 /// | 2 | frames name the schema version of their rows; queue events name theirs; the queue has a log of its own |
 /// | 3 | frames have a part for the state of alerts; rows of `alerts` say what is told |
 /// | 4 | rows of `scores` tell the parts of an answer that failed it |
-pub const FORMAT: u32 = 4;
+/// | 5 | the tables of datasets, experiments and runs; rows of `scores` tell the run |
+pub const FORMAT: u32 = 5;
 
 /// The version of frames that is written; older ones are read.
 pub(super) const FRAME_VERSION: u8 = 2;

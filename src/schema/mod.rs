@@ -2,7 +2,9 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `column` | what a column is |
 //! | `columns` | the Arrow schema of every table, with the documentation of each column |
+//! | `lab_columns` | the columns of datasets, experiments and runs |
 //! | `format` | the numbers of what is on the disk |
 //! | `layout` | numbers of tables, and columns by schema version |
 //! | `batch` | rows to Arrow and back |
@@ -17,9 +19,11 @@ pub mod batch;
 pub mod columns;
 pub mod frame;
 
+mod column;
 mod error;
 mod filter;
 mod format;
+mod lab_columns;
 mod layout;
 mod rows;
 

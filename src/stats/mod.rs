@@ -12,6 +12,8 @@
 //! | `rate` | rate of such items, under designs that the outcome may have steered |
 //! | `total` | total over all items, of which a part was drawn |
 //! | `quantile` | quantiles of such items, in bounded memory |
+//! | `matched` | verdicts in pairs: Tango's interval, McNemar's test |
+//! | `multiple` | several tests at once |
 //! | `paired` | difference of two values of the same item |
 //! | `comoments` | weighted means, squares and products of pairs |
 //! | `ppi` | prediction-powered inference: an evaluator on all items, labels on few |
@@ -26,6 +28,8 @@
 
 pub mod betting;
 pub mod confusion;
+pub mod matched;
+pub mod multiple;
 pub mod normal;
 pub mod paired;
 pub mod ppi;

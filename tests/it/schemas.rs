@@ -42,6 +42,10 @@ async fn tables_are_as_published() {
         "quality_by_model",
         "evaluator_quality",
         "evaluation_hourly",
+        "datasets_latest",
+        "dataset_items_latest",
+        "experiments_latest",
+        "runs_latest",
         "queue",
     ];
     let names = Table::ALL.iter().map(|t| t.name()).chain(views);

@@ -8,19 +8,25 @@
 //! | `spans` | spans in, and the part of a row that sampling needs back |
 //! | `logs` | log records |
 //! | `rows` | scores, decisions, annotations, alerts |
+//! | `lab` | datasets, experiments, runs |
 
 mod build;
+mod lab;
 mod llm;
 mod logs;
 mod rows;
 mod span_rows;
 mod spans;
 
+pub use lab::{
+    DatasetRow, ExperimentRow, ItemRow, Made, RunRow, dataset_items_to_batch, datasets_to_batch,
+    experiments_to_batch, runs_to_batch,
+};
 pub use llm::{read_llm, replace_llm};
 pub use logs::{LogContent, logs_to_batch, read_log_content};
 pub use rows::{
-    Alert, Annotation, QueueRow, alerts_to_batch, annotations_to_batch, decisions_to_batch, queue_to_batch,
-    scores_to_batch,
+    Alert, Annotation, OfRun, QueueRow, alerts_to_batch, annotations_to_batch, decisions_to_batch,
+    queue_to_batch, run_scores_to_batch, scores_to_batch,
 };
 pub use span_rows::{RawSpan, SourceText, SpanRows};
 pub use spans::{SpanHead, SpanReader, SpanRow, spans_to_batch, with_raw};

@@ -7,11 +7,13 @@
 //! | `server` | `version()`, `current_setting`, `set_config`, `pg_size_pretty` |
 //! | `json` | the operators `->`, `->>`, `#>` and `#>>` on JSON text |
 //! | `concat` | the operator `\|\|` on texts, with a bound |
+//! | `dataset_at` | `dataset_at(name, version)`: a dataset as it was |
 //! | `bounded` | functions whose output can be far larger than their input, with a limit on it |
 
 mod attr;
 mod bounded;
 mod concat;
+mod dataset_at;
 mod json;
 mod quality;
 mod server;
@@ -19,6 +21,7 @@ mod server;
 pub use attr::attr;
 pub use bounded::{bound_scalars, bound_tables};
 pub use concat::ConcatPlanner;
+pub use dataset_at::register as dataset_at;
 pub use json::{JsonPlanner, json_functions};
 pub use quality::{LEVEL, quality};
 pub use server::{like_escape, server_functions};

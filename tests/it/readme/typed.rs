@@ -61,7 +61,7 @@ fn the_commands_of_the_documents_exist() {
                 |w: &&&str| w.chars().all(|c| c.is_ascii_lowercase() || c == '-') && !w.starts_with('-');
             let verb = words.get(at + 1).filter(plain).unwrap_or_else(|| panic!("{line}: no verb"));
             let inner =
-                ["alerts", "config", "queue", "token"].contains(verb).then(|| words.get(at + 2)).flatten();
+                ["alerts", "config", "dataset", "experiment", "queue", "token"].contains(verb).then(|| words.get(at + 2)).flatten();
             let verbs: Vec<&str> = [*verb].into_iter().chain(inner.copied()).collect();
             let text = help.entry(verbs.join(" ")).or_insert_with(|| {
                 let output =
