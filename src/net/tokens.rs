@@ -173,10 +173,12 @@ impl Entry {
                 .push(format!("token {name:?}: sha256 must be 64 hexadecimal digits (groundline token new)"));
         }
         if self.roles.is_empty() {
-            faults
-                .push(format!("token {name:?}: roles is empty; there are ingest, query, metrics, lab and admin"));
+            faults.push(format!(
+                "token {name:?}: roles is empty; there are ingest, query, metrics, lab and admin"
+            ));
         }
-        let needs_tenant = self.roles.iter().any(|role| matches!(role, Role::Ingest | Role::Query | Role::Lab));
+        let needs_tenant =
+            self.roles.iter().any(|role| matches!(role, Role::Ingest | Role::Query | Role::Lab));
         match &self.tenant {
             Some(tenant) if !is_name(tenant) => faults.push(format!(
                 "token {name:?}: tenant must have 1 to {MAX_NAME} bytes and no control characters"

@@ -130,11 +130,9 @@ impl Table {
             Table::Spans => "start_time",
             Table::Scores | Table::Alerts => "evaluated_at",
             Table::Decisions => "decided_at",
-            Table::Annotations
-            | Table::Datasets
-            | Table::DatasetItems
-            | Table::Experiments
-            | Table::Runs => "created_at",
+            Table::Annotations | Table::Datasets | Table::DatasetItems | Table::Experiments | Table::Runs => {
+                "created_at"
+            }
             Table::LogRecords => "time",
         }
     }

@@ -1,12 +1,14 @@
 //! A program that answers items: one line of JSON in, one line out. It is started when it is first asked, and again when it
 //! has died or was too slow.
 
-use super::target::MAX_ANSWER;
 use serde_json::Value;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+
+/// Most bytes of an answer.
+pub const MAX_ANSWER: usize = 16 << 20;
 
 /// The program, and its process if it runs.
 pub struct Program {

@@ -1,7 +1,7 @@
 //! Who answers the items of an experiment: an address, a program, a model, or a file of answers.
 
 use super::answers::{Existing, answer_of};
-use super::program::Program;
+use super::program::{MAX_ANSWER, Program};
 use super::template::Template;
 use clap::Args;
 use futures::StreamExt;
@@ -9,9 +9,6 @@ use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::Mutex;
-
-/// Most bytes of an answer.
-pub const MAX_ANSWER: usize = 16 << 20;
 
 /// The first wait before another try; it doubles with each further one.
 const BACKOFF: Duration = Duration::from_millis(500);

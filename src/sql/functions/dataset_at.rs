@@ -20,7 +20,8 @@ const NAME: &str = "dataset_at";
 /// A plan error if one of the tables is missing.
 pub fn register(context: &SessionContext) -> Result<()> {
     // A session of its own: one that held itself would never go.
-    let tables = SessionContext::new_with_config(context.copied_config());
+    let tables =
+        SessionContext::new_with_config(context.copied_config().with_create_default_catalog_and_schema(true));
     for name in ["datasets", "dataset_items"] {
         let table = context
             .table_provider(name)

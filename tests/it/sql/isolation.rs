@@ -33,8 +33,10 @@ fn rows(table: Table) -> Vec<Map<String, Value>> {
                     "comment": word, "tenant": tenant}),
                 Table::Alerts => json!({"alert": SECRET, "state": "ok"}),
                 Table::LogRecords => json!({"tenant": tenant, "body": word, "trace_id": trace}),
-                Table::Datasets => json!({"dataset_id": format!("set of {tenant}"), "version": at, "name": "set",
-                    "description": word, "tenant": tenant}),
+                Table::Datasets => {
+                    json!({"dataset_id": format!("set of {tenant}"), "version": at, "name": "set",
+                    "description": word, "tenant": tenant})
+                }
                 Table::DatasetItems => json!({"dataset_id": format!("set of {tenant}"), "item_id": trace,
                     "version": at, "op": "put", "input": word, "tenant": tenant}),
                 Table::Experiments => json!({"experiment_id": trace, "name": word, "tenant": tenant}),
