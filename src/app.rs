@@ -4,6 +4,7 @@
 mod askers;
 mod doors;
 mod error;
+mod lab;
 
 use crate::config::Config;
 use crate::console::Files;
@@ -29,6 +30,7 @@ use doors::{Behind, http_routes};
 
 pub use askers::{Askers, AskersError};
 pub use error::AppError;
+pub use lab::{Laboratory, lab_routes};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -150,6 +152,7 @@ impl App {
             sql: &app.sql,
             alerts: &app.alerts,
             door: &door,
+            registry: &rooms.registry,
             exporter,
             facts: rooms.facts(&config, app.addresses),
             files,

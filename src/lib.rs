@@ -28,12 +28,12 @@ pub mod sql;
 // Floor 5: the loops of evaluation, of alerts, and of what leaves; what people say; what is asked before a release.
 pub mod drift;
 pub mod emit;
-pub mod lab;
 pub mod label;
 pub mod score;
 
-// Floor 6 and above: what is shown, the settings, the wiring, the verbs.
+// Floor 6 and above: the offline side, what is shown, the settings, the wiring, the verbs.
 pub mod console;
+pub mod lab;
 pub mod watch;
 
 pub mod config;

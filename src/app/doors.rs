@@ -1,8 +1,10 @@
 //! The routes of the HTTP address.
 
+use super::lab::{Laboratory, lab_routes};
 use crate::config::Config;
 use crate::console::{Files, console_router, guard_answers};
 use crate::drift::{AlertDoor, Alerts, alert_router};
+use crate::eval::Registry;
 use crate::ingest::Door;
 use crate::label::{Review, annotations_router, label_router};
 use crate::net::{Access, Browsers, known_browser};
@@ -22,12 +24,13 @@ pub(super) struct Behind<'a> {
     pub sql: &'a Arc<Sql>,
     pub alerts: &'a Alerts,
     pub door: &'a Door,
+    pub registry: &'a Arc<Registry>,
     pub exporter: PrometheusHandle,
     pub facts: Facts,
     pub files: Files,
 }
 
-/// SQL, annotations and labels, the queue, alerts, metrics, health, status, and the console.
+/// SQL, annotations and labels, the lab, the queue, alerts, metrics, health, status, and the console.
 pub(super) fn http_routes(behind: Behind<'_>) -> Router {
     let (config, health, access) = (&behind.config.server, behind.health, behind.access);
     let queue = QueueDoor {
@@ -45,12 +48,22 @@ pub(super) fn http_routes(behind: Behind<'_>) -> Router {
         access: access.clone(),
     };
     let review = Arc::new(Review::new(behind.sql.clone(), behind.door.clone(), behind.config.labels.clone()));
+    let lab = Laboratory {
+        journal: health.journal.clone(),
+        lake: health.lake.clone(),
+        sql: behind.sql.clone(),
+        clock: health.clock.clone(),
+        registry: behind.registry.clone(),
+        redactor: behind.door.redactor(),
+        access: access.clone(),
+    };
     let browsers = Browsers::new(access.clone(), config);
     crate::sql::http::router(behind.sql.clone(), access.clone())
         .merge(queue_router(queue))
         .merge(alert_router(alerts))
         .merge(annotations_router(behind.door.clone(), access.clone(), review.clone()))
         .merge(label_router(review, access.clone()))
+        .merge(lab_routes(lab, &behind.config.lab))
         .merge(crate::watch::router(health.clone(), behind.exporter, access.clone(), config.open_metrics))
         .merge(status_router(status))
         .merge(console_router(behind.files, browsers.clone()))

@@ -2,7 +2,7 @@
 //! Those of `test` are its own.
 
 use super::{
-    alerts, anchors, calibrate, config, demo, evalbench, export, labels, queue, replay_decisions, score,
+    alerts, anchors, calibrate, config, demo, evalbench, export, lab, labels, queue, replay_decisions, score,
     send, serve, sql, suite, test, token,
 };
 use clap::{Parser, Subcommand};
@@ -125,6 +125,22 @@ enum Verb {
         after_help = "Examples:\n  groundline replay-decisions --config groundline.toml --day 2026-11-22\n  groundline replay-decisions --data-dir data --config changed.toml --rule checkout"
     )]
     ReplayDecisions(replay_decisions::ReplayArgs),
+    /// Datasets: what an application is asked, and what it should answer, in versions.
+    #[command(
+        after_help = "Examples:\n  groundline dataset import refunds cases.csv\n  groundline dataset show refunds\n  groundline dataset versions refunds\n  groundline dataset revert refunds 2"
+    )]
+    Dataset {
+        #[command(subcommand)]
+        what: lab::DatasetVerb,
+    },
+    /// Experiments: ask a target every item of a dataset, score what it answers, compare two.
+    #[command(
+        after_help = "Examples:\n  groundline experiment run v1 --dataset refunds --existing answers.csv --evaluator rouge --baseline\n  groundline experiment run v2 --dataset refunds --http http://127.0.0.1:8000/answer --evaluator rouge\n  groundline experiment compare v2"
+    )]
+    Experiment {
+        #[command(subcommand)]
+        what: Box<lab::ExperimentVerb>,
+    },
     /// Make bearer tokens.
     #[command(
         after_help = "Examples:\n  groundline token new --name checkout --tenant shop --role ingest\n  groundline token new --name grafana --tenant shop --role query --append tokens.toml"
@@ -176,6 +192,8 @@ async fn run(verb: Verb) -> ExitCode {
         Verb::Calibrate(args) => calibrate::run(args).await,
         Verb::Alerts { what } => alerts::run(what).await,
         Verb::Queue { what } => queue::run(what).await,
+        Verb::Dataset { what } => lab::dataset(what).await,
+        Verb::Experiment { what } => lab::experiment(*what).await,
         Verb::ReplayDecisions(args) => replay_decisions::run(args).await,
         // A future that is waited for inside of another one would never get its turn.
         Verb::Evalbench(args) => {

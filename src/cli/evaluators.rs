@@ -13,7 +13,7 @@ const MAX_WAITING: usize = 64;
 /// Evaluators that are ready, and how many lines may be scored at once.
 pub struct Scorers {
     /// All evaluators that the configuration does not disable.
-    pub registry: Registry,
+    pub registry: Arc<Registry>,
     askers: Askers,
     workers: usize,
 }
@@ -27,7 +27,7 @@ impl Scorers {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let askers = Askers::open(config, &registry, &policy, &clock).map_err(|e| (2, e.to_string()))?;
         let registry = registry.with(askers.evaluators(), &config.eval);
-        Ok(Self { registry, askers, workers })
+        Ok(Self { registry: Arc::new(registry), askers, workers })
     }
 
     /// The evaluators of these ids, `*` for all.
@@ -41,7 +41,12 @@ impl Scorers {
         if waits { self.workers.max(self.askers.at_once().min(MAX_WAITING)) } else { self.workers }
     }
 
-    /// Ends the programs that plug-ins are. Blocks; to be called within a runtime that may block.
+    /// Ends the programs that plug-ins are.
+    pub async fn ended(&self) {
+        self.askers.plugins.stop().await;
+    }
+
+    /// As [`Scorers::ended`]. Blocks; to be called within a runtime that may block.
     pub fn stop(&self) {
         tokio::runtime::Handle::current().block_on(self.askers.plugins.stop());
     }

@@ -24,6 +24,7 @@
 //! | `calibrate` | what scores mean as probabilities, learned from labels |
 //! | `anchors` | frozen items that are scored again: did the evaluator move? |
 //! | `alerts` | how alerts stand, and baselines that are learned anew |
+//! | `lab` | datasets and experiments |
 //! | `remote` | a running server, for the verbs that ask one |
 //! | `rewrite` | a configuration file, changed by a verb |
 //! | `parallel` | work spread over threads |
@@ -41,6 +42,7 @@ mod demo_report;
 mod evalbench;
 mod evaluators;
 mod export;
+mod lab;
 mod labels;
 mod memory;
 mod parallel;

@@ -20,7 +20,7 @@ pub struct NewArgs {
     /// Who will have it; shown in logs and errors.
     #[arg(long)]
     name: String,
-    /// Whose rows it writes and reads; needed for the roles ingest, query and review.
+    /// Whose rows it writes and reads; needed for the roles ingest, query, review and lab.
     #[arg(long)]
     tenant: Option<String>,
     /// What it may do; several times for several.
@@ -42,6 +42,8 @@ enum RoleName {
     Review,
     /// Read /metrics.
     Metrics,
+    /// Change its tenant's datasets and experiments.
+    Lab,
     /// Ask SQL over every tenant's rows, and read /metrics.
     Admin,
 }
@@ -53,6 +55,7 @@ impl From<RoleName> for Role {
             RoleName::Query => Role::Query,
             RoleName::Review => Role::Review,
             RoleName::Metrics => Role::Metrics,
+            RoleName::Lab => Role::Lab,
             RoleName::Admin => Role::Admin,
         }
     }

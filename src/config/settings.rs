@@ -1,6 +1,8 @@
 //! The rooms' settings in one, and what must hold between them.
 
-use crate::{detect, drift, emit, eval, ingest, journal, label, lake, net, queue, sample, score, sql, watch};
+use crate::{
+    detect, drift, emit, eval, ingest, journal, lab, label, lake, net, queue, sample, score, sql, watch,
+};
 use serde::{Deserialize, Serialize};
 
 /// The whole configuration.
@@ -33,6 +35,8 @@ pub struct Config {
     pub emit: emit::Config,
     /// Items to label, and what labels say of scores.
     pub labels: label::Config,
+    /// Datasets and experiments.
+    pub lab: lab::Config,
     /// Metrics.
     pub watch: watch::Config,
     /// LLM judges; the first one is the default.
@@ -63,6 +67,7 @@ impl Config {
         faults.extend(self.sql.faults());
         faults.extend(self.emit.faults());
         faults.extend(self.labels.faults());
+        faults.extend(self.lab.faults());
         faults.extend(self.watch.faults());
         if let Err(rules) = sample::compile(&self.sample.rules) {
             faults.extend(rules.iter().map(ToString::to_string));

@@ -25,13 +25,16 @@ pub enum Role {
     Review,
     /// Read `/metrics`, which has the numbers of every tenant.
     Metrics,
+    /// Change its tenant's datasets and experiments.
+    Lab,
     /// Ask SQL over every tenant's rows, and read `/metrics`.
     Admin,
 }
 
 impl Role {
     /// Every role.
-    pub const ALL: [Role; 5] = [Role::Ingest, Role::Query, Role::Review, Role::Metrics, Role::Admin];
+    pub const ALL: [Role; 6] =
+        [Role::Ingest, Role::Query, Role::Review, Role::Metrics, Role::Lab, Role::Admin];
 
     /// Its name in the file.
     pub fn name(self) -> &'static str {
@@ -40,6 +43,7 @@ impl Role {
             Role::Query => "query",
             Role::Review => "review",
             Role::Metrics => "metrics",
+            Role::Lab => "lab",
             Role::Admin => "admin",
         }
     }
@@ -174,17 +178,19 @@ impl Entry {
         }
         if self.roles.is_empty() {
             faults.push(format!(
-                "token {name:?}: roles is empty; there are ingest, query, review, metrics and admin"
+                "token {name:?}: roles is empty; there are ingest, query, review, metrics, lab and admin"
             ));
         }
-        let needs_tenant =
-            self.roles.iter().any(|role| matches!(role, Role::Ingest | Role::Query | Role::Review));
+        let needs_tenant = self
+            .roles
+            .iter()
+            .any(|role| matches!(role, Role::Ingest | Role::Query | Role::Review | Role::Lab));
         match &self.tenant {
             Some(tenant) if !is_name(tenant) => faults.push(format!(
                 "token {name:?}: tenant must have 1 to {MAX_NAME} bytes and no control characters"
             )),
             None if needs_tenant => faults.push(format!(
-                "token {name:?}: the roles ingest, query and review need a tenant: whose rows are they?"
+                "token {name:?}: the roles ingest, query, review and lab need a tenant: whose rows are they?"
             )),
             _ => {}
         }

@@ -1,10 +1,11 @@
 //! The tables: every column with its type and its documentation.
 //!
-//! This is the only place where a column is declared. The stored schema is what Parquet and Delta hold; SQL shows the
+//! A column is declared here and nowhere else, those of the lab in `lab_columns`. The stored schema is what Parquet and Delta hold; SQL shows the
 //! same columns, except that `spans` gets nanosecond times (Delta's timestamps have microseconds, so the exact start is
 //! stored as the integer `start_time_unix_nano` beside a microsecond `start_time` for readers that are not ours).
 
 use super::column::{fields, may, must};
+use super::lab_columns::{DATASET_ITEMS, DATASETS, EXPERIMENTS, RUNS};
 use arrow::datatypes::{Schema, SchemaRef};
 use std::sync::{Arc, LazyLock};
 
@@ -29,11 +30,19 @@ pub enum Table {
     ReviewItems,
     /// One row an answer of a reviewer.
     ReviewAnswers,
+    /// One row a version of a dataset.
+    Datasets,
+    /// One row a revision of an item of a dataset.
+    DatasetItems,
+    /// One row a state of an experiment.
+    Experiments,
+    /// One row an attempt to have a target answer an item.
+    Runs,
 }
 
 impl Table {
     /// Every table.
-    pub const ALL: [Table; 8] = [
+    pub const ALL: [Table; 12] = [
         Table::Spans,
         Table::Scores,
         Table::Decisions,
@@ -42,6 +51,10 @@ impl Table {
         Table::LogRecords,
         Table::ReviewItems,
         Table::ReviewAnswers,
+        Table::Datasets,
+        Table::DatasetItems,
+        Table::Experiments,
+        Table::Runs,
     ];
 
     /// Its name in SQL and its folder in the lake.
@@ -55,6 +68,10 @@ impl Table {
             Table::LogRecords => "log_records",
             Table::ReviewItems => "review_items",
             Table::ReviewAnswers => "review_answers",
+            Table::Datasets => "datasets",
+            Table::DatasetItems => "dataset_items",
+            Table::Experiments => "experiments",
+            Table::Runs => "runs",
         }
     }
 
@@ -70,6 +87,10 @@ impl Table {
             Table::LogRecords => 5,
             Table::ReviewItems => 16,
             Table::ReviewAnswers => 17,
+            Table::Datasets => 7,
+            Table::DatasetItems => 8,
+            Table::Experiments => 9,
+            Table::Runs => 10,
         }
     }
 
@@ -84,6 +105,10 @@ impl Table {
             Table::LogRecords => "One row a log record, as it came.",
             Table::ReviewItems => "One row an item that a draw chose for a label.",
             Table::ReviewAnswers => "One row an answer of a reviewer, append-only.",
+            Table::Datasets => "One row a version of a dataset, append-only.",
+            Table::DatasetItems => "One row a revision of an item of a dataset, append-only.",
+            Table::Experiments => "One row a state of an experiment, append-only.",
+            Table::Runs => "One row an attempt to have a target answer an item of a dataset.",
         }
     }
 
@@ -98,6 +123,10 @@ impl Table {
             Table::LogRecords => LOG_RECORDS,
             Table::ReviewItems => REVIEW_ITEMS,
             Table::ReviewAnswers => REVIEW_ANSWERS,
+            Table::Datasets => DATASETS,
+            Table::DatasetItems => DATASET_ITEMS,
+            Table::Experiments => EXPERIMENTS,
+            Table::Runs => RUNS,
         }
     }
 
@@ -115,10 +144,21 @@ impl Table {
             Table::Spans => "start_time",
             Table::Scores | Table::Alerts => "evaluated_at",
             Table::Decisions => "decided_at",
-            Table::Annotations | Table::ReviewAnswers => "created_at",
+            Table::Annotations
+            | Table::ReviewAnswers
+            | Table::Datasets
+            | Table::DatasetItems
+            | Table::Experiments
+            | Table::Runs => "created_at",
             Table::ReviewItems => "drawn_at",
             Table::LogRecords => "time",
         }
+    }
+
+    /// Whether its rows are work of people that nobody sends again: retention takes them only by a rule that names the
+    /// table.
+    pub fn is_kept(self) -> bool {
+        matches!(self, Table::Datasets | Table::DatasetItems | Table::Experiments | Table::Runs)
     }
 }
 
@@ -268,6 +308,10 @@ static SCORES: &[Column] = &[
          place from 0.",
     )
     .since(2),
+    may("experiment_id", Kind::Text, "The experiment; NULL in production.").since(3),
+    may("run_id", Kind::Text, "The run of the experiment; NULL in production.").since(3),
+    may("item_id", Kind::Text, "The item of the dataset; NULL in production.").since(3),
+    may("check_id", Kind::Text, "The check of a suite; NULL in production.").since(3),
 ];
 
 static DECISIONS: &[Column] = &[

@@ -10,7 +10,8 @@
 /// | 3 | frames have a part for the state of alerts; rows of `alerts` say what is told |
 /// | 4 | rows of `scores` tell the parts of an answer that failed it |
 /// | 5 | tables of items to label and of answers; rows of `annotations` say what they answer and how it was drawn |
-pub const FORMAT: u32 = 5;
+/// | 6 | the tables of datasets, experiments and runs; rows of `scores` tell the run |
+pub const FORMAT: u32 = 6;
 
 /// The version of frames that is written; older ones are read.
 pub(super) const FRAME_VERSION: u8 = 2;

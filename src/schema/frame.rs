@@ -272,10 +272,10 @@ mod tests {
         Column { name: "newer", kind: Kind::Texts, nullable: true, doc: "Another one.", since: 3 },
     ];
 
-    /// The tables of a later release: a seventh and a ninth, and two more columns of `decisions`.
+    /// The tables of a later release: those of the numbers 20 and 22, and two more columns of `decisions`.
     fn later() -> Layouts {
         let decisions: Vec<Column> = Table::Decisions.columns().iter().copied().chain(NEW).collect();
-        let more = [(2, 1), (7, 0), (9, 0)].map(|(number, late)| Layout::new(number, &decisions, late));
+        let more = [(2, 1), (20, 0), (22, 0)].map(|(number, late)| Layout::new(number, &decisions, late));
         Layouts::current().with(more.to_vec())
     }
 
@@ -303,7 +303,7 @@ mod tests {
             schema: Some(version),
             chain: rows::message(Table::Decisions, &rows).unwrap(),
         };
-        let (kind, frame) = join(vec![piece(7, 1), piece(9, 1), piece(2, 1)]).unwrap();
+        let (kind, frame) = join(vec![piece(20, 1), piece(22, 1), piece(2, 1)]).unwrap();
         assert!(!kind.meets(FrameKind::queue()) && !kind.meets(FrameKind::of(Table::Spans)));
         assert_eq!(decode(&frame, FrameKind::of(Table::Decisions)).unwrap().len(), 1);
         assert!(matches!(decode(&frame, kind), Err(FrameError::Damaged("part of an unknown table"))));
@@ -318,8 +318,8 @@ mod tests {
         bits.extend([FrameKind::queue().0, FrameKind::drift().0]);
         bits.sort_unstable();
         bits.dedup();
-        assert_eq!(bits, [1, 2, 4, 8, 16, 32, 64, 1 << 16, 1 << 17, 1 << 31]);
-        assert_eq!([FrameKind::numbered(7).0, FrameKind::numbered(9).0], [128, 512]);
+        assert_eq!(bits, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1 << 16, 1 << 17, 1 << 31]);
+        assert_eq!([FrameKind::numbered(20).0, FrameKind::numbered(22).0], [1 << 20, 1 << 22]);
         assert_eq!(FrameKind::numbered(200), FrameKind::numbered(31));
     }
 

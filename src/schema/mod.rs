@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `column` | what a column is |
 //! | `columns` | the Arrow schema of every table, with the documentation of each column |
+//! | `lab_columns` | the columns of datasets, experiments and runs |
 //! | `format` | the numbers of what is on the disk |
 //! | `layout` | numbers of tables, and columns by schema version |
 //! | `batch` | rows to Arrow and back |
@@ -22,6 +23,7 @@ mod column;
 mod error;
 mod filter;
 mod format;
+mod lab_columns;
 mod layout;
 mod rows;
 

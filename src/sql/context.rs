@@ -505,6 +505,7 @@ fn session(
         .for_each(|f| context.register_udf(f));
     functions::bound_scalars(&context)?;
     functions::bound_tables(&context)?;
+    functions::dataset_at(&context)?;
     views::register(&context)?;
     catalog::register(&context, DATABASE)?;
     let state = context.state_ref();

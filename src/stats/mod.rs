@@ -12,6 +12,8 @@
 //! | `rate` | rate of such items, under designs that the outcome may have steered |
 //! | `total` | total over all items, of which a part was drawn |
 //! | `quantile` | quantiles of such items, in bounded memory |
+//! | `matched` | verdicts in pairs: Tango's interval, McNemar's test |
+//! | `multiple` | several tests at once |
 //! | `paired` | difference of two values of the same item |
 //! | `clustered` | rate and mean of values that come in clusters |
 //! | `comoments` | weighted means, squares and products of pairs |
@@ -34,6 +36,8 @@ pub mod calibration;
 pub mod clustered;
 pub mod confusion;
 pub mod draw;
+pub mod matched;
+pub mod multiple;
 pub mod normal;
 pub mod paired;
 pub mod ppi;

@@ -27,6 +27,14 @@ pub fn critical(level: f64, df: f64) -> f64 {
     solve(1.0 - level, df, start)
 }
 
+/// The two-sided p of a `statistic` with `df` degrees of freedom, which need not be whole; 1 below 1 degree.
+pub fn p(statistic: f64, df: f64) -> f64 {
+    if df.is_nan() || df < 1.0 || statistic.is_nan() {
+        return 1.0;
+    }
+    if statistic.is_infinite() { 0.0 } else { outside(statistic.abs(), df) }
+}
+
 /// P(|T| > t).
 fn outside(t: f64, df: f64) -> f64 {
     beta::regularized(df / (df + t * t), 0.5 * df, 0.5)

@@ -24,6 +24,7 @@ mod failures;
 mod flow;
 mod fuzz;
 mod judges;
+mod lab;
 mod labels;
 mod net;
 mod pg;

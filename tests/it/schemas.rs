@@ -43,6 +43,10 @@ async fn tables_are_as_published() {
         "evaluator_quality",
         "evaluation_hourly",
         "labelled_scores",
+        "datasets_latest",
+        "dataset_items_latest",
+        "experiments_latest",
+        "runs_latest",
         "queue",
     ];
     let names = Table::ALL.iter().map(|t| t.name()).chain(views);

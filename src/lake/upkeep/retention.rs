@@ -64,19 +64,25 @@ impl Retention {
         let whose =
             |rule: &&RetentionRule| applies(rule, table) && (rule.tenant.is_empty() || has_tenant(table));
         let ages = self.rules.iter().filter(whose).filter_map(|rule| rule.max_age);
-        ages.chain([self.max_age]).filter(|age| !age.is_zero()).min()
+        ages.chain([self.age_of(table)]).filter(|age| !age.is_zero()).min()
+    }
+
+    /// How long rows of `table` are kept where no rule says it.
+    fn age_of(&self, table: Table) -> Duration {
+        if table.is_kept() { Duration::ZERO } else { self.max_age }
     }
 
     /// How long rows are kept; zero for ever.
     fn age(&self, table: Table, tenant: Option<&str>) -> Duration {
         let covering = self.rules.iter().filter(|rule| rule.max_age.is_some() && covers(rule, table, tenant));
         let best = covering.max_by_key(|rule| (!rule.tenant.is_empty(), !rule.table.is_empty()));
-        best.and_then(|rule| rule.max_age).unwrap_or(self.max_age)
+        best.and_then(|rule| rule.max_age).unwrap_or_else(|| self.age_of(table))
     }
 }
 
+/// Rows that people made go only by a rule that names their table.
 fn applies(rule: &RetentionRule, table: Table) -> bool {
-    rule.table.is_empty() || rule.table == table.name()
+    rule.table == table.name() || (rule.table.is_empty() && !table.is_kept())
 }
 
 fn covers(rule: &RetentionRule, table: Table, tenant: Option<&str>) -> bool {
@@ -197,6 +203,20 @@ mod tests {
         retention.rules = vec![rule("scores", "", Some(0), 0), rule("spans", "", Some(3_600), 0)];
         let gone = plan(&files, &retention, 3 * HOUR + 1);
         assert_eq!(gone.into_keys().collect::<Vec<_>>(), [0, 2, 4]);
+    }
+
+    #[test]
+    fn work_of_people_goes_only_by_a_rule_that_names_its_table() {
+        let files = [held(Table::Datasets, 0, 1_000, &[("a", 100)]), held(Table::Spans, 0, 1, &[("a", 100)])];
+        let mut retention = Retention {
+            max_age: Duration::from_hours(1),
+            max_size: ByteSize::new(10),
+            rules: vec![rule("", "a", Some(1), 0)],
+        };
+        assert_eq!(plan(&files, &retention, 9 * HOUR).into_keys().collect::<Vec<_>>(), [1]);
+        assert_eq!(retention.shortest_age(Table::Runs), None);
+        retention.rules = vec![rule("datasets", "", Some(3_600), 0)];
+        assert_eq!(plan(&files, &retention, 9 * HOUR).into_keys().collect::<Vec<_>>(), [0, 1]);
     }
 
     #[test]

@@ -9,8 +9,10 @@
 //! | `logs` | log records |
 //! | `rows` | scores, decisions, annotations, alerts |
 //! | `review` | items to label, and answers |
+//! | `lab` | datasets, experiments, runs |
 
 mod build;
+mod lab;
 mod llm;
 mod logs;
 mod review;
@@ -18,12 +20,16 @@ mod rows;
 mod span_rows;
 mod spans;
 
+pub use lab::{
+    DatasetRow, ExperimentRow, ItemRow, Made, RunRow, dataset_items_to_batch, datasets_to_batch,
+    experiments_to_batch, runs_to_batch,
+};
 pub use llm::{read_llm, replace_llm};
 pub use logs::{LogContent, logs_to_batch, read_log_content};
 pub use review::{AnswerKind, ReviewAnswer, ReviewItem, answers_to_batch, items_to_batch};
 pub use rows::{
-    Alert, Annotation, QueueRow, alerts_to_batch, annotations_to_batch, decisions_to_batch, queue_to_batch,
-    scores_to_batch,
+    Alert, Annotation, OfRun, QueueRow, alerts_to_batch, annotations_to_batch, decisions_to_batch,
+    queue_to_batch, run_scores_to_batch, scores_to_batch,
 };
 pub use span_rows::{RawSpan, SourceText, SpanRows};
 pub use spans::{SpanHead, SpanReader, SpanRow, spans_to_batch, with_raw};

@@ -6,8 +6,9 @@ use crate::domain::id::{SpanId, TraceId};
 use crate::domain::score::ScoreRow;
 use crate::domain::time::UnixNanos;
 use crate::schema::columns::{Table, queue_schema};
-use arrow::array::{ArrayRef, RecordBatch};
+use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use arrow::error::ArrowError;
+use std::sync::Arc;
 
 /// A person's judgement: a row of `annotations`.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,8 +126,34 @@ pub fn queue_to_batch(rows: &[QueueRow]) -> Result<RecordBatch, ArrowError> {
     RecordBatch::try_new(queue_schema(), columns)
 }
 
-/// Scores as one batch of the stored schema.
+/// The run of an experiment that a score is of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OfRun {
+    /// The experiment.
+    pub experiment_id: String,
+    /// The run.
+    pub run_id: String,
+    /// The item of the dataset.
+    pub item_id: String,
+    /// The check of a suite; none for a plain evaluator.
+    pub check_id: Option<String>,
+}
+
+/// Scores of production as one batch of the stored schema.
 pub fn scores_to_batch(rows: &[ScoreRow]) -> Result<RecordBatch, ArrowError> {
+    scored(rows, &[])
+}
+
+/// Scores of experiments as one batch of the stored schema: those of `rows`, each of the run at the same place of `runs`.
+pub fn run_scores_to_batch(rows: &[ScoreRow], runs: &[OfRun]) -> Result<RecordBatch, ArrowError> {
+    scored(rows, runs)
+}
+
+fn scored(rows: &[ScoreRow], runs: &[OfRun]) -> Result<RecordBatch, ArrowError> {
+    let of = |get: fn(&OfRun) -> Option<&str>| -> ArrayRef {
+        let column = (0..rows.len()).map(|at| runs.get(at).and_then(get)).collect::<StringArray>();
+        Arc::new(column)
+    };
     let columns: Vec<ArrayRef> = vec![
         text(rows, |r| Some(&r.score_id)),
         owned(rows, |r| r.trace_id.map(|id| id.to_string())),
@@ -160,6 +187,10 @@ pub fn scores_to_batch(rows: &[ScoreRow]) -> Result<RecordBatch, ArrowError> {
         double(rows, |r| r.cost_usd),
         text(rows, |r| Some(r.source.as_str())),
         owned(rows, |r| r.score.evidence_json()),
+        of(|of| Some(&of.experiment_id)),
+        of(|of| Some(&of.run_id)),
+        of(|of| Some(&of.item_id)),
+        of(|of| of.check_id.as_deref()),
     ];
     RecordBatch::try_new(Table::Scores.schema(), columns)
 }

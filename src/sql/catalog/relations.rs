@@ -98,8 +98,8 @@ fn relation(
     table: &Arc<dyn TableProvider>,
     docs: &HashMap<(&str, &str), &'static str>,
 ) -> Result<Relation> {
-    // It has the columns of scores.
-    let documented = if name == "scores_latest" { "scores" } else { name.as_str() };
+    // A view of the newest rows has the columns of its table.
+    let documented = name.strip_suffix("_latest").unwrap_or(&name);
     let comment = Table::ALL.into_iter().find(|t| t.name() == documented).map(Table::doc);
     let columns = columns(&table.schema(), |column| docs.get(&(documented, column)).copied())?;
     let definition = table.get_table_definition().map(str::to_owned);

@@ -8,12 +8,14 @@
 //! | `server` | `version()`, `current_setting`, `set_config`, `pg_size_pretty` |
 //! | `json` | operators and functions on JSON text, as of PostgreSQL's `jsonb` |
 //! | `concat` | the operator `\|\|` on texts, with a bound |
+//! | `dataset_at` | `dataset_at(name, version)`: a dataset as it was |
 //! | `bounded` | functions whose output can be far larger than their input, with a limit on it |
 
 mod attr;
 mod bounded;
 mod calibrated;
 mod concat;
+mod dataset_at;
 mod json;
 mod quality;
 mod server;
@@ -22,6 +24,7 @@ pub use attr::attr;
 pub use bounded::{bound_scalars, bound_tables};
 pub use calibrated::{Calibrations, calibrated};
 pub use concat::ConcatPlanner;
-pub use quality::{LEVEL, quality, rogan_gladen};
+pub use dataset_at::register as dataset_at;
 pub use json::{JsonPlanner, hold_functions, json_functions, make_functions, read_functions};
+pub use quality::{LEVEL, quality, rogan_gladen};
 pub use server::{like_escape, server_functions};

@@ -37,6 +37,15 @@ fn rows(table: Table) -> Vec<Map<String, Value>> {
                     "tenant": tenant}),
                 Table::ReviewAnswers => json!({"answer_id": word, "item": word, "trace_id": trace,
                     "reviewer": word, "comment": word, "tenant": tenant}),
+                Table::Datasets => {
+                    json!({"dataset_id": format!("set of {tenant}"), "version": at, "name": "set",
+                    "description": word, "tenant": tenant})
+                }
+                Table::DatasetItems => json!({"dataset_id": format!("set of {tenant}"), "item_id": trace,
+                    "version": at, "op": "put", "input": word, "tenant": tenant}),
+                Table::Experiments => json!({"experiment_id": trace, "name": word, "tenant": tenant}),
+                Table::Runs => json!({"run_id": trace, "experiment_id": trace, "item_id": trace,
+                    "output": word, "tenant": tenant}),
             };
             let mut row = row.as_object().expect("an object").clone();
             row.insert("_in".to_owned(), json!(place));
@@ -79,6 +88,11 @@ async fn every_table_and_view_is_cut() {
         "quality_by_model",
         "evaluator_quality",
         "evaluation_hourly",
+        "datasets_latest",
+        "dataset_items_latest",
+        "experiments_latest",
+        "runs_latest",
+        "dataset_at('set')",
     ];
     let names = Table::ALL.iter().map(|t| t.name()).chain(views);
     for name in names {

@@ -37,13 +37,17 @@ pub(super) const ROOMS: &[Room] = &[
     room(5, "drift", May::Only(&["units", "domain", "schema", "journal", "stats", "net"])),
     room(5, "emit", May::Only(&["units", "schema", "journal"])),
     room(5, "label", May::Only(&["units", "domain", "schema", "stats", "net", "ingest", "sql"])),
-    room(5, "lab", May::Only(&["units", "domain", "eval", "stats"])),
     room(
         5,
         "score",
         May::Only(&["units", "detect", "domain", "schema", "journal", "eval", "queue", "sample"]),
     ),
     room(6, "console", May::Only(&["net"])),
+    room(
+        6,
+        "lab",
+        May::Only(&["units", "domain", "schema", "journal", "net", "eval", "stats", "lake", "sql"]),
+    ),
     room(6, "watch", May::Below),
     room(7, "config", May::Below),
     room(8, "app", May::Below),

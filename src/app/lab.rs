@@ -1,0 +1,45 @@
+//! The lab over the rooms that it stands on.
+
+use crate::domain::time::Clock;
+use crate::eval::Registry;
+use crate::ingest::Redactor;
+use crate::journal::Journal;
+use crate::lab::dataset::{DatasetDoor, Datasets, Redact, dataset_router};
+use crate::lab::experiment::{ExperimentDoor, Experiments, experiment_router};
+use crate::lab::{Config, Store};
+use crate::lake::Lake;
+use crate::net::Access;
+use crate::sql::Sql;
+use axum::Router;
+use std::sync::Arc;
+
+/// What the lab stands on.
+pub struct Laboratory {
+    /// Where rows become durable.
+    pub journal: Journal,
+    /// Where they become visible.
+    pub lake: Arc<Lake>,
+    /// What reads them.
+    pub sql: Arc<Sql>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// The evaluators.
+    pub registry: Arc<Registry>,
+    /// What puts out what must not be stored; none if nothing is put out.
+    pub redactor: Option<Arc<Redactor>>,
+    /// Who may do what.
+    pub access: Access,
+}
+
+/// The routes under `/v1/lab`.
+pub fn lab_routes(lab: Laboratory, config: &Config) -> Router {
+    let store = Store { journal: lab.journal, lake: lab.lake, sql: lab.sql, clock: lab.clock };
+    let redact = lab.redactor.map(|redactor| -> Redact {
+        Arc::new(move |text: &mut String| redactor.texts(std::iter::once(text)))
+    });
+    let config = Arc::new(config.clone());
+    let datasets = Datasets::new(store, config, redact);
+    let experiments = Experiments::new(datasets.clone(), lab.registry);
+    dataset_router(DatasetDoor { datasets, access: lab.access.clone() })
+        .merge(experiment_router(ExperimentDoor { experiments, access: lab.access }))
+}

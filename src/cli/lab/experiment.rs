@@ -1,0 +1,294 @@
+//! Experiments: ask a target every item of a dataset, score what it answers, compare two.
+
+use super::door::{Asked, LabDoor, Refused, Where};
+use super::runner::{self, Ended, Plan};
+use super::target::{AskArgs, Asker, TargetArgs};
+use super::told::{cell, compared, short, summarized, table};
+use clap::{Args, Subcommand};
+use http::Method;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+/// What can be done with experiments.
+#[derive(Debug, Subcommand)]
+pub enum ExperimentVerb {
+    /// Ask a target every item of a dataset, and score what it answers.
+    #[command(
+        after_help = "Examples:\n  groundline experiment run v2 --dataset refunds --http http://127.0.0.1:8000/answer --evaluator hallucination,answer_relevance\n  groundline experiment run v2 --dataset refunds@7 --command 'python app.py' --evaluator rouge --repetitions 3\n  groundline experiment run v2 --dataset refunds --existing answers.csv --evaluator answer_semantic_similarity\n  groundline experiment run production --dataset asked --trace --evaluator toxicity\n\nA target gets {\"run_id\", \"item_id\", \"input\", \"contexts\", \"files\", \"parameters\", \"traceparent\"} and answers a text, or\n{\"output\", \"contexts\", \"output_context\", \"in_tokens\", \"out_tokens\", \"cost_usd\", \"duration\", \"error\"}."
+    )]
+    Run(RunArgs),
+    /// Ask what is missing, after a run was stopped; or again what went wrong.
+    #[command(
+        after_help = "Examples:\n  groundline experiment resume v2 --http http://127.0.0.1:8000/answer\n  groundline experiment resume v2 --retry errors --http http://127.0.0.1:8000/answer"
+    )]
+    Resume(ResumeArgs),
+    /// Show the experiments, the newest first.
+    List {
+        #[command(flatten)]
+        place: Where,
+    },
+    /// Show what came of an experiment: each metric with its interval.
+    Show {
+        #[command(flatten)]
+        place: Where,
+        /// Its name, or its id.
+        experiment: String,
+        /// items, or traffic: weighted by the probability with which each item's trace was selected.
+        #[arg(long, default_value = "items")]
+        weights: String,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Compare two experiments over the items that both have asked; regressions first.
+    #[command(
+        after_help = "Examples:\n  groundline experiment compare v2 --baseline v1\n  groundline experiment compare v2 --json\n\nWithout --baseline it is the experiment that is marked as the baseline, else the latest that ended well."
+    )]
+    Compare {
+        #[command(flatten)]
+        place: Where,
+        /// The new one, by name or id.
+        new: String,
+        /// What it is compared with, by name or id.
+        #[arg(long)]
+        baseline: Option<String>,
+        /// Items that are shown.
+        #[arg(long, default_value_t = 20)]
+        items: usize,
+        /// All of it, as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Mark the experiment that others of its dataset are compared with.
+    Baseline {
+        #[command(flatten)]
+        place: Where,
+        /// Its name, or its id.
+        experiment: String,
+        /// Take the mark away.
+        #[arg(long)]
+        off: bool,
+    },
+    /// End an experiment: it takes no more runs; what it has is kept.
+    Cancel {
+        #[command(flatten)]
+        place: Where,
+        /// Its name, or its id.
+        experiment: String,
+    },
+}
+
+/// How much is asked at once, and when it ends.
+#[derive(Debug, Clone, Args)]
+pub struct PaceArgs {
+    /// Items at once; a program is asked one after the other.
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
+    concurrency: u16,
+    /// Stop when the answers cost so much, US dollars, as the target tells it.
+    #[arg(long)]
+    max_cost: Option<f64>,
+}
+
+/// Arguments of `experiment run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    place: Where,
+    #[command(flatten)]
+    target: TargetArgs,
+    #[command(flatten)]
+    ask: AskArgs,
+    #[command(flatten)]
+    pace: PaceArgs,
+    /// What it is called.
+    name: String,
+    /// NAME for the newest version, or NAME@VERSION.
+    #[arg(long)]
+    dataset: String,
+    /// Evaluators by id, comma separated.
+    #[arg(long, value_delimiter = ',')]
+    evaluator: Vec<String>,
+    /// How often each item is asked.
+    #[arg(long, default_value_t = 1)]
+    repetitions: u32,
+    /// Parameters for the target, a JSON object.
+    #[arg(long)]
+    parameters: Option<String>,
+    /// A word to find it by; several times for several.
+    #[arg(long = "tag")]
+    tags: Vec<String>,
+    /// Others of the dataset are compared with it.
+    #[arg(long)]
+    baseline: bool,
+}
+
+/// Arguments of `experiment resume`.
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    #[command(flatten)]
+    place: Where,
+    #[command(flatten)]
+    target: TargetArgs,
+    #[command(flatten)]
+    ask: AskArgs,
+    #[command(flatten)]
+    pace: PaceArgs,
+    /// Its name, or its id.
+    experiment: String,
+    /// errors: what has no answer; failed: what failed a metric, too.
+    #[arg(long, value_parser = ["errors", "failed"])]
+    retry: Option<String>,
+}
+
+impl ExperimentVerb {
+    fn place(&self) -> &Where {
+        match self {
+            Self::Run(args) => &args.place,
+            Self::Resume(args) => &args.place,
+            Self::List { place }
+            | Self::Show { place, .. }
+            | Self::Compare { place, .. }
+            | Self::Baseline { place, .. }
+            | Self::Cancel { place, .. } => place,
+        }
+    }
+}
+
+/// What a verb says, and the exit code.
+type Done = Result<(String, u8), Refused>;
+
+/// Runs it. Exit code 1 if it was refused or nothing was answered, 3 if some runs have no answer or are missing.
+pub async fn run(verb: ExperimentVerb) -> ExitCode {
+    let done = match LabDoor::open(verb.place()).await {
+        Err(error) => Err(Refused::from(error)),
+        Ok(door) => {
+            let done = act(&door, verb).await;
+            let closed = door.close().await;
+            done.and_then(|done| closed.map(|()| done).map_err(Refused::from))
+        }
+    };
+    match done {
+        Ok((text, code)) => {
+            print!("{text}");
+            ExitCode::from(code)
+        }
+        Err(Refused { error, .. }) => {
+            eprintln!("groundline experiment: {error}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+async fn act(door: &LabDoor, verb: ExperimentVerb) -> Done {
+    match verb {
+        ExperimentVerb::Run(args) => begin(door, args).await,
+        ExperimentVerb::Resume(args) => resume(door, args).await,
+        ExperimentVerb::List { .. } => list(door).await,
+        ExperimentVerb::Show { experiment, weights, json, .. } => {
+            let path = ["experiments", &experiment, "summary"];
+            let told = door.value(Asked::get(&path).with("weights", weights)).await?;
+            Ok((if json { format!("{told:#}\n") } else { summarized(&told) }, 0))
+        }
+        ExperimentVerb::Compare { new, baseline, items, json, .. } => {
+            let told =
+                door.value(Asked::get(&["compare"]).with("new", new).maybe("baseline", baseline)).await?;
+            Ok((if json { format!("{told:#}\n") } else { compared(&told, items) }, 0))
+        }
+        ExperimentVerb::Baseline { experiment, off, .. } => {
+            edit(door, &experiment, &json!({ "baseline": !off })).await
+        }
+        ExperimentVerb::Cancel { experiment, .. } => {
+            edit(door, &experiment, &json!({ "status": "cancelled" })).await
+        }
+    }
+}
+
+async fn edit(door: &LabDoor, experiment: &str, body: &Value) -> Done {
+    let told = door.value(Asked::json(Method::PATCH, &["experiments", experiment], body)).await?;
+    let mark = if told["baseline"] == true { ", the baseline" } else { "" };
+    Ok((format!("{}: {}{mark}\n", cell(&told["name"]), cell(&told["status"])), 0))
+}
+
+async fn begin(door: &LabDoor, args: RunArgs) -> Done {
+    let asker = Asker::open(&args.target, &args.ask)?;
+    let parameters: Value = match args.parameters.as_deref().map(serde_json::from_str) {
+        None => json!({}),
+        Some(Ok(parameters @ Value::Object(_))) => parameters,
+        Some(_) => return Err(Refused::from("--parameters is no JSON object".to_owned())),
+    };
+    let body = json!({
+        "name": args.name, "dataset": args.dataset, "target": asker.described(), "parameters": parameters,
+        "evaluators": args.evaluator, "repetitions": args.repetitions, "tags": args.tags,
+        "baseline": args.baseline,
+    });
+    let made = door.value(Asked::json(Method::POST, &["experiments"], &body)).await.map_err(spelled)?;
+    let id = cell(&made["experiment_id"]);
+    eprintln!("{}: {} items, {} runs, id {id}", args.name, made["items"], made["runs"]);
+    let plan = plan(&id, &asker, &args.pace, None);
+    let ended = runner::run(door, &plan, made["runs"].as_u64().unwrap_or_default()).await?;
+    finish(door, &id, ended).await
+}
+
+/// The faults of an experiment in one sentence.
+fn spelled(refused: Refused) -> Refused {
+    let faults: Vec<String> = refused
+        .faults
+        .iter()
+        .map(|fault| format!("{}: {}", cell(&fault["column"]), cell(&fault["message"])))
+        .collect();
+    if faults.is_empty() { refused } else { Refused::from(faults.join("; ")) }
+}
+
+async fn resume(door: &LabDoor, args: ResumeArgs) -> Done {
+    let asker = Asker::open(&args.target, &args.ask)?;
+    let found = door.value(Asked::get(&["experiments", &args.experiment])).await?;
+    let id = cell(&found["experiment_id"]);
+    let plan = plan(&id, &asker, &args.pace, args.retry.as_deref());
+    let ended = runner::run(door, &plan, 0).await?;
+    finish(door, &id, ended).await
+}
+
+fn plan<'a>(experiment: &'a str, asker: &'a Asker, pace: &PaceArgs, retry: Option<&'a str>) -> Plan<'a> {
+    Plan { experiment, asker, concurrency: usize::from(pace.concurrency), retry, max_cost: pace.max_cost }
+}
+
+async fn finish(door: &LabDoor, id: &str, ended: Ended) -> Done {
+    if let Some(why) = ended.stopped {
+        edit(door, id, &json!({ "status": "paused" })).await?;
+        eprintln!(
+            "{why}: {} runs stored, {} missing; go on with groundline experiment resume {id}",
+            ended.stored, ended.missing
+        );
+    }
+    let told = door.value(Asked::get(&["experiments", id, "summary"])).await?;
+    let (done, errors) = (told["summary"]["done"].as_u64(), told["summary"]["errors"].as_u64());
+    let (done, errors) = (done.unwrap_or_default(), errors.unwrap_or_default());
+    let is_whole = told["summary"]["runs"].as_u64() == Some(done) && errors == 0;
+    let code = match is_whole {
+        true => 0,
+        false if done == errors => 1,
+        false => 3,
+    };
+    Ok((summarized(&told), code))
+}
+
+async fn list(door: &LabDoor) -> Done {
+    let all = door.value(Asked::get(&["experiments"]).with("limit", 1_000)).await?;
+    let row = |one: &Value| {
+        let target =
+            if one["target"]["model"].is_null() { &one["target"]["kind"] } else { &one["target"]["model"] };
+        vec![
+            short(&one["name"], 40),
+            cell(&one["status"]),
+            cell(&one["dataset_version"]),
+            cell(target),
+            cell(&one["repetitions"]),
+            if one["baseline"] == true { "baseline".to_owned() } else { String::new() },
+            cell(&one["changed_at"]),
+            cell(&one["experiment_id"]),
+        ]
+    };
+    let rows: Vec<Vec<String>> = all["experiments"].as_array().into_iter().flatten().map(row).collect();
+    let head = ["name", "status", "version", "target", "repetitions", "", "changed", "id"];
+    Ok((table(&head, &rows), 0))
+}

@@ -1,0 +1,142 @@
+//! Asking a target for what is missing, and sending what it answers.
+
+use super::door::{Asked, LabDoor, Refused};
+use super::target::Asker;
+use futures::StreamExt;
+use http::Method;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+use std::io::IsTerminal;
+
+/// Answers that are sent at once.
+const BATCH: usize = 16;
+/// Runs that are looked up at once.
+const PAGE: usize = 256;
+/// Most runs that are wanted again in one go.
+const MAX_AGAIN: usize = 1_000;
+
+/// How a target is asked.
+pub struct Plan<'a> {
+    /// The experiment.
+    pub experiment: &'a str,
+    /// Who answers.
+    pub asker: &'a Asker,
+    /// Items at once.
+    pub concurrency: usize,
+    /// errors or failed; none for what is missing.
+    pub retry: Option<&'a str>,
+    /// No further item is asked when the answers cost so much, US dollars.
+    pub max_cost: Option<f64>,
+}
+
+/// How it ended.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub struct Ended {
+    /// Runs that were stored.
+    pub stored: u64,
+    /// Runs without an answer.
+    pub errors: u64,
+    /// What the answers cost, as far as the target tells it, US dollars.
+    pub cost: f64,
+    /// Runs that are still missing.
+    pub missing: u64,
+    /// Why it stopped before the end.
+    pub stopped: Option<&'static str>,
+}
+
+/// Asks until nothing is missing, the cost is reached, or the user stops it. What was answered is stored in every case.
+///
+/// # Errors
+/// When the server refuses.
+pub async fn run(door: &LabDoor, plan: &Plan<'_>, runs: u64) -> Result<Ended, Refused> {
+    let bar = progress(runs);
+    let mut ended = Ended::default();
+    let stop = tokio::signal::ctrl_c();
+    tokio::pin!(stop);
+    loop {
+        let before = ended.stored;
+        let page = page(door, plan).await?;
+        if page.is_empty() {
+            break;
+        }
+        if matches!(plan.asker, Asker::Trace) {
+            // Stored spans are read by the server.
+            let path = ["experiments", plan.experiment, "run"];
+            let asked = Asked::json(Method::POST, &path, &json!({})).with("limit", page.len());
+            let answer = door.value(asked.maybe("retry", plan.retry)).await?;
+            ended.took(&answer, &bar);
+        } else {
+            let asked = futures::stream::iter(&page).map(|todo| plan.asker.answer(todo));
+            let mut answers = asked.buffer_unordered(plan.concurrency.max(1)).ready_chunks(BATCH);
+            loop {
+                let batch = tokio::select! {
+                    batch = answers.next() => batch,
+                    _ = &mut stop => {
+                        ended.stopped = Some("stopped");
+                        None
+                    }
+                };
+                let Some(batch) = batch else { break };
+                send(door, plan, batch, &mut ended, &bar).await?;
+                if plan.max_cost.is_some_and(|most| ended.cost >= most) {
+                    ended.stopped = Some("--max-cost is reached");
+                    break;
+                }
+            }
+        }
+        // What is wanted again is asked once; and a page of which nothing was stored would come for ever.
+        if ended.stopped.is_some() || plan.retry.is_some() || ended.stored == before {
+            break;
+        }
+    }
+    bar.finish_and_clear();
+    Ok(ended)
+}
+
+async fn page(door: &LabDoor, plan: &Plan<'_>) -> Result<Vec<Value>, Refused> {
+    let path = ["experiments", plan.experiment, "todo"];
+    let limit = if plan.retry.is_some() { MAX_AGAIN } else { PAGE };
+    let todo = door.value(Asked::get(&path).with("limit", limit).maybe("retry", plan.retry)).await?;
+    Ok(todo.as_array().cloned().unwrap_or_default())
+}
+
+async fn send(
+    door: &LabDoor,
+    plan: &Plan<'_>,
+    answers: Vec<Value>,
+    ended: &mut Ended,
+    bar: &ProgressBar,
+) -> Result<(), Refused> {
+    for answer in &answers {
+        ended.errors += u64::from(answer.get("error").is_some());
+        ended.cost += answer["cost_usd"].as_f64().unwrap_or_default();
+    }
+    let path = ["experiments", plan.experiment, "runs"];
+    let answer = door.value(Asked::json(Method::POST, &path, &json!(answers))).await?;
+    for refused in answer["refused"].as_array().into_iter().flatten() {
+        eprintln!("groundline experiment: {}", super::told::fault("refused", refused));
+    }
+    ended.took(&answer, bar);
+    Ok(())
+}
+
+impl Ended {
+    fn took(&mut self, answer: &Value, bar: &ProgressBar) {
+        let stored = answer["stored"].as_u64().unwrap_or_default();
+        self.stored += stored;
+        self.missing = answer["missing"].as_u64().unwrap_or_default();
+        bar.inc(stored);
+    }
+}
+
+/// A bar on a terminal; nothing where nobody looks.
+fn progress(runs: u64) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(runs);
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} runs {elapsed} eta {eta}") {
+        bar.set_style(style);
+    }
+    bar
+}

@@ -1,0 +1,178 @@
+//! What the routes answer, as text.
+
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// Rows of texts in columns that are as wide as they must be, without spaces at the ends of lines.
+pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let width = |at: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count());
+        cells.chain([head[at].chars().count()]).max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let mut text = String::new();
+    let head: Vec<String> = head.iter().map(|cell| (*cell).to_owned()).collect();
+    for row in std::iter::once(&head).chain(rows) {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        let line = cells.collect::<Vec<_>>().join("  ");
+        // Writing to a text cannot fail.
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}
+
+/// A value in a cell: a text as it is, nothing for null.
+pub fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A value cut to `most` characters, on one line.
+pub fn short(value: &Value, most: usize) -> String {
+    let text = cell(value).replace(['\n', '\r', '\t'], " ");
+    match text.char_indices().nth(most) {
+        None => text,
+        Some((at, _)) => format!("{}…", &text[..at]),
+    }
+}
+
+/// The first digits of a hash.
+pub fn hash(value: &Value) -> String {
+    value.as_str().unwrap_or_default().chars().take(12).collect()
+}
+
+/// A fault with the name of its file.
+pub fn fault(file: &str, fault: &Value) -> String {
+    let mut text = format!("{file}:");
+    if let Some(line) = fault["line"].as_u64() {
+        let _ = write!(text, " line {line}:");
+    }
+    if let Some(item) = fault["item"].as_u64() {
+        let _ = write!(text, " item {item}:");
+    }
+    if let Some(column) = fault["column"].as_str() {
+        let _ = write!(text, " {column}:");
+    }
+    format!("{text} {}", cell(&fault["message"]))
+}
+
+/// A number with as many digits as say something.
+fn number(value: &Value) -> String {
+    value.as_f64().map_or_else(|| "-".to_owned(), |number| format!("{number:.3}"))
+}
+
+/// An estimate with its interval.
+fn estimate(value: &Value) -> String {
+    if value.is_null() {
+        return "-".to_owned();
+    }
+    format!("{} [{}, {}]", number(&value["estimate"]), number(&value["lower"]), number(&value["upper"]))
+}
+
+/// What came of an experiment.
+pub fn summarized(told: &Value) -> String {
+    let (experiment, summary) = (&told["experiment"], &told["summary"]);
+    let mut text = format!(
+        "{}: {}, {} of {} runs over {} items, {} without an answer\n",
+        cell(&experiment["name"]),
+        cell(&experiment["status"]),
+        summary["done"],
+        summary["runs"],
+        summary["items"],
+        summary["errors"]
+    );
+    for (key, name) in [("duration_ms", "duration, ms"), ("cost_usd", "cost, US dollars")] {
+        if !summary[key].is_null() {
+            let _ = writeln!(text, "{name}: {}", estimate(&summary[key]));
+        }
+    }
+    let row = |metric: &Value| {
+        vec![
+            cell(&metric["metric"]),
+            estimate(&metric["passed"]),
+            estimate(&metric["value"]),
+            cell(&metric["scores"]),
+            cell(&metric["errors"]),
+            cell(&metric["skipped"]),
+        ]
+    };
+    let rows: Vec<Vec<String>> = summary["metrics"].as_array().into_iter().flatten().map(row).collect();
+    if !rows.is_empty() {
+        let head = ["metric", "passed", "value", "scores", "errors", "skipped"];
+        text.push_str(&format!("\n{}", table(&head, &rows)));
+    }
+    text
+}
+
+/// How two experiments differ: each metric, then the items that moved, regressions first.
+pub fn compared(told: &Value, items: usize) -> String {
+    let comparison = &told["comparison"];
+    let mut text = format!(
+        "{} against {}: {} items in both, {} in one only or changed\n\n",
+        cell(&told["new"]["name"]),
+        cell(&told["baseline"]["name"]),
+        comparison["paired"],
+        comparison["unpaired"]
+    );
+    let row = |metric: &Value| {
+        let n = metric["n_for_two_points"].as_u64();
+        let enough = n.map_or_else(String::new, |n| {
+            format!("{} could be shown; {n} items show 0.02", number(&metric["detectable"]))
+        });
+        vec![
+            cell(&metric["metric"]),
+            cell(&metric["measure"]),
+            number(&metric["baseline"]),
+            number(&metric["new"]),
+            estimate(&serde_json::json!({
+                "estimate": metric["difference"], "lower": metric["lower"], "upper": metric["upper"]
+            })),
+            number(&metric["p"]),
+            number(&metric["p_adjusted"]),
+            cell(&metric["verdict"]),
+            enough,
+        ]
+    };
+    let rows: Vec<Vec<String>> = comparison["metrics"].as_array().into_iter().flatten().map(row).collect();
+    let head = ["metric", "measure", "baseline", "new", "difference", "p", "adjusted", "verdict", ""];
+    text.push_str(&table(&head, &rows));
+    let moved: Vec<&Value> = comparison["items"].as_array().into_iter().flatten().collect();
+    text.push('\n');
+    for item in moved.iter().take(items) {
+        let _ = writeln!(text, "{}: {}", cell(&item["kind"]), cell(&item["item_id"]));
+        for metric in item["metrics"].as_array().into_iter().flatten() {
+            let (then, now) = (side(&metric["baseline"]), side(&metric["new"]));
+            let _ = writeln!(text, "    {}: {then} -> {now}", cell(&metric["metric"]));
+        }
+    }
+    let more = moved.len().saturating_sub(items);
+    let folded = if more > 0 { format!("{more} more items moved, ") } else { String::new() };
+    let _ = writeln!(text, "{folded}{} items unchanged", comparison["unchanged"]);
+    text
+}
+
+/// How often an item passed, or its mean.
+fn side(side: &Value) -> String {
+    match side["passed"].as_u64() {
+        Some(passed) => format!("{passed}/{} passed", side["of"]),
+        None => number(&side["mean"]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn columns_are_as_wide_as_they_must_be() {
+        let rows = vec![vec!["a".to_owned(), "12".to_owned()], vec!["long".to_owned(), String::new()]];
+        assert_eq!(table(&["name", "n"], &rows), "name  n\na     12\nlong\n");
+        assert_eq!(short(&json!("äöü\nx"), 3), "äöü…");
+        let wrong = json!({"line": 3, "column": "weight", "message": "it must be a number"});
+        assert_eq!(fault("a.csv", &wrong), "a.csv: line 3: weight: it must be a number");
+    }
+}

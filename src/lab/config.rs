@@ -1,0 +1,51 @@
+//! Settings of the lab.
+
+use crate::units::{ByteSize, Time};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Settings of datasets and experiments. Names of the keys appear in the error that a limit causes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Most items of a dataset.
+    pub max_items: usize,
+    /// Largest item: the JSON of all its parts together.
+    pub max_item_size: ByteSize,
+    /// Largest file that is imported, and largest body of any other change.
+    pub max_import_size: ByteSize,
+    /// Evaluations of experiments at once; those of production have workers of their own.
+    pub workers: usize,
+    /// The longest that the evaluators of one request may take.
+    #[serde(with = "Time")]
+    pub score_timeout: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            max_items: 1_000_000,
+            max_item_size: ByteSize::mib(4),
+            max_import_size: ByteSize::mib(100),
+            workers: 1,
+            score_timeout: Duration::from_mins(10),
+        }
+    }
+}
+
+impl Config {
+    /// Every fault, each with the key and what to do.
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        if self.max_items == 0 || self.max_item_size.is_zero() || self.max_import_size.is_zero() {
+            faults.push(
+                "lab.max_items, lab.max_item_size and lab.max_import_size must be above 0: no dataset could be made"
+                    .to_owned(),
+            );
+        }
+        if self.workers == 0 || self.workers > 64 {
+            faults.push(format!("lab.workers is {}: set 1 to 64", self.workers));
+        }
+        faults
+    }
+}

@@ -1,0 +1,151 @@
+//! What is to be changed about a dataset, and what came of it.
+
+use super::super::error::Fault;
+use super::item::Item;
+use super::plan::{Equals, Others};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A dataset that is to be made.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct New {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Words to find it by.
+    pub labels: Vec<String>,
+    /// Why.
+    pub message: Option<String>,
+}
+
+/// What is to be different about a dataset, beside its items.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Edit {
+    /// Its new name.
+    pub name: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Words to find it by.
+    pub labels: Option<Vec<String>>,
+    /// Whether it is put away; it can be read as before, and any change takes it out again.
+    pub archived: Option<bool>,
+    /// Why.
+    pub message: Option<String>,
+    /// The version that this is based on.
+    pub if_version: Option<i64>,
+}
+
+/// Items to put and to take out.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Change {
+    /// Items to add, or to replace those that they name.
+    pub put: Vec<Item>,
+    /// Items to take out, by their id or the sender's.
+    pub delete: Vec<String>,
+    /// Why.
+    pub message: Option<String>,
+    /// The version that this is based on.
+    pub if_version: Option<i64>,
+}
+
+/// How a file is taken.
+#[derive(Debug, Clone, Default)]
+pub struct Taking {
+    /// What becomes of equal items.
+    pub equals: Equals,
+    /// What becomes of items that the file does not have.
+    pub others: Others,
+    /// What becomes of the good items of a file with faults.
+    pub faulty: Faulty,
+    /// Whether it is only tried.
+    pub end: End,
+    /// What becomes of a name that no dataset has.
+    pub absent: Absent,
+    /// Where it comes from, JSON.
+    pub source: Option<Value>,
+    /// Why.
+    pub message: Option<String>,
+    /// The version that this is based on.
+    pub if_version: Option<i64>,
+}
+
+/// What becomes of the good items of a file with faults.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Faulty {
+    /// Nothing: the file is repaired first.
+    #[default]
+    Nothing,
+    /// They are imported.
+    Partial,
+}
+
+/// How an import ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum End {
+    /// A new version is stored.
+    #[default]
+    Stored,
+    /// It is told what would be stored.
+    Tried,
+}
+
+/// What becomes of a name that no dataset has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Absent {
+    /// It is an error.
+    #[default]
+    Refused,
+    /// A dataset of that name is made.
+    Made,
+}
+
+/// What a change did.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outcome {
+    /// The dataset.
+    pub dataset_id: String,
+    /// The newest version now.
+    pub version: i64,
+    /// The hash of its content.
+    pub content_hash: String,
+    /// Items that it has.
+    pub items: usize,
+    /// Items that were added or changed.
+    pub put: usize,
+    /// Items that were taken out.
+    pub deleted: usize,
+    /// Items that were sent and are there like that.
+    pub unchanged: usize,
+    /// Items that were sent more than once.
+    pub duplicates: usize,
+    /// Items of a file that their system had archived, and that were left out.
+    pub archived: usize,
+    /// What is wrong with the items of a file that were left out.
+    pub faults: Vec<Fault>,
+}
+
+/// Items that differ between two versions.
+#[derive(Debug, Default, Serialize)]
+pub struct Difference {
+    /// Items that the later one has and the earlier one lacks.
+    pub added: Vec<Item>,
+    /// Items that the earlier one has and the later one lacks.
+    pub removed: Vec<Item>,
+    /// Items that both have and that say something else.
+    pub changed: Vec<Changed>,
+}
+
+/// An item of two versions.
+#[derive(Debug, Serialize)]
+pub struct Changed {
+    /// The item.
+    pub item_id: String,
+    /// In the earlier version.
+    pub before: Item,
+    /// In the later version.
+    pub after: Item,
+}

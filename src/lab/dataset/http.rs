@@ -1,0 +1,326 @@
+//! The routes under `/v1/lab/datasets`.
+
+use super::super::door::{body, json, query, who};
+use super::super::error::LabError;
+use super::change::{Absent, Change, Edit, End, Faulty, New, Taking};
+use super::datasets::Datasets;
+use super::export::ExportFormat;
+use super::fields::Mapping;
+use super::files::{FileFormat, Import};
+use super::item::Item;
+use super::plan::{Equals, Others};
+use super::reading::{self, Depth, Page, Reference};
+use crate::net::{Access, Caller, Role, Scope, guarded};
+use crate::sql::Work;
+use axum::extract::rejection::{BytesRejection, QueryRejection};
+use axum::extract::{DefaultBodyLimit, Path, Query, State};
+use axum::http::{HeaderMap, header};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, patch, post};
+use axum::{Extension, Json, Router};
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+/// The key that bounds bodies.
+const KEY: &str = "lab.max_import_size";
+
+/// Datasets on a page of the list where nothing is said, and at most.
+const PAGE: i64 = 100;
+const MAX_PAGE: i64 = 1_000;
+
+/// What the routes work on.
+#[derive(Clone)]
+pub struct DatasetDoor {
+    /// The datasets.
+    pub datasets: Datasets,
+    /// Who may: the role query reads, the role lab writes.
+    pub access: Access,
+}
+
+/// The routes. Each answers JSON, or a file of items; a fault is `{"error": "…"}`, with the place of each fault of a file.
+pub fn dataset_router(door: DatasetDoor) -> Router {
+    let most = door.datasets.config().max_import_size.in_memory();
+    let guard = |role: Role| from_fn_with_state((door.access.clone(), role), guarded);
+    let reads = Router::new()
+        .route("/v1/lab/datasets", get(list))
+        .route("/v1/lab/datasets/{name}", get(head))
+        .route("/v1/lab/datasets/{name}/items", get(items))
+        .route("/v1/lab/datasets/{name}/versions", get(versions))
+        .route("/v1/lab/datasets/{name}/diff", get(diff))
+        .layer(guard(Role::Query));
+    let writes = Router::new()
+        .route("/v1/lab/datasets", post(create))
+        .route("/v1/lab/datasets/{name}", patch(edit))
+        .route("/v1/lab/datasets/{name}/items", post(change))
+        .route("/v1/lab/datasets/{name}/import", post(import))
+        .route("/v1/lab/datasets/{name}/revert", post(revert))
+        .layer(guard(Role::Lab))
+        .layer(DefaultBodyLimit::max(most));
+    reads.merge(writes).with_state(door.datasets)
+}
+
+/// Whose rows, for tokens that see all.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Whose {
+    tenant: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct ListParams {
+    tenant: Option<String>,
+    after: String,
+    limit: Option<i64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct ItemParams {
+    tenant: Option<String>,
+    format: Option<String>,
+    /// Items behind this ordinal.
+    after: Option<i64>,
+    limit: Option<i64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DiffParams {
+    tenant: Option<String>,
+    from: i64,
+    to: i64,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct ImportParams {
+    tenant: Option<String>,
+    /// auto, csv, jsonl, json or parquet.
+    format: Option<String>,
+    /// Which columns make which field.
+    map: Option<String>,
+    /// What the file is called.
+    file: Option<String>,
+    message: Option<String>,
+    if_version: Option<i64>,
+    dry_run: bool,
+    partial: bool,
+    keep_duplicates: bool,
+    replace: bool,
+    create: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Revert {
+    to: i64,
+    message: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FromSql {
+    sql: String,
+}
+
+type Answer = Result<Response, LabError>;
+type Params<T> = Result<Query<T>, QueryRejection>;
+type Sent = Result<Bytes, BytesRejection>;
+
+fn reference(text: &str) -> Result<Reference, LabError> {
+    text.parse().map_err(LabError::Wrong)
+}
+
+/// The name of a dataset that is changed: only the newest version can be.
+fn name_of(text: &str) -> Result<String, LabError> {
+    match reference(text)? {
+        Reference { name, version: None } => Ok(name),
+        Reference { name, .. } => {
+            Err(LabError::Wrong(format!("a version is never changed: name the dataset alone, {name}")))
+        }
+    }
+}
+
+async fn list(
+    State(datasets): State<Datasets>,
+    Extension(caller): Extension<Caller>,
+    params: Params<ListParams>,
+) -> Answer {
+    let params = query(params)?;
+    let who = who(&caller, params.tenant.as_deref())?;
+    let limit = params.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
+    let heads = reading::list(datasets.store(), &who.tenant, &params.after, limit).await?;
+    let next =
+        heads.last().filter(|_| i64::try_from(heads.len()).is_ok_and(|n| n == limit)).map(|h| h.name.clone());
+    Ok(Json(json!({ "datasets": heads, "next": next })).into_response())
+}
+
+async fn create(
+    State(datasets): State<Datasets>,
+    Extension(caller): Extension<Caller>,
+    params: Params<Whose>,
+    headers: HeaderMap,
+    sent: Sent,
+) -> Answer {
+    let who = who(&caller, query(params)?.tenant.as_deref())?;
+    let new: New = json(&headers, sent, KEY)?;
+    Ok(Json(datasets.create(&who, new).await?).into_response())
+}
+
+async fn head(
+    State(datasets): State<Datasets>,
+    Extension(caller): Extension<Caller>,
+    Path(name): Path<String>,
+    params: Params<Whose>,
+) -> Answer {
+    let who = who(&caller, query(params)?.tenant.as_deref())?;
+    let head = reading::find(datasets.store(), &who.tenant, &reference(&name)?).await?;
+    Ok(Json(head).into_response())
+}
+
+async fn edit(
+    State(datasets): State<Datasets>,
+    Extension(caller): Extension<Caller>,
+    Path(name): Path<String>,
+    params: Params<Whose>,
+    headers: HeaderMap,
+    sent: Sent,
+) -> Answer {
+    let who = who(&caller, query(params)?.tenant.as_deref())?;
+    let edit: Edit = json(&headers, sent, KEY)?;
+    Ok(Json(datasets.edit(&who, &name_of(&name)?, edit).await?).into_response())
+}
+
+async fn versions(
+    State(datasets): State<Datasets>,
+    Extension(caller): Extension<Caller>,
+    Path(name): Path<String>,
+    params: Params<Whose>,
+) -> Answer {
+    let who = who(&caller, query(params)?.tenant.as_deref())?;
+    let head = reading::find(datasets.store(), &who.tenant, &reference(&name)?).await?;
+    let all = reading::versions(datasets.store(), &who.tenant, &head.dataset_id).await?;
+    Ok(Json(json!({ "versions": all })).into_response())
+}
+
+async fn items(
+    State(datasets): State<Datasets>,
+    Extension(caller): Extension<Caller>,
+    Path(name): Path<String>,
+    params: Params<ItemParams>,
+) -> Answer {
+    let params = query(params)?;
+    let who = who(&caller, params.tenant.as_deref())?;
+    let format: ExportFormat =
+        params.format.as_deref().unwrap_or("jsonl").parse().map_err(LabError::Wrong)?;
+    let head = reading::find(datasets.store(), &who.tenant, &reference(&name)?).await?;
+    let page = Page {
+        after: params.after.unwrap_or(Page::ALL.after),
+        limit: params.limit.unwrap_or(Page::ALL.limit),
+    };
+    let at = (head.dataset_id.as_str(), head.version);
+    let rows = reading::items(datasets.store(), &who.tenant, at, Depth::Content, page).await?;
+    let text =
+        tokio::task::spawn_blocking(move || format.write(&rows.iter().map(Item::of_row).collect::<Vec<_>>()))
+            .await
+            .map_err(|e| LabError::Broken(e.to_string()))?;
+    Ok(([(header::CONTENT_TYPE, format.media_type())], text).into_response())
+}
+
+async fn diff(
+    State(datasets): State<Datasets>,
+    Extension(caller): Extension<Caller>,
+    Path(name): Path<String>,
+    params: Params<DiffParams>,
+) -> Answer {
+    let params = query(params)?;
+    let who = who(&caller, params.tenant.as_deref())?;
+    let difference = datasets.diff(&who, &reference(&name)?.name, params.from, params.to).await?;
+    Ok(Json(difference).into_response())
+}
+
+async fn change(
+    State(datasets): State<Datasets>,
+    Extension(caller): Extension<Caller>,
+    Path(name): Path<String>,
+    params: Params<Whose>,
+    headers: HeaderMap,
+    sent: Sent,
+) -> Answer {
+    let who = who(&caller, query(params)?.tenant.as_deref())?;
+    let change: Change = json(&headers, sent, KEY)?;
+    Ok(Json(datasets.change(&who, &name_of(&name)?, change).await?).into_response())
+}
+
+async fn revert(
+    State(datasets): State<Datasets>,
+    Extension(caller): Extension<Caller>,
+    Path(name): Path<String>,
+    params: Params<Whose>,
+    headers: HeaderMap,
+    sent: Sent,
+) -> Answer {
+    let who = who(&caller, query(params)?.tenant.as_deref())?;
+    let Revert { to, message } = json(&headers, sent, KEY)?;
+    Ok(Json(datasets.revert(&who, &name_of(&name)?, to, message).await?).into_response())
+}
+
+async fn import(
+    State(datasets): State<Datasets>,
+    Extension(caller): Extension<Caller>,
+    Path(name): Path<String>,
+    params: Params<ImportParams>,
+    headers: HeaderMap,
+    sent: Sent,
+) -> Answer {
+    let params = query(params)?;
+    let (name, who) = (name_of(&name)?, who(&caller, params.tenant.as_deref())?);
+    let (kind, bytes) = body(&headers, sent, KEY)?;
+    let mapping: Mapping = params.map.as_deref().unwrap_or_default().parse().map_err(LabError::Wrong)?;
+    let (import, source) = match sql_of(&kind, &bytes) {
+        Some(sql) => {
+            let work = Work::Text(sql.clone());
+            let scope = Scope::Tenant(who.tenant.clone());
+            let rows = datasets.store().sql.collect_from("lab", &scope, work, None).await?;
+            (Import::of_batches(&rows.schema, &rows.batches, &mapping)?, json!({ "sql": sql }))
+        }
+        None => file(&params, bytes, mapping).await?,
+    };
+    let taking = Taking {
+        equals: if params.keep_duplicates { Equals::Each } else { Equals::Once },
+        others: if params.replace { Others::Go } else { Others::Stay },
+        faulty: if params.partial { Faulty::Partial } else { Faulty::Nothing },
+        end: if params.dry_run { End::Tried } else { End::Stored },
+        absent: if params.create { Absent::Made } else { Absent::Refused },
+        source: Some(source),
+        message: params.message,
+        if_version: params.if_version,
+    };
+    Ok(Json(datasets.import(&who, &name, import, taking).await?).into_response())
+}
+
+/// The query of a body `{"sql": "…"}`; none for a file.
+fn sql_of(kind: &str, bytes: &[u8]) -> Option<String> {
+    let sent = (kind == "application/json").then(|| serde_json::from_slice::<FromSql>(bytes).ok());
+    sent.flatten().map(|sent| sent.sql)
+}
+
+async fn file(params: &ImportParams, bytes: Bytes, mapping: Mapping) -> Result<(Import, Value), LabError> {
+    let format: Option<FileFormat> = match params.format.as_deref() {
+        None | Some("auto") => None,
+        Some(name) => Some(name.parse().map_err(LabError::Wrong)?),
+    };
+    let source = json!({
+        "file": params.file.as_deref(),
+        "sha256": hex::encode(Sha256::digest(&bytes)),
+        "bytes": bytes.len(),
+    });
+    // Reading a big file takes long enough to hold up other requests of this thread.
+    let read = tokio::task::spawn_blocking(move || Import::read(&bytes, format, &mapping));
+    let import = read.await.map_err(|e| LabError::Broken(e.to_string()))??;
+    Ok((import, source))
+}

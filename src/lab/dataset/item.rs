@@ -1,0 +1,287 @@
+//! An item as JSON and as a row.
+
+use super::super::error::Fault;
+use super::canonical;
+use crate::schema::batch::ItemRow;
+use crate::units::ByteSize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// An item as it is sent and shown. What is not there is left out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Item {
+    /// The item; none for a new one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub item_id: Option<String>,
+    /// The sender's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<String>,
+    /// What is asked: a text, or JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+    /// What should be answered.
+    #[serde(
+        alias = "expected output",
+        alias = "expected_output",
+        alias = "expectedOutput",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub expected: Option<Value>,
+    /// What else is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
+    /// Retrieved context: texts, or objects of id, uri and text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contexts: Vec<Value>,
+    /// Constraints on the answer's tokens.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<Value>,
+    /// Words to group it by.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// The part of the dataset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split: Option<String>,
+    /// How much it counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// What it is not independent of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group_id: Option<String>,
+    /// The trace that it was made of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_trace_id: Option<String>,
+    /// The span that it was made of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_span_id: Option<String>,
+    /// The probability with which its trace was selected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inclusion_probability: Option<f64>,
+    /// The hash of its content; what is sent is not looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content_hash: Option<String>,
+    /// Its place; what is sent is not looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ordinal: Option<i64>,
+}
+
+impl Item {
+    /// The item as a row, with its hash; its place and, for a new one, its id are still open.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn into_row(self, most: ByteSize) -> Result<ItemRow, Vec<Fault>> {
+        let mut faults = self.faults();
+        let content = self.content();
+        let bytes = content.to_string().len();
+        if bytes > most.in_memory() {
+            let why = format!("the item has {bytes} bytes, at most {most} (lab.max_item_size)");
+            faults.push(Fault::new(why));
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let list = |values: &[Value]| (!values.is_empty()).then(|| Value::from(values).to_string());
+        Ok(ItemRow {
+            content_hash: Some(canonical::hash(&content)),
+            contexts: list(&self.contexts),
+            constraints: list(&self.constraints),
+            item_id: self.item_id.unwrap_or_default(),
+            external_id: self.external_id,
+            is_deleted: false,
+            ordinal: 0,
+            input: self.input.map(|value| value.to_string()),
+            expected: self.expected.filter(|value| !value.is_null()).map(|value| value.to_string()),
+            metadata: self.metadata.map(|fields| Value::Object(fields).to_string()),
+            tags: self.tags,
+            split: self.split,
+            weight: self.weight,
+            group_id: self.group_id,
+            files: None,
+            source_trace_id: self.source_trace_id,
+            source_span_id: self.source_span_id,
+            inclusion_probability: self.inclusion_probability,
+        })
+    }
+
+    /// What the hash is of: how an item is grouped, weighed and where it came from does not change what it asks.
+    fn content(&self) -> Value {
+        let mut content = Map::new();
+        let mut put = |key: &str, value: Value| drop(content.insert(key.to_owned(), value));
+        if let Some(input) = &self.input {
+            put("input", input.clone());
+        }
+        if let Some(expected) = self.expected.as_ref().filter(|value| !value.is_null()) {
+            put("expected", expected.clone());
+        }
+        if let Some(metadata) = &self.metadata {
+            put("metadata", Value::Object(metadata.clone()));
+        }
+        for (key, list) in [("contexts", &self.contexts), ("constraints", &self.constraints)] {
+            if !list.is_empty() {
+                put(key, json!(list));
+            }
+        }
+        Value::Object(content)
+    }
+
+    fn faults(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        let mut wrong = |column: &str, why: &str| faults.push(Fault::new(why).at(column));
+        if self.input.as_ref().is_none_or(Value::is_null) {
+            wrong("input", "there is none; an item needs what is asked");
+        }
+        let is_context = |value: &Value| value.is_string() || value.is_object();
+        if !self.contexts.iter().all(is_context) {
+            wrong("contexts", "each must be a text or an object of id, uri and text");
+        }
+        if !self.constraints.iter().all(|value| value.is_string() || value.is_array()) {
+            wrong("constraints", "each must be a text or a list of texts");
+        }
+        if self.weight.is_some_and(|weight| !weight.is_finite() || weight < 0.0) {
+            wrong("weight", "it must be a number from 0 on");
+        }
+        let is_probability = |pi: f64| pi > 0.0 && pi <= 1.0;
+        if self.inclusion_probability.is_some_and(|pi| !is_probability(pi)) {
+            wrong("inclusion_probability", "it must be above 0 and at most 1");
+        }
+        for (column, id) in [("item_id", &self.item_id), ("external_id", &self.external_id)] {
+            if id.as_deref() == Some("") {
+                wrong(column, "it is empty; leave it out");
+            }
+        }
+        faults
+    }
+
+    /// The item of a row.
+    pub fn of_row(row: &ItemRow) -> Self {
+        let value = |text: &Option<String>| text.as_deref().map(parsed);
+        let list = |text: &Option<String>| match value(text) {
+            Some(Value::Array(values)) => values,
+            _ => Vec::new(),
+        };
+        let metadata = match value(&row.metadata) {
+            Some(Value::Object(fields)) => Some(fields),
+            _ => None,
+        };
+        Self {
+            item_id: Some(row.item_id.clone()),
+            external_id: row.external_id.clone(),
+            input: value(&row.input),
+            expected: value(&row.expected),
+            metadata,
+            contexts: list(&row.contexts),
+            constraints: list(&row.constraints),
+            tags: row.tags.clone(),
+            split: row.split.clone(),
+            weight: row.weight,
+            group_id: row.group_id.clone(),
+            source_trace_id: row.source_trace_id.clone(),
+            source_span_id: row.source_span_id.clone(),
+            inclusion_probability: row.inclusion_probability,
+            content_hash: row.content_hash.clone(),
+            ordinal: Some(row.ordinal),
+        }
+    }
+}
+
+/// JSON text as a value; what is none is a text.
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}
+
+/// The keys under which the text of an object stands, in this order.
+const EXPECTED_KEYS: &[&str] = &["answer", "output", "text", "content"];
+const INPUT_KEYS: &[&str] = &["question", "input", "query", "prompt", "text", "content"];
+
+/// The text of what is asked or answered: itself, an object's only text, or the text under a usual key; the last
+/// message of a list of messages.
+pub fn text_of(value: &Value) -> Option<String> {
+    text_under(value, INPUT_KEYS)
+}
+
+/// The text of an expected answer.
+///
+/// # Errors
+/// Which keys an object has whose text cannot be told.
+pub fn expected_text(value: &Value) -> Result<String, String> {
+    text_under(value, EXPECTED_KEYS).ok_or_else(|| {
+        let keys = value.as_object().map(|fields| fields.keys().cloned().collect::<Vec<_>>().join(", "));
+        format!(
+            "expected is no text: it has {}; say answer, output, text or content",
+            keys.unwrap_or_default()
+        )
+    })
+}
+
+fn text_under(value: &Value, keys: &[&str]) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        Value::Array(messages) => text_under(messages.last()?.get("content")?, keys),
+        Value::Object(fields) => {
+            let mut texts = fields.values().filter_map(Value::as_str);
+            if let (Some(only), None) = (texts.next(), texts.next())
+                && fields.len() == 1
+            {
+                return Some(only.to_owned());
+            }
+            let named = keys.iter().find_map(|key| fields.get(*key)?.as_str().map(str::to_owned));
+            named.or_else(|| text_under(fields.get("messages")?, keys))
+        }
+        Value::Null => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(value: Value) -> Item {
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn what_is_sent_comes_back() {
+        let sent = json!({"external_id": "q1", "input": {"question": "Where?"}, "expected output": "There.",
+            "metadata": {"level": 2}, "contexts": ["A text", {"id": "d"}], "tags": ["a"], "weight": 2.0});
+        let row = item(sent).into_row(ByteSize::kib(4)).unwrap();
+        let back = Item::of_row(&row);
+        assert_eq!(back.input, Some(json!({"question": "Where?"})));
+        assert_eq!(back.expected, Some(json!("There.")));
+        assert_eq!((back.weight, back.tags), (Some(2.0), vec!["a".to_owned()]));
+        assert_eq!(back.contexts, vec![json!("A text"), json!({"id": "d"})]);
+    }
+
+    #[test]
+    fn the_hash_is_of_the_content_alone() {
+        let hash = |value: Value| item(value).into_row(ByteSize::kib(4)).unwrap().content_hash.unwrap();
+        let one = hash(json!({"input": "Where?", "tags": ["a"], "external_id": "1", "expected": null}));
+        assert_eq!(one, hash(json!({"input": "Where?", "weight": 3.0})));
+        assert_ne!(one, hash(json!({"input": "Where?", "expected": "There."})));
+    }
+
+    #[test]
+    fn every_fault_of_an_item_is_told() {
+        let wrong =
+            item(json!({"contexts": [7], "weight": -1.0, "inclusion_probability": 0.0, "external_id": ""}));
+        let faults = wrong.into_row(ByteSize::kib(1)).unwrap_err();
+        let columns: Vec<&str> = faults.iter().filter_map(|fault| fault.column.as_deref()).collect();
+        assert_eq!(columns, ["input", "contexts", "weight", "inclusion_probability", "external_id"]);
+        let long = item(json!({"input": "x".repeat(2_000)})).into_row(ByteSize::kib(1)).unwrap_err();
+        assert!(long[0].message.contains("lab.max_item_size"), "{long:?}");
+    }
+
+    #[test]
+    fn the_text_of_an_object_is_found_or_its_keys_are_told() {
+        assert_eq!(expected_text(&json!("Paris")).unwrap(), "Paris");
+        assert_eq!(expected_text(&json!({"city": "Paris"})).unwrap(), "Paris");
+        assert_eq!(expected_text(&json!({"text": "b", "answer": "a"})).unwrap(), "a");
+        assert!(expected_text(&json!({"x": "1", "y": "2"})).unwrap_err().contains("x, y"));
+        let chat =
+            json!({"messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "Where?"}]});
+        assert_eq!(text_of(&chat).unwrap(), "Where?");
+        assert_eq!(text_of(&json!({"question": "Where?", "conversation_history": []})).unwrap(), "Where?");
+    }
+}

@@ -1,0 +1,44 @@
+//! Datasets: what an application is asked, and what it should answer.
+//!
+//! | file | what |
+//! |---|---|
+//! | `canonical` | JSON in one spelling, so that equal values have equal hashes |
+//! | `item` | an item as JSON and as a row |
+//! | `fields` | the fields of a line or row, by the names that files use |
+//! | `files` | the lines and rows of a file |
+//! | `plan` | what a change does to the items that are there |
+//! | `export` | items as JSON lines, JSON, CSV, and for fine-tuning |
+//! | `reading` | versions and items as they are stored |
+//! | `change` | what is to be changed, and what came of it |
+//! | `datasets` | every change of a dataset |
+//! | `http` | the routes |
+//!
+//! ```text
+//! file ─► files ─► fields ─► item ─┐
+//! SQL  ─► rows  ─► fields ─► item ─┼─► plan ─► one frame: a row of `datasets`, rows of `dataset_items`
+//! JSON ───────────────────► item ──┘
+//! ```
+//!
+//! A version is the newest revision of each item up to it. Reverting writes the revisions that differ, and nothing is
+//! ever rewritten.
+
+mod canonical;
+mod change;
+mod datasets;
+mod export;
+mod fields;
+mod files;
+mod http;
+mod item;
+mod plan;
+mod reading;
+
+pub use change::{Absent, Change, Edit, End, Faulty, New, Outcome, Taking};
+pub use datasets::{Datasets, Redact};
+pub use export::ExportFormat;
+pub use fields::Mapping;
+pub use files::{FileFormat, Import};
+pub use http::{DatasetDoor, dataset_router};
+pub use item::{Item, expected_text, text_of};
+pub use plan::{Equals, Others};
+pub use reading::{Head, Reference, find};

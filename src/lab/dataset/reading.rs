@@ -1,0 +1,247 @@
+//! Versions and items as they are stored.
+
+use super::super::cells::Row;
+use super::super::error::LabError;
+use super::super::store::{Store, int, text};
+use crate::schema::batch::ItemRow;
+use serde::Serialize;
+use std::str::FromStr;
+
+/// Longest name of a dataset, bytes.
+const MAX_NAME: usize = 128;
+
+/// A dataset, and perhaps one of its versions: `refunds` or `refunds@7`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    /// The name.
+    pub name: String,
+    /// The version; none for the newest.
+    pub version: Option<i64>,
+}
+
+impl FromStr for Reference {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, version) = match text.rsplit_once('@') {
+            None => (text, None),
+            Some((name, version)) => {
+                let number = version.strip_prefix('v').unwrap_or(version).parse::<i64>().ok();
+                let wrong = || format!("{text:?}: behind @ stands a version such as 7");
+                (name, Some(number.filter(|number| *number > 0).ok_or_else(wrong)?))
+            }
+        };
+        checked_name(name)?;
+        Ok(Self { name: name.to_owned(), version })
+    }
+}
+
+/// `name`, if a dataset may have it.
+pub fn checked_name(name: &str) -> Result<(), String> {
+    let is_name = !name.is_empty() && name.len() <= MAX_NAME && !name.contains('@');
+    match is_name && !name.chars().any(char::is_control) {
+        true => Ok(()),
+        false => {
+            Err(format!("the name {name:?} must have 1 to {MAX_NAME} bytes, and no @ or control characters"))
+        }
+    }
+}
+
+/// A version of a dataset as it is shown.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Head {
+    /// The dataset.
+    pub dataset_id: String,
+    /// Its name.
+    pub name: String,
+    /// The version.
+    pub version: i64,
+    /// What it was made from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_version: Option<i64>,
+    /// What made it.
+    pub change: String,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Words to find it by.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
+    /// How many items it has.
+    pub items: i64,
+    /// The hash of its content.
+    pub content_hash: String,
+    /// Where it came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<serde_json::Value>,
+    /// Why it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// When, RFC 3339 in UTC.
+    pub created_at: String,
+    /// By whom.
+    pub created_by: String,
+}
+
+impl Head {
+    fn of(row: Row<'_>) -> Self {
+        let at = row.micros("created_at").and_then(chrono::DateTime::from_timestamp_micros);
+        Self {
+            dataset_id: row.text("dataset_id"),
+            name: row.text("name"),
+            version: row.int("version").unwrap_or_default(),
+            parent_version: row.int("parent_version"),
+            change: row.text("change"),
+            description: row.may("description"),
+            labels: row.texts("labels"),
+            items: row.int("items").unwrap_or_default(),
+            content_hash: row.text("content_hash"),
+            source: row.may("source").and_then(|text| serde_json::from_str(&text).ok()),
+            message: row.may("message"),
+            created_at: at
+                .map(|at| at.to_rfc3339_opts(chrono::SecondsFormat::Micros, true))
+                .unwrap_or_default(),
+            created_by: row.text("created_by"),
+        }
+    }
+
+    /// Whether it is put away.
+    pub fn is_archived(&self) -> bool {
+        self.change == "archive"
+    }
+}
+
+/// The newest versions of the datasets whose names come after `after`, by name.
+pub async fn list(store: &Store, tenant: &str, after: &str, limit: i64) -> Result<Vec<Head>, LabError> {
+    let sql = "SELECT * FROM datasets_latest WHERE name > $1 AND change <> 'archive' ORDER BY name LIMIT $2";
+    let rows = store.ask(tenant, sql, vec![text(after), int(limit)]).await?;
+    Ok(rows.iter().map(Head::of).collect())
+}
+
+/// The newest version of the dataset of that name, if there is one.
+pub async fn newest(store: &Store, tenant: &str, name: &str) -> Result<Option<Head>, LabError> {
+    let sql = "SELECT * FROM datasets_latest WHERE name = $1 ORDER BY created_at DESC LIMIT 1";
+    let rows = store.ask(tenant, sql, vec![text(name)]).await?;
+    Ok(rows.iter().next().map(Head::of))
+}
+
+/// The version that `reference` names.
+///
+/// # Errors
+/// [`LabError::Missing`] if the tenant has no such dataset, or the dataset no such version.
+pub async fn find(store: &Store, tenant: &str, reference: &Reference) -> Result<Head, LabError> {
+    let name = &reference.name;
+    let missing =
+        || LabError::Missing(format!("there is no dataset {name:?}; groundline dataset list shows them"));
+    let head = newest(store, tenant, name).await?.ok_or_else(missing)?;
+    match reference.version {
+        None => Ok(head),
+        Some(version) if version == head.version => Ok(head),
+        Some(version) => {
+            let sql = "SELECT * FROM datasets WHERE dataset_id = $1 AND version = $2 LIMIT 1";
+            let rows = store.ask(tenant, sql, vec![text(&head.dataset_id), int(version)]).await?;
+            let last = head.version;
+            rows.iter().next().map(Head::of).ok_or_else(|| {
+                LabError::Missing(format!("{name:?} has no version {version}; its versions are 1 to {last}"))
+            })
+        }
+    }
+}
+
+/// Every version of a dataset, the newest first.
+pub async fn versions(store: &Store, tenant: &str, dataset_id: &str) -> Result<Vec<Head>, LabError> {
+    let sql = "SELECT * FROM datasets WHERE dataset_id = $1 ORDER BY version DESC";
+    let rows = store.ask(tenant, sql, vec![text(dataset_id)]).await?;
+    Ok(rows.iter().map(Head::of).collect())
+}
+
+/// How much of the items is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// Ids, places, hashes, and how they are grouped and weighed.
+    Outline,
+    /// Everything.
+    Content,
+}
+
+/// The columns of [`Depth::Outline`].
+const OUTLINE: &str = "item_id, external_id, ordinal, tags, split, weight, group_id, source_trace_id, \
+     source_span_id, inclusion_probability, content_hash, op";
+
+/// Those that come on top in [`Depth::Content`].
+const CONTENT: &str = "input, expected, metadata, contexts, constraints, files";
+
+/// Which of the items are read.
+#[derive(Debug, Clone, Copy)]
+pub struct Page {
+    /// Those behind this place.
+    pub after: i64,
+    /// At most so many.
+    pub limit: i64,
+}
+
+impl Page {
+    /// All of them; the limits of queries hold.
+    pub const ALL: Self = Self { after: i64::MIN, limit: i64::MAX };
+}
+
+/// The items of a dataset as they were at `version`, in their order.
+pub async fn items(
+    store: &Store,
+    tenant: &str,
+    (dataset_id, version): (&str, i64),
+    depth: Depth,
+    page: Page,
+) -> Result<Vec<ItemRow>, LabError> {
+    let columns = match depth {
+        Depth::Outline => OUTLINE.to_owned(),
+        Depth::Content => format!("{OUTLINE}, {CONTENT}"),
+    };
+    let limit = if page.limit == i64::MAX { String::new() } else { format!(" LIMIT {}", page.limit.max(0)) };
+    let sql = format!(
+        "SELECT * FROM (SELECT DISTINCT ON (item_id) {columns} FROM dataset_items \
+         WHERE dataset_id = $1 AND version <= $2 ORDER BY item_id, version DESC) \
+         WHERE op = 'put' AND ordinal > $3 ORDER BY ordinal, item_id{limit}"
+    );
+    let rows = store.ask(tenant, &sql, vec![text(dataset_id), int(version), int(page.after)]).await?;
+    Ok(rows.iter().map(item).collect())
+}
+
+fn item(row: Row<'_>) -> ItemRow {
+    ItemRow {
+        item_id: row.text("item_id"),
+        external_id: row.may("external_id"),
+        is_deleted: false,
+        ordinal: row.int("ordinal").unwrap_or_default(),
+        input: row.may("input"),
+        expected: row.may("expected"),
+        metadata: row.may("metadata"),
+        contexts: row.may("contexts"),
+        constraints: row.may("constraints"),
+        tags: row.texts("tags"),
+        split: row.may("split"),
+        weight: row.number("weight"),
+        group_id: row.may("group_id"),
+        files: row.may("files"),
+        source_trace_id: row.may("source_trace_id"),
+        source_span_id: row.may("source_span_id"),
+        inclusion_probability: row.number("inclusion_probability"),
+        content_hash: row.may("content_hash"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reference_names_a_dataset_and_perhaps_a_version() {
+        let of = |text: &str| text.parse::<Reference>().map(|r| (r.name, r.version));
+        assert_eq!(of("refunds"), Ok(("refunds".to_owned(), None)));
+        assert_eq!(of("refunds@7"), Ok(("refunds".to_owned(), Some(7))));
+        assert_eq!(of("adhoc/a b@v2"), Ok(("adhoc/a b".to_owned(), Some(2))));
+        for wrong in ["", "@1", "a@0", "a@x", "a@b@1", "a\nb"] {
+            assert!(of(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

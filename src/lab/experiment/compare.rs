@@ -1,0 +1,308 @@
+//! The difference of two experiments over the items that both have asked, item by item.
+//!
+//! The difference of an item is the mean over its repetitions in the new experiment minus that in the baseline. Verdicts
+//! that were given once for items of their own have Tango's interval and McNemar's exact test; everything else has
+//! Student's over groups. The p-values of all metrics share a false-discovery rate.
+
+use super::reading::Scored;
+use super::summary::{Data, LEVEL, Of, Places, Unit, Weights, by_item, grouped, is_plain, spread, verdict};
+use crate::domain::score::Better;
+use crate::schema::batch::ItemRow;
+use crate::stats::{matched, multiple, normal, student};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Differences below this adjusted p are told as better or worse.
+const ALPHA: f64 = 0.05;
+/// The power for which the smallest difference is told that could have been shown.
+const POWER: f64 = 0.8;
+/// The difference for which the number of items is told that would show it.
+const TWO_POINTS: f64 = 0.02;
+/// Most items that are listed.
+const MAX_LISTED: usize = 1_000;
+
+/// How two experiments differ.
+#[derive(Debug, Serialize)]
+pub struct Comparison {
+    /// Items that both have asked and that say the same in both.
+    pub paired: usize,
+    /// Items that only one has asked, or that were changed in between.
+    pub unpaired: usize,
+    /// Each metric that both have.
+    pub metrics: Vec<Difference>,
+    /// Items that got worse, the worst first; then those that got better.
+    pub items: Vec<Moved>,
+    /// Items of which no metric moved.
+    pub unchanged: usize,
+}
+
+/// The difference of a metric, new minus baseline.
+#[derive(Debug, Serialize)]
+pub struct Difference {
+    /// The evaluator.
+    pub evaluator: String,
+    /// The metric.
+    pub metric: String,
+    /// `pass_rate` where there are verdicts, else `value`.
+    pub measure: &'static str,
+    /// The mean of the baseline over the pairs.
+    pub baseline: f64,
+    /// The mean of the new experiment over the pairs.
+    pub new: f64,
+    /// The difference of the two.
+    pub difference: f64,
+    /// Lower end of its 95 % interval.
+    pub lower: Option<f64>,
+    /// Upper end of its 95 % interval.
+    pub upper: Option<f64>,
+    /// Pairs behind it.
+    pub n: usize,
+    /// Groups of them.
+    pub groups: usize,
+    /// The p-value of no difference.
+    pub p: f64,
+    /// The same, adjusted for the number of metrics.
+    pub p_adjusted: f64,
+    /// better, worse, or no difference shown.
+    pub verdict: &'static str,
+    /// The smallest difference that so many pairs could have shown with a power of 0.8.
+    pub detectable: Option<f64>,
+    /// Groups that would show a difference of two points with that power.
+    pub n_for_two_points: Option<u64>,
+}
+
+/// An item of which a metric moved.
+#[derive(Debug, Serialize)]
+pub struct Moved {
+    /// The item.
+    pub item_id: String,
+    /// regression, error or improvement.
+    pub kind: &'static str,
+    /// Each metric that moved.
+    pub metrics: Vec<MovedMetric>,
+}
+
+/// A metric of an item on both sides.
+#[derive(Debug, Serialize)]
+pub struct MovedMetric {
+    /// The evaluator.
+    pub evaluator: String,
+    /// The metric.
+    pub metric: String,
+    /// In the baseline.
+    pub baseline: Side,
+    /// In the new experiment.
+    pub new: Side,
+}
+
+/// A metric of an item in one experiment.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Side {
+    /// How many repetitions passed.
+    pub passed: Option<usize>,
+    /// How many repetitions have a value.
+    pub of: usize,
+    /// The mean over them.
+    pub mean: f64,
+}
+
+/// How `new` differs from `baseline`. `better` says which side of a metric is good.
+pub fn compare(new: &Data<'_>, baseline: &Data<'_>, better: impl Fn(&str, &str) -> Better) -> Comparison {
+    let asked = |data: &Data<'_>| -> HashMap<String, Option<String>> {
+        data.runs.iter().map(|((item, _), run)| (item.clone(), run.item_hash.clone())).collect()
+    };
+    let (now, then) = (asked(new), asked(baseline));
+    let paired: BTreeSet<&str> = now
+        .iter()
+        .filter(|(item, hash)| then.get(*item) == Some(*hash))
+        .map(|(item, _)| item.as_str())
+        .collect();
+    let all: BTreeSet<&str> = now.keys().chain(then.keys()).map(String::as_str).collect();
+    let items: Vec<&ItemRow> =
+        new.items.iter().filter(|item| paired.contains(item.item_id.as_str())).collect();
+    let items: Vec<ItemRow> = items.into_iter().cloned().collect();
+    let (now, then) = (metrics(new.scores, &paired), metrics(baseline.scores, &paired));
+    let places = Places::of(&items, Weights::Items);
+    let mut differences = Vec::new();
+    let mut moved: BTreeMap<&str, Vec<(f64, MovedMetric)>> = BTreeMap::new();
+    for (of, scores) in &now {
+        let Some(before) = then.get(of) else { continue };
+        let both = Pairs::of(scores, before);
+        if let Some(difference) = both.difference(of, &places, better(&of.0, &of.1)) {
+            differences.push(difference);
+        }
+        both.moved(of, better(&of.0, &of.1), &mut moved);
+    }
+    let adjusted = multiple::adjusted(&differences.iter().map(|d| d.p).collect::<Vec<_>>());
+    for (difference, p) in differences.iter_mut().zip(adjusted) {
+        difference.p_adjusted = p;
+        difference.conclude(better(&difference.evaluator, &difference.metric));
+    }
+    let listed = listed(moved, new, baseline, &paired);
+    Comparison {
+        paired: paired.len(),
+        unpaired: all.len() - paired.len(),
+        unchanged: paired.len().saturating_sub(listed.len()),
+        items: listed.into_iter().take(MAX_LISTED).collect(),
+        metrics: differences,
+    }
+}
+
+fn metrics<'a>(scores: &'a [Scored], paired: &BTreeSet<&str>) -> BTreeMap<Of, Vec<&'a Scored>> {
+    let mut all: BTreeMap<Of, Vec<&Scored>> = BTreeMap::new();
+    for score in scores.iter().filter(|score| paired.contains(score.item_id.as_str())) {
+        all.entry((score.evaluator.clone(), score.metric.clone())).or_default().push(score);
+    }
+    all
+}
+
+/// The values of a metric on both sides, by item.
+struct Pairs<'a> {
+    measure: &'static str,
+    new: HashMap<&'a str, Vec<f64>>,
+    baseline: HashMap<&'a str, Vec<f64>>,
+}
+
+impl<'a> Pairs<'a> {
+    fn of(new: &[&'a Scored], baseline: &[&'a Scored]) -> Self {
+        let judged = |scores: &[&Scored]| scores.iter().any(|score| score.passed.is_some());
+        let (measure, get): (_, fn(&Scored) -> Option<f64>) = match judged(new) && judged(baseline) {
+            true => ("pass_rate", verdict),
+            false => ("value", |score| score.value),
+        };
+        let (mut new, mut baseline) = (by_item(new, get), by_item(baseline, get));
+        new.retain(|item, _| baseline.contains_key(item));
+        baseline.retain(|item, _| new.contains_key(item));
+        Self { measure, new, baseline }
+    }
+
+    fn difference(
+        &self,
+        (evaluator, metric): &Of,
+        places: &Places<'_>,
+        better: Better,
+    ) -> Option<Difference> {
+        let (now, then) = (places.units(&self.new), places.units(&self.baseline));
+        let pairs = now.iter().zip(&then);
+        let apart: Vec<Unit<'_>> =
+            pairs.map(|(a, b)| Unit { value: a.value - b.value, ..a.clone() }).collect();
+        let groups = grouped(&apart);
+        let all = spread(&groups);
+        let middle = all.mean(LEVEL)?;
+        let plain =
+            self.measure == "pass_rate" && is_plain(&now, groups.len()) && is_plain(&then, groups.len());
+        let error = (all.variance() * middle.n_eff / (middle.n_eff - 1.0).max(1.0)).sqrt();
+        let (lower, upper, p) = if plain {
+            let count = |sign: f64| apart.iter().filter(|unit| unit.value == sign).count() as u64;
+            let (gained, lost) = (count(1.0), count(-1.0));
+            let ends = matched::interval(gained, lost, apart.len() as u64, LEVEL);
+            (ends.map(|(lower, _)| lower), ends.map(|(_, upper)| upper), matched::p(gained, lost))
+        } else if error > 0.0 {
+            (middle.lower, middle.upper, student::p(middle.estimate / error, middle.n_eff - 1.0))
+        } else {
+            // Differences without any spread say nothing about how sure they are.
+            (None, None, 1.0)
+        };
+        let mean = |units: &[Unit<'_>]| spread(&grouped(units)).value();
+        let needed = normal::critical(LEVEL) + normal::quantile(POWER);
+        let deviation = error * (groups.len() as f64).sqrt();
+        let enough = (needed * deviation / TWO_POINTS).powi(2).ceil();
+        let mut difference = Difference {
+            evaluator: evaluator.clone(),
+            metric: metric.clone(),
+            measure: self.measure,
+            baseline: mean(&then),
+            new: mean(&now),
+            difference: middle.estimate,
+            lower,
+            upper,
+            n: apart.len(),
+            groups: groups.len(),
+            p,
+            p_adjusted: p,
+            verdict: "",
+            detectable: (error > 0.0).then_some(needed * error),
+            n_for_two_points: (error > 0.0).then_some(enough as u64),
+        };
+        difference.conclude(better);
+        Some(difference)
+    }
+
+    /// Items whose mean differs, each with by how much it got worse.
+    fn moved(
+        &self,
+        (evaluator, metric): &Of,
+        better: Better,
+        to: &mut BTreeMap<&'a str, Vec<(f64, MovedMetric)>>,
+    ) {
+        for (item, now) in &self.new {
+            let Some(then) = self.baseline.get(item) else { continue };
+            let (now, then) = (self.side(now), self.side(then));
+            if (now.mean - then.mean).abs() < f64::EPSILON {
+                continue;
+            }
+            let drop = then.mean - now.mean;
+            let is_good_low = self.measure == "value" && better == Better::Lower;
+            let worse = if is_good_low { -drop } else { drop };
+            let (evaluator, metric) = (evaluator.clone(), metric.clone());
+            let moved = MovedMetric { evaluator, metric, baseline: then, new: now };
+            to.entry(*item).or_default().push((worse, moved));
+        }
+    }
+
+    fn side(&self, values: &[f64]) -> Side {
+        let passed = values.iter().filter(|value| **value > 0.5).count();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        Side { passed: (self.measure == "pass_rate").then_some(passed), of: values.len(), mean }
+    }
+}
+
+impl Difference {
+    fn conclude(&mut self, better: Better) {
+        let is_good_low = self.measure == "value" && better == Better::Lower;
+        let gain = if is_good_low { -self.difference } else { self.difference };
+        self.verdict = match self.p_adjusted < ALPHA {
+            false => "no difference shown",
+            true if gain > 0.0 => "better",
+            true => "worse",
+        };
+    }
+}
+
+/// Regressions first: a verdict that was lost before a value that fell, the largest first; then items that have no
+/// answer any more; then improvements.
+fn listed(
+    moved: BTreeMap<&str, Vec<(f64, MovedMetric)>>,
+    new: &Data<'_>,
+    baseline: &Data<'_>,
+    paired: &BTreeSet<&str>,
+) -> Vec<Moved> {
+    let failing = |data: &Data<'_>| -> BTreeSet<String> {
+        data.runs.iter().filter(|(_, run)| run.is_error).map(|((item, _), _)| item.clone()).collect()
+    };
+    let (now, then) = (failing(new), failing(baseline));
+    let mut all: Vec<(usize, f64, Moved)> = Vec::new();
+    for (item, mut metrics) in moved {
+        metrics.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let worst = metrics.first().map_or(0.0, |(worse, _)| *worse);
+        let lost = metrics.iter().any(|(worse, metric)| *worse > 0.0 && metric.new.passed.is_some());
+        let (rank, kind) = match (worst > 0.0, lost) {
+            (true, true) => (0, "regression"),
+            (true, false) => (1, "regression"),
+            _ => (3, "improvement"),
+        };
+        let metrics = metrics.into_iter().map(|(_, metric)| metric).collect();
+        all.push((rank, worst, Moved { item_id: item.to_owned(), kind, metrics }));
+    }
+    for item in now.difference(&then).filter(|item| paired.contains(item.as_str())) {
+        if all.iter().all(|(_, _, moved)| moved.item_id != *item) {
+            all.push((2, 0.0, Moved { item_id: item.clone(), kind: "error", metrics: Vec::new() }));
+        }
+    }
+    all.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then_with(|| a.2.item_id.cmp(&b.2.item_id)));
+    all.into_iter().map(|(_, _, moved)| moved).collect()
+}
+
+#[cfg(test)]
+#[path = "compare_tests.rs"]
+mod tests;

@@ -1,0 +1,437 @@
+//! Making experiments, taking runs.
+
+use super::super::dataset::{Datasets, Reference, find as find_dataset};
+use super::super::error::{Fault, LabError};
+use super::super::store::{Store, Who};
+use super::definition::{
+    Answer, EditExperiment, NewExperiment, Retry, Stored, Todo, run_id, trace_ids, traceparent,
+};
+use super::judge::{Case, Judge, Judged};
+use super::reading::{self, Experiment, Key, Known};
+use crate::domain::id::{SpanId, TraceId};
+use crate::domain::time::UnixNanos;
+use crate::eval::Registry;
+use crate::schema::batch::{
+    ExperimentRow, ItemRow, RunRow, experiments_to_batch, run_scores_to_batch, runs_to_batch,
+};
+use crate::schema::columns::Table;
+use crate::schema::frame::Part;
+use parking_lot::Mutex as Lock;
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use tokio::sync::{Mutex, Semaphore};
+
+/// Most answers of one request.
+const MAX_ANSWERS: usize = 1_000;
+/// Versions of datasets that are kept in memory.
+const MAX_KEPT: usize = 2;
+
+/// The experiments of all tenants. Cheap to clone.
+#[derive(Clone)]
+pub struct Experiments {
+    datasets: Datasets,
+    registry: Arc<Registry>,
+    /// Requests whose answers are judged at once.
+    workers: Arc<Semaphore>,
+    /// One change at a time: what is stored twice must be seen.
+    writing: Arc<Mutex<()>>,
+    /// Items of versions that were asked for last; a version never changes.
+    kept: Arc<Lock<Vec<Version>>>,
+}
+
+/// The items of a version, by id of the dataset and number.
+type Version = ((String, i64), Arc<Vec<ItemRow>>);
+
+impl Experiments {
+    /// Over `datasets`, judged by the evaluators of `registry`.
+    pub fn new(datasets: Datasets, registry: Arc<Registry>) -> Self {
+        let workers = Arc::new(Semaphore::new(datasets.config().workers));
+        Self { datasets, registry, workers, writing: Arc::default(), kept: Arc::default() }
+    }
+
+    /// The tables behind it.
+    pub fn store(&self) -> &Store {
+        self.datasets.store()
+    }
+
+    /// The evaluators.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// The limits.
+    pub fn datasets(&self) -> &Datasets {
+        &self.datasets
+    }
+
+    /// Makes an experiment over a version of a dataset, which it keeps. Nothing is asked yet.
+    ///
+    /// # Errors
+    /// [`LabError::Faults`] with everything that is wrong, [`LabError::Missing`] without the dataset.
+    pub async fn create(&self, who: &Who, new: NewExperiment) -> Result<Experiment, LabError> {
+        let mut faults = new.faults();
+        let evaluators = self.registry.select(&new.evaluators);
+        if let Err(unknown) = &evaluators {
+            faults.push(Fault::new(unknown.to_string()).at("evaluators"));
+        }
+        let reference: Result<Reference, String> = new.dataset.parse();
+        if let Err(why) = &reference {
+            faults.push(Fault::new(why.clone()).at("dataset"));
+        }
+        let (Ok(reference), Ok(evaluators), true) = (reference, evaluators, faults.is_empty()) else {
+            return Err(LabError::Faults(faults));
+        };
+        let head = find_dataset(self.store(), &who.tenant, &reference).await?;
+        if head.items == 0 {
+            let why = format!("{}@{} has no items: there is nothing to ask", head.name, head.version);
+            return Err(LabError::Wrong(why));
+        }
+        let of = |e: &Arc<dyn crate::eval::Evaluator>| json!({"id": e.id(), "version": e.version()});
+        let row = ExperimentRow {
+            experiment_id: uuid::Uuid::now_v7().to_string(),
+            revision: 1,
+            name: new.name,
+            dataset_id: head.dataset_id,
+            dataset_version: head.version,
+            dataset_hash: head.content_hash,
+            target: json!(new.target).to_string(),
+            parameters: (!new.parameters.is_empty()).then(|| Value::Object(new.parameters).to_string()),
+            repetitions: new.repetitions,
+            evaluators: Value::from(evaluators.iter().map(of).collect::<Vec<_>>()).to_string(),
+            status: "pending".to_owned(),
+            baseline: new.baseline,
+            tags: new.tags,
+            started_at: None,
+            completed_at: None,
+            error: None,
+            made: self.store().made(who),
+        };
+        let _writing = self.writing.lock().await;
+        let id = row.experiment_id.clone();
+        self.store().write(vec![state(&row)?]).await?;
+        reading::find(self.store(), &who.tenant, &id).await
+    }
+
+    /// Marks an experiment, or pauses, resumes or cancels it.
+    ///
+    /// # Errors
+    /// [`LabError::Wrong`] for a state that cannot be set.
+    pub async fn edit(&self, who: &Who, named: &str, edit: EditExperiment) -> Result<Experiment, LabError> {
+        let _writing = self.writing.lock().await;
+        let found = reading::find(self.store(), &who.tenant, named).await?;
+        let mut row = self.following(who, &found);
+        if let Some(status) = edit.status {
+            if !["paused", "running", "cancelled"].contains(&status.as_str()) {
+                let why = format!("the state {status:?} cannot be set; set paused, running or cancelled");
+                return Err(LabError::Wrong(why));
+            }
+            row.status = status;
+        }
+        row.baseline = edit.baseline.unwrap_or(row.baseline);
+        row.tags = edit.tags.unwrap_or(row.tags);
+        self.store().write(vec![state(&row)?]).await?;
+        reading::find(self.store(), &who.tenant, &row.experiment_id).await
+    }
+
+    /// Runs that are missing, or wanted again: at most `limit`, those of one repetition before those of the next.
+    ///
+    /// # Errors
+    /// [`LabError::Missing`] without the experiment, [`LabError::Wrong`] for one that was cancelled.
+    pub async fn todo(
+        &self,
+        who: &Who,
+        named: &str,
+        limit: usize,
+        retry: Retry,
+    ) -> Result<Vec<Todo>, LabError> {
+        let found = reading::find(self.store(), &who.tenant, named).await?;
+        if found.is_closed() {
+            return Err(LabError::Wrong(format!("the experiment {named:?} was cancelled")));
+        }
+        let items = self.items(who, &found).await?;
+        let known = reading::runs(self.store(), &who.tenant, &found.experiment_id).await?;
+        let failed = match retry {
+            Retry::Failed => self.failed(who, &found).await?,
+            _ => HashSet::new(),
+        };
+        let wanted = |key: &Key, run: &Known| match retry {
+            Retry::Missing => false,
+            Retry::Errors => run.is_error,
+            Retry::Failed => run.is_error || failed.contains(key),
+        };
+        let mut todo = Vec::new();
+        for repetition in 1..=found.repetitions {
+            for item in items.iter() {
+                let key = (item.item_id.clone(), repetition);
+                let attempt = match known.get(&key) {
+                    None => 1,
+                    Some(run) if wanted(&key, run) => run.attempt + 1,
+                    Some(_) => continue,
+                };
+                if todo.len() == limit {
+                    return Ok(todo);
+                }
+                todo.push(asked(&found, item, repetition, attempt));
+            }
+        }
+        Ok(todo)
+    }
+
+    /// Judges and stores answers. When it returns, runs and scores are durable and visible; a run that is there is not
+    /// stored again.
+    ///
+    /// # Errors
+    /// [`LabError::Limit`] for too many at once, [`LabError::Later`] when evaluators are busy.
+    pub async fn receive(&self, who: &Who, named: &str, answers: Vec<Answer>) -> Result<Stored, LabError> {
+        if answers.len() > MAX_ANSWERS {
+            return Err(LabError::Limit(format!("{} answers at once, at most {MAX_ANSWERS}", answers.len())));
+        }
+        let found = reading::find(self.store(), &who.tenant, named).await?;
+        if found.is_closed() {
+            return Err(LabError::Wrong(format!("the experiment {named:?} was cancelled: it takes no runs")));
+        }
+        let items = self.items(who, &found).await?;
+        let by_id: HashMap<&str, &ItemRow> = items.iter().map(|item| (item.item_id.as_str(), item)).collect();
+        let known = reading::runs(self.store(), &who.tenant, &found.experiment_id).await?;
+        let (mut stored, mut cases, mut seen) = (Stored::default(), Vec::new(), HashSet::new());
+        for (number, answer) in (1u64..).zip(answers) {
+            match self.case(&found, &by_id, answer) {
+                Err(fault) => stored.refused.push(json!(Fault { item: Some(number), ..fault })),
+                Ok(case) if is_there(&known, &case) || !seen.insert(case.run.run_id.clone()) => {
+                    stored.duplicate += 1
+                }
+                Ok(case) => cases.push(case),
+            }
+        }
+        let cases = Arc::new(cases);
+        let judged = self.judged(who, &found, cases.clone()).await?;
+        self.keep(who, &found.experiment_id, (cases.as_slice(), judged), items.len(), stored).await
+    }
+
+    async fn judged(&self, who: &Who, found: &Experiment, cases: Arc<Vec<Case>>) -> Result<Judged, LabError> {
+        let evaluators =
+            self.registry.select(&found.evaluator_ids()).map_err(|e| LabError::Wrong(e.to_string()))?;
+        let patience = self.datasets.config().score_timeout;
+        let busy =
+            || LabError::Later("the evaluators of other experiments are busy (lab.workers)".to_owned());
+        let turn = tokio::time::timeout(patience, self.workers.acquire()).await;
+        let _turn = turn.map_err(|_| busy())?.map_err(|_| busy())?;
+        let judge = Judge {
+            registry: self.registry.clone(),
+            evaluators,
+            until: tokio::time::Instant::now() + patience,
+            tenant: who.tenant.clone(),
+            now: self.store().now(),
+            model: found.target.model.clone(),
+        };
+        Ok(judge.all(cases).await)
+    }
+
+    /// Writes runs, their scores and what becomes of the experiment, but for runs that came in between.
+    async fn keep(
+        &self,
+        who: &Who,
+        experiment_id: &str,
+        (cases, judged): (&[Case], Judged),
+        items: usize,
+        mut stored: Stored,
+    ) -> Result<Stored, LabError> {
+        let broken = |e: arrow::error::ArrowError| LabError::Broken(e.to_string());
+        let _writing = self.writing.lock().await;
+        let found = reading::find(self.store(), &who.tenant, experiment_id).await?;
+        let mut known = reading::runs(self.store(), &who.tenant, experiment_id).await?;
+        let (late, new): (Vec<&Case>, Vec<&Case>) = cases.iter().partition(|case| is_there(&known, case));
+        stored.duplicate += late.len();
+        stored.stored = new.len();
+        for case in &new {
+            let run = Known {
+                attempt: case.run.attempt,
+                is_error: case.run.error.is_some(),
+                item_hash: None,
+                duration_ms: None,
+                cost_usd: None,
+                error: None,
+            };
+            known.insert((case.run.item_id.clone(), case.run.repetition), run);
+        }
+        let wanted = items * usize::try_from(found.repetitions).unwrap_or(1);
+        stored.missing = wanted.saturating_sub(known.len());
+        let next = self.progressed(who, &found, &known, stored.missing);
+        stored.status = next.as_ref().map_or_else(|| found.status.clone(), |row| row.status.clone());
+        let mut parts = Vec::new();
+        if !new.is_empty() {
+            let rows: Vec<RunRow> = new.iter().map(|case| case.run.clone()).collect();
+            parts.push(Part::Rows(
+                Table::Runs,
+                runs_to_batch(&rows, &self.store().made(who)).map_err(broken)?,
+            ));
+            let ids: HashSet<&str> = new.iter().map(|case| case.run.run_id.as_str()).collect();
+            let both = judged.rows.into_iter().zip(judged.runs);
+            let (rows, runs): (Vec<_>, Vec<_>) =
+                both.filter(|(_, run)| ids.contains(run.run_id.as_str())).unzip();
+            if !rows.is_empty() {
+                let scores = run_scores_to_batch(&rows, &runs).map_err(broken)?;
+                parts.push(Part::Rows(Table::Scores, scores));
+            }
+        }
+        if let Some(row) = next {
+            parts.push(state(&row)?);
+        }
+        if !parts.is_empty() {
+            self.store().write(parts).await?;
+        }
+        Ok(stored)
+    }
+
+    /// The state that follows from the runs; none if it is the one that the experiment is in.
+    fn progressed(
+        &self,
+        who: &Who,
+        found: &Experiment,
+        known: &HashMap<Key, Known>,
+        missing: usize,
+    ) -> Option<ExperimentRow> {
+        let is_failed = !known.is_empty() && known.values().all(|run| run.is_error);
+        let status = match (known.is_empty(), missing) {
+            (true, _) => return None,
+            (_, 0) if is_failed => "error",
+            (_, 0) => "success",
+            _ => "running",
+        };
+        if status == found.status {
+            return None;
+        }
+        let now = self.store().now();
+        let mut row = self.following(who, found);
+        status.clone_into(&mut row.status);
+        row.started_at = row.started_at.or(Some(now));
+        row.completed_at = (missing == 0).then_some(now);
+        row.error = (status == "error").then(|| {
+            let why = known.values().find_map(|run| run.error.clone()).unwrap_or_default();
+            format!("no run has an answer. {why}").trim().to_owned()
+        });
+        Some(row)
+    }
+
+    fn following(&self, who: &Who, found: &Experiment) -> ExperimentRow {
+        let made = self.store().made(who);
+        ExperimentRow { revision: found.row.revision + 1, made, ..found.row.clone() }
+    }
+
+    /// Runs that failed a metric.
+    async fn failed(&self, who: &Who, found: &Experiment) -> Result<HashSet<Key>, LabError> {
+        let scores = reading::scores(self.store(), &who.tenant, &found.experiment_id).await?;
+        let bad = scores.into_iter().filter(|score| score.passed == Some(false) || score.status == "error");
+        Ok(bad.map(|score| (score.item_id, score.repetition)).collect())
+    }
+
+    /// The items that an experiment asks.
+    ///
+    /// # Errors
+    /// The limits of queries.
+    pub async fn items(&self, who: &Who, found: &Experiment) -> Result<Arc<Vec<ItemRow>>, LabError> {
+        let key = (found.dataset_id.clone(), found.dataset_version);
+        if let Some((_, items)) = self.kept.lock().iter().find(|(known, _)| *known == key) {
+            return Ok(items.clone());
+        }
+        let items = Arc::new(self.datasets.items_of(who, &key.0, key.1).await?);
+        let mut kept = self.kept.lock();
+        if kept.len() >= MAX_KEPT {
+            kept.remove(0);
+        }
+        kept.push((key, items.clone()));
+        Ok(items)
+    }
+
+    /// The run that an answer is.
+    fn case(
+        &self,
+        found: &Experiment,
+        items: &HashMap<&str, &ItemRow>,
+        answer: Answer,
+    ) -> Result<Case, Fault> {
+        let unknown = || {
+            let why =
+                format!("{:?} is no item of the dataset in the version of the experiment", answer.item_id);
+            Fault::new(why).at("item_id")
+        };
+        let item = (*items.get(answer.item_id.as_str()).ok_or_else(unknown)?).clone();
+        let (repetition, attempt) = (answer.repetition.unwrap_or(1), answer.attempt.unwrap_or(1).max(1));
+        if !(1..=found.repetitions).contains(&repetition) {
+            return Err(Fault::new(format!("it is not from 1 to {}", found.repetitions)).at("repetition"));
+        }
+        let id = run_id(&found.experiment_id, &item.item_id, repetition);
+        if answer.run_id.as_deref().is_some_and(|sent| sent != id) {
+            return Err(Fault::new(format!("it is another run's; this item's is {id}")).at("run_id"));
+        }
+        if answer.output.is_none() && answer.error.is_none() {
+            return Err(Fault::new("there is neither an output nor an error").at("output"));
+        }
+        let (trace, span) = trace_ids(&id, attempt);
+        let hex = |e: crate::domain::id::IdError| Fault::new(e.to_string());
+        let trace_id = answer.trace_id.as_deref().map(TraceId::from_hex).transpose();
+        let span_id = answer.span_id.as_deref().map(SpanId::from_hex).transpose();
+        let trace_id = trace_id.map_err(|e| hex(e).at("trace_id"))?.map(|id| id.to_string());
+        let span_id = span_id.map_err(|e| hex(e).at("span_id"))?.map(|id| id.to_string());
+        let (now, most) = (self.store().now(), self.datasets.config().max_item_size);
+        let text = |value: Option<Value>| value.map(|value| value.to_string());
+        let took = answer.duration_ms.filter(|ms| ms.is_finite() && *ms >= 0.0).unwrap_or_default();
+        let run = RunRow {
+            item_hash: item.content_hash.clone(),
+            experiment_id: found.experiment_id.clone(),
+            item_id: item.item_id.clone(),
+            repetition,
+            attempt,
+            trace_id: trace_id.or(Some(trace)),
+            span_id: span_id.or(Some(span)),
+            output: text(answer.output),
+            contexts: text(answer.contexts.map(Value::from)),
+            output_context: text(answer.output_context.map(Value::Object)),
+            input_tokens: answer.input_tokens,
+            output_tokens: answer.output_tokens,
+            cost_usd: answer.cost_usd,
+            duration_ms: answer.duration_ms,
+            error: answer.error,
+            started_at: Some(UnixNanos(now.0.saturating_sub((took * 1e6) as i64))),
+            completed_at: Some(now),
+            run_id: id,
+        };
+        let bytes = [&run.output, &run.contexts, &run.output_context].into_iter().flatten().map(String::len);
+        let bytes: usize = bytes.sum();
+        if bytes > most.in_memory() {
+            return Err(Fault::new(format!("{bytes} bytes, at most {most} (lab.max_item_size)")).at("output"));
+        }
+        Ok(Case { item, run, sent: answer.scores })
+    }
+}
+
+/// Whether this attempt, or a later one, is stored.
+fn is_there(known: &HashMap<Key, Known>, case: &Case) -> bool {
+    let key = (case.run.item_id.clone(), case.run.repetition);
+    known.get(&key).is_some_and(|run| run.attempt >= case.run.attempt)
+}
+
+fn asked(found: &Experiment, item: &ItemRow, repetition: i64, attempt: i64) -> Todo {
+    let value = |text: &Option<String>| {
+        text.as_deref().and_then(|t| serde_json::from_str(t).ok()).unwrap_or_default()
+    };
+    let run_id = run_id(&found.experiment_id, &item.item_id, repetition);
+    Todo {
+        traceparent: traceparent(&run_id, attempt),
+        run_id,
+        item_id: item.item_id.clone(),
+        external_id: item.external_id.clone(),
+        repetition,
+        attempt,
+        input: value(&item.input),
+        contexts: value(&item.contexts),
+        parameters: found.parameters.clone(),
+    }
+}
+
+fn state(row: &ExperimentRow) -> Result<Part, LabError> {
+    let batch =
+        experiments_to_batch(std::slice::from_ref(row)).map_err(|e| LabError::Broken(e.to_string()))?;
+    Ok(Part::Rows(Table::Experiments, batch))
+}

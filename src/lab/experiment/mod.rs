@@ -1,0 +1,36 @@
+//! Experiments: what a target answers to the items of a dataset, how evaluators judge it, and how two of them differ.
+//!
+//! | file | what |
+//! |---|---|
+//! | `definition` | what is to be asked, of whom, and how often; what comes back |
+//! | `reading` | experiments, runs and scores as they are stored |
+//! | `input` | what evaluators are given of an item and its answer |
+//! | `judge` | what evaluators say about answers, as rows of `scores` |
+//! | `experiments` | making experiments, taking runs |
+//! | `traces` | the target `trace`: answers that production gave |
+//! | `summary` | estimates of one experiment |
+//! | `compare` | the difference of two, item by item |
+//! | `http` | the routes |
+//!
+//! A run is named by its experiment, item and repetition: sent twice it is stored once, and what is missing can be asked for
+//! at any time. A batch of runs and the scores of their answers are one frame.
+
+mod compare;
+mod definition;
+mod experiments;
+mod http;
+mod input;
+mod judge;
+mod reading;
+mod summary;
+mod traces;
+
+pub use compare::{Comparison, compare};
+pub use definition::{
+    Answer, EditExperiment, NewExperiment, Retry, SentScore, Stored, Target, Todo, run_id, trace_ids,
+    traceparent,
+};
+pub use experiments::Experiments;
+pub use http::{ExperimentDoor, experiment_router};
+pub use reading::Experiment;
+pub use summary::{Summary, summary};

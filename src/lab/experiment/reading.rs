@@ -1,0 +1,219 @@
+//! Experiments, runs and scores as they are stored.
+
+use super::super::cells::Row;
+use super::super::error::LabError;
+use super::super::store::{Store, int, text};
+use super::definition::Target;
+use crate::domain::time::UnixNanos;
+use crate::schema::batch::{ExperimentRow, Made};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// An experiment as it is shown.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Experiment {
+    /// The experiment.
+    pub experiment_id: String,
+    /// Its name.
+    pub name: String,
+    /// The dataset.
+    pub dataset_id: String,
+    /// Its version.
+    pub dataset_version: i64,
+    /// What answers.
+    pub target: Target,
+    /// Its parameters.
+    pub parameters: Value,
+    /// Evaluators, with the versions that they had when it began.
+    pub evaluators: Value,
+    /// How often each item is asked.
+    pub repetitions: i64,
+    /// pending, running, paused, success, error or cancelled.
+    pub status: String,
+    /// Whether others are compared with it.
+    pub baseline: bool,
+    /// Words.
+    pub tags: Vec<String>,
+    /// Why it ended without success.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// When it came to this state, RFC 3339 in UTC.
+    pub changed_at: String,
+    /// The row.
+    #[serde(skip)]
+    pub row: ExperimentRow,
+}
+
+impl Experiment {
+    fn of(row: Row<'_>) -> Self {
+        let json = |name: &str| row.may(name).and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        let nanos = |name: &str| row.micros(name).map(|micros| UnixNanos(micros.saturating_mul(1_000)));
+        let stored = ExperimentRow {
+            experiment_id: row.text("experiment_id"),
+            revision: row.int("revision").unwrap_or_default(),
+            name: row.text("name"),
+            dataset_id: row.text("dataset_id"),
+            dataset_version: row.int("dataset_version").unwrap_or_default(),
+            dataset_hash: row.text("dataset_hash"),
+            target: row.text("target"),
+            parameters: row.may("parameters"),
+            repetitions: row.int("repetitions").unwrap_or(1),
+            evaluators: row.text("evaluators"),
+            status: row.text("status"),
+            baseline: row.flag("baseline").unwrap_or_default(),
+            tags: row.texts("tags"),
+            started_at: nanos("started_at"),
+            completed_at: nanos("completed_at"),
+            error: row.may("error"),
+            made: Made {
+                tenant: row.text("tenant"),
+                at: nanos("created_at").unwrap_or(UnixNanos(0)),
+                by: row.text("created_by"),
+            },
+        };
+        let unknown =
+            || Target { kind: String::new(), name: None, model: None, more: serde_json::Map::new() };
+        let at = chrono::DateTime::from_timestamp_micros(stored.made.at.micros());
+        Self {
+            experiment_id: stored.experiment_id.clone(),
+            name: stored.name.clone(),
+            dataset_id: stored.dataset_id.clone(),
+            dataset_version: stored.dataset_version,
+            target: serde_json::from_str(&stored.target).unwrap_or_else(|_| unknown()),
+            parameters: json("parameters").unwrap_or_default(),
+            evaluators: json("evaluators").unwrap_or_default(),
+            repetitions: stored.repetitions,
+            status: stored.status.clone(),
+            baseline: stored.baseline,
+            tags: stored.tags.clone(),
+            error: stored.error.clone(),
+            changed_at: at
+                .map(|at| at.to_rfc3339_opts(chrono::SecondsFormat::Micros, true))
+                .unwrap_or_default(),
+            row: stored,
+        }
+    }
+
+    /// The ids of its evaluators.
+    pub fn evaluator_ids(&self) -> Vec<String> {
+        let all = self.evaluators.as_array().into_iter().flatten();
+        all.filter_map(|one| one["id"].as_str().map(str::to_owned)).collect()
+    }
+
+    /// Whether it takes no more runs.
+    pub fn is_closed(&self) -> bool {
+        self.status == "cancelled"
+    }
+}
+
+/// The experiment of that id, or the newest of that name.
+///
+/// # Errors
+/// [`LabError::Missing`] if the tenant has none.
+pub async fn find(store: &Store, tenant: &str, named: &str) -> Result<Experiment, LabError> {
+    let sql = "SELECT * FROM experiments_latest WHERE experiment_id = $1 OR name = $1 \
+               ORDER BY experiment_id = $1 DESC, experiment_id DESC LIMIT 1";
+    let rows = store.ask(tenant, sql, vec![text(named)]).await?;
+    let missing = || {
+        LabError::Missing(format!("there is no experiment {named:?}; groundline experiment list shows them"))
+    };
+    rows.iter().next().map(Experiment::of).ok_or_else(missing)
+}
+
+/// The experiments of a tenant, the newest first.
+pub async fn list(store: &Store, tenant: &str, limit: i64) -> Result<Vec<Experiment>, LabError> {
+    // Ids begin with the time.
+    let sql = "SELECT * FROM experiments_latest ORDER BY experiment_id DESC LIMIT $1";
+    let rows = store.ask(tenant, sql, vec![int(limit)]).await?;
+    Ok(rows.iter().map(Experiment::of).collect())
+}
+
+/// What `experiment` is compared with if nobody says: the one of its dataset that is marked as the baseline, else the
+/// latest that ended well.
+pub async fn baseline_of(
+    store: &Store,
+    tenant: &str,
+    new: &Experiment,
+) -> Result<Option<Experiment>, LabError> {
+    let sql = "SELECT * FROM experiments_latest WHERE dataset_id = $1 AND experiment_id <> $2 \
+               AND (baseline OR status = 'success') ORDER BY baseline DESC, experiment_id DESC LIMIT 1";
+    let rows = store.ask(tenant, sql, vec![text(&new.dataset_id), text(&new.experiment_id)]).await?;
+    Ok(rows.iter().next().map(Experiment::of))
+}
+
+/// A run that is there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Known {
+    /// Which attempt.
+    pub attempt: i64,
+    /// Whether the target failed.
+    pub is_error: bool,
+    /// The hash of the item as it was asked.
+    pub item_hash: Option<String>,
+    /// Milliseconds.
+    pub duration_ms: Option<f64>,
+    /// US dollars.
+    pub cost_usd: Option<f64>,
+    /// Why there is no answer.
+    pub error: Option<String>,
+}
+
+/// An item and a repetition.
+pub type Key = (String, i64);
+
+/// The last attempt of each run of an experiment.
+pub async fn runs(store: &Store, tenant: &str, experiment_id: &str) -> Result<HashMap<Key, Known>, LabError> {
+    let sql = "SELECT item_id, repetition, attempt, status, item_hash, duration_ms, cost_usd, error \
+               FROM runs_latest WHERE experiment_id = $1";
+    let rows = store.ask(tenant, sql, vec![text(experiment_id)]).await?;
+    let known = |row: Row<'_>| {
+        let known = Known {
+            attempt: row.int("attempt").unwrap_or(1),
+            is_error: row.text("status") == "error",
+            item_hash: row.may("item_hash"),
+            duration_ms: row.number("duration_ms"),
+            cost_usd: row.number("cost_usd"),
+            error: row.may("error"),
+        };
+        ((row.text("item_id"), row.int("repetition").unwrap_or(1)), known)
+    };
+    Ok(rows.iter().map(known).collect())
+}
+
+/// A score of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scored {
+    /// The item.
+    pub item_id: String,
+    /// The repetition.
+    pub repetition: i64,
+    /// The evaluator.
+    pub evaluator: String,
+    /// The metric.
+    pub metric: String,
+    /// ok, error or skipped.
+    pub status: String,
+    /// The value.
+    pub value: Option<f64>,
+    /// The verdict.
+    pub passed: Option<bool>,
+}
+
+/// The scores of the last attempt of each run of an experiment.
+pub async fn scores(store: &Store, tenant: &str, experiment_id: &str) -> Result<Vec<Scored>, LabError> {
+    let sql = "SELECT r.item_id, r.repetition, s.evaluator, s.metric, s.status, s.value, s.passed \
+               FROM scores s JOIN runs_latest r ON s.run_id = r.run_id AND s.score_version = r.attempt \
+               WHERE s.source = 'experiment' AND s.experiment_id = $1 AND r.experiment_id = $1";
+    let rows = store.ask(tenant, sql, vec![text(experiment_id)]).await?;
+    let scored = |row: Row<'_>| Scored {
+        item_id: row.text("item_id"),
+        repetition: row.int("repetition").unwrap_or(1),
+        evaluator: row.text("evaluator"),
+        metric: row.text("metric"),
+        status: row.text("status"),
+        value: row.number("value"),
+        passed: row.flag("passed"),
+    };
+    Ok(rows.iter().map(scored).collect())
+}

@@ -1,0 +1,255 @@
+//! Estimates of one experiment: repetitions of an item are averaged first, and items of one group count as one draw.
+
+use super::reading::{Experiment, Key, Known, Scored};
+use crate::schema::batch::ItemRow;
+use crate::stats::{Estimate, Rate, Weighted};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+
+/// The confidence level of every interval.
+pub const LEVEL: f64 = 0.95;
+
+/// What an item counts for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Weights {
+    /// Its own weight: the estimate is about the dataset.
+    #[default]
+    Items,
+    /// Its weight over the probability with which its trace was selected: the estimate is about the traffic.
+    Traffic,
+}
+
+/// What came of an experiment.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// Items that are asked.
+    pub items: usize,
+    /// Runs that are wanted.
+    pub runs: usize,
+    /// Runs that are stored.
+    pub done: usize,
+    /// Runs without an answer.
+    pub errors: usize,
+    /// Each metric, by evaluator and name.
+    pub metrics: Vec<MetricSummary>,
+    /// How long the target took for a run, milliseconds.
+    pub duration_ms: Option<Estimate>,
+    /// What a run cost, US dollars.
+    pub cost_usd: Option<Estimate>,
+}
+
+/// A metric of an experiment.
+#[derive(Debug, Serialize)]
+pub struct MetricSummary {
+    /// The evaluator.
+    pub evaluator: String,
+    /// The metric.
+    pub metric: String,
+    /// The share that passes; none for a metric without verdicts.
+    pub passed: Option<Estimate>,
+    /// The mean value.
+    pub value: Option<Estimate>,
+    /// Scores with a value.
+    pub scores: usize,
+    /// Scores that an evaluator failed to give.
+    pub errors: usize,
+    /// Scores that an input was missing for.
+    pub skipped: usize,
+}
+
+/// What is known of an experiment.
+pub struct Data<'a> {
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// Its items.
+    pub items: &'a [ItemRow],
+    /// Its runs.
+    pub runs: &'a HashMap<Key, Known>,
+    /// Its scores.
+    pub scores: &'a [Scored],
+}
+
+/// A metric of an evaluator.
+pub type Of = (String, String);
+
+/// The summary of an experiment.
+pub fn summary(data: &Data<'_>, weights: Weights) -> Summary {
+    let places = Places::of(data.items, weights);
+    let mut metrics: BTreeMap<Of, Vec<&Scored>> = BTreeMap::new();
+    for score in data.scores {
+        metrics.entry((score.evaluator.clone(), score.metric.clone())).or_default().push(score);
+    }
+    let metric = |((evaluator, metric), scores): (Of, Vec<&Scored>)| {
+        let with = |status: &str| scores.iter().filter(|score| score.status == status).count();
+        MetricSummary {
+            evaluator,
+            metric,
+            passed: estimate(&places.units(&by_item(&scores, verdict))),
+            value: estimate(&places.units(&by_item(&scores, |score| score.value))),
+            scores: with("ok"),
+            errors: with("error"),
+            skipped: with("skipped"),
+        }
+    };
+    let of_runs = |get: fn(&Known) -> Option<f64>| {
+        let mut values: HashMap<&str, Vec<f64>> = HashMap::new();
+        for ((item, _), run) in data.runs {
+            values.entry(item).or_default().extend(get(run).filter(|_| !run.is_error));
+        }
+        estimate(&places.units(&values))
+    };
+    Summary {
+        items: data.items.len(),
+        runs: data.items.len() * usize::try_from(data.experiment.repetitions).unwrap_or(1),
+        done: data.runs.len(),
+        errors: data.runs.values().filter(|run| run.is_error).count(),
+        metrics: metrics.into_iter().map(metric).collect(),
+        duration_ms: of_runs(|run| run.duration_ms),
+        cost_usd: of_runs(|run| run.cost_usd),
+    }
+}
+
+/// 1 for a pass, 0 for a fail.
+pub fn verdict(score: &Scored) -> Option<f64> {
+    score.passed.map(|passed| if passed { 1.0 } else { 0.0 })
+}
+
+/// The values of the scores that have one, by item: one for each repetition.
+pub fn by_item<'a>(
+    scores: &[&'a Scored],
+    get: impl Fn(&'a Scored) -> Option<f64>,
+) -> HashMap<&'a str, Vec<f64>> {
+    let mut values: HashMap<&str, Vec<f64>> = HashMap::new();
+    for score in scores.iter().filter(|score| score.status == "ok") {
+        if let Some(value) = get(score).filter(|value| value.is_finite()) {
+            values.entry(&score.item_id).or_default().push(value);
+        }
+    }
+    values
+}
+
+/// An item's mean over its repetitions, what it counts for, and what it is not independent of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unit<'a> {
+    /// Its group; its own id if it has none.
+    pub group: &'a str,
+    /// Above 0.
+    pub weight: f64,
+    /// The mean over the repetitions.
+    pub value: f64,
+    /// How many there were.
+    pub repetitions: usize,
+}
+
+/// What items count for, and their groups.
+pub struct Places<'a>(HashMap<&'a str, (&'a str, f64)>);
+
+impl<'a> Places<'a> {
+    /// Of these items.
+    pub fn of(items: &'a [ItemRow], weights: Weights) -> Self {
+        let place = |item: &'a ItemRow| {
+            let pi = item.inclusion_probability.filter(|_| weights == Weights::Traffic).unwrap_or(1.0);
+            let weight = item.weight.unwrap_or(1.0) / pi;
+            (item.item_id.as_str(), (item.group_id.as_deref().unwrap_or(&item.item_id), weight))
+        };
+        Self(items.iter().map(place).collect())
+    }
+
+    /// The items that have values and count for something.
+    pub fn units(&self, values: &HashMap<&str, Vec<f64>>) -> Vec<Unit<'a>> {
+        let mut units: Vec<(&str, Unit<'a>)> = Vec::with_capacity(values.len());
+        for (item, values) in values.iter().filter(|(_, values)| !values.is_empty()) {
+            let Some((id, (group, weight))) = self.0.get_key_value(item) else { continue };
+            if *weight > 0.0 {
+                let value = values.iter().sum::<f64>() / values.len() as f64;
+                units.push((id, Unit { group, weight: *weight, value, repetitions: values.len() }));
+            }
+        }
+        // Sums do not depend on the order of a hash map then.
+        units.sort_by_key(|(id, _)| *id);
+        units.into_iter().map(|(_, unit)| unit).collect()
+    }
+}
+
+/// The mean over units. One verdict an item, each on its own, is a rate with the interval of rates; everything else has
+/// Student's interval over groups. None without units.
+pub fn estimate(units: &[Unit<'_>]) -> Option<Estimate> {
+    let groups = grouped(units);
+    if is_plain(units, groups.len()) {
+        let mut rate = Rate::new();
+        for unit in units {
+            // A probability of 1 is counted.
+            let _ = rate.push(unit.value > 0.5, 1.0);
+        }
+        return rate.estimate(LEVEL);
+    }
+    spread(&groups).mean(LEVEL)
+}
+
+/// Whether each unit is one verdict of its own that counts as every other.
+pub fn is_plain(units: &[Unit<'_>], groups: usize) -> bool {
+    let Some(first) = units.first() else { return false };
+    let alike = |unit: &Unit<'_>| {
+        unit.repetitions == 1 && (unit.value == 0.0 || unit.value == 1.0) && unit.weight == first.weight
+    };
+    groups == units.len() && units.iter().all(alike)
+}
+
+/// The mean and weight of each group.
+pub fn grouped(units: &[Unit<'_>]) -> Vec<(f64, f64)> {
+    let mut groups: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+    for unit in units {
+        let (sum, weight) = groups.entry(unit.group).or_default();
+        *sum += unit.value * unit.weight;
+        *weight += unit.weight;
+    }
+    groups.into_values().map(|(sum, weight)| (sum / weight, weight)).collect()
+}
+
+/// The groups as draws whose probability is the inverse of their weight.
+pub fn spread(groups: &[(f64, f64)]) -> Weighted {
+    let least = groups.iter().map(|(_, weight)| *weight).fold(f64::INFINITY, f64::min);
+    let mut all = Weighted::new();
+    for (value, weight) in groups {
+        // The least weight over any is above 0 and at most 1.
+        let _ = all.push(*value, least / weight);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unit(group: &str, weight: f64, value: f64, repetitions: usize) -> Unit<'_> {
+        Unit { group, weight, value, repetitions }
+    }
+
+    #[test]
+    fn plain_verdicts_are_a_rate() {
+        let units = [unit("a", 1.0, 1.0, 1), unit("b", 1.0, 1.0, 1), unit("c", 1.0, 0.0, 1)];
+        let got = estimate(&units).unwrap();
+        let mut rate = Rate::new();
+        assert!(rate.push(true, 1.0) && rate.push(true, 1.0) && rate.push(false, 1.0));
+        assert_eq!(Some(got), rate.estimate(LEVEL));
+    }
+
+    #[test]
+    fn items_of_a_group_are_one_draw() {
+        let alone =
+            [unit("a", 1.0, 0.2, 1), unit("b", 1.0, 0.4, 1), unit("c", 1.0, 0.9, 1), unit("d", 1.0, 0.7, 1)];
+        let mut twice = alone.to_vec();
+        twice.extend(alone.iter().cloned());
+        let (one, two) = (estimate(&alone).unwrap(), estimate(&twice).unwrap());
+        assert_eq!((one.n, two.n), (4, 4));
+        assert!((one.estimate - two.estimate).abs() < 1e-12);
+        assert!((one.lower.unwrap() - two.lower.unwrap()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn weights_count() {
+        let units = [unit("a", 3.0, 1.0, 2), unit("b", 1.0, 0.0, 2)];
+        assert!((estimate(&units).unwrap().estimate - 0.75).abs() < 1e-12);
+        assert_eq!(estimate(&[]), None);
+    }
+}

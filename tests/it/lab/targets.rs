@@ -1,0 +1,172 @@
+//! Experiments from the command line: every kind of target, and what goes wrong with them.
+
+use super::verbs::{example, verb, well};
+use crate::support::{config, count, start};
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::routing::post;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What the right answer to an item of the example is.
+fn right(question: &str) -> &'static str {
+    match question {
+        q if q.contains("Australia") => "Canberra",
+        q if q.contains("Vienna") => "the Danube",
+        q if q.contains("Victoria") => "Lake Victoria",
+        q if q.contains("second") => "Porto",
+        q if q.contains("Switzerland") => "Romansh",
+        _ => "about 4,806 metres",
+    }
+}
+
+/// A target that is away for the first two calls, and answers another item's id for one question.
+async fn target(
+    State(calls): State<Arc<AtomicUsize>>,
+    headers: HeaderMap,
+    Json(sent): Json<Value>,
+) -> (StatusCode, Json<Value>) {
+    let question = sent["input"]["question"].as_str().unwrap();
+    if calls.fetch_add(1, Ordering::Relaxed) < 2 {
+        return (StatusCode::SERVICE_UNAVAILABLE, Json(json!({"error": "starting"})));
+    }
+    assert_eq!(headers["traceparent"], sent["traceparent"].as_str().unwrap());
+    let mut answer = json!({"output": right(question), "in_tokens": 5, "out_tokens": 2, "cost_usd": 0.001});
+    if question.contains("Mont Blanc") {
+        answer["item_id"] = json!("another");
+    }
+    (StatusCode::OK, Json(answer))
+}
+
+/// A model that repeats what it is asked.
+async fn model(Json(sent): Json<Value>) -> Json<Value> {
+    let said = right(sent["messages"][0]["content"].as_str().unwrap());
+    Json(
+        json!({"choices": [{"message": {"role": "assistant", "content": said}}], "usage": {"prompt_tokens": 9}}),
+    )
+}
+
+async fn targets() -> String {
+    let app = Router::new()
+        .route("/answer", post(target))
+        .with_state(Arc::new(AtomicUsize::new(0)))
+        .route("/v1/chat/completions", post(model));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+    format!("http://{at}")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn every_kind_of_target_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = start(config(&folder.path().join("data"))).await;
+    let url = format!("http://{}", app.addresses.http);
+    let place = ["--url", url.as_str()];
+    well(&["dataset", "import", "geography", &example()], &place).await;
+    let common = ["--dataset", "geography", "--evaluator", "rouge"];
+    let at = targets().await;
+
+    // An address: two calls are tried again, and one answers another item.
+    let address = format!("{at}/answer");
+    let args = [&["experiment", "run", "http", "--http", address.as_str()][..], &common[..]].concat();
+    let (code, out, err) = verb(&args, &place).await;
+    assert_eq!(code, 3, "{out}{err}");
+    assert!(out.contains("http: success, 6 of 6 runs over 6 items, 1 without an answer"), "{out}{err}");
+    let wrong = "SELECT count(*) FROM runs_latest WHERE error LIKE '%answered item_id \"another\"%'";
+    assert_eq!(count(app.addresses.http, wrong).await, 1);
+
+    // A program that dies after three answers: what it owed is an error, and is asked again.
+    let script = folder.path().join("app.sh");
+    std::fs::write(
+        &script,
+        "for i in 1 2 3; do read line || exit; echo '{\"output\": \"Canberra\"}'; done\n",
+    )
+    .unwrap();
+    let command = format!("sh {}", script.display());
+    let args = [&["experiment", "run", "program", "--command", command.as_str()][..], &common[..]].concat();
+    let (code, out, err) = verb(&args, &place).await;
+    assert_eq!(code, 3, "{out}{err}");
+    assert!(out.contains("6 of 6 runs over 6 items, 1 without an answer"), "{out}");
+    let again = ["experiment", "resume", "program", "--retry", "errors", "--command", command.as_str()];
+    let out = well(&again, &place).await;
+    assert!(out.contains("6 of 6 runs over 6 items, 0 without an answer"), "{out}");
+
+    // A model with a prompt of its own.
+    let prompt = folder.path().join("prompt.txt");
+    std::fs::write(&prompt, "Answer briefly: {{input.question}}").unwrap();
+    let (prompt, base) = (prompt.display().to_string(), format!("{at}/v1"));
+    let args = [
+        &[
+            "experiment",
+            "run",
+            "model",
+            "--openai",
+            base.as_str(),
+            "--model",
+            "m",
+            "--prompt",
+            prompt.as_str(),
+            "--baseline",
+        ][..],
+        &common[..],
+    ]
+    .concat();
+    let out = well(&args, &place).await;
+    assert!(out.contains("model: success, 6 of 6 runs over 6 items, 0 without an answer"), "{out}");
+
+    // Answers that were made elsewhere, of which one is missing.
+    let file = folder.path().join("answers.csv");
+    std::fs::write(
+        &file,
+        "external_id,answer\ng1,Sydney\ng2,the Danube\ng3,Lake Victoria\ng4,Porto\ng5,Italian\n",
+    )
+    .unwrap();
+    let file = file.display().to_string();
+    let args = [&["experiment", "run", "existing", "--existing", file.as_str()][..], &common[..]].concat();
+    let (code, out, _) = verb(&args, &place).await;
+    assert!(code == 3 && out.contains("1 without an answer"), "{out}");
+
+    // The baseline is found by its mark; what got worse is told first.
+    let told = well(&["experiment", "compare", "existing"], &place).await;
+    assert!(told.starts_with("existing against model: 6 items in both"), "{told}");
+    let regression = told.find("regression: ").unwrap_or_else(|| panic!("{told}"));
+    assert!(told.find("error: ").is_some_and(|at| at > regression), "{told}");
+    let listed = well(&["experiment", "list"], &place).await;
+    assert_eq!(listed.lines().count(), 5, "{listed}");
+    app.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_server_and_with_a_limit_of_cost() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data").display().to_string();
+    let place = ["--data-dir", data.as_str()];
+    well(&["dataset", "import", "geography", &example()], &place).await;
+    let costly = "while read line; do echo '{\"output\": \"Canberra\", \"cost_usd\": 1.0}'; done";
+    let args = [
+        "experiment",
+        "run",
+        "costly",
+        "--dataset",
+        "geography",
+        "--evaluator",
+        "rouge",
+        "--command",
+        costly,
+        "--concurrency",
+        "1",
+        "--max-cost",
+        "2",
+    ];
+    let (code, out, err) = verb(&args, &place).await;
+    assert_eq!(code, 3, "{out}{err}");
+    assert!(out.contains("costly: paused") && err.contains("--max-cost is reached"), "{out}{err}");
+    let (code, _, err) = verb(&["experiment", "run", "x", "--dataset", "geography"], &place).await;
+    assert!(code == 1 && err.contains("say who answers"), "{err}");
+    let unknown = ["experiment", "run", "x", "--dataset", "geography", "--trace", "--evaluator", "nothing"];
+    let (code, _, err) = verb(&unknown, &place).await;
+    assert!(code == 1 && err.contains("evaluators: no evaluator \"nothing\""), "{err}");
+}
