@@ -104,7 +104,7 @@ enum Verb {
     },
     /// Learn from labels what an evaluator's scores mean as probabilities.
     #[command(
-        after_help = "Examples:\n  groundline calibrate --metric hallucination\n  groundline calibrate --metric hallucination --max-error 0.1 --config groundline.toml --write\n  groundline calibrate --data-dir data --metric toxicity --method isotonic --json"
+        after_help = "Examples:\n  groundline calibrate --metric hallucination\n  groundline calibrate --metric hallucination --max-error 0.1 --write --config groundline.toml\n  groundline calibrate --data-dir data --metric toxicity --method isotonic --json"
     )]
     Calibrate(calibrate::CalibrateArgs),
     /// Score frozen items again, and tell whether the evaluators moved: then an alert is theirs, not the application's.

@@ -92,11 +92,11 @@ async fn list(server: &Server) -> Done {
             text,
             "\n{:32}{:>10}{:>8}{:>8}{:>12}{:>8}",
             queue["metric"].as_str().unwrap_or_default(),
-            queue["scored"],
-            counts["drawn"],
-            counts["open"],
-            counts["adjudicate"],
-            counts["final"]
+            queue["scored"].to_string(),
+            counts["drawn"].to_string(),
+            counts["open"].to_string(),
+            counts["adjudicate"].to_string(),
+            counts["final"].to_string()
         );
     }
     Ok((text, 0))
@@ -143,7 +143,8 @@ async fn agreement(server: &Server, metric: &str) -> Done {
         };
         let word = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
         let (between, measure) = (word("between"), word("measure"));
-        let _ = write!(text, "\n{between:22}{measure:20}{:>7}{:>8}  {told}", row["items"], row["raters"]);
+        let (items, raters) = (row["items"].to_string(), row["raters"].to_string());
+        let _ = write!(text, "\n{between:22}{measure:20}{items:>7}{raters:>8}  {told}");
     }
     Ok((text, 0))
 }

@@ -82,7 +82,7 @@ async fn a_working_server_exposes_what_the_dashboards_name() {
     };
     let shown = metric_names(&scraped);
     // These appear only when something goes wrong or comes twice, has gathered for long, or where there are
-    // certificates, tokens, redaction, alerts or judges.
+    // certificates, tokens, redaction, alerts, judges or labels.
     let rare = [
         "refused",
         "duplicate",
@@ -97,6 +97,7 @@ async fn a_working_server_exposes_what_the_dashboards_name() {
         "alert_",
         "emitted",
         "judge_",
+        "labels_",
     ];
     for metric in METRICS.iter().filter(|m| !rare.iter().any(|word| m.name.contains(word))) {
         let there = shown.iter().any(|name| exposed(name) == Some(metric.name));

@@ -114,7 +114,9 @@ fn wrong(method: &'static str, said: &[Said]) -> Wrong {
 
 /// The verdict at one half, with and without the band.
 fn band(low: f64, high: f64, said: &[Said]) -> Band {
-    let sum = |of: &dyn Fn(&Said) -> bool| -> f64 { said.iter().filter(|s| of(s)).map(|s| s.weight).sum() };
+    let sum = |of: &dyn Fn(&Said) -> bool| -> f64 {
+        said.iter().filter(|s| of(s)).fold(0.0, |all, s| all + s.weight)
+    };
     let inside = |s: &Said| low < s.probability && s.probability < high;
     let is_wrong = |s: &Said| (s.probability >= 0.5) != s.good;
     let (all, within) = (sum(&|_| true), sum(&inside));
