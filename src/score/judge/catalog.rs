@@ -111,20 +111,20 @@ impl Judges {
                 (vec![metric(id, *judged)], Way::Sql(verdict(prompt, *shape)?))
             }
             Builtin::Pair(prompt, shape, judged, agree) => {
-                (vec![metric(id, *judged), metric(*agree, VERDICT)], Way::Pairwise(verdict(prompt, *shape)?))
+                (vec![metric(id, *judged), metric(agree, VERDICT)], Way::Pairwise(verdict(prompt, *shape)?))
             }
             Builtin::Mean(parts) => {
                 let (mut metrics, mut asked) = (vec![metric(id, SHARE)], Vec::new());
                 for (name, part) in BUILTIN.iter().filter(|(name, _)| parts.contains(name)) {
                     if let Builtin::Single(prompt, shape, judged) = part {
-                        metrics.push(metric(*name, *judged));
-                        asked.push((metric(*name, *judged), verdict(prompt, *shape)?));
+                        metrics.push(metric(name, *judged));
+                        asked.push((metric(name, *judged), verdict(prompt, *shape)?));
                     }
                 }
                 (metrics, Way::Ragas(asked))
             }
             Builtin::Likely(file, likely, names) => {
-                let gptscore = GptScore::new(*likely, *file, names)?;
+                let gptscore = GptScore::new(*likely, file, names)?;
                 (gptscore.metrics(), Way::Likelihood(gptscore))
             }
         })
