@@ -118,7 +118,8 @@ impl App {
         let exporter = crate::watch::install()?;
         let net = Net::open(&config)?;
         let listeners = bind(&config).await?;
-        let rooms = Rooms::open(&config).await?;
+        // On the heap: all that opening needs would lie in every future that starts a server.
+        let rooms = Box::pin(Rooms::open(&config)).await?;
         let health = Health {
             journal: rooms.journal.clone(),
             lake: rooms.lake.clone(),

@@ -105,7 +105,7 @@ impl Book {
                 self.entries.push(entry);
             }
         }
-        self.entries.sort_by(|a, b| (a.drawn.drawn_at, a.order).cmp(&(b.drawn.drawn_at, b.order)));
+        self.entries.sort_by_key(|entry| (entry.drawn.drawn_at, entry.order));
         self.by_id = self.entries.iter().enumerate().map(|(at, e)| (e.drawn.item.clone(), at)).collect();
     }
 

@@ -75,10 +75,10 @@ mod tests {
             let sampled: Vec<_> = all.iter().filter(|i| random.unit() < i.3).collect();
             for (at, by_uncertainty) in [true, false].into_iter().enumerate() {
                 let unsure = |p: f64| 2.0 * (p * (1.0 - p)).sqrt();
-                let size = |i: &&(bool, bool, f64, f64)| {
+                let size = |i: &(bool, bool, f64, f64)| {
                     if by_uncertainty { (0.1 + unsure(i.2)) / i.3 } else { 1.0 / i.3 }
                 };
-                let sizes: Vec<f64> = sampled.iter().map(|i| size(&i)).collect();
+                let sizes: Vec<f64> = sampled.iter().map(|i| size(i)).collect();
                 let mut found = Ppi::new();
                 for (item, pi) in sampled.iter().zip(chances(&sizes, 200.0)) {
                     let label = (random.unit() < pi).then(|| (f64::from(u8::from(item.0)), pi));

@@ -30,7 +30,7 @@ pub fn config(data_dir: &Path) -> Config {
 pub async fn start(config: Config) -> App {
     // The second test that installs it finds it installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    App::start(config).await.unwrap_or_else(|e| panic!("the server does not start: {e}"))
+    Box::pin(App::start(config)).await.unwrap_or_else(|e| panic!("the server does not start: {e}"))
 }
 
 /// Waits until everything that was acknowledged is visible, decided and scored.

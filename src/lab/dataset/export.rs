@@ -123,7 +123,7 @@ fn evals(item: &Item) -> Value {
     let ideal = match &item.expected {
         None => Value::Null,
         Some(expected) => expected.get("any_of").cloned().unwrap_or_else(|| {
-            super::item::expected_text(expected).map_or_else(|_| expected.to_string(), |text| text).into()
+            super::item::expected_text(expected).unwrap_or_else(|_| expected.to_string()).into()
         }),
     };
     line.insert("ideal".to_owned(), ideal);

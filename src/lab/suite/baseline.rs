@@ -67,7 +67,7 @@ impl Baseline {
                 before.entry((&run.test, &run.hash)).or_default().add(*value, 1.0);
             }
         }
-        let mut now: BTreeMap<(&str, &str), (Mean, (bool, &str), f64)> = BTreeMap::new();
+        let mut now: BTreeMap<(&str, &str), Now<'_>> = BTreeMap::new();
         for outcome in outcomes.clone() {
             if let Some(value) = outcome.values.get(metric) {
                 let entry = now.entry((&outcome.test, &outcome.hash));
@@ -101,6 +101,9 @@ fn paired(groups: &BTreeMap<(bool, &str), (Mean, Mean)>, is_rate: bool, level: f
     }
     if is_rate { paired.rate(level) } else { paired.mean(level) }
 }
+
+/// The mean of a case now, its cluster and its weight.
+type Now<'a> = (Mean, (bool, &'a str), f64);
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Mean {

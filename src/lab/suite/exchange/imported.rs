@@ -65,11 +65,17 @@ fn without_nulls(json: &mut Json) {
     }
 }
 
+/// Whether `cell` is how we would write `json`.
+fn is_written(json: &Json, cell: &str) -> bool {
+    let written = json.to_string();
+    written == cell
+}
+
 /// A text that is a JSON object, written as we would write it, is that object: then it is written as the same text again.
 pub(super) fn value_of(cell: &str) -> Json {
     if cell.starts_with('{')
         && let Ok(json) = serde_json::from_str::<Json>(cell)
-        && json.to_string() == cell
+        && is_written(&json, cell)
     {
         return json;
     }
