@@ -60,7 +60,7 @@ fn the_commands_of_the_documents_exist() {
             let plain =
                 |w: &&&str| w.chars().all(|c| c.is_ascii_lowercase() || c == '-') && !w.starts_with('-');
             let verb = words.get(at + 1).filter(plain).unwrap_or_else(|| panic!("{line}: no verb"));
-            let inner = ["alerts", "config", "labels", "queue", "suite", "token"]
+            let inner = ["alerts", "config", "dataset", "experiment", "labels", "queue", "suite", "token"]
                 .contains(verb)
                 .then(|| words.get(at + 2))
                 .flatten();
