@@ -16,6 +16,7 @@
 //! | `stream` | the rows of one query, under its limits |
 //! | `params` | values for `$1`, `$2` … |
 //! | `context` | the engine itself |
+//! | `session` | the session that all queries share |
 //! | `format` | a result as text or bytes |
 //! | `columns` | a result as JSON by columns, for browsers |
 //! | `http` | the door for HTTP |
@@ -37,6 +38,7 @@ mod guard;
 pub mod http;
 mod params;
 pub mod pg;
+mod session;
 mod settings;
 mod shape;
 mod stream;
@@ -44,11 +46,12 @@ mod tables;
 mod views;
 
 pub use config::Config;
-pub use context::{Collected, DATABASE, Load, Sql, Work};
+pub use context::{Collected, Load, Sql, Work};
 pub use error::SqlError;
 pub use format::{Format, encode};
 pub use functions::LEVEL;
 #[doc(hidden)]
 pub use guard::parse as parse_for_fuzzing;
+pub use session::DATABASE;
 pub use stream::QueryStream;
 pub use tables::Snapshots;

@@ -139,7 +139,7 @@ const PSQL: &[(&str, &str)] = &[
     (r"\dd", ""),
     (r"\dL", ""),
     (r"\dL+", ""),
-    (r"\dconfig", "timezone"),
+    (r"\dconfig", "configuration parameters"),
     (r"\dconfig+ work*", ""),
     (r"\df+", "quality_rate"),
     (r"\dn+", "public"),

@@ -202,6 +202,6 @@ async fn without_tokens_there_is_nothing_to_log_in_to() {
     let (status, told) = me(&app, &[("cookie", "groundline=x")]).await;
     assert_eq!((status, &told["needs_token"]), (200, &json!(false)));
     assert_eq!((&told["tenant"], &told["tenants"]), (&json!("default"), &json!(["default"])));
-    assert_eq!(told["roles"], json!(["ingest", "query", "metrics", "lab", "admin"]));
+    assert_eq!(told["roles"], json!(["ingest", "query", "review", "metrics", "lab", "admin"]));
     app.stop().await.unwrap();
 }

@@ -1,0 +1,85 @@
+//! The session that all queries share: tables, views, functions, and what it may use.
+
+use super::catalog;
+use super::config::Config;
+use super::functions;
+use super::tables::{LakeTable, LatestScores, LiveRows, LiveTable, PrivateStores, Snapshots, column_docs};
+use super::views;
+use crate::schema::columns::{Table, queue_schema};
+use arrow::array::RecordBatch;
+use datafusion::error::DataFusionError;
+use datafusion::execution::FunctionRegistry;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::GreedyMemoryPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion_postgres::datafusion_pg_catalog::pg_catalog::context::EmptyContextProvider;
+use datafusion_postgres::datafusion_pg_catalog::setup_pg_catalog;
+use std::sync::Arc;
+
+/// The name of the database, as `\l` shows it.
+pub const DATABASE: &str = "groundline";
+
+/// Footers of Parquet files that are kept, with the index of their pages, bytes.
+const FOOTER_CACHE: usize = 64 << 20;
+
+/// A session with every table, view and function.
+///
+/// # Errors
+/// A plan error if a view names what its tables lack.
+pub(super) fn session(
+    snapshots: &Snapshots,
+    config: &Config,
+    calibrations: &functions::Calibrations,
+) -> Result<SessionContext, DataFusionError> {
+    let runtime = RuntimeEnvBuilder::new()
+        .with_memory_pool(Arc::new(GreedyMemoryPool::new(config.max_memory.in_memory())))
+        // Nothing is ever written, not even what does not fit in memory.
+        .with_disk_manager_builder(DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled))
+        .with_object_store_registry(Arc::new(PrivateStores::default()))
+        .with_metadata_cache_limit(FOOTER_CACHE)
+        .build_arc()?;
+    let mut settings = SessionConfig::new()
+        .with_default_catalog_and_schema(DATABASE, "public")
+        // Ours is registered with the catalogue.
+        .with_information_schema(false)
+        .with_target_partitions(config.target_partitions);
+    let options = settings.options_mut();
+    options.sql_parser.dialect = datafusion::config::Dialect::PostgreSQL;
+    options.execution.parquet.pushdown_filters = true;
+    options.execution.parquet.reorder_filters = true;
+    options.execution.parquet.bloom_filter_on_read = true;
+    options.execution.parquet.enable_page_index = true;
+    let context = SessionContext::new_with_config_rt(settings, runtime);
+    for table in Table::ALL {
+        let rows = Arc::new(LakeTable::new(table, snapshots.clone()));
+        if table == Table::Scores {
+            context.register_table("scores_latest", Arc::new(LatestScores::new(rows.clone())))?;
+        }
+        context.register_table(table.name(), rows)?;
+    }
+    let empty: LiveRows = Arc::new(|_| Ok(RecordBatch::new_empty(queue_schema())));
+    context.register_table("queue", Arc::new(LiveTable::new(queue_schema(), empty)))?;
+    context.register_table("table_columns", Arc::new(column_docs()?))?;
+    functions::quality().for_each(|function| context.register_udaf(function));
+    context.register_udf(functions::attr());
+    context.register_udf(functions::rogan_gladen());
+    functions::calibrated(calibrations).into_iter().for_each(|f| context.register_udf(f));
+    setup_pg_catalog(&context, DATABASE, EmptyContextProvider).map_err(|e| *e)?;
+    functions::server_functions()
+        .into_iter()
+        .chain(functions::json_functions())
+        .chain(functions::hold_functions())
+        .chain(functions::read_functions())
+        .chain(functions::make_functions())
+        .for_each(|f| context.register_udf(f));
+    functions::bound_scalars(&context)?;
+    functions::bound_tables(&context)?;
+    functions::dataset_at(&context)?;
+    views::register(&context)?;
+    catalog::register(&context, DATABASE)?;
+    let state = context.state_ref();
+    state.write().register_expr_planner(Arc::new(functions::ConcatPlanner::new()))?;
+    state.write().register_expr_planner(Arc::new(functions::JsonPlanner::new()))?;
+    Ok(context)
+}
