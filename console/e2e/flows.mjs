@@ -15,7 +15,7 @@ async function open(page, world, path) {
 const title = (page) => page.locator("h1").innerText();
 
 async function worstTrace(world) {
-  const rows = await sqlOf(world.base, "SELECT trace_id, span_id FROM scores_latest WHERE metric = 'hallucination' AND status = 'ok' ORDER BY value, trace_id LIMIT 1");
+  const rows = await sqlOf(world.base, "SELECT trace_id, span_id FROM scores_latest WHERE metric = 'hallucination' AND status = 'ok' AND rationale NOT LIKE '%(prompt)%' ORDER BY value, trace_id LIMIT 1");
   return rows[0];
 }
 

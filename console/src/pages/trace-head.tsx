@@ -63,7 +63,7 @@ function Asked({ id, scores }: { id: string; scores: Row[] }) {
   if (!question && !answer) return null;
   return (
     <div class="panel asked">
-      <div><h3>Asked</h3><p class="text"><Hostile text={String(question ?? "–")} most={600} /></p></div>
+      <div><h3>Asked</h3><p class="text" tabIndex={0}><Hostile text={String(question ?? "–")} most={600} /></p></div>
       <div><h3>Answered</h3><TextWithMark text={String(answer ?? "–")} evidence={evidence} /></div>
     </div>
   );
