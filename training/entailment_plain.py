@@ -99,7 +99,7 @@ def hours(rng):
 def deed(rng):
     a, b = rng.sample(_PEOPLE, 2)
     first, second, thing = rng.choice(_DEEDS)
-    fact = rng.choice([f"{a} {first} {thing} and {b} {second} it.", f"{capital(thing)} was {'' if first in ('wrote', 'sang') else ''}the work of two people: {a} {first} it, {b} {second} it.",
+    fact = rng.choice([f"{a} {first} {thing} and {b} {second} it.", f"{capital(thing)} was the work of two people: {a} {first} it, {b} {second} it.",
                        f"{b} {second} {thing} that {a} {'had ' if first not in ('wrote', 'sang') else ''}{first}."])
     x, y, verb = rng.choice([(a, b, first), (b, a, second)])
     form = rng.choice(["{x} {v} {t}.", "It was {x} who {v} {t}.", "The one who {v} {t} was {x}."])

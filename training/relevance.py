@@ -30,7 +30,7 @@ import entailment_read as read
 import minilm
 import refusal
 import relevance_combiner as rc
-import relevance_everyday as re
+import relevance_everyday as everyday_rows
 import relevance_fixture
 import relevance_pairs as rp
 import relevance_replies as rr
@@ -89,7 +89,7 @@ def new_model():
 def everyday(args):
     path = args.work / "relevance-everyday.pkl"
     if not path.exists():
-        path.write_bytes(pickle.dumps(re.items(args.traindata, ef.Vectors(args.work / "relevance-vectors.npz"), args.seed)))
+        path.write_bytes(pickle.dumps(everyday_rows.items(args.traindata, ef.Vectors(args.work / "relevance-vectors.npz"), args.seed)))
     return pickle.loads(path.read_bytes())
 
 

@@ -5,10 +5,10 @@ faithful answers), sentences of a group's passages that are far from each of its
 nearly one of them, answers of a neighbouring group, and MedQuAD (long answers).
 """
 
+import gzip
+import json
 import random
 from collections import defaultdict
-
-import numpy as np
 
 import entailment_features as ef
 import entailment_groups as eg
@@ -22,8 +22,6 @@ TRUE = ("faithful_close", "faithful_paraphrase", "faithful_partial", "faithful_c
 
 
 def read(data, name):
-    import gzip
-    import json
     with gzip.open(data / "answer_relevance" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 

@@ -3,6 +3,24 @@
 use crate::eval::language::foreign;
 use crate::eval::model::ModelError;
 
+/// The language of several texts is told from so many bytes of them; identification reads fewer.
+const ENOUGH: usize = 16 << 10;
+
+/// The start of several texts, put together.
+pub fn start_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+    let mut start = String::new();
+    for text in texts {
+        if start.len() >= ENOUGH {
+            break;
+        }
+        if !start.is_empty() {
+            start.push(' ');
+        }
+        start.push_str(&text[..text.floor_char_boundary(ENOUGH)]);
+    }
+    start
+}
+
 /// Why a text is not judged, where it is surely in a language other than English.
 ///
 /// # Errors

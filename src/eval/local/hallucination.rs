@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::documents::{Evidence, document_name, evidence};
-use super::english::not_english;
+use super::english::{not_english, start_of};
 use crate::domain::score::{Better, Score, Unsupported};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
@@ -37,8 +37,7 @@ const MAX_TOLD: usize = 6;
 ///
 /// A cross-encoder reads each sentence of the answer with the sentences of the context that are nearest to it, and says
 /// whether they entail or contradict it. A logistic regression combines this, for each sentence, with signs that cost
-/// nothing: words, pairs of words, numbers and names that the context does not have, similarity, and negation on one
-/// side only; [`all_supported`] puts the sentences together. A short answer is judged at once. The rationale tells the
+/// nothing: numbers and names that the context does not have, and similarity; [`all_supported`] puts the sentences together. A short answer is judged at once. The rationale tells the
 /// least supported sentence, its best evidence, and what spoke against it; the evidence of a fail has the place of each
 /// unsupported sentence. An answer or a context that is surely not English is skipped. Questions and sentences of one or two words
 /// are not judged unless there is nothing else. A short question is read before the sentence, because an answer such as
@@ -80,8 +79,8 @@ impl Hallucination {
         if sentences.is_empty() {
             return Ok(Score::failed(NAME, "the answer has no sentence"));
         }
-        let start: Vec<&str> = evidence.iter().take(LANGUAGE_SENTENCES).map(|e| e.text).collect();
-        if let Some(why) = not_english([answer, &start.join(" ")])? {
+        let start = start_of(evidence.iter().take(LANGUAGE_SENTENCES).map(|e| e.text));
+        if let Some(why) = not_english([answer, &start])? {
             return Ok(Score::skipped(NAME, &why));
         }
         let context = self.context(&evidence)?;

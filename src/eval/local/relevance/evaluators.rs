@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::super::documents::document_name;
-use super::super::english::not_english;
+use super::super::english::{not_english, start_of};
 use super::reader::{Kind, Reader};
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
@@ -55,7 +55,7 @@ impl ContextRelevance {
             .take(MAX_CHUNKS)
             .collect();
         let texts: Vec<&str> = chunks.iter().map(|(_, text)| *text).collect();
-        if let Some(why) = not_english([question, &texts.join(" ")])? {
+        if let Some(why) = not_english([question, &start_of(texts.iter().copied())])? {
             return Ok(self.skip(&why));
         }
         let judged = self.reader.judge(question, &texts)?;
