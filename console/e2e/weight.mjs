@@ -6,6 +6,9 @@ import { settled } from "./shots.mjs";
 
 const hex = (number, width) => number.toString(16).padStart(width, "0");
 
+/** Times hold on a quiet machine; on a shared one (`TIMES=told`) they are only told. */
+const inTime = (taken, most, what) => assert.ok(process.env.TIMES === "told" || taken < most, `${what}: ${Math.round(taken)} ms, at most ${most}`);
+
 export async function requestsOfAPage(page, world) {
   const [{ trace_id: id }] = await sqlOf(world.base, "SELECT trace_id FROM traces WHERE session_id IS NOT NULL ORDER BY spans DESC LIMIT 1");
   for (const path of ["/", "/explore", "/scores", "/scores/hallucination", "/alerts", "/sampling", "/system", "/sql", `/trace/${id}`]) {
@@ -64,7 +67,8 @@ export async function firstPaint(page, world) {
   await page.keyboard.press("y");
   await page.waitForFunction(() => document.querySelector("h1")?.textContent === "System");
   console.log(`     first page: painted after ${Math.round(paint)} ms, with its data after ${Math.round(shown)} ms; switch of page ${Math.round(performance.now() - before)} ms`);
-  assert.ok(paint < 1500 && shown < 5000);
+  inTime(paint, 1500, "painted");
+  inTime(shown, 5000, "with its data");
 }
 
 async function metrics(page) {
@@ -101,5 +105,5 @@ export async function tenThousandRows(page, world) {
   console.log(`     10,000 rows: shown ${Math.round(took)} ms after the last byte`);
   assert.equal(await page.locator("table[aria-label=Result]").getAttribute("aria-rowcount"), "10001");
   assert.ok((await page.locator("tbody tr").count()) <= 200);
-  assert.ok(took < 2000, `${took} ms`);
+  inTime(took, 2000, "shown");
 }

@@ -276,6 +276,7 @@ impl Sql {
         self.on_query_thread(async move {
             guard::check(&statement)?;
             let statement = datafusion::sql::parser::Statement::Statement(Box::new(statement));
+            let statement = guard::listed(statement)?;
             // The plan is for later, with the scope of then; nothing is read now.
             let snapshots = Arc::new(QuerySnapshots::new(Scope::All));
             let plan = query_state(&core.context, snapshots).statement_to_plan(statement).await?;
@@ -420,7 +421,7 @@ async fn execute(state: &SessionState, asked: Asked) -> Result<SendableRecordBat
         }
         Work::Parsed(statement) => {
             guard::check(&statement)?;
-            let statement = datafusion::sql::parser::Statement::Statement(statement);
+            let statement = guard::listed(datafusion::sql::parser::Statement::Statement(statement))?;
             state.statement_to_plan(statement).await?
         }
         Work::Plan(plan) => *plan,

@@ -1,6 +1,8 @@
 //! What can go wrong with a query, and whose fault it is.
 
+use arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
+use parquet::errors::ParquetError;
 
 /// Why a query has no (complete) answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -42,6 +44,9 @@ impl From<DataFusionError> for SqlError {
             DataFusionError::ResourcesExhausted(why) => {
                 SqlError::Limit(format!("the query needs more memory than sql.max_memory allows: {why}"))
             }
+            DataFusionError::ParquetError(inner) if is_of_a_filter(inner) => {
+                SqlError::Wrong(error.strip_backtrace())
+            }
             DataFusionError::IoError(_)
             | DataFusionError::ObjectStore(_)
             | DataFusionError::ParquetError(_)
@@ -57,8 +62,29 @@ impl From<DataFusionError> for SqlError {
     }
 }
 
-impl From<arrow::error::ArrowError> for SqlError {
-    fn from(error: arrow::error::ArrowError) -> Self {
+/// Whether a filter failed on a value while a file was read: the statement asked for it, as it does over rows in memory.
+fn is_of_a_filter(error: &ParquetError) -> bool {
+    let ParquetError::External(inner) = error else { return false };
+    matches!(inner.downcast_ref::<ArrowError>(), Some(ArrowError::ComputeError(_)))
+}
+
+impl From<ArrowError> for SqlError {
+    fn from(error: ArrowError) -> Self {
         SqlError::from(DataFusionError::from(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_that_fails_in_a_file_is_the_senders_fault_and_a_damaged_file_is_not() {
+        let inner = ArrowError::ComputeError("Cannot cast string 'a' to value of Int64 type".to_owned());
+        let read = |inner: ParquetError| SqlError::from(DataFusionError::ParquetError(Box::new(inner)));
+        assert!(matches!(read(ParquetError::External(Box::new(inner))), SqlError::Wrong(_)));
+        assert!(matches!(read(ParquetError::General("bad magic".to_owned())), SqlError::Internal(_)));
+        let io = std::io::Error::other("gone");
+        assert!(matches!(read(ParquetError::External(Box::new(io))), SqlError::Internal(_)));
     }
 }

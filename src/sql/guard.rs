@@ -17,7 +17,11 @@ const MAX_DEPTH: usize = 64;
 /// Scans, filters, joins and so on that the plan of one query may have.
 const MAX_PARTS: usize = 5000;
 
-/// Parses exactly one reading statement.
+/// What SHOW TABLES lists: the tables and views of users, not the two hundred of the system catalogs.
+const OWN_TABLES: &str = "SELECT table_name, table_type FROM information_schema.tables \
+WHERE table_schema = 'public' ORDER BY table_name";
+
+/// Parses exactly one reading statement; SHOW TABLES as [`listed`].
 ///
 /// # Errors
 /// [`SqlError::Wrong`] for text that does not parse, for none or several statements, and for any that writes;
@@ -32,10 +36,24 @@ pub fn parse(sql: &str) -> Result<Parsed, SqlError> {
     match (statements.pop_front(), statements.is_empty()) {
         (Some(statement), true) => {
             check_parsed(&statement)?;
-            Ok(statement)
+            listed(statement)
         }
         (None, _) => Err(SqlError::Wrong("the query is empty".to_owned())),
         (Some(_), false) => Err(SqlError::Wrong("one statement at a time".to_owned())),
+    }
+}
+
+/// The query that stands for SHOW TABLES without more words; any other statement as it is.
+///
+/// # Errors
+/// None for a statement that [`check`] lets pass.
+pub fn listed(statement: Parsed) -> Result<Parsed, SqlError> {
+    let lists = |inner: &Statement| {
+        matches!(inner, Statement::ShowTables { .. }) && inner.to_string() == "SHOW TABLES"
+    };
+    match &statement {
+        Parsed::Statement(inner) if lists(inner) => parse(OWN_TABLES),
+        _ => Ok(statement),
     }
 }
 
@@ -172,6 +190,14 @@ mod tests {
         ] {
             assert!(parse(sql).is_ok(), "{sql}: {:?}", parse(sql).err());
         }
+    }
+
+    #[test]
+    fn show_tables_asks_for_the_tables_of_users() {
+        for sql in ["SHOW TABLES", "show tables;"] {
+            assert!(parse(sql).unwrap().to_string().contains("table_schema = 'public'"), "{sql}");
+        }
+        assert!(parse("SHOW COLUMNS FROM spans").unwrap().to_string().starts_with("SHOW COLUMNS"));
     }
 
     #[test]

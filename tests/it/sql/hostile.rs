@@ -129,7 +129,8 @@ async fn nothing_keeps_a_query_thread() {
         assert!(sql.collect(statement).await.is_err(), "{short} must fail");
         let began = Instant::now();
         while sql.collect("SELECT 1").await.is_err() {
-            assert!(began.elapsed() < Duration::from_secs(5), "{short} keeps the only thread");
+            // A kept thread is kept for ever; a machine that is busy with more takes its time.
+            assert!(began.elapsed() < Duration::from_secs(120), "{short} keeps the only thread");
         }
     }
 }
