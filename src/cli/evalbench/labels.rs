@@ -160,7 +160,7 @@ fn empty(evaluators: &[Arc<dyn Evaluator>]) -> BTreeMap<String, Column> {
                 rows: Vec::new(),
                 unscored: 0,
             };
-            columns.insert(metric.name.to_owned(), column);
+            columns.insert(metric.name.to_string(), column);
         }
     }
     columns
