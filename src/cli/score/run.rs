@@ -1,13 +1,13 @@
 //! Arguments, and one chunk after the other.
 
 use super::super::evaluators::Scorers;
-use super::super::parallel;
 use super::aggregates::named;
 use super::forecast::forecast;
 use super::lines::{open, read_chunk, skip};
 use super::output::Output;
 use super::summary::Summary;
 use crate::config::Config;
+use crate::eval::parallel;
 use crate::eval::{Evaluator, Registry, score_line};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
