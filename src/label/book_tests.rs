@@ -23,7 +23,7 @@ fn drawn(n: u8) -> Entry {
         population_from: UnixNanos(0),
         population_until: UnixNanos(9),
         drawn_at: UnixNanos(10),
-        tenant: "t".to_owned(),
+        tenant: "t".into(),
     };
     Entry::new(item, Vec::new(), u64::from(n))
 }

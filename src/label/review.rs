@@ -168,7 +168,7 @@ impl Review {
             flagged: sent.flagged,
             seconds: sent.seconds.filter(|s| s.is_finite() && *s >= 0.0),
             created_at: at,
-            tenant: sent.tenant.to_owned(),
+            tenant: sent.tenant.into(),
         };
         self.door.labels(&[], &[row], &final_label.into_iter().collect::<Vec<_>>()).await?;
         metrics::counter!("groundline_labels_answers_total", "kind" => kind.as_str()).increment(1);
