@@ -78,7 +78,8 @@ pub fn run(args: ScoreArgs) -> ExitCode {
         evaluators.iter().map(|evaluator| format!("{} {}", evaluator.id(), evaluator.version())).collect();
     let output = match &args.output {
         None => Ok(Output::standard(what)),
-        Some(path) => Output::file(path, what, args.resume),
+        Some(path) if args.resume => Output::resumed(path, what),
+        Some(path) => Output::begun(path, what),
     };
     let mut output = match output {
         Ok(output) => output,
