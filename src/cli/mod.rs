@@ -27,7 +27,6 @@
 //! | `lab` | datasets and experiments |
 //! | `remote` | a running server, for the verbs that ask one |
 //! | `rewrite` | a configuration file, changed by a verb |
-//! | `parallel` | work spread over threads |
 //! | `memory` | what the allocator keeps |
 
 mod alerts;
@@ -45,7 +44,6 @@ mod export;
 mod lab;
 mod labels;
 mod memory;
-mod parallel;
 mod queue;
 mod remote;
 mod replay_decisions;

@@ -48,6 +48,13 @@ enum Signal {
     Metrics,
 }
 
+/// How a file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Encoding {
+    Json,
+    Protobuf,
+}
+
 /// How often a request that the server cannot take now is sent again.
 const ATTEMPTS: u32 = 5;
 
@@ -99,10 +106,11 @@ struct To<'a> {
 async fn send_to(to: To<'_>, file: &Path) -> Result<Answer, String> {
     let bytes = std::fs::read(file).map_err(|e| e.to_string())?;
     let name = file.file_name().map(|n| n.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-    let json = name.ends_with(".json");
-    if !json && !name.ends_with(".pb") {
-        return Err("not an OTLP file: the name must end in .pb or .json".to_owned());
-    }
+    let encoding = match (name.ends_with(".json"), name.ends_with(".pb")) {
+        (true, _) => Encoding::Json,
+        (_, true) => Encoding::Protobuf,
+        _ => return Err("not an OTLP file: the name must end in .pb or .json".to_owned()),
+    };
     let signal = if name.contains(".logs.") {
         Signal::Logs
     } else if name.contains(".metrics.") {
@@ -111,8 +119,8 @@ async fn send_to(to: To<'_>, file: &Path) -> Result<Answer, String> {
         Signal::Traces
     };
     let mut said = Answer::default();
-    for body in bodies(&bytes, json) {
-        let answer = send_body(to, (signal, json), body).await?;
+    for body in bodies(&bytes, encoding) {
+        let answer = send_body(to, (signal, encoding), body).await?;
         said.rejected = said.rejected.saturating_add(answer.rejected);
         if said.message.is_empty() {
             said.message = answer.message;
@@ -122,8 +130,8 @@ async fn send_to(to: To<'_>, file: &Path) -> Result<Answer, String> {
 }
 
 /// The requests of a file: a file of OTLP/JSON may hold several, one a line.
-fn bodies(bytes: &[u8], json: bool) -> Vec<&[u8]> {
-    if !json {
+fn bodies(bytes: &[u8], encoding: Encoding) -> Vec<&[u8]> {
+    if encoding == Encoding::Protobuf {
         return vec![bytes];
     }
     let mut stream = serde_json::Deserializer::from_slice(bytes).into_iter::<serde::de::IgnoredAny>();
@@ -139,12 +147,16 @@ fn bodies(bytes: &[u8], json: bool) -> Vec<&[u8]> {
     bodies
 }
 
-async fn send_body(to: To<'_>, (signal, json): (Signal, bool), bytes: &[u8]) -> Result<Answer, String> {
+async fn send_body(
+    to: To<'_>,
+    (signal, encoding): (Signal, Encoding),
+    bytes: &[u8],
+) -> Result<Answer, String> {
     let mut wait = Duration::from_millis(200);
     for attempt in 1.. {
         let sent = match to.protocol {
-            Protocol::Http => send_http(to.token, to.endpoint, signal, json, bytes.to_vec()).await,
-            Protocol::Grpc => send_grpc(to.token, to.endpoint, signal, json, bytes).await,
+            Protocol::Http => send_http(to.token, to.endpoint, signal, encoding, bytes.to_vec()).await,
+            Protocol::Grpc => send_grpc(to.token, to.endpoint, signal, encoding, bytes).await,
         };
         match sent {
             Err((true, _)) if attempt < ATTEMPTS => {
@@ -160,14 +172,23 @@ async fn send_body(to: To<'_>, (signal, json): (Signal, bool), bytes: &[u8]) -> 
 
 type Sent = Result<Answer, (bool, String)>;
 
-async fn send_http(token: Option<&str>, endpoint: &str, signal: Signal, json: bool, bytes: Vec<u8>) -> Sent {
+async fn send_http(
+    token: Option<&str>,
+    endpoint: &str,
+    signal: Signal,
+    encoding: Encoding,
+    bytes: Vec<u8>,
+) -> Sent {
     let path = match signal {
         Signal::Traces => "v1/traces",
         Signal::Logs => "v1/logs",
         Signal::Metrics => "v1/metrics",
     };
     let url = format!("{}/{path}", endpoint.trim_end_matches('/'));
-    let kind = if json { "application/json" } else { "application/x-protobuf" };
+    let kind = match encoding {
+        Encoding::Json => "application/json",
+        Encoding::Protobuf => "application/x-protobuf",
+    };
     let mut request = reqwest::Client::new().post(&url).header("content-type", kind).body(bytes);
     if let Some(token) = token {
         request = request.bearer_auth(token);
@@ -176,7 +197,7 @@ async fn send_http(token: Option<&str>, endpoint: &str, signal: Signal, json: bo
     let status = response.status();
     let body = response.bytes().await.map_err(|e| (true, format!("{url}: {e}")))?;
     if status.is_success() {
-        return answer_of(json, &body).ok_or((false, format!("{url}: the answer is not OTLP")));
+        return answer_of(encoding, &body).ok_or((false, format!("{url}: the answer is not OTLP")));
     }
     // In protobuf the message is readable enough among its length bytes.
     let text = String::from_utf8_lossy(&body).chars().filter(|c| !c.is_control()).collect::<String>();
@@ -185,8 +206,8 @@ async fn send_http(token: Option<&str>, endpoint: &str, signal: Signal, json: bo
 }
 
 /// Reads the answer to a request; its three forms differ only in names.
-fn answer_of(json: bool, body: &[u8]) -> Option<Answer> {
-    if !json {
+fn answer_of(encoding: Encoding, body: &[u8]) -> Option<Answer> {
+    if encoding == Encoding::Protobuf {
         let partial = ExportTraceServiceResponse::decode(body).ok()?.partial_success.unwrap_or_default();
         return Some(Answer { rejected: partial.rejected_spans, message: partial.error_message });
     }
@@ -213,7 +234,13 @@ fn with_token<T>(token: Option<&str>, message: T) -> Result<tonic::Request<T>, (
     Ok(request)
 }
 
-async fn send_grpc(token: Option<&str>, endpoint: &str, signal: Signal, json: bool, bytes: &[u8]) -> Sent {
+async fn send_grpc(
+    token: Option<&str>,
+    endpoint: &str,
+    signal: Signal,
+    encoding: Encoding,
+    bytes: &[u8],
+) -> Sent {
     let channel = tonic::transport::Endpoint::from_shared(endpoint.to_owned())
         .map_err(|e| (false, format!("{endpoint}: {e}")))?
         .connect()
@@ -224,7 +251,7 @@ async fn send_grpc(token: Option<&str>, endpoint: &str, signal: Signal, json: bo
         |s: tonic::Status| (s.code() == tonic::Code::Unavailable, format!("{:?}: {}", s.code(), s.message()));
     match signal {
         Signal::Traces => {
-            let request: ExportTraceServiceRequest = if json {
+            let request: ExportTraceServiceRequest = if encoding == Encoding::Json {
                 crate::ingest::decode::traces_from_json(bytes).map_err(undecodable)?
             } else {
                 crate::ingest::decode::from_protobuf(bytes).map_err(undecodable)?
@@ -235,7 +262,7 @@ async fn send_grpc(token: Option<&str>, endpoint: &str, signal: Signal, json: bo
             Ok(Answer { rejected: partial.rejected_spans, message: partial.error_message })
         }
         Signal::Logs => {
-            let request: ExportLogsServiceRequest = if json {
+            let request: ExportLogsServiceRequest = if encoding == Encoding::Json {
                 crate::ingest::decode::logs_from_json(bytes).map_err(undecodable)?
             } else {
                 crate::ingest::decode::from_protobuf(bytes).map_err(undecodable)?
@@ -245,7 +272,9 @@ async fn send_grpc(token: Option<&str>, endpoint: &str, signal: Signal, json: bo
             let partial = answer.into_inner().partial_success.unwrap_or_default();
             Ok(Answer { rejected: partial.rejected_log_records, message: partial.error_message })
         }
-        Signal::Metrics if json => Err((false, "metrics in JSON go over HTTP only".to_owned())),
+        Signal::Metrics if encoding == Encoding::Json => {
+            Err((false, "metrics in JSON go over HTTP only".to_owned()))
+        }
         Signal::Metrics => {
             let request: ExportMetricsServiceRequest =
                 crate::ingest::decode::from_protobuf(bytes).map_err(undecodable)?;
@@ -266,9 +295,9 @@ mod tests {
     #[test]
     fn a_json_file_may_hold_several_requests() {
         let two = b"{\"a\": 1}\n{\n}\n";
-        assert_eq!(bodies(two, true), [&b"{\"a\": 1}"[..], b"\n{\n}"]);
-        assert_eq!(bodies(b"", true), [b""]);
-        assert_eq!(bodies(b"{} nonsense", true), [&b"{}"[..], b" nonsense"]);
-        assert_eq!(bodies(b"{}{}", false), [b"{}{}"]);
+        assert_eq!(bodies(two, Encoding::Json), [&b"{\"a\": 1}"[..], b"\n{\n}"]);
+        assert_eq!(bodies(b"", Encoding::Json), [b""]);
+        assert_eq!(bodies(b"{} nonsense", Encoding::Json), [&b"{}"[..], b" nonsense"]);
+        assert_eq!(bodies(b"{}{}", Encoding::Protobuf), [b"{}{}"]);
     }
 }

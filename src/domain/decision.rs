@@ -1,6 +1,6 @@
 //! Whether a trace is judged, by which rule, and with which probability.
 
-use super::id::{SpanId, TraceId};
+use super::id::{SpanId, TenantId, TraceId};
 use super::span::names;
 use super::time::UnixNanos;
 
@@ -50,5 +50,5 @@ pub struct Decision {
     /// When the span began.
     pub span_time: UnixNanos,
     /// Whose span it is.
-    pub tenant: String,
+    pub tenant: TenantId,
 }

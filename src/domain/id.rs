@@ -1,8 +1,11 @@
-//! Trace and span ids: fixed-width bytes inside, lower-case hex outside.
+//! Trace and span ids: fixed-width bytes inside, lower-case hex outside. Tenants: names.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Borrow;
 use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// Why bytes or text are not an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -90,3 +93,98 @@ macro_rules! id {
 
 id!(TraceId, 16, "trace id", "The id of a trace: 16 bytes, not all zero.");
 id!(SpanId, 8, "span id", "The id of a span: 8 bytes, not all zero.");
+
+/// Whose rows they are: a name that the configuration or a token gives. A copy is cheap.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TenantId(Arc<str>);
+
+impl TenantId {
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Deref for TenantId {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Equal and hashed like its name, so that a map of tenants can be asked with a text.
+impl Borrow<str> for TenantId {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl PartialEq<str> for TenantId {
+    fn eq(&self, other: &str) -> bool {
+        &*self.0 == other
+    }
+}
+
+impl PartialEq<&str> for TenantId {
+    fn eq(&self, other: &&str) -> bool {
+        &*self.0 == *other
+    }
+}
+
+impl From<&str> for TenantId {
+    fn from(name: &str) -> Self {
+        Self(name.into())
+    }
+}
+
+impl From<String> for TenantId {
+    fn from(name: String) -> Self {
+        Self(name.into())
+    }
+}
+
+impl From<Arc<str>> for TenantId {
+    fn from(name: Arc<str>) -> Self {
+        Self(name)
+    }
+}
+
+impl fmt::Display for TenantId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for TenantId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&*self.0, f)
+    }
+}
+
+/// As text.
+impl Serialize for TenantId {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for TenantId {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from).map(Self::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    #[test]
+    fn a_tenant_is_written_and_found_as_its_name() {
+        let tenant = TenantId::from("a \"b\"");
+        assert_eq!(serde_json::to_string(&tenant).unwrap(), r#""a \"b\"""#);
+        assert_eq!(serde_json::from_str::<TenantId>(r#""a \"b\"""#).unwrap(), tenant);
+        assert_eq!(HashMap::from([(tenant, 7)]).get("a \"b\""), Some(&7));
+    }
+}

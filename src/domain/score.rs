@@ -1,6 +1,6 @@
 //! What an evaluator answers, and the row that is stored.
 
-use super::id::{SpanId, TraceId};
+use super::id::{SpanId, TenantId, TraceId};
 use super::span::names;
 use super::time::UnixNanos;
 
@@ -216,7 +216,7 @@ pub struct ScoreRow {
     /// The model that was asked for.
     pub request_model: Option<String>,
     /// The tenant.
-    pub tenant: String,
+    pub tenant: TenantId,
     /// The rule that selected the item.
     pub rule: Option<String>,
     /// A hash of the rule as it was then.

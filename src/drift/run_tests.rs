@@ -11,8 +11,11 @@ use arrow::array::AsArray;
 use std::path::Path;
 
 const START: i64 = 1_767_225_600_000_000_000;
+/// Values below and above the threshold of `score`.
+const FAILS: f64 = 0.1;
+const PASSES: f64 = 0.9;
 
-fn score(n: i64, failed: bool) -> ScoreRow {
+fn score(n: i64, value: f64) -> ScoreRow {
     ScoreRow {
         score_id: format!("s{n}"),
         trace_id: Some(TraceId([7; 16])),
@@ -26,7 +29,7 @@ fn score(n: i64, failed: bool) -> ScoreRow {
         rule_version: Some("v".into()),
         evaluator: "hallucination".into(),
         evaluator_version: "1".into(),
-        score: Score::measured("hallucination", if failed { 0.1 } else { 0.9 }, 0.5, Better::Higher),
+        score: Score::measured("hallucination", value, 0.5, Better::Higher),
         inclusion_probability: 1.0,
         stratum: None,
         sampling_reason: None,
@@ -91,7 +94,7 @@ async fn a_crash_at_any_frame_neither_loses_nor_repeats_a_change() {
     // Good, bad, good: it fires and resolves.
     let failing = |n: i64| if (100..200).contains(&n) { n % 2 == 0 } else { n % 25 == 0 };
     for n in 0..900 {
-        append(&journal, &[score(n, failing(n))]).await;
+        append(&journal, &[score(n, if failing(n) { FAILS } else { PASSES })]).await;
         if n % 7 == 0 {
             let mut watcher = watcher(&journal, plan());
             read_all(&mut watcher).await;
@@ -119,7 +122,7 @@ async fn a_crash_at_any_frame_neither_loses_nor_repeats_a_change() {
 async fn what_is_no_first_production_verdict_enters_no_alert() {
     let dir = tempfile::tempdir().unwrap();
     let journal = journal(dir.path());
-    let mut rows: Vec<ScoreRow> = (0..5).map(|n| score(n, true)).collect();
+    let mut rows: Vec<ScoreRow> = (0..5).map(|n| score(n, FAILS)).collect();
     rows[0].source = ScoreSource::Experiment;
     rows[1].score_version = 2;
     rows[2].score = Score::skipped("hallucination", "context");
@@ -134,7 +137,7 @@ async fn what_is_no_first_production_verdict_enters_no_alert() {
 async fn a_changed_definition_begins_anew_and_a_changed_receiver_does_not() {
     let dir = tempfile::tempdir().unwrap();
     let journal = journal(dir.path());
-    let rows: Vec<ScoreRow> = (0..50).map(|n| score(n, false)).collect();
+    let rows: Vec<ScoreRow> = (0..50).map(|n| score(n, PASSES)).collect();
     append(&journal, &rows).await;
     let mut watcher = watcher(&journal, plan());
     read_all(&mut watcher).await;
@@ -153,7 +156,7 @@ async fn a_changed_definition_begins_anew_and_a_changed_receiver_does_not() {
 async fn without_alerts_the_cursor_moves_and_nothing_is_written() {
     let dir = tempfile::tempdir().unwrap();
     let journal = journal(dir.path());
-    append(&journal, &[score(1, true)]).await;
+    append(&journal, &[score(1, FAILS)]).await;
     let mut watcher = watcher(&journal, Plan::default());
     read_all(&mut watcher).await;
     watcher.save().unwrap();
@@ -164,7 +167,7 @@ async fn without_alerts_the_cursor_moves_and_nothing_is_written() {
 async fn a_message_waits_in_the_state_until_it_is_taken() {
     let dir = tempfile::tempdir().unwrap();
     let journal = journal(dir.path());
-    let rows: Vec<ScoreRow> = (0..100).map(|n| score(n, n % 2 == 0)).collect();
+    let rows: Vec<ScoreRow> = (0..100).map(|n| score(n, if n % 2 == 0 { FAILS } else { PASSES })).collect();
     append(&journal, &rows).await;
     let mut plan = plan();
     plan.definitions[0].config.receivers = vec!["hook".into()];

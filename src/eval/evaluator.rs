@@ -3,6 +3,7 @@
 use crate::domain::score::{Better, Score, Usage};
 use crate::domain::trace::EvalInput;
 use async_trait::async_trait;
+use std::borrow::Cow;
 use std::fmt::Display;
 use tokio::time::Instant;
 
@@ -16,14 +17,26 @@ pub enum Pace {
 }
 
 /// A metric that an evaluator reports.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Metric {
-    /// Its name in `scores.metric`.
-    pub name: &'static str,
+    /// Its name in `scores.metric`: of an evaluator of the user's own as it is configured or told.
+    pub name: Cow<'static, str>,
     /// Which side of the threshold is good.
     pub better: Better,
     /// The default threshold; none for a pass/fail metric and for counts.
     pub threshold: Option<f64>,
+}
+
+impl Metric {
+    /// One whose name is written down here.
+    pub const fn new(name: &'static str, better: Better, threshold: Option<f64>) -> Self {
+        Self { name: Cow::Borrowed(name), better, threshold }
+    }
+
+    /// One whose name is known only when the program runs.
+    pub fn named(name: String, better: Better, threshold: Option<f64>) -> Self {
+        Self { name: Cow::Owned(name), better, threshold }
+    }
 }
 
 /// Judges one item. Implementations hold no state of an item and are shared between threads.
@@ -60,12 +73,12 @@ pub trait Evaluator: Send + Sync {
 
     /// A skipped score for each metric: `missing` is not in the input.
     fn skip(&self, missing: &str) -> Vec<Score> {
-        self.metrics().iter().map(|metric| Score::skipped(metric.name, missing)).collect()
+        self.metrics().iter().map(|metric| Score::skipped(&metric.name, missing)).collect()
     }
 
     /// An error score for each metric.
     fn fail(&self, why: &str) -> Vec<Score> {
-        self.metrics().iter().map(|metric| Score::failed(metric.name, why)).collect()
+        self.metrics().iter().map(|metric| Score::failed(&metric.name, why)).collect()
     }
 
     /// The scores, or an error score for each metric.

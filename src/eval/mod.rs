@@ -13,7 +13,11 @@
 //! | `local` | one file an evaluator that runs in the process |
 //! | `catalog` | evaluators by id |
 //! | `offline` | JSON lines in, JSON lines out |
+//! | `parallel` | work spread over threads |
+//! | `bench` | how good evaluators are on labelled data |
 
+pub mod bench;
+pub mod parallel;
 pub mod text;
 
 mod catalog;

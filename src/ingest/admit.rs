@@ -7,7 +7,7 @@ use super::memory::Budget;
 use super::receipt::{Receipt, Refusal};
 use super::redact::Redactor;
 use crate::detect::Policy;
-use crate::domain::id::{SpanId, TraceId};
+use crate::domain::id::{SpanId, TenantId, TraceId};
 use crate::domain::log::{Evaluation, LogRecord};
 use crate::domain::score::{Score, ScoreRow, ScoreSource, ScoreStatus};
 use crate::domain::span::{Source, Span};
@@ -71,7 +71,8 @@ impl Door {
     }
 
     /// Admits spans, which become `tenant`'s. When it returns, every accepted span is on the disk.
-    pub async fn spans(&self, traces: Traces, tenant: &str) -> Result<Receipt, Refusal> {
+    pub async fn spans(&self, traces: Traces, tenant: impl Into<TenantId>) -> Result<Receipt, Refusal> {
+        let tenant: &TenantId = &tenant.into();
         let received = self.clock.now();
         let Traces { chunks, accepted, rejected, reasons, warnings, .. } = traces;
         let mut oversized = Oversized::default();
@@ -87,7 +88,12 @@ impl Door {
     }
 
     /// Admits log records, which become `tenant`'s. When it returns, every accepted record is on the disk.
-    pub async fn logs(&self, decoded: Decoded<LogRecord>, tenant: &str) -> Result<Receipt, Refusal> {
+    pub async fn logs(
+        &self,
+        decoded: Decoded<LogRecord>,
+        tenant: impl Into<TenantId>,
+    ) -> Result<Receipt, Refusal> {
+        let tenant: &TenantId = &tenant.into();
         let received = self.clock.now();
         let Decoded { items: records, rejected, reasons, warnings } = decoded;
         let mut oversized = Oversized::default();
@@ -316,7 +322,7 @@ fn receipt(accepted: u64, rejected: u64, reasons: &[String], warnings: &[String]
     Receipt { accepted, rejected, message }
 }
 
-fn span_scores(spans: &[Span], tenant: &str, received: UnixNanos) -> Vec<ScoreRow> {
+fn span_scores(spans: &[Span], tenant: &TenantId, received: UnixNanos) -> Vec<ScoreRow> {
     let mut rows = Vec::new();
     for span in spans {
         for evaluation in dialect::span_evaluations(span) {
@@ -333,7 +339,7 @@ fn span_scores(spans: &[Span], tenant: &str, received: UnixNanos) -> Vec<ScoreRo
     rows
 }
 
-fn log_scores(records: &[LogRecord], tenant: &str, received: UnixNanos) -> Vec<ScoreRow> {
+fn log_scores(records: &[LogRecord], tenant: &TenantId, received: UnixNanos) -> Vec<ScoreRow> {
     let mut rows = Vec::new();
     for record in records {
         if let Some(evaluation) = &record.evaluation {
@@ -359,7 +365,7 @@ struct Place<'a> {
 }
 
 /// The row of an evaluation that another system made. A re-sent one has the same id and is stored once.
-fn ingested(evaluation: &Evaluation, place: Place<'_>, tenant: &str, received: UnixNanos) -> ScoreRow {
+fn ingested(evaluation: &Evaluation, place: Place<'_>, tenant: &TenantId, received: UnixNanos) -> ScoreRow {
     let (trace, span) = (place.trace_id, place.span_id);
     let identity = format!(
         "ingested\0{tenant}\0{trace:?}\0{span:?}\0{}\0{}\0{:?}\0{:?}",
@@ -387,7 +393,7 @@ fn ingested(evaluation: &Evaluation, place: Place<'_>, tenant: &str, received: U
         evaluated_at: received,
         service_name: place.service_name.to_owned(),
         request_model: place.model,
-        tenant: tenant.to_owned(),
+        tenant: tenant.clone(),
         rule: None,
         rule_version: None,
         evaluator: evaluation.name.clone(),

@@ -12,86 +12,26 @@ use prost::Message;
 use std::time::Duration;
 use tonic::metadata::MetadataValue;
 use tonic::{Code, Status};
+use tonic_types::pb::{RetryInfo, Status as RpcStatus};
+use tonic_types::{ErrorDetails, StatusExt};
 
 /// Longest message of a status, bytes: gRPC sends it in a header, and clients take 8 KiB of headers.
 const MAX_MESSAGE: usize = 1_024;
 
-/// `google.rpc.Status`.
-#[derive(Clone, PartialEq, Message)]
-struct RpcStatus {
-    #[prost(int32, tag = "1")]
-    code: i32,
-    #[prost(string, tag = "2")]
-    message: String,
-    #[prost(message, repeated, tag = "3")]
-    details: Vec<ProtoAny>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct ProtoAny {
-    #[prost(string, tag = "1")]
-    type_url: String,
-    #[prost(bytes = "vec", tag = "2")]
-    value: Vec<u8>,
-}
-
-/// `google.rpc.RetryInfo`, the detail that tells a client when to come back.
-#[derive(Clone, PartialEq, Message)]
-struct RetryInfo {
-    #[prost(message, optional, tag = "1")]
-    retry_delay: Option<ProtoDuration>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct ProtoDuration {
-    #[prost(int64, tag = "1")]
-    seconds: i64,
-    #[prost(int32, tag = "2")]
-    nanos: i32,
-}
-
-/// `google.rpc.BadRequest`, the detail that tells what is wrong.
-#[derive(Clone, PartialEq, Message)]
-struct BadRequest {
-    #[prost(message, repeated, tag = "1")]
-    field_violations: Vec<FieldViolation>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct FieldViolation {
-    #[prost(string, tag = "1")]
-    field: String,
-    #[prost(string, tag = "2")]
-    description: String,
-}
-
-fn detail(name: &str, message: &impl Message) -> ProtoAny {
-    ProtoAny { type_url: format!("type.googleapis.com/google.rpc.{name}"), value: message.encode_to_vec() }
-}
-
-fn with_detail(code: Code, message: String, detail: ProtoAny) -> Status {
-    let body = RpcStatus { code: code as i32, message: message.clone(), details: vec![detail] };
-    Status::with_details(code, message, body.encode_to_vec().into())
-}
-
 /// Bad data, which no repetition makes good.
 pub fn invalid(message: &str) -> Status {
     let message = shortened(message, MAX_MESSAGE);
-    let violation = FieldViolation { field: "body".to_owned(), description: message.clone() };
-    let detail = detail("BadRequest", &BadRequest { field_violations: vec![violation] });
-    with_detail(Code::InvalidArgument, message, detail)
+    let details = ErrorDetails::with_bad_request_violation("body", message.as_str());
+    Status::with_error_details(Code::InvalidArgument, message, details)
 }
 
 /// Where Python's exporter looks for the delay; others read it from the details of the status.
 const RETRY_TRAILER: &str = "google.rpc.retryinfo-bin";
 
 fn later(message: String, after: Duration) -> Status {
-    let retry_delay = Some(ProtoDuration {
-        seconds: i64::try_from(after.as_secs()).unwrap_or(i64::MAX),
-        nanos: i32::try_from(after.subsec_nanos()).unwrap_or(0),
-    });
-    let retry = RetryInfo { retry_delay };
-    let mut status = with_detail(Code::Unavailable, message, detail("RetryInfo", &retry));
+    let mut status =
+        Status::with_error_details(Code::Unavailable, message, ErrorDetails::with_retry_info(Some(after)));
+    let retry = RetryInfo::from(tonic_types::RetryInfo::new(Some(after)));
     let alone = MetadataValue::from_bytes(&retry.encode_to_vec());
     status.metadata_mut().insert_bin(RETRY_TRAILER, alone);
     status

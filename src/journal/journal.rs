@@ -7,7 +7,7 @@ use super::files::{Files, SystemFiles, create_dirs};
 use super::reader::Reader;
 use super::recover;
 use super::segment::Stamp;
-use super::state::{Pending, Shared};
+use super::state::{Claim, Pending, Shared};
 use super::writer::Writer;
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -112,13 +112,13 @@ impl Journal {
     /// disk, or without space, the answer is a retryable error and nothing is kept. A caller that stops waiting does not
     /// take the frame back. Frames of concurrent calls are in no promised order.
     pub async fn append(&self, kind: u32, payload: Bytes) -> Result<u64, JournalError> {
-        self.append_frame(kind, payload, false).await
+        self.append_frame(kind, payload, Claim::New).await
     }
 
     /// As [`Journal::append`], for what a reader owes for frames that it has read: it may use an eighth more disk than
     /// the limit, because only such frames let cursors move and space be given back.
     pub async fn append_owed(&self, kind: u32, payload: Bytes) -> Result<u64, JournalError> {
-        self.append_frame(kind, payload, true).await
+        self.append_frame(kind, payload, Claim::Owed).await
     }
 
     /// As [`Journal::append_owed`], and comes back for as long as the journal says "later": what a loop owes does not get
@@ -145,7 +145,7 @@ impl Journal {
         &self.0.shared.dir
     }
 
-    async fn append_frame(&self, kind: u32, payload: Bytes, owed: bool) -> Result<u64, JournalError> {
+    async fn append_frame(&self, kind: u32, payload: Bytes, claim: Claim) -> Result<u64, JournalError> {
         let shared = &self.0.shared;
         let (bytes, limit) = (payload.len() as u64, shared.config.max_frame_size);
         if bytes > limit.bytes() {
@@ -154,7 +154,7 @@ impl Journal {
         // Here, not in the writer, because callers run side by side.
         let payload_crc = crc32c::crc32c(&payload);
         let (done, answer) = oneshot::channel();
-        shared.enqueue(Pending { kind, payload, payload_crc, done }, owed)?;
+        shared.enqueue(Pending { kind, payload, payload_crc, done }, claim)?;
         answer.await.unwrap_or_else(|_| {
             Err(JournalError::Poisoned { cause: "the writer ended without an answer".to_owned() })
         })

@@ -21,6 +21,15 @@ use tokio::sync::{oneshot, watch};
 /// The answer to one append.
 pub(super) type Answer = Result<u64, JournalError>;
 
+/// What an appender may use of the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// Up to the limit.
+    New,
+    /// An eighth more: what moves cursors must not wait for the space that only cursors free.
+    Owed,
+}
+
 /// A frame that waits for the writer.
 pub(super) struct Pending {
     pub(super) kind: u32,
@@ -122,9 +131,8 @@ impl Shared {
         }
     }
 
-    /// Hands a frame to the writer. Never blocks: over a limit, the answer is a retryable error. An `owed` frame may use
-    /// an eighth more disk than the limit: what moves cursors must not wait for the space that only cursors free.
-    pub(super) fn enqueue(&self, pending: Pending, owed: bool) -> Result<(), JournalError> {
+    /// Hands a frame to the writer. Never blocks: over a limit, the answer is a retryable error.
+    pub(super) fn enqueue(&self, pending: Pending, claim: Claim) -> Result<(), JournalError> {
         let bytes = pending.record_bytes();
         let mut queue = self.queue.lock();
         if let Some(error) = &queue.stopped {
@@ -135,7 +143,7 @@ impl Shared {
             return Err(JournalError::Full(Full::Queue { queued, limit }));
         }
         let (used, mut limit) = (self.disk_bytes(), self.config.max_disk_size);
-        if owed {
+        if claim == Claim::Owed {
             limit = ByteSize::new(limit.bytes().saturating_add(limit.bytes() / 8));
         }
         if used + queued + bytes > limit.bytes() {

@@ -119,7 +119,9 @@ impl Work<'_> {
         };
         let (drawn, plain): (Vec<_>, Vec<_>) =
             sent.into_iter().enumerate().partition(|(_, one)| one.item.is_some());
-        self.may_annotate(!plain.is_empty())?;
+        if !plain.is_empty() {
+            self.may_annotate()?;
+        }
         let door = &self.behind.door;
         let row = |(at, one): (usize, Sent)| {
             one.row(door, self.tenant).map_err(|why| LabelError::Wrong(format!("annotation {at}: {why}")))
@@ -146,8 +148,8 @@ impl Work<'_> {
         Ok(answer)
     }
 
-    fn may_annotate(&self, wants: bool) -> Result<(), LabelError> {
-        if wants && !self.caller.may(Role::Query) {
+    fn may_annotate(&self) -> Result<(), LabelError> {
+        if !self.caller.may(Role::Query) {
             let why = "the role review answers items of /v1/labels/next only: name the item, or use a token with the role query";
             return Err(LabelError::Wrong(why.to_owned()));
         }
@@ -189,7 +191,7 @@ impl Work<'_> {
                 return fault(StatusCode::BAD_REQUEST, &format!("labels is {other:?}, can only be any"));
             }
         };
-        if let Err(denied) = self.may_annotate(true) {
+        if let Err(denied) = self.may_annotate() {
             return denied.into_response();
         }
         let read = match csv::read(body, words) {

@@ -6,6 +6,15 @@ use crate::schema::batch::{AnswerKind, ReviewItem};
 use std::collections::HashMap;
 use std::time::Duration;
 
+/// Which items a reviewer asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Those that need more answers.
+    Open,
+    /// Those whose answers differ, to decide between them.
+    Differing,
+}
+
 /// An item with its answers.
 #[derive(Debug, Clone)]
 pub struct Entry {
@@ -129,13 +138,12 @@ impl Book {
             .any(|entry| state(&entry.answers, self.needed) == State::Open && !is_skipped(entry))
     }
 
-    /// Leases up to `count` items to `who` for `lease`, those that `who` has first. With `adjudicates`, items whose answers
-    /// differ, none of them by `who`.
+    /// Leases up to `count` items to `who` for `lease`, those that `who` has first; none that `who` has answered.
     pub fn next(
         &mut self,
         who: &str,
         count: usize,
-        adjudicates: bool,
+        wanted: Wanted,
         now: UnixNanos,
         lease: Duration,
     ) -> Vec<Entry> {
@@ -146,8 +154,10 @@ impl Book {
             }
             let others = entry.held_by_others(who, now);
             match state(&entry.answers, needed) {
-                State::Open => !adjudicates && (entry.is_held(who, now) || entry.votes() + others < needed),
-                State::Adjudicate => adjudicates && others == 0,
+                State::Open => {
+                    wanted == Wanted::Open && (entry.is_held(who, now) || entry.votes() + others < needed)
+                }
+                State::Adjudicate => wanted == Wanted::Differing && others == 0,
                 State::Final(_) => false,
             }
         };

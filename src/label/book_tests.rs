@@ -23,7 +23,7 @@ fn drawn(n: u8) -> Entry {
         population_from: UnixNanos(0),
         population_until: UnixNanos(9),
         drawn_at: UnixNanos(10),
-        tenant: "t".to_owned(),
+        tenant: "t".into(),
     };
     Entry::new(item, Vec::new(), u64::from(n))
 }
@@ -50,7 +50,7 @@ fn says(book: &mut Book, who: &str, item: &str, passed: bool) -> State {
 }
 
 fn asked(book: &mut Book, who: &str, count: usize, now: i64) -> Vec<String> {
-    book.next(who, count, false, UnixNanos(now), LEASE).into_iter().map(|e| e.drawn.item).collect()
+    book.next(who, count, Wanted::Open, UnixNanos(now), LEASE).into_iter().map(|e| e.drawn.item).collect()
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_reviewer_gets_an_item_once_and_differing_answers_go_to_a_third() {
     assert!(twice.to_string().contains("undo"), "{twice}");
     assert_eq!(asked(&mut book, "ben", 1, 0), ["item0"]);
     assert_eq!(says(&mut book, "ben", "item0", false), State::Adjudicate);
-    let mut differ = |who: &str| book.next(who, 1, true, UnixNanos(0), LEASE).len();
+    let mut differ = |who: &str| book.next(who, 1, Wanted::Differing, UnixNanos(0), LEASE).len();
     assert_eq!((differ("ana"), differ("ben"), differ("eva")), (0, 0, 1));
     assert_eq!(says(&mut book, "eva", "item0", false), State::Final(false));
     assert_eq!((book.agreed("ana"), book.agreed("ben")), ((1, 0), (1, 1)));

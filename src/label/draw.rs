@@ -130,7 +130,7 @@ impl Draw<'_> {
             population_from: self.from,
             population_until: self.until,
             drawn_at: self.now,
-            tenant: self.tenant.to_owned(),
+            tenant: self.tenant.into(),
         })
     }
 }

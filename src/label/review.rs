@@ -1,14 +1,14 @@
 //! The queue of items to label: loads what was drawn and answered, draws more, leases, takes answers.
 
 use super::ask::{rows, text};
-use super::book::{Book, Counts, Entry, Refused};
+use super::book::{Book, Counts, Entry, Refused, Wanted};
 use super::config::Config;
 use super::content::{Content, content};
 use super::draw::{Draw, Scored, numbers};
 use super::fault::LabelError;
 use super::item::{Answer, State, standing};
 use super::rows::load;
-use super::verdict::{WITHDRAWN, verdict, word};
+use super::verdict::{FAIL, PASS, WITHDRAWN, verdict, word};
 use crate::domain::time::UnixNanos;
 use crate::ingest::Door;
 use crate::schema::batch::{Annotation, AnswerKind, ReviewAnswer, ReviewItem};
@@ -107,10 +107,11 @@ impl Review {
             let mut slot = shelf.lock().await;
             let book = self.read(&mut slot, wish.tenant, wish.metric).await?;
             let (now, lease) = (self.door.now(), self.config.lease);
-            let mut given = book.next(wish.reviewer, wish.count, wish.adjudicates, now, lease);
+            let wanted = if wish.adjudicates { Wanted::Differing } else { Wanted::Open };
+            let mut given = book.next(wish.reviewer, wish.count, wanted, now, lease);
             if given.is_empty() && !wish.adjudicates && book.is_worked_off() {
                 self.draw(book, wish.tenant, wish.metric).await?;
-                given = book.next(wish.reviewer, wish.count, false, now, lease);
+                given = book.next(wish.reviewer, wish.count, Wanted::Open, now, lease);
             }
             let states: Vec<State> = given.iter().map(|entry| book.state_of(entry)).collect();
             (given, states, book.counts(wish.reviewer), book.agreed(wish.reviewer))
@@ -122,7 +123,7 @@ impl Review {
         }
         Ok(json!({
             "metric": wish.metric, "reviewer": wish.reviewer, "question": self.question(wish.metric),
-            "labels": [word(true), word(false)], "reviews_per_item": self.config.reviews_per_item,
+            "labels": [PASS[0], FAIL[0]], "reviews_per_item": self.config.reviews_per_item,
             "lease_seconds": self.config.lease.as_secs(), "items": items, "counts": counts,
             "own": {"answered": counts.mine, "with_label": agreed.0, "agreed": agreed.1},
             "why_none": items.is_empty().then(|| why_none(wish, counts)),
@@ -168,7 +169,7 @@ impl Review {
             flagged: sent.flagged,
             seconds: sent.seconds.filter(|s| s.is_finite() && *s >= 0.0),
             created_at: at,
-            tenant: sent.tenant.to_owned(),
+            tenant: sent.tenant.into(),
         };
         self.door.labels(&[], &[row], &final_label.into_iter().collect::<Vec<_>>()).await?;
         metrics::counter!("groundline_labels_answers_total", "kind" => kind.as_str()).increment(1);

@@ -98,7 +98,7 @@ impl ItemRow {
             population_from: time(self.population_from),
             population_until: time(self.population_until),
             drawn_at: time(self.drawn_at),
-            tenant: tenant.to_owned(),
+            tenant: tenant.into(),
         })
     }
 }

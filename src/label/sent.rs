@@ -71,7 +71,7 @@ impl Sent {
             comment: self.comment,
             annotator: self.annotator,
             created_at: door.now(),
-            tenant: tenant.to_owned(),
+            tenant: tenant.into(),
             item: self.item,
             label_probability: self.label_probability,
         })

@@ -55,7 +55,7 @@ impl FlushHandle {
         let mut read = drain(&lake, start).await?;
         let mut me = Self { lake, journal, manifests, start: cursor };
         while read.paused {
-            me.flush(true).await?;
+            me.flush_all().await?;
             read = drain(&me.lake, read).await?;
         }
         me.start = read.last;
@@ -78,22 +78,20 @@ impl FlushHandle {
                     return Err(LakeError::Journal(JournalError::Closed));
                 }
             }
-            if let Err(error) = self.flush(false).await {
+            if self.lake.due()
+                && let Err(error) = self.flush_all().await
+            {
                 metrics::counter!("groundline_flush_errors_total").increment(1);
                 tracing::error!(%error, "flush failed; rows stay in the journal and it is tried again");
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
         }
         applier.await??;
-        self.flush(true).await
+        self.flush_all().await
     }
 
-    /// Writes the tables that are due, or all of them.
-    async fn flush(&mut self, all: bool) -> Result<(), LakeError> {
-        let due = all || self.lake.due();
-        if !due {
-            return Ok(());
-        }
+    /// Writes the hot rows of all tables, and moves the cursor.
+    async fn flush_all(&mut self) -> Result<(), LakeError> {
         let upto = self.lake.applied();
         // One table that cannot be written must not keep the others from their files.
         let mut failed = None;

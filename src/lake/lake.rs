@@ -161,7 +161,7 @@ impl Lake {
     fn join_content(&self, seen: &mut Seen, batch: &RecordBatch, now: UnixNanos) -> Result<(), LakeError> {
         let content: Vec<_> = read_log_content(batch)
             .into_iter()
-            .map(|c| ((c.tenant, c.trace_id.to_string(), c.span_id.to_string()), c.llm))
+            .map(|c| ((c.tenant.to_string(), c.trace_id.to_string(), c.span_id.to_string()), c.llm))
             .collect();
         if content.is_empty() {
             return Ok(());

@@ -64,6 +64,15 @@ pub struct Filled {
     pub written: Written,
 }
 
+/// What a commit does to the rows of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rows {
+    /// They come, or go for good.
+    Change,
+    /// They are the same in other files.
+    Same,
+}
+
 /// A file that was put and waits for its commit.
 pub struct NewFile {
     path: Path,
@@ -187,7 +196,7 @@ impl Manifest {
         for Filled { first, last, written } in files {
             let path = DataPath { first, last, tag: Uuid::new_v4().as_fields().0 }.path();
             let file = put(&self.store, self.table, path, written, arrived).await?;
-            adds.push(Action::Add(file.add(true)));
+            adds.push(Action::Add(file.add(Rows::Change)));
         }
         let Err(error) = self.commit_append(adds, last).await else {
             self.position = last;
@@ -211,7 +220,7 @@ impl Manifest {
         self.commit(properties, adds, operation).await
     }
 
-    /// Replaces the files `old` by those of `new`, or by nothing, in one commit; `dropped` says that rows go for good.
+    /// Replaces the files `old` by those of `new`, or by nothing, in one commit.
     /// False if that cannot be because another server has removed some of `old` meanwhile: then nothing has changed.
     ///
     /// When it returns an error, the commit may or may not be there; the next [`Manifest::refresh`] tells.
@@ -219,15 +228,15 @@ impl Manifest {
         &mut self,
         old: &HashSet<Path>,
         new: &[NewFile],
-        dropped: bool,
+        rows: Rows,
     ) -> Result<bool, LakeError> {
-        let adds: Vec<Action> = new.iter().map(|file| Action::Add(file.add(dropped))).collect();
-        let operation = match dropped {
-            true => DeltaOperation::Delete { predicate: None },
-            false => DeltaOperation::Optimize { predicate: None, target_size: 0 },
+        let adds: Vec<Action> = new.iter().map(|file| Action::Add(file.add(rows))).collect();
+        let operation = match rows {
+            Rows::Change => DeltaOperation::Delete { predicate: None },
+            Rows::Same => DeltaOperation::Optimize { predicate: None, target_size: 0 },
         };
         for _ in 0..REPLACE_ATTEMPTS {
-            let mut actions = self.removes(old, dropped)?;
+            let mut actions = self.removes(old, rows)?;
             // The library lets two merges of the same files both succeed, which would double their rows. So each try is
             // for the very next version, and a lost try looks at the files again.
             if actions.len() != old.len() {
@@ -254,12 +263,12 @@ impl Manifest {
         Ok(false)
     }
 
-    fn removes(&self, old: &HashSet<Path>, dropped: bool) -> Result<Vec<Action>, LakeError> {
+    fn removes(&self, old: &HashSet<Path>, rows: Rows) -> Result<Vec<Action>, LakeError> {
         let data = self.delta.snapshot()?.log_data();
         let known = data.iter().filter(|view| old.contains(&view.object_store_path()));
         let remove = |view: LogicalFileView| {
             let deletion_timestamp = Some(self.now_millis());
-            Action::Remove(Remove { deletion_timestamp, ..view.remove_action(dropped) })
+            Action::Remove(Remove { deletion_timestamp, ..view.remove_action(rows == Rows::Change) })
         };
         Ok(known.map(remove).collect())
     }
@@ -308,12 +317,12 @@ pub async fn put(
 }
 
 impl NewFile {
-    fn add(&self, data_change: bool) -> Add {
+    fn add(&self, rows: Rows) -> Add {
         Add {
             path: self.path.to_string(),
             size: i64::try_from(self.size).unwrap_or(i64::MAX),
             modification_time: self.arrived,
-            data_change,
+            data_change: rows == Rows::Change,
             stats: Some(self.stats.clone()),
             ..Add::default()
         }

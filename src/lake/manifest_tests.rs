@@ -55,7 +55,7 @@ async fn several_files_of_a_flush_are_one_commit() {
 async fn merge(into: &mut Manifest, tag: u128, old: &HashSet<Path>) -> bool {
     let path = merged_path(Uuid::from_u128(tag));
     let new = put(&into.store, Table::Spans, path, written(), 1).await.unwrap();
-    into.replace(old, &[new], false).await.unwrap()
+    into.replace(old, &[new], Rows::Same).await.unwrap()
 }
 
 #[tokio::test]
@@ -73,13 +73,13 @@ async fn several_merges_are_one_commit() {
         let path = merged_path(Uuid::from_u128(tag));
         new.push(put(&one.store, Table::Spans, path, written(), 1).await.unwrap());
     }
-    assert!(one.replace(&old, &new, false).await.unwrap());
+    assert!(one.replace(&old, &new, Rows::Same).await.unwrap());
     assert_eq!(one.delta.version().unwrap(), before + 1);
     let reopened = open(&store).await;
     assert_eq!((reopened.files().unwrap().len(), reopened.position()), (3, 6));
     // Of files that are gone none can be replaced, whatever else is named with them.
     let mixed = old.into_iter().take(1).chain([merged_path(Uuid::from_u128(0))]).collect();
-    assert!(!one.replace(&mixed, &[], false).await.unwrap());
+    assert!(!one.replace(&mixed, &[], Rows::Same).await.unwrap());
     assert_eq!(one.files().unwrap().len(), 3);
 }
 

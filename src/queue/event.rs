@@ -1,7 +1,7 @@
 //! Items, and what happens to them, as bytes.
 
 use super::lane::Lane;
-use crate::domain::id::{SpanId, TraceId};
+use crate::domain::id::{SpanId, TenantId, TraceId};
 use crate::domain::trace::EvalInput;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ pub struct Item {
     /// The model that was asked for.
     pub request_model: Option<String>,
     /// The tenant.
-    pub tenant: String,
+    pub tenant: TenantId,
     /// Where it waits.
     #[serde(default)]
     pub lane: Lane,

@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::marks::{Marks, marks};
 use super::rule::Rule;
-use crate::domain::id::{SpanId, TraceId};
+use crate::domain::id::{SpanId, TenantId, TraceId};
 use crate::domain::merge::merge_contents;
 use crate::domain::span::Llm;
 use crate::domain::time::UnixNanos;
@@ -14,7 +14,6 @@ use arrow::array::{RecordBatch, UInt64Array};
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
 use std::time::Duration;
 
 const MILLI: i64 = 1_000_000;
@@ -39,7 +38,7 @@ pub struct OpenSpan {
 pub struct OpenTrace {
     /// Whose it is: whoever sent its first part. Trace ids are no secret, and what another tenant sends with this one must
     /// not be judged together with it.
-    tenant: Arc<str>,
+    tenant: TenantId,
     /// The spans that say something or pass a filter, by id: a span that is sent again is not counted twice. In a trace
     /// that is closed and has one of them, all its spans.
     pub spans: HashMap<SpanId, OpenSpan>,
@@ -194,8 +193,8 @@ impl Open {
             if rules.is_empty() || skip(&trace_id) {
                 continue;
             }
-            let trace = self.trace(trace_id, &Arc::from(tenant.as_str()), seq, now);
-            if *trace.tenant != *tenant {
+            let trace = self.trace(trace_id, &tenant, seq, now);
+            if trace.tenant != tenant {
                 continue;
             }
             if trace.heard.len() >= MAX_CONTENT || !trace.heard.insert(hash_of(span_id, time, &llm)) {
@@ -208,7 +207,7 @@ impl Open {
         }
     }
 
-    fn trace(&mut self, id: TraceId, tenant: &Arc<str>, seq: u64, now: UnixNanos) -> &mut OpenTrace {
+    fn trace(&mut self, id: TraceId, tenant: &TenantId, seq: u64, now: UnixNanos) -> &mut OpenTrace {
         let (by_first_seq, looks, config) = (&mut self.by_first_seq, &mut self.looks, &self.config);
         let trace = self.traces.entry(id).or_insert_with(|| {
             let beginners = by_first_seq.entry(seq).or_default();

@@ -197,7 +197,7 @@ impl<'a> Drawn<'a> {
             stratum,
             decided_at: now,
             span_time: self.span.head.start,
-            tenant: self.span.head.tenant.to_string(),
+            tenant: self.span.head.tenant.clone(),
         }
     }
 
@@ -229,7 +229,7 @@ impl<'a> Drawn<'a> {
             queued_at: now.0,
             service_name: head.service_name.to_string(),
             request_model: model,
-            tenant: head.tenant.to_string(),
+            tenant: head.tenant.clone(),
             lane,
             score_version: 1,
             input,

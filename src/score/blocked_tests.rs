@@ -41,7 +41,7 @@ struct Gate {
     asked: Arc<AtomicUsize>,
 }
 
-const METRICS: [Metric; 1] = [Metric { name: "m", better: Better::Higher, threshold: None }];
+static METRICS: [Metric; 1] = [Metric::new("m", Better::Higher, None)];
 
 impl Evaluator for Gate {
     fn id(&self) -> &str {

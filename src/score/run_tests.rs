@@ -9,10 +9,8 @@ use crate::queue::{Config, Follower, Item, LaneConfig};
 use arrow::array::AsArray;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-const METRICS: [Metric; 2] = [
-    Metric { name: "first", better: Better::Higher, threshold: None },
-    Metric { name: "second", better: Better::Higher, threshold: None },
-];
+static METRICS: [Metric; 2] =
+    [Metric::new("first", Better::Higher, None), Metric::new("second", Better::Higher, None)];
 
 /// How often evaluators were asked, how many were at it at once, and how many are at it now.
 #[derive(Default)]
@@ -50,7 +48,7 @@ impl Evaluator for Probe {
         std::thread::sleep(self.takes);
         self.asked.now.fetch_sub(1, Ordering::SeqCst);
         assert!(!self.panics, "this evaluator panics");
-        METRICS.iter().map(|metric| Score::told(metric.name, 1.0)).collect()
+        METRICS.iter().map(|metric| Score::told(&metric.name, 1.0)).collect()
     }
 }
 
@@ -75,7 +73,7 @@ pub(in crate::score) fn item(id: &str, evaluators: &[&str], now: i64) -> Item {
         queued_at: now,
         service_name: String::new(),
         request_model: None,
-        tenant: "t".to_owned(),
+        tenant: "t".into(),
         lane: Lane::Fast,
         score_version: 1,
         input: EvalInput::default(),

@@ -15,10 +15,8 @@ use arrow::datatypes::{Float64Type, Int64Type};
 use async_trait::async_trait;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-const METRICS: [Metric; 2] = [
-    Metric { name: "first", better: Better::Higher, threshold: None },
-    Metric { name: "second", better: Better::Higher, threshold: None },
-];
+static METRICS: [Metric; 2] =
+    [Metric::new("first", Better::Higher, None), Metric::new("second", Better::Higher, None)];
 
 /// A judge that answers after a while, or is away as long as it is told to be.
 #[derive(Default)]
@@ -71,7 +69,7 @@ impl Waits for Probe {
         }
         let usage =
             Usage { model: "m".into(), input_tokens: Some(10), output_tokens: Some(2), cost_usd: Some(0.5) };
-        let scores = METRICS.iter().map(|m| Score::told(m.name, 1.0)).collect();
+        let scores = METRICS.iter().map(|m| Score::told(&m.name, 1.0)).collect();
         Ok(Said { scores, usage: Some(usage), version: None })
     }
 }

@@ -51,8 +51,12 @@ pub(super) fn session(
     options.execution.parquet.bloom_filter_on_read = true;
     options.execution.parquet.enable_page_index = true;
     let context = SessionContext::new_with_config_rt(settings, runtime);
+    let spans = Arc::new(LakeTable::new(Table::Spans, snapshots.clone()));
     for table in Table::ALL {
-        let rows = Arc::new(LakeTable::new(table, snapshots.clone()));
+        let rows = match table {
+            Table::Spans => spans.clone(),
+            _ => Arc::new(LakeTable::new(table, snapshots.clone())),
+        };
         if table == Table::Scores {
             context.register_table("scores_latest", Arc::new(LatestScores::new(rows.clone())))?;
         }
@@ -76,7 +80,7 @@ pub(super) fn session(
     functions::bound_scalars(&context)?;
     functions::bound_tables(&context)?;
     functions::dataset_at(&context)?;
-    views::register(&context)?;
+    views::register(&context, spans)?;
     catalog::register(&context, DATABASE)?;
     let state = context.state_ref();
     state.write().register_expr_planner(Arc::new(functions::ConcatPlanner::new()))?;

@@ -1,18 +1,28 @@
 //! Views: queries that everybody would write, written once.
 
+use super::tables::{ExpandTraces, LakeTable, TRACES, Traces};
 use datafusion::datasource::ViewTable;
 use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::SessionContext;
 use futures::FutureExt;
 use std::sync::Arc;
 
-/// Registers `traces`, `quality_hourly`, `quality_by_model`, `evaluator_quality`, `evaluation_hourly` and `labelled_scores`, over
-/// the tables and `scores_latest`; and the newest rows of datasets, their items, experiments and runs.
+/// Registers `traces` over `spans`, and `quality_hourly`, `quality_by_model`, `evaluator_quality`, `evaluation_hourly` and
+/// `labelled_scores`, over the tables and `scores_latest`; and the newest rows of datasets, their items, experiments and runs.
 ///
 /// # Errors
 /// A plan error if a view names a column that its table lacks.
-pub fn register(context: &SessionContext) -> Result<()> {
-    add(context, "traces", include_str!("views/traces.sql"))?;
+pub fn register(context: &SessionContext, spans: Arc<LakeTable>) -> Result<()> {
+    let state = context.state();
+    // It is put into plans that are checked already, so it is checked here.
+    let checked = state.analyzer().execute_and_check(
+        planned(context, "traces", TRACES)?,
+        state.config_options(),
+        |_, _| {},
+    )?;
+    context.register_table("traces", Arc::new(Traces::new(spans, checked)?))?;
+    context.add_optimizer_rule(Arc::new(ExpandTraces));
     add(context, "quality_hourly", include_str!("views/quality_hourly.sql"))?;
     add(context, "quality_by_model", include_str!("views/quality_by_model.sql"))?;
     add(context, "evaluator_quality", include_str!("views/evaluator_quality.sql"))?;
@@ -25,11 +35,15 @@ pub fn register(context: &SessionContext) -> Result<()> {
 }
 
 fn add(context: &SessionContext, name: &str, sql: &str) -> Result<()> {
-    let state = context.state();
-    // Planning looks tables up in memory, so it never has to wait.
-    let plan = state.create_logical_plan(sql).now_or_never().ok_or_else(|| {
-        DataFusionError::Internal(format!("planning the view {name} had to wait for something"))
-    })??;
+    let plan = planned(context, name, sql)?;
     context.register_table(name, Arc::new(ViewTable::new(plan, Some(sql.to_owned()))))?;
     Ok(())
+}
+
+fn planned(context: &SessionContext, name: &str, sql: &str) -> Result<LogicalPlan> {
+    let state = context.state();
+    // Planning looks tables up in memory, so it never has to wait.
+    state.create_logical_plan(sql).now_or_never().ok_or_else(|| {
+        DataFusionError::Internal(format!("planning the view {name} had to wait for something"))
+    })?
 }

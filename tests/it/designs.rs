@@ -10,17 +10,17 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// A model call whose answer leaks a card if `leaks`.
-fn call(trace: u64, model: &str, leaks: bool, fails: bool) -> Span {
-    let answer = if leaks { "My card is 4111 1111 1111 1111." } else { "All is well here." };
+const LEAK: &str = "My card is 4111 1111 1111 1111.";
+const SOUND: &str = "All is well here.";
+
+fn call(trace: u64, model: &str, answer: &str) -> Span {
     let said = serde_json::json!([{"role": "assistant", "parts": [{"type": "text", "content": answer}]}]);
     let attributes = vec![
         text("gen_ai.operation.name", "chat"),
         text("gen_ai.request.model", model),
         text("gen_ai.output.messages", &said.to_string()),
     ];
-    let status = fails.then(|| Status { code: 2, ..Status::default() });
-    Span { status, ..span(trace, 1, attributes) }
+    span(trace, 1, attributes)
 }
 
 async fn post(app: &App, spans: Vec<Span>) {
@@ -38,7 +38,9 @@ async fn post(app: &App, spans: Vec<Span>) {
 fn traffic() -> Vec<Span> {
     let one = |n: u64| {
         let model = if n.is_multiple_of(50) { "rare" } else { "common" };
-        call(n, model, n.is_multiple_of(4), n.is_multiple_of(10))
+        let span = call(n, model, if n.is_multiple_of(4) { LEAK } else { SOUND });
+        let status = n.is_multiple_of(10).then(|| Status { code: 2, ..Status::default() });
+        Span { status, ..span }
     };
     (1..=400).map(one).collect()
 }
@@ -176,7 +178,7 @@ async fn a_budget_lasts_over_a_restart() {
         rule.budget.items_per_day = Some(20.0);
         settings.sample.rules = vec![rule];
         let app = start(settings).await;
-        post(&app, (0..300).map(|n| call(1_000 * (part + 1) + n, "m", false, false)).collect()).await;
+        post(&app, (0..300).map(|n| call(1_000 * (part + 1) + n, "m", SOUND)).collect()).await;
         settled(&app).await;
         let sql = "SELECT decision, inclusion_probability AS pi FROM decisions WHERE decision <> 'scored'";
         let rows = query(app.addresses.http, sql).await;

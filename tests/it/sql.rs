@@ -9,3 +9,4 @@ mod latest;
 mod older;
 mod pruning;
 mod slt;
+mod traces;

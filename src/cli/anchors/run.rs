@@ -1,10 +1,10 @@
 //! The verb.
 
 use super::super::evaluators::Scorers;
-use super::super::parallel;
 use super::super::score::read_chunk;
 use super::compare::{Metric, compare, read, table};
 use crate::config::Config;
+use crate::eval::parallel;
 use crate::eval::{Evaluator, score_line};
 use clap::Args;
 use std::fs::File;

@@ -1,9 +1,9 @@
-//! What labels say of an evaluator, for a person to read, and the threshold that goes into the configuration.
+//! What labels say of an evaluator, for a person to read; and the threshold, into the configuration.
 
 use super::super::rewrite::{implicit, rewrite};
-use crate::domain::score::Better;
-use crate::stats::ranking::{FIGURES, Judged, Ranking};
-use crate::stats::threshold::{Counts, Goal, Labelled, choose, crossed};
+use crate::eval::bench::Advice;
+use crate::stats::ranking::FIGURES;
+use crate::stats::threshold::{Counts, Goal};
 use crate::stats::wilson;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
@@ -11,140 +11,26 @@ use std::fmt;
 use std::path::Path;
 
 const LEVEL: f64 = 0.95;
-const SEED: u64 = 7;
-/// Fewer faults, or fewer sound answers, choose no threshold: it would be chance.
-const LEAST: usize = 10;
 
-/// The scores of one metric, each with what a person said.
-pub struct Column {
-    /// The evaluator.
-    pub evaluator: String,
-    /// Its version.
-    pub version: String,
-    /// Which way is good.
-    pub better: Better,
-    /// The threshold in force; none for a metric that only passes or fails.
-    pub threshold: Option<f64>,
-    /// Value, the evaluator's verdict, and whether a person found a fault.
-    pub rows: Vec<(f64, Option<bool>, bool)>,
-    /// Lines without a score: skipped, or failed.
-    pub unscored: usize,
-}
+/// An [`Advice`] as it is told.
+pub struct Told<'a>(pub &'a Advice);
 
-impl Column {
-    /// The rows as the choice of a threshold wants them.
-    pub fn labelled(&self) -> Vec<Labelled> {
-        let suspicion = |value: f64| if self.better == Better::Higher { -value } else { value };
-        self.rows
-            .iter()
-            .map(|(value, _, is_fault)| Labelled { suspicion: suspicion(*value), is_fault: *is_fault })
-            .collect()
-    }
-}
-
-/// One metric against a person's verdicts.
-pub struct Advice {
-    metric: String,
-    evaluator: String,
-    version: String,
-    threshold: Option<f64>,
-    unscored: usize,
-    /// At the threshold in force.
-    now: Counts,
-    auroc: (Option<f64>, Option<(f64, f64)>),
-    ece: Option<f64>,
-    /// Mean P(fault), share of faults and rows of each bin; empty for a score that is no probability.
-    reliability: Vec<(f64, f64, usize)>,
-    goal: Option<Goal>,
-    choice: Option<Choice>,
-    why_none: &'static str,
-}
-
-/// A threshold, in the metric's own scale.
-struct Choice {
-    threshold: f64,
-    here: Counts,
-    elsewhere: Counts,
-}
-
-impl Advice {
-    /// Measures `column`; with a goal, chooses the threshold that meets it.
-    pub fn of(metric: &str, column: &Column, goal: Option<Goal>, draws: usize) -> Self {
-        let items = column.labelled();
-        let mut now = Counts::default();
-        for (_, passed, is_fault) in &column.rows {
-            now.add(*is_fault, *passed == Some(false));
-        }
-        let is_share = column.rows.iter().all(|(value, _, _)| (0.0..=1.0).contains(value));
-        let ranking = Ranking::new(judged(column, is_share));
-        let faults = items.iter().filter(|item| item.is_fault).count();
-        let is_enough = faults >= LEAST && items.len() - faults >= LEAST;
-        let wanted = goal.filter(|_| is_enough && column.threshold.is_some());
-        let choice = wanted.and_then(|goal| {
-            let cut = choose(&items, goal)?;
-            let threshold = rounded(if column.better == Better::Higher { -cut } else { cut });
-            let cut = if column.better == Better::Higher { -threshold } else { threshold };
-            // "Passes at the threshold" and "fails at it": a rounded value is no value of a row.
-            Some(Choice { threshold, here: Counts::of(&items, cut), elsewhere: crossed(&items, goal, SEED) })
-        });
-        Self {
-            metric: metric.to_owned(),
-            evaluator: column.evaluator.clone(),
-            version: column.version.clone(),
-            threshold: column.threshold,
-            unscored: column.unscored,
-            now,
-            auroc: (ranking.quality().auroc, ranking.intervals(draws, SEED)[0]),
-            ece: ranking.quality().ece.filter(|_| is_share && column.threshold.is_some()),
-            reliability: if is_share { ranking.reliability() } else { Vec::new() },
-            goal,
-            choice,
-            why_none: why_none(column, is_enough),
-        }
-    }
-
+impl Told<'_> {
     /// One object with every figure.
     pub fn json(&self) -> Json {
-        let choice = self.choice.as_ref().map(|choice| {
+        let choice = self.0.choice.as_ref().map(|choice| {
             json!({
                 "threshold": choice.threshold, "here": counts_json(choice.here),
                 "on_rows_that_did_not_choose": counts_json(choice.elsewhere),
             })
         });
         json!({
-            "evaluator": self.evaluator, "evaluator_version": self.version, "metric": self.metric,
-            "threshold": self.threshold, "no_score": self.unscored, "now": counts_json(self.now),
-            "auroc": self.auroc.0, "auroc_interval": self.auroc.1, FIGURES[8]: self.ece,
-            "reliability": self.reliability, "chosen": choice,
+            "evaluator": self.0.evaluator, "evaluator_version": self.0.version, "metric": self.0.metric,
+            "threshold": self.0.threshold, "no_score": self.0.unscored, "now": counts_json(self.0.now),
+            "auroc": self.0.auroc.0, "auroc_interval": self.0.auroc.1, FIGURES[8]: self.0.ece,
+            "reliability": self.0.reliability, "chosen": choice,
         })
     }
-}
-
-fn judged(column: &Column, is_share: bool) -> Vec<Judged> {
-    let row = |(at, (value, passed, is_fault)): (usize, &(f64, Option<bool>, bool))| Judged {
-        positive: *is_fault,
-        score: match (column.better, is_share) {
-            (Better::Higher, true) => 1.0 - value,
-            (Better::Higher, false) => -value,
-            (Better::Lower, _) => *value,
-        },
-        predicted: *passed == Some(false),
-        group: at as u32,
-    };
-    column.rows.iter().enumerate().map(row).collect()
-}
-
-fn why_none(column: &Column, is_enough: bool) -> &'static str {
-    match (column.threshold, is_enough) {
-        (None, _) => "this metric has no threshold: it passes or fails",
-        (_, false) => "a threshold needs at least 10 faulty and 10 sound answers",
-        _ => "no threshold meets it on these answers",
-    }
-}
-
-/// To a digit that a person would write, if that parts the rows alike.
-fn rounded(threshold: f64) -> f64 {
-    (threshold * 1e4).round() / 1e4
 }
 
 fn share((part, whole): (u64, u64)) -> String {
@@ -176,26 +62,26 @@ fn counts_json(counts: Counts) -> Json {
     })
 }
 
-impl fmt::Display for Advice {
+impl fmt::Display for Told<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (faults, sound) = (self.now.recall().1, self.now.false_alarm_rate().1);
+        let (faults, sound) = (self.0.now.recall().1, self.0.now.false_alarm_rate().1);
         writeln!(
             f,
             "{} of {} {}: {faults} faulty and {sound} sound answers, {} without a score",
-            self.metric, self.evaluator, self.version, self.unscored
+            self.0.metric, self.0.evaluator, self.0.version, self.0.unscored
         )?;
-        if let (Some(auroc), Some((lower, upper))) = self.auroc {
+        if let (Some(auroc), Some((lower, upper))) = self.0.auroc {
             write!(f, "AUROC {auroc:.3} [{lower:.3}, {upper:.3}]")?;
-            self.ece.map_or(writeln!(f), |ece| writeln!(f, "   calibration error {ece:.3}"))?;
+            self.0.ece.map_or(writeln!(f), |ece| writeln!(f, "   calibration error {ece:.3}"))?;
         }
         writeln!(f, "\n{:16}{:>10}{:>10}", "", "it fails", "it passes")?;
-        writeln!(f, "{:16}{:>10}{:>10}", "faulty", self.now.caught, self.now.missed)?;
-        writeln!(f, "{:16}{:>10}{:>10}", "sound", self.now.false_alarms, self.now.passed)?;
-        let at = self.threshold.map_or(String::new(), |threshold| format!(" at threshold {threshold}"));
-        writeln!(f, "{}{at}", line(self.now))?;
-        if !self.reliability.is_empty() && self.ece.is_some() {
+        writeln!(f, "{:16}{:>10}{:>10}", "faulty", self.0.now.caught, self.0.now.missed)?;
+        writeln!(f, "{:16}{:>10}{:>10}", "sound", self.0.now.false_alarms, self.0.now.passed)?;
+        let at = self.0.threshold.map_or(String::new(), |threshold| format!(" at threshold {threshold}"));
+        writeln!(f, "{}{at}", line(self.0.now))?;
+        if !self.0.reliability.is_empty() && self.0.ece.is_some() {
             writeln!(f, "\n{:>16}{:>10}{:>10}", "P(fault) said", "faulty", "answers")?;
-            for (said, found, n) in &self.reliability {
+            for (said, found, n) in &self.0.reliability {
                 writeln!(f, "{said:>16.2}{found:>10.2}{n:>10}")?;
             }
         }
@@ -203,15 +89,15 @@ impl fmt::Display for Advice {
     }
 }
 
-impl Advice {
+impl Told<'_> {
     fn tell_choice(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let wanted = match self.goal {
+        let wanted = match self.0.goal {
             None => return Ok(()),
             Some(Goal::Precision(least)) => format!("precision of {least} or more"),
             Some(Goal::Recall(least)) => format!("recall of {least} or more"),
         };
-        let Some(choice) = &self.choice else {
-            return writeln!(f, "\nNo threshold for a {wanted}: {}.", self.why_none);
+        let Some(choice) = &self.0.choice else {
+            return writeln!(f, "\nNo threshold for a {wanted}: {}.", self.0.why_none);
         };
         writeln!(f, "\nFor a {wanted}: threshold {}", choice.threshold)?;
         writeln!(f, "  on these answers:          {}", line(choice.here))?;
@@ -257,46 +143,24 @@ fn with_thresholds(text: &str, thresholds: &BTreeMap<String, f64>) -> Result<Str
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::score::Better;
+    use crate::eval::bench::Column;
 
-    fn column(better: Better) -> Column {
-        // Sound answers from 0.5 up, faulty ones up to 0.6: they overlap.
-        let rows = (0..60).map(|i| {
-            let (value, is_fault) =
-                if i % 3 == 0 { (f64::from(i) / 100.0, true) } else { (0.5 + f64::from(i) / 130.0, false) };
-            let value = if better == Better::Higher { value } else { 1.0 - value };
-            let passed = if better == Better::Higher { value >= 0.5 } else { value < 0.5 };
-            (value, Some(passed), is_fault)
-        });
-        Column {
+    #[test]
+    fn no_choice_is_told_with_its_reason() {
+        let rows = (0..12).map(|i| (f64::from(i) / 12.0, Some(i > 5), i < 6)).collect();
+        let column = Column {
             evaluator: "hallucination".to_owned(),
             version: "1".to_owned(),
-            better,
+            better: Better::Higher,
             threshold: Some(0.5),
-            rows: rows.collect(),
+            rows,
             unscored: 2,
-        }
-    }
-
-    #[test]
-    fn both_directions_tell_the_same() {
-        let [up, down] = [Better::Higher, Better::Lower]
-            .map(|better| Advice::of("m", &column(better), Some(Goal::Precision(0.9)), 100));
-        assert_eq!(up.now, down.now);
-        assert_eq!(up.auroc.0, down.auroc.0);
-        let (up, down) = (up.choice.unwrap(), down.choice.unwrap());
-        assert_eq!(up.here, down.here);
-        assert!((up.threshold + down.threshold - 1.0).abs() < 2e-4, "{} {}", up.threshold, down.threshold);
-        let (right, flagged) = up.here.precision();
-        assert!(right as f64 / flagged as f64 >= 0.9 && right >= 10, "{:?}", up.here);
-    }
-
-    #[test]
-    fn too_few_labels_choose_nothing_and_say_so() {
-        let mut few = column(Better::Higher);
-        few.rows.truncate(12);
-        let advice = Advice::of("m", &few, Some(Goal::Recall(0.9)), 100);
-        assert!(advice.choice.is_none());
-        assert!(advice.to_string().contains("at least 10 faulty and 10 sound"), "{advice}");
+        };
+        let advice = Advice::of("m", &column, Some(Goal::Recall(0.9)), 100);
+        let told = Told(&advice).to_string();
+        assert!(told.contains("at least 10 faulty and 10 sound"), "{told}");
+        assert!(told.contains("6 faulty and 6 sound answers, 2 without a score"), "{told}");
         assert!(chosen(&[advice]).is_err());
     }
 

@@ -1,11 +1,12 @@
 //! A user's own labelled answers: how the evaluators do on them, and the threshold that they ask for.
 
 use super::super::evaluators::Scorers;
-use super::super::parallel;
 use super::super::score::{MAX_LINE_BYTES, read_chunk};
-use super::advice::{Advice, Column, chosen, write};
+use super::advice::{Told, chosen, write};
 use super::args::EvalbenchArgs;
 use crate::config::Config;
+use crate::eval::bench::{Advice, Column};
+use crate::eval::parallel;
 use crate::eval::{Evaluator, score_line};
 use crate::stats::threshold::Goal;
 use serde::Deserialize;
@@ -52,9 +53,9 @@ fn measured(args: &EvalbenchArgs, path: &Path) -> Result<(), (u8, String)> {
     for (metric, column) in &columns {
         let advice = Advice::of(metric, column, goal, args.draws);
         if args.json {
-            println!("{}", advice.json())
+            println!("{}", Told(&advice).json())
         } else {
-            println!("{advice}")
+            println!("{}", Told(&advice))
         }
         advised.push(advice);
     }
@@ -160,7 +161,7 @@ fn empty(evaluators: &[Arc<dyn Evaluator>]) -> BTreeMap<String, Column> {
                 rows: Vec::new(),
                 unscored: 0,
             };
-            columns.insert(metric.name.to_owned(), column);
+            columns.insert(metric.name.to_string(), column);
         }
     }
     columns

@@ -1,6 +1,6 @@
 //! The table and the JSON.
 
-use super::measure::Measured;
+use crate::eval::bench::Measured;
 use crate::stats::ranking::FIGURES;
 use serde_json::{Map, Value as Json, json};
 use std::fmt::Write as _;

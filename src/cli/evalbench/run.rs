@@ -1,14 +1,16 @@
 //! One dataset after the other.
 
 use super::args::EvalbenchArgs;
-use super::measure::{self, Limits, Measured};
-use super::rows::{Dataset, datasets, read};
-use super::{language, report, spans, tasks};
+use super::report;
 use crate::config::Config;
 use crate::detect::Policy;
 use crate::eval::Registry;
+use crate::eval::bench::{
+    Dataset, Limits, Measured, Progress, datasets, identification, measure, read, spans, targets,
+};
+use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -28,7 +30,7 @@ pub fn run(args: EvalbenchArgs) -> ExitCode {
         Ok(registry) => registry,
         Err(error) => return fail(1, &error.to_string()),
     };
-    let limits = Limits { workers, draws: args.draws };
+    let limits = Limits { workers, draws: args.draws, progress: &progress as &Progress };
     let (mut all, mut bad) = (Vec::new(), 0);
     for dataset in found {
         match one(&dataset, &args, &registry, &limits) {
@@ -83,27 +85,38 @@ fn one(
     dataset: &Dataset,
     args: &EvalbenchArgs,
     registry: &Registry,
-    limits: &Limits,
+    limits: &Limits<'_>,
 ) -> Result<Vec<Measured>, String> {
     let wanted = |id: &str| args.evaluator.is_empty() || args.evaluator.iter().any(|name| name == id);
-    let targets: Vec<_> = tasks::targets(&dataset.task, &dataset.name)
-        .into_iter()
-        .filter(|target| wanted(target.evaluator))
-        .collect();
+    let wanted_targets: Vec<_> =
+        targets(&dataset.task, &dataset.name).into_iter().filter(|target| wanted(target.evaluator)).collect();
     let is_language =
         dataset.task == "language" && dataset.name != "xquad_mismatch" && wanted("language_mismatch");
     let is_spans = dataset.task == "pii" && wanted("pii_leakage");
-    if targets.is_empty() && !is_language && !is_spans {
+    if wanted_targets.is_empty() && !is_language && !is_spans {
         return Ok(Vec::new());
     }
     let rows = read(dataset, &args.split, args.limit)?;
     if is_language {
-        return Ok(language::measure(dataset, &rows));
+        return Ok(identification(dataset, &rows));
     }
     if is_spans {
-        return Ok(spans::measure(dataset, &rows, limits)?.into_iter().collect());
+        return Ok(spans(dataset, &rows, limits.draws)?.into_iter().collect());
     }
-    measure::measure(dataset, &rows, &targets, registry, limits)
+    Ok(measure(dataset, &rows, &wanted_targets, registry, limits))
+}
+
+/// A bar on a terminal, nothing elsewhere.
+fn progress(name: &str, rows: usize) -> Box<dyn Fn() + Send + Sync> {
+    if !std::io::stderr().is_terminal() {
+        return Box::new(|| ());
+    }
+    let bar =
+        ProgressBar::new(rows as u64).with_message(name.to_owned()).with_finish(ProgressFinish::AndClear);
+    if let Ok(style) = ProgressStyle::with_template("{msg:40} {bar:30} {pos}/{len} {elapsed} eta {eta}") {
+        bar.set_style(style);
+    }
+    Box::new(move || bar.inc(1))
 }
 
 fn fail(code: u8, message: &str) -> ExitCode {

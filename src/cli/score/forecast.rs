@@ -1,7 +1,7 @@
 //! What a run would ask of judges, and cost at most, without asking.
 
-use super::super::parallel;
 use super::lines::read_chunk;
+use crate::eval::parallel;
 use crate::eval::{Evaluator, Forecast, forecast_line};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -38,34 +38,44 @@ impl Output {
         Self { to, file: None, mark: Mark { what, ..Mark::default() } }
     }
 
-    /// The file at `path`, made anew, or gone on with where a run was stopped.
+    /// The file at `path`, made anew.
     ///
     /// # Errors
-    /// When an unfinished run stands in the way, when there is none to go on with, or when it was another one.
-    pub fn file(path: &Path, what: Vec<String>, resume: bool) -> Result<Self, String> {
+    /// When an unfinished run stands in the way, or the file cannot be written.
+    pub fn begun(path: &Path, what: Vec<String>) -> Result<Self, String> {
         let beside = mark_path(path);
-        let named = |e: &dyn ToString| format!("{}: {}", path.display(), e.to_string());
-        let before = read_mark(&beside)?;
-        let mark = match (before, resume) {
-            (None, true) if path.exists() => {
-                return Err(named(&format!(
-                    "there is no {}: this run ended, or is none of ours",
-                    beside.display()
-                )));
+        if read_mark(&beside)?.is_some() {
+            let (path, beside) = (path.display(), beside.display());
+            return Err(format!(
+                "{path}: {beside} tells of a run that was stopped: go on with --resume, or remove it"
+            ));
+        }
+        Self::opened(path, Mark { what, ..Mark::default() })
+    }
+
+    /// The file at `path`, gone on with where a run was stopped; made anew if it is not there.
+    ///
+    /// # Errors
+    /// When there is none to go on with, when it was another one, or the file cannot be written.
+    pub fn resumed(path: &Path, what: Vec<String>) -> Result<Self, String> {
+        let beside = mark_path(path);
+        let mark = match read_mark(&beside)? {
+            None if path.exists() => {
+                let (path, beside) = (path.display(), beside.display());
+                return Err(format!("{path}: there is no {beside}: this run ended, or is none of ours"));
             }
-            (None, _) => Mark { what, ..Mark::default() },
-            (Some(_), false) => {
-                return Err(named(&format!(
-                    "{} tells of a run that was stopped: go on with --resume, or remove it",
-                    beside.display()
-                )));
-            }
-            (Some(before), true) if before.what != what => {
+            None => Mark { what, ..Mark::default() },
+            Some(before) if before.what != what => {
                 let (then, now) = (before.what.join(", "), what.join(", "));
-                return Err(named(&format!("was written by {then}; now it would be {now}")));
+                return Err(format!("{}: was written by {then}; now it would be {now}", path.display()));
             }
-            (Some(before), true) => before,
+            Some(before) => before,
         };
+        Self::opened(path, mark)
+    }
+
+    fn opened(path: &Path, mark: Mark) -> Result<Self, String> {
+        let named = |e: &dyn ToString| format!("{}: {}", path.display(), e.to_string());
         let mut file = OpenOptions::new()
             .create(true)
             .write(true)
@@ -140,17 +150,17 @@ mod tests {
     fn a_run_that_was_stopped_goes_on_where_its_rows_are_whole() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("scores.jsonl");
-        let mut first = Output::file(&path, what(), false).unwrap();
+        let mut first = Output::begun(&path, what()).unwrap();
         first.write_all(b"one\ntwo\n").unwrap();
         first.chunk(2, 20, 1).unwrap();
         first.write_all(b"thr").unwrap();
         first.flush().unwrap();
         drop(first);
-        let refused = Output::file(&path, what(), false).err().unwrap();
+        let refused = Output::begun(&path, what()).err().unwrap();
         assert!(refused.contains("--resume"), "{refused}");
-        let other = Output::file(&path, vec!["looping 2".to_owned()], true).err().unwrap();
+        let other = Output::resumed(&path, vec!["looping 2".to_owned()]).err().unwrap();
         assert!(other.contains("looping 1"), "{other}");
-        let mut second = Output::file(&path, what(), true).unwrap();
+        let mut second = Output::resumed(&path, what()).unwrap();
         assert_eq!((second.mark.lines, second.mark.read, second.mark.bad), (2, 20, 1));
         second.write_all(b"three\n").unwrap();
         second.chunk(3, 10, 0).unwrap();
@@ -158,7 +168,7 @@ mod tests {
         second.finish().unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\ntwo\nthree\n");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no mark is left");
-        let ended = Output::file(&path, what(), true).err().unwrap();
+        let ended = Output::resumed(&path, what()).err().unwrap();
         assert!(ended.contains("this run ended"), "{ended}");
     }
 
@@ -166,13 +176,13 @@ mod tests {
     fn what_is_shorter_than_its_mark_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("scores.jsonl");
-        let mut first = Output::file(&path, what(), true).unwrap();
+        let mut first = Output::resumed(&path, what()).unwrap();
         first.write_all(b"one\n").unwrap();
         first.chunk(1, 5, 0).unwrap();
         drop(first);
         std::fs::write(&path, "o").unwrap();
-        assert!(Output::file(&path, what(), true).err().unwrap().contains("shorter"));
+        assert!(Output::resumed(&path, what()).err().unwrap().contains("shorter"));
         std::fs::write(mark_path(&path), "{").unwrap();
-        assert!(Output::file(&path, what(), true).err().unwrap().contains("progress"));
+        assert!(Output::resumed(&path, what()).err().unwrap().contains("progress"));
     }
 }

@@ -1,13 +1,13 @@
 //! Arguments, and one chunk after the other.
 
 use super::super::evaluators::Scorers;
-use super::super::parallel;
 use super::aggregates::named;
 use super::forecast::forecast;
 use super::lines::{open, read_chunk, skip};
 use super::output::Output;
 use super::summary::Summary;
 use crate::config::Config;
+use crate::eval::parallel;
 use crate::eval::{Evaluator, Registry, score_line};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -78,7 +78,8 @@ pub fn run(args: ScoreArgs) -> ExitCode {
         evaluators.iter().map(|evaluator| format!("{} {}", evaluator.id(), evaluator.version())).collect();
     let output = match &args.output {
         None => Ok(Output::standard(what)),
-        Some(path) => Output::file(path, what, args.resume),
+        Some(path) if args.resume => Output::resumed(path, what),
+        Some(path) => Output::begun(path, what),
     };
     let mut output = match output {
         Ok(output) => output,

@@ -2,11 +2,11 @@
 //! nothing ran, 3 more errors than the suite bears, 4 with --strict a gate is undecided.
 
 use super::super::evaluators::Scorers;
-use super::super::parallel;
 use super::args::TestArgs;
 use super::bench::{chosen, configured};
 use super::progress::bar;
 use crate::domain::time::{Clock, SystemClock};
+use crate::eval::parallel;
 use crate::lab::suite::{
     Answered, Baseline, Bench, Outcome, Report, Suite, Target, ask_all, code, decide, judge, junit, markdown,
     read, summarise, table, unknown_metrics,

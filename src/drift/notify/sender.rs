@@ -27,6 +27,15 @@ pub(crate) enum Delivered {
     },
 }
 
+/// What an attempt is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Attempt {
+    /// It tells what was not told yet: if it fails, it is tried again.
+    Counts,
+    /// It only repeats: if it fails, the next one comes anyway.
+    Repeats,
+}
+
 /// Sends messages beside the loop: a receiver that hangs holds up nothing but its own messages.
 pub(crate) struct Sender {
     config: Config,
@@ -86,7 +95,7 @@ impl Sender {
         }
         for (receiver, notice) in first {
             if !self.busy.contains(receiver) && notice.not_before <= now.0 {
-                self.start(notice.clone(), now, true);
+                self.start(notice.clone(), now, Attempt::Counts);
             }
         }
         self.told.retain(|id, _| firing.iter().any(|notice| notice.id == *id));
@@ -95,7 +104,7 @@ impl Sender {
         let due: Vec<Notice> = repeats.filter(|notice| self.is_due(notice, now)).cloned().collect();
         for notice in due {
             if !self.busy.contains(&notice.receiver) {
-                self.start(notice, now, false);
+                self.start(notice, now, Attempt::Repeats);
             }
         }
     }
@@ -109,8 +118,9 @@ impl Sender {
             && self.told.get(&notice.id).is_none_or(is_long_ago)
     }
 
-    /// Begins one attempt. One that only repeats is not kept if it fails: the next one comes anyway.
-    fn start(&mut self, notice: Notice, now: UnixNanos, counts: bool) {
+    /// Begins one attempt.
+    fn start(&mut self, notice: Notice, now: UnixNanos, kind: Attempt) {
+        let counts = kind == Attempt::Counts;
         let Some(receiver) = self.receivers.get(&notice.receiver).cloned() else {
             // It is no longer configured.
             let _ = self.tell.send((notice.receiver, counts.then_some(Delivered::Taken(notice.id))));

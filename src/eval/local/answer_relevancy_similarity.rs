@@ -22,7 +22,7 @@ pub struct AnswerRelevancySimilarity {
 impl AnswerRelevancySimilarity {
     /// With the default threshold, 0.75.
     pub fn new(models: Arc<Models>) -> Self {
-        let metric = Metric { name: METRIC, better: Better::Higher, threshold: Some(0.75) };
+        let metric = Metric::new(METRIC, Better::Higher, Some(0.75));
         Self { models, metrics: [metric], version: format!("1+{ENCODER_VERSION}") }
     }
 

@@ -37,7 +37,7 @@ struct Relevancy {
 impl ContextRelevancySoft {
     /// With the default thresholds, 0.75.
     pub fn new(models: Arc<Models>) -> Self {
-        let metric = |name| Metric { name, better: Better::Higher, threshold: Some(0.75) };
+        let metric = |name| Metric::new(name, Better::Higher, Some(0.75));
         Self { models, metrics: [metric(RECALL), metric(PRECISION)], version: format!("1+{ENCODER_VERSION}") }
     }
 
@@ -87,7 +87,7 @@ impl ContextRelevancySoft {
             let sentence = excerpt(chunk.sentences[relevancy.sentence]);
             format!("{title}: {}, {:.3}, by \"{sentence}\".{notes}", name_of(chunk), relevancy.value)
         };
-        let [recall, precision] = self.metrics.map(|metric| metric.threshold.unwrap_or(0.75));
+        let [recall, precision] = self.metrics.each_ref().map(|metric| metric.threshold.unwrap_or(0.75));
         Ok(vec![
             Score::measured(RECALL, best.value, recall, Better::Higher)
                 .because(told("Most relevant chunk", best)),

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 const NAME: &str = "cross_tenant_leakage";
-const METRIC: Metric = Metric { name: NAME, better: Better::Higher, threshold: None };
+static METRIC: Metric = Metric::new(NAME, Better::Higher, None);
 /// Six words in a row are seldom the same by chance.
 const RUN: usize = 6;
 /// A word with a digit and this many characters is a value: a number, an id, a date.

@@ -50,7 +50,7 @@ const NUMBERS_WEIGHT: f64 = 0.5;
 impl Groundedness {
     /// With the default threshold, 0.75.
     pub fn new(models: Arc<Models>) -> Self {
-        let metric = Metric { name: NAME, better: Better::Higher, threshold: Some(0.75) };
+        let metric = Metric::new(NAME, Better::Higher, Some(0.75));
         Self { models, metrics: [metric], version: format!("2+{ENCODER_VERSION}") }
     }
 

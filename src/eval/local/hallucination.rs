@@ -65,7 +65,7 @@ impl Hallucination {
         let damaged = |e: serde_json::Error| ModelError::Open { model: NAME, reason: e.to_string() };
         let stored: Combiner = serde_json::from_str(models.combiner()).map_err(damaged)?;
         let combiner = stored.checked(Features::knows)?;
-        let metric = Metric { name: NAME, better: Better::Higher, threshold: Some(combiner.threshold) };
+        let metric = Metric::new(NAME, Better::Higher, Some(combiner.threshold));
         Ok(Self { models, combiner, metrics: [metric], version: format!("3+{ENTAILMENT_VERSION}") })
     }
 

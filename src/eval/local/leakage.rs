@@ -15,7 +15,7 @@ pub const MAX_TEXT: usize = 1 << 20;
 const MAX_LISTED: usize = 20;
 
 /// One family of values.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Family {
     /// The pass/fail metric. The evaluator has its name, and the counts begin with it.
     pub metric: Metric,
@@ -45,7 +45,7 @@ impl Leakage {
 
 impl Evaluator for Leakage {
     fn id(&self) -> &str {
-        self.family.metric.name
+        &self.family.metric.name
     }
 
     fn version(&self) -> &str {
@@ -116,7 +116,7 @@ fn held<'v>(values: impl Iterator<Item = &'v str>, texts: &[Searched<'_>]) -> Ha
 /// contexts), `retrieval` (in the contexts), `generation+retrieval`, or `none`.
 fn judge(family: &Family, policy: &Policy, input: &EvalInput) -> Vec<Score> {
     let Some(answer) = input.answer.as_deref() else {
-        return vec![Score::skipped(family.metric.name, "answer")];
+        return vec![Score::skipped(&family.metric.name, "answer")];
     };
     let answer = Searched::new(family, policy, answer);
     let question = Searched::new(family, policy, input.question.as_deref().unwrap_or_default());
@@ -189,7 +189,7 @@ impl Report<'_> {
         if has_no_context && total > 0 {
             rationale.push_str("; there was no context, so whether a value was retrieved is unknown");
         }
-        let verdict = Score::verdict(self.family.metric.name, total == 0).labelled(label).because(rationale);
+        let verdict = Score::verdict(&self.family.metric.name, total == 0).labelled(label).because(rationale);
         let mut scores = vec![verdict];
         for (kind, count) in self.counts {
             scores.push(Score::told(&format!("{}/{kind}", self.family.metric.name), count as f64));

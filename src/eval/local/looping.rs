@@ -14,9 +14,9 @@ const REPEATED: &str = "longest_repeated_substring";
 const RATIO: &str = "compression_ratio";
 const THRESHOLD: f64 = 0.75;
 const METRICS: &[Metric] = &[
-    Metric { name: UNIQUE, better: Better::Higher, threshold: Some(THRESHOLD) },
-    Metric { name: REPEATED, better: Better::Lower, threshold: Some(THRESHOLD) },
-    Metric { name: RATIO, better: Better::Higher, threshold: Some(THRESHOLD) },
+    Metric::new(UNIQUE, Better::Higher, Some(THRESHOLD)),
+    Metric::new(REPEATED, Better::Lower, Some(THRESHOLD)),
+    Metric::new(RATIO, Better::Higher, Some(THRESHOLD)),
 ];
 /// Shorter sentences ("Yes.", "Of course.") may repeat.
 const MIN_SENTENCE: usize = 10;
@@ -60,7 +60,7 @@ impl Evaluator for Looping {
     fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
         match input.answer.as_deref().map(str::trim).filter(|answer| !answer.is_empty()) {
             Some(answer) => vec![unique_sentences(answer), repeated(answer), compression_ratio(answer)],
-            None => METRICS.iter().map(|metric| Score::skipped(metric.name, "answer")).collect(),
+            None => METRICS.iter().map(|metric| Score::skipped(&metric.name, "answer")).collect(),
         }
     }
 }

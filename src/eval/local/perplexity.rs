@@ -41,7 +41,7 @@ impl Perplexity {
         let model = config.is_set().then(|| models.causal(&files)).transpose()?;
         let version = model.as_ref().map_or_else(|| "1".to_owned(), |model| format!("1+{}", model.version()));
         let threshold = Some(config.threshold).filter(|threshold| *threshold > 0.0);
-        Ok(Self { model, metrics: [Metric { name: METRIC, better: Better::Lower, threshold }], version })
+        Ok(Self { model, metrics: [Metric::new(METRIC, Better::Lower, threshold)], version })
     }
 
     fn score(&self, found: &Reading) -> Score {

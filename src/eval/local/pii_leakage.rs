@@ -7,7 +7,7 @@ use crate::eval::local::leakage::{Family, Leakage};
 use std::sync::Arc;
 
 const FAMILY: Family = Family {
-    metric: Metric { name: "pii_leakage", better: Better::Higher, threshold: None },
+    metric: Metric::new("pii_leakage", Better::Higher, None),
     version: "2",
     noun: "personal values",
     find: pii::findings,

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 const NAME: &str = "prompt_leakage";
 const THRESHOLD: f64 = 0.25;
-const METRICS: &[Metric] = &[Metric { name: NAME, better: Better::Lower, threshold: Some(THRESHOLD) }];
+const METRICS: &[Metric] = &[Metric::new(NAME, Better::Lower, Some(THRESHOLD))];
 /// Six words in a row are seldom the same by chance.
 const N: usize = 6;
 /// A prompt of fewer words than this says nothing that an answer could not say too.

@@ -7,7 +7,7 @@ use crate::eval::local::leakage::{Family, Leakage};
 use std::sync::Arc;
 
 const FAMILY: Family = Family {
-    metric: Metric { name: "sensitive_data_leakage", better: Better::Higher, threshold: None },
+    metric: Metric::new("sensitive_data_leakage", Better::Higher, None),
     version: "4",
     noun: "secrets",
     find: secrets::findings,

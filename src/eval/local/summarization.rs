@@ -26,7 +26,7 @@ const BINS: usize = 10;
 const FAITHFUL: f64 = 0.5;
 
 const fn metric(name: &'static str, threshold: f64) -> Metric {
-    Metric { name, better: Better::Higher, threshold: Some(threshold) }
+    Metric::new(name, Better::Higher, Some(threshold))
 }
 
 /// Three values from 0 to 1. `faithfulness_zs` is the mean over the summary's sentences of the highest probability that a
@@ -92,7 +92,8 @@ impl Summarization {
             );
         }
         let score = |(metric, value): (&Metric, f64)| {
-            Score::measured(metric.name, value, metric.threshold.unwrap_or(0.75), metric.better).because(&why)
+            Score::measured(&metric.name, value, metric.threshold.unwrap_or(0.75), metric.better)
+                .because(&why)
         };
         Ok(self.metrics.iter().zip([conv, zero_shot, completeness]).map(score).collect())
     }

@@ -6,7 +6,7 @@ use crate::eval::evaluator::{Evaluator, Metric};
 use regex::RegexBuilder;
 
 const NAME: &str = "tokens_presence";
-const METRICS: &[Metric] = &[Metric { name: NAME, better: Better::Higher, threshold: None }];
+const METRICS: &[Metric] = &[Metric::new(NAME, Better::Higher, None)];
 /// What makes a constraint an expression.
 const PREFIX: &str = "REGEXP:";
 /// The longest expression, in bytes.

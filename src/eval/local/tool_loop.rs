@@ -9,7 +9,7 @@ use std::collections::HashMap;
 const LOOP: &str = "tool_loop";
 /// From here on more than every third call is one too many.
 const THRESHOLD: f64 = 1.0 / 3.0;
-const METRICS: &[Metric] = &[Metric { name: LOOP, better: Better::Lower, threshold: Some(THRESHOLD) }];
+const METRICS: &[Metric] = &[Metric::new(LOOP, Better::Lower, Some(THRESHOLD))];
 
 /// Repeated calls over all calls: a call is repeated if an earlier one of the same tool with the same arguments did not fail
 /// and had the same result. Trying again after a failure, or until something changes, is no loop.
@@ -70,12 +70,16 @@ fn arguments(step: &Step) -> String {
 mod tests {
     use super::*;
 
-    fn step(tool: &str, arguments: &str, result: &str, failed: bool) -> Step {
+    fn failing(tool: &str, arguments: &str, result: &str) -> Step {
+        Step { failed: true, ..step(tool, arguments, result) }
+    }
+
+    fn step(tool: &str, arguments: &str, result: &str) -> Step {
         Step {
             tool: tool.to_owned(),
             arguments: Some(arguments.to_owned()),
             result: Some(result.to_owned()),
-            failed,
+            failed: false,
         }
     }
 
@@ -86,10 +90,10 @@ mod tests {
     #[test]
     fn repeats_are_counted_over_all_calls() {
         let score = judged(vec![
-            step("find", r#"{"q":"a","n":1}"#, "x", false),
-            step("find", r#"{ "n": 1, "q": "a" }"#, "x", false),
-            step("find", r#"{"q":"a","n":1}"#, "x", false),
-            step("buy", "{}", "ok", false),
+            step("find", r#"{"q":"a","n":1}"#, "x"),
+            step("find", r#"{ "n": 1, "q": "a" }"#, "x"),
+            step("find", r#"{"q":"a","n":1}"#, "x"),
+            step("buy", "{}", "ok"),
         ]);
         assert_eq!((score.value, score.passed), (Some(0.5), Some(false)));
         assert!(score.rationale.unwrap().contains("find, 3 times"));
@@ -98,10 +102,10 @@ mod tests {
     #[test]
     fn trying_again_is_no_loop() {
         let score = judged(vec![
-            step("find", "{}", "timeout", true),
-            step("find", "{}", "timeout", true),
-            step("find", "{}", "pending", false),
-            step("find", "{}", "done", false),
+            failing("find", "{}", "timeout"),
+            failing("find", "{}", "timeout"),
+            step("find", "{}", "pending"),
+            step("find", "{}", "done"),
         ]);
         assert_eq!((score.value, score.passed), (Some(0.0), Some(true)));
         assert_eq!(ToolLoop.evaluate(&EvalInput::default())[0].error.as_deref(), Some("tool calls"));

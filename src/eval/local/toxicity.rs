@@ -71,11 +71,7 @@ impl Labels {
     fn new(id: &'static str, models: Arc<Models>, labels: Range<usize>) -> Result<Self, ModelError> {
         let first = labels.start;
         let metric = |name: &&'static str| {
-            toxicity_threshold(name).map(|threshold| Metric {
-                name,
-                better: Better::Lower,
-                threshold: Some(threshold),
-            })
+            toxicity_threshold(name).map(|threshold| Metric::new(name, Better::Lower, Some(threshold)))
         };
         let metrics = TOXICITY_LABELS[labels].iter().map(metric).collect::<Result<_, _>>()?;
         Ok(Self { id, models, metrics, first, version: format!("6+{TOXICITY_VERSION}") })
@@ -86,7 +82,8 @@ impl Labels {
         let model = self.models.toxicity()?;
         let tokens = |part: &str| self.models.encoder.token_count(&model.normalised(part));
         let says = |gap: &str| model.normalised(gap).chars().any(char::is_alphanumeric);
-        let pieces = with_between(text, &cut.pieces, cut.left_out == 0, says);
+        let rest = if cut.left_out == 0 { Rest::Read } else { Rest::LeftOut };
+        let pieces = with_between(text, &cut.pieces, rest, says);
         let mut passages = passages(text, &pieces, tokens);
         if passages.is_empty() {
             // Nothing but emoji or marks; they may say enough.
@@ -137,7 +134,7 @@ impl Labels {
             if found.left_out > 0 {
                 why += &format!(" Only the first {MAX_SENTENCES} sentences were judged.");
             }
-            let score = Score::measured(metric.name, value, threshold, Better::Lower).because(why);
+            let score = Score::measured(&metric.name, value, threshold, Better::Lower).because(why);
             if question.is_some_and(|value| value >= threshold) {
                 score.labelled(QUESTION_TOO)
             } else {
@@ -148,16 +145,25 @@ impl Labels {
     }
 }
 
-/// The sentences of a text, and whatever `says` something before, between and, if they are `all` of it, behind them: an
+/// What lies behind the last sentence that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    /// The end of the text, which is read too.
+    Read,
+    /// Sentences that are left out.
+    LeftOut,
+}
+
+/// The sentences of a text, and whatever `says` something before, between and, if the `rest` is read, behind them: an
 /// emoji behind a full stop belongs to no sentence.
 fn with_between<'a>(
     text: &'a str,
     sentences: &[&'a str],
-    all: bool,
+    rest: Rest,
     says: impl Fn(&str) -> bool,
 ) -> Vec<&'a str> {
     let (mut pieces, mut at, mut left) = (Vec::with_capacity(sentences.len()), 0, MAX_BETWEEN);
-    let ends = (all && !sentences.is_empty()).then(|| &text[text.len()..]);
+    let ends = (rest == Rest::Read && !sentences.is_empty()).then(|| &text[text.len()..]);
     for piece in sentences.iter().copied().chain(ends) {
         let start = piece.as_ptr() as usize - text.as_ptr() as usize;
         // Rules, fences and the markers of lists say nothing.
@@ -342,13 +348,13 @@ mod tests {
         let sentences = ["One two.", "Three.", "Four."].map(at);
         let says = |gap: &str| gap.contains('🖕');
         let read = ["🖕", "One two.", "🖕", "Three.", "Four.", "• 🖕🖕"];
-        assert_eq!(with_between(text, &sentences, true, says), read);
-        assert_eq!(with_between(text, &sentences, false, says), read[..5], "the rest is left out");
-        assert!(with_between("🖕", &[], true, says).is_empty());
+        assert_eq!(with_between(text, &sentences, Rest::Read, says), read);
+        assert_eq!(with_between(text, &sentences, Rest::LeftOut, says), read[..5], "the rest is left out");
+        assert!(with_between("🖕", &[], Rest::Read, says).is_empty());
         let flood = format!("One.{}", "🖕".repeat(MAX_BETWEEN));
-        let found = with_between(&flood, &[&flood[..4]], true, says);
+        let found = with_between(&flood, &[&flood[..4]], Rest::Read, says);
         assert_eq!(found.iter().map(|piece| piece.len()).sum::<usize>(), 4 + MAX_BETWEEN);
-        let passages = passages(text, &with_between(text, &sentences, true, says), |_| 1);
+        let passages = passages(text, &with_between(text, &sentences, Rest::Read, says), |_| 1);
         assert_eq!(passages.iter().map(|passage| passage.text).collect::<Vec<_>>(), [text.trim()]);
     }
 

@@ -241,7 +241,7 @@ fn row(judge: &Judge, case: &Case, said: &Said, score: Score) -> ScoreRow {
         evaluated_at: judge.now,
         service_name: String::new(),
         request_model: judge.model.clone(),
-        tenant: judge.tenant.to_string(),
+        tenant: judge.tenant.clone().into(),
         rule: None,
         rule_version: None,
         evaluator: said.evaluator.clone(),

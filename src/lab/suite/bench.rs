@@ -51,7 +51,10 @@ impl<'a> Bench<'a> {
     pub(super) fn metrics(&self) -> Vec<(String, Better)> {
         let evaluators = self.named.iter().filter_map(|id| self.evaluators.get(id));
         let metrics = evaluators.flat_map(|evaluator| {
-            evaluator.metrics().iter().map(|metric| (metric_name(evaluator.id(), metric.name), metric.better))
+            evaluator
+                .metrics()
+                .iter()
+                .map(|metric| (metric_name(evaluator.id(), &metric.name), metric.better))
         });
         metrics.collect()
     }

@@ -6,7 +6,7 @@
 
 use super::super::error::LakeError;
 use super::super::lake::Lake;
-use super::super::manifest::{self, LogFile, NewFile, SharedManifest};
+use super::super::manifest::{self, LogFile, NewFile, Rows, SharedManifest};
 use super::super::path::merged_path;
 use super::compact;
 use super::merge::{Merge, merge};
@@ -158,7 +158,7 @@ impl Upkeep {
         let Some(table) = files.first().map(|file| file.table) else { return Ok(()) };
         let paths: HashSet<Path> = files.iter().map(|file| file.path.clone()).collect();
         let mut manifest = manifest.lock().await;
-        if manifest.replace(&paths, &[], true).await? {
+        if manifest.replace(&paths, &[], Rows::Change).await? {
             self.lake.publish(&manifest)?;
             let (rows, bytes) = files.iter().fold((0, 0), |(r, b), file| (r + file.rows, b + file.bytes));
             expired(table, rows, bytes);
@@ -197,7 +197,7 @@ impl Upkeep {
                             self.shunned.extend(inputs.into_iter().map(|file| (table, file.file.path)));
                         }
                         // What was merged before stays merged.
-                        self.commit(manifest, waiting, false).await?;
+                        self.commit(manifest, waiting, Rows::Same).await?;
                         return Err(error);
                     }
                 }
@@ -205,12 +205,12 @@ impl Upkeep {
                     continue;
                 }
                 // Another server was faster: the next round sees what it did.
-                if !self.commit(manifest, std::mem::take(&mut waiting), false).await? {
+                if !self.commit(manifest, std::mem::take(&mut waiting), Rows::Same).await? {
                     return Ok(());
                 }
                 since = Instant::now();
             }
-            if !self.commit(manifest, waiting, false).await? {
+            if !self.commit(manifest, waiting, Rows::Same).await? {
                 return Ok(());
             }
         }
@@ -225,9 +225,9 @@ impl Upkeep {
         without: BTreeSet<String>,
         stop: &CancellationToken,
     ) -> Result<bool, LakeError> {
-        let dropped = !without.is_empty();
+        let rows = if without.is_empty() { Rows::Same } else { Rows::Change };
         let rewritten = self.put_merged(manifest, inputs, without, stop).await?;
-        self.commit(manifest, vec![rewritten], dropped).await
+        self.commit(manifest, vec![rewritten], rows).await
     }
 
     /// Puts one file that stands for `inputs`, without the rows of some tenants. It is no part of the table yet.
@@ -270,7 +270,7 @@ impl Upkeep {
         &self,
         manifest: &SharedManifest,
         mut rewritten: Vec<Rewritten>,
-        dropped: bool,
+        rows: Rows,
     ) -> Result<bool, LakeError> {
         if rewritten.is_empty() {
             return Ok(true);
@@ -278,16 +278,15 @@ impl Upkeep {
         let old: HashSet<Path> = rewritten.iter().flat_map(|one| one.old.iter().cloned()).collect();
         let new: Vec<NewFile> = rewritten.iter_mut().filter_map(|one| one.new.take()).collect();
         let mut manifest = manifest.lock().await;
-        if !manifest.replace(&old, &new, dropped).await? {
+        if !manifest.replace(&old, &new, rows).await? {
             return Ok(false);
         }
         self.lake.publish(&manifest)?;
         for one in rewritten {
             count("groundline_duplicate_rows_total", manifest.table, one.repeated);
-            if dropped {
-                expired(manifest.table, one.left_out, one.before.saturating_sub(one.after));
-            } else {
-                compacted(manifest.table, &one);
+            match rows {
+                Rows::Change => expired(manifest.table, one.left_out, one.before.saturating_sub(one.after)),
+                Rows::Same => compacted(manifest.table, &one),
             }
         }
         Ok(true)

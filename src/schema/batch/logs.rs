@@ -1,7 +1,7 @@
 //! Log records to the stored columns of `log_records`, and what they say about their spans back.
 
 use super::build::{int, micros, owned, said, text, text_at};
-use crate::domain::id::{SpanId, TraceId};
+use crate::domain::id::{SpanId, TenantId, TraceId};
 use crate::domain::log::LogRecord;
 use crate::domain::span::Llm;
 use crate::domain::time::UnixNanos;
@@ -52,7 +52,7 @@ fn body_json(body: &Value) -> Option<String> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogContent {
     /// Whose it is.
-    pub tenant: String,
+    pub tenant: TenantId,
     /// The trace.
     pub trace_id: TraceId,
     /// The span.
@@ -76,7 +76,7 @@ pub fn read_log_content(batch: &RecordBatch) -> Vec<LogContent> {
         let llm = serde_json::from_str::<Llm>(contents.value(row)).ok();
         if let (Some(trace_id), Some(span_id), Some(llm)) = (trace_id, span_id, llm) {
             let time = UnixNanos(times.map_or(0, |t| t.value(row)));
-            let tenant = get("tenant", row).unwrap_or_default();
+            let tenant = TenantId::from(get("tenant", row).unwrap_or_default());
             found.push(LogContent { tenant, trace_id, span_id, time, llm });
         }
     }

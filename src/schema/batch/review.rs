@@ -1,7 +1,7 @@
 //! Items to label and answers of reviewers, to the stored columns of their tables.
 
 use super::build::{boolean, double, int, micros, owned, text};
-use crate::domain::id::{SpanId, TraceId};
+use crate::domain::id::{SpanId, TenantId, TraceId};
 use crate::domain::time::UnixNanos;
 use crate::schema::columns::Table;
 use arrow::array::{ArrayRef, RecordBatch};
@@ -47,7 +47,7 @@ pub struct ReviewItem {
     /// When the draw was made.
     pub drawn_at: UnixNanos,
     /// Whose it is.
-    pub tenant: String,
+    pub tenant: TenantId,
 }
 
 /// What an answer does.
@@ -104,7 +104,7 @@ pub struct ReviewAnswer {
     /// When.
     pub created_at: UnixNanos,
     /// Whose it is.
-    pub tenant: String,
+    pub tenant: TenantId,
 }
 
 /// Items as one batch of the stored schema.

@@ -2,7 +2,7 @@
 
 use super::build::{boolean, double, int, micros, owned, said, text};
 use crate::domain::decision::Decision;
-use crate::domain::id::{SpanId, TraceId};
+use crate::domain::id::{SpanId, TenantId, TraceId};
 use crate::domain::score::ScoreRow;
 use crate::domain::time::UnixNanos;
 use crate::schema::columns::{Table, queue_schema};
@@ -32,7 +32,7 @@ pub struct Annotation {
     /// When.
     pub created_at: UnixNanos,
     /// Whose it is.
-    pub tenant: String,
+    pub tenant: TenantId,
     /// The drawn item that it answers; none for one that nobody drew.
     pub item: Option<String>,
     /// The probability with which the item was drawn for a label.
@@ -104,7 +104,7 @@ pub struct QueueRow {
     /// Why the last attempt failed.
     pub error: Option<String>,
     /// The tenant.
-    pub tenant: String,
+    pub tenant: TenantId,
 }
 
 /// Items as one batch of the schema of `queue`.

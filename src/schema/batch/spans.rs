@@ -2,7 +2,7 @@
 
 use super::llm::read_llm_at;
 use super::span_rows::{RawSpan, SourceText, SpanRows};
-use crate::domain::id::{SpanId, TraceId};
+use crate::domain::id::{SpanId, TenantId, TraceId};
 use crate::domain::span::{Dialect, Event, Link, Llm, Span, StatusCode};
 use crate::domain::time::UnixNanos;
 use crate::domain::value::{Attrs, write_json_string};
@@ -122,7 +122,7 @@ pub struct SpanHead {
     /// `service.name`; empty if it was not said.
     pub service_name: Arc<str>,
     /// The tenant.
-    pub tenant: Arc<str>,
+    pub tenant: TenantId,
     /// W3C tracestate, which carries an upstream sampling threshold.
     pub trace_state: Option<Arc<str>>,
 }
@@ -206,7 +206,7 @@ impl<'a> SpanReader<'a> {
             received: UnixNanos(self.received.value(row).saturating_mul(1_000)),
             status: StatusCode::parse(self.status.value(row)).unwrap_or(StatusCode::Unset),
             service_name: self.service.at(row),
-            tenant: self.tenant.at(row),
+            tenant: self.tenant.at(row).into(),
             trace_state: state,
         })
     }

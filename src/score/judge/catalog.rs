@@ -102,7 +102,7 @@ impl Judges {
             let desk = Desk::new(self.panel.clone(), 0);
             Verdict::new(id, prompt, shape, desk, setup.similarity.cloned())
         };
-        let metric = |name: &'static str, (better, threshold): Judged| Metric { name, better, threshold };
+        let metric = |name: &'static str, (better, threshold): Judged| Metric::new(name, better, threshold);
         Ok(match builtin {
             Builtin::Single(prompt, shape, judged) => {
                 (vec![metric(id, *judged)], Way::Single(verdict(prompt, *shape)?))
@@ -133,8 +133,6 @@ impl Judges {
     fn own(&mut self, config: &CustomConfig) -> Result<(), String> {
         let place = self.panel.place(&config.judge).ok_or("its judge is not among [[judges]]")?;
         let id = config.id();
-        // Metrics are named for as long as the process lives; there are as many as the configuration has.
-        let name: &'static str = Box::leak(id.clone().into_boxed_str());
         let (shape, (better, threshold)) = match config.kind {
             CustomKind::Answer => (Shape::Rating, VERDICT),
             CustomKind::Retrieval => (chunks(Formula::Share), SHARE),
@@ -144,7 +142,8 @@ impl Judges {
         checked(config, &prompt)?;
         let desk = Desk::new(self.panel.clone(), place);
         let verdict = Verdict::new(&id, &prompt, shape, desk, None)?;
-        self.add(&id, vec![Metric { name, better, threshold }], Way::Single(verdict), place);
+        let metric = Metric::named(id.clone(), better, threshold);
+        self.add(&id, vec![metric], Way::Single(verdict), place);
         Ok(())
     }
 
@@ -289,7 +288,7 @@ mod tests {
         let judges = made(&judge, &[], 0.75).unwrap();
         let metrics = |id: &str| -> Vec<&str> {
             let all = judges.evaluators.iter().find(|e| e.id() == id).unwrap();
-            all.metrics().iter().map(|metric| metric.name).collect()
+            all.metrics().iter().map(|metric| metric.name.as_ref()).collect()
         };
         assert_eq!(
             metrics("ragas"),
@@ -300,7 +299,8 @@ mod tests {
         assert_eq!(metrics("gptscore_summarization").len(), metrics("gptscore_summarization_ref").len() + 1);
         assert_eq!(metrics("gptscore_qa").len(), 8);
         assert!(judges.evaluators.iter().all(|e| {
-            let names: std::collections::BTreeSet<&str> = e.metrics().iter().map(|m| m.name).collect();
+            let names: std::collections::BTreeSet<&str> =
+                e.metrics().iter().map(|m| m.name.as_ref()).collect();
             names.len() == e.metrics().len() && !names.is_empty()
         }));
     }

@@ -68,7 +68,7 @@ impl JudgeEvaluator {
     }
 
     fn each(&self, open: &Open) -> Vec<Score> {
-        self.metrics.iter().map(|metric| open.score(metric.name)).collect()
+        self.metrics.iter().map(|metric| open.score(&metric.name)).collect()
     }
 
     /// What the judge says of `input`, which may be sent.

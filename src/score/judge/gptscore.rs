@@ -80,7 +80,7 @@ impl GptScore {
 
     /// The metrics.
     pub(super) fn metrics(&self) -> Vec<Metric> {
-        let metric = |name| Metric { name, better: Better::Lower, threshold: None };
+        let metric = |name| Metric::new(name, Better::Lower, None);
         self.parts.iter().map(|(name, _)| metric(*name)).collect()
     }
 

@@ -58,7 +58,7 @@ fn swapped(input: &EvalInput) -> EvalInput {
 }
 
 fn both(own: &Metric, agree: &Metric, open: &Open) -> Vec<Score> {
-    vec![open.score(own.name), open.score(agree.name)]
+    vec![open.score(&own.name), open.score(&agree.name)]
 }
 
 /// What the answer has of a verdict: 1 for a win, 0 for a loss. It stands in `place`.
@@ -82,8 +82,8 @@ fn scores(own: &Metric, agree: &Metric, first: &Finding, second: &Finding) -> Ve
     let said = format!("In the first place: {} In the second place: {}", first.rationale, second.rationale);
     let told = if does_agree { "Both orders agree." } else { "The orders do not agree." };
     vec![
-        Score::measured(own.name, won, TIE, own.better).labelled(label).because(said),
-        Score::verdict(agree.name, does_agree).because(told),
+        Score::measured(&own.name, won, TIE, own.better).labelled(label).because(said),
+        Score::verdict(&agree.name, does_agree).because(told),
     ]
 }
 
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn an_answer_wins_only_in_both_places() {
-        let metric = |name, threshold| Metric { name, better: Better::Higher, threshold };
+        let metric = |name, threshold| Metric::new(name, Better::Higher, threshold);
         let (own, agree) = (metric("pairwise", Some(TIE)), metric("position_consistency", None));
         for (first, second, value, label, agrees) in [
             (FIRST, SECOND, 1.0, "win", true),

@@ -25,11 +25,11 @@ pub(super) async fn ask(
         add(&mut usage, asked.usage);
         match asked.found {
             Ok(finding) => {
-                values.push((metric.name, finding.value));
+                values.push((metric.name.as_ref(), finding.value));
                 rows.push(score(metric, finding));
             }
             Err(open) => {
-                rows.push(open.score(metric.name));
+                rows.push(open.score(&metric.name));
                 // An error says more than what is missing.
                 gap = match (gap, open) {
                     (None | Some(Open::Missing(_)), Open::Wrong(why)) => {
@@ -42,7 +42,7 @@ pub(super) async fn ask(
         }
     }
     let mean = metrics.first().map(|metric| match &gap {
-        Some(open) => open.score(metric.name),
+        Some(open) => open.score(&metric.name),
         None => whole(metric, &values),
     });
     Ok(Told { scores: mean.into_iter().chain(rows).collect(), usage })
@@ -52,7 +52,7 @@ fn whole(metric: &Metric, values: &[(&str, f64)]) -> Score {
     let threshold = metric.threshold.unwrap_or_default();
     let parts: Vec<String> = values.iter().map(|(name, value)| format!("{name} {value:.3}")).collect();
     let mean = harmonic(values.iter().map(|(_, value)| *value));
-    Score::measured(metric.name, mean, threshold, metric.better)
+    Score::measured(&metric.name, mean, threshold, metric.better)
         .because(format!("Harmonic mean of {}.", parts.join(", ")))
 }
 

@@ -14,8 +14,8 @@ pub(super) struct Told {
 /// The score of a finding.
 pub(super) fn score(metric: &Metric, finding: Finding) -> Score {
     let score = match metric.threshold {
-        Some(threshold) => Score::measured(metric.name, finding.value, threshold, metric.better),
-        None => Score::verdict(metric.name, finding.value >= 1.0),
+        Some(threshold) => Score::measured(&metric.name, finding.value, threshold, metric.better),
+        None => Score::verdict(&metric.name, finding.value >= 1.0),
     };
     let score = score.because(finding.rationale);
     match finding.label {

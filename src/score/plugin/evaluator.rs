@@ -37,7 +37,7 @@ impl Evaluator for PluginEvaluator {
     }
 
     fn version(&self) -> &str {
-        self.core.known.facts().version
+        &self.core.known.facts().version
     }
 
     fn metrics(&self) -> &[Metric] {

@@ -1,36 +1,50 @@
-//! The metrics of a plug-in for as long as the process lives: they are named without a copy everywhere else.
+//! What is known of a plug-in without asking it: the version and the metrics that it has told last.
 
 use super::describe::Description;
 use crate::domain::score::Better;
 use crate::eval::Metric;
 use parking_lot::Mutex;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Ways in which a plug-in may describe itself while the server runs: what is named is never freed.
+/// Ways in which a plug-in may describe itself while the server runs. Each is kept as long as the plug-in is, because who
+/// reads the facts holds no lock on them.
 const MAX_WAYS: usize = 100;
 
-/// What is known of a plug-in without asking it.
+/// One way in which a plug-in has described itself.
 #[derive(Debug, PartialEq)]
 pub(super) struct Facts {
-    pub version: &'static str,
+    pub version: String,
     pub metrics: Vec<Metric>,
 }
 
 /// The way in which a plug-in describes itself now, and those before.
 pub(super) struct Known {
-    ways: Mutex<Vec<&'static Facts>>,
+    /// What is known before it has described itself.
+    unasked: Facts,
+    /// In the order in which they were told first; those that are set come first.
+    ways: Box<[OnceLock<Facts>]>,
+    /// How many of the ways there are, up to the present one: 0 before the first.
+    now: AtomicUsize,
+    learning: Mutex<()>,
 }
 
 impl Known {
     /// Before it has described itself, its errors have one metric, `id`.
     pub(super) fn new(id: &str) -> Self {
-        let metrics = vec![Metric { name: kept(id), better: Better::Higher, threshold: None }];
-        Self { ways: Mutex::new(vec![Box::leak(Box::new(Facts { version: "", metrics }))]) }
+        let metrics = vec![Metric::named(id.to_owned(), Better::Higher, None)];
+        Self {
+            unasked: Facts { version: String::new(), metrics },
+            ways: (0..MAX_WAYS).map(|_| OnceLock::new()).collect(),
+            now: AtomicUsize::new(0),
+            learning: Mutex::new(()),
+        }
     }
 
     /// What is known now.
-    pub(super) fn facts(&self) -> &'static Facts {
-        const NOTHING: &Facts = &Facts { version: "", metrics: Vec::new() };
-        self.ways.lock().last().copied().unwrap_or(NOTHING)
+    pub(super) fn facts(&self) -> &Facts {
+        let told = self.now.load(Ordering::Acquire).checked_sub(1);
+        told.and_then(|at| self.ways.get(at)?.get()).unwrap_or(&self.unasked)
     }
 
     /// Takes a description as the present one.
@@ -38,38 +52,23 @@ impl Known {
     /// # Errors
     /// When there were too many others.
     pub(super) fn learn(&self, description: &Description) -> Result<(), String> {
-        let is_same = |facts: &&'static Facts| {
-            facts.version == description.version
-                && facts.metrics.len() == description.metrics.len()
-                && facts.metrics.iter().zip(&description.metrics).all(|(known, told)| {
-                    (known.name, known.better, known.threshold)
-                        == (told.name.as_str(), told.better, told.threshold)
-                })
+        let metric =
+            |told: &super::describe::Told| Metric::named(told.name.clone(), told.better, told.threshold);
+        let facts = Facts {
+            version: description.version.clone(),
+            metrics: description.metrics.iter().map(metric).collect(),
         };
-        let mut ways = self.ways.lock();
-        if let Some(at) = ways.iter().position(is_same) {
-            let now = ways.remove(at);
-            ways.push(now);
-            return Ok(());
-        }
-        if ways.len() > MAX_WAYS {
+        let _one_at_a_time = self.learning.lock();
+        let is_place = |way: &OnceLock<Facts>| way.get().is_none_or(|known| *known == facts);
+        let Some(at) = self.ways.iter().position(is_place) else {
             return Err(format!(
                 "it has described itself in {MAX_WAYS} ways since the start: give it one version until its code changes"
             ));
-        }
-        let metric = |told: &super::describe::Told| Metric {
-            name: kept(&told.name),
-            better: told.better,
-            threshold: told.threshold,
         };
-        let metrics = description.metrics.iter().map(metric).collect();
-        ways.push(Box::leak(Box::new(Facts { version: kept(&description.version), metrics })));
+        self.ways[at].get_or_init(|| facts);
+        self.now.store(at + 1, Ordering::Release);
         Ok(())
     }
-}
-
-fn kept(text: &str) -> &'static str {
-    Box::leak(text.to_owned().into_boxed_str())
 }
 
 #[cfg(test)]
@@ -83,7 +82,7 @@ mod tests {
         assert_eq!(known.facts().metrics[0].name, "plugin/tone");
         known.learn(&told).unwrap();
         let first = known.facts();
-        assert_eq!((first.version, first.metrics[1].name), ("3", "promise"));
+        assert_eq!((first.version.as_str(), first.metrics[1].name.as_ref()), ("3", "promise"));
         told.version = "4".to_owned();
         known.learn(&told).unwrap();
         assert_eq!(known.facts().version, "4");

@@ -42,9 +42,9 @@ pub fn register(context: &SessionContext, relations: &[Relation], types: &[Recor
         ("pg_get_function_arguments", arguments.clone()),
         ("pg_get_function_identity_arguments", arguments),
     ] {
-        add(context, name, false, answers);
+        add(context, name, By::Object, answers);
     }
-    add(context, "col_description", true, column_comments);
+    add(context, "col_description", By::Column, column_comments);
     // Names of information_schema need their schema: it is not in the search path.
     let unseen = relations.iter().filter(|r| !matches!(r.namespace, PUBLIC | PG_CATALOG));
     let signature = Signature::any(1, Volatility::Stable);
@@ -57,10 +57,10 @@ pub fn register(context: &SessionContext, relations: &[Relation], types: &[Recor
     }
 }
 
-fn add(context: &SessionContext, name: &'static str, by_place: bool, answers: BTreeMap<(i32, i32), String>) {
+fn add(context: &SessionContext, name: &'static str, by: By, answers: BTreeMap<(i32, i32), String>) {
     let of_any = TypeSignature::OneOf(vec![TypeSignature::Any(1), TypeSignature::Any(2)]);
     let signature = Signature::new(of_any, Volatility::Stable);
-    context.register_udf(ScalarUDF::from(Lookup { name, by_place, answers, signature }));
+    context.register_udf(ScalarUDF::from(Lookup { name, by, answers, signature }));
 }
 
 /// A function as a statement that would make it.
@@ -86,11 +86,20 @@ fn numbers(relations: &[Relation]) -> BTreeMap<String, i32> {
     numbers
 }
 
+/// What a text is looked up by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum By {
+    /// The number of an object, whatever else is said.
+    Object,
+    /// The number of a table and the place of a column.
+    Column,
+}
+
 /// A text by the number of an object, and the place of a column in it.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Lookup {
     name: &'static str,
-    by_place: bool,
+    by: By,
     answers: BTreeMap<(i32, i32), String>,
     signature: Signature,
 }
@@ -111,7 +120,7 @@ impl ScalarUDFImpl for Lookup {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let Some(object) = args.args.first() else { return Ok(ColumnarValue::from(ScalarValue::Utf8(None))) };
         let objects = ints(object, args.number_rows)?;
-        let places = match args.args.get(1).filter(|_| self.by_place) {
+        let places = match args.args.get(1).filter(|_| self.by == By::Column) {
             Some(place) => Some(ints(place, args.number_rows)?),
             None => None,
         };

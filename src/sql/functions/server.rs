@@ -19,8 +19,8 @@ use std::sync::Arc;
 pub fn server_functions() -> Vec<ScalarUDF> {
     let signature = Signature::variadic_any(Volatility::Immutable);
     let format = ScalarUDF::from(Format { signature });
-    let settings = [setting("current_setting", false), setting("set_config", true)];
-    let quotes = [quote("quote_literal", false), quote("quote_nullable", true)];
+    let settings = [setting("current_setting", &[1, 2], Verb::Show), setting("set_config", &[3], Verb::Set)];
+    let quotes = [quote("quote_literal", None), quote("quote_nullable", Some("NULL"))];
     let mut all = vec![version(), size_pretty(), escaped(), format, split()];
     all.extend(settings);
     all.extend(quotes);
@@ -106,16 +106,24 @@ fn in_words(bytes: i64) -> String {
 }
 
 /// `current_setting(name[, missing_ok])` and `set_config(name, value, is_local)`, which tells the value and sets nothing.
-fn setting(name: &'static str, sets: bool) -> ScalarUDF {
-    let arities = if sets { vec![3] } else { vec![1, 2] };
-    let signature = TypeSignature::OneOf(arities.into_iter().map(TypeSignature::Any).collect());
-    ScalarUDF::from(Setting { name, sets, signature: Signature::new(signature, Volatility::Stable) })
+fn setting(name: &'static str, arities: &[usize], verb: Verb) -> ScalarUDF {
+    let signature = TypeSignature::OneOf(arities.iter().copied().map(TypeSignature::Any).collect());
+    ScalarUDF::from(Setting { name, verb, signature: Signature::new(signature, Volatility::Stable) })
+}
+
+/// What a function does about a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Verb {
+    /// Tells its value.
+    Show,
+    /// Tells the value that it was to have.
+    Set,
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Setting {
     name: &'static str,
-    sets: bool,
+    verb: Verb,
     signature: Signature,
 }
 
@@ -137,7 +145,7 @@ impl ScalarUDFImpl for Setting {
             Some(value) => Ok(cast(&value.to_array(args.number_rows)?, &DataType::Utf8)?),
             None => Err(DataFusionError::Internal(format!("{} lacks an argument", self.name))),
         };
-        if self.sets {
+        if self.verb == Verb::Set {
             return Ok(ColumnarValue::Array(text(1)?));
         }
         let names = text(0)?;
@@ -160,12 +168,12 @@ fn quoted(text: &str) -> String {
 }
 
 /// `quote_literal(text)`, and `quote_nullable`, which has a word for NULL.
-fn quote(name: &'static str, nullable: bool) -> ScalarUDF {
+fn quote(name: &'static str, null: Option<&'static str>) -> ScalarUDF {
     let quote = move |args: &[ColumnarValue]| {
         let args = ColumnarValue::values_to_arrays(args)?;
         let Some(texts) = args.first() else { return Ok(ColumnarValue::Scalar(ScalarValue::Utf8(None))) };
-        let word = nullable.then(|| "NULL".to_owned());
-        let texts = texts.as_string::<i32>().iter().map(|text| text.map(quoted).or_else(|| word.clone()));
+        let texts =
+            texts.as_string::<i32>().iter().map(|text| text.map(quoted).or_else(|| null.map(str::to_owned)));
         Ok(ColumnarValue::Array(Arc::new(texts.collect::<StringArray>())))
     };
     create_udf(name, vec![DataType::Utf8], DataType::Utf8, Volatility::Immutable, Arc::new(quote))

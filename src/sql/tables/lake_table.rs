@@ -62,11 +62,12 @@ impl LakeTable {
 
     /// How many rows there are about in `range` of the table's time: a guess for the planner, made without opening a file.
     pub fn rows_about(&self, state: &dyn Session, range: TimeRange) -> usize {
-        let (snapshot, _) = self.snapshot(state);
-        let files = snapshot.files.iter().filter(|file| may_hold(file, range));
-        let stored: u64 = files.map(|file| file.rows).sum();
-        let hot: usize = snapshot.hot.iter().map(RecordBatch::num_rows).sum();
-        usize::try_from(stored).unwrap_or(usize::MAX).saturating_add(hot)
+        rows_about(&self.snapshot(state).0, range)
+    }
+
+    /// The same where no query is at hand, of what there is now.
+    pub fn rows_about_now(&self, range: TimeRange) -> usize {
+        rows_about(&(self.snapshots)(self.table), range)
     }
 
     /// The files that may hold rows which pass `filters`.
@@ -186,6 +187,13 @@ impl TableProvider for LakeTable {
         }
         show(rows, &columns)
     }
+}
+
+fn rows_about(snapshot: &TableSnapshot, range: TimeRange) -> usize {
+    let files = snapshot.files.iter().filter(|file| may_hold(file, range));
+    let stored: u64 = files.map(|file| file.rows).sum();
+    let hot: usize = snapshot.hot.iter().map(RecordBatch::num_rows).sum();
+    usize::try_from(stored).unwrap_or(usize::MAX).saturating_add(hot)
 }
 
 fn may_hold(file: &DataFile, range: TimeRange) -> bool {

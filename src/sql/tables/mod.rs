@@ -10,6 +10,7 @@
 //! | `live` | tables that are not in the lake: what the server holds now |
 //! | `newest` | of all rows of scores the newest version of each, as a node of a plan |
 //! | `latest` | `scores_latest`: what of a query's filters may go below that choice |
+//! | `traces` | `traces`: the spans of the traces that have one in the time that a query asks for |
 //! | `readers` | readers of files that keep their footers with the page index |
 //! | `tenant` | one tenant's rows: what a query with a tenant's token sees |
 //! | `shown` | how stored columns are shown: order, and nanosecond times of spans |
@@ -27,6 +28,7 @@ mod stores;
 mod tenant;
 mod time_range;
 mod trace_filters;
+mod traces;
 
 pub use catalog::{column_docs, documented, type_name};
 pub use lake_table::LakeTable;
@@ -34,3 +36,4 @@ pub use latest::LatestScores;
 pub use live::{LiveRows, LiveTable};
 pub use snapshots::{QuerySnapshots, Snapshots};
 pub use stores::PrivateStores;
+pub use traces::{ExpandTraces, TRACES, Traces};

@@ -2,17 +2,23 @@
 //!
 //! The rows are cut out inside of the scan, below everything that a query can say. Nothing of the query is moved below the
 //! cut except comparisons that cannot fail: `CAST(answer AS INT) = 1`, evaluated on another tenant's row, would tell that
-//! row in its error.
+//! row in its error. So does what a join learns of its smaller side while it runs, where it is about plain columns.
 
 use super::shown::{From, Shown};
 use arrow::datatypes::{Schema, SchemaRef};
+use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_expr::expressions::{BinaryExpr as PhysicalBinary, Column, Literal, lit};
+use datafusion::physical_expr::expressions::{
+    BinaryExpr as PhysicalBinary, Column, DynamicFilterPhysicalExpr, Literal, lit,
+};
 use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::filter_pushdown::{
+    ChildFilterDescription, FilterDescription, FilterPushdownPhase,
+};
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use datafusion::scalar::ScalarValue;
@@ -83,6 +89,9 @@ pub fn only(input: Arc<dyn ExecutionPlan>, tenant: &str, keep: usize) -> Result<
 
 /// Keeps the optimizer from moving filters and projections of the query below it: to it this is a node of which it knows
 /// nothing. Its plan and its numbers are those of no other tenant's rows.
+///
+/// What nodes above learn while they run (the keys of a join's smaller side) does go below it, because that is how a join
+/// reads of the other side only what matches. It is learned from this tenant's rows.
 #[derive(Debug)]
 struct Wall {
     inner: Arc<dyn ExecutionPlan>,
@@ -136,7 +145,29 @@ impl ExecutionPlan for Wall {
         Ok(TreeNodeRecursion::Continue)
     }
 
+    fn gather_filters_for_pushdown(
+        &self,
+        phase: FilterPushdownPhase,
+        filters: Vec<Arc<dyn PhysicalExpr>>,
+        _: &ConfigOptions,
+    ) -> Result<FilterDescription> {
+        let child = if phase == FilterPushdownPhase::Post && filters.iter().all(is_learned) {
+            ChildFilterDescription::from_child(&filters, &self.inner)?
+        } else {
+            ChildFilterDescription::all_unsupported(&filters)
+        };
+        Ok(FilterDescription::new().with_child(child))
+    }
+
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         self.inner.execute(partition, context)
     }
+}
+
+/// Whether `filter` compares plain columns with what a node learns while it runs: such a comparison fails on no row.
+fn is_learned(filter: &Arc<dyn PhysicalExpr>) -> bool {
+    let learned = filter.downcast_ref::<DynamicFilterPhysicalExpr>();
+    learned.is_some_and(|learned| {
+        learned.children().iter().all(|about| about.downcast_ref::<Column>().is_some())
+    })
 }

@@ -22,35 +22,35 @@ use std::sync::{Arc, Mutex};
 /// What the view is, as SQL.
 const DEFINITION: &str = include_str!("../../../src/sql/views/scores_latest.sql");
 
-const HOUR: i64 = 3_600;
+pub(super) const HOUR: i64 = 3_600;
 /// 2026-01-01T00:00:00Z.
-const START: i64 = 1_767_225_600;
+pub(super) const START: i64 = 1_767_225_600;
 
 /// A SplitMix64 generator: the same numbers in every run.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, end: i64) -> i64 {
+    pub(super) fn below(&mut self, end: i64) -> i64 {
         (self.next() % end.unsigned_abs()) as i64
     }
 }
 
-fn time(seconds: i64) -> String {
+pub(super) fn time(seconds: i64) -> String {
     DateTime::from_timestamp(seconds, 0).expect("a time").format("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-fn object(row: Value) -> Map<String, Value> {
+pub(super) fn object(row: Value) -> Map<String, Value> {
     row.as_object().cloned().expect("an object")
 }
 
-async fn over(tables: Vec<TableSnapshot>) -> Sql {
+pub(super) async fn over(tables: Vec<TableSnapshot>) -> Sql {
     let tables: std::collections::HashMap<Table, TableSnapshot> =
         tables.into_iter().map(|t| (t.table, t)).collect();
     let others = fixture::snapshots().await;
@@ -58,7 +58,7 @@ async fn over(tables: Vec<TableSnapshot>) -> Sql {
     Sql::new(snapshots, Config::default()).expect("the engine")
 }
 
-async fn csv(sql: &Sql, statement: &str) -> String {
+pub(super) async fn csv(sql: &Sql, statement: &str) -> String {
     let (schema, batches) = sql.collect(statement).await.unwrap_or_else(|e| panic!("{statement}: {e}"));
     String::from_utf8(encode(Format::Csv, &schema, &batches, usize::MAX).expect("CSV")).expect("UTF-8")
 }
@@ -144,14 +144,14 @@ async fn a_score_id_has_one_row_whatever_is_asked() {
 
 /// Counts what is read of each file.
 #[derive(Debug)]
-struct Counted {
+pub(super) struct Counted {
     inner: Arc<dyn ObjectStore>,
     read: Mutex<std::collections::BTreeMap<String, u64>>,
 }
 
 impl Counted {
     /// Of each file that was read since the last time, the bytes.
-    fn take(&self) -> std::collections::BTreeMap<String, u64> {
+    pub(super) fn take(&self) -> std::collections::BTreeMap<String, u64> {
         std::mem::take(&mut self.read.lock().expect("a lock"))
     }
 }
@@ -207,7 +207,7 @@ impl ObjectStore for Counted {
 
 /// Twelve hours, a file each of 400 rows with text that cannot be compressed. A trace has a span and four scores, each of
 /// which came half an hour after it.
-async fn half_a_day() -> (Vec<TableSnapshot>, [Arc<Counted>; 2], u64) {
+pub(super) async fn half_a_day() -> (Vec<TableSnapshot>, [Arc<Counted>; 2], u64) {
     let mut random = Random(7);
     let (mut scores, mut spans) = (Vec::new(), Vec::new());
     for hour in 0..12i64 {
@@ -241,7 +241,7 @@ async fn half_a_day() -> (Vec<TableSnapshot>, [Arc<Counted>; 2], u64) {
     (tables.collect(), stores.clone(), all)
 }
 
-async fn rows(sql: &Sql, scope: &Scope, statement: &str) -> usize {
+pub(super) async fn rows(sql: &Sql, scope: &Scope, statement: &str) -> usize {
     let stream = sql.run("test", scope, Work::Text(statement.to_owned()), None).await;
     let batches: Vec<RecordBatch> = stream.expect(statement).try_collect().await.expect(statement);
     batches.iter().map(RecordBatch::num_rows).sum()
@@ -276,7 +276,7 @@ async fn a_time_filter_reaches_the_files() {
     }
 }
 
-async fn plan(sql: &Sql, explain: &str, statement: &str) -> String {
+pub(super) async fn plan(sql: &Sql, explain: &str, statement: &str) -> String {
     let (_, batches) = sql.collect(&format!("{explain} {statement}")).await.expect(statement);
     let texts =
         batches.iter().flat_map(|b| b.column(1).as_string::<i32>().iter().flatten().map(str::to_owned));

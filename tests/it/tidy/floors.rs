@@ -27,7 +27,7 @@ pub(super) const ROOMS: &[Room] = &[
     room(1, "journal", May::Only(&["units"])),
     room(1, "net", May::Only(&["units"])),
     room(1, "stats", May::Only(&[])),
-    room(2, "eval", May::Only(&["domain", "detect"])),
+    room(2, "eval", May::Only(&["domain", "detect", "stats"])),
     room(2, "schema", May::Only(&["domain"])),
     room(3, "ingest", May::Only(&["units", "domain", "schema", "journal", "net", "detect"])),
     room(3, "lake", May::Only(&["units", "domain", "schema", "journal"])),

@@ -9,7 +9,7 @@ use crate::eval::model::ModelError;
 
 const ID: &str = "language_mismatch";
 const NAME: &str = "same_language";
-const METRICS: &[Metric] = &[Metric { name: NAME, better: Better::Higher, threshold: None }];
+const METRICS: &[Metric] = &[Metric::new(NAME, Better::Higher, None)];
 const TOO_SHORT: &str = "text too short to tell the language";
 /// What a guess that is not sure is called.
 const UNKNOWN: &str = "not told";

@@ -10,7 +10,7 @@ use crate::eval::text::{Word, words};
 use std::collections::HashMap;
 
 const fn metric(name: &'static str) -> Metric {
-    Metric { name, better: Better::Higher, threshold: Some(0.75) }
+    Metric::new(name, Better::Higher, Some(0.75))
 }
 
 const METRICS: &[Metric] = &[metric("bleu_4"), metric("bleu_1"), metric("bleu_2"), metric("bleu_3")];

@@ -5,7 +5,7 @@ use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
 
-const METRIC: Metric = Metric { name: "accuracy", better: Better::Higher, threshold: None };
+static METRIC: Metric = Metric::new("accuracy", Better::Higher, None);
 /// A longer text is no label, characters.
 const MAX_LABEL: usize = 200;
 
@@ -40,10 +40,10 @@ impl Evaluator for Classification {
         };
         let (answer, expected) = (label(answer), label(expected));
         if expected.is_empty() {
-            return vec![Score::skipped(METRIC.name, "expected label")];
+            return vec![Score::skipped(&METRIC.name, "expected label")];
         }
         let is_same = answer == expected;
-        vec![Score::verdict(METRIC.name, is_same).labelled(format!("{expected} -> {answer}"))]
+        vec![Score::verdict(&METRIC.name, is_same).labelled(format!("{expected} -> {answer}"))]
     }
 }
 

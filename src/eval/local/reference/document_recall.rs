@@ -6,7 +6,7 @@ use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
 use std::collections::BTreeSet;
 
-const METRIC: Metric = Metric { name: "document_recall", better: Better::Higher, threshold: Some(0.75) };
+static METRIC: Metric = Metric::new("document_recall", Better::Higher, Some(0.75));
 /// No more missing documents than this are named.
 const MAX_NAMED: usize = 10;
 
@@ -16,7 +16,7 @@ pub struct DocumentRecall;
 
 impl Evaluator for DocumentRecall {
     fn id(&self) -> &str {
-        METRIC.name
+        &METRIC.name
     }
 
     fn version(&self) -> &str {
@@ -34,12 +34,12 @@ impl Evaluator for DocumentRecall {
     fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
         let expected: BTreeSet<&str> = input.expected_documents.iter().map(|uri| uri.trim()).collect();
         if expected.is_empty() {
-            return vec![Score::skipped(METRIC.name, "expected documents")];
+            return vec![Score::skipped(&METRIC.name, "expected documents")];
         }
         let names = input.contexts.iter().flat_map(|document| [&document.uri, &document.id]);
         let found: BTreeSet<&str> = names.flatten().map(|name| name.trim()).collect();
         if found.is_empty() && !input.contexts.is_empty() {
-            return vec![Score::skipped(METRIC.name, "uri or id of the contexts")];
+            return vec![Score::skipped(&METRIC.name, "uri or id of the contexts")];
         }
         let missing: Vec<&str> = expected.iter().filter(|uri| !found.contains(**uri)).copied().collect();
         let mut why = format!("{} of {} retrieved", expected.len() - missing.len(), expected.len());

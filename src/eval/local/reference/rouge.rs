@@ -9,7 +9,7 @@ use crate::eval::evaluator::Metric;
 use std::collections::HashMap;
 
 const fn metric(name: &'static str) -> Metric {
-    Metric { name, better: Better::Higher, threshold: Some(0.75) }
+    Metric::new(name, Better::Higher, Some(0.75))
 }
 
 const METRICS: &[Metric] = &[metric("rouge_l"), metric("rouge_1"), metric("rouge_2")];

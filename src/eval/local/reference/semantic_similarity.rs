@@ -7,7 +7,7 @@ use crate::eval::evaluator::{Evaluator, Metric};
 use crate::eval::model::{ENCODER_VERSION, ModelError, Models, segments, unit_cosine, unit_mean};
 use std::sync::Arc;
 
-const METRIC: Metric = Metric { name: "answer_similarity", better: Better::Higher, threshold: Some(0.75) };
+static METRIC: Metric = Metric::new("answer_similarity", Better::Higher, Some(0.75));
 const MAX_SENTENCES: usize = 500;
 /// A text up to this many tokens is embedded whole.
 const WHOLE: usize = 254;
@@ -41,10 +41,10 @@ impl AnswerSemanticSimilarity {
 
     fn judge(&self, answer: &str, expected: &str) -> Result<Score, ModelError> {
         let Some(answer) = self.vector(answer)? else {
-            return Ok(Score::failed(METRIC.name, "answer too short to embed"));
+            return Ok(Score::failed(&METRIC.name, "answer too short to embed"));
         };
         let Some(expected) = self.vector(expected)? else {
-            return Ok(Score::failed(METRIC.name, "expected answer too short to embed"));
+            return Ok(Score::failed(&METRIC.name, "expected answer too short to embed"));
         };
         Ok(measured(&METRIC, f64::from(unit_cosine(&answer, &expected)).max(0.0)))
     }
@@ -74,7 +74,7 @@ impl Evaluator for AnswerSemanticSimilarity {
         };
         vec![
             self.judge(answer, expected)
-                .unwrap_or_else(|error| Score::failed(METRIC.name, &error.to_string())),
+                .unwrap_or_else(|error| Score::failed(&METRIC.name, &error.to_string())),
         ]
     }
 }

@@ -43,7 +43,7 @@ impl Evaluator for Comparison {
                 let scored = self.metrics.iter().zip(values);
                 scored.map(|(metric, value)| measured(metric, value).because(&why)).collect()
             }
-            Err(fault) => self.metrics.iter().map(|metric| Score::failed(metric.name, fault)).collect(),
+            Err(fault) => self.metrics.iter().map(|metric| Score::failed(&metric.name, fault)).collect(),
         }
     }
 }
@@ -51,7 +51,7 @@ impl Evaluator for Comparison {
 /// The answer and the expected answer, or a skipped score for each metric that names what is missing.
 pub(super) fn both<'a>(input: &'a EvalInput, metrics: &[Metric]) -> Result<(&'a str, &'a str), Vec<Score>> {
     let skipped = |what: &str| -> Vec<Score> {
-        metrics.iter().map(|metric| Score::skipped(metric.name, what)).collect()
+        metrics.iter().map(|metric| Score::skipped(&metric.name, what)).collect()
     };
     let answer = input.answer.as_deref().ok_or_else(|| skipped("answer"))?;
     let expected = input.expected.as_deref().ok_or_else(|| skipped("expected answer"))?;
@@ -60,5 +60,5 @@ pub(super) fn both<'a>(input: &'a EvalInput, metrics: &[Metric]) -> Result<(&'a 
 
 /// A value with the verdict of its metric's own threshold.
 pub(super) fn measured(metric: &Metric, value: f64) -> Score {
-    Score::measured(metric.name, value, metric.threshold.unwrap_or(0.75), metric.better)
+    Score::measured(&metric.name, value, metric.threshold.unwrap_or(0.75), metric.better)
 }

@@ -39,8 +39,7 @@ impl ContextRelevance {
     /// When the stored combiner is damaged.
     pub fn new(models: Arc<Models>) -> Result<Self, ModelError> {
         let reader = Reader::new(models, "context_relevance", Kind::Passage)?;
-        let metric =
-            |name| Metric { name, better: Better::Higher, threshold: Some(reader.product.threshold) };
+        let metric = |name| Metric::new(name, Better::Higher, Some(reader.product.threshold));
         let metrics = [metric("context_relevance"), metric("context_relevance_mean")];
         Ok(Self { reader, metrics, version: format!("3+{ENCODER_VERSION}+{RELEVANCE_VERSION}") })
     }
@@ -73,7 +72,7 @@ impl ContextRelevance {
         );
         let mean = found.iter().sum::<f64>() / found.len() as f64;
         let score = |(metric, value): (&Metric, f64)| {
-            Score::measured(metric.name, value, threshold, Better::Higher).because(&why)
+            Score::measured(&metric.name, value, threshold, Better::Higher).because(&why)
         };
         Ok(self.metrics.iter().zip([best, mean]).map(score).collect())
     }
@@ -106,7 +105,7 @@ impl AnswerRelevance {
     pub fn new(models: Arc<Models>) -> Result<Self, ModelError> {
         let reader = Reader::new(models, "answer_relevance", Kind::Answer)?;
         let threshold = Some(reader.product.threshold);
-        let metrics = [Metric { name: "answer_relevance", better: Better::Higher, threshold }];
+        let metrics = [Metric::new("answer_relevance", Better::Higher, threshold)];
         let version = format!("3+{ENCODER_VERSION}+{RELEVANCE_VERSION}+{REFUSAL_VERSION}");
         Ok(Self { reader, metrics, version })
     }
@@ -120,7 +119,7 @@ impl AnswerRelevance {
         let threshold = self.reader.product.threshold;
         let doubt = if value < threshold { doubt(weakest) } else { "" };
         let why = format!("Judged: \"{}\".{doubt}", excerpt(answer));
-        Ok(vec![Score::measured(self.metrics[0].name, value, threshold, Better::Higher).because(why)])
+        Ok(vec![Score::measured(&self.metrics[0].name, value, threshold, Better::Higher).because(why)])
     }
 }
 

@@ -17,18 +17,37 @@ use std::sync::Arc;
 
 /// What an operator takes, and what it gives.
 const KINDS: [(&str, Kind); 4] = [
-    ("json_get", Kind { path: false, text: false }),
-    ("json_get_text", Kind { path: false, text: true }),
-    ("json_get_path", Kind { path: true, text: false }),
-    ("json_get_path_text", Kind { path: true, text: true }),
+    ("json_get", Kind { path: false, told: As::Json }),
+    ("json_get_text", Kind { path: false, told: As::Text }),
+    ("json_get_path", Kind { path: true, told: As::Json }),
+    ("json_get_path_text", Kind { path: true, told: As::Text }),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Kind {
     /// Whether the right side is a path such as `{a,0,b}`, not one key.
     path: bool,
-    /// Whether a string comes as it is, not as JSON.
-    text: bool,
+    told: As,
+}
+
+/// How what was found is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum As {
+    /// As JSON.
+    Json,
+    /// A string as it is, null as nothing, and all else as JSON.
+    Text,
+}
+
+/// What the right side of an operator is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Right {
+    /// A key of an object.
+    Key,
+    /// A place in an array.
+    Place,
+    /// A path such as `{a,0,b}`.
+    Path,
 }
 
 /// The functions behind the operators: `json_get`, `json_get_text`, `json_get_path`, `json_get_path_text`.
@@ -72,13 +91,17 @@ impl ScalarUDFImpl for JsonGet {
             return Err(DataFusionError::Internal(format!("{} takes two arguments", self.name)));
         };
         let constant = |value: &ColumnarValue| matches!(value, ColumnarValue::Scalar(_));
-        let is_number = key.data_type().is_integer();
+        let right = match (self.kind.path, key.data_type().is_integer()) {
+            (true, _) => Right::Path,
+            (false, true) => Right::Place,
+            (false, false) => Right::Key,
+        };
         let (one_json, one_key) = (constant(json), constant(key));
         let (json, key) = (texts(json, args.number_rows)?, texts(key, args.number_rows)?);
         let rows = if one_json && one_key { 1 } else { args.number_rows };
         let steps = |row: usize| {
             let at = if one_key { 0 } else { row };
-            (!key.is_null(at)).then(|| steps(key.value(at), self.kind.path, is_number))
+            (!key.is_null(at)).then(|| steps(key.value(at), right))
         };
         let fixed = if one_key { steps(0) } else { None };
         let mut out = StringBuilder::new();
@@ -87,7 +110,7 @@ impl ScalarUDFImpl for JsonGet {
             let at = if one_json { 0 } else { row };
             let own = if one_key { None } else { steps(row) };
             let found = match (json.is_null(at), fixed.as_ref().or(own.as_ref())) {
-                (false, Some(steps)) => look(json.value(at), steps, self.kind.text),
+                (false, Some(steps)) => look(json.value(at), steps, self.kind.told),
                 _ => None,
             };
             bytes += found.as_ref().map_or(0, String::len) as i128;
@@ -122,10 +145,11 @@ pub struct Step {
     only_index: bool,
 }
 
-fn steps(key: &str, is_path: bool, is_number: bool) -> Vec<Step> {
-    if !is_path {
-        let index = if is_number { key.parse().ok() } else { None };
-        return vec![Step { key: key.to_owned(), index, only_index: is_number }];
+fn steps(key: &str, right: Right) -> Vec<Step> {
+    match right {
+        Right::Key => return vec![Step { key: key.to_owned(), index: None, only_index: false }],
+        Right::Place => return vec![Step { key: key.to_owned(), index: key.parse().ok(), only_index: true }],
+        Right::Path => {}
     }
     let inner = key.trim().trim_start_matches('{').trim_end_matches('}');
     if inner.is_empty() {
@@ -140,14 +164,13 @@ pub fn path<'a>(parts: impl Iterator<Item = &'a str>) -> Vec<Step> {
     parts.map(step).collect()
 }
 
-/// What lies behind `steps`; none if nothing does, or the text is not JSON. With `text` a string comes as it is, and null is
-/// nothing.
-pub fn look(json: &str, steps: &[Step], text: bool) -> Option<String> {
+/// What lies behind `steps`; none if nothing does, or the text is not JSON.
+pub fn look(json: &str, steps: &[Step], told: As) -> Option<String> {
     let mut parser = serde_json::Deserializer::from_str(json);
     let found = Behind(steps).deserialize(&mut parser).ok().flatten()?;
     match found {
-        Value::Null if text => None,
-        Value::String(inner) if text => Some(inner),
+        Value::Null if told == As::Text => None,
+        Value::String(inner) if told == As::Text => Some(inner),
         other => Some(other.to_string()),
     }
 }
@@ -255,19 +278,19 @@ mod tests {
     use super::*;
 
     fn get(json: &str, key: &str) -> Option<String> {
-        look(json, &steps(key, false, false), false)
+        look(json, &steps(key, Right::Key), As::Json)
     }
 
     fn text(json: &str, key: &str) -> Option<String> {
-        look(json, &steps(key, false, false), true)
+        look(json, &steps(key, Right::Key), As::Text)
     }
 
     fn down(json: &str, key: &str) -> Option<String> {
-        look(json, &steps(key, true, false), true)
+        look(json, &steps(key, Right::Path), As::Text)
     }
 
     fn at(json: &str, key: &str) -> Option<String> {
-        look(json, &steps(key, false, true), true)
+        look(json, &steps(key, Right::Place), As::Text)
     }
 
     #[test]

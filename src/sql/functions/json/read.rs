@@ -1,6 +1,6 @@
 //! What a JSON text is, and its parts as lists.
 
-use super::get::{look, path, texts};
+use super::get::{As, look, path, texts};
 use crate::sql::functions::bounded::check_bytes;
 use arrow::array::{Array, ArrayRef, Int32Array, ListArray, StringArray, StringBuilder};
 use arrow::buffer::{NullBuffer, OffsetBuffer};
@@ -53,15 +53,15 @@ pub fn read_functions() -> Vec<ScalarUDF> {
         let signature = Signature::exact(vec![DataType::Utf8], Volatility::Immutable);
         ScalarUDF::from(Read { name, what: *what, signature })
     };
-    let along = |(name, text)| {
+    let along = |(name, told)| {
         let signature = Signature::variadic(vec![DataType::Utf8], Volatility::Immutable);
-        ScalarUDF::from(Along { name, text, signature })
+        ScalarUDF::from(Along { name, told, signature })
     };
     let paths = [
-        ("json_extract_path", false),
-        ("jsonb_extract_path", false),
-        ("json_extract_path_text", true),
-        ("jsonb_extract_path_text", true),
+        ("json_extract_path", As::Json),
+        ("jsonb_extract_path", As::Json),
+        ("json_extract_path_text", As::Text),
+        ("jsonb_extract_path_text", As::Text),
     ];
     FUNCTIONS.iter().map(of_text).chain(paths.map(along)).collect()
 }
@@ -227,7 +227,7 @@ fn without_nulls(value: Value) -> Value {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Along {
     name: &'static str,
-    text: bool,
+    told: As,
     signature: Signature,
 }
 
@@ -261,7 +261,7 @@ impl ScalarUDFImpl for Along {
             let cells: Option<Vec<String>> = columns.iter().map(cell).collect();
             let found = cells.as_deref().and_then(|cells| {
                 let (json, steps) = cells.split_first()?;
-                look(json, &path(steps.iter().map(String::as_str)), self.text)
+                look(json, &path(steps.iter().map(String::as_str)), self.told)
             });
             out.push(found)?;
         }

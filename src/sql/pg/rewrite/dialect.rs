@@ -57,13 +57,14 @@ impl Dialect {
     /// For text that does not parse.
     pub fn parse(&self, sql: &str) -> Result<Vec<Statement>, ParserError> {
         match Parser::parse_sql(&PostgreSqlDialect {}, sql) {
-            Ok(plain) if !plain.iter().any(is_about_catalog) => {
-                Ok(plain.into_iter().map(|statement| self.ruled(adapted(named(statement), false))).collect())
-            }
+            Ok(plain) if !plain.iter().any(is_about_catalog) => Ok(plain
+                .into_iter()
+                .map(|statement| self.ruled(adapted(named(statement), About::Rows)))
+                .collect()),
             // What does not parse may be what the library replaces before it parses.
             _ => {
                 let known = self.library.parse(sql)?;
-                Ok(known.into_iter().map(|statement| adapted(named(statement), true)).collect())
+                Ok(known.into_iter().map(|statement| adapted(named(statement), About::Catalog)).collect())
             }
         }
     }
@@ -78,20 +79,28 @@ fn named(mut statement: Statement) -> Statement {
     statement
 }
 
-fn adapted(mut statement: Statement, about_catalog: bool) -> Statement {
-    let _ = VisitMut::visit(&mut statement, &mut Adapter { about_catalog });
+fn adapted(mut statement: Statement, about: About) -> Statement {
+    let _ = VisitMut::visit(&mut statement, &mut Adapter { about });
     statement
 }
 
+/// What a statement reads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum About {
+    Rows,
+    /// The catalogue, or what the library replaces.
+    Catalog,
+}
+
 struct Adapter {
-    about_catalog: bool,
+    about: About,
 }
 
 impl VisitorMut for Adapter {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
-        if !self.about_catalog {
+        if self.about == About::Rows {
             flatten(query);
         }
         limit(query);
@@ -116,7 +125,7 @@ impl VisitorMut for Adapter {
             *name = ObjectName::from(vec![Ident::new("pg_catalog"), table.clone()]);
         }
         // The lists of the catalogue are empty, and the engine does not join with those of an outer row.
-        if self.about_catalog
+        if self.about == About::Catalog
             && let TableFactor::UNNEST { alias: Some(alias), .. } = factor
         {
             let name = &alias.name;
@@ -149,12 +158,12 @@ impl VisitorMut for Adapter {
             Expr::Like { pattern, escape_char, .. } | Expr::ILike { pattern, escape_char, .. } => {
                 escape_with_backslash(pattern, escape_char);
             }
-            Expr::Subquery(query) if self.about_catalog && number_of(query).is_some() => {
+            Expr::Subquery(query) if self.about == About::Catalog && number_of(query).is_some() => {
                 if let Some(number) = number_of(query) {
                     *expr = number;
                 }
             }
-            Expr::Subquery(query) if self.about_catalog && is_correlated(query) => {
+            Expr::Subquery(query) if self.about == About::Catalog && is_correlated(query) => {
                 *expr = null(if is_condition(query) { "BOOLEAN" } else { "TEXT" });
             }
             Expr::Function(function) => {
@@ -185,7 +194,7 @@ impl Adapter {
         let name = calls::name_of(&function.name);
         match (name.as_str(), &mut function.args) {
             ("array", FunctionArguments::Subquery(query)) => {
-                if self.about_catalog && (is_correlated(query) || reads_function(query)) {
+                if self.about == About::Catalog && (is_correlated(query) || reads_function(query)) {
                     return Some(null("TEXT[]"));
                 }
                 collected(query)
@@ -207,7 +216,9 @@ impl Adapter {
                 parsed(&format!("to_regclass(CAST({name} AS TEXT))"))
             }
             _ if is_type(data_type, "regclass") && is_text(inner) => parsed(&format!("to_regclass({inner})")),
-            Expr::Value(name) if is_type(data_type, "regtype") && is_name(name) && !self.about_catalog => {
+            Expr::Value(name)
+                if is_type(data_type, "regtype") && is_name(name) && self.about == About::Rows =>
+            {
                 parsed(&format!("to_regtype(CAST({name} AS TEXT))"))
             }
             // A constant is text; lists and structs become JSON.
@@ -221,7 +232,7 @@ impl Adapter {
             }
             // In ORDER BY of a query about the catalogue the number must stay what it is in SELECT.
             Expr::Cast { expr: number, data_type: from, .. }
-                if !self.about_catalog && is_type(from, "regclass") && is_type(data_type, "text") =>
+                if self.about == About::Rows && is_type(from, "regclass") && is_type(data_type, "text") =>
             {
                 let is_name = matches!(&**number, Expr::Value(name) if is_name(name));
                 let number = if is_name { format!("to_regclass({number})") } else { number.to_string() };

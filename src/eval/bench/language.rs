@@ -1,8 +1,8 @@
 //! Identification of languages: right, wrong, or not told.
 
+use super::super::language::identify;
 use super::measure::{Measured, cpu_seconds};
 use super::rows::{Dataset, Row};
-use crate::eval::identify;
 use crate::stats::ranking::{FIGURES, Judged, Quality, Ranking};
 
 /// ISO 639-1 and 639-3 codes of one language; Chinese and Persian by the name under which they are identified.
@@ -91,7 +91,7 @@ const CODES: &[(&str, &str)] = &[
 ];
 
 /// All rows, then each kind of row. Accuracy counts an unknown language and a text without an answer as wrong; precision counts what was answered.
-pub fn measure(dataset: &Dataset, rows: &[Row]) -> Vec<Measured> {
+pub fn identification(dataset: &Dataset, rows: &[Row]) -> Vec<Measured> {
     let mut kinds: Vec<&str> = rows.iter().filter_map(|row| row.kind.as_deref()).collect();
     kinds.sort_unstable();
     kinds.dedup();

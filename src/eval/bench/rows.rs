@@ -89,6 +89,9 @@ impl Row {
 }
 
 /// Every `<task>/<dataset>.jsonl.gz` of a folder, by name.
+///
+/// # Errors
+/// When the folder, or one in it, cannot be read.
 pub fn datasets(folder: &Path) -> Result<Vec<Dataset>, String> {
     let list = |path: &Path| -> Result<Vec<PathBuf>, String> {
         let told = |e: std::io::Error| format!("{}: {e}", path.display());
@@ -112,7 +115,10 @@ pub fn datasets(folder: &Path) -> Result<Vec<Dataset>, String> {
     Ok(found)
 }
 
-/// The rows of a split, at most `limit` of them.
+/// The rows of a split (`all` for every one), at most `limit` of them.
+///
+/// # Errors
+/// When the file cannot be read, or a line is too long or no row.
 pub fn read(dataset: &Dataset, split: &str, limit: Option<usize>) -> Result<Vec<Row>, String> {
     let named = |e: &dyn ToString| format!("{}: {}", dataset.path.display(), e.to_string());
     let file = File::open(&dataset.path).map_err(|e| named(&e))?;

@@ -1,22 +1,26 @@
 //! Rows scored on all cores, figures with intervals.
 
+use super::super::catalog::Registry;
+use super::super::evaluator::Evaluator;
 use super::super::parallel;
 use super::rows::{Dataset, Row};
 use super::tasks::Target;
 use crate::domain::score::{Better, Score, ScoreStatus};
-use crate::eval::{Evaluator, Registry};
 use crate::stats::ranking::{FIGURES, Judged, Quality, Ranking};
-use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::HashMap;
-use std::io::IsTerminal;
 use std::sync::Arc;
 
+/// Told when rows begin to be scored, with their name and number; what it gives is called after each row.
+pub type Progress = dyn Fn(&str, usize) -> Box<dyn Fn() + Send + Sync>;
+
 /// What a measurement may use.
-pub struct Limits {
+pub struct Limits<'a> {
     /// Threads.
     pub workers: usize,
     /// Draws of the bootstrap.
     pub draws: usize,
+    /// Who wants to know how far it is.
+    pub progress: &'a Progress,
 }
 
 /// The figures of one metric on one dataset.
@@ -52,14 +56,15 @@ pub struct Measured {
     pub rows_per_cpu_second: Option<f64>,
 }
 
-/// Scores `rows` by each evaluator that the targets name, and compares with the labels.
+/// Scores `rows` by each evaluator that the targets name, and compares with the labels: the figures of each target whose
+/// evaluator runs. Blocks until all rows are scored.
 pub fn measure(
     dataset: &Dataset,
     rows: &[Row],
     targets: &[Target],
     registry: &Registry,
-    limits: &Limits,
-) -> Result<Vec<Measured>, String> {
+    limits: &Limits<'_>,
+) -> Vec<Measured> {
     let mut measured = Vec::new();
     let mut names: Vec<&str> = targets.iter().map(|target| target.evaluator).collect();
     names.dedup();
@@ -67,7 +72,7 @@ pub fn measure(
         let Ok(found) = registry.select(&[name.to_owned()]) else { continue };
         let Some(evaluator) = found.first() else { continue };
         let before = cpu_seconds();
-        let scores = score_all(dataset, rows, evaluator, registry, limits.workers);
+        let scores = score_all(dataset, rows, evaluator, registry, limits);
         let spent = cpu_seconds().zip(before).map(|(after, before)| after - before).filter(|s| *s > 0.0);
         for target in targets.iter().filter(|target| target.evaluator == name) {
             let mut row = figures(dataset, rows, &scores, target, limits.draws);
@@ -76,7 +81,7 @@ pub fn measure(
             measured.push(row);
         }
     }
-    Ok(measured)
+    measured
 }
 
 fn score_all(
@@ -84,16 +89,14 @@ fn score_all(
     rows: &[Row],
     evaluator: &Arc<dyn Evaluator>,
     registry: &Registry,
-    workers: usize,
+    limits: &Limits<'_>,
 ) -> Vec<Vec<Score>> {
-    let bar = progress(rows.len() as u64, &format!("{} {}", dataset.name, evaluator.id()));
-    let scores = parallel::map(rows, workers, |_, row| {
+    let scored = (limits.progress)(&format!("{} {}", dataset.name, evaluator.id()), rows.len());
+    parallel::map(rows, limits.workers, |_, row| {
         let scores = registry.evaluate(evaluator.as_ref(), &row.input());
-        bar.inc(1);
+        scored();
         scores
-    });
-    bar.finish_and_clear();
-    scores
+    })
 }
 
 fn figures(
@@ -157,15 +160,4 @@ pub fn cpu_seconds() -> Option<f64> {
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();
     Some((ticks(11)? + ticks(12)?) / TICKS)
-}
-
-fn progress(length: u64, name: &str) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(length).with_message(name.to_owned());
-    if let Ok(style) = ProgressStyle::with_template("{msg:40} {bar:30} {pos}/{len} {elapsed} eta {eta}") {
-        bar.set_style(style);
-    }
-    bar
 }

@@ -1,6 +1,6 @@
 //! Personal data by place and kind: a finding is right if it overlaps a marked value of its kind.
 
-use super::measure::{Limits, Measured, cpu_seconds};
+use super::measure::{Measured, cpu_seconds};
 use super::rows::{Dataset, Row};
 use crate::detect::{REPORTED, pii};
 use crate::stats::ranking::{FIGURES, Quality, draws};
@@ -27,8 +27,12 @@ struct Counts {
     findings_right: f64,
 }
 
-/// Precision, recall and F1 of the structured kinds; none if nothing is known of the dataset's types.
-pub fn measure(dataset: &Dataset, rows: &[Row], limits: &Limits) -> Result<Option<Measured>, String> {
+/// Precision, recall and F1 of the structured kinds, with intervals of `resamples` draws; none if nothing is known of the
+/// dataset's types.
+///
+/// # Errors
+/// When the stored table of types is damaged.
+pub fn spans(dataset: &Dataset, rows: &[Row], resamples: usize) -> Result<Option<Measured>, String> {
     let types: Types = serde_json::from_str(TYPES).map_err(|e| format!("pii_types.json: {e}"))?;
     let Some(kinds) = types.pii.get(&dataset.name) else { return Ok(None) };
     let before = cpu_seconds();
@@ -45,7 +49,7 @@ pub fn measure(dataset: &Dataset, rows: &[Row], limits: &Limits) -> Result<Optio
     let everything = vec![1; counts.len()];
     let marked = counts.iter().map(|c| c.marked).sum::<f64>();
     let resampled: Vec<Quality> =
-        draws(counts.len(), limits.draws, 7).map(|times| quality(&counts, &times)).collect();
+        draws(counts.len(), resamples, 7).map(|times| quality(&counts, &times)).collect();
     let mut intervals = [None; FIGURES.len()];
     for (at, interval) in intervals.iter_mut().enumerate() {
         let mut values: Vec<f64> = resampled.iter().filter_map(|q| q.figures()[at]).collect();
