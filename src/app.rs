@@ -5,6 +5,8 @@ mod askers;
 mod doors;
 mod error;
 mod lab;
+mod loops;
+mod prices;
 
 use crate::config::Config;
 use crate::console::Files;
@@ -12,20 +14,19 @@ use crate::detect::Policy;
 use crate::domain::id::TraceId;
 use crate::domain::time::{Clock, SystemClock};
 use crate::drift::{Alerts, Plan, Watcher};
-use crate::emit::Emitter;
+use crate::emit::{Emitter, Signal};
 use crate::eval::Registry;
 use crate::ingest::{Door, grpc_router, http_router};
 use crate::journal::{Journal, create_dirs};
-use crate::lake::{FlushHandle, Lake, LakeError, Upkeep};
-use crate::net::{Access, Limits, Reloader, Tls};
-use crate::queue::{Follower, Lane, Queue};
-use crate::sample::{Progress, Sampler, SecondPhases, compile};
+use crate::lake::{FlushHandle, Lake, LakeError};
+use crate::net::{Access, Reloader, Tls};
+use crate::queue::{Follower, Queue};
+use crate::sample::{Prices, Progress, Sampler, SecondPhases, compile};
 use crate::schema::batch::{QueueRow, queue_to_batch};
 use crate::schema::columns::Table;
-use crate::score::{Judges, Plugins, Scorer, SlowLane, in_lanes};
+use crate::score::{Judges, Plugins, Scorer, in_lanes};
 use crate::sql::Sql;
-use crate::sql::pg::PgDoor;
-use crate::watch::{Facts, Health, Quality};
+use crate::watch::{Facts, Health};
 use doors::{Behind, http_routes};
 
 pub use askers::{Askers, AskersError};
@@ -102,7 +103,9 @@ struct Rooms {
     judges: Judges,
     plugins: Arc<Plugins>,
     watcher: Watcher,
-    emitter: Emitter,
+    emitters: [Emitter; 2],
+    /// None without a budget in money.
+    prices: Option<Prices>,
     sql: Arc<Sql>,
     clock: Arc<dyn Clock>,
 }
@@ -169,71 +172,6 @@ impl App {
         app.start_doors(doors, listeners.pg, net, &config);
         app.health.ready.store(true, Ordering::Release);
         Ok(app)
-    }
-
-    fn start_loops(&mut self, rooms: Rooms, config: &Config) {
-        self.flush = tokio::spawn(rooms.flush.run(self.stop_flush.clone()));
-        let (upkeep, stop) = (Upkeep::new(rooms.lake), self.stop_loops.clone());
-        self.loops.spawn(async move {
-            upkeep.run(stop).await;
-            Ok(())
-        });
-        let stop = self.stop_loops.clone();
-        self.loops.spawn(async move { Ok(rooms.sampler.run(stop).await?) });
-        let scorer = rooms.scorer;
-        for _ in 0..config.score.worker_count() {
-            let (worker, stop) = (scorer.clone(), self.stop_loops.clone());
-            self.loops.spawn(async move { Ok(worker.work(Lane::Fast, stop).await?) });
-        }
-        let threads = config.score.slow_workers;
-        let at_once = threads.max(rooms.asked_at_once);
-        let slow = Arc::new(SlowLane::new(scorer, at_once, threads, config.score.slow_timeout));
-        let stop = self.stop_loops.clone();
-        self.loops.spawn(async move { Ok(slow.work(stop).await?) });
-        let (judges, stop) = (rooms.judges, self.stop_loops.clone());
-        self.loops.spawn(async move {
-            judges.watch(stop).await;
-            Ok(())
-        });
-        let (follower, stop) = (rooms.follower, self.stop_loops.clone());
-        self.loops.spawn(async move { Ok(follower.run(stop).await?) });
-        let (watcher, stop) = (rooms.watcher, self.stop_loops.clone());
-        self.loops.spawn(async move { Ok(watcher.run(stop).await?) });
-        let (emitter, stop) = (rooms.emitter, self.stop_loops.clone());
-        self.loops.spawn(async move { Ok(emitter.run(stop).await?) });
-        let (quality, stop) = (Quality::new(rooms.sql, config.watch.clone()), self.stop_loops.clone());
-        self.loops.spawn(async move {
-            quality.run(stop).await;
-            Ok(())
-        });
-    }
-
-    fn start_doors(
-        &mut self,
-        doors: [(&'static str, TcpListener, axum::Router); 3],
-        pg: TcpListener,
-        net: Net,
-        config: &Config,
-    ) {
-        let limits = Limits::of(&config.server);
-        for (name, listener, router) in doors {
-            let (tls, stop) = (net.tls.clone(), self.stop_doors.clone());
-            self.doors.spawn(async move {
-                crate::net::serve(name, listener, router, limits, tls, stop).await;
-                Ok(())
-            });
-        }
-        let door = PgDoor { access: net.access, tls: net.tls, allow_plain: config.server.allow_exposed };
-        let (sql, stop) = (self.sql.clone(), self.stop_doors.clone());
-        self.doors.spawn(async move {
-            crate::sql::pg::serve(pg, sql, door, stop).await;
-            Ok(())
-        });
-        let stop = self.stop_loops.clone();
-        self.loops.spawn(async move {
-            net.reloader.run(stop).await;
-            Ok(())
-        });
     }
 
     /// How much is still to be done with what was acknowledged until now: frames that are not visible or not read by
@@ -374,9 +312,14 @@ impl Rooms {
         let known = lake.recent(Table::Decisions, "trace_id").await?;
         let known = known.iter().filter_map(|id| TraceId::from_hex(id).ok());
         let (to, on, now) = (journal.clone(), queue.clone(), clock.clone());
-        let second = Arc::new(SecondPhases::new(rules.clone()));
-        let mut sampler = Sampler::new(to, rules, on, now, config.sample.clone(), known)?;
+        let (priced, learned) = (prices::are_needed(&rules), Prices::default());
+        let second = Arc::new(SecondPhases::new(rules.clone()).with_prices(learned.clone()));
+        let sampler = Sampler::new(to, rules, on, now, config.sample.clone(), known)?;
+        let mut sampler = sampler.with_prices(learned.clone());
         let sql = open_sql(lake.clone(), queue.clone(), config)?;
+        if priced {
+            prices::ask(&sql, &learned).await;
+        }
         if let Some(past) = sampler.past() {
             let rows = sql.collect(past).await?.1;
             sampler.restore(&rows);
@@ -389,7 +332,10 @@ impl Rooms {
         }
         judges.read_sessions_with(askers::sessions_of(sql.clone()));
         let watcher = Watcher::open(journal.clone(), plan(config)?, config.drift.clone(), clock.clone())?;
-        let emitter = Emitter::open(journal.clone(), config.emit.clone())?;
+        let emitter = |signal, config: &crate::emit::Config| {
+            Emitter::open(signal, journal.clone(), config.clone(), clock.clone())
+        };
+        let emitters = [emitter(Signal::Results, &config.emit)?, emitter(Signal::Spans, &config.forward)?];
         let (to, on, now, registry) = (journal.clone(), queue.clone(), clock.clone(), Arc::new(registry));
         let scorer =
             Arc::new(Scorer::new(to, on, registry.clone(), now, config.score.timeout).with_second(second));
@@ -406,7 +352,8 @@ impl Rooms {
             judges,
             plugins: Arc::new(plugins),
             watcher,
-            emitter,
+            emitters,
+            prices: priced.then_some(learned),
             sql,
             clock,
         })
