@@ -18,16 +18,18 @@ use crate::emit::{Emitter, Signal};
 use crate::eval::Registry;
 use crate::ingest::{Door, grpc_router, http_router};
 use crate::journal::{Journal, create_dirs};
-use crate::lake::{FlushHandle, Lake, LakeError};
-use crate::net::{Access, Reloader, Tls};
-use crate::queue::{Follower, Queue};
+use crate::lake::{FlushHandle, Lake, LakeError, Upkeep};
+use crate::net::{Access, Limits, Reloader, Tls};
+use crate::queue::{Follower, Lane, Queue};
 use crate::sample::{Prices, Progress, Sampler, SecondPhases, compile};
 use crate::schema::batch::{QueueRow, queue_to_batch};
 use crate::schema::columns::Table;
-use crate::score::{Judges, Plugins, Scorer, in_lanes};
+use crate::score::{Judges, Plugins, Scorer, SlowLane, in_lanes};
 use crate::sql::Sql;
-use crate::watch::{Facts, Health};
+use crate::sql::pg::PgDoor;
+use crate::watch::{Facts, Health, Stages};
 use doors::{Behind, http_routes};
+use loops::Watching;
 
 pub use askers::{Askers, AskersError};
 pub use error::AppError;
@@ -172,6 +174,78 @@ impl App {
         app.start_doors(doors, listeners.pg, net, &config);
         app.health.ready.store(true, Ordering::Release);
         Ok(app)
+    }
+
+    fn start_loops(&mut self, rooms: Rooms, config: &Config) {
+        self.flush = tokio::spawn(rooms.flush.run(self.stop_flush.clone()));
+        let (upkeep, stop) = (Upkeep::new(rooms.lake), self.stop_loops.clone());
+        self.loops.spawn(async move {
+            upkeep.run(stop).await;
+            Ok(())
+        });
+        let stop = self.stop_loops.clone();
+        self.loops.spawn(async move { Ok(rooms.sampler.run(stop).await?) });
+        let scorer = rooms.scorer;
+        for _ in 0..config.score.worker_count() {
+            let (worker, stop) = (scorer.clone(), self.stop_loops.clone());
+            self.loops.spawn(async move { Ok(worker.work(Lane::Fast, stop).await?) });
+        }
+        let threads = config.score.slow_workers;
+        let at_once = threads.max(rooms.asked_at_once);
+        let slow = Arc::new(SlowLane::new(scorer, at_once, threads, config.score.slow_timeout));
+        let stop = self.stop_loops.clone();
+        self.loops.spawn(async move { Ok(slow.work(stop).await?) });
+        let (judges, stop) = (rooms.judges, self.stop_loops.clone());
+        self.loops.spawn(async move {
+            judges.watch(stop).await;
+            Ok(())
+        });
+        let (follower, stop) = (rooms.follower, self.stop_loops.clone());
+        self.loops.spawn(async move { Ok(follower.run(stop).await?) });
+        let (watcher, stop) = (rooms.watcher, self.stop_loops.clone());
+        self.loops.spawn(async move { Ok(watcher.run(stop).await?) });
+        for emitter in rooms.emitters {
+            let stop = self.stop_loops.clone();
+            self.loops.spawn(async move { Ok(emitter.run(stop).await?) });
+        }
+        let stages = Stages {
+            journal: self.health.journal.clone(),
+            lake: self.health.lake.clone(),
+            queue: self.queue.clone(),
+            progress: self.progress.clone(),
+            alerts: self.alerts.clone(),
+            clock: rooms.clock,
+        };
+        let watching = Watching { stages, sql: rooms.sql, registry: rooms.registry, prices: rooms.prices };
+        watching.start(config, &mut self.loops, &self.stop_loops);
+    }
+
+    fn start_doors(
+        &mut self,
+        doors: [(&'static str, TcpListener, axum::Router); 3],
+        pg: TcpListener,
+        net: Net,
+        config: &Config,
+    ) {
+        let limits = Limits::of(&config.server);
+        for (name, listener, router) in doors {
+            let (tls, stop) = (net.tls.clone(), self.stop_doors.clone());
+            self.doors.spawn(async move {
+                crate::net::serve(name, listener, router, limits, tls, stop).await;
+                Ok(())
+            });
+        }
+        let door = PgDoor { access: net.access, tls: net.tls, allow_plain: config.server.allow_exposed };
+        let (sql, stop) = (self.sql.clone(), self.stop_doors.clone());
+        self.doors.spawn(async move {
+            crate::sql::pg::serve(pg, sql, door, stop).await;
+            Ok(())
+        });
+        let stop = self.stop_loops.clone();
+        self.loops.spawn(async move {
+            net.reloader.run(stop).await;
+            Ok(())
+        });
     }
 
     /// How much is still to be done with what was acknowledged until now: frames that are not visible or not read by

@@ -211,7 +211,13 @@ async fn a_price_is_learned_from_what_judges_told() {
             (usual.sample.idle, usual.sample.rootless_idle);
         settings.sample.rules = vec![rule.clone()];
         let app = start(settings).await;
-        post(&app, (0..20).map(|n| call(1_000 * (part + 1) + n, "m", false, false)).collect()).await;
+        let asked = |n: u64| {
+            let mut span = call(1_000 * (part + 1) + n, "m", false, false);
+            let said = r#"[{"role":"user","parts":[{"type":"text","content":"How is it?"}]}]"#;
+            span.attributes.push(text("gen_ai.input.messages", said));
+            span
+        };
+        post(&app, (0..20).map(asked).collect()).await;
         settled(&app).await;
         let sql = "SELECT count(*) FILTER (WHERE decision = 'queued') AS queued, \
                    count(*) FILTER (WHERE decision = 'over_budget') AS over, \

@@ -275,7 +275,7 @@ async fn a_dead_backend_costs_disk_up_to_the_limit_and_no_sender() {
         format!("otlp_endpoint = \"http://{}\"\ntimeout = \"1m\"\n", hanging.local_addr().unwrap());
     let mut server = Process::start_with(folder.path(), &format!("{SMALL}{endpoint}"));
     let noise = |n: u64| -> String {
-        (0..160).map(|i| format!("{:032x}", (n * 1_000 + i) * 0x9e37_79b9_7f4a_7c15)).collect()
+        (0..160).map(|i| format!("{:032x}", (n * 1_000 + i).wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect()
     };
     let total = 40;
     for n in 0..total {
@@ -336,23 +336,24 @@ async fn kill_nine_loses_no_span_on_its_way() {
     for cycle in 0..cycles {
         let mut server = Process::start_with(folder.path(), &text);
         let otlp = server.otlp_http;
+        let (yes, enough) = (Arc::new(Mutex::new(Vec::new())), 5 + usize::try_from(cycle * 7 % 20).unwrap());
+        let acknowledged = yes.clone();
         let sender = tokio::spawn(async move {
-            let mut yes = Vec::new();
             for n in next..next + 200 {
                 let sent = reqwest::Client::new()
                     .post(format!("http://{otlp}/v1/traces"))
                     .header("content-type", "application/x-protobuf")
                     .body(request("killed", vec![span(n, 1, vec![])]).encode_to_vec());
                 match sent.send().await {
-                    Ok(answer) if answer.status() == 200 => yes.push(n),
+                    Ok(answer) if answer.status() == 200 => acknowledged.lock().push(n),
                     _ => break,
                 }
             }
-            yes
         });
-        tokio::time::sleep(Duration::from_millis(100 + cycle * 173 % 900)).await;
+        until("some spans", async || yes.lock().len() >= enough).await;
         server.kill();
-        taken.extend(sender.await.unwrap());
+        sender.await.unwrap();
+        taken.extend(yes.lock().iter().copied());
         next += 200;
     }
     assert!(taken.len() > 20, "only {} spans were acknowledged: the test saw nothing", taken.len());

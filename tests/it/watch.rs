@@ -102,6 +102,7 @@ async fn a_working_server_exposes_what_the_dashboards_name() {
         "usd_per_item",
         "backend_",
         "judge_",
+        "plugin_",
         "labels_",
     ];
     for metric in METRICS.iter().filter(|m| !rare.iter().any(|word| m.name.contains(word))) {
