@@ -331,7 +331,7 @@ async fn kill_nine_loses_no_span_on_its_way() {
         "[forward]\notlp_endpoint = \"http://{}\"\nprotocol = \"grpc\"\n[lake]\nflush_interval = \"400ms\"\n",
         to.addresses.grpc
     );
-    let cycles = std::env::var("GROUNDLINE_KILL_CYCLES").map_or(6, |n| n.parse().unwrap());
+    let cycles: u64 = std::env::var("GROUNDLINE_KILL_CYCLES").map_or(6, |n| n.parse().unwrap());
     let (mut next, mut taken) = (0, Vec::new());
     for cycle in 0..cycles {
         let mut server = Process::start_with(folder.path(), &text);
