@@ -5,6 +5,8 @@ mod askers;
 mod doors;
 mod error;
 mod lab;
+mod loops;
+mod prices;
 
 use crate::config::Config;
 use crate::console::Files;
@@ -12,21 +14,22 @@ use crate::detect::Policy;
 use crate::domain::id::TraceId;
 use crate::domain::time::{Clock, SystemClock};
 use crate::drift::{Alerts, Plan, Watcher};
-use crate::emit::Emitter;
+use crate::emit::{Emitter, Signal};
 use crate::eval::Registry;
 use crate::ingest::{Door, grpc_router, http_router};
 use crate::journal::{Journal, create_dirs};
 use crate::lake::{FlushHandle, Lake, LakeError, Upkeep};
 use crate::net::{Access, Limits, Reloader, Tls};
 use crate::queue::{Follower, Lane, Queue};
-use crate::sample::{Progress, Sampler, SecondPhases, compile};
+use crate::sample::{Prices, Progress, Sampler, SecondPhases, compile};
 use crate::schema::batch::{QueueRow, queue_to_batch};
 use crate::schema::columns::Table;
 use crate::score::{Judges, Plugins, Scorer, SlowLane, in_lanes};
 use crate::sql::Sql;
 use crate::sql::pg::PgDoor;
-use crate::watch::{Facts, Health, Quality};
+use crate::watch::{Facts, Health, Stages};
 use doors::{Behind, http_routes};
+use loops::Watching;
 
 pub use askers::{Askers, AskersError};
 pub use error::AppError;
@@ -102,7 +105,9 @@ struct Rooms {
     judges: Judges,
     plugins: Arc<Plugins>,
     watcher: Watcher,
-    emitter: Emitter,
+    emitters: [Emitter; 2],
+    /// None without a budget in money.
+    prices: Option<Prices>,
     sql: Arc<Sql>,
     clock: Arc<dyn Clock>,
 }
@@ -199,13 +204,20 @@ impl App {
         self.loops.spawn(async move { Ok(follower.run(stop).await?) });
         let (watcher, stop) = (rooms.watcher, self.stop_loops.clone());
         self.loops.spawn(async move { Ok(watcher.run(stop).await?) });
-        let (emitter, stop) = (rooms.emitter, self.stop_loops.clone());
-        self.loops.spawn(async move { Ok(emitter.run(stop).await?) });
-        let (quality, stop) = (Quality::new(rooms.sql, config.watch.clone()), self.stop_loops.clone());
-        self.loops.spawn(async move {
-            quality.run(stop).await;
-            Ok(())
-        });
+        for emitter in rooms.emitters {
+            let stop = self.stop_loops.clone();
+            self.loops.spawn(async move { Ok(emitter.run(stop).await?) });
+        }
+        let stages = Stages {
+            journal: self.health.journal.clone(),
+            lake: self.health.lake.clone(),
+            queue: self.queue.clone(),
+            progress: self.progress.clone(),
+            alerts: self.alerts.clone(),
+            clock: rooms.clock,
+        };
+        let watching = Watching { stages, sql: rooms.sql, registry: rooms.registry, prices: rooms.prices };
+        watching.start(config, &mut self.loops, &self.stop_loops);
     }
 
     fn start_doors(
@@ -374,9 +386,14 @@ impl Rooms {
         let known = lake.recent(Table::Decisions, "trace_id").await?;
         let known = known.iter().filter_map(|id| TraceId::from_hex(id).ok());
         let (to, on, now) = (journal.clone(), queue.clone(), clock.clone());
-        let second = Arc::new(SecondPhases::new(rules.clone()));
-        let mut sampler = Sampler::new(to, rules, on, now, config.sample.clone(), known)?;
+        let (priced, learned) = (prices::are_needed(&rules), Prices::default());
+        let second = Arc::new(SecondPhases::new(rules.clone()).with_prices(learned.clone()));
+        let sampler = Sampler::new(to, rules, on, now, config.sample.clone(), known)?;
+        let mut sampler = sampler.with_prices(learned.clone());
         let sql = open_sql(lake.clone(), queue.clone(), config)?;
+        if priced {
+            prices::ask(&sql, &learned).await;
+        }
         if let Some(past) = sampler.past() {
             let rows = sql.collect(past).await?.1;
             sampler.restore(&rows);
@@ -389,7 +406,10 @@ impl Rooms {
         }
         judges.read_sessions_with(askers::sessions_of(sql.clone()));
         let watcher = Watcher::open(journal.clone(), plan(config)?, config.drift.clone(), clock.clone())?;
-        let emitter = Emitter::open(journal.clone(), config.emit.clone())?;
+        let emitter = |signal, config: &crate::emit::Config| {
+            Emitter::open(signal, journal.clone(), config.clone(), clock.clone())
+        };
+        let emitters = [emitter(Signal::Results, &config.emit)?, emitter(Signal::Spans, &config.forward)?];
         let (to, on, now, registry) = (journal.clone(), queue.clone(), clock.clone(), Arc::new(registry));
         let scorer =
             Arc::new(Scorer::new(to, on, registry.clone(), now, config.score.timeout).with_second(second));
@@ -406,7 +426,8 @@ impl Rooms {
             judges,
             plugins: Arc::new(plugins),
             watcher,
-            emitter,
+            emitters,
+            prices: priced.then_some(learned),
             sql,
             clock,
         })

@@ -158,7 +158,18 @@ async fn decide(source: &Source, replay: &mut Replay, day: Part) -> Result<(), S
         let Some(around) = span_times(source, &here).await? else { continue };
         let spans = format!("SELECT {columns} FROM spans WHERE {} AND {traces}", around.holds("start_time"));
         let spans = source.ask(&spans).await?;
-        replay.decide(&spans, &decisions).map_err(|e| e.to_string())?;
+        let mut scores = Vec::new();
+        if !quoted.is_empty() {
+            let columns = replay.score_columns().into_iter().collect::<Vec<_>>().join(", ");
+            // What was put back and judged again comes later than any decision.
+            let judged = Part { from: part.from, to: day.to + TimeDelta::days(1) }.holds("evaluated_at");
+            scores = source
+                .ask(&format!(
+                    "SELECT {columns} FROM scores WHERE source = 'rule' AND score_version = 1 AND {judged} AND {traces}"
+                ))
+                .await?;
+        }
+        replay.decide(&spans, &decisions, &scores).map_err(|e| e.to_string())?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use crate::app::{App, AppError, plan};
 use crate::config::Config;
 use crate::console::Files;
 use crate::drift::Alerts;
+use crate::sql::Sql;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -47,8 +48,8 @@ pub async fn run(file: Option<PathBuf>, data_dir: Option<PathBuf>, console_dir: 
     };
     let at = app.addresses;
     tracing::info!(otlp_grpc = %at.grpc, otlp_http = %at.otlp_http, http = %at.http, pg = %at.pg, "ready");
-    let (alerts, reloaded) = (app.alerts.clone(), file);
-    signals.reload_with(app.reload.clone(), move || reload_alerts(reloaded.as_deref(), &alerts));
+    let (alerts, sql, reloaded) = (app.alerts.clone(), app.sql.clone(), file);
+    signals.reload_with(app.reload.clone(), move || reload(reloaded.as_deref(), &alerts, &sql));
     let failure = tokio::select! {
         error = app.failed() => Some(error),
         () = signals.told_to_stop() => None,
@@ -56,15 +57,22 @@ pub async fn run(file: Option<PathBuf>, data_dir: Option<PathBuf>, console_dir: 
     ended(app, failure).await
 }
 
-/// Reads alerts and receivers again. A file with a fault changes nothing.
-fn reload_alerts(file: Option<&Path>, alerts: &Alerts) {
+/// Reads alerts, receivers and calibrations again. A file with a fault changes nothing.
+fn reload(file: Option<&Path>, alerts: &Alerts, sql: &Sql) {
     let read = Config::load(file).map_err(|e| e.to_string());
-    match read.and_then(|config| plan(&config).map_err(|e| e.to_string())) {
-        Ok(plan) => {
-            tracing::info!(alerts = plan.definitions.len(), "alerts and receivers were read again");
+    let planned = read.and_then(|config| Ok((plan(&config).map_err(|e| e.to_string())?, config)));
+    match planned {
+        Ok((plan, config)) => {
+            let (alert_count, curves) = (plan.definitions.len(), config.labels.calibrations.len());
+            tracing::info!(
+                alerts = alert_count,
+                curves,
+                "alerts, receivers and calibrations were read again"
+            );
             alerts.replace(plan);
+            sql.set_calibrations(config.labels.calibrated());
         }
-        Err(error) => tracing::error!(error, "alerts and receivers stay as they were"),
+        Err(error) => tracing::error!(error, "alerts, receivers and calibrations stay as they were"),
     }
 }
 

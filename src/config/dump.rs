@@ -16,9 +16,7 @@ impl Config {
     pub fn dump(&self) -> String {
         let Ok(mut document) = EXAMPLE.parse::<toml_edit::DocumentMut>() else { return String::new() };
         let mut shown = self.clone();
-        if !shown.lake.s3.secret_access_key.is_empty() {
-            shown.lake.s3.secret_access_key = HIDDEN.to_owned();
-        }
+        hide(&mut shown);
         let (Ok(defaults), Ok(now)) = (Table::try_from(Config::default()), Table::try_from(shown)) else {
             return String::new();
         };
@@ -30,9 +28,7 @@ impl Config {
     /// passwords in addresses, and the paths of receivers, which are secrets with Slack and its like.
     pub fn shown(&self) -> Json {
         let mut config = self.clone();
-        if !config.lake.s3.secret_access_key.is_empty() {
-            config.lake.s3.secret_access_key = HIDDEN.to_owned();
-        }
+        hide(&mut config);
         config.eval.canaries.iter_mut().for_each(|canary| *canary = HIDDEN.to_owned());
         for receiver in &mut config.receivers {
             if let Ok(mut url) = Url::parse(&receiver.url)
@@ -46,6 +42,15 @@ impl Config {
         hide_in_addresses(&mut shown);
         shown
     }
+}
+
+/// Puts keys, and headers that may be keys, out of a configuration.
+fn hide(config: &mut Config) {
+    if !config.lake.s3.secret_access_key.is_empty() {
+        config.lake.s3.secret_access_key = HIDDEN.to_owned();
+    }
+    let headers = config.emit.headers.values_mut().chain(config.forward.headers.values_mut());
+    headers.for_each(|value| *value = HIDDEN.to_owned());
 }
 
 /// Puts names, passwords and parameters out of every address.

@@ -84,13 +84,23 @@ fn set(table: &mut Table, path: &str, value: &str) {
     }
 }
 
+/// Tables without fixed keys.
+const FREE: [&str; 6] = [
+    "eval.thresholds",
+    "labels.questions",
+    "emit.headers",
+    "emit.header_files",
+    "forward.headers",
+    "forward.header_files",
+];
+
 /// Notes every unknown key and every value that cannot be read, and takes it out so that the rest can be.
 fn compare(known: &Table, given: &mut Table, path: &str, faults: &mut Vec<String>) {
     let mut wrong = Vec::new();
     for (key, value) in given.iter_mut() {
         let at = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-        // A table without fixed keys, and a key that is not shown.
-        let is_free = path == "eval.thresholds" || at == "lake.s3.secret_access_key";
+        // What has no fixed keys, and a key that is not shown.
+        let is_free = FREE.contains(&path) || at == "lake.s3.secret_access_key";
         match (known.get(key), value) {
             (Some(Value::Table(known)), Value::Table(given)) => compare(known, given, &at, faults),
             (None, _) if !is_free => {

@@ -1,5 +1,6 @@
 //! The rooms' settings in one, and what must hold between them.
 
+use crate::units::ByteSize;
 use crate::{
     detect, drift, emit, eval, ingest, journal, lab, label, lake, net, queue, sample, score, sql, watch,
 };
@@ -31,8 +32,10 @@ pub struct Config {
     pub sql: sql::Config,
     /// The loop that follows the scores for alerts.
     pub drift: drift::Config,
-    /// What leaves.
+    /// Evaluation results that leave.
     pub emit: emit::Config,
+    /// Spans that are passed on.
+    pub forward: emit::Config,
     /// Items to label, and what labels say of scores.
     pub labels: label::Config,
     /// Datasets and experiments.
@@ -47,6 +50,8 @@ pub struct Config {
     pub alerts: Vec<drift::AlertConfig>,
     /// Who is told of alerts.
     pub receivers: Vec<drift::ReceiverConfig>,
+    /// Frozen items that tell the application from the evaluator.
+    pub anchors: Vec<drift::AnchorConfig>,
 }
 
 impl Config {
@@ -65,7 +70,7 @@ impl Config {
         faults.extend(score::custom_faults(&self.eval.custom, &self.judges));
         faults.extend(score::plugin_faults(&self.plugins, self.score.slow_timeout));
         faults.extend(self.sql.faults());
-        faults.extend(self.emit.faults());
+        faults.extend(self.backend_faults());
         faults.extend(self.labels.faults());
         faults.extend(self.lab.faults());
         faults.extend(self.watch.faults());
@@ -77,6 +82,7 @@ impl Config {
             faults.extend(alerts.iter().map(ToString::to_string));
         }
         self.rule_faults(&mut faults);
+        self.anchor_faults(&mut faults);
         self.lease_faults(&mut faults);
         if self.lake.vacuum_after <= self.sql.timeout {
             faults.push(
@@ -92,6 +98,32 @@ impl Config {
                  into the journal"
                     .to_owned(),
             );
+        }
+        faults
+    }
+
+    /// Faults of where data is sent, and of what may wait for it.
+    fn backend_faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        let doors = [self.ingest.grpc_listen, self.ingest.http_listen];
+        for (section, config) in [("emit", &self.emit), ("forward", &self.forward)] {
+            faults.extend(config.faults(section));
+            if config.otlp_endpoint.is_empty() {
+                continue;
+            }
+            if doors.iter().any(|door| config.is_at(*door)) {
+                faults.push(format!("{section}.otlp_endpoint is this server's own address: what leaves would come back for ever"));
+            }
+            let least = self.journal.segment_size.times(2);
+            let most = ByteSize::new(self.journal.max_disk_size.bytes() / 2);
+            if config.max_disk_size < least || config.max_disk_size > most {
+                faults.push(format!(
+                    "{section}.max_disk_size is {}: set at least {least}, twice journal.segment_size, because space is given back \
+                     by whole segments, and at most {most}, half of journal.max_disk_size, so that a backend that is away never \
+                     has senders refused",
+                    config.max_disk_size
+                ));
+            }
         }
         faults
     }
@@ -127,6 +159,16 @@ impl Config {
                     _ => format!("is not there or is disabled; there are {}", known.join(", ")),
                 };
                 faults.push(format!("sample.rules {name:?}: evaluator {id:?} {needs}"));
+            }
+        }
+    }
+
+    fn anchor_faults(&self, faults: &mut Vec<String>) {
+        let known = self.evaluators();
+        for (at, set) in self.anchors.iter().enumerate() {
+            faults.extend(set.faults(at));
+            for id in set.evaluators.iter().filter(|id| *id != "*" && !known.contains(id)) {
+                faults.push(format!("anchors[{at}]: evaluator {id:?} is not there or is disabled"));
             }
         }
     }

@@ -111,13 +111,29 @@ fn what_is_shown_of_a_running_server_has_no_secrets() {
     let text = "[lake]\nurl = \"s3://bucket/tables\"\n[lake.s3]\nsecret_access_key = \"SECRET1\"\n\
                 [eval]\ncanaries = [\"SECRET2\"]\n\
                 [emit]\notlp_endpoint = \"http://me:SECRET3@collector:4318\"\n\
+                [forward]\nheaders = { \"api-key\" = \"SECRET6\" }\n\
                 [[receivers]]\nname = \"s\"\nkind = \"slack\"\nurl = \"https://hooks.example/services/SECRET4?k=SECRET5\"\n";
     let config = Config::from_text("f.toml", text, none()).unwrap();
     let shown = config.shown();
     let told = shown.to_string();
     assert!(!told.contains("SECRET"), "{told}");
+    assert!(!config.dump().contains("SECRET6"));
     assert_eq!(shown["lake"]["url"], "s3://bucket/tables");
     assert_eq!(shown["emit"]["otlp_endpoint"], "http://hidden@collector:4318/");
     assert_eq!(shown["receivers"][0]["url"], "https://hooks.example/hidden?hidden");
     assert_eq!(shown["sql"]["timeout"], "30s");
+}
+
+#[test]
+fn a_backend_that_is_away_may_not_fill_the_journal_and_is_not_this_server() {
+    let faults = |text: &str| Config::from_text("f", text, none()).unwrap_err().to_string();
+    for size in ["300MiB", "19GiB"] {
+        let text =
+            format!("[forward]\notlp_endpoint = \"http://collector:4318\"\nmax_disk_size = \"{size}\"\n");
+        assert!(faults(&text).contains("forward.max_disk_size"), "{size}");
+    }
+    let own = faults("[emit]\notlp_endpoint = \"http://localhost:4318\"\n");
+    assert!(own.contains("emit.otlp_endpoint is this server's own address"), "{own}");
+    // Where nothing leaves, nothing waits.
+    assert!(Config::from_text("f", "[emit]\nmax_disk_size = \"1MiB\"\n", none()).is_ok());
 }

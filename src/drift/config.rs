@@ -178,6 +178,45 @@ impl AlertConfig {
     }
 }
 
+/// Frozen items, and when they are scored again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnchorConfig {
+    /// The items, JSON lines as `groundline score` reads them, each with an id.
+    pub items: PathBuf,
+    /// Their scores of then; the file is written where it is not there yet.
+    pub scores: PathBuf,
+    /// Evaluators by id.
+    pub evaluators: Vec<String>,
+    /// How often they are scored; at the start too, because another release may have other evaluators.
+    #[serde(default = "default_every", with = "Time")]
+    pub every: Duration,
+}
+
+fn default_every() -> Duration {
+    Duration::from_hours(24)
+}
+
+impl AnchorConfig {
+    /// Every fault, each with the key and what to do; `at` is its number among `[[anchors]]`.
+    pub fn faults(&self, at: usize) -> Vec<String> {
+        let mut faults = Vec::new();
+        if self.items.as_os_str().is_empty()
+            || self.scores.as_os_str().is_empty()
+            || self.items == self.scores
+        {
+            faults.push(format!("anchors[{at}]: items and scores are two files: name both"));
+        }
+        if self.evaluators.is_empty() {
+            faults.push(format!("anchors[{at}].evaluators is empty: name those whose metrics have alerts"));
+        }
+        if self.every < Duration::from_secs(1) {
+            faults.push(format!("anchors[{at}].every is below 1s: it would be scored all the time"));
+        }
+        faults
+    }
+}
+
 /// What a receiver speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]

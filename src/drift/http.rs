@@ -50,7 +50,7 @@ async fn list(State(door): State<AlertDoor>, request: Request) -> Response {
         let why = "alerts are about all tenants: use a token with the role admin or without a tenant";
         return fault(StatusCode::FORBIDDEN, why);
     }
-    Json(json!({ "alerts": door.alerts.standings() })).into_response()
+    Json(json!({ "alerts": door.alerts.standings(), "anchors": *door.alerts.anchors() })).into_response()
 }
 
 async fn rebase(State(door): State<AlertDoor>, request: Request) -> Response {

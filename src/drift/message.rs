@@ -49,7 +49,14 @@ pub struct Notice {
 }
 
 impl Notice {
-    pub(super) fn new(id: u64, receiver: &str, config: &AlertConfig, change: &Change) -> Self {
+    /// `anchors` is what they say of who moved.
+    pub(super) fn new(
+        id: u64,
+        receiver: &str,
+        config: &AlertConfig,
+        change: &Change,
+        anchors: Option<&str>,
+    ) -> Self {
         let is_firing = change.state == "firing";
         let estimate = change.reading.estimate;
         Self {
@@ -63,12 +70,12 @@ impl Notice {
             since: change.reading.since,
             severity: config.severity.clone(),
             labels: config.labels.clone(),
-            summary: sentence(config, change),
+            summary: sentence(config, change, anchors),
             numbers: json!({
                 "metric": config.metric, "failing": estimate.map(|e| e.estimate), "lower": estimate.and_then(|e| e.lower),
                 "upper": estimate.and_then(|e| e.upper), "n": estimate.map(|e| e.n), "n_eff": estimate.map(|e| e.n_eff),
                 "allowed": change.reading.bound, "statistic": change.reading.statistic, "alpha": config.alpha,
-                "method": config.method.as_str(),
+                "method": config.method.as_str(), "anchors": anchors,
             }),
             examples: change.examples.iter().map(example).collect(),
             query: query(config, change),
@@ -129,8 +136,8 @@ pub(super) fn example(example: &Example) -> Value {
     json!({"trace_id": example.trace_id, "value": example.value, "rationale": example.rationale})
 }
 
-/// One sentence: what fails how often, since when, and what was allowed.
-pub(super) fn sentence(config: &AlertConfig, change: &Change) -> String {
+/// One sentence: what fails how often, since when, what was allowed, and what the anchors say of who moved.
+pub(super) fn sentence(config: &AlertConfig, change: &Change, anchors: Option<&str>) -> String {
     let whom = if change.slice.is_empty() { String::new() } else { format!(" of {}", change.slice) };
     let reading = &change.reading;
     let share = match reading.estimate {
@@ -149,10 +156,11 @@ pub(super) fn sentence(config: &AlertConfig, change: &Change) -> String {
     let allowed = reading.bound.map_or_else(|| "?".to_owned(), percent);
     match change.state {
         "firing" => format!(
-            "{share}{whom} since {}; {} is {allowed}; {}",
+            "{share}{whom} since {}; {} is {allowed}; {}{}",
             rfc3339(reading.since),
             if config.method == Method::Change { "the baseline's upper bound" } else { "what is allowed" },
-            promise(config)
+            promise(config),
+            anchors.map(|said| format!("; {said}")).unwrap_or_default()
         ),
         "resolved" => format!("{}{whom} is back within {allowed}", config.metric),
         "pending" => format!("{share}{whom}; it fires if that lasts"),

@@ -9,6 +9,7 @@
 //! | `slice` | one part of the traffic under one alert |
 //! | `scores` | the scores of a frame, as one alert sees them |
 //! | `alert` | one alert over all its slices, which share its false-alarm rate |
+//! | `anchors` | frozen items that are scored again, to tell the application from the evaluator |
 //! | `message` | what is said about a change |
 //! | `state` | the state of all alerts, as bytes, and what changes it |
 //! | `notify` | messages to those who are told |
@@ -21,6 +22,7 @@
 //! An alert without new scores stays as it is: silence is no sign of health.
 
 mod alert;
+mod anchors;
 mod burn;
 mod config;
 mod gauges;
@@ -34,7 +36,8 @@ mod slice;
 mod state;
 mod window;
 
-pub use config::{AlertConfig, Config, Method, ReceiverConfig, ReceiverKind, faults};
+pub use anchors::{AnchorMetric, AnchorScore, Anchors, compare_anchors, read_anchors};
+pub use config::{AlertConfig, AnchorConfig, Config, Method, ReceiverConfig, ReceiverKind, faults};
 pub use http::{AlertDoor, alert_router};
 pub use run::{Alerts, Plan, Watcher};
 pub use scores::{AlertError, Definition, compile};

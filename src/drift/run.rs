@@ -5,6 +5,7 @@
 //! behind its cursor and goes on from that position; the same scores give the same changes, so nothing is lost and nothing
 //! is said twice. Messages leave only what is durable.
 
+use super::anchors::Anchors;
 use super::config::{Config, ReceiverConfig};
 use super::gauges::Gauges;
 use super::notify::{Delivered, Sender};
@@ -18,6 +19,7 @@ use crate::schema::frame::{self, FrameError, FrameKind, Part};
 use parking_lot::RwLock;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -27,6 +29,8 @@ const CURSOR: &str = "drift";
 const TICK: Duration = Duration::from_millis(100);
 /// How often the state is written when scores came but nothing changed.
 const SAVE: Duration = Duration::from_secs(10);
+/// How often the cursor moves where nothing is watched.
+const LET_GO: Duration = Duration::from_secs(2);
 /// How often the state is shown when nothing changed.
 const SHOW: Duration = Duration::from_secs(1);
 /// Bytes of frames that are read in one go.
@@ -46,6 +50,8 @@ pub struct Plan {
 pub struct Alerts {
     plan: Arc<RwLock<Arc<Plan>>>,
     standings: Arc<RwLock<Vec<Standing>>>,
+    position: Arc<AtomicU64>,
+    anchors: Arc<RwLock<Arc<Anchors>>>,
     journal: Journal,
 }
 
@@ -53,6 +59,21 @@ impl Alerts {
     /// Has the loop go on with another plan: alerts whose definition is the same keep their state, others begin anew.
     pub fn replace(&self, plan: Plan) {
         *self.plan.write() = Arc::new(plan);
+    }
+
+    /// The frame up to which the scores have entered the alerts, and what changed by them is durable.
+    pub fn position(&self) -> u64 {
+        self.position.load(Ordering::Acquire)
+    }
+
+    /// What the anchors say from now on; messages about what fires repeat it.
+    pub fn set_anchors(&self, anchors: Anchors) {
+        *self.anchors.write() = Arc::new(anchors);
+    }
+
+    /// What the anchors say.
+    pub fn anchors(&self) -> Arc<Anchors> {
+        self.anchors.read().clone()
     }
 
     /// Every slice of every alert, as the loop left it.
@@ -123,7 +144,10 @@ impl Watcher {
         state.fit(&plan.definitions);
         let reader = journal.reader(state.applied)?;
         let (plan, saved) = (Arc::new(plan), cursor);
-        let alerts = Alerts { plan: Arc::new(RwLock::new(plan.clone())), standings: Arc::default(), journal };
+        let position = Arc::new(AtomicU64::new(state.applied));
+        let (shared, standings, anchors) =
+            (Arc::new(RwLock::new(plan.clone())), Arc::default(), Arc::default());
+        let alerts = Alerts { plan: shared, standings, position, anchors, journal };
         let sender = Sender::new(config, &plan.receivers);
         let mut watcher = Self {
             alerts,
@@ -158,10 +182,13 @@ impl Watcher {
             let stopping = stop.is_cancelled();
             self.change_plan();
             let has_more = self.follow().await?;
+            self.alerts.position.store(self.state.applied, Ordering::Release);
             if self.has_news && self.is_used() && (stopping || last.elapsed() > SAVE) {
                 self.write(&[]).await?;
             }
-            if stopping || last.elapsed() > SAVE {
+            // Where nothing is watched, nothing is kept back.
+            let is_due = last.elapsed() > if self.is_used() { SAVE } else { LET_GO };
+            if stopping || is_due {
                 tokio::task::block_in_place(|| self.save())?;
                 last = tokio::time::Instant::now();
             }
@@ -258,7 +285,8 @@ impl Watcher {
             Part::Rows(Table::Scores, batch) => Some(batch),
             _ => None,
         });
-        batches.flat_map(|batch| self.state.apply(definitions, &batch)).collect()
+        let anchors = self.alerts.anchors();
+        batches.flat_map(|batch| self.state.apply(definitions, &batch, &anchors)).collect()
     }
 
     /// Whether there is a state to be found again.

@@ -1,6 +1,7 @@
 //! The state of all alerts, as bytes, and what changes it.
 
 use super::alert::{Alert, Change};
+use super::anchors::Anchors;
 use super::message::Notice;
 use super::scores::Definition;
 use super::slice::{Example, Phase, Reading};
@@ -115,8 +116,14 @@ impl State {
         self.alerts = kept;
     }
 
-    /// Counts the scores of a batch, looks at every alert, and says what changed, as rows. Messages are put in line.
-    pub(super) fn apply(&mut self, definitions: &[Definition], batch: &RecordBatch) -> Vec<Row> {
+    /// Counts the scores of a batch, looks at every alert, and says what changed, as rows, with what `anchors` say. Messages
+    /// are put in line.
+    pub(super) fn apply(
+        &mut self,
+        definitions: &[Definition],
+        batch: &RecordBatch,
+        anchors: &Anchors,
+    ) -> Vec<Row> {
         let mut rows = Vec::new();
         for definition in definitions {
             let scores = definition.scores(batch).unwrap_or_else(|error| {
@@ -134,14 +141,17 @@ impl State {
                 }
             }
             let changes = alert.look(&definition.config);
-            rows.extend(changes.iter().map(|change| row(definition, change)));
-            changes.iter().for_each(|change| self.tell(definition, change));
+            for change in &changes {
+                let said = anchors.said(&definition.config.metric, &change.reading);
+                rows.push(row(definition, change, said.as_deref()));
+                self.tell(definition, change, said.as_deref());
+            }
         }
         rows
     }
 
     /// Puts a message in line for each receiver of the alert.
-    fn tell(&mut self, definition: &Definition, change: &Change) {
+    fn tell(&mut self, definition: &Definition, change: &Change, anchors: Option<&str>) {
         let config = &definition.config;
         if !matches!(change.state, "firing" | "resolved") {
             return;
@@ -150,7 +160,7 @@ impl State {
         self.firing.retain(|old| !is_same(old));
         let silent = super::silence::is_silent(&config.silences, UnixNanos(change.since));
         for receiver in config.receivers.iter().filter(|_| !silent) {
-            let notice = Notice::new(self.next, receiver, config, change);
+            let notice = Notice::new(self.next, receiver, config, change, anchors);
             self.next += 1;
             if notice.is_firing {
                 self.firing.push(notice.clone());
@@ -190,7 +200,7 @@ impl State {
 }
 
 /// A change as a row of `alerts`.
-fn row(definition: &Definition, change: &Change) -> Row {
+fn row(definition: &Definition, change: &Change, anchors: Option<&str>) -> Row {
     let (config, reading) = (&definition.config, &change.reading);
     let estimate = reading.estimate;
     let examples: Vec<serde_json::Value> = change.examples.iter().map(super::message::example).collect();
@@ -210,7 +220,7 @@ fn row(definition: &Definition, change: &Change) -> Row {
         metric: config.metric.clone(),
         method: config.method.as_str(),
         severity: config.severity.clone(),
-        message: super::message::sentence(config, change),
+        message: super::message::sentence(config, change, anchors),
         examples: serde_json::Value::Array(examples).to_string(),
     }
 }

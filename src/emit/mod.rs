@@ -1,17 +1,28 @@
-//! Evaluation results leave as OpenTelemetry log events `gen_ai.evaluation.result`.
+//! What leaves for another OTLP backend: evaluation results as log events `gen_ai.evaluation.result`, and spans as they
+//! came.
 //!
 //! | file | what |
 //! |---|---|
-//! | `config` | `[emit]` and its faults |
+//! | `config` | `[emit]` and `[forward]` and their faults |
 //! | `record` | scores to an OTLP request |
-//! | `run` | the loop that follows the scores and sends them |
+//! | `signal` | what the two loops differ in: whose rows, which request, which names |
+//! | `load` | rows on their way, in pieces that one request takes |
+//! | `verdict` | what an answer means for a request |
+//! | `backend` | requests over HTTP and gRPC, with headers, TLS and compression |
+//! | `run` | the loop that follows the journal and sends |
 //!
-//! Promises: every production score with a result is sent at least once, in the order in which scores became durable; a
-//! backend that is away costs disk up to `emit.max_disk_size` and never a request of a sender; what is left out beyond that is counted.
+//! Promises: every span, and every production score with a result, is sent at least once, in the order in which it became
+//! durable. A backend that is away costs disk up to `max_disk_size` of its section and never a request of a sender; what is left
+//! out beyond that, or beyond `max_age`, is counted, and so is what the backend refuses.
 
+mod backend;
 mod config;
+mod load;
 mod record;
 mod run;
+mod signal;
+mod verdict;
 
-pub use config::Config;
+pub use config::{Compression, Config, Protocol};
 pub use run::Emitter;
+pub use signal::Signal;

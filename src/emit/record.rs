@@ -31,23 +31,26 @@ const NUMBERS: [(&str, &str); 3] = [
     ("inclusion_probability", "groundline.inclusion_probability"),
 ];
 
-/// The results of some scores as one request, by service; none if no score has a result.
-///
-/// A result is a production score (`source = 'rule'`) that was judged or that failed; what was skipped has none.
-pub(super) fn request(batch: &RecordBatch) -> Option<(ExportLogsServiceRequest, usize)> {
-    let mut services: BTreeMap<String, Vec<LogRecord>> = BTreeMap::new();
+/// The rows with a result: a production score (`source = 'rule'`) that was judged or that failed; what was skipped has none.
+pub(super) fn results(batch: &RecordBatch) -> impl Iterator<Item = usize> + '_ {
     let rows = Rows(batch);
-    for row in 0..batch.num_rows() {
-        let is_result =
-            rows.text("source", row) == Some("rule") && rows.text("status", row) != Some("skipped");
-        if is_result {
+    (0..batch.num_rows()).filter(move |row| {
+        rows.text("source", *row) == Some("rule") && rows.text("status", *row) != Some("skipped")
+    })
+}
+
+/// The results of some scores as one request, by service.
+pub(super) fn request(batches: &[RecordBatch]) -> ExportLogsServiceRequest {
+    let mut services: BTreeMap<String, Vec<LogRecord>> = BTreeMap::new();
+    for batch in batches {
+        let rows = Rows(batch);
+        for row in results(batch) {
             let service = rows.text("service_name", row).unwrap_or_default().to_owned();
             services.entry(service).or_default().push(rows.record(row));
         }
     }
-    let count = services.values().map(Vec::len).sum();
     let resource_logs = services.into_iter().map(|(service, records)| logs(&service, records)).collect();
-    (count > 0).then_some((ExportLogsServiceRequest { resource_logs }, count))
+    ExportLogsServiceRequest { resource_logs }
 }
 
 fn logs(service: &str, log_records: Vec<LogRecord>) -> ResourceLogs {

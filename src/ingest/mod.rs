@@ -43,3 +43,4 @@ pub use grpc::grpc_router;
 pub use http::http_router;
 pub use receipt::{Receipt, Refusal};
 pub use redact::{Config as RedactConfig, Redactor};
+pub use status::retry_delay;

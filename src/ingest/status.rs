@@ -1,5 +1,5 @@
 //! The wire's error bodies: `google.rpc.Status` in protobuf or JSON, and its details in gRPC. The only place where a
-//! wire's status is made.
+//! wire's status is made, and where the details of another server's status are read.
 
 use super::answer::{TooLong, shortened};
 use super::body::BodyError;
@@ -35,6 +35,15 @@ fn later(message: String, after: Duration) -> Status {
     let alone = MetadataValue::from_bytes(&retry.encode_to_vec());
     status.metadata_mut().insert_bin(RETRY_TRAILER, alone);
     status
+}
+
+/// When another server's status says to come back: the delay of the `RetryInfo` in its details; none without one.
+pub fn retry_delay(details: &[u8]) -> Option<Duration> {
+    let body = RpcStatus::decode(details).ok()?;
+    let retry = body.details.iter().find(|detail| detail.type_url.ends_with("/google.rpc.RetryInfo"))?;
+    let delay = RetryInfo::decode(retry.value.as_slice()).ok()?.retry_delay.unwrap_or_default();
+    let seconds = u64::try_from(delay.seconds).unwrap_or(0);
+    Some(Duration::new(seconds, u32::try_from(delay.nanos).unwrap_or(0).min(999_999_999)))
 }
 
 impl From<Refusal> for Status {
@@ -169,5 +178,19 @@ fn grpc_code(status: StatusCode) -> i32 {
         StatusCode::METHOD_NOT_ALLOWED => Code::Unimplemented as i32,
         StatusCode::SERVICE_UNAVAILABLE => Code::Unavailable as i32,
         _ => Code::Internal as i32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_delay_that_a_refusal_asks_for_is_read_as_it_was_written() {
+        for delay in [Duration::from_millis(1_500), Duration::ZERO] {
+            assert_eq!(retry_delay(later("busy".to_owned(), delay).details()), Some(delay));
+        }
+        assert_eq!(retry_delay(invalid("bad").details()), None);
+        assert_eq!((retry_delay(b""), retry_delay(b"\xff")), (None, None));
     }
 }

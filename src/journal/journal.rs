@@ -197,6 +197,13 @@ impl Journal {
         Ok(())
     }
 
+    /// Bytes of the segments that have frames after `seq`, and of the active one: what a reader that stands there keeps.
+    pub fn held_after(&self, seq: u64) -> u64 {
+        let log = self.0.shared.log.lock();
+        let from = log.index_of(seq.saturating_add(1));
+        log.segments.iter().skip(from).map(|segment| segment.bytes).sum()
+    }
+
     /// Why the journal takes no more frames; none while it does.
     pub fn failure(&self) -> Option<JournalError> {
         self.0.shared.stopped()

@@ -197,6 +197,14 @@ impl Queue {
         }
     }
 
+    /// When the earliest span began that waits in `lane` for its scores; spans before `floor` are left out.
+    pub fn earliest(&self, lane: Lane, floor: UnixNanos) -> Option<UnixNanos> {
+        let mut state = self.state.lock();
+        let waiting = state.lane(lane).all.values().filter(|entry| entry.ended.is_none());
+        let starts = waiting.map(|entry| UnixNanos(entry.item.span_time));
+        starts.filter(|start| *start >= floor).min()
+    }
+
     /// Numbers of all lanes at `now`.
     pub fn stats(&self, now: UnixNanos) -> QueueStats {
         let all = Lane::ALL.map(|lane| self.lane_stats(lane, now));

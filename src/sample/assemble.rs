@@ -52,6 +52,8 @@ pub struct OpenTrace {
     ordinary: Vec<SpanHead>,
     first_seen: UnixNanos,
     last_seen: UnixNanos,
+    /// When the first and the last of its spans began.
+    starts: Option<(UnixNanos, UnixNanos)>,
     /// The tick at which it is looked at next; looks that were planned for another tick are void.
     look_at: i64,
     has_root: bool,
@@ -100,6 +102,16 @@ impl Open {
     /// The first frame that an open trace still needs.
     pub fn first_seq(&self) -> Option<u64> {
         self.by_first_seq.keys().next().copied()
+    }
+
+    /// When the earliest span of an open trace began, or `floor` if a trace has spans before and after it. Traces that are
+    /// wholly before it are left out.
+    pub fn earliest(&self, floor: UnixNanos) -> Option<UnixNanos> {
+        let holds = |trace: &OpenTrace| {
+            let (first, last) = trace.starts.unwrap_or((trace.first_seen, trace.first_seen));
+            (last >= floor).then_some(first.max(floor))
+        };
+        self.traces.values().filter_map(holds).min()
     }
 
     /// Adds the spans of a batch that came with the frame `seq`. Spans of `skip` traces are left out.
@@ -222,6 +234,7 @@ impl Open {
                 ordinary: Vec::new(),
                 first_seen: now,
                 last_seen: now,
+                starts: None,
                 look_at: 0,
                 has_root: false,
                 bytes: 0,
@@ -330,9 +343,11 @@ impl OpenTrace {
         self.spans.len() + self.ordinary.len() >= limit
     }
 
-    /// Notes whether the span is a root, and whether the trace can therefore be ripe sooner than was planned.
+    /// Notes when the span began, whether it is a root, and whether the trace can therefore be ripe sooner than was planned.
     fn note_root(&mut self, head: &SpanHead) -> bool {
         let first = self.spans.is_empty() && self.ordinary.is_empty();
+        let (earliest, latest) = self.starts.unwrap_or((head.start, head.start));
+        self.starts = Some((earliest.min(head.start), latest.max(head.start)));
         let root = head.parent_span_id.is_none() && !self.has_root;
         self.has_root |= root;
         first || root

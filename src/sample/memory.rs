@@ -7,6 +7,7 @@
 use super::chance::{Chance, Why, faulty, is_weight};
 use super::decide::Draw;
 use super::pace::Pacer;
+use super::prices::Prices;
 use super::rule::Rule;
 use super::rule_config::WeightKind;
 use crate::domain::time::{SECOND, UnixNanos};
@@ -37,12 +38,15 @@ pub struct Memory {
     /// By the bit of the rule; none for a rule that remembers nothing.
     designs: Vec<Option<Design>>,
     last: UnixNanos,
+    prices: Prices,
 }
 
 struct Design {
     minimum: Option<Minimum>,
     usual: Option<Usual>,
     pacer: Option<Pacer>,
+    /// The version of the prices that the pacer knows.
+    priced: u64,
 }
 
 impl Memory {
@@ -54,9 +58,17 @@ impl Memory {
                 .then(|| Minimum::new(config.min_per_stratum, nanos(config.stratum_window)));
             let has_scores = config.weight_kind == WeightKind::Outlier && rule.weight.is_some();
             let usual = has_scores.then(Usual::default);
-            config.has_memory().then(|| Design { minimum, usual, pacer: Pacer::new(&config.budget) })
+            let pacer = || Pacer::new(&config.budget);
+            config.has_memory().then(|| Design { minimum, usual, pacer: pacer(), priced: 0 })
         };
-        Self { designs: rules.iter().map(design).collect(), last: UnixNanos(i64::MIN) }
+        let designs = rules.iter().map(design).collect();
+        Self { designs, last: UnixNanos(i64::MIN), prices: Prices::default() }
+    }
+
+    /// With prices that are learned elsewhere.
+    #[must_use]
+    pub fn with_prices(self, prices: Prices) -> Self {
+        Self { prices, ..self }
     }
 
     /// Whether any rule remembers something.
@@ -80,6 +92,7 @@ impl Memory {
         {
             draw.chance = Chance { p: 1.0, why: Why::Minimum };
         }
+        design.reprice(rule, &self.prices);
         let left = design.pacer.as_mut().map_or(1.0, |pacer| pacer.left(draw.chance.p, now));
         draw.pace(left);
     }
@@ -118,6 +131,19 @@ impl Memory {
                     minimum.restore(stratum, number(&seen, at), then, now);
                 }
             }
+        }
+    }
+}
+
+impl Design {
+    /// Takes up what was learned of prices, if the budget is in money.
+    fn reprice(&mut self, rule: &Rule, prices: &Prices) {
+        let (budget, version) = (&rule.config.budget, prices.version());
+        if std::mem::replace(&mut self.priced, version) == version || !budget.is_in_money() {
+            return;
+        }
+        if let (Some(pacer), Some(prior)) = (&mut self.pacer, budget.usd_per_item) {
+            pacer.reprice(budget, prices.of(&rule.config.name, prior));
         }
     }
 }

@@ -11,10 +11,13 @@
 //! | `input` | what an evaluator is given, from the spans of a trace |
 //! | `chance` | with which probability a match is selected: rate, boosts, weights |
 //! | `pace` | budgets: the probability falls as they are used |
+//! | `prices` | what an item costs, learned from what judges told |
 //! | `memory` | what depends on earlier matches: strata, usual weights, budgets |
 //! | `decide` | the draw, and the rows and items that follow from it |
 //! | `second` | second phases: what cheap scores select for dear evaluators |
 //! | `replay` | decisions again, from stored spans and recorded rows |
+//! | `replay_second` | second phases again, from the scores that they were made from |
+//! | `progress` | how far the loop is, and what is still open |
 //! | `run` | the loop: journal to open traces, ripe traces to decisions |
 //!
 //! Decisions and queue items become durable in one journal frame; scores and the completion of their item in another.
@@ -29,7 +32,10 @@ mod input;
 mod marks;
 mod memory;
 mod pace;
+mod prices;
+mod progress;
 mod replay;
+mod replay_second;
 mod rule;
 mod rule_config;
 mod run;
@@ -45,8 +51,10 @@ mod tests;
 
 pub use config::Config;
 pub use decide::item_id;
+pub use prices::{COSTS, Prices};
+pub use progress::{Horizon, Progress};
 pub use replay::{DECISION_COLUMNS, Findings, Replay, Standing};
 pub use rule::{Rule, RuleError, compile};
 pub use rule_config::{Boost, Budget, RuleConfig, Target, WeightKind};
-pub use run::{CURSOR, Progress, Sampler};
+pub use run::{CURSOR, Sampler};
 pub use second::{Follows, SecondPhases};

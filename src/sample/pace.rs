@@ -51,12 +51,27 @@ struct Wanted {
 }
 
 impl Pacer {
-    /// A pacer of `budget`, nothing used; none without a budget.
+    /// A pacer of `budget` at its own price, nothing used; none without a budget.
     pub fn new(budget: &Budget) -> Option<Self> {
-        let minute = budget.per_minute().map(|most| Period::new(MINUTE, most, MINUTE_MEMORY));
-        let day = budget.per_day().map(|most| Period::new(DAY, most, DAY_MEMORY));
+        let price = budget.usd_per_item;
+        let minute = budget.per_minute(price).map(|most| Period::new(MINUTE, most, MINUTE_MEMORY));
+        let day = budget.per_day(price).map(|most| Period::new(DAY, most, DAY_MEMORY));
         let periods: Vec<Period> = minute.into_iter().chain(day).collect();
         (!periods.is_empty()).then_some(Self { periods })
+    }
+
+    /// An item costs `price` US dollars from now on, and so do those that were selected before in the same periods.
+    pub fn reprice(&mut self, budget: &Budget, price: f64) {
+        for period in &mut self.periods {
+            let most = if period.length == MINUTE {
+                budget.per_minute(Some(price))
+            } else {
+                budget.per_day(Some(price))
+            };
+            if let Some(most) = most {
+                period.allow(most);
+            }
+        }
     }
 
     /// Which part of the probability `p` the budgets leave a match at `now`, above 0 and up to 1. The match counts as wanted.
@@ -85,16 +100,17 @@ impl Pacer {
 impl Period {
     fn new(length: i64, most: f64, memory: i64) -> Self {
         let wanted = Wanted { memory, sum: 0.0, at: UnixNanos(0) };
-        let reserve = RESERVE.min(most * RESERVE_SHARE);
-        Self {
-            length,
-            most: most - reserve,
-            at: i64::MIN,
-            used: 0.0,
-            rest: reserve * LAST_OF_RESERVE,
-            reserve,
-            wanted,
-        }
+        let mut period = Self { length, most: 0.0, at: i64::MIN, used: 0.0, rest: 0.0, reserve: 0.0, wanted };
+        period.allow(most);
+        period.rest = period.reserve * LAST_OF_RESERVE;
+        period
+    }
+
+    /// Allows `most` items in all; what was used stays used.
+    fn allow(&mut self, most: f64) {
+        self.reserve = RESERVE.min(most * RESERVE_SHARE);
+        self.most = most - self.reserve;
+        self.rest = self.rest.min(self.reserve * LAST_OF_RESERVE);
     }
 
     /// Begins a new period. A clock that went back into the one before does not give its budget again; one that was set
@@ -213,6 +229,22 @@ mod tests {
             pacer.spend(now);
         }
         assert!(Pacer::new(&Budget::default()).is_none());
+    }
+
+    #[test]
+    fn a_price_that_turns_out_higher_leaves_fewer_items() {
+        let budget = Budget { usd_per_day: Some(10.0), usd_per_item: Some(0.01), ..Budget::default() };
+        let (mut pacer, now) = (Pacer::new(&budget).unwrap(), UnixNanos(20_000 * DAY + 5 * MINUTE));
+        assert_eq!(pacer.left(1.0, now), 1.0);
+        pacer.spend_many(90.0, now);
+        // 90 of 1,000 items are used, or 90 of 100.
+        pacer.reprice(&budget, 0.1);
+        let dear = (0..50).map(|_| pacer.left(1.0, now)).last().unwrap();
+        assert!(dear < 0.2, "{dear}");
+        pacer.reprice(&budget, 0.2);
+        assert!(pacer.left(1.0, now) < 0.01, "more was used than may be");
+        pacer.reprice(&budget, 0.001);
+        assert_eq!(pacer.left(1.0, now), 1.0);
     }
 
     #[test]

@@ -2,13 +2,15 @@
 //!
 //! A rule that is the same decides the same. What its probability took from the past (strata, budgets, usual weights) is in
 //! the recorded π, and everything else is computed again: filter, stratum, number, the sampling before us. A rule that has
-//! changed, or is new, decides over the same traces in their order, with a memory of its own that begins empty.
+//! changed, or is new, decides over the same traces in their order, with a memory of its own that begins empty. So does a
+//! second phase over the recorded items of its first rule and their scores.
 
 use super::assemble::{Open, OpenTrace};
 use super::config::Config;
-use super::decide::{Draw, Drawn, decide, key_of, uniform};
+use super::decide::{Draw, Drawn, decide};
 use super::input::View;
 use super::memory::Memory;
+use super::replay_second::{FirstScores, SCORE_COLUMNS, SecondPhase};
 use super::rule::Rule;
 use crate::domain::decision::DecisionKind;
 use crate::domain::id::{SpanId, TraceId};
@@ -47,13 +49,15 @@ const EXAMPLES: usize = 20;
 
 /// A recorded decision.
 #[derive(Debug, Clone, PartialEq)]
-struct Recorded {
-    span_id: Option<SpanId>,
+pub(super) struct Recorded {
+    pub span_id: Option<SpanId>,
     version: String,
-    kind: DecisionKind,
+    pub kind: DecisionKind,
     reason: String,
-    pi: f64,
+    pub pi: f64,
     stratum: Option<String>,
+    /// When, microseconds since 1970.
+    pub at: i64,
 }
 
 /// The recorded decisions about one trace.
@@ -86,7 +90,7 @@ pub struct Findings {
     pub same: u64,
     /// Decisions that are not.
     pub different: u64,
-    /// Recorded decisions that could not be made again: their spans are gone, or a second phase has changed.
+    /// Recorded decisions that could not be made again: their spans are gone, or the scores that they were made from.
     pub unknown: u64,
     /// Items that were selected.
     pub items_then: u64,
@@ -127,6 +131,12 @@ impl Replay {
         rules.filter(|config| !config.after.is_empty()).map(|config| config.name.as_str()).collect()
     }
 
+    /// The columns of `scores` that second phases need.
+    pub fn score_columns(&self) -> BTreeSet<String> {
+        let of_rules = self.rules.iter().filter(|rule| !rule.config.after.is_empty()).flat_map(Rule::columns);
+        SCORE_COLUMNS.iter().map(|name| (*name).to_owned()).chain(of_rules).collect()
+    }
+
     /// The columns of `spans` that it needs.
     pub fn span_columns(&self) -> BTreeSet<String> {
         let of_rules = self.rules.iter().filter(|rule| rule.is_over_spans()).flat_map(Rule::columns);
@@ -145,12 +155,18 @@ impl Replay {
         &self.gone
     }
 
-    /// Decides again about the traces of `decisions`, whose spans are all in `spans`; both as SQL gives them. Traces must
-    /// come in the order in which they were decided, a part at a time.
+    /// Decides again about the traces of `decisions`, whose spans are all in `spans` and the scores of first phases in
+    /// `scores`; all as SQL gives them. Traces must come in the order in which they were decided, a part at a time.
     ///
     /// # Errors
     /// When the rows have not the columns that are needed.
-    pub fn decide(&mut self, spans: &[RecordBatch], decisions: &[RecordBatch]) -> Result<(), ArrowError> {
+    pub fn decide(
+        &mut self,
+        spans: &[RecordBatch],
+        decisions: &[RecordBatch],
+        scores: &[RecordBatch],
+    ) -> Result<(), ArrowError> {
+        let scores = FirstScores::of(scores)?;
         let mut traces: HashMap<TraceId, Trace> = HashMap::new();
         for batch in decisions {
             read_decisions(batch, &mut traces)?;
@@ -165,7 +181,7 @@ impl Replay {
         closed.sort_by_key(|(id, _)| (at(id), *id));
         for (id, trace) in &closed {
             if let Some(recorded) = traces.remove(id) {
-                self.decide_one(*id, trace, recorded);
+                self.decide_one(*id, trace, recorded, &scores);
             }
         }
         // Their spans are gone.
@@ -179,7 +195,7 @@ impl Replay {
         Ok(())
     }
 
-    fn decide_one(&mut self, id: TraceId, trace: &OpenTrace, recorded: Trace) {
+    fn decide_one(&mut self, id: TraceId, trace: &OpenTrace, recorded: Trace, scores: &FirstScores) {
         let (view, rules) = (View::new(trace), self.rules.clone());
         let now = UnixNanos(recorded.decided_at.saturating_mul(1_000));
         for name in recorded.by_rule.keys().filter(|name| !self.findings.contains_key(*name)) {
@@ -206,9 +222,15 @@ impl Replay {
                 let mut drawn: Vec<Drawn<'_>> = shadows.iter().filter(of_it).cloned().collect();
                 self.compare(id, shadow, &mut drawn, &before, now);
             }
-            for second in rules.iter().filter(|other| other.config.after == name) {
+            for (bit, second) in rules.iter().enumerate().filter(|(_, other)| other.config.after == name) {
                 let after = left.remove(second.config.name.as_str()).unwrap_or_default();
-                self.check_second(id, second, &before, &after);
+                let (same, changed): (Vec<Recorded>, Vec<Recorded>) =
+                    after.into_iter().partition(|one| one.version == second.version);
+                let Some(findings) = self.findings.get_mut(&second.config.name) else { continue };
+                let phase =
+                    SecondPhase { rule: second, bit, id, first: &before, same: &same, changed: &changed };
+                phase.check(findings);
+                phase.decide_again(findings, &mut self.memory, scores);
             }
         }
     }
@@ -254,37 +276,6 @@ impl Replay {
             );
         }
     }
-
-    /// A second phase is decided from scores: its numbers are drawn again, and held against the recorded π of both phases.
-    fn check_second(&mut self, id: TraceId, rule: &Rule, first: &[Recorded], after: &[Recorded]) {
-        let Some(findings) = self.findings.get_mut(&rule.config.name) else { return };
-        for recorded in after {
-            let before = first.iter().find(|one| one.was_selected() && one.span_id == recorded.span_id);
-            findings.items_then += u64::from(recorded.was_selected());
-            let (Some(before), Some(span), true) =
-                (before, recorded.span_id, recorded.version == rule.version)
-            else {
-                findings.unknown += 1;
-                continue;
-            };
-            findings.standing = Standing::Same;
-            findings.decided += 1;
-            let number = uniform(rule.config.salt(), &key_of(rule, id, span), rule.drawn_version());
-            let is_selected = number * before.pi < recorded.pi;
-            findings.items_now += u64::from(recorded.was_selected());
-            if recorded.kind == DecisionKind::Filtered || is_selected == recorded.was_selected() {
-                findings.same += 1;
-            } else {
-                findings.different += 1;
-                let now = if is_selected { "queued" } else { "not_sampled" };
-                findings.example(
-                    item_name(id, Some(span)),
-                    recorded.kind.as_str().to_owned(),
-                    now.to_owned(),
-                );
-            }
-        }
-    }
 }
 
 /// Gives a match the probability of then, or the one that the memory of this replay gives it.
@@ -324,7 +315,7 @@ impl Findings {
         self.example(name, recorded.said(), now);
     }
 
-    fn example(&mut self, item: String, then: String, now: String) {
+    pub(super) fn example(&mut self, item: String, then: String, now: String) {
         if self.examples.len() < EXAMPLES {
             self.examples.push((item, then, now));
         }
@@ -332,11 +323,11 @@ impl Findings {
 }
 
 impl Recorded {
-    fn was_selected(&self) -> bool {
+    pub(super) fn was_selected(&self) -> bool {
         !matches!(self.kind, DecisionKind::Filtered | DecisionKind::NotSampled | DecisionKind::OverBudget)
     }
 
-    fn said(&self) -> String {
+    pub(super) fn said(&self) -> String {
         said(self.kind, &self.reason, self.pi, self.stratum.as_deref())
     }
 
@@ -366,7 +357,7 @@ fn said(kind: DecisionKind, reason: &str, pi: f64, stratum: Option<&str>) -> Str
     format!("{} (π {pi}{stratum}: {reason})", kind.as_str())
 }
 
-fn item_name(trace: TraceId, span: Option<SpanId>) -> String {
+pub(super) fn item_name(trace: TraceId, span: Option<SpanId>) -> String {
     span.map_or_else(|| trace.to_string(), |span| format!("{trace}/{span}"))
 }
 
@@ -398,6 +389,7 @@ fn read_decisions(batch: &RecordBatch, traces: &mut HashMap<TraceId, Trace>) -> 
             reason: get(&reasons, row).unwrap_or_default(),
             pi: pi.as_primitive::<Float64Type>().value(row),
             stratum: get(&strata, row),
+            at: at.value(row),
         });
     }
     Ok(())

@@ -118,7 +118,7 @@ fn replayed(day: &[(RecordBatch, Vec<Decision>)], rules: &[RuleConfig]) -> Repla
     let mut replay = Replay::new(compiled(rules), Config::default());
     for (spans, decisions) in day {
         let decisions = decisions_to_batch(decisions).unwrap();
-        replay.decide(std::slice::from_ref(spans), &[decisions]).unwrap();
+        replay.decide(std::slice::from_ref(spans), &[decisions], &[]).unwrap();
     }
     replay
 }

@@ -58,7 +58,7 @@ pub struct Budget {
     /// US dollars a day (UTC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usd_per_day: Option<f64>,
-    /// What one item costs, US dollars.
+    /// What one item costs, US dollars, until judges have told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usd_per_item: Option<f64>,
 }
@@ -117,18 +117,19 @@ fn default_window() -> Duration {
 }
 
 impl Budget {
-    /// Items a minute, whatever they are given in.
-    pub fn per_minute(&self) -> Option<f64> {
-        least(self.items_per_minute, self.items_for(self.usd_per_minute))
+    /// Items a minute, whatever they are given in, at so many US dollars an item.
+    pub fn per_minute(&self, price: Option<f64>) -> Option<f64> {
+        least(self.items_per_minute, items_for(self.usd_per_minute, price))
     }
 
-    /// Items a day, whatever they are given in.
-    pub fn per_day(&self) -> Option<f64> {
-        least(self.items_per_day, self.items_for(self.usd_per_day))
+    /// Items a day, whatever they are given in, at so many US dollars an item.
+    pub fn per_day(&self, price: Option<f64>) -> Option<f64> {
+        least(self.items_per_day, items_for(self.usd_per_day, price))
     }
 
-    fn items_for(&self, usd: Option<f64>) -> Option<f64> {
-        Some(usd? / self.usd_per_item?)
+    /// Whether it is, in part, given in money.
+    pub fn is_in_money(&self) -> bool {
+        self.usd_per_minute.is_some() || self.usd_per_day.is_some()
     }
 
     fn faults(&self, wrong: &mut dyn FnMut(String)) {
@@ -151,6 +152,10 @@ impl Budget {
             wrong("budget in dollars without budget.usd_per_item: say what an item costs".to_owned());
         }
     }
+}
+
+fn items_for(usd: Option<f64>, price: Option<f64>) -> Option<f64> {
+    Some(usd? / price?)
 }
 
 fn least(one: Option<f64>, other: Option<f64>) -> Option<f64> {
@@ -192,8 +197,8 @@ impl RuleConfig {
     /// Whether the probability depends on what was selected before.
     pub fn has_memory(&self) -> bool {
         self.min_per_stratum > 0
-            || self.budget.per_minute().is_some()
-            || self.budget.per_day().is_some()
+            || self.budget.per_minute(self.budget.usd_per_item).is_some()
+            || self.budget.per_day(self.budget.usd_per_item).is_some()
             || (self.weight_kind == WeightKind::Outlier && !self.weight.is_empty())
     }
 
@@ -403,8 +408,9 @@ mod tests {
     #[test]
     fn a_budget_in_dollars_is_one_in_items() {
         let budget = Budget { usd_per_day: Some(5.0), usd_per_item: Some(0.02), ..Budget::default() };
-        assert_eq!((budget.per_day(), budget.per_minute()), (Some(250.0), None));
+        let items = |budget: &Budget| budget.per_day(budget.usd_per_item);
+        assert_eq!((items(&budget), budget.per_minute(budget.usd_per_item)), (Some(250.0), None));
         let budget = Budget { items_per_day: Some(100.0), ..budget };
-        assert_eq!(budget.per_day(), Some(100.0));
+        assert_eq!(items(&budget), Some(100.0));
     }
 }

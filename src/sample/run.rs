@@ -5,6 +5,8 @@ use super::config::Config;
 use super::decide::{Drawn, decide};
 use super::input::View;
 use super::memory::{Memory, PAST};
+use super::prices::Prices;
+use super::progress::Progress;
 use super::rule::Rule;
 use crate::domain::decision::{Decision, DecisionKind};
 use crate::domain::id::TraceId;
@@ -19,7 +21,6 @@ use arrow::error::ArrowError;
 use bytes::Bytes;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -82,21 +83,6 @@ pub struct Sampler {
     progress: Arc<Progress>,
 }
 
-/// How far the loop is, for those who wait for it.
-#[derive(Debug, Default)]
-pub struct Progress {
-    position: AtomicU64,
-    open: AtomicUsize,
-}
-
-impl Progress {
-    /// The last frame that was read, and how many traces were open after it.
-    pub fn now(&self) -> (u64, usize) {
-        let position = self.position.load(Ordering::Acquire);
-        (position, self.open.load(Ordering::Acquire))
-    }
-}
-
 impl Sampler {
     /// Opens the loop at its cursor.
     ///
@@ -140,6 +126,13 @@ impl Sampler {
         })
     }
 
+    /// With prices that are learned elsewhere, for budgets in money.
+    #[must_use]
+    pub fn with_prices(mut self, prices: Prices) -> Self {
+        self.memory = self.memory.with_prices(prices);
+        self
+    }
+
     /// What must be asked of the tables before [`Sampler::restore`]; none if no rule depends on the past, second phases included.
     pub fn past(&self) -> Option<&'static str> {
         self.memory.is_needed().then_some(PAST)
@@ -162,8 +155,7 @@ impl Sampler {
             // Reading decodes and filters: too long for a thread that answers requests.
             let behind = tokio::task::block_in_place(|| self.read())?;
             self.close().await?;
-            self.progress.open.store(self.open.len(), Ordering::Release);
-            self.progress.position.store(self.at, Ordering::Release);
+            self.progress.publish(self.at, &self.open);
             let stopping = stop.is_cancelled();
             if stopping || saved.elapsed() > Duration::from_secs(2) {
                 tokio::task::block_in_place(|| self.save_cursor())?;

@@ -7,9 +7,11 @@ use super::chance::Chance;
 use super::decide::{Draw, item_id, key_of, uniform};
 use super::marks::marks_of_scores;
 use super::memory::Memory;
+use super::prices::Prices;
 use super::rule::Rule;
 use super::run::throttled;
 use crate::domain::decision::{Decision, DecisionKind};
+use crate::domain::id::{SpanId, TraceId};
 use crate::domain::time::UnixNanos;
 use crate::queue::{Item, Queue};
 use arrow::array::RecordBatch;
@@ -38,6 +40,12 @@ impl SecondPhases {
         Self { rules, memory }
     }
 
+    /// With prices that are learned elsewhere, for budgets in money.
+    #[must_use]
+    pub fn with_prices(self, prices: Prices) -> Self {
+        Self { memory: Mutex::new(self.memory.into_inner().with_prices(prices)), ..self }
+    }
+
     /// Takes in the answer to [`super::Sampler::past`], as it stands at `now`.
     pub fn restore(&self, rows: &[RecordBatch], now: UnixNanos) {
         self.memory.lock().restore(&self.rules, rows, now);
@@ -57,7 +65,8 @@ impl SecondPhases {
             return follows;
         }
         for (bit, rule) in self.rules.iter().enumerate().filter(|(_, rule)| rule.config.after == item.rule) {
-            let Some(mut draw) = drawn(rule, item, scores) else {
+            let of = (item.trace_id, item.span_id);
+            let Some(mut draw) = drawn(rule, of, item.inclusion_probability, scores) else {
                 let told = "no score passes the filter".to_owned();
                 let pi = item.inclusion_probability * rule.config.rate;
                 follows.decisions.push(decision(rule, item, (DecisionKind::Filtered, told, pi, None), now));
@@ -84,8 +93,13 @@ impl SecondPhases {
     }
 }
 
-/// The draw about an item; none if no score passes the filter.
-fn drawn(rule: &Rule, item: &Item, scores: &RecordBatch) -> Option<Draw> {
+/// The draw about an item that came with probability `before`, by its scores; none if none passes the filter.
+pub(super) fn drawn(
+    rule: &Rule,
+    (trace, span): (TraceId, SpanId),
+    before: f64,
+    scores: &RecordBatch,
+) -> Option<Draw> {
     let marks = marks_of_scores(scores, rule);
     let passing: Vec<_> = marks.iter().filter(|mark| mark.passes(0)).collect();
     let first = passing.first()?;
@@ -93,9 +107,8 @@ fn drawn(rule: &Rule, item: &Item, scores: &RecordBatch) -> Option<Draw> {
     let weight = passing.iter().filter_map(|mark| mark.said_by(0)).map(|said| said.weight);
     let weight = weight.fold(f64::NAN, f64::max);
     let stratum = first.said_by(0).and_then(|said| said.stratum.clone());
-    let key = key_of(rule, item.trace_id, item.span_id);
-    let number = uniform(rule.config.salt(), &key, rule.drawn_version());
-    let draw = Draw::new(number, item.inclusion_probability, Chance::new(rule, boosts, weight));
+    let number = uniform(rule.config.salt(), &key_of(rule, trace, span), rule.drawn_version());
+    let draw = Draw::new(number, before, Chance::new(rule, boosts, weight));
     Some(Draw { stratum, weight, boosts, ..draw })
 }
 

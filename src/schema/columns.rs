@@ -160,6 +160,11 @@ impl Table {
     pub fn is_kept(self) -> bool {
         matches!(self, Table::Datasets | Table::DatasetItems | Table::Experiments | Table::Runs)
     }
+
+    /// Whether its rows are labels: retention takes them only by a rule that names the table or a tenant.
+    pub fn has_labels(self) -> bool {
+        matches!(self, Table::Annotations | Table::ReviewItems | Table::ReviewAnswers)
+    }
 }
 
 /// The columns that a convention fills; `spans` and `log_records` share them, in this order.
@@ -462,6 +467,24 @@ pub static QUEUE: &[Column] = &[
     may("error", Kind::Text, "Why the last attempt failed."),
     must("tenant", Kind::Text, "Tenant of the span."),
 ];
+
+/// The columns of `watermarks`, which is no table of the lake: it shows what holds at the moment of the query.
+pub static WATERMARKS: &[Column] = &[
+    must("table_name", Kind::Text, "The table."),
+    must("time_column", Kind::Text, "The time that is meant: that of the span, its start."),
+    may("final_until", Kind::Micros, "No row before this is still to come from what was received, UTC."),
+    may("lag_seconds", Kind::Double, "How far that is behind now, seconds."),
+    may(
+        "waits_for",
+        Kind::Text,
+        "What keeps it from being later: senders, open traces or a lane of the queue.",
+    ),
+];
+
+/// The schema of `watermarks`.
+pub fn watermarks_schema() -> SchemaRef {
+    Arc::new(Schema::new(fields(WATERMARKS)))
+}
 
 /// The schema of `queue`.
 pub fn queue_schema() -> SchemaRef {

@@ -47,35 +47,12 @@ pub(super) fn told(error: &reqwest::Error) -> String {
 
 /// What `Retry-After` asks for, seconds or a date, and not longer than a minute.
 pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    let seconds = match text.parse::<f64>() {
-        Ok(seconds) => seconds,
-        Err(_) => {
-            let at = chrono::DateTime::parse_from_rfc2822(text).ok()?;
-            (at.timestamp_millis() - chrono::Utc::now().timestamp_millis()) as f64 / 1e3
-        }
-    };
-    let wait = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(LONGEST_PAUSE);
-    Some(wait.min(LONGEST_PAUSE))
+    crate::units::retry_after(headers.get(RETRY_AFTER)?.to_str().ok()?, LONGEST_PAUSE)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn retry_after_is_seconds_or_a_date_and_bounded() {
-        let wait = |text: &str| {
-            let headers = [(RETRY_AFTER, HeaderValue::from_str(text).unwrap())].into_iter().collect();
-            retry_after(&headers)
-        };
-        assert_eq!(wait("2"), Some(Duration::from_secs(2)));
-        assert_eq!(wait("0.5"), Some(Duration::from_millis(500)));
-        assert_eq!(wait("86400"), Some(LONGEST_PAUSE));
-        assert_eq!(wait("Wed, 21 Oct 2015 07:28:00 GMT"), Some(Duration::ZERO));
-        assert_eq!(wait("soon"), None);
-        assert_eq!(wait("NaN"), Some(Duration::ZERO));
-    }
 
     #[test]
     fn a_secret_is_read_from_its_file() {

@@ -24,9 +24,11 @@ pub struct About {
     pub cut_at: Option<u64>,
     /// From the arrival of the query to its last row.
     pub elapsed: Duration,
+    /// Up to when what was read is final, microseconds since 1970; none if that is not known.
+    pub final_until: Option<i64>,
 }
 
-/// `{"columns": [{"name", "type"}], "data": [[…], …], "rows": n, "elapsed_ms": n}`, one array of `data` a column, and
+/// `{"columns": [{"name", "type"}], "data": [[…], …], "rows": n, "elapsed_ms": n, "final_until"}`, one array of `data` a column, and
 /// `"limit"` if rows are missing; at most `most` bytes.
 ///
 /// 64-bit integers beyond ±(2⁵³ − 1) are text, as are `NaN`, `Infinity` and `-Infinity`. Times are as RFC 3339 has them;
@@ -56,7 +58,10 @@ pub fn encode_columns(
     }
     let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
     let limit = about.cut_at.map(|limit| format!(",\"limit\":{limit}")).unwrap_or_default();
-    let _ = write!(out, "],\"rows\":{rows}{limit},\"elapsed_ms\":{}}}", about.elapsed.as_millis());
+    let until = about.final_until.and_then(chrono::DateTime::from_timestamp_micros);
+    let until = serde_json::json!(until.map(|at| at.to_rfc3339_opts(chrono::SecondsFormat::Micros, true)));
+    let elapsed = about.elapsed.as_millis();
+    let _ = write!(out, "],\"rows\":{rows}{limit},\"elapsed_ms\":{elapsed},\"final_until\":{until}}}");
     Ok(out)
 }
 
@@ -165,7 +170,7 @@ mod tests {
         Ok(serde_json::from_slice(&bytes).unwrap())
     }
 
-    const QUICK: About = About { cut_at: None, elapsed: Duration::from_micros(9_900) };
+    const QUICK: About = About { cut_at: None, elapsed: Duration::from_micros(9_900), final_until: None };
 
     #[test]
     fn numbers_are_not_rounded() {
@@ -199,7 +204,7 @@ mod tests {
                 [0.1, "NaN", 1.0, "Infinity", 2.5],
                 [[1, null], null, ["9223372036854775807"], [], null],
             ],
-            "rows": 5, "elapsed_ms": 9,
+            "rows": 5, "elapsed_ms": 9, "final_until": null,
         });
         assert_eq!(encoded(columns, QUICK, 10_000).unwrap(), wanted);
     }

@@ -10,6 +10,7 @@ use super::params;
 use super::session::session;
 use super::stream::{AbortOnDrop, Item, QueryStream, Record, bytes_of, deadline, pump, timed_out};
 use super::tables::{LiveRows, LiveTable, QuerySnapshots, Snapshots};
+use super::watermarks::{Watermarks, final_until};
 use crate::net::Scope;
 use crate::schema::columns::queue_schema;
 use crate::stats::calibration::Calibrated;
@@ -49,6 +50,7 @@ pub struct Sql {
 struct Core {
     context: SessionContext,
     calibrations: functions::Calibrations,
+    watermarks: Watermarks,
     config: Config,
     permits: Arc<Semaphore>,
     waiting: AtomicUsize,
@@ -83,6 +85,8 @@ pub struct Collected {
     pub batches: Vec<RecordBatch>,
     /// Whether there were more rows than the limit of the request.
     pub is_cut: bool,
+    /// Up to when what was read is final, microseconds since 1970; none if that is not known of the tables.
+    pub final_until: Option<i64>,
     _held: MemoryReservation,
 }
 
@@ -97,8 +101,8 @@ impl Sql {
         if !faults.is_empty() {
             return Err(SqlError::Wrong(faults.join("; ")));
         }
-        let calibrations = functions::Calibrations::default();
-        let context = session(&snapshots, &config, &calibrations)
+        let (calibrations, watermarks) = (functions::Calibrations::default(), Watermarks::default());
+        let context = session(&snapshots, &config, &calibrations, &watermarks)
             .map_err(|e| SqlError::Internal(e.strip_backtrace()))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(config.target_partitions)
@@ -108,7 +112,8 @@ impl Sql {
             .build()
             .map_err(|e| SqlError::Internal(format!("query threads: {e}")))?;
         let permits = Arc::new(Semaphore::new(config.max_concurrent));
-        let core = Core { context, calibrations, config, permits, waiting: AtomicUsize::new(0) };
+        let waiting = AtomicUsize::new(0);
+        let core = Core { context, calibrations, watermarks, config, permits, waiting };
         Ok(Self { core: Arc::new(core), runtime: Some(runtime) })
     }
 
@@ -128,8 +133,18 @@ impl Sql {
     /// The same engine, in which `calibrated` and `abstains` know these curves.
     #[must_use]
     pub fn with_calibrations(self, known: Vec<Calibrated>) -> Self {
-        self.core.calibrations.set(known);
+        self.set_calibrations(known);
         self
+    }
+
+    /// From the next query on, `calibrated` and `abstains` know these curves.
+    pub fn set_calibrations(&self, known: Vec<Calibrated>) {
+        self.core.calibrations.set(known);
+    }
+
+    /// Up to when tables are final. Who runs the loops sets it; until then nothing is known.
+    pub fn watermarks(&self) -> Watermarks {
+        self.core.watermarks.clone()
     }
 
     /// The limits.
@@ -172,7 +187,8 @@ impl Sql {
         work: Work,
         limit: Option<NonZeroU64>,
     ) -> Result<Collected, SqlError> {
-        let mut rows = self.run(door, scope, work, None).await?;
+        let (marks, snapshots) = (self.core.watermarks.all(), Arc::new(QuerySnapshots::new(scope.clone())));
+        let mut rows = self.run_in(door, scope, work, None, Some(snapshots.clone())).await?;
         let pool = &self.core.context.runtime_env().memory_pool;
         let held = MemoryConsumer::new("result").register(pool);
         let mut room = limit.map_or(usize::MAX, |most| usize::try_from(most.get()).unwrap_or(usize::MAX));
@@ -187,7 +203,8 @@ impl Sql {
         if is_cut {
             rows.suffice();
         }
-        Ok(Collected { schema: rows.schema(), batches, is_cut, _held: held })
+        let final_until = final_until(&marks, &snapshots.tables());
+        Ok(Collected { schema: rows.schema(), batches, is_cut, final_until, _held: held })
     }
 
     /// How busy the engine is now.

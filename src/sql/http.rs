@@ -135,10 +135,11 @@ async fn result(
     let most = most.saturating_mul(TEXT_FACTOR);
     let elapsed = began.elapsed();
     let cut_at = query.limit.filter(|_| all.is_cut).map(NonZeroU64::get);
+    let about = About { cut_at, elapsed, final_until: all.final_until };
     // Encoding a big result takes long enough to hold up other requests of this thread.
     tokio::task::spawn_blocking(move || match shape {
         Shape::As(format) => encode(format, &all.schema, &all.batches, most),
-        Shape::Columns => encode_columns(&all.schema, &all.batches, About { cut_at, elapsed }, most),
+        Shape::Columns => encode_columns(&all.schema, &all.batches, about, most),
     })
     .await
     .map_err(|e| SqlError::Internal(format!("encoding the result: {e}")))?

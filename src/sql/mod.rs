@@ -13,6 +13,7 @@
 //! | `guard` | which statements may run |
 //! | `constants` | how large the constants of a plan may be |
 //! | `cancel` | makes plans stop when nobody waits for them |
+//! | `watermarks` | up to when tables are final |
 //! | `stream` | the rows of one query, under its limits |
 //! | `params` | values for `$1`, `$2` … |
 //! | `context` | the engine itself |
@@ -44,6 +45,7 @@ mod shape;
 mod stream;
 mod tables;
 mod views;
+mod watermarks;
 
 pub use config::Config;
 pub use context::{Collected, Load, Sql, Work};
@@ -55,3 +57,4 @@ pub use guard::parse as parse_for_fuzzing;
 pub use session::DATABASE;
 pub use stream::QueryStream;
 pub use tables::Snapshots;
+pub use watermarks::Watermarks;

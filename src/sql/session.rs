@@ -5,7 +5,8 @@ use super::config::Config;
 use super::functions;
 use super::tables::{LakeTable, LatestScores, LiveRows, LiveTable, PrivateStores, Snapshots, column_docs};
 use super::views;
-use crate::schema::columns::{Table, queue_schema};
+use super::watermarks::Watermarks;
+use crate::schema::columns::{Table, queue_schema, watermarks_schema};
 use arrow::array::RecordBatch;
 use datafusion::error::DataFusionError;
 use datafusion::execution::FunctionRegistry;
@@ -31,6 +32,7 @@ pub(super) fn session(
     snapshots: &Snapshots,
     config: &Config,
     calibrations: &functions::Calibrations,
+    watermarks: &Watermarks,
 ) -> Result<SessionContext, DataFusionError> {
     let runtime = RuntimeEnvBuilder::new()
         .with_memory_pool(Arc::new(GreedyMemoryPool::new(config.max_memory.in_memory())))
@@ -64,6 +66,9 @@ pub(super) fn session(
     }
     let empty: LiveRows = Arc::new(|_| Ok(RecordBatch::new_empty(queue_schema())));
     context.register_table("queue", Arc::new(LiveTable::new(queue_schema(), empty)))?;
+    let marks = watermarks.clone();
+    let marks: LiveRows = Arc::new(move |_| marks.rows());
+    context.register_table("watermarks", Arc::new(LiveTable::new(watermarks_schema(), marks)))?;
     context.register_table("table_columns", Arc::new(column_docs()?))?;
     functions::quality().for_each(|function| context.register_udaf(function));
     context.register_udf(functions::attr());

@@ -16,6 +16,9 @@ pub struct Config {
     pub quality_window: Duration,
     /// Most series of quality gauges; the rest is left out and counted.
     pub quality_max_series: usize,
+    /// How long after its start a span may come: numbers are final no sooner, and what comes later is late.
+    #[serde(with = "Time")]
+    pub lateness: Duration,
 }
 
 impl Default for Config {
@@ -24,6 +27,7 @@ impl Default for Config {
             quality_interval: Duration::from_secs(15),
             quality_window: Duration::from_hours(1),
             quality_max_series: 2_000,
+            lateness: Duration::from_mins(2),
         }
     }
 }

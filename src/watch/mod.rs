@@ -8,10 +8,13 @@
 //! | `health` | is the server alive, is it ready |
 //! | `grpc` | health and reflection over gRPC |
 //! | `quality` | the loop that keeps the quality gauges fresh |
+//! | `anchors` | the loop that scores frozen items again |
+//! | `watermarks` | the loop that tells up to when the numbers are final |
 //! | `http` | `/metrics` and `/health/…` |
 //! | `samples` | what the exporter has counted, read back |
 //! | `status` | `/v1/status`: the server in one JSON |
 
+mod anchors;
 mod config;
 mod exporter;
 mod grpc;
@@ -21,7 +24,9 @@ mod names;
 mod quality;
 mod samples;
 mod status;
+mod watermarks;
 
+pub use anchors::AnchorLoop;
 pub use config::Config;
 pub use exporter::install;
 pub use grpc::grpc_routes;
@@ -30,3 +35,4 @@ pub use http::router;
 pub use names::{METRICS, MetricKind, MetricName};
 pub use quality::Quality;
 pub use status::{Facts, StatusDoor, status_router};
+pub use watermarks::{Finality, Stages};

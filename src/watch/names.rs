@@ -84,6 +84,10 @@ pub const METRICS: &[MetricName] = &[
         "groundline_sampling_inputs_unusable_total",
         "Inputs of sampling that could not be used as they were, by rule and input: weight, stratum, tracestate, clock.",
     ),
+    gauge(
+        "groundline_sampling_usd_per_item",
+        "What an item of a rule with a budget in money is taken to cost, US dollars, by rule.",
+    ),
     gauge("groundline_queue_items", "Items that wait for their evaluators."),
     gauge("groundline_queue_bytes", "Memory of those items, bytes."),
     gauge("groundline_queue_oldest_seconds", "How long the oldest item has waited, seconds."),
@@ -123,7 +127,25 @@ pub const METRICS: &[MetricName] = &[
     counter("groundline_alert_messages_total", "Attempts to send a message about an alert, by outcome."),
     counter("groundline_alert_errors_total", "Batches of scores on which an alert's filter failed."),
     counter("groundline_alert_scores_left_out_total", "Scores of slices beyond alerts.max_slices."),
+    gauge(
+        "groundline_watermark_lag_seconds",
+        "How far behind now the numbers of a table are final, seconds, by table.",
+    ),
+    gauge(
+        "groundline_anchors_moved",
+        "1 where an evaluator moved on its anchors, else 0, by evaluator and metric.",
+    ),
+    counter("groundline_anchor_errors_total", "Times that anchors could not be scored."),
     counter("groundline_emitted_total", "Evaluation results that were to leave, by outcome."),
+    counter("groundline_forwarded_total", "Spans that were to be passed on, by outcome."),
+    gauge(
+        "groundline_backend_held_bytes",
+        "Journal that waits for the backend of emit or forward, bytes, by section.",
+    ),
+    gauge(
+        "groundline_backend_away",
+        "1 while the backend of emit or forward takes nothing, else 0, by section.",
+    ),
     gauge("groundline_connections", "Open connections, by door."),
     counter(
         "groundline_connections_refused_total",

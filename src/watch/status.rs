@@ -6,7 +6,7 @@ use crate::domain::time::UnixNanos;
 use crate::lake::TableSnapshot;
 use crate::net::{Access, Role, Scope};
 use crate::queue::{Lane, QueueStats};
-use crate::schema::batch::QueueRow;
+use crate::schema::batch::{QueueRow, Watermark};
 use crate::schema::columns::Table;
 use crate::sql::Sql;
 use arrow::array::AsArray;
@@ -99,6 +99,7 @@ impl StatusDoor {
             json!({"rows": counted.total("groundline_hot_rows"), "bytes": counted.total("groundline_hot_bytes")}),
         );
         add("tables", Table::ALL.map(|table| of_table(&self.health.lake.snapshot(table))).to_vec().into());
+        add("watermarks", self.watermarks());
         add("queue", self.queue());
         add("evaluators", self.evaluators(&counted));
         add("endpoints", self.endpoints(&counted));
@@ -134,6 +135,14 @@ impl StatusDoor {
         json!({"bytes": stats.bytes_on_disk, "segments": stats.segments, "queued_bytes": stats.queued_bytes,
             "frames": stats.durable_seq, "damaged_segments": stats.quarantined_segments,
             "damaged_frames": stats.quarantined_frames, "readers": readers})
+    }
+
+    fn watermarks(&self) -> Value {
+        let one = |mark: Watermark| {
+            json!({"table": mark.table.name(), "time": mark.time, "final_until": mark.until.map(time),
+                "lag_seconds": mark.lag_seconds(), "waits_for": mark.waits_for})
+        };
+        self.sql.watermarks().all().into_iter().map(one).collect::<Vec<_>>().into()
     }
 
     fn queue(&self) -> Value {

@@ -178,7 +178,7 @@ async fn kill_nine_neither_loses_nor_repeats_an_alert() {
 }
 
 /// Alertmanager from Debian's package, on free ports.
-struct Alertmanager(Child, SocketAddr);
+pub struct Alertmanager(Child, SocketAddr);
 
 impl Drop for Alertmanager {
     fn drop(&mut self) {
@@ -188,7 +188,7 @@ impl Drop for Alertmanager {
 }
 
 impl Alertmanager {
-    async fn start(dir: &std::path::Path) -> Option<Self> {
+    pub async fn start(dir: &std::path::Path) -> Option<Self> {
         let file = dir.join("alertmanager.yml");
         std::fs::write(&file, "route:\n  receiver: nobody\nreceivers:\n  - name: nobody\n").unwrap();
         // The port was free a moment ago.
@@ -211,8 +211,13 @@ impl Alertmanager {
         Some(Self(child, address))
     }
 
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.1
+    }
+
     /// The alerts that are active.
-    async fn active(&self) -> Vec<Value> {
+    pub async fn active(&self) -> Vec<Value> {
         let url = format!("http://{}/api/v2/alerts?active=true", self.1);
         reqwest::get(url).await.unwrap().json().await.unwrap()
     }
@@ -271,4 +276,50 @@ async fn a_baseline_is_learned_anew_by_hand() {
     assert!(missing.text().await.unwrap().contains("GET /v1/alerts"));
     assert_eq!(post(json!({"alerts": "leaks"})).await.status(), 422);
     app.stop().await.unwrap();
+}
+
+/// The anchors stand beside the alert: they say that the application moved, or that the evaluator did.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_alert_says_whether_the_application_or_the_evaluator_moved() {
+    for (moved, said) in [(false, "the application moved"), (true, "the evaluator moved, look at it first")] {
+        let folder = tempfile::tempdir().unwrap();
+        let (items, scores) = (folder.path().join("anchors.jsonl"), folder.path().join("scores.jsonl"));
+        let lines: Vec<String> =
+            (0..200).map(|n| json!({"id": n, "answer": "All is well here."}).to_string()).collect();
+        std::fs::write(&items, lines.join("\n")).unwrap();
+        if moved {
+            // Those of then: what passes now passed, and what fails now passed too.
+            let leak = json!({"id": 0, "answer": "The card 4111 1111 1111 1111 was charged."}).to_string();
+            let bad: Vec<String> =
+                (0..200).map(|n| leak.replace("\"id\":0", &format!("\"id\":{n}"))).collect();
+            std::fs::write(&items, bad.join("\n")).unwrap();
+            let then = |n: i32| {
+                json!({"id": n, "evaluator": "pii_leakage", "evaluator_version": "1", "metric": "pii_leakage",
+                    "value": 0.0, "passed": true, "status": "ok"})
+                .to_string()
+            };
+            std::fs::write(&scores, (0..200).map(then).collect::<Vec<_>>().join("\n")).unwrap();
+        }
+        let text = format!(
+            "{}[[anchors]]\nitems = {items:?}\nscores = {scores:?}\nevaluators = [\"pii_leakage\"]\n",
+            WATCHED.replace("receivers = [\"them\"]", "")
+        );
+        let mut made = groundline::config::Config::from_text("test", &text, std::iter::empty()).unwrap();
+        let usual = config(&folder.path().join("data"));
+        (made.server, made.ingest, made.sample.idle) = (usual.server, usual.ingest, usual.sample.idle);
+        made.sample.rootless_idle = usual.sample.rootless_idle;
+        let app = start(made).await;
+        let (otlp, http) = (app.addresses.otlp_http, app.addresses.http);
+        let told = async || -> Value {
+            reqwest::get(format!("http://{http}/v1/alerts")).await.unwrap().json().await.unwrap()
+        };
+        until("the anchors", async || !told().await["anchors"]["metrics"].as_array().unwrap().is_empty())
+            .await;
+        assert_eq!(told().await["anchors"]["metrics"][0]["moved"], moved);
+        assert!(send(otlp, calls(0, 200, 70)).await);
+        until("the alert", async || !query(http, ROWS).await.is_empty()).await;
+        let message = query(http, ROWS).await[0]["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("on 200 anchors") && message.ends_with(said), "{message}");
+        app.stop().await.unwrap();
+    }
 }

@@ -1,7 +1,9 @@
 //! Sampling designs over a running server: what is selected, with which probability, and the same again.
 
+use crate::judges::server::Server;
 use crate::support::{config, query, request, settled, span, start, text};
 use groundline::app::App;
+use groundline::config::Config;
 use groundline::sample::{Boost, RuleConfig};
 use opentelemetry_proto::tonic::trace::v1::{Span, Status};
 use prost::Message;
@@ -164,7 +166,74 @@ async fn strata_phases_and_shadows_select_with_known_probabilities_and_are_repla
     assert_eq!((&rule["rule_is"], &rule["items_then"]), (&"changed".into(), &queued.into()));
     assert!(rule["items_now"].as_u64().unwrap() < queued as u64 / 2, "{rule}");
     assert_eq!(number(rule, "usd_then"), queued as f64 * 0.5);
+    // A second phase that has changed is decided again from the scores of then, and so is a new one.
+    let mut changed = rules();
+    changed[1].boosts.clear();
+    changed[1].rate = 0.5;
+    let third = RuleConfig::new("third", "metric = 'pii_leakage' AND NOT passed", 1.0, &["looping"]);
+    changed.push(RuleConfig { after: "first".to_owned(), ..third });
+    let (output, told) = replay(http, folder.path(), &changed).await;
+    assert!(output.status.success(), "{told}");
+    let of = |name: &str| {
+        told["rules"].as_array().unwrap().iter().find(|rule| rule["rule"] == name).unwrap().clone()
+    };
+    let (second, third) = (of("second"), of("third"));
+    assert_eq!(second["rule_is"], "changed", "{second}");
+    assert_eq!((second["unknown"].as_u64(), second["decisions"].as_u64()), (Some(0), Some(queued as u64)));
+    assert_eq!(second["items_then"], judged.len(), "{second}");
+    assert!(second["gained"].as_u64() > Some(0) && second["lost"].as_u64() > Some(0), "{second}");
+    let leaking = "SELECT count(DISTINCT trace_id) AS n FROM scores WHERE rule = 'first' AND metric = 'pii_leakage' AND NOT passed";
+    let leaking = query(http, leaking).await[0]["n"].clone();
+    assert_eq!(
+        (&third["rule_is"], &third["items_now"], &third["gained"]),
+        (&"new".into(), &leaking, &leaking)
+    );
     app.stop().await.unwrap();
+}
+
+/// What judges cost is learned: a price that was configured too low is put right.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_price_is_learned_from_what_judges_told() {
+    let today = || chrono::Utc::now().date_naive();
+    let (folder, day, judge) = (tempfile::tempdir().unwrap(), today(), Server::default());
+    let address = judge.listen().await;
+    // 100 tokens in and 20 out: 1.2 dollars an answer, where a thousandth was configured.
+    let judge = format!(
+        "[[judges]]\nname = \"main\"\nbase_url = \"http://{address}/v1\"\nmodel = \"m\"\n\
+         price_input_usd = 10000.0\nprice_output_usd = 10000.0\n"
+    );
+    let mut rule = RuleConfig::new("judged", "operation = 'llm'", 1.0, &["safety"]);
+    (rule.budget.usd_per_day, rule.budget.usd_per_item) = (Some(20.0), Some(0.001));
+    let mut queued = Vec::new();
+    for part in 0..2 {
+        let mut settings = Config::from_text("judges", &judge, std::iter::empty()).unwrap();
+        let usual = config(folder.path());
+        (settings.server, settings.ingest) = (usual.server, usual.ingest);
+        (settings.sample.idle, settings.sample.rootless_idle) =
+            (usual.sample.idle, usual.sample.rootless_idle);
+        settings.sample.rules = vec![rule.clone()];
+        let app = start(settings).await;
+        let asked = |n: u64| {
+            let mut span = call(1_000 * (part + 1) + n, "m", false, false);
+            let said = r#"[{"role":"user","parts":[{"type":"text","content":"How is it?"}]}]"#;
+            span.attributes.push(text("gen_ai.input.messages", said));
+            span
+        };
+        post(&app, (0..20).map(asked).collect()).await;
+        settled(&app).await;
+        let sql = "SELECT count(*) FILTER (WHERE decision = 'queued') AS queued, \
+                   count(*) FILTER (WHERE decision = 'over_budget') AS over, \
+                   (SELECT sum(cost_usd) FROM scores) AS usd FROM decisions";
+        let row = query(app.addresses.http, sql).await.remove(0);
+        assert!((number(&row, "usd") - number(&row, "queued") * 1.2).abs() < 1e-6, "{row}");
+        queued.push((number(&row, "queued"), number(&row, "over")));
+        app.stop().await.unwrap();
+    }
+    assert_eq!(queued[0], (20.0, 0.0), "the configured price allows 20,000");
+    // 30 items at 0.001 and 20 at 1.2 dollars: 0.48 an item, so that 41 may be selected, of which 20 are.
+    if today() == day {
+        assert!(queued[1].1 > 0.0 && queued[1].0 < 41.0, "{queued:?}");
+    }
 }
 
 /// A restart gives nobody a new budget.

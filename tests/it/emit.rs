@@ -6,12 +6,14 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
+use flate2::read::GzDecoder;
 use groundline::app::App;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::logs::v1::LogRecord;
 use parking_lot::Mutex;
 use prost::Message;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -30,7 +32,10 @@ impl Backend {
             if let Some(fault) = to.faults.lock().pop() {
                 return fault;
             }
-            let request = ExportLogsServiceRequest::decode(body).unwrap();
+            assert_eq!(headers["content-encoding"], "gzip");
+            let mut plain = Vec::new();
+            GzDecoder::new(&body[..]).read_to_end(&mut plain).unwrap();
+            let request = ExportLogsServiceRequest::decode(&plain[..]).unwrap();
             let records =
                 request.resource_logs.into_iter().flat_map(|r| r.scope_logs).flat_map(|s| s.log_records);
             to.got.lock().extend(records);

@@ -21,13 +21,13 @@ use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 
 /// A root that signs certificates for this machine.
-struct Root {
-    pem: String,
+pub struct Root {
+    pub pem: String,
     issuer: Issuer<'static, KeyPair>,
 }
 
 impl Root {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -36,7 +36,7 @@ impl Root {
     }
 
     /// A certificate and its key.
-    fn sign(&self) -> (String, String) {
+    pub fn sign(&self) -> (String, String) {
         let key = KeyPair::generate().unwrap();
         let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
         let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &self.issuer).unwrap();
@@ -44,7 +44,7 @@ impl Root {
     }
 
     /// Writes a certificate for the server.
-    fn put(&self, folder: &Path) {
+    pub fn put(&self, folder: &Path) {
         let (cert, key) = self.sign();
         std::fs::write(folder.join("cert.pem"), cert).unwrap();
         std::fs::write(folder.join("key.pem"), key).unwrap();

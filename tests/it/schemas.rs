@@ -48,6 +48,7 @@ async fn tables_are_as_published() {
         "experiments_latest",
         "runs_latest",
         "queue",
+        "watermarks",
     ];
     let names = Table::ALL.iter().map(|t| t.name()).chain(views);
     for name in names {

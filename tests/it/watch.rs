@@ -74,7 +74,8 @@ async fn a_working_server_exposes_what_the_dashboards_name() {
     let rate = "groundline_quality_pass_rate{tenant=\"default\",service=\"watched\",evaluator=\"pii_leakage\",metric=\"pii_leakage\"} 1";
     let scraped = loop {
         let text = reqwest::get(format!("{base}/metrics")).await.unwrap().text().await.unwrap();
-        if text.contains(rate) && text.contains("groundline_flush_seconds_count") {
+        let all = [rate, "groundline_flush_seconds_count", "groundline_watermark_lag_seconds"];
+        if all.iter().all(|sample| text.contains(sample)) {
             break text;
         }
         assert!(started.elapsed().as_secs() < 30, "no quality gauge:\n{text}");
@@ -82,7 +83,7 @@ async fn a_working_server_exposes_what_the_dashboards_name() {
     };
     let shown = metric_names(&scraped);
     // These appear only when something goes wrong or comes twice, has gathered for long, or where there are
-    // certificates, tokens, redaction, alerts, judges or labels.
+    // certificates, tokens, redaction, alerts, judges, labels or backends.
     let rare = [
         "refused",
         "duplicate",
@@ -96,7 +97,12 @@ async fn a_working_server_exposes_what_the_dashboards_name() {
         "redacted",
         "alert_",
         "emitted",
+        "forwarded",
+        "anchor",
+        "usd_per_item",
+        "backend_",
         "judge_",
+        "plugin_",
         "labels_",
     ];
     for metric in METRICS.iter().filter(|m| !rare.iter().any(|word| m.name.contains(word))) {

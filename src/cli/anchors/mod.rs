@@ -2,10 +2,10 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `compare` | two scorings of the same items, by metric |
+//! | `table` | what became of each metric |
 //! | `run` | the verb |
 
-mod compare;
 mod run;
+mod table;
 
 pub use run::{AnchorArgs, run};

@@ -2,8 +2,9 @@
 
 use super::super::evaluators::Scorers;
 use super::super::score::read_chunk;
-use super::compare::{Metric, compare, read, table};
+use super::table::table;
 use crate::config::Config;
+use crate::drift::{AnchorMetric, compare_anchors, read_anchors};
 use crate::eval::parallel;
 use crate::eval::{Evaluator, score_line};
 use clap::Args;
@@ -65,8 +66,8 @@ fn moved(args: &AnchorArgs) -> Result<bool, (u8, String)> {
         return Ok(false);
     }
     let then = std::fs::read_to_string(&args.scores).map_err(|e| named(&e))?;
-    let then = read(&then).map_err(|e| named(&e))?;
-    let metrics = compare(&then, &read(&now).map_err(|e| named(&e))?);
+    let then = read_anchors(&then).map_err(|e| named(&e))?;
+    let metrics = compare_anchors(&then, &read_anchors(&now).map_err(|e| named(&e))?);
     tell(args, &metrics);
     if args.accept {
         std::fs::write(&args.scores, &now).map_err(|e| named(&e))?;
@@ -75,7 +76,7 @@ fn moved(args: &AnchorArgs) -> Result<bool, (u8, String)> {
     Ok(metrics.iter().any(|metric| metric.moved))
 }
 
-fn tell(args: &AnchorArgs, metrics: &[Metric]) {
+fn tell(args: &AnchorArgs, metrics: &[AnchorMetric]) {
     if !args.json {
         println!("{}", table(metrics));
         return;

@@ -82,11 +82,25 @@ struct Rows {
 const NUMBERS: &[&str] =
     &["flags", "dropped_attributes_count", "dropped_events_count", "dropped_links_count"];
 const TIMES: &[&str] = &["start_time", "end_time"];
+/// As stored, a span has its exact start and its length instead of times in nanoseconds.
+const STORED: [&str; 2] = ["start_time_unix_nano", "duration_ns"];
+
+/// The exact times of rows as they are stored; nothing for rows as SQL shows them.
+fn stored_times(batch: &RecordBatch) -> HashMap<&'static str, Int64Array> {
+    let number = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>();
+    let [Some(starts), Some(durations)] = STORED.map(number) else { return HashMap::new() };
+    let end = |(start, duration): (&i64, &i64)| start.saturating_add(*duration);
+    let ends: Int64Array = starts.values().iter().zip(durations.values()).map(end).collect();
+    HashMap::from([("start_time", starts.clone()), ("end_time", ends)])
+}
 
 impl Rows {
     fn of(batch: &RecordBatch) -> Result<Self, EncodeError> {
-        let (mut texts, mut numbers) = (HashMap::new(), HashMap::new());
+        let (mut texts, mut numbers) = (HashMap::new(), stored_times(batch));
         for name in COLUMNS {
+            if numbers.contains_key(name) {
+                continue;
+            }
             let wrong = |error| EncodeError::Column(name, error);
             let missing = || wrong(ArrowError::SchemaError("it is missing".to_owned()));
             let column = batch.column_by_name(name).ok_or_else(missing)?;
@@ -147,8 +161,8 @@ impl Rows {
     }
 }
 
-/// A trace request with the spans of `batches`, which must have [`COLUMNS`]. Spans of one resource and one scope stand
-/// together, in the order of the rows.
+/// A trace request with the spans of `batches`, which must have [`COLUMNS`], or be as they are stored. Spans of one resource
+/// and one scope stand together, in the order of the rows.
 ///
 /// # Errors
 /// Columns that are missing or of another type, and texts that the door never stored.

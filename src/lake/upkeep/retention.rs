@@ -69,7 +69,7 @@ impl Retention {
 
     /// How long rows of `table` are kept where no rule says it.
     fn age_of(&self, table: Table) -> Duration {
-        if table.is_kept() { Duration::ZERO } else { self.max_age }
+        if table.is_kept() || table.has_labels() { Duration::ZERO } else { self.max_age }
     }
 
     /// How long rows are kept; zero for ever.
@@ -80,9 +80,10 @@ impl Retention {
     }
 }
 
-/// Rows that people made go only by a rule that names their table.
+/// Rows that people made go only by a rule that names their table; of labels also by one that names their tenant.
 fn applies(rule: &RetentionRule, table: Table) -> bool {
-    rule.table == table.name() || (rule.table.is_empty() && !table.is_kept())
+    let takes_all = !table.is_kept() && (!table.has_labels() || !rule.tenant.is_empty());
+    rule.table == table.name() || (rule.table.is_empty() && takes_all)
 }
 
 fn covers(rule: &RetentionRule, table: Table, tenant: Option<&str>) -> bool {
@@ -182,6 +183,25 @@ mod tests {
 
     fn without(tenants: &[&str]) -> Verdict {
         Verdict::Without(tenants.iter().map(|t| (*t).to_owned()).collect())
+    }
+
+    #[test]
+    fn labels_go_only_by_their_table_or_their_tenant() {
+        let day = |rules: Vec<RetentionRule>| Retention {
+            max_age: Duration::from_secs(60),
+            max_size: ByteSize::new(1),
+            rules,
+            ..Retention::default()
+        };
+        for table in [Table::Annotations, Table::ReviewItems, Table::ReviewAnswers] {
+            assert_eq!(day(Vec::new()).age(table, Some("a")), Duration::ZERO, "{}", table.name());
+            assert!(!applies(&RetentionRule::default(), table));
+            let named = day(vec![rule(table.name(), "", Some(5), 0), rule("", "trial", Some(3), 0)]);
+            assert_eq!(named.age(table, Some("a")), Duration::from_secs(5));
+            assert_eq!(named.age(table, Some("trial")), Duration::from_secs(3));
+        }
+        assert_eq!(day(Vec::new()).age(Table::Scores, Some("a")), Duration::from_secs(60));
+        assert!(applies(&RetentionRule::default(), Table::Scores));
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! | `rows` | scores, decisions, annotations, alerts |
 //! | `review` | items to label, and answers |
 //! | `lab` | datasets, experiments, runs |
+//! | `watermarks` | up to when tables are final |
 
 mod build;
 mod lab;
@@ -19,6 +20,7 @@ mod review;
 mod rows;
 mod span_rows;
 mod spans;
+mod watermarks;
 
 pub use lab::{
     DatasetRow, ExperimentRow, ItemRow, Made, RunRow, dataset_items_to_batch, datasets_to_batch,
@@ -33,3 +35,4 @@ pub use rows::{
 };
 pub use span_rows::{RawSpan, SourceText, SpanRows};
 pub use spans::{SpanHead, SpanReader, SpanRow, spans_to_batch, with_raw};
+pub use watermarks::{Watermark, watermarks_to_batch};

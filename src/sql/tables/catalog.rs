@@ -1,7 +1,7 @@
 //! `table_columns`: the documentation of every column, as a table.
 
 use super::shown::{Shown, as_stored, shown};
-use crate::schema::columns::{QUEUE, Table};
+use crate::schema::columns::{QUEUE, Table, WATERMARKS};
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::datasource::MemTable;
@@ -30,7 +30,10 @@ pub fn column_docs() -> Result<MemTable> {
 
 fn columns() -> impl Iterator<Item = (&'static str, Shown)> {
     let stored = Table::ALL.iter().flat_map(|t| shown(*t).into_iter().map(move |c| (t.name(), c)));
-    stored.chain(QUEUE.iter().map(|c| ("queue", as_stored(c))))
+    let live = [("queue", QUEUE), ("watermarks", WATERMARKS)];
+    stored.chain(
+        live.into_iter().flat_map(|(table, columns)| columns.iter().map(move |c| (table, as_stored(c)))),
+    )
 }
 
 /// The documentation of every column: its table, its name, what it holds.

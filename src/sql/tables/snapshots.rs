@@ -30,6 +30,11 @@ impl QuerySnapshots {
         &self.scope
     }
 
+    /// The tables that were read until now.
+    pub fn tables(&self) -> Vec<Table> {
+        self.taken.lock().keys().copied().collect()
+    }
+
     /// The snapshot of `table`, taken now if this is the first time that the query asks.
     pub fn get(&self, table: Table, snapshots: &Snapshots) -> TableSnapshot {
         self.taken.lock().entry(table).or_insert_with(|| snapshots(table)).clone()

@@ -1,10 +1,12 @@
 //! F2: what went in over OTLP comes out of Parquet and SQL as OTLP again, field by field.
 
-use crate::support::{config, count, query_raw, settled, start};
+use crate::support::{config, count, query_raw, settled, start, until};
 use arrow::array::RecordBatch;
 use groundline::app::App;
+use groundline::emit::Protocol;
 use groundline::ingest::decode;
 use groundline::ingest::encode::{COLUMNS, spans_to_request, traces_to_json};
+use groundline::units::ByteSize;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
 use opentelemetry_proto::tonic::common::v1::{
@@ -305,6 +307,38 @@ async fn f02_otlp_comes_back_from_parquet_field_by_field() {
         query_raw(app.addresses.http, "SELECT count(*) AS n FROM spans WHERE span_kind = 'consumer'").await;
     assert!(status == 200 && body[0]["n"].as_i64().unwrap() > 0, "{body}");
     app.stop().await.unwrap();
+}
+
+/// Spans that are passed on are those that came, in requests of any size.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f02_spans_are_passed_on_field_by_field() {
+    let rows = pairwise(&sizes());
+    let sent = request(&rows);
+    let expected = i64::try_from(by_id(&sent).len()).unwrap();
+    for (protocol, most) in [(Protocol::Grpc, ByteSize::mib(4)), (Protocol::Http, ByteSize::kib(4))] {
+        let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let quiet = |dir: &Path| {
+            let mut quiet = config(dir);
+            quiet.sample.rules.clear();
+            quiet
+        };
+        let to = start(quiet(other.path())).await;
+        let mut made = quiet(folder.path());
+        (made.forward.protocol, made.forward.max_request_size) = (protocol, most);
+        made.forward.otlp_endpoint = match protocol {
+            Protocol::Grpc => format!("http://{}", to.addresses.grpc),
+            Protocol::Http => format!("http://{}/", to.addresses.otlp_http),
+        };
+        let from = start(made).await;
+        post(&from, &sent).await;
+        until("every span", async || {
+            count(to.addresses.http, "SELECT count(*) FROM spans").await == expected
+        })
+        .await;
+        assert_equal("another server", &sent, &spans_to_request(&stored(&to).await).unwrap());
+        from.stop().await.unwrap();
+        to.stop().await.unwrap();
+    }
 }
 
 /// The captures of real libraries leave by `groundline export` and come back into another server, equal.

@@ -133,7 +133,7 @@ async fn http_answers_by_columns() {
         [("a", "double"), ("b", "double"), ("n", "bigint"), ("m", "bigint"), ("x", "null"), ("d", "date")]
             .map(|(name, kind)| column(name, kind));
     let data = serde_json::json!([["NaN"], ["-Infinity"], [1], [2], [null], ["2026-01-01"]]);
-    assert_eq!(odd, serde_json::json!({"columns": columns, "data": data, "rows": 1}));
+    assert_eq!(odd, serde_json::json!({"columns": columns, "data": data, "rows": 1, "final_until": null}));
 }
 
 /// `1.0` and `1` are one number to a browser.

@@ -35,7 +35,7 @@ pub(super) const ROOMS: &[Room] = &[
     room(4, "sample", May::Only(&["units", "domain", "schema", "journal", "queue"])),
     room(4, "sql", May::Only(&["units", "schema", "stats", "net", "lake"])),
     room(5, "drift", May::Only(&["units", "domain", "schema", "journal", "stats", "net"])),
-    room(5, "emit", May::Only(&["units", "schema", "journal"])),
+    room(5, "emit", May::Only(&["units", "domain", "schema", "journal", "ingest"])),
     room(5, "label", May::Only(&["units", "domain", "schema", "stats", "net", "ingest", "sql"])),
     room(
         5,

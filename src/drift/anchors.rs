@@ -1,16 +1,16 @@
-//! Two scorings of the same items, by metric.
+//! Frozen items that are scored again: what moves there is the evaluator, and what moves elsewhere alone the application.
 
+use super::slice::Reading;
 use crate::stats::{Estimate, Paired};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 const LEVEL: f64 = 0.95;
 
 /// A score of an anchor, as `groundline score` writes it.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Scored {
+pub struct AnchorScore {
     id: Value,
     evaluator: String,
     evaluator_version: String,
@@ -22,7 +22,7 @@ pub struct Scored {
 
 /// What became of one metric.
 #[derive(Debug, Clone, Serialize)]
-pub struct Metric {
+pub struct AnchorMetric {
     /// The metric.
     pub metric: String,
     /// The evaluator.
@@ -47,7 +47,7 @@ pub struct Metric {
 ///
 /// # Errors
 /// The line that is none.
-pub fn read(text: &str) -> Result<Vec<Scored>, String> {
+pub fn read_anchors(text: &str) -> Result<Vec<AnchorScore>, String> {
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(number, line)| serde_json::from_str(line).map_err(|e| format!("line {number}: {e}")))
@@ -55,8 +55,8 @@ pub fn read(text: &str) -> Result<Vec<Scored>, String> {
 }
 
 /// Compares what was scored `then` with what is scored `now`, by metric.
-pub fn compare(then: &[Scored], now: &[Scored]) -> Vec<Metric> {
-    type Sides<'a> = [BTreeMap<String, &'a Scored>; 2];
+pub fn compare_anchors(then: &[AnchorScore], now: &[AnchorScore]) -> Vec<AnchorMetric> {
+    type Sides<'a> = [BTreeMap<String, &'a AnchorScore>; 2];
     let mut metrics: BTreeMap<(&str, &str), Sides<'_>> = BTreeMap::new();
     for (side, rows) in [then, now].into_iter().enumerate() {
         for row in rows.iter().filter(|row| row.status == "ok") {
@@ -67,7 +67,7 @@ pub fn compare(then: &[Scored], now: &[Scored]) -> Vec<Metric> {
     metrics.into_iter().map(|((evaluator, metric), sides)| one(evaluator, metric, &sides)).collect()
 }
 
-fn one(evaluator: &str, metric: &str, [then, now]: &[BTreeMap<String, &Scored>; 2]) -> Metric {
+fn one(evaluator: &str, metric: &str, [then, now]: &[BTreeMap<String, &AnchorScore>; 2]) -> AnchorMetric {
     let (mut verdicts, mut values) = (Paired::new(), Paired::new());
     let (mut anchors, mut flipped) = (0, 0);
     for (id, before) in then {
@@ -89,10 +89,10 @@ fn one(evaluator: &str, metric: &str, [then, now]: &[BTreeMap<String, &Scored>; 
         estimate
             .is_some_and(|e| e.lower.is_some_and(|low| low > 0.0) || e.upper.is_some_and(|high| high < 0.0))
     };
-    let version = |side: &BTreeMap<String, &Scored>| {
+    let version = |side: &BTreeMap<String, &AnchorScore>| {
         side.values().next().map(|row| row.evaluator_version.clone()).unwrap_or_default()
     };
-    Metric {
+    AnchorMetric {
         metric: metric.to_owned(),
         evaluator: evaluator.to_owned(),
         versions: [version(then), version(now)],
@@ -105,36 +105,37 @@ fn one(evaluator: &str, metric: &str, [then, now]: &[BTreeMap<String, &Scored>; 
     }
 }
 
-/// A table for people.
-pub fn table(metrics: &[Metric]) -> String {
-    let mut text = format!(
-        "{:28}{:>12}{:>9}{:>9}  {:30}{:30}",
-        "metric", "version", "anchors", "flipped", "pass rate, now less then", "mean value, now less then"
-    );
-    let told = |estimate: Option<Estimate>| match estimate.map(|e| (e.estimate, e.lower, e.upper)) {
-        Some((estimate, Some(lower), Some(upper))) => format!("{estimate:+.3} [{lower:+.3}, {upper:+.3}]"),
-        Some((estimate, ..)) => format!("{estimate:+.3}"),
-        None => "-".to_owned(),
-    };
-    for one in metrics {
-        let [then, now] = &one.versions;
-        let version = if then == now { now.clone() } else { format!("{then} -> {now}") };
-        let verdict = match (one.moved, one.unpaired) {
-            (true, 0) => "moved".to_owned(),
-            (true, count) => format!("moved; {count} scores only on one side"),
-            (false, _) => "did not move".to_owned(),
-        };
-        let _ = write!(
-            text,
-            "\n{:28}{version:>12}{:>9}{:>9}  {:30}{:30}{verdict}",
-            one.metric,
-            one.anchors,
-            one.flipped,
-            told(one.rate),
-            told(one.mean)
-        );
+/// What the anchors say, and when they were scored.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Anchors {
+    /// By metric.
+    pub metrics: Vec<AnchorMetric>,
+    /// Nanoseconds since 1970.
+    pub scored_at: i64,
+}
+
+impl Anchors {
+    /// Who moved, the evaluator of `metric` or the application, as far as the anchors can tell that by the side of an alert; none
+    /// without anchors of the metric.
+    pub(super) fn said(&self, metric: &str, reading: &Reading) -> Option<String> {
+        let found = self.metrics.iter().filter(|one| one.metric == metric).max_by_key(|one| one.anchors)?;
+        let rate = found.rate?;
+        // Shares that fail, where the rates are of those that pass.
+        let (low, high) = (-rate.upper?, -rate.lower?);
+        let signed = |share: f64| format!("{:+.1} %", share * 100.0);
+        let shift = format!("{} [{}, {}]", signed(-rate.estimate), signed(low), signed(high));
+        let [then, now] = &found.versions;
+        let version = if then == now { String::new() } else { format!(" from version {then} to {now}") };
+        let on = format!("on {} anchors the failing share moved{version} by {shift}", found.anchors);
+        let excess = reading.estimate.zip(reading.bound).map_or(0.0, |(e, bound)| e.estimate - bound);
+        Some(if low > 0.0 {
+            format!("{on}: the evaluator moved, look at it first")
+        } else if high < excess {
+            format!("{on}, and what is too much is {}: the application moved", signed(excess))
+        } else {
+            format!("{on}: too few to tell the application from the evaluator")
+        })
     }
-    text
 }
 
 #[cfg(test)]
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn scored(n: usize, version: &str, value: f64) -> Scored {
+    fn scored(n: usize, version: &str, value: f64) -> AnchorScore {
         let row = json!({"id": n, "evaluator": "e", "evaluator_version": version, "metric": "m", "value": value,
             "passed": value >= 0.5, "status": "ok"});
         serde_json::from_value(row).unwrap()
@@ -150,27 +151,46 @@ mod tests {
 
     #[test]
     fn an_evaluator_that_says_the_same_did_not_move() {
-        let then: Vec<Scored> = (0..50).map(|n| scored(n, "1", n as f64 / 50.0)).collect();
-        let same = &compare(&then, &then)[0];
+        let then: Vec<AnchorScore> = (0..50).map(|n| scored(n, "1", n as f64 / 50.0)).collect();
+        let same = &compare_anchors(&then, &then)[0];
         assert!(!same.moved && same.anchors == 50 && same.flipped == 0, "{same:?}");
         // Noise of a judge, as often up as down, is no movement.
-        let noisy: Vec<Scored> = (0..50)
+        let noisy: Vec<AnchorScore> = (0..50)
             .map(|n| scored(n, "1", n as f64 / 50.0 + if n % 2 == 0 { 0.02 } else { -0.02 }))
             .collect();
-        assert!(!compare(&then, &noisy)[0].moved);
+        assert!(!compare_anchors(&then, &noisy)[0].moved);
     }
 
     #[test]
     fn a_shift_of_values_or_verdicts_is_seen_and_so_are_missing_scores() {
-        let then: Vec<Scored> = (0..50).map(|n| scored(n, "1", n as f64 / 50.0)).collect();
-        let shifted: Vec<Scored> = (0..50).map(|n| scored(n, "2", n as f64 / 50.0 + 0.2)).collect();
-        let found = &compare(&then, &shifted)[0];
+        let then: Vec<AnchorScore> = (0..50).map(|n| scored(n, "1", n as f64 / 50.0)).collect();
+        let shifted: Vec<AnchorScore> = (0..50).map(|n| scored(n, "2", n as f64 / 50.0 + 0.2)).collect();
+        let found = &compare_anchors(&then, &shifted)[0];
         assert!(found.moved && found.flipped == 10 && found.versions == ["1", "2"], "{found:?}");
         let rate = found.rate.unwrap();
         assert!((rate.estimate - 0.2).abs() < 1e-9 && rate.lower.unwrap() > 0.0, "{rate:?}");
-        assert!(table(std::slice::from_ref(found)).contains("1 -> 2"));
-        let fewer = &compare(&then, &then[..40])[0];
+        let fewer = &compare_anchors(&then, &then[..40])[0];
         assert!(fewer.moved && fewer.unpaired == 10, "{fewer:?}");
-        assert!(read("{}\n").unwrap_err().starts_with("line 1"));
+        assert!(read_anchors("{}\n").unwrap_err().starts_with("line 1"));
+    }
+
+    #[test]
+    fn it_is_told_who_moved() {
+        let side = |passing: usize, of: usize| -> Vec<AnchorScore> {
+            (0..of).map(|n| scored(n, "1", if n < passing { 0.9 } else { 0.1 })).collect()
+        };
+        let said = |then: usize, now: usize, of: usize, share: f64| {
+            let metrics = compare_anchors(&side(then, of), &side(now, of));
+            let metric = metrics[0].metric.clone();
+            let estimate = Estimate { estimate: share, lower: None, upper: None, n: 100, n_eff: 100.0 };
+            let reading =
+                Reading { statistic: 0.0, estimate: Some(estimate), bound: Some(0.07), n: 100, since: 0 };
+            Anchors { metrics, scored_at: 0 }.said(&metric, &reading).unwrap()
+        };
+        assert!(said(180, 180, 200, 0.15).ends_with("what is too much is +8.0 %: the application moved"));
+        assert!(said(180, 150, 200, 0.15).ends_with("the evaluator moved, look at it first"));
+        assert!(said(18, 18, 20, 0.15).ends_with("too few to tell the application from the evaluator"));
+        let reading = Reading { statistic: 0.0, estimate: None, bound: None, n: 0, since: 0 };
+        assert_eq!(Anchors::default().said("m", &reading), None);
     }
 }

@@ -1,0 +1,58 @@
+//! The loops that tell how the numbers are, beside those that a span goes through.
+
+use super::error::AppError;
+use crate::config::Config;
+use crate::eval::Registry;
+use crate::sample::Prices;
+use crate::sql::Sql;
+use crate::watch::{AnchorLoop, Finality, Quality, Stages};
+use std::sync::Arc;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+/// What these loops read.
+pub(super) struct Watching {
+    pub stages: Stages,
+    pub sql: Arc<Sql>,
+    pub registry: Arc<Registry>,
+    /// None without a budget in money.
+    pub prices: Option<Prices>,
+}
+
+impl Watching {
+    /// Starts them; each runs until `stop`.
+    pub(super) fn start(
+        self,
+        config: &Config,
+        loops: &mut JoinSet<Result<(), AppError>>,
+        stop: &CancellationToken,
+    ) {
+        let Self { stages, sql, registry, prices } = self;
+        if let Some(prices) = prices {
+            let (sql, stop) = (sql.clone(), stop.clone());
+            loops.spawn(async move {
+                super::prices::learn(sql, prices, stop).await;
+                Ok(())
+            });
+        }
+        if !config.anchors.is_empty() {
+            let (sets, alerts, clock) = (config.anchors.clone(), stages.alerts.clone(), stages.clock.clone());
+            let (anchors, stop) = (AnchorLoop { sets, registry, alerts, clock }, stop.clone());
+            loops.spawn(async move {
+                anchors.run(stop).await;
+                Ok(())
+            });
+        }
+        let finality = Finality::new(stages, config.watch.lateness, sql.watermarks());
+        let until = stop.clone();
+        loops.spawn(async move {
+            finality.run(until).await;
+            Ok(())
+        });
+        let (quality, stop) = (Quality::new(sql, config.watch.clone()), stop.clone());
+        loops.spawn(async move {
+            quality.run(stop).await;
+            Ok(())
+        });
+    }
+}
