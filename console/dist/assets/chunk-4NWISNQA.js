@@ -1,4 +1,4 @@
-import{a as y,c as D,d as b,e as S}from"./chunk-EEOUOLVJ.js";import{a as h}from"./chunk-HVHGM3NS.js";import{J as f,L as u,Q as c,Y as d,Z as O,_ as m,a as _,aa as e,ba as R,ca as E,da as l,fa as A,h as p,ia as g,ja as L,la as k,pa as v,v as x}from"./chunk-SSQ3QSCN.js";var w=`-- One span's payload.
+import{a as y,c as D,d as b,e as S}from"./chunk-NJHYVROI.js";import{a as h}from"./chunk-HVHGM3NS.js";import{$ as m,K as f,M as u,R as c,Z as d,_ as O,a as _,ba as e,ca as R,da as E,ea as l,ga as A,h as p,ja as g,ka as L,ma as k,qa as v,w as x}from"./chunk-TLT5JXFL.js";var w=`-- One span's payload.
 SELECT system_prompt, question, answer, input_messages, output_messages, documents, tool_calls, attributes, events, links,
        resource_attributes, status_message, error_type, finish_reasons, dialect, provider, temperature, max_tokens
 FROM spans WHERE trace_id = $id AND span_id = $span;
