@@ -24,8 +24,15 @@ const STATUS = {
   tables: [{ table: "spans", rows: 1358, files: 0, bytes: 0, oldest: "2026-11-21T09:09:18.193Z" }],
 };
 
-/** The console's address: the server itself where it has the console, else the adapter before it. */
+/**
+ * The console's address: the server itself where it has the console, else the adapter before it. With GROUNDLINE_DIST=1 it is
+ * dist/ of this checkout before the server, so that a bundle is tested without a compiler.
+ */
 export async function consoleOf(http) {
+  if (process.env.GROUNDLINE_DIST) {
+    const before = await serve(http.replace(/\/$/, ""), 0, {}, false);
+    return { base: `http://127.0.0.1:${before.address().port}`, adapter: before };
+  }
   const me = await fetch(`${http}/v1/me`).catch(() => undefined);
   if (me?.ok) return { base: http, adapter: undefined };
   const stubs = { "/v1/me": { name: "", tenant: null, roles: ["query", "admin"], tenants: null }, "/v1/status": STATUS };

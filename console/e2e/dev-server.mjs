@@ -76,8 +76,8 @@ async function sql(upstream, request, response) {
 async function pass(upstream, stubs, request, response) {
   const path = request.url.split("?")[0];
   if (path in stubs) return reply(response, 200, "application/json", JSON.stringify(stubs[path]));
-  const sent = request.method === "POST" ? await body(request) : undefined;
-  const headers = { "content-type": request.headers["content-type"] ?? "application/json" };
+  const sent = ["POST", "PATCH"].includes(request.method) ? await body(request) : undefined;
+  const headers = { "content-type": request.headers["content-type"] ?? "application/json", accept: request.headers.accept ?? "*/*" };
   const answer = await fetch(upstream + request.url, { method: request.method, headers, ...(sent ? { body: sent } : {}) });
   return reply(response, answer.status, answer.headers.get("content-type") ?? "text/plain", Buffer.from(await answer.arrayBuffer()));
 }
@@ -98,11 +98,12 @@ function file(request, response) {
   return response.end(readFileSync(join(dist, "index.html"), "utf8").replaceAll("__NONCE__", nonce));
 }
 
-export function serve(upstream, port, stubs = {}) {
+/** `adapts`: statements are written out for a server without parameters and column-shaped answers. */
+export function serve(upstream, port, stubs = {}, adapts = true) {
   const server = createServer(async (request, response) => {
     try {
       const path = request.url.split("?")[0];
-      if (path === "/v1/sql") await sql(upstream, request, response);
+      if (adapts && path === "/v1/sql") await sql(upstream, request, response);
       else if (path.startsWith("/v1/") || path === "/login" || path === "/logout") await pass(upstream, stubs, request, response);
       else file(request, response);
     } catch (error) {

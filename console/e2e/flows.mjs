@@ -22,7 +22,7 @@ async function worstTrace(world) {
 export async function shell(page, world) {
   await open(page, world, `/#${DEMO}`);
   assert.equal(await title(page), "Quality");
-  for (const [keys, name] of [["ge", "Explorer"], ["gs", "Scores"], ["ga", "Alerts"], ["gr", "Review"], ["gp", "Sampling and coverage"], ["gy", "System"], ["gd", "SQL"]]) {
+  for (const [keys, name] of [["ge", "Explorer"], ["gs", "Scores"], ["ga", "Alerts"], ["gr", "Review"], ["gl", "Lab"], ["gp", "Sampling and coverage"], ["gy", "System"], ["gd", "SQL"]]) {
     for (const key of keys) await page.keyboard.press(key);
     await page.waitForFunction((wanted) => document.querySelector("h1")?.textContent === wanted, name);
     assert.ok(page.url().includes("from=2026-11-21"), "the time range comes along");

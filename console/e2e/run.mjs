@@ -3,11 +3,14 @@ import { browser } from "./shots.mjs";
 import { consoleOf, demo } from "./demo.mjs";
 import * as access from "./access.mjs";
 import * as flows from "./flows.mjs";
+import * as graph from "./graph.mjs";
 import * as hostile from "./hostile.mjs";
+import * as lab from "./lab.mjs";
+import * as silences from "./silences.mjs";
 import * as weight from "./weight.mjs";
 
 // What is no function is a name that tests share.
-const TESTS = Object.fromEntries(Object.entries({ ...flows, ...hostile, ...weight, ...access }).filter(([, test]) => typeof test === "function"));
+const TESTS = Object.fromEntries(Object.entries({ ...flows, ...graph, ...hostile, ...lab, ...silences, ...weight, ...access }).filter(([, test]) => typeof test === "function"));
 
 async function one(name, test, chrome, world) {
   const context = await chrome.newContext({ viewport: { width: 1400, height: 900 }, colorScheme: "light", ...(test.context ?? {}) });

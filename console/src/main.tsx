@@ -10,6 +10,7 @@ const loaders: Loaders = {
   scores: () => import("./pages/scores"),
   alerts: () => import("./pages/alerts"),
   review: () => import("./pages/review"),
+  lab: () => import("./pages/lab"),
   sampling: () => import("./pages/sampling"),
   system: () => import("./pages/system"),
   sql: () => import("./pages/sql"),

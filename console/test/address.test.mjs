@@ -10,8 +10,9 @@ test("an address says page, id and state, and is written back as it was", () => 
   assert.deepEqual([page, id, { ...state }], ["trace", "0af7", { span: "b7ad", view: "graph" }]);
   assert.equal(formatAddress(page, id, state), "/trace/0af7#span=b7ad&view=graph");
   assert.equal(parseAddress("/", "").page, "quality");
+  assert.equal(parseAddress("/lab/compare", "#new=v2").page, "lab");
   assert.equal(parseAddress("/scores/answer%20relevance", "").id, "answer relevance");
-  for (const path of ["/nope", "/trace/", "/trace", "/sql/x"]) assert.equal(parseAddress(path, "").page, "unknown", path);
+  for (const path of ["/nope", "/trace/", "/trace", "/sql/x", "/lab/nope"]) assert.equal(parseAddress(path, "").page, "unknown", path);
 });
 
 test("a filter comes through the fragment unchanged, whatever it holds", () => {

@@ -1,7 +1,7 @@
 // What an address says. The path names the page; filters, times and selections stand in the fragment, which no access
 // log holds.
 
-export type PageName = "quality" | "trace" | "explore" | "scores" | "alerts" | "review" | "sampling" | "system" | "sql" | "unknown";
+export type PageName = "quality" | "trace" | "explore" | "scores" | "alerts" | "review" | "lab" | "sampling" | "system" | "sql" | "unknown";
 
 export type State = Readonly<Record<string, string>>;
 
@@ -18,10 +18,14 @@ const FIXED: Record<string, PageName> = {
   scores: "scores",
   alerts: "alerts",
   review: "review",
+  lab: "lab",
   sampling: "sampling",
   system: "system",
   sql: "sql",
 };
+
+/** The parts of the lab. */
+const LAB = ["", "datasets", "experiments", "compare"];
 
 /** Characters that a fragment may hold as they are, so that a filter can be read in the address. */
 const READABLE = /%(?:20|22|27|28|29|2A|2C|2F|3A|3C|3E|5B|5D|7C|40|24|21|3B|3D)/gi;
@@ -66,7 +70,8 @@ export function parseAddress(path: string, hash: string): Address {
   const state = parseState(hash);
   if (first === "trace") return { page: id === "" ? "unknown" : "trace", id, state };
   const page = FIXED[first];
-  if (page === undefined || (id !== "" && page !== "scores" && page !== "review")) return { page: "unknown", id: path, state };
+  if (page === "lab" && !LAB.includes(id)) return { page: "unknown", id: path, state };
+  if (page === undefined || (id !== "" && page !== "scores" && page !== "review" && page !== "lab")) return { page: "unknown", id: path, state };
   return { page, id, state };
 }
 

@@ -5,7 +5,8 @@ import { postJson } from "../lib/api";
 import { evidenceOf } from "../lib/evidence";
 import { millis, numberOf, value } from "../lib/format";
 import { fixed } from "../lib/range";
-import { hrefOf, me, refresh, say } from "../lib/store";
+import type { Silence } from "../lib/silences";
+import { hrefOf, me, refresh, say, setState } from "../lib/store";
 import { visible } from "../lib/text";
 import { Chart } from "../ui/chart";
 import { Hostile, Interval, Link, Time, TraceLink, Whisker } from "../ui/parts";
@@ -19,7 +20,7 @@ export function StateChip({ state }: { state: string }) {
   return <span class={`chip ${tone}`}><span aria-hidden="true">{sign}</span>{visible(state)}</span>;
 }
 
-export function AlertCard({ shown }: { shown: Shown }) {
+export function AlertCard({ shown, silence }: { shown: Shown; silence: Silence | undefined }) {
   const since = new Date(shown.since / 1e6);
   return (
     <article class="alert-card">
@@ -30,6 +31,7 @@ export function AlertCard({ shown }: { shown: Shown }) {
         {shown.severity && <span class="chip outline">{visible(shown.severity)}</span>}
         {shown.method && <span class="chip outline">{visible(shown.method)}</span>}
         <span class="muted small">since <Time at={Number.isNaN(since.getTime()) ? null : since.toISOString()} /></span>
+        {silence && <span class="chip warn"><span aria-hidden="true">◐</span>silent until <Time at={new Date(silence.to).toISOString()} /></span>}
         <span class="grow" />
         <WorstLinks shown={shown} />
       </div>
@@ -52,9 +54,18 @@ function WorstLinks({ shown }: { shown: Shown }) {
     <>
       <Link class="button" href={hrefOf("scores", shown.metric, where ? { where } : {})}>Worst traces</Link>
       <Link class="button" href={hrefOf("scores", shown.metric, { ...(where ? { where } : {}), range: "", from, to })}>since the onset</Link>
+      <button type="button" onClick={() => toSilence(shown.alert)}>Silence</button>
       {shown.method === "change" && me.value?.roles.includes("admin") && <Rebase shown={shown} />}
     </>
   );
+}
+
+/** Brings the form for this alert into view, and the keyboard with it. */
+function toSilence(alert: string): void {
+  setState({ silence: alert }, true);
+  const form = document.getElementById("silence");
+  form?.scrollIntoView({ block: "center" });
+  form?.querySelector<HTMLElement>("button")?.focus();
 }
 
 /** After a change that is meant: the baseline is learned anew. It asks twice. */

@@ -6,12 +6,14 @@ import { millis, numberOf } from "../lib/format";
 import { type Asked, useAsk, useJson } from "../lib/hooks";
 import { fixed } from "../lib/range";
 import { type Bound, bind } from "../lib/statement";
-import { span } from "../lib/store";
+import { type Silence, activeOf, silencesOf } from "../lib/silences";
+import { now as present, span } from "../lib/store";
 import { line } from "../lib/text";
 import { Empty, Panel } from "../ui/panel";
 import { Interval, Time } from "../ui/parts";
 import { Top } from "../ui/shell";
 import { AlertCard, StateChip } from "./alerts-card";
+import { Silences, type Status } from "./alerts-silences";
 import C14 from "../../sql/C14.sql";
 
 export default function Alerts() {
@@ -19,6 +21,8 @@ export default function Alerts() {
   const bound = useMemo(() => bind(C14, { from, to }), [from, to]);
   const history = useAsk(bound);
   const now = useJson<{ alerts: Standing[] }>("/v1/alerts");
+  const status = useJson<Status>("/v1/status");
+  const silences = useMemo(() => silencesOf(status.data?.configuration?.alerts ?? [], present.value), [status.data, present.value]);
   const rows = useMemo(() => (history.data ? rowsOf(history.data) : []), [history.data]);
   // A token of one tenant may not ask where all alerts stand: then what the table says is shown.
   const refused = now.fault?.kind === "forbidden";
@@ -32,22 +36,23 @@ export default function Alerts() {
       <Top title="Alerts" />
       <main id="main" tabIndex={-1}>
         <Panel title="Where alerts stand" sub="firing first; the share that fails, with its interval" asked={asked}>
-          {(all) => <Standings all={all} />}
+          {(all) => <Standings all={all} silences={silences} />}
         </Panel>
+        <Silences asked={status} />
         <History asked={history} bound={bound} rows={rows} />
       </main>
     </>
   );
 }
 
-function Standings({ all }: { all: Shown[] }) {
+function Standings({ all, silences }: { all: Shown[]; silences: Silence[] }) {
   if (all.length === 0) return <NoAlert />;
   const loud = all.filter((each) => each.state !== "ok" && each.state !== "resolved");
   const quiet = all.filter((each) => !loud.includes(each));
   return (
     <div class="stack">
       {loud.length === 0 && <Quiet all={all} />}
-      {loud.map((each) => <AlertCard key={each.alert + each.slice} shown={each} />)}
+      {loud.map((each) => <AlertCard key={each.alert + each.slice} shown={each} silence={activeOf(silences, each.alert)} />)}
       {quiet.length > 0 && <QuietTable all={quiet} />}
     </div>
   );

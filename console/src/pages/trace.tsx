@@ -14,6 +14,7 @@ import { Annotations } from "./trace-annotations";
 import { Conversation } from "./trace-conversation";
 import { evidenceIn } from "./trace-evidence";
 import { TraceHead } from "./trace-head";
+import { GraphView } from "./trace-graph";
 import { WaterfallView } from "./trace-waterfall";
 import { ScoreList } from "./span-scores";
 import { SpanDetail } from "./span-detail";
@@ -55,23 +56,26 @@ interface ShownProps {
   scoresAsked: Asked<unknown>;
 }
 
+const VIEWS = [["waterfall", "Waterfall"], ["conversation", "Conversation"], ["graph", "Graph"]] as const;
+
 function Shown({ id, rows, spans, scores, bounds, scoresAsked }: ShownProps) {
   const { view = "waterfall", span = "" } = address.value.state;
   const selected = rows.some((row) => row.span_id === span) ? span : firstOf(rows, scores);
   const evidence = useMemo(() => evidenceIn(scores, selected), [scores, selected]);
-  const talks = view === "conversation";
-  const tools = (
-    <>
-      <button type="button" aria-pressed={!talks} onClick={() => setState({ view: "" }, true)}>Waterfall</button>
-      <button type="button" aria-pressed={talks} onClick={() => setState({ view: "conversation" }, true)}>Conversation</button>
-    </>
-  );
+  const shown = VIEWS.some(([name]) => name === view) ? view : "waterfall";
+  const talks = shown === "conversation";
+  const tools = VIEWS.map(([name, label]) => (
+    <button key={name} type="button" aria-pressed={name === shown} onClick={() => setState({ view: name === "waterfall" ? "" : name }, true)}>{label}</button>
+  ));
   return (
     <>
       {rows.length > 0 && <TraceHead id={id} rows={rows} scores={scores} />}
       <div class="trace">
         <Panel title={talks ? "Conversation" : "Spans"} asked={spans} bound={bounds} tools={tools} flush={!talks} sub={subText(rows)}>
-          {() => (talks ? <Conversation id={id} scores={scores} /> : <WaterfallView rows={rows} scores={scores} selected={selected} />)}
+          {() => {
+            if (talks) return <Conversation id={id} scores={scores} />;
+            return shown === "graph" ? <GraphView rows={rows} scores={scores} selected={selected} /> : <WaterfallView rows={rows} scores={scores} selected={selected} />;
+          }}
         </Panel>
         <div class="stack">
           {selected && <SelectedSpan id={id} span={selected} rows={rows} scores={scores} asked={scoresAsked} bound={bounds[1]} evidence={evidence} />}

@@ -1,10 +1,5 @@
 // What a span does, as a word in a colour of its own; never the colour alone.
-const KNOWN = new Set(["llm", "tool", "retrieval", "agent", "chain", "embedding", "reranker", "guardrail", "evaluator"]);
-
-const SHORT: Record<string, string> = {
-  llm: "LLM", tool: "Tool", retrieval: "Retr", agent: "Agent", chain: "Chain", embedding: "Embed", reranker: "Rank",
-  guardrail: "Guard", evaluator: "Eval",
-};
+import { kindName } from "../lib/kinds";
 
 export function kindColour(operation: unknown): string {
   const name = String(operation);
@@ -16,6 +11,5 @@ export function kindColour(operation: unknown): string {
 }
 
 export function Kind({ operation }: { operation: unknown }) {
-  const name = KNOWN.has(String(operation)) ? (SHORT[String(operation)] as string) : "Span";
-  return <span class="kind" style={{ color: kindColour(operation) }}>{name}</span>;
+  return <span class="kind" style={{ color: kindColour(operation) }}>{kindName(operation)}</span>;
 }

@@ -24,6 +24,7 @@ const PAGES: ReadonlyArray<readonly [PageName, string, string]> = [
   ["scores", "Scores", "s"],
   ["alerts", "Alerts", "a"],
   ["review", "Review", "r"],
+  ["lab", "Lab", "l"],
   ["sampling", "Sampling", "p"],
   ["system", "System", "y"],
   ["sql", "SQL", "d"],

@@ -1,0 +1,150 @@
+// Two experiments compared: the differences with their intervals, then the items, regressions first.
+import { useState } from "preact/hooks";
+import { count, rate } from "../lib/format";
+import { useJson } from "../lib/hooks";
+import { type Comparison, type Difference, type Experiment, type Moved, labPath, sideText, signed, verdictText } from "../lib/lab";
+import { address, hrefOf, setState, tenant } from "../lib/store";
+import { line, visible } from "../lib/text";
+import { Empty, Panel } from "../ui/panel";
+import { Link } from "../ui/parts";
+import { BothSides } from "./lab-sides";
+
+interface Named {
+  experiment_id: string;
+  name: string;
+}
+
+interface Answer {
+  new: Named;
+  baseline: Named;
+  comparison: Comparison;
+}
+
+export function Compare() {
+  const { new: wanted = "", baseline = "" } = address.value.state;
+  const list = useJson<{ experiments: Experiment[] }>(labPath("experiments", { limit: "200" }, tenant.value));
+  const all = list.data?.experiments ?? [];
+  // Without a choice the newest that is no baseline is compared.
+  const chosen = wanted || (all.find((each) => !each.baseline)?.experiment_id ?? "");
+  const asked = useJson<Answer>(chosen === "" ? null : labPath("compare", { new: chosen, ...(baseline ? { baseline } : {}) }, tenant.value));
+  return (
+    <>
+      <Panel title="What is compared" asked={list}>
+        {() => (all.length < 2
+          ? <Empty title="Two experiments are needed"><p>On the same dataset; <Link href={hrefOf("lab", "experiments")}>experiments</Link> says how one is made.</p></Empty>
+          : <Pick all={all} chosen={chosen} baseline={baseline || (asked.data?.baseline.experiment_id ?? "")} />)}
+      </Panel>
+      {chosen !== "" && all.length > 1 && (
+        <>
+          <Panel title="Differences" sub="new minus baseline, over the pairs; 95 % interval" asked={asked} flush>
+            {({ comparison }) => <Differences of={comparison} />}
+          </Panel>
+          <Panel title="Items" sub="regressions first" asked={asked} flush>{(answer) => <Items answer={answer} />}</Panel>
+        </>
+      )}
+    </>
+  );
+}
+
+function Pick({ all, chosen, baseline }: { all: Experiment[]; chosen: string; baseline: string }) {
+  const same = all.find((each) => each.experiment_id === chosen)?.dataset_id;
+  const others = all.filter((each) => each.dataset_id === same && each.experiment_id !== chosen);
+  return (
+    <div class="row">
+      <label class="row small">New
+        <select value={chosen} onChange={(event) => setState({ new: event.currentTarget.value, baseline: "" })}>
+          {all.map((each) => <option key={each.experiment_id} value={each.experiment_id}>{visible(each.name)}</option>)}
+        </select>
+      </label>
+      <label class="row small">against
+        <select value={baseline} onChange={(event) => setState({ new: chosen, baseline: event.currentTarget.value })}>
+          {baseline === "" && <option value="">…</option>}
+          {others.map((each) => <option key={each.experiment_id} value={each.experiment_id}>{visible(each.name)}{each.baseline ? " (baseline)" : ""}</option>)}
+        </select>
+      </label>
+    </div>
+  );
+}
+
+const TONES: Record<string, [string, string]> = { better: ["↑", "good"], worse: ["↓", "bad"] };
+
+function Differences({ of: { metrics, paired, unpaired } }: { of: Comparison }) {
+  return (
+    <>
+      <p class="padded-line muted small">
+        {count(paired)} items have a pair{unpaired > 0 && <>; {count(unpaired)} have none, because only one was asked them or they have changed</>}.
+      </p>
+      {metrics.length === 0 ? <p class="empty">No metric is known of both.</p> : (
+        <div class="scroll" tabIndex={0} role="group" aria-label="Differences by metric">
+          <table class="quality">
+            <thead><tr><th scope="col">Metric</th><th scope="col" class="num">Baseline</th><th scope="col" class="num">New</th><th scope="col">Difference</th><th scope="col">Verdict</th><th scope="col" class="num" title="Adjusted for the number of metrics (Benjamini and Hochberg)">p</th></tr></thead>
+            <tbody>{metrics.map((each) => <DifferenceRow key={each.evaluator + each.metric} each={each} />)}</tbody>
+          </table>
+        </div>
+      )}
+    </>
+  );
+}
+
+function DifferenceRow({ each }: { each: Difference }) {
+  const [sign, tone] = TONES[each.verdict] ?? ["≈", ""];
+  const end = (x: number | null) => (x === null ? "?" : signed(x, each.measure));
+  return (
+    <tr>
+      <td>{line(each.metric, 60)} <span class="muted">{line(each.evaluator, 60)}{each.measure === "pass_rate" ? ", passes" : ", value"}</span></td>
+      <td class="num">{rate(each.baseline)}</td><td class="num">{rate(each.new)}</td>
+      <td><strong>{signed(each.difference, each.measure)}</strong> <span class="muted">[{end(each.lower)}, {end(each.upper)}]{each.measure === "pass_rate" ? " points" : ""} n {count(each.n)}</span></td>
+      <td><span class={`chip ${tone}`}><span aria-hidden="true">{sign}</span>{verdictText(each)}</span></td>
+      <td class="num">{rate(each.p_adjusted)}</td>
+    </tr>
+  );
+}
+
+const KINDS: Record<string, [string, string, string]> = {
+  regression: ["↓", "bad", "Regressions"], error: ["!", "warn", "No answer now"], improvement: ["↑", "good", "Improvements"],
+};
+
+/** Items that are shown at first of each kind. */
+const FIRST = 50;
+
+function Items({ answer: { comparison, new: after, baseline } }: { answer: Answer }) {
+  const { items, unchanged } = comparison;
+  const [more, setMore] = useState(false);
+  return (
+    <div class="items">
+      {["regression", "error", "improvement"].map((kind) => {
+        const of = items.filter((item) => item.kind === kind);
+        if (of.length === 0) return null;
+        const [sign, tone, title] = KINDS[kind] as [string, string, string];
+        return (
+          <section key={kind} aria-label={title}>
+            <h3 class="padded-line"><span class={tone} aria-hidden="true">{sign}</span> {title} {count(of.length)}</h3>
+            {of.slice(0, more ? undefined : FIRST).map((item) => <ItemRow key={item.item_id} item={item} after={after} baseline={baseline} />)}
+            {!more && of.length > FIRST && <p class="padded-line"><button type="button" onClick={() => setMore(true)}>{count(of.length - FIRST)} more</button></p>}
+          </section>
+        );
+      })}
+      {items.length === 0 && <p class="empty">No item moved.</p>}
+      <p class="padded-line muted small">{count(unchanged)} {unchanged === 1 ? "item has" : "items have"} no metric that moved.{items.length >= 1000 && " The first 1,000 that moved are listed."}</p>
+    </div>
+  );
+}
+
+/** What it says is asked when it is opened: a comparison of a thousand items asks nothing for them. */
+function ItemRow({ item, after, baseline }: { item: Moved; after: Named; baseline: Named }) {
+  const open = address.value.state.item === item.item_id;
+  return (
+    <details class="moved" open={open}>
+      <summary onClick={(event) => {
+        event.preventDefault();
+        setState({ item: open ? "" : item.item_id }, true);
+      }}>
+        <span class="mono">{item.item_id.slice(-8)}</span>{" "}
+        {item.metrics.map((each) => (
+          <span key={each.evaluator + each.metric} class="chip outline">{line(each.metric, 40)} {sideText(each.baseline)} → {sideText(each.new)}</span>
+        ))}
+      </summary>
+      {open && <BothSides item={item.item_id} after={after} baseline={baseline} />}
+    </details>
+  );
+}

@@ -1,0 +1,96 @@
+// Experiments: the list, and of one what came of it, with errors apart from failures.
+import { count, interval } from "../lib/format";
+import { useJson } from "../lib/hooks";
+import { type Experiment, type Summary, labPath } from "../lib/lab";
+import { address, hrefOf, tenant } from "../lib/store";
+import { line, visible } from "../lib/text";
+import { Empty, Panel } from "../ui/panel";
+import { Interval, Link, Meter, Time } from "../ui/parts";
+
+const SIGNS: Record<string, [string, string]> = {
+  success: ["✓", "good"], error: ["!", "bad"], cancelled: ["–", ""], running: ["…", "warn"], pending: ["…", ""], paused: ["‖", "warn"],
+};
+
+export function Experiments() {
+  const { experiment = "" } = address.value.state;
+  const asked = useJson<{ experiments: Experiment[] }>(labPath("experiments", { limit: "200" }, tenant.value));
+  return (
+    <>
+      {experiment !== "" && <Shown key={experiment} id={experiment} />}
+      <Panel title="Experiments" sub="the newest first" asked={asked} flush>
+        {({ experiments }) => (experiments.length === 0 ? <None /> : <Table all={experiments} />)}
+      </Panel>
+    </>
+  );
+}
+
+function None() {
+  return (
+    <Empty title="There is no experiment yet">
+      <p>An experiment asks a target every item of a dataset. The command line asks, the server judges:</p>
+      <pre class="code">groundline experiment run v1 --dataset NAME --http http://127.0.0.1:8000/answer --evaluator rouge --baseline</pre>
+    </Empty>
+  );
+}
+
+function Status({ status }: { status: string }) {
+  const [sign, tone] = SIGNS[status] ?? ["·", ""];
+  return <span class={`chip ${tone}`}><span aria-hidden="true">{sign}</span>{visible(status)}</span>;
+}
+
+function Table({ all }: { all: Experiment[] }) {
+  return (
+    <div class="scroll" tabIndex={0} role="group" aria-label="All experiments">
+      <table class="quality">
+        <thead><tr>
+          <th scope="col">State</th><th scope="col">Experiment</th><th scope="col">Target</th><th scope="col" class="num">Version</th><th scope="col" class="num">Times</th><th scope="col">Changed</th><th scope="col">Compare</th>
+        </tr></thead>
+        <tbody>{all.map((each) => (
+          <tr key={each.experiment_id}>
+            <td><Status status={each.status} /></td>
+            <td><Link href={hrefOf("lab", "experiments", { experiment: each.experiment_id })}>{line(each.name, 60)}</Link>{each.baseline && <> <span class="chip outline">baseline</span></>}</td>
+            <td>{line([each.target.kind, each.target.name ?? each.target.model ?? ""].filter(Boolean).join(" "), 60)}</td>
+            <td class="num">{each.dataset_version}</td><td class="num">{each.repetitions}</td><td><Time at={each.changed_at} /></td>
+            <td><Link href={hrefOf("lab", "compare", { new: each.experiment_id })}>with the baseline</Link></td>
+          </tr>
+        ))}</tbody>
+      </table>
+    </div>
+  );
+}
+
+function Shown({ id }: { id: string }) {
+  const asked = useJson<{ experiment: Experiment; summary: Summary }>(labPath(`experiments/${encodeURIComponent(id)}/summary`, {}, tenant.value));
+  const name = asked.data?.experiment.name ?? id;
+  const tools = <Link class="button" href={hrefOf("lab", "compare", { new: id })}>Compare</Link>;
+  return <Panel title={`Experiment ${visible(name).slice(0, 60)}`} asked={asked} tools={tools}>{({ experiment, summary }) => <Result experiment={experiment} summary={summary} />}</Panel>;
+}
+
+function Result({ experiment, summary }: { experiment: Experiment; summary: Summary }) {
+  const { done, runs, errors, metrics } = summary;
+  return (
+    <div class="stack">
+      <div class="row">
+        <Status status={experiment.status} /><Meter share={runs === 0 ? 0 : done / runs} />
+        <span>{count(done)} of {count(runs)} runs of {count(summary.items)} items{errors > 0 && <>, <strong class="bad">{count(errors)} without an answer</strong></>}</span>
+        {summary.duration_ms && <span class="muted">{Number((summary.duration_ms.estimate ?? 0).toPrecision(3))} ms a run</span>}
+      </div>
+      {experiment.error && <p class="bad">{visible(experiment.error)}</p>}
+      {metrics.length === 0 ? <p class="muted">No score yet.</p> : (
+        <div class="scroll" tabIndex={0} role="group" aria-label="Metrics">
+          <table class="quality">
+            <thead><tr><th scope="col">Metric</th><th scope="col">Share that passes</th><th scope="col">Mean value</th><th scope="col" class="num">Errors</th><th scope="col" class="num">Skipped</th></tr></thead>
+            <tbody>{metrics.map((each) => (
+              <tr key={each.evaluator + each.metric}>
+                <td>{line(each.metric, 60)} <span class="muted">{line(each.evaluator, 60)}</span></td>
+                <td>{each.passed ? <span class="named"><Interval whisker {...each.passed} /></span> : <span class="muted">no verdicts</span>}</td>
+                <td>{each.value ? interval(each.value) : "–"}</td>
+                <td class="num">{count(each.errors)}</td><td class="num">{count(each.skipped)}</td>
+              </tr>
+            ))}</tbody>
+          </table>
+        </div>
+      )}
+    </div>
+  );
+}
