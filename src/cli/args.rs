@@ -2,8 +2,8 @@
 //! Those of `test` are its own.
 
 use super::{
-    alerts, anchors, calibrate, config, demo, evalbench, export, lab, labels, queue, replay_decisions, score,
-    send, serve, sql, suite, test, token,
+    alerts, anchors, calibrate, config, demo, demo_lab, evalbench, export, lab, labels, queue,
+    replay_decisions, score, send, serve, sql, suite, test, token,
 };
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -42,8 +42,11 @@ enum Verb {
         console_dir: Option<PathBuf>,
     },
     /// Start a server on free ports, send it real captures, show what it found.
-    #[command(after_help = "Examples:\n  groundline demo\n  groundline demo --keep")]
+    #[command(after_help = "Examples:\n  groundline demo\n  groundline demo --keep\n  groundline demo --lab")]
     Demo {
+        /// Make a dataset of the captures instead, ask two versions of an application, and compare them.
+        #[arg(long, conflicts_with = "keep")]
+        lab: bool,
         /// Stay up afterwards and print the addresses.
         #[arg(long)]
         keep: bool,
@@ -133,6 +136,11 @@ enum Verb {
         #[command(subcommand)]
         what: lab::DatasetVerb,
     },
+    /// Make a dataset whose items are asked in other letters too: does the application still answer as before?
+    #[command(
+        after_help = "Examples:\n  groundline perturb refunds --with typo,word_swap@high --seed 1\n  groundline experiment run v2 --dataset refunds-perturbed --http http://127.0.0.1:8000/answer --evaluator rouge\n  groundline experiment flips v2\n\nMethods: comma, word_swap, qwerty_swap, keyboard_typos (typo), ocr_errors, random_insert, random_delete,\nrandom_replace, case, whitespace, encoding_base16, copy. Intensities, a share of characters or words: very_low 1 %,\nlow 3 %, medium 6 %, high 12 %, very_high 25 %, extreme 50 %."
+    )]
+    Perturb(lab::PerturbArgs),
     /// Experiments: ask a target every item of a dataset, score what it answers, compare two.
     #[command(
         after_help = "Examples:\n  groundline experiment run v1 --dataset refunds --existing answers.csv --evaluator rouge --baseline\n  groundline experiment run v2 --dataset refunds --http http://127.0.0.1:8000/answer --evaluator rouge\n  groundline experiment compare v2"
@@ -181,7 +189,8 @@ pub fn main() -> ExitCode {
 async fn run(verb: Verb) -> ExitCode {
     match verb {
         Verb::Serve { config, data_dir, console_dir } => serve::run(config, data_dir, console_dir).await,
-        Verb::Demo { keep } => demo::run(keep).await,
+        Verb::Demo { lab: true, .. } => demo_lab::run().await,
+        Verb::Demo { keep, .. } => demo::run(keep).await,
         Verb::Sql(args) => sql::run(args).await,
         Verb::Export(args) => export::run(args).await,
         Verb::Send(args) => send::run(args).await,
@@ -193,6 +202,7 @@ async fn run(verb: Verb) -> ExitCode {
         Verb::Alerts { what } => alerts::run(what).await,
         Verb::Queue { what } => queue::run(what).await,
         Verb::Dataset { what } => lab::dataset(what).await,
+        Verb::Perturb(args) => lab::perturb(args).await,
         Verb::Experiment { what } => lab::experiment(*what).await,
         Verb::ReplayDecisions(args) => replay_decisions::run(args).await,
         // A future that is waited for inside of another one would never get its turn.

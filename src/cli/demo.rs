@@ -38,7 +38,7 @@ async fn demo(keep: bool) -> Result<(), String> {
         at.http,
         at.pg.port()
     );
-    let known = send_all(&app, folder.path()).await?;
+    let known = send_all(&app, folder.path(), |_, _| true).await?;
     wait(&app).await?;
     demo_report::print(&app.sql, &known).await?;
     demo_drift::run(&app, folder.path()).await?;
@@ -53,7 +53,7 @@ async fn demo(keep: bool) -> Result<(), String> {
 }
 
 /// The embedded default, on free ports, and with less patience for late spans.
-fn config(folder: &Path) -> Config {
+pub(super) fn config(folder: &Path) -> Config {
     let free = SocketAddr::from(([127, 0, 0, 1], 0));
     let mut config = Config::default();
     config.server.data_dir = folder.join("data");
@@ -65,14 +65,19 @@ fn config(folder: &Path) -> Config {
     config
 }
 
-/// Sends every capture; libraries that were captured over gRPC use it again, the others HTTP.
-async fn send_all(app: &App, folder: &Path) -> Result<Vec<Known>, String> {
+/// Sends every wanted capture, by library and name; libraries that were captured over gRPC use it again, the others HTTP.
+pub(super) async fn send_all(
+    app: &App,
+    folder: &Path,
+    wanted: impl Fn(&str, &str) -> bool,
+) -> Result<Vec<Known>, String> {
     let (grpc, http) =
         (format!("http://{}", app.addresses.grpc), format!("http://{}", app.addresses.otlp_http));
-    let bar = progress("sending captures", CAPTURES.len() as u64);
+    let captures: Vec<_> = CAPTURES.iter().filter(|(library, name, _)| wanted(library, name)).collect();
+    let bar = progress("sending captures", captures.len() as u64);
     let (mut known, mut bytes_sent, mut metrics_sent) = (Vec::new(), 0, 0);
     let started = Instant::now();
-    for (library, name, bytes) in CAPTURES {
+    for (library, name, bytes) in &captures {
         let file = folder.join(name);
         std::fs::write(&file, bytes).map_err(|e| e.to_string())?;
         // Metrics are accepted and dropped; logs may hold what spans leave out.
@@ -89,17 +94,17 @@ async fn send_all(app: &App, folder: &Path) -> Result<Vec<Known>, String> {
     bar.finish_and_clear();
     println!(
         "Sent {} captured requests ({} KB) of {} library set-ups in {} ms; every answer came after fsync.{}",
-        CAPTURES.len(),
+        captures.len(),
         bytes_sent / 1024,
-        libraries(),
+        libraries(&captures),
         started.elapsed().as_millis(),
         if metrics_sent > 0 { " Metrics were accepted and dropped." } else { "" }
     );
     Ok(known)
 }
 
-fn libraries() -> usize {
-    let mut names: Vec<&str> = CAPTURES.iter().map(|(library, ..)| *library).collect();
+fn libraries(captures: &[&(&str, &str, &[u8])]) -> usize {
+    let mut names: Vec<&str> = captures.iter().map(|(library, ..)| *library).collect();
     names.dedup();
     names.len()
 }

@@ -8,6 +8,7 @@
 //! | `demo_captures` | the captures, and waiting until they are scored |
 //! | `demo_report` | the report |
 //! | `demo_drift` | its end: a model changes, and an alert says so |
+//! | `demo_lab` | the demo of the lab |
 //! | `sql` | one query |
 //! | `export` | stored spans as OTLP |
 //! | `send` | OTLP files to a server |
@@ -37,6 +38,7 @@ mod config;
 mod demo;
 mod demo_captures;
 mod demo_drift;
+mod demo_lab;
 mod demo_report;
 mod evalbench;
 mod evaluators;

@@ -1,8 +1,11 @@
 //! `groundline suite`: suites checked, and exchanged with other systems.
 
 use super::evaluators::Scorers;
-use super::test::{chosen, configured};
-use crate::lab::suite::{Bench, Form, Part, Suite, examples, export, import, read, wrong_examples};
+use super::test::{StoredArgs, chosen, configured};
+use crate::lab::suite::{
+    Bench, Form, Part, StoredItems, Suite, examples, export, import, import_results, read, suite_schema,
+    wrong_examples,
+};
 use clap::{Subcommand, ValueEnum};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,7 +21,11 @@ pub enum SuiteVerb {
         /// Configuration file, for LLM judges and plug-ins that examples of checks are held against.
         #[arg(long)]
         config: Option<PathBuf>,
+        #[command(flatten)]
+        stored: StoredArgs,
     },
+    /// Print the JSON schema of suites, for editors.
+    Schema,
     /// Read a suite of another system and write it as TOML.
     Import {
         /// CSV, JSON or ZIP; its content tells which.
@@ -26,6 +33,9 @@ pub enum SuiteVerb {
         /// Where it is written; standard output if left out. Files of an archive go beside it.
         #[arg(long)]
         output: Option<PathBuf>,
+        /// What it holds: a suite, or the results of a run, which are written as the JSON report that they are.
+        #[arg(long, value_enum, default_value = "suite")]
+        part: PartName,
         /// Leave out tests that are wrong.
         #[arg(long)]
         partial: bool,
@@ -78,8 +88,16 @@ pub enum FormName {
 /// Runs it. Exit code 2 if a file is wrong.
 pub fn run(what: SuiteVerb) -> ExitCode {
     let done = match what {
-        SuiteVerb::Check { suite, config } => check(&suite, config.as_deref()),
-        SuiteVerb::Import { file, output, partial } => imported(&file, output.as_deref(), partial),
+        SuiteVerb::Check { suite, config, stored } => check(&suite, config.as_deref(), &stored),
+        SuiteVerb::Schema => written(None, format!("{:#}\n", suite_schema()).as_bytes()),
+        SuiteVerb::Import { file, output, part: PartName::Results, .. } => results(&file, output.as_deref()),
+        SuiteVerb::Import { file, output, part: PartName::Suite, partial } => {
+            imported(&file, output.as_deref(), partial)
+        }
+        SuiteVerb::Import { .. } => {
+            Err("suites and results are imported; questions with answers are a target, kind = \"existing\""
+                .to_owned())
+        }
         SuiteVerb::Export { file, part, format, flat, output } => {
             exported(&file, (part, format, flat), output.as_deref())
         }
@@ -93,8 +111,9 @@ pub fn run(what: SuiteVerb) -> ExitCode {
     }
 }
 
-fn check(path: &Path, config: Option<&Path>) -> Result<(), String> {
-    let (suite, told) = read(path, false).map_err(|faults| faults.to_string())?;
+fn check(path: &Path, config: Option<&Path>, stored: &StoredArgs) -> Result<(), String> {
+    let items = tokio::runtime::Handle::current().block_on(stored.items(path, config))?;
+    let (suite, told) = read(path, false, &items).map_err(|faults| faults.to_string())?;
     if !told.is_empty() {
         eprintln!("{told}");
     }
@@ -139,6 +158,14 @@ fn imported(file: &Path, output: Option<&Path>, partial: bool) -> Result<(), Str
     written(output, imported.toml()?.as_bytes())
 }
 
+fn results(file: &Path, output: Option<&Path>) -> Result<(), String> {
+    let (report, warnings) = import_results(file).map_err(|faults| faults.to_string())?;
+    for warning in warnings {
+        eprintln!("groundline suite: {warning}");
+    }
+    written(output, format!("{report:#}\n").as_bytes())
+}
+
 fn exported(file: &Path, how: (PartName, FormName, bool), output: Option<&Path>) -> Result<(), String> {
     let (part, form, flat) = how;
     let form = match form {
@@ -149,7 +176,8 @@ fn exported(file: &Path, how: (PartName, FormName, bool), output: Option<&Path>)
     };
     let (bytes, warnings) = match part {
         PartName::Suite | PartName::Questions => {
-            let (suite, told) = read(file, false).map_err(|faults| faults.to_string())?;
+            let (suite, told) =
+                read(file, false, &StoredItems::new()).map_err(|faults| faults.to_string())?;
             if !told.is_empty() {
                 eprintln!("groundline suite: {told}");
             }

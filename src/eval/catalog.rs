@@ -176,6 +176,12 @@ impl Registry {
         scores
     }
 
+    /// The threshold of a metric: the configured one, else the evaluator's own; none for a metric without one.
+    pub fn threshold(&self, metric: &super::evaluator::Metric) -> Option<f64> {
+        let own = metric.threshold?;
+        Some(self.thresholds.get(metric.name).copied().unwrap_or(own))
+    }
+
     /// A configured threshold replaces the evaluator's own, and the verdict follows it.
     fn apply_threshold(&self, evaluator: &dyn Evaluator, score: &mut Score) {
         let Some(threshold) = self.thresholds.get(&score.metric).copied() else { return };

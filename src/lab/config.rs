@@ -1,7 +1,9 @@
 //! Settings of the lab.
 
+use super::target::{Kind, TargetSpec};
 use crate::units::{ByteSize, Time};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Settings of datasets and experiments. Names of the keys appear in the error that a limit causes.
@@ -19,6 +21,8 @@ pub struct Config {
     /// The longest that the evaluators of one request may take.
     #[serde(with = "Time")]
     pub score_timeout: Duration,
+    /// Targets that the server may ask itself, by name; of the kinds http and openai.
+    pub targets: BTreeMap<String, TargetSpec>,
 }
 
 impl Default for Config {
@@ -29,6 +33,7 @@ impl Default for Config {
             max_import_size: ByteSize::mib(100),
             workers: 1,
             score_timeout: Duration::from_mins(10),
+            targets: BTreeMap::new(),
         }
     }
 }
@@ -46,6 +51,36 @@ impl Config {
         if self.workers == 0 || self.workers > 64 {
             faults.push(format!("lab.workers is {}: set 1 to 64", self.workers));
         }
+        for (name, target) in &self.targets {
+            let key = format!("lab.targets.{name}");
+            if !matches!(target.kind, Kind::Http | Kind::Openai) {
+                faults.push(format!(
+                    "{key}.kind must be http or openai: the server starts no program and reads no file for an experiment"
+                ));
+            }
+            faults.extend(target.faults(&key));
+        }
         faults
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_server_asks_addresses_only() {
+        let read = |text: &str| toml::from_str::<Config>(text).unwrap().faults();
+        assert_eq!(
+            read("[targets.support]\nkind = \"http\"\nurl = \"http://127.0.0.1:8000/answer\""),
+            [""; 0]
+        );
+        let faults = read("[targets.own]\nkind = \"command\"\ncommand = [\"sh\"]").join(" ");
+        assert!(faults.contains("lab.targets.own.kind must be http or openai"), "{faults}");
+        let faults = read("[targets.own]\nkind = \"http\"\nretries = 99").join(" ");
+        assert!(
+            faults.contains("lab.targets.own.url") && faults.contains("lab.targets.own.retries"),
+            "{faults}"
+        );
     }
 }

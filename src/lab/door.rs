@@ -3,21 +3,123 @@
 use super::error::LabError;
 use super::store::Who;
 use crate::net::{Caller, Scope};
-use axum::extract::Query;
-use axum::extract::rejection::{BytesRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 /// What forms of web pages can send. What writes must not be reachable by one.
 const FORMS: &[&str] = &["text/plain", "multipart/form-data", "application/x-www-form-urlencoded"];
+/// The key that bounds bodies.
+const KEY: &str = "lab.max_import_size";
+
+/// What a route answers.
+pub type Outcome = Result<Response, LabError>;
+
+/// A value as JSON.
+pub fn told(value: impl serde::Serialize) -> Outcome {
+    Ok(axum::Json(value).into_response())
+}
+
+/// Parameters behind the question mark, which may say whose rows are meant.
+pub trait Params: DeserializeOwned + Send {
+    /// The tenant that is named.
+    fn tenant(&self) -> Option<&str>;
+}
+
+/// Parameters of a route that has no others.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Whose {
+    tenant: Option<String>,
+}
+
+impl Params for Whose {
+    fn tenant(&self) -> Option<&str> {
+        self.tenant.as_deref()
+    }
+}
+
+/// A request that reads: whose rows it concerns, and its parameters.
+pub struct Asks<P> {
+    /// Whose rows.
+    pub who: Who,
+    /// What stands behind the question mark.
+    pub params: P,
+}
+
+impl<S: Send + Sync, P: Params> FromRequestParts<S> for Asks<P> {
+    type Rejection = LabError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, LabError> {
+        let sent = Query::<P>::try_from_uri(&parts.uri);
+        let Query(params) = sent.map_err(|wrong| LabError::Wrong(wrong.body_text()))?;
+        let caller = parts.extensions.get::<Caller>();
+        let caller = caller.ok_or_else(|| LabError::Broken("the route has no guard".to_owned()))?;
+        Ok(Self { who: who(caller, params.tenant())?, params })
+    }
+}
+
+/// A request that changes something by a file or a text of any kind.
+pub struct Brings<P> {
+    /// Whose rows.
+    pub who: Who,
+    /// What stands behind the question mark.
+    pub params: P,
+    /// What the body says that it is, such as `application/json`.
+    pub kind: String,
+    /// The body.
+    pub bytes: Bytes,
+}
+
+impl<S: Send + Sync, P: Params> FromRequest<S> for Brings<P> {
+    type Rejection = LabError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, LabError> {
+        let (mut parts, body) = request.into_parts();
+        let Asks { who, params } = Asks::<P>::from_request_parts(&mut parts, state).await?;
+        let kind = kind_of(&parts.headers)?;
+        let bytes = match Bytes::from_request(Request::from_parts(parts, body), state).await {
+            Ok(bytes) => bytes,
+            Err(wrong) if wrong.status() == StatusCode::PAYLOAD_TOO_LARGE => {
+                return Err(LabError::Limit(format!(
+                    "the body is larger than {KEY} allows; send it in parts"
+                )));
+            }
+            Err(wrong) => return Err(LabError::Wrong(wrong.body_text())),
+        };
+        Ok(Self { who, params, kind, bytes })
+    }
+}
+
+/// A request that changes something by JSON, and has no parameters but whose rows are meant.
+pub struct Tells<B> {
+    /// Whose rows.
+    pub who: Who,
+    /// What the body says.
+    pub body: B,
+}
+
+impl<S: Send + Sync, B: DeserializeOwned> FromRequest<S> for Tells<B> {
+    type Rejection = LabError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, LabError> {
+        let Brings { who, kind, bytes, .. } = Brings::<Whose>::from_request(request, state).await?;
+        if kind != "application/json" {
+            return Err(LabError::Wrong(format!("send application/json, not {kind}")));
+        }
+        let body = serde_json::from_slice(&bytes)
+            .map_err(|e| LabError::Wrong(format!("the body is not what is expected: {e}")))?;
+        Ok(Self { who, body })
+    }
+}
 
 /// Whose rows a request concerns: those of its token's tenant, or, of a token that sees all, those of the tenant that the
-/// request names.
-///
-/// # Errors
-/// [`LabError::Missing`] for another tenant's, [`LabError::Wrong`] where nobody is named.
-pub fn who(caller: &Caller, named: Option<&str>) -> Result<Who, LabError> {
+/// request names. Another tenant's are missing.
+fn who(caller: &Caller, named: Option<&str>) -> Result<Who, LabError> {
     let tenant = match (caller.scope(), named) {
         (Scope::All, Some(named)) => named.into(),
         (Scope::Tenant(own), Some(named)) if *own != *named => {
@@ -32,23 +134,8 @@ pub fn who(caller: &Caller, named: Option<&str>) -> Result<Who, LabError> {
     Ok(Who { tenant, name: caller.name().to_owned() })
 }
 
-/// The parameters behind the question mark.
-///
-/// # Errors
-/// [`LabError::Wrong`] for one that is unknown or of the wrong kind.
-pub fn query<T>(sent: Result<Query<T>, QueryRejection>) -> Result<T, LabError> {
-    sent.map(|Query(params)| params).map_err(|wrong| LabError::Wrong(wrong.body_text()))
-}
-
-/// The bytes of a body that no form of a web page can send, and what it says that it is.
-///
-/// # Errors
-/// [`LabError::Limit`] for too many, [`LabError::Wrong`] for what a form can send.
-pub fn body(
-    headers: &HeaderMap,
-    sent: Result<Bytes, BytesRejection>,
-    key: &str,
-) -> Result<(String, Bytes), LabError> {
+/// What a body says that it is; nothing that a form of a web page can send.
+fn kind_of(headers: &HeaderMap) -> Result<String, LabError> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if kind.is_empty() || FORMS.contains(&kind.as_str()) {
@@ -56,28 +143,5 @@ pub fn body(
                    application/octet-stream for a file";
         return Err(LabError::Wrong(why.to_owned()));
     }
-    match sent {
-        Ok(bytes) => Ok((kind, bytes)),
-        Err(wrong) if wrong.status() == StatusCode::PAYLOAD_TOO_LARGE => {
-            Err(LabError::Limit(format!("the body is larger than {key} allows; send it in parts")))
-        }
-        Err(wrong) => Err(LabError::Wrong(wrong.body_text())),
-    }
-}
-
-/// What a JSON body says.
-///
-/// # Errors
-/// As [`body`]; [`LabError::Wrong`] for what is no such JSON, with line and column.
-pub fn json<T: DeserializeOwned>(
-    headers: &HeaderMap,
-    sent: Result<Bytes, BytesRejection>,
-    key: &str,
-) -> Result<T, LabError> {
-    let (kind, bytes) = body(headers, sent, key)?;
-    if kind != "application/json" {
-        return Err(LabError::Wrong(format!("send application/json, not {kind}")));
-    }
-    serde_json::from_slice(&bytes)
-        .map_err(|e| LabError::Wrong(format!("the body is not what is expected: {e}")))
+    Ok(kind)
 }

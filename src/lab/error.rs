@@ -1,5 +1,6 @@
 //! What can go wrong, and whose fault it is.
 
+use super::place::Place;
 use crate::journal::JournalError;
 use crate::sql::SqlError;
 use axum::Json;
@@ -41,6 +42,23 @@ impl Fault {
     pub fn at(mut self, column: &str) -> Self {
         self.column = Some(column.to_owned());
         self
+    }
+
+    /// The same, of a row of a file.
+    #[must_use]
+    pub fn on(mut self, place: Place) -> Self {
+        (self.line, self.item) = (place.line, place.item);
+        self
+    }
+
+    /// Where it stands in a file.
+    pub fn place(&self) -> Place {
+        Place { line: self.line, item: self.item }
+    }
+
+    /// What is wrong, without its place.
+    pub fn bare(&self) -> String {
+        Self { line: None, item: None, ..self.clone() }.to_string()
     }
 }
 

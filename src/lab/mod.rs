@@ -4,9 +4,15 @@
 //! |---|---|
 //! | `config` | the section `[lab]` |
 //! | `error` | what can go wrong, and whose fault it is |
+//! | `place` | where a row of a file stands |
+//! | `template` | `{{…}}` in prompts and criteria |
+//! | `texts` | the texts of what is asked and expected |
+//! | `rows` | the lines and rows of files |
+//! | `target` | who is asked |
 //! | `cells` | cells of batches by name |
 //! | `store` | rows in through the journal, out through SQL |
 //! | `dataset` | datasets: versions of items, import and export |
+//! | `perturb` | items that ask the same in other letters |
 //! | `suite` | test suites with a gate |
 //! | `experiment` | experiments: runs of a target over a dataset, their scores, and the comparison of two |
 //!
@@ -15,13 +21,19 @@
 
 pub mod dataset;
 pub mod experiment;
+pub mod perturb;
 pub mod suite;
+pub mod target;
 
 mod cells;
 mod config;
 mod door;
 mod error;
+mod place;
+mod rows;
 mod store;
+mod template;
+mod texts;
 
 pub use config::Config;
 pub use error::{Fault, LabError};

@@ -3,9 +3,11 @@
 use super::fault::LabelError;
 use super::report;
 use super::review::{MAX_COUNT, Review, Wish};
-use crate::net::{Access, Caller, Role};
-use axum::extract::{Query, Request, State};
-use axum::http::{Uri, header};
+use crate::net::{Access, Caller, Denied, Role, guarded};
+use axum::extract::{FromRequestParts, Query, State};
+use axum::http::header;
+use axum::http::request::Parts;
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
@@ -35,13 +37,40 @@ struct Asked {
 
 /// The routes. What is labelled is the tenant's whose token comes with the request; the token needs the role review or query.
 pub fn label_router(review: Arc<Review>, access: Access) -> Router {
-    Router::new()
+    let behind = Behind { access, review };
+    let guard = |role: Role| from_fn_with_state((behind.access.clone(), role), guarded);
+    let reviewers = Router::new()
         .route("/v1/labels", get(list))
         .route("/v1/labels/next", get(next))
+        .layer(guard(Role::Review));
+    let readers = Router::new()
         .route("/v1/labels/agreement", get(agreement))
         .route("/v1/labels/export", get(export))
-        .with_state(Behind { access, review })
+        .layer(guard(Role::Query));
+    reviewers.merge(readers).with_state(behind)
 }
+
+/// Who asks, of which tenant, and for what.
+struct Reader {
+    caller: Caller,
+    tenant: Arc<str>,
+    asked: Asked,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Reader {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Response> {
+        let caller =
+            parts.extensions.get::<Caller>().cloned().ok_or_else(|| Denied::Missing.into_response())?;
+        let tenant = caller.own_tenant().map_err(IntoResponse::into_response)?;
+        let sent = Query::<Asked>::try_from_uri(&parts.uri);
+        let Query(asked) = sent.map_err(|wrong| LabelError::Wrong(wrong.body_text()).into_response())?;
+        Ok(Self { caller, tenant, asked })
+    }
+}
+
+type Told = Result<Json<serde_json::Value>, LabelError>;
 
 /// The name under which answers are kept: the token's, or the one that is given where there are no tokens.
 ///
@@ -59,87 +88,39 @@ pub fn reviewer(caller: &Caller, access: &Access, given: Option<&str>) -> Result
     Ok(name.to_owned())
 }
 
-async fn next(State(behind): State<Behind>, request: Request) -> Response {
-    let (caller, tenant) = match behind.access.writer_of(&request, Role::Review) {
-        Ok(known) => known,
-        Err(denied) => return denied.into_response(),
-    };
-    let uri = request.uri().clone();
-    let answered = async {
-        let asked = asked(&uri)?;
-        let reviewer = reviewer(&caller, &behind.access, asked.reviewer.as_deref())?;
-        let count = asked.count.unwrap_or(1);
-        if !(1..=MAX_COUNT).contains(&count) {
-            return Err(LabelError::Wrong(format!("count is {count}, must be 1 to {MAX_COUNT}")));
-        }
-        let metric = metric(&asked)?;
-        let (tenant, adjudicates) = (&*tenant, asked.adjudicate);
-        behind.review.next(&Wish { tenant, metric, reviewer: &reviewer, count, adjudicates }).await
-    };
-    told(answered.await)
-}
-
-async fn list(State(behind): State<Behind>, request: Request) -> Response {
-    let (caller, tenant) = match behind.access.writer_of(&request, Role::Review) {
-        Ok(known) => known,
-        Err(denied) => return denied.into_response(),
-    };
-    let uri = request.uri().clone();
-    let answered = async {
-        let asked = asked(&uri)?;
-        let reviewer = reviewer(&caller, &behind.access, asked.reviewer.as_deref())?;
-        report::list(&behind.review, &tenant, &reviewer).await
-    };
-    told(answered.await)
-}
-
-async fn agreement(State(behind): State<Behind>, request: Request) -> Response {
-    let (_, tenant) = match behind.access.writer_of(&request, Role::Query) {
-        Ok(known) => known,
-        Err(denied) => return denied.into_response(),
-    };
-    let uri = request.uri().clone();
-    let answered = async {
-        let asked = asked(&uri)?;
-        report::agreement(&behind.review, &tenant, metric(&asked)?).await
-    };
-    told(answered.await)
-}
-
-async fn export(State(behind): State<Behind>, request: Request) -> Response {
-    let (_, tenant) = match behind.access.writer_of(&request, Role::Query) {
-        Ok(known) => known,
-        Err(denied) => return denied.into_response(),
-    };
-    let uri = request.uri().clone();
-    let answered = async {
-        let asked = asked(&uri)?;
-        report::export(&behind.review, &tenant, asked.metric.as_deref()).await
-    };
-    match answered.await {
-        Ok(bytes) => {
-            let kind = [
-                (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
-                (header::CONTENT_DISPOSITION, "attachment; filename=\"labels.csv\""),
-            ];
-            (kind, bytes).into_response()
-        }
-        Err(error) => error.into_response(),
+async fn next(State(behind): State<Behind>, Reader { caller, tenant, asked }: Reader) -> Told {
+    let reviewer = reviewer(&caller, &behind.access, asked.reviewer.as_deref())?;
+    let count = asked.count.unwrap_or(1);
+    if !(1..=MAX_COUNT).contains(&count) {
+        return Err(LabelError::Wrong(format!("count is {count}, must be 1 to {MAX_COUNT}")));
     }
+    let metric = metric(&asked)?;
+    let (tenant, adjudicates) = (&*tenant, asked.adjudicate);
+    behind.review.next(&Wish { tenant, metric, reviewer: &reviewer, count, adjudicates }).await.map(Json)
 }
 
-fn asked(uri: &Uri) -> Result<Asked, LabelError> {
-    match Query::<Asked>::try_from_uri(uri) {
-        Ok(Query(asked)) => Ok(asked),
-        Err(wrong) => Err(LabelError::Wrong(wrong.body_text())),
-    }
+async fn list(State(behind): State<Behind>, Reader { caller, tenant, asked }: Reader) -> Told {
+    let reviewer = reviewer(&caller, &behind.access, asked.reviewer.as_deref())?;
+    report::list(&behind.review, &tenant, &reviewer).await.map(Json)
+}
+
+async fn agreement(State(behind): State<Behind>, Reader { tenant, asked, .. }: Reader) -> Told {
+    report::agreement(&behind.review, &tenant, metric(&asked)?).await.map(Json)
+}
+
+async fn export(
+    State(behind): State<Behind>,
+    Reader { tenant, asked, .. }: Reader,
+) -> Result<Response, LabelError> {
+    let bytes = report::export(&behind.review, &tenant, asked.metric.as_deref()).await?;
+    let kind = [
+        (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
+        (header::CONTENT_DISPOSITION, "attachment; filename=\"labels.csv\""),
+    ];
+    Ok((kind, bytes).into_response())
 }
 
 fn metric(asked: &Asked) -> Result<&str, LabelError> {
     let why = "metric is missing: ask for one, such as /v1/labels/next?metric=hallucination; /v1/labels tells what there is";
     asked.metric.as_deref().ok_or_else(|| LabelError::Wrong(why.to_owned()))
-}
-
-fn told(answered: Result<serde_json::Value, LabelError>) -> Response {
-    answered.map_or_else(IntoResponse::into_response, |value| Json(value).into_response())
 }

@@ -42,6 +42,15 @@ impl Caller {
         self.tenant.as_ref()
     }
 
+    /// As [`Caller::tenant`].
+    ///
+    /// # Errors
+    /// [`Denied::NoTenant`], which is counted.
+    pub fn own_tenant(&self) -> Result<Arc<str>, Denied> {
+        let denied = || Denied::NoTenant { name: self.name.clone() };
+        self.tenant.clone().ok_or_else(denied).inspect_err(Denied::count)
+    }
+
     /// Whose rows it sees.
     pub fn scope(&self) -> Scope {
         match &self.tenant {
@@ -274,7 +283,7 @@ impl Access {
     /// # Errors
     /// [`Denied`], which is counted.
     pub fn writer(&self, headers: &HeaderMap, role: Role) -> Result<Arc<str>, Denied> {
-        tenant_of(self.check(headers, role)?)
+        self.check(headers, role)?.own_tenant()
     }
 
     /// As [`Access::check_request`], and the tenant whose rows are written.
@@ -287,18 +296,13 @@ impl Access {
         role: Role,
     ) -> Result<(Caller, Arc<str>), Denied> {
         let caller = self.check_request(request, role)?;
-        let tenant = tenant_of(caller.clone())?;
+        let tenant = caller.own_tenant()?;
         Ok((caller, tenant))
     }
 }
 
 fn with_role(caller: Caller, role: Role) -> Result<Caller, Denied> {
     if caller.may(role) { Ok(caller) } else { Err(Denied::Role { name: caller.name, needs: role.name() }) }
-}
-
-fn tenant_of(caller: Caller) -> Result<Arc<str>, Denied> {
-    let denied = || Denied::NoTenant { name: caller.name.clone() };
-    caller.tenant.clone().ok_or_else(denied).inspect_err(Denied::count)
 }
 
 struct Sent {

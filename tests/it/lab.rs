@@ -2,6 +2,8 @@
 
 mod datasets;
 mod experiments;
+mod rows;
+mod suites;
 mod targets;
 mod verbs;
 

@@ -87,3 +87,8 @@ fn the_configurations_schema_is_as_published() {
     let schema = schemars::schema_for!(Config);
     golden("config", &serde_json::to_value(schema).unwrap());
 }
+
+#[test]
+fn suites_are_as_published() {
+    golden("suite", &groundline::lab::suite::suite_schema());
+}

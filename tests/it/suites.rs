@@ -1,5 +1,7 @@
 //! `groundline test` as a build runs it: the binary, its exit codes, its reports.
 
+#[path = "suites/again.rs"]
+mod again;
 #[path = "suites/codes.rs"]
 mod codes;
 #[path = "suites/example.rs"]

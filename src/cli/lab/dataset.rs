@@ -1,7 +1,7 @@
 //! Datasets: make, import, export, look at versions and go back to them.
 
 use super::door::{Asked, LabDoor, Refused, Where};
-use super::told::{cell, fault, hash, short, table};
+use super::told::{cell, fault, hash, said, short, table};
 use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ pub enum DatasetVerb {
         place: Where,
         /// NAME, or NAME@VERSION.
         dataset: String,
-        /// jsonl, json, csv, openai_evals or openai_ft.
+        /// jsonl, json, csv, parquet, openai_evals, openai_ft, langfuse, phoenix, inspect or mlflow.
         #[arg(long, default_value = "jsonl")]
         format: String,
         /// Where to; standard output if left out.
@@ -364,25 +364,6 @@ async fn export(door: &LabDoor, dataset: &str, format: &str, output: Option<Path
         None => std::io::stdout().lock().write_all(&bytes).map_err(|e| e.to_string()),
     };
     written.map(|()| (String::new(), 0)).map_err(Refused::from)
-}
-
-/// One line on what a change did.
-fn said(name: &str, outcome: &Value) -> String {
-    let count = |key: &str| outcome[key].as_u64().unwrap_or_default();
-    let mut text = format!(
-        "{name}: version {}, {} items: {} put, {} deleted, {} unchanged",
-        outcome["version"],
-        count("items"),
-        count("put"),
-        count("deleted"),
-        count("unchanged")
-    );
-    for (key, word) in [("duplicates", "there twice and left out"), ("archived", "archived and left out")] {
-        if count(key) > 0 {
-            text.push_str(&format!(", {} {word}", count(key)));
-        }
-    }
-    text + "\n"
 }
 
 /// One line for each item that differs.

@@ -40,6 +40,18 @@ pub struct Where {
     config: Option<PathBuf>,
 }
 
+impl Where {
+    /// A running server.
+    pub fn server(url: String, token: Option<String>) -> Self {
+        Self { url, token, data_dir: None, config: None }
+    }
+
+    /// A data directory that no server uses now.
+    pub fn folder(dir: PathBuf, config: Option<PathBuf>) -> Self {
+        Self { url: String::new(), token: None, data_dir: Some(dir), config }
+    }
+}
+
 /// What a request says.
 pub struct Asked<'a> {
     /// The method.

@@ -1,5 +1,6 @@
 //! Experiments: ask a target every item of a dataset, score what it answers, compare two.
 
+use super::boards::{flipped, found, ranked};
 use super::door::{Asked, LabDoor, Refused, Where};
 use super::runner::{self, Ended, Plan};
 use super::target::{AskArgs, Asker, TargetArgs};
@@ -55,6 +56,41 @@ pub enum ExperimentVerb {
         /// Items that are shown.
         #[arg(long, default_value_t = 20)]
         items: usize,
+        /// All of it, as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show experiments of one dataset beside each other; a place is a set where the intervals leave it open.
+    #[command(after_help = "Examples:\n  groundline experiment leaderboard v1 v2 v3")]
+    Leaderboard {
+        #[command(flatten)]
+        place: Where,
+        /// Their names, or their ids.
+        #[arg(required = true)]
+        experiments: Vec<String>,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what stands out: metrics on the wrong side of their threshold, flips, what could not be scored, the hardest item.
+    Findings {
+        #[command(flatten)]
+        place: Where,
+        /// Its name, or its id.
+        experiment: String,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show perturbed items whose verdict is not that of their source, beyond what plain copies show.
+    Flips {
+        #[command(flatten)]
+        place: Where,
+        /// Its name, or its id.
+        experiment: String,
+        /// Cases that are shown of each metric and method.
+        #[arg(long, default_value_t = 10)]
+        cases: usize,
         /// All of it, as JSON.
         #[arg(long)]
         json: bool,
@@ -148,6 +184,9 @@ impl ExperimentVerb {
             Self::List { place }
             | Self::Show { place, .. }
             | Self::Compare { place, .. }
+            | Self::Leaderboard { place, .. }
+            | Self::Findings { place, .. }
+            | Self::Flips { place, .. }
             | Self::Baseline { place, .. }
             | Self::Cancel { place, .. } => place,
         }
@@ -193,6 +232,19 @@ async fn act(door: &LabDoor, verb: ExperimentVerb) -> Done {
             let told =
                 door.value(Asked::get(&["compare"]).with("new", new).maybe("baseline", baseline)).await?;
             Ok((if json { format!("{told:#}\n") } else { compared(&told, items) }, 0))
+        }
+        ExperimentVerb::Leaderboard { experiments, json, .. } => {
+            let asked = Asked::get(&["leaderboards"]).with("experiments", experiments.join(","));
+            let told = door.value(asked).await?;
+            Ok((if json { format!("{told:#}\n") } else { ranked(&told) }, 0))
+        }
+        ExperimentVerb::Findings { experiment, json, .. } => {
+            let told = door.value(Asked::get(&["experiments", &experiment, "findings"])).await?;
+            Ok((if json { format!("{told:#}\n") } else { found(&told) }, 0))
+        }
+        ExperimentVerb::Flips { experiment, cases, json, .. } => {
+            let told = door.value(Asked::get(&["experiments", &experiment, "flips"])).await?;
+            Ok((if json { format!("{told:#}\n") } else { flipped(&told, cases) }, 0))
         }
         ExperimentVerb::Baseline { experiment, off, .. } => {
             edit(door, &experiment, &json!({ "baseline": !off })).await

@@ -5,22 +5,23 @@
 //! | `door` | the routes of the lab: of a running server, or in this process on a data directory |
 //! | `dataset` | the verb `dataset` |
 //! | `experiment` | the verb `experiment` |
+//! | `perturb` | the verb `perturb` |
 //! | `runner` | asking a target for what is missing |
 //! | `target` | who answers |
-//! | `program` | a program that answers |
-//! | `template` | a prompt with places |
-//! | `answers` | what targets and files answer |
+//! | `boards` | leaderboards, findings and flips as text |
 //! | `told` | what the routes answer, as text |
 
-mod answers;
+mod boards;
 mod dataset;
 mod door;
 mod experiment;
-mod program;
+mod perturb;
 mod runner;
 mod target;
-mod template;
 mod told;
 
 pub use dataset::{DatasetVerb, run as dataset};
+pub use door::{Asked, LabDoor, Where};
 pub use experiment::{ExperimentVerb, run as experiment};
+pub use perturb::{PerturbArgs, run as perturb};
+pub use told::{compared, summarized};

@@ -1,7 +1,7 @@
 //! Asking a target for what is missing, and sending what it answers.
 
 use super::door::{Asked, LabDoor, Refused};
-use super::target::Asker;
+use super::target::{Asker, answer};
 use futures::StreamExt;
 use http::Method;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -59,28 +59,30 @@ pub async fn run(door: &LabDoor, plan: &Plan<'_>, runs: u64) -> Result<Ended, Re
         if page.is_empty() {
             break;
         }
-        if matches!(plan.asker, Asker::Trace) {
-            // Stored spans are read by the server.
-            let path = ["experiments", plan.experiment, "run"];
-            let asked = Asked::json(Method::POST, &path, &json!({})).with("limit", page.len());
-            let answer = door.value(asked.maybe("retry", plan.retry)).await?;
-            ended.took(&answer, &bar);
-        } else {
-            let asked = futures::stream::iter(&page).map(|todo| plan.asker.answer(todo));
-            let mut answers = asked.buffer_unordered(plan.concurrency.max(1)).ready_chunks(BATCH);
-            loop {
-                let batch = tokio::select! {
-                    batch = answers.next() => batch,
-                    _ = &mut stop => {
-                        ended.stopped = Some("stopped");
-                        None
+        match plan.asker {
+            Asker::Server(_) => {
+                let path = ["experiments", plan.experiment, "run"];
+                let asked = Asked::json(Method::POST, &path, &json!({})).with("limit", page.len());
+                let answer = door.value(asked.maybe("retry", plan.retry)).await?;
+                ended.took(&answer, &bar);
+            }
+            Asker::Here(target) => {
+                let asked = futures::stream::iter(&page).map(|todo| answer(target, todo));
+                let mut answers = asked.buffer_unordered(plan.concurrency.max(1)).ready_chunks(BATCH);
+                loop {
+                    let batch = tokio::select! {
+                        batch = answers.next() => batch,
+                        _ = &mut stop => {
+                            ended.stopped = Some("stopped");
+                            None
+                        }
+                    };
+                    let Some(batch) = batch else { break };
+                    send(door, plan, batch, &mut ended, &bar).await?;
+                    if plan.max_cost.is_some_and(|most| ended.cost >= most) {
+                        ended.stopped = Some("--max-cost is reached");
+                        break;
                     }
-                };
-                let Some(batch) = batch else { break };
-                send(door, plan, batch, &mut ended, &bar).await?;
-                if plan.max_cost.is_some_and(|most| ended.cost >= most) {
-                    ended.stopped = Some("--max-cost is reached");
-                    break;
                 }
             }
         }

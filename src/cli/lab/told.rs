@@ -65,7 +65,7 @@ fn number(value: &Value) -> String {
 }
 
 /// An estimate with its interval.
-fn estimate(value: &Value) -> String {
+pub fn estimate(value: &Value) -> String {
     if value.is_null() {
         return "-".to_owned();
     }
@@ -160,6 +160,25 @@ fn side(side: &Value) -> String {
         Some(passed) => format!("{passed}/{} passed", side["of"]),
         None => number(&side["mean"]),
     }
+}
+
+/// One line on what a change did.
+pub fn said(name: &str, outcome: &Value) -> String {
+    let count = |key: &str| outcome[key].as_u64().unwrap_or_default();
+    let mut text = format!(
+        "{name}: version {}, {} items: {} put, {} deleted, {} unchanged",
+        outcome["version"],
+        count("items"),
+        count("put"),
+        count("deleted"),
+        count("unchanged")
+    );
+    for (key, word) in [("duplicates", "there twice and left out"), ("archived", "archived and left out")] {
+        if count(key) > 0 {
+            text.push_str(&format!(", {} {word}", count(key)));
+        }
+    }
+    text + "\n"
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Arguments.
 
-use clap::Args;
+use super::stored::StoredArgs;
+use crate::lab::suite::Again;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// Arguments of the verb.
@@ -26,6 +28,16 @@ pub struct TestArgs {
     /// Ask each test so often, whatever the suite says.
     #[arg(long)]
     pub repetitions: Option<u32>,
+    /// Run only tests of which this SQL condition is true, such as "array_has(tags, 'returns')": over id, question, input,
+    /// expected, tags, group_id, weight and the keys of the metadata.
+    #[arg(long, value_name = "CONDITION")]
+    pub filter: Option<String>,
+    /// Ask again only what had errors, or failed, in the report of --json, and keep the rest of it.
+    #[arg(long, value_enum, requires = "json")]
+    pub retry: Option<Retry>,
+    /// Where stored datasets are.
+    #[command(flatten)]
+    pub stored: StoredArgs,
     /// Leave out cases that are wrong, and run the others.
     #[arg(long)]
     pub partial: bool,
@@ -35,4 +47,22 @@ pub struct TestArgs {
     /// Read the suite and its cases, tell what is wrong, and ask nobody.
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// What is asked again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Retry {
+    /// Runs with an error of target, judge or evaluator.
+    Errors,
+    /// Those, and runs that failed.
+    Failed,
+}
+
+impl From<Retry> for Again {
+    fn from(retry: Retry) -> Self {
+        match retry {
+            Retry::Errors => Self::Errors,
+            Retry::Failed => Self::Failed,
+        }
+    }
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `args` | arguments |
 //! | `bench` | the evaluators that a suite needs |
+//! | `stored` | items of stored datasets |
 //! | `progress` | the bar |
 //! | `run` | ask, judge, decide, report |
 
@@ -11,7 +12,9 @@ mod args;
 mod bench;
 mod progress;
 mod run;
+mod stored;
 
 pub use args::TestArgs;
 pub use bench::{chosen, configured};
 pub use run::run;
+pub use stored::StoredArgs;

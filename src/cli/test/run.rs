@@ -8,9 +8,10 @@ use super::progress::bar;
 use crate::domain::time::{Clock, SystemClock};
 use crate::eval::parallel;
 use crate::lab::suite::{
-    Answered, Baseline, Bench, Outcome, Report, Suite, Target, ask_all, code, decide, judge, junit, markdown,
-    read, summarise, table, unknown_metrics,
+    Answered, Baseline, Bench, Earlier, Outcome, Report, Run, Suite, ask_all, code, decide, judge, junit,
+    markdown, read, summarise, table, unknown_metrics,
 };
+use crate::lab::target::Target;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -31,11 +32,12 @@ pub async fn run(args: TestArgs) -> ExitCode {
 type Fault = (u8, String);
 
 async fn tried(args: &TestArgs) -> Result<u8, Fault> {
-    let suite = loaded(args)?;
+    let suite = loaded(args).await?;
+    let (runs, kept) = wanted(args, &suite)?;
     writable(args)?;
     let baseline = baseline(args, &suite)?;
     let config = configured(args.config.as_deref(), &suite)?;
-    let target = Target::open(&suite).map_err(wrong)?;
+    let target = suite.open_target().map_err(wrong)?;
     // Models and judges are opened, and run, on threads that may block.
     let suite = Arc::new(suite);
     let scorers = blocking(move || Scorers::open(&config)).await??;
@@ -52,12 +54,12 @@ async fn tried(args: &TestArgs) -> Result<u8, Fault> {
         return Ok(0);
     }
     let started = now();
-    let answered = asked(&suite, &target).await;
+    let answered = asked(&suite, &runs, &target).await;
     let job = (suite.clone(), scorers.clone());
     let report = blocking(move || {
         let (suite, scorers) = job;
         let bench = Bench::new(&scorers.registry, named, more);
-        let outcomes = judged(&suite, &answered, &bench, &scorers);
+        let outcomes = suite.merged(judged(&suite, &answered, &bench, &scorers), kept);
         let gates = decide(&suite, &outcomes, &bench, baseline.as_ref());
         let summary = summarise(&suite, &outcomes, &bench);
         let verdict = code(&suite, &gates, summary.error_share, false);
@@ -79,15 +81,28 @@ fn wrong(why: impl ToString) -> Fault {
     (2, why.to_string())
 }
 
-fn loaded(args: &TestArgs) -> Result<Suite, Fault> {
-    let (mut suite, left_out) = read(&args.suite, args.partial).map_err(wrong)?;
+async fn loaded(args: &TestArgs) -> Result<Suite, Fault> {
+    let items = args.stored.items(&args.suite, args.config.as_deref()).await.map_err(wrong)?;
+    let (mut suite, left_out) = read(&args.suite, args.partial, &items).map_err(wrong)?;
     if !left_out.is_empty() {
         eprintln!("groundline test: left out:\n{left_out}");
     }
     if let Some(repetitions) = args.repetitions {
         suite.repeat(repetitions).map_err(wrong)?;
     }
+    if let Some(condition) = &args.filter {
+        let left_out = suite.filter(condition).await.map_err(wrong)?;
+        eprintln!("groundline test: {} tests run, --filter leaves out {left_out}", suite.tests());
+    }
     Ok(suite)
+}
+
+/// The runs to ask, and those of an earlier report that stay.
+fn wanted(args: &TestArgs, suite: &Suite) -> Result<(Vec<Run>, Vec<Outcome>), Fault> {
+    let (Some(retry), Some(report)) = (args.retry, &args.json) else { return Ok((suite.runs(), Vec::new())) };
+    let (asked, kept) = Earlier::read(report).map_err(wrong)?.split(suite, retry.into());
+    eprintln!("groundline test: {} runs are asked, {} of {} stay", asked.len(), kept.len(), report.display());
+    Ok((asked, kept))
 }
 
 fn baseline(args: &TestArgs, suite: &Suite) -> Result<Option<Baseline>, Fault> {
@@ -100,9 +115,9 @@ fn baseline(args: &TestArgs, suite: &Suite) -> Result<Option<Baseline>, Fault> {
     }
 }
 
-async fn asked(suite: &Suite, target: &Target) -> Vec<Answered> {
+async fn asked(suite: &Suite, runs: &[Run], target: &Target) -> Vec<Answered> {
     let stop = CancellationToken::new();
-    let bar = bar(suite.tests() * suite.repetitions() as usize, "asking");
+    let bar = bar(runs.len(), "asking");
     let signal = tokio::spawn({
         let stop = stop.clone();
         async move {
@@ -112,7 +127,7 @@ async fn asked(suite: &Suite, target: &Target) -> Vec<Answered> {
             }
         }
     });
-    let answered = ask_all(suite, target, &stop, &|| bar.inc(1)).await;
+    let answered = ask_all(suite, runs, target, &stop, &|| bar.inc(1)).await;
     signal.abort();
     bar.finish_and_clear();
     answered

@@ -2,10 +2,11 @@
 
 use super::super::config::Config;
 use super::super::error::{Fault, LabError, MAX_FAULTS};
+use super::super::place::Place;
 use super::super::store::{Store, Who};
 use super::canonical;
 use super::change::{Absent, Change, Changed, Difference, Edit, End, Faulty, New, Outcome, Taking};
-use super::files::{Import, Place};
+use super::files::Import;
 use super::item::Item;
 use super::plan::{self, Ids, Plan, Wanted};
 use super::reading::{self, Depth, Head, Page, Reference, checked_name};
@@ -81,7 +82,7 @@ impl Datasets {
         for (number, item) in (1..).zip(change.put) {
             match self.row(item) {
                 Ok(row) => put.push(row),
-                Err(wrong) => faults.extend(wrong.into_iter().map(|fault| Place::Item(number).of(fault))),
+                Err(wrong) => faults.extend(wrong.into_iter().map(|fault| fault.on(Place::item(number)))),
             }
         }
         if !faults.is_empty() {
@@ -114,7 +115,7 @@ impl Datasets {
         for (place, item) in import.items {
             match self.row(item) {
                 Ok(row) => put.push(row),
-                Err(wrong) => faults.extend(wrong.into_iter().map(|fault| place.of(fault))),
+                Err(wrong) => faults.extend(wrong.into_iter().map(|fault| fault.on(place))),
             }
         }
         faults.truncate(MAX_FAULTS);

@@ -3,6 +3,7 @@
 //! What has no name here goes into `input` if nothing else does, and into `metadata` otherwise: nothing of a file is lost.
 
 use super::super::error::Fault;
+use super::foreign;
 use super::item::Item;
 use serde_json::{Map, Value, json};
 use std::str::FromStr;
@@ -61,7 +62,7 @@ impl FromStr for Mapping {
 /// # Errors
 /// Everything that is wrong with the line.
 pub fn item(fields: Map<String, Value>, mapping: &Mapping) -> Result<Option<Item>, Vec<Fault>> {
-    let mut fields = fields;
+    let mut fields = if mapping.0.is_empty() { foreign::ours(fields) } else { fields };
     if fields.get("status").and_then(Value::as_str).is_some_and(|s| s.eq_ignore_ascii_case("archived")) {
         return Ok(None);
     }

@@ -1,31 +1,28 @@
 //! The routes under `/v1/lab/datasets`.
 
-use super::super::door::{body, json, query, who};
+use super::super::door::{Asks, Brings, Outcome, Params, Tells, Whose, told};
 use super::super::error::LabError;
+use super::super::rows::FileFormat;
 use super::change::{Absent, Change, Edit, End, Faulty, New, Taking};
 use super::datasets::Datasets;
 use super::export::ExportFormat;
 use super::fields::Mapping;
-use super::files::{FileFormat, Import};
+use super::files::Import;
 use super::item::Item;
 use super::plan::{Equals, Others};
 use super::reading::{self, Depth, Page, Reference};
-use crate::net::{Access, Caller, Role, Scope, guarded};
+use crate::net::{Access, Role, Scope, guarded};
 use crate::sql::Work;
-use axum::extract::rejection::{BytesRejection, QueryRejection};
-use axum::extract::{DefaultBodyLimit, Path, Query, State};
-use axum::http::{HeaderMap, header};
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::http::header;
 use axum::middleware::from_fn_with_state;
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 use axum::routing::{get, patch, post};
-use axum::{Extension, Json, Router};
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-
-/// The key that bounds bodies.
-const KEY: &str = "lab.max_import_size";
 
 /// Datasets on a page of the list where nothing is said, and at most.
 const PAGE: i64 = 100;
@@ -60,13 +57,6 @@ pub fn dataset_router(door: DatasetDoor) -> Router {
         .layer(guard(Role::Lab))
         .layer(DefaultBodyLimit::max(most));
     reads.merge(writes).with_state(door.datasets)
-}
-
-/// Whose rows, for tokens that see all.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Whose {
-    tenant: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -127,9 +117,29 @@ struct FromSql {
     sql: String,
 }
 
-type Answer = Result<Response, LabError>;
-type Params<T> = Result<Query<T>, QueryRejection>;
-type Sent = Result<Bytes, BytesRejection>;
+impl Params for ListParams {
+    fn tenant(&self) -> Option<&str> {
+        self.tenant.as_deref()
+    }
+}
+
+impl Params for ItemParams {
+    fn tenant(&self) -> Option<&str> {
+        self.tenant.as_deref()
+    }
+}
+
+impl Params for DiffParams {
+    fn tenant(&self) -> Option<&str> {
+        self.tenant.as_deref()
+    }
+}
+
+impl Params for ImportParams {
+    fn tenant(&self) -> Option<&str> {
+        self.tenant.as_deref()
+    }
+}
 
 fn reference(text: &str) -> Result<Reference, LabError> {
     text.parse().map_err(LabError::Wrong)
@@ -145,76 +155,45 @@ fn name_of(text: &str) -> Result<String, LabError> {
     }
 }
 
-async fn list(
-    State(datasets): State<Datasets>,
-    Extension(caller): Extension<Caller>,
-    params: Params<ListParams>,
-) -> Answer {
-    let params = query(params)?;
-    let who = who(&caller, params.tenant.as_deref())?;
+async fn list(State(datasets): State<Datasets>, Asks { who, params }: Asks<ListParams>) -> Outcome {
     let limit = params.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
     let heads = reading::list(datasets.store(), &who.tenant, &params.after, limit).await?;
     let next =
         heads.last().filter(|_| i64::try_from(heads.len()).is_ok_and(|n| n == limit)).map(|h| h.name.clone());
-    Ok(Json(json!({ "datasets": heads, "next": next })).into_response())
+    told(json!({ "datasets": heads, "next": next }))
 }
 
-async fn create(
-    State(datasets): State<Datasets>,
-    Extension(caller): Extension<Caller>,
-    params: Params<Whose>,
-    headers: HeaderMap,
-    sent: Sent,
-) -> Answer {
-    let who = who(&caller, query(params)?.tenant.as_deref())?;
-    let new: New = json(&headers, sent, KEY)?;
-    Ok(Json(datasets.create(&who, new).await?).into_response())
+async fn create(State(datasets): State<Datasets>, sent: Tells<New>) -> Outcome {
+    told(datasets.create(&sent.who, sent.body).await?)
 }
 
 async fn head(
     State(datasets): State<Datasets>,
-    Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
-    params: Params<Whose>,
-) -> Answer {
-    let who = who(&caller, query(params)?.tenant.as_deref())?;
-    let head = reading::find(datasets.store(), &who.tenant, &reference(&name)?).await?;
-    Ok(Json(head).into_response())
+    Asks { who, .. }: Asks<Whose>,
+) -> Outcome {
+    told(reading::find(datasets.store(), &who.tenant, &reference(&name)?).await?)
 }
 
-async fn edit(
-    State(datasets): State<Datasets>,
-    Extension(caller): Extension<Caller>,
-    Path(name): Path<String>,
-    params: Params<Whose>,
-    headers: HeaderMap,
-    sent: Sent,
-) -> Answer {
-    let who = who(&caller, query(params)?.tenant.as_deref())?;
-    let edit: Edit = json(&headers, sent, KEY)?;
-    Ok(Json(datasets.edit(&who, &name_of(&name)?, edit).await?).into_response())
+async fn edit(State(datasets): State<Datasets>, Path(name): Path<String>, sent: Tells<Edit>) -> Outcome {
+    told(datasets.edit(&sent.who, &name_of(&name)?, sent.body).await?)
 }
 
 async fn versions(
     State(datasets): State<Datasets>,
-    Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
-    params: Params<Whose>,
-) -> Answer {
-    let who = who(&caller, query(params)?.tenant.as_deref())?;
+    Asks { who, .. }: Asks<Whose>,
+) -> Outcome {
     let head = reading::find(datasets.store(), &who.tenant, &reference(&name)?).await?;
     let all = reading::versions(datasets.store(), &who.tenant, &head.dataset_id).await?;
-    Ok(Json(json!({ "versions": all })).into_response())
+    told(json!({ "versions": all }))
 }
 
 async fn items(
     State(datasets): State<Datasets>,
-    Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
-    params: Params<ItemParams>,
-) -> Answer {
-    let params = query(params)?;
-    let who = who(&caller, params.tenant.as_deref())?;
+    Asks { who, params }: Asks<ItemParams>,
+) -> Outcome {
     let format: ExportFormat =
         params.format.as_deref().unwrap_or("jsonl").parse().map_err(LabError::Wrong)?;
     let head = reading::find(datasets.store(), &who.tenant, &reference(&name)?).await?;
@@ -227,59 +206,37 @@ async fn items(
     let text =
         tokio::task::spawn_blocking(move || format.write(&rows.iter().map(Item::of_row).collect::<Vec<_>>()))
             .await
-            .map_err(|e| LabError::Broken(e.to_string()))?;
+            .map_err(|e| LabError::Broken(e.to_string()))?
+            .map_err(LabError::Broken)?;
     Ok(([(header::CONTENT_TYPE, format.media_type())], text).into_response())
 }
 
 async fn diff(
     State(datasets): State<Datasets>,
-    Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
-    params: Params<DiffParams>,
-) -> Answer {
-    let params = query(params)?;
-    let who = who(&caller, params.tenant.as_deref())?;
-    let difference = datasets.diff(&who, &reference(&name)?.name, params.from, params.to).await?;
-    Ok(Json(difference).into_response())
+    Asks { who, params }: Asks<DiffParams>,
+) -> Outcome {
+    told(datasets.diff(&who, &reference(&name)?.name, params.from, params.to).await?)
 }
 
-async fn change(
-    State(datasets): State<Datasets>,
-    Extension(caller): Extension<Caller>,
-    Path(name): Path<String>,
-    params: Params<Whose>,
-    headers: HeaderMap,
-    sent: Sent,
-) -> Answer {
-    let who = who(&caller, query(params)?.tenant.as_deref())?;
-    let change: Change = json(&headers, sent, KEY)?;
-    Ok(Json(datasets.change(&who, &name_of(&name)?, change).await?).into_response())
+async fn change(State(datasets): State<Datasets>, Path(name): Path<String>, sent: Tells<Change>) -> Outcome {
+    told(datasets.change(&sent.who, &name_of(&name)?, sent.body).await?)
 }
 
 async fn revert(
     State(datasets): State<Datasets>,
-    Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
-    params: Params<Whose>,
-    headers: HeaderMap,
-    sent: Sent,
-) -> Answer {
-    let who = who(&caller, query(params)?.tenant.as_deref())?;
-    let Revert { to, message } = json(&headers, sent, KEY)?;
-    Ok(Json(datasets.revert(&who, &name_of(&name)?, to, message).await?).into_response())
+    Tells { who, body: Revert { to, message } }: Tells<Revert>,
+) -> Outcome {
+    told(datasets.revert(&who, &name_of(&name)?, to, message).await?)
 }
 
 async fn import(
     State(datasets): State<Datasets>,
-    Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
-    params: Params<ImportParams>,
-    headers: HeaderMap,
-    sent: Sent,
-) -> Answer {
-    let params = query(params)?;
-    let (name, who) = (name_of(&name)?, who(&caller, params.tenant.as_deref())?);
-    let (kind, bytes) = body(&headers, sent, KEY)?;
+    Brings { who, params, kind, bytes }: Brings<ImportParams>,
+) -> Outcome {
+    let name = name_of(&name)?;
     let mapping: Mapping = params.map.as_deref().unwrap_or_default().parse().map_err(LabError::Wrong)?;
     let (import, source) = match sql_of(&kind, &bytes) {
         Some(sql) => {
@@ -300,7 +257,7 @@ async fn import(
         message: params.message,
         if_version: params.if_version,
     };
-    Ok(Json(datasets.import(&who, &name, import, taking).await?).into_response())
+    told(datasets.import(&who, &name, import, taking).await?)
 }
 
 /// The query of a body `{"sql": "…"}`; none for a file.
@@ -321,6 +278,7 @@ async fn file(params: &ImportParams, bytes: Bytes, mapping: Mapping) -> Result<(
     });
     // Reading a big file takes long enough to hold up other requests of this thread.
     let read = tokio::task::spawn_blocking(move || Import::read(&bytes, format, &mapping));
-    let import = read.await.map_err(|e| LabError::Broken(e.to_string()))??;
+    let mut import = read.await.map_err(|e| LabError::Broken(e.to_string()))??;
+    import.split_by_name(params.file.as_deref().unwrap_or_default());
     Ok((import, source))
 }

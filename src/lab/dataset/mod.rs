@@ -5,7 +5,9 @@
 //! | `canonical` | JSON in one spelling, so that equal values have equal hashes |
 //! | `item` | an item as JSON and as a row |
 //! | `fields` | the fields of a line or row, by the names that files use |
-//! | `files` | the lines and rows of a file |
+//! | `foreign` | lines of other systems, read |
+//! | `shapes` | lines of other systems, written |
+//! | `files` | the items of a file |
 //! | `plan` | what a change does to the items that are there |
 //! | `export` | items as JSON lines, JSON, CSV, and for fine-tuning |
 //! | `reading` | versions and items as they are stored |
@@ -28,17 +30,20 @@ mod datasets;
 mod export;
 mod fields;
 mod files;
+mod foreign;
 mod http;
 mod item;
 mod plan;
 mod reading;
+mod shapes;
 
+pub use super::texts::{expected_text, text_of};
 pub use change::{Absent, Change, Edit, End, Faulty, New, Outcome, Taking};
 pub use datasets::{Datasets, Redact};
 pub use export::ExportFormat;
 pub use fields::Mapping;
-pub use files::{FileFormat, Import};
+pub use files::Import;
 pub use http::{DatasetDoor, dataset_router};
-pub use item::{Item, expected_text, text_of};
+pub use item::Item;
 pub use plan::{Equals, Others};
 pub use reading::{Head, Reference, find};

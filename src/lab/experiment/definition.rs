@@ -42,7 +42,7 @@ fn once() -> i64 {
 /// What answers. The kind says who asks it; everything else is only kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Target {
-    /// existing, trace, http, command, openai or function.
+    /// existing, trace, http, command, openai or function; or named, for one that the server knows by its name and asks itself.
     pub kind: String,
     /// Its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,7 +56,7 @@ pub struct Target {
 }
 
 /// The kinds of targets.
-const KINDS: &[&str] = &["existing", "trace", "http", "command", "openai", "function"];
+const KINDS: &[&str] = &["existing", "trace", "http", "command", "openai", "function", "named"];
 
 impl NewExperiment {
     /// Everything that is wrong with it.

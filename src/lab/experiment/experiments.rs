@@ -3,6 +3,7 @@
 use super::super::dataset::{Datasets, Reference, find as find_dataset};
 use super::super::error::{Fault, LabError};
 use super::super::store::{Store, Who};
+use super::called::{NAMED, Targets};
 use super::definition::{
     Answer, EditExperiment, NewExperiment, Retry, Stored, Todo, run_id, trace_ids, traceparent,
 };
@@ -32,6 +33,8 @@ const MAX_KEPT: usize = 2;
 pub struct Experiments {
     datasets: Datasets,
     registry: Arc<Registry>,
+    /// What the server may ask itself.
+    targets: Targets,
     /// Requests whose answers are judged at once.
     workers: Arc<Semaphore>,
     /// One change at a time: what is stored twice must be seen.
@@ -47,7 +50,8 @@ impl Experiments {
     /// Over `datasets`, judged by the evaluators of `registry`.
     pub fn new(datasets: Datasets, registry: Arc<Registry>) -> Self {
         let workers = Arc::new(Semaphore::new(datasets.config().workers));
-        Self { datasets, registry, workers, writing: Arc::default(), kept: Arc::default() }
+        let targets = Targets::open(datasets.config());
+        Self { datasets, registry, targets, workers, writing: Arc::default(), kept: Arc::default() }
     }
 
     /// The tables behind it.
@@ -60,17 +64,28 @@ impl Experiments {
         &self.registry
     }
 
+    /// What the server may ask itself.
+    pub fn targets(&self) -> &Targets {
+        &self.targets
+    }
+
     /// The limits.
     pub fn datasets(&self) -> &Datasets {
         &self.datasets
     }
 
-    /// Makes an experiment over a version of a dataset, which it keeps. Nothing is asked yet.
+    /// Makes an experiment over a version of a dataset, which it keeps, and says how many items that has. Nothing is asked yet.
     ///
     /// # Errors
     /// [`LabError::Faults`] with everything that is wrong, [`LabError::Missing`] without the dataset.
-    pub async fn create(&self, who: &Who, new: NewExperiment) -> Result<Experiment, LabError> {
+    pub async fn create(&self, who: &Who, mut new: NewExperiment) -> Result<(Experiment, i64), LabError> {
         let mut faults = new.faults();
+        if new.target.kind == NAMED {
+            match self.targets.described(new.target.name.as_deref().unwrap_or_default()) {
+                Ok(target) => new.target = target,
+                Err(why) => faults.push(Fault::new(why).at("target.name")),
+            }
+        }
         let evaluators = self.registry.select(&new.evaluators);
         if let Err(unknown) = &evaluators {
             faults.push(Fault::new(unknown.to_string()).at("evaluators"));
@@ -88,6 +103,7 @@ impl Experiments {
             return Err(LabError::Wrong(why));
         }
         let of = |e: &Arc<dyn crate::eval::Evaluator>| json!({"id": e.id(), "version": e.version()});
+        let items = head.items;
         let row = ExperimentRow {
             experiment_id: uuid::Uuid::now_v7().to_string(),
             revision: 1,
@@ -110,7 +126,7 @@ impl Experiments {
         let _writing = self.writing.lock().await;
         let id = row.experiment_id.clone();
         self.store().write(vec![state(&row)?]).await?;
-        reading::find(self.store(), &who.tenant, &id).await
+        Ok((reading::find(self.store(), &who.tenant, &id).await?, items))
     }
 
     /// Marks an experiment, or pauses, resumes or cancels it.

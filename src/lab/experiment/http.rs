@@ -1,32 +1,30 @@
 //! The routes under `/v1/lab/experiments`, and `/v1/lab/compare`.
 
-use super::super::door::{json, query, who};
+use super::super::door::{Asks, Outcome, Params, Tells, Whose, told};
 use super::super::error::LabError;
 use super::super::store::Who;
+use super::called::MAX_CALLED;
 use super::compare::compare;
-use super::definition::{Answer, EditExperiment, NewExperiment, Retry};
+use super::definition::{Answer, EditExperiment, NewExperiment, Retry, Stored};
 use super::experiments::Experiments;
+use super::findings::findings;
+use super::flips::flips;
+use super::leaderboard::{MAX_ROWS, leaderboard};
 use super::reading::{self, Experiment, Key, Known, Scored};
 use super::summary::{Data, Weights, summary};
 use super::traces;
 use crate::domain::score::Better;
-use crate::net::{Access, Caller, Role, guarded};
+use crate::net::{Access, Role, guarded};
 use crate::schema::batch::ItemRow;
-use axum::extract::rejection::{BytesRejection, QueryRejection};
-use axum::extract::{DefaultBodyLimit, Path, Query, State};
-use axum::http::HeaderMap;
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::middleware::from_fn_with_state;
-use axum::response::{IntoResponse, Response};
 use axum::routing::{get, patch, post};
-use axum::{Extension, Json, Router};
-use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The key that bounds bodies.
-const KEY: &str = "lab.max_import_size";
 /// Runs of an answer where nothing is said, and at most.
 const PAGE: usize = 100;
 const MAX_PAGE: usize = 1_000;
@@ -49,7 +47,11 @@ pub fn experiment_router(door: ExperimentDoor) -> Router {
         .route("/v1/lab/experiments/{id}", get(show))
         .route("/v1/lab/experiments/{id}/todo", get(todo))
         .route("/v1/lab/experiments/{id}/summary", get(summarize))
+        .route("/v1/lab/experiments/{id}/flips", get(flips_of))
+        .route("/v1/lab/experiments/{id}/findings", get(findings_of))
+        .route("/v1/lab/leaderboards", get(leaderboards))
         .route("/v1/lab/compare", get(compare_two))
+        .route("/v1/lab/targets", get(targets))
         .layer(guard(Role::Query));
     let writes = Router::new()
         .route("/v1/lab/experiments", post(create))
@@ -80,64 +82,76 @@ struct SummaryParams {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+struct BoardParams {
+    tenant: Option<String>,
+    /// Names or ids, with commas between.
+    experiments: String,
+}
+
+impl Params for BoardParams {
+    fn tenant(&self) -> Option<&str> {
+        self.tenant.as_deref()
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct CompareParams {
     tenant: Option<String>,
     new: String,
     baseline: Option<String>,
 }
 
-type Outcome = Result<Response, LabError>;
-type Params<T> = Result<Query<T>, QueryRejection>;
-type Sent = Result<Bytes, BytesRejection>;
-
-async fn list(
-    State(all): State<Experiments>,
-    Extension(caller): Extension<Caller>,
-    params: Params<Page>,
-) -> Outcome {
-    let params = query(params)?;
-    let who = who(&caller, params.tenant.as_deref())?;
-    let limit = params.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
-    let found = reading::list(all.store(), &who.tenant, i64::try_from(limit).unwrap_or(i64::MAX)).await?;
-    Ok(Json(json!({ "experiments": found })).into_response())
+impl Params for Page {
+    fn tenant(&self) -> Option<&str> {
+        self.tenant.as_deref()
+    }
 }
 
-async fn create(
-    State(all): State<Experiments>,
-    Extension(caller): Extension<Caller>,
-    params: Params<Page>,
-    headers: HeaderMap,
-    sent: Sent,
-) -> Outcome {
-    let who = who(&caller, query(params)?.tenant.as_deref())?;
-    let new: NewExperiment = json(&headers, sent, KEY)?;
-    let made = all.create(&who, new).await?;
-    let items = all.items(&who, &made).await?.len();
-    let runs = items * usize::try_from(made.repetitions).unwrap_or(1);
-    Ok(Json(json!({ "experiment_id": made.experiment_id, "items": items, "runs": runs })).into_response())
+impl Params for SummaryParams {
+    fn tenant(&self) -> Option<&str> {
+        self.tenant.as_deref()
+    }
+}
+
+impl Params for CompareParams {
+    fn tenant(&self) -> Option<&str> {
+        self.tenant.as_deref()
+    }
+}
+
+impl Page {
+    fn limit(&self) -> usize {
+        self.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE)
+    }
+}
+
+async fn list(State(all): State<Experiments>, Asks { who, params }: Asks<Page>) -> Outcome {
+    let limit = i64::try_from(params.limit()).unwrap_or(i64::MAX);
+    let found = reading::list(all.store(), &who.tenant, limit).await?;
+    told(json!({ "experiments": found }))
+}
+
+async fn create(State(all): State<Experiments>, sent: Tells<NewExperiment>) -> Outcome {
+    let (made, items) = all.create(&sent.who, sent.body).await?;
+    let runs = items.saturating_mul(made.repetitions);
+    told(json!({ "experiment_id": made.experiment_id, "items": items, "runs": runs }))
 }
 
 async fn show(
     State(all): State<Experiments>,
-    Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    params: Params<Page>,
+    Asks { who, .. }: Asks<Whose>,
 ) -> Outcome {
-    let who = who(&caller, query(params)?.tenant.as_deref())?;
-    Ok(Json(reading::find(all.store(), &who.tenant, &id).await?).into_response())
+    told(reading::find(all.store(), &who.tenant, &id).await?)
 }
 
 async fn edit(
     State(all): State<Experiments>,
-    Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    params: Params<Page>,
-    headers: HeaderMap,
-    sent: Sent,
+    sent: Tells<EditExperiment>,
 ) -> Outcome {
-    let who = who(&caller, query(params)?.tenant.as_deref())?;
-    let edit: EditExperiment = json(&headers, sent, KEY)?;
-    Ok(Json(all.edit(&who, &id, edit).await?).into_response())
+    told(all.edit(&sent.who, &id, sent.body).await?)
 }
 
 fn retry(params: &Page) -> Result<Retry, LabError> {
@@ -151,52 +165,68 @@ fn retry(params: &Page) -> Result<Retry, LabError> {
 
 async fn todo(
     State(all): State<Experiments>,
-    Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    params: Params<Page>,
+    Asks { who, params }: Asks<Page>,
 ) -> Outcome {
-    let params = query(params)?;
-    let (who, retry) = (who(&caller, params.tenant.as_deref())?, retry(&params)?);
-    let limit = params.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
-    Ok(Json(all.todo(&who, &id, limit, retry).await?).into_response())
+    told(all.todo(&who, &id, params.limit(), retry(&params)?).await?)
 }
 
 async fn receive(
     State(all): State<Experiments>,
-    Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    params: Params<Page>,
-    headers: HeaderMap,
-    sent: Sent,
+    sent: Tells<Vec<Answer>>,
 ) -> Outcome {
-    let who = who(&caller, query(params)?.tenant.as_deref())?;
-    let answers: Vec<Answer> = json(&headers, sent, KEY)?;
-    Ok(Json(all.receive(&who, &id, answers).await?).into_response())
+    told(all.receive(&sent.who, &id, sent.body).await?)
 }
 
-/// Takes the answers that the server itself can give: those of stored spans. Answers what is stored and how much is still
-/// missing, so that the caller comes again.
+async fn targets(State(all): State<Experiments>, _: Asks<Whose>) -> Outcome {
+    told(json!({ "targets": all.targets().listed() }))
+}
+
+/// Takes the answers that the server itself can give: those of stored spans, and of the targets of its configuration.
+/// Answers what is stored and how much is still missing, so that the caller comes again.
 async fn run(
     State(all): State<Experiments>,
-    Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    params: Params<Page>,
+    Asks { who, params }: Asks<Page>,
 ) -> Outcome {
-    let params = query(params)?;
-    let (who, retry) = (who(&caller, params.tenant.as_deref())?, retry(&params)?);
-    let limit = params.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
+    let (retry, limit) = (retry(&params)?, params.limit());
     let found = reading::find(all.store(), &who.tenant, &id).await?;
-    if found.target.kind != "trace" {
-        let why = format!(
-            "the server asks no target of the kind {:?}: groundline experiment run does, and sends what it answers",
-            found.target.kind
-        );
-        return Err(LabError::Wrong(why));
-    }
+    let name = found.target.name.clone().filter(|name| all.targets().has(name));
+    let answers = match (found.target.kind.as_str(), name) {
+        ("trace", _) => {
+            let todo = all.todo(&who, &id, limit, retry).await?;
+            let items = all.items(&who, &found).await?;
+            traces::answers(all.store(), &who, &items, &todo).await?
+        }
+        (_, Some(name)) => {
+            // Who hangs up loses no answer that was asked for.
+            let task =
+                tokio::spawn(called(all, who, id, (name, found.experiment_id), limit.min(MAX_CALLED), retry));
+            return told(task.await.map_err(|e| LabError::Broken(e.to_string()))??);
+        }
+        (kind, None) => {
+            let why = format!(
+                "the server asks no target of the kind {kind:?} but those of [lab.targets]: groundline experiment run does, \
+                 and sends what it answers"
+            );
+            return Err(LabError::Wrong(why));
+        }
+    };
+    told(all.receive(&who, &id, answers).await?)
+}
+
+async fn called(
+    all: Experiments,
+    who: Who,
+    id: String,
+    (name, experiment_id): (String, String),
+    limit: usize,
+    retry: Retry,
+) -> Result<Stored, LabError> {
     let todo = all.todo(&who, &id, limit, retry).await?;
-    let items = all.items(&who, &found).await?;
-    let answers = traces::answers(all.store(), &who, &items, &todo).await?;
-    Ok(Json(all.receive(&who, &id, answers).await?).into_response())
+    let answers = all.targets().answers(&name, &experiment_id, &todo).await?;
+    all.receive(&who, &id, answers).await
 }
 
 /// All that is known of an experiment.
@@ -222,12 +252,9 @@ impl Loaded {
 
 async fn summarize(
     State(all): State<Experiments>,
-    Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    params: Params<SummaryParams>,
+    Asks { who, params }: Asks<SummaryParams>,
 ) -> Outcome {
-    let params = query(params)?;
-    let who = who(&caller, params.tenant.as_deref())?;
     let weights = match params.weights.as_deref() {
         None | Some("items") => Weights::Items,
         Some("traffic") => Weights::Traffic,
@@ -237,17 +264,62 @@ async fn summarize(
     };
     let found = reading::find(all.store(), &who.tenant, &id).await?;
     let loaded = Loaded::of(&all, &who, found).await?;
-    let told = summary(&loaded.data(), weights);
-    Ok(Json(json!({ "experiment": loaded.experiment, "summary": told })).into_response())
+    let found = summary(&loaded.data(), weights);
+    told(json!({ "experiment": loaded.experiment, "summary": found }))
 }
 
-async fn compare_two(
+async fn flips_of(
     State(all): State<Experiments>,
-    Extension(caller): Extension<Caller>,
-    params: Params<CompareParams>,
+    Path(id): Path<String>,
+    Asks { who, .. }: Asks<Whose>,
 ) -> Outcome {
-    let params = query(params)?;
-    let who = who(&caller, params.tenant.as_deref())?;
+    let found = reading::find(all.store(), &who.tenant, &id).await?;
+    let loaded = Loaded::of(&all, &who, found).await?;
+    told(json!({ "flips": flips(&loaded.items, &loaded.scores) }))
+}
+
+async fn findings_of(
+    State(all): State<Experiments>,
+    Path(id): Path<String>,
+    Asks { who, .. }: Asks<Whose>,
+) -> Outcome {
+    let found = reading::find(all.store(), &who.tenant, &id).await?;
+    let loaded = Loaded::of(&all, &who, found).await?;
+    let found = findings(&loaded.data(), |of, metric| line(&all, of, metric));
+    told(json!({ "experiment_id": loaded.experiment.experiment_id, "findings": found }))
+}
+
+async fn leaderboards(State(all): State<Experiments>, Asks { who, params }: Asks<BoardParams>) -> Outcome {
+    let named: Vec<&str> = params.experiments.split(',').map(str::trim).filter(|n| !n.is_empty()).collect();
+    if named.is_empty() || named.len() > MAX_ROWS {
+        let why = format!("experiments names {} experiments; name 1 to {MAX_ROWS}, with commas", named.len());
+        return Err(LabError::Wrong(why));
+    }
+    let mut loaded = Vec::new();
+    for name in named {
+        let found = reading::find(all.store(), &who.tenant, name).await?;
+        loaded.push(Loaded::of(&all, &who, found).await?);
+    }
+    if let Some(other) =
+        loaded.iter().find(|one| one.experiment.dataset_id != loaded[0].experiment.dataset_id)
+    {
+        let (one, two) = (&loaded[0].experiment.name, &other.experiment.name);
+        return Err(LabError::Wrong(format!(
+            "{one:?} and {two:?} ask different datasets: no item has a pair"
+        )));
+    }
+    let data: Vec<Data<'_>> = loaded.iter().map(Loaded::data).collect();
+    told(json!({ "rows": leaderboard(&data, |of, metric| line(&all, of, metric).0) }))
+}
+
+/// Which side of a metric is good, and its threshold: the configuration's, else the evaluator's own.
+fn line(all: &Experiments, evaluator: &str, metric: &str) -> (Better, Option<f64>) {
+    let found = all.registry().select(&[evaluator.to_owned()]).ok();
+    let known = found.iter().flatten().flat_map(|e| e.metrics()).find(|known| known.name == metric);
+    known.map_or((Better::Higher, None), |known| (known.better, all.registry().threshold(known)))
+}
+
+async fn compare_two(State(all): State<Experiments>, Asks { who, params }: Asks<CompareParams>) -> Outcome {
     let new = reading::find(all.store(), &who.tenant, &params.new).await?;
     let baseline = match &params.baseline {
         Some(named) => reading::find(all.store(), &who.tenant, named).await?,
@@ -263,17 +335,11 @@ async fn compare_two(
         return Err(LabError::Wrong(why));
     }
     let (new, baseline) = (Loaded::of(&all, &who, new).await?, Loaded::of(&all, &who, baseline).await?);
-    let registry = all.registry();
-    let better = |evaluator: &str, metric: &str| {
-        let found = registry.select(&[evaluator.to_owned()]).ok();
-        let known = found.iter().flatten().flat_map(|e| e.metrics()).find(|known| known.name == metric);
-        known.map_or(Better::Higher, |known| known.better)
-    };
-    let comparison = compare(&new.data(), &baseline.data(), better);
+    let comparison = compare(&new.data(), &baseline.data(), |of, metric| line(&all, of, metric).0);
     let body = json!({
         "new": {"experiment_id": new.experiment.experiment_id, "name": new.experiment.name},
         "baseline": {"experiment_id": baseline.experiment.experiment_id, "name": baseline.experiment.name},
         "comparison": comparison,
     });
-    Ok(Json(body).into_response())
+    told(body)
 }

@@ -15,15 +15,22 @@
 //! A run is named by its experiment, item and repetition: sent twice it is stored once, and what is missing can be asked for
 //! at any time. A batch of runs and the scores of their answers are one frame.
 
+mod called;
 mod compare;
 mod definition;
 mod experiments;
+mod findings;
+mod flips;
 mod http;
 mod input;
 mod judge;
+mod leaderboard;
 mod reading;
 mod summary;
 mod traces;
+
+#[cfg(test)]
+mod tried;
 
 pub use compare::{Comparison, compare};
 pub use definition::{

@@ -4,6 +4,7 @@ use super::outcome::Outcome;
 use super::summary::{cluster, is_rate};
 use crate::stats::{Estimate, Paired};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -43,14 +44,7 @@ impl Baseline {
     /// # Errors
     /// When the file cannot be read or is no such report.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let told = |why: String| format!("{}: {why}", path.display());
-        let length = std::fs::metadata(path).map_err(|e| told(e.to_string()))?.len();
-        if length > MAX_REPORT {
-            return Err(told(format!("{length} bytes are too many for a report")));
-        }
-        let text = std::fs::read_to_string(path).map_err(|e| told(e.to_string()))?;
-        let report: Report = serde_json::from_str(&text)
-            .map_err(|e| told(format!("no report of groundline test --json: {e}")))?;
+        let report: Report = report(path)?;
         Ok(Self { runs: report.runs })
     }
 
@@ -88,6 +82,20 @@ impl Baseline {
         let is_rate = is_rate(metric, all);
         Difference { estimate: paired(&groups, is_rate, level), unpaired }
     }
+}
+
+/// What a reader wants of a report that `groundline test --json` wrote.
+///
+/// # Errors
+/// When the file cannot be read or is no such report.
+pub(super) fn report<T: DeserializeOwned>(path: &Path) -> Result<T, String> {
+    let told = |why: String| format!("{}: {why}", path.display());
+    let length = std::fs::metadata(path).map_err(|e| told(e.to_string()))?.len();
+    if length > MAX_REPORT {
+        return Err(told(format!("{length} bytes are too many for a report")));
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| told(e.to_string()))?;
+    serde_json::from_str(&text).map_err(|e| told(format!("no report of groundline test --json: {e}")))
 }
 
 fn paired(groups: &BTreeMap<(bool, &str), (Mean, Mean)>, is_rate: bool, level: f64) -> Option<Estimate> {

@@ -1,7 +1,10 @@
-//! Cases from CSV, JSON and JSON lines. The format is told by the content.
+//! Cases from files, whose format is told by the content.
 
 use super::fault::{Faults, Place};
 use super::spec::TestSpec;
+use crate::lab::place;
+use crate::lab::rows::{self, FileFormat, Limits};
+use bytes::Bytes;
 use serde_json::{Map, Value as Json};
 use std::path::Path;
 
@@ -43,6 +46,8 @@ const KEYS: &[(&str, &[&str])] = &[
     ("metadata", &[]),
     ("check", &["checks"]),
 ];
+/// What an export adds to an item that no case has.
+const MADE: &[&str] = &["content_hash", "ordinal", "inclusion_probability"];
 /// Columns that are lists.
 const LISTS: &[&str] = &["contexts", "expected_documents", "history", "tags", "files"];
 /// Columns that are numbers.
@@ -50,20 +55,8 @@ const NUMBERS: &[&str] = &["weight", "threshold"];
 
 /// Reads a file of cases. What is wrong with a case is told with its line, and the other cases are there.
 pub(super) fn read(path: &Path, name: &str, faults: &mut Faults) -> Vec<(TestSpec, Place)> {
-    let text = match read_text(path) {
-        Ok(text) => text,
-        Err(why) => {
-            faults.add(format!("{name}: {why}"));
-            return Vec::new();
-        }
-    };
-    parse(&text, name, faults)
-}
-
-/// The objects that the cases of a file are written as, each with its place.
-pub(super) fn objects(path: &Path, name: &str, faults: &mut Faults) -> Vec<(Map<String, Json>, Place)> {
-    match read_text(path) {
-        Ok(text) => placed(&text, name, faults),
+    match read_bytes(path) {
+        Ok(bytes) => parse(&bytes, name, faults),
         Err(why) => {
             faults.add(format!("{name}: {why}"));
             Vec::new()
@@ -71,17 +64,42 @@ pub(super) fn objects(path: &Path, name: &str, faults: &mut Faults) -> Vec<(Map<
     }
 }
 
+/// The items of a stored dataset as its export has them, JSON lines, as cases.
+pub(super) fn stored(bytes: &Bytes, name: &str, faults: &mut Faults) -> Vec<(TestSpec, Place)> {
+    match rows::read(bytes, Some(FileFormat::Jsonl), Limits { rows: MAX_CASES, row_size: usize::MAX }) {
+        // A version without items has no lines.
+        _ if bytes.is_empty() => Vec::new(),
+        Err(why) => {
+            faults.add(format!("{name}: {why}"));
+            Vec::new()
+        }
+        Ok(mut read) => {
+            for fault in &read.faults {
+                faults.add(format!("{}: {}", fault.place().told(name), fault.bare()));
+            }
+            for (_, item) in &mut read.rows {
+                // The sender's id is what people know; an item without one has ours.
+                if item.contains_key("external_id") {
+                    item.shift_remove("item_id");
+                }
+                MADE.iter().for_each(|key| drop(item.shift_remove(*key)));
+            }
+            cases(read.rows, name, faults)
+        }
+    }
+}
+
 /// The text of a file of at most 100 MiB.
 pub(super) fn read_text(path: &Path) -> Result<String, String> {
+    text_of(read_bytes(path)?.into())
+}
+
+fn read_bytes(path: &Path) -> Result<Bytes, String> {
     let length = std::fs::metadata(path).map_err(|e| e.to_string())?.len();
     if length > MAX_FILE {
         return Err(format!("the file has {length} bytes, at most {MAX_FILE} (100 MiB): cut it in parts"));
     }
-    let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
-    if bytes.starts_with(b"PAR1") {
-        return Err("this is Parquet: a suite reads CSV, JSON and JSON lines; write one of these".to_owned());
-    }
-    text_of(bytes)
+    std::fs::read(path).map(Bytes::from).map_err(|e| e.to_string())
 }
 
 /// UTF-8 without its mark of the order of bytes.
@@ -98,164 +116,37 @@ pub(super) fn text_of(bytes: Vec<u8>) -> Result<String, String> {
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
-/// Cases of a text in whichever format it is.
-pub(super) fn parse(text: &str, name: &str, faults: &mut Faults) -> Vec<(TestSpec, Place)> {
+/// The cases of a file in whichever format it is.
+pub(super) fn parse(bytes: &Bytes, name: &str, faults: &mut Faults) -> Vec<(TestSpec, Place)> {
+    let limits = Limits { rows: MAX_CASES, row_size: MAX_CASE };
+    let read = match rows::read(bytes, None, limits) {
+        Ok(read) => read,
+        Err(why) => {
+            faults.add(format!("{name}: {why}"));
+            return Vec::new();
+        }
+    };
+    for fault in &read.faults {
+        faults.add(format!("{}: {}", fault.place().told(name), fault.bare()));
+    }
+    cases(read.rows, name, faults)
+}
+
+/// The cases that rows are, from whichever place they came.
+pub(super) fn cases(
+    rows: Vec<(place::Place, Map<String, Json>)>,
+    name: &str,
+    faults: &mut Faults,
+) -> Vec<(TestSpec, Place)> {
     let mut cases = Vec::new();
-    for (object, place) in placed(text, name, faults) {
+    for (at, object) in rows {
+        let line = at.line.map_or(0, |line| usize::try_from(line).unwrap_or(0));
         match case(object) {
-            Ok(spec) => cases.push((spec, place)),
-            Err(why) => faults.add(format!("{place}: {why}")),
+            Ok(spec) => cases.push((spec, Place { file: name.to_owned(), line })),
+            Err(why) => faults.add(format!("{}: {why}", at.told(name))),
         }
     }
     cases
-}
-
-fn placed(text: &str, name: &str, faults: &mut Faults) -> Vec<(Map<String, Json>, Place)> {
-    let mut found = match text.trim_start().chars().next() {
-        None => {
-            faults.add(format!("{name}: the file is empty"));
-            Vec::new()
-        }
-        Some('[') => array(text, name, faults),
-        Some('{') => lines(text, name, faults),
-        Some(_) => csv_rows(text, name, faults),
-    };
-    if found.len() > MAX_CASES {
-        faults.add(format!("{name}: {} cases, at most {MAX_CASES}: cut the file in parts", found.len()));
-        found.truncate(MAX_CASES);
-    }
-    let placed = |(line, object)| (object, Place { file: name.to_owned(), line });
-    found.into_iter().map(placed).collect()
-}
-
-fn array(text: &str, name: &str, faults: &mut Faults) -> Vec<(usize, Map<String, Json>)> {
-    let items: Vec<&serde_json::value::RawValue> = match serde_json::from_str(text) {
-        Ok(items) => items,
-        Err(error) => {
-            faults.add(format!("{name}: {error}"));
-            return Vec::new();
-        }
-    };
-    let (mut found, mut seen, mut line) = (Vec::new(), 0, 1);
-    for item in items {
-        let start = item.get().as_ptr() as usize - text.as_ptr() as usize;
-        line += text[seen..start].matches('\n').count();
-        seen = start;
-        found.extend(object(item.get(), name, line, faults).map(|object| (line, object)));
-    }
-    found
-}
-
-/// One object a line; or a single object over several lines, whose list `items`, `tests` or `data` has the cases.
-fn lines(text: &str, name: &str, faults: &mut Faults) -> Vec<(usize, Map<String, Json>)> {
-    if let Ok(Json::Object(whole)) = serde_json::from_str::<Json>(text)
-        && let Some(items) = ["items", "tests", "data"].iter().find_map(|key| whole.get(*key)?.as_array())
-    {
-        let object = |(at, item): (usize, &Json)| match item {
-            Json::Object(object) => Some((0, object.clone())),
-            _ => {
-                faults.add(format!("{name}: item {}: it is no object", at + 1));
-                None
-            }
-        };
-        return items.iter().enumerate().filter_map(object).collect();
-    }
-    let mut found = Vec::new();
-    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        found.extend(object(line, name, at + 1, faults).map(|object| (at + 1, object)));
-    }
-    found
-}
-
-fn object(text: &str, name: &str, line: usize, faults: &mut Faults) -> Option<Map<String, Json>> {
-    if text.len() > MAX_CASE {
-        faults.add(format!("{name}:{line}: the case has {} bytes, at most {MAX_CASE} (4 MiB)", text.len()));
-        return None;
-    }
-    match serde_json::from_str::<Json>(text) {
-        Ok(Json::Object(object)) => return Some(object),
-        Ok(_) => faults.add(format!("{name}:{line}: a case is an object such as {{\"input\": …}}")),
-        Err(error) => faults.add(format!("{name}:{line}: column {}: {}", error.column(), bare(&error))),
-    }
-    None
-}
-
-/// The error without its place, which is told in front of it.
-fn bare(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.split(" at line ").next().unwrap_or_default().to_owned()
-}
-
-fn csv_rows(text: &str, name: &str, faults: &mut Faults) -> Vec<(usize, Map<String, Json>)> {
-    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
-    let heads: Vec<String> = match reader.headers() {
-        Ok(heads) => heads.iter().map(|head| head.trim().to_owned()).collect(),
-        Err(error) => {
-            faults.add(format!("{name}: {error}"));
-            return Vec::new();
-        }
-    };
-    let mut found = Vec::new();
-    for record in reader.records() {
-        let record = match record {
-            Ok(record) => record,
-            Err(error) => {
-                faults.add(format!("{name}: {error}"));
-                continue;
-            }
-        };
-        let line = record.position().map_or(0, |position| usize::try_from(position.line()).unwrap_or(0));
-        if record.iter().all(|cell| cell.trim().is_empty()) {
-            continue;
-        }
-        if record.len() > heads.len() {
-            faults.add(format!(
-                "{name}:{line}: {} cells, the head has {}: quote cells that hold a comma",
-                record.len(),
-                heads.len()
-            ));
-            continue;
-        }
-        if record.as_slice().len() > MAX_CASE {
-            faults.add(format!("{name}:{line}: the case is longer than 4 MiB"));
-            continue;
-        }
-        let mut row = Map::new();
-        for (head, cell) in heads.iter().zip(record.iter()).filter(|(_, cell)| !cell.is_empty()) {
-            nest(&mut row, head, cell_value(head, cell));
-        }
-        found.push((line, row));
-    }
-    found
-}
-
-/// A cell that is a JSON object or list is one; a number stays text but where a number belongs.
-fn cell_value(head: &str, cell: &str) -> Json {
-    let trimmed = cell.trim();
-    if trimmed.starts_with(['{', '['])
-        && let Ok(json) = serde_json::from_str::<Json>(trimmed)
-    {
-        return json;
-    }
-    match trimmed.parse::<f64>() {
-        Ok(number) if NUMBERS.contains(&head) && number.is_finite() => number.into(),
-        _ => cell.into(),
-    }
-}
-
-/// Points in a column's name make objects.
-fn nest(row: &mut Map<String, Json>, head: &str, value: Json) {
-    match head.split_once('.') {
-        Some((outer, inner)) if !outer.is_empty() && !inner.is_empty() => {
-            let below = row.entry(outer.to_owned()).or_insert_with(|| Json::Object(Map::new()));
-            if let Json::Object(below) = below {
-                nest(below, inner, value);
-            }
-        }
-        _ => {
-            row.insert(head.to_owned(), value);
-        }
-    }
 }
 
 /// A case out of an object: known names, and metadata of all others.
@@ -271,7 +162,7 @@ fn case(object: Map<String, Json>) -> Result<TestSpec, String> {
                 return Err(format!("{key:?} and another column both say {name}: keep one of them"));
             }
             Some((name, _)) => {
-                known.insert((*name).to_owned(), as_list(name, value));
+                known.insert((*name).to_owned(), typed(name, value));
             }
             None => {
                 more.insert(key, value);
@@ -293,9 +184,14 @@ fn case(object: Map<String, Json>) -> Result<TestSpec, String> {
     serde_json::from_value(Json::Object(known)).map_err(|e| e.to_string())
 }
 
-fn as_list(name: &str, value: Json) -> Json {
+/// A text where a list or a number belongs, as cells have them, is one.
+fn typed(name: &str, value: Json) -> Json {
     match value {
         Json::String(text) if LISTS.contains(&name) => Json::Array(vec![Json::String(text)]),
+        Json::String(text) if NUMBERS.contains(&name) => match text.trim().parse::<f64>() {
+            Ok(number) if number.is_finite() => number.into(),
+            _ => Json::String(text),
+        },
         other => other,
     }
 }
@@ -307,14 +203,14 @@ mod tests {
 
     fn good(text: &str) -> Vec<(TestSpec, Place)> {
         let mut faults = Faults::default();
-        let cases = parse(text, "cases", &mut faults);
+        let cases = parse(&Bytes::copy_from_slice(text.as_bytes()), "cases", &mut faults);
         assert!(faults.is_empty(), "{faults}");
         cases
     }
 
     fn told(text: &str) -> (usize, String) {
         let mut faults = Faults::default();
-        let cases = parse(text, "cases", &mut faults);
+        let cases = parse(&Bytes::copy_from_slice(text.as_bytes()), "cases", &mut faults);
         (cases.len(), faults.to_string())
     }
 
@@ -338,12 +234,14 @@ mod tests {
         let (there, why) =
             told("{\"input\": \"a\"}\n{\"input\": \n{\"inputt\": \"b\"}\n[1]\n{\"input\": \"c\"}\n");
         assert_eq!(there, 2, "{why}");
-        for part in ["cases:2: column", "cases:3: no input", "cases:4: a case is an object"] {
+        for part in ["cases:2: not JSON, at column", "cases:3: no input", "cases:4: not a JSON object"] {
             assert!(why.contains(part), "{part} is missing in:\n{why}");
         }
-        let (there, why) = told("input,expected\na,b,c\nd,e\n");
+        let (there, why) = told("input,expected\na,b,c\nd,e\nf\n");
         assert_eq!(there, 1);
-        assert!(why.contains("cases:2: 3 cells"), "{why}");
+        assert!(why.contains("cases:2: 3 cells") && why.contains("cases:4: 1 cells"), "{why}");
+        let (_, why) = told("{\"input\": \"a\", \"weight\": \"heavy\"}");
+        assert!(why.contains("cases:1: ") && why.contains("heavy"), "{why}");
         assert!(told(" \n").1.contains("empty"));
         assert!(told("[{\"input\": \"a\"},").1.contains("cases: "));
         let (_, why) = told("question,input\na,b\n");

@@ -114,7 +114,9 @@ impl Extract {
             Self::Pattern(pattern) => Ok(pattern.first(text)?.map(str::to_owned)),
             Self::JsonPath(path) => {
                 let json = serde_json::from_str(text).ok().or_else(|| super::text::json_in(text));
-                Ok(json.and_then(|json| super::template::find(&json, path).map(super::template::plain)))
+                Ok(json.and_then(|json| {
+                    crate::lab::template::find(&json, path).map(crate::lab::template::plain)
+                }))
             }
             Self::Between(before, after) => Ok(text
                 .split_once(before.as_str())

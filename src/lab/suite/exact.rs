@@ -1,8 +1,10 @@
 //! Operators that need no model: the same answer always has the same verdict.
 
+use super::calls;
 use super::pattern::Pattern;
 use super::reply::Reply;
-use super::text::{brief, distance, is_set_apart, json_in, list_item, nearness, small_start};
+use super::text::{distance, is_set_apart, json_in, list_item, nearness, small_start};
+use crate::lab::template::brief;
 use datafusion::sql::sqlparser::{dialect::GenericDialect, parser::Parser};
 use serde_json::Value as Json;
 
@@ -63,6 +65,8 @@ pub(super) enum Exact {
     Cost,
     Latency,
     FinishReason,
+    ToolCalls,
+    ToolCallF1,
 }
 
 impl Exact {
@@ -113,6 +117,14 @@ impl Exact {
                 let most = criteria.max.unwrap_or(0.0);
                 let why = format!("{apart} characters apart, at most {most} may be");
                 Ok(Found { passed: apart <= most, value: Some(apart), why })
+            }
+            Self::ToolCalls => {
+                let fault = calls::fault(text, seen.reply);
+                Ok(told(fault.is_none(), || fault.unwrap_or_default()))
+            }
+            Self::ToolCallF1 => {
+                let (value, why) = calls::f1(text, seen.reply, &criteria.list)?;
+                Ok(Found { passed: value >= criteria.min.unwrap_or(1.0), value: Some(value), why })
             }
             Self::FinishReason => {
                 let reason = seen.reply.finish_reason.as_deref();
@@ -286,6 +298,13 @@ mod tests {
             (Exact::Distance, "abc", "abc", "abd"),
             (Exact::Cost, "0.5", "x", ""),
             (Exact::FinishReason, "stop", "x", ""),
+            (
+                Exact::ToolCalls,
+                "",
+                r#"[{"type": "function", "function": {"name": "f", "arguments": "{}"}}]"#,
+                "[]",
+            ),
+            (Exact::ToolCallF1, "a, b", r#"[{"name": "a"}, {"name": "b"}]"#, r#"[{"name": "a"}]"#),
         ] {
             let found = run(exact, good, criteria).unwrap();
             assert!(found.passed, "{exact:?} {good:?}: {}", found.why);

@@ -3,8 +3,8 @@
 use super::bench::Bench;
 use super::load::Suite;
 use super::outcome::Status;
-use super::text::brief;
 use super::verdict::judge_text;
+use crate::lab::template::brief;
 
 /// How many examples the checks of a suite have.
 pub fn examples(suite: &Suite) -> usize {

@@ -58,6 +58,7 @@ fn outcome(test: usize, repetition: u32, passed: bool) -> Outcome {
     Outcome {
         test: test.to_string(),
         place: String::new(),
+        checks_hash: String::new(),
         hash: "h".to_owned(),
         group: String::new(),
         tags: Vec::new(),

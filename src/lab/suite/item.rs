@@ -65,7 +65,7 @@ impl Item {
             expected_documents: self.spec.expected_documents.clone(),
             constraints: self.constraints.clone(),
             system_prompt: self.spec.system_prompt.clone(),
-            history: self.spec.history.iter().map(super::template::plain).collect(),
+            history: self.spec.history.iter().map(crate::lab::template::plain).collect(),
             ..EvalInput::default()
         }
     }

@@ -5,8 +5,11 @@ use super::check::Check;
 use super::compile::{Source, compile};
 use super::fault::{Faults, Place};
 use super::item::Item;
-use super::spec::{CheckSpec, GateSpec, HeadSpec, Kind, SuiteSpec, TargetSpec, TestSpec};
+use super::spec::{CheckSpec, GateSpec, HeadSpec, SuiteSpec, TestSpec};
 use crate::eval::{IDS, asks_judge, is_plugin};
+use crate::lab::target::TargetSpec;
+use bytes::Bytes;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -33,6 +36,8 @@ pub struct Suite {
 pub(super) struct Case {
     pub item: Item,
     pub checks: Vec<Check>,
+    /// Changes when its checks do.
+    pub checks_hash: String,
 }
 
 impl Suite {
@@ -54,11 +59,6 @@ impl Suite {
     /// How many gates it has.
     pub fn gates(&self) -> usize {
         self.gates.len()
-    }
-
-    /// How often each test is asked.
-    pub fn repetitions(&self) -> u32 {
-        self.head.repetitions
     }
 
     /// Asks each test so often, whatever the file says.
@@ -83,12 +83,30 @@ impl Suite {
     }
 }
 
-/// Reads a suite, and the files that it names. With `partial`, cases that are wrong are left out and told; else they are
-/// as bad as any other fault.
+/// The items of stored datasets, as JSON lines, by the names that a suite calls them.
+pub type StoredItems = BTreeMap<String, Bytes>;
+
+/// The stored datasets that the suite at `path` names; none where it cannot be read, which reading it tells.
+pub fn stored(path: &Path) -> Vec<String> {
+    let is_ours = path.extension().is_some_and(|extension| extension == "toml");
+    let text = is_ours.then(|| cases::read_text(path).ok()).flatten();
+    let Some(spec) = text.and_then(|text| toml::from_str::<SuiteSpec>(&text).ok()) else { return Vec::new() };
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let names = spec.suite.dataset.as_ref().map(|names| names.names().to_vec()).unwrap_or_default();
+    names.into_iter().filter(|name| is_stored(folder, name)).collect()
+}
+
+/// A name with a version, where no file has it.
+fn is_stored(folder: &Path, name: &str) -> bool {
+    name.contains('@') && !folder.join(name).exists()
+}
+
+/// Reads a suite, the files that it names, and of `items` the datasets. With `partial`, cases that are wrong are left out
+/// and told; else they are as bad as any other fault.
 ///
 /// # Errors
 /// Every fault, each with file, line and item.
-pub(super) fn read(path: &Path, partial: bool) -> Result<(Suite, Faults), Faults> {
+pub(super) fn read(path: &Path, partial: bool, items: &StoredItems) -> Result<(Suite, Faults), Faults> {
     let name = path.display().to_string();
     let text = cases::read_text(path).map_err(|why| Faults::one(format!("{name}: {why}")))?;
     let spec: SuiteSpec = toml::from_str(&text)
@@ -97,7 +115,7 @@ pub(super) fn read(path: &Path, partial: bool) -> Result<(Suite, Faults), Faults
     let places = lines(&text, spec.test.len());
     let at = |line: &usize| Place { file: name.clone(), line: *line };
     let tests = spec.test.clone().into_iter().zip(places.iter().map(at)).collect();
-    build(spec, tests, &folder, &name, partial)
+    build(spec, tests, (&folder, items), &name, partial)
 }
 
 /// The lines on which `[[test]]` begins; 0 where it is not written so.
@@ -115,7 +133,7 @@ fn lines(text: &str, tests: usize) -> Vec<usize> {
 pub(super) fn build(
     spec: SuiteSpec,
     mut tests: Vec<(TestSpec, Place)>,
-    folder: &Path,
+    (folder, items): (&Path, &StoredItems),
     name: &str,
     partial: bool,
 ) -> Result<(Suite, Faults), Faults> {
@@ -127,11 +145,13 @@ pub(super) fn build(
     }
     for file in head.dataset.as_ref().map(|names| names.names().to_vec()).unwrap_or_default() {
         let path = folder.join(&file);
-        if !path.exists() && file.contains('@') {
-            fatal.add(format!("{name}: suite.dataset {file:?} names a stored dataset: give a file of cases"));
-            continue;
+        match items.get(&file) {
+            Some(items) => tests.extend(cases::stored(items, &file, &mut of_cases)),
+            None if is_stored(folder, &file) => fatal.add(format!(
+                "{name}: suite.dataset {file:?} is a stored dataset: say where it is stored, --url or --data-dir"
+            )),
+            None => tests.extend(cases::read(&path, &path.display().to_string(), &mut of_cases)),
         }
-        tests.extend(cases::read(&path, &path.display().to_string(), &mut of_cases));
     }
     let cases = compiled(tests, &spec.check, !head.source.is_empty(), &mut of_cases);
     let mut wrong = |why: String| fatal.add(format!("{name}: {why}"));
@@ -139,7 +159,7 @@ pub(super) fn build(
     repetition_faults(&head, cases.len(), &mut wrong);
     gate_faults(&spec.gate, &mut wrong);
     let target = spec.target.unwrap_or_default();
-    target_faults(&target, &mut wrong);
+    target.faults("target").into_iter().for_each(&mut wrong);
     if cases.is_empty() && of_cases.is_empty() && fatal.is_empty() {
         fatal.add(format!("{name}: no test: write [[test]], or name a file of cases in suite.dataset"));
     } else if cases.iter().all(|case| case.checks.is_empty())
@@ -187,11 +207,15 @@ fn compiled(
         let specs = [common, item.spec.check.as_slice()].concat();
         let source = Source { scope: &item.scope(), expected: &item.expected, is_lenient };
         match compile(&specs, &source) {
-            Ok(checks) => cases.push(Case { item, checks }),
+            Ok(checks) => cases.push(Case { item, checks, checks_hash: hash(&specs) }),
             Err(all) => all.into_iter().for_each(|why| faults.add(format!("{name}: {why}"))),
         }
     }
     cases
+}
+
+fn hash(specs: &[CheckSpec]) -> String {
+    hex::encode(Sha256::digest(serde_json::json!(specs).to_string()))
 }
 
 fn head_faults(head: &HeadSpec, wrong: &mut dyn FnMut(String)) {
@@ -241,49 +265,6 @@ fn gate_faults(gates: &[GateSpec], wrong: &mut dyn FnMut(String)) {
     }
 }
 
-fn target_faults(target: &TargetSpec, wrong: &mut dyn FnMut(String)) {
-    let is_url = |text: &str| url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
-    match target.kind {
-        Kind::Http if !is_url(&target.url) => {
-            wrong(format!("target.url {:?} is no address such as http://127.0.0.1:8080/answer", target.url));
-        }
-        Kind::Openai if !is_url(&target.base_url) => {
-            wrong(format!(
-                "target.base_url {:?} is no address such as http://127.0.0.1:8000/v1",
-                target.base_url
-            ));
-        }
-        Kind::Openai if target.model.is_empty() => {
-            wrong("target.model is missing: kind openai asks a model".to_owned())
-        }
-        Kind::Command if target.command.is_empty() => {
-            wrong("target.command is missing, such as [\"python\", \"app.py\"]".to_owned());
-        }
-        _ => {}
-    }
-    for (key, is_set, kind) in [
-        ("url", !target.url.is_empty(), Kind::Http),
-        ("base_url", !target.base_url.is_empty(), Kind::Openai),
-        ("model", !target.model.is_empty(), Kind::Openai),
-        ("command", !target.command.is_empty(), Kind::Command),
-        ("answers", target.answers.is_some(), Kind::Existing),
-    ] {
-        if is_set && kind != target.kind {
-            let kind = format!("{kind:?}").to_lowercase();
-            wrong(format!("target.{key} belongs to kind = {kind:?}"));
-        }
-    }
-    if !(1..=1_000).contains(&target.concurrency) {
-        wrong(format!("target.concurrency is {}, must be 1 to 1000", target.concurrency));
-    }
-    if target.retries > 20 {
-        wrong(format!("target.retries is {}, must be 0 to 20", target.retries));
-    }
-    if target.timeout.is_zero() {
-        wrong("target.timeout is 0: no answer would come in time".to_owned());
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -293,7 +274,7 @@ mod tests {
         std::fs::write(folder.path().join("cases.jsonl"), cases).unwrap();
         let path = folder.path().join("suite.toml");
         std::fs::write(&path, toml).unwrap();
-        read(&path, partial).map_err(|faults| faults.to_string())
+        read(&path, partial, &StoredItems::new()).map_err(|faults| faults.to_string())
     }
 
     const GOOD: &str =
@@ -315,7 +296,7 @@ mod tests {
     #[test]
     fn every_fault_has_its_place() {
         let toml = GOOD.replace("[[check]]", "repetitions = 0\nlevel = 2.0\ndataset = \"cases.jsonl\"\nevaluators = [\"halucination\"]\n[[check]]")
-            + "[[gate]]\nmetric = \"tests_passed\"\n[target]\nkind = \"http\"\nmodel = \"m\"\n[[test]]\nid = \"1\"\ninput = \"a\"\n[[test]]\nid = \"1\"\ninput = \"a\"\ncheck = [{ operator = \"x\" }]\n";
+            + "[[gate]]\nmetric = \"tests_passed\"\n[target]\nkind = \"http\"\nprompt = \"m\"\n[[test]]\nid = \"1\"\ninput = \"a\"\n[[test]]\nid = \"1\"\ninput = \"a\"\ncheck = [{ operator = \"x\" }]\n";
         let told = loaded(&toml, "{\"input\": 1}\n{\"inptu\": 1}\n", false).unwrap_err();
         for part in [
             "suite.repetitions is 0",
@@ -323,7 +304,7 @@ mod tests {
             "halucination",
             "gate 1 (tests_passed): a gate has one of",
             "target.url",
-            "target.model belongs to kind = \"openai\"",
+            "target.prompt belongs to kind = \"openai\"",
             "cases.jsonl:2: no input",
             "\"1\" is there twice, first at",
         ] {
@@ -335,7 +316,25 @@ mod tests {
         assert!(loaded(GOOD, "", false).unwrap_err().contains("no test"));
         assert!(loaded("[[test]]\ninput = \"a\"\n", "", false).unwrap_err().contains("nothing is checked"));
         let stored = GOOD.replace("name = \"s\"", "dataset = \"refunds@7\"");
-        assert!(loaded(&stored, "", false).unwrap_err().contains("stored dataset"));
+        assert!(loaded(&stored, "", false).unwrap_err().contains("--url or --data-dir"));
+        assert!(loaded(&GOOD.replace("name = \"s\"", "dataset = \"none.csv\""), "", false).is_err());
+    }
+
+    #[test]
+    fn tests_come_from_stored_datasets() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("suite.toml");
+        std::fs::write(&path, GOOD.replace("name = \"s\"", "dataset = [\"refunds@7\", \"own@1\"]")).unwrap();
+        std::fs::write(folder.path().join("own@1"), "input,expected\na,b\n").unwrap();
+        assert_eq!(super::stored(&path), ["refunds@7"]);
+        let line = r#"{"item_id": "i", "external_id": "e", "input": "c", "expected": "d", "split": "dev", "group_id": "g", "tags": ["t"], "content_hash": "h", "ordinal": 0}"#;
+        let items = StoredItems::from([("refunds@7".to_owned(), Bytes::from(line))]);
+        let (suite, told) = read(&path, false, &items).unwrap();
+        assert!(told.is_empty() && suite.tests() == 2, "{told}");
+        let spec = &suite.cases[0].item.spec;
+        assert_eq!((spec.id.as_str(), spec.group.as_str(), &spec.tags[0][..]), ("e", "g", "t"));
+        assert_eq!((&spec.metadata["split"], spec.metadata.len()), (&"dev".into(), 1));
+        assert_eq!(suite.cases[0].item.place.to_string(), "refunds@7:1");
     }
 
     #[test]

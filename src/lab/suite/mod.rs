@@ -6,9 +6,9 @@
 //! | `fault` | what is wrong with a file, with its place |
 //! | `cases` | cases from CSV, JSON and JSON lines |
 //! | `item` | a case as evaluators see it |
-//! | `template` | `{{…}}` in criteria and prompts |
 //! | `pattern` | regular expressions, with a limit of time |
 //! | `text` | what the exact operators look for in a text |
+//! | `calls` | calls of tools in an answer |
 //! | `exact` | operators that need no model |
 //! | `operator` | the catalogue |
 //! | `check` | a check that is ready to run |
@@ -17,7 +17,9 @@
 //! | `exchange` | files of other systems |
 //! | `open` | a suite file of ours or of another system |
 //! | `reply` | what a target answers |
-//! | `target` | who is asked: the file itself, HTTP, chat completions, a command |
+//! | `filter` | which tests run, by a condition in SQL |
+//! | `earlier` | runs of an earlier report |
+//! | `ask` | all questions to the target, several at once |
 //! | `outcome` | what became of a run |
 //! | `bench` | the evaluators that a suite needs |
 //! | `verdict` | a run judged by its checks |
@@ -30,15 +32,19 @@
 //! Promises: a verdict is pass, fail, skipped or error, and neither of the last two is ever a pass; a fault of a file names
 //! its line and item, and all faults of a file are told at once; what a target sends is bounded in size and time.
 
+mod ask;
 mod baseline;
 mod bench;
+mod calls;
 mod cases;
 mod check;
 mod compile;
+mod earlier;
 mod exact;
 mod examples;
 mod exchange;
 mod fault;
+mod filter;
 mod gate;
 mod item;
 mod load;
@@ -50,21 +56,21 @@ mod reply;
 mod report;
 mod spec;
 mod summary;
-mod target;
-mod template;
 mod text;
 mod verdict;
 
+pub use ask::{Answered, ask_all};
 pub use baseline::Baseline;
 pub use bench::{Bench, evaluators, questions};
+pub use earlier::{Again, Earlier, Run};
 pub use examples::{examples, wrong_examples};
-pub use exchange::{Form, Imported, Part, export, import};
+pub use exchange::{Form, Imported, Part, export, import, import_results};
 pub use fault::Faults;
 pub use gate::{Code, Decided, Verdict, code, decide, unknown_metrics};
-pub use load::Suite;
+pub use load::{StoredItems, Suite, stored};
 pub use open::read;
 pub use outcome::{Outcome, Status};
 pub use report::{Report, junit, markdown, table};
+pub use spec::suite_schema;
 pub use summary::{Summary, summarise};
-pub use target::{Answered, Target, ask_all};
 pub use verdict::judge;

@@ -135,6 +135,8 @@ pub(super) const OPERATORS: &[Operator] = &[
     exact("cost", Exact::Cost, COST),
     exact("latency", Exact::Latency, COST),
     exact("finish-reason", Exact::FinishReason, FORMAT),
+    unary(exact("is-valid-openai-tools-call", Exact::ToolCalls, FORMAT)),
+    exact("tool-call-f1", Exact::ToolCallF1, CORRECTNESS),
     local("includes", Local::Says, CORRECTNESS),
     negated(local("excludes", Local::Says, CORRECTNESS)),
     local("includes_any", Local::SaysAny, CORRECTNESS),

@@ -1,12 +1,13 @@
 //! What became of a run.
 
 use super::reply::Reply;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// How a check, or a test, ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It holds.
@@ -32,7 +33,7 @@ impl Status {
 }
 
 /// How sure a verdict is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
     /// Votes agree, or the probability is far from the middle.
@@ -42,10 +43,10 @@ pub enum Confidence {
 }
 
 /// One check of one run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CheckOutcome {
     /// The check's id, if it has one.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
     /// The operator.
     pub operator: String,
@@ -66,7 +67,7 @@ pub struct CheckOutcome {
     /// Who told: exact, an evaluator, or judge.
     pub engine: String,
     /// Why.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub feedback: String,
     /// What was extracted.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,7 +79,7 @@ pub struct CheckOutcome {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     /// The checks of a set.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub of: Vec<CheckOutcome>,
 }
 
@@ -86,7 +87,7 @@ impl CheckOutcome {
     /// What a person calls it.
     pub fn name(&self) -> String {
         match &self.criteria {
-            Some(criteria) => format!("{} {}", self.operator, super::text::brief(criteria)),
+            Some(criteria) => format!("{} {}", self.operator, crate::lab::template::brief(criteria)),
             None => self.operator.clone(),
         }
     }
@@ -98,7 +99,7 @@ impl CheckOutcome {
 }
 
 /// One metric of an evaluator for one run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Scored {
     /// The metric as gates name it: the evaluator, or evaluator/metric where they differ.
     pub metric: String,
@@ -112,14 +113,14 @@ pub struct Scored {
     /// The evaluator's verdict.
     pub passed: Option<bool>,
     /// ok, error or skipped.
-    pub status: &'static str,
+    pub status: Cow<'static, str>,
     /// Why, or what was missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
 /// One run: a test asked once and judged.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Outcome {
     /// The test.
     pub test: String,
@@ -127,11 +128,14 @@ pub struct Outcome {
     pub place: String,
     /// Changes when what is asked or expected does.
     pub hash: String,
+    /// Changes when its checks do.
+    #[serde(default)]
+    pub checks_hash: String,
     /// The group of tests that it belongs to.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub group: String,
     /// The test's tags.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// The test's weight.
     pub weight: f64,
@@ -156,7 +160,7 @@ pub struct Outcome {
     /// Its checks.
     pub checks: Vec<CheckOutcome>,
     /// What evaluators say.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<Scored>,
     /// Its value of every metric that gates may name.
     pub values: BTreeMap<String, f64>,

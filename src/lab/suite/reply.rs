@@ -2,11 +2,13 @@
 
 use super::item::document;
 use crate::domain::document::Document;
-use serde::Serialize;
+use crate::lab::target::Answer;
+use crate::lab::template::{brief, plain};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 /// An answer, and what the target told about it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
     /// The text.
     pub output: String,
@@ -14,7 +16,7 @@ pub struct Reply {
     #[serde(skip)]
     pub contexts: Option<Vec<Document>>,
     /// Whatever else the application wants to be seen.
-    #[serde(skip_serializing_if = "Map::is_empty")]
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub output_context: Map<String, Json>,
     /// Tokens that the application's model read.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,42 +41,27 @@ impl Reply {
         Self { output: output.into(), ..Self::default() }
     }
 
-    /// The answer that a JSON value is: a text, or an object with `output`.
+    /// What a target answered.
     ///
     /// # Errors
-    /// What the target said under `error`, or what is missing.
-    pub(super) fn from_json(json: Json) -> Result<Self, String> {
-        let object = match json {
-            Json::String(text) => return Ok(Self::text(text)),
-            Json::Object(object) => object,
-            other => return Err(format!("the answer is neither a text nor an object: {}", short(&other))),
-        };
-        if let Some(error) = object.get("error").filter(|error| !error.is_null()) {
-            return Err(format!("the target says: {}", short(error)));
+    /// What the target said under `error`, or a context that is none.
+    pub(super) fn of(answer: Answer) -> Result<Self, String> {
+        if let Some(error) = answer.error {
+            return Err(format!("the target says: {}", brief(&error)));
         }
-        let Some(output) = object.get("output").filter(|output| !output.is_null()) else {
-            return Err("the answer has neither \"output\" nor \"error\"".to_owned());
-        };
-        let contexts = match object.get("contexts").and_then(Json::as_array) {
+        let contexts = match answer.contexts {
             Some(list) => Some(list.iter().map(document).collect::<Result<Vec<_>, _>>()?),
             None => None,
         };
-        let number =
-            |key: &str| object.get(key).and_then(Json::as_f64).filter(|n| n.is_finite() && *n >= 0.0);
-        let tokens = |key: &str| number(key).map(|n| n as i64);
         Ok(Self {
-            output: super::template::plain(output),
+            output: plain(&answer.output),
             contexts,
-            output_context: object
-                .get("output_context")
-                .and_then(Json::as_object)
-                .cloned()
-                .unwrap_or_default(),
-            in_tokens: tokens("in_tokens"),
-            out_tokens: tokens("out_tokens"),
-            cost_usd: number("cost_usd"),
-            duration_ms: number("duration").map(|seconds| seconds * 1e3),
-            finish_reason: object.get("finish_reason").and_then(Json::as_str).map(str::to_owned),
+            output_context: answer.output_context.unwrap_or_default(),
+            in_tokens: answer.in_tokens,
+            out_tokens: answer.out_tokens,
+            cost_usd: answer.cost_usd,
+            duration_ms: answer.duration_ms,
+            finish_reason: answer.finish_reason,
         })
     }
 
@@ -86,19 +73,18 @@ impl Reply {
     }
 }
 
-fn short(json: &Json) -> String {
-    super::text::brief(&super::template::plain(json))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
 
+    fn read(json: Json) -> Result<Reply, String> {
+        Reply::of(Answer::from_object(json.as_object().unwrap())?)
+    }
+
     #[test]
-    fn answers_are_read_in_both_forms_and_faults_are_told() {
-        assert_eq!(Reply::from_json(json!("x")).unwrap().output, "x");
-        let whole = Reply::from_json(json!({
+    fn answers_become_texts_and_faults_are_told() {
+        let whole = read(json!({
             "output": {"a": 1}, "contexts": ["c", {"uri": "u", "text": "d"}], "in_tokens": 12.0,
             "cost_usd": 0.5, "duration": 1.5, "output_context": {"k": "v"}
         }));
@@ -109,11 +95,11 @@ mod tests {
         );
         assert_eq!(whole.contexts.unwrap()[1].uri.as_deref(), Some("u"));
         for (json, part) in [
-            (json!({"error": "no key"}), "no key"),
+            (json!({"error": "no key"}), "the target says: no key"),
             (json!({"outptu": "x"}), "neither"),
-            (json!(["x"]), "neither a text nor an object"),
+            (json!({"output": "x", "contexts": [1]}), "a context is a text"),
         ] {
-            assert!(Reply::from_json(json).unwrap_err().contains(part), "{part}");
+            assert!(read(json).unwrap_err().contains(part), "{part}");
         }
     }
 }

@@ -1,14 +1,12 @@
 //! A suite as it is written in TOML; what other systems write is brought to it.
 
-use crate::units::Time;
+use crate::lab::target::TargetSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::time::Duration;
 
 /// A whole file.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct SuiteSpec {
     pub suite: HeadSpec,
@@ -23,7 +21,7 @@ pub(super) struct SuiteSpec {
 }
 
 /// `[suite]`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct HeadSpec {
     pub name: String,
@@ -70,7 +68,7 @@ impl Default for HeadSpec {
 }
 
 /// What becomes of a check whose condition is not met.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Unmet {
     #[default]
@@ -78,7 +76,7 @@ pub(super) enum Unmet {
     Pass,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub(super) enum OneOrMany {
     One(String),
@@ -94,87 +92,8 @@ impl OneOrMany {
     }
 }
 
-/// Who is asked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Kind {
-    /// Nobody: the cases have their answers.
-    #[default]
-    Existing,
-    Http,
-    Openai,
-    Command,
-}
-
-/// `[target]`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct TargetSpec {
-    pub kind: Kind,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub name: String,
-    /// `existing`: a file of questions and answers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub answers: Option<PathBuf>,
-    /// `http`: posted to.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub url: String,
-    /// `openai`: the address before `/chat/completions`.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub base_url: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub model: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub system: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub prompt: String,
-    /// The environment variable that holds the bearer token.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub api_key_env: String,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub headers: BTreeMap<String, String>,
-    /// Members of the request of `openai`; told to the other kinds with every item.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub parameters: BTreeMap<String, Json>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub price_input_usd: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub price_output_usd: Option<f64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub command: Vec<String>,
-    /// Of one answer, retries included.
-    #[serde(with = "Time")]
-    pub timeout: Duration,
-    pub concurrency: usize,
-    pub retries: u32,
-}
-
-impl Default for TargetSpec {
-    fn default() -> Self {
-        Self {
-            kind: Kind::Existing,
-            name: String::new(),
-            answers: None,
-            url: String::new(),
-            base_url: String::new(),
-            model: String::new(),
-            system: String::new(),
-            prompt: String::new(),
-            api_key_env: String::new(),
-            headers: BTreeMap::new(),
-            parameters: BTreeMap::new(),
-            price_input_usd: None,
-            price_output_usd: None,
-            command: Vec::new(),
-            timeout: Duration::from_mins(10),
-            concurrency: 8,
-            retries: 3,
-        }
-    }
-}
-
 /// `[[check]]`, and the entries of a test's `check`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct CheckSpec {
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -217,7 +136,7 @@ fn is_false(value: &bool) -> bool {
 }
 
 /// What of the answer a check reads.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct ExtractSpec {
     /// The first group that matched, else the whole match.
@@ -234,7 +153,7 @@ pub(super) struct ExtractSpec {
 }
 
 /// `if`: a check of its own, or how an earlier one ended.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct ConditionSpec {
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -254,7 +173,7 @@ pub(super) struct ConditionSpec {
 }
 
 /// An answer that should pass a check, or fail it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExampleSpec {
     /// `positive` or `negative`.
@@ -264,7 +183,7 @@ pub(super) struct ExampleSpec {
 }
 
 /// `[[test]]`, and an item of a file of cases.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct TestSpec {
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -313,7 +232,7 @@ pub(super) struct TestSpec {
 }
 
 /// `[[gate]]`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct GateSpec {
     pub metric: String,
@@ -330,10 +249,15 @@ pub(super) struct GateSpec {
 }
 
 /// What of a metric a gate tests.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum On {
     #[default]
     Bound,
     Estimate,
+}
+
+/// The JSON schema of a suite as TOML, for editors and checks of files that programs write.
+pub fn suite_schema() -> Json {
+    schemars::schema_for!(SuiteSpec).to_value()
 }

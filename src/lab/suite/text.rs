@@ -105,16 +105,6 @@ pub(super) fn json_in(text: &str) -> Option<serde_json::Value> {
     None
 }
 
-/// A text for a message: its beginning.
-pub(super) fn brief(text: &str) -> String {
-    const LONGEST: usize = 120;
-    let plain = text.trim().replace('\n', " ");
-    if plain.chars().count() <= LONGEST {
-        return plain;
-    }
-    plain.chars().take(LONGEST - 1).collect::<String>() + "…"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,6 @@
 //! A run judged by its checks.
 
+use super::ask::Answered;
 use super::bench::{Bench, metric_name};
 use super::check::{Bounds, Check, Condition, Test};
 use super::exact::Seen;
@@ -9,7 +10,6 @@ use super::operator::Local;
 use super::outcome::{CheckOutcome, Confidence, Outcome, Scored, Status};
 use super::reply::Reply;
 use super::spec::Unmet;
-use super::target::Answered;
 use crate::domain::document::Document;
 use crate::domain::score::{Score, ScoreStatus};
 use crate::domain::trace::EvalInput;
@@ -36,6 +36,7 @@ pub fn judge(suite: &Suite, answered: &Answered, bench: &Bench<'_>) -> Outcome {
         test: item.spec.id.clone(),
         place: item.place.to_string(),
         hash: item.hash.clone(),
+        checks_hash: case.checks_hash.clone(),
         group: item.spec.group.clone(),
         tags: item.spec.tags.clone(),
         weight: item.spec.weight.unwrap_or(1.0),
@@ -398,7 +399,7 @@ impl Judge<'_> {
             value: score.value,
             label: score.label,
             passed: score.passed,
-            status: score.status.as_str(),
+            status: score.status.as_str().into(),
             why: score.error.or(score.rationale),
         };
         scores.into_iter().map(scored).collect()

@@ -6,6 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 use axum::{Json, Router};
+use groundline::lab::target::{Kind, TargetSpec};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -169,4 +170,85 @@ async fn without_a_server_and_with_a_limit_of_cost() {
     let unknown = ["experiment", "run", "x", "--dataset", "geography", "--trace", "--evaluator", "nothing"];
     let (code, _, err) = verb(&unknown, &place).await;
     assert!(code == 1 && err.contains("evaluators: no evaluator \"nothing\""), "{err}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_server_asks_the_targets_of_its_configuration_and_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = targets().await;
+    let mut config = config(&folder.path().join("data"));
+    let spec = TargetSpec {
+        kind: Kind::Openai,
+        base_url: format!("{at}/v1"),
+        model: "m".to_owned(),
+        headers: [("x-key".to_owned(), "secret".to_owned())].into(),
+        ..TargetSpec::default()
+    };
+    config.lab.targets.insert("support".to_owned(), spec);
+    let app = start(config).await;
+    let url = format!("http://{}", app.addresses.http);
+    let place = ["--url", url.as_str()];
+    well(&["dataset", "import", "geography", &example()], &place).await;
+    let common = ["--dataset", "geography", "--evaluator", "rouge", "--repetitions", "2"];
+    let args = [&["experiment", "run", "v1", "--server-target", "support"][..], &common[..]].concat();
+    let out = well(&args, &place).await;
+    assert!(out.contains("v1: success, 12 of 12 runs over 6 items, 0 without an answer"), "{out}");
+    let kept = super::done(&app, "GET", "experiments/v1", &Value::Null).await;
+    assert_eq!((&kept["target"]["kind"], &kept["target"]["name"]), (&json!("openai"), &json!("support")));
+    let listed = super::done(&app, "GET", "targets", &Value::Null).await;
+    assert_eq!(listed["targets"][0]["model"], "m");
+    assert!(!listed.to_string().contains("secret"), "{listed}");
+
+    // What it does not know it does not ask: neither by name nor by address.
+    let args = [&["experiment", "run", "v2", "--server-target", "other"][..], &common[..]].concat();
+    let (code, _, err) = verb(&args, &place).await;
+    assert!(code == 1 && err.contains("no target \"other\"") && err.contains("support"), "{err}");
+    let new = json!({"name": "v3", "dataset": "geography", "target": {"kind": "http", "url": format!("{at}/answer")}});
+    let made = super::done(&app, "POST", "experiments", &new).await;
+    let path = format!("experiments/{}/run", made["experiment_id"].as_str().unwrap());
+    let (status, told) = super::send(&app, "POST", &path, None, &json!({})).await;
+    assert!(status == 400 && told["error"].as_str().unwrap().contains("[lab.targets]"), "{told}");
+    app.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn other_letters_flip_verdicts_and_experiments_stand_beside_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = start(config(&folder.path().join("data"))).await;
+    let url = format!("http://{}", app.addresses.http);
+    let place = ["--url", url.as_str()];
+    well(&["dataset", "import", "geography", &example()], &place).await;
+    let made = well(&["perturb", "geography", "--with", "case@extreme", "--seed", "1"], &place).await;
+    assert!(made.starts_with("geography-perturbed: version 1, 18 items"), "{made}");
+    let again = well(&["perturb", "geography", "--with", "case@extreme", "--seed", "1"], &place).await;
+    assert!(again.contains("0 put, 0 deleted, 18 unchanged"), "{again}");
+
+    // It knows a question by its letters.
+    let base = format!("{}/v1", targets().await);
+    let common =
+        ["--dataset", "geography-perturbed", "--evaluator", "rouge", "--openai", &base, "--model", "m"];
+    well(&[&["experiment", "run", "v1"][..], &common[..]].concat(), &place).await;
+    let flips = well(&["experiment", "flips", "v1"], &place).await;
+    assert!(flips.contains("case@extreme") && flips.contains(" passed, case@extreme fails: "), "{flips}");
+    let found = well(&["experiment", "findings", "v1"], &place).await;
+    assert!(found.contains("flip (") && found.contains("the hardest item is "), "{found}");
+
+    let never = "while read line; do echo nothing; done";
+    let args = [
+        "experiment",
+        "run",
+        "v0",
+        "--dataset",
+        "geography-perturbed",
+        "--evaluator",
+        "rouge",
+        "--command",
+        never,
+    ];
+    well(&args, &place).await;
+    let board = well(&["experiment", "leaderboard", "v1", "v0"], &place).await;
+    assert!(board.contains("v1") && board.contains("#1 ") && board.contains("#2 "), "{board}");
+    let (code, _, err) = verb(&["experiment", "leaderboard", "nobody"], &place).await;
+    assert!(code == 1 && err.contains("nobody"), "{err}");
+    app.stop().await.unwrap();
 }

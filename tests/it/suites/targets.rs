@@ -103,7 +103,7 @@ async fn an_http_target_is_asked_again_where_that_helps_and_every_fault_costs_it
         ("down", "HTTP 500: no disk (asked 4 times)"),
         ("refused", "HTTP 400: no such field"),
         ("half", "asked 4 times"),
-        ("endless", "longer than 4 MiB"),
+        ("endless", "longer than 16 MiB"),
         ("other", "answered with item_id \"good\", asked was \"other\""),
         ("said", "the target says: no key"),
         ("elsewhere", "HTTP 302"),

@@ -2,9 +2,9 @@
 
 use super::super::load::Suite;
 use super::super::spec::TestSpec;
-use super::super::template::plain;
 use super::blocks::csv_text;
 use super::{h2o, results, vals_csv, vals_json, zip};
+use crate::lab::template::plain;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::path::{Component, Path};

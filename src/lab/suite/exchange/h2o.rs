@@ -2,9 +2,9 @@
 
 use super::super::fault::{Faults, Place};
 use super::super::spec::{CheckSpec, HeadSpec, TestSpec, Unmet};
-use super::super::template::plain;
 use super::h2o_condition::{constraints_of, text_of};
 use super::imported::Imported;
+use crate::lab::template::plain;
 use serde_json::{Map, Value as Json, json};
 
 /// What of a test case has no place of its own here stands in its metadata under this key.

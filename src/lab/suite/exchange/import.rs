@@ -1,9 +1,9 @@
 //! Any file of another system, told by its content.
 
-use super::super::cases::text_of;
+use super::super::cases::{read_text, text_of};
 use super::super::fault::Faults;
 use super::imported::Imported;
-use super::{h2o, promptfoo, vals_csv, vals_json, zip};
+use super::{h2o, promptfoo, results_in, vals_csv, vals_json, zip};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,6 +42,17 @@ pub fn import(path: &Path) -> Result<(Imported, Faults), Faults> {
     let (mut imported, faults) = parse(&text, &format!("{name}/{suite}"), Some(&names))?;
     imported.documents = named(&imported, files);
     Ok((imported, faults))
+}
+
+/// Reads results of another system, or of our own export, as the report that they are; with it, where its head says
+/// otherwise than its rows.
+///
+/// # Errors
+/// Every fault with its line.
+pub fn import_results(path: &Path) -> Result<(Json, Vec<String>), Faults> {
+    let name = path.display().to_string();
+    let text = read_text(path).map_err(|why| Faults::one(format!("{name}: {why}")))?;
+    results_in::read(&text, &name)
 }
 
 /// Of the files of an archive those that a test names.

@@ -12,6 +12,7 @@
 //! | `promptfoo` | test suites of promptfoo as JSON |
 //! | `import` | any of them, told by the content |
 //! | `results` | reports as CSV: results, questions and answers |
+//! | `results_in` | results as CSV back into a report |
 //! | `export` | a suite or a report in one of the forms |
 
 mod blocks;
@@ -22,6 +23,7 @@ mod import;
 mod imported;
 mod promptfoo;
 mod results;
+mod results_in;
 mod vals_csv;
 mod vals_json;
 mod zip;
@@ -30,5 +32,5 @@ mod zip;
 mod round_trip_tests;
 
 pub use export::{Form, Part, export};
-pub use import::import;
+pub use import::{import, import_results};
 pub use imported::Imported;

@@ -3,8 +3,8 @@
 use super::super::fault::{Faults, Place};
 use super::super::operator::find;
 use super::super::spec::{CheckSpec, TestSpec};
-use super::super::template::plain;
 use super::imported::Imported;
+use crate::lab::template::plain;
 use serde_json::{Map, Value as Json};
 
 /// Assertions that have another name here.

@@ -1,12 +1,12 @@
 //! Reports as CSV: results of a run, and questions with their answers. They are made from the JSON report, so that a run
 //! needs not be there any more.
 
-use super::super::template::plain;
 use super::blocks::csv_text;
+use crate::lab::template::plain;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 
-const RUN: &[&str] = &[
+pub(super) const RUN: &[&str] = &[
     "Run Id",
     "Test Suite Id",
     "Test Suite Title",
@@ -23,7 +23,7 @@ const RUN: &[&str] = &[
     "Standard Deviation For Tests Passed",
     "Needs Review Percentage",
 ];
-const TEST: &[&str] = &[
+pub(super) const TEST: &[&str] = &[
     "Test Result Id",
     "Test Id",
     "Test Status",
@@ -39,7 +39,7 @@ const TEST: &[&str] = &[
     "Output Context Keys",
     "Output Context Values",
 ];
-const CHECK: &[&str] = &[
+pub(super) const CHECK: &[&str] = &[
     "Operator",
     "Criteria",
     "Auto Eval",

@@ -4,9 +4,9 @@
 use super::super::fault::{Faults, Place};
 use super::super::operator::find;
 use super::super::spec::{CheckSpec, ConditionSpec, ExampleSpec, ExtractSpec, HeadSpec, TestSpec, Unmet};
-use super::super::template::plain;
 use super::blocks::{Block, blocks, csv_text};
 use super::imported::{Imported, value_of};
+use crate::lab::template::plain;
 use serde_json::Value as Json;
 
 const SUITE: &[&str] =

@@ -7,7 +7,7 @@ use super::super::summary::Summary;
 use serde::Serialize;
 
 /// The name of this form; it changes when a reader of the old one could not read the new one.
-const FORMAT: &str = "groundline-suite-report/1";
+pub const FORMAT: &str = "groundline-suite-report/1";
 
 /// A run of a suite, whole.
 #[derive(Debug, Clone, Serialize)]

@@ -2,8 +2,8 @@
 
 use super::super::gate::Verdict;
 use super::super::outcome::{CheckOutcome, Outcome, Status};
-use super::super::text::brief;
 use super::document::Report;
+use crate::lab::template::brief;
 use crate::stats::Estimate;
 
 /// More failed checks are counted and not told.

@@ -14,7 +14,7 @@ mod lines;
 mod markdown;
 mod table;
 
-pub use document::Report;
+pub use document::{FORMAT, Report};
 pub use junit::junit;
 pub use markdown::markdown;
 pub use table::table;

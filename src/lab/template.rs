@@ -1,4 +1,5 @@
-//! `{{…}}` in criteria and prompts: `{{input}}`, `{{input.question}}`, `{{expected}}`, `{{metadata.lang}}`.
+//! `{{…}}` in criteria and prompts: `{{input}}`, `{{input.question}}`, `{{expected}}`, `{{metadata.lang}}`; and how values are
+//! told as texts.
 
 use serde_json::Value as Json;
 
@@ -25,6 +26,20 @@ pub(super) fn render(text: &str, scope: &Json) -> Result<String, String> {
     Ok(out)
 }
 
+/// The first names of all places of `text`.
+///
+/// # Errors
+/// When a placeholder is not closed.
+pub(super) fn places(text: &str) -> Result<Vec<&str>, String> {
+    let (mut found, mut rest) = (Vec::new(), text);
+    while let Some((_, after)) = rest.split_once("{{") {
+        let (path, after) = after.split_once("}}").ok_or("a placeholder {{ is not closed by }}")?;
+        found.extend(path.trim().split('.').next());
+        rest = after;
+    }
+    Ok(found)
+}
+
 /// What stands at `path`, keys and places with points between.
 pub(super) fn find<'a>(scope: &'a Json, path: &str) -> Option<&'a Json> {
     if path.is_empty() {
@@ -39,6 +54,16 @@ pub(super) fn find<'a>(scope: &'a Json, path: &str) -> Option<&'a Json> {
 /// A text as it is, anything else as JSON.
 pub(super) fn plain(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// A text for a message: its beginning.
+pub(super) fn brief(text: &str) -> String {
+    const LONGEST: usize = 120;
+    let plain = text.trim().replace('\n', " ");
+    if plain.chars().count() <= LONGEST {
+        return plain;
+    }
+    plain.chars().take(LONGEST - 1).collect::<String>() + "…"
 }
 
 fn unknown(scope: &Json, path: &str) -> String {

@@ -1,12 +1,11 @@
 //! A process that reads and writes JSON lines: one item in, one answer out. It serves all items and is started again when
 //! it has died.
 
-use super::super::reply::Reply;
-use super::super::spec::TargetSpec;
-use super::super::text::brief;
-use super::http::same_run;
-use super::job::Job;
+use super::answer::Answer;
+use super::question::Question;
+use super::spec::{Form, TargetSpec};
 use super::wire::MAX_ANSWER;
+use crate::lab::template::brief;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,6 +25,7 @@ pub(super) struct Command {
     words: Vec<String>,
     folder: PathBuf,
     parameters: BTreeMap<String, Json>,
+    form: Form,
     retries: u32,
     timeout: Duration,
     state: Mutex<State>,
@@ -51,6 +51,7 @@ impl Command {
             words: spec.command.clone(),
             folder: folder.to_path_buf(),
             parameters: spec.parameters.clone(),
+            form: spec.form,
             retries: spec.retries,
             timeout: spec.timeout,
             state: Mutex::default(),
@@ -58,10 +59,10 @@ impl Command {
     }
 
     /// Asks the process, and again after it has died; one that does not answer in time is killed.
-    pub async fn ask(&self, job: &Job<'_>) -> Result<Reply, String> {
+    pub async fn ask(&self, question: &Question) -> Result<Answer, String> {
         // One item at a time: the waits of the others are not theirs.
         let mut state = self.state.lock().await;
-        let line = job.message(&self.parameters).to_string() + "\n";
+        let line = question.message(&self.parameters).to_string() + "\n";
         let mut tries = 0;
         loop {
             if state.deaths >= MAX_DEATHS {
@@ -70,16 +71,16 @@ impl Command {
                 ));
             }
             if state.running.is_none() {
-                state.running = Some(Running::start(&self.words, &self.folder)?);
+                state.running = Some(Running::start(&self.words, &self.folder, question)?);
             }
             let Some(running) = &mut state.running else { return Err("the command does not run".to_owned()) };
             let started = Instant::now();
             match timeout(self.timeout, running.exchange(&line)).await {
                 Ok(Ok(answer)) => {
                     state.deaths = 0;
-                    let mut reply = read(&answer, job)?;
-                    reply.duration_ms.get_or_insert(started.elapsed().as_secs_f64() * 1e3);
-                    return Ok(reply);
+                    let mut answer = self.read(&answer, question)?;
+                    answer.duration_ms.get_or_insert(started.elapsed().as_secs_f64() * 1e3);
+                    return Ok(answer);
                 }
                 Ok(Err(why)) => {
                     let why = ended(&mut state, why).await;
@@ -95,13 +96,20 @@ impl Command {
             }
         }
     }
-}
 
-fn read(line: &[u8], job: &Job<'_>) -> Result<Reply, String> {
-    let json: Json = serde_json::from_slice(line)
-        .map_err(|e| format!("the command wrote a line that is no JSON ({e}): {}", shown(line)))?;
-    same_run(&json, job)?;
-    Reply::from_json(json)
+    fn read(&self, line: &[u8], question: &Question) -> Result<Answer, String> {
+        let told = |why: &dyn std::fmt::Display| {
+            format!(
+                "the command wrote a line that is no JSON ({why}): {}; with form = \"any\" texts are answers",
+                shown(line)
+            )
+        };
+        let text = std::str::from_utf8(line).map_err(|e| told(&e))?;
+        if self.form == Form::Strict {
+            serde_json::from_str::<serde::de::IgnoredAny>(text).map_err(|e| told(&e))?;
+        }
+        Answer::read(text, question, self.form)
+    }
 }
 
 /// Kills what runs; why it ended, in words.
@@ -123,11 +131,13 @@ fn shown(line: &[u8]) -> String {
 }
 
 impl Running {
-    fn start(words: &[String], folder: &Path) -> Result<Self, String> {
+    fn start(words: &[String], folder: &Path, first: &Question) -> Result<Self, String> {
         let (program, arguments) = words.split_first().ok_or("target.command is empty")?;
         let mut command = Program::new(program);
         command
             .args(arguments)
+            // Of its first item; each line has its own.
+            .env("TRACEPARENT", &first.traceparent)
             .process_group(0)
             .kill_on_drop(true)
             .stdin(Stdio::piped())
@@ -171,7 +181,7 @@ impl Drop for Running {
     }
 }
 
-/// The next line that is not blank, of at most 4 MiB; none at the end.
+/// The next line that is not blank, of at most 16 MiB; none at the end.
 async fn read_line(from: &mut (impl AsyncBufRead + Unpin)) -> Result<Option<Vec<u8>>, String> {
     let mut line = Vec::new();
     loop {
@@ -185,7 +195,7 @@ async fn read_line(from: &mut (impl AsyncBufRead + Unpin)) -> Result<Option<Vec<
         line.extend_from_slice(&buffer[..taken]);
         from.consume(taken);
         if line.len() > MAX_ANSWER {
-            return Err("the command wrote a line of more than 4 MiB".to_owned());
+            return Err("the command wrote a line of more than 16 MiB".to_owned());
         }
         if end.is_some() {
             if !line.trim_ascii().is_empty() {
@@ -198,9 +208,6 @@ async fn read_line(from: &mut (impl AsyncBufRead + Unpin)) -> Result<Option<Vec<
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::fault::Place;
-    use super::super::super::item::Item;
-    use super::super::super::spec::TestSpec;
     use super::*;
 
     fn command(script: &str, spec: TargetSpec) -> Command {
@@ -208,13 +215,15 @@ mod tests {
         Command::new(&TargetSpec { command, ..spec }, Path::new(""))
     }
 
-    fn item(input: &str) -> Item {
-        let spec = TestSpec { id: "1".to_owned(), input: input.into(), ..TestSpec::default() };
-        Item::new(spec, Place::default()).unwrap()
-    }
-
     async fn asked(command: &Command, input: &str) -> Result<String, String> {
-        command.ask(&Job::new(&item(input))).await.map(|reply| reply.output)
+        let question = Question {
+            input: input.into(),
+            item_id: "1".to_owned(),
+            traceparent: format!("00-{input}"),
+            ..Question::default()
+        };
+        let answer = command.ask(&question).await?;
+        answer.error.map_or_else(|| Ok(answer.output.as_str().unwrap_or_default().to_owned()), Err)
     }
 
     #[tokio::test]
@@ -228,6 +237,13 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_program_that_writes_texts_and_knows_its_trace() {
+        let any = TargetSpec { form: Form::Any, ..TargetSpec::default() };
+        let told = command("while read line; do echo under $TRACEPARENT; done", any);
+        assert_eq!(asked(&told, "a").await.unwrap(), "under 00-a");
+    }
+
+    #[tokio::test]
     async fn every_way_to_go_wrong_is_told() {
         let spec = |timeout| TargetSpec { retries: 1, timeout, ..TargetSpec::default() };
         let (soon, late) = (Duration::from_millis(100), Duration::from_mins(5));
@@ -235,7 +251,7 @@ mod tests {
             ("exit 3", late, "ended (exit status: 3) before it answered (asked 2 times)"),
             ("exec sleep 600", soon, "no answer in 100ms (target.timeout)"),
             ("while :; do printf 'xxxxxxxxxxxxxxxxxxxx'; done", soon, "(target.timeout)"),
-            ("yes | tr -d '\\n'", late, "a line of more than 4 MiB"),
+            ("yes | tr -d '\\n'", late, "a line of more than 16 MiB"),
             ("read l; echo hello", late, "no JSON"),
             (
                 "read l; echo '{\"run_id\": \"other\", \"output\": \"x\"}'",
@@ -247,7 +263,7 @@ mod tests {
                 late,
                 "item_id \"2\", asked was \"1\"",
             ),
-            ("read l; echo '{\"error\": \"no key\"}'", late, "the target says: no key"),
+            ("read l; echo '{\"error\": \"no key\"}'", late, "no key"),
         ] {
             let told = asked(&command(script, spec(timeout)), "a").await.unwrap_err();
             assert!(told.contains(part), "{script}: {told}");

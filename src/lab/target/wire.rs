@@ -1,13 +1,13 @@
 //! One HTTP request with its limits and retries.
 
-use super::super::text::brief;
+use crate::lab::template::brief;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Longest answer, bytes.
-pub(super) const MAX_ANSWER: usize = 4 << 20;
+pub(super) const MAX_ANSWER: usize = 16 << 20;
 /// The wait before a second request; it doubles with each further one.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 /// No server is left alone for longer because it says so.
@@ -61,7 +61,7 @@ impl Wire {
         Ok(Self { client, url, headers: map, retries })
     }
 
-    /// What the server answers to `body`: bytes of at most 4 MiB. Network errors, 408, 429 and 5xx are tried again.
+    /// What the server answers to `body`: bytes of at most 16 MiB. Network errors, 408, 429 and 5xx are tried again.
     pub async fn post(&self, body: &Json, traceparent: &str) -> Result<Vec<u8>, String> {
         let (text, mut tries) = (body.to_string(), 0);
         loop {
@@ -97,7 +97,7 @@ impl Wire {
             response.chunk().await.map_err(|e| Fault::Passing(told(e.without_url()), None))?
         {
             if bytes.len() + chunk.len() > MAX_ANSWER {
-                return Err(Fault::Final("the answer is longer than 4 MiB".to_owned()));
+                return Err(Fault::Final("the answer is longer than 16 MiB".to_owned()));
             }
             bytes.extend_from_slice(&chunk);
         }

@@ -1,0 +1,130 @@
+//! Targets that the server asks itself: those of `[lab.targets]` and no others, so that nobody who may make experiments can
+//! have it fetch any address.
+
+use super::super::config::Config;
+use super::super::dataset::text_of;
+use super::super::error::LabError;
+use super::definition::{Answer, Target as Described, Todo};
+use crate::lab::target::{self, Question, Target};
+use futures::StreamExt;
+use parking_lot::Mutex as Lock;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The kind under which an experiment names one of them.
+pub const NAMED: &str = "named";
+/// Most runs of one request: its sender waits for all of them.
+pub const MAX_CALLED: usize = 64;
+
+/// The targets of the server. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Targets {
+    all: Arc<BTreeMap<String, Result<Target, String>>>,
+    /// Experiments that are asked now: nobody is asked twice at once.
+    asked: Arc<Lock<HashSet<String>>>,
+}
+
+/// An experiment that is asked now.
+struct Turn<'a> {
+    asked: &'a Lock<HashSet<String>>,
+    experiment_id: &'a str,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.asked.lock().remove(self.experiment_id);
+    }
+}
+
+impl Targets {
+    /// Those of the configuration. One whose key is not in the environment says so when it is asked.
+    pub fn open(config: &Config) -> Self {
+        let open =
+            |(name, spec): (&String, &target::TargetSpec)| (name.clone(), Target::open(spec, Path::new("")));
+        Self { all: Arc::new(config.targets.iter().map(open).collect()), asked: Arc::default() }
+    }
+
+    /// Their names, each with what an experiment keeps of it.
+    pub fn listed(&self) -> Vec<Value> {
+        let told = |(name, target): (&String, &Result<Target, String>)| match target {
+            Ok(target) => named(name, target),
+            Err(why) => serde_json::json!({ "name": name, "error": why }),
+        };
+        self.all.iter().map(told).collect()
+    }
+
+    /// Whether there is one of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.all.contains_key(name)
+    }
+
+    /// What an experiment keeps of the target of that name.
+    ///
+    /// # Errors
+    /// Which ones there are.
+    pub fn described(&self, name: &str) -> Result<Described, String> {
+        let target = self.find(name)?;
+        serde_json::from_value(named(name, target)).map_err(|e| e.to_string())
+    }
+
+    fn find(&self, name: &str) -> Result<&Target, String> {
+        let found = self.all.get(name).ok_or_else(|| {
+            let names: Vec<&str> = self.all.keys().map(String::as_str).collect();
+            let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            format!("the server has no target {name:?}; [lab.targets] has {there}")
+        })?;
+        found.as_ref().map_err(Clone::clone)
+    }
+
+    /// What the target `name` answers to `todo`, as many at once as it may be asked.
+    ///
+    /// # Errors
+    /// [`LabError::Wrong`] without the target, [`LabError::Later`] while the experiment is asked already.
+    pub async fn answers(
+        &self,
+        name: &str,
+        experiment_id: &str,
+        todo: &[Todo],
+    ) -> Result<Vec<Answer>, LabError> {
+        let target = self.find(name).map_err(LabError::Wrong)?;
+        if !self.asked.lock().insert(experiment_id.to_owned()) {
+            return Err(LabError::Later("the server asks the target of this experiment already".to_owned()));
+        }
+        let _turn = Turn { asked: &self.asked, experiment_id };
+        let asked: Vec<_> = todo.iter().map(|todo| answer(target, todo)).collect();
+        Ok(futures::stream::iter(asked).buffer_unordered(target.concurrency()).collect().await)
+    }
+}
+
+fn named(name: &str, target: &Target) -> Value {
+    let mut described = target.described().clone();
+    described["name"] = name.into();
+    described
+}
+
+async fn answer(target: &Target, todo: &Todo) -> Answer {
+    let question = Question {
+        run_id: todo.run_id.clone(),
+        item_id: todo.item_id.clone(),
+        external_id: todo.external_id.clone(),
+        traceparent: todo.traceparent.clone(),
+        text: Some(text_of(&todo.input).unwrap_or_else(|| todo.input.to_string())),
+        input: todo.input.clone(),
+        contexts: todo.contexts.clone(),
+        parameters: todo.parameters.as_object().cloned().unwrap_or_default(),
+        ..Question::default()
+    };
+    let said = target.ask(&question).await;
+    let said = said.unwrap_or_else(|why| target::Answer { error: Some(why), ..target::Answer::default() });
+    // What is no such answer is told as the run's error, and not as the request's.
+    let read = serde_json::from_value(Value::Object(said.into_object()));
+    let mut answer: Answer = read.unwrap_or_else(|e| Answer {
+        error: Some(format!("the answer is not what is expected: {e}")),
+        ..Answer::default()
+    });
+    answer.item_id.clone_from(&todo.item_id);
+    (answer.repetition, answer.attempt) = (Some(todo.repetition), Some(todo.attempt));
+    answer
+}

@@ -1,0 +1,153 @@
+//! Perturbed items whose verdict is not that of their source. Answers vary by themselves, so a flip counts only against the
+//! flips of plain copies.
+
+use super::reading::Scored;
+use super::summary::{LEVEL, Of, by_item, verdict};
+use crate::schema::batch::ItemRow;
+use crate::stats::{Estimate, Paired};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+
+/// The method that changes nothing.
+const COPY: &str = "copy";
+
+/// Flips of a metric under a method, beyond those of copies.
+#[derive(Debug, Serialize)]
+pub struct Flips {
+    /// The evaluator.
+    pub evaluator: String,
+    /// The metric.
+    pub metric: String,
+    /// The method with its intensity, `keyboard_typos@high`.
+    pub method: String,
+    /// Items with verdicts of source, copy and perturbed item.
+    pub n: usize,
+    /// Of them those whose perturbed item flipped.
+    pub flipped: usize,
+    /// Of them those whose copy flipped.
+    pub copies_flipped: usize,
+    /// The share of flips minus that of copies.
+    pub difference: Option<Estimate>,
+    /// `certain` where the whole interval lies above 0, else `possible`; none without a flip.
+    pub certainty: Option<&'static str>,
+    /// Each flipped case: source and perturbed item.
+    pub cases: Vec<Case>,
+}
+
+/// A flipped case.
+#[derive(Debug, Serialize, PartialEq, Eq)]
+pub struct Case {
+    /// The item as it was.
+    pub source: String,
+    /// The perturbed item.
+    pub item_id: String,
+    /// The verdict of the source; the perturbed item has the other.
+    pub passed: bool,
+}
+
+/// An item that was made of another one.
+struct Made<'a> {
+    source: String,
+    method: String,
+    is_copy: bool,
+    item: &'a ItemRow,
+}
+
+/// Flips by metric and method, those with the most flips first.
+pub fn flips(items: &[ItemRow], scores: &[Scored]) -> Vec<Flips> {
+    let names: HashMap<&str, &str> = items
+        .iter()
+        .map(|item| (item.external_id.as_deref().unwrap_or(&item.item_id), item.item_id.as_str()))
+        .collect();
+    let made: Vec<Made<'_>> = items.iter().filter_map(made).collect();
+    let mut metrics: BTreeMap<Of, Vec<&Scored>> = BTreeMap::new();
+    for score in scores {
+        metrics.entry((score.evaluator.clone(), score.metric.clone())).or_default().push(score);
+    }
+    let mut all = Vec::new();
+    for (of, scores) in metrics {
+        let values = by_item(&scores, verdict);
+        // With repetitions the verdict is that of most of them.
+        let passed = |item: &str| {
+            let values = values.get(item).filter(|values| !values.is_empty())?;
+            Some(values.iter().sum::<f64>() / values.len() as f64 > 0.5)
+        };
+        let copies: HashMap<&str, bool> = made
+            .iter()
+            .filter(|one| one.is_copy)
+            .filter_map(|one| Some((one.source.as_str(), passed(&one.item.item_id)?)))
+            .collect();
+        let mut methods: BTreeMap<&str, Vec<&Made<'_>>> = BTreeMap::new();
+        for one in made.iter().filter(|one| !one.is_copy) {
+            methods.entry(&one.method).or_default().push(one);
+        }
+        for (method, items) in methods {
+            let (mut paired, mut flips) = (Paired::new(), empty(&of, method));
+            for one in items {
+                let source = names.get(one.source.as_str()).copied();
+                let found = source.and_then(|id| Some((id, passed(id)?, passed(&one.item.item_id)?)));
+                let (Some((id, was, now)), Some(copy)) = (found, copies.get(one.source.as_str())) else {
+                    continue;
+                };
+                flips.add((id, &one.item.item_id), (was, now, *copy), &mut paired);
+            }
+            flips.difference = paired.rate(LEVEL);
+            let is_certain = flips.difference.is_some_and(|d| d.lower.is_some_and(|lower| lower > 0.0));
+            flips.certainty = (flips.flipped > 0).then_some(if is_certain { "certain" } else { "possible" });
+            all.push(flips);
+        }
+    }
+    all.sort_by(|a, b| b.flipped.cmp(&a.flipped));
+    all
+}
+
+fn empty(of: &Of, method: &str) -> Flips {
+    Flips {
+        evaluator: of.0.clone(),
+        metric: of.1.clone(),
+        method: method.to_owned(),
+        n: 0,
+        flipped: 0,
+        copies_flipped: 0,
+        difference: None,
+        certainty: None,
+        cases: Vec::new(),
+    }
+}
+
+impl Flips {
+    fn add(
+        &mut self,
+        (source, item): (&str, &str),
+        (was, now, copy): (bool, bool, bool),
+        paired: &mut Paired,
+    ) {
+        let (flipped, copy_flipped) = (was != now, was != copy);
+        self.n += 1;
+        self.flipped += usize::from(flipped);
+        self.copies_flipped += usize::from(copy_flipped);
+        // A probability of 1 is counted.
+        let _ = paired.push(f64::from(u8::from(flipped)), f64::from(u8::from(copy_flipped)), 1.0);
+        if flipped {
+            self.cases.push(Case { source: source.to_owned(), item_id: item.to_owned(), passed: was });
+        }
+    }
+}
+
+fn made(item: &ItemRow) -> Option<Made<'_>> {
+    let metadata: Value = serde_json::from_str(item.metadata.as_deref()?).ok()?;
+    let told = metadata.get("perturbation")?;
+    let method = told["method"].as_str()?;
+    let intensity = told["intensity"].as_str().unwrap_or("medium");
+    Some(Made {
+        source: told["source"].as_str()?.to_owned(),
+        method: format!("{method}@{intensity}"),
+        is_copy: method == COPY,
+        item,
+    })
+}
+
+#[cfg(test)]
+#[path = "flips_tests.rs"]
+mod tests;

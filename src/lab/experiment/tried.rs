@@ -1,0 +1,90 @@
+//! Experiments of a few items, for tests.
+
+use super::definition::Target;
+use super::reading::{Experiment, Key, Known, Scored};
+use super::summary::Data;
+use crate::domain::time::UnixNanos;
+use crate::schema::batch::{ExperimentRow, ItemRow, Made};
+use std::collections::HashMap;
+
+fn experiment() -> Experiment {
+    let made = Made { tenant: "t".to_owned(), at: UnixNanos(0), by: String::new() };
+    let row = ExperimentRow {
+        experiment_id: "e".to_owned(),
+        revision: 1,
+        name: "e".to_owned(),
+        dataset_id: "d".to_owned(),
+        dataset_version: 1,
+        dataset_hash: String::new(),
+        target: "{}".to_owned(),
+        parameters: None,
+        repetitions: 1,
+        evaluators: "[]".to_owned(),
+        status: "success".to_owned(),
+        baseline: false,
+        tags: Vec::new(),
+        started_at: None,
+        completed_at: None,
+        error: None,
+        made,
+    };
+    Experiment {
+        experiment_id: row.experiment_id.clone(),
+        name: row.name.clone(),
+        dataset_id: row.dataset_id.clone(),
+        dataset_version: 1,
+        target: Target { kind: "existing".to_owned(), name: None, model: None, more: serde_json::Map::new() },
+        parameters: serde_json::Value::Null,
+        evaluators: serde_json::Value::Null,
+        repetitions: 1,
+        status: row.status.clone(),
+        baseline: false,
+        tags: Vec::new(),
+        error: None,
+        changed_at: String::new(),
+        row,
+    }
+}
+
+/// Items `0`, `1` … and what each repetition of each said.
+pub struct Tried {
+    pub experiment: Experiment,
+    pub items: Vec<ItemRow>,
+    pub runs: HashMap<Key, Known>,
+    pub scores: Vec<Scored>,
+}
+
+impl Tried {
+    pub fn of(passed: &[&[bool]]) -> Self {
+        let (mut items, mut runs, mut scores) = (Vec::new(), HashMap::new(), Vec::new());
+        for (at, repetitions) in passed.iter().enumerate() {
+            let item_id = at.to_string();
+            items.push(ItemRow { item_id: item_id.clone(), ..ItemRow::default() });
+            for (repetition, passed) in (1..).zip(repetitions.iter()) {
+                let known = Known {
+                    attempt: 1,
+                    is_error: false,
+                    item_hash: Some("same".to_owned()),
+                    duration_ms: None,
+                    cost_usd: None,
+                    error: None,
+                };
+                runs.insert((item_id.clone(), repetition), known);
+                scores.push(Scored {
+                    item_id: item_id.clone(),
+                    repetition,
+                    evaluator: "e".to_owned(),
+                    metric: "m".to_owned(),
+                    status: "ok".to_owned(),
+                    value: Some(0.0),
+                    passed: Some(*passed),
+                });
+            }
+        }
+        Self { experiment: experiment(), items, runs, scores }
+    }
+
+    pub fn data(&self) -> Data<'_> {
+        Data { experiment: &self.experiment, items: &self.items, runs: &self.runs, scores: &self.scores }
+    }
+}

@@ -1,0 +1,135 @@
+//! Items of a dataset, changed.
+
+use super::method::{Intensity, Method};
+use serde_json::{Map, Value, json};
+use std::str::FromStr;
+
+/// Keys of an input under which what is asked stands, in this order.
+const ASKED: &[&str] = &["question", "input", "query", "prompt", "text", "content"];
+
+/// What is done to each item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// The change.
+    pub method: Method,
+    /// How much of it.
+    pub intensity: Intensity,
+}
+
+impl FromStr for Wanted {
+    type Err = String;
+
+    /// `method`, or `method@intensity`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (method, intensity) = match text.split_once('@') {
+            Some((method, intensity)) => (method, intensity.trim().parse()?),
+            None => (text, Intensity::default()),
+        };
+        Ok(Self { method: method.trim().parse()?, intensity })
+    }
+}
+
+/// The items as they are, and each once for every change in `wanted`, and once as a copy. A changed item has
+/// `metadata.perturbation` with its source, and belongs to its source's group: both are one draw. An item whose input has no
+/// text, or in which nothing could be changed, has no changed one.
+pub fn perturbed(items: &[Map<String, Value>], wanted: &[Wanted], seed: u64) -> Vec<Map<String, Value>> {
+    let copy = Wanted { method: Method::Copy, intensity: Intensity::default() };
+    let others = wanted.iter().copied().filter(|one| one.method != Method::Copy);
+    let all: Vec<Wanted> = std::iter::once(copy).chain(others).collect();
+    let mut made = Vec::with_capacity(items.len() * (all.len() + 1));
+    for item in items {
+        let name = |key: &str| item.get(key).and_then(Value::as_str);
+        let Some(source) = name("external_id").or_else(|| name("item_id")) else { continue };
+        let mut own = item.clone();
+        ["item_id", "content_hash", "ordinal"].iter().for_each(|key| drop(own.shift_remove(*key)));
+        own.insert("external_id".to_owned(), source.into());
+        own.entry("group_id").or_insert_with(|| source.into());
+        made.push(own.clone());
+        made.extend(all.iter().filter_map(|one| changed(&own, source, *one, seed)));
+    }
+    made
+}
+
+fn changed(item: &Map<String, Value>, source: &str, wanted: Wanted, seed: u64) -> Option<Map<String, Value>> {
+    let Wanted { method, intensity } = wanted;
+    let input = item.get("input")?;
+    let new = with_text(input, &|text| method.apply(text, intensity, seed))?;
+    if new == *input && method != Method::Copy {
+        return None;
+    }
+    let mut changed = item.clone();
+    changed.insert("input".to_owned(), new);
+    changed
+        .insert("external_id".to_owned(), format!("{source}~{}@{}", method.name(), intensity.name()).into());
+    let metadata = changed.entry("metadata").or_insert_with(|| json!({}));
+    metadata.as_object_mut()?.insert(
+        "perturbation".to_owned(),
+        json!({"source": source, "method": method.name(), "intensity": intensity.name(), "seed": seed}),
+    );
+    Some(changed)
+}
+
+/// The input with the text that is asked changed; none where it has none.
+fn with_text(input: &Value, change: &dyn Fn(&str) -> String) -> Option<Value> {
+    match input {
+        Value::String(text) => Some(change(text).into()),
+        Value::Array(messages) => {
+            let at = messages.iter().rposition(|message| message["content"].is_string())?;
+            let mut messages = messages.clone();
+            messages[at]["content"] = change(messages[at]["content"].as_str()?).into();
+            Some(messages.into())
+        }
+        Value::Object(fields) => {
+            if fields.get("messages").is_some_and(Value::is_array) {
+                let mut fields = fields.clone();
+                let messages = with_text(&fields["messages"], change)?;
+                fields.insert("messages".to_owned(), messages);
+                return Some(fields.into());
+            }
+            let named = ASKED.iter().copied().find(|key| fields.get(*key).is_some_and(Value::is_string));
+            let key = named.or_else(|| {
+                let mut texts = fields.iter().filter(|(_, value)| value.is_string());
+                texts.next().filter(|_| texts.next().is_none()).map(|(key, _)| key.as_str())
+            })?;
+            let mut new = fields.clone();
+            new.insert(key.to_owned(), change(fields[key].as_str()?).into());
+            Some(new.into())
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_item_has_a_copy_and_its_changed_ones() {
+        let items = json!([
+            {"item_id": "i1", "external_id": "a", "input": {"question": "Where is it?", "lang": "en"}, "expected": "There.", "metadata": {"k": 1}},
+            {"item_id": "i2", "input": {"messages": [{"role": "user", "content": "When?"}]}},
+            {"item_id": "i3", "input": {"n": 1}},
+        ]);
+        let items: Vec<Map<String, Value>> = serde_json::from_value(items).unwrap();
+        let wanted = [Wanted::from_str("typo@high").unwrap(), Wanted::from_str("copy").unwrap()];
+        let made = perturbed(&items, &wanted, 1);
+        let names: Vec<&str> = made.iter().map(|item| item["external_id"].as_str().unwrap()).collect();
+        let wanted_names = [
+            "a",
+            "a~copy@medium",
+            "a~keyboard_typos@high",
+            "i2",
+            "i2~copy@medium",
+            "i2~keyboard_typos@high",
+            "i3",
+        ];
+        assert_eq!(names, wanted_names);
+        assert_eq!(made[1]["input"], made[0]["input"]);
+        assert_ne!(made[2]["input"]["question"], made[0]["input"]["question"]);
+        assert_eq!((&made[2]["input"]["lang"], &made[2]["expected"]), (&json!("en"), &json!("There.")));
+        let told = json!({"k": 1, "perturbation": {"source": "a", "method": "keyboard_typos", "intensity": "high", "seed": 1}});
+        assert_eq!((&made[2]["metadata"], &made[2]["group_id"]), (&told, &json!("a")));
+        assert_ne!(made[5]["input"]["messages"][0]["content"], "When?");
+        assert_eq!(perturbed(&items, &wanted, 1), made);
+    }
+}

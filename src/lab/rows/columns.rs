@@ -1,0 +1,91 @@
+//! Batches of columns into rows.
+
+use super::super::error::LabError;
+use super::super::place::Place;
+use super::cell::{cell, nest};
+use crate::sql::{Format, encode};
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use bytes::Bytes;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use serde_json::{Map, Value};
+
+/// A row and its place.
+pub type Placed = (Place, Map<String, Value>);
+
+/// The rows of a query or a Parquet file. Texts that are JSON objects or arrays are these; points in a column's name nest.
+///
+/// # Errors
+/// [`LabError::Wrong`] for a column type that has no JSON.
+pub fn of_batches(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<Placed>, LabError> {
+    let json = encode(Format::Json, schema, batches, usize::MAX)?;
+    let rows: Vec<Map<String, Value>> =
+        serde_json::from_slice(&json).map_err(|e| LabError::Broken(e.to_string()))?;
+    let row = |(number, row): (u64, Map<String, Value>)| {
+        let mut fields = Map::new();
+        for (name, value) in row {
+            let value = if let Value::String(text) = value { cell(&text) } else { value };
+            nest(&mut fields, &name, value);
+        }
+        (Place::item(number), fields)
+    };
+    Ok((1..).zip(rows).map(row).collect())
+}
+
+/// The rows of a Parquet file.
+///
+/// # Errors
+/// As [`of_batches`], and when it is none.
+pub(super) fn of_parquet(bytes: &Bytes) -> Result<Vec<Placed>, LabError> {
+    let wrong = |e: &dyn ToString| LabError::Wrong(format!("not a Parquet file: {}", e.to_string()));
+    let builder = ParquetRecordBatchReaderBuilder::try_new(bytes.clone()).map_err(|e| wrong(&e))?;
+    let schema = builder.schema().clone();
+    let classes = classes(schema.metadata().get("huggingface").map_or("", String::as_str));
+    let reader = builder.build().map_err(|e| wrong(&e))?;
+    let batches = reader.collect::<Result<Vec<_>, _>>().map_err(|e| wrong(&e))?;
+    let mut rows = of_batches(&schema, &batches)?;
+    for (_, row) in &mut rows {
+        for (column, names) in &classes {
+            let name =
+                row.get(column).and_then(Value::as_u64).and_then(|at| names.get(usize::try_from(at).ok()?));
+            if let Some(name) = name.cloned() {
+                row.insert(column.clone(), name);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// The names of classes that columns have as numbers, of what a Hugging Face dataset tells of itself.
+fn classes(told: &str) -> Vec<(String, Vec<Value>)> {
+    let told: Value = serde_json::from_str(told).unwrap_or_default();
+    let features = told["info"]["features"].as_object().cloned().unwrap_or_default();
+    let named = features.into_iter().filter(|(_, feature)| feature["_type"] == "ClassLabel");
+    named.filter_map(|(column, feature)| Some((column, feature["names"].as_array()?.clone()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{ArrayRef, Int64Array, StringArray};
+    use arrow::datatypes::Schema;
+    use parquet::arrow::ArrowWriter;
+    use std::collections::HashMap;
+    use std::sync::Arc;
+
+    #[test]
+    fn classes_of_a_hugging_face_dataset_have_their_names() {
+        let text: ArrayRef = Arc::new(StringArray::from(vec!["a", "b", "c"]));
+        let label: ArrayRef = Arc::new(Int64Array::from(vec![1, 0, -1]));
+        let batch = RecordBatch::try_from_iter([("text", text), ("label", label)]).unwrap();
+        let told = r#"{"info": {"features": {"label": {"names": ["neg", "pos"], "_type": "ClassLabel"}}}}"#;
+        let metadata = HashMap::from([("huggingface".to_owned(), told.to_owned())]);
+        let schema = Schema::new_with_metadata(batch.schema().fields().clone(), metadata);
+        let batch = batch.with_schema(Arc::new(schema)).unwrap();
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        let rows = of_parquet(&Bytes::from(writer.into_inner().unwrap())).unwrap();
+        let labels: Vec<&Value> = rows.iter().map(|(_, row)| &row["label"]).collect();
+        assert_eq!(labels, [&Value::from("pos"), &Value::from("neg"), &Value::from(-1)]);
+    }
+}

@@ -1,0 +1,94 @@
+//! All questions of a suite, several at once.
+
+use super::earlier::Run;
+use super::load::{Case, Suite};
+use super::reply::Reply;
+use crate::lab::target::{Question, Target};
+use futures::StreamExt;
+use serde_json::json;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio_util::sync::CancellationToken;
+
+/// Bytes of answers that are kept until they are judged.
+const MAX_KEPT: usize = 1 << 30;
+
+/// What came of one run.
+#[derive(Debug, Clone)]
+pub struct Answered {
+    /// The place of its test in the suite.
+    pub(super) case: usize,
+    pub(super) repetition: u32,
+    pub(super) run_id: String,
+    pub(super) trace_id: String,
+    pub(super) reply: Result<Reply, String>,
+}
+
+impl Suite {
+    /// Who is asked. Nobody is asked before [`ask_all`].
+    ///
+    /// # Errors
+    /// As [`Target::open`].
+    pub fn open_target(&self) -> Result<Target, String> {
+        Target::open(&self.target, &self.folder)
+    }
+}
+
+/// Asks `runs` of `suite`, several at once; `done` is told of each answer. They come in their order, each with an answer or
+/// why there is none. Once `stop` is cancelled nobody is asked any more.
+pub async fn ask_all(
+    suite: &Suite,
+    runs: &[Run],
+    target: &Target,
+    stop: &CancellationToken,
+    done: &(dyn Fn() + Send + Sync),
+) -> Vec<Answered> {
+    let kept = AtomicUsize::new(0);
+    let asked = runs.iter().map(|one| run(suite, *one, target, stop, &kept, done));
+    futures::stream::iter(asked).buffered(target.concurrency()).collect().await
+}
+
+async fn run(
+    suite: &Suite,
+    (at, repetition): Run,
+    target: &Target,
+    stop: &CancellationToken,
+    kept: &AtomicUsize,
+    done: &(dyn Fn() + Send + Sync),
+) -> Answered {
+    let (question, trace_id) = question(&suite.cases[at]);
+    let reply = tokio::select! {
+        biased;
+        () = stop.cancelled() => Err("stopped before it was answered".to_owned()),
+        answer = target.ask(&question) => answer.and_then(Reply::of),
+    };
+    let reply = reply.and_then(|reply| {
+        let size = reply.size();
+        if kept.fetch_add(size, Ordering::Relaxed) + size > MAX_KEPT {
+            return Err("the answers of this suite have more than 1 GiB: cut it in parts".to_owned());
+        }
+        Ok(reply)
+    });
+    done();
+    Answered { case: at, repetition, run_id: question.run_id, trace_id, reply }
+}
+
+/// What a case asks, under new ids; and the trace that it belongs to.
+fn question(case: &Case) -> (Question, String) {
+    let hex = || uuid::Uuid::new_v4().simple().to_string();
+    let (trace_id, span_id) = (hex(), hex());
+    let (item, spec) = (&case.item, &case.item.spec);
+    let question = Question {
+        run_id: uuid::Uuid::new_v4().to_string(),
+        item_id: spec.id.clone(),
+        external_id: None,
+        traceparent: format!("00-{trace_id}-{}-01", &span_id[..16]),
+        input: spec.input.clone(),
+        text: item.question.clone(),
+        contexts: json!(spec.contexts),
+        files: spec.files.clone(),
+        more: item.scope().as_object().cloned().unwrap_or_default(),
+        output: spec.output.clone(),
+        ..Question::default()
+    };
+    (question, trace_id)
+}
