@@ -3,7 +3,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { brotliCompressSync, constants } from "node:zlib";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { files, standing } from "./build.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -58,6 +58,16 @@ function budgets(built, metafile) {
   budget("all assets", total([...built.keys()]), 400);
 }
 
+/** What each page needs before it shows anything, all of it, as a browser without a cache gets it. */
+function byPage(built, metafile) {
+  const pages = Object.values(metafile.outputs).map((output) => output.entryPoint ?? "").filter((entry) => entry.startsWith("src/pages/"));
+  for (const page of pages.sort()) {
+    const paths = ["index.html", ...neededBy(metafile, page)];
+    const sum = (size) => (paths.reduce((all, path) => all + size(built.get(path)), 0) / KB).toFixed(1).padStart(6);
+    console.log(`  ${page.replace(/^src\/pages\/|\.tsx$/g, "").padEnd(12)} ${sum((bytes) => gzipSync(bytes, { level: 9 }).length)} KB gzip ${sum(packed)} KB brotli`);
+  }
+}
+
 // Names of namespaces and of licences are no hosts that anything asks.
 const NAMESPACES = new Set(["www.w3.org"]);
 
@@ -93,6 +103,7 @@ function shape(path) {
 const { all, metafile } = await files();
 sameAsBuilt(all, standing());
 budgets(all, metafile);
+byPage(all, metafile);
 hosts(all);
 for (const folder of ["src", "e2e", "test", "sql"]) for (const path of sources(folder)) shape(path);
 if (wrong.length > 0) {
