@@ -85,8 +85,9 @@ fn set(table: &mut Table, path: &str, value: &str) {
 }
 
 /// Tables without fixed keys.
-const FREE: [&str; 6] = [
+const FREE: [&str; 7] = [
     "eval.thresholds",
+    "lab.targets",
     "labels.questions",
     "emit.headers",
     "emit.header_files",

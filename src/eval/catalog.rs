@@ -179,7 +179,7 @@ impl Registry {
     /// The threshold of a metric: the configured one, else the evaluator's own; none for a metric without one.
     pub fn threshold(&self, metric: &super::evaluator::Metric) -> Option<f64> {
         let own = metric.threshold?;
-        Some(self.thresholds.get(metric.name).copied().unwrap_or(own))
+        Some(self.thresholds.get(&*metric.name).copied().unwrap_or(own))
     }
 
     /// A configured threshold replaces the evaluator's own, and the verdict follows it.

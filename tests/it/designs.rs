@@ -144,7 +144,13 @@ async fn strata_phases_and_shadows_select_with_known_probabilities_and_are_repla
     };
     assert_eq!(traces(by("shadow")), traces(by("first")));
 
-    let (output, told) = replay(http, folder.path(), &rules()).await;
+    replayed(http, folder.path(), queued, judged.len()).await;
+    app.stop().await.unwrap();
+}
+
+/// Replays the day with the rules of then and with changed ones; so many items were `queued`, and the second phase judged so many.
+async fn replayed(http: SocketAddr, folder: &Path, queued: usize, judged: usize) {
+    let (output, told) = replay(http, folder, &rules()).await;
     assert!(output.status.success(), "{told}\n{}", String::from_utf8_lossy(&output.stderr));
     for rule in told["rules"].as_array().unwrap() {
         assert_eq!(
@@ -160,7 +166,7 @@ async fn strata_phases_and_shadows_select_with_known_probabilities_and_are_repla
     changed[0].boosts.clear();
     changed[0].rate = 0.05;
     changed[0].budget.usd_per_item = Some(0.5);
-    let (output, told) = replay(http, folder.path(), &changed).await;
+    let (output, told) = replay(http, folder, &changed).await;
     assert!(output.status.success(), "{told}");
     let rule = &told["rules"][0];
     assert_eq!((&rule["rule_is"], &rule["items_then"]), (&"changed".into(), &queued.into()));
@@ -172,7 +178,7 @@ async fn strata_phases_and_shadows_select_with_known_probabilities_and_are_repla
     changed[1].rate = 0.5;
     let third = RuleConfig::new("third", "metric = 'pii_leakage' AND NOT passed", 1.0, &["looping"]);
     changed.push(RuleConfig { after: "first".to_owned(), ..third });
-    let (output, told) = replay(http, folder.path(), &changed).await;
+    let (output, told) = replay(http, folder, &changed).await;
     assert!(output.status.success(), "{told}");
     let of = |name: &str| {
         told["rules"].as_array().unwrap().iter().find(|rule| rule["rule"] == name).unwrap().clone()
@@ -180,7 +186,7 @@ async fn strata_phases_and_shadows_select_with_known_probabilities_and_are_repla
     let (second, third) = (of("second"), of("third"));
     assert_eq!(second["rule_is"], "changed", "{second}");
     assert_eq!((second["unknown"].as_u64(), second["decisions"].as_u64()), (Some(0), Some(queued as u64)));
-    assert_eq!(second["items_then"], judged.len(), "{second}");
+    assert_eq!(second["items_then"], judged, "{second}");
     assert!(second["gained"].as_u64() > Some(0) && second["lost"].as_u64() > Some(0), "{second}");
     let leaking = "SELECT count(DISTINCT trace_id) AS n FROM scores WHERE rule = 'first' AND metric = 'pii_leakage' AND NOT passed";
     let leaking = query(http, leaking).await[0]["n"].clone();
@@ -188,7 +194,6 @@ async fn strata_phases_and_shadows_select_with_known_probabilities_and_are_repla
         (&third["rule_is"], &third["items_now"], &third["gained"]),
         (&"new".into(), &leaking, &leaking)
     );
-    app.stop().await.unwrap();
 }
 
 /// What judges cost is learned: a price that was configured too low is put right.
@@ -214,7 +219,7 @@ async fn a_price_is_learned_from_what_judges_told() {
         settings.sample.rules = vec![rule.clone()];
         let app = start(settings).await;
         let asked = |n: u64| {
-            let mut span = call(1_000 * (part + 1) + n, "m", false, false);
+            let mut span = call(1_000 * (part + 1) + n, "m", SOUND);
             let said = r#"[{"role":"user","parts":[{"type":"text","content":"How is it?"}]}]"#;
             span.attributes.push(text("gen_ai.input.messages", said));
             span

@@ -98,7 +98,7 @@ pub fn flips(items: &[ItemRow], scores: &[Scored]) -> Vec<Flips> {
             all.push(flips);
         }
     }
-    all.sort_by(|a, b| b.flipped.cmp(&a.flipped));
+    all.sort_by_key(|flip| std::cmp::Reverse(flip.flipped));
     all
 }
 

@@ -191,7 +191,6 @@ mod tests {
             max_age: Duration::from_secs(60),
             max_size: ByteSize::new(1),
             rules,
-            ..Retention::default()
         };
         for table in [Table::Annotations, Table::ReviewItems, Table::ReviewAnswers] {
             assert_eq!(day(Vec::new()).age(table, Some("a")), Duration::ZERO, "{}", table.name());

@@ -74,13 +74,13 @@ impl Traces {
 
     /// What at least one span of a trace fulfils if the trace passes `filters`; `None` if that would leave out little.
     fn witness(&self, filters: &[Expr]) -> Option<Expr> {
-        let all = self.spans.rows_about_now(TimeRange::ALL);
         let ranges = TIMES.map(|column| (column, TimeRange::of(filters, column)));
         let restricted = ranges.into_iter().filter(|(_, range)| *range != TimeRange::ALL);
         // Spans end soon after they begin: how many ended in a range is guessed by how many began there.
         let (rows, column, range) = restricted
             .map(|(column, range)| (self.spans.rows_about_now(range), column, range))
             .min_by_key(|(rows, ..)| *rows)?;
+        let all = self.spans.rows_about_now(TimeRange::ALL);
         (rows <= all / 2).then(|| within(column, range)).flatten()
     }
 
