@@ -16,6 +16,7 @@
 //! | `decide` | the draw, and the rows and items that follow from it |
 //! | `second` | second phases: what cheap scores select for dear evaluators |
 //! | `replay` | decisions again, from stored spans and recorded rows |
+//! | `replay_found` | what was recorded of a decision, and what a replay found |
 //! | `replay_second` | second phases again, from the scores that they were made from |
 //! | `progress` | how far the loop is, and what is still open |
 //! | `run` | the loop: journal to open traces, ripe traces to decisions |
@@ -35,6 +36,7 @@ mod pace;
 mod prices;
 mod progress;
 mod replay;
+mod replay_found;
 mod replay_second;
 mod rule;
 mod rule_config;
@@ -53,7 +55,8 @@ pub use config::Config;
 pub use decide::item_id;
 pub use prices::{COSTS, Prices};
 pub use progress::{Horizon, Progress};
-pub use replay::{DECISION_COLUMNS, Findings, Replay, Standing};
+pub use replay::{DECISION_COLUMNS, Replay};
+pub use replay_found::{Findings, Standing};
 pub use rule::{Rule, RuleError, compile};
 pub use rule_config::{Boost, Budget, RuleConfig, Target, WeightKind};
 pub use run::{CURSOR, Sampler};

@@ -2,7 +2,7 @@
 
 use super::decide::{Draw, key_of, uniform};
 use super::memory::Memory;
-use super::replay::{Findings, Recorded, Standing, item_name};
+use super::replay_found::{Findings, Recorded, Standing, item_name};
 use super::rule::Rule;
 use super::second::drawn;
 use crate::domain::decision::DecisionKind;

@@ -36,8 +36,8 @@ async fn began(app: &App) -> i64 {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_open_trace_keeps_scores_from_being_final_and_not_spans() {
     let folder = tempfile::tempdir().unwrap();
-    // The trace is not decided about while the server runs.
-    let app = server(folder.path(), Duration::from_mins(10), Duration::ZERO).await;
+    // The trace is not decided about while the server runs, and its span is not late.
+    let app = server(folder.path(), Duration::from_mins(10), Duration::from_secs(5)).await;
     assert!(send(app.addresses.otlp_http, vec![call(1)]).await);
     until("the watermark of spans", async || {
         let (spans, waits) = mark(&app, "spans").await;
