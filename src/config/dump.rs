@@ -49,8 +49,11 @@ fn hide(config: &mut Config) {
     if !config.lake.s3.secret_access_key.is_empty() {
         config.lake.s3.secret_access_key = HIDDEN.to_owned();
     }
-    let headers = config.emit.headers.values_mut().chain(config.forward.headers.values_mut());
-    headers.for_each(|value| *value = HIDDEN.to_owned());
+    let backends = [&mut config.emit.headers, &mut config.forward.headers];
+    let targets = config.lab.targets.values_mut().map(|target| &mut target.headers);
+    for value in backends.into_iter().chain(targets).flat_map(|headers| headers.values_mut()) {
+        *value = HIDDEN.to_owned();
+    }
 }
 
 /// Puts names, passwords and parameters out of every address.

@@ -69,8 +69,8 @@ pub async fn run(door: &LabDoor, plan: &Plan<'_>, runs: u64) -> Result<Ended, Re
             Asker::Here(target) => {
                 let asked = futures::stream::iter(&page).map(|todo| answer(target, todo));
                 // Where answers cost, each is looked at before another is asked for.
-                let batch = if plan.max_cost.is_some() { 1 } else { BATCH };
-                let mut answers = asked.buffer_unordered(plan.concurrency.max(1)).ready_chunks(batch);
+                let at_once = if plan.max_cost.is_some() { 1 } else { BATCH };
+                let mut answers = asked.buffer_unordered(plan.concurrency.max(1)).ready_chunks(at_once);
                 loop {
                     let batch = tokio::select! {
                         batch = answers.next() => batch,

@@ -168,6 +168,32 @@ async fn without_a_server_and_with_a_limit_of_cost() {
     assert!(code == 1 && err.contains("evaluators: no evaluator \"nothing\""), "{err}");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_program_owes_when_it_dies_for_good_is_an_error_and_is_asked_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = start(config(&folder.path().join("data"))).await;
+    let url = format!("http://{}", app.addresses.http);
+    let place = ["--url", url.as_str()];
+    well(&["dataset", "import", "geography", &example()], &place).await;
+    let (script, mended) = (folder.path().join("app.sh"), folder.path().join("mended"));
+    let text = format!(
+        "while read line; do case \"$line\" in *'Mont Blanc'*) [ -e '{}' ] || exit 1;; esac; \
+         echo '{{\"output\": \"Canberra\"}}'; done\n",
+        mended.display()
+    );
+    std::fs::write(&script, text).unwrap();
+    let command = format!("sh {}", script.display());
+    let run = ["experiment", "run", "program", "--command", command.as_str(), "--dataset", "geography"];
+    let (code, out, err) = verb(&[&run[..], &["--evaluator", "rouge"]].concat(), &place).await;
+    assert_eq!(code, 3, "{out}{err}");
+    assert!(out.contains("6 of 6 runs over 6 items, 1 without an answer"), "{out}");
+    std::fs::write(&mended, "").unwrap();
+    let again = ["experiment", "resume", "program", "--retry", "errors", "--command", command.as_str()];
+    let out = well(&again, &place).await;
+    assert!(out.contains("6 of 6 runs over 6 items, 0 without an answer"), "{out}");
+    app.stop().await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_server_asks_the_targets_of_its_configuration_and_no_others() {
     let folder = tempfile::tempdir().unwrap();
