@@ -16,6 +16,7 @@
 //! | `test` | a test suite with its gates |
 //! | `evalbench` | the evaluators measured on labelled data |
 //! | `evaluators` | the evaluators of a configuration, for verbs that score without a server |
+//! | `model` | a model file of the user: what fits, and how fast it is |
 //! | `token` | bearer tokens |
 //! | `config` | check and dump |
 //! | `queue` | items that wait, failed or expired |
@@ -45,6 +46,7 @@ mod export;
 mod lab;
 mod labels;
 mod memory;
+mod model;
 mod parallel;
 mod queue;
 mod remote;
