@@ -14,7 +14,7 @@ use groundline::domain::value::Attrs;
 use groundline::ingest::decode::{self, Traces};
 use groundline::ingest::dialect::span_evaluations;
 use groundline::ingest::encode::traces_to_json;
-use groundline::ingest::{self, Door, http_router};
+use groundline::ingest::{self, Receiver, http_router};
 use groundline::journal::{self, Journal};
 use groundline::net::Access;
 use groundline::schema::batch::{self, SpanReader};
@@ -244,14 +244,14 @@ fn sql(input: &[u8]) {
 }
 
 /// A door on a journal in memory; it lasts as long as the process.
-static DOOR: LazyLock<Door> = LazyLock::new(|| {
+static DOOR: LazyLock<Receiver> = LazyLock::new(|| {
     let folder = scratch().keep();
     // Enough for a long run; a full journal answers 503, which is an answer as good as any here.
     let config = journal::Config { max_disk_size: ByteSize::gib(1), ..journal::Config::default() };
     let journal = Journal::open(&folder, config, groundline::schema::FORMAT).expect("a journal");
     let config = ingest::Config { max_request_size: ByteSize::kib(256), ..ingest::Config::default() };
     REMOVE.set(folder).expect("once");
-    Door::new(journal, Arc::new(SystemClock), config)
+    Receiver::new(journal, Arc::new(SystemClock), config)
 });
 
 static REMOVE: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();

@@ -1,8 +1,8 @@
-//! Opens the rooms in the order of the floors, starts their loops, and stops them in the same order: first the doors,
+//! Opens the rooms in the order of the floors, starts their loops, and stops them in the same order: first the endpoints,
 //! then each loop behind them, the journal last.
 
 mod askers;
-mod doors;
+mod endpoints;
 mod error;
 mod lab;
 mod loops;
@@ -16,7 +16,7 @@ use crate::domain::time::{Clock, SystemClock};
 use crate::drift::{Alerts, Plan, Watcher};
 use crate::emit::{Emitter, Signal};
 use crate::eval::Registry;
-use crate::ingest::{Door, grpc_router, http_router};
+use crate::ingest::{Receiver, grpc_router, http_router};
 use crate::journal::{Journal, create_dirs};
 use crate::lake::{FlushHandle, Lake, LakeError, Upkeep};
 use crate::net::{Access, Limits, Reloader, Tls};
@@ -26,9 +26,9 @@ use crate::schema::batch::{QueueRow, queue_to_batch};
 use crate::schema::columns::Table;
 use crate::score::{Judges, Plugins, Scorer, SlowLane, in_lanes};
 use crate::sql::Sql;
-use crate::sql::pg::PgDoor;
+use crate::sql::pg::PgEndpoint;
 use crate::watch::{Facts, Health, Stages};
-use doors::{Behind, http_routes};
+use endpoints::{Behind, http_routes};
 use loops::Watching;
 
 pub use askers::{Askers, AskersError};
@@ -46,7 +46,7 @@ use tokio_util::sync::CancellationToken;
 /// How long open requests may take to end at a stop.
 const DRAIN: Duration = Duration::from_secs(10);
 
-/// Where the doors are; ports are the real ones even if 0 was configured.
+/// Where the endpoints are; ports are the real ones even if 0 was configured.
 #[derive(Debug, Clone, Copy)]
 pub struct Addresses {
     /// OTLP/gRPC.
@@ -69,7 +69,7 @@ struct Listeners {
 
 /// A running server.
 pub struct App {
-    /// Where the doors are.
+    /// Where the endpoints are.
     pub addresses: Addresses,
     /// What queries go through.
     pub sql: Arc<Sql>,
@@ -82,9 +82,9 @@ pub struct App {
     progress: Arc<Progress>,
     plugins: Arc<Plugins>,
     health: Health,
-    doors: JoinSet<Result<(), AppError>>,
+    endpoints: JoinSet<Result<(), AppError>>,
     loops: JoinSet<Result<(), AppError>>,
-    stop_doors: CancellationToken,
+    stop_endpoints: CancellationToken,
     stop_loops: CancellationToken,
     stop_flush: CancellationToken,
     flush: tokio::task::JoinHandle<Result<(), LakeError>>,
@@ -113,7 +113,7 @@ struct Rooms {
 }
 
 impl App {
-    /// Starts the server. When it returns, every door answers and all that was acknowledged before is visible.
+    /// Starts the server. When it returns, every endpoint answers and all that was acknowledged before is visible.
     pub async fn start(config: Config) -> Result<App, AppError> {
         Self::start_with(config, Files::embedded()).await
     }
@@ -141,14 +141,14 @@ impl App {
             progress: rooms.sampler.progress(),
             plugins: rooms.plugins.clone(),
             health: health.clone(),
-            doors: JoinSet::new(),
+            endpoints: JoinSet::new(),
             loops: JoinSet::new(),
-            stop_doors: CancellationToken::new(),
+            stop_endpoints: CancellationToken::new(),
             stop_loops: CancellationToken::new(),
             stop_flush: CancellationToken::new(),
             flush: tokio::spawn(std::future::pending()),
         };
-        let door = Door::new(rooms.journal.clone(), rooms.clock.clone(), config.ingest.clone())
+        let receiver = Receiver::new(rooms.journal.clone(), rooms.clock.clone(), config.ingest.clone())
             .with_policy(Arc::new(Policy::new(&config.detect)));
         let access = net.access.clone();
         let routes = http_routes(Behind {
@@ -157,21 +157,21 @@ impl App {
             health: &health,
             sql: &app.sql,
             alerts: &app.alerts,
-            door: &door,
+            receiver: &receiver,
             registry: &rooms.registry,
             exporter,
             facts: rooms.facts(&config, app.addresses),
             files,
         });
-        let grpc = grpc_router(door.clone(), access.clone())
-            .merge(crate::watch::grpc_routes(health, app.stop_doors.clone())?);
-        let doors = [
+        let grpc = grpc_router(receiver.clone(), access.clone())
+            .merge(crate::watch::grpc_routes(health, app.stop_endpoints.clone())?);
+        let endpoints = [
             ("OTLP/gRPC", listeners.grpc, grpc),
-            ("OTLP/HTTP", listeners.otlp_http, http_router(door, access)),
+            ("OTLP/HTTP", listeners.otlp_http, http_router(receiver, access)),
             ("HTTP", listeners.http, routes),
         ];
         app.start_loops(rooms, &config);
-        app.start_doors(doors, listeners.pg, net, &config);
+        app.start_endpoints(endpoints, listeners.pg, net, &config);
         app.health.ready.store(true, Ordering::Release);
         Ok(app)
     }
@@ -220,25 +220,26 @@ impl App {
         watching.start(config, &mut self.loops, &self.stop_loops);
     }
 
-    fn start_doors(
+    fn start_endpoints(
         &mut self,
-        doors: [(&'static str, TcpListener, axum::Router); 3],
+        endpoints: [(&'static str, TcpListener, axum::Router); 3],
         pg: TcpListener,
         net: Net,
         config: &Config,
     ) {
         let limits = Limits::of(&config.server);
-        for (name, listener, router) in doors {
-            let (tls, stop) = (net.tls.clone(), self.stop_doors.clone());
-            self.doors.spawn(async move {
+        for (name, listener, router) in endpoints {
+            let (tls, stop) = (net.tls.clone(), self.stop_endpoints.clone());
+            self.endpoints.spawn(async move {
                 crate::net::serve(name, listener, router, limits, tls, stop).await;
                 Ok(())
             });
         }
-        let door = PgDoor { access: net.access, tls: net.tls, allow_plain: config.server.allow_exposed };
-        let (sql, stop) = (self.sql.clone(), self.stop_doors.clone());
-        self.doors.spawn(async move {
-            crate::sql::pg::serve(pg, sql, door, stop).await;
+        let endpoint =
+            PgEndpoint { access: net.access, tls: net.tls, allow_plain: config.server.allow_exposed };
+        let (sql, stop) = (self.sql.clone(), self.stop_endpoints.clone());
+        self.endpoints.spawn(async move {
+            crate::sql::pg::serve(pg, sql, endpoint, stop).await;
             Ok(())
         });
         let stop = self.stop_loops.clone();
@@ -257,7 +258,7 @@ impl App {
         (frames, open, self.queue.stats(self.health.clock.now()).items)
     }
 
-    /// Waits until a door or loop fails. A server that runs well waits for ever.
+    /// Waits until an endpoint or loop fails. A server that runs well waits for ever.
     pub async fn failed(&mut self) -> AppError {
         let ended = |which: &'static str, result: Option<Result<Result<(), AppError>, _>>| match result {
             Some(Ok(Err(error))) => error,
@@ -268,7 +269,7 @@ impl App {
             }
         };
         tokio::select! {
-            result = self.doors.join_next() => ended("a door", result),
+            result = self.endpoints.join_next() => ended("an endpoint", result),
             result = self.loops.join_next() => ended("a loop", result),
             result = &mut self.flush => {
                 // A task that has ended must not be waited for again.
@@ -285,8 +286,8 @@ impl App {
     /// Stops: no new requests, open ones end, loops finish what they hold, hot rows go to files, the journal closes.
     pub async fn stop(mut self) -> Result<(), AppError> {
         self.health.ready.store(false, Ordering::Release);
-        self.stop_doors.cancel();
-        drain(&mut self.doors).await;
+        self.stop_endpoints.cancel();
+        drain(&mut self.endpoints).await;
         self.stop_loops.cancel();
         drain(&mut self.loops).await;
         self.plugins.stop().await;

@@ -1,4 +1,4 @@
-//! A lake of generated spans, through the product's own door, journal and flush loop.
+//! A lake of generated spans, through the product's own receiver, journal and flush loop.
 
 use crate::Failed;
 use crate::args::Args;
@@ -7,7 +7,7 @@ use crate::common::system;
 use groundline::app::{open_queue, open_sql, open_storage};
 use groundline::config::Config;
 use groundline::domain::time::SystemClock;
-use groundline::ingest::Door;
+use groundline::ingest::Receiver;
 use groundline::ingest::decode::Traces;
 use groundline::lake::Upkeep;
 use groundline::schema::columns::Table;
@@ -76,18 +76,17 @@ async fn write(config: &Config, spans: usize) -> Result<(), Failed> {
     let (journal, _lake, flush) = open_storage(config, Arc::new(SystemClock)).await?;
     let stop = CancellationToken::new();
     let flushing = tokio::spawn(flush.run(stop.clone()));
-    let door = Door::new(journal.clone(), Arc::new(SystemClock), config.ingest.clone());
+    let receiver = Receiver::new(journal.clone(), Arc::new(SystemClock), config.ingest.clone());
     let start = u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos())?;
     let (mut from, mut sent, started) = (Services::new(7, start), 0, Instant::now());
     let cpu = system::cpu_seconds(std::process::id());
     while sent < spans {
         // Some requests at once, because each waits until the disk is sure.
         let requests: Vec<_> = (0..16).map(|_| from.request(BATCH)).collect();
-        let answers =
-            futures::future::join_all(requests.into_iter().map(|request| {
-                door.spans(Traces::from_request(request).expect("our own request"), "default")
-            }))
-            .await;
+        let answers = futures::future::join_all(requests.into_iter().map(|request| {
+            receiver.spans(Traces::from_request(request).expect("our own request"), "default")
+        }))
+        .await;
         for answer in answers {
             let answer = answer?;
             if answer.rejected > 0 {

@@ -4,7 +4,7 @@
 //! | file | what |
 //! |---|---|
 //! | `args` | the command line |
-//! | `fill` | a lake of generated spans, through the product's own door, journal and flush loop |
+//! | `fill` | a lake of generated spans, through the product's own receiver, journal and flush loop |
 //! | `cases` | the queries, and how other engines spell them |
 //! | `measure` | first run and median of the warm ones |
 //! | `peers` | DuckDB and chdb over the same files |

@@ -5,7 +5,7 @@ use crate::detect::Policy;
 use crate::domain::time::Clock;
 use crate::eval::{Evaluator, Registry};
 use crate::net::Scope;
-use crate::score::{Judges, JudgesError, JudgesSetup, Plugins, PluginsError, Reader};
+use crate::score::{Judges, JudgesError, JudgesSetup, Plugins, PluginsError, SessionQuery};
 use crate::sql::{Sql, Work};
 use datafusion::common::ScalarValue;
 use serde_json::Value as Json;
@@ -72,7 +72,7 @@ impl Askers {
 }
 
 /// Reads the earlier traces of sessions with `sql`.
-pub fn sessions_of(sql: Arc<Sql>) -> Reader {
+pub fn sessions_of(sql: Arc<Sql>) -> SessionQuery {
     Arc::new(move |query, values| {
         let sql = sql.clone();
         Box::pin(async move {

@@ -60,7 +60,7 @@ pub enum AppError {
     /// The descriptors of the gRPC services.
     #[error("gRPC reflection: {0}")]
     Reflection(#[from] tonic_reflection::server::Error),
-    /// A door or loop ended that should not have.
+    /// An endpoint or loop ended that should not have.
     #[error("{0} ended: {1}")]
     Ended(&'static str, String),
 }

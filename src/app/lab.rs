@@ -4,8 +4,8 @@ use crate::domain::time::Clock;
 use crate::eval::Registry;
 use crate::ingest::Redactor;
 use crate::journal::Journal;
-use crate::lab::dataset::{DatasetDoor, Datasets, Redact, dataset_router};
-use crate::lab::experiment::{ExperimentDoor, Experiments, experiment_router};
+use crate::lab::dataset::{DatasetEndpoint, Datasets, Redact, dataset_router};
+use crate::lab::experiment::{ExperimentEndpoint, Experiments, experiment_router};
 use crate::lab::{Config, Store};
 use crate::lake::Lake;
 use crate::net::Access;
@@ -25,7 +25,7 @@ pub struct Laboratory {
     pub clock: Arc<dyn Clock>,
     /// The evaluators.
     pub registry: Arc<Registry>,
-    /// What puts out what must not be stored; none if nothing is put out.
+    /// What redacts what must not be stored; none if nothing is redacted.
     pub redactor: Option<Arc<Redactor>>,
     /// Who may do what.
     pub access: Access,
@@ -40,6 +40,6 @@ pub fn lab_routes(lab: Laboratory, config: &Config) -> Router {
     let config = Arc::new(config.clone());
     let datasets = Datasets::new(store, config, redact);
     let experiments = Experiments::new(datasets.clone(), lab.registry);
-    dataset_router(DatasetDoor { datasets, access: lab.access.clone() })
-        .merge(experiment_router(ExperimentDoor { experiments, access: lab.access }))
+    dataset_router(DatasetEndpoint { datasets, access: lab.access.clone() })
+        .merge(experiment_router(ExperimentEndpoint { experiments, access: lab.access }))
 }

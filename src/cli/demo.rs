@@ -1,8 +1,8 @@
-//! The server with the bundled captures: real requests of real libraries, sent to its own doors.
+//! The server with the bundled captures: real requests of real libraries, sent to its own endpoints.
 
 use super::demo_captures::{CAPTURES, progress, wait};
 use super::demo_drift;
-use super::demo_report::{self, Known};
+use super::demo_report::{self, Scenario};
 use super::send::{Protocol, send_file};
 use crate::app::App;
 use crate::config::Config;
@@ -70,7 +70,7 @@ pub(super) async fn send_all(
     app: &App,
     folder: &Path,
     wanted: impl Fn(&str, &str) -> bool,
-) -> Result<Vec<Known>, String> {
+) -> Result<Vec<Scenario>, String> {
     let (grpc, http) =
         (format!("http://{}", app.addresses.grpc), format!("http://{}", app.addresses.otlp_http));
     let captures: Vec<_> = CAPTURES.iter().filter(|(library, name, _)| wanted(library, name)).collect();
@@ -109,7 +109,7 @@ fn libraries(captures: &[&(&str, &str, &[u8])]) -> usize {
     names.len()
 }
 
-fn traces_of(name: &str, bytes: &[u8]) -> Result<Vec<Known>, String> {
+fn traces_of(name: &str, bytes: &[u8]) -> Result<Vec<Scenario>, String> {
     let request: ExportTraceServiceRequest = if name.ends_with(".json") {
         decode::traces_from_json(bytes).map_err(|e| e.to_string())?
     } else {
@@ -120,5 +120,5 @@ fn traces_of(name: &str, bytes: &[u8]) -> Result<Vec<Known>, String> {
     let mut ids: Vec<String> = spans.map(|s| hex::encode(&s.trace_id)).collect();
     ids.sort();
     ids.dedup();
-    Ok(ids.into_iter().map(|trace_id| Known { trace_id, scenario: scenario.to_owned() }).collect())
+    Ok(ids.into_iter().map(|trace_id| Scenario { trace_id, scenario: scenario.to_owned() }).collect())
 }

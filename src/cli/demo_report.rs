@@ -5,7 +5,7 @@ use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{Float64Type, Int64Type};
 
 /// A trace of the captures and the scenario that made it.
-pub struct Known {
+pub struct Scenario {
     /// The trace id, hex.
     pub trace_id: String,
     /// The scenario, such as `rag_contradiction`.
@@ -13,7 +13,7 @@ pub struct Known {
 }
 
 /// Prints the report. An error if the scores do not say what the captures are known to hold.
-pub async fn print(sql: &Sql, known: &[Known]) -> Result<(), String> {
+pub async fn print(sql: &Sql, known: &[Scenario]) -> Result<(), String> {
     show(sql, "Spans by operation", SPANS).await?;
     show(sql, "Scores by evaluator (share that passes, with its 95 % interval)", SCORES).await?;
     let scenarios = scenarios(known);
@@ -74,7 +74,7 @@ const CHECK: &str = "SELECT \
     avg(value) FILTER (WHERE metric = 'groundedness' AND scenario = 'rag_contradiction') \
     FROM scores_latest JOIN scenario USING (trace_id) WHERE status = 'ok'";
 
-fn scenarios(known: &[Known]) -> String {
+fn scenarios(known: &[Scenario]) -> String {
     let rows: Vec<String> =
         known.iter().map(|k| format!("('{}', '{}')", k.trace_id, k.scenario.replace('\'', ""))).collect();
     rows.join(", ")

@@ -87,12 +87,12 @@ impl Source {
 
 /// A stretch of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Part {
+struct Stretch {
     from: DateTime<Utc>,
     to: DateTime<Utc>,
 }
 
-impl Part {
+impl Stretch {
     /// The condition that the time in `column` lies in it.
     fn holds(&self, column: &str) -> String {
         let word = |time: DateTime<Utc>| time.format("%Y-%m-%dT%H:%M:%S%.6fZ");
@@ -113,7 +113,7 @@ async fn replayed(args: &ReplayArgs, config: Config) -> Result<Report, String> {
     let prices = sample.rules.iter().filter_map(|rule| Some((rule.name.clone(), rule.budget.usd_per_item?)));
     let prices: BTreeMap<String, f64> = prices.collect();
     let from = args.day.unwrap_or_else(|| Utc::now().date_naive()).and_time(chrono::NaiveTime::MIN).and_utc();
-    let day = Part { from, to: from + TimeDelta::days(1) };
+    let day = Stretch { from, to: from + TimeDelta::days(1) };
     let source = match &args.data_dir {
         Some(dir) => Source::Opened(Box::new(Opened::open(dir.clone(), args.config.as_deref()).await?)),
         None => Source::Server(args.url.clone(), args.token.clone()),
@@ -136,7 +136,7 @@ async fn replayed(args: &ReplayArgs, config: Config) -> Result<Report, String> {
 }
 
 /// Decides again about all traces of the day, a part at a time.
-async fn decide(source: &Source, replay: &mut Replay, day: Part) -> Result<(), String> {
+async fn decide(source: &Source, replay: &mut Replay, day: Stretch) -> Result<(), String> {
     let columns = replay.span_columns().into_iter().collect::<Vec<_>>().join(", ");
     let quoted: Vec<String> =
         replay.second_phases().iter().map(|name| format!("'{}'", name.replace('\'', "''"))).collect();
@@ -149,7 +149,7 @@ async fn decide(source: &Source, replay: &mut Replay, day: Part) -> Result<(), S
         let mut decisions = source.ask(&first).await?;
         let traces = format!("trace_id IN (SELECT trace_id FROM decisions WHERE {here})");
         if !quoted.is_empty() {
-            let later = Part { from: part.from, to: day.to + TimeDelta::days(1) }.holds("decided_at");
+            let later = Stretch { from: part.from, to: day.to + TimeDelta::days(1) }.holds("decided_at");
             let second = format!(
                 "SELECT {DECISION_COLUMNS} FROM decisions WHERE {later} AND {at_once} AND {second} AND {traces}"
             );
@@ -162,7 +162,7 @@ async fn decide(source: &Source, replay: &mut Replay, day: Part) -> Result<(), S
         if !quoted.is_empty() {
             let columns = replay.score_columns().into_iter().collect::<Vec<_>>().join(", ");
             // What was put back and judged again comes later than any decision.
-            let judged = Part { from: part.from, to: day.to + TimeDelta::days(1) }.holds("evaluated_at");
+            let judged = Stretch { from: part.from, to: day.to + TimeDelta::days(1) }.holds("evaluated_at");
             scores = source
                 .ask(&format!(
                     "SELECT {columns} FROM scores WHERE source = 'rule' AND score_version = 1 AND {judged} AND {traces}"
@@ -175,7 +175,7 @@ async fn decide(source: &Source, replay: &mut Replay, day: Part) -> Result<(), S
 }
 
 /// The day in parts of so many traces that their spans fit into memory.
-async fn parts(source: &Source, day: Part) -> Result<Vec<Part>, String> {
+async fn parts(source: &Source, day: Stretch) -> Result<Vec<Stretch>, String> {
     let query = format!(
         "SELECT CAST(date_part('epoch', date_trunc('minute', decided_at)) AS BIGINT) AS minute, \
          CAST(count(DISTINCT trace_id) AS BIGINT) AS traces FROM decisions WHERE {} GROUP BY 1 ORDER BY 1",
@@ -187,20 +187,20 @@ async fn parts(source: &Source, day: Part) -> Result<Vec<Part>, String> {
         for (minute, traces) in minutes.into_iter().zip(traces) {
             let begins = DateTime::from_timestamp(minute, 0).unwrap_or(day.from);
             if held > 0 && held + traces > TRACES_AT_ONCE {
-                parts.push(Part { from, to: begins });
+                parts.push(Stretch { from, to: begins });
                 (from, held) = (begins, 0);
             }
             held += traces;
         }
     }
     if held > 0 {
-        parts.push(Part { from, to: day.to });
+        parts.push(Stretch { from, to: day.to });
     }
     Ok(parts)
 }
 
 /// Around which times the spans of these decisions began; none without decisions.
-async fn span_times(source: &Source, decisions: &str) -> Result<Option<Part>, String> {
+async fn span_times(source: &Source, decisions: &str) -> Result<Option<Stretch>, String> {
     let epoch = |what: &str| format!("CAST(date_part('epoch', {what}) AS BIGINT)");
     let query = format!(
         "SELECT count(*) AS n, {} AS first, {} AS last FROM decisions WHERE {decisions}",
@@ -213,19 +213,19 @@ async fn span_times(source: &Source, decisions: &str) -> Result<Option<Part>, St
         }
         let time = |seconds: &[i64]| seconds.first().and_then(|s| DateTime::from_timestamp(*s, 0));
         if let (Some(first), Some(last)) = (time(&ints(batch, "first")?), time(&ints(batch, "last")?)) {
-            return Ok(Some(Part { from: first - AROUND, to: last + AROUND }));
+            return Ok(Some(Stretch { from: first - AROUND, to: last + AROUND }));
         }
     }
     Ok(None)
 }
 
 /// What an item of each rule has cost, US dollars, where judges told it.
-async fn measured_prices(source: &Source, day: Part) -> Result<Vec<(String, f64)>, String> {
+async fn measured_prices(source: &Source, day: Stretch) -> Result<Vec<(String, f64)>, String> {
     let query = format!(
         "SELECT rule, CAST(sum(cost_usd) AS DOUBLE) AS usd, \
          CAST(count(DISTINCT concat(trace_id, '/', span_id)) AS BIGINT) AS items FROM scores \
          WHERE source = 'rule' AND rule IS NOT NULL AND {} GROUP BY rule HAVING sum(cost_usd) > 0",
-        Part { from: day.from, to: day.to + TimeDelta::days(1) }.holds("evaluated_at")
+        Stretch { from: day.from, to: day.to + TimeDelta::days(1) }.holds("evaluated_at")
     );
     let mut prices = Vec::new();
     for batch in source.ask(&query).await? {

@@ -3,7 +3,7 @@
 use super::evaluators::Scorers;
 use super::test::{StoredArgs, chosen, configured};
 use crate::lab::suite::{
-    Bench, Form, Part, StoredItems, Suite, examples, export, import, import_results, read, suite_schema,
+    Bench, Exported, Form, StoredItems, Suite, examples, export, import, import_results, read, suite_schema,
     wrong_examples,
 };
 use clap::{Subcommand, ValueEnum};
@@ -181,16 +181,17 @@ fn exported(file: &Path, how: (PartName, FormName, bool), output: Option<&Path>)
             if !told.is_empty() {
                 eprintln!("groundline suite: {told}");
             }
-            let part = if part == PartName::Suite { Part::Suite(&suite) } else { Part::Questions(&suite) };
+            let part =
+                if part == PartName::Suite { Exported::Suite(&suite) } else { Exported::Questions(&suite) };
             export(part, form)?
         }
         PartName::Results | PartName::Qa => {
             let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
             let report = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", file.display()))?;
             let part = match (part, flat) {
-                (PartName::Qa, _) => Part::Answers(&report),
-                (_, true) => Part::FlatResults(&report),
-                (_, false) => Part::Results(&report),
+                (PartName::Qa, _) => Exported::Answers(&report),
+                (_, true) => Exported::FlatResults(&report),
+                (_, false) => Exported::Results(&report),
             };
             export(part, form)?
         }

@@ -108,13 +108,13 @@ impl Config {
     /// Faults of where data is sent, and of what may wait for it.
     fn backend_faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
-        let doors = [self.ingest.grpc_listen, self.ingest.http_listen];
+        let endpoints = [self.ingest.grpc_listen, self.ingest.http_listen];
         for (section, config) in [("emit", &self.emit), ("forward", &self.forward)] {
             faults.extend(config.faults(section));
             if config.otlp_endpoint.is_empty() {
                 continue;
             }
-            if doors.iter().any(|door| config.is_at(*door)) {
+            if endpoints.iter().any(|endpoint| config.is_at(*endpoint)) {
                 faults.push(format!("{section}.otlp_endpoint is this server's own address: what leaves would come back for ever"));
             }
             let least = self.journal.segment_size.times(2);

@@ -9,7 +9,7 @@
 //! | `kinds` | the kinds that there are, and sets of them |
 //! | `policy` | allowed values and ignored kinds |
 //! | `mask` | a found value as it may be shown |
-//! | `redact` | texts with what they give away put out |
+//! | `redact` | texts with what they give away redacted |
 //! | `text` | small questions about a place in a text |
 //!
 //! Both detectors are pure functions of the text: the same text gives the same findings, in order, without overlap.

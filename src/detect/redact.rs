@@ -1,4 +1,4 @@
-//! Texts with what they give away put out.
+//! Texts with what they give away redacted.
 //!
 //! A text that is JSON is walked: each string and number is looked at with its key before it, which is its context, and
 //! the result is JSON again. Any other text is looked at as it is, and so is JSON in which that found nothing.
@@ -21,10 +21,10 @@ const MIN_DIGITS: usize = 7;
 /// No more of a key than this is context.
 const MAX_NAME: usize = 128;
 
-/// How many findings of each kind were put out.
+/// How many findings of each kind were redacted.
 pub type Counts = BTreeMap<&'static str, u64>;
 
-/// Puts out what is found.
+/// Redacts what is found.
 #[derive(Debug, Clone)]
 pub struct Redaction {
     kinds: Kinds,
@@ -87,7 +87,7 @@ impl Redaction {
         Cow::Owned(clean)
     }
 
-    /// True if something was put out.
+    /// True if something was redacted.
     fn json(&self, name: &str, value: &mut Value, counts: &mut Counts, depth: usize) -> bool {
         match value {
             Value::Null | Value::Bool(_) => false,

@@ -22,7 +22,7 @@ pub fn merge_content(into: &mut Llm, from: &Llm) {
 /// As [`merge_content`] for each of `records` in turn. What follows from the messages grows with them: to derive it anew
 /// for every record would cost the square of their number.
 pub fn merge_contents(into: &mut Llm, records: &[Llm]) {
-    let mut known = Known::default();
+    let mut known = Derived::default();
     for (at, from) in records.iter().enumerate() {
         if into.operation == Operation::Other {
             into.operation = from.operation;
@@ -49,7 +49,7 @@ pub fn merge_contents(into: &mut Llm, records: &[Llm]) {
 
 /// What the records before have shown of the span.
 #[derive(Default)]
-struct Known {
+struct Derived {
     /// Question and system prompt are those of the input messages, where these have some.
     input: bool,
     /// The answer is that of the output messages, where these have one.
@@ -80,7 +80,7 @@ fn append(into: &mut Vec<Message>, from: &[Message]) -> Option<usize> {
     Some(start)
 }
 
-fn merge_input(into: &mut Llm, from: &Llm, known: &mut Known) {
+fn merge_input(into: &mut Llm, from: &Llm, known: &mut Derived) {
     let Some(start) = append(&mut into.input_messages, &from.input_messages) else { return };
     // The first time all messages count, later the new ones alone.
     let start = if std::mem::replace(&mut known.input, true) { start } else { 0 };
@@ -100,7 +100,7 @@ fn merge_input(into: &mut Llm, from: &Llm, known: &mut Known) {
     }
 }
 
-fn merge_output(into: &mut Llm, from: &Llm, known: &mut Known) {
+fn merge_output(into: &mut Llm, from: &Llm, known: &mut Derived) {
     if from.output_messages.is_empty() {
         return;
     }

@@ -3,7 +3,7 @@
 /// A guarantee that the whole product gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Promise {
-    /// P1: no acknowledged span is lost: the door answers only after the frame is on the disk.
+    /// P1: no acknowledged span is lost: the receiver answers only after the frame is on the disk.
     AcknowledgedIsDurable,
     /// P2: one stored span per trace and span id within the deduplication window.
     StoredOnce,

@@ -3,7 +3,7 @@
 //! Windows and factors are those of Beyer et al., "The Site Reliability Workbook", chapter 5, table 5-8: 2 % of a month's
 //! budget in an hour, 5 % in six hours, 10 % in three days. The short window ends the alert soon after the cause has gone.
 
-use super::window::Window;
+use super::window::MovingWindow;
 use crate::stats::Estimate;
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ pub(super) const BURN_RATES: [BurnRate; 3] = [
 /// The windows of one slice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Burn {
-    pairs: Vec<(Window, Window)>,
+    pairs: Vec<(MovingWindow, MovingWindow)>,
 }
 
 /// The pair that burns most beyond its factor.
@@ -50,7 +50,10 @@ pub(super) struct Burning {
 impl Burn {
     pub(super) fn new() -> Self {
         Self {
-            pairs: BURN_RATES.iter().map(|pair| (Window::new(pair.long), Window::new(pair.short))).collect(),
+            pairs: BURN_RATES
+                .iter()
+                .map(|pair| (MovingWindow::new(pair.long), MovingWindow::new(pair.short)))
+                .collect(),
         }
     }
 
@@ -63,7 +66,7 @@ impl Burn {
 
     /// Whether a pair burns too fast in both windows, by their estimates: what ends an alert must not waver with a bound.
     pub(super) fn still_burns(&self, bound: f64) -> bool {
-        let above = |window: &Window, allowed: f64| {
+        let above = |window: &MovingWindow, allowed: f64| {
             window.total().estimate(0.95).is_some_and(|found| found.estimate > allowed)
         };
         let mut pairs = self.pairs.iter().zip(BURN_RATES);

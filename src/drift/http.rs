@@ -16,7 +16,7 @@ const MAX_BODY: usize = 64 << 10;
 
 /// What the routes work on.
 #[derive(Clone)]
-pub struct AlertDoor {
+pub struct AlertEndpoint {
     /// The alerts.
     pub alerts: Alerts,
     /// Who may: to look, whoever may query everybody's rows; to change, the role admin.
@@ -33,16 +33,16 @@ struct Rebase {
 }
 
 /// The routes. Alerts are about everybody's traffic: a token that sees one tenant's rows only may not look.
-pub fn alert_router(door: AlertDoor) -> Router {
+pub fn alert_router(endpoint: AlertEndpoint) -> Router {
     Router::new()
         .route("/v1/alerts", get(list))
         .route("/v1/alerts/rebase", post(rebase))
         .layer(DefaultBodyLimit::max(MAX_BODY))
-        .with_state(door)
+        .with_state(endpoint)
 }
 
-async fn list(State(door): State<AlertDoor>, request: Request) -> Response {
-    let caller = match door.access.check_request(&request, Role::Query) {
+async fn list(State(endpoint): State<AlertEndpoint>, request: Request) -> Response {
+    let caller = match endpoint.access.check_request(&request, Role::Query) {
         Ok(caller) => caller,
         Err(denied) => return denied.into_response(),
     };
@@ -50,11 +50,12 @@ async fn list(State(door): State<AlertDoor>, request: Request) -> Response {
         let why = "alerts are about all tenants: use a token with the role admin or without a tenant";
         return fault(StatusCode::FORBIDDEN, why);
     }
-    Json(json!({ "alerts": door.alerts.standings(), "anchors": *door.alerts.anchors() })).into_response()
+    Json(json!({ "alerts": endpoint.alerts.standings(), "anchors": *endpoint.alerts.anchors() }))
+        .into_response()
 }
 
-async fn rebase(State(door): State<AlertDoor>, request: Request) -> Response {
-    if let Err(denied) = door.access.check_request(&request, Role::Admin) {
+async fn rebase(State(endpoint): State<AlertEndpoint>, request: Request) -> Response {
+    if let Err(denied) = endpoint.access.check_request(&request, Role::Admin) {
         return denied.into_response();
     }
     // A form of a web page cannot send JSON: what writes must not be reachable by one.
@@ -63,7 +64,7 @@ async fn rebase(State(door): State<AlertDoor>, request: Request) -> Response {
         Ok(sent) => sent,
         Err(wrong) => return fault(wrong.status(), &wrong.body_text()),
     };
-    match door.alerts.rebase(&sent.alert, sent.slice.as_deref()).await {
+    match endpoint.alerts.rebase(&sent.alert, sent.slice.as_deref()).await {
         Ok(true) => Json(json!({"rebased": sent.alert})).into_response(),
         Ok(false) => {
             fault(StatusCode::NOT_FOUND, "there is no alert of this name; GET /v1/alerts lists them")

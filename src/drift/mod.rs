@@ -38,7 +38,7 @@ mod window;
 
 pub use anchors::{AnchorMetric, AnchorScore, Anchors, compare_anchors, read_anchors};
 pub use config::{AlertConfig, AnchorConfig, Config, Method, ReceiverConfig, ReceiverKind, faults};
-pub use http::{AlertDoor, alert_router};
+pub use http::{AlertEndpoint, alert_router};
 pub use run::{Alerts, Plan, Watcher};
 pub use scores::{AlertError, Definition, compile};
 pub use slice::{Example, Phase, Reading};

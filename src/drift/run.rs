@@ -166,7 +166,7 @@ impl Watcher {
         Ok(watcher)
     }
 
-    /// What doors and metrics look at.
+    /// What endpoints and metrics look at.
     pub fn alerts(&self) -> Alerts {
         self.alerts.clone()
     }
@@ -334,7 +334,7 @@ impl Watcher {
         self.sender.send(&self.state.notices, &self.state.firing, now);
     }
 
-    /// Shows the state to doors and metrics.
+    /// Shows the state to endpoints and metrics.
     fn show(&mut self) {
         let standings = self.state.standings(&self.plan.definitions);
         self.gauges.show(&standings);

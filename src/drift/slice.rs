@@ -5,7 +5,7 @@
 
 use super::burn::Burn;
 use super::config::{AlertConfig, Method};
-use super::window::Window;
+use super::window::MovingWindow;
 use crate::stats::betting::{Betting, ChangePoint, Stakes};
 use crate::stats::{Estimate, Rate};
 use crate::units::nanos;
@@ -67,7 +67,7 @@ enum Watch {
     /// Bets against a bound.
     Bets(Box<Betting>),
     /// One window.
-    Window(Window),
+    Window(MovingWindow),
     /// Burn rates.
     Burn(Burn),
 }
@@ -123,7 +123,7 @@ impl Slice {
         };
         match (config.method, config.bound()) {
             (Method::Objective, Some(bound)) => slice.bet(bound, config),
-            (Method::Threshold, _) => slice.watch = Watch::Window(Window::new(nanos(config.window))),
+            (Method::Threshold, _) => slice.watch = Watch::Window(MovingWindow::new(nanos(config.window))),
             (Method::BurnRate, _) => slice.watch = Watch::Burn(Burn::new()),
             _ => {}
         }

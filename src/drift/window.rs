@@ -9,14 +9,14 @@ const BUCKETS: i64 = 60;
 
 /// A window that moves with the scores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Window {
+pub(super) struct MovingWindow {
     /// Nanoseconds of a bucket.
     width: i64,
     /// Number of the bucket since 1970, and what fell into it; in order.
     buckets: VecDeque<(i64, Rate)>,
 }
 
-impl Window {
+impl MovingWindow {
     /// The last `length` nanoseconds.
     pub(super) fn new(length: i64) -> Self {
         Self { width: (length / BUCKETS).max(1), buckets: VecDeque::new() }
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn old_buckets_leave_and_late_values_find_theirs() {
-        let mut window = Window::new(60);
+        let mut window = MovingWindow::new(60);
         for at in 0..200 {
             window.push(at, true, 0.5);
         }

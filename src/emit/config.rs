@@ -88,19 +88,21 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Whether the endpoint is the listening address `door` of this machine.
-    pub fn is_at(&self, door: std::net::SocketAddr) -> bool {
+    /// Whether the endpoint is the listening address `endpoint` of this machine.
+    pub fn is_at(&self, endpoint: std::net::SocketAddr) -> bool {
         let Ok(url) = url::Url::parse(&self.otlp_endpoint) else { return false };
-        let here = |ip: std::net::IpAddr| ip == door.ip() || (ip.is_loopback() && door.ip().is_unspecified());
+        let here = |ip: std::net::IpAddr| {
+            ip == endpoint.ip() || (ip.is_loopback() && endpoint.ip().is_unspecified())
+        };
         let is_here = match url.host() {
             Some(url::Host::Ipv4(ip)) => here(ip.into()),
             Some(url::Host::Ipv6(ip)) => here(ip.into()),
             Some(url::Host::Domain(name)) => {
-                name == "localhost" && (door.ip().is_loopback() || door.ip().is_unspecified())
+                name == "localhost" && (endpoint.ip().is_loopback() || endpoint.ip().is_unspecified())
             }
             None => false,
         };
-        is_here && door.port() != 0 && url.port_or_known_default() == Some(door.port())
+        is_here && endpoint.port() != 0 && url.port_or_known_default() == Some(endpoint.port())
     }
 
     /// Every fault of the section `section`, each with the key and what to do.
@@ -173,9 +175,9 @@ mod tests {
 
     #[test]
     fn the_own_door_is_known() {
-        let at = |url: &str, door: &str| {
+        let at = |url: &str, endpoint: &str| {
             let config = Config { otlp_endpoint: url.to_owned(), ..Config::default() };
-            config.is_at(door.parse().unwrap())
+            config.is_at(endpoint.parse().unwrap())
         };
         assert!(
             at("http://127.0.0.1:4318", "127.0.0.1:4318") && at("http://localhost:4318/", "0.0.0.0:4318")

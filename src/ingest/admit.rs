@@ -1,4 +1,4 @@
-//! The last step of the door: what was accepted becomes one durable frame.
+//! The last step of the receiver: what was accepted becomes one durable frame.
 
 use super::config::Config;
 use super::decode::{Decoded, Traces};
@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 /// Admits requests into the journal. Cheap to clone.
 #[derive(Clone)]
-pub struct Door {
+pub struct Receiver {
     journal: Journal,
     clock: Arc<dyn Clock>,
     config: Arc<Config>,
@@ -36,15 +36,15 @@ pub struct Door {
 /// Rows of about this many bytes become one frame.
 const FRAME_BYTES: usize = 16 << 20;
 
-impl Door {
-    /// A door in front of `journal`.
+impl Receiver {
+    /// A receiver in front of `journal`.
     pub fn new(journal: Journal, clock: Arc<dyn Clock>, config: Config) -> Self {
         let redactor = Redactor::new(&config.redact, Arc::default()).map(Arc::new);
         let budget = Budget::new(journal.clone(), clock.clone(), &config);
         Self { journal, clock, config: Arc::new(config), budget, redactor }
     }
 
-    /// The same door; what `policy` lets through is not redacted.
+    /// The same receiver; what `policy` lets through is not redacted.
     pub fn with_policy(mut self, policy: Arc<Policy>) -> Self {
         self.redactor = Redactor::new(&self.config.redact, policy).map(Arc::new);
         self
@@ -326,7 +326,7 @@ fn span_scores(spans: &[Span], tenant: &TenantId, received: UnixNanos) -> Vec<Sc
     let mut rows = Vec::new();
     for span in spans {
         for evaluation in dialect::span_evaluations(span) {
-            let place = Place {
+            let place = EvaluatedSpan {
                 trace_id: Some(span.trace_id),
                 span_id: Some(span.span_id),
                 time: span.start,
@@ -343,7 +343,7 @@ fn log_scores(records: &[LogRecord], tenant: &TenantId, received: UnixNanos) -> 
     let mut rows = Vec::new();
     for record in records {
         if let Some(evaluation) = &record.evaluation {
-            let place = Place {
+            let place = EvaluatedSpan {
                 trace_id: record.trace_id,
                 span_id: record.span_id,
                 time: record.time,
@@ -356,7 +356,7 @@ fn log_scores(records: &[LogRecord], tenant: &TenantId, received: UnixNanos) -> 
     rows
 }
 
-struct Place<'a> {
+struct EvaluatedSpan<'a> {
     trace_id: Option<TraceId>,
     span_id: Option<SpanId>,
     time: UnixNanos,
@@ -365,7 +365,12 @@ struct Place<'a> {
 }
 
 /// The row of an evaluation that another system made. A re-sent one has the same id and is stored once.
-fn ingested(evaluation: &Evaluation, place: Place<'_>, tenant: &TenantId, received: UnixNanos) -> ScoreRow {
+fn ingested(
+    evaluation: &Evaluation,
+    place: EvaluatedSpan<'_>,
+    tenant: &TenantId,
+    received: UnixNanos,
+) -> ScoreRow {
     let (trace, span) = (place.trace_id, place.span_id);
     let identity = format!(
         "ingested\0{tenant}\0{trace:?}\0{span:?}\0{}\0{}\0{:?}\0{:?}",

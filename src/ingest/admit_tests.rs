@@ -14,7 +14,7 @@ use prost::Message;
 /// The largest frame in these tests, bytes.
 const FRAME: usize = 64 << 10;
 
-fn small(dir: &std::path::Path) -> (Journal, Door) {
+fn small(dir: &std::path::Path) -> (Journal, Receiver) {
     let config = journal::Config {
         segment_size: ByteSize::mib(1),
         max_frame_size: ByteSize::new(FRAME as u64),
@@ -23,8 +23,8 @@ fn small(dir: &std::path::Path) -> (Journal, Door) {
         ..journal::Config::default()
     };
     let journal = Journal::open(dir, config, crate::schema::FORMAT).unwrap();
-    let door = Door::new(journal.clone(), Arc::new(SystemClock), Config::default());
-    (journal, door)
+    let receiver = Receiver::new(journal.clone(), Arc::new(SystemClock), Config::default());
+    (journal, receiver)
 }
 
 fn pair(key: &str, bytes: usize) -> KeyValue {
@@ -65,10 +65,10 @@ fn stored(journal: &Journal, table: Table) -> Vec<usize> {
 #[tokio::test]
 async fn a_span_that_no_frame_holds_costs_only_itself() {
     let dir = tempfile::tempdir().unwrap();
-    let (journal, door) = small(dir.path());
+    let (journal, receiver) = small(dir.path());
     // All of them are one chunk of rows, which is cut until it fits.
     let spans = (1..=9).map(|id| span(id, if id == 5 { 2 * FRAME } else { FRAME / 8 })).collect();
-    let receipt = door.spans(Traces::from_protobuf(&traces(spans, 1)).unwrap(), "t").await.unwrap();
+    let receipt = receiver.spans(Traces::from_protobuf(&traces(spans, 1)).unwrap(), "t").await.unwrap();
     assert_eq!((receipt.accepted, receipt.rejected), (8, 1));
     assert!(receipt.message.contains("too large to be kept"), "{}", receipt.message);
     let (rows, scores) = (stored(&journal, Table::Spans), stored(&journal, Table::Scores));
@@ -79,7 +79,7 @@ async fn a_span_that_no_frame_holds_costs_only_itself() {
 #[tokio::test]
 async fn a_log_record_that_no_frame_holds_costs_only_itself() {
     let dir = tempfile::tempdir().unwrap();
-    let (journal, door) = small(dir.path());
+    let (journal, receiver) = small(dir.path());
     let record = |id: usize| logs::LogRecord {
         attributes: vec![pair("large", if id == 5 { 2 * FRAME } else { FRAME / 8 })],
         ..logs::LogRecord::default()
@@ -87,7 +87,7 @@ async fn a_log_record_that_no_frame_holds_costs_only_itself() {
     let scope_logs = vec![ScopeLogs { log_records: (1..=9).map(record).collect(), ..ScopeLogs::default() }];
     let resource_logs = vec![ResourceLogs { scope_logs, ..ResourceLogs::default() }];
     let records = decode::logs(ExportLogsServiceRequest { resource_logs }, UnixNanos(1));
-    let receipt = door.logs(records, "t").await.unwrap();
+    let receipt = receiver.logs(records, "t").await.unwrap();
     assert_eq!((receipt.accepted, receipt.rejected), (8, 1));
     assert_eq!(stored(&journal, Table::LogRecords).iter().sum::<usize>(), 8);
 }

@@ -1,8 +1,8 @@
 //! A request's bytes: limits before and after decompression, the memory they take, and the compressions that are
-//! understood. Both doors read through this file.
+//! understood. Both receivers read through this file.
 
 use super::decode::DecodeError;
-use super::memory::{Full, Room, SHARE_STEP, Share};
+use super::memory::{Allowance, Full, SHARE_STEP, Share};
 use super::receipt::Refusal;
 use crate::net::TooSlow;
 use axum::body::Body;
@@ -12,7 +12,7 @@ use http_body_util::BodyExt;
 use std::io::Read;
 use std::time::Duration;
 
-/// Why a body cannot be had. Each door has its own words for these.
+/// Why a body cannot be had. Each receiver has its own words for these.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
     /// Too many bytes, before or after decompression.
@@ -160,7 +160,7 @@ pub async fn unpack<T: Send + 'static>(
     compression: Compression,
     limit: usize,
     mut share: Share,
-    decode: impl FnOnce(&[u8], &mut Room<'_>) -> Result<T, DecodeError> + Send + 'static,
+    decode: impl FnOnce(&[u8], &mut Allowance<'_>) -> Result<T, DecodeError> + Send + 'static,
 ) -> Result<(T, Share), BodyError> {
     let small = raw.len() <= INLINE_BYTES && compression == Compression::Identity;
     let work = move || -> Result<(T, Share), BodyError> {
@@ -264,7 +264,7 @@ mod tests {
     use super::*;
     use crate::domain::time::{SystemClock, UnixNanos};
     use crate::ingest::decode::{self, Traces};
-    use crate::ingest::{Config, Door};
+    use crate::ingest::{Config, Receiver};
     use crate::journal::{self, Journal};
     use crate::units::ByteSize;
     use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
@@ -300,12 +300,12 @@ mod tests {
     }
 
     async fn unpacked<T: Send + 'static>(
-        door: &Door,
+        receiver: &Receiver,
         raw: Bytes,
-        decode: impl FnOnce(&[u8], &mut Room<'_>) -> Result<T, DecodeError> + Send + 'static,
+        decode: impl FnOnce(&[u8], &mut Allowance<'_>) -> Result<T, DecodeError> + Send + 'static,
     ) -> Result<(T, Share), BodyError> {
         assert!(raw.len() < INLINE_BYTES, "{} bytes", raw.len());
-        unpack(raw, Compression::Identity, MOST, Share::new(door.budget().clone()), decode).await
+        unpack(raw, Compression::Identity, MOST, Share::new(receiver.budget().clone()), decode).await
     }
 
     #[tokio::test]
@@ -319,32 +319,32 @@ mod tests {
             max_in_flight_size: ByteSize::new(MOST as u64 + 100),
             ..Config::default()
         };
-        let door = Door::new(journal, Arc::new(SystemClock), config);
+        let receiver = Receiver::new(journal, Arc::new(SystemClock), config);
         let records =
-            |body: &[u8], room: &mut Room<'_>| decode::redacted_logs(body, None, UnixNanos(1), room);
-        let rows = |body: &[u8], room: &mut Room<'_>| Traces::redacted(body, None, room);
+            |body: &[u8], room: &mut Allowance<'_>| decode::redacted_logs(body, None, UnixNanos(1), room);
+        let rows = |body: &[u8], room: &mut Allowance<'_>| Traces::redacted(body, None, room);
         let refused = |error: Option<BodyError>| {
             assert!(matches!(error, Some(BodyError::Refused(Refusal::Overloaded { .. }))), "{error:?}");
         };
         // Each takes a quarter, and some of the rest is left for what comes in.
         let mut held = Vec::new();
         for _ in 0..3 {
-            held.push(unpacked(&door, logs(500), records).await.unwrap());
+            held.push(unpacked(&receiver, logs(500), records).await.unwrap());
         }
-        let rest = door.budget().reserve(200 << 10).unwrap();
-        refused(unpacked(&door, logs(500), records).await.err());
-        refused(unpacked(&door, traces(500), rows).await.err());
+        let rest = receiver.budget().reserve(200 << 10).unwrap();
+        refused(unpacked(&receiver, logs(500), records).await.err());
+        refused(unpacked(&receiver, traces(500), rows).await.err());
         assert!(
-            door.budget().in_front() <= 300 << 10,
+            receiver.budget().in_front() <= 300 << 10,
             "what is decoded does not come in again: {}",
-            door.budget().in_front()
+            receiver.budget().in_front()
         );
         drop((held, rest));
         // What is alone may decode to more than all.
-        let alone = unpacked(&door, logs(2_000), records).await.unwrap();
-        assert!(door.budget().reserve(MOST).is_err());
+        let alone = unpacked(&receiver, logs(2_000), records).await.unwrap();
+        assert!(receiver.budget().reserve(MOST).is_err());
         drop(alone);
-        assert_eq!(door.budget().in_front(), 0);
-        assert!(door.budget().reserve(MOST).is_ok(), "everything was given back");
+        assert_eq!(receiver.budget().in_front(), 0);
+        assert!(receiver.budget().reserve(MOST).is_ok(), "everything was given back");
     }
 }

@@ -1,4 +1,4 @@
-//! Addresses and limits of the door.
+//! Addresses and limits of the receiver.
 
 use super::redact;
 use crate::units::{ByteSize, Time};
@@ -29,7 +29,7 @@ pub struct Config {
     pub retry_after_max: Duration,
     /// The tenant of everything that is received while there are no tokens.
     pub default_tenant: String,
-    /// What is put out of spans and log records before they are stored.
+    /// What is redacted in spans and log records before they are stored.
     pub redact: redact::Config,
 }
 

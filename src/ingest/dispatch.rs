@@ -1,9 +1,9 @@
 //! One way for both wires: the bytes of a request are unpacked, redacted, decoded and admitted by their signal.
 
-use super::admit::Door;
+use super::admit::Receiver;
 use super::body::{self, BodyError, Compression};
 use super::decode;
-use super::memory::{Room, Share};
+use super::memory::{Allowance, Share};
 use super::protocol::{Encoding, Signal};
 use super::receipt::Receipt;
 use bytes::Bytes;
@@ -26,22 +26,22 @@ pub struct Incoming {
 }
 
 /// Admits a request, which becomes `tenant`'s. When it returns, every accepted item is on the disk.
-pub async fn admit(door: &Door, incoming: Incoming, tenant: &str) -> Result<Receipt, BodyError> {
+pub async fn admit(receiver: &Receiver, incoming: Incoming, tenant: &str) -> Result<Receipt, BodyError> {
     let Incoming { raw, compression, encoding, signal, share } = incoming;
-    let limit = door.config().max_request_size.in_memory();
-    let redactor = door.redactor();
+    let limit = receiver.config().max_request_size.in_memory();
+    let redactor = receiver.redactor();
     match signal {
         Signal::Traces => {
-            let decode = move |bytes: &[u8], room: &mut Room<'_>| match encoding {
+            let decode = move |bytes: &[u8], room: &mut Allowance<'_>| match encoding {
                 Encoding::Protobuf => decode::Traces::redacted(bytes, redactor.as_deref(), room),
                 Encoding::Json => decode::Traces::redacted_json(bytes, redactor.as_deref(), room),
             };
             let (spans, _share) = body::unpack(raw, compression, limit, share, decode).await?;
-            Ok(door.spans(spans, tenant).await?)
+            Ok(receiver.spans(spans, tenant).await?)
         }
         Signal::Logs => {
-            let clock = door.clone();
-            let decode = move |bytes: &[u8], room: &mut Room<'_>| {
+            let clock = receiver.clone();
+            let decode = move |bytes: &[u8], room: &mut Allowance<'_>| {
                 let (redactor, now) = (redactor.as_deref(), clock.now());
                 match encoding {
                     Encoding::Protobuf => decode::redacted_logs(bytes, redactor, now, room),
@@ -49,10 +49,10 @@ pub async fn admit(door: &Door, incoming: Incoming, tenant: &str) -> Result<Rece
                 }
             };
             let (records, _share) = body::unpack(raw, compression, limit, share, decode).await?;
-            Ok(door.logs(records, tenant).await?)
+            Ok(receiver.logs(records, tenant).await?)
         }
         Signal::Metrics => {
-            let decode = move |bytes: &[u8], room: &mut Room<'_>| match encoding {
+            let decode = move |bytes: &[u8], room: &mut Allowance<'_>| match encoding {
                 Encoding::Protobuf => decode::metrics_from_protobuf(bytes),
                 Encoding::Json => decode::metrics_from_json(bytes, room),
             };

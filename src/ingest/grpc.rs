@@ -3,7 +3,7 @@
 //! The messages are read here and not by the generated services: those answer OUT_OF_RANGE to a message that is too
 //! large, which OTLP calls retryable, INTERNAL to one that is not protobuf, and take memory before it is reserved.
 
-use super::admit::Door;
+use super::admit::Receiver;
 use super::answer;
 use super::body::{self, BodyError, Compression, Upload};
 use super::dispatch::{self, Incoming};
@@ -21,16 +21,16 @@ use http_body_util::{BodyExt, Full};
 use std::convert::Infallible;
 use tonic::{Code, Status};
 
-/// The three OTLP services behind one door; what is sent becomes the tenant's whose token comes with it.
-pub fn grpc_router(door: Door, access: Access) -> Router {
-    Router::new().fallback(receive).with_state((door, access))
+/// The three OTLP services behind one receiver; what is sent becomes the tenant's whose token comes with it.
+pub fn grpc_router(receiver: Receiver, access: Access) -> Router {
+    Router::new().fallback(receive).with_state((receiver, access))
 }
 
 const CONTENT_TYPE: &str = "application/grpc";
 const ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
 const ACCEPT_ENCODING: HeaderName = HeaderName::from_static("grpc-accept-encoding");
 
-async fn receive(State((door, access)): State<(Door, Access)>, request: Request) -> Response {
+async fn receive(State((receiver, access)): State<(Receiver, Access)>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let media = parts.headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     if parts.method != Method::POST || !media.starts_with(CONTENT_TYPE.as_bytes()) {
@@ -47,7 +47,7 @@ async fn receive(State((door, access)): State<(Door, Access)>, request: Request)
             "the methods are Export of TraceService, LogsService, MetricsService",
         ));
     };
-    match export(&door, &tenant, signal, &parts.headers, Upload::new(body)).await {
+    match export(&receiver, &tenant, signal, &parts.headers, Upload::new(body)).await {
         Ok(message) => respond(&message, body::takes_gzip(&parts.headers, &ACCEPT_ENCODING)),
         Err(status) => refuse(status),
     }
@@ -64,15 +64,15 @@ fn signal_of(path: &str) -> Option<Signal> {
 
 /// The encoded response to one request.
 async fn export(
-    door: &Door,
+    receiver: &Receiver,
     tenant: &str,
     signal: Signal,
     headers: &HeaderMap,
     mut upload: Upload,
 ) -> Result<Vec<u8>, Status> {
     let encoding = Compression::of(headers, &ENCODING)?;
-    let limit = door.config().max_request_size.in_memory();
-    let mut share = Share::new(door.budget().clone());
+    let limit = receiver.config().max_request_size.in_memory();
+    let mut share = Share::new(receiver.budget().clone());
     let body = upload.read(limit.saturating_add(PREFIX), &mut share).await;
     // The limit that is told is the message's.
     let body =
@@ -88,8 +88,8 @@ async fn export(
         (true, encoding) => encoding,
     };
     let incoming = Incoming { raw, compression, encoding: Encoding::Protobuf, signal, share };
-    let receipt = dispatch::admit(door, incoming, tenant).await?;
-    Ok(answer::encode(signal, Encoding::Protobuf, &receipt, door.config().max_response_size.in_memory())?)
+    let receipt = dispatch::admit(receiver, incoming, tenant).await?;
+    Ok(answer::encode(signal, Encoding::Protobuf, &receipt, receiver.config().max_response_size.in_memory())?)
 }
 
 /// Bytes before a message: a flag and the length.

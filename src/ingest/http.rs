@@ -1,6 +1,6 @@
 //! OTLP/HTTP: protobuf and JSON on one port.
 
-use super::admit::Door;
+use super::admit::Receiver;
 use super::answer;
 use super::body::{self, BodyError, Compression, Upload};
 use super::dispatch::{self, Incoming};
@@ -17,18 +17,18 @@ use http_body_util::BodyExt;
 
 /// Routes every path that ends in `/v1/traces`, `/v1/logs` or `/v1/metrics`: senders put their own prefixes before it.
 /// What is sent becomes the tenant's whose token comes with it.
-pub fn http_router(door: Door, access: Access) -> Router {
-    Router::new().fallback(receive).with_state((door, access))
+pub fn http_router(receiver: Receiver, access: Access) -> Router {
+    Router::new().fallback(receive).with_state((receiver, access))
 }
 
-async fn receive(State((door, access)): State<(Door, Access)>, request: Request) -> Response {
+async fn receive(State((receiver, access)): State<(Receiver, Access)>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let media = media_type(&parts.headers);
     let encoding = encoding_of(&media);
     // Before the encoding is known, errors are told in JSON.
     let tell = *encoding.as_ref().unwrap_or(&Encoding::Json);
     let mut upload = Upload::new(body);
-    let mut response = match export(&door, &access, &parts, encoding, &mut upload).await {
+    let mut response = match export(&receiver, &access, &parts, encoding, &mut upload).await {
         Ok(response) => response,
         Err(error) => {
             // HTTP/2 can answer before the body ends; and who waits for "100 Continue" sends nothing more.
@@ -79,7 +79,7 @@ fn signal_of(path: &str) -> Result<Signal, HttpError> {
 }
 
 async fn export(
-    door: &Door,
+    receiver: &Receiver,
     access: &Access,
     parts: &Parts,
     encoding: Result<Encoding, HttpError>,
@@ -93,18 +93,18 @@ async fn export(
     }
     let encoding = encoding?;
     let compression = Compression::of(&parts.headers, &header::CONTENT_ENCODING)?;
-    let limit = door.config().max_request_size.in_memory();
-    let mut share = Share::new(door.budget().clone());
+    let limit = receiver.config().max_request_size.in_memory();
+    let mut share = Share::new(receiver.budget().clone());
     match body::claimed_length(&parts.headers) {
         Some(length) if length > limit => return Err(BodyError::TooLarge(limit).into()),
         // A look whether there is room now; what is held grows with what comes.
-        Some(length) => drop(door.budget().reserve(length)?),
+        Some(length) => drop(receiver.budget().reserve(length)?),
         None => {}
     }
     let raw = upload.read(limit, &mut share).await?;
     let incoming = Incoming { raw, compression, encoding, signal, share };
-    let receipt = dispatch::admit(door, incoming, &tenant).await?;
-    let bytes = answer::encode(signal, encoding, &receipt, door.config().max_response_size.in_memory())?;
+    let receipt = dispatch::admit(receiver, incoming, &tenant).await?;
+    let bytes = answer::encode(signal, encoding, &receipt, receiver.config().max_response_size.in_memory())?;
     Ok((StatusCode::OK, [(header::CONTENT_TYPE, encoding.content_type())], bytes).into_response())
 }
 
@@ -169,10 +169,10 @@ mod tests {
         for (length, threads) in [(10, 1), (100_000, 2)] {
             for (media, body) in bodies(length) {
                 let clock = Arc::new(Asked::default());
-                let door = Door::new(journal.clone(), clock.clone(), Config::default());
+                let receiver = Receiver::new(journal.clone(), clock.clone(), Config::default());
                 let request = axum::http::Request::post("/v1/logs").header(header::CONTENT_TYPE, media);
                 let request = request.body(Body::from(body)).unwrap();
-                let response = http_router(door, Access::open("t")).oneshot(request).await.unwrap();
+                let response = http_router(receiver, Access::open("t")).oneshot(request).await.unwrap();
                 assert_eq!(response.status(), StatusCode::OK);
                 assert_eq!(clock.0.lock().len(), threads, "{media}, {length} bytes");
             }

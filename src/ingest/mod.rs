@@ -1,4 +1,4 @@
-//! The door: OTLP in, durable frames out.
+//! The receiver: OTLP in, durable frames out.
 //!
 //! | file | what |
 //! |---|---|
@@ -13,7 +13,7 @@
 //! | `answer` | the responses to what was accepted |
 //! | `status` | the wires' errors |
 //! | `decode` | bytes to spans and log records |
-//! | `redact` | what senders should not have sent is put out before anything is stored |
+//! | `redact` | what senders should not have sent is redacted before anything is stored |
 //! | `dialect` | what each convention's attributes mean |
 //! | `encode` | the way back: stored spans to OTLP |
 //! | `admit` | the last step: what was accepted becomes one durable frame |
@@ -37,7 +37,7 @@ mod receipt;
 mod redact;
 mod status;
 
-pub use admit::Door;
+pub use admit::Receiver;
 pub use config::Config;
 pub use grpc::grpc_router;
 pub use http::http_router;

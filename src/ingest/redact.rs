@@ -1,4 +1,4 @@
-//! What senders should not have sent is put out before anything is stored.
+//! What senders should not have sent is redacted before anything is stored.
 //!
 //! It is done on OTLP's structures, before conventions are read from them: whatever is made of a span, its row, its
 //! normalised fields, a score, comes from the redacted text. Requests take the general decoder then, not the direct way.
@@ -18,7 +18,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// What is put out: kinds such as `email`, `pii`, `secrets`, or `*` for both; nothing if empty.
+    /// What is redacted: kinds such as `email`, `pii`, `secrets`, or `*` for both; nothing if empty.
     pub kinds: Vec<String>,
     /// What stands in its place; `{kind}` is the kind in capitals.
     pub replace: String,
@@ -44,12 +44,12 @@ impl Config {
     }
 }
 
-/// Puts out what is found in requests.
+/// Redacts what is found in requests.
 #[derive(Debug, Clone)]
 pub struct Redactor(Redaction);
 
 impl Redactor {
-    /// None if no kinds are to be put out.
+    /// None if no kinds are to be redacted.
     pub fn new(config: &Config, policy: Arc<Policy>) -> Option<Self> {
         let kinds = Kinds::of(&config.kinds);
         (!kinds.is_empty()).then(|| Self(Redaction::new(kinds, policy, config.replace.clone())))

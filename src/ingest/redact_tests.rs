@@ -1,7 +1,7 @@
 use super::*;
 use crate::domain::time::SystemClock;
 use crate::ingest::decode::{self, Traces};
-use crate::ingest::{self, Door};
+use crate::ingest::{self, Receiver};
 use crate::journal::{self, Journal};
 use crate::schema::frame;
 use opentelemetry_proto::tonic::common::v1::{ArrayValue, KeyValueList};
@@ -143,16 +143,16 @@ async fn the_journal_holds_no_secret() {
         Journal::open(folder.path(), journal::Config::default(), crate::schema::FORMAT).expect("opens");
     let mut config = ingest::Config::default();
     config.redact.kinds = vec!["*".to_owned()];
-    let door = Door::new(journal.clone(), Arc::new(SystemClock), config);
-    let redactor = door.redactor().expect("is on");
+    let receiver = Receiver::new(journal.clone(), Arc::new(SystemClock), config);
+    let redactor = receiver.redactor().expect("is on");
     let mut room = |_: usize| Ok(());
     let traces = Traces::redacted(&trace_request().encode_to_vec(), Some(&redactor), &mut room);
     let traces = traces.expect("is OTLP");
-    door.spans(traces, "t").await.expect("is stored");
+    receiver.spans(traces, "t").await.expect("is stored");
     let logs = log_request().encode_to_vec();
-    let logs = decode::redacted_logs(&logs, Some(&redactor), door.now(), &mut room);
-    door.logs(logs.expect("is OTLP"), "t").await.expect("is stored");
-    drop(door);
+    let logs = decode::redacted_logs(&logs, Some(&redactor), receiver.now(), &mut room);
+    receiver.logs(logs.expect("is OTLP"), "t").await.expect("is stored");
+    drop(receiver);
     let mut bytes = 0;
     for entry in std::fs::read_dir(folder.path()).expect("is there").flatten() {
         let content = std::fs::read(entry.path()).unwrap_or_default();

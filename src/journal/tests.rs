@@ -1,10 +1,10 @@
 //! The journal as a whole, on real directories and on a disk that fails on demand.
 
 mod disk;
-mod door;
 mod failures;
 mod model;
 mod operation;
+mod receiver;
 mod recovery;
 
 use super::{Config, Frame, Journal, Reader};

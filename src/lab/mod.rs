@@ -27,7 +27,7 @@ pub mod target;
 
 mod cells;
 mod config;
-mod door;
+mod endpoint;
 mod error;
 mod place;
 mod rows;

@@ -57,7 +57,7 @@ impl Store {
     /// The answer to `sql`, with `values` for its `$1`, `$2` …, over the rows of `tenant`.
     ///
     /// # Errors
-    /// As the doors of SQL: the limits of `[sql]` hold.
+    /// As the endpoints of SQL: the limits of `[sql]` hold.
     pub async fn ask(&self, tenant: &str, sql: &str, values: Vec<ScalarValue>) -> Result<Rows, LabError> {
         let scope = Scope::Tenant(tenant.into());
         let work = Work::Bound(sql.to_owned(), values);

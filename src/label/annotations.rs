@@ -7,7 +7,7 @@ use super::fault::LabelError;
 use super::http::reviewer;
 use super::review::{Review, Said};
 use super::sent::{Sent, new_id};
-use crate::ingest::Door;
+use crate::ingest::Receiver;
 use crate::net::{Access, Caller, Role};
 use crate::schema::batch::{Annotation, AnswerKind};
 use axum::extract::{DefaultBodyLimit, FromRequest, Query, Request, State};
@@ -49,7 +49,7 @@ struct Import {
 
 #[derive(Clone)]
 struct Behind {
-    door: Door,
+    receiver: Receiver,
     access: Access,
     review: Arc<Review>,
 }
@@ -58,11 +58,11 @@ struct Behind {
 ///
 /// An annotation becomes the tenant's whose token comes with it; the token needs the role query, or review for answers to drawn
 /// items only.
-pub fn annotations_router(door: Door, access: Access, review: Arc<Review>) -> Router {
+pub fn annotations_router(receiver: Receiver, access: Access, review: Arc<Review>) -> Router {
     Router::new()
         .route("/v1/annotations", post(receive))
         .layer(DefaultBodyLimit::max(MAX_BODY))
-        .with_state(Behind { door, access, review })
+        .with_state(Behind { receiver, access, review })
 }
 
 async fn receive(State(behind): State<Behind>, request: Request) -> Response {
@@ -122,9 +122,9 @@ impl Work<'_> {
         if !plain.is_empty() {
             self.may_annotate()?;
         }
-        let door = &self.behind.door;
+        let receiver = &self.behind.receiver;
         let row = |(at, one): (usize, Sent)| {
-            one.row(door, self.tenant).map_err(|why| LabelError::Wrong(format!("annotation {at}: {why}")))
+            one.row(receiver, self.tenant).map_err(|why| LabelError::Wrong(format!("annotation {at}: {why}")))
         };
         let plain = plain.into_iter().map(row).collect::<Result<Vec<_>, _>>()?;
         let (mut items, mut refused, count) = (Vec::new(), Vec::new(), drawn.len());
@@ -157,7 +157,7 @@ impl Work<'_> {
     }
 
     async fn answer(&self, mut sent: Sent) -> Result<Value, LabelError> {
-        if let Some(redactor) = self.behind.door.redactor() {
+        if let Some(redactor) = self.behind.receiver.redactor() {
             redactor.texts(sent.comment.iter_mut());
         }
         let reviewer = reviewer(self.caller, &self.behind.access, sent.annotator.as_deref())?;
@@ -178,7 +178,7 @@ impl Work<'_> {
 
     async fn append(&self, rows: &[Annotation]) -> Result<(), LabelError> {
         for frame in rows.chunks(FRAME_ROWS) {
-            self.behind.door.labels(&[], &[], frame).await?;
+            self.behind.receiver.labels(&[], &[], frame).await?;
         }
         Ok(())
     }
@@ -201,7 +201,7 @@ impl Work<'_> {
         let mut faults = read.faults;
         let mut labels = Vec::with_capacity(read.rows.len());
         for (line, sent) in read.rows {
-            match sent.row(&self.behind.door, self.tenant) {
+            match sent.row(&self.behind.receiver, self.tenant) {
                 Ok(row) => labels.push(row),
                 Err(message) => faults.push(csv::Fault { line, column: None, message }),
             }

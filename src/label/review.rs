@@ -10,7 +10,7 @@ use super::item::{Answer, State, standing};
 use super::rows::load;
 use super::verdict::{FAIL, PASS, WITHDRAWN, verdict, word};
 use crate::domain::time::UnixNanos;
-use crate::ingest::Door;
+use crate::ingest::Receiver;
 use crate::schema::batch::{Annotation, AnswerKind, ReviewAnswer, ReviewItem};
 use crate::sql::Sql;
 use crate::stats::calibration::Calibrated;
@@ -34,7 +34,7 @@ type Shelf = Arc<tokio::sync::Mutex<Option<Book>>>;
 /// The queue of items to label.
 pub struct Review {
     sql: Arc<Sql>,
-    door: Door,
+    receiver: Receiver,
     config: Config,
     curves: Vec<Calibrated>,
     books: Mutex<HashMap<(String, String), Shelf>>,
@@ -81,10 +81,10 @@ pub struct Said<'a> {
 }
 
 impl Review {
-    /// The queue over `sql`; what it writes goes through `door`.
-    pub fn new(sql: Arc<Sql>, door: Door, config: Config) -> Self {
+    /// The queue over `sql`; what it writes goes through `receiver`.
+    pub fn new(sql: Arc<Sql>, receiver: Receiver, config: Config) -> Self {
         let curves = config.calibrated();
-        Self { sql, door, config, curves, books: Mutex::default() }
+        Self { sql, receiver, config, curves, books: Mutex::default() }
     }
 
     /// The engine of queries.
@@ -106,7 +106,7 @@ impl Review {
         let (given, states, counts, agreed) = {
             let mut slot = shelf.lock().await;
             let book = self.read(&mut slot, wish.tenant, wish.metric).await?;
-            let (now, lease) = (self.door.now(), self.config.lease);
+            let (now, lease) = (self.receiver.now(), self.config.lease);
             let wanted = if wish.adjudicates { Wanted::Differing } else { Wanted::Open };
             let mut given = book.next(wish.reviewer, wish.count, wanted, now, lease);
             if given.is_empty() && !wish.adjudicates && book.is_worked_off() {
@@ -144,7 +144,7 @@ impl Review {
             return Ok(told(entry, book.state_of(entry)));
         }
         let (entry, kind) = book.accept(sent.item, sent.reviewer, sent.kind)?;
-        let at = self.door.now();
+        let at = self.receiver.now();
         let answer = Answer {
             id: sent.id.clone(),
             reviewer: sent.reviewer.to_owned(),
@@ -171,7 +171,7 @@ impl Review {
             created_at: at,
             tenant: sent.tenant.into(),
         };
-        self.door.labels(&[], &[row], &final_label.into_iter().collect::<Vec<_>>()).await?;
+        self.receiver.labels(&[], &[row], &final_label.into_iter().collect::<Vec<_>>()).await?;
         metrics::counter!("groundline_labels_answers_total", "kind" => kind.as_str()).increment(1);
         let entry =
             book.apply(sent.item, answer).ok_or_else(|| Refused::Unknown(sent.item.to_owned()))?.clone();
@@ -236,7 +236,7 @@ impl Review {
 
     /// Draws from what was evaluated since the last draw. The drawn items are durable before they are in the book.
     async fn draw(&self, book: &mut Book, tenant: &str, metric: &str) -> Result<(), LabelError> {
-        let now = self.door.now();
+        let now = self.receiver.now();
         let earliest = now.0.saturating_sub(crate::units::nanos(self.config.window));
         let from = UnixNanos(book.until().map_or(earliest, |until| until.0.max(earliest)));
         const WHERE: &str = "FROM scores_latest WHERE metric = $1 AND status = 'ok' AND passed IS NOT NULL AND evaluated_at > $2";
@@ -275,7 +275,7 @@ impl Review {
         if drawn.is_empty() {
             return Ok(());
         }
-        self.door.labels(&drawn, &[], &[]).await?;
+        self.receiver.labels(&drawn, &[], &[]).await?;
         metrics::counter!("groundline_labels_drawn_total").increment(drawn.len() as u64);
         let entry = |item: ReviewItem| {
             let order = numbers(&id, &item.item).1;

@@ -1,7 +1,7 @@
 //! A judgement as it is sent.
 
 use crate::domain::id::{IdError, SpanId, TraceId};
-use crate::ingest::Door;
+use crate::ingest::Receiver;
 use crate::schema::batch::{Annotation, AnswerKind};
 use serde::Deserialize;
 
@@ -38,11 +38,11 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// The row that it becomes, redacted where the door is told to.
+    /// The row that it becomes, redacted where the receiver is told to.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn row(mut self, door: &Door, tenant: &str) -> Result<Annotation, String> {
+    pub fn row(mut self, receiver: &Receiver, tenant: &str) -> Result<Annotation, String> {
         let wrong = |e: IdError| e.to_string();
         if self.name.is_empty() {
             return Err("name is empty; say what is judged".to_owned());
@@ -57,7 +57,7 @@ impl Sent {
         if self.label_probability.is_some_and(|chance| !(chance > 0.0 && chance <= 1.0)) {
             return Err("label_probability must be above 0 and at most 1".to_owned());
         }
-        if let Some(redactor) = door.redactor() {
+        if let Some(redactor) = receiver.redactor() {
             let texts = [&mut self.label, &mut self.comment, &mut self.annotator];
             redactor.texts(texts.into_iter().flatten().chain([&mut self.name]));
         }
@@ -70,7 +70,7 @@ impl Sent {
             value: self.value,
             comment: self.comment,
             annotator: self.annotator,
-            created_at: door.now(),
+            created_at: receiver.now(),
             tenant: tenant.into(),
             item: self.item,
             label_probability: self.label_probability,
@@ -98,12 +98,12 @@ mod tests {
             Journal::open(folder.path(), journal::Config::default(), crate::schema::FORMAT).expect("opens");
         let mut config = Config::default();
         config.redact.kinds = vec!["*".to_owned()];
-        let door = Door::new(journal, Arc::new(SystemClock), config);
+        let receiver = Receiver::new(journal, Arc::new(SystemClock), config);
         let said = "said by jane.doe@example.org";
         let sent = serde_json::json!({"trace_id": "0af7651916cd43dd8448eb211c80319c", "name": said,
             "label": said, "comment": said, "annotator": said});
         let sent: Sent = serde_json::from_value(sent).expect("is an annotation");
-        let row = sent.row(&door, "t").expect("is a row");
+        let row = sent.row(&receiver, "t").expect("is a row");
         let clean = Some("said by [EMAIL]");
         assert_eq!(Some(row.name.as_str()), clean);
         for text in [&row.label, &row.comment, &row.annotator] {

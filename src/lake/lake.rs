@@ -1,4 +1,4 @@
-//! The door to the lake: what queries see, and what the loop adds.
+//! The face of the lake: what queries see, and what the loop adds.
 
 use super::config::Config;
 use super::error::LakeError;
@@ -7,7 +7,7 @@ use super::manifest::{Manifest, SharedManifest};
 use super::snapshot::TableSnapshot;
 use super::store::LakeStore;
 use super::tail::HotTable;
-use super::window::{self, Window};
+use super::window::{self, DedupWindow};
 use crate::domain::merge::merge_content;
 use crate::domain::time::{Clock, UnixNanos};
 use crate::journal::Frame;
@@ -38,7 +38,7 @@ pub struct Lake {
 
 /// What the loop remembers between frames.
 struct Seen {
-    windows: BTreeMap<Table, Window>,
+    windows: BTreeMap<Table, DedupWindow>,
     waiting: Waiting,
 }
 
@@ -180,8 +180,8 @@ impl Lake {
 }
 
 /// The keys of the rows that came within the window.
-async fn recent(manifest: &Manifest, config: &Config, now: UnixNanos) -> Result<Window, LakeError> {
-    let mut window = Window::new(config.dedup_window, config.dedup_max_ids, now);
+async fn recent(manifest: &Manifest, config: &Config, now: UnixNanos) -> Result<DedupWindow, LakeError> {
+    let mut window = DedupWindow::new(config.dedup_window, config.dedup_max_ids, now);
     let names = window::key_columns(manifest.table);
     if names.is_empty() {
         return Ok(window);

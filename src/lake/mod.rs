@@ -17,7 +17,7 @@
 //! | `join` | log records meet their spans |
 //! | `flush` | the loop: journal to tail, tail to files |
 //! | `upkeep` | the other loop: retention, compaction, vacuum |
-//! | `lake` | the door to all of it |
+//! | `lake` | the face of all of it |
 //!
 //! On disk: `<lake>/<table>/_delta_log/…` and `<lake>/<table>/<first seq>-<last seq>-<random>.parquet`, and
 //! `merged-<random>.parquet` for files that were made from others. Each commit of the flush loop records the

@@ -52,11 +52,11 @@ impl HotBatch {
 /// Rows that one commit of a flush makes files of.
 pub struct Sealed {
     /// One for each file, in the order of the journal; never empty.
-    pub parts: Vec<Part>,
+    pub parts: Vec<FileRows>,
 }
 
 /// Rows of one file.
-pub struct Part {
+pub struct FileRows {
     /// Sequence number of the first frame that they may come from.
     pub first: u64,
     /// Sequence number of the last frame that they come from.
@@ -177,7 +177,7 @@ impl HotTable {
         while !rest.is_empty() {
             let (file, others) = rest.split_at(one_file(rest, bytes));
             let last = file.last()?.last;
-            parts.push(Part { first, last, batches: file.iter().map(|hot| hot.batch.clone()).collect() });
+            parts.push(FileRows { first, last, batches: file.iter().map(|hot| hot.batch.clone()).collect() });
             (rest, first) = (others, last + 1);
         }
         (!parts.is_empty()).then_some(Sealed { parts })
@@ -313,7 +313,7 @@ mod tests {
     }
 
     fn frames(sealed: &Sealed) -> Vec<(u64, u64, usize)> {
-        let rows = |part: &Part| part.batches.iter().map(RecordBatch::num_rows).sum();
+        let rows = |part: &FileRows| part.batches.iter().map(RecordBatch::num_rows).sum();
         sealed.parts.iter().map(|part| (part.first, part.last, rows(part))).collect()
     }
 

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 /// Keys of the recent past, in two generations: the older one is dropped whole.
-pub struct Window {
+pub struct DedupWindow {
     current: HashSet<u128, Spread>,
     previous: HashSet<u128, Spread>,
     since: UnixNanos,
@@ -19,7 +19,7 @@ pub struct Window {
     half_keys: usize,
 }
 
-impl Window {
+impl DedupWindow {
     /// Remembers for at least `time` and at most twice that, and never more than `keys`.
     pub fn new(time: Duration, keys: usize, now: UnixNanos) -> Self {
         Self {
@@ -144,7 +144,7 @@ fn key(columns: &[&StringArray], time: i64, row: usize) -> u128 {
 
 /// The rows of `batch` that are new, and how many were not. The new ones are noted.
 pub fn only_new(
-    window: &mut Window,
+    window: &mut DedupWindow,
     table: Table,
     batch: RecordBatch,
     now: UnixNanos,
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_key_is_new_once_within_the_window() {
-        let mut window = Window::new(Duration::from_secs(10), 1_000, UnixNanos(0));
+        let mut window = DedupWindow::new(Duration::from_secs(10), 1_000, UnixNanos(0));
         assert!(window.insert(1, UnixNanos(0)));
         assert!(!window.insert(1, UnixNanos(SECOND)));
         // One rotation keeps it, the second forgets it.
@@ -198,14 +198,14 @@ mod tests {
             evaluation: None,
         };
         let batch = logs_to_batch(&[record.clone(), record], "t", UnixNanos(9)).unwrap();
-        let mut window = Window::new(Duration::from_secs(10), 1_000, UnixNanos(0));
+        let mut window = DedupWindow::new(Duration::from_secs(10), 1_000, UnixNanos(0));
         let mut again = |batch| only_new(&mut window, Table::LogRecords, batch, UnixNanos(0)).unwrap().1;
         assert_eq!((again(batch.clone()), again(batch)), (0, 2));
     }
 
     #[test]
     fn the_number_of_keys_is_bounded() {
-        let mut window = Window::new(Duration::from_secs(1_000_000), 100, UnixNanos(0));
+        let mut window = DedupWindow::new(Duration::from_secs(1_000_000), 100, UnixNanos(0));
         for key in 0..10_000 {
             window.insert(key, UnixNanos(0));
             assert!(window.len() <= 101);

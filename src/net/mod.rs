@@ -3,7 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `config` | the section `[server]` |
-//! | `serve` | accepts connections of an HTTP door up to a cap and serves HTTP/1.1 and HTTP/2 on them |
+//! | `serve` | accepts connections of an HTTP endpoint up to a cap and serves HTTP/1.1 and HTTP/2 on them |
 //! | `pulse` | what a connection does, and when that is too little |
 //! | `pace` | bodies that come too slowly end |
 //! | `tls` | certificates, and who must show one |

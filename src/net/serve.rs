@@ -1,4 +1,4 @@
-//! Accepts connections of an HTTP door up to a cap and serves HTTP/1.1 and HTTP/2 on them. OTLP/gRPC is HTTP/2, so it
+//! Accepts connections of an HTTP endpoint up to a cap and serves HTTP/1.1 and HTTP/2 on them. OTLP/gRPC is HTTP/2, so it
 //! takes the same way.
 
 use super::config::Config;
@@ -46,7 +46,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How long an idle connection may take to end after it was told to.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// What the connections of a door may do.
+/// What the connections of an endpoint may do.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     max_connections: usize,
@@ -68,8 +68,8 @@ impl Limits {
     }
 }
 
-/// What every connection of a door needs.
-struct Door {
+/// What every connection of an endpoint needs.
+struct Endpoint {
     name: &'static str,
     router: Router,
     limits: Limits,
@@ -88,7 +88,7 @@ pub async fn serve(
     stop: CancellationToken,
 ) {
     announce(name);
-    let door = Arc::new(Door { name, router, limits, tls, stop: stop.clone() });
+    let endpoint = Arc::new(Endpoint { name, router, limits, tls, stop: stop.clone() });
     let mut open = JoinSet::new();
     loop {
         tokio::select! {
@@ -99,7 +99,7 @@ pub async fn serve(
                     // Those that have ended must not count.
                     while open.try_join_next().is_some() {}
                     if open.len() < limits.max_connections {
-                        open.spawn(converse(socket, door.clone()));
+                        open.spawn(converse(socket, endpoint.clone()));
                     } else {
                         metrics::counter!("groundline_connections_refused_total", "door" => name).increment(1);
                     }
@@ -117,17 +117,17 @@ pub async fn serve(
     metrics::gauge!("groundline_connections", "door" => name).set(0.0);
 }
 
-/// The door's metrics, from the first scrape on.
-fn announce(door: &'static str) {
-    metrics::gauge!("groundline_connections", "door" => door).set(0.0);
-    metrics::counter!("groundline_connections_refused_total", "door" => door).increment(0);
+/// The endpoint's metrics, from the first scrape on.
+fn announce(endpoint: &'static str) {
+    metrics::gauge!("groundline_connections", "door" => endpoint).set(0.0);
+    metrics::counter!("groundline_connections_refused_total", "door" => endpoint).increment(0);
     for reason in ["header", "idle", "write", "tls"] {
-        reaped(door, reason, 0);
+        reaped(endpoint, reason, 0);
     }
 }
 
-fn reaped(door: &'static str, reason: &'static str, by: u64) {
-    metrics::counter!("groundline_connections_reaped_total", "door" => door, "reason" => reason)
+fn reaped(endpoint: &'static str, reason: &'static str, by: u64) {
+    metrics::counter!("groundline_connections_reaped_total", "door" => endpoint, "reason" => reason)
         .increment(by);
 }
 
@@ -144,21 +144,21 @@ pub fn tune(socket: &TcpStream) {
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub IpAddr);
 
-async fn converse(socket: TcpStream, door: Arc<Door>) {
+async fn converse(socket: TcpStream, endpoint: Arc<Endpoint>) {
     tune(&socket);
     let peer = socket.peer_addr().ok().map(|address| Peer(address.ip()));
-    let Some(tls) = &door.tls else { return exchange(socket, peer, &door).await };
+    let Some(tls) = &endpoint.tls else { return exchange(socket, peer, &endpoint).await };
     let shaken = tokio::select! {
-        () = door.stop.cancelled() => return,
-        shaken = timeout(door.limits.patience.header, tls.http().accept(socket)) => shaken,
+        () = endpoint.stop.cancelled() => return,
+        shaken = timeout(endpoint.limits.patience.header, tls.http().accept(socket)) => shaken,
     };
     match shaken {
-        Ok(Ok(stream)) => exchange(stream, peer, &door).await,
+        Ok(Ok(stream)) => exchange(stream, peer, &endpoint).await,
         Ok(Err(error)) => {
-            reaped(door.name, "tls", 1);
-            tracing::debug!(%error, door = door.name, "no TLS");
+            reaped(endpoint.name, "tls", 1);
+            tracing::debug!(%error, door = endpoint.name, "no TLS");
         }
-        Err(_) => reaped(door.name, "header", 1),
+        Err(_) => reaped(endpoint.name, "header", 1),
     }
 }
 
@@ -166,11 +166,11 @@ async fn converse(socket: TcpStream, door: Arc<Door>) {
 async fn exchange<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
     peer: Option<Peer>,
-    door: &Door,
+    endpoint: &Endpoint,
 ) {
     let pulse = Pulse::new();
     let (router, pace, asked) =
-        (TowerToHyperService::new(door.router.clone()), door.limits.pace, pulse.clone());
+        (TowerToHyperService::new(endpoint.router.clone()), endpoint.limits.pace, pulse.clone());
     let service = service_fn(move |request: Request<Incoming>| {
         let asked = Asked::begin(&asked);
         let mut request = request.map(|body| Body::new(Paced::new(body, pace)));
@@ -180,7 +180,7 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         let answer = router.call(request);
         async move { Ok::<_, Infallible>(answer.await?.map(|body| Answer::new(body, asked))) }
     });
-    let builder = builder(&door.limits);
+    let builder = builder(&endpoint.limits);
     let io = TokioIo::new(Noted::new(stream, pulse.clone()));
     let mut connection = pin!(builder.serve_connection(io, service));
     let (mut stopping, mut farewell) = (false, false);
@@ -189,24 +189,24 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         tokio::select! {
             ended = connection.as_mut() => {
                 if let Err(error) = ended {
-                    tracing::debug!(%error, door = door.name, "connection ended");
+                    tracing::debug!(%error, door = endpoint.name, "connection ended");
                 }
                 return;
             }
-            () = door.stop.cancelled(), if !stopping => {
+            () = endpoint.stop.cancelled(), if !stopping => {
                 stopping = true;
                 connection.as_mut().graceful_shutdown();
             }
-            () = sleep(next) => match pulse.verdict(&door.limits.patience) {
+            () = sleep(next) => match pulse.verdict(&endpoint.limits.patience) {
                 Verdict::Fine(wait) => next = wait.max(Duration::from_millis(1)),
                 Verdict::Idle if !farewell => {
                     farewell = true;
-                    reaped(door.name, "idle", 1);
+                    reaped(endpoint.name, "idle", 1);
                     connection.as_mut().graceful_shutdown();
                     next = FAREWELL;
                 }
                 Verdict::Idle => return,
-                Verdict::Slow(what) => return reaped(door.name, what, 1),
+                Verdict::Slow(what) => return reaped(endpoint.name, what, 1),
             },
         }
     }

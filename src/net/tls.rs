@@ -18,7 +18,7 @@ pub struct Tls {
     is_mutual: bool,
 }
 
-/// Protocols are agreed on in the handshake, so each kind of door has a configuration of its own.
+/// Protocols are agreed on in the handshake, so each kind of endpoint has a configuration of its own.
 #[derive(Clone)]
 struct Made {
     http: Arc<ServerConfig>,

@@ -78,7 +78,7 @@ pub struct TokenError(pub Vec<String>);
 
 /// A token as it is looked up.
 #[derive(Debug)]
-pub struct Known {
+pub struct KnownToken {
     /// Its digest.
     pub digest: TokenDigest,
     /// Who has it.
@@ -92,7 +92,7 @@ pub struct Known {
 /// Every token.
 #[derive(Debug, Default)]
 pub struct TokenSet {
-    tokens: Vec<Known>,
+    tokens: Vec<KnownToken>,
 }
 
 /// Most tokens: every one is compared with on every request.
@@ -115,7 +115,7 @@ impl TokenSet {
         if file.tokens.len() > MAX_TOKENS {
             faults.push(format!("{} tokens, at most {MAX_TOKENS}", file.tokens.len()));
         }
-        let mut tokens: Vec<Known> = Vec::new();
+        let mut tokens: Vec<KnownToken> = Vec::new();
         for entry in file.tokens {
             faults.extend(entry.faults());
             if tokens.iter().any(|t| *t.name == *entry.name) {
@@ -126,13 +126,13 @@ impl TokenSet {
                 faults.push(format!("token {:?} has the sha256 of another one", entry.name));
             }
             let tenant = entry.tenant.map(Arc::from);
-            tokens.push(Known { digest, name: entry.name.into(), tenant, roles: entry.roles });
+            tokens.push(KnownToken { digest, name: entry.name.into(), tenant, roles: entry.roles });
         }
         if faults.is_empty() { Ok(Self { tokens }) } else { Err(TokenError(faults)) }
     }
 
     /// The token with this digest. Compares with every one, each time in full, so that the time tells nothing.
-    pub fn find(&self, digest: &TokenDigest) -> Option<&Known> {
+    pub fn find(&self, digest: &TokenDigest) -> Option<&KnownToken> {
         let mut found = u32::MAX;
         for (at, token) in (0u32..).zip(&self.tokens) {
             found.conditional_assign(&at, token.digest.ct_eq(digest));

@@ -26,7 +26,7 @@ const ITEMS_A_FRAME: usize = 500;
 
 /// What the routes work on.
 #[derive(Clone)]
-pub struct QueueDoor {
+pub struct QueueEndpoint {
     /// Where it becomes durable.
     pub journal: Journal,
     /// The items.
@@ -48,36 +48,36 @@ struct Sent {
 }
 
 /// The routes. Both need the role admin, take JSON, and answer `{"items": n}` when that is durable.
-pub fn queue_router(door: QueueDoor) -> Router {
+pub fn queue_router(endpoint: QueueEndpoint) -> Router {
     Router::new()
         .route("/v1/queue/retry", post(retry))
         .route("/v1/queue/drop", post(forget))
         .layer(DefaultBodyLimit::max(MAX_BODY))
-        .with_state(door)
+        .with_state(endpoint)
 }
 
-async fn retry(State(door): State<QueueDoor>, request: Request) -> Response {
-    let (sent, tenant) = match read(&door, request).await {
+async fn retry(State(endpoint): State<QueueEndpoint>, request: Request) -> Response {
+    let (sent, tenant) = match read(&endpoint, request).await {
         Ok(read) => read,
         Err(response) => return response,
     };
-    let now = door.clock.now();
-    let found = door.queue.put_back(&sent.items, tenant.as_deref(), now);
-    answer(write(&door, found, Some(now)).await)
+    let now = endpoint.clock.now();
+    let found = endpoint.queue.put_back(&sent.items, tenant.as_deref(), now);
+    answer(write(&endpoint, found, Some(now)).await)
 }
 
-async fn forget(State(door): State<QueueDoor>, request: Request) -> Response {
-    let (sent, tenant) = match read(&door, request).await {
+async fn forget(State(endpoint): State<QueueEndpoint>, request: Request) -> Response {
+    let (sent, tenant) = match read(&endpoint, request).await {
         Ok(read) => read,
         Err(response) => return response,
     };
-    let found = door.queue.drop_ended(&sent.items, tenant.as_deref());
-    answer(write(&door, found, None).await)
+    let found = endpoint.queue.drop_ended(&sent.items, tenant.as_deref());
+    answer(write(&endpoint, found, None).await)
 }
 
 /// The request's content, and the tenant to whose items it is limited.
-async fn read(door: &QueueDoor, request: Request) -> Result<(Sent, Option<String>), Response> {
-    let caller = door.access.check_request(&request, Role::Admin).map_err(IntoResponse::into_response)?;
+async fn read(endpoint: &QueueEndpoint, request: Request) -> Result<(Sent, Option<String>), Response> {
+    let caller = endpoint.access.check_request(&request, Role::Admin).map_err(IntoResponse::into_response)?;
     let tenant = match caller.scope() {
         Scope::All => None,
         Scope::Tenant(tenant) => Some(tenant.to_string()),
@@ -96,15 +96,15 @@ async fn read(door: &QueueDoor, request: Request) -> Result<(Sent, Option<String
 
 /// Makes the events durable, then has the queue follow them. How many there were.
 async fn write(
-    door: &QueueDoor,
+    endpoint: &QueueEndpoint,
     found: Vec<(Item, QueueEvent)>,
     queued: Option<UnixNanos>,
 ) -> Result<usize, String> {
     for chunk in found.chunks(ITEMS_A_FRAME) {
         let (kind, payload) = encoded(chunk, queued).map_err(|e| e.to_string())?;
-        let written: Result<u64, JournalError> = door.journal.append(kind.0, payload).await;
+        let written: Result<u64, JournalError> = endpoint.journal.append(kind.0, payload).await;
         written.map_err(|e| e.to_string())?;
-        chunk.iter().for_each(|(_, event)| door.queue.apply(event.clone()));
+        chunk.iter().for_each(|(_, event)| endpoint.queue.apply(event.clone()));
     }
     Ok(found.len())
 }

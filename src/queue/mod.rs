@@ -37,7 +37,7 @@ mod queue_tests;
 pub use config::{Config, LaneConfig};
 pub use event::{Item, Outcome, QueueError, QueueEvent, size};
 pub use follow::{CURSOR, Follower};
-pub use http::{QueueDoor, queue_router};
+pub use http::{QueueEndpoint, queue_router};
 pub use lane::Lane;
 pub use queue::{Lease, Queue, QueueStats};
 

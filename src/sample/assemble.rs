@@ -136,12 +136,12 @@ impl Open {
                 late += 1;
                 continue;
             }
-            let speaks = reader.has_dialect(at);
-            if !speaks && marks.rules == 0 {
+            let is_genai = reader.has_dialect(at);
+            if !is_genai && marks.rules == 0 {
                 self.add_ordinary(seq, head, marks.boosts, now);
                 continue;
             }
-            let stored = if speaks { own_row(batch, at) } else { None };
+            let stored = if is_genai { own_row(batch, at) } else { None };
             let row = SpanRow { head, llm: reader.llm(at) };
             self.add_span(seq, OpenSpan { row, marks, stored }, now);
         }
@@ -357,8 +357,8 @@ impl OpenTrace {
     /// spans alone is judged by no rule. An ordinary span that a record speaks of is none any more.
     fn complete(&mut self, rules: &[Rule]) {
         let content = std::mem::take(&mut self.content);
-        let speaks = |head: &SpanHead| content.contains_key(&head.span_id);
-        if self.spans.is_empty() && !self.ordinary.iter().any(speaks) {
+        let is_genai = |head: &SpanHead| content.contains_key(&head.span_id);
+        if self.spans.is_empty() && !self.ordinary.iter().any(is_genai) {
             return;
         }
         for head in std::mem::take(&mut self.ordinary) {

@@ -25,7 +25,8 @@ mod blocked_tests;
 
 pub use config::Config;
 pub use judge::{
-    CacheConfig, JudgeConfig, Judges, JudgesError, JudgesSetup, Reader, custom_faults, faults as judge_faults,
+    CacheConfig, JudgeConfig, Judges, JudgesError, JudgesSetup, SessionQuery, custom_faults,
+    faults as judge_faults,
 };
 pub use plugin::{PluginConfig, PluginKind, Plugins, PluginsError, faults as plugin_faults};
 pub use run::{Scorer, in_lanes};

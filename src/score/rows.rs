@@ -7,7 +7,7 @@ use crate::queue::{Item, Lease};
 use sha2::{Digest, Sha256};
 
 /// What one evaluator said about an item.
-pub struct Judged {
+pub struct Evaluated {
     /// The evaluator.
     pub evaluator: String,
     /// Its version.
@@ -21,7 +21,7 @@ pub struct Judged {
 }
 
 /// The rows of `judged` for the leased item.
-pub fn score_rows(lease: &Lease, judged: Vec<Judged>, now: UnixNanos) -> Vec<ScoreRow> {
+pub fn score_rows(lease: &Lease, judged: Vec<Evaluated>, now: UnixNanos) -> Vec<ScoreRow> {
     let mut rows = Vec::new();
     for mut one in judged {
         for score in std::mem::take(&mut one.scores) {
@@ -35,7 +35,7 @@ pub fn score_rows(lease: &Lease, judged: Vec<Judged>, now: UnixNanos) -> Vec<Sco
     rows
 }
 
-fn score_row(lease: &Lease, judged: &Judged, score: Score, now: UnixNanos) -> ScoreRow {
+fn score_row(lease: &Lease, judged: &Evaluated, score: Score, now: UnixNanos) -> ScoreRow {
     let (item, evaluator, usage) = (&lease.item, &judged.evaluator, judged.usage.as_ref());
     let score_version = item.score_version;
     let identity = format!("{}\0{evaluator}\0{}\0{score_version}", item.id, score.metric);

@@ -4,7 +4,7 @@
 //! or none, so every item is scored exactly once (P6). A worker has one evaluation at a time, also when that takes longer
 //! than it may: a thread cannot be stopped, so the worker waits for it.
 
-use super::rows::{Judged, decision_row, score_rows};
+use super::rows::{Evaluated, decision_row, score_rows};
 use crate::domain::decision::{Decision, DecisionKind};
 use crate::domain::score::{Score, ScoreRow};
 use crate::domain::time::Clock;
@@ -155,7 +155,7 @@ impl Scorer {
         &self,
         lease: &Lease,
         evaluators: &[Arc<dyn Evaluator>],
-    ) -> (Vec<Judged>, Thread) {
+    ) -> (Vec<Evaluated>, Thread) {
         let (done, mut answers) = unbounded_channel();
         let (registry, input, asked) = (self.registry.clone(), lease.item.input.clone(), evaluators.to_vec());
         let deadline = Instant::now().checked_add(self.timeout);
@@ -186,7 +186,7 @@ impl Scorer {
     pub(super) async fn failed(
         &self,
         lease: &Lease,
-        judged: Vec<Judged>,
+        judged: Vec<Evaluated>,
         reason: &str,
     ) -> Result<(), JournalError> {
         let Some(retry) = self.queue.after_failure(lease, reason, self.clock.now()) else {
@@ -207,30 +207,30 @@ impl Scorer {
 
     /// Ends the item with what was `judged`, and an error for each metric of its other evaluators: without these rows
     /// the item would not count among those that each of them should have judged.
-    async fn give_up(&self, lease: &Lease, judged: Vec<Judged>, reason: &str) -> Result<(), JournalError> {
+    async fn give_up(&self, lease: &Lease, judged: Vec<Evaluated>, reason: &str) -> Result<(), JournalError> {
         tracing::warn!(item = lease.item.id, attempt = lease.attempt, reason, "evaluation given up");
         let judged = self.with_errors(lease, judged, reason);
         let rows = score_rows(lease, judged, self.clock.now());
         self.finish(lease, rows, Outcome::Failed, reason).await
     }
 
-    fn with_errors(&self, lease: &Lease, mut judged: Vec<Judged>, reason: &str) -> Vec<Judged> {
+    fn with_errors(&self, lease: &Lease, mut judged: Vec<Evaluated>, reason: &str) -> Vec<Evaluated> {
         let lane = lease.item.lane;
         for id in &lease.item.evaluators {
-            let missing: Vec<Judged> = match self.registry.select_paced(std::slice::from_ref(id), pace(lane))
-            {
-                Ok(evaluators) => evaluators.iter().map(|e| errors(e.as_ref(), reason)).collect(),
-                // One lane tells it: the one that it was queued for.
-                Err(_) if asks_others(id) != (lane == Lane::Slow) => Vec::new(),
-                // It may have been disabled since the item was queued.
-                Err(error) => vec![Judged {
-                    evaluator: id.clone(),
-                    version: String::new(),
-                    scores: vec![Score::failed("evaluation", &error.to_string())],
-                    latency_ms: 0.0,
-                    usage: None,
-                }],
-            };
+            let missing: Vec<Evaluated> =
+                match self.registry.select_paced(std::slice::from_ref(id), pace(lane)) {
+                    Ok(evaluators) => evaluators.iter().map(|e| errors(e.as_ref(), reason)).collect(),
+                    // One lane tells it: the one that it was queued for.
+                    Err(_) if asks_others(id) != (lane == Lane::Slow) => Vec::new(),
+                    // It may have been disabled since the item was queued.
+                    Err(error) => vec![Evaluated {
+                        evaluator: id.clone(),
+                        version: String::new(),
+                        scores: vec![Score::failed("evaluation", &error.to_string())],
+                        latency_ms: 0.0,
+                        usage: None,
+                    }],
+                };
             for one in missing {
                 if judged.iter().all(|known| known.evaluator != one.evaluator) {
                     judged.push(one);
@@ -401,7 +401,7 @@ fn judge(
     input: &EvalInput,
     evaluators: &[Arc<dyn Evaluator>],
     deadline: Option<Instant>,
-    done: &UnboundedSender<Judged>,
+    done: &UnboundedSender<Evaluated>,
 ) {
     for evaluator in evaluators {
         let started = Instant::now();
@@ -413,7 +413,7 @@ fn judge(
         let seconds = started.elapsed().as_secs_f64();
         metrics::histogram!("groundline_evaluation_seconds", "evaluator" => evaluator.id().to_owned())
             .record(seconds);
-        let judged = Judged {
+        let judged = Evaluated {
             evaluator: evaluator.id().to_owned(),
             version: evaluator.version().to_owned(),
             scores,
@@ -428,8 +428,8 @@ fn judge(
 }
 
 /// An error for each metric of an evaluator that gave no scores.
-pub(super) fn errors(evaluator: &dyn Evaluator, reason: &str) -> Judged {
-    Judged {
+pub(super) fn errors(evaluator: &dyn Evaluator, reason: &str) -> Evaluated {
+    Evaluated {
         evaluator: evaluator.id().to_owned(),
         version: evaluator.version().to_owned(),
         scores: evaluator.fail(reason),

@@ -3,7 +3,7 @@
 //! An item whose judge is away goes back to wait, and what others said of it is kept until it comes again: nobody is asked
 //! twice for what was answered, and local evaluators, which have a lane of their own, see nothing of it.
 
-use super::rows::{Judged, score_rows};
+use super::rows::{Evaluated, score_rows};
 use super::run::{Scorer, Thread, errors};
 use crate::eval::{Away, Evaluator, Said};
 use crate::journal::JournalError;
@@ -30,7 +30,7 @@ const THREAD: Duration = Duration::from_secs(20);
 const MAX_KEPT: usize = 10_000;
 
 /// What was said of items that wait for the rest, by item and version of its scores.
-type Kept = HashMap<(String, i32), Vec<Judged>>;
+type Kept = HashMap<(String, i32), Vec<Evaluated>>;
 
 /// One worker of the slow lane, with many items in work.
 pub struct SlowLane {
@@ -124,7 +124,7 @@ impl SlowLane {
         match self.ask(&lease, &waiting, &mut judged, until).await {
             Asked::All => {
                 // In the order in which they are named.
-                let place = |one: &Judged| evaluators.iter().position(|e| e.id() == one.evaluator);
+                let place = |one: &Evaluated| evaluators.iter().position(|e| e.id() == one.evaluator);
                 judged.sort_by_key(place);
                 let rows = score_rows(&lease, judged, self.scorer.clock.now());
                 self.scorer.finish(&lease, rows, Outcome::Scored, "all evaluators have answered").await
@@ -142,12 +142,12 @@ impl SlowLane {
     }
 
     /// Has the item wait without an attempt.
-    fn wait(&self, lease: &Lease, key: (String, i32), judged: Vec<Judged>, why: &str) {
+    fn wait(&self, lease: &Lease, key: (String, i32), judged: Vec<Evaluated>, why: &str) {
         self.keep(key, judged);
         self.scorer.queue.release(lease, why, AWAY, self.scorer.clock.now());
     }
 
-    fn keep(&self, key: (String, i32), judged: Vec<Judged>) {
+    fn keep(&self, key: (String, i32), judged: Vec<Evaluated>) {
         let mut kept = self.kept.lock();
         if !judged.is_empty() && kept.len() < MAX_KEPT {
             kept.insert(key, judged);
@@ -160,7 +160,7 @@ impl SlowLane {
         lease: &Lease,
         evaluators: &[Arc<dyn Evaluator>],
         held: OwnedSemaphorePermit,
-    ) -> Vec<Judged> {
+    ) -> Vec<Evaluated> {
         let (mut judged, ended) = self.scorer.judged(lease, evaluators).await;
         let why = match ended {
             Thread::Ended => "evaluation broke off".to_owned(),
@@ -184,7 +184,7 @@ impl SlowLane {
         &self,
         lease: &Lease,
         waiting: &[&Arc<dyn Evaluator>],
-        judged: &mut Vec<Judged>,
+        judged: &mut Vec<Evaluated>,
         until: Instant,
     ) -> Asked {
         let all = waiting.iter().map(|evaluator| self.ask_one(lease, evaluator.as_ref(), until));
@@ -209,7 +209,7 @@ impl SlowLane {
         lease: &Lease,
         evaluator: &dyn Evaluator,
         until: Instant,
-    ) -> Result<Judged, Away> {
+    ) -> Result<Evaluated, Away> {
         let Some(waits) = evaluator.waits() else { return Ok(errors(evaluator, "it waits for nobody")) };
         let started = Instant::now();
         let Said { scores, usage, version } =
@@ -219,7 +219,7 @@ impl SlowLane {
             .record(seconds);
         let (id, version) =
             (evaluator.id().to_owned(), version.unwrap_or_else(|| evaluator.version().to_owned()));
-        Ok(Judged { evaluator: id, version, scores, latency_ms: seconds * 1e3, usage })
+        Ok(Evaluated { evaluator: id, version, scores, latency_ms: seconds * 1e3, usage })
     }
 }
 

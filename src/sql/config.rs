@@ -4,7 +4,7 @@ use crate::units::{ByteSize, Time};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Limits of queries; each holds on every door. Names of the keys appear in the error that a limit causes.
+/// Limits of queries; each holds on every endpoint. Names of the keys appear in the error that a limit causes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {

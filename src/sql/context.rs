@@ -175,20 +175,20 @@ impl Sql {
         Ok((all.schema, all.batches))
     }
 
-    /// Like [`Sql::collect`], for a named door and the rows of `scope`; the rows count against `max_memory` until they
+    /// Like [`Sql::collect`], for a named endpoint and the rows of `scope`; the rows count against `max_memory` until they
     /// are dropped. What is beyond `limit` is cut off, and the query ends there.
     ///
     /// # Errors
     /// As [`Sql::query`].
     pub async fn collect_from(
         &self,
-        door: &'static str,
+        endpoint: &'static str,
         scope: &Scope,
         work: Work,
         limit: Option<NonZeroU64>,
     ) -> Result<Collected, SqlError> {
         let (marks, snapshots) = (self.core.watermarks.all(), Arc::new(QuerySnapshots::new(scope.clone())));
-        let mut rows = self.run_in(door, scope, work, None, Some(snapshots.clone())).await?;
+        let mut rows = self.run_in(endpoint, scope, work, None, Some(snapshots.clone())).await?;
         let pool = &self.core.context.runtime_env().memory_pool;
         let held = MemoryConsumer::new("result").register(pool);
         let mut room = limit.map_or(usize::MAX, |most| usize::try_from(most.get()).unwrap_or(usize::MAX));
@@ -216,18 +216,18 @@ impl Sql {
         }
     }
 
-    /// Runs `work` that came through `door` and sees the rows of `scope`, for at most `timeout` if that is shorter than the configured limit.
+    /// Runs `work` that came through `endpoint` and sees the rows of `scope`, for at most `timeout` if that is shorter than the configured limit.
     ///
     /// # Errors
     /// As [`Sql::query`].
     pub async fn run(
         &self,
-        door: &'static str,
+        endpoint: &'static str,
         scope: &Scope,
         work: Work,
         timeout: Option<Duration>,
     ) -> Result<QueryStream, SqlError> {
-        self.run_in(door, scope, work, timeout, None).await
+        self.run_in(endpoint, scope, work, timeout, None).await
     }
 
     /// Like [`Sql::run`], over snapshots that other queries share; they see the rows of the same scope.
@@ -236,13 +236,13 @@ impl Sql {
     /// As [`Sql::query`].
     pub async fn run_in(
         &self,
-        door: &'static str,
+        endpoint: &'static str,
         scope: &Scope,
         work: Work,
         timeout: Option<Duration>,
         shared: Option<Arc<QuerySnapshots>>,
     ) -> Result<QueryStream, SqlError> {
-        let mut record = Record::new(door);
+        let mut record = Record::new(endpoint);
         let snapshots = shared.unwrap_or_else(|| Arc::new(QuerySnapshots::new(scope.clone())));
         let result = self.begin(snapshots, work, timeout).await;
         match result {

@@ -126,7 +126,7 @@ fn too_many_parts() -> SqlError {
 fn refused(text: &str) -> SqlError {
     let start: Vec<&str> = text.split_whitespace().take(2).collect();
     SqlError::Wrong(format!(
-        "{} is refused: this door is read-only (SELECT, WITH, VALUES, EXPLAIN, SHOW and DESCRIBE)",
+        "{} is refused: this endpoint is read-only (SELECT, WITH, VALUES, EXPLAIN, SHOW and DESCRIBE)",
         start.join(" ").to_uppercase()
     ))
 }

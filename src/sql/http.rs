@@ -1,4 +1,4 @@
-//! The door for HTTP: `POST /v1/sql` with `{"query": "…", "params": […]}`.
+//! The endpoint for HTTP: `POST /v1/sql` with `{"query": "…", "params": […]}`.
 
 use super::columns::{About, encode_columns};
 use super::context::{Sql, Work};

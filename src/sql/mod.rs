@@ -1,4 +1,4 @@
-//! DataFusion over everything: tables, views, quality functions, and the doors for queries.
+//! DataFusion over everything: tables, views, quality functions, and the endpoints for queries.
 //!
 //! | file | what |
 //! |---|---|
@@ -20,8 +20,8 @@
 //! | `session` | the session that all queries share |
 //! | `format` | a result as text or bytes |
 //! | `columns` | a result as JSON by columns, for browsers |
-//! | `http` | the door for HTTP |
-//! | `pg` | the door for the PostgreSQL wire protocol |
+//! | `http` | the endpoint for HTTP |
+//! | `pg` | the endpoint for the PostgreSQL wire protocol |
 //!
 //! Promises: nothing is written and no file is read but those of the lake; every query ends within its time limit; a
 //! query sees each table at one moment, with every row that was acknowledged before it began (P4).

@@ -122,15 +122,15 @@ impl Drop for AbortOnDrop {
 
 /// Counts the query when it is over, with the outcome known by then.
 pub struct Record {
-    door: &'static str,
+    endpoint: &'static str,
     outcome: &'static str,
     began: Instant,
 }
 
 impl Record {
-    /// Begins to measure a query that came through `door`.
-    pub fn new(door: &'static str) -> Self {
-        Self { door, outcome: "cancelled", began: Instant::now() }
+    /// Begins to measure a query that came through `endpoint`.
+    pub fn new(endpoint: &'static str) -> Self {
+        Self { endpoint, outcome: "cancelled", began: Instant::now() }
     }
 
     /// Says how the query ended.
@@ -141,9 +141,9 @@ impl Record {
 
 impl Drop for Record {
     fn drop(&mut self) {
-        let labels = [("door", self.door), ("outcome", self.outcome)];
+        let labels = [("door", self.endpoint), ("outcome", self.outcome)];
         metrics::counter!("groundline_sql_queries_total", &labels).increment(1);
-        metrics::histogram!("groundline_sql_seconds", "door" => self.door).record(self.began.elapsed());
+        metrics::histogram!("groundline_sql_seconds", "door" => self.endpoint).record(self.began.elapsed());
     }
 }
 

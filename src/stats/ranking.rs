@@ -12,7 +12,7 @@ pub const BINS: usize = 15;
 
 /// One item with its label and what a classifier said of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Judged {
+pub struct Classified {
     /// The label.
     pub positive: bool,
     /// The probability of the positive class, or a score that rises with it. Must be finite.
@@ -78,13 +78,13 @@ impl Quality {
 
 /// Items in falling order of their scores, ready to be counted many times with other weights.
 pub struct Ranking {
-    items: Vec<Judged>,
+    items: Vec<Classified>,
     groups: usize,
 }
 
 impl Ranking {
     /// Sorts the items. Panics in no case: a score that is not a number ranks by its bits.
-    pub fn new(mut items: Vec<Judged>) -> Self {
+    pub fn new(mut items: Vec<Classified>) -> Self {
         items.sort_by(|a, b| b.score.total_cmp(&a.score));
         let groups = items.iter().map(|item| item.group as usize + 1).max().unwrap_or(0);
         Self { items, groups }
@@ -141,7 +141,7 @@ impl Ranking {
     }
 
     fn weighted(&self, times: &[u32]) -> Quality {
-        let weight = |item: &Judged| f64::from(times[item.group as usize]);
+        let weight = |item: &Classified| f64::from(times[item.group as usize]);
         let (mut positives, mut negatives) = (0.0, 0.0);
         let (mut hits, mut alarms) = (0.0, 0.0);
         let mut bins = [(0.0, 0.0, 0.0); BINS];
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     fn ranking(rows: &[(bool, f64)]) -> Ranking {
-        let judged = |(at, (positive, score)): (usize, &(bool, f64))| Judged {
+        let judged = |(at, (positive, score)): (usize, &(bool, f64))| Classified {
             positive: *positive,
             score: *score,
             predicted: *score >= 0.5,
@@ -264,8 +264,8 @@ mod tests {
 
     #[test]
     fn intervals_are_repeatable_and_wider_for_few_groups() {
-        let rows: Vec<Judged> = (0..400u32)
-            .map(|i| Judged {
+        let rows: Vec<Classified> = (0..400u32)
+            .map(|i| Classified {
                 positive: i % 2 == 0,
                 score: f64::from(i * 7 % 100) / 100.0 + f64::from(1 - i % 2) * 0.2,
                 predicted: false,
@@ -274,7 +274,7 @@ mod tests {
             .collect();
         let fine = Ranking::new(rows.clone());
         let coarse =
-            Ranking::new(rows.iter().map(|row| Judged { group: row.group / 2 % 5, ..*row }).collect());
+            Ranking::new(rows.iter().map(|row| Classified { group: row.group / 2 % 5, ..*row }).collect());
         let (low, high) = fine.intervals(500, 7)[0].unwrap();
         let auroc = fine.quality().auroc.unwrap();
         assert!(low < auroc && auroc < high && high - low < 0.15, "{low} {auroc} {high}");

@@ -34,5 +34,5 @@ pub use health::Health;
 pub use http::router;
 pub use names::{METRICS, MetricKind, MetricName};
 pub use quality::Quality;
-pub use status::{Facts, StatusDoor, status_router};
+pub use status::{Facts, StatusEndpoint, status_router};
 pub use watermarks::{Finality, Stages};

@@ -110,7 +110,7 @@ mod tests {
         assert_eq!((read.total("c"), read.total("nothing")), (Value::Null, json!(0)));
         let ok = read.by("a_total", "outcome", &[("door", "x")]);
         assert_eq!(Value::from(ok), json!({"ok": 3, "wrong": 1}));
-        let doors = read.by("a_total", "door", &[("outcome", "ok")]);
-        assert_eq!(Value::from(doors), json!({"x": 3, "y, \"}\\\n": 5}));
+        let endpoints = read.by("a_total", "door", &[("outcome", "ok")]);
+        assert_eq!(Value::from(endpoints), json!({"x": 3, "y, \"}\\\n": 5}));
     }
 }

@@ -31,7 +31,7 @@ pub struct Facts {
     pub started: UnixNanos,
     /// Where journal and tables are.
     pub data_dir: PathBuf,
-    /// The addresses, by the names that metrics give to their doors.
+    /// The addresses, by the names that metrics give to their endpoints.
     pub endpoints: Vec<(&'static str, SocketAddr)>,
     /// The evaluators that run, with their versions.
     pub evaluators: Vec<(String, String)>,
@@ -41,7 +41,7 @@ pub struct Facts {
 
 /// What the route reads.
 #[derive(Clone)]
-pub struct StatusDoor {
+pub struct StatusEndpoint {
     /// The stores.
     pub health: Health,
     /// The engine of queries.
@@ -55,24 +55,24 @@ pub struct StatusDoor {
 }
 
 /// The route.
-pub fn status_router(door: StatusDoor) -> Router {
-    Router::new().route("/v1/status", get(status)).with_state(door)
+pub fn status_router(endpoint: StatusEndpoint) -> Router {
+    Router::new().route("/v1/status", get(status)).with_state(endpoint)
 }
 
-async fn status(State(door): State<StatusDoor>, request: Request) -> Response {
-    let caller = match door.access.check_request(&request, Role::Query) {
+async fn status(State(endpoint): State<StatusEndpoint>, request: Request) -> Response {
+    let caller = match endpoint.access.check_request(&request, Role::Query) {
         Ok(caller) => caller,
         Err(denied) => return denied.into_response(),
     };
-    let mut shown = door.about();
+    let mut shown = endpoint.about();
     shown.extend(match caller.scope() {
-        Scope::All => door.of_all(),
-        Scope::Tenant(tenant) => door.of_tenant(&tenant),
+        Scope::All => endpoint.of_all(),
+        Scope::Tenant(tenant) => endpoint.of_tenant(&tenant),
     });
     Json(shown).into_response()
 }
 
-impl StatusDoor {
+impl StatusEndpoint {
     /// What every caller may know.
     fn about(&self) -> Map<String, Value> {
         let now = self.health.clock.now();
@@ -168,10 +168,10 @@ impl StatusDoor {
     fn endpoints(&self, counted: &Samples) -> Value {
         let open = counted.by("groundline_connections", "door", &[]);
         let refused = counted.by("groundline_connections_refused_total", "door", &[]);
-        let one = |(door, address): &(&'static str, SocketAddr)| {
-            let ended = counted.by("groundline_connections_reaped_total", "reason", &[("door", *door)]);
-            json!({"door": door, "address": address.to_string(), "connections": open.get(*door),
-                "connections_refused": refused.get(*door), "connections_ended": ended})
+        let one = |(endpoint, address): &(&'static str, SocketAddr)| {
+            let ended = counted.by("groundline_connections_reaped_total", "reason", &[("door", *endpoint)]);
+            json!({"door": endpoint, "address": address.to_string(), "connections": open.get(*endpoint),
+                "connections_refused": refused.get(*endpoint), "connections_ended": ended})
         };
         self.facts.endpoints.iter().map(one).collect::<Vec<_>>().into()
     }
@@ -179,14 +179,14 @@ impl StatusDoor {
     fn queries(&self, counted: &Samples) -> Value {
         let load = self.sql.load();
         let config = self.sql.config();
-        let doors = counted.by("groundline_sql_queries_total", "door", &[]);
-        let outcomes = |door: &String| {
+        let endpoints = counted.by("groundline_sql_queries_total", "door", &[]);
+        let outcomes = |endpoint: &String| {
             (
-                door.clone(),
-                counted.by("groundline_sql_queries_total", "outcome", &[("door", door.as_str())]).into(),
+                endpoint.clone(),
+                counted.by("groundline_sql_queries_total", "outcome", &[("door", endpoint.as_str())]).into(),
             )
         };
-        let ended: Map<String, Value> = doors.keys().map(outcomes).collect();
+        let ended: Map<String, Value> = endpoints.keys().map(outcomes).collect();
         json!({"running": load.running, "waiting": load.waiting, "max_running": config.max_concurrent,
             "max_waiting": config.max_waiting(), "ended": ended})
     }

@@ -1,4 +1,4 @@
-//! Tokens, roles and tenants at every door.
+//! Tokens, roles and tenants at every endpoint.
 
 use crate::conformance::client::{Answer, RpcStatus, answer};
 use crate::pg::Pg;
@@ -101,7 +101,7 @@ async fn pg(app: &App, password: &str) -> Result<Pg<TcpStream>, String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rows_belong_to_the_tokens_tenant_at_every_door() {
+async fn rows_belong_to_the_tokens_tenant_at_every_endpoint() {
     let folder = tempfile::tempdir().unwrap();
     let app = with_tokens(folder.path(), &everybody()).await;
     grpc(&app, Some("send-a"), 1).await.unwrap();
@@ -180,7 +180,7 @@ async fn otlp_without_the_right_token_is_refused_in_the_senders_words() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_query_doors_ask_for_their_roles() {
+async fn the_query_endpoints_ask_for_their_roles() {
     let folder = tempfile::tempdir().unwrap();
     let app = with_tokens(folder.path(), &everybody()).await;
     let sql = json!({"sql": "SELECT 1 AS one"});

@@ -1,4 +1,4 @@
-//! Alerts from the doors to those who are told: real requests, real evaluators, the real Alertmanager, and kills.
+//! Alerts from the endpoints to those who are told: real requests, real evaluators, the real Alertmanager, and kills.
 
 use crate::support::{Process, config, query, send, settled, span, start, text, until};
 use axum::Router;

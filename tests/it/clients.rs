@@ -16,7 +16,7 @@ use crate::readme::pages::{hold_table, read};
 use crate::sdk::{node_modules, python};
 use crate::sql::fixture;
 use groundline::net::Access;
-use groundline::sql::pg::{PgDoor, serve};
+use groundline::sql::pg::{PgEndpoint, serve};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -61,8 +61,8 @@ async fn port() -> (SocketAddr, CancellationToken) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = listener.local_addr().unwrap();
     let shutdown = CancellationToken::new();
-    let door = PgDoor { access: Access::open("default"), tls: None, allow_plain: false };
-    tokio::spawn(serve(listener, fixture::sql().await, door, shutdown.clone()));
+    let endpoint = PgEndpoint { access: Access::open("default"), tls: None, allow_plain: false };
+    tokio::spawn(serve(listener, fixture::sql().await, endpoint, shutdown.clone()));
     (at, shutdown)
 }
 

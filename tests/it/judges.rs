@@ -1,4 +1,4 @@
-//! LLM judges from the doors to the scores, over a scripted server that answers well, badly, late and not at all.
+//! LLM judges from the endpoints to the scores, over a scripted server that answers well, badly, late and not at all.
 
 #[path = "judges/formulas.rs"]
 mod formulas;

@@ -122,7 +122,7 @@ async fn over_all(at: Addresses, root: &Root, own: Option<&Pair>) -> [Result<(),
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_door_speaks_tls_with_the_certificates_of_now() {
+async fn every_endpoint_speaks_tls_with_the_certificates_of_now() {
     let (folder, root, next) = (tempfile::tempdir().unwrap(), Root::new(), Root::new());
     let app = encrypted(folder.path(), &root, None).await;
     let at = app.addresses;
@@ -299,7 +299,7 @@ async fn many_idle_connections_do_not_hinder_a_client_that_works() {
     let among = batch().await;
     eprintln!("{idle} idle connections: a request takes {among:?} (median), {alone:?} without them");
     assert!(among < Duration::from_secs(1), "{among:?}");
-    // The door is nearly full: what is beyond is closed at once, and room comes back.
+    // The endpoint is nearly full: what is beyond is closed at once, and room comes back.
     for _ in 0..20 {
         open.push(TcpStream::connect(app.addresses.otlp_http).await.unwrap());
     }

@@ -1,4 +1,4 @@
-//! As much of the PostgreSQL protocol as tests of the door need, over any stream.
+//! As much of the PostgreSQL protocol as tests of the endpoint need, over any stream.
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 

@@ -1,4 +1,4 @@
-//! Plug-ins from the doors to the scores: processes and servers that answer well, badly, late and not at all.
+//! Plug-ins from the endpoints to the scores: processes and servers that answer well, badly, late and not at all.
 
 #[path = "plugins/grpc.rs"]
 mod grpc;

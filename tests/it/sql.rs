@@ -1,7 +1,7 @@
 //! Queries through the engine, over files and over rows that are not in files yet.
 
 mod copies;
-mod doors;
+mod endpoints;
 pub mod fixture;
 mod hostile;
 mod isolation;

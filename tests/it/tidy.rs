@@ -1,4 +1,4 @@
-//! The house rules as a test, over parsed sources: floors, circles, lengths, doors, no panics.
+//! The house rules as a test, over parsed sources: floors, circles, lengths, mod.rs files, no panics.
 //!
 //! | file | what |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | `references` | every path from one file to another |
 //! | `imports` | upward imports, permissions without use, the order of `lib.rs` |
 //! | `circles` | circles of imports inside a room |
-//! | `shape` | lengths, doors, panics |
+//! | `shape` | lengths, mod.rs files, panics |
 //! | `promises` | what ARCHITECTURE.md must name |
 //! | `planted` | each rule finds a fault that was put there |
 
@@ -63,6 +63,6 @@ fn nothing_panics_on_purpose_outside_of_tests() {
 }
 
 #[test]
-fn a_door_defines_nothing() {
-    none(&shape::defining_doors(&Tree::of_package()));
+fn a_mod_defines_nothing() {
+    none(&shape::defining_mods(&Tree::of_package()));
 }

@@ -1,6 +1,6 @@
 //! Datasets: make, import, export, look at versions and go back to them.
 
-use super::door::{Asked, LabDoor, Refused, Where};
+use super::client::{Asked, LabClient, Refused, Where};
 use super::told::{cell, fault, hash, said, short, table};
 use clap::{Args, Subcommand};
 use http::Method;
@@ -198,11 +198,11 @@ pub async fn run(verb: DatasetVerb) -> ExitCode {
         DatasetVerb::Import(ImportArgs { file: Some(file), .. }) => file.display().to_string(),
         _ => "groundline dataset".to_owned(),
     };
-    let done = match LabDoor::open(verb.place()).await {
+    let done = match LabClient::open(verb.place()).await {
         Err(error) => Err(Refused::from(error)),
-        Ok(door) => {
-            let done = act(&door, verb).await;
-            let closed = door.close().await;
+        Ok(client) => {
+            let done = act(&client, verb).await;
+            let closed = client.close().await;
             done.and_then(|done| closed.map(|()| done).map_err(Refused::from))
         }
     };
@@ -222,53 +222,56 @@ pub async fn run(verb: DatasetVerb) -> ExitCode {
     }
 }
 
-async fn act(door: &LabDoor, verb: DatasetVerb) -> Done {
+async fn act(client: &LabClient, verb: DatasetVerb) -> Done {
     match verb {
-        DatasetVerb::List { .. } => list(door).await,
-        DatasetVerb::Show { dataset, items, .. } => show(door, &dataset, items).await,
+        DatasetVerb::List { .. } => list(client).await,
+        DatasetVerb::Show { dataset, items, .. } => show(client, &dataset, items).await,
         DatasetVerb::Create { name, description, .. } => {
             let body = json!({ "name": name, "description": description });
-            let head = door.value(Asked::json(Method::POST, &["datasets"], &body)).await?;
+            let head = client.value(Asked::json(Method::POST, &["datasets"], &body)).await?;
             Ok((format!("{name}: version {}, no items\n", head["version"]), 0))
         }
-        DatasetVerb::Import(args) => import(door, args).await,
-        DatasetVerb::Export { dataset, format, output, .. } => export(door, &dataset, &format, output).await,
+        DatasetVerb::Import(args) => import(client, args).await,
+        DatasetVerb::Export { dataset, format, output, .. } => {
+            export(client, &dataset, &format, output).await
+        }
         DatasetVerb::Delete { name, items, message, if_version, .. } => {
             let body = json!({ "delete": items, "message": message, "if_version": if_version });
-            let outcome = door.value(Asked::json(Method::POST, &["datasets", &name, "items"], &body)).await?;
+            let outcome =
+                client.value(Asked::json(Method::POST, &["datasets", &name, "items"], &body)).await?;
             Ok((said(&name, &outcome), 0))
         }
         DatasetVerb::Versions { name, .. } => {
-            let all = door.value(Asked::get(&["datasets", &name, "versions"])).await?;
+            let all = client.value(Asked::get(&["datasets", &name, "versions"])).await?;
             Ok((versions(&all["versions"]), 0))
         }
         DatasetVerb::Diff { name, from, to, json, .. } => {
             let path = ["datasets", &name, "diff"];
-            let difference = door.value(Asked::get(&path).with("from", from).with("to", to)).await?;
+            let difference = client.value(Asked::get(&path).with("from", from).with("to", to)).await?;
             let text = if json { format!("{difference:#}\n") } else { differs(&difference) };
             Ok((text, 0))
         }
         DatasetVerb::Revert { name, to, message, .. } => {
             let body = json!({ "to": to, "message": message });
             let outcome =
-                door.value(Asked::json(Method::POST, &["datasets", &name, "revert"], &body)).await?;
+                client.value(Asked::json(Method::POST, &["datasets", &name, "revert"], &body)).await?;
             Ok((said(&name, &outcome), 0))
         }
-        DatasetVerb::Rename { name, new_name, .. } => edit(door, &name, &json!({ "name": new_name })).await,
-        DatasetVerb::Archive { name, .. } => edit(door, &name, &json!({ "archived": true })).await,
+        DatasetVerb::Rename { name, new_name, .. } => edit(client, &name, &json!({ "name": new_name })).await,
+        DatasetVerb::Archive { name, .. } => edit(client, &name, &json!({ "archived": true })).await,
     }
 }
 
-async fn edit(door: &LabDoor, name: &str, body: &Value) -> Done {
-    let head = door.value(Asked::json(Method::PATCH, &["datasets", name], body)).await?;
+async fn edit(client: &LabClient, name: &str, body: &Value) -> Done {
+    let head = client.value(Asked::json(Method::PATCH, &["datasets", name], body)).await?;
     let (name, version, change) = (cell(&head["name"]), &head["version"], cell(&head["change"]));
     Ok((format!("{name}: version {version} ({change})\n"), 0))
 }
 
-async fn list(door: &LabDoor) -> Done {
+async fn list(client: &LabClient) -> Done {
     let (mut rows, mut after) = (Vec::new(), String::new());
     loop {
-        let page = door.value(Asked::get(&["datasets"]).with("after", &after)).await?;
+        let page = client.value(Asked::get(&["datasets"]).with("after", &after)).await?;
         for head in page["datasets"].as_array().into_iter().flatten() {
             let cells = ["name", "version", "items", "change", "created_at", "created_by", "description"];
             rows.push(cells.map(|key| short(&head[key], 60)).to_vec());
@@ -298,10 +301,10 @@ fn versions(all: &Value) -> String {
     table(&["version", "change", "items", "hash", "made", "by", "message"], &rows)
 }
 
-async fn show(door: &LabDoor, dataset: &str, items: u32) -> Done {
-    let head = door.value(Asked::get(&["datasets", dataset])).await?;
+async fn show(client: &LabClient, dataset: &str, items: u32) -> Done {
+    let head = client.value(Asked::get(&["datasets", dataset])).await?;
     let path = ["datasets", dataset, "items"];
-    let shown = door.value(Asked::get(&path).with("format", "json").with("limit", items)).await?;
+    let shown = client.value(Asked::get(&path).with("format", "json").with("limit", items)).await?;
     let row = |item: &Value| {
         let id = if item["external_id"].is_null() { &item["item_id"] } else { &item["external_id"] };
         vec![short(id, 36), short(&item["input"], 60), short(&item["expected"], 40)]
@@ -316,7 +319,7 @@ async fn show(door: &LabDoor, dataset: &str, items: u32) -> Done {
     Ok((text, 0))
 }
 
-async fn import(door: &LabDoor, args: ImportArgs) -> Done {
+async fn import(client: &LabClient, args: ImportArgs) -> Done {
     let body = match (&args.sql, &args.file) {
         (Some(sql), _) => ("application/json", json!({ "sql": sql }).to_string().into_bytes()),
         (None, Some(file)) => ("application/octet-stream", read(file)?),
@@ -339,7 +342,7 @@ async fn import(door: &LabDoor, args: ImportArgs) -> Done {
         .maybe("file", file.clone())
         .maybe("message", args.message)
         .maybe("if_version", args.if_version);
-    let outcome = door.value(asked).await?;
+    let outcome = client.value(asked).await?;
     let faults = outcome["faults"].as_array().cloned().unwrap_or_default();
     let file = file.unwrap_or_else(|| "the query".to_owned());
     faults.iter().for_each(|wrong| eprintln!("{}", fault(&file, wrong)));
@@ -357,8 +360,8 @@ fn read(file: &PathBuf) -> Result<Vec<u8>, Refused> {
     std::fs::read(file).map_err(|e| Refused::from(format!("{}: {e}", file.display())))
 }
 
-async fn export(door: &LabDoor, dataset: &str, format: &str, output: Option<PathBuf>) -> Done {
-    let bytes = door.ask(Asked::get(&["datasets", dataset, "items"]).with("format", format)).await?;
+async fn export(client: &LabClient, dataset: &str, format: &str, output: Option<PathBuf>) -> Done {
+    let bytes = client.ask(Asked::get(&["datasets", dataset, "items"]).with("format", format)).await?;
     let written = match &output {
         Some(path) => std::fs::write(path, &bytes).map_err(|e| format!("{}: {e}", path.display())),
         None => std::io::stdout().lock().write_all(&bytes).map_err(|e| e.to_string()),

@@ -1,7 +1,7 @@
 //! Experiments: ask a target every item of a dataset, score what it answers, compare two.
 
 use super::boards::{flipped, found, ranked};
-use super::door::{Asked, LabDoor, Refused, Where};
+use super::client::{Asked, LabClient, Refused, Where};
 use super::runner::{self, Ended, Plan};
 use super::target::{AskArgs, Asker, TargetArgs};
 use super::told::{cell, compared, short, summarized, table};
@@ -198,11 +198,11 @@ type Done = Result<(String, u8), Refused>;
 
 /// Runs it. Exit code 1 if it was refused or nothing was answered, 3 if some runs have no answer or are missing.
 pub async fn run(verb: ExperimentVerb) -> ExitCode {
-    let done = match LabDoor::open(verb.place()).await {
+    let done = match LabClient::open(verb.place()).await {
         Err(error) => Err(Refused::from(error)),
-        Ok(door) => {
-            let done = act(&door, verb).await;
-            let closed = door.close().await;
+        Ok(client) => {
+            let done = act(&client, verb).await;
+            let closed = client.close().await;
             done.and_then(|done| closed.map(|()| done).map_err(Refused::from))
         }
     };
@@ -218,50 +218,50 @@ pub async fn run(verb: ExperimentVerb) -> ExitCode {
     }
 }
 
-async fn act(door: &LabDoor, verb: ExperimentVerb) -> Done {
+async fn act(client: &LabClient, verb: ExperimentVerb) -> Done {
     match verb {
-        ExperimentVerb::Run(args) => begin(door, args).await,
-        ExperimentVerb::Resume(args) => resume(door, args).await,
-        ExperimentVerb::List { .. } => list(door).await,
+        ExperimentVerb::Run(args) => begin(client, args).await,
+        ExperimentVerb::Resume(args) => resume(client, args).await,
+        ExperimentVerb::List { .. } => list(client).await,
         ExperimentVerb::Show { experiment, weights, json, .. } => {
             let path = ["experiments", &experiment, "summary"];
-            let told = door.value(Asked::get(&path).with("weights", weights)).await?;
+            let told = client.value(Asked::get(&path).with("weights", weights)).await?;
             Ok((if json { format!("{told:#}\n") } else { summarized(&told) }, 0))
         }
         ExperimentVerb::Compare { new, baseline, items, json, .. } => {
             let told =
-                door.value(Asked::get(&["compare"]).with("new", new).maybe("baseline", baseline)).await?;
+                client.value(Asked::get(&["compare"]).with("new", new).maybe("baseline", baseline)).await?;
             Ok((if json { format!("{told:#}\n") } else { compared(&told, items) }, 0))
         }
         ExperimentVerb::Leaderboard { experiments, json, .. } => {
             let asked = Asked::get(&["leaderboards"]).with("experiments", experiments.join(","));
-            let told = door.value(asked).await?;
+            let told = client.value(asked).await?;
             Ok((if json { format!("{told:#}\n") } else { ranked(&told) }, 0))
         }
         ExperimentVerb::Findings { experiment, json, .. } => {
-            let told = door.value(Asked::get(&["experiments", &experiment, "findings"])).await?;
+            let told = client.value(Asked::get(&["experiments", &experiment, "findings"])).await?;
             Ok((if json { format!("{told:#}\n") } else { found(&told) }, 0))
         }
         ExperimentVerb::Flips { experiment, cases, json, .. } => {
-            let told = door.value(Asked::get(&["experiments", &experiment, "flips"])).await?;
+            let told = client.value(Asked::get(&["experiments", &experiment, "flips"])).await?;
             Ok((if json { format!("{told:#}\n") } else { flipped(&told, cases) }, 0))
         }
         ExperimentVerb::Baseline { experiment, off, .. } => {
-            edit(door, &experiment, &json!({ "baseline": !off })).await
+            edit(client, &experiment, &json!({ "baseline": !off })).await
         }
         ExperimentVerb::Cancel { experiment, .. } => {
-            edit(door, &experiment, &json!({ "status": "cancelled" })).await
+            edit(client, &experiment, &json!({ "status": "cancelled" })).await
         }
     }
 }
 
-async fn edit(door: &LabDoor, experiment: &str, body: &Value) -> Done {
-    let told = door.value(Asked::json(Method::PATCH, &["experiments", experiment], body)).await?;
+async fn edit(client: &LabClient, experiment: &str, body: &Value) -> Done {
+    let told = client.value(Asked::json(Method::PATCH, &["experiments", experiment], body)).await?;
     let mark = if told["baseline"] == true { ", the baseline" } else { "" };
     Ok((format!("{}: {}{mark}\n", cell(&told["name"]), cell(&told["status"])), 0))
 }
 
-async fn begin(door: &LabDoor, args: RunArgs) -> Done {
+async fn begin(client: &LabClient, args: RunArgs) -> Done {
     let asker = Asker::open(&args.target, &args.ask)?;
     let parameters: Value = match args.parameters.as_deref().map(serde_json::from_str) {
         None => json!({}),
@@ -273,12 +273,12 @@ async fn begin(door: &LabDoor, args: RunArgs) -> Done {
         "evaluators": args.evaluator, "repetitions": args.repetitions, "tags": args.tags,
         "baseline": args.baseline,
     });
-    let made = door.value(Asked::json(Method::POST, &["experiments"], &body)).await.map_err(spelled)?;
+    let made = client.value(Asked::json(Method::POST, &["experiments"], &body)).await.map_err(spelled)?;
     let id = cell(&made["experiment_id"]);
     eprintln!("{}: {} items, {} runs, id {id}", args.name, made["items"], made["runs"]);
     let plan = plan(&id, &asker, &args.pace, None);
-    let ended = runner::run(door, &plan, made["runs"].as_u64().unwrap_or_default()).await?;
-    finish(door, &id, ended).await
+    let ended = runner::run(client, &plan, made["runs"].as_u64().unwrap_or_default()).await?;
+    finish(client, &id, ended).await
 }
 
 /// The faults of an experiment in one sentence.
@@ -291,28 +291,28 @@ fn spelled(refused: Refused) -> Refused {
     if faults.is_empty() { refused } else { Refused::from(faults.join("; ")) }
 }
 
-async fn resume(door: &LabDoor, args: ResumeArgs) -> Done {
+async fn resume(client: &LabClient, args: ResumeArgs) -> Done {
     let asker = Asker::open(&args.target, &args.ask)?;
-    let found = door.value(Asked::get(&["experiments", &args.experiment])).await?;
+    let found = client.value(Asked::get(&["experiments", &args.experiment])).await?;
     let id = cell(&found["experiment_id"]);
     let plan = plan(&id, &asker, &args.pace, args.retry.as_deref());
-    let ended = runner::run(door, &plan, 0).await?;
-    finish(door, &id, ended).await
+    let ended = runner::run(client, &plan, 0).await?;
+    finish(client, &id, ended).await
 }
 
 fn plan<'a>(experiment: &'a str, asker: &'a Asker, pace: &PaceArgs, retry: Option<&'a str>) -> Plan<'a> {
     Plan { experiment, asker, concurrency: usize::from(pace.concurrency), retry, max_cost: pace.max_cost }
 }
 
-async fn finish(door: &LabDoor, id: &str, ended: Ended) -> Done {
+async fn finish(client: &LabClient, id: &str, ended: Ended) -> Done {
     if let Some(why) = ended.stopped {
-        edit(door, id, &json!({ "status": "paused" })).await?;
+        edit(client, id, &json!({ "status": "paused" })).await?;
         eprintln!(
             "{why}: {} runs stored, {} missing; go on with groundline experiment resume {id}",
             ended.stored, ended.missing
         );
     }
-    let told = door.value(Asked::get(&["experiments", id, "summary"])).await?;
+    let told = client.value(Asked::get(&["experiments", id, "summary"])).await?;
     let (done, errors) = (told["summary"]["done"].as_u64(), told["summary"]["errors"].as_u64());
     let (done, errors) = (done.unwrap_or_default(), errors.unwrap_or_default());
     let is_whole = told["summary"]["runs"].as_u64() == Some(done) && errors == 0;
@@ -324,8 +324,8 @@ async fn finish(door: &LabDoor, id: &str, ended: Ended) -> Done {
     Ok((summarized(&told), code))
 }
 
-async fn list(door: &LabDoor) -> Done {
-    let all = door.value(Asked::get(&["experiments"]).with("limit", 1_000)).await?;
+async fn list(client: &LabClient) -> Done {
+    let all = client.value(Asked::get(&["experiments"]).with("limit", 1_000)).await?;
     let row = |one: &Value| {
         let target =
             if one["target"]["model"].is_null() { &one["target"]["kind"] } else { &one["target"]["model"] };

@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `door` | the routes of the lab: of a running server, or in this process on a data directory |
+//! | `client` | the routes of the lab: of a running server, or in this process on a data directory |
 //! | `dataset` | the verb `dataset` |
 //! | `experiment` | the verb `experiment` |
 //! | `perturb` | the verb `perturb` |
@@ -12,16 +12,16 @@
 //! | `told` | what the routes answer, as text |
 
 mod boards;
+mod client;
 mod dataset;
-mod door;
 mod experiment;
 mod perturb;
 mod runner;
 mod target;
 mod told;
 
+pub use client::{Asked, LabClient, Where};
 pub use dataset::{DatasetVerb, run as dataset};
-pub use door::{Asked, LabDoor, Where};
 pub use experiment::{ExperimentVerb, run as experiment};
 pub use perturb::{PerturbArgs, run as perturb};
 pub use told::{compared, summarized};

@@ -1,6 +1,6 @@
 //! `groundline perturb`: a dataset whose items are asked in other letters too.
 
-use super::door::{Asked, LabDoor, Refused, Where};
+use super::client::{Asked, LabClient, Refused, Where};
 use super::told::said;
 use crate::lab::perturb::{Wanted, perturbed};
 use clap::Args;
@@ -28,11 +28,11 @@ pub struct PerturbArgs {
 
 /// Runs it. Exit code 1 if it was refused.
 pub async fn run(args: PerturbArgs) -> ExitCode {
-    let done = match LabDoor::open(&args.place).await {
+    let done = match LabClient::open(&args.place).await {
         Err(error) => Err(Refused::from(error)),
-        Ok(door) => {
-            let done = made(&door, &args).await;
-            let closed = door.close().await;
+        Ok(client) => {
+            let done = made(&client, &args).await;
+            let closed = client.close().await;
             done.and_then(|text| closed.map(|()| text).map_err(Refused::from))
         }
     };
@@ -48,9 +48,9 @@ pub async fn run(args: PerturbArgs) -> ExitCode {
     }
 }
 
-async fn made(door: &LabDoor, args: &PerturbArgs) -> Result<String, Refused> {
+async fn made(client: &LabClient, args: &PerturbArgs) -> Result<String, Refused> {
     let path = ["datasets", args.dataset.as_str(), "items"];
-    let items = door.value(Asked::get(&path).with("format", "json")).await?;
+    let items = client.value(Asked::get(&path).with("format", "json")).await?;
     let items: Vec<Map<String, Value>> =
         serde_json::from_value(items).map_err(|e| Refused::from(format!("the items are no objects: {e}")))?;
     let made = perturbed(&items, &args.with, args.seed);
@@ -69,6 +69,6 @@ async fn made(door: &LabDoor, args: &PerturbArgs) -> Result<String, Refused> {
         body: Some(("application/x-ndjson", lines.into_bytes())),
     };
     let message = format!("{} perturbed by {}", args.dataset, methods.join(", "));
-    let outcome = door.value(asked.with("replace", true).with("message", message)).await?;
+    let outcome = client.value(asked.with("replace", true).with("message", message)).await?;
     Ok(said(&into, &outcome))
 }

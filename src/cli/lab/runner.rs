@@ -1,6 +1,6 @@
 //! Asking a target for what is missing, and sending what it answers.
 
-use super::door::{Asked, LabDoor, Refused};
+use super::client::{Asked, LabClient, Refused};
 use super::target::{Asker, answer};
 use futures::StreamExt;
 use http::Method;
@@ -48,14 +48,14 @@ pub struct Ended {
 ///
 /// # Errors
 /// When the server refuses.
-pub async fn run(door: &LabDoor, plan: &Plan<'_>, runs: u64) -> Result<Ended, Refused> {
+pub async fn run(client: &LabClient, plan: &Plan<'_>, runs: u64) -> Result<Ended, Refused> {
     let bar = progress(runs);
     let mut ended = Ended::default();
     let stop = tokio::signal::ctrl_c();
     tokio::pin!(stop);
     loop {
         let before = ended.stored;
-        let page = page(door, plan).await?;
+        let page = page(client, plan).await?;
         if page.is_empty() {
             break;
         }
@@ -63,7 +63,7 @@ pub async fn run(door: &LabDoor, plan: &Plan<'_>, runs: u64) -> Result<Ended, Re
             Asker::Server(_) => {
                 let path = ["experiments", plan.experiment, "run"];
                 let asked = Asked::json(Method::POST, &path, &json!({})).with("limit", page.len());
-                let answer = door.value(asked.maybe("retry", plan.retry)).await?;
+                let answer = client.value(asked.maybe("retry", plan.retry)).await?;
                 ended.took(&answer, &bar);
             }
             Asker::Here(target) => {
@@ -80,7 +80,7 @@ pub async fn run(door: &LabDoor, plan: &Plan<'_>, runs: u64) -> Result<Ended, Re
                         }
                     };
                     let Some(batch) = batch else { break };
-                    send(door, plan, batch, &mut ended, &bar).await?;
+                    send(client, plan, batch, &mut ended, &bar).await?;
                     if plan.max_cost.is_some_and(|most| ended.cost >= most) {
                         ended.stopped = Some("--max-cost is reached");
                         break;
@@ -97,15 +97,15 @@ pub async fn run(door: &LabDoor, plan: &Plan<'_>, runs: u64) -> Result<Ended, Re
     Ok(ended)
 }
 
-async fn page(door: &LabDoor, plan: &Plan<'_>) -> Result<Vec<Value>, Refused> {
+async fn page(client: &LabClient, plan: &Plan<'_>) -> Result<Vec<Value>, Refused> {
     let path = ["experiments", plan.experiment, "todo"];
     let limit = if plan.retry.is_some() { MAX_AGAIN } else { PAGE };
-    let todo = door.value(Asked::get(&path).with("limit", limit).maybe("retry", plan.retry)).await?;
+    let todo = client.value(Asked::get(&path).with("limit", limit).maybe("retry", plan.retry)).await?;
     Ok(todo.as_array().cloned().unwrap_or_default())
 }
 
 async fn send(
-    door: &LabDoor,
+    client: &LabClient,
     plan: &Plan<'_>,
     answers: Vec<Value>,
     ended: &mut Ended,
@@ -116,7 +116,7 @@ async fn send(
         ended.cost += answer["cost_usd"].as_f64().unwrap_or_default();
     }
     let path = ["experiments", plan.experiment, "runs"];
-    let answer = door.value(Asked::json(Method::POST, &path, &json!(answers))).await?;
+    let answer = client.value(Asked::json(Method::POST, &path, &json!(answers))).await?;
     for refused in answer["refused"].as_array().into_iter().flatten() {
         eprintln!("groundline experiment: {}", super::told::fault("refused", refused));
     }

@@ -1,6 +1,6 @@
 //! Items of the stored datasets that a suite names.
 
-use super::super::lab::{Asked, LabDoor, Where};
+use super::super::lab::{Asked, LabClient, Where};
 use crate::lab::suite::{StoredItems, stored};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -33,18 +33,18 @@ impl StoredArgs {
             (Some(url), _) => Where::server(url.clone(), self.token.clone()),
             (None, Some(dir)) => Where::folder(dir.clone(), config.map(Path::to_path_buf)),
         };
-        let door = LabDoor::open(&place).await?;
-        let fetched = fetched(&door, names).await;
-        door.close().await.and(fetched)
+        let endpoint = LabClient::open(&place).await?;
+        let fetched = fetched(&endpoint, names).await;
+        endpoint.close().await.and(fetched)
     }
 }
 
-async fn fetched(door: &LabDoor, names: Vec<String>) -> Result<StoredItems, String> {
+async fn fetched(endpoint: &LabClient, names: Vec<String>) -> Result<StoredItems, String> {
     let mut items = StoredItems::new();
     for name in names {
         let dataset = name.strip_suffix("@latest").unwrap_or(&name).to_owned();
         let path = ["datasets", &dataset, "items"];
-        let answer = door.ask(Asked::get(&path).with("format", "jsonl")).await;
+        let answer = endpoint.ask(Asked::get(&path).with("format", "jsonl")).await;
         let bytes = answer.map_err(|refused| format!("suite.dataset {name:?}: {}", refused.error))?;
         items.insert(name, bytes);
     }

@@ -2,7 +2,7 @@
 
 use super::fold::Folded;
 use super::rule::Rule;
-use super::window::{Window, windows};
+use super::window::{DigitRange, windows};
 use super::words::{Hit, Lexicon, WordSet, distance, has_any};
 use super::{address, contact, documents, finance, national, national_more, national_world, phone};
 use crate::detect::finding::{Finding, REPORTED, without_overlap};
@@ -98,7 +98,7 @@ fn search(text: &str, found: &mut Vec<Finding>) {
 }
 
 impl Engine {
-    fn window(&self, text: &str, window: Window, found: &mut Vec<Finding>) {
+    fn window(&self, text: &str, window: DigitRange, found: &mut Vec<Finding>) {
         let part = &text[window.start..window.end];
         let candidates = self.shapes.matches(part);
         if !candidates.matched_any() {
@@ -117,7 +117,7 @@ impl Engine {
 }
 
 impl Compiled {
-    fn search(&self, text: &str, window: Window, hits: &[Hit], found: &mut Vec<Finding>) {
+    fn search(&self, text: &str, window: DigitRange, hits: &[Hit], found: &mut Vec<Finding>) {
         let part = &text[..window.end];
         let mut at = window.start;
         // Where the last value ended that words spoke for: they speak for the rest of a list too.

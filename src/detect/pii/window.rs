@@ -7,7 +7,7 @@ const MARGIN: usize = 24;
 
 /// A part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Window {
+pub struct DigitRange {
     /// Byte offset of its first character.
     pub start: usize,
     /// Byte offset behind its last character.
@@ -17,9 +17,9 @@ pub struct Window {
 }
 
 /// Windows with at least `least` digits, in order; those that touch are one.
-pub fn windows(text: &str, least: usize) -> Vec<Window> {
+pub fn windows(text: &str, least: usize) -> Vec<DigitRange> {
     let bytes = text.as_bytes();
-    let mut out: Vec<Window> = Vec::new();
+    let mut out: Vec<DigitRange> = Vec::new();
     let mut at = 0;
     while let Some(first) = bytes[at..].iter().position(u8::is_ascii_digit).map(|i| at + i) {
         let (mut last, mut digits, mut next) = (first, 1, first + 1);
@@ -39,7 +39,7 @@ pub fn windows(text: &str, least: usize) -> Vec<Window> {
                 before.end = end;
                 before.digits += digits;
             }
-            _ => out.push(Window { start, end, digits }),
+            _ => out.push(DigitRange { start, end, digits }),
         }
     }
     out

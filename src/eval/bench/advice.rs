@@ -1,7 +1,7 @@
 //! What labels say of an evaluator, and the threshold that they ask for.
 
 use crate::domain::score::Better;
-use crate::stats::ranking::{Judged, Ranking};
+use crate::stats::ranking::{Classified, Ranking};
 use crate::stats::threshold::{Counts, Goal, Labelled, choose, crossed};
 
 const SEED: u64 = 7;
@@ -110,8 +110,8 @@ impl Advice {
     }
 }
 
-fn judged(column: &Column, is_share: bool) -> Vec<Judged> {
-    let row = |(at, (value, passed, is_fault)): (usize, &(f64, Option<bool>, bool))| Judged {
+fn judged(column: &Column, is_share: bool) -> Vec<Classified> {
+    let row = |(at, (value, passed, is_fault)): (usize, &(f64, Option<bool>, bool))| Classified {
         positive: *is_fault,
         score: match (column.better, is_share) {
             (Better::Higher, true) => 1.0 - value,

@@ -3,7 +3,7 @@
 use super::super::language::identify;
 use super::measure::{Measured, cpu_seconds};
 use super::rows::{Dataset, Row};
-use crate::stats::ranking::{FIGURES, Judged, Quality, Ranking};
+use crate::stats::ranking::{Classified, FIGURES, Quality, Ranking};
 
 /// ISO 639-1 and 639-3 codes of one language; Chinese and Persian by the name under which they are identified.
 const CODES: &[(&str, &str)] = &[
@@ -113,7 +113,7 @@ fn measured(dataset: &Dataset, rows: &[&Row], metric: String) -> Measured {
         let wanted = row.lang.as_deref().and_then(|lang| CODES.iter().find(|(two, _)| *two == lang));
         let code = guess.as_ref().and_then(|guess| guess.code);
         let right = wanted.is_some_and(|(_, three)| code == Some(three));
-        let item = Judged { positive: true, score: 1.0, predicted: right, group: at as u32 };
+        let item = Classified { positive: true, score: 1.0, predicted: right, group: at as u32 };
         if guess.is_some_and(|guess| guess.is_sure) {
             answered.push(item);
         }

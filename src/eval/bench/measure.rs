@@ -6,7 +6,7 @@ use super::super::parallel;
 use super::rows::{Dataset, Row};
 use super::tasks::Target;
 use crate::domain::score::{Better, Score, ScoreStatus};
-use crate::stats::ranking::{FIGURES, Judged, Quality, Ranking};
+use crate::stats::ranking::{Classified, FIGURES, Quality, Ranking};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub struct Measured {
     /// Mean score, share of label 1 and rows of each bin of scores.
     pub reliability: Vec<(f64, f64, usize)>,
     /// The rows with a score, each with its place in the dataset and its group.
-    pub rows: Vec<(usize, String, Judged)>,
+    pub rows: Vec<(usize, String, Classified)>,
     /// Rows a CPU second of this process, all metrics of the evaluator together.
     pub rows_per_cpu_second: Option<f64>,
 }
@@ -116,7 +116,7 @@ fn figures(
         let group = *groups.entry(row.group.as_str()).or_insert(next);
         threshold = score.threshold;
         let is_good = score.passed.unwrap_or(false);
-        let judged = Judged {
+        let judged = Classified {
             positive: label == 1,
             score: probability(value, target),
             predicted: is_good == target.one_is_good,

@@ -17,7 +17,7 @@ pub struct Combiner {
 
 /// How much one feature moved the logit of the probability; below 0 it spoke against the answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part<'a> {
+pub struct Contribution<'a> {
     /// The feature.
     pub name: &'a str,
     /// Its value.
@@ -48,18 +48,18 @@ impl Combiner {
 
     /// The probability of a good item, and what each feature added, the strongest first. A feature without a value
     /// counts as its mean.
-    pub fn probability(&self, value: impl Fn(&str) -> Option<f64>) -> (f64, Vec<Part<'_>>) {
+    pub fn probability(&self, value: impl Fn(&str) -> Option<f64>) -> (f64, Vec<Contribution<'_>>) {
         let (logit, parts) = self.logit(value);
         (sigmoid(logit), parts)
     }
 
     /// The logit of [`Combiner::probability`].
-    pub fn logit(&self, value: impl Fn(&str) -> Option<f64>) -> (f64, Vec<Part<'_>>) {
+    pub fn logit(&self, value: impl Fn(&str) -> Option<f64>) -> (f64, Vec<Contribution<'_>>) {
         let mut parts = Vec::with_capacity(self.features.len());
         for (at, name) in self.features.iter().enumerate() {
             let value = value(name).unwrap_or(self.means[at]);
             let moved = self.weights[at] * (value - self.means[at]) / self.scales[at];
-            parts.push(Part { name, value, moved });
+            parts.push(Contribution { name, value, moved });
         }
         let logit = self.bias + parts.iter().map(|part| part.moved).sum::<f64>();
         parts.sort_by(|a, b| b.moved.abs().total_cmp(&a.moved.abs()));

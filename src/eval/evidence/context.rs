@@ -25,7 +25,7 @@ pub struct Context<'a> {
 
 /// Where a sentence may find its evidence.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Window {
+pub struct Passage {
     /// Indices of the context's sentences, in order; at least one.
     pub sentences: Vec<usize>,
     /// The sentence of the highest rank.
@@ -54,7 +54,7 @@ impl<'a> Context<'a> {
     ///
     /// A sentence of the context ranks by the greater of its cosine similarity and of the share of the wanted content
     /// words that it has. A short context is the window; of a longer one the highest sentences that fit together are.
-    pub fn window(&self, sentence: &str, vector: &[f32]) -> Option<Window> {
+    pub fn window(&self, sentence: &str, vector: &[f32]) -> Option<Passage> {
         let wanted = content(sentence);
         let cosines: Vec<f64> =
             self.vectors.iter().map(|other| f64::from(unit_cosine(vector, other)).max(0.0)).collect();
@@ -67,7 +67,7 @@ impl<'a> Context<'a> {
         order.sort_by_key(|at| (-ranks[*at], *at));
         let (best, cosine) = (*order.first()?, cosines.iter().copied().fold(0.0, f64::max));
         if self.lengths.iter().sum::<usize>() <= WINDOW_TOKENS {
-            return Some(Window { sentences: (0..self.sentences.len()).collect(), best, cosine });
+            return Some(Passage { sentences: (0..self.sentences.len()).collect(), best, cosine });
         }
         let (mut chosen, mut total) = (Vec::new(), 0);
         for at in order {
@@ -78,7 +78,7 @@ impl<'a> Context<'a> {
             }
         }
         chosen.sort_unstable();
-        Some(Window { sentences: chosen, best, cosine })
+        Some(Passage { sentences: chosen, best, cosine })
     }
 
     /// The text of a window.

@@ -1,6 +1,6 @@
 //! What is measured of a sentence against its windows.
 
-use super::context::{Context, Window};
+use super::context::{Context, Passage};
 use super::vocabulary::{bigrams, content, digits, is_negated, names, share_missing, words};
 use std::collections::HashSet;
 
@@ -34,7 +34,7 @@ pub struct Features {
 }
 
 /// Measures a sentence, given the logits (entailment, neutral, contradiction) of its window.
-pub fn sentence_features(context: &Context<'_>, sentence: &str, found: &Window, logits: &[f32]) -> Features {
+pub fn sentence_features(context: &Context<'_>, sentence: &str, found: &Passage, logits: &[f32]) -> Features {
     let [entailed, _, contradicted] = softmax(logits);
     let wanted = content(sentence);
     let near: HashSet<String> =

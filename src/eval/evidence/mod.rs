@@ -14,8 +14,8 @@ mod context;
 mod features;
 mod vocabulary;
 
-pub use combiner::{Combiner, Part, all_supported};
-pub use context::{Context, Window};
+pub use combiner::{Combiner, Contribution, all_supported};
+pub use context::{Context, Passage};
 pub use features::{Features, missing, sentence_features};
 pub use vocabulary::{content, share_missing, words};
 

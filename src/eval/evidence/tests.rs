@@ -68,7 +68,7 @@ fn compare(models: &Models, context: &Context<'_>, sentence: &Sentence, apart: &
     // Of the last sentences of the window a hundredth of similarity between runtimes may decide.
     let alike = window.sentences.iter().filter(|at| sentence.window.contains(at)).count();
     assert!(alike + 2 >= sentence.window.len(), "{:?} {:?}", window.sentences, sentence.window);
-    let window = Window { sentences: sentence.window.clone(), ..window };
+    let window = Passage { sentences: sentence.window.clone(), ..window };
     assert!((window.cosine - sentence.cosine).abs() < 0.02, "{} {}", window.cosine, sentence.cosine);
     let pair = (context.text(&window.sentences), sentence.text.clone());
     let logits = models.entailment().unwrap().of_pairs(&[pair]).unwrap();

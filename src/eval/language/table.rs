@@ -74,14 +74,14 @@ fn open(bytes: &[u8]) -> Result<Vec<Group>, ModelError> {
         return Err(damaged("its checksum is another"));
     }
     let payload = zstd::bulk::decompress(packed, MAX_PAYLOAD).map_err(|e| ModelError::open(NAME, e))?;
-    let mut reader = Reader(&payload);
+    let mut reader = TableBytes(&payload);
     let groups: Option<Vec<Group>> = reader.u8().and_then(|n| (0..n).map(|_| reader.group()).collect());
     groups.ok_or_else(|| damaged("its parts do not fit each other"))
 }
 
-struct Reader<'a>(&'a [u8]);
+struct TableBytes<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> TableBytes<'a> {
     fn take(&mut self, n: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(n)?;
         self.0 = rest;

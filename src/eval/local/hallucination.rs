@@ -8,7 +8,7 @@ use crate::domain::score::{Better, Score, Unsupported};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
 use crate::eval::evidence::{
-    Combiner, Context, Features, Part, Window, all_supported, missing, sentence_features, words,
+    Combiner, Context, Contribution, Features, Passage, all_supported, missing, sentence_features, words,
 };
 use crate::eval::model::{ModelError, Models, Slot, excerpt, segments};
 use crate::eval::text::without_citations;
@@ -50,9 +50,9 @@ pub struct Hallucination {
 }
 
 /// One sentence of the answer and what was found of it.
-struct Judged<'a> {
+struct SentenceEvidence<'a> {
     text: &'a str,
-    window: Window,
+    window: Passage,
     features: Features,
 }
 
@@ -90,7 +90,8 @@ impl Hallucination {
         let whole = [answer.trim()];
         let question = input.asked().filter(|text| is_read(text, &context));
         let judged = self.sentences(&context, if is_short { &whole } else { &sentences }, question)?;
-        let found = |sentence: &Judged<'_>| self.combiner.logit(|name| sentence.features.value(name));
+        let found =
+            |sentence: &SentenceEvidence<'_>| self.combiner.logit(|name| sentence.features.value(name));
         let logits: Vec<f64> = judged.iter().map(|sentence| found(sentence).0).collect();
         let probability = all_supported(&logits);
         let threshold = self.metrics[0].threshold.unwrap_or(0.5);
@@ -116,7 +117,8 @@ impl Hallucination {
             return Ok(score);
         }
         // A product of many sentences may fail where none does alone; the worst is told then.
-        let mut bad: Vec<&Judged<'_>> = named.iter().filter(|sentence| found(sentence).0 < 0.0).collect();
+        let mut bad: Vec<&SentenceEvidence<'_>> =
+            named.iter().filter(|sentence| found(sentence).0 < 0.0).collect();
         if bad.is_empty() {
             bad.extend(worst);
         }
@@ -137,7 +139,7 @@ impl Hallucination {
         context: &Context<'_>,
         sentences: &[&'a str],
         question: Option<&str>,
-    ) -> Result<Vec<Judged<'a>>, ModelError> {
+    ) -> Result<Vec<SentenceEvidence<'a>>, ModelError> {
         let vectors = self.models.encoder.embed(sentences)?;
         let mut judged = Vec::with_capacity(sentences.len());
         let (mut pairs, mut places) = (Vec::new(), Vec::new());
@@ -157,7 +159,7 @@ impl Hallucination {
         }
         let measured = judged.into_iter().map(|(text, window, logits)| {
             let features = sentence_features(context, text, &window, &logits);
-            Judged { text, window, features }
+            SentenceEvidence { text, window, features }
         });
         Ok(measured.collect())
     }
@@ -211,7 +213,7 @@ fn is_verbatim(sentence: &str, evidence: &str) -> bool {
 
 /// Where the sentence stands in the answer, and its best evidence in its document.
 fn unsupported(
-    sentence: &Judged<'_>,
+    sentence: &SentenceEvidence<'_>,
     answer: &str,
     context: &Context<'_>,
     evidence: &[Evidence<'_>],
@@ -235,7 +237,7 @@ fn range(whole: &str, part: &str) -> Option<[usize; 2]> {
 }
 
 fn explain(
-    worst: &Judged<'_>,
+    worst: &SentenceEvidence<'_>,
     passed: bool,
     context: &Context<'_>,
     evidence: &[Evidence<'_>],
@@ -265,7 +267,7 @@ fn explain(
 }
 
 /// The signs that spoke against a sentence, the strongest first.
-fn against(parts: &[Part<'_>]) -> String {
+fn against(parts: &[Contribution<'_>]) -> String {
     const TOLD: usize = 3;
     const STRONG: f64 = -0.2;
     let strong = parts.iter().filter(|part| part.moved < STRONG).take(TOLD);

@@ -71,7 +71,7 @@ enum Input {
 
 /// A run of the network: what it reads, and the tokens whose cross-entropies are taken from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Window {
+struct Stride {
     read: Range<usize>,
     counted: Range<usize>,
 }
@@ -136,7 +136,7 @@ impl CausalModel {
     }
 
     /// The cross-entropies of the tokens that a window counts, nats.
-    fn add_losses(&self, ids: &[i32], window: &Window, losses: &mut Vec<f64>) -> Result<(), String> {
+    fn add_losses(&self, ids: &[i32], window: &Stride, losses: &mut Vec<f64>) -> Result<(), String> {
         let part = &ids[window.read.clone()];
         let logits = self.logits(part, 0)?;
         let logits: NdTensorView<f32, 3> = logits.nd_view();
@@ -223,11 +223,11 @@ fn inputs(model: &Model) -> Result<Vec<(NodeId, Input)>, String> {
 }
 
 /// Windows over a text of so many tokens; `stride` lies below `window`.
-fn windows(tokens: usize, window: usize, stride: usize) -> Vec<Window> {
+fn windows(tokens: usize, window: usize, stride: usize) -> Vec<Stride> {
     let (mut found, mut begin, mut counted) = (Vec::new(), 0, 1);
     while counted < tokens {
         let end = (begin + window).min(tokens);
-        found.push(Window { read: begin..end, counted: counted..end });
+        found.push(Stride { read: begin..end, counted: counted..end });
         (begin, counted) = (begin + stride, end);
     }
     found

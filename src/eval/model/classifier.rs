@@ -8,7 +8,7 @@ use super::error::ModelError;
 use super::meaning::Meaning;
 use super::network::{Lanes, Network, Sequence};
 use super::tokens::Tokens;
-use super::wordpiece::{Part, WordPiece};
+use super::wordpiece::{Keep, WordPiece};
 
 /// What lies behind this many tokens of an input is not read by the program's own models.
 const MAX_INPUT_TOKENS: usize = 256;
@@ -33,7 +33,7 @@ pub(super) struct Shape {
     /// How many logits it gives.
     pub logits: usize,
     /// What is kept of the second text of a pair.
-    pub second: Part,
+    pub second: Keep,
 }
 
 impl Classifier {

@@ -13,7 +13,7 @@ use super::lazy::Lazy;
 use super::network::{Lanes, Network};
 use super::settings::Pooling;
 use super::tokens::Tokens;
-use super::wordpiece::{Part, WordPiece};
+use super::wordpiece::{Keep, WordPiece};
 
 /// How many numbers an embedding by the program's own encoder has.
 pub const EMBEDDING_DIM: usize = 384;
@@ -44,7 +44,7 @@ enum Source {
 impl Encoder {
     /// The model that the program carries. Its weights are opened for the first text.
     pub(super) fn embedded(pieces: Arc<WordPiece>, lanes: Lanes) -> Self {
-        let tokens = Tokens::Own { pieces, limit: MAX_TOKENS, second: Part::Beginning(0) };
+        let tokens = Tokens::Own { pieces, limit: MAX_TOKENS, second: Keep::Beginning(0) };
         let source = Source::Own(lanes, Lazy::default());
         Self { tokens, source, pooling: Pooling::Mean, cache: EmbeddingCache::new(CACHED) }
     }

@@ -15,7 +15,7 @@ use super::settings::{FileConfig, Slot};
 use super::template::Template;
 use super::tokenizer_file::TokenizerFile;
 use super::tokens::Tokens;
-use super::wordpiece::Part;
+use super::wordpiece::Keep;
 
 /// Tokens that a model reads where nobody says otherwise.
 const USUAL_TOKENS: usize = 512;
@@ -24,8 +24,8 @@ const USUAL_TOKENS: usize = 512;
 const OFFSET: usize = 2;
 
 /// What is kept of the sentence, and of the end of the question, as the program's own models read them.
-const SENTENCE: Part = Part::Beginning(128);
-const QUESTION: Part = Part::End(96);
+const SENTENCE: Keep = Keep::Beginning(128);
+const QUESTION: Keep = Keep::End(96);
 
 /// A network with its tokenizer.
 pub(super) struct Opened {

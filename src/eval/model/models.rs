@@ -12,13 +12,13 @@ use super::lazy::Lazy;
 use super::network::{Lanes, lanes};
 use super::settings::{ModelsConfig, Slot};
 use super::toxicity::ToxicityModel;
-use super::wordpiece::{Part, WordPiece};
+use super::wordpiece::{Keep, WordPiece};
 
 /// The sentence is the second text; the context has what it leaves.
-const ENTAILMENT: Shape = Shape { logits: 3, second: Part::Beginning(128) };
+const ENTAILMENT: Shape = Shape { logits: 3, second: Keep::Beginning(128) };
 
 /// The question is the second text; what is asked stands at the end of a conversation.
-const RELEVANCE: Shape = Shape { logits: 2, second: Part::End(96) };
+const RELEVANCE: Shape = Shape { logits: 2, second: Keep::End(96) };
 
 /// The bias of an answer stands behind the kinds of toxicity.
 const BIAS: usize = 6;

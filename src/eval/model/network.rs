@@ -19,7 +19,7 @@ const BATCH_TOKENS: usize = 1024;
 const PADDING_TOKENS: usize = 2;
 
 /// The threads of all networks, one a lane: batches side by side on single threads are faster than one batch on all of
-/// them, and a bounded number of lanes leaves the door its share of the processor.
+/// them, and a bounded number of lanes leaves the receiver its share of the processor.
 pub(super) type Lanes = Arc<Pool<Arc<ThreadPool>>>;
 
 /// As many lanes as batches may run at a time.

@@ -1,6 +1,6 @@
 //! The texts that a user's model reads, with placeholders for what is judged.
 
-use super::wordpiece::Part;
+use super::wordpiece::Keep;
 
 /// One or two texts with placeholders.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub(super) struct Template {
     /// The placeholder of the text that is cut to what room there is.
     long: &'static str,
     /// The placeholder of the other one, and what is kept of it.
-    short: Option<(&'static str, Part)>,
+    short: Option<(&'static str, Keep)>,
 }
 
 impl Template {
@@ -18,7 +18,7 @@ impl Template {
     pub(super) fn new(
         (first, second): (String, String),
         long: &'static str,
-        short: Option<(&'static str, Part)>,
+        short: Option<(&'static str, Keep)>,
     ) -> Self {
         Self { first, second: (!second.is_empty()).then_some(second), long, short }
     }
@@ -29,7 +29,7 @@ impl Template {
     }
 
     /// What is kept of the short text.
-    pub(super) fn kept(&self) -> Option<Part> {
+    pub(super) fn kept(&self) -> Option<Keep> {
         self.short.map(|(_, part)| part)
     }
 
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn values_are_put_in_once_and_not_read() {
-        let short = Some(("{question}", Part::End(9)));
+        let short = Some(("{question}", Keep::End(9)));
         let one = Template::new(("q: {question} p: {text}.".to_owned(), String::new()), "{text}", short);
         assert_eq!(one.fill("a {question}", "b {text}"), ("q: b {text} p: a {question}.".to_owned(), None));
         assert!(!one.is_pair());

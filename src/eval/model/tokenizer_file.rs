@@ -6,7 +6,7 @@ use tokenizers::{Encoding, PostProcessor as _, Tokenizer, TruncationDirection};
 
 use super::network::Sequence;
 use super::template::Template;
-use super::wordpiece::Part;
+use super::wordpiece::Keep;
 
 /// A token has no more bytes than this in what is read of a long text.
 const BYTES_A_TOKEN: usize = 64;
@@ -75,7 +75,7 @@ impl TokenizerFile {
         };
         let (first, second) = template.fill("", short);
         let taken = self.count(&first) + second.as_deref().map_or(0, |text| self.count(text));
-        let long = self.fit(long, Part::Beginning(room.saturating_sub(taken)))?;
+        let long = self.fit(long, Keep::Beginning(room.saturating_sub(taken)))?;
         let (first, second) = template.fill(long, short);
         let mut first = self.plain(&first)?;
         let mut second = second.map(|text| self.plain(&text)).transpose()?;
@@ -92,16 +92,16 @@ impl TokenizerFile {
     }
 
     /// What is kept of a text.
-    fn fit<'a>(&self, text: &'a str, part: Part) -> Result<&'a str, String> {
-        let (Part::Beginning(limit) | Part::End(limit)) = part;
+    fn fit<'a>(&self, text: &'a str, part: Keep) -> Result<&'a str, String> {
+        let (Keep::Beginning(limit) | Keep::End(limit)) = part;
         // No token is shorter than a byte.
         if text.len() <= limit {
             return Ok(text);
         }
         let most = limit.saturating_mul(BYTES_A_TOKEN).min(text.len());
         let text = match part {
-            Part::Beginning(_) => &text[..text.floor_char_boundary(most)],
-            Part::End(_) => &text[text.ceil_char_boundary(text.len() - most)..],
+            Keep::Beginning(_) => &text[..text.floor_char_boundary(most)],
+            Keep::End(_) => &text[text.ceil_char_boundary(text.len() - most)..],
         };
         let encoding = self.plain(text)?;
         let places = encoding.get_offsets();
@@ -109,9 +109,9 @@ impl TokenizerFile {
             return Ok(text);
         }
         let kept = match part {
-            Part::Beginning(_) if limit == 0 => "",
-            Part::Beginning(_) => &text[..text.floor_char_boundary(places[limit - 1].1)],
-            Part::End(_) => {
+            Keep::Beginning(_) if limit == 0 => "",
+            Keep::Beginning(_) => &text[..text.floor_char_boundary(places[limit - 1].1)],
+            Keep::End(_) => {
                 places.get(places.len() - limit).map_or("", |place| &text[text.ceil_char_boundary(place.0)..])
             }
         };
@@ -153,10 +153,10 @@ impl TokenizerFile {
     }
 }
 
-fn within(part: Part, most: usize) -> Part {
+fn within(part: Keep, most: usize) -> Keep {
     match part {
-        Part::Beginning(tokens) => Part::Beginning(tokens.min(most)),
-        Part::End(tokens) => Part::End(tokens.min(most)),
+        Keep::Beginning(tokens) => Keep::Beginning(tokens.min(most)),
+        Keep::End(tokens) => Keep::End(tokens.min(most)),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::network::Sequence;
 use super::template::Template;
 use super::tokenizer_file::TokenizerFile;
-use super::wordpiece::{Part, WordPiece};
+use super::wordpiece::{Keep, WordPiece};
 
 /// A tokenizer with how a network wants its texts.
 pub(super) enum Tokens {
@@ -16,7 +16,7 @@ pub(super) enum Tokens {
         /// Tokens that are read.
         limit: usize,
         /// What is kept of the second text of a pair.
-        second: Part,
+        second: Keep,
     },
     /// A user's, with the template of its input.
     File(Arc<TokenizerFile>, Template),

@@ -10,7 +10,7 @@ use super::emoji::Emoji;
 use super::error::ModelError;
 use super::meaning::TOXICITY_LABELS;
 use super::network::Lanes;
-use super::wordpiece::{Part, WordPiece};
+use super::wordpiece::{Keep, WordPiece};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl ToxicityModel {
     /// # Errors
     /// When they are damaged.
     pub(super) fn embedded(tokenizer: Arc<WordPiece>, lanes: Lanes) -> Result<Self, ModelError> {
-        let shape = Shape { logits: TOXICITY_LABELS.len(), second: Part::Beginning(0) };
+        let shape = Shape { logits: TOXICITY_LABELS.len(), second: Keep::Beginning(0) };
         let classifier = Classifier::embedded(NAME, assets::TOXICITY, shape, tokenizer, lanes)?;
         Ok(Self { classifier, emoji: Some(Emoji::new(assets::EMOJI)?) })
     }

@@ -13,7 +13,7 @@ const MAX_READ: usize = 16_384;
 
 /// What is kept of a text that is too long, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum Keep {
     /// Its beginning.
     Beginning(usize),
     /// Its end.
@@ -70,12 +70,12 @@ impl WordPiece {
         first: &str,
         second: &str,
         limit: usize,
-        part: Part,
+        part: Keep,
     ) -> (Vec<i32>, usize) {
         let room = limit.saturating_sub(3);
         let second = match part {
-            Part::Beginning(tokens) => self.plain(second, tokens.min(room)),
-            Part::End(tokens) => {
+            Keep::Beginning(tokens) => self.plain(second, tokens.min(room)),
+            Keep::End(tokens) => {
                 let all = self.plain(second, MAX_READ);
                 all[all.len().saturating_sub(tokens.min(room))..].to_vec()
             }

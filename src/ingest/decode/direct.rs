@@ -2,21 +2,21 @@
 //!
 //! The general decoder makes a structure of every message and a string of every key and value, which most spans need
 //! for nothing but their row. Here a span's fields are borrowed from the request, and its attributes are written as
-//! JSON while they are read. A span that a convention speaks on is decoded in full as well, for its meaning. Whatever is
+//! JSON while they are read. A span that carries attributes of a GenAI convention is decoded in full as well, for its meaning. Whatever is
 //! damaged, refused or odd makes the whole request [`Unusual`]: the general decoder then says what is wrong with it, so
 //! that there is one place that does.
 
 use super::convert::{self, MAX_DEPTH};
 use super::rows::Traces;
 use super::trace;
-use super::weigh::{self, Kind};
+use super::weigh::{self, MessageKind};
 use super::wire::{Fields, Unusual, Wire};
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::span::{Llm, Span};
 use crate::domain::time::UnixNanos;
 use crate::domain::value::{write_bytes, write_double, write_json_string, write_key};
 use crate::ingest::dialect;
-use crate::ingest::memory::{MAX_DECODED, Room};
+use crate::ingest::memory::{Allowance, MAX_DECODED};
 use crate::schema::batch::{RawSpan, SourceText};
 use opentelemetry_proto::tonic::common::v1::InstrumentationScope;
 use opentelemetry_proto::tonic::resource::v1::Resource;
@@ -26,7 +26,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// The rows of a request, if there is `room` for them.
-pub(super) fn traces(body: &[u8], room: &mut Room<'_>) -> Result<Traces, Unusual> {
+pub(super) fn traces(body: &[u8], room: &mut Allowance<'_>) -> Result<Traces, Unusual> {
     let mut out = Traces::of_request(body.len());
     let [attributes, events, links] = <[String; 3]>::default();
     let mut scratch = Scratch { attributes, events, links, left: MAX_DECODED, room };
@@ -49,7 +49,8 @@ fn resource_spans(bytes: &[u8], out: &mut Traces, scratch: &mut Scratch<'_>) -> 
             _ => return Err(Unusual),
         }
     }
-    let resource = resource.map(|bytes| scratch.decode::<Resource>(Kind::Resource, bytes)).transpose()?;
+    let resource =
+        resource.map(|bytes| scratch.decode::<Resource>(MessageKind::Resource, bytes)).transpose()?;
     let base = convert::resource(resource).map_err(|_| Unusual)?;
     for field in Fields(bytes) {
         let (2, group) = field? else { continue };
@@ -63,14 +64,15 @@ fn resource_spans(bytes: &[u8], out: &mut Traces, scratch: &mut Scratch<'_>) -> 
                 _ => return Err(Unusual),
             }
         }
-        let scope =
-            scope.map(|bytes| scratch.decode::<InstrumentationScope>(Kind::Scope, bytes)).transpose()?;
+        let scope = scope
+            .map(|bytes| scratch.decode::<InstrumentationScope>(MessageKind::Scope, bytes))
+            .transpose()?;
         let source = convert::scope(&base, scope, scope_schema.to_owned(), schema).map_err(|_| Unusual)?;
-        let speaks = dialect::scope_speaks(&source);
+        let is_genai = dialect::scope_is_genai(&source);
         let text = SourceText::new(Arc::new(source));
         for field in Fields(group) {
             if let (2, bytes) = field? {
-                span(bytes.bytes()?, &text, speaks, out, scratch)?;
+                span(bytes.bytes()?, &text, is_genai, out, scratch)?;
             }
         }
     }
@@ -83,12 +85,12 @@ struct Scratch<'r> {
     events: String,
     links: String,
     left: usize,
-    room: &'r mut Room<'r>,
+    room: &'r mut Allowance<'r>,
 }
 
 impl Scratch<'_> {
     /// Decodes a message as a whole, if it is not too much: empty messages take hundreds of times their bytes.
-    fn decode<M: Message + Default>(&mut self, kind: Kind, bytes: &[u8]) -> Result<M, Unusual> {
+    fn decode<M: Message + Default>(&mut self, kind: MessageKind, bytes: &[u8]) -> Result<M, Unusual> {
         let before = self.left;
         weigh::part(kind, bytes, &mut self.left).map_err(|_| Unusual)?;
         (self.room)(before - self.left).map_err(|_| Unusual)?;
@@ -117,13 +119,13 @@ struct Seen<'a> {
 fn span(
     bytes: &[u8],
     source: &SourceText,
-    scope_speaks: bool,
+    scope_is_genai: bool,
     out: &mut Traces,
     scratch: &mut Scratch<'_>,
 ) -> Result<(), Unusual> {
-    let (seen, speaks) = walk(bytes, scratch)?;
-    let whole = if scope_speaks || speaks || seen.status_code == ERROR && !scratch.events.is_empty() {
-        let span = scratch.decode::<proto::Span>(Kind::Item, bytes)?;
+    let (seen, is_genai) = walk(bytes, scratch)?;
+    let whole = if scope_is_genai || is_genai || seen.status_code == ERROR && !scratch.events.is_empty() {
+        let span = scratch.decode::<proto::Span>(MessageKind::Item, bytes)?;
         Some(trace::one(span, source.source()).map_err(|_| Unusual)?)
     } else {
         None
@@ -181,7 +183,7 @@ fn walk<'a>(bytes: &'a [u8], scratch: &mut Scratch<'_>) -> Result<(Seen<'a>, boo
     scratch.attributes.clear();
     scratch.events.clear();
     scratch.links.clear();
-    let (mut seen, mut speaks) = (Seen::default(), false);
+    let (mut seen, mut is_genai) = (Seen::default(), false);
     for field in Fields(bytes) {
         match field? {
             (1, id) => seen.trace_id = id.bytes()?,
@@ -195,12 +197,12 @@ fn walk<'a>(bytes: &'a [u8], scratch: &mut Scratch<'_>) -> Result<(Seen<'a>, boo
             (9, pair) => {
                 next(&mut scratch.attributes, '{');
                 let (key, value) = key_value(pair.bytes()?, &mut scratch.attributes, 0)?;
-                speaks = speaks || dialect::pair_speaks(key, || text_of(value));
+                is_genai = is_genai || dialect::pair_is_genai(key, || text_of(value));
             }
             (10, count) => seen.dropped[0] = count.varint32()?,
             (11, event) => {
                 next(&mut scratch.events, '[');
-                speaks |= dialect::event_speaks(write_event(event.bytes()?, &mut scratch.events)?);
+                is_genai |= dialect::event_is_genai(write_event(event.bytes()?, &mut scratch.events)?);
             }
             (12, count) => seen.dropped[1] = count.varint32()?,
             (13, link) => {
@@ -216,7 +218,7 @@ fn walk<'a>(bytes: &'a [u8], scratch: &mut Scratch<'_>) -> Result<(Seen<'a>, boo
             _ => return Err(Unusual),
         }
     }
-    Ok((seen, speaks))
+    Ok((seen, is_genai))
 }
 
 fn read_status(seen: &mut Seen<'_>) -> Result<(), Unusual> {

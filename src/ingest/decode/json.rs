@@ -6,7 +6,7 @@
 use super::outcome::DecodeError;
 use super::walk::Node;
 use super::weigh;
-use crate::ingest::memory::{MAX_DECODED, Room};
+use crate::ingest::memory::{Allowance, MAX_DECODED};
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
@@ -30,7 +30,7 @@ pub fn traces_from_json(body: &[u8]) -> Result<ExportTraceServiceRequest, Decode
 /// As [`traces_from_json`], if there is `room` for it.
 pub(super) fn traces_within(
     body: &[u8],
-    room: &mut Room<'_>,
+    room: &mut Allowance<'_>,
 ) -> Result<ExportTraceServiceRequest, DecodeError> {
     let json = parse(body, room)?;
     let resource_spans = Node::root(&json)?.list("resourceSpans", resource_spans)?;
@@ -43,7 +43,10 @@ pub fn logs_from_json(body: &[u8]) -> Result<ExportLogsServiceRequest, DecodeErr
 }
 
 /// As [`logs_from_json`], if there is `room` for it.
-pub(super) fn logs_within(body: &[u8], room: &mut Room<'_>) -> Result<ExportLogsServiceRequest, DecodeError> {
+pub(super) fn logs_within(
+    body: &[u8],
+    room: &mut Allowance<'_>,
+) -> Result<ExportLogsServiceRequest, DecodeError> {
     let json = parse(body, room)?;
     let resource_logs = Node::root(&json)?.list("resourceLogs", resource_logs)?;
     Ok(ExportLogsServiceRequest { resource_logs })
@@ -51,12 +54,12 @@ pub(super) fn logs_within(body: &[u8], room: &mut Room<'_>) -> Result<ExportLogs
 
 /// Checks that a metrics body is a JSON object with a list of resources, if there is `room` to read it. Metrics are
 /// accepted and dropped, so their inside does not matter.
-pub fn metrics_from_json(body: &[u8], room: &mut Room<'_>) -> Result<(), DecodeError> {
+pub fn metrics_from_json(body: &[u8], room: &mut Allowance<'_>) -> Result<(), DecodeError> {
     let json = parse(body, room)?;
     Node::root(&json)?.list("resourceMetrics", |_| Ok(())).map(drop)
 }
 
-fn parse(body: &[u8], room: &mut Room<'_>) -> Result<Json, DecodeError> {
+fn parse(body: &[u8], room: &mut Allowance<'_>) -> Result<Json, DecodeError> {
     if body.is_empty() {
         return Ok(Json::Object(serde_json::Map::new()));
     }

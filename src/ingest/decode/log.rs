@@ -9,7 +9,7 @@ use crate::domain::log::LogRecord;
 use crate::domain::span::Source;
 use crate::domain::time::UnixNanos;
 use crate::ingest::dialect;
-use crate::ingest::memory::Room;
+use crate::ingest::memory::Allowance;
 use crate::ingest::redact::Redactor;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::logs::v1::{self as proto, ScopeLogs};
@@ -46,13 +46,13 @@ pub fn logs(request: ExportLogsServiceRequest, received_at: UnixNanos) -> Decode
     out
 }
 
-/// The records of a protobuf body, of which `redactor` puts out what it finds before anything else looks at it, if there
+/// The records of a protobuf body, of which `redactor` redacts what it finds before anything else looks at it, if there
 /// is `room` for what it decodes to.
 pub fn redacted_logs(
     body: &[u8],
     redactor: Option<&Redactor>,
     received_at: UnixNanos,
-    room: &mut Room<'_>,
+    room: &mut Allowance<'_>,
 ) -> Result<Decoded<LogRecord>, DecodeError> {
     Ok(redacted(from_protobuf_within(body, room)?, redactor, received_at))
 }
@@ -62,7 +62,7 @@ pub fn redacted_logs_json(
     body: &[u8],
     redactor: Option<&Redactor>,
     received_at: UnixNanos,
-    room: &mut Room<'_>,
+    room: &mut Allowance<'_>,
 ) -> Result<Decoded<LogRecord>, DecodeError> {
     Ok(redacted(json::logs_within(body, room)?, redactor, received_at))
 }

@@ -7,7 +7,7 @@ use super::protobuf::from_protobuf_within;
 use super::rows::Traces;
 use super::trace;
 use crate::ingest::dialect;
-use crate::ingest::memory::Room;
+use crate::ingest::memory::Allowance;
 use crate::ingest::redact::Redactor;
 use crate::schema::batch::with_raw;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
@@ -18,7 +18,7 @@ impl Traces {
         Self::from_protobuf_within(body, &mut |_| Ok(()))
     }
 
-    fn from_protobuf_within(body: &[u8], room: &mut Room<'_>) -> Result<Self, DecodeError> {
+    fn from_protobuf_within(body: &[u8], room: &mut Allowance<'_>) -> Result<Self, DecodeError> {
         let mut is_full = false;
         let traces = direct::traces(body, &mut |bytes| room(bytes).inspect_err(|_| is_full = true));
         match traces {
@@ -28,12 +28,12 @@ impl Traces {
         }
     }
 
-    /// From a protobuf body, of which `redactor` puts out what it finds before anything else looks at it, if there is
+    /// From a protobuf body, of which `redactor` redacts what it finds before anything else looks at it, if there is
     /// `room` for what it decodes to.
     pub fn redacted(
         body: &[u8],
         redactor: Option<&Redactor>,
-        room: &mut Room<'_>,
+        room: &mut Allowance<'_>,
     ) -> Result<Self, DecodeError> {
         match redactor {
             None => Self::from_protobuf_within(body, room),
@@ -45,7 +45,7 @@ impl Traces {
     pub fn redacted_json(
         body: &[u8],
         redactor: Option<&Redactor>,
-        room: &mut Room<'_>,
+        room: &mut Allowance<'_>,
     ) -> Result<Self, DecodeError> {
         Self::redacted_request(json::traces_within(body, room)?, redactor, room)
     }
@@ -53,7 +53,7 @@ impl Traces {
     fn redacted_request(
         mut request: ExportTraceServiceRequest,
         redactor: Option<&Redactor>,
-        room: &mut Room<'_>,
+        room: &mut Allowance<'_>,
     ) -> Result<Self, DecodeError> {
         if let Some(redactor) = redactor {
             redactor.traces(&mut request);
@@ -73,7 +73,7 @@ impl Traces {
 
     fn from_request_within(
         request: ExportTraceServiceRequest,
-        room: &mut Room<'_>,
+        room: &mut Allowance<'_>,
     ) -> Result<Self, DecodeError> {
         let Decoded { items, rejected, reasons, warnings } = trace::spans(request);
         let mut out = Self { rejected, reasons, warnings, ..Self::default() };

@@ -13,7 +13,7 @@ const MAX_OPEN: usize = 256;
 
 /// The messages of OTLP that hold others, as far as their weight needs telling apart.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum MessageKind {
     Request,
     PerResource,
     Resource,
@@ -30,40 +30,44 @@ pub(super) enum Kind {
     Text,
 }
 
-impl Kind {
+impl MessageKind {
     /// Roughly what one takes in memory: the wire's structure and the domain's.
     fn weight(self) -> usize {
         match self {
-            Kind::Request => 0,
-            Kind::PerResource | Kind::PerScope | Kind::Resource | Kind::Scope => 256,
-            Kind::Item => 1_400,
-            Kind::Event | Kind::Link => 256,
-            Kind::KeyValue => 144,
-            Kind::Value | Kind::Values | Kind::KeyValues => 72,
-            Kind::Entity => 96,
-            Kind::Text => 24,
+            MessageKind::Request => 0,
+            MessageKind::PerResource | MessageKind::PerScope | MessageKind::Resource | MessageKind::Scope => {
+                256
+            }
+            MessageKind::Item => 1_400,
+            MessageKind::Event | MessageKind::Link => 256,
+            MessageKind::KeyValue => 144,
+            MessageKind::Value | MessageKind::Values | MessageKind::KeyValues => 72,
+            MessageKind::Entity => 96,
+            MessageKind::Text => 24,
         }
     }
 
     /// What the field `number` holds. Traces, logs and metrics differ only in the fields of an item.
-    fn child(self, number: u32) -> Option<Kind> {
+    fn child(self, number: u32) -> Option<MessageKind> {
         match (self, number) {
-            (Kind::Request, 1) => Some(Kind::PerResource),
-            (Kind::PerResource, 1) => Some(Kind::Resource),
-            (Kind::PerResource, 2) => Some(Kind::PerScope),
-            (Kind::PerScope, 1) => Some(Kind::Scope),
-            (Kind::PerScope, 2) => Some(Kind::Item),
+            (MessageKind::Request, 1) => Some(MessageKind::PerResource),
+            (MessageKind::PerResource, 1) => Some(MessageKind::Resource),
+            (MessageKind::PerResource, 2) => Some(MessageKind::PerScope),
+            (MessageKind::PerScope, 1) => Some(MessageKind::Scope),
+            (MessageKind::PerScope, 2) => Some(MessageKind::Item),
             // A log's body; a span's name is text there, which weighs at most what its bytes look like.
-            (Kind::Item, 5) => Some(Kind::Value),
-            (Kind::Item, 11) => Some(Kind::Event),
-            (Kind::Item, 13) => Some(Kind::Link),
-            (Kind::Resource, 3) => Some(Kind::Entity),
-            (Kind::Entity, 3 | 4) => Some(Kind::Text),
-            (Kind::Resource, 1) | (Kind::Scope | Kind::Event, 3) | (Kind::Link, 4) => Some(Kind::KeyValue),
-            (Kind::Item, 6 | 9) | (Kind::KeyValues, 1) => Some(Kind::KeyValue),
-            (Kind::KeyValue, 2) | (Kind::Values, 1) => Some(Kind::Value),
-            (Kind::Value, 5) => Some(Kind::Values),
-            (Kind::Value, 6) => Some(Kind::KeyValues),
+            (MessageKind::Item, 5) => Some(MessageKind::Value),
+            (MessageKind::Item, 11) => Some(MessageKind::Event),
+            (MessageKind::Item, 13) => Some(MessageKind::Link),
+            (MessageKind::Resource, 3) => Some(MessageKind::Entity),
+            (MessageKind::Entity, 3 | 4) => Some(MessageKind::Text),
+            (MessageKind::Resource, 1)
+            | (MessageKind::Scope | MessageKind::Event, 3)
+            | (MessageKind::Link, 4) => Some(MessageKind::KeyValue),
+            (MessageKind::Item, 6 | 9) | (MessageKind::KeyValues, 1) => Some(MessageKind::KeyValue),
+            (MessageKind::KeyValue, 2) | (MessageKind::Values, 1) => Some(MessageKind::Value),
+            (MessageKind::Value, 5) => Some(MessageKind::Values),
+            (MessageKind::Value, 6) => Some(MessageKind::KeyValues),
             _ => None,
         }
     }
@@ -73,12 +77,12 @@ impl Kind {
 /// the decoder says it better.
 pub fn protobuf(body: &[u8]) -> Result<usize, DecodeError> {
     let mut left = MAX_DECODED;
-    part(Kind::Request, body, &mut left)?;
+    part(MessageKind::Request, body, &mut left)?;
     Ok(MAX_DECODED - left)
 }
 
 /// Takes what one message of `kind` will hold in memory from `left`; an error if that is not enough.
-pub(super) fn part(kind: Kind, bytes: &[u8], left: &mut usize) -> Result<(), DecodeError> {
+pub(super) fn part(kind: MessageKind, bytes: &[u8], left: &mut usize) -> Result<(), DecodeError> {
     *left = left.checked_sub(kind.weight()).ok_or(DecodeError::Heavy(MAX_DECODED))?;
     let mut open = vec![(kind, bytes)];
     while let Some((kind, bytes)) = open.pop() {
@@ -90,7 +94,7 @@ pub(super) fn part(kind: Kind, bytes: &[u8], left: &mut usize) -> Result<(), Dec
             *left = left.checked_sub(child.weight()).ok_or(DecodeError::Heavy(MAX_DECODED))?;
             // Deeper than this the decoder refuses. The rest of this message is looked at after the child, so depth
             // is a list here and not a recursion.
-            if !inner.is_empty() && child != Kind::Text && open.len() < MAX_OPEN {
+            if !inner.is_empty() && child != MessageKind::Text && open.len() < MAX_OPEN {
                 open.push((kind, rest));
                 open.push((child, inner));
                 rest = &[];
@@ -132,11 +136,11 @@ pub fn tree(json: &Json, mut left: usize) -> Result<usize, DecodeError> {
 /// What each item of the JSON list `name` takes, bytes.
 fn listed(name: &str) -> usize {
     match name {
-        "spans" | "logRecords" => Kind::Item.weight(),
-        "resourceSpans" | "resourceLogs" => Kind::PerResource.weight(),
-        "scopeSpans" | "scopeLogs" => Kind::PerScope.weight(),
-        "events" | "links" => Kind::Event.weight(),
-        "attributes" | "values" => Kind::KeyValue.weight() + Kind::Value.weight(),
+        "spans" | "logRecords" => MessageKind::Item.weight(),
+        "resourceSpans" | "resourceLogs" => MessageKind::PerResource.weight(),
+        "scopeSpans" | "scopeLogs" => MessageKind::PerScope.weight(),
+        "events" | "links" => MessageKind::Event.weight(),
+        "attributes" | "values" => MessageKind::KeyValue.weight() + MessageKind::Value.weight(),
         _ => 0,
     }
 }
@@ -261,7 +265,7 @@ mod tests {
         protobuf(&body).unwrap();
         body.extend([0x0a, 0x00].repeat(100));
         let mut left = 10_000;
-        assert!(matches!(part(Kind::Request, &body, &mut left), Err(DecodeError::Heavy(_))));
+        assert!(matches!(part(MessageKind::Request, &body, &mut left), Err(DecodeError::Heavy(_))));
         // A group that does not end, ends as another or nests without end is damage.
         for damaged in [&[0x7b][..], &[0x7c], &[0x7b, 0x84, 0x01], &[0x7b; 1_000]] {
             assert!(field(damaged).is_none(), "{damaged:?}");
@@ -272,7 +276,7 @@ mod tests {
     #[test]
     fn entities_of_a_resource_are_weighed() {
         let (entities, mut left) = ([0x1a, 0x00].repeat(100), 5_000);
-        assert!(part(Kind::Resource, &entities, &mut left).is_err());
+        assert!(part(MessageKind::Resource, &entities, &mut left).is_err());
     }
 
     #[test]

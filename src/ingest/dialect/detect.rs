@@ -62,7 +62,7 @@ impl Marks {
 
 /// Whether an attribute may change what normalisation gives. A span without such attributes, events and scope means
 /// nothing but itself.
-pub fn pair_speaks<'a>(key: &str, text: impl FnOnce() -> Option<&'a str>) -> bool {
+pub fn pair_is_genai<'a>(key: &str, text: impl FnOnce() -> Option<&'a str>) -> bool {
     of_pair(key, text) != 0 || key == "error.type" || super::evaluations::is_evaluation(key)
 }
 
@@ -79,12 +79,12 @@ fn of_pair<'a>(key: &str, text: impl FnOnce() -> Option<&'a str>) -> u16 {
 const DATABASE: [&str; 2] = ["db.system", "db.system.name"];
 
 /// Whether an event of this name may change what normalisation gives, on a span that did not fail.
-pub fn event_speaks(name: &str) -> bool {
+pub fn event_is_genai(name: &str) -> bool {
     of_event(name) != 0
 }
 
 /// Whether every span of this resource and scope has to be looked at as a whole.
-pub fn scope_speaks(source: &Source) -> bool {
+pub fn scope_is_genai(source: &Source) -> bool {
     of_scope(source) != 0
 }
 

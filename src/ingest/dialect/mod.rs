@@ -55,6 +55,6 @@ mod provider;
 mod usage;
 mod vercel;
 
-pub use detect::{event_speaks, pair_speaks, scope_speaks};
+pub use detect::{event_is_genai, pair_is_genai, scope_is_genai};
 pub use evaluations::{may_have_evaluations, span_evaluations};
 pub use normalize::{normalize_log, normalize_span};

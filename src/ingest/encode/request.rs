@@ -50,7 +50,7 @@ pub enum EncodeError {
     /// A column is missing or of another type.
     #[error("column {0}: {1}; select the columns of the table spans as they are")]
     Column(&'static str, ArrowError),
-    /// A text of a column is not what the door stored.
+    /// A text of a column is not what the receiver stored.
     #[error("{column} of row {row}: {source}")]
     Json {
         /// The column.
@@ -165,7 +165,7 @@ impl Rows {
 /// and one scope stand together, in the order of the rows.
 ///
 /// # Errors
-/// Columns that are missing or of another type, and texts that the door never stored.
+/// Columns that are missing or of another type, and texts that the receiver never stored.
 pub fn spans_to_request(batches: &[RecordBatch]) -> Result<ExportTraceServiceRequest, EncodeError> {
     let mut request = ExportTraceServiceRequest::default();
     let mut resources: HashMap<String, usize> = HashMap::new();
@@ -278,7 +278,7 @@ fn event(mut object: Attrs) -> Event {
 }
 
 fn link(mut object: Attrs) -> Link {
-    // The bytes were written as hex by the door, whatever they were.
+    // The bytes were written as hex by the receiver, whatever they were.
     let id = |name| hex::decode(text(&object, name)).unwrap_or_default();
     Link {
         trace_id: id("trace_id"),

@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// Puts out what must not be stored.
+/// Redacts what must not be stored.
 pub type Redact = Arc<dyn Fn(&mut String) + Send + Sync>;
 
 /// The datasets of all tenants. Cheap to clone.
@@ -39,7 +39,7 @@ struct Next<'a> {
 }
 
 impl Datasets {
-    /// Over `store`. With `redact`, no text of an item is stored that it would put out.
+    /// Over `store`. With `redact`, no text of an item is stored that it would redact.
     pub fn new(store: Store, config: Arc<Config>, redact: Option<Redact>) -> Self {
         Self { store, config, redact, changing: Arc::default() }
     }

@@ -1,6 +1,6 @@
 //! The routes under `/v1/lab/datasets`.
 
-use super::super::door::{Asks, Brings, Outcome, Params, Tells, Whose, told};
+use super::super::endpoint::{Asks, Brings, Outcome, Params, Tells, Whose, told};
 use super::super::error::LabError;
 use super::super::rows::FileFormat;
 use super::change::{Absent, Change, Edit, End, Faulty, New, Taking};
@@ -30,7 +30,7 @@ const MAX_PAGE: i64 = 1_000;
 
 /// What the routes work on.
 #[derive(Clone)]
-pub struct DatasetDoor {
+pub struct DatasetEndpoint {
     /// The datasets.
     pub datasets: Datasets,
     /// Who may: the role query reads, the role lab writes.
@@ -38,9 +38,9 @@ pub struct DatasetDoor {
 }
 
 /// The routes. Each answers JSON, or a file of items; a fault is `{"error": "…"}`, with the place of each fault of a file.
-pub fn dataset_router(door: DatasetDoor) -> Router {
-    let most = door.datasets.config().max_import_size.in_memory();
-    let guard = |role: Role| from_fn_with_state((door.access.clone(), role), guarded);
+pub fn dataset_router(endpoint: DatasetEndpoint) -> Router {
+    let most = endpoint.datasets.config().max_import_size.in_memory();
+    let guard = |role: Role| from_fn_with_state((endpoint.access.clone(), role), guarded);
     let reads = Router::new()
         .route("/v1/lab/datasets", get(list))
         .route("/v1/lab/datasets/{name}", get(head))
@@ -56,7 +56,7 @@ pub fn dataset_router(door: DatasetDoor) -> Router {
         .route("/v1/lab/datasets/{name}/revert", post(revert))
         .layer(guard(Role::Lab))
         .layer(DefaultBodyLimit::max(most));
-    reads.merge(writes).with_state(door.datasets)
+    reads.merge(writes).with_state(endpoint.datasets)
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -43,7 +43,7 @@ pub use datasets::{Datasets, Redact};
 pub use export::ExportFormat;
 pub use fields::Mapping;
 pub use files::Import;
-pub use http::{DatasetDoor, dataset_router};
+pub use http::{DatasetEndpoint, dataset_router};
 pub use item::Item;
 pub use plan::{Equals, Others};
 pub use reading::{Head, Reference, find};

@@ -7,8 +7,8 @@ use super::called::{NAMED, Targets};
 use super::definition::{
     Answer, EditExperiment, NewExperiment, Retry, Stored, Todo, run_id, trace_ids, traceparent,
 };
-use super::judge::{Case, Judge, Judged};
-use super::reading::{self, Experiment, Key, Known};
+use super::judge::{Case, Judge, ScoredRuns};
+use super::reading::{self, Experiment, Key, StoredRun};
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::time::UnixNanos;
 use crate::eval::Registry;
@@ -171,7 +171,7 @@ impl Experiments {
             Retry::Failed => self.failed(who, &found).await?,
             _ => HashSet::new(),
         };
-        let wanted = |key: &Key, run: &Known| match retry {
+        let wanted = |key: &Key, run: &StoredRun| match retry {
             Retry::Missing => false,
             Retry::Errors => run.is_error,
             Retry::Failed => run.is_error || failed.contains(key),
@@ -225,7 +225,12 @@ impl Experiments {
         self.keep(who, &found.experiment_id, (cases.as_slice(), judged), items.len(), stored).await
     }
 
-    async fn judged(&self, who: &Who, found: &Experiment, cases: Arc<Vec<Case>>) -> Result<Judged, LabError> {
+    async fn judged(
+        &self,
+        who: &Who,
+        found: &Experiment,
+        cases: Arc<Vec<Case>>,
+    ) -> Result<ScoredRuns, LabError> {
         let evaluators =
             self.registry.select(&found.evaluator_ids()).map_err(|e| LabError::Wrong(e.to_string()))?;
         let patience = self.datasets.config().score_timeout;
@@ -249,7 +254,7 @@ impl Experiments {
         &self,
         who: &Who,
         experiment_id: &str,
-        (cases, judged): (&[Case], Judged),
+        (cases, judged): (&[Case], ScoredRuns),
         items: usize,
         mut stored: Stored,
     ) -> Result<Stored, LabError> {
@@ -261,7 +266,7 @@ impl Experiments {
         stored.duplicate += late.len();
         stored.stored = new.len();
         for case in &new {
-            let run = Known {
+            let run = StoredRun {
                 attempt: case.run.attempt,
                 is_error: case.run.error.is_some(),
                 item_hash: None,
@@ -305,7 +310,7 @@ impl Experiments {
         &self,
         who: &Who,
         found: &Experiment,
-        known: &HashMap<Key, Known>,
+        known: &HashMap<Key, StoredRun>,
         missing: usize,
     ) -> Option<ExperimentRow> {
         let is_failed = !known.is_empty() && known.values().all(|run| run.is_error);
@@ -423,7 +428,7 @@ impl Experiments {
 }
 
 /// Whether this attempt, or a later one, is stored.
-fn is_there(known: &HashMap<Key, Known>, case: &Case) -> bool {
+fn is_there(known: &HashMap<Key, StoredRun>, case: &Case) -> bool {
     let key = (case.run.item_id.clone(), case.run.repetition);
     known.get(&key).is_some_and(|run| run.attempt >= case.run.attempt)
 }

@@ -1,6 +1,6 @@
 //! The routes under `/v1/lab/experiments`, and `/v1/lab/compare`.
 
-use super::super::door::{Asks, Outcome, Params, Tells, Whose, told};
+use super::super::endpoint::{Asks, Outcome, Params, Tells, Whose, told};
 use super::super::error::LabError;
 use super::super::store::Who;
 use super::called::MAX_CALLED;
@@ -10,7 +10,7 @@ use super::experiments::Experiments;
 use super::findings::findings;
 use super::flips::flips;
 use super::leaderboard::{MAX_ROWS, leaderboard};
-use super::reading::{self, Experiment, Key, Known, Scored};
+use super::reading::{self, Experiment, Key, Scored, StoredRun};
 use super::summary::{Data, Weights, summary};
 use super::traces;
 use crate::domain::score::Better;
@@ -31,7 +31,7 @@ const MAX_PAGE: usize = 1_000;
 
 /// What the routes work on.
 #[derive(Clone)]
-pub struct ExperimentDoor {
+pub struct ExperimentEndpoint {
     /// The experiments.
     pub experiments: Experiments,
     /// Who may: the role query reads, the role lab writes.
@@ -39,9 +39,9 @@ pub struct ExperimentDoor {
 }
 
 /// The routes. Each answers JSON; a fault is `{"error": "…"}`.
-pub fn experiment_router(door: ExperimentDoor) -> Router {
-    let most = door.experiments.datasets().config().max_import_size.in_memory();
-    let guard = |role: Role| from_fn_with_state((door.access.clone(), role), guarded);
+pub fn experiment_router(endpoint: ExperimentEndpoint) -> Router {
+    let most = endpoint.experiments.datasets().config().max_import_size.in_memory();
+    let guard = |role: Role| from_fn_with_state((endpoint.access.clone(), role), guarded);
     let reads = Router::new()
         .route("/v1/lab/experiments", get(list))
         .route("/v1/lab/experiments/{id}", get(show))
@@ -60,7 +60,7 @@ pub fn experiment_router(door: ExperimentDoor) -> Router {
         .route("/v1/lab/experiments/{id}/run", post(run))
         .layer(guard(Role::Lab))
         .layer(DefaultBodyLimit::max(most));
-    reads.merge(writes).with_state(door.experiments)
+    reads.merge(writes).with_state(endpoint.experiments)
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -233,7 +233,7 @@ async fn called(
 struct Loaded {
     experiment: Experiment,
     items: Arc<Vec<ItemRow>>,
-    runs: HashMap<Key, Known>,
+    runs: HashMap<Key, StoredRun>,
     scores: Vec<Scored>,
 }
 

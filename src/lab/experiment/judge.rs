@@ -24,7 +24,7 @@ pub struct Case {
 
 /// Rows of scores, each with its run.
 #[derive(Debug, Default)]
-pub struct Judged {
+pub struct ScoredRuns {
     /// The scores.
     pub rows: Vec<ScoreRow>,
     /// The run of each, at the same place.
@@ -59,8 +59,8 @@ struct Said {
 
 impl Judge {
     /// The scores of `cases`. A run without an answer has none.
-    pub async fn all(&self, cases: Arc<Vec<Case>>) -> Judged {
-        let mut judged = Judged::default();
+    pub async fn all(&self, cases: Arc<Vec<Case>>) -> ScoredRuns {
+        let mut judged = ScoredRuns::default();
         let (me, all) = (self.clone(), cases.clone());
         // Local evaluators compute: they must not hold up what other tasks do.
         let local =
@@ -198,7 +198,7 @@ fn explained(mut scores: Vec<Score>, why: Option<&str>) -> Vec<Score> {
     scores
 }
 
-impl Judged {
+impl ScoredRuns {
     fn add(&mut self, judge: &Judge, case: &Case, said: Vec<Said>) {
         let sent = case.sent.iter().map(|sent| {
             let mut score = Score::told(&sent.name, sent.value.unwrap_or_default());

@@ -38,6 +38,6 @@ pub use definition::{
     traceparent,
 };
 pub use experiments::Experiments;
-pub use http::{ExperimentDoor, experiment_router};
+pub use http::{ExperimentEndpoint, experiment_router};
 pub use reading::Experiment;
 pub use summary::{Summary, summary};

@@ -144,7 +144,7 @@ pub async fn baseline_of(
 
 /// A run that is there.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Known {
+pub struct StoredRun {
     /// Which attempt.
     pub attempt: i64,
     /// Whether the target failed.
@@ -163,12 +163,16 @@ pub struct Known {
 pub type Key = (String, i64);
 
 /// The last attempt of each run of an experiment.
-pub async fn runs(store: &Store, tenant: &str, experiment_id: &str) -> Result<HashMap<Key, Known>, LabError> {
+pub async fn runs(
+    store: &Store,
+    tenant: &str,
+    experiment_id: &str,
+) -> Result<HashMap<Key, StoredRun>, LabError> {
     let sql = "SELECT item_id, repetition, attempt, status, item_hash, duration_ms, cost_usd, error \
                FROM runs_latest WHERE experiment_id = $1";
     let rows = store.ask(tenant, sql, vec![text(experiment_id)]).await?;
     let known = |row: Row<'_>| {
-        let known = Known {
+        let known = StoredRun {
             attempt: row.int("attempt").unwrap_or(1),
             is_error: row.text("status") == "error",
             item_hash: row.may("item_hash"),

@@ -1,6 +1,6 @@
 //! Estimates of one experiment: repetitions of an item are averaged first, and items of one group count as one draw.
 
-use super::reading::{Experiment, Key, Known, Scored};
+use super::reading::{Experiment, Key, Scored, StoredRun};
 use crate::schema::batch::ItemRow;
 use crate::stats::{Estimate, Rate, Weighted};
 use serde::Serialize;
@@ -64,7 +64,7 @@ pub struct Data<'a> {
     /// Its items.
     pub items: &'a [ItemRow],
     /// Its runs.
-    pub runs: &'a HashMap<Key, Known>,
+    pub runs: &'a HashMap<Key, StoredRun>,
     /// Its scores.
     pub scores: &'a [Scored],
 }
@@ -91,7 +91,7 @@ pub fn summary(data: &Data<'_>, weights: Weights) -> Summary {
             skipped: with("skipped"),
         }
     };
-    let of_runs = |get: fn(&Known) -> Option<f64>| {
+    let of_runs = |get: fn(&StoredRun) -> Option<f64>| {
         let mut values: HashMap<&str, Vec<f64>> = HashMap::new();
         for ((item, _), run) in data.runs {
             values.entry(item).or_default().extend(get(run).filter(|_| !run.is_error));

@@ -1,7 +1,7 @@
 //! Experiments of a few items, for tests.
 
 use super::definition::Target;
-use super::reading::{Experiment, Key, Known, Scored};
+use super::reading::{Experiment, Key, Scored, StoredRun};
 use super::summary::Data;
 use crate::domain::time::UnixNanos;
 use crate::schema::batch::{ExperimentRow, ItemRow, Made};
@@ -50,7 +50,7 @@ fn experiment() -> Experiment {
 pub struct Tried {
     pub experiment: Experiment,
     pub items: Vec<ItemRow>,
-    pub runs: HashMap<Key, Known>,
+    pub runs: HashMap<Key, StoredRun>,
     pub scores: Vec<Scored>,
 }
 
@@ -61,7 +61,7 @@ impl Tried {
             let item_id = at.to_string();
             items.push(ItemRow { item_id: item_id.clone(), ..ItemRow::default() });
             for (repetition, passed) in (1..).zip(repetitions.iter()) {
-                let known = Known {
+                let known = StoredRun {
                     attempt: 1,
                     is_error: false,
                     item_hash: Some("same".to_owned()),

@@ -1,6 +1,6 @@
 //! Cases from files, whose format is told by the content.
 
-use super::fault::{Faults, Place};
+use super::fault::{Faults, SourceLine};
 use super::spec::TestSpec;
 use crate::lab::place;
 use crate::lab::rows::{self, FileFormat, Limits};
@@ -54,7 +54,7 @@ const LISTS: &[&str] = &["contexts", "expected_documents", "history", "tags", "f
 const NUMBERS: &[&str] = &["weight", "threshold"];
 
 /// Reads a file of cases. What is wrong with a case is told with its line, and the other cases are there.
-pub(super) fn read(path: &Path, name: &str, faults: &mut Faults) -> Vec<(TestSpec, Place)> {
+pub(super) fn read(path: &Path, name: &str, faults: &mut Faults) -> Vec<(TestSpec, SourceLine)> {
     match read_bytes(path) {
         Ok(bytes) => parse(&bytes, name, faults),
         Err(why) => {
@@ -65,7 +65,7 @@ pub(super) fn read(path: &Path, name: &str, faults: &mut Faults) -> Vec<(TestSpe
 }
 
 /// The items of a stored dataset as its export has them, JSON lines, as cases.
-pub(super) fn stored(bytes: &Bytes, name: &str, faults: &mut Faults) -> Vec<(TestSpec, Place)> {
+pub(super) fn stored(bytes: &Bytes, name: &str, faults: &mut Faults) -> Vec<(TestSpec, SourceLine)> {
     match rows::read(bytes, Some(FileFormat::Jsonl), Limits { rows: MAX_CASES, row_size: usize::MAX }) {
         // A version without items has no lines.
         _ if bytes.is_empty() => Vec::new(),
@@ -117,7 +117,7 @@ pub(super) fn text_of(bytes: Vec<u8>) -> Result<String, String> {
 }
 
 /// The cases of a file in whichever format it is.
-pub(super) fn parse(bytes: &Bytes, name: &str, faults: &mut Faults) -> Vec<(TestSpec, Place)> {
+pub(super) fn parse(bytes: &Bytes, name: &str, faults: &mut Faults) -> Vec<(TestSpec, SourceLine)> {
     let limits = Limits { rows: MAX_CASES, row_size: MAX_CASE };
     let read = match rows::read(bytes, None, limits) {
         Ok(read) => read,
@@ -137,12 +137,12 @@ pub(super) fn cases(
     rows: Vec<(place::Place, Map<String, Json>)>,
     name: &str,
     faults: &mut Faults,
-) -> Vec<(TestSpec, Place)> {
+) -> Vec<(TestSpec, SourceLine)> {
     let mut cases = Vec::new();
     for (at, object) in rows {
         let line = at.line.map_or(0, |line| usize::try_from(line).unwrap_or(0));
         match case(object) {
-            Ok(spec) => cases.push((spec, Place { file: name.to_owned(), line })),
+            Ok(spec) => cases.push((spec, SourceLine { file: name.to_owned(), line })),
             Err(why) => faults.add(format!("{}: {why}", at.told(name))),
         }
     }
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn good(text: &str) -> Vec<(TestSpec, Place)> {
+    fn good(text: &str) -> Vec<(TestSpec, SourceLine)> {
         let mut faults = Faults::default();
         let cases = parse(&Bytes::copy_from_slice(text.as_bytes()), "cases", &mut faults);
         assert!(faults.is_empty(), "{faults}");

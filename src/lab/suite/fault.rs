@@ -49,14 +49,14 @@ impl fmt::Display for Faults {
 
 /// Where something stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SourceLine {
     /// The file's name as it was given.
     pub file: String,
     /// From 1; 0 where the format does not tell.
     pub line: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
             0 => f.write_str(&self.file),

@@ -1,6 +1,6 @@
 //! A case as evaluators see it.
 
-use super::fault::Place;
+use super::fault::SourceLine;
 use super::spec::TestSpec;
 use crate::domain::document::Document;
 use crate::domain::trace::{Constraint, EvalInput};
@@ -16,7 +16,7 @@ const EXPECTED: &[&str] = &["answer", "output", "text", "content"];
 #[derive(Debug, Clone)]
 pub(super) struct Item {
     pub spec: TestSpec,
-    pub place: Place,
+    pub place: SourceLine,
     /// Changes when what is asked or expected does: values of two runs are compared only where it is equal.
     pub hash: String,
     pub question: Option<String>,
@@ -29,7 +29,7 @@ pub(super) struct Item {
 impl Item {
     /// # Errors
     /// What of the case cannot be read.
-    pub fn new(spec: TestSpec, place: Place) -> Result<Self, String> {
+    pub fn new(spec: TestSpec, place: SourceLine) -> Result<Self, String> {
         let expected = match &spec.right_answer {
             Some(expected) => expected_texts(expected)?,
             None => Vec::new(),
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     fn item(input: Json, expected: Option<Json>) -> Result<Item, String> {
-        Item::new(TestSpec { input, right_answer: expected, ..TestSpec::default() }, Place::default())
+        Item::new(TestSpec { input, right_answer: expected, ..TestSpec::default() }, SourceLine::default())
     }
 
     #[test]

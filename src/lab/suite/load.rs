@@ -3,7 +3,7 @@
 use super::cases;
 use super::check::Check;
 use super::compile::{Source, compile};
-use super::fault::{Faults, Place};
+use super::fault::{Faults, SourceLine};
 use super::item::Item;
 use super::spec::{CheckSpec, GateSpec, HeadSpec, SuiteSpec, TestSpec};
 use crate::eval::{IDS, asks_judge, is_plugin};
@@ -113,7 +113,7 @@ pub(super) fn read(path: &Path, partial: bool, items: &StoredItems) -> Result<(S
         .map_err(|error| Faults::one(format!("{name}: {}", error.to_string().trim_end())))?;
     let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
     let places = lines(&text, spec.test.len());
-    let at = |line: &usize| Place { file: name.clone(), line: *line };
+    let at = |line: &usize| SourceLine { file: name.clone(), line: *line };
     let tests = spec.test.clone().into_iter().zip(places.iter().map(at)).collect();
     build(spec, tests, (&folder, items), &name, partial)
 }
@@ -132,7 +132,7 @@ fn lines(text: &str, tests: usize) -> Vec<usize> {
 /// A suite out of its parts.
 pub(super) fn build(
     spec: SuiteSpec,
-    mut tests: Vec<(TestSpec, Place)>,
+    mut tests: Vec<(TestSpec, SourceLine)>,
     (folder, items): (&Path, &StoredItems),
     name: &str,
     partial: bool,
@@ -180,12 +180,12 @@ pub(super) fn build(
 
 /// The cases that are right, each with the checks of all tests and its own.
 fn compiled(
-    tests: Vec<(TestSpec, Place)>,
+    tests: Vec<(TestSpec, SourceLine)>,
     common: &[CheckSpec],
     is_lenient: bool,
     faults: &mut Faults,
 ) -> Vec<Case> {
-    let (mut cases, mut ids) = (Vec::new(), BTreeMap::<String, Place>::new());
+    let (mut cases, mut ids) = (Vec::new(), BTreeMap::<String, SourceLine>::new());
     for (at, (mut spec, place)) in tests.into_iter().enumerate() {
         if spec.id.is_empty() {
             spec.id = (at + 1).to_string();

@@ -151,10 +151,10 @@ impl SpanRows {
         self.bytes
     }
 
-    /// Roughly the bytes of one span's row. `speaks`: a convention has something to say of it.
-    pub fn weight(span: &RawSpan<'_>, source: &SourceText, speaks: bool) -> usize {
+    /// Roughly the bytes of one span's row. `is_genai`: it carries attributes of a GenAI convention.
+    pub fn weight(span: &RawSpan<'_>, source: &SourceText, is_genai: bool) -> usize {
         // What a convention makes of the attributes repeats them at most.
-        let said_twice = if speaks { 2 } else { 1 };
+        let said_twice = if is_genai { 2 } else { 1 };
         let own = span.name.len() + said_twice * span.attributes.len() + span.events.len() + span.links.len();
         ROW_BYTES + own + span.status_message.len() + span.trace_state.len() + source.bytes()
     }

@@ -182,12 +182,12 @@ impl<'a> SpanReader<'a> {
         })
     }
 
-    /// The trace of `row`; none if its id does not parse, which the door does not admit.
+    /// The trace of `row`; none if its id does not parse, which the receiver does not admit.
     pub fn trace_id(&self, row: usize) -> Option<TraceId> {
         TraceId::from_hex(self.trace_id.value(row)).ok()
     }
 
-    /// Whether a convention speaks on `row`.
+    /// Whether `row` carries attributes of a GenAI convention.
     pub fn has_dialect(&self, row: usize) -> bool {
         self.dialect.value(row) != Dialect::None.as_str()
     }

@@ -7,13 +7,13 @@ use super::shape::{Choice, Formula, Shape, sentences_of};
 use crate::domain::score::Better;
 
 /// What passes where a share is high, and its mirror where it is low.
-pub(super) const SHARE: Judged = (Better::Higher, Some(0.75));
-const LOW_SHARE: Judged = (Better::Lower, Some(0.25));
+pub(super) const SHARE: Criterion = (Better::Higher, Some(0.75));
+const LOW_SHARE: Criterion = (Better::Lower, Some(0.25));
 /// A verdict has no threshold.
-pub(super) const VERDICT: Judged = (Better::Higher, None);
+pub(super) const VERDICT: Criterion = (Better::Higher, None);
 
 /// Which side is good, and the threshold.
-pub(super) type Judged = (Better, Option<f64>);
+pub(super) type Criterion = (Better, Option<f64>);
 
 const ACCURACY: &[Choice] = &[
     Choice { label: "accurate", passes: true },
@@ -50,13 +50,13 @@ const QUERIES: &[Choice] = &[
 /// How a builtin evaluator asks.
 pub(super) enum Builtin {
     /// One question with this prompt.
-    Single(&'static str, Shape, Judged),
+    Single(&'static str, Shape, Criterion),
     /// The harmonic mean of these evaluators.
     Mean(&'static [&'static str]),
     /// One question about two answers, in both orders; the second metric tells whether these agree.
-    Pair(&'static str, Shape, Judged, &'static str),
+    Pair(&'static str, Shape, Criterion, &'static str),
     /// One question about two queries that differ.
-    Queries(&'static str, Shape, Judged),
+    Queries(&'static str, Shape, Criterion),
     /// How likely texts are: the prompts and the metrics.
     Likely(&'static str, Likely, &'static [&'static str]),
 }

@@ -1,6 +1,6 @@
 //! Every evaluator that asks a judge, and those of the user's own.
 
-use super::builtin::{BUILTIN, Builtin, Judged, SHARE, VERDICT, chunks};
+use super::builtin::{BUILTIN, Builtin, Criterion, SHARE, VERDICT, chunks};
 use super::cache::{Cache, CacheConfig};
 use super::canary;
 use super::client::Panel;
@@ -10,7 +10,7 @@ use super::evaluator::{JudgeEvaluator, Way};
 use super::gptscore::GptScore;
 use super::pairwise::REPEATED;
 use super::prompt::{Field, Prompt};
-use super::session::{Reader, Sessions};
+use super::session::{SessionQuery, Sessions};
 use super::shape::{Formula, Shape};
 use super::verdict::Verdict;
 use crate::detect::Policy;
@@ -40,7 +40,7 @@ pub struct JudgesSetup<'a> {
     pub pairwise_runs: u32,
     /// The cache of replies, and its folder.
     pub cache: (&'a CacheConfig, PathBuf),
-    /// Values that are not put out of texts.
+    /// Values that are not redacted in texts.
     pub policy: &'a Arc<Policy>,
     /// The time.
     pub clock: &'a Arc<dyn Clock>,
@@ -105,7 +105,8 @@ impl Judges {
             let desk = Desk::new(self.panel.clone(), 0);
             Verdict::new(id, prompt, shape, desk, setup.similarity.cloned())
         };
-        let metric = |name: &'static str, (better, threshold): Judged| Metric::new(name, better, threshold);
+        let metric =
+            |name: &'static str, (better, threshold): Criterion| Metric::new(name, better, threshold);
         Ok(match builtin {
             Builtin::Single(prompt, shape, judged) => {
                 (vec![metric(id, *judged)], Way::Single(verdict(prompt, *shape)?))
@@ -187,7 +188,7 @@ impl Judges {
     }
 
     /// Reads the earlier traces of sessions with `reader` from now on.
-    pub fn read_sessions_with(&self, reader: Reader) {
+    pub fn read_sessions_with(&self, reader: SessionQuery) {
         self.sessions.read_with(reader);
     }
 

@@ -66,7 +66,7 @@ pub struct JudgeConfig {
     /// Tenants whose texts may be sent to it; everybody's if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenants: Option<Vec<String>>,
-    /// What is put out of texts before they are sent: kinds such as `email`, `pii`, `secrets`, or `*` for both.
+    /// What is redacted in texts before they are sent: kinds such as `email`, `pii`, `secrets`, or `*` for both.
     #[serde(default)]
     pub redact: Vec<String>,
     /// How often it is asked questions whose answers are known; 0 for never.

@@ -14,7 +14,7 @@ const NOT_ALLOWED: &str = "leave to send this tenant's texts to the judge (judge
 pub(super) struct Egress {
     /// Whose texts may be sent; everybody's without a list.
     tenants: Option<BTreeSet<String>>,
-    /// What is put out first.
+    /// What is redacted first.
     redaction: Option<Redaction>,
 }
 

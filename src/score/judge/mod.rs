@@ -6,7 +6,7 @@
 //! | `question` | what a judge is asked |
 //! | `breaker` | whether a judge may be asked now, or is away |
 //! | `budget` | requests and tokens a minute, dollars a day and a month |
-//! | `egress` | whose texts may be sent, and what is put out of them first |
+//! | `egress` | whose texts may be sent, and what is redacted in them first |
 //! | `cache` | replies that a judge has given before, on the disk |
 //! | `likelihood` | log-probabilities: what is asked for, what is read, who can tell them |
 //! | `transport` | one request and its answer |
@@ -63,4 +63,4 @@ mod injection_tests;
 pub use cache::CacheConfig;
 pub use catalog::{Judges, JudgesError, JudgesSetup, custom_faults};
 pub use config::{JudgeConfig, faults};
-pub use session::Reader;
+pub use session::SessionQuery;

@@ -26,7 +26,7 @@ const EARLIER: &str = "SELECT CAST(trace_id AS VARCHAR) AS trace, CAST(start_tim
                        ORDER BY start_time DESC LIMIT 2000";
 
 /// A query, the values of its `$1`, `$2` …, and its rows.
-pub type Reader = Arc<
+pub type SessionQuery = Arc<
     dyn Fn(&'static str, Vec<serde_json::Value>) -> BoxFuture<'static, Result<Vec<RecordBatch>, String>>
         + Send
         + Sync,
@@ -35,12 +35,12 @@ pub type Reader = Arc<
 /// Where earlier traces are read from; from nowhere without a server.
 #[derive(Default)]
 pub(super) struct Sessions {
-    reader: OnceLock<Reader>,
+    reader: OnceLock<SessionQuery>,
 }
 
 impl Sessions {
     /// Reads them with `reader` from now on. The first one stays.
-    pub(super) fn read_with(&self, reader: Reader) {
+    pub(super) fn read_with(&self, reader: SessionQuery) {
         let _ = self.reader.set(reader);
     }
 

@@ -2,7 +2,7 @@
 
 use super::config::PluginConfig;
 use super::evaluator::PluginEvaluator;
-use super::known::Known;
+use super::known::KnownFacts;
 use super::link::Link;
 use super::presence::Presence;
 use super::worker::{Core, Worker};
@@ -50,7 +50,7 @@ impl Plugins {
             let (jobs, received) = mpsc::channel(waiting);
             let core = Arc::new(Core {
                 config: Arc::new(config.clone()),
-                known: Known::new(&config.id()),
+                known: KnownFacts::new(&config.id()),
                 presence: Presence::default(),
                 jobs: Mutex::new(received),
                 suspects: AtomicUsize::new(0),

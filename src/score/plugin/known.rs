@@ -19,7 +19,7 @@ pub(super) struct Facts {
 }
 
 /// The way in which a plug-in describes itself now, and those before.
-pub(super) struct Known {
+pub(super) struct KnownFacts {
     /// What is known before it has described itself.
     unasked: Facts,
     /// In the order in which they were told first; those that are set come first.
@@ -29,7 +29,7 @@ pub(super) struct Known {
     learning: Mutex<()>,
 }
 
-impl Known {
+impl KnownFacts {
     /// Before it has described itself, its errors have one metric, `id`.
     pub(super) fn new(id: &str) -> Self {
         let metrics = vec![Metric::named(id.to_owned(), Better::Higher, None)];
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_last_description_is_known_and_the_ways_are_bounded() {
-        let (known, mut told) = (Known::new("plugin/tone"), Description::from_json(tone()).unwrap());
+        let (known, mut told) = (KnownFacts::new("plugin/tone"), Description::from_json(tone()).unwrap());
         assert_eq!(known.facts().metrics[0].name, "plugin/tone");
         known.learn(&told).unwrap();
         let first = known.facts();

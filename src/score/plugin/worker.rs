@@ -8,7 +8,7 @@ use super::config::PluginConfig;
 use super::describe::Description;
 use super::fault::Fault;
 use super::item::failed;
-use super::known::Known;
+use super::known::KnownFacts;
 use super::ledger::{Job, Ledger};
 use super::link::Link;
 use super::presence::Presence;
@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// What the workers of a plug-in share.
 pub(super) struct Core {
     pub config: Arc<PluginConfig>,
-    pub known: Known,
+    pub known: KnownFacts,
     pub presence: Presence,
     pub jobs: Mutex<mpsc::Receiver<Job>>,
     /// So many items are still sent one by one.

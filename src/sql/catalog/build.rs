@@ -11,9 +11,9 @@ use datafusion_postgres::arrow_pg::datatypes::PG_OID_ALIAS_KEY;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What a column holds. Cells that nobody gave are 0, false, empty or, for lists and [`Kind::Maybe`], NULL.
+/// What a column holds. Cells that nobody gave are 0, false, empty or, for lists and [`CellType::Maybe`], NULL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum CellType {
     /// The number of an object.
     Oid,
     /// A whole number of four bytes.
@@ -35,11 +35,11 @@ pub enum Kind {
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
-    /// For [`Kind::Oid`], [`Kind::Int`] and [`Kind::Small`].
+    /// For [`CellType::Oid`], [`CellType::Int`] and [`CellType::Small`].
     Int(i32),
-    /// For [`Kind::Bool`].
+    /// For [`CellType::Bool`].
     Bool(bool),
-    /// For [`Kind::Text`] and [`Kind::Maybe`].
+    /// For [`CellType::Text`] and [`CellType::Maybe`].
     Text(String),
 }
 
@@ -63,7 +63,7 @@ impl Cell {
 }
 
 /// The columns of a table.
-pub type Columns = &'static [(&'static str, Kind)];
+pub type Columns = &'static [(&'static str, CellType)];
 
 /// The cells of a row by column; what is not there has the default of its kind.
 pub type Row = HashMap<&'static str, Cell>;
@@ -109,18 +109,18 @@ fn given(field: &Field, rows: &[Row]) -> ArrayRef {
     }
 }
 
-fn field(name: &str, kind: Kind) -> Field {
+fn field(name: &str, kind: CellType) -> Field {
     let list = |element: DataType| DataType::List(Arc::new(Field::new_list_field(element, true)));
     match kind {
-        Kind::Oid => Field::new(name, DataType::Int32, false)
+        CellType::Oid => Field::new(name, DataType::Int32, false)
             .with_metadata(HashMap::from([(PG_OID_ALIAS_KEY.to_owned(), "oid".to_owned())])),
-        Kind::Int => Field::new(name, DataType::Int32, false),
-        Kind::Small => Field::new(name, DataType::Int16, false),
-        Kind::Bool => Field::new(name, DataType::Boolean, false),
-        Kind::Text => Field::new(name, DataType::Utf8, false),
-        Kind::Maybe => Field::new(name, DataType::Utf8, true),
-        Kind::Texts => Field::new(name, list(DataType::Utf8), true),
-        Kind::Smalls => Field::new(name, list(DataType::Int16), true),
+        CellType::Int => Field::new(name, DataType::Int32, false),
+        CellType::Small => Field::new(name, DataType::Int16, false),
+        CellType::Bool => Field::new(name, DataType::Boolean, false),
+        CellType::Text => Field::new(name, DataType::Utf8, false),
+        CellType::Maybe => Field::new(name, DataType::Utf8, true),
+        CellType::Texts => Field::new(name, list(DataType::Utf8), true),
+        CellType::Smalls => Field::new(name, list(DataType::Int16), true),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The door for the PostgreSQL wire protocol: psql, Grafana's PostgreSQL data source, BI tools.
+//! The endpoint for the PostgreSQL wire protocol: psql, Grafana's PostgreSQL data source, BI tools.
 //!
 //! | file | what |
 //! |---|---|
@@ -20,7 +20,7 @@
 //! | `query` | the extended query protocol, and how every statement is run |
 //! | `simple` | the simple query protocol |
 //!
-//! Every query takes the same way as those of the other doors, with the same limits.
+//! Every query takes the same way as those of the other endpoints, with the same limits.
 
 mod auth;
 mod connection;
@@ -40,4 +40,4 @@ mod session;
 mod simple;
 mod transactions;
 
-pub use server::{PgDoor, serve};
+pub use server::{PgEndpoint, serve};

@@ -35,8 +35,8 @@ use pgwire::types::format::FormatOptions;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// The name of this door in the metrics.
-const DOOR: &str = "pg";
+/// The name of this endpoint in the metrics.
+const ENDPOINT: &str = "pg";
 
 /// Answers queries on every connection.
 pub struct Queries {
@@ -73,7 +73,7 @@ impl Queries {
     ) -> PgWireResult<QueryResponse> {
         let scope = auth::scope(client, &self.access)?;
         let snapshots = transactions::snapshots(client, &scope)?;
-        let rows = self.sql.run_in(DOOR, &scope, work, session::timeout(client), snapshots).await;
+        let rows = self.sql.run_in(ENDPOINT, &scope, work, session::timeout(client), snapshots).await;
         let rows = rows.map_err(|why| wire_error(&why))?;
         respond(rows, format, options(client)).await
     }
@@ -144,7 +144,7 @@ impl Queries {
         let snapshots = transactions::snapshots(client, &scope)?;
         let begin = |plan| async {
             let work = Work::Plan(Box::new(plan));
-            self.sql.run_in(DOOR, &scope, work, timeout, snapshots).await
+            self.sql.run_in(ENDPOINT, &scope, work, timeout, snapshots).await
         };
         cursors::start(&mut reading.rows, begin).await?;
         cursors::next(reading, fetch, format, options(client))

@@ -60,7 +60,7 @@ const HINTS: &[(&str, &str)] = &[
 
 /// Parts of the engine's errors and the SQLSTATE that PostgreSQL has for them; the first that fits counts.
 const CLASSES: &[(&str, &str)] = &[
-    ("this door is read-only", "25006"),
+    ("this endpoint is read-only", "25006"),
     ("ParserError", "42601"),
     ("TokenizerError", "42601"),
     ("SQL error", "42601"),
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn errors_have_the_class_of_postgresql() {
         for (text, code) in [
-            ("DROP TABLE is refused: this door is read-only (SELECT)", "25006"),
+            ("DROP TABLE is refused: this endpoint is read-only (SELECT)", "25006"),
             ("SQL error: ParserError(\"Expected: an expression\")", "42601"),
             ("Error during planning: table 'groundline.public.nope' not found", "42P01"),
             ("Schema error: No field named nope. Did you mean 'name'?", "42703"),

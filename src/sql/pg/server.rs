@@ -20,11 +20,11 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Bytes of a message beside the text of a query: 65,535 parameters of 256 bytes.
 const PARAMETERS: usize = 16 << 20;
 
-/// The name of this door in the metrics.
-const DOOR: &str = "PostgreSQL";
+/// The name of this endpoint in the metrics.
+const ENDPOINT: &str = "PostgreSQL";
 
 /// Who may connect, and how.
-pub struct PgDoor {
+pub struct PgEndpoint {
     /// The tokens; the password is one.
     pub access: Access,
     /// Offered to clients that ask for encryption. With client certificates it is demanded.
@@ -37,21 +37,21 @@ pub struct PgDoor {
 ///
 /// Where there are no tokens the caller guarantees that `listener` is bound to the loopback. At most `max_connections` are
 /// open; one more is closed at once. When the call returns, every connection is closed.
-pub async fn serve(listener: TcpListener, sql: Arc<Sql>, door: PgDoor, shutdown: CancellationToken) {
-    metrics::counter!("groundline_connections_refused_total", "door" => DOOR).increment(0);
-    let encrypted = match &door.tls {
+pub async fn serve(listener: TcpListener, sql: Arc<Sql>, endpoint: PgEndpoint, shutdown: CancellationToken) {
+    metrics::counter!("groundline_connections_refused_total", "door" => ENDPOINT).increment(0);
+    let encrypted = match &endpoint.tls {
         Some(tls) if tls.is_mutual() => Encrypted::Always,
-        _ if door.allow_plain => Encrypted::Never,
+        _ if endpoint.allow_plain => Encrypted::Never,
         _ => Encrypted::FromAfar,
     };
-    let tls = door.tls;
+    let tls = endpoint.tls;
     let most = sql.config().max_connections;
     let max_message = sql.config().max_sql_size.in_memory().saturating_add(PARAMETERS);
     let connections = Arc::new(ConnectionManager::new());
-    let queries = Arc::new(Queries::new(sql, door.access.clone()));
+    let queries = Arc::new(Queries::new(sql, endpoint.access.clone()));
     let cancel = Arc::new(DefaultCancelHandler::new(connections.clone()));
     let handlers = |refused: CancellationToken| {
-        let startup = Startup::new(door.access.clone(), encrypted, connections.clone(), refused);
+        let startup = Startup::new(endpoint.access.clone(), encrypted, connections.clone(), refused);
         let (queries, startup, cancel) = (queries.clone(), Arc::new(startup), cancel.clone());
         Arc::new(Handlers { queries, startup, cancel, max_message })
     };
@@ -68,7 +68,7 @@ pub async fn serve(listener: TcpListener, sql: Arc<Sql>, door: PgDoor, shutdown:
                     open.spawn(converse(socket, acceptor, handlers(end.clone()), end));
                 }
                 Ok((_, peer)) => {
-                    metrics::counter!("groundline_connections_refused_total", "door" => DOOR).increment(1);
+                    metrics::counter!("groundline_connections_refused_total", "door" => ENDPOINT).increment(1);
                     tracing::debug!(%peer, most, "connection refused: sql.max_connections are open");
                 }
                 Err(error) => {
@@ -77,7 +77,7 @@ pub async fn serve(listener: TcpListener, sql: Arc<Sql>, door: PgDoor, shutdown:
                 }
             },
         }
-        metrics::gauge!("groundline_connections", "door" => DOOR).set(open.len() as f64);
+        metrics::gauge!("groundline_connections", "door" => ENDPOINT).set(open.len() as f64);
     }
     while open.join_next().await.is_some() {}
 }

@@ -219,7 +219,7 @@ fn forget<C: ClientInfo + ?Sized>(client: &mut C, name: &str) {
 fn refused(name: &str) -> pgwire::error::PgWireError {
     let name = name.trim_start_matches("SET ");
     let hint = "SELECT name FROM pg_settings WHERE context = 'user' lists what may be set.";
-    hinted("42501", format!("SET {name} is refused: this door is read-only"), hint)
+    hinted("42501", format!("SET {name} is refused: this endpoint is read-only"), hint)
 }
 
 fn unquoted(text: &str) -> String {

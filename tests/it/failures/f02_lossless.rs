@@ -233,14 +233,14 @@ fn request(rows: &[Row]) -> ExportTraceServiceRequest {
 }
 
 /// A span, its bytes, because a NaN is not equal to itself, and what stands around it.
-struct Known {
+struct SentSpan {
     around: String,
     span: Span,
     bytes: Vec<u8>,
 }
 
 /// Everything that is known of each span, by its ids.
-fn by_id(request: &ExportTraceServiceRequest) -> BTreeMap<[Vec<u8>; 2], Known> {
+fn by_id(request: &ExportTraceServiceRequest) -> BTreeMap<[Vec<u8>; 2], SentSpan> {
     let mut spans = BTreeMap::new();
     for group in &request.resource_spans {
         for scope_spans in &group.scope_spans {
@@ -250,7 +250,7 @@ fn by_id(request: &ExportTraceServiceRequest) -> BTreeMap<[Vec<u8>; 2], Known> {
                 let around = (resource.attributes, scope, &scope_spans.schema_url);
                 let around = format!("{around:?}");
                 let key = [span.trace_id.clone(), span.span_id.clone()];
-                let known = Known { around, span: span.clone(), bytes: span.encode_to_vec() };
+                let known = SentSpan { around, span: span.clone(), bytes: span.encode_to_vec() };
                 assert!(spans.insert(key, known).is_none());
             }
         }

@@ -65,7 +65,7 @@ async fn f08_a_full_disk_at_each_write_site() {
             })
             .await;
             let acknowledged = oracle.acknowledged();
-            eventually("the door goes on", 5, async || oracle.acknowledged() > acknowledged).await;
+            eventually("the receiver goes on", 5, async || oracle.acknowledged() > acknowledged).await;
         }
         queries_go_on(&server).await;
         assert!(server.alive(), "{site}: {}", server.log());
@@ -197,7 +197,7 @@ async fn f09_a_failed_sync_of_the_lake_loses_nothing() {
     assert!(verdict.is_clean() && verdict.acknowledged == 80, "{verdict:?}");
 }
 
-/// The lake's storage hangs: the journal takes what its limit allows, then the door says "later"; memory stays where it
+/// The lake's storage hangs: the journal takes what its limit allows, then the receiver says "later"; memory stays where it
 /// is; when the storage answers again everything goes on.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f10_storage_that_hangs() {

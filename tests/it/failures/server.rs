@@ -54,7 +54,7 @@ impl Settings {
         self
     }
 
-    /// Starts it; when this returns, every door answers.
+    /// Starts it; when this returns, every receiver answers.
     pub fn start(&self) -> Server {
         self.try_start().unwrap_or_else(|log| panic!("the server ended before it was ready:\n{log}"))
     }

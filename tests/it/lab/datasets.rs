@@ -218,7 +218,7 @@ async fn a_dataset_belongs_to_a_tenant() {
     app.stop().await.unwrap();
 }
 
-/// What is put out of spans is put out of items, before it is stored and hashed.
+/// What is redacted in spans is redacted in items, before it is stored and hashed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_item_holds_what_is_redacted() {
     let folder = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 use super::{fixture, isolation};
 use crate::pg::Pg;
 use groundline::net::{Access, TokenSet};
-use groundline::sql::pg::{PgDoor, serve};
+use groundline::sql::pg::{PgEndpoint, serve};
 use groundline::sql::{Config, Sql};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 async fn login(sql: Arc<Sql>, access: Access, password: Option<&str>) -> Pg<TcpStream> {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let at = listener.local_addr().expect("an address");
-    let door = PgDoor { access, tls: None, allow_plain: false };
-    tokio::spawn(serve(listener, sql, door, CancellationToken::new()));
+    let endpoint = PgEndpoint { access, tls: None, allow_plain: false };
+    tokio::spawn(serve(listener, sql, endpoint, CancellationToken::new()));
     Pg::login(TcpStream::connect(at).await.expect("connected"), password).await.expect("let in")
 }
 

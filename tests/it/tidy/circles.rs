@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// One line for each circle, with the imports that close it.
 ///
-/// A door that re-exports its children is no circle; a child that imports from the door above it makes one.
+/// A mod.rs that re-exports its children is no circle; a child that imports from the mod.rs above it makes one.
 pub(super) fn circles(tree: &Tree, references: &[Reference]) -> Vec<String> {
     let mut lines: BTreeMap<(Vec<String>, Vec<String>), usize> = BTreeMap::new();
     for reference in references.iter().filter(|r| room(&r.from) == room(&r.to)) {

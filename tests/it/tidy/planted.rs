@@ -4,7 +4,7 @@ use super::circles::circles;
 use super::floors::{May, Room};
 use super::imports::{order, unused, upward};
 use super::references::references;
-use super::shape::{defining_doors, long_files, long_functions, panics};
+use super::shape::{defining_mods, long_files, long_functions, panics};
 use super::sources::Tree;
 
 const LOW: Room = Room { name: "low", floor: 1, may: May::Only(&[]) };
@@ -90,24 +90,24 @@ fn circles_in(files: &[(&str, &str)]) -> usize {
 #[test]
 fn a_circle_inside_a_room_is_found() {
     let a = ("low/a.rs", "use super::b::B; pub struct A;");
-    let door = ("low/mod.rs", "mod a; mod b; mod c; pub use a::A;");
-    let two = [door, a, ("low/b.rs", "pub struct B; fn f(_: super::a::A) {}")];
+    let mod_rs = ("low/mod.rs", "mod a; mod b; mod c; pub use a::A;");
+    let two = [mod_rs, a, ("low/b.rs", "pub struct B; fn f(_: super::a::A) {}")];
     assert_eq!(circles_in(&two), 1);
-    let three = [door, a, ("low/b.rs", "use super::c::C;"), ("low/c.rs", "fn f() { super::a::f() }")];
+    let three = [mod_rs, a, ("low/b.rs", "use super::c::C;"), ("low/c.rs", "fn f() { super::a::f() }")];
     assert_eq!(circles_in(&three), 1);
-    let through_the_door = [door, ("low/a.rs", "pub struct A;"), ("low/c.rs", "use super::A;")];
-    assert_eq!(circles_in(&through_the_door), 0, "the door does not import c");
-    let from_its_own_door = [door, ("low/a.rs", "use super::b::B;"), ("low/b.rs", "use super::A;")];
-    assert_eq!(circles_in(&from_its_own_door), 1);
+    let through_the_mod = [mod_rs, ("low/a.rs", "pub struct A;"), ("low/c.rs", "use super::A;")];
+    assert_eq!(circles_in(&through_the_mod), 0, "the mod.rs does not import c");
+    let from_its_own_mod = [mod_rs, ("low/a.rs", "use super::b::B;"), ("low/b.rs", "use super::A;")];
+    assert_eq!(circles_in(&from_its_own_mod), 1);
 }
 
 #[test]
 fn what_is_no_circle_is_let_pass() {
-    let door = ("low/mod.rs", "mod a; mod b; #[cfg(test)] mod tests; pub use a::A; pub use b::B;");
-    let straight = [door, ("low/a.rs", "use super::b::B;"), ("low/b.rs", "pub struct B;")];
+    let mod_rs = ("low/mod.rs", "mod a; mod b; #[cfg(test)] mod tests; pub use a::A; pub use b::B;");
+    let straight = [mod_rs, ("low/a.rs", "use super::b::B;"), ("low/b.rs", "pub struct B;")];
     assert_eq!(circles_in(&straight), 0);
     let only_in_tests = [
-        door,
+        mod_rs,
         ("low/a.rs", "use super::b::B;"),
         ("low/b.rs", "#[cfg(test)] #[path = \"b_tests.rs\"] mod tests;"),
         ("low/b_tests.rs", "use super::super::A;"),
@@ -155,13 +155,13 @@ fn what_panics_is_found() {
 }
 
 #[test]
-fn a_door_that_defines_something_is_found() {
-    let door = |text: &str| defining_doors(&tree(&[("low/mod.rs", text)])).len();
+fn a_mod_that_defines_something_is_found() {
+    let mod_rs = |text: &str| defining_mods(&tree(&[("low/mod.rs", text)])).len();
     assert_eq!(
-        door("//! The room.\nmod a;\n#[cfg(test)]\nmod tests;\npub use a::A;\npub(crate) use a::B;\n"),
+        mod_rs("//! The room.\nmod a;\n#[cfg(test)]\nmod tests;\npub use a::A;\npub(crate) use a::B;\n"),
         0
     );
-    assert_eq!(door("mod a;"), 1, "no purpose");
+    assert_eq!(mod_rs("mod a;"), 1, "no purpose");
     for item in [
         "const A: u8 = 1;",
         "pub type T = u8;",
@@ -170,6 +170,6 @@ fn a_door_that_defines_something_is_found() {
         "macro_rules! m { () => {} }",
         "trait T {}",
     ] {
-        assert_eq!(door(&format!("//! The room.\n{item}")), 1, "{item}");
+        assert_eq!(mod_rs(&format!("//! The room.\n{item}")), 1, "{item}");
     }
 }

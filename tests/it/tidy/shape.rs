@@ -1,4 +1,4 @@
-//! What a file looks like by itself: lengths, doors, and nothing that panics on purpose.
+//! What a file looks like by itself: lengths, mod.rs files, and nothing that panics on purpose.
 
 use super::sources::{Tree, is_test};
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -33,11 +33,11 @@ pub(super) fn panics(tree: &Tree) -> Vec<String> {
 }
 
 /// Items of a `mod.rs` other than modules in files of their own and re-exports.
-pub(super) fn defining_doors(tree: &Tree) -> Vec<String> {
+pub(super) fn defining_mods(tree: &Tree) -> Vec<String> {
     let mut wrong = Vec::new();
     for source in tree.modules.values().filter(|source| source.path.ends_with("/mod.rs")) {
         if !source.text.starts_with("//!") {
-            wrong.push(format!("{}: a door says what its room is for", source.path));
+            wrong.push(format!("{}: a mod.rs says what its room is for", source.path));
         }
         for item in &source.code.items {
             let fine = match item {
@@ -47,7 +47,7 @@ pub(super) fn defining_doors(tree: &Tree) -> Vec<String> {
             };
             if !fine {
                 wrong.push(format!(
-                    "{}: a door has mod lines and re-exports only, not {}",
+                    "{}: a mod.rs has mod lines and re-exports only, not {}",
                     source.path,
                     kind(item)
                 ));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::documents::document_name;
 use super::super::english::{not_english, start_of};
-use super::reader::{Kind, Reader};
+use super::reader::{RelevanceReader, TextKind};
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
@@ -19,7 +19,7 @@ const MAX_CHUNKS: usize = 64;
 /// A cross-encoder reads the question with the sentences of the chunk that are nearest to it; a logistic regression adds
 /// the similarity and the share of the question's words that the chunk has.
 pub struct ContextRelevance {
-    reader: Reader,
+    reader: RelevanceReader,
     metrics: [Metric; 2],
     version: String,
 }
@@ -27,7 +27,7 @@ pub struct ContextRelevance {
 /// The probability that the answer addresses the question, from 0 to 1. A refusal, an echo of the question and an answer
 /// to something else do not, and an answer that strays does so less; a wrong answer may.
 pub struct AnswerRelevance {
-    reader: Reader,
+    reader: RelevanceReader,
     metrics: [Metric; 1],
     version: String,
 }
@@ -39,7 +39,7 @@ impl ContextRelevance {
     /// When the stored combiner is damaged.
     pub fn new(models: Arc<Models>) -> Result<Self, ModelError> {
         let version = format!("3+{ENCODER_VERSION}+{}", models.version(Slot::Relevance));
-        let reader = Reader::new(models, "context_relevance", Kind::Passage)?;
+        let reader = RelevanceReader::new(models, "context_relevance", TextKind::Passage)?;
         let metric = |name| Metric::new(name, Better::Higher, Some(reader.product.threshold));
         let metrics = [metric("context_relevance"), metric("context_relevance_mean")];
         Ok(Self { reader, metrics, version })
@@ -109,7 +109,7 @@ impl AnswerRelevance {
     pub fn new(models: Arc<Models>) -> Result<Self, ModelError> {
         let relevance = models.version(Slot::Relevance);
         let version = format!("3+{ENCODER_VERSION}+{relevance}+{REFUSAL_VERSION}");
-        let reader = Reader::new(models, "answer_relevance", Kind::Answer)?;
+        let reader = RelevanceReader::new(models, "answer_relevance", TextKind::Answer)?;
         let threshold = Some(reader.product.threshold);
         let metrics = [Metric::new("answer_relevance", Better::Higher, threshold)];
         Ok(Self { reader, metrics, version })

@@ -37,19 +37,19 @@ const ANSWER_FEATURES: [&str; 10] = [
 
 /// Whether the text is a passage or an answer; the number is the place of its logit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TextKind {
     Passage = 0,
     Answer = 1,
 }
 
 /// The models, and the combiner for one kind of text.
-pub(super) struct Reader {
+pub(super) struct RelevanceReader {
     models: Arc<Models>,
     /// For answers only.
     probe: Option<RefusalProbe>,
     /// The features as a probability.
     pub product: Product,
-    kind: Kind,
+    kind: TextKind,
 }
 
 /// What was measured of a text, by name.
@@ -64,24 +64,24 @@ struct Parts<'a> {
     near: Vec<f64>,
 }
 
-impl Reader {
+impl RelevanceReader {
     /// With the stored combiner of this name.
     ///
     /// # Errors
     /// When the stored combiner or the probe is damaged.
-    pub fn new(models: Arc<Models>, name: &'static str, kind: Kind) -> Result<Self, ModelError> {
+    pub fn new(models: Arc<Models>, name: &'static str, kind: TextKind) -> Result<Self, ModelError> {
         let damaged = |reason: String| ModelError::Open { model: "relevance", reason };
         let mut stored: HashMap<String, Product> =
             serde_json::from_str(models.relevance_combiners()).map_err(|e| damaged(e.to_string()))?;
         let product = stored.remove(name).ok_or_else(|| damaged(format!("there is no combiner {name}")))?;
         let known = match kind {
-            Kind::Passage => CONTEXT_FEATURES.as_slice(),
-            Kind::Answer => ANSWER_FEATURES.as_slice(),
+            TextKind::Passage => CONTEXT_FEATURES.as_slice(),
+            TextKind::Answer => ANSWER_FEATURES.as_slice(),
         };
         let product = product.checked(|feature| known.contains(&feature))?;
         let probe = match kind {
-            Kind::Passage => None,
-            Kind::Answer => Some(RefusalProbe::new(models.refusal_probe())?),
+            TextKind::Passage => None,
+            TextKind::Answer => Some(RefusalProbe::new(models.refusal_probe())?),
         };
         Ok(Self { models, probe, product, kind })
     }
@@ -151,7 +151,7 @@ impl Reader {
 
     /// What the cross-encoder reads of a text: an answer once; of a passage sentences alone, and last some together.
     fn reads(&self, part: &Parts<'_>) -> Vec<String> {
-        if self.kind == Kind::Answer {
+        if self.kind == TextKind::Answer {
             return vec![part.text.to_owned()];
         }
         if let [only] = part.sentences.as_slice() {

@@ -1,7 +1,7 @@
 //! Behaviour, and agreement with the program that learned the weights.
 
 use super::evaluators::{AnswerRelevance, ContextRelevance};
-use super::reader::{Features, Kind, Reader, tail};
+use super::reader::{Features, RelevanceReader, TextKind, tail};
 use crate::domain::document::Document;
 use crate::domain::score::ScoreStatus;
 use crate::domain::trace::EvalInput;
@@ -94,8 +94,8 @@ fn agrees_with_the_program_that_learned_the_weights() {
         serde_json::from_str(include_str!("../../../../tests/fixtures/relevance.json")).unwrap();
     assert!(fixture.cases.len() >= 12);
     let models = Models::embedded(1).unwrap();
-    let context = Reader::new(models.clone(), "context_relevance", Kind::Passage).unwrap();
-    let answer = Reader::new(models, "answer_relevance", Kind::Answer).unwrap();
+    let context = RelevanceReader::new(models.clone(), "context_relevance", TextKind::Passage).unwrap();
+    let answer = RelevanceReader::new(models, "answer_relevance", TextKind::Answer).unwrap();
     for case in &fixture.cases {
         let reader = if case.evaluator == "context_relevance" { &context } else { &answer };
         let found: Features = reader.features(&case.question, &[&case.text]).unwrap().remove(0);

@@ -27,7 +27,7 @@ pub enum Form {
 
 /// What is written.
 #[derive(Debug, Clone, Copy)]
-pub enum Part<'a> {
+pub enum Exported<'a> {
     /// The suite.
     Suite(&'a Suite),
     /// What it asks, one column.
@@ -44,31 +44,31 @@ pub enum Part<'a> {
 ///
 /// # Errors
 /// When the part has no such form, or a file of a test cannot be read.
-pub fn export(part: Part<'_>, form: Form) -> Result<(Vec<u8>, Vec<String>), String> {
+pub fn export(part: Exported<'_>, form: Form) -> Result<(Vec<u8>, Vec<String>), String> {
     let mut warnings = Vec::new();
     let text = match (part, form) {
-        (Part::Suite(suite), Form::Zip) => return archive(suite).map(|bytes| (bytes, warnings)),
-        (Part::Suite(suite), Form::Csv) => {
+        (Exported::Suite(suite), Form::Zip) => return archive(suite).map(|bytes| (bytes, warnings)),
+        (Exported::Suite(suite), Form::Csv) => {
             vals_csv::write(&suite.head, &suite.common, &tests(suite), &mut warnings)?
         }
-        (Part::Suite(suite), Form::Json) => {
+        (Exported::Suite(suite), Form::Json) => {
             vals_json::write(&suite.head, &suite.common, &tests(suite), &mut warnings)?
         }
-        (Part::Suite(suite), Form::H2o) => {
+        (Exported::Suite(suite), Form::H2o) => {
             h2o::write(&suite.head, &suite.common, &tests(suite), &mut warnings)?
         }
-        (Part::Questions(suite), Form::Csv) => {
+        (Exported::Questions(suite), Form::Csv) => {
             let head = std::iter::once("Test Input".to_owned());
             let rows = head.chain(suite.cases.iter().map(|case| plain(&case.item.spec.input)));
             csv_text(&rows.map(|cell| vec![cell]).collect::<Vec<_>>())?
         }
-        (Part::Results(report), Form::Csv) => results::results(report, false)?,
-        (Part::FlatResults(report), Form::Csv) => results::results(report, true)?,
-        (Part::Results(report), Form::Json) => {
+        (Exported::Results(report), Form::Csv) => results::results(report, false)?,
+        (Exported::FlatResults(report), Form::Csv) => results::results(report, true)?,
+        (Exported::Results(report), Form::Json) => {
             results::runs(report)?;
             serde_json::to_string_pretty(report).map_err(|e| e.to_string())? + "\n"
         }
-        (Part::Answers(report), Form::Csv) => results::answers(report)?,
+        (Exported::Answers(report), Form::Csv) => results::answers(report)?,
         _ => return Err("this part is not written in this format: try csv".to_owned()),
     };
     Ok((text.into_bytes(), warnings))

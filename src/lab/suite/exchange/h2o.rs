@@ -1,6 +1,6 @@
 //! Test suites of H2O Eval Studio as JSON: tests with documents, each with its test cases.
 
-use super::super::fault::{Faults, Place};
+use super::super::fault::{Faults, SourceLine};
 use super::super::spec::{CheckSpec, HeadSpec, TestSpec, Unmet};
 use super::h2o_condition::{constraints_of, text_of};
 use super::imported::Imported;
@@ -30,7 +30,7 @@ pub(super) fn read(json: &Json, name: &str, faults: &mut Faults) -> Imported {
     for (at, test) in json["tests"].as_array().into_iter().flatten().enumerate() {
         let cases = test.get("test_cases").and_then(Json::as_array);
         for (inner, case) in cases.into_iter().flatten().enumerate() {
-            let place = Place { file: format!("{name}: tests[{at}].test_cases[{inner}]"), line: 0 };
+            let place = SourceLine { file: format!("{name}: tests[{at}].test_cases[{inner}]"), line: 0 };
             match read_case(test, case, &place, &mut imported.warnings) {
                 Ok(spec) => imported.tests.push((spec, place)),
                 Err(why) => faults.add(format!("{place}: {why}")),
@@ -43,7 +43,7 @@ pub(super) fn read(json: &Json, name: &str, faults: &mut Faults) -> Imported {
 fn read_case(
     test: &Json,
     case: &Json,
-    place: &Place,
+    place: &SourceLine,
     warnings: &mut Vec<String>,
 ) -> Result<TestSpec, String> {
     let object = case.as_object().ok_or("a test case is an object")?;

@@ -13,7 +13,7 @@ const REGEXP: &str = "REGEXP:";
 /// # Errors
 /// When it has something that constraints cannot say: NOT, or AND inside of OR.
 pub(super) fn constraints_of(text: &str) -> Result<Json, String> {
-    let mut reader = Reader { rest: text.trim(), depth: 0 };
+    let mut reader = ConditionParser { rest: text.trim(), depth: 0 };
     let all = reader.all()?;
     if !reader.rest.is_empty() {
         return Err(format!("{:?} is no part of it", reader.rest));
@@ -21,12 +21,12 @@ pub(super) fn constraints_of(text: &str) -> Result<Json, String> {
     Ok(Json::Array(all))
 }
 
-struct Reader<'a> {
+struct ConditionParser<'a> {
     rest: &'a str,
     depth: usize,
 }
 
-impl Reader<'_> {
+impl ConditionParser<'_> {
     /// Terms with AND between: the members of the list.
     fn all(&mut self) -> Result<Vec<Json>, String> {
         let mut all = self.any()?;

@@ -1,6 +1,6 @@
 //! What every reader gives.
 
-use super::super::fault::Place;
+use super::super::fault::SourceLine;
 use super::super::spec::{SuiteSpec, TestSpec};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default)]
 pub struct Imported {
     pub(in crate::lab::suite) spec: SuiteSpec,
-    pub(in crate::lab::suite) tests: Vec<(TestSpec, Place)>,
+    pub(in crate::lab::suite) tests: Vec<(TestSpec, SourceLine)>,
     /// What was read in another way than it looks, or is not kept.
     pub warnings: Vec<String>,
     /// Files of an archive that tests name.

@@ -31,6 +31,6 @@ mod zip;
 #[cfg(test)]
 mod round_trip_tests;
 
-pub use export::{Form, Part, export};
+pub use export::{Exported, Form, export};
 pub use import::{import, import_results};
 pub use imported::Imported;

@@ -1,6 +1,6 @@
 //! Test suites of promptfoo: JSON configurations and CSV files of tests. Code that they hold is not run.
 
-use super::super::fault::{Faults, Place};
+use super::super::fault::{Faults, SourceLine};
 use super::super::operator::find;
 use super::super::spec::{CheckSpec, TestSpec};
 use super::imported::Imported;
@@ -52,7 +52,7 @@ pub(super) fn read(json: &Json, name: &str, faults: &mut Faults) -> Imported {
         return imported;
     };
     for (at, test) in tests.iter().enumerate() {
-        let place = Place { file: format!("{name}: tests[{at}]"), line: 0 };
+        let place = SourceLine { file: format!("{name}: tests[{at}]"), line: 0 };
         let mut vars = shared_vars.clone();
         vars.extend(test.get("vars").and_then(Json::as_object).cloned().unwrap_or_default());
         let check = asserts(test, &place.to_string(), faults, &mut imported.warnings);
@@ -185,7 +185,7 @@ pub(super) fn read_csv(text: &str, name: &str, faults: &mut Faults) -> Imported 
             }
         };
         let line = record.position().map_or(0, |at| usize::try_from(at.line()).unwrap_or(0));
-        let place = Place { file: name.to_owned(), line };
+        let place = SourceLine { file: name.to_owned(), line };
         let (mut test, mut vars) = (TestSpec::default(), Map::new());
         for (head, cell) in heads.iter().zip(record.iter()).filter(|(_, cell)| !cell.is_empty()) {
             if head.starts_with("__expected") {
@@ -212,7 +212,7 @@ pub(super) fn read_csv(text: &str, name: &str, faults: &mut Faults) -> Imported 
 }
 
 /// `contains: text`, `similar(0.8): text`; anything else is the whole answer.
-fn expression(cell: &str, place: &Place, warnings: &mut Vec<String>) -> CheckSpec {
+fn expression(cell: &str, place: &SourceLine, warnings: &mut Vec<String>) -> CheckSpec {
     let known = |head: &str| {
         let base = head.strip_prefix("not-").unwrap_or(head);
         find(base).is_some() || CODE.contains(&base) || NAMES.iter().any(|(theirs, _)| *theirs == base)

@@ -1,7 +1,7 @@
 //! Suites as CSV: a table of the suite, then one of its tests. Lists run down the rows below their test, each in its own
 //! column; examples run down below their check.
 
-use super::super::fault::{Faults, Place};
+use super::super::fault::{Faults, SourceLine};
 use super::super::operator::find;
 use super::super::spec::{CheckSpec, ConditionSpec, ExampleSpec, ExtractSpec, HeadSpec, TestSpec, Unmet};
 use super::blocks::{Block, blocks, csv_text};
@@ -50,7 +50,7 @@ pub(super) fn read(text: &str, name: &str, in_archive: Option<&[String]>, faults
         faults.add(format!("{name}: no column Test Input"));
         return imported;
     };
-    let mut reader = Reader { block, name, imported: &mut imported, has_files_elsewhere: false, in_archive };
+    let mut reader = CsvRows { block, name, imported: &mut imported, has_files_elsewhere: false, in_archive };
     for (line, row) in &block.rows {
         reader.row(*line, row, faults);
     }
@@ -69,7 +69,7 @@ pub(super) fn read(text: &str, name: &str, in_archive: Option<&[String]>, faults
     imported
 }
 
-struct Reader<'a> {
+struct CsvRows<'a> {
     block: &'a Block,
     name: &'a str,
     imported: &'a mut Imported,
@@ -77,10 +77,10 @@ struct Reader<'a> {
     in_archive: Option<&'a [String]>,
 }
 
-impl Reader<'_> {
+impl CsvRows<'_> {
     fn row(&mut self, line: usize, row: &[String], faults: &mut Faults) {
         let cell = |head: &str| self.block.cell(row, head);
-        let place = Place { file: self.name.to_owned(), line };
+        let place = SourceLine { file: self.name.to_owned(), line };
         let (id, input) = (cell("Test Id"), cell("Test Input"));
         // A table of the suite may be the same as that of its tests.
         let is_new = !id.trim().is_empty() || !input.trim().is_empty();
@@ -132,13 +132,13 @@ impl Reader<'_> {
     }
 }
 
-fn weight_warning(cell: &str, place: &Place) -> Option<String> {
+fn weight_warning(cell: &str, place: &SourceLine) -> Option<String> {
     let weight: f64 = cell.trim().parse().ok()?;
     (weight < 0.0)
         .then(|| format!("{place}: Weight {weight} is negative: the check is shown and not counted"))
 }
 
-fn read_check(block: &Block, row: &[String], test: &mut TestSpec, place: &Place, faults: &mut Faults) {
+fn read_check(block: &Block, row: &[String], test: &mut TestSpec, place: &SourceLine, faults: &mut Faults) {
     let cell = |head: &str| block.cell(row, head);
     let text = |head: &str| Some(cell(head)).filter(|text| !text.is_empty()).map(str::to_owned);
     let operator = cell("Operator").trim();

@@ -1,6 +1,6 @@
 //! Suites as JSON.
 
-use super::super::fault::{Faults, Place};
+use super::super::fault::{Faults, SourceLine};
 use super::super::spec::{CheckSpec, ConditionSpec, ExampleSpec, ExtractSpec, HeadSpec, TestSpec, Unmet};
 use super::imported::Imported;
 use serde::{Deserialize, Serialize};
@@ -112,7 +112,7 @@ pub(super) fn read(json: &Json, name: &str, faults: &mut Faults) -> Imported {
         Err(error) => faults.add(format!("{name}: {error}")),
     }
     for (at, test) in tests.iter().flat_map(|tests| tests.as_array()).flatten().enumerate() {
-        let place = Place { file: format!("{name}: tests[{at}]"), line: 0 };
+        let place = SourceLine { file: format!("{name}: tests[{at}]"), line: 0 };
         match serde_json::from_value::<Test>(test.clone()) {
             Ok(test) if test.input_under_test.as_str().is_some_and(|text| text.trim().is_empty()) => {
                 faults.add(format!("{place}: input_under_test is blank: write what is asked"));

@@ -16,15 +16,15 @@ use std::fmt;
 use std::sync::Arc;
 
 /// What an operator takes, and what it gives.
-const KINDS: [(&str, Kind); 4] = [
-    ("json_get", Kind { path: false, told: As::Json }),
-    ("json_get_text", Kind { path: false, told: As::Text }),
-    ("json_get_path", Kind { path: true, told: As::Json }),
-    ("json_get_path_text", Kind { path: true, told: As::Text }),
+const KINDS: [(&str, Accessor); 4] = [
+    ("json_get", Accessor { path: false, told: As::Json }),
+    ("json_get_text", Accessor { path: false, told: As::Text }),
+    ("json_get_path", Accessor { path: true, told: As::Json }),
+    ("json_get_path_text", Accessor { path: true, told: As::Text }),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Kind {
+struct Accessor {
     /// Whether the right side is a path such as `{a,0,b}`, not one key.
     path: bool,
     told: As,
@@ -61,7 +61,7 @@ pub fn json_functions() -> [ScalarUDF; 4] {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct JsonGet {
     name: &'static str,
-    kind: Kind,
+    kind: Accessor,
     signature: Signature,
 }
 

@@ -33,7 +33,7 @@ pub enum What {
 
 /// What an argument must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ArgumentKind {
     /// A boolean, or an integer of which 0 is false.
     Verdict,
     /// A number, or a boolean as 0 and 1.
@@ -63,16 +63,20 @@ impl What {
     }
 
     /// The arguments that a call must have.
-    fn needed(self) -> &'static [(&'static str, Kind)] {
-        const PI: (&str, Kind) = ("inclusion_probability", Kind::Constant);
-        const PI_LABEL: (&str, Kind) = ("label_probability", Kind::Constant);
+    fn needed(self) -> &'static [(&'static str, ArgumentKind)] {
+        const PI: (&str, ArgumentKind) = ("inclusion_probability", ArgumentKind::Constant);
+        const PI_LABEL: (&str, ArgumentKind) = ("label_probability", ArgumentKind::Constant);
         match self {
-            What::Rate => &[("passed", Kind::Verdict), PI],
-            What::Mean | What::Total => &[("value", Kind::Number), PI],
-            What::Quantile => &[("value", Kind::Number), ("q", Kind::Constant), PI],
-            What::Diff => &[("a", Kind::Either), ("b", Kind::Either), PI],
-            What::PpiRate => &[("passed", Kind::Verdict), ("label", Kind::Verdict), PI, PI_LABEL],
-            What::PpiMean => &[("value", Kind::Number), ("label", Kind::Number), PI, PI_LABEL],
+            What::Rate => &[("passed", ArgumentKind::Verdict), PI],
+            What::Mean | What::Total => &[("value", ArgumentKind::Number), PI],
+            What::Quantile => &[("value", ArgumentKind::Number), ("q", ArgumentKind::Constant), PI],
+            What::Diff => &[("a", ArgumentKind::Either), ("b", ArgumentKind::Either), PI],
+            What::PpiRate => {
+                &[("passed", ArgumentKind::Verdict), ("label", ArgumentKind::Verdict), PI, PI_LABEL]
+            }
+            What::PpiMean => {
+                &[("value", ArgumentKind::Number), ("label", ArgumentKind::Number), PI, PI_LABEL]
+            }
         }
     }
 
@@ -90,10 +94,11 @@ impl What {
         if given.len() < needed.len() || given.len() > needed.len() + 2 {
             return Err(DataFusionError::Plan(format!("{} has {} arguments", self.usage(), given.len())));
         }
-        let optional = [("level", Kind::Constant), ("min_n_eff", Kind::Constant)];
-        let of = |kind: Kind| needed.iter().zip(given).filter(move |(n, _)| n.1 == kind).map(|(_, g)| g);
-        let verdicts = of(Kind::Either).all(|t| matches!(t, DataType::Boolean | DataType::Null));
-        let known = of(Kind::Either).any(|t| *t == DataType::Boolean);
+        let optional = [("level", ArgumentKind::Constant), ("min_n_eff", ArgumentKind::Constant)];
+        let of =
+            |kind: ArgumentKind| needed.iter().zip(given).filter(move |(n, _)| n.1 == kind).map(|(_, g)| g);
+        let verdicts = of(ArgumentKind::Either).all(|t| matches!(t, DataType::Boolean | DataType::Null));
+        let known = of(ArgumentKind::Either).any(|t| *t == DataType::Boolean);
         needed
             .iter()
             .chain(&optional)
@@ -111,17 +116,17 @@ impl What {
     }
 }
 
-impl Kind {
+impl ArgumentKind {
     fn coerce(self, given: &DataType, verdicts: bool) -> Option<DataType> {
         let number = given.is_numeric() || *given == DataType::Null;
         let boolean = *given == DataType::Boolean;
         match self {
-            Kind::Verdict if boolean || given.is_integer() || *given == DataType::Null => {
+            ArgumentKind::Verdict if boolean || given.is_integer() || *given == DataType::Null => {
                 Some(DataType::Boolean)
             }
-            Kind::Either if verdicts => Some(DataType::Boolean),
-            Kind::Number | Kind::Either if number || boolean => Some(DataType::Float64),
-            Kind::Constant if number => Some(DataType::Float64),
+            ArgumentKind::Either if verdicts => Some(DataType::Boolean),
+            ArgumentKind::Number | ArgumentKind::Either if number || boolean => Some(DataType::Float64),
+            ArgumentKind::Constant if number => Some(DataType::Float64),
             _ => None,
         }
     }

@@ -3,14 +3,14 @@
 use super::lab::{Laboratory, lab_routes};
 use crate::config::Config;
 use crate::console::{Files, console_router, guard_answers};
-use crate::drift::{AlertDoor, Alerts, alert_router};
+use crate::drift::{AlertEndpoint, Alerts, alert_router};
 use crate::eval::Registry;
-use crate::ingest::Door;
+use crate::ingest::Receiver;
 use crate::label::{Review, annotations_router, label_router};
 use crate::net::{Access, Browsers, known_browser};
-use crate::queue::{QueueDoor, queue_router};
+use crate::queue::{QueueEndpoint, queue_router};
 use crate::sql::Sql;
-use crate::watch::{Facts, Health, StatusDoor, status_router};
+use crate::watch::{Facts, Health, StatusEndpoint, status_router};
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -23,7 +23,7 @@ pub(super) struct Behind<'a> {
     pub health: &'a Health,
     pub sql: &'a Arc<Sql>,
     pub alerts: &'a Alerts,
-    pub door: &'a Door,
+    pub receiver: &'a Receiver,
     pub registry: &'a Arc<Registry>,
     pub exporter: PrometheusHandle,
     pub facts: Facts,
@@ -33,35 +33,36 @@ pub(super) struct Behind<'a> {
 /// SQL, annotations and labels, the lab, the queue, alerts, metrics, health, status, and the console.
 pub(super) fn http_routes(behind: Behind<'_>) -> Router {
     let (config, health, access) = (&behind.config.server, behind.health, behind.access);
-    let queue = QueueDoor {
+    let queue = QueueEndpoint {
         journal: health.journal.clone(),
         queue: health.queue.clone(),
         clock: health.clock.clone(),
         access: access.clone(),
     };
-    let alerts = AlertDoor { alerts: behind.alerts.clone(), access: access.clone() };
-    let status = StatusDoor {
+    let alerts = AlertEndpoint { alerts: behind.alerts.clone(), access: access.clone() };
+    let status = StatusEndpoint {
         health: health.clone(),
         sql: behind.sql.clone(),
         exporter: behind.exporter.clone(),
         facts: Arc::new(behind.facts),
         access: access.clone(),
     };
-    let review = Arc::new(Review::new(behind.sql.clone(), behind.door.clone(), behind.config.labels.clone()));
+    let review =
+        Arc::new(Review::new(behind.sql.clone(), behind.receiver.clone(), behind.config.labels.clone()));
     let lab = Laboratory {
         journal: health.journal.clone(),
         lake: health.lake.clone(),
         sql: behind.sql.clone(),
         clock: health.clock.clone(),
         registry: behind.registry.clone(),
-        redactor: behind.door.redactor(),
+        redactor: behind.receiver.redactor(),
         access: access.clone(),
     };
     let browsers = Browsers::new(access.clone(), config);
     crate::sql::http::router(behind.sql.clone(), access.clone())
         .merge(queue_router(queue))
         .merge(alert_router(alerts))
-        .merge(annotations_router(behind.door.clone(), access.clone(), review.clone()))
+        .merge(annotations_router(behind.receiver.clone(), access.clone(), review.clone()))
         .merge(label_router(review, access.clone()))
         .merge(lab_routes(lab, &behind.config.lab))
         .merge(crate::watch::router(health.clone(), behind.exporter, access.clone(), config.open_metrics))

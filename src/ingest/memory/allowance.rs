@@ -8,4 +8,4 @@ pub const MAX_DECODED: usize = 1 << 30;
 pub struct Full;
 
 /// Told how many bytes a request's structures take by now; an error if there is no room for so many.
-pub type Room<'a> = dyn FnMut(usize) -> Result<(), Full> + 'a;
+pub type Allowance<'a> = dyn FnMut(usize) -> Result<(), Full> + 'a;

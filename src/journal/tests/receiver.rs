@@ -1,10 +1,10 @@
-//! The failing disk under the real door, and the lake that reads what is left of it.
+//! The failing disk under the real receiver, and the lake that reads what is left of it.
 
 use super::disk::{Disk, Faults};
 use super::*;
 use crate::domain::time::SystemClock;
 use crate::ingest::decode::Traces;
-use crate::ingest::{self, Door, Refusal};
+use crate::ingest::{self, Receiver, Refusal};
 use crate::journal::files::{Files, LogFile, SystemFiles};
 use crate::lake::{self, FlushHandle, Lake, LakeError};
 use crate::schema::columns::Table;
@@ -25,8 +25,8 @@ fn open(dir: &Path, disk: &Disk) -> Journal {
     Journal::open_with(dir, config, 1, disk.files()).unwrap()
 }
 
-fn door(journal: &Journal) -> Door {
-    Door::new(journal.clone(), Arc::new(SystemClock), ingest::Config::default())
+fn receiver(journal: &Journal) -> Receiver {
+    Receiver::new(journal.clone(), Arc::new(SystemClock), ingest::Config::default())
 }
 
 fn request(number: u64) -> Traces {
@@ -67,16 +67,16 @@ async fn f06_the_power_goes_under_the_door() {
         let dir = tempfile::tempdir().unwrap();
         let disk = Disk::default();
         let journal = open(dir.path(), &disk);
-        let door = door(&journal);
+        let receiver = receiver(&journal);
         let mut acknowledged = BTreeSet::new();
         for number in 1..=20 + round as u64 {
-            door.spans(request(number), "t").await.unwrap();
+            receiver.spans(request(number), "t").await.unwrap();
             acknowledged.insert(number);
         }
         disk.set(Faults { off: true, ..Faults::default() });
-        let error = door.spans(request(99), "t").await.unwrap_err();
+        let error = receiver.spans(request(99), "t").await.unwrap_err();
         assert!(matches!(error, Refusal::Overloaded { .. }), "{error}");
-        drop((door, journal));
+        drop((receiver, journal));
         disk.restore(dir.path(), |bytes| bytes.min(kept));
         let journal = open(dir.path(), &disk);
         let visible = visible(&journal).await;
@@ -87,24 +87,24 @@ async fn f06_the_power_goes_under_the_door() {
     }
 }
 
-/// F9: after a failed sync the door acknowledges nothing, says "later", and the disk is never asked again.
+/// F9: after a failed sync the receiver acknowledges nothing, says "later", and the disk is never asked again.
 #[tokio::test]
 async fn f09_a_failed_sync_closes_the_door() {
     let dir = tempfile::tempdir().unwrap();
     let disk = Disk::default();
     let journal = open(dir.path(), &disk);
-    let door = door(&journal);
+    let receiver = receiver(&journal);
     for number in 1..=3 {
-        door.spans(request(number), "t").await.unwrap();
+        receiver.spans(request(number), "t").await.unwrap();
     }
     disk.set(Faults { sync_once: true, ..Faults::default() });
     let syncs = disk.syncs();
     for number in 4..=8 {
-        let error = door.spans(request(number), "t").await.unwrap_err();
+        let error = receiver.spans(request(number), "t").await.unwrap_err();
         assert!(matches!(error, Refusal::Overloaded { .. }), "{error}");
     }
     assert_eq!(disk.syncs(), syncs, "never a second try");
-    drop((door, journal));
+    drop((receiver, journal));
     disk.restore(dir.path(), |_| 0);
     let journal = open(dir.path(), &disk);
     assert_eq!(visible(&journal).await, [1, 2, 3]);
@@ -116,17 +116,17 @@ async fn f08_no_space_under_the_door() {
     let dir = tempfile::tempdir().unwrap();
     let disk = Disk::default();
     let journal = open(dir.path(), &disk);
-    let door = door(&journal);
+    let receiver = receiver(&journal);
     let mut acknowledged = Vec::new();
     for (number, space) in (1..).zip([0, 1, 27, 28, 29, 500, 3_000]) {
         disk.set(Faults { space: Some(space), ..Faults::default() });
-        let error = door.spans(request(1_000 + number), "t").await.unwrap_err();
+        let error = receiver.spans(request(1_000 + number), "t").await.unwrap_err();
         assert!(matches!(error, Refusal::Overloaded { .. }), "{space}: {error}");
         disk.set(Faults::default());
-        door.spans(request(number), "t").await.unwrap();
+        receiver.spans(request(number), "t").await.unwrap();
         acknowledged.push(number);
     }
-    drop((door, journal));
+    drop((receiver, journal));
     disk.restore(dir.path(), |_| 0);
     let journal = open(dir.path(), &disk);
     assert_eq!(visible(&journal).await, acknowledged);
@@ -152,7 +152,7 @@ async fn a_journal_that_ends_before_its_tables_is_refused() {
     let [dir, copy, folder] = [(); 3].map(|()| tempfile::tempdir().unwrap());
     let reopen = |dir: &Path| open(dir, &Disk::default());
     let journal = reopen(dir.path());
-    door(&journal).spans(request(1), "t").await.unwrap();
+    receiver(&journal).spans(request(1), "t").await.unwrap();
     store(&journal, folder.path()).await.unwrap();
     drop(journal);
     for file in files_of(dir.path()) {
@@ -161,7 +161,7 @@ async fn a_journal_that_ends_before_its_tables_is_refused() {
     // The tables may have all that the journal has.
     let journal = reopen(dir.path());
     store(&journal, folder.path()).await.unwrap();
-    door(&journal).spans(request(2), "t").await.unwrap();
+    receiver(&journal).spans(request(2), "t").await.unwrap();
     store(&journal, folder.path()).await.unwrap();
     drop(journal);
     // An emptied journal goes on with its numbers.
@@ -180,7 +180,7 @@ async fn a_journal_that_ends_before_its_tables_is_refused() {
     // As the message says: a new journal.
     let new = tempfile::tempdir().unwrap();
     let journal = reopen(new.path());
-    door(&journal).spans(request(3), "t").await.unwrap();
+    receiver(&journal).spans(request(3), "t").await.unwrap();
     store(&journal, folder.path()).await.unwrap();
 }
 
@@ -217,7 +217,7 @@ async fn the_cursor_moves_on_a_thread_of_its_own() {
     let [dir, folder] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let files = Arc::new(Noting::default());
     let journal = Journal::open_with(dir.path(), Config::default(), 1, files.clone()).unwrap();
-    door(&journal).spans(request(1), "t").await.unwrap();
+    receiver(&journal).spans(request(1), "t").await.unwrap();
     store(&journal, folder.path()).await.unwrap();
     assert_eq!(journal.cursor(lake::CURSOR).unwrap(), 1);
     let moved = *files.0.lock();

@@ -4,7 +4,7 @@ use super::fixture;
 use arrow::ipc::reader::StreamReader;
 use groundline::net::{Access, TokenSet};
 use groundline::schema::columns::Table;
-use groundline::sql::pg::{PgDoor, serve};
+use groundline::sql::pg::{PgEndpoint, serve};
 use groundline::sql::{Config, Sql, http};
 use groundline::units::ByteSize;
 use serde_json::Value;
@@ -279,8 +279,8 @@ async fn pg_at(
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let at = listener.local_addr().expect("an address");
     let shutdown = CancellationToken::new();
-    let door = PgDoor { access, tls: None, allow_plain: false };
-    let served = tokio::spawn(serve(listener, sql, door, shutdown.clone()));
+    let endpoint = PgEndpoint { access, tls: None, allow_plain: false };
+    let served = tokio::spawn(serve(listener, sql, endpoint, shutdown.clone()));
     (at, shutdown, served)
 }
 

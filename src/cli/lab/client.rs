@@ -111,7 +111,7 @@ impl From<String> for Refused {
 }
 
 /// The routes of the lab.
-pub enum LabDoor {
+pub enum LabClient {
     /// Of a running server.
     Remote {
         /// Where it is.
@@ -136,7 +136,7 @@ pub struct Local {
     _follower: Follower,
 }
 
-impl LabDoor {
+impl LabClient {
     /// Opens what `place` names.
     ///
     /// # Errors
@@ -173,7 +173,7 @@ impl LabDoor {
     /// What the route answers, as JSON.
     ///
     /// # Errors
-    /// As [`LabDoor::ask`].
+    /// As [`LabClient::ask`].
     pub async fn value(&self, asked: Asked<'_>) -> Result<Value, Refused> {
         let bytes = self.ask(asked).await?;
         serde_json::from_slice(&bytes).map_err(|e| Refused::from(format!("the answer is no JSON: {e}")))

@@ -1,4 +1,4 @@
-//! Bad input at the doors: each gets a clear error that names the thing, and nothing else is lost.
+//! Bad input at the endpoints: each gets a clear error that names the thing, and nothing else is lost.
 
 use crate::support::{config, count, query, request, settled, span, start, text};
 use groundline::app::App;
