@@ -13,7 +13,7 @@ use crate::console::Files;
 use crate::detect::Policy;
 use crate::domain::id::TraceId;
 use crate::domain::time::{Clock, SystemClock};
-use crate::drift::{Alerts, Plan, Watcher};
+use crate::drift::{Alerts, AnchorConfig, Plan, Watcher};
 use crate::emit::{Emitter, Signal};
 use crate::eval::Registry;
 use crate::ingest::{Receiver, grpc_router, http_router};
@@ -39,7 +39,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -77,6 +77,8 @@ pub struct App {
     pub queue: Arc<Queue>,
     /// What fires, and the plan of what is watched.
     pub alerts: Alerts,
+    /// The sets of anchors; what is sent is scored at once.
+    pub anchors: watch::Sender<Vec<AnchorConfig>>,
     /// Notified, certificates and tokens are looked at at once.
     pub reload: Arc<Notify>,
     progress: Arc<Progress>,
@@ -137,6 +139,7 @@ impl App {
             sql: rooms.sql.clone(),
             queue: rooms.queue.clone(),
             alerts: rooms.watcher.alerts(),
+            anchors: watch::Sender::new(config.anchors.clone()),
             reload: net.reloader.trigger(),
             progress: rooms.sampler.progress(),
             plugins: rooms.plugins.clone(),
@@ -216,7 +219,8 @@ impl App {
             alerts: self.alerts.clone(),
             clock: rooms.clock,
         };
-        let watching = Watching { stages, sql: rooms.sql, registry: rooms.registry, prices: rooms.prices };
+        let (registry, anchors) = (rooms.registry, self.anchors.subscribe());
+        let watching = Watching { stages, sql: rooms.sql, registry, anchors, prices: rooms.prices };
         watching.start(config, &mut self.loops, &self.stop_loops);
     }
 

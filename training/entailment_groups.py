@@ -1,5 +1,7 @@
-"""Groups of a question, passages and answers that are written here, one JSON object a line (written/everyday-*.jsonl), as rows."""
+"""Groups of a question, passages and answers that are written here, one JSON object a line, as rows: written/everyday-*.jsonl, and
+written/long-*.jsonl, whose passages are mostly rows of the training data and are named by their ids."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -26,4 +28,59 @@ def rows(folder=HERE / "written"):
                 out.append({"id": f"{group['group']}-{i}", "group": group["group"], "context": group["context"], "question": group["question"],
                             "answer": answer["text"], "label": int(bool(answer.get("wrong"))), "label_raw": answer["kind"],
                             "spans": spans or None, "domain": group["domain"], "lang": "en"})
+    return out
+
+
+def long_held_out(group):
+    return int(group.partition("-")[2]) % 5 == 0
+
+
+def passages(groups, traindata):
+    """{(file, id, field): text} of what the groups name."""
+    wanted = {}
+    for group in groups:
+        for p in group["passages"]:
+            if "file" in p:
+                wanted.setdefault(p["file"], set()).add(p["id"])
+    out = {}
+    for name, ids in wanted.items():
+        with gzip.open(traindata / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+            for row in map(json.loads, lines):
+                if row["id"] in ids:
+                    for field in ("context", "answer"):
+                        found = row.get(field)
+                        if found:
+                            out[name, row["id"], field] = found if isinstance(found, str) else " ".join(found)
+    return out
+
+
+def joined(sentences):
+    """The answer, with its list items on lines of their own, and where each sentence stands in it."""
+    text, places = "", []
+    for one in sentences:
+        part = one["s"].strip()
+        is_item = part[:2] in ("- ", "* ") or part[:1].isdigit() and part[1:3] == ". "
+        text += ("" if not text else "\n" if is_item else " ") + part
+        places.append((len(text) - len(part), len(text)))
+    return text, places
+
+
+def long_rows(traindata, folder=HERE / "written"):
+    """Rows of long answers: as `rows`, with where nothing is claimed."""
+    groups = [json.loads(line) for path in sorted(folder.glob("long-*.jsonl")) for line in path.read_text(encoding="utf-8").splitlines()]
+    texts, out = passages(groups, traindata), []
+    for group in groups:
+        context = [p["text"] if "text" in p else texts[p["file"], p["id"], p["field"]] for p in group["passages"]]
+        for i, answer in enumerate(group["answers"]):
+            text, places = joined(answer["sentences"])
+            spans, silent = [], []
+            for one, (start, end) in zip(answer["sentences"], places):
+                if one["y"] is None:
+                    silent.append({"start": start, "end": end})
+                elif one["y"] == 0:
+                    found = [(one["s"].strip().find(w), len(w)) for w in one["w"]]
+                    spans += [{"start": start + at, "end": start + at + size} for at, size in found if at >= 0] or [{"start": start, "end": end}]
+            out.append({"id": f"{group['group']}-{i}", "group": group["group"], "context": context, "question": group["turns"][-1], "answer": text,
+                        "label": int(bool(spans)), "label_raw": answer["kind"], "spans": spans or None, "silent": silent,
+                        "domain": group["domain"], "lang": "en"})
     return out

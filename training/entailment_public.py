@@ -24,7 +24,7 @@ LONGEST = 200         # tokens of a premise
 # Of a hundred pairs so many come from each source.
 SHARES = {"everyday": 30, "written": 18, "conjnli": 5, "wanli": 6, "mnli_taxinli": 4, "infotabs": 4, "cad_snli": 2.5, "disco_counterfactual": 2,
           "fool_me_twice": 6, "fm2_packed": 1.5, "condaqa_yesno": 3, "oanc_mcq": 2, "negation_nli": 0.6, "breaking_nli": 0.6, "scone": 0.4,
-          "help_monotonicity": 0.4, "halueval_qa_rest": 2, "halueval_summarization_rest": 2, "labelled": 14, "made": 14, "contrast": 14, "plain": 8}
+          "help_monotonicity": 0.4, "halueval_qa_rest": 2, "halueval_summarization_rest": 2, "labelled": 14, "made": 14, "contrast": 14, "plain": 8, "long": 60}
 RAW = {"entailment": ep.ENTAIL, "neutral": ep.NEUTRAL, "contradiction": ep.CONTRA, "SUPPORTS": ep.ENTAIL, "REFUTES": ep.CONTRA}
 PACKED = {"conjnli": 0.2, "wanli": 0.15, "mnli_taxinli": 0.2, "cad_snli": 0.1, "negation_nli": 0.1, "infotabs": 0.0}
 OPENINGS = ["According to the documents, ", "Based on the context, ", "The documents say that ", "According to the provided context, "]
@@ -110,6 +110,27 @@ def everyday(rows, tokens, vectors):
                                                   inside if inside or label == ep.ENTAIL else None, row=r["id"]))
         out.append((r, is_short, variants))
     return out
+
+
+def long_pairs(rows, tokens, vectors, seed=7):
+    """(pairs to learn from, pairs of the groups that are only reported): the sentences of long answers that claim something."""
+    texts = {t for r in rows for t in (*ef.context_sentences(r["context"]), *ef.sentences(r["answer"]))}
+    vectors.add(texts, "long")
+    rng, chooser, learned, aside = random.Random(f"long-{seed}"), Chooser(tokens, vectors), [], []
+    for r in rows:
+        marks = [(s["start"], s["end"]) for s in r["spans"] or []]
+        silent = [(s["start"], s["end"]) for s in r["silent"]]
+        said = parts_of(r["answer"], silent)
+        for (text, inside), (_, quiet) in zip(parts_of(r["answer"], marks), said):
+            if quiet or len(ef.words(text)) < 3:
+                continue
+            label = ep.UNSUPPORTED if inside else ep.ENTAIL
+            for premise in sorted({chooser.premise(r["context"], text, limit) for limit in WINDOWS}):
+                pair = ep.Pair(premise, text, label, f"long-{r['label_raw']}", r["group"], inside, row=r["id"])
+                is_aside = eg.long_held_out(r["group"])
+                (aside if is_aside else learned).append(pair if is_aside else spoken(rng, pair, r["question"]))
+        chooser.known.clear() if len(chooser.known) > 500 else None
+    return learned, aside
 
 
 def spoken(rng, pair, question):
@@ -218,7 +239,7 @@ def collected(data, evaluation, tokens, vectors, made=9000, facts=4000, seed=7):
     items = everyday(rows, tokens, vectors)
     pairs = {}
     for name in SHARES:
-        if name not in ("everyday", "written", "labelled", "made", "contrast", "plain"):
+        if name not in ("everyday", "written", "labelled", "made", "contrast", "plain", "long"):
             pairs[name] = public(data, name, tokens, rng)
             print(name, len(pairs[name]), flush=True)
     written = ew.pairs(tokens, vectors)
@@ -235,9 +256,10 @@ def collected(data, evaluation, tokens, vectors, made=9000, facts=4000, seed=7):
     pairs["made"] = ep.from_documents(docs, made, seed + 3, harder=True) + ep.invented(facts, seed + 3)
     pairs["contrast"] = contrast.pairs(made, seed)
     pairs["plain"] = plain.pairs(made, seed)
+    pairs["long"], long_aside = long_pairs(eg.long_rows(data), tokens, vectors, seed)
     of = lambda groups: [x for x in items if x[0]["group"] in groups]
     rest = {r["group"] for r in rows} - held - choosing
     kept = [p for p in labelled + written if ep.held_out(p.group)]
     ours = everyday(eg.rows(), tokens, vectors)
     learned, aside = ([x for x in ours if eg.held_out(x[0]["group"]) == wanted] for wanted in (False, True))
-    return {"pairs": pairs, "train": of(rest) + learned, "choosing": of(choosing), "held": of(held), "aside": aside, "kept": kept}
+    return {"pairs": pairs, "train": of(rest) + learned, "choosing": of(choosing), "held": of(held), "aside": aside, "kept": kept, "long_aside": long_aside}

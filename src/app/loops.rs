@@ -2,11 +2,13 @@
 
 use super::error::AppError;
 use crate::config::Config;
+use crate::drift::AnchorConfig;
 use crate::eval::Registry;
 use crate::sample::Prices;
 use crate::sql::Sql;
 use crate::watch::{AnchorLoop, Finality, Quality, Stages};
 use std::sync::Arc;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +17,7 @@ pub(super) struct Watching {
     pub stages: Stages,
     pub sql: Arc<Sql>,
     pub registry: Arc<Registry>,
+    pub anchors: watch::Receiver<Vec<AnchorConfig>>,
     /// None without a budget in money.
     pub prices: Option<Prices>,
 }
@@ -27,7 +30,7 @@ impl Watching {
         loops: &mut JoinSet<Result<(), AppError>>,
         stop: &CancellationToken,
     ) {
-        let Self { stages, sql, registry, prices } = self;
+        let Self { stages, sql, registry, anchors, prices } = self;
         if let Some(prices) = prices {
             let (sql, stop) = (sql.clone(), stop.clone());
             loops.spawn(async move {
@@ -35,14 +38,12 @@ impl Watching {
                 Ok(())
             });
         }
-        if !config.anchors.is_empty() {
-            let (sets, alerts, clock) = (config.anchors.clone(), stages.alerts.clone(), stages.clock.clone());
-            let (anchors, stop) = (AnchorLoop { sets, registry, alerts, clock }, stop.clone());
-            loops.spawn(async move {
-                anchors.run(stop).await;
-                Ok(())
-            });
-        }
+        let (alerts, clock) = (stages.alerts.clone(), stages.clock.clone());
+        let (scored, until) = (AnchorLoop { sets: anchors, registry, alerts, clock }, stop.clone());
+        loops.spawn(async move {
+            scored.run(until).await;
+            Ok(())
+        });
         let finality = Finality::new(stages, config.watch.lateness, sql.watermarks());
         let until = stop.clone();
         loops.spawn(async move {

@@ -3,13 +3,14 @@
 use crate::app::{App, AppError, plan};
 use crate::config::Config;
 use crate::console::Files;
-use crate::drift::Alerts;
+use crate::drift::{Alerts, AnchorConfig};
 use crate::sql::Sql;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
+use tokio::sync::watch::Sender;
 use tracing_subscriber::EnvFilter;
 
 /// Runs until a signal or a failure, with the console's files of `console_dir` if one is named. Exit code 2 if it did not
@@ -48,8 +49,9 @@ pub async fn run(file: Option<PathBuf>, data_dir: Option<PathBuf>, console_dir: 
     };
     let at = app.addresses;
     tracing::info!(otlp_grpc = %at.grpc, otlp_http = %at.otlp_http, http = %at.http, pg = %at.pg, "ready");
-    let (alerts, sql, reloaded) = (app.alerts.clone(), app.sql.clone(), file);
-    signals.reload_with(app.reload.clone(), move || reload(reloaded.as_deref(), &alerts, &sql));
+    let (alerts, anchors, sql) = (app.alerts.clone(), app.anchors.clone(), app.sql.clone());
+    let reloaded = file;
+    signals.reload_with(app.reload.clone(), move || reload(reloaded.as_deref(), &alerts, &anchors, &sql));
     let failure = tokio::select! {
         error = app.failed() => Some(error),
         () = signals.told_to_stop() => None,
@@ -57,8 +59,8 @@ pub async fn run(file: Option<PathBuf>, data_dir: Option<PathBuf>, console_dir: 
     ended(app, failure).await
 }
 
-/// Reads alerts, receivers and calibrations again. A file with a fault changes nothing.
-fn reload(file: Option<&Path>, alerts: &Alerts, sql: &Sql) {
+/// Reads alerts, receivers, anchors and calibrations again. A file with a fault changes nothing.
+fn reload(file: Option<&Path>, alerts: &Alerts, anchors: &Sender<Vec<AnchorConfig>>, sql: &Sql) {
     let read = Config::load(file).map_err(|e| e.to_string());
     let planned = read.and_then(|config| Ok((plan(&config).map_err(|e| e.to_string())?, config)));
     match planned {
@@ -67,12 +69,14 @@ fn reload(file: Option<&Path>, alerts: &Alerts, sql: &Sql) {
             tracing::info!(
                 alerts = alert_count,
                 curves,
-                "alerts, receivers and calibrations were read again"
+                anchors = config.anchors.len(),
+                "alerts, receivers, anchors and calibrations were read again"
             );
             alerts.replace(plan);
+            anchors.send_replace(config.anchors.clone());
             sql.set_calibrations(config.labels.calibrated());
         }
-        Err(error) => tracing::error!(error, "alerts, receivers and calibrations stay as they were"),
+        Err(error) => tracing::error!(error, "alerts, receivers, anchors and calibrations stay as they were"),
     }
 }
 

@@ -8,6 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// Most anchors of a file: all their scores are held until the end.
@@ -19,8 +20,8 @@ const TICK: Duration = Duration::from_millis(500);
 
 /// The loop.
 pub struct AnchorLoop {
-    /// Files, evaluators and when.
-    pub sets: Vec<AnchorConfig>,
+    /// Files, evaluators and when; what is sent anew is scored at once.
+    pub sets: watch::Receiver<Vec<AnchorConfig>>,
     /// The evaluators of the server, its judges and plug-ins included.
     pub registry: Arc<Registry>,
     /// Who is told.
@@ -32,11 +33,23 @@ pub struct AnchorLoop {
 impl AnchorLoop {
     /// Runs until `stop`: every set is scored at once, and then as often as it says. What fails is logged and counted, and what
     /// the set said before goes on to hold.
-    pub async fn run(self, stop: CancellationToken) {
-        let mut due = vec![Instant::now(); self.sets.len()];
+    pub async fn run(mut self, stop: CancellationToken) {
+        while !stop.is_cancelled() {
+            let sets = self.sets.borrow_and_update().clone();
+            if sets.is_empty() {
+                forget(&self.alerts.anchors().metrics);
+                self.alerts.set_anchors(Anchors::default());
+            }
+            self.follow(&sets, &stop).await;
+        }
+    }
+
+    /// Scores `sets` until others are sent.
+    async fn follow(&mut self, sets: &[AnchorConfig], stop: &CancellationToken) {
+        let mut due = vec![Instant::now(); sets.len()];
         let mut found: BTreeMap<usize, Vec<AnchorMetric>> = BTreeMap::new();
         while !stop.is_cancelled() {
-            for (at, set) in self.sets.iter().enumerate() {
+            for (at, set) in sets.iter().enumerate() {
                 if Instant::now() < due[at] || stop.is_cancelled() {
                     continue;
                 }
@@ -44,9 +57,10 @@ impl AnchorLoop {
                 let scored = tokio::task::spawn_blocking(move || scored(&registry, &of, &cancelled)).await;
                 match scored.map_err(|error| error.to_string()).and_then(|scored| scored) {
                     Ok(metrics) => {
-                        show(&metrics);
                         found.insert(at, metrics);
-                        let metrics = found.values().flatten().cloned().collect();
+                        let metrics: Vec<AnchorMetric> = found.values().flatten().cloned().collect();
+                        forget(&self.alerts.anchors().metrics);
+                        show(&metrics);
                         self.alerts.set_anchors(Anchors { metrics, scored_at: self.clock.now().0 });
                     }
                     Err(_) if stop.is_cancelled() => {}
@@ -59,9 +73,18 @@ impl AnchorLoop {
             }
             tokio::select! {
                 () = stop.cancelled() => {}
+                Ok(()) = self.sets.changed() => return,
                 () = tokio::time::sleep(TICK) => {}
             }
         }
+    }
+}
+
+/// Nobody has moved whose anchors are gone.
+fn forget(metrics: &[AnchorMetric]) {
+    for one in metrics {
+        let (evaluator, metric) = (one.evaluator.clone(), one.metric.clone());
+        metrics::gauge!("groundline_anchors_moved", "evaluator" => evaluator, "metric" => metric).set(0.0);
     }
 }
 

@@ -320,6 +320,18 @@ async fn an_alert_says_whether_the_application_or_the_evaluator_moved() {
         until("the alert", async || !query(http, ROWS).await.is_empty()).await;
         let message = query(http, ROWS).await[0]["message"].as_str().unwrap().to_owned();
         assert!(message.contains("on 200 anchors") && message.ends_with(said), "{message}");
+        // As SIGHUP does: the scores of now become those of then, and then nobody is watched.
+        let set = app.anchors.borrow().clone();
+        std::fs::remove_file(&scores).unwrap();
+        app.anchors.send_replace(set);
+        until("the anchors of now", async || {
+            let told = told().await;
+            told["anchors"]["metrics"][0]["moved"] == false && scores.exists()
+        })
+        .await;
+        app.anchors.send_replace(Vec::new());
+        let none = async || told().await["anchors"]["metrics"].as_array().unwrap().is_empty();
+        until("no anchors", none).await;
         app.stop().await.unwrap();
     }
 }
