@@ -55,7 +55,7 @@ function Table({ all }: { all: Experiment[] }) {
         <tbody>{all.map((each) => (
           <tr key={each.experiment_id}>
             <td><Status status={each.status} /></td>
-            <td><Link href={hrefOf("lab", "experiments", { experiment: each.experiment_id })}>{line(each.name, 60)}</Link>{each.baseline && <> <span class="chip outline">baseline</span></>}</td>
+            <td><span class="named"><Link href={hrefOf("lab", "experiments", { experiment: each.experiment_id })}>{line(each.name, 60)}</Link>{each.baseline && <span class="chip outline">baseline</span>}</span></td>
             <td>{line([each.target.kind, each.target.name ?? each.target.model ?? ""].filter(Boolean).join(" "), 60)}</td>
             <td class="num">{each.dataset_version}</td><td class="num">{each.repetitions}</td><td><Time at={each.changed_at} /></td>
             <td><Link href={hrefOf("lab", "compare", { new: each.experiment_id })}>with the baseline</Link></td>

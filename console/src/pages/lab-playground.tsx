@@ -16,10 +16,14 @@ import { Column } from "./lab-variant";
 
 export function Playground() {
   const targets = useJson<{ targets: TargetInfo[] }>(labPath("targets", {}, tenant.value));
+  if (targets.data === undefined) return <Panel title="How it is asked" asked={targets}>{() => null}</Panel>;
+  const names = targets.data.targets.filter((each) => each.error === undefined);
+  return names.length === 0 ? <NoTarget broken={targets.data.targets} /> : <Asking targets={targets} names={names} />;
+}
+
+function Asking({ targets, names }: Pick<PromptsProps, "targets" | "names">) {
   const evaluators = useJson<{ evaluators: EvaluatorInfo[] }>(labPath("evaluators", {}, tenant.value));
   const source = useSource();
-  const names = (targets.data?.targets ?? []).filter((each) => each.error === undefined);
-  if (targets.data && names.length === 0) return <NoTarget broken={targets.data.targets} />;
   return (
     <>
       <WhatIsAsked source={source} />
