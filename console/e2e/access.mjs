@@ -9,7 +9,8 @@ async function pages(world) {
   const [{ trace_id: id }] = await sqlOf(world.base, "SELECT trace_id FROM scores_latest WHERE metric = 'hallucination' AND status = 'ok' ORDER BY value LIMIT 1");
   return [
     `/#${DEMO}`, `/explore#${DEMO}`, "/scores", "/scores/hallucination", "/alerts", "/review", "/review/hallucination", "/sampling", "/system", "/sql", `/trace/${id}`,
-    `/trace/${id}#view=conversation`, `/trace/${id}#view=graph`, "/trace/abc", "/lab/datasets", "/lab/experiments", "/lab/compare",
+    `/trace/${id}#view=conversation`, `/trace/${id}#view=graph`, "/trace/abc", "/lab/datasets", "/lab/experiments", "/lab/compare", "/lab/leaderboard",
+    "/lab/playground",
   ];
 }
 

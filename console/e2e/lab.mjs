@@ -1,26 +1,8 @@
-// The lab: a dataset with versions, two experiments, and the comparison that opens compared.
+// The lab: a dataset with versions, experiments, the comparison that opens compared, and the leaderboard.
 import assert from "node:assert/strict";
+import { violations } from "./axe.mjs";
+import { CAPITALS, experiment, post } from "./lab-data.mjs";
 import { settled } from "./shots.mjs";
-
-async function post(base, path, body) {
-  const response = await fetch(base + path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`);
-  return JSON.parse(text);
-}
-
-const CAPITALS = [["France", "Paris"], ["Spain", "Madrid"], ["Italy", "Rome"], ["Japan", "Tokyo"]];
-
-async function experiment(base, dataset, name, answers, baseline) {
-  const { experiment_id: id } = await post(base, "/v1/lab/experiments", { name, dataset, target: { kind: "existing" }, evaluators: [], repetitions: 1, baseline });
-  const todo = await (await fetch(`${base}/v1/lab/experiments/${id}/todo`)).json();
-  const answer = ({ item_id, repetition, attempt, external_id: at }) => {
-    const right = answers[Number(at)] === CAPITALS[Number(at)][1];
-    return { item_id, repetition, attempt, output: `The capital is ${answers[Number(at)]}.`, scores: [{ name: "right", value: right ? 1 : 0, passed: right, rationale: "held against what is expected" }] };
-  };
-  await post(base, `/v1/lab/experiments/${id}/runs`, todo.map(answer));
-  return id;
-}
 
 export async function lab(page, world) {
   const { base } = world;
@@ -56,4 +38,66 @@ export async function lab(page, world) {
   assert.equal((await page.locator("ins").innerText()).trim(), "Barcelona.");
   await page.waitForSelector("text=held against what is expected");
   assert.match(page.url(), /item=/);
+}
+
+/** Thirty items, of which one experiment answers all, one all but one, and one none. */
+export async function leaderboard(page, world) {
+  const { base } = world;
+  const dataset = `numbers ${Date.now()}`;
+  await post(base, "/v1/lab/datasets", { name: dataset });
+  const put = Array.from({ length: 30 }, (_, at) => ({ external_id: String(at), input: `Which number is ${at}?`, expected: String(at) }));
+  await post(base, `/v1/lab/datasets/${encodeURIComponent(dataset)}/items`, { put });
+  const answers = (right) => put.map((item, at) => (right(at) ? item.expected : "none"));
+  const expected = put.map((item) => item.expected);
+  await experiment(base, dataset, "never right", answers(() => false), false, expected);
+  await experiment(base, dataset, "nearly always right", answers((at) => at !== 7), false, expected);
+  await experiment(base, dataset, "always right", answers(() => true), false, expected);
+
+  await page.goto(`${base}/lab/leaderboard`);
+  const table = page.getByRole("group", { name: "Places by metric" });
+  await table.getByText("always right").first().waitFor();
+  await settled(page);
+  const rows = await table.locator("tbody tr").evaluateAll((all) => all.map((row) => [row.querySelector("th button").textContent, row.querySelector(".chip").textContent]));
+  assert.deepEqual(rows.map(([name]) => name).sort(), ["always right", "nearly always right", "never right"]);
+  assert.deepEqual(rows.map(([, place]) => place), ["place #1–2", "place #1–2", "place #3"], "what the intervals leave open is a range");
+  assert.match(await table.locator("tbody tr").first().innerText(), /\[\d\.\d+, \d\.\d+\] n 30/);
+  assert.deepEqual((await violations(page)).map((each) => `${each.id} ${each.nodes[0]}`), []);
+
+  await table.getByRole("button", { name: "nearly always right" }).click();
+  const findings = page.locator("section[aria-label='Findings in nearly always right']");
+  await findings.getByText("the hardest item is 7").waitFor();
+  await findings.getByRole("link", { name: "the item", exact: true }).click();
+  await page.waitForSelector("details.moved[open]");
+  await page.waitForSelector("text=held against what is expected");
+  await settled(page);
+  assert.match(await page.locator("details.moved[open] summary").innerText(), /Which number is 7\?/, "what failed stands first, and open");
+  assert.equal(await page.locator("details.moved").count(), 30);
+  assert.deepEqual((await violations(page)).map((each) => `${each.id} ${each.nodes[0]}`), []);
+
+  await page.goto(`${base}/lab/leaderboard`);
+  await page.getByRole("checkbox", { name: /^never right/ }).uncheck();
+  await page.waitForFunction(() => document.querySelectorAll(".board tbody tr").length === 2);
+  assert.match(page.url(), /experiments=/);
+}
+
+/** A file with a fault: it is looked at first, every fault by its line, and the good items are taken. */
+export async function importing(page, world) {
+  const { base } = world;
+  const dataset = `imported ${Date.now()}`;
+  await page.goto(`${base}/lab/datasets`);
+  await page.getByText("Import a file").click();
+  const file = { name: `${dataset}.csv`, mimeType: "text/csv", buffer: Buffer.from("input,expected\nWhat is one?,1\ntoo short\nWhat is two?,<b>2</b>\n") };
+  await page.getByLabel("File", { exact: true }).setInputFiles(file);
+  assert.equal(await page.getByRole("textbox", { name: "Dataset" }).inputValue(), dataset);
+  await page.getByRole("button", { name: "Look at it" }).click();
+  await page.waitForSelector("text=2 to be put");
+  assert.match(await page.getByRole("group", { name: "Faults of the file" }).locator("tbody").innerText(), /line 3/);
+  const there = await (await fetch(`${base}/v1/lab/datasets?limit=1000`)).json();
+  assert.ok(!there.datasets.some((each) => each.name === dataset), "looking makes nothing");
+  assert.deepEqual((await violations(page)).map((each) => `${each.id} ${each.nodes[0]}`), []);
+  await page.getByRole("button", { name: "Import the others" }).click();
+  const items = page.getByRole("group", { name: "Items", exact: true });
+  await items.getByText("What is two?").waitFor();
+  assert.equal(await items.locator("tbody tr").count(), 2);
+  assert.ok(await items.getByText("<b>2</b>").isVisible());
 }

@@ -6,11 +6,13 @@ import * as flows from "./flows.mjs";
 import * as graph from "./graph.mjs";
 import * as hostile from "./hostile.mjs";
 import * as lab from "./lab.mjs";
+import * as playground from "./playground.mjs";
 import * as silences from "./silences.mjs";
+import * as visits from "./visits.mjs";
 import * as weight from "./weight.mjs";
 
 // What is no function is a name that tests share.
-const TESTS = Object.fromEntries(Object.entries({ ...flows, ...graph, ...hostile, ...lab, ...silences, ...weight, ...access }).filter(([, test]) => typeof test === "function"));
+const TESTS = Object.fromEntries(Object.entries({ ...flows, ...graph, ...hostile, ...lab, ...playground, ...silences, ...weight, ...visits, ...access }).filter(([, test]) => typeof test === "function"));
 
 async function one(name, test, chrome, world) {
   const context = await chrome.newContext({ viewport: { width: 1400, height: 900 }, colorScheme: "light", ...(test.context ?? {}) });
@@ -27,7 +29,7 @@ async function one(name, test, chrome, world) {
   });
   page.on("request", (request) => {
     const url = request.url();
-    if (!url.startsWith(world.base) && !url.startsWith("data:") && !url.startsWith("blob:") && url !== "about:blank") faults.push(`asked ${url}`);
+    if (![world.base, ...world.also].some((own) => url.startsWith(own)) && !url.startsWith("data:") && !url.startsWith("blob:") && url !== "about:blank") faults.push(`asked ${url}`);
   });
   const started = performance.now();
   try {
@@ -56,7 +58,9 @@ const wanted = process.argv.slice(2);
 const own = process.env.GROUNDLINE_URL ? undefined : await demo(process.env.GROUNDLINE_BIN ?? "groundline");
 const http = process.env.GROUNDLINE_URL ?? own.http;
 const { base, adapter } = await consoleOf(http);
-const world = { base, otlp: process.env.GROUNDLINE_OTLP ?? own?.otlp };
+const binary = process.env.GROUNDLINE_BIN ?? "groundline";
+// `also`: servers that a test starts beside the demo.
+const world = { base, otlp: process.env.GROUNDLINE_OTLP ?? own?.otlp, binary, also: [] };
 const chrome = await browser();
 let failed = 0;
 for (const [name, test] of Object.entries(TESTS)) {

@@ -11,7 +11,7 @@ const inTime = (taken, most, what) => assert.ok(process.env.TIMES === "told" || 
 
 export async function requestsOfAPage(page, world) {
   const [{ trace_id: id }] = await sqlOf(world.base, "SELECT trace_id FROM traces WHERE session_id IS NOT NULL ORDER BY spans DESC LIMIT 1");
-  for (const path of ["/", "/explore", "/scores", "/scores/hallucination", "/alerts", "/lab/datasets", "/lab/experiments", "/lab/compare", "/sampling", "/system", "/sql", `/trace/${id}`]) {
+  for (const path of ["/", "/explore", "/scores", "/scores/hallucination", "/alerts", "/lab/datasets", "/lab/experiments", "/lab/compare", "/lab/leaderboard", "/lab/playground", "/sampling", "/system", "/sql", `/trace/${id}`]) {
     const asked = [];
     const note = (request) => request.url().includes("/v1/") && !request.url().endsWith("/v1/me") && asked.push(request.url());
     await page.goto("about:blank");

@@ -2,6 +2,7 @@
 
 mod datasets;
 mod experiments;
+mod playground;
 mod rows;
 mod suites;
 mod targets;

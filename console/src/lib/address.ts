@@ -25,7 +25,7 @@ const FIXED: Record<string, PageName> = {
 };
 
 /** The parts of the lab. */
-const LAB = ["", "datasets", "experiments", "compare"];
+const LAB = ["", "datasets", "experiments", "compare", "leaderboard", "playground"];
 
 /** Characters that a fragment may hold as they are, so that a filter can be read in the address. */
 const READABLE = /%(?:20|22|27|28|29|2A|2C|2F|3A|3C|3E|5B|5D|7C|40|24|21|3B|3D)/gi;

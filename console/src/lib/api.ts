@@ -25,7 +25,7 @@ export class Fault extends Error {
 
   /** The key of the configuration that the sentence names, such as sql.timeout. */
   get key(): string | undefined {
-    return /\b((?:sql|server|limits|sample|lake|ingest)\.[a-z_.]+[a-z_])/.exec(this.message)?.[1];
+    return /\b((?:sql|server|limits|sample|lake|lab|ingest)\.[a-z_.]+[a-z_])/.exec(this.message)?.[1];
   }
 }
 
@@ -112,11 +112,12 @@ export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T>
   return (await response.json()) as T;
 }
 
-export async function postJson(path: string, body: unknown): Promise<unknown> {
+export async function postJson(path: string, body: unknown, signal?: AbortSignal): Promise<unknown> {
   const response = await send(path, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
+    signal: signal ?? null,
   });
   const text = await response.text();
   return text === "" ? null : JSON.parse(text);

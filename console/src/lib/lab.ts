@@ -38,7 +38,8 @@ export interface Experiment {
   name: string;
   dataset_id: string;
   dataset_version: number;
-  target: { kind: string; name?: string; model?: string };
+  target: { kind: string; name?: string; model?: string; system?: string; prompt?: string };
+  parameters?: Record<string, unknown> | null;
   repetitions: number;
   status: string;
   baseline: boolean;

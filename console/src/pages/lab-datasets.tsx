@@ -6,6 +6,7 @@ import { address, hrefOf, tenant } from "../lib/store";
 import { line, visible } from "../lib/text";
 import { Empty, Panel } from "../ui/panel";
 import { Link, Time, TraceLink } from "../ui/parts";
+import { Import } from "./lab-import";
 
 /** Items on a page. */
 const PAGE = 100;
@@ -23,6 +24,7 @@ export function Datasets() {
           </>
         ))}
       </Panel>
+      <Import key={`import ${dataset}`} chosen={dataset} />
       {dataset !== "" && <Versions key={dataset} name={dataset} />}
     </>
   );
@@ -31,7 +33,7 @@ export function Datasets() {
 function NoDataset() {
   return (
     <Empty title="There is no dataset yet">
-      <p>A file, or a query over traces, makes one:</p>
+      <p>A file makes one, below, or a query over traces:</p>
       <pre class="code">{`groundline dataset import asked --sql "SELECT question AS input, trace_id, span_id\n  FROM spans WHERE operation = 'llm' AND question IS NOT NULL LIMIT 100"`}</pre>
     </Empty>
   );

@@ -1,11 +1,16 @@
 // Experiments: the list, and of one what came of it, with errors apart from failures.
+import { useState } from "preact/hooks";
 import { count, interval } from "../lib/format";
 import { useJson } from "../lib/hooks";
+import { variantOf, variantsText } from "../lib/playground";
 import { type Experiment, type Summary, labPath } from "../lib/lab";
-import { address, hrefOf, tenant } from "../lib/store";
+import { address, hrefOf, refresh, tenant } from "../lib/store";
 import { line, visible } from "../lib/text";
 import { Empty, Panel } from "../ui/panel";
-import { Interval, Link, Meter, Time } from "../ui/parts";
+import { Hostile, Interval, Link, Meter, Time } from "../ui/parts";
+import { Findings } from "./lab-findings";
+import { Runs } from "./lab-items";
+import { Progress } from "./lab-save";
 
 const SIGNS: Record<string, [string, string]> = {
   success: ["✓", "good"], error: ["!", "bad"], cancelled: ["–", ""], running: ["…", "warn"], pending: ["…", ""], paused: ["‖", "warn"],
@@ -17,6 +22,8 @@ export function Experiments() {
   return (
     <>
       {experiment !== "" && <Shown key={experiment} id={experiment} />}
+      {experiment !== "" && <Findings key={`findings ${experiment}`} id={experiment} />}
+      {experiment !== "" && <Runs key={`runs ${experiment}`} experiment={experiment} />}
       <Panel title="Experiments" sub="the newest first" asked={asked} flush>
         {({ experiments }) => (experiments.length === 0 ? <None /> : <Table all={experiments} />)}
       </Panel>
@@ -48,7 +55,7 @@ function Table({ all }: { all: Experiment[] }) {
         <tbody>{all.map((each) => (
           <tr key={each.experiment_id}>
             <td><Status status={each.status} /></td>
-            <td><Link href={hrefOf("lab", "experiments", { experiment: each.experiment_id })}>{line(each.name, 60)}</Link>{each.baseline && <> <span class="chip outline">baseline</span></>}</td>
+            <td><span class="named"><Link href={hrefOf("lab", "experiments", { experiment: each.experiment_id })}>{line(each.name, 60)}</Link>{each.baseline && <span class="chip outline">baseline</span>}</span></td>
             <td>{line([each.target.kind, each.target.name ?? each.target.model ?? ""].filter(Boolean).join(" "), 60)}</td>
             <td class="num">{each.dataset_version}</td><td class="num">{each.repetitions}</td><td><Time at={each.changed_at} /></td>
             <td><Link href={hrefOf("lab", "compare", { new: each.experiment_id })}>with the baseline</Link></td>
@@ -62,8 +69,21 @@ function Table({ all }: { all: Experiment[] }) {
 function Shown({ id }: { id: string }) {
   const asked = useJson<{ experiment: Experiment; summary: Summary }>(labPath(`experiments/${encodeURIComponent(id)}/summary`, {}, tenant.value));
   const name = asked.data?.experiment.name ?? id;
-  const tools = <Link class="button" href={hrefOf("lab", "compare", { new: id })}>Compare</Link>;
+  const target = asked.data?.experiment.target;
+  const isNamed = target?.name !== undefined && (target.kind === "openai" || target.kind === "http");
+  const tools = (
+    <>
+      {isNamed && <Link class="button" href={hrefOf("lab", "playground", { v: variantsText([variantOf(target, asked.data?.experiment.parameters)]) })}>Open in the playground</Link>}
+      <Link class="button" href={hrefOf("lab", "compare", { new: id })}>Compare</Link>
+    </>
+  );
   return <Panel title={`Experiment ${visible(name).slice(0, 60)}`} asked={asked} tools={tools}>{({ experiment, summary }) => <Result experiment={experiment} summary={summary} />}</Panel>;
+}
+
+/** A target of the server's configuration can be asked from here. */
+function Missing({ id, missing }: { id: string; missing: number }) {
+  const [asks, setAsks] = useState(false);
+  return asks ? <Progress made={{ id, runs: missing }} then={refresh} /> : <div><button type="button" onClick={() => setAsks(true)}>Ask the {count(missing)} that {missing === 1 ? "is" : "are"} missing</button></div>;
 }
 
 function Result({ experiment, summary }: { experiment: Experiment; summary: Summary }) {
@@ -76,6 +96,8 @@ function Result({ experiment, summary }: { experiment: Experiment; summary: Summ
         {summary.duration_ms && <span class="muted">{Number((summary.duration_ms.estimate ?? 0).toPrecision(3))} ms a run</span>}
       </div>
       {experiment.error && <p class="bad">{visible(experiment.error)}</p>}
+      {experiment.target.prompt !== undefined && <details class="fold"><summary>Prompt</summary><pre class="code"><Hostile text={experiment.target.prompt} /></pre></details>}
+      {done < runs && experiment.target.name && experiment.status !== "cancelled" && <Missing id={experiment.experiment_id} missing={runs - done} />}
       {metrics.length === 0 ? <p class="muted">No score yet.</p> : (
         <div class="scroll" tabIndex={0} role="group" aria-label="Metrics">
           <table class="quality">

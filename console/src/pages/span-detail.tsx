@@ -6,10 +6,11 @@ import { useAsk } from "../lib/hooks";
 import { type Evidence } from "../lib/evidence";
 import { messagesOf, pretty } from "../lib/messages";
 import { bind } from "../lib/statement";
+import { hrefOf } from "../lib/store";
 import { json, safeLink, visible } from "../lib/text";
 import { MessageBox, TextWithMark } from "../ui/message";
 import { Panel } from "../ui/panel";
-import { CopyButton, Hostile, TraceLink } from "../ui/parts";
+import { CopyButton, Hostile, Link, TraceLink } from "../ui/parts";
 import C6 from "../../sql/C6.sql";
 
 interface DetailProps {
@@ -21,12 +22,12 @@ interface DetailProps {
 export function SpanDetail({ trace, span, evidence }: DetailProps) {
   const bound = useMemo(() => bind(C6, { id: trace, span }), [trace, span]);
   const asked = useAsk(bound);
+  const row = asked.data && rowsOf(asked.data)[0];
+  const tools = row && (row.input_messages !== null || row.question !== null)
+    ? <Link class="button" href={hrefOf("lab", "playground", { trace, span })}>Ask it in the playground</Link> : null;
   return (
-    <Panel title="What it brought" asked={asked} bound={bound}>
-      {(table) => {
-        const row = rowsOf(table)[0];
-        return row ? <Payload row={row} evidence={evidence} /> : <p class="muted">The span is not here any more.</p>;
-      }}
+    <Panel title="What it brought" asked={asked} bound={bound} tools={tools}>
+      {() => (row ? <Payload row={row} evidence={evidence} /> : <p class="muted">The span is not here any more.</p>)}
     </Panel>
   );
 }

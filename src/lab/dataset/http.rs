@@ -117,6 +117,13 @@ struct FromSql {
     sql: String,
 }
 
+/// A file of text from a page: a browser that is known by its cookie may send JSON alone.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FromText {
+    file_text: String,
+}
+
 impl Params for ListParams {
     fn tenant(&self) -> Option<&str> {
         self.tenant.as_deref()
@@ -245,7 +252,7 @@ async fn import(
             let rows = datasets.store().sql.collect_from("lab", &scope, work, None).await?;
             (Import::of_batches(&rows.schema, &rows.batches, &mapping)?, json!({ "sql": sql }))
         }
-        None => file(&params, bytes, mapping).await?,
+        None => file(&params, text_of(&kind, &bytes).unwrap_or(bytes), mapping).await?,
     };
     let taking = Taking {
         equals: if params.keep_duplicates { Equals::Each } else { Equals::Once },
@@ -264,6 +271,12 @@ async fn import(
 fn sql_of(kind: &str, bytes: &[u8]) -> Option<String> {
     let sent = (kind == "application/json").then(|| serde_json::from_slice::<FromSql>(bytes).ok());
     sent.flatten().map(|sent| sent.sql)
+}
+
+/// The text of a body `{"file_text": "…"}`; none for a file that is sent as it is.
+fn text_of(kind: &str, bytes: &[u8]) -> Option<Bytes> {
+    let sent = (kind == "application/json").then(|| serde_json::from_slice::<FromText>(bytes).ok());
+    sent.flatten().map(|sent| Bytes::from(sent.file_text))
 }
 
 async fn file(params: &ImportParams, bytes: Bytes, mapping: Mapping) -> Result<(Import, Value), LabError> {

@@ -5,7 +5,7 @@ use super::super::config::Config;
 use super::super::dataset::text_of;
 use super::super::error::LabError;
 use super::definition::{Answer, Target as Described, Todo};
-use crate::lab::target::{self, Question, Target};
+use crate::lab::target::{self, Prompts, Question, Target};
 use futures::StreamExt;
 use parking_lot::Mutex as Lock;
 use serde_json::Value;
@@ -60,13 +60,14 @@ impl Targets {
         self.all.contains_key(name)
     }
 
-    /// What an experiment keeps of the target of that name.
+    /// What an experiment keeps of the target of that name, asked by `prompts`.
     ///
     /// # Errors
-    /// Which ones there are.
-    pub fn described(&self, name: &str) -> Result<Described, String> {
-        let target = self.find(name)?;
-        serde_json::from_value(named(name, target)).map_err(|e| e.to_string())
+    /// Which ones there are, or what is wrong with the prompts.
+    pub fn described(&self, name: &str, prompts: &Prompts) -> Result<Described, String> {
+        let mut described = self.find(name)?.described_with(prompts)?;
+        described["name"] = name.into();
+        serde_json::from_value(described).map_err(|e| e.to_string())
     }
 
     fn find(&self, name: &str) -> Result<&Target, String> {
@@ -78,23 +79,33 @@ impl Targets {
         found.as_ref().map_err(Clone::clone)
     }
 
-    /// What the target `name` answers to `todo`, as many at once as it may be asked.
+    /// What the target of an experiment answers to `todo`.
     ///
     /// # Errors
     /// [`LabError::Wrong`] without the target, [`LabError::Later`] while the experiment is asked already.
-    pub async fn answers(
+    pub async fn answers_once(
         &self,
-        name: &str,
+        target: &Described,
         experiment_id: &str,
         todo: &[Todo],
     ) -> Result<Vec<Answer>, LabError> {
-        let target = self.find(name).map_err(LabError::Wrong)?;
         if !self.asked.lock().insert(experiment_id.to_owned()) {
             return Err(LabError::Later("the server asks the target of this experiment already".to_owned()));
         }
         let _turn = Turn { asked: &self.asked, experiment_id };
-        let asked: Vec<_> = todo.iter().map(|todo| answer(target, todo)).collect();
-        Ok(futures::stream::iter(asked).buffer_unordered(target.concurrency()).collect().await)
+        self.answers(target, todo).await
+    }
+
+    /// What a target answers to `todo`, in that order, as many at once as it may be asked. Its prompts are those that
+    /// `described` has.
+    ///
+    /// # Errors
+    /// [`LabError::Wrong`] without the target.
+    pub async fn answers(&self, described: &Described, todo: &[Todo]) -> Result<Vec<Answer>, LabError> {
+        let target = self.find(described.name.as_deref().unwrap_or_default()).map_err(LabError::Wrong)?;
+        let prompts = described.prompts();
+        let asked: Vec<_> = todo.iter().map(|todo| answer(target, todo, &prompts)).collect();
+        Ok(futures::stream::iter(asked).buffered(target.concurrency()).collect().await)
     }
 }
 
@@ -104,7 +115,7 @@ fn named(name: &str, target: &Target) -> Value {
     described
 }
 
-async fn answer(target: &Target, todo: &Todo) -> Answer {
+async fn answer(target: &Target, todo: &Todo, prompts: &Prompts) -> Answer {
     let question = Question {
         run_id: todo.run_id.clone(),
         item_id: todo.item_id.clone(),
@@ -113,6 +124,7 @@ async fn answer(target: &Target, todo: &Todo) -> Answer {
         text: Some(text_of(&todo.input).unwrap_or_else(|| todo.input.to_string())),
         input: todo.input.clone(),
         contexts: todo.contexts.clone(),
+        prompts: prompts.clone(),
         parameters: todo.parameters.as_object().cloned().unwrap_or_default(),
         ..Question::default()
     };

@@ -1,6 +1,7 @@
 //! What is to be asked, of whom, and how often; what comes back.
 
 use super::super::error::Fault;
+use crate::lab::target::Prompts;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -53,6 +54,14 @@ pub struct Target {
     /// What else identifies it, such as a git commit.
     #[serde(flatten)]
     pub more: Map<String, Value>,
+}
+
+impl Target {
+    /// The prompts that it is asked by in place of its own; none where they are no texts.
+    pub fn prompts(&self) -> Prompts {
+        let text = |key: &str| self.more.get(key).and_then(Value::as_str).map(str::to_owned);
+        Prompts { system: text("system"), prompt: text("prompt") }
+    }
 }
 
 /// The kinds of targets.

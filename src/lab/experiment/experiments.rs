@@ -11,7 +11,7 @@ use super::judge::{Case, Judge, ScoredRuns};
 use super::reading::{self, Experiment, Key, StoredRun};
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::time::UnixNanos;
-use crate::eval::Registry;
+use crate::eval::{Evaluator, Registry};
 use crate::schema::batch::{
     ExperimentRow, ItemRow, RunRow, experiments_to_batch, run_scores_to_batch, runs_to_batch,
 };
@@ -21,12 +21,14 @@ use parking_lot::Mutex as Lock;
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 
 /// Most answers of one request.
 const MAX_ANSWERS: usize = 1_000;
 /// Versions of datasets that are kept in memory.
 const MAX_KEPT: usize = 2;
+/// Requests of the playground that are answered at once.
+const MAX_TRIALS: usize = 8;
 
 /// The experiments of all tenants. Cheap to clone.
 #[derive(Clone)]
@@ -37,6 +39,8 @@ pub struct Experiments {
     targets: Targets,
     /// Requests whose answers are judged at once.
     workers: Arc<Semaphore>,
+    /// Requests of the playground.
+    trials: Arc<Semaphore>,
     /// One change at a time: what is stored twice must be seen.
     writing: Arc<Mutex<()>>,
     /// Items of versions that were asked for last; a version never changes.
@@ -51,7 +55,17 @@ impl Experiments {
     pub fn new(datasets: Datasets, registry: Arc<Registry>) -> Self {
         let workers = Arc::new(Semaphore::new(datasets.config().workers));
         let targets = Targets::open(datasets.config());
-        Self { datasets, registry, targets, workers, writing: Arc::default(), kept: Arc::default() }
+        let trials = Arc::new(Semaphore::new(MAX_TRIALS));
+        Self { datasets, registry, targets, workers, trials, writing: Arc::default(), kept: Arc::default() }
+    }
+
+    /// A place in the playground, for as long as it is held.
+    ///
+    /// # Errors
+    /// [`LabError::Later`] while all are taken.
+    pub(super) fn trial(&self) -> Result<OwnedSemaphorePermit, LabError> {
+        let busy = |_| LabError::Later(format!("the playground answers {MAX_TRIALS} requests already"));
+        self.trials.clone().try_acquire_owned().map_err(busy)
     }
 
     /// The tables behind it.
@@ -81,9 +95,10 @@ impl Experiments {
     pub async fn create(&self, who: &Who, mut new: NewExperiment) -> Result<(Experiment, i64), LabError> {
         let mut faults = new.faults();
         if new.target.kind == NAMED {
-            match self.targets.described(new.target.name.as_deref().unwrap_or_default()) {
+            let name = new.target.name.as_deref().unwrap_or_default();
+            match self.targets.described(name, &new.target.prompts()) {
                 Ok(target) => new.target = target,
-                Err(why) => faults.push(Fault::new(why).at("target.name")),
+                Err(why) => faults.push(Fault::new(why).at("target")),
             }
         }
         let evaluators = self.registry.select(&new.evaluators);
@@ -102,7 +117,7 @@ impl Experiments {
             let why = format!("{}@{} has no items: there is nothing to ask", head.name, head.version);
             return Err(LabError::Wrong(why));
         }
-        let of = |e: &Arc<dyn crate::eval::Evaluator>| json!({"id": e.id(), "version": e.version()});
+        let of = |e: &Arc<dyn Evaluator>| json!({"id": e.id(), "version": e.version()});
         let items = head.items;
         let row = ExperimentRow {
             experiment_id: uuid::Uuid::now_v7().to_string(),
@@ -221,18 +236,24 @@ impl Experiments {
             }
         }
         let cases = Arc::new(cases);
-        let judged = self.judged(who, &found, cases.clone()).await?;
+        let evaluators =
+            self.registry.select(&found.evaluator_ids()).map_err(|e| LabError::Wrong(e.to_string()))?;
+        let model = found.target.model.clone();
+        let judged = self.judged(who, evaluators, model, cases.clone()).await?;
         self.keep(who, &found.experiment_id, (cases.as_slice(), judged), items.len(), stored).await
     }
 
-    async fn judged(
+    /// What `evaluators` say about `cases`, answers of `model`; nothing is stored.
+    ///
+    /// # Errors
+    /// [`LabError::Later`] when the evaluators are busy for as long as `lab.score_timeout`.
+    pub async fn judged(
         &self,
         who: &Who,
-        found: &Experiment,
+        evaluators: Vec<Arc<dyn Evaluator>>,
+        model: Option<String>,
         cases: Arc<Vec<Case>>,
     ) -> Result<ScoredRuns, LabError> {
-        let evaluators =
-            self.registry.select(&found.evaluator_ids()).map_err(|e| LabError::Wrong(e.to_string()))?;
         let patience = self.datasets.config().score_timeout;
         let busy =
             || LabError::Later("the evaluators of other experiments are busy (lab.workers)".to_owned());
@@ -244,7 +265,7 @@ impl Experiments {
             until: tokio::time::Instant::now() + patience,
             tenant: who.tenant.clone(),
             now: self.store().now(),
-            model: found.target.model.clone(),
+            model,
         };
         Ok(judge.all(cases).await)
     }

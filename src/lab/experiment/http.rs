@@ -10,6 +10,7 @@ use super::experiments::Experiments;
 use super::findings::findings;
 use super::flips::flips;
 use super::leaderboard::{MAX_ROWS, leaderboard};
+use super::playground::{evaluators, try_out};
 use super::reading::{self, Experiment, Key, Scored, StoredRun};
 use super::summary::{Data, Weights, summary};
 use super::traces;
@@ -52,12 +53,14 @@ pub fn experiment_router(endpoint: ExperimentEndpoint) -> Router {
         .route("/v1/lab/leaderboards", get(leaderboards))
         .route("/v1/lab/compare", get(compare_two))
         .route("/v1/lab/targets", get(targets))
+        .route("/v1/lab/evaluators", get(evaluators))
         .layer(guard(Role::Query));
     let writes = Router::new()
         .route("/v1/lab/experiments", post(create))
         .route("/v1/lab/experiments/{id}", patch(edit))
         .route("/v1/lab/experiments/{id}/runs", post(receive))
         .route("/v1/lab/experiments/{id}/run", post(run))
+        .route("/v1/lab/playground", post(try_out))
         .layer(guard(Role::Lab))
         .layer(DefaultBodyLimit::max(most));
     reads.merge(writes).with_state(endpoint.experiments)
@@ -192,20 +195,19 @@ async fn run(
 ) -> Outcome {
     let (retry, limit) = (retry(&params)?, params.limit());
     let found = reading::find(all.store(), &who.tenant, &id).await?;
-    let name = found.target.name.clone().filter(|name| all.targets().has(name));
-    let answers = match (found.target.kind.as_str(), name) {
+    let is_known = found.target.name.as_deref().is_some_and(|name| all.targets().has(name));
+    let answers = match (found.target.kind.as_str(), is_known) {
         ("trace", _) => {
             let todo = all.todo(&who, &id, limit, retry).await?;
             let items = all.items(&who, &found).await?;
             traces::answers(all.store(), &who, &items, &todo).await?
         }
-        (_, Some(name)) => {
+        (_, true) => {
             // Who hangs up loses no answer that was asked for.
-            let task =
-                tokio::spawn(called(all, who, id, (name, found.experiment_id), limit.min(MAX_CALLED), retry));
+            let task = tokio::spawn(called(all, who, found, limit.min(MAX_CALLED), retry));
             return told(task.await.map_err(|e| LabError::Broken(e.to_string()))??);
         }
-        (kind, None) => {
+        (kind, false) => {
             let why = format!(
                 "the server asks no target of the kind {kind:?} but those of [lab.targets]: groundline experiment run does, \
                  and sends what it answers"
@@ -219,14 +221,14 @@ async fn run(
 async fn called(
     all: Experiments,
     who: Who,
-    id: String,
-    (name, experiment_id): (String, String),
+    found: Experiment,
     limit: usize,
     retry: Retry,
 ) -> Result<Stored, LabError> {
-    let todo = all.todo(&who, &id, limit, retry).await?;
-    let answers = all.targets().answers(&name, &experiment_id, &todo).await?;
-    all.receive(&who, &id, answers).await
+    let id = &found.experiment_id;
+    let todo = all.todo(&who, id, limit, retry).await?;
+    let answers = all.targets().answers_once(&found.target, id, &todo).await?;
+    all.receive(&who, id, answers).await
 }
 
 /// All that is known of an experiment.

@@ -10,6 +10,7 @@
 //! | `traces` | the target `trace`: answers that production gave |
 //! | `summary` | estimates of one experiment |
 //! | `compare` | the difference of two, item by item |
+//! | `playground` | a few items asked at once, of which nothing is kept |
 //! | `http` | the routes |
 //!
 //! A run is named by its experiment, item and repetition: sent twice it is stored once, and what is missing can be asked for
@@ -25,6 +26,7 @@ mod http;
 mod input;
 mod judge;
 mod leaderboard;
+mod playground;
 mod reading;
 mod summary;
 mod traces;

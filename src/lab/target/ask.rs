@@ -5,7 +5,7 @@ use super::command::Command;
 use super::existing::Existing;
 use super::http::Http;
 use super::openai::Openai;
-use super::question::Question;
+use super::question::{Prompts, Question};
 use super::spec::{Kind, TargetSpec};
 use serde_json::Value as Json;
 use std::path::Path;
@@ -52,6 +52,23 @@ impl Target {
     /// What is kept of it with an experiment.
     pub fn described(&self) -> &Json {
         &self.described
+    }
+
+    /// What is kept of it with an experiment that asks by prompts of its own: these too.
+    ///
+    /// # Errors
+    /// When it takes no prompts, or a place of one leads nowhere; the message begins with the key.
+    pub fn described_with(&self, prompts: &Prompts) -> Result<Json, String> {
+        match &self.asked {
+            _ if prompts.is_empty() => Ok(self.described.clone()),
+            Asked::Openai(openai) => openai.described_with(prompts),
+            _ => {
+                let kind = self.described["kind"].as_str().unwrap_or_default();
+                Err(format!(
+                    "target.prompt: a target of the kind {kind} makes its prompts itself; one of the kind openai takes them"
+                ))
+            }
+        }
     }
 
     /// How many questions it may be asked at once.

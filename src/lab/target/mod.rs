@@ -25,5 +25,5 @@ mod wire;
 
 pub use answer::Answer;
 pub use ask::Target;
-pub use question::Question;
+pub use question::{Prompts, Question};
 pub use spec::{Form, Kind, TargetSpec};

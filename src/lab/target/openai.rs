@@ -1,7 +1,7 @@
 //! Chat completions: a prompt with the item in it, a model, parameters.
 
 use super::answer::Answer;
-use super::question::Question;
+use super::question::{Prompts, Question};
 use super::spec::TargetSpec;
 use super::wire::Wire;
 use crate::lab::template::{places, render};
@@ -9,6 +9,10 @@ use serde_json::{Value as Json, json};
 
 /// What places of a prompt begin with.
 const PLACES: &[&str] = &["input", "contexts", "parameters", "expected", "metadata", "context"];
+/// The same of an experiment's: nobody who is asked is told what is expected.
+const OF_EXPERIMENTS: &[&str] = &["input", "contexts", "parameters"];
+/// Longest prompt that comes with an experiment, bytes.
+const MAX_PROMPT: usize = 256 << 10;
 /// The prompt that stands for none: the question, or the messages of the input.
 const WHOLE: &str = "{{input}}";
 
@@ -19,15 +23,8 @@ pub(super) struct Openai {
 
 impl Openai {
     pub fn new(spec: &TargetSpec) -> Result<Self, String> {
-        for (key, text) in [("system", &spec.system), ("prompt", &spec.prompt)] {
-            let found = places(text).map_err(|why| format!("target.{key}: {why}"))?;
-            if let Some(other) = found.iter().find(|name| !PLACES.contains(name)) {
-                let names = PLACES.join(", ");
-                return Err(format!(
-                    "target.{key}: {{{{{other}}}}} is no place: it begins with one of {names}"
-                ));
-            }
-        }
+        check_places("system", &spec.system, PLACES)?;
+        check_places("prompt", &spec.prompt, PLACES)?;
         let url = format!("{}/chat/completions", spec.base_url.trim_end_matches('/'));
         let wire = Wire::new(&url, &spec.headers, &spec.api_key_env, spec.retries)?;
         Ok(Self { wire, spec: spec.clone() })
@@ -41,6 +38,27 @@ impl Openai {
         Ok(answer)
     }
 
+    /// See [`super::Target::described_with`].
+    pub fn described_with(&self, prompts: &Prompts) -> Result<Json, String> {
+        let (own_system, own_prompt) = (&self.spec.system, &self.spec.prompt);
+        let system = prompts.system.as_ref().unwrap_or(own_system);
+        let prompt = prompts.prompt.as_ref().unwrap_or(own_prompt);
+        for (key, text) in [("system", system), ("prompt", prompt)] {
+            if text.len() > MAX_PROMPT {
+                return Err(format!("target.{key} has {} bytes, at most {MAX_PROMPT}", text.len()));
+            }
+            check_places(key, text, OF_EXPERIMENTS)?;
+        }
+        let spec = TargetSpec { system: system.clone(), prompt: prompt.clone(), ..self.spec.clone() };
+        let mut described = spec.described();
+        for (key, text) in [("system", &prompts.system), ("prompt", &prompts.prompt)] {
+            if let Some(text) = text {
+                described[key] = text.as_str().into();
+            }
+        }
+        Ok(described)
+    }
+
     fn cost(&self, input: Option<i64>, output: Option<i64>) -> Option<f64> {
         let (input_price, output_price) = (self.spec.price_input_usd?, self.spec.price_output_usd?);
         Some((input? as f64 * input_price + output? as f64 * output_price) / 1e6)
@@ -50,24 +68,38 @@ impl Openai {
         let parameters = question.all_parameters(&self.spec.parameters);
         let scope = question.scope(parameters.clone());
         let mut messages = Vec::new();
-        if !self.spec.system.is_empty() {
-            messages.push(json!({"role": "system", "content": render(&self.spec.system, &scope)?}));
+        let system = question.prompts.system.as_ref().unwrap_or(&self.spec.system);
+        let prompt = question.prompts.prompt.as_ref().unwrap_or(&self.spec.prompt);
+        if !system.is_empty() {
+            messages.push(json!({"role": "system", "content": render(system, &scope)?}));
         }
         let given = question.input.as_array().or_else(|| question.input.get("messages")?.as_array());
-        match (self.spec.prompt.trim(), given) {
+        match (prompt.trim(), given) {
             ("" | WHOLE, Some(given)) => messages.extend(given.iter().cloned()),
             ("" | WHOLE, None) => {
                 let asked = question.text.as_deref();
                 let asked = asked.ok_or("the input has no question: name what is asked in target.prompt")?;
                 messages.push(json!({"role": "user", "content": asked}));
             }
-            _ => messages.push(json!({"role": "user", "content": render(&self.spec.prompt, &scope)?})),
+            _ => messages.push(json!({"role": "user", "content": render(prompt, &scope)?})),
         }
         let mut body = json!({"model": self.spec.model, "messages": messages, "stream": false});
         for (name, value) in parameters {
             body[name.as_str()] = value;
         }
         Ok(body)
+    }
+}
+
+/// Whether every place of `text` begins with one of `names`.
+fn check_places(key: &str, text: &str, names: &[&str]) -> Result<(), String> {
+    let found = places(text).map_err(|why| format!("target.{key}: {why}"))?;
+    match found.iter().find(|name| !names.contains(name)) {
+        None => Ok(()),
+        Some(other) => {
+            let names = names.join(", ");
+            Err(format!("target.{key}: {{{{{other}}}}} is no place: it begins with one of {names}"))
+        }
     }
 }
 
@@ -122,6 +154,42 @@ mod tests {
             assert_eq!(body["messages"], json!([{"role": "user", "content": "Where?"}]));
             let chat = json!({"messages": [{"role": "system", "content": "s"}]});
             assert_eq!(asked(prompt(whole), chat.clone()).unwrap()["messages"], chat["messages"]);
+        }
+    }
+
+    #[test]
+    fn prompts_of_an_experiment_go_before_those_of_the_target_and_are_kept() {
+        let spec = TargetSpec {
+            kind: super::super::Kind::Openai,
+            system: "Be kind.".to_owned(),
+            ..prompt("{{input}}?")
+        };
+        let spec = TargetSpec { base_url: "http://127.0.0.1:1/v1".to_owned(), model: "m".to_owned(), ..spec };
+        let openai = Openai::new(&spec).unwrap();
+        let own = Prompts { prompt: Some("Briefly: {{input}}".to_owned()), ..Prompts::default() };
+        let asked = |prompts: &Prompts| {
+            openai
+                .body(&Question { input: json!("Where"), prompts: prompts.clone(), ..Question::default() })
+                .unwrap()["messages"]
+                .clone()
+        };
+        assert_eq!(asked(&Prompts::default())[1]["content"], "Where?");
+        let messages = asked(&own);
+        assert_eq!(
+            (&messages[0]["content"], &messages[1]["content"]),
+            (&json!("Be kind."), &json!("Briefly: Where"))
+        );
+        let none = Prompts { system: Some(String::new()), ..own.clone() };
+        assert_eq!(asked(&none).as_array().unwrap().len(), 1);
+        let kept = openai.described_with(&own).unwrap();
+        assert_eq!(
+            (&kept["prompt"], &kept["system"], &kept["model"]),
+            (&json!("Briefly: {{input}}"), &Json::Null, &json!("m"))
+        );
+        assert_ne!(kept["prompt_sha256"], spec.described()["prompt_sha256"]);
+        for wrong in ["{{expected}}".to_owned(), "{{input".to_owned(), "x".repeat(MAX_PROMPT + 1)] {
+            let wrong = Prompts { prompt: Some(wrong), ..Prompts::default() };
+            assert!(openai.described_with(&wrong).unwrap_err().starts_with("target.prompt"));
         }
     }
 

@@ -1,7 +1,26 @@
 //! One question, and the ids that it is asked under.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
+
+/// Prompts in place of those that a target of the kind openai has; none for the target's own, empty for no prompt.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prompts {
+    /// The system's message, with `{{…}}`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<String>,
+    /// The user's message, with `{{…}}`; empty for the question, or the messages of the input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+}
+
+impl Prompts {
+    /// Whether the target's own prompts stay.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
 
 /// One run of one item.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -24,6 +43,8 @@ pub struct Question {
     pub files: Vec<String>,
     /// Parameters; they go before those of the target.
     pub parameters: Map<String, Json>,
+    /// Prompts in place of the target's.
+    pub prompts: Prompts,
     /// What prompts may name beside input, contexts and parameters.
     pub more: Map<String, Json>,
     /// The answer that the item itself has, for a target that asks nobody.

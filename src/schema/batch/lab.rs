@@ -129,7 +129,7 @@ pub struct ExperimentRow {
 }
 
 /// An attempt to have a target answer an item: a row of `runs`. JSON columns are JSON text.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunRow {
     /// The run.
     pub run_id: String,

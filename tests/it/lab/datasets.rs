@@ -234,3 +234,20 @@ async fn no_item_holds_what_is_redacted() {
     );
     app.stop().await.unwrap();
 }
+
+/// A page may send JSON alone: the text of a file comes inside of it, is tried first, and every fault is told by its line.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_text_of_a_file_comes_as_json_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = start(config(folder.path())).await;
+    let text = json!({"file_text": "input,expected\nWhat is one?,1\ntoo short\nWhat is two?,2\n"});
+    let path = "datasets/page/import?create=true&file=page.csv";
+    let tried = done(&app, "POST", &format!("{path}&dry_run=true&partial=true"), &text).await;
+    assert_eq!((&tried["put"], &tried["faults"][0]["line"]), (&json!(2), &json!(3)), "{tried}");
+    assert_eq!(send(&app, "GET", "datasets/page", None, &Json::Null).await.0, 404, "a trial makes nothing");
+    let (status, told) = send(&app, "POST", path, None, &text).await;
+    assert!(status == 400 && told["faults"][0]["line"] == 3, "{told}");
+    let taken = done(&app, "POST", &format!("{path}&partial=true"), &text).await;
+    assert_eq!((&taken["put"], &taken["version"]), (&json!(2), &json!(1)), "{taken}");
+    app.stop().await.unwrap();
+}

@@ -1,0 +1,134 @@
+// The playground: a prompt is written, tried on items and on a span's input, and saved as an experiment that the server runs.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { violations } from "./axe.mjs";
+import { consoleOf, send, sqlOf, until } from "./demo.mjs";
+import { post } from "./lab-data.mjs";
+import { settled } from "./shots.mjs";
+
+/** A model that answers a capital, and shouts where it is asked to. */
+function model() {
+  const server = createServer(async (request, response) => {
+    let text = "";
+    for await (const part of request) text += part;
+    const { messages } = JSON.parse(text);
+    const asked = messages.map((message) => message.content).join(" ");
+    const capital = { France: "Paris", Spain: "Madrid", Italy: "Rome" }[/France|Spain|Italy/.exec(asked)?.[0]] ?? "unknown";
+    const said = /loud/i.test(asked) ? `${capital.toUpperCase()}!` : capital;
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ choices: [{ message: { role: "assistant", content: said } }], usage: { prompt_tokens: 12, completion_tokens: 1 } }));
+  });
+  return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
+}
+
+/** A server of its own whose configuration names the model. */
+async function served(binary, folder, port) {
+  const free = '"127.0.0.1:0"';
+  writeFileSync(join(folder, "groundline.toml"), `[server]\ndata_dir = "${join(folder, "data")}"\nhttp_listen = ${free}\npg_listen = ${free}\n`
+    + `[ingest]\ngrpc_listen = ${free}\nhttp_listen = ${free}\n[lab.targets.capitals]\nkind = "openai"\nbase_url = "http://127.0.0.1:${port}/v1"\nmodel = "small"\n`);
+  const child = spawn(binary, ["serve", "--config", join(folder, "groundline.toml")], { stdio: ["ignore", "pipe", "pipe"] });
+  let text = "";
+  const at = (key) => new RegExp(`\\b${key}=(127\\.0\\.0\\.1:\\d+)`).exec(text.replace(/\x1b\[[0-9;]*m/g, ""))?.[1];
+  await new Promise((resolve, reject) => {
+    const read = (part) => {
+      text += part;
+      if (text.includes("ready") && at("http")) resolve();
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.on("exit", (code) => reject(new Error(`the server ended with ${code}\n${text.slice(-2000)}`)));
+  });
+  return { child, http: `http://${at("http")}`, otlp: `http://${at("otlp_http")}` };
+}
+
+export async function playground(page, world) {
+  const folder = mkdtempSync(join(tmpdir(), "groundline-playground-"));
+  const asked = await model();
+  const { child, http, otlp } = await served(world.binary, folder, asked.address().port);
+  const { base, adapter } = await consoleOf(http);
+  world.also.push(base);
+  try {
+    await written(page, base);
+    await saved(page, base);
+    await taken(page, base, otlp);
+  } finally {
+    adapter?.close();
+    adapter?.closeAllConnections();
+    asked.close();
+    const ended = new Promise((resolve) => child.on("exit", resolve));
+    child.kill("SIGINT");
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const answers = (page) => page.getByRole("group", { name: "Answers side by side" });
+const clean = async (page) => assert.deepEqual((await violations(page)).map((each) => `${each.id} ${each.nodes[0]}`), []);
+
+/** Two prompts on two items, with scores. */
+async function written(page, base) {
+  await post(base, "/v1/lab/datasets", { name: "capitals" });
+  const put = [["France", "Paris"], ["Spain", "Madrid"], ["Italy", "Rome"]].map(([country, expected]) => ({ input: { question: `What is the capital of ${country}?` }, expected }));
+  await post(base, "/v1/lab/datasets/capitals/items", { put });
+  await page.goto(`${base}/lab/playground`);
+  await page.getByRole("checkbox", { name: /Ask .*Spain/ }).check();
+  await page.getByRole("checkbox", { name: "rouge", exact: true }).check();
+  await page.getByRole("button", { name: "Write another" }).last().click();
+  const prompt = page.getByRole("textbox", { name: "Prompt", exact: true });
+  await prompt.fill("Briefly: {{input.answer}}");
+  await page.waitForSelector("text=item 1 has no {{input.answer}}");
+  await prompt.fill("Briefly: ");
+  await page.getByRole("button", { name: "{{input.question}}", exact: true }).click();
+  assert.equal(await prompt.inputValue(), "Briefly: {{input.question}}");
+  await page.getByRole("button", { name: "Another column" }).click();
+  await page.getByRole("textbox", { name: "Prompt", exact: true }).last().fill("Loud: {{input.question}}");
+  await page.keyboard.press("Control+Enter");
+  await answers(page).getByText("MADRID!").waitFor();
+  await settled(page);
+  const cells = await answers(page).locator("tbody td .text").allInnerTexts();
+  assert.deepEqual(cells, ["Paris", "PARIS!", "Madrid", "MADRID!"]);
+  assert.match(await answers(page).locator("tbody td").first().innerText(), /12 \/ 1 tokens[\s\S]*passed/);
+  assert.match(decodeURIComponent(page.url()), /v=\[\{"target":"capitals"[\s\S]*Loud: \{\{input\.question\}\}/, "the prompts are in the address");
+  await clean(page);
+  const stored = await sqlOf(base, "SELECT (SELECT count(*) FROM experiments) + (SELECT count(*) FROM runs) AS n");
+  assert.equal(Number(stored[0].n), 0, "nothing of it is stored");
+  await page.getByRole("textbox", { name: "Parameters" }).first().fill('{"temperature": 0}');
+  await page.waitForSelector("text=changed since");
+}
+
+/** The second column becomes an experiment over all items. */
+async function saved(page, base) {
+  await page.getByRole("button", { name: "Save as an experiment" }).last().click();
+  await page.getByRole("textbox", { name: "Name" }).fill("loud");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("text=3 of 3 runs");
+  await clean(page);
+  await page.getByRole("link", { name: "Experiment", exact: true }).click();
+  await page.waitForSelector("text=3 of 3 runs of 3 items");
+  await settled(page);
+  assert.match(await page.locator("section[aria-label=Runs]").innerText(), /What is the capital of/);
+  assert.deepEqual((await sqlOf(base, "SELECT output FROM runs_latest ORDER BY output")).map((row) => row.output), ['"MADRID!"', '"PARIS!"', '"ROME!"']);
+  await page.getByRole("link", { name: "Open in the playground" }).click();
+  await page.waitForFunction(() => [...document.querySelectorAll("textarea")].some((each) => each.value === "Loud: {{input.question}}"));
+}
+
+/** A call of production, asked again from its trace, and put into the dataset. */
+async function taken(page, base, otlp) {
+  const [trace, span] = ["5".repeat(32), "6".repeat(16)];
+  const messages = [{ role: "system", parts: [{ type: "text", content: "Be brief." }] }, { role: "user", parts: [{ type: "text", content: "The capital of Italy?" }] }];
+  const attributes = { "gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.input.messages": JSON.stringify(messages) };
+  await send(otlp, "shop", [{ trace, id: span, name: "chat", attributes }]);
+  await until("the span is there", async () => (await sqlOf(base, `SELECT span_id FROM spans WHERE trace_id = '${trace}'`)).length === 1);
+  await page.goto(`${base}/trace/${trace}`);
+  await page.getByRole("link", { name: "Ask it in the playground" }).click();
+  await page.waitForSelector("text=The capital of Italy?");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await answers(page).getByText("Rome", { exact: true }).waitFor();
+  await clean(page);
+  await page.getByRole("button", { name: "Put it in" }).click();
+  await until("it is an item", async () => (await sqlOf(base, `SELECT source_span_id FROM dataset_at('capitals') WHERE source_trace_id = '${trace}'`))[0]?.source_span_id === span);
+}

@@ -1,0 +1,9 @@
+-- C32, the runs of an experiment: $item first, then those without an answer, then those that failed most metrics.
+SELECT r.run_id, r.item_id, r.item_hash, r.repetition, r.attempt, left(r.output, 4000) AS output, r.error, r.trace_id, r.span_id,
+       r.duration_ms, coalesce(s.failed, 0) AS failed
+FROM runs_latest r
+LEFT JOIN (SELECT run_id, score_version, count(*) FILTER (WHERE passed = false) AS failed FROM scores
+           WHERE source = 'experiment' AND experiment_id = $experiment GROUP BY 1, 2) s
+  ON s.run_id = r.run_id AND s.score_version = r.attempt
+WHERE r.experiment_id = $experiment
+ORDER BY r.item_id = $item DESC, r.error IS NULL, failed DESC, r.item_id, r.repetition LIMIT 50;
