@@ -44,8 +44,8 @@ impl Classifier {
         tokenizer: Arc<WordPiece>,
         lanes: Lanes,
     ) -> Result<Self, ModelError> {
-        let whole = assets::with_words(name, weights)?;
-        let network = Network::open(name, whole, "logits", lanes)?;
+        let (whole, words) = assets::with_words(name, weights)?;
+        let network = Network::open(name, whole, words, "logits", lanes)?;
         Ok(Self { tokenizer, network, name, shape, cache: EmbeddingCache::new(CACHED) })
     }
 
@@ -89,7 +89,7 @@ impl Classifier {
 
     fn run(&self, sequences: &[Sequence]) -> Result<Vec<Arc<[f32]>>, ModelError> {
         self.network.run(sequences, |row, _| {
-            let found: Arc<[f32]> = row.iter().copied().collect();
+            let found: Arc<[f32]> = Arc::from(row);
             if found.len() != self.shape.logits || found.iter().any(|logit| !logit.is_finite()) {
                 return Err(ModelError::inference(self.name, "the logits are not what the model promises"));
             }

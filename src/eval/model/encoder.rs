@@ -3,9 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rten_tensor::prelude::*;
-use rten_tensor::{NdTensorView, TensorView};
-
 use super::assets;
 use super::cache::{EmbeddingCache, TextKey};
 use super::error::ModelError;
@@ -88,14 +85,14 @@ impl Encoder {
 }
 
 /// The mean of the tokens' vectors, brought to length one.
-fn pool(hidden: TensorView<'_, f32>, tokens: usize) -> Result<Arc<[f32]>, ModelError> {
-    let [_, EMBEDDING_DIM] = hidden.shape() else {
-        return Err(ModelError::inference(NAME, format!("a row has the shape {:?}", hidden.shape())));
+fn pool(hidden: &[f32], tokens: usize) -> Result<Arc<[f32]>, ModelError> {
+    let hidden = hidden.as_chunks::<EMBEDDING_DIM>().0;
+    let Some(hidden) = hidden.get(..tokens) else {
+        return Err(ModelError::inference(NAME, format!("a row has {} of {tokens} tokens", hidden.len())));
     };
-    let hidden: NdTensorView<f32, 2> = hidden.nd_view();
     let mut sum = vec![0f32; EMBEDDING_DIM];
-    for token in 0..tokens {
-        for (total, value) in sum.iter_mut().zip(hidden.slice(token).iter()) {
+    for token in hidden {
+        for (total, value) in sum.iter_mut().zip(token) {
             *total += value;
         }
     }

@@ -10,6 +10,7 @@
 //! | `pool` | a bounded set of things that threads borrow |
 //! | `cache` | the embeddings of texts that were seen lately |
 //! | `lazy` | what is opened when it is first asked for |
+//! | `packed` | the encoders computed without padding, on processors that can |
 //! | `network` | a network with its threads: token sequences in, one result each out |
 //! | `encoder` | texts as unit vectors |
 //! | `classifier` | texts, or pairs of texts, as a few logits |
@@ -34,6 +35,7 @@ mod lazy;
 mod models;
 mod network;
 mod normalize;
+mod packed;
 mod pool;
 mod segments;
 mod toxicity;
