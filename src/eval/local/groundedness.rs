@@ -9,7 +9,7 @@ use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
 use crate::eval::evidence::Index;
 use crate::eval::local::numbers::Numbers;
-use crate::eval::model::{ENCODER_VERSION, ModelError, Models, excerpt, segments, unit_cosine};
+use crate::eval::model::{ModelError, Models, Slot, excerpt, segments, unit_cosine};
 
 const NAME: &str = "groundedness";
 const MAX_ANSWER_SENTENCES: usize = 200;
@@ -80,12 +80,14 @@ impl Groundedness {
     /// With the default threshold, 0.75.
     pub fn new(models: Arc<Models>) -> Self {
         let metric = Metric::new(NAME, Better::Higher, Some(0.75));
-        Self { models, metrics: [metric], version: format!("3+{ENCODER_VERSION}") }
+        let version = format!("3+{}", models.version(Slot::Embedding));
+        Self { models, metrics: [metric], version }
     }
 
     fn answer<'a>(&self, text: &'a str) -> Answer<'a> {
         let cut = segments(text, MAX_ANSWER_SENTENCES);
-        let long_enough = |text: &&str| self.models.encoder.meaningful_tokens(text, MIN_TOKENS) >= MIN_TOKENS;
+        let long_enough =
+            |text: &&str| self.models.similarity().meaningful_tokens(text, MIN_TOKENS) >= MIN_TOKENS;
         let mut sentences: Vec<&str> = cut.pieces.iter().copied().filter(long_enough).collect();
         let mut too_short = cut.pieces.len() - sentences.len();
         if sentences.is_empty() && long_enough(&text) {
@@ -97,7 +99,7 @@ impl Groundedness {
     fn least(&self, answer: &Answer<'_>, evidence: &[Evidence<'_>]) -> Result<Option<Least>, ModelError> {
         let texts: Vec<&str> = evidence.iter().map(|e| e.text).collect();
         let (index, known) = (Index::new(&texts), Numbers::of(texts.iter().copied()));
-        let vectors = self.models.encoder.embed(&answer.sentences)?;
+        let vectors = self.models.similarity().embed(&answer.sentences)?;
         let mut searches: Vec<Search> = answer
             .sentences
             .iter()
@@ -112,7 +114,7 @@ impl Groundedness {
             let wanted = searches.iter().flat_map(|search| search.order.iter().take(search.depth));
             let new: BTreeSet<usize> = wanted.copied().filter(|at| !read[*at]).collect();
             let new_texts: Vec<&str> = new.iter().map(|at| texts[*at]).collect();
-            for (at, context) in new.into_iter().zip(self.models.encoder.embed(&new_texts)?) {
+            for (at, context) in new.into_iter().zip(self.models.similarity().embed(&new_texts)?) {
                 read[at] = true;
                 for (search, vector) in searches.iter_mut().zip(&vectors) {
                     let similarity = f64::from(unit_cosine(vector, &context));

@@ -1,5 +1,6 @@
 //! A network with its threads: token sequences in, one result each out.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -55,7 +56,35 @@ impl Sequence {
     }
 }
 
-/// A network that reads ids, mask and types, and gives one tensor whose first axis is the batch.
+/// What a network gives for one text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row<'a> {
+    /// All numbers.
+    pub numbers: &'a [f32],
+    /// How many there are on each axis: tokens and numbers of a token, or numbers of the text.
+    pub shape: &'a [usize],
+}
+
+/// What an input is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Given {
+    Ids,
+    Mask,
+    Kinds,
+}
+
+impl Given {
+    fn of(input: &str) -> Option<Self> {
+        match input {
+            "input_ids" => Some(Self::Ids),
+            "attention_mask" => Some(Self::Mask),
+            "token_type_ids" => Some(Self::Kinds),
+            _ => None,
+        }
+    }
+}
+
+/// A network that reads ids, and mask and types if it wants them, and gives one tensor whose first axis is the batch.
 pub(super) struct Network {
     name: &'static str,
     engine: Engine,
@@ -71,8 +100,9 @@ enum Engine {
 
 struct Graph {
     model: Model,
-    inputs: [NodeId; 3],
+    inputs: Vec<(NodeId, Given)>,
     output: NodeId,
+    padding: i32,
 }
 
 impl Network {
@@ -119,10 +149,37 @@ impl Network {
         lanes: Lanes,
     ) -> Result<Self, ModelError> {
         let model = model.map_err(|e| ModelError::open(name, e))?;
-        let node = |node: &str| model.node_id(node).map_err(|e| ModelError::open(name, e));
-        let inputs = [node("input_ids")?, node("attention_mask")?, node("token_type_ids")?];
-        let output = node(output)?;
-        Ok(Self { name, engine: Engine::Graph(Box::new(Graph { model, inputs, output })), lanes })
+        let inputs = inputs(&model).map_err(|e| ModelError::open(name, e))?;
+        let output = model.node_id(output).map_err(|e| ModelError::open(name, e))?;
+        let graph = Graph { model, inputs, output, padding: 0 };
+        Ok(Self { name, engine: Engine::Graph(Box::new(graph)), lanes })
+    }
+
+    /// Opens a file of the user. Shorter texts of a batch are filled with `padding`. The output is the first of `outputs`
+    /// that the file has, or its only one where there is no such.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub(super) fn open_file(
+        name: &'static str,
+        path: &Path,
+        outputs: &[&str],
+        padding: i32,
+        lanes: Lanes,
+    ) -> Result<Self, String> {
+        let model = options().load_file(path).map_err(|e| e.to_string())?;
+        let inputs = inputs(&model)?;
+        let named =
+            |node: &NodeId| model.node_info(*node).and_then(|info| info.name()).unwrap_or("").to_owned();
+        let there: Vec<String> = model.output_ids().iter().map(named).collect();
+        let wanted = outputs.iter().find_map(|wanted| there.iter().position(|name| name == wanted));
+        let Some(at) = wanted.or((there.len() == 1).then_some(0)) else {
+            let (wanted, there) = (outputs.join(", "), there.join(", "));
+            return Err(format!("has the outputs {there}, and none of them is {wanted}: name one as output"));
+        };
+        let output = model.output_ids()[at];
+        let graph = Graph { model, inputs, output, padding };
+        Ok(Self { name, engine: Engine::Graph(Box::new(graph)), lanes })
     }
 
     /// What `read` makes of each sequence's row of the output, given its length, in the order of the sequences; behind the
@@ -133,7 +190,7 @@ impl Network {
     pub(super) fn run<T: Send>(
         &self,
         sequences: &[Sequence],
-        read: impl Fn(&[f32], usize) -> Result<T, ModelError> + Sync,
+        read: impl Fn(Row<'_>, usize) -> Result<T, ModelError> + Sync,
     ) -> Result<Vec<T>, ModelError> {
         let mut order: Vec<usize> = (0..sequences.len()).collect();
         order.sort_by_key(|at| sequences[*at].ids.len());
@@ -173,7 +230,7 @@ impl Network {
         &self,
         batch: &[usize],
         sequences: &[Sequence],
-        read: &impl Fn(&[f32], usize) -> Result<T, ModelError>,
+        read: &impl Fn(Row<'_>, usize) -> Result<T, ModelError>,
     ) -> Result<Vec<T>, ModelError> {
         let mut lane = self.lanes.borrow();
         match &self.engine {
@@ -182,16 +239,22 @@ impl Network {
                     batch.iter().map(|at| (&sequences[*at].ids[..], sequences[*at].second)).collect();
                 let found = packed.run(&texts, &mut lane.scratch)?;
                 drop(lane);
-                found.iter().zip(&texts).map(|(row, (ids, _))| read(row, ids.len())).collect()
+                let each = found.iter().zip(&texts).map(|(numbers, (ids, _))| (numbers, ids.len()));
+                each.map(|(numbers, tokens)| match packed.numbers_a_token() {
+                    Some(size) => read(Row { numbers, shape: &[tokens, size] }, tokens),
+                    None => read(Row { numbers, shape: &[numbers.len()] }, tokens),
+                })
+                .collect()
             }
             Engine::Graph(graph) => {
                 let output = graph.run(self.name, batch, sequences, &lane.threads)?;
                 drop(lane);
-                let each = output.len() / batch.len().max(1);
+                let (shape, numbers) = (output.shape().split_at(1).1, output.to_vec());
+                let each = shape.iter().product::<usize>().max(1);
                 batch
                     .iter()
-                    .zip(output.chunks(each.max(1)))
-                    .map(|(at, row)| read(row, sequences[*at].ids.len()))
+                    .zip(numbers.chunks(each))
+                    .map(|(at, numbers)| read(Row { numbers, shape }, sequences[*at].ids.len()))
                     .collect()
             }
         }
@@ -199,17 +262,18 @@ impl Network {
 }
 
 impl Graph {
-    /// The output for a batch, row by row.
+    /// The output for a batch, a row for each.
     fn run(
         &self,
         name: &'static str,
         batch: &[usize],
         sequences: &[Sequence],
         threads: &Arc<ThreadPool>,
-    ) -> Result<Vec<f32>, ModelError> {
+    ) -> Result<Tensor<f32>, ModelError> {
         let width = batch.iter().map(|at| sequences[*at].ids.len()).max().unwrap_or(0);
         let shape = [batch.len(), width];
-        let [mut ids, mut mask, mut kinds] = [(); 3].map(|()| NdTensor::<i32, 2>::zeros(shape));
+        let [mut ids, mut mask, mut kinds] =
+            [self.padding, 0, 0].map(|filled| NdTensor::<i32, 2>::full(shape, filled));
         for (row, at) in batch.iter().enumerate() {
             let sequence = &sequences[*at];
             for (column, id) in sequence.ids.iter().enumerate() {
@@ -218,8 +282,14 @@ impl Graph {
                 kinds[[row, column]] = i32::from(column >= sequence.second);
             }
         }
-        let inputs =
-            self.inputs.into_iter().zip([ids.view().into(), mask.view().into(), kinds.view().into()]);
+        let inputs = self.inputs.iter().map(|(node, given)| {
+            let tensor = match given {
+                Given::Ids => &ids,
+                Given::Mask => &mask,
+                Given::Kinds => &kinds,
+            };
+            (*node, tensor.view().into())
+        });
         let options = RunOptions::default().with_thread_pool(Some(Arc::clone(threads)));
         let [output] = self
             .model
@@ -233,7 +303,7 @@ impl Graph {
                 format!("the output has the shape {:?}", output.shape()),
             ));
         }
-        Ok(output.to_vec())
+        Ok(output)
     }
 }
 
@@ -241,6 +311,22 @@ impl Graph {
 /// graph runtime, which is optimised in every build: then there is none.
 fn unpadded(name: &'static str, file: &Bytes) -> Option<Box<Packed>> {
     if cfg!(debug_assertions) { None } else { Packed::open(name, file).map(Box::new) }
+}
+
+/// The inputs of a graph, each by what it is given.
+fn inputs(model: &Model) -> Result<Vec<(NodeId, Given)>, String> {
+    let mut inputs = Vec::new();
+    for node in model.input_ids() {
+        let name = model.node_info(*node).and_then(|info| info.name()).unwrap_or_default();
+        let known =
+            "input_ids, attention_mask and token_type_ids are given: export an encoder, not a decoder";
+        let given = Given::of(name).ok_or_else(|| format!("has the input {name:?}; only {known}"))?;
+        inputs.push((*node, given));
+    }
+    if inputs.iter().all(|(_, given)| *given != Given::Ids) {
+        return Err("has no input input_ids".to_owned());
+    }
+    Ok(inputs)
 }
 
 /// How every model is opened.

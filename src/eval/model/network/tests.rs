@@ -28,7 +28,7 @@ fn both(name: &'static str, file: &[u8], words: &'static [u8], output: &str) -> 
 }
 
 fn values(network: &Network, sequences: &[Sequence], each: usize) -> Vec<Vec<f32>> {
-    network.run(sequences, |row, tokens| Ok(row[..each * tokens.max(1)].to_vec())).unwrap()
+    network.run(sequences, |row, tokens| Ok(row.numbers[..each * tokens.max(1)].to_vec())).unwrap()
 }
 
 fn mean(hidden: &[f32]) -> Vec<f32> {
@@ -71,7 +71,7 @@ fn both_engines_give_the_same_logits() {
         Sequence { ids, second }
     };
     let sequences: Vec<Sequence> = pairs.iter().map(sequence).collect();
-    let logits = |network: &Network| network.run(&sequences, |row, _| Ok(row.to_vec())).unwrap();
+    let logits = |network: &Network| network.run(&sequences, |row, _| Ok(row.numbers.to_vec())).unwrap();
     for (found, expected) in logits(&packed).iter().zip(&logits(&graph)) {
         assert_eq!(found.len(), 3);
         let far = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);

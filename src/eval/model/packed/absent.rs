@@ -22,6 +22,11 @@ impl Packed {
     }
 
     /// Never called.
+    pub fn numbers_a_token(&self) -> Option<usize> {
+        match self.0 {}
+    }
+
+    /// Never called.
     ///
     /// # Errors
     /// Never.

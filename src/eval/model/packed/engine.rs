@@ -3,7 +3,7 @@
 use super::attention::MAX_TOKENS;
 use super::forward::{Input, Scratch, forward};
 use super::tensors::Tensors;
-use super::weights::Weights;
+use super::weights::{WIDTH, Weights};
 use crate::eval::model::error::ModelError;
 use bytes::Bytes;
 
@@ -29,6 +29,11 @@ impl Packed {
         if self.weights.words == words {
             self.weights.words = Bytes::from_static(words);
         }
+    }
+
+    /// How many numbers a token has; none where a head gives logits.
+    pub fn numbers_a_token(&self) -> Option<usize> {
+        self.weights.head.is_none().then_some(WIDTH)
     }
 
     /// For each text (its ids with the special tokens, and where a second text begins): the logits, or [`super::weights::WIDTH`]
