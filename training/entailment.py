@@ -171,7 +171,7 @@ class Scorer:
 
     def __init__(self, args, logits=None, limit=ef.WINDOW_TOKENS):
         self.limit = limit
-        self.tokens, self.vectors = minilm.Tokens(256), ef.Vectors(args.work / "vectors.npz")
+        self.tokens = minilm.Tokens(256)
         self.logits = logits or (lambda rows: minilm.onnx_logits(OUTPUT / "model.onnx", rows, threads=args.threads))
         self.lengths = {}
 
@@ -180,17 +180,16 @@ class Scorer:
         for s in parts:
             if s not in self.lengths:
                 self.lengths[s] = len(self.tokens.plain(s).ids)
-        return ef.Context(parts, [self.lengths[s] for s in parts], self.vectors(parts))
+        return ef.Context(parts, [self.lengths[s] for s in parts])
 
     def details(self, items, label="rows"):
-        """For each (context, answer sentences[, question]): [(sentence, (window, best sentence, cosine), logits)]."""
-        self.vectors.add({t for c, a, *_ in items for t in (*ef.context_sentences(c), *a)}, label)
+        """For each (context, answer sentences[, question]): [(sentence, (window, best sentence), logits)]."""
         found, rows, places = [], [], []
         for number, (c, answer, *question) in enumerate(items):
             context = self.context(c)
             found.append((context, []))
             for sentence in answer:
-                window = ef.window(context, sentence, self.vectors([sentence])[0], self.limit)
+                window = ef.window(context, sentence, self.limit)
                 places.append((number, sentence, window))
                 rows.append(self.row(" ".join(context.sentences[i] for i in window[0]), " ".join([*question, sentence])))
         for (number, sentence, window), values in zip(places, self.logits(rows)):
@@ -313,9 +312,9 @@ def fixture(args):
     for (c, a), (context, parts), each in zip(CASES, scorer.details(items), scorer.features(items)):
         out.append({"context": c, "answer": a, "context_sentences": context.sentences, "context_tokens": context.lengths,
                     "answer_sentences": [
-                        {"text": s, "window": window, "best_sentence": best, "cosine": round(cosine, 4),
+                        {"text": s, "window": window, "best_sentence": best,
                          "logits": [round(v, 4) for v in logits], "features": rounded(f)}
-                        for (s, (window, best, cosine), logits), f in zip(parts, each)],
+                        for (s, (window, best), logits), f in zip(parts, each)],
                     "probability": round(ec.supported(model, each), 5)})
         print(round(out[-1]["probability"], 3), a)
     path = HERE.parent / "tests" / "fixtures" / "entailment.json"

@@ -9,14 +9,15 @@ Definitions
 * stem: the first of the endings ies, ied, ing, ed, es, s, e, y that leaves three characters or more is cut off once ("ss" is no
   ending "s"); words with a digit stay as they are.
 * content word: a word that is not in STOP_WORDS. Contents of a text are compared as sets of stems.
-* rank of a context sentence for an answer sentence: the greater of the cosine of their MiniLM vectors (below 0 counts as 0)
-  and the share of the answer sentence's content stems that it has.
+* rank of a context sentence for an answer sentence: its part of the content stems that the answer sentence shares with the
+  context, each counting by its inverse document frequency over the context's sentences, as in BM25.
 * window: see `window`.
 """
 
 import hashlib
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -195,7 +196,7 @@ class Context:
     """A context cut into sentences, with what the features need of it."""
     sentences: list
     lengths: list   # tokens, without [CLS] and [SEP]
-    vectors: object
+    vectors: object = None   # of the sentences, for those who make pairs of them
 
     def __post_init__(self):
         self.contents = [content(s) for s in self.sentences]
@@ -205,30 +206,30 @@ class Context:
         self.numbers = set().union(*(numbers(s) for s in self.sentences))
 
 
-def ranked(context, sentence, vector):
-    """(indices of the context's sentences from the highest rank on, ties: the earlier first; the greatest cosine)."""
-    cosines = np.maximum(context.vectors @ vector, 0.0)
-    wanted = content(sentence)
-    shares = np.array([len(wanted & c) / len(wanted) if wanted else 0.0 for c in context.contents])
-    ranks = np.maximum(cosines, shares)
-    return sorted(range(len(ranks)), key=lambda i: (-round(float(ranks[i]), 4), i)), float(cosines.max())
+def ranked(context, sentence):
+    """Indices of the context's sentences from the highest rank on, ties: the earlier first."""
+    count, having = len(context.contents), Counter(w for c in context.contents for w in c)
+    weight = {w: math.log(1 + (count - having[w] + 0.5) / (having[w] + 0.5)) for w in sorted(content(sentence)) if w in having}
+    total = sum(weight.values())
+    ranks = [sum(v for w, v in weight.items() if w in c) / total if total else 0.0 for c in context.contents]
+    return sorted(range(count), key=lambda i: (-round(ranks[i], 4), i))
 
 
-def window(context, sentence, vector, limit=WINDOW_TOKENS):
-    """(indices of the window's sentences, best sentence, greatest cosine).
+def window(context, sentence, limit=WINDOW_TOKENS):
+    """(indices of the window's sentences, best sentence).
 
     A context of at most `limit` tokens is the window. Otherwise the WINDOW_SENTENCES sentences of the highest rank that fit in
     it together, in their order in the text; the first of them in any case.
     """
-    order, top = ranked(context, sentence, vector)
+    order = ranked(context, sentence)
     if sum(context.lengths) <= limit:
-        return list(range(len(order))), order[0], top
+        return list(range(len(order))), order[0]
     chosen, total = [], 0
     for i in order:
         if not chosen or (len(chosen) < WINDOW_SENTENCES and total + context.lengths[i] <= limit):
             chosen.append(i)
             total += context.lengths[i]
-    return sorted(chosen), order[0], top
+    return sorted(chosen), order[0]
 
 
 def claims(parts):
@@ -240,7 +241,7 @@ def claims(parts):
 # ----------------------------------------------------------------------------------------------------------- features
 
 FEATURES = ["entail_logit", "contradiction", "containment", "window_containment", "bigrams", "missing_numbers",
-            "missing_names", "cosine", "negation", "log_words", "log_context"]
+            "missing_names", "negation", "log_words", "log_context"]
 
 
 def softmax(logits):
@@ -253,7 +254,7 @@ def clipped_logit(p):
     return math.log(p / (1 - p))
 
 
-def plain_features(context, sentence, window, best_sentence, cosine):
+def plain_features(context, sentence, window, best_sentence):
     """The features that need no cross-encoder, for a window (indices)."""
     wanted = content(sentence)
     near = set().union(*(context.contents[i] for i in window))
@@ -264,7 +265,6 @@ def plain_features(context, sentence, window, best_sentence, cosine):
         "bigrams": containment(bigrams(sentence), context.bigrams),
         "missing_numbers": share_missing(digits(sentence), context.numbers),
         "missing_names": share_missing(names(sentence), context.words),
-        "cosine": cosine,
         "negation": float(negated(sentence) != negated(context.sentences[best_sentence])),
         "log_words": math.log(1 + len(found)),
         "log_context": math.log(1 + len(context.sentences)),
@@ -273,7 +273,7 @@ def plain_features(context, sentence, window, best_sentence, cosine):
 
 def features(context, sentence, found, logits):
     """All features of one answer sentence; `found` is its window, `logits` are (entailment, neutral, contradiction)."""
-    indices, best_sentence, cosine = found
+    indices, best_sentence = found
     p = softmax(np.asarray(logits, np.float64))
     return {"entail_logit": clipped_logit(p[0]), "contradiction": float(p[2]),
-            **plain_features(context, sentence, indices, best_sentence, cosine)}
+            **plain_features(context, sentence, indices, best_sentence)}

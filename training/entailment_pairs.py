@@ -848,7 +848,7 @@ def labelled(data, vectors, tokens):
         return ef.Context(s, [len(tokens.plain(x).ids) for x in s], vectors(s))
 
     def chosen(context, sentence):
-        found = [ef.window(context, sentence, vectors([sentence])[0], limit)[0] for limit in WINDOW_LIMITS]
+        found = [ef.window(context, sentence, limit)[0] for limit in WINDOW_LIMITS]
         return list(dict.fromkeys(" ".join(context.sentences[i] for i in w) for w in found))
 
     for r in load_rows(data, "groundedness/fever_symmetric"):

@@ -76,17 +76,12 @@ class Chooser:
         key = json.dumps(context)
         if key not in self.known:
             parts = ef.context_sentences(context) or [str(context)]
-            vectors = self.vectors(parts) if self.vectors else None
-            import numpy as np
-            vectors = np.zeros((len(parts), 1), np.float32) if vectors is None else vectors
-            self.known[key] = ef.Context(parts, [len(self.tokens.plain(p).ids) for p in parts], vectors)
+            self.known[key] = ef.Context(parts, [len(self.tokens.plain(p).ids) for p in parts])
         return self.known[key]
 
     def premise(self, context, text, limit):
-        import numpy as np
         found = self.context(context)
-        vector = self.vectors([text])[0] if self.vectors else np.zeros(1, np.float32)
-        return " ".join(found.sentences[i] for i in ef.window(found, text, vector, limit)[0])
+        return " ".join(found.sentences[i] for i in ef.window(found, text, limit)[0])
 
 
 def everyday(rows, tokens, vectors):

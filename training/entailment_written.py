@@ -25,7 +25,7 @@ def pairs(tokens, vectors, seed=7):
     for block, parts, texts in found:
         context = ef.Context(parts, [len(tokens.plain(s).ids) for s in parts], vectors(parts))
         for number, (text, label, kind, marks) in enumerate(texts):
-            windows = [ef.window(context, text, vectors([text])[0], limit)[0] for limit in (WIDE if label == ep.ENTAIL else NEAR)]
+            windows = [ef.window(context, text, limit)[0] for limit in (WIDE if label == ep.ENTAIL else NEAR)]
             for premise in sorted({" ".join(parts[i] for i in window) for window in windows}):
                 out.append(ep.Pair(premise, text, label, f"written-{block.genre}-{kind}", block.group,
                                    marks or ([] if label == ep.ENTAIL else None), 0.5 if kind == "empty" else 1.0, f"{block.group}/{number}"))

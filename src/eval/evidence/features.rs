@@ -5,7 +5,7 @@ use super::vocabulary::{bigrams, content, digits, is_negated, names, share_missi
 use std::collections::HashSet;
 
 /// The features of a sentence, in the order of [`Features`].
-pub const FEATURES: [&str; 11] = [
+pub const FEATURES: [&str; 10] = [
     "entail_logit",
     "contradiction",
     "containment",
@@ -13,7 +13,6 @@ pub const FEATURES: [&str; 11] = [
     "bigrams",
     "missing_numbers",
     "missing_names",
-    "cosine",
     "negation",
     "log_words",
     "log_context",
@@ -38,18 +37,17 @@ pub fn sentence_features(context: &Context<'_>, sentence: &str, found: &Passage,
     let [entailed, _, contradicted] = softmax(logits);
     let wanted = content(sentence);
     let near: HashSet<String> =
-        found.sentences.iter().flat_map(|at| context.contents[*at].iter().cloned()).collect();
+        found.sentences.iter().flat_map(|at| context.index.contents(*at).iter().cloned()).collect();
     let opposed = is_negated(sentence) != is_negated(context.sentences[found.best]);
     let clipped = entailed.clamp(CLIP, 1.0 - CLIP);
     let values = [
         (clipped / (1.0 - clipped)).ln(),
         contradicted,
-        1.0 - share_missing(&wanted, &context.content),
+        1.0 - context.index.share_missing(&wanted),
         1.0 - share_missing(&wanted, &near),
         1.0 - share_missing(&bigrams(sentence), &context.bigrams),
         share_missing(&digits(sentence), &context.numbers),
         share_missing(&names(sentence), &context.words),
-        found.cosine,
         f64::from(u8::from(opposed)),
         (1.0 + words(sentence).len() as f64).ln(),
         (1.0 + context.sentences.len() as f64).ln(),

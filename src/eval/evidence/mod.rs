@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `vocabulary` | words, stems, numbers, names and negation, as they are compared |
+//! | `index` | which sentences of a context may speak of a sentence |
 //! | `context` | a context cut into sentences, and the window of it that may support a sentence |
 //! | `features` | what is measured of a sentence against its window |
 //! | `combiner` | the features of a sentence as one probability, and the sentences of an answer as one |
@@ -12,11 +13,13 @@
 mod combiner;
 mod context;
 mod features;
+mod index;
 mod vocabulary;
 
 pub use combiner::{Combiner, Contribution, all_supported};
 pub use context::{Context, Passage};
 pub use features::{Features, missing, sentence_features};
+pub use index::Index;
 pub use vocabulary::{content, share_missing, words};
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! `groundedness`: does every sentence of the answer have a sentence like it in the context?
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::documents::{Evidence, document_name, evidence};
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
+use crate::eval::evidence::Index;
 use crate::eval::local::numbers::Numbers;
 use crate::eval::model::{ModelError, Models, Slot, excerpt, segments, unit_cosine};
 
@@ -18,8 +20,8 @@ const MIN_TOKENS: usize = 3;
 
 /// The minimum over the answer's sentences of the support that the context gives.
 ///
-/// A sentence's support is its highest cosine similarity to any sentence of the context, from 0 to 1; a negative cosine
-/// counts as 0. Similarity is blind to a swapped number, so the support is cut by up to half for the share of the
+/// A sentence's support is its highest cosine similarity to a sentence of the context, from 0 to 1; a negative cosine
+/// counts as 0. Of a long context only sentences that share rare words with the answer's are compared ([`FIRST`], [`MOST`]). Similarity is blind to a swapped number, so the support is cut by up to half for the share of the
 /// sentence's numbers that stand nowhere in the context. On eight labelled sets (1,168 rows) such a cut lifts the mean
 /// AUROC from 0.678 to 0.707. It is still not entailment: other contradictions keep their similarity.
 pub struct Groundedness {
@@ -35,6 +37,25 @@ struct Answer<'a> {
     left_out: usize,
 }
 
+/// A sentence of the answer while its evidence is looked for.
+struct Search {
+    /// The context's sentences, the likeliest first.
+    order: Vec<usize>,
+    /// So many of them are compared at least.
+    depth: usize,
+    evidence: usize,
+    similarity: f64,
+    unsupported: Vec<String>,
+    /// What its numbers leave of its similarity.
+    share: f64,
+}
+
+impl Search {
+    fn support(&self) -> f64 {
+        self.similarity.max(0.0) * self.share
+    }
+}
+
 /// The answer's sentence that has the least support.
 struct Least {
     sentence: usize,
@@ -44,6 +65,14 @@ struct Least {
     support: f64,
 }
 
+/// Each sentence of the answer is compared with so many of the context's, those that share its rarest words, and with all
+/// that others of the answer brought.
+const FIRST: usize = 2;
+
+/// Only who has the least support is compared with so many: it alone decides. On 17 held-out sets the score is 0.007 below that
+/// of all comparisons in the mean, and in most of them the same in nine rows of ten.
+const MOST: usize = 8;
+
 /// How much of its support a sentence loses when none of its numbers stands in the context.
 const NUMBERS_WEIGHT: f64 = 0.5;
 
@@ -51,7 +80,7 @@ impl Groundedness {
     /// With the default threshold, 0.75.
     pub fn new(models: Arc<Models>) -> Self {
         let metric = Metric::new(NAME, Better::Higher, Some(0.75));
-        let version = format!("2+{}", models.version(Slot::Embedding));
+        let version = format!("3+{}", models.version(Slot::Embedding));
         Self { models, metrics: [metric], version }
     }
 
@@ -68,20 +97,42 @@ impl Groundedness {
     }
 
     fn least(&self, answer: &Answer<'_>, evidence: &[Evidence<'_>]) -> Result<Option<Least>, ModelError> {
-        let texts: Vec<&str> =
-            answer.sentences.iter().copied().chain(evidence.iter().map(|e| e.text)).collect();
-        let vectors = self.models.similarity().embed(&texts)?;
-        let (sentences, contexts) = vectors.split_at(answer.sentences.len());
-        let known = Numbers::of(evidence.iter().map(|e| e.text));
-        let nearest = |(sentence, vector): (usize, &Vec<f32>)| {
-            let similarities = contexts.iter().map(|context| f64::from(unit_cosine(vector, context)));
-            let (evidence, best) = similarities.enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
-            let similarity = best.max(0.0);
-            let (unsupported, share) = known.missing_from(answer.sentences[sentence]);
-            let support = similarity * (1.0 - NUMBERS_WEIGHT * share);
-            Some(Least { sentence, evidence, similarity, unsupported, support })
-        };
-        Ok(sentences.iter().enumerate().filter_map(nearest).min_by(|a, b| a.support.total_cmp(&b.support)))
+        let texts: Vec<&str> = evidence.iter().map(|e| e.text).collect();
+        let (index, known) = (Index::new(&texts), Numbers::of(texts.iter().copied()));
+        let vectors = self.models.similarity().embed(&answer.sentences)?;
+        let mut searches: Vec<Search> = answer
+            .sentences
+            .iter()
+            .map(|sentence| {
+                let (unsupported, share) = known.missing_from(sentence);
+                let (order, share) = (index.nearest(sentence), 1.0 - NUMBERS_WEIGHT * share);
+                Search { order, depth: FIRST, evidence: 0, similarity: f64::MIN, unsupported, share }
+            })
+            .collect();
+        let mut read = vec![false; texts.len()];
+        loop {
+            let wanted = searches.iter().flat_map(|search| search.order.iter().take(search.depth));
+            let new: BTreeSet<usize> = wanted.copied().filter(|at| !read[*at]).collect();
+            let new_texts: Vec<&str> = new.iter().map(|at| texts[*at]).collect();
+            for (at, context) in new.into_iter().zip(self.models.similarity().embed(&new_texts)?) {
+                read[at] = true;
+                for (search, vector) in searches.iter_mut().zip(&vectors) {
+                    let similarity = f64::from(unit_cosine(vector, &context));
+                    if similarity > search.similarity {
+                        (search.similarity, search.evidence) = (similarity, at);
+                    }
+                }
+            }
+            let supports = searches.iter().map(Search::support).enumerate();
+            let Some((least, _)) = supports.min_by(|a, b| a.1.total_cmp(&b.1)) else { return Ok(None) };
+            if searches[least].depth >= MOST {
+                let (support, found) = (searches[least].support(), searches.swap_remove(least));
+                let Search { evidence, similarity, unsupported, .. } = found;
+                let similarity = similarity.max(0.0);
+                return Ok(Some(Least { sentence: least, evidence, similarity, unsupported, support }));
+            }
+            searches[least].depth = MOST;
+        }
     }
 
     fn judge(&self, text: &str, input: &EvalInput) -> Result<Score, ModelError> {
@@ -200,6 +251,16 @@ mod tests {
         let score = judged("Yes. The museum is closed on Mondays.", &CONTEXTS);
         assert!(score.value.unwrap() > 0.75);
         assert!(score.rationale.unwrap().contains("1 sentence too short"));
+    }
+
+    #[test]
+    fn of_a_long_context_the_evidence_is_found() {
+        let mut context: Vec<String> =
+            (0..300).map(|n| format!("Room {n} of the museum shows stones from valley {n}.")).collect();
+        context[211] = "Visitors may take pictures without a flash.".to_owned();
+        let score = judged("Taking pictures is allowed if you do not use a flash.", &[&context.join(" ")]);
+        assert!(score.value.unwrap() > 0.6, "{score:?}");
+        assert!(score.rationale.unwrap().contains("Visitors may take pictures without a flash."));
     }
 
     #[test]

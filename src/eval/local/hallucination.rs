@@ -37,11 +37,12 @@ const MAX_TOLD: usize = 6;
 ///
 /// A cross-encoder reads each sentence of the answer with the sentences of the context that are nearest to it, and says
 /// whether they entail or contradict it. A logistic regression combines this, for each sentence, with signs that cost
-/// nothing: numbers and names that the context does not have, and similarity; [`all_supported`] puts the sentences together. A short answer is judged at once. The rationale tells the
-/// least supported sentence, its best evidence, and what spoke against it; the evidence of a fail has the place of each
-/// unsupported sentence. An answer or a context that is surely not English is skipped. Questions and sentences of one or two words
-/// are not judged unless there is nothing else. A short question is read before the sentence, because an answer such as
-/// "No, only on Sundays" says nothing without it.
+/// nothing: numbers and names that the context does not have, and shared words; [`all_supported`] puts the sentences
+/// together. A short answer is judged at once. The rationale tells the least supported sentence, its best evidence, and
+/// what spoke against it; the evidence of a fail has the place of each unsupported sentence. An answer or a context that
+/// is surely not English is skipped. Questions and sentences of one or two words are not judged unless there is nothing
+/// else. A short question is read before the sentence, because an answer such as "No, only on Sundays" says nothing
+/// without it.
 pub struct Hallucination {
     models: Arc<Models>,
     combiner: Combiner,
@@ -66,7 +67,7 @@ impl Hallucination {
         let stored: Combiner = serde_json::from_str(models.combiner()).map_err(damaged)?;
         let combiner = stored.checked(Features::knows)?;
         let metric = Metric::new(NAME, Better::Higher, Some(combiner.threshold));
-        let version = format!("3+{}", models.version(Slot::Entailment));
+        let version = format!("4+{}", models.version(Slot::Entailment));
         Ok(Self { models, combiner, metrics: [metric], version })
     }
 
@@ -85,7 +86,7 @@ impl Hallucination {
         if reads_english && let Some(why) = not_english([answer, &start])? {
             return Ok(Score::skipped(NAME, &why));
         }
-        let context = self.context(&evidence)?;
+        let context = self.context(&evidence);
         let is_short = words(answer).len() <= SHORT_WORDS;
         let whole = [answer.trim()];
         let question = input.asked().filter(|text| is_read(text, &context));
@@ -127,11 +128,10 @@ impl Hallucination {
         Ok(score.with_evidence(unsupported.collect()))
     }
 
-    fn context<'a>(&self, evidence: &[Evidence<'a>]) -> Result<Context<'a>, ModelError> {
+    fn context<'a>(&self, evidence: &[Evidence<'a>]) -> Context<'a> {
         let sentences: Vec<&str> = evidence.iter().map(|e| e.text).collect();
-        let vectors = self.models.encoder.embed(&sentences)?;
         let lengths = sentences.iter().map(|text| self.models.encoder.token_count(text)).collect();
-        Ok(Context::new(sentences, lengths, vectors))
+        Context::new(sentences, lengths)
     }
 
     fn sentences<'a>(
@@ -140,11 +140,10 @@ impl Hallucination {
         sentences: &[&'a str],
         question: Option<&str>,
     ) -> Result<Vec<SentenceEvidence<'a>>, ModelError> {
-        let vectors = self.models.encoder.embed(sentences)?;
         let mut judged = Vec::with_capacity(sentences.len());
         let (mut pairs, mut places) = (Vec::new(), Vec::new());
-        for (text, vector) in sentences.iter().copied().zip(&vectors) {
-            let Some(window) = context.window(text, vector) else { continue };
+        for text in sentences.iter().copied() {
+            let Some(window) = context.window(text) else { continue };
             let is_said = is_verbatim(text, context.sentences[window.best]);
             if !is_said {
                 let said =
@@ -329,8 +328,8 @@ mod tests {
     #[test]
     fn a_short_question_about_a_text_is_read_and_talk_is_not() {
         let sentences = vec!["One word after the other makes a text that is long enough to ask about it."; 5];
-        let long = Context::new(sentences.clone(), vec![16; 5], vec![Vec::new(); 5]);
-        let short = Context::new(sentences[..1].to_vec(), vec![16], vec![Vec::new()]);
+        let long = Context::new(sentences.clone(), vec![16; 5]);
+        let short = Context::new(sentences[..1].to_vec(), vec![16]);
         assert!(is_read("How long is the text?", &long));
         assert!(!is_read("How long is the text?", &short));
         assert!(!is_read("Do you like the text?", &long));

@@ -57,11 +57,12 @@ const SHARED: &[u8; 8] = b"GLSHARE1";
 ///
 /// All fine-tuned encoders kept the words as they were, so the table, half of each file, is carried once. The stored
 /// form: [`SHARED`]; four u64 (where the table goes, where the encoder's file has it, its length, a checksum of the
-/// whole by CRC-32C), little-endian; then the file without the table. `training/share_words.py` makes it.
+/// whole by CRC-32C), little-endian; then the file without the table. `training/share_words.py` makes it. With the file
+/// comes the table alone, as bytes of the program.
 ///
 /// # Errors
 /// When the stored form is damaged, or was made for another encoder.
-pub(super) fn with_words(name: &'static str, stored: &[u8]) -> Result<Vec<u8>, ModelError> {
+pub(super) fn with_words(name: &'static str, stored: &[u8]) -> Result<(Vec<u8>, &'static [u8]), ModelError> {
     let damaged = |reason: &str| ModelError::open(name, reason);
     let rest = stored.strip_prefix(SHARED).ok_or_else(|| damaged("it does not begin as such a file"))?;
     let mut words = rest.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
@@ -79,7 +80,7 @@ pub(super) fn with_words(name: &'static str, stored: &[u8]) -> Result<Vec<u8>, M
     if crc32c::crc32c(&whole) as usize != checksum {
         return Err(damaged("its checksum is another; it was made for other words"));
     }
-    Ok(whole)
+    Ok((whole, table))
 }
 
 #[cfg(test)]

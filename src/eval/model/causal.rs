@@ -162,7 +162,7 @@ impl CausalModel {
         let inputs: Vec<(NodeId, ValueOrView<'_>)> =
             self.inputs.iter().map(|(node, input)| (*node, of(*input).into())).collect();
         let lane = self.lanes.borrow();
-        let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&lane)));
+        let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&lane.threads)));
         let output = self.model.run_n(inputs, [self.output], Some(options));
         drop(lane);
         let [output] = output.map_err(|e| e.to_string())?;

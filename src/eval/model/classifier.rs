@@ -48,8 +48,8 @@ impl Classifier {
         pieces: Arc<WordPiece>,
         lanes: Lanes,
     ) -> Result<Self, ModelError> {
-        let whole = assets::with_words(name, weights)?;
-        let network = Network::open(name, whole, "logits", lanes)?;
+        let (whole, words) = assets::with_words(name, weights)?;
+        let network = Network::open(name, whole, words, "logits", lanes)?;
         let tokens = Tokens::Own { pieces, limit: MAX_INPUT_TOKENS, second: shape.second };
         let cache = EmbeddingCache::new(CACHED);
         Ok(Self { tokens, network, name, logits: shape.logits, meaning: None, cache })
@@ -116,14 +116,11 @@ impl Classifier {
 
     fn run(&self, sequences: &[Sequence]) -> Result<Vec<Arc<[f32]>>, ModelError> {
         self.network.run(sequences, |row, _| {
-            let found: Vec<f32> = row.iter().copied().collect();
+            let found = row.numbers;
             if found.len() != self.logits || found.iter().any(|logit| !logit.is_finite()) {
                 return Err(ModelError::inference(self.name, "the logits are not what the model promises"));
             }
-            Ok(self
-                .meaning
-                .as_ref()
-                .map_or_else(|| Arc::from(found.as_slice()), |own| own.read(&found).into()))
+            Ok(self.meaning.as_ref().map_or_else(|| Arc::from(found), |own| own.read(found).into()))
         })
     }
 }

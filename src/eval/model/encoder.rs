@@ -3,14 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rten_tensor::TensorView;
-use rten_tensor::prelude::*;
-
 use super::assets;
 use super::cache::{EmbeddingCache, TextKey};
 use super::error::ModelError;
 use super::lazy::Lazy;
-use super::network::{Lanes, Network};
+use super::network::{Lanes, Network, Row};
 use super::settings::Pooling;
 use super::tokens::Tokens;
 use super::wordpiece::{Keep, WordPiece};
@@ -119,19 +116,22 @@ impl Encoder {
 }
 
 /// One vector of length one: of the tokens' vectors, or of the one that the network gives for the text.
-fn pool(row: TensorView<'_, f32>, tokens: usize, pooling: Pooling) -> Result<Arc<[f32]>, ModelError> {
-    let mut sum: Vec<f32> = match (row.shape(), pooling) {
-        ([_], _) => row.iter().copied().collect(),
-        ([tokens, _], Pooling::First) if *tokens > 0 => row.nd_view::<2>().slice(0).iter().copied().collect(),
-        ([_, size], Pooling::Mean) => {
-            let (hidden, mut sum) = (row.nd_view::<2>(), vec![0f32; *size]);
-            for token in 0..tokens {
-                sum.iter_mut().zip(hidden.slice(token).iter()).for_each(|(total, value)| *total += value);
+fn pool(row: Row<'_>, tokens: usize, pooling: Pooling) -> Result<Arc<[f32]>, ModelError> {
+    let mut sum: Vec<f32> = match (row.shape, pooling) {
+        ([_], _) => row.numbers.to_vec(),
+        ([given, size], Pooling::First) if *given > 0 => row.numbers[..*size].to_vec(),
+        ([given, size], Pooling::Mean) if *given >= tokens => {
+            let mut sum = vec![0f32; *size];
+            for token in row.numbers.chunks_exact((*size).max(1)).take(tokens) {
+                sum.iter_mut().zip(token).for_each(|(total, value)| *total += value);
             }
             sum
         }
         (shape, _) => {
-            return Err(ModelError::inference(NAME, format!("a text's row has the shape {shape:?}")));
+            return Err(ModelError::inference(
+                NAME,
+                format!("the row of a text of {tokens} tokens has the shape {shape:?}"),
+            ));
         }
     };
     let length = sum.iter().map(|v| v * v).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::error::ModelError;
 use super::meaning::Meaning;
-use super::network::{Lanes, Network};
+use super::network::{Lanes, Network, Row};
 use super::settings::{FileConfig, Slot};
 use super::template::Template;
 use super::tokenizer_file::TokenizerFile;
@@ -155,7 +155,7 @@ fn try_out(slot: Slot, network: &Network, tokens: &Tokens) -> Result<Vec<usize>,
             Slot::Entailment | Slot::Relevance => tokens.pair(text, "A question.")?,
             Slot::Toxicity | Slot::Embedding => tokens.single(text)?,
         };
-        let shape = |row: rten_tensor::TensorView<'_, f32>, _| Ok(rten_tensor::Layout::shape(&row).to_vec());
+        let shape = |row: Row<'_>, _| Ok(row.shape.to_vec());
         let mut shapes = network.run(&[sequence], shape).map_err(|e| e.to_string())?;
         found.extend(shapes.pop().filter(|_| found.is_empty()).unwrap_or_default());
     }

@@ -63,7 +63,7 @@ fn close(found: &[f32], wanted: &[f32], what: &str) {
 }
 
 fn logits(opened: &Opened, sequences: &[super::network::Sequence]) -> Vec<Vec<f32>> {
-    opened.network.run(sequences, |row, _| Ok(row.iter().copied().collect())).unwrap()
+    opened.network.run(sequences, |row, _| Ok(row.numbers.to_vec())).unwrap()
 }
 
 #[test]

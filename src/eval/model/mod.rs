@@ -10,6 +10,7 @@
 //! | `pool` | a bounded set of things that threads borrow |
 //! | `cache` | the embeddings of texts that were seen lately |
 //! | `lazy` | what is opened when it is first asked for |
+//! | `packed` | the encoders computed without padding, on processors that can |
 //! | `settings` | where a user's model files are, and how they are read |
 //! | `network` | a network with its threads: token sequences in, one result each out |
 //! | `template` | the texts that a user's model reads, with placeholders |
@@ -45,6 +46,7 @@ mod meaning;
 mod models;
 mod network;
 mod normalize;
+mod packed;
 mod pool;
 mod segments;
 mod settings;

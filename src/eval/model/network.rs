@@ -5,26 +5,38 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use rten::{Model, ModelOptions, NodeId, RunOptions, ThreadPool};
+use rten::{LoadError, Model, ModelOptions, NodeId, RunOptions, ThreadPool};
 use rten_tensor::prelude::*;
-use rten_tensor::{NdTensor, Tensor, TensorView};
+use rten_tensor::{NdTensor, Tensor};
 
 use super::error::ModelError;
+use super::packed::{Packed, Scratch};
 use super::pool::Pool;
+use bytes::Bytes;
 
 /// A batch holds at most this many tokens, padding included; more would leave the processor's cache.
 const BATCH_TOKENS: usize = 1024;
+
+/// The same where nothing is padded and many small batches cost no more than a large one.
+const PACKED_TOKENS: usize = 256;
 
 /// A text may be padded by this many tokens and a quarter of its own: more batches cost more than so little padding.
 const PADDING_TOKENS: usize = 2;
 
 /// The threads of all networks, one a lane: batches side by side on single threads are faster than one batch on all of
 /// them, and a bounded number of lanes leaves the receiver its share of the processor.
-pub(super) type Lanes = Arc<Pool<Arc<ThreadPool>>>;
+pub(super) type Lanes = Arc<Pool<Lane>>;
+
+/// Where one batch runs at a time.
+pub(super) struct Lane {
+    /// The thread of the graph runtime.
+    pub threads: Arc<ThreadPool>,
+    scratch: Scratch,
+}
 
 /// As many lanes as batches may run at a time.
 pub(super) fn lanes(count: usize) -> Lanes {
-    let lane = |_| Arc::new(ThreadPool::with_num_threads(1));
+    let lane = |_| Lane { threads: Arc::new(ThreadPool::with_num_threads(1)), scratch: Scratch::default() };
     Arc::new(Pool::new((0..count.max(1)).map(lane).collect()))
 }
 
@@ -42,6 +54,15 @@ impl Sequence {
     pub(super) fn single(ids: Vec<i32>) -> Self {
         Self { second: ids.len(), ids }
     }
+}
+
+/// What a network gives for one text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row<'a> {
+    /// All numbers.
+    pub numbers: &'a [f32],
+    /// How many there are on each axis: tokens and numbers of a token, or numbers of the text.
+    pub shape: &'a [usize],
 }
 
 /// What an input is given.
@@ -66,11 +87,22 @@ impl Given {
 /// A network that reads ids, and mask and types if it wants them, and gives one tensor whose first axis is the batch.
 pub(super) struct Network {
     name: &'static str,
+    engine: Engine,
+    lanes: Lanes,
+}
+
+enum Engine {
+    /// Without padding, on processors that can.
+    Packed(Box<Packed>),
+    /// In the graph runtime.
+    Graph(Box<Graph>),
+}
+
+struct Graph {
     model: Model,
     inputs: Vec<(NodeId, Given)>,
     output: NodeId,
     padding: i32,
-    lanes: Lanes,
 }
 
 impl Network {
@@ -84,28 +116,43 @@ impl Network {
         output: &str,
         lanes: Lanes,
     ) -> Result<Self, ModelError> {
-        let model = options().load_static_slice(weights).map_err(|e| ModelError::open(name, e))?;
-        Self::with_model(name, model, output, lanes)
+        if let Some(packed) = unpadded(name, &Bytes::from_static(weights)) {
+            return Ok(Self { name, engine: Engine::Packed(packed), lanes });
+        }
+        Self::with_model(name, options().load_static_slice(weights), output, lanes)
     }
 
-    /// Opens a model from bytes of its own.
+    /// Opens a model from bytes of its own, of which `words` live as long as the program: they are not kept twice.
     ///
     /// # Errors
     /// When the weights are damaged or have other inputs and outputs.
     pub(super) fn open(
         name: &'static str,
         weights: Vec<u8>,
+        words: &'static [u8],
         output: &str,
         lanes: Lanes,
     ) -> Result<Self, ModelError> {
-        let model = options().load(weights).map_err(|e| ModelError::open(name, e))?;
-        Self::with_model(name, model, output, lanes)
+        let weights = Bytes::from(weights);
+        if let Some(mut packed) = unpadded(name, &weights) {
+            packed.share_words(words);
+            return Ok(Self { name, engine: Engine::Packed(packed), lanes });
+        }
+        Self::with_model(name, options().load(weights.into()), output, lanes)
     }
 
-    fn with_model(name: &'static str, model: Model, output: &str, lanes: Lanes) -> Result<Self, ModelError> {
+    /// In the graph runtime, whatever the processor can.
+    fn with_model(
+        name: &'static str,
+        model: Result<Model, LoadError>,
+        output: &str,
+        lanes: Lanes,
+    ) -> Result<Self, ModelError> {
+        let model = model.map_err(|e| ModelError::open(name, e))?;
         let inputs = inputs(&model).map_err(|e| ModelError::open(name, e))?;
         let output = model.node_id(output).map_err(|e| ModelError::open(name, e))?;
-        Ok(Self { name, model, inputs, output, padding: 0, lanes })
+        let graph = Graph { model, inputs, output, padding: 0 };
+        Ok(Self { name, engine: Engine::Graph(Box::new(graph)), lanes })
     }
 
     /// Opens a file of the user. Shorter texts of a batch are filled with `padding`. The output is the first of `outputs`
@@ -131,21 +178,26 @@ impl Network {
             return Err(format!("has the outputs {there}, and none of them is {wanted}: name one as output"));
         };
         let output = model.output_ids()[at];
-        Ok(Self { name, model, inputs, output, padding, lanes })
+        let graph = Graph { model, inputs, output, padding };
+        Ok(Self { name, engine: Engine::Graph(Box::new(graph)), lanes })
     }
 
-    /// What `read` makes of each sequence's row of the output, in the order of the sequences. Blocks while it runs.
+    /// What `read` makes of each sequence's row of the output, given its length, in the order of the sequences; behind the
+    /// numbers of a sequence's tokens may stand those of padding. Blocks while it runs.
     ///
     /// # Errors
     /// When the network fails; then nothing is given.
     pub(super) fn run<T: Send>(
         &self,
         sequences: &[Sequence],
-        read: impl Fn(TensorView<'_, f32>, usize) -> Result<T, ModelError> + Sync,
+        read: impl Fn(Row<'_>, usize) -> Result<T, ModelError> + Sync,
     ) -> Result<Vec<T>, ModelError> {
         let mut order: Vec<usize> = (0..sequences.len()).collect();
         order.sort_by_key(|at| sequences[*at].ids.len());
-        let batches = batches(&order, sequences);
+        let batches = match &self.engine {
+            Engine::Packed(_) => packed_batches(&order, sequences),
+            Engine::Graph(_) => batches(&order, sequences),
+        };
         let done: Mutex<Result<Vec<Option<T>>, ModelError>> =
             Mutex::new(Ok(sequences.iter().map(|_| None).collect()));
         let next = AtomicUsize::new(0);
@@ -178,8 +230,46 @@ impl Network {
         &self,
         batch: &[usize],
         sequences: &[Sequence],
-        read: &impl Fn(TensorView<'_, f32>, usize) -> Result<T, ModelError>,
+        read: &impl Fn(Row<'_>, usize) -> Result<T, ModelError>,
     ) -> Result<Vec<T>, ModelError> {
+        let mut lane = self.lanes.borrow();
+        match &self.engine {
+            Engine::Packed(packed) => {
+                let texts: Vec<(&[i32], usize)> =
+                    batch.iter().map(|at| (&sequences[*at].ids[..], sequences[*at].second)).collect();
+                let found = packed.run(&texts, &mut lane.scratch)?;
+                drop(lane);
+                let each = found.iter().zip(&texts).map(|(numbers, (ids, _))| (numbers, ids.len()));
+                each.map(|(numbers, tokens)| match packed.numbers_a_token() {
+                    Some(size) => read(Row { numbers, shape: &[tokens, size] }, tokens),
+                    None => read(Row { numbers, shape: &[numbers.len()] }, tokens),
+                })
+                .collect()
+            }
+            Engine::Graph(graph) => {
+                let output = graph.run(self.name, batch, sequences, &lane.threads)?;
+                drop(lane);
+                let (shape, numbers) = (output.shape().split_at(1).1, output.to_vec());
+                let each = shape.iter().product::<usize>().max(1);
+                batch
+                    .iter()
+                    .zip(numbers.chunks(each))
+                    .map(|(at, numbers)| read(Row { numbers, shape }, sequences[*at].ids.len()))
+                    .collect()
+            }
+        }
+    }
+}
+
+impl Graph {
+    /// The output for a batch, a row for each.
+    fn run(
+        &self,
+        name: &'static str,
+        batch: &[usize],
+        sequences: &[Sequence],
+        threads: &Arc<ThreadPool>,
+    ) -> Result<Tensor<f32>, ModelError> {
         let width = batch.iter().map(|at| sequences[*at].ids.len()).max().unwrap_or(0);
         let shape = [batch.len(), width];
         let [mut ids, mut mask, mut kinds] =
@@ -200,23 +290,27 @@ impl Network {
             };
             (*node, tensor.view().into())
         });
-        let lane = self.lanes.borrow();
-        let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&lane)));
-        let output = self.model.run_n(inputs.collect(), [self.output], Some(options));
-        drop(lane);
-        let [output] = output.map_err(|e| ModelError::inference(self.name, e))?;
-        let output: Tensor<f32> = output
-            .try_into()
-            .map_err(|_| ModelError::inference(self.name, "the output is not of numbers"))?;
+        let options = RunOptions::default().with_thread_pool(Some(Arc::clone(threads)));
+        let [output] = self
+            .model
+            .run_n(inputs.collect(), [self.output], Some(options))
+            .map_err(|e| ModelError::inference(name, e))?;
+        let output: Tensor<f32> =
+            output.try_into().map_err(|_| ModelError::inference(name, "the output is not of numbers"))?;
         if output.shape().first() != Some(&batch.len()) {
             return Err(ModelError::inference(
-                self.name,
+                name,
                 format!("the output has the shape {:?}", output.shape()),
             ));
         }
-        let row = |(row, at): (usize, &usize)| read(output.slice(row), sequences[*at].ids.len());
-        batch.iter().enumerate().map(row).collect()
+        Ok(output)
     }
+}
+
+/// The encoder without padding, where the processor can. Without optimisation our own code is a hundred times slower than the
+/// graph runtime, which is optimised in every build: then there is none.
+fn unpadded(name: &'static str, file: &Bytes) -> Option<Box<Packed>> {
+    if cfg!(debug_assertions) { None } else { Packed::open(name, file).map(Box::new) }
 }
 
 /// The inputs of a graph, each by what it is given.
@@ -261,21 +355,22 @@ fn batches<'a>(order: &'a [usize], sequences: &[Sequence]) -> Vec<&'a [usize]> {
     found
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn batches_keep_within_the_token_budget() {
-        let lengths = [3, 3, 200, 256, 256, 256, 256, 256];
-        let sequences: Vec<Sequence> = lengths.iter().map(|n| Sequence::single(vec![0; *n])).collect();
-        let order: Vec<usize> = (0..sequences.len()).collect();
-        let cut = batches(&order, &sequences);
-        assert_eq!(cut.iter().map(|batch| batch.len()).sum::<usize>(), sequences.len());
-        for batch in &cut {
-            let longest = lengths[batch[batch.len() - 1]];
-            assert!(batch.len() == 1 || batch.len() * longest <= BATCH_TOKENS);
-            assert!(batch.len() == 1 || longest <= lengths[batch[0]] * 5 / 4 + PADDING_TOKENS);
+/// Cuts indices so that no batch holds more than [`PACKED_TOKENS`], but for a text that is longer.
+fn packed_batches<'a>(order: &'a [usize], sequences: &[Sequence]) -> Vec<&'a [usize]> {
+    let (mut found, mut start, mut tokens) = (Vec::new(), 0, 0);
+    for (at, sequence) in order.iter().enumerate() {
+        let length = sequences[*sequence].ids.len();
+        if at > start && tokens + length > PACKED_TOKENS {
+            found.push(&order[start..at]);
+            (start, tokens) = (at, 0);
         }
+        tokens += length;
     }
+    if start < order.len() {
+        found.push(&order[start..]);
+    }
+    found
 }
+
+#[cfg(test)]
+mod tests;

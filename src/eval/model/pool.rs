@@ -1,6 +1,6 @@
 //! A bounded set of things that threads borrow one at a time.
 
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -46,6 +46,13 @@ impl<T> Deref for Borrowed<'_, T> {
     #[expect(clippy::expect_used, reason = "the item leaves only in drop")]
     fn deref(&self) -> &T {
         self.item.as_ref().expect("the item leaves only in drop")
+    }
+}
+
+impl<T> DerefMut for Borrowed<'_, T> {
+    #[expect(clippy::expect_used, reason = "the item leaves only in drop")]
+    fn deref_mut(&mut self) -> &mut T {
+        self.item.as_mut().expect("the item leaves only in drop")
     }
 }
 

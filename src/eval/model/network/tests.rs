@@ -1,0 +1,90 @@
+use super::super::assets;
+use super::super::wordpiece::{Keep, WordPiece};
+use super::*;
+
+#[test]
+fn batches_keep_within_the_token_budget() {
+    let lengths = [3, 3, 200, 256, 256, 256, 256, 256];
+    let sequences: Vec<Sequence> = lengths.iter().map(|n| Sequence::single(vec![0; *n])).collect();
+    let order: Vec<usize> = (0..sequences.len()).collect();
+    let cut = batches(&order, &sequences);
+    assert_eq!(cut.iter().map(|batch| batch.len()).sum::<usize>(), sequences.len());
+    for batch in &cut {
+        let longest = lengths[batch[batch.len() - 1]];
+        assert!(batch.len() == 1 || batch.len() * longest <= BATCH_TOKENS);
+        assert!(batch.len() == 1 || longest <= lengths[batch[0]] * 5 / 4 + PADDING_TOKENS);
+    }
+    let cut = packed_batches(&order, &sequences);
+    assert_eq!(cut, [&[0, 1, 2][..], &[3], &[4], &[5], &[6], &[7]]);
+}
+
+/// The same weights in both engines; none where this processor has only one of them.
+fn both(name: &'static str, file: &[u8], words: &'static [u8], output: &str) -> Option<[Network; 2]> {
+    let file = Bytes::copy_from_slice(file);
+    let mut packed = Packed::open(name, &file)?;
+    packed.share_words(words);
+    let graph = Network::with_model(name, options().load(file.into()), output, lanes(1)).unwrap();
+    Some([Network { name, engine: Engine::Packed(Box::new(packed)), lanes: lanes(1) }, graph])
+}
+
+fn values(network: &Network, sequences: &[Sequence], each: usize) -> Vec<Vec<f32>> {
+    network.run(sequences, |row, tokens| Ok(row.numbers[..each * tokens.max(1)].to_vec())).unwrap()
+}
+
+fn mean(hidden: &[f32]) -> Vec<f32> {
+    (0..384).map(|at| hidden[at..].iter().step_by(384).sum()).collect()
+}
+
+#[test]
+fn both_engines_give_the_same_vectors_and_a_text_stands_alone() {
+    let Some([packed, graph]) = both("encoder", assets::MINILM, &[], "last_hidden_state") else { return };
+    let words = WordPiece::new(assets::MINILM_VOCABULARY).unwrap();
+    let texts = [
+        "A",
+        "The invoice is due on Friday.",
+        "",
+        "Nine of the 214 steps were broken, and nobody had said so.",
+    ];
+    let sequences: Vec<Sequence> =
+        texts.iter().map(|text| Sequence::single(words.encode(text, 256))).collect();
+    let [found, expected] = [&packed, &graph].map(|network| values(network, &sequences, 384));
+    for (found, expected) in found.iter().zip(&expected) {
+        let [found, expected] = [mean(found), mean(expected)];
+        let cosine = super::super::encoder::cosine(&found, &expected);
+        assert!(cosine > 0.999, "{cosine}");
+    }
+    let alone = values(&packed, &sequences[1..2], 384);
+    assert_eq!(alone[0], found[1]);
+}
+
+#[test]
+fn both_engines_give_the_same_logits() {
+    let (file, words) = assets::with_words("entailment", assets::ENTAILMENT).unwrap();
+    let Some([packed, graph]) = both("entailment", &file, words, "logits") else { return };
+    let words = WordPiece::new(assets::MINILM_VOCABULARY).unwrap();
+    let pairs = [
+        ("Tickets cost twelve euros. Children enter free.", "A ticket is 12 euros."),
+        ("It is closed on Mondays.", "You can visit on Monday."),
+    ];
+    let sequence = |(first, second): &(&str, &str)| {
+        let (ids, second) = words.encode_pair(first, second, 256, Keep::Beginning(128));
+        Sequence { ids, second }
+    };
+    let sequences: Vec<Sequence> = pairs.iter().map(sequence).collect();
+    let logits = |network: &Network| network.run(&sequences, |row, _| Ok(row.numbers.to_vec())).unwrap();
+    for (found, expected) in logits(&packed).iter().zip(&logits(&graph)) {
+        assert_eq!(found.len(), 3);
+        let far = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(far < 0.3, "{found:?} {expected:?}");
+    }
+}
+
+#[test]
+fn what_is_no_encoder_is_left_to_the_graph_and_a_text_too_long_is_an_error() {
+    assert!(Packed::open("damaged", &Bytes::from_static(b"no model")).is_none());
+    assert!(Packed::open("damaged", &Bytes::from_static(&assets::MINILM[..1_000_000])).is_none());
+    let Some([packed, _]) = both("encoder", assets::MINILM, &[], "last_hidden_state") else { return };
+    let long = Sequence::single(vec![101; 513]);
+    let error = packed.run(&[long], |_, _| Ok(())).unwrap_err();
+    assert!(error.to_string().contains("513 tokens"), "{error}");
+}

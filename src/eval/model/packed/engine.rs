@@ -1,0 +1,55 @@
+//! An encoder that runs without padding, if this processor can.
+
+use super::attention::MAX_TOKENS;
+use super::forward::{Input, Scratch, forward};
+use super::tensors::Tensors;
+use super::weights::{WIDTH, Weights};
+use crate::eval::model::error::ModelError;
+use bytes::Bytes;
+
+/// An encoder with its weights packed for [`forward`].
+pub struct Packed {
+    name: &'static str,
+    weights: Weights,
+}
+
+impl Packed {
+    /// The encoder of an ONNX file; none where the processor lacks the instructions, or the file is no encoder of the
+    /// shape that is written down here.
+    pub fn open(name: &'static str, file: &Bytes) -> Option<Self> {
+        let can = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vnni");
+        if !can {
+            return None;
+        }
+        Some(Self { name, weights: Weights::new(&Tensors::read(file)?)? })
+    }
+
+    /// Reads the table of words there, if it is the same, so that the file can go.
+    pub fn share_words(&mut self, words: &'static [u8]) {
+        if self.weights.words == words {
+            self.weights.words = Bytes::from_static(words);
+        }
+    }
+
+    /// How many numbers a token has; none where a head gives logits.
+    pub fn numbers_a_token(&self) -> Option<usize> {
+        self.weights.head.is_none().then_some(WIDTH)
+    }
+
+    /// For each text (its ids with the special tokens, and where a second text begins): the logits, or [`super::weights::WIDTH`]
+    /// numbers of each token where the network has no head. What a text gets does not depend on the others.
+    ///
+    /// # Errors
+    /// When a text has no token, or more than the network reads; then nothing is given.
+    pub fn run(&self, texts: &[(&[i32], usize)], scratch: &mut Scratch) -> Result<Vec<Vec<f32>>, ModelError> {
+        let most = self.weights.longest().min(MAX_TOKENS);
+        if let Some((ids, _)) = texts.iter().find(|(ids, _)| ids.is_empty() || ids.len() > most) {
+            let reason = format!("a text has {} tokens, from 1 to {most} are read", ids.len());
+            return Err(ModelError::inference(self.name, reason));
+        }
+        let inputs: Vec<Input<'_>> =
+            texts.iter().map(|(ids, second)| Input { ids, second: *second }).collect();
+        // SAFETY: `open` found the instructions.
+        Ok(unsafe { forward(&self.weights, &inputs, scratch) })
+    }
+}

@@ -1,0 +1,43 @@
+//! The encoders computed without padding, on processors with 512-bit vectors and eight-bit products (AVX-512 VNNI).
+//!
+//! A graph runtime writes the result of each operation to memory and pads texts of one batch to one length. Here the tokens of
+//! all texts lie one behind the other; products with eight-bit weights end in the registers where they are scaled, brought
+//! through their activation and rounded to the bytes that the next product reads; attention is made head by head in the
+//! nearest cache; and of the last layer only the first token of each text is computed where a head reads nothing else.
+//! The arithmetic is that of the ONNX file: sums of eight-bit products are exact, everything else is in f32.
+//! Other processors run the file in the graph runtime (`network`).
+//!
+//! | file | what |
+//! |---|---|
+//! | `tensors` | the tensors of an ONNX file by name |
+//! | `weights` | the parts of an encoder |
+//! | `vector` | functions of sixteen numbers |
+//! | `multiply` | products with eight-bit weights, and of tiles of numbers |
+//! | `attention` | one head over one text |
+//! | `forward` | the way of texts through the layers |
+//! | `engine` | an encoder that runs so, if this processor can |
+//! | `absent` | the same for processors of other makes: there is none |
+
+#[cfg(not(target_arch = "x86_64"))]
+mod absent;
+#[cfg(target_arch = "x86_64")]
+mod attention;
+#[cfg(target_arch = "x86_64")]
+mod engine;
+#[cfg(target_arch = "x86_64")]
+mod forward;
+#[cfg(target_arch = "x86_64")]
+mod multiply;
+#[cfg(target_arch = "x86_64")]
+mod tensors;
+#[cfg(target_arch = "x86_64")]
+mod vector;
+#[cfg(target_arch = "x86_64")]
+mod weights;
+
+#[cfg(not(target_arch = "x86_64"))]
+pub use absent::{Packed, Scratch};
+#[cfg(target_arch = "x86_64")]
+pub use engine::Packed;
+#[cfg(target_arch = "x86_64")]
+pub use forward::Scratch;
