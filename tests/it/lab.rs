@@ -1,5 +1,6 @@
 //! The lab: datasets and experiments over HTTP, SQL and the command line.
 
+mod clients;
 mod datasets;
 mod experiments;
 mod rows;

@@ -5,7 +5,7 @@ use super::super::error::{Fault, LabError};
 use super::super::store::{Store, Who};
 use super::called::{NAMED, Targets};
 use super::definition::{
-    Answer, EditExperiment, NewExperiment, Retry, Stored, Todo, run_id, trace_ids, traceparent,
+    Answer, EditExperiment, NewExperiment, Retry, Stored, Telling, Todo, run_id, trace_ids, traceparent,
 };
 use super::judge::{Case, Judge, Judged};
 use super::reading::{self, Experiment, Key, Known};
@@ -159,7 +159,7 @@ impl Experiments {
         who: &Who,
         named: &str,
         limit: usize,
-        retry: Retry,
+        (retry, telling): (Retry, Telling),
     ) -> Result<Vec<Todo>, LabError> {
         let found = reading::find(self.store(), &who.tenant, named).await?;
         if found.is_closed() {
@@ -188,7 +188,7 @@ impl Experiments {
                 if todo.len() == limit {
                     return Ok(todo);
                 }
-                todo.push(asked(&found, item, repetition, attempt));
+                todo.push(asked(&found, item, (repetition, attempt), telling));
             }
         }
         Ok(todo)
@@ -428,10 +428,11 @@ fn is_there(known: &HashMap<Key, Known>, case: &Case) -> bool {
     known.get(&key).is_some_and(|run| run.attempt >= case.run.attempt)
 }
 
-fn asked(found: &Experiment, item: &ItemRow, repetition: i64, attempt: i64) -> Todo {
+fn asked(found: &Experiment, item: &ItemRow, (repetition, attempt): (i64, i64), telling: Telling) -> Todo {
     let value = |text: &Option<String>| {
-        text.as_deref().and_then(|t| serde_json::from_str(t).ok()).unwrap_or_default()
+        text.as_deref().and_then(|t| serde_json::from_str::<Value>(t).ok()).unwrap_or_default()
     };
+    let told = |text: &Option<String>| (telling == Telling::Expected).then(|| value(text));
     let run_id = run_id(&found.experiment_id, &item.item_id, repetition);
     Todo {
         traceparent: traceparent(&run_id, attempt),
@@ -442,6 +443,8 @@ fn asked(found: &Experiment, item: &ItemRow, repetition: i64, attempt: i64) -> T
         attempt,
         input: value(&item.input),
         contexts: value(&item.contexts),
+        expected: told(&item.expected),
+        metadata: told(&item.metadata),
         parameters: found.parameters.clone(),
     }
 }

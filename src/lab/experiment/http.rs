@@ -5,7 +5,7 @@ use super::super::error::LabError;
 use super::super::store::Who;
 use super::called::MAX_CALLED;
 use super::compare::compare;
-use super::definition::{Answer, EditExperiment, NewExperiment, Retry, Stored};
+use super::definition::{Answer, EditExperiment, NewExperiment, Retry, Stored, Telling};
 use super::experiments::Experiments;
 use super::findings::findings;
 use super::flips::flips;
@@ -70,6 +70,8 @@ struct Page {
     limit: Option<usize>,
     /// errors or failed.
     retry: Option<String>,
+    /// Whether what should be answered is told, too.
+    expected: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -168,7 +170,8 @@ async fn todo(
     Path(id): Path<String>,
     Asks { who, params }: Asks<Page>,
 ) -> Outcome {
-    told(all.todo(&who, &id, params.limit(), retry(&params)?).await?)
+    let telling = if params.expected { Telling::Expected } else { Telling::Asked };
+    told(all.todo(&who, &id, params.limit(), (retry(&params)?, telling)).await?)
 }
 
 async fn receive(
@@ -195,7 +198,7 @@ async fn run(
     let name = found.target.name.clone().filter(|name| all.targets().has(name));
     let answers = match (found.target.kind.as_str(), name) {
         ("trace", _) => {
-            let todo = all.todo(&who, &id, limit, retry).await?;
+            let todo = all.todo(&who, &id, limit, (retry, Telling::Asked)).await?;
             let items = all.items(&who, &found).await?;
             traces::answers(all.store(), &who, &items, &todo).await?
         }
@@ -224,7 +227,7 @@ async fn called(
     limit: usize,
     retry: Retry,
 ) -> Result<Stored, LabError> {
-    let todo = all.todo(&who, &id, limit, retry).await?;
+    let todo = all.todo(&who, &id, limit, (retry, Telling::Asked)).await?;
     let answers = all.targets().answers(&name, &experiment_id, &todo).await?;
     all.receive(&who, &id, answers).await
 }
