@@ -3,6 +3,7 @@
 mod clients;
 mod datasets;
 mod experiments;
+mod purge;
 mod rows;
 mod suites;
 mod targets;

@@ -43,8 +43,8 @@ pub struct Experiments {
     kept: Arc<Lock<Vec<Version>>>,
 }
 
-/// The items of a version, by id of the dataset and number.
-type Version = ((String, i64), Arc<Vec<ItemRow>>);
+/// The items of a version, by id of the dataset, number, and how many items were purged before they were read.
+type Version = ((String, i64, usize), Arc<Vec<ItemRow>>);
 
 impl Experiments {
     /// Over `datasets`, judged by the evaluators of `registry`.
@@ -257,7 +257,10 @@ impl Experiments {
         let _writing = self.writing.lock().await;
         let found = reading::find(self.store(), &who.tenant, experiment_id).await?;
         let mut known = reading::runs(self.store(), &who.tenant, experiment_id).await?;
-        let (late, new): (Vec<&Case>, Vec<&Case>) = cases.iter().partition(|case| is_there(&known, case));
+        let (late, new): (Vec<&Case>, Vec<&Case>) = cases
+            .iter()
+            .filter(|case| !self.datasets.is_purged(&case.run.item_id))
+            .partition(|case| is_there(&known, case));
         stored.duplicate += late.len();
         stored.stored = new.len();
         for case in &new {
@@ -347,12 +350,13 @@ impl Experiments {
     /// # Errors
     /// The limits of queries.
     pub async fn items(&self, who: &Who, found: &Experiment) -> Result<Arc<Vec<ItemRow>>, LabError> {
-        let key = (found.dataset_id.clone(), found.dataset_version);
+        let key = (found.dataset_id.clone(), found.dataset_version, self.datasets.purges());
         if let Some((_, items)) = self.kept.lock().iter().find(|(known, _)| *known == key) {
             return Ok(items.clone());
         }
         let items = Arc::new(self.datasets.items_of(who, &key.0, key.1).await?);
         let mut kept = self.kept.lock();
+        kept.retain(|((_, _, purges), _)| *purges == key.2);
         if kept.len() >= MAX_KEPT {
             kept.remove(0);
         }

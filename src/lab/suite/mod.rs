@@ -64,6 +64,7 @@ pub use baseline::Baseline;
 pub use bench::{Bench, evaluators, questions};
 pub use earlier::{Again, Earlier, Run};
 pub use examples::{examples, wrong_examples};
+pub(in crate::lab) use exchange::archive;
 pub use exchange::{Form, Imported, Part, export, import, import_results};
 pub use fault::Faults;
 pub use gate::{Code, Decided, Verdict, code, decide, unknown_metrics};

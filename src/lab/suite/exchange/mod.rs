@@ -34,3 +34,4 @@ mod round_trip_tests;
 pub use export::{Form, Part, export};
 pub use import::{import, import_results};
 pub use imported::Imported;
+pub(in crate::lab) use zip::write as archive;
