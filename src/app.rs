@@ -373,10 +373,12 @@ impl Rooms {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let (journal, lake, flush) = open_storage(config, clock.clone()).await?;
         let (queue, follower) = open_queue(config, &journal)?;
-        let (eval, workers) = (config.eval.clone(), config.score.worker_count());
+        let (eval, models, workers) =
+            (config.eval.clone(), config.models.clone(), config.score.worker_count());
         let policy = Arc::new(Policy::new(&config.detect));
         let theirs = policy.clone();
-        let registry = tokio::task::spawn_blocking(move || Registry::with_policy(&eval, workers, &theirs))
+        let open = move || Registry::with_models(&eval, &models, workers, &theirs);
+        let registry = tokio::task::spawn_blocking(open)
             .await
             .map_err(|e| AppError::Ended("loading models", e.to_string()))??;
         let askers = Askers::open(config, &registry, &policy, &clock)?;

@@ -51,6 +51,7 @@ impl Askers {
             judges: &config.judges,
             custom: &config.eval.custom,
             correctness_weight: config.eval.answer_correctness_weight,
+            pairwise_runs: config.eval.pairwise_runs,
             cache: (&config.score.judge_cache, config.server.data_dir.join(CACHE)),
             policy,
             clock,

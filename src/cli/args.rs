@@ -2,7 +2,7 @@
 //! Those of `test` are its own.
 
 use super::{
-    alerts, anchors, calibrate, config, demo, demo_lab, evalbench, export, lab, labels, queue,
+    alerts, anchors, calibrate, config, demo, demo_lab, evalbench, export, lab, labels, model, queue,
     replay_decisions, score, send, serve, sql, suite, test, token,
 };
 use clap::{Parser, Subcommand};
@@ -89,6 +89,14 @@ enum Verb {
         after_help = "Examples:\n  groundline evalbench --data evaldata --task groundedness\n  groundline evalbench --data evaldata --dataset hatecheck --evaluator toxicity --json\n  groundline evalbench --labels ours.jsonl --evaluator hallucination --precision 0.9 --config groundline.toml --write\n\nA dataset is <task>/<name>.jsonl.gz; each line has id, group, split, label (0 or 1) and, by task, context, question\nand answer (groundedness: 1 is not supported), question and passage (context_relevance), question and answer\n(answer_relevance) or text (toxicity, pii, secrets, language).\nLines of --labels: {\"question\": …, \"answer\": …, \"contexts\": [\"…\"], \"passed\": true}"
     )]
     Evalbench(evalbench::EvalbenchArgs),
+    /// Check a model file before it is configured.
+    #[command(
+        after_help = "Examples:\n  groundline model check reranker/model.onnx\n  groundline model check nli.onnx --as entailment --labels contradiction,neutral,entailment"
+    )]
+    Model {
+        #[command(subcommand)]
+        what: model::ModelVerb,
+    },
     /// Show items that wait for their evaluators; put back or forget those that failed or expired.
     #[command(
         after_help = "Examples:\n  groundline queue list --state failed\n  groundline queue retry --all\n  groundline queue drop 5f0c1d7a9b3e4c2d8f6a7b8c9d0e1f2a"
@@ -211,6 +219,9 @@ async fn run(verb: Verb) -> ExitCode {
         }
         Verb::Score(args) => {
             tokio::task::spawn_blocking(move || score::run(args)).await.unwrap_or(ExitCode::from(1))
+        }
+        Verb::Model { what } => {
+            tokio::task::spawn_blocking(move || model::run(what)).await.unwrap_or(ExitCode::from(1))
         }
         Verb::Test(args) => test::run(args).await,
         // Checks are run on their examples, which may wait for a judge.

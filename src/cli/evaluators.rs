@@ -22,8 +22,8 @@ impl Scorers {
     /// Loads models and judges. The error has the exit code: 1 for a model that does not open, 2 for the configuration.
     pub fn open(config: &Config) -> Result<Self, (u8, String)> {
         let (workers, policy) = (config.score.worker_count(), Arc::new(Policy::new(&config.detect)));
-        let registry =
-            Registry::with_policy(&config.eval, workers, &policy).map_err(|e| (1, e.to_string()))?;
+        let registry = Registry::with_models(&config.eval, &config.models, workers, &policy)
+            .map_err(|e| (1, e.to_string()))?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let askers = Askers::open(config, &registry, &policy, &clock).map_err(|e| (2, e.to_string()))?;
         let registry = registry.with(askers.evaluators(), &config.eval);

@@ -17,6 +17,7 @@
 //! | `test` | a test suite with its gates |
 //! | `evalbench` | the evaluators measured on labelled data |
 //! | `evaluators` | the evaluators of a configuration, for verbs that score without a server |
+//! | `model` | a model file of the user: what fits, and how fast it is |
 //! | `token` | bearer tokens |
 //! | `config` | check and dump |
 //! | `queue` | items that wait, failed or expired |
@@ -46,6 +47,7 @@ mod export;
 mod lab;
 mod labels;
 mod memory;
+mod model;
 mod queue;
 mod remote;
 mod replay_decisions;

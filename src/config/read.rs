@@ -85,9 +85,10 @@ fn set(table: &mut Table, path: &str, value: &str) {
 }
 
 /// Tables without fixed keys.
-const FREE: [&str; 7] = [
+const FREE: [&str; 8] = [
     "eval.thresholds",
     "lab.targets",
+    "models",
     "labels.questions",
     "emit.headers",
     "emit.header_files",

@@ -28,6 +28,8 @@ pub struct Config {
     pub score: score::Config,
     /// Evaluators.
     pub eval: eval::Config,
+    /// Model files of the user.
+    pub models: eval::ModelsConfig,
     /// Limits of queries.
     pub sql: sql::Config,
     /// The loop that follows the scores for alerts.
@@ -66,6 +68,7 @@ impl Config {
         faults.extend(self.sample.faults());
         faults.extend(self.score.faults());
         faults.extend(self.eval.faults());
+        faults.extend(self.models.faults());
         faults.extend(score::judge_faults(&self.judges, self.score.slow_timeout));
         faults.extend(score::custom_faults(&self.eval.custom, &self.judges));
         faults.extend(score::plugin_faults(&self.plugins, self.score.slow_timeout));

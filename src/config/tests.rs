@@ -139,3 +139,15 @@ fn a_backend_that_is_away_may_not_fill_the_journal_and_is_not_this_server() {
     // Where nothing leaves, nothing waits.
     assert!(Config::from_text("f", "[emit]\nmax_disk_size = \"1MiB\"\n", none()).is_ok());
 }
+
+#[test]
+fn a_model_file_is_read_and_an_unknown_slot_or_key_is_told() {
+    let read = |text: &str| Config::from_text("f.toml", text, none()).map_err(|e| e.to_string());
+    let config = read("[models.entailment]\npath = \"m/model.onnx\"\nmultilingual = true\n").unwrap();
+    assert_eq!(config.models.entailment.unwrap().path, "m/model.onnx");
+    let error =
+        read("[models.entailmen]\npath = \"m.onnx\"\n[models.toxicity]\npath = \"t.onnx\"\nlabel = []\n");
+    let error = error.unwrap_err();
+    assert!(error.contains("models.entailmen: unknown field"), "{error}");
+    assert!(error.contains("models.toxicity: unknown field `label`"), "{error}");
+}

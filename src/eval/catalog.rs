@@ -4,7 +4,7 @@ use super::config::Config;
 use super::evaluator::{Away, Evaluator, Pace, Said, Waits};
 use super::ids::{asks_judge, is_plugin};
 use super::local;
-use super::model::{ModelError, Models};
+use super::model::{ModelError, Models, ModelsConfig};
 use crate::detect::Policy;
 use crate::domain::score::{Better, Score, ScoreStatus};
 use crate::domain::trace::EvalInput;
@@ -50,7 +50,17 @@ impl Registry {
 
     /// As [`Registry::new`]; values that `policy` lets through are no leaks.
     pub fn with_policy(config: &Config, workers: usize, policy: &Arc<Policy>) -> Result<Self, ModelError> {
-        let models = Models::embedded(workers)?;
+        Self::with_models(config, &ModelsConfig::default(), workers, policy)
+    }
+
+    /// As [`Registry::with_policy`], with the user's models in the places of the program's own.
+    pub fn with_models(
+        config: &Config,
+        models: &ModelsConfig,
+        workers: usize,
+        policy: &Arc<Policy>,
+    ) -> Result<Self, ModelError> {
+        let models = Models::open(workers, models)?;
         let mut all: Vec<Arc<dyn Evaluator>> = vec![
             Arc::new(local::Groundedness::new(models.clone())),
             Arc::new(local::AnswerRelevancySimilarity::new(models.clone())),

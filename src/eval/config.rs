@@ -5,6 +5,9 @@ use super::ids::{IDS, JUDGE_IDS, asks_others};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// More runs of one question cost more than they tell.
+const MAX_RUNS: u32 = 9;
+
 /// Settings of the evaluators.
 #[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -19,6 +22,8 @@ pub struct Config {
     pub custom: Vec<CustomConfig>,
     /// The weight of factual F1 in `answer_correctness`; the rest is that of similarity.
     pub answer_correctness_weight: f64,
+    /// How often `pairwise` asks in each order; of several runs the agreement is a metric.
+    pub pairwise_runs: u32,
     /// The language model of `perplexity`.
     pub perplexity: PerplexityConfig,
 }
@@ -31,6 +36,7 @@ impl Default for Config {
             thresholds: BTreeMap::new(),
             custom: Vec::new(),
             answer_correctness_weight: 0.75,
+            pairwise_runs: 1,
             perplexity: PerplexityConfig::default(),
         }
     }
@@ -115,6 +121,9 @@ impl Config {
         if !(0.0..=1.0).contains(&self.answer_correctness_weight) {
             let weight = self.answer_correctness_weight;
             faults.push(format!("eval.answer_correctness_weight is {weight}, must be 0 to 1"));
+        }
+        if !(1..=MAX_RUNS).contains(&self.pairwise_runs) {
+            faults.push(format!("eval.pairwise_runs is {}, must be 1 to {MAX_RUNS}", self.pairwise_runs));
         }
         self.perplexity.faults(&mut faults);
         faults

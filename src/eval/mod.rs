@@ -40,7 +40,9 @@ pub use evaluator::{Away, Evaluator, Forecast, Metric, Pace, Said, Waits};
 pub use ids::{IDS, JUDGE_IDS, asks_judge, asks_others, is_plugin, plugin_id};
 pub use language::{Guess, identify};
 pub use matrix::{FITS, Fit, Group, Input, fit_of};
-pub use model::{ModelError, Models};
+pub use model::{
+    Activation, FileConfig, ModelError, Models, ModelsConfig, Pooling, Slot, Survey, TOXICITY_LABELS, survey,
+};
 pub use offline::{
     OfflineInput, OfflineRow, OfflineUsage, forecast_line, read_line, score_input, score_line,
 };

@@ -6,10 +6,14 @@ mod formulas;
 mod leaving;
 #[path = "judges/offline.rs"]
 mod offline;
+#[path = "judges/resumed.rs"]
+mod resumed;
 #[path = "judges/server.rs"]
 pub mod server;
 #[path = "judges/sessions.rs"]
 mod sessions;
+#[path = "judges/throughput.rs"]
+mod throughput;
 
 use crate::support::{Process, config, query, send, settled, span, start, text, until};
 use groundline::app::App;

@@ -43,10 +43,15 @@ pub async fn settled(app: &App) {
 }
 
 /// Waits until `holds`; the test fails where that takes too long.
-pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+pub async fn until(what: &str, holds: impl AsyncFnMut() -> bool) {
+    until_within(Duration::from_secs(120), what, holds).await;
+}
+
+/// As [`until`], for as long as `limit`.
+pub async fn until_within(limit: Duration, what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let started = Instant::now();
     while !holds().await {
-        assert!(started.elapsed() < Duration::from_secs(120), "{what} does not come");
+        assert!(started.elapsed() < limit, "{what} does not come");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
@@ -140,9 +145,15 @@ impl Process {
 
     /// Like [`Process::start_with`], with more arguments of `serve`.
     pub fn start_with_args(data_dir: &Path, config: &str, args: &[&OsStr]) -> Self {
+        Self::start_program(None, data_dir, config, args)
+    }
+
+    /// Like [`Process::start_with_args`], another program than the one that was built.
+    pub fn start_program(program: Option<&Path>, data_dir: &Path, config: &str, args: &[&OsStr]) -> Self {
         let file = data_dir.join("groundline.toml");
         std::fs::write(&file, config).unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_groundline"))
+        let program = program.unwrap_or(Path::new(env!("CARGO_BIN_EXE_groundline")));
+        let mut child = Command::new(program)
             .arg("serve")
             .arg("--config")
             .arg(file)

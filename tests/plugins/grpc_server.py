@@ -1,4 +1,5 @@
-"""A plug-in over gRPC that misbehaves as the answer of each item says. Arguments: the repository, and a file for its health.
+"""A plug-in over gRPC that misbehaves as the answer of each item says. Arguments: the repository, a file for its health, a port
+(0 for a free one), and for TLS the files of a certificate and its key.
 
 Its messages are those of evaluator.binpb, which protoc made of the .proto file:
 protoc -I proto --descriptor_set_out=tests/fixtures/plugin/evaluator.binpb groundline/evaluator/v1/evaluator.proto
@@ -16,6 +17,7 @@ import grpc
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 root, health = Path(sys.argv[1]), Path(sys.argv[2])
+asked = health.with_suffix(".asked")
 package = "groundline.evaluator.v1"
 files = descriptor_pb2.FileDescriptorSet.FromString((root / "tests/fixtures/plugin/evaluator.binpb").read_bytes())
 pool = descriptor_pool.DescriptorPool()
@@ -52,7 +54,11 @@ def score(request, context):
         word, one = item.answer.split()[0], message("Score")(metric="size", value=1.0)
         seen[word] = seen.get(word, 0) + 1
         assert not item.HasField("question") and not item.HasField("system_prompt")
-        if word == "hang":
+        if word == "kill" and not asked.exists():
+            # Whoever started this server ends it now.
+            asked.write_text("asked")
+            time.sleep(60)
+        elif word == "hang":
             time.sleep(30)
         elif word == "poison":
             context.abort(grpc.StatusCode.INTERNAL, "it broke")
@@ -105,7 +111,11 @@ checks = {"Check": grpc.unary_unary_rpc_method_handler(check)}
 server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler(f"{package}.Evaluator", methods)])
 if health.exists():
     server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler("grpc.health.v1.Health", checks)])
-port = server.add_insecure_port("127.0.0.1:0")
+address, tls = f"127.0.0.1:{sys.argv[3]}", [Path(name).read_bytes() for name in sys.argv[4:]]
+if tls:
+    port = server.add_secure_port(address, grpc.ssl_server_credentials([(tls[1], tls[0])]))
+else:
+    port = server.add_insecure_port(address)
 server.start()
 print(port, flush=True)
 server.wait_for_termination()

@@ -13,7 +13,7 @@ const PLAIN: [(&str, usize); 5] = [("F1", 4), ("prec.", 5), ("recall", 6), ("FPR
 pub fn table(rows: &[Measured]) -> String {
     let mut lines: Vec<Vec<String>> = Vec::new();
     let mut head: Vec<String> =
-        ["dataset", "metric", "n (label 1)", "no score", "threshold"].map(str::to_owned).to_vec();
+        ["dataset", "metric", "version", "n (label 1)", "no score", "threshold"].map(str::to_owned).to_vec();
     head.extend(COLUMNS.iter().chain(&PLAIN).map(|(name, _)| (*name).to_owned()));
     head.push("rows / CPU-s".to_owned());
     lines.push(head);
@@ -22,6 +22,7 @@ pub fn table(rows: &[Measured]) -> String {
         let mut line = vec![
             format!("{}/{}", row.task, row.dataset),
             row.metric.clone(),
+            row.version.clone(),
             format!("{} ({})", row.scored, row.positives),
             row.unscored.to_string(),
             row.threshold.map_or("-".to_owned(), |value| format!("{value}")),

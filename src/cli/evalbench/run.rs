@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::detect::Policy;
 use crate::eval::Registry;
 use crate::eval::bench::{
-    Dataset, Limits, Measured, Progress, datasets, identification, measure, read, spans, targets,
+    Dataset, Limits, Measured, Progress, Target, datasets, identification, measure, read, spans, targets,
 };
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use std::fs::File;
@@ -26,14 +26,14 @@ pub fn run(args: EvalbenchArgs) -> ExitCode {
     };
     let policy = Arc::new(Policy::new(&config.detect));
     let workers = config.score.worker_count();
-    let registry = match Registry::with_policy(&config.eval, workers, &policy) {
-        Ok(registry) => registry,
-        Err(error) => return fail(1, &error.to_string()),
+    let registries = match registries(&config, workers, &policy) {
+        Ok(registries) => registries,
+        Err(error) => return fail(1, &error),
     };
     let limits = Limits { workers, draws: args.draws, progress: &progress as &Progress };
     let (mut all, mut bad) = (Vec::new(), 0);
     for dataset in found {
-        match one(&dataset, &args, &registry, &limits) {
+        match one(&dataset, &args, &registries, &limits) {
             Ok(measured) => {
                 if args.json {
                     measured.iter().for_each(|row| println!("{}", report::json(row)));
@@ -61,6 +61,17 @@ pub fn run(args: EvalbenchArgs) -> ExitCode {
     }
 }
 
+/// The evaluators of the configuration; where it names model files, those with the program's own models too, first.
+fn registries(config: &Config, workers: usize, policy: &Arc<Policy>) -> Result<Vec<Registry>, String> {
+    let mut registries =
+        vec![Registry::with_policy(&config.eval, workers, policy).map_err(|e| e.to_string())?];
+    if !config.models.is_empty() {
+        let theirs = Registry::with_models(&config.eval, &config.models, workers, policy);
+        registries.push(theirs.map_err(|e| e.to_string())?);
+    }
+    Ok(registries)
+}
+
 fn write_rows(path: &Path, all: &[Measured]) -> std::io::Result<()> {
     let mut out = BufWriter::new(File::create(path)?);
     for line in all.iter().flat_map(report::row_lines) {
@@ -84,7 +95,7 @@ fn prepare(args: &EvalbenchArgs) -> Result<(Config, Vec<Dataset>), String> {
 fn one(
     dataset: &Dataset,
     args: &EvalbenchArgs,
-    registry: &Registry,
+    registries: &[Registry],
     limits: &Limits<'_>,
 ) -> Result<Vec<Measured>, String> {
     let wanted = |id: &str| args.evaluator.is_empty() || args.evaluator.iter().any(|name| name == id);
@@ -103,7 +114,20 @@ fn one(
     if is_spans {
         return Ok(spans(dataset, &rows, limits.draws)?.into_iter().collect());
     }
-    Ok(measure(dataset, &rows, &wanted_targets, registry, limits))
+    let mut measured: Vec<Measured> = Vec::new();
+    for registry in registries {
+        // What the user's models do not touch has been measured.
+        let is_new = |target: &Target| {
+            let found = registry.select(&[target.evaluator.to_owned()]);
+            let version = found.ok().and_then(|found| Some(found.first()?.version().to_owned()));
+            let same =
+                |row: &Measured| row.evaluator == target.evaluator && Some(&row.version) == version.as_ref();
+            !measured.iter().any(same)
+        };
+        let left: Vec<Target> = wanted_targets.iter().copied().filter(is_new).collect();
+        measured.extend(measure(dataset, &rows, &left, registry, limits));
+    }
+    Ok(measured)
 }
 
 /// A bar on a terminal, nothing elsewhere.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
-use crate::eval::model::{ENCODER_VERSION, ModelError, Models, excerpt, segments, unit_cosine};
+use crate::eval::model::{ModelError, Models, Slot, excerpt, segments, unit_cosine};
 
 const METRIC: &str = "answer_relevancy";
 const MAX_ANSWER_SENTENCES: usize = 200;
@@ -23,11 +23,12 @@ impl AnswerRelevancySimilarity {
     /// With the default threshold, 0.75.
     pub fn new(models: Arc<Models>) -> Self {
         let metric = Metric::new(METRIC, Better::Higher, Some(0.75));
-        Self { models, metrics: [metric], version: format!("1+{ENCODER_VERSION}") }
+        let version = format!("1+{}", models.version(Slot::Embedding));
+        Self { models, metrics: [metric], version }
     }
 
     fn judge(&self, question: &str, answer: &str) -> Result<Score, ModelError> {
-        let encoder = &self.models.encoder;
+        let encoder = self.models.similarity();
         let known = |text: &&str| encoder.meaningful_tokens(text, 1) > 0;
         if !known(&question) {
             return Ok(Score::failed(METRIC, "question too short to embed"));

@@ -6,7 +6,7 @@ use crate::domain::document::Document;
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
-use crate::eval::model::{ENCODER_VERSION, ModelError, Models, excerpt, segments, unit_cosine};
+use crate::eval::model::{ModelError, Models, Slot, excerpt, segments, unit_cosine};
 
 const RECALL: &str = "recall_relevancy";
 const PRECISION: &str = "precision_relevancy";
@@ -38,13 +38,14 @@ impl ContextRelevancySoft {
     /// With the default thresholds, 0.75.
     pub fn new(models: Arc<Models>) -> Self {
         let metric = |name| Metric::new(name, Better::Higher, Some(0.75));
-        Self { models, metrics: [metric(RECALL), metric(PRECISION)], version: format!("1+{ENCODER_VERSION}") }
+        let version = format!("1+{}", models.version(Slot::Embedding));
+        Self { models, metrics: [metric(RECALL), metric(PRECISION)], version }
     }
 
     fn relevancies(&self, question: &str, chunks: &[Chunk<'_>]) -> Result<Vec<Relevancy>, ModelError> {
         let sentences = chunks.iter().flat_map(|chunk| chunk.sentences.iter().copied());
         let texts: Vec<&str> = std::iter::once(question).chain(sentences).collect();
-        let vectors = self.models.encoder.embed(&texts)?;
+        let vectors = self.models.similarity().embed(&texts)?;
         let (question, mut rest) = (&vectors[0], &vectors[1..]);
         let mut found = Vec::with_capacity(chunks.len());
         for (chunk, item) in chunks.iter().enumerate() {
@@ -62,7 +63,7 @@ impl ContextRelevancySoft {
         if chunks.is_empty() {
             return Ok(self.skip("contexts"));
         }
-        if self.models.encoder.meaningful_tokens(question, 1) == 0 {
+        if self.models.similarity().meaningful_tokens(question, 1) == 0 {
             return Ok(self.fail("question too short to embed"));
         }
         let found = self.relevancies(question, &chunks)?;

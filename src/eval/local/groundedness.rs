@@ -7,7 +7,7 @@ use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
 use crate::eval::local::numbers::Numbers;
-use crate::eval::model::{ENCODER_VERSION, ModelError, Models, excerpt, segments, unit_cosine};
+use crate::eval::model::{ModelError, Models, Slot, excerpt, segments, unit_cosine};
 
 const NAME: &str = "groundedness";
 const MAX_ANSWER_SENTENCES: usize = 200;
@@ -51,12 +51,14 @@ impl Groundedness {
     /// With the default threshold, 0.75.
     pub fn new(models: Arc<Models>) -> Self {
         let metric = Metric::new(NAME, Better::Higher, Some(0.75));
-        Self { models, metrics: [metric], version: format!("2+{ENCODER_VERSION}") }
+        let version = format!("2+{}", models.version(Slot::Embedding));
+        Self { models, metrics: [metric], version }
     }
 
     fn answer<'a>(&self, text: &'a str) -> Answer<'a> {
         let cut = segments(text, MAX_ANSWER_SENTENCES);
-        let long_enough = |text: &&str| self.models.encoder.meaningful_tokens(text, MIN_TOKENS) >= MIN_TOKENS;
+        let long_enough =
+            |text: &&str| self.models.similarity().meaningful_tokens(text, MIN_TOKENS) >= MIN_TOKENS;
         let mut sentences: Vec<&str> = cut.pieces.iter().copied().filter(long_enough).collect();
         let mut too_short = cut.pieces.len() - sentences.len();
         if sentences.is_empty() && long_enough(&text) {
@@ -68,7 +70,7 @@ impl Groundedness {
     fn least(&self, answer: &Answer<'_>, evidence: &[Evidence<'_>]) -> Result<Option<Least>, ModelError> {
         let texts: Vec<&str> =
             answer.sentences.iter().copied().chain(evidence.iter().map(|e| e.text)).collect();
-        let vectors = self.models.encoder.embed(&texts)?;
+        let vectors = self.models.similarity().embed(&texts)?;
         let (sentences, contexts) = vectors.split_at(answer.sentences.len());
         let known = Numbers::of(evidence.iter().map(|e| e.text));
         let nearest = |(sentence, vector): (usize, &Vec<f32>)| {

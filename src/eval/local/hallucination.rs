@@ -10,7 +10,7 @@ use crate::eval::evaluator::{Evaluator, Metric};
 use crate::eval::evidence::{
     Combiner, Context, Features, Part, Window, all_supported, missing, sentence_features, words,
 };
-use crate::eval::model::{ENTAILMENT_VERSION, ModelError, Models, excerpt, segments};
+use crate::eval::model::{ModelError, Models, Slot, excerpt, segments};
 use crate::eval::text::without_citations;
 
 const NAME: &str = "hallucination";
@@ -66,7 +66,8 @@ impl Hallucination {
         let stored: Combiner = serde_json::from_str(models.combiner()).map_err(damaged)?;
         let combiner = stored.checked(Features::knows)?;
         let metric = Metric::new(NAME, Better::Higher, Some(combiner.threshold));
-        Ok(Self { models, combiner, metrics: [metric], version: format!("3+{ENTAILMENT_VERSION}") })
+        let version = format!("3+{}", models.version(Slot::Entailment));
+        Ok(Self { models, combiner, metrics: [metric], version })
     }
 
     fn judge(&self, answer: &str, input: &EvalInput) -> Result<Score, ModelError> {
@@ -80,7 +81,8 @@ impl Hallucination {
             return Ok(Score::failed(NAME, "the answer has no sentence"));
         }
         let start = start_of(evidence.iter().take(LANGUAGE_SENTENCES).map(|e| e.text));
-        if let Some(why) = not_english([answer, &start])? {
+        let reads_english = self.models.is_english(Slot::Entailment);
+        if reads_english && let Some(why) = not_english([answer, &start])? {
             return Ok(Score::skipped(NAME, &why));
         }
         let context = self.context(&evidence)?;

@@ -10,7 +10,7 @@ use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
 use crate::eval::evidence::Combiner;
 use crate::eval::model::{
-    ENCODER_VERSION, ENTAILMENT_VERSION, ModelError, Models, excerpt, segments, unit_cosine, unit_mean,
+    ENCODER_VERSION, ModelError, Models, Slot, excerpt, segments, unit_cosine, unit_mean,
 };
 use std::sync::Arc;
 
@@ -54,12 +54,13 @@ impl Summarization {
             metric("faithfulness_zs", 0.75),
             metric("completeness", 0.75),
         ];
-        let version = format!("2+{ENCODER_VERSION}+{ENTAILMENT_VERSION}");
+        let version = format!("2+{ENCODER_VERSION}+{}", models.version(Slot::Entailment));
         Ok(Self { models, combiner, metrics, version })
     }
 
     fn judge(&self, source: &str, summary: &str) -> Result<Vec<Score>, ModelError> {
-        if let Some(why) = not_english([summary, source])? {
+        let reads_english = self.models.is_english(Slot::Entailment);
+        if reads_english && let Some(why) = not_english([summary, source])? {
             return Ok(self.skip(&why));
         }
         let source = segments(source, MAX_SOURCE_SENTENCES);

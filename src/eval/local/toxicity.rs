@@ -9,9 +9,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
-use crate::eval::model::{
-    ModelError, Models, TOXICITY_LABELS, TOXICITY_VERSION, excerpt, segments, toxicity_threshold,
-};
+use crate::eval::model::{ModelError, Models, TOXICITY_LABELS, excerpt, segments, toxicity_threshold};
 
 const MAX_SENTENCES: usize = 300;
 
@@ -25,6 +23,10 @@ const QUESTION_TOO: &str = "question_toxic";
 
 /// No passage has more tokens than this, the emoji in words included; the model reads 254.
 const PASSAGE_TOKENS: usize = 224;
+/// Of what a user's model reads, its special tokens and what a cut between words may cost.
+const RESERVED: usize = 32;
+/// The thresholds of a user's model, whose own are not known.
+const FILE_THRESHOLD: f64 = 0.75;
 
 /// How much of what stands between sentences is read, bytes: emoji can fill a text.
 const MAX_BETWEEN: usize = 4 << 10;
@@ -71,16 +73,24 @@ impl Labels {
     fn new(id: &'static str, models: Arc<Models>, labels: Range<usize>) -> Result<Self, ModelError> {
         let first = labels.start;
         let metric = |name: &&'static str| {
-            toxicity_threshold(name).map(|threshold| Metric::new(name, Better::Lower, Some(threshold)))
+            let own = if models.toxicity_file(first).is_some() {
+                Ok(FILE_THRESHOLD)
+            } else {
+                toxicity_threshold(name)
+            };
+            own.map(|threshold| Metric::new(name, Better::Lower, Some(threshold)))
         };
         let metrics = TOXICITY_LABELS[labels].iter().map(metric).collect::<Result<_, _>>()?;
-        Ok(Self { id, models, metrics, first, version: format!("6+{TOXICITY_VERSION}") })
+        let version = format!("6+{}", models.toxicity_version(first));
+        Ok(Self { id, models, metrics, first, version })
     }
 
     fn worst<'a>(&self, text: &'a str) -> Result<Worst<'a>, ModelError> {
         let cut = segments(text, MAX_SENTENCES);
-        let model = self.models.toxicity()?;
-        let tokens = |part: &str| self.models.encoder.token_count(&model.normalised(part));
+        let model = self.models.toxicity(self.first)?;
+        // A model that reads less gets shorter passages: its tokens count for more.
+        let room = model.max_tokens().saturating_sub(RESERVED).clamp(1, PASSAGE_TOKENS);
+        let tokens = |part: &str| (model.token_count(part) * PASSAGE_TOKENS).div_ceil(room);
         let says = |gap: &str| model.normalised(gap).chars().any(char::is_alphanumeric);
         let rest = if cut.left_out == 0 { Rest::Read } else { Rest::LeftOut };
         let pieces = with_between(text, &cut.pieces, rest, says);
@@ -117,13 +127,26 @@ impl Labels {
     fn classify(&self, texts: &[&str]) -> Result<Vec<Vec<f64>>, ModelError> {
         let read: Vec<Cow<'_, str>> = texts.iter().map(|text| framed(text)).collect();
         let own = self.first..self.first + self.metrics.len();
-        Ok(self.models.toxicity()?.classify(&read)?.iter().map(|row| row[own.clone()].to_vec()).collect())
+        Ok(self
+            .models
+            .toxicity(self.first)?
+            .classify(&read)?
+            .iter()
+            .map(|row| row[own.clone()].to_vec())
+            .collect())
     }
 
     fn judge(&self, answer: &str, question: Option<&str>) -> Result<Vec<Score>, ModelError> {
         let found = self.worst(answer)?;
         let asked = question.map(|text| self.worst(text)).transpose()?.map(|worst| worst.values);
+        let model = self.models.toxicity(self.first)?;
         let score = |(at, metric): (usize, &Metric)| {
+            if !model.tells(self.first + at) {
+                return Score::skipped(
+                    &metric.name,
+                    &format!("a model in [models.toxicity] with the label {}", metric.name),
+                );
+            }
             let (value, passage) = found.values[at];
             let mut why = format!("Highest for \"{}\".", excerpt(passage));
             let threshold = metric.threshold.unwrap_or(0.5);

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use super::assets;
 use super::cache::EmbeddingCache;
 use super::error::ModelError;
+use super::meaning::Meaning;
 use super::network::{Lanes, Network, Sequence};
+use super::tokens::Tokens;
 use super::wordpiece::{Part, WordPiece};
 
-/// What lies behind this many tokens of an input is not read.
+/// What lies behind this many tokens of an input is not read by the program's own models.
 const MAX_INPUT_TOKENS: usize = 256;
 
 /// Results that are kept: two evaluators ask for the same text, and answers repeat.
@@ -16,10 +18,12 @@ const CACHED: usize = 8_192;
 
 /// A fine-tuned encoder with `logits` for each input.
 pub struct Classifier {
-    tokenizer: Arc<WordPiece>,
+    tokens: Tokens,
     network: Network,
     name: &'static str,
-    shape: Shape,
+    logits: usize,
+    /// What the logits of a user's model mean; those of the program's own are as they should be.
+    meaning: Option<Meaning>,
     cache: EmbeddingCache,
 }
 
@@ -41,12 +45,20 @@ impl Classifier {
         name: &'static str,
         weights: &'static [u8],
         shape: Shape,
-        tokenizer: Arc<WordPiece>,
+        pieces: Arc<WordPiece>,
         lanes: Lanes,
     ) -> Result<Self, ModelError> {
         let whole = assets::with_words(name, weights)?;
         let network = Network::open(name, whole, "logits", lanes)?;
-        Ok(Self { tokenizer, network, name, shape, cache: EmbeddingCache::new(CACHED) })
+        let tokens = Tokens::Own { pieces, limit: MAX_INPUT_TOKENS, second: shape.second };
+        let cache = EmbeddingCache::new(CACHED);
+        Ok(Self { tokens, network, name, logits: shape.logits, meaning: None, cache })
+    }
+
+    /// A file of the user.
+    pub(super) fn of_file(name: &'static str, network: Network, tokens: Tokens, meaning: Meaning) -> Self {
+        let (logits, cache) = (meaning.count(), EmbeddingCache::new(CACHED));
+        Self { tokens, network, name, logits, meaning: Some(meaning), cache }
     }
 
     /// The logits of each text, in order. Blocks while the model runs.
@@ -61,7 +73,7 @@ impl Classifier {
             let known = self.cache.get(key);
             if known.is_none() {
                 new.push((at, key));
-                sequences.push(Sequence::single(self.tokenizer.encode(text.as_ref(), MAX_INPUT_TOKENS)));
+                sequences.push(self.tokens.single(text.as_ref()).map_err(|e| self.failed(e))?);
             }
             found.push(known);
         }
@@ -78,22 +90,40 @@ impl Classifier {
     /// # Errors
     /// When the network fails; then nothing is given.
     pub fn of_pairs<S: AsRef<str>>(&self, pairs: &[(S, S)]) -> Result<Vec<Arc<[f32]>>, ModelError> {
-        let sequence = |(first, second): &(S, S)| {
-            let (first, second) = (first.as_ref(), second.as_ref());
-            let (ids, second) =
-                self.tokenizer.encode_pair(first, second, MAX_INPUT_TOKENS, self.shape.second);
-            Sequence { ids, second }
-        };
-        self.run(&pairs.iter().map(sequence).collect::<Vec<_>>())
+        let sequence = |(first, second): &(S, S)| self.tokens.pair(first.as_ref(), second.as_ref());
+        let sequences: Result<Vec<Sequence>, String> = pairs.iter().map(sequence).collect();
+        self.run(&sequences.map_err(|e| self.failed(e))?)
+    }
+
+    /// How many tokens a text has, without special ones.
+    pub(super) fn token_count(&self, text: &str) -> usize {
+        self.tokens.count(text)
+    }
+
+    /// Tokens that are read at once, special ones included.
+    pub(super) fn max_tokens(&self) -> usize {
+        self.tokens.limit()
+    }
+
+    /// Whether the model tells what stands at this place of its logits.
+    pub(super) fn tells(&self, place: usize) -> bool {
+        self.meaning.as_ref().is_none_or(|meaning| meaning.tells(place))
+    }
+
+    fn failed(&self, reason: String) -> ModelError {
+        ModelError::inference(self.name, reason)
     }
 
     fn run(&self, sequences: &[Sequence]) -> Result<Vec<Arc<[f32]>>, ModelError> {
         self.network.run(sequences, |row, _| {
-            let found: Arc<[f32]> = row.iter().copied().collect();
-            if found.len() != self.shape.logits || found.iter().any(|logit| !logit.is_finite()) {
+            let found: Vec<f32> = row.iter().copied().collect();
+            if found.len() != self.logits || found.iter().any(|logit| !logit.is_finite()) {
                 return Err(ModelError::inference(self.name, "the logits are not what the model promises"));
             }
-            Ok(found)
+            Ok(self
+                .meaning
+                .as_ref()
+                .map_or_else(|| Arc::from(found.as_slice()), |own| own.read(&found).into()))
         })
     }
 }

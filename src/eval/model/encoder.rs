@@ -3,49 +3,70 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use rten_tensor::TensorView;
 use rten_tensor::prelude::*;
-use rten_tensor::{NdTensorView, TensorView};
 
 use super::assets;
 use super::cache::{EmbeddingCache, TextKey};
 use super::error::ModelError;
 use super::lazy::Lazy;
-use super::network::{Lanes, Network, Sequence};
-use super::wordpiece::WordPiece;
+use super::network::{Lanes, Network};
+use super::settings::Pooling;
+use super::tokens::Tokens;
+use super::wordpiece::{Part, WordPiece};
 
-/// How many numbers an embedding has.
+/// How many numbers an embedding by the program's own encoder has.
 pub const EMBEDDING_DIM: usize = 384;
 
-/// What lies behind this many tokens of a text is not read, as the model was trained.
-pub const MAX_TOKENS: usize = 256;
+/// What lies behind this many tokens of a text is not read, as the program's own model was trained.
+const MAX_TOKENS: usize = 256;
 
 /// Embeddings that are kept, about 1.6 KiB each.
 const CACHED: usize = 20_000;
 
-const NAME: &str = "minilm-l6-v2";
+const NAME: &str = "the sentence encoder";
 
-/// The sentence encoder all-MiniLM-L6-v2. Made for English.
+/// A sentence encoder: all-MiniLM-L6-v2, made for English, or a file of the user.
 pub struct Encoder {
-    tokenizer: Arc<WordPiece>,
-    lanes: Lanes,
-    network: Lazy<Network>,
+    tokens: Tokens,
+    source: Source,
+    pooling: Pooling,
     cache: EmbeddingCache,
+}
+
+enum Source {
+    /// The weights of the program, opened for the first text.
+    Own(Lanes, Lazy<Network>),
+    /// A file.
+    File(Arc<Network>),
 }
 
 impl Encoder {
     /// The model that the program carries. Its weights are opened for the first text.
-    pub(super) fn embedded(tokenizer: Arc<WordPiece>, lanes: Lanes) -> Self {
-        Self { tokenizer, lanes, network: Lazy::default(), cache: EmbeddingCache::new(CACHED) }
+    pub(super) fn embedded(pieces: Arc<WordPiece>, lanes: Lanes) -> Self {
+        let tokens = Tokens::Own { pieces, limit: MAX_TOKENS, second: Part::Beginning(0) };
+        let source = Source::Own(lanes, Lazy::default());
+        Self { tokens, source, pooling: Pooling::Mean, cache: EmbeddingCache::new(CACHED) }
+    }
+
+    /// A file of the user.
+    pub(super) fn of_file(network: Network, tokens: Tokens, pooling: Pooling) -> Self {
+        let source = Source::File(Arc::new(network));
+        Self { tokens, source, pooling, cache: EmbeddingCache::new(CACHED) }
     }
 
     fn network(&self) -> Result<Arc<Network>, ModelError> {
-        let open = || Network::open_static(NAME, assets::MINILM, "last_hidden_state", self.lanes.clone());
-        self.network.get(open)
+        match &self.source {
+            Source::File(network) => Ok(network.clone()),
+            Source::Own(lanes, network) => {
+                network.get(|| Network::open_static(NAME, assets::MINILM, "last_hidden_state", lanes.clone()))
+            }
+        }
     }
 
     /// The unit vector of each text, in the order of the texts. Blocks while the model runs.
     ///
-    /// A text behind [`MAX_TOKENS`] tokens is cut; an empty text has a vector too, which means nothing.
+    /// A text behind [`Encoder::max_tokens`] is cut; an empty text has a vector too, which means nothing.
     ///
     /// # Errors
     /// When the weights are damaged or the network fails; then no vector is given.
@@ -60,12 +81,17 @@ impl Encoder {
             let cached = self.cache.get(*key);
             if cached.is_none() {
                 new.push(*key);
-                sequences.push(Sequence::single(self.tokenizer.encode(text.as_ref(), MAX_TOKENS)));
+                let ids = self.tokens.single(text.as_ref());
+                sequences.push(ids.map_err(|reason| ModelError::inference(NAME, reason))?);
             }
             known.insert(*key, cached);
         }
         // What is all known needs no network.
-        let vectors = if new.is_empty() { Vec::new() } else { self.network()?.run(&sequences, pool)? };
+        let vectors = if new.is_empty() {
+            Vec::new()
+        } else {
+            self.network()?.run(&sequences, |row, tokens| pool(row, tokens, self.pooling))?
+        };
         for (key, vector) in new.into_iter().zip(vectors) {
             self.cache.put(key, vector.clone());
             known.insert(key, Some(vector));
@@ -78,29 +104,39 @@ impl Encoder {
 
     /// How many tokens the whole text has, without the two that frame it.
     pub fn token_count(&self, text: &str) -> usize {
-        self.tokenizer.count(text)
+        self.tokens.count(text)
     }
 
     /// How many tokens carry meaning: known ones with a letter or a digit. Stops counting at `enough`.
     pub fn meaningful_tokens(&self, text: &str, enough: usize) -> usize {
-        self.tokenizer.count_meaningful(text, enough)
+        self.tokens.count_meaningful(text, enough)
+    }
+
+    /// What lies behind this many tokens of a text, the two that frame it included, is not read.
+    pub fn max_tokens(&self) -> usize {
+        self.tokens.limit()
     }
 }
 
-/// The mean of the tokens' vectors, brought to length one.
-fn pool(hidden: TensorView<'_, f32>, tokens: usize) -> Result<Arc<[f32]>, ModelError> {
-    let [_, EMBEDDING_DIM] = hidden.shape() else {
-        return Err(ModelError::inference(NAME, format!("a row has the shape {:?}", hidden.shape())));
-    };
-    let hidden: NdTensorView<f32, 2> = hidden.nd_view();
-    let mut sum = vec![0f32; EMBEDDING_DIM];
-    for token in 0..tokens {
-        for (total, value) in sum.iter_mut().zip(hidden.slice(token).iter()) {
-            *total += value;
+/// One vector of length one: of the tokens' vectors, or of the one that the network gives for the text.
+fn pool(row: TensorView<'_, f32>, tokens: usize, pooling: Pooling) -> Result<Arc<[f32]>, ModelError> {
+    let mut sum: Vec<f32> = match (row.shape(), pooling) {
+        ([_], _) => row.iter().copied().collect(),
+        ([tokens, _], Pooling::First) if *tokens > 0 => row.nd_view::<2>().slice(0).iter().copied().collect(),
+        ([_, size], Pooling::Mean) => {
+            let (hidden, mut sum) = (row.nd_view::<2>(), vec![0f32; *size]);
+            for token in 0..tokens {
+                sum.iter_mut().zip(hidden.slice(token).iter()).for_each(|(total, value)| *total += value);
+            }
+            sum
         }
-    }
+        (shape, _) => {
+            return Err(ModelError::inference(NAME, format!("a text's row has the shape {shape:?}")));
+        }
+    };
     let length = sum.iter().map(|v| v * v).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
-    Ok(sum.iter().map(|v| v / length).collect())
+    sum.iter_mut().for_each(|v| *v /= length);
+    Ok(sum.into())
 }
 
 /// The mean of vectors of one length, brought to length one; empty if there is none.

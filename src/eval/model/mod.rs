@@ -10,13 +10,20 @@
 //! | `pool` | a bounded set of things that threads borrow |
 //! | `cache` | the embeddings of texts that were seen lately |
 //! | `lazy` | what is opened when it is first asked for |
+//! | `settings` | where a user's model files are, and how they are read |
 //! | `network` | a network with its threads: token sequences in, one result each out |
+//! | `template` | the texts that a user's model reads, with placeholders |
+//! | `tokenizer_file` | a user's `tokenizer.json` |
+//! | `tokens` | texts to ids, by the program's own word pieces or by a file |
+//! | `meaning` | what the logits of a user's model mean |
 //! | `encoder` | texts as unit vectors |
 //! | `classifier` | texts, or pairs of texts, as a few logits |
 //! | `emoji` | emoji as words |
 //! | `toxicity` | a text as probabilities of six kinds of toxicity and of prejudice |
 //! | `byte_pairs` | text as token ids of a byte-level BPE |
 //! | `causal` | a causal language model of the user: how unexpected is each token of a text? |
+//! | `file` | a user's model, opened: network, tokenizer, and what stands beside them |
+//! | `survey` | what a file is, before it is opened |
 //! | `models` | all of them, each opened once for the whole program |
 //!
 //! An embedding depends on its text alone: the ranges of the quantised network are fixed, so neither the texts that
@@ -30,19 +37,31 @@ mod classifier;
 mod emoji;
 mod encoder;
 mod error;
+mod file;
+#[cfg(test)]
+mod file_tests;
 mod lazy;
+mod meaning;
 mod models;
 mod network;
 mod normalize;
 mod pool;
 mod segments;
+mod settings;
+mod survey;
+mod template;
+mod tokenizer_file;
+mod tokens;
 mod toxicity;
 mod wordpiece;
 
-pub use assets::{ENCODER_VERSION, ENTAILMENT_VERSION, REFUSAL_VERSION, RELEVANCE_VERSION, TOXICITY_VERSION};
+pub use assets::{ENCODER_VERSION, REFUSAL_VERSION};
 pub use causal::{CausalFiles, CausalModel, MAX_CAUSAL_TOKENS, Reading};
 pub use encoder::{EMBEDDING_DIM, unit_cosine, unit_mean};
 pub use error::ModelError;
+pub use meaning::TOXICITY_LABELS;
 pub use models::Models;
 pub use segments::{excerpt, segments};
-pub use toxicity::{TOXICITY_LABELS, toxicity_threshold};
+pub use settings::{Activation, FileConfig, ModelsConfig, Pooling, Slot};
+pub use survey::{Survey, survey};
+pub use toxicity::toxicity_threshold;

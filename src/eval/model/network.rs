@@ -1,5 +1,6 @@
 //! A network with its threads: token sequences in, one result each out.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -43,12 +44,32 @@ impl Sequence {
     }
 }
 
-/// A network that reads ids, mask and types, and gives one tensor whose first axis is the batch.
+/// What an input is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Given {
+    Ids,
+    Mask,
+    Kinds,
+}
+
+impl Given {
+    fn of(input: &str) -> Option<Self> {
+        match input {
+            "input_ids" => Some(Self::Ids),
+            "attention_mask" => Some(Self::Mask),
+            "token_type_ids" => Some(Self::Kinds),
+            _ => None,
+        }
+    }
+}
+
+/// A network that reads ids, and mask and types if it wants them, and gives one tensor whose first axis is the batch.
 pub(super) struct Network {
     name: &'static str,
     model: Model,
-    inputs: [NodeId; 3],
+    inputs: Vec<(NodeId, Given)>,
     output: NodeId,
+    padding: i32,
     lanes: Lanes,
 }
 
@@ -82,10 +103,35 @@ impl Network {
     }
 
     fn with_model(name: &'static str, model: Model, output: &str, lanes: Lanes) -> Result<Self, ModelError> {
-        let node = |node: &str| model.node_id(node).map_err(|e| ModelError::open(name, e));
-        let inputs = [node("input_ids")?, node("attention_mask")?, node("token_type_ids")?];
-        let output = node(output)?;
-        Ok(Self { name, model, inputs, output, lanes })
+        let inputs = inputs(&model).map_err(|e| ModelError::open(name, e))?;
+        let output = model.node_id(output).map_err(|e| ModelError::open(name, e))?;
+        Ok(Self { name, model, inputs, output, padding: 0, lanes })
+    }
+
+    /// Opens a file of the user. Shorter texts of a batch are filled with `padding`. The output is the first of `outputs`
+    /// that the file has, or its only one where there is no such.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub(super) fn open_file(
+        name: &'static str,
+        path: &Path,
+        outputs: &[&str],
+        padding: i32,
+        lanes: Lanes,
+    ) -> Result<Self, String> {
+        let model = options().load_file(path).map_err(|e| e.to_string())?;
+        let inputs = inputs(&model)?;
+        let named =
+            |node: &NodeId| model.node_info(*node).and_then(|info| info.name()).unwrap_or("").to_owned();
+        let there: Vec<String> = model.output_ids().iter().map(named).collect();
+        let wanted = outputs.iter().find_map(|wanted| there.iter().position(|name| name == wanted));
+        let Some(at) = wanted.or((there.len() == 1).then_some(0)) else {
+            let (wanted, there) = (outputs.join(", "), there.join(", "));
+            return Err(format!("has the outputs {there}, and none of them is {wanted}: name one as output"));
+        };
+        let output = model.output_ids()[at];
+        Ok(Self { name, model, inputs, output, padding, lanes })
     }
 
     /// What `read` makes of each sequence's row of the output, in the order of the sequences. Blocks while it runs.
@@ -136,7 +182,8 @@ impl Network {
     ) -> Result<Vec<T>, ModelError> {
         let width = batch.iter().map(|at| sequences[*at].ids.len()).max().unwrap_or(0);
         let shape = [batch.len(), width];
-        let [mut ids, mut mask, mut kinds] = [(); 3].map(|()| NdTensor::<i32, 2>::zeros(shape));
+        let [mut ids, mut mask, mut kinds] =
+            [self.padding, 0, 0].map(|filled| NdTensor::<i32, 2>::full(shape, filled));
         for (row, at) in batch.iter().enumerate() {
             let sequence = &sequences[*at];
             for (column, id) in sequence.ids.iter().enumerate() {
@@ -145,8 +192,14 @@ impl Network {
                 kinds[[row, column]] = i32::from(column >= sequence.second);
             }
         }
-        let inputs =
-            self.inputs.into_iter().zip([ids.view().into(), mask.view().into(), kinds.view().into()]);
+        let inputs = self.inputs.iter().map(|(node, given)| {
+            let tensor = match given {
+                Given::Ids => &ids,
+                Given::Mask => &mask,
+                Given::Kinds => &kinds,
+            };
+            (*node, tensor.view().into())
+        });
         let lane = self.lanes.borrow();
         let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&lane)));
         let output = self.model.run_n(inputs.collect(), [self.output], Some(options));
@@ -164,6 +217,22 @@ impl Network {
         let row = |(row, at): (usize, &usize)| read(output.slice(row), sequences[*at].ids.len());
         batch.iter().enumerate().map(row).collect()
     }
+}
+
+/// The inputs of a graph, each by what it is given.
+fn inputs(model: &Model) -> Result<Vec<(NodeId, Given)>, String> {
+    let mut inputs = Vec::new();
+    for node in model.input_ids() {
+        let name = model.node_info(*node).and_then(|info| info.name()).unwrap_or_default();
+        let known =
+            "input_ids, attention_mask and token_type_ids are given: export an encoder, not a decoder";
+        let given = Given::of(name).ok_or_else(|| format!("has the input {name:?}; only {known}"))?;
+        inputs.push((*node, given));
+    }
+    if inputs.iter().all(|(_, given)| *given != Given::Ids) {
+        return Err("has no input input_ids".to_owned());
+    }
+    Ok(inputs)
 }
 
 /// How every model is opened.

@@ -8,20 +8,19 @@ use super::assets;
 use super::classifier::{Classifier, Shape};
 use super::emoji::Emoji;
 use super::error::ModelError;
+use super::meaning::TOXICITY_LABELS;
 use super::network::Lanes;
 use super::wordpiece::{Part, WordPiece};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 const NAME: &str = "toxicity";
 
-/// What the model tells of a text, in the order of its logits.
-pub const TOXICITY_LABELS: [&str; 7] =
-    ["toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack", "fairness_bias"];
-
-/// The fine-tuned classifier with the thresholds that it was measured with.
+/// The fine-tuned classifier with the thresholds that it was measured with, or a file of the user.
 pub struct ToxicityModel {
     classifier: Classifier,
-    emoji: Emoji,
+    /// What emoji become; a user's model reads them as they are.
+    emoji: Option<Emoji>,
 }
 
 #[derive(Deserialize)]
@@ -37,12 +36,37 @@ impl ToxicityModel {
     pub(super) fn embedded(tokenizer: Arc<WordPiece>, lanes: Lanes) -> Result<Self, ModelError> {
         let shape = Shape { logits: TOXICITY_LABELS.len(), second: Part::Beginning(0) };
         let classifier = Classifier::embedded(NAME, assets::TOXICITY, shape, tokenizer, lanes)?;
-        Ok(Self { classifier, emoji: Emoji::new(assets::EMOJI)? })
+        Ok(Self { classifier, emoji: Some(Emoji::new(assets::EMOJI)?) })
+    }
+
+    /// A file of the user.
+    pub(super) fn of_file(classifier: Classifier) -> Self {
+        Self { classifier, emoji: None }
     }
 
     /// A text as the model reads it: emoji are words, which have more tokens.
-    pub fn normalised(&self, text: &str) -> String {
-        self.emoji.normalise(text)
+    pub fn normalised<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.emoji.as_ref().map_or(Cow::Borrowed(text), |emoji| Cow::Owned(emoji.normalise(text)))
+    }
+
+    /// How many tokens a text has as the model reads it, without special ones.
+    pub fn token_count(&self, text: &str) -> usize {
+        self.classifier.token_count(&self.normalised(text))
+    }
+
+    /// Tokens that are read at once, special ones included.
+    pub fn max_tokens(&self) -> usize {
+        self.classifier.max_tokens()
+    }
+
+    /// Whether the model tells the label at this place of [`TOXICITY_LABELS`].
+    pub fn tells(&self, label: usize) -> bool {
+        self.classifier.tells(label)
+    }
+
+    /// Whether prejudice is all that it tells.
+    pub(super) fn only_bias(&self) -> bool {
+        (0..TOXICITY_LABELS.len() - 1).all(|label| !self.tells(label))
     }
 
     /// The probability of each of [`TOXICITY_LABELS`] for each text, in order. Blocks while the model runs.
@@ -53,7 +77,7 @@ impl ToxicityModel {
         &self,
         texts: &[S],
     ) -> Result<Vec<[f64; TOXICITY_LABELS.len()]>, ModelError> {
-        let plain: Vec<String> = texts.iter().map(|text| self.normalised(text.as_ref())).collect();
+        let plain: Vec<Cow<'_, str>> = texts.iter().map(|text| self.normalised(text.as_ref())).collect();
         let probability = |logit: f32| 1.0 / (1.0 + (-f64::from(logit)).exp());
         let row = |logits: &Arc<[f32]>| {
             let mut row = [0.0; TOXICITY_LABELS.len()];
@@ -98,7 +122,7 @@ mod tests {
             serde_json::from_str(include_str!("../../../tests/fixtures/toxicity.json")).unwrap();
         assert!(fixture.cases.len() >= 30);
         let models = Models::embedded(2).unwrap();
-        let model = models.toxicity().unwrap();
+        let model = models.toxicity(0).unwrap();
         let texts: Vec<&str> = fixture.cases.iter().map(|case| case.text.as_str()).collect();
         let mut apart = Vec::new();
         for (case, found) in fixture.cases.iter().zip(model.classify(&texts).unwrap()) {

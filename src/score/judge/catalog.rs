@@ -8,6 +8,7 @@ use super::config::JudgeConfig;
 use super::desk::Desk;
 use super::evaluator::{JudgeEvaluator, Way};
 use super::gptscore::GptScore;
+use super::pairwise::REPEATED;
 use super::prompt::{Field, Prompt};
 use super::session::{Reader, Sessions};
 use super::shape::{Formula, Shape};
@@ -35,6 +36,8 @@ pub struct JudgesSetup<'a> {
     pub custom: &'a [CustomConfig],
     /// The weight of factual F1 in `answer_correctness`, from 0 to 1.
     pub correctness_weight: f64,
+    /// How often `pairwise` asks in each order, 1 or more.
+    pub pairwise_runs: u32,
     /// The cache of replies, and its folder.
     pub cache: (&'a CacheConfig, PathBuf),
     /// Values that are not put out of texts.
@@ -111,7 +114,11 @@ impl Judges {
                 (vec![metric(id, *judged)], Way::Sql(verdict(prompt, *shape)?))
             }
             Builtin::Pair(prompt, shape, judged, agree) => {
-                (vec![metric(id, *judged), metric(agree, VERDICT)], Way::Pairwise(verdict(prompt, *shape)?))
+                let mut metrics = vec![metric(id, *judged), metric(agree, VERDICT)];
+                if setup.pairwise_runs > 1 {
+                    metrics.push(metric(REPEATED, VERDICT));
+                }
+                (metrics, Way::Pairwise(verdict(prompt, *shape)?, setup.pairwise_runs))
             }
             Builtin::Mean(parts) => {
                 let (mut metrics, mut asked) = (vec![metric(id, SHARE)], Vec::new());
@@ -248,6 +255,7 @@ mod tests {
             judges,
             custom,
             correctness_weight: weight,
+            pairwise_runs: 1,
             cache: (&CacheConfig::default(), PathBuf::new()),
             policy: &Arc::default(),
             clock: &clock,

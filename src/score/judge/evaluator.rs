@@ -3,6 +3,7 @@
 use super::desk::{Desk, Open};
 use super::gptscore::GptScore;
 use super::pairwise;
+use super::partial::Partial;
 use super::query;
 use super::ragas;
 use super::session::Sessions;
@@ -26,8 +27,8 @@ pub(super) enum Way {
     Single(Verdict),
     /// Several questions, and the harmonic mean of their values.
     Ragas(Vec<(Metric, Verdict)>),
-    /// One question about two answers, in both orders.
-    Pairwise(Verdict),
+    /// One question about two answers, in both orders, each so many times.
+    Pairwise(Verdict, u32),
     /// One question about two queries, unless they are the same when they are normalised.
     Sql(Verdict),
     /// How likely texts are to the judge.
@@ -38,7 +39,8 @@ impl Way {
     /// All that its scores depend on beside the texts and the model.
     fn hashed(&self) -> String {
         match self {
-            Way::Single(one) | Way::Pairwise(one) | Way::Sql(one) => one.hashed().to_owned(),
+            Way::Single(one) | Way::Pairwise(one, 1) | Way::Sql(one) => one.hashed().to_owned(),
+            Way::Pairwise(one, runs) => format!("{}\0{runs}", one.hashed()),
             Way::Ragas(parts) => parts.iter().map(|(_, part)| part.hashed()).collect::<Vec<_>>().join("\0"),
             Way::Likelihood(gptscore) => gptscore.hashed(),
         }
@@ -57,6 +59,8 @@ pub(super) struct JudgeEvaluator {
     way: Way,
     desk: Desk,
     sessions: Arc<Sessions>,
+    /// What was answered of several questions while another one waits.
+    partial: Partial<Asked>,
 }
 
 impl JudgeEvaluator {
@@ -64,7 +68,7 @@ impl JudgeEvaluator {
     pub(super) fn new(id: &str, metrics: Vec<Metric>, way: Way, desk: Desk, sessions: Arc<Sessions>) -> Self {
         let hash = hex::encode(&Sha256::digest(way.hashed())[..6]);
         let (id, version) = (id.to_owned(), format!("{CODE_VERSION}+{hash}"));
-        Self { id, version, metrics, way, desk, sessions }
+        Self { id, version, metrics, way, desk, sessions, partial: Partial::default() }
     }
 
     fn each(&self, open: &Open) -> Vec<Score> {
@@ -84,8 +88,10 @@ impl JudgeEvaluator {
         };
         match &self.way {
             Way::Single(verdict) => verdict.ask(input, until).await.map(single),
-            Way::Ragas(parts) => ragas::ask(&self.metrics, parts, input, until).await,
-            Way::Pairwise(verdict) => pairwise::ask(&self.metrics, verdict, input, until).await,
+            Way::Ragas(parts) => ragas::ask(&self.metrics, parts, &self.partial, input, until).await,
+            Way::Pairwise(verdict, runs) => {
+                pairwise::ask(&self.metrics, (verdict, *runs), &self.partial, input, until).await
+            }
             Way::Sql(verdict) => match query::same(input) {
                 Some(finding) => Ok(single(Asked { found: Ok(finding), usage: None })),
                 None => verdict.ask(input, until).await.map(single),
@@ -147,7 +153,7 @@ impl Waits for JudgeEvaluator {
             Way::Ragas(parts) => {
                 parts.iter().filter_map(|(_, part)| part.forecast(input)).reduce(Forecast::with)
             }
-            Way::Pairwise(verdict) => pairwise::forecast(verdict, input),
+            Way::Pairwise(verdict, runs) => pairwise::forecast(verdict, *runs, input),
             Way::Sql(_) if query::same(input).is_some() => None,
             Way::Sql(verdict) => verdict.forecast(input),
             Way::Likelihood(gptscore) => gptscore.forecast(&self.desk, input),

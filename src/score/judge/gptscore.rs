@@ -6,6 +6,7 @@
 
 use super::desk::{Desk, Open};
 use super::likelihood::Ability;
+use super::partial::{Key, Partial, key_of};
 use super::question::{Likelihood, Question};
 use super::told::{Told, add};
 use crate::domain::score::{Better, Score, Usage};
@@ -34,7 +35,12 @@ pub(super) struct GptScore {
     likely: Likely,
     parts: Vec<(&'static str, Template)>,
     file: &'static str,
+    /// Likelihoods that were told while another one waits.
+    partial: Partial<Known>,
 }
+
+/// One likelihood, nats a token, and what it took.
+type Known = (Result<f64, Open>, Option<Usage>);
 
 /// A prompt: text, and between its pieces the texts of the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +81,7 @@ impl GptScore {
                 .ok_or_else(|| format!("{name} has no prompt"))?;
             parts.push((*name, Template::parse(text.trim())?));
         }
-        Ok(Self { likely, parts, file })
+        Ok(Self { likely, parts, file, partial: Partial::default() })
     }
 
     /// The metrics.
@@ -92,7 +98,7 @@ impl GptScore {
     /// Asks for every metric.
     ///
     /// # Errors
-    /// When another try later may help; then all are asked again.
+    /// When another try later may help; what was answered is kept for it.
     pub(super) async fn ask(&self, desk: &Desk, input: &EvalInput, until: Instant) -> Result<Told, Away> {
         if let Err(open) = self.checked(desk, input) {
             return Ok(Told { scores: self.each(&open), usage: None });
@@ -106,20 +112,46 @@ impl GptScore {
                 return Ok(Told { scores: self.each(&Open::Wrong(why)), usage });
             }
         };
-        let all = self.parts.iter().map(|(name, template)| async move {
-            let mut usage = None;
-            let value = self.value(desk, template, input, (echoes, &mut usage), until).await?;
-            Ok::<_, Away>((*name, value, usage))
-        });
+        let questions = self.parts.iter().flat_map(|(_, template)| self.filled(template, input));
+        let all = questions.map(|filled| self.known(desk, filled, echoes, until));
+        let mut known = self.partial.all(futures::future::join_all(all).await)?.into_iter();
         let mut scores = Vec::new();
-        for (name, value, more) in futures::future::try_join_all(all).await? {
-            add(&mut usage, more);
-            scores.push(match value {
-                Ok(nats) => Score::told(name, nats).because(self.meaning()),
+        for (name, template) in &self.parts {
+            let own: Vec<Known> = known.by_ref().take(self.filled(template, input).len()).collect();
+            let count = own.len() as f64;
+            let mut sum: Result<f64, Open> = Ok(0.0);
+            for (nats, more) in own {
+                add(&mut usage, more);
+                sum = sum.and_then(|sum| Ok(sum + nats?));
+            }
+            scores.push(match sum {
+                Ok(sum) => Score::told(name, sum / count).because(self.meaning()),
                 Err(open) => open.score(name),
             });
         }
         Ok(Told { scores, usage })
+    }
+
+    /// One likelihood, asked for unless it is kept.
+    async fn known(
+        &self,
+        desk: &Desk,
+        filled: Filled,
+        echoes: bool,
+        until: Instant,
+    ) -> (Key, Result<Known, Away>) {
+        let Filled { prompt, text } = &filled;
+        let key = key_of(&[prompt.as_bytes(), text.as_bytes(), &[u8::from(echoes)]]);
+        let ask = async {
+            let mut usage = None;
+            let asked = match echoes {
+                true => Likelihood::Echo { prompt, text },
+                false => Likelihood::Yes { prompt },
+            };
+            let told = one(desk, asked, &mut usage, until).await?;
+            Ok((told, usage))
+        };
+        self.partial.or_ask(key, ask).await
     }
 
     fn meaning(&self) -> &'static str {
@@ -130,30 +162,6 @@ impl GptScore {
             Likely::Answer => "Mean negative log-likelihood of the answer behind the source, nats a token.",
             Likely::Yes => "Negative log-likelihood of a yes, nats.",
         }
-    }
-
-    /// The mean over what makes the metric.
-    async fn value(
-        &self,
-        desk: &Desk,
-        template: &Template,
-        input: &EvalInput,
-        (echoes, usage): (bool, &mut Option<Usage>),
-        until: Instant,
-    ) -> Result<Result<f64, Open>, Away> {
-        let (mut sum, mut count) = (0.0, 0.0);
-        for Filled { prompt, text } in self.filled(template, input) {
-            let asked = match echoes {
-                true => Likelihood::Echo { prompt: &prompt, text: &text },
-                false => Likelihood::Yes { prompt: &prompt },
-            };
-            match one(desk, asked, usage, until).await? {
-                Ok(nats) => sum += nats,
-                Err(open) => return Ok(Err(open)),
-            }
-            count += 1.0;
-        }
-        Ok(Ok(sum / count))
     }
 
     /// What the server tells of likelihoods: asked once, with a sentence of our own.

@@ -18,6 +18,7 @@
 //! | `shape` | what a judge must answer, and what follows from it |
 //! | `verdict` | one question: what is sent of an input, and what the reply says |
 //! | `told` | findings as scores |
+//! | `partial` | what was answered of several questions while another one waits |
 //! | `ragas`, `pairwise`, `query`, `gptscore` | evaluators that are more than one question, or less |
 //! | `session` | what was said before in the session of a trace |
 //! | `evaluator` | an evaluator that asks a judge, in one of these ways |
@@ -44,6 +45,7 @@ mod evaluator;
 mod gptscore;
 mod likelihood;
 mod pairwise;
+mod partial;
 mod prompt;
 mod query;
 mod question;

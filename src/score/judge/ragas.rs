@@ -1,8 +1,9 @@
 //! The evaluator `ragas`: four questions, and the harmonic mean of their values.
 
 use super::desk::Open;
+use super::partial::{Partial, key};
 use super::told::{Told, add, score};
-use super::verdict::Verdict;
+use super::verdict::{Asked, Verdict};
 use crate::domain::score::Score;
 use crate::domain::trace::EvalInput;
 use crate::eval::{Away, Metric};
@@ -11,15 +12,17 @@ use tokio::time::Instant;
 /// Asks each of `parts`. The first of `metrics` is the mean; it is there if all of them are, else it says which is not.
 ///
 /// # Errors
-/// When another try later may help; then all are asked again.
+/// When another try later may help; what was answered is kept for it in `partial`.
 pub(super) async fn ask(
     metrics: &[Metric],
     parts: &[(Metric, Verdict)],
+    partial: &Partial<Asked>,
     input: &EvalInput,
     until: Instant,
 ) -> Result<Told, Away> {
-    let all = parts.iter().map(|(_, part)| part.ask(input, until));
-    let asked = futures::future::try_join_all(all).await?;
+    let all =
+        parts.iter().map(|(metric, part)| partial.or_ask(key(&metric.name, input), part.ask(input, until)));
+    let asked = partial.all(futures::future::join_all(all).await)?;
     let (mut usage, mut values, mut rows, mut gap) = (None, Vec::new(), Vec::new(), None);
     for ((metric, _), asked) in parts.iter().zip(asked) {
         add(&mut usage, asked.usage);

@@ -132,11 +132,19 @@ impl Verdict {
     /// # Errors
     /// When another try later may help.
     pub(super) async fn ask(&self, input: &EvalInput, until: Instant) -> Result<Asked, Away> {
+        self.ask_run(input, 0, until).await
+    }
+
+    /// Asks about `input` for the time `run`, from 0 on: what was said in another run is not taken for this one.
+    ///
+    /// # Errors
+    /// When another try later may help.
+    pub(super) async fn ask_run(&self, input: &EvalInput, run: u32, until: Instant) -> Result<Asked, Away> {
         let filled = match self.fill(input) {
             Ok(filled) => filled,
             Err(why) => return Ok(Asked::open(why)),
         };
-        let mut asked = self.ask_of(filled, until).await?;
+        let mut asked = self.ask_of(filled, run, until).await?;
         if let Ok(finding) = asked.found {
             asked.found = match finding.missing {
                 Some(missing) => Err(Open::Missing(missing.to_owned())),
@@ -146,17 +154,17 @@ impl Verdict {
         Ok(asked)
     }
 
-    /// Asks about these texts.
+    /// Asks about these texts for the time `run`.
     ///
     /// # Errors
     /// When another try later may help.
-    pub(super) async fn ask_of(&self, filled: Filled, until: Instant) -> Result<Asked, Away> {
+    pub(super) async fn ask_of(&self, filled: Filled, run: u32, until: Instant) -> Result<Asked, Away> {
         let (filled, note) = match self.windowed(filled) {
             Ok(windowed) => windowed,
             Err(why) => return Ok(Asked::open(why)),
         };
         let mut usage = None;
-        let found = self.finding(&filled, &mut usage, until).await?.map(|mut finding| {
+        let found = self.finding(&filled, run, &mut usage, until).await?.map(|mut finding| {
             finding.rationale = note.into_iter().chain([finding.rationale]).collect::<Vec<_>>().join(" ");
             finding
         });
@@ -167,10 +175,11 @@ impl Verdict {
     async fn finding(
         &self,
         filled: &Filled,
+        run: u32,
         usage: &mut Option<Usage>,
         until: Instant,
     ) -> Result<Result<Finding, Open>, Away> {
-        let key = self.key(&filled.blocks);
+        let key = self.key(&filled.blocks, run);
         if let Some(finding) = self.known(&key, filled, usage).await {
             return Ok(Ok(finding));
         }
@@ -216,7 +225,7 @@ impl Verdict {
     }
 
     /// A hash of all that the judge is sent, but for the code of the call, and of who the judge is.
-    fn key(&self, blocks: &[Block]) -> String {
+    fn key(&self, blocks: &[Block], run: u32) -> String {
         let mut hash = Sha256::new();
         let mut part = |text: &str| {
             // Lengths keep the parts apart.
@@ -230,6 +239,9 @@ impl Verdict {
             .into_iter()
             .for_each(|text| part(text));
         blocks.iter().flat_map(|block| [&block.name, &block.text]).for_each(|text| part(text));
+        if run > 0 {
+            part(&run.to_string());
+        }
         hex::encode(&hash.finalize()[..20])
     }
 

@@ -43,6 +43,9 @@ pub struct PluginConfig {
     /// A file that holds a bearer token; it is read for each request.
     #[serde(default)]
     pub secret_file: PathBuf,
+    /// Certificates (PEM) of those whose signature counts beside the public ones, for `https://` and `grpcs://`.
+    #[serde(default)]
+    pub ca_file: PathBuf,
     /// The longest wait for an answer: of an item for a command, of a batch otherwise.
     #[serde(default = "default_timeout", with = "Time")]
     pub timeout: Duration,
@@ -92,6 +95,7 @@ impl PluginConfig {
             environment: default_environment(),
             url: String::new(),
             secret_file: PathBuf::new(),
+            ca_file: PathBuf::new(),
             timeout: default_timeout(),
             start_timeout: default_start_timeout(),
             batch: default_batch(),
@@ -135,6 +139,20 @@ impl PluginConfig {
         Ok(url)
     }
 
+    /// The certificates of `ca_file`, PEM; none without one.
+    pub(super) fn authorities(&self) -> Result<Option<Vec<u8>>, String> {
+        if self.ca_file.as_os_str().is_empty() {
+            return Ok(None);
+        }
+        let told = |why: String| format!("ca_file: {}: {why}", self.ca_file.display());
+        let pem = std::fs::read(&self.ca_file).map_err(|e| told(format!("cannot be read: {e}")))?;
+        let found = reqwest::Certificate::from_pem_bundle(&pem).map_err(|e| told(e.to_string()))?;
+        if found.is_empty() {
+            return Err(told("holds no certificate (PEM)".to_owned()));
+        }
+        Ok(Some(pem))
+    }
+
     fn faults(&self, wrong: &mut dyn FnMut(String)) {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         if self.name.is_empty() || !self.name.chars().all(is_plain) {
@@ -170,10 +188,17 @@ impl PluginConfig {
             if !self.secret_file.as_os_str().is_empty() {
                 wrong("secret_file goes with a url: a command gets no token".to_owned());
             }
+            if !self.ca_file.as_os_str().is_empty() {
+                wrong("ca_file goes with a url".to_owned());
+            }
         } else if self.kind == Some(PluginKind::Process) {
             wrong("kind is \"process\", and there is a url: set command instead".to_owned());
         } else if let Err(why) = self.address() {
             wrong(format!("url {why}"));
+        } else if !self.ca_file.as_os_str().is_empty()
+            && !self.address().is_ok_and(|url| url.scheme() == "https")
+        {
+            wrong("ca_file goes with https:// or grpcs://: nothing is signed otherwise".to_owned());
         }
         for name in self.environment.iter().filter(|name| name.is_empty() || name.contains(['=', '\0'])) {
             wrong(format!("environment names {name:?}, which is no variable; values are not given here"));
@@ -239,7 +264,12 @@ mod tests {
             environment: vec!["A=b".to_owned()],
             ..PluginConfig::new("c")
         };
-        let told = faults(&[both, known, mixed], LONG).join("\n");
+        let plain = PluginConfig {
+            url: "grpc://h:1".to_owned(),
+            ca_file: PathBuf::from("ca.pem"),
+            ..PluginConfig::new("d")
+        };
+        let told = faults(&[both, known, mixed, plain], LONG).join("\n");
         for part in [
             "letters",
             "command or url",
@@ -250,6 +280,7 @@ mod tests {
             "secret_file",
             "kind = \"grpc\"",
             "A=b",
+            "ca_file goes with https",
         ] {
             assert!(told.contains(part), "{part} is missing in:\n{told}");
         }

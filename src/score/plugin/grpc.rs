@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tonic::client::Grpc as Client;
 use tonic::metadata::AsciiMetadataValue;
-use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic::{Code, Request, Status};
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
@@ -48,7 +48,11 @@ impl Grpc {
         let mut endpoint = Endpoint::from_shared(url.to_string()).map_err(wrong)?;
         endpoint = endpoint.connect_timeout(config.timeout);
         if url.scheme() == "https" {
-            endpoint = endpoint.tls_config(ClientTlsConfig::new().with_webpki_roots()).map_err(wrong)?;
+            let mut tls = ClientTlsConfig::new().with_webpki_roots();
+            if let Some(pem) = config.authorities()? {
+                tls = tls.ca_certificate(Certificate::from_pem(pem));
+            }
+            endpoint = endpoint.tls_config(tls).map_err(wrong)?;
         }
         Ok(Self { channel: endpoint.connect_lazy(), config: config.clone() })
     }

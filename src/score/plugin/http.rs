@@ -28,11 +28,14 @@ impl Http {
     /// # Errors
     /// When the address cannot be used.
     pub(super) fn new(config: &Arc<PluginConfig>) -> Result<Self, String> {
-        let client = reqwest::Client::builder()
-            // A redirect would carry the texts and the token to whom nobody has named.
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .map_err(|e| format!("no HTTP client: {e}"))?;
+        // A redirect would carry the texts and the token to whom nobody has named.
+        let mut client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+        if let Some(pem) = config.authorities()? {
+            for one in reqwest::Certificate::from_pem_bundle(&pem).map_err(|e| format!("ca_file: {e}"))? {
+                client = client.add_root_certificate(one);
+            }
+        }
+        let client = client.build().map_err(|e| format!("no HTTP client: {e}"))?;
         let url = config.address().map_err(|why| format!("url {why}"))?;
         Ok(Self { client, config: config.clone(), url })
     }

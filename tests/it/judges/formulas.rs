@@ -196,6 +196,22 @@ async fn the_better_answer_wins_in_both_places() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn repeated_runs_of_a_pair_are_asked_again_and_compared() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), Server { reads: true, ..Server::default() });
+    let line = json!({"question": "When?", "answer": "At nine.", "expected": "At noon."});
+    // The cache answers no second run with the first one's verdict.
+    let more = "[eval]\npairwise_runs = 3\n[score.judge_cache]\nsize = \"8MiB\"";
+    let rows = scored(&server, "pairwise", more, &[line], folder.path()).await;
+    let told: Vec<_> =
+        rows.iter().map(|row| (row["metric"].as_str().unwrap(), row["value"].as_f64())).collect();
+    assert_eq!(
+        told,
+        [("pairwise", Some(1.0)), ("position_consistency", Some(1.0)), ("repeat_agreement", Some(1.0))]
+    );
+    assert_eq!(server.requests(), 6);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn queries_that_are_the_same_ask_nobody() {
     let (folder, server) = (tempfile::tempdir().unwrap(), Server::default());
     let line = |answer: &str| json!({"answer": answer, "expected": "SELECT a FROM t WHERE b = 1 AND c = 2"});

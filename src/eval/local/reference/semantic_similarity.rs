@@ -4,13 +4,15 @@ use super::shared::{both, measured};
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
-use crate::eval::model::{ENCODER_VERSION, ModelError, Models, segments, unit_cosine, unit_mean};
+use crate::eval::model::{ModelError, Models, Slot, segments, unit_cosine, unit_mean};
 use std::sync::Arc;
 
 static METRIC: Metric = Metric::new("answer_similarity", Better::Higher, Some(0.75));
 const MAX_SENTENCES: usize = 500;
 /// A text up to this many tokens is embedded whole.
 const WHOLE: usize = 254;
+/// Special tokens around it.
+const FRAME: usize = 2;
 
 /// The cosine of the two answers' embeddings, from 0 to 1; a negative one counts as 0.
 ///
@@ -24,15 +26,16 @@ pub struct AnswerSemanticSimilarity {
 impl AnswerSemanticSimilarity {
     /// With the default threshold, 0.75.
     pub fn new(models: Arc<Models>) -> Self {
-        Self { models, version: format!("1+{ENCODER_VERSION}") }
+        let version = format!("1+{}", models.version(Slot::Embedding));
+        Self { models, version }
     }
 
     fn vector(&self, text: &str) -> Result<Option<Vec<f32>>, ModelError> {
-        let encoder = &self.models.encoder;
+        let encoder = self.models.similarity();
         if encoder.meaningful_tokens(text, 1) == 0 {
             return Ok(None);
         }
-        if encoder.token_count(text) <= WHOLE {
+        if encoder.token_count(text) <= WHOLE.min(encoder.max_tokens().saturating_sub(FRAME)) {
             return Ok(encoder.embed(&[text])?.pop());
         }
         let vectors = encoder.embed(&segments(text, MAX_SENTENCES).pieces)?;

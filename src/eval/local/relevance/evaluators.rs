@@ -9,7 +9,7 @@ use super::reader::{Kind, Reader};
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
-use crate::eval::model::{ENCODER_VERSION, ModelError, Models, REFUSAL_VERSION, RELEVANCE_VERSION, excerpt};
+use crate::eval::model::{ENCODER_VERSION, ModelError, Models, REFUSAL_VERSION, Slot, excerpt};
 
 /// No more chunks than this are judged.
 const MAX_CHUNKS: usize = 64;
@@ -38,10 +38,11 @@ impl ContextRelevance {
     /// # Errors
     /// When the stored combiner is damaged.
     pub fn new(models: Arc<Models>) -> Result<Self, ModelError> {
+        let version = format!("3+{ENCODER_VERSION}+{}", models.version(Slot::Relevance));
         let reader = Reader::new(models, "context_relevance", Kind::Passage)?;
         let metric = |name| Metric::new(name, Better::Higher, Some(reader.product.threshold));
         let metrics = [metric("context_relevance"), metric("context_relevance_mean")];
-        Ok(Self { reader, metrics, version: format!("3+{ENCODER_VERSION}+{RELEVANCE_VERSION}") })
+        Ok(Self { reader, metrics, version })
     }
 
     fn judge(&self, question: &str, input: &EvalInput) -> Result<Vec<Score>, ModelError> {
@@ -54,7 +55,10 @@ impl ContextRelevance {
             .take(MAX_CHUNKS)
             .collect();
         let texts: Vec<&str> = chunks.iter().map(|(_, text)| *text).collect();
-        if let Some(why) = not_english([question, &start_of(texts.iter().copied())])? {
+        let start = start_of(texts.iter().copied());
+        if self.reader.reads_english()
+            && let Some(why) = not_english([question, &start])?
+        {
             return Ok(self.skip(&why));
         }
         let judged = self.reader.judge(question, &texts)?;
@@ -103,15 +107,18 @@ impl AnswerRelevance {
     /// # Errors
     /// When the stored combiner is damaged.
     pub fn new(models: Arc<Models>) -> Result<Self, ModelError> {
+        let relevance = models.version(Slot::Relevance);
+        let version = format!("3+{ENCODER_VERSION}+{relevance}+{REFUSAL_VERSION}");
         let reader = Reader::new(models, "answer_relevance", Kind::Answer)?;
         let threshold = Some(reader.product.threshold);
         let metrics = [Metric::new("answer_relevance", Better::Higher, threshold)];
-        let version = format!("3+{ENCODER_VERSION}+{RELEVANCE_VERSION}+{REFUSAL_VERSION}");
         Ok(Self { reader, metrics, version })
     }
 
     fn judge(&self, question: &str, answer: &str) -> Result<Vec<Score>, ModelError> {
-        if let Some(why) = not_english([question, answer])? {
+        if self.reader.reads_english()
+            && let Some(why) = not_english([question, answer])?
+        {
             return Ok(self.skip(&why));
         }
         let found = self.reader.judge(question, &[answer])?;

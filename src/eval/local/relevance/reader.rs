@@ -3,7 +3,7 @@
 use super::product::{Judgement, Product};
 use super::refusal::RefusalProbe;
 use crate::eval::evidence::{content, share_missing};
-use crate::eval::model::{ModelError, Models, segments, unit_cosine, unit_mean};
+use crate::eval::model::{ModelError, Models, Slot, segments, unit_cosine, unit_mean};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -84,6 +84,11 @@ impl Reader {
             Kind::Answer => Some(RefusalProbe::new(models.refusal_probe())?),
         };
         Ok(Self { models, probe, product, kind })
+    }
+
+    /// Whether its model reads English alone.
+    pub fn reads_english(&self) -> bool {
+        self.models.is_english(Slot::Relevance)
     }
 
     /// The judgement of each text, in order.
