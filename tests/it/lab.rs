@@ -1,7 +1,9 @@
 //! The lab: datasets and experiments over HTTP, SQL and the command line.
 
+mod clients;
 mod datasets;
 mod experiments;
+mod purge;
 mod rows;
 mod suites;
 mod targets;
