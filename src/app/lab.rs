@@ -6,6 +6,7 @@ use crate::ingest::Redactor;
 use crate::journal::Journal;
 use crate::lab::dataset::{DatasetEndpoint, Datasets, Redact, dataset_router};
 use crate::lab::experiment::{ExperimentEndpoint, Experiments, experiment_router};
+use crate::lab::lint::{LintEndpoint, lint_router};
 use crate::lab::{Config, Store};
 use crate::lake::Lake;
 use crate::net::Access;
@@ -39,7 +40,9 @@ pub fn lab_routes(lab: Laboratory, config: &Config) -> Router {
     });
     let config = Arc::new(config.clone());
     let datasets = Datasets::new(store, config, redact);
-    let experiments = Experiments::new(datasets.clone(), lab.registry);
-    dataset_router(DatasetEndpoint { datasets, access: lab.access.clone() })
+    let registry = lab.registry;
+    let experiments = Experiments::new(datasets.clone(), registry.clone());
+    dataset_router(DatasetEndpoint { datasets: datasets.clone(), access: lab.access.clone() })
+        .merge(lint_router(LintEndpoint { datasets, registry, access: lab.access.clone() }))
         .merge(experiment_router(ExperimentEndpoint { experiments, access: lab.access }))
 }

@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `ids` | the ids that there are |
+//! | `matrix` | which inputs each needs |
 //! | `config` | which evaluators run, with which thresholds |
 //! | `custom` | judges' questions of the user's own |
 //! | `evaluator` | the trait that every evaluator implements, and the one of those that wait for others |
@@ -28,6 +29,7 @@ mod evidence;
 mod ids;
 mod language;
 mod local;
+mod matrix;
 mod model;
 mod offline;
 
@@ -37,6 +39,7 @@ pub use custom::{CustomConfig, CustomKind};
 pub use evaluator::{Away, Evaluator, Forecast, Metric, Pace, Said, Waits};
 pub use ids::{IDS, JUDGE_IDS, asks_judge, asks_others, is_plugin, plugin_id};
 pub use language::{Guess, identify};
+pub use matrix::{FITS, Fit, Group, Input, fit_of};
 pub use model::{
     Activation, FileConfig, ModelError, Models, ModelsConfig, Pooling, Slot, Survey, TOXICITY_LABELS, survey,
 };

@@ -135,6 +135,11 @@ impl Journal {
         }
     }
 
+    /// The next frame begins a segment: what came before can go when every cursor has passed it, however much it is.
+    pub fn begin_segment(&self) {
+        self.0.shared.is_ending.store(true, Ordering::Relaxed);
+    }
+
     /// A number that no other journal is likely to have; it stays as long as the directory.
     pub fn id(&self) -> u32 {
         self.0.shared.stamp.salt

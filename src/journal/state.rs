@@ -15,7 +15,7 @@ use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tokio::sync::{oneshot, watch};
 
 /// The answer to one append.
@@ -105,6 +105,8 @@ pub(super) struct Shared {
     pub(super) durable: watch::Sender<u64>,
     pub(super) counters: Counters,
     pub(super) recent: Recent,
+    /// Whether the active segment takes no further frames.
+    pub(super) is_ending: AtomicBool,
     /// Bytes of all segment files, also those that could not be removed.
     disk_bytes: AtomicU64,
     queue: Mutex<Queue>,
@@ -125,6 +127,7 @@ impl Shared {
             log: Mutex::new(log),
             counters: Counters::default(),
             recent,
+            is_ending: AtomicBool::new(false),
             disk_bytes: AtomicU64::new(disk_bytes),
             queue: Mutex::new(Queue { waiting: Vec::new(), bytes: 0, stopped: None }),
             wake: Condvar::new(),

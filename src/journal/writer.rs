@@ -88,7 +88,9 @@ impl Writer {
     fn next_group(&mut self, batch: &VecDeque<Pending>) -> Result<usize, JournalError> {
         let first = batch.front().map_or(0, Pending::record_bytes);
         let empty = segment::HEADER as u64;
-        if self.active.bytes > empty && self.active.bytes + first > self.shared.config.segment_size.bytes() {
+        let is_ending = self.shared.is_ending.swap(false, Ordering::Relaxed);
+        let is_full = self.active.bytes + first > self.shared.config.segment_size.bytes();
+        if self.active.bytes > empty && (is_ending || is_full) {
             self.roll()?;
         }
         let mut bytes = self.active.bytes;

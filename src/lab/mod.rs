@@ -12,6 +12,7 @@
 //! | `cells` | cells of batches by name |
 //! | `store` | rows in through the journal, out through SQL |
 //! | `dataset` | datasets: versions of items, import and export |
+//! | `lint` | what is suspicious about a dataset |
 //! | `perturb` | items that ask the same in other letters |
 //! | `suite` | test suites with a gate |
 //! | `experiment` | experiments: runs of a target over a dataset, their scores, and the comparison of two |
@@ -21,6 +22,7 @@
 
 pub mod dataset;
 pub mod experiment;
+pub mod lint;
 pub mod perturb;
 pub mod suite;
 pub mod target;

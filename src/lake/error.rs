@@ -85,6 +85,20 @@ pub enum LakeError {
         /// Rows that were to be left out.
         left_out: u64,
     },
+    /// Hot rows do not come into files.
+    #[error(
+        "the rows of {table} that are in memory do not come into files: see the server's log; nothing was erased"
+    )]
+    Unflushed {
+        /// The table.
+        table: &'static str,
+    },
+    /// Others replace the same files all the time.
+    #[error("others replace the files of {table} all the time; erase the rest later")]
+    Contended {
+        /// The table.
+        table: &'static str,
+    },
     /// The server stops.
     #[error("stopped")]
     Stopped,

@@ -15,6 +15,7 @@ use crate::schema::columns::Table;
 use object_store::path::Path;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -187,7 +188,9 @@ impl Lake {
         let rows: usize = tables.values().map(|t| t.rows()).sum();
         metrics::gauge!("groundline_hot_bytes").set(bytes as f64);
         metrics::gauge!("groundline_hot_rows").set(rows as f64);
-        bytes as u64 >= self.config.flush_size.min(self.config.max_hot_size).bytes()
+        let is_wanted = self.is_wanted.swap(false, Ordering::Relaxed);
+        is_wanted
+            || bytes as u64 >= self.config.flush_size.min(self.config.max_hot_size).bytes()
             || tables.values().any(|t| t.waited().is_some_and(|waited| waited >= interval))
     }
 
@@ -197,7 +200,13 @@ impl Lake {
         self.tables.write().get_mut(&table)?.seal(bytes, files)
     }
 
-    fn first_hot(&self, table: Table) -> Option<u64> {
+    /// Has the flush loop write all hot rows when it looks next.
+    pub(super) fn flush_soon(&self) {
+        self.is_wanted.store(true, Ordering::Relaxed);
+    }
+
+    /// The first frame of which `table` has hot rows.
+    pub(super) fn first_hot(&self, table: Table) -> Option<u64> {
         self.tables.read().get(&table)?.first()
     }
 

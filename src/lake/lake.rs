@@ -23,6 +23,7 @@ use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use tokio::sync::watch;
 
 /// Every table: files and hot rows.
@@ -34,6 +35,8 @@ pub struct Lake {
     stores: BTreeMap<Table, Arc<dyn ObjectStore>>,
     seen: Mutex<Seen>,
     applied: watch::Sender<u64>,
+    /// Whether somebody waits for hot rows to be in files.
+    pub(super) is_wanted: AtomicBool,
 }
 
 /// What the loop remembers between frames.
@@ -72,8 +75,10 @@ impl Lake {
         }
         let seen = Mutex::new(Seen { windows, waiting: Waiting::new(config.join_wait) });
         let (tables, applied) = (RwLock::new(tables), watch::channel(0).0);
-        let lake = Lake { config, tables, manifests: manifests.clone(), clock, stores, seen, applied };
-        Ok((Arc::new(lake), manifests))
+        let is_wanted = AtomicBool::new(false);
+        let handed = manifests.clone();
+        let lake = Lake { config, tables, manifests, clock, stores, seen, applied, is_wanted };
+        Ok((Arc::new(lake), handed))
     }
 
     /// A consistent view of `table`: each row once, in a file or hot.

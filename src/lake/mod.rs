@@ -50,4 +50,4 @@ pub use error::LakeError;
 pub use flush::{CURSOR, FlushHandle};
 pub use lake::Lake;
 pub use snapshot::{DataFile, TableSnapshot};
-pub use upkeep::Upkeep;
+pub use upkeep::{Erased, Erasure, Left, Upkeep};

@@ -1,8 +1,10 @@
 //! The lab: datasets and experiments over HTTP, SQL and the command line.
 
+mod clients;
 mod datasets;
 mod experiments;
 mod playground;
+mod purge;
 mod rows;
 mod suites;
 mod targets;

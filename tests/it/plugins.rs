@@ -69,7 +69,7 @@ fn python() -> Option<PathBuf> {
 }
 
 /// Where a program is; none if it is not there and this is not CI.
-fn program(name: &str) -> Option<PathBuf> {
+pub fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.exists());
     if found.is_none() {

@@ -1,7 +1,7 @@
 //! Datasets: make, import, export, look at versions and go back to them.
 
 use super::client::{Asked, LabClient, Refused, Where};
-use super::told::{cell, fault, hash, said, short, table};
+use super::told::{cell, fault, hash, linted, purged, said, short, table};
 use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::{Value, json};
@@ -77,6 +77,16 @@ pub enum DatasetVerb {
         #[arg(long)]
         if_version: Option<i64>,
     },
+    /// Look for what makes numbers wrong: duplicates, answers in questions, what evaluators need and items lack.
+    #[command(
+        after_help = "Examples:\n  groundline dataset lint refunds\n  groundline dataset lint refunds@7 --evaluator rouge,faithfulness --json\n\nExit code 0: no error; 3: errors, with --strict also warnings."
+    )]
+    Lint(LintArgs),
+    /// Take items out of every version, with their runs and scores, for ever: what is left are their ids and hashes.
+    #[command(
+        after_help = "Examples:\n  groundline dataset purge refunds q17 --message 'request 4711' --yes\n\nThe token needs the role admin; one that sees all tenants names one, --tenant. The message stays: nothing in it should be\nwhat is to be forgotten. The traces that items were made of are not touched."
+    )]
+    Purge(PurgeArgs),
     /// Show the versions of a dataset, the newest first.
     Versions {
         #[command(flatten)]
@@ -171,10 +181,54 @@ pub struct ImportArgs {
     if_version: Option<i64>,
 }
 
+/// Arguments of `dataset lint`.
+#[derive(Debug, Args)]
+pub struct LintArgs {
+    #[command(flatten)]
+    place: Where,
+    /// NAME, or NAME@VERSION.
+    dataset: String,
+    /// Evaluators by id, comma separated: items must have what these need.
+    #[arg(long, value_delimiter = ',')]
+    evaluator: Vec<String>,
+    /// Most characters of what is asked.
+    #[arg(long)]
+    longest: Option<usize>,
+    /// Warnings give exit code 3, too.
+    #[arg(long)]
+    strict: bool,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Arguments of `dataset purge`.
+#[derive(Debug, Args)]
+pub struct PurgeArgs {
+    #[command(flatten)]
+    place: Where,
+    /// The dataset.
+    name: String,
+    /// Items, by item_id or external_id, also those that were deleted before.
+    #[arg(required = true)]
+    items: Vec<String>,
+    /// Why; it stays.
+    #[arg(long)]
+    message: Option<String>,
+    /// Whose dataset it is, for a token that sees all.
+    #[arg(long)]
+    tenant: Option<String>,
+    /// It cannot be undone: without this nothing is done.
+    #[arg(long)]
+    yes: bool,
+}
+
 impl DatasetVerb {
     fn place(&self) -> &Where {
         match self {
             Self::Import(args) => &args.place,
+            Self::Lint(args) => &args.place,
+            Self::Purge(args) => &args.place,
             Self::List { place }
             | Self::Show { place, .. }
             | Self::Create { place, .. }
@@ -241,6 +295,8 @@ async fn act(client: &LabClient, verb: DatasetVerb) -> Done {
                 client.value(Asked::json(Method::POST, &["datasets", &name, "items"], &body)).await?;
             Ok((said(&name, &outcome), 0))
         }
+        DatasetVerb::Lint(args) => lint(client, args).await,
+        DatasetVerb::Purge(args) => purge(client, args).await,
         DatasetVerb::Versions { name, .. } => {
             let all = client.value(Asked::get(&["datasets", &name, "versions"])).await?;
             Ok((versions(&all["versions"]), 0))
@@ -283,6 +339,27 @@ async fn list(client: &LabClient) -> Done {
     }
     let head = ["name", "version", "items", "change", "changed", "by", "description"];
     Ok((table(&head, &rows), 0))
+}
+
+async fn lint(client: &LabClient, args: LintArgs) -> Done {
+    let path = ["datasets", &args.dataset, "lint"];
+    let asked = Asked::get(&path).with("evaluators", args.evaluator.join(",")).maybe("longest", args.longest);
+    let told = client.value(asked).await?;
+    let is_bad = told["errors"] != 0 || (args.strict && told["warnings"] != 0);
+    let text = if args.json { format!("{told:#}\n") } else { linted(&told) };
+    Ok((text, if is_bad { 3 } else { 0 }))
+}
+
+async fn purge(client: &LabClient, args: PurgeArgs) -> Done {
+    let PurgeArgs { name, items, message, tenant, yes, .. } = args;
+    if !yes {
+        let what = format!("{} items of {name} would go for ever; say --yes to do it", items.len());
+        return Err(Refused::from(what));
+    }
+    let body = json!({ "items": items, "message": message });
+    let path = ["datasets", &name, "purge"];
+    let told = client.value(Asked::json(Method::POST, &path, &body).maybe("tenant", tenant)).await?;
+    Ok((purged(&name, &told), 0))
 }
 
 fn versions(all: &Value) -> String {

@@ -8,6 +8,7 @@ use super::told::{cell, compared, short, summarized, table};
 use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// What can be done with experiments.
@@ -82,6 +83,11 @@ pub enum ExperimentVerb {
         #[arg(long)]
         json: bool,
     },
+    /// Write files of experiments for other programs: a frame of results, leaderboards, problems, or an archive of all.
+    #[command(
+        after_help = "Examples:\n  groundline experiment export v2 --part llm-eval-results --format csv --output v2.csv\n  groundline experiment export v1 v2 --part llm-heatmap-leaderboard --format html --output board.html\n  groundline experiment export v1 v2 --part work-dir-archive --output v1-v2.zip"
+    )]
+    Export(ExportArgs),
     /// Show perturbed items whose verdict is not that of their source, beyond what plain copies show.
     Flips {
         #[command(flatten)]
@@ -176,11 +182,32 @@ pub struct ResumeArgs {
     retry: Option<String>,
 }
 
+/// Arguments of `experiment export`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    #[command(flatten)]
+    place: Where,
+    /// Their names, or their ids.
+    #[arg(required = true)]
+    experiments: Vec<String>,
+    /// llm-eval-results, llm-heatmap-leaderboard, llm-bool-leaderboard, llm-classification-leaderboard, problems_and_actions,
+    /// insights or work-dir-archive.
+    #[arg(long)]
+    part: String,
+    /// json, csv, md, html or zip.
+    #[arg(long)]
+    format: Option<String>,
+    /// Where to.
+    #[arg(long)]
+    output: PathBuf,
+}
+
 impl ExperimentVerb {
     fn place(&self) -> &Where {
         match self {
             Self::Run(args) => &args.place,
             Self::Resume(args) => &args.place,
+            Self::Export(args) => &args.place,
             Self::List { place }
             | Self::Show { place, .. }
             | Self::Compare { place, .. }
@@ -242,6 +269,7 @@ async fn act(client: &LabClient, verb: ExperimentVerb) -> Done {
             let told = client.value(Asked::get(&["experiments", &experiment, "findings"])).await?;
             Ok((if json { format!("{told:#}\n") } else { found(&told) }, 0))
         }
+        ExperimentVerb::Export(args) => export(client, args).await,
         ExperimentVerb::Flips { experiment, cases, json, .. } => {
             let told = client.value(Asked::get(&["experiments", &experiment, "flips"])).await?;
             Ok((if json { format!("{told:#}\n") } else { flipped(&told, cases) }, 0))
@@ -322,6 +350,17 @@ async fn finish(client: &LabClient, id: &str, ended: Ended) -> Done {
         false => 3,
     };
     Ok((summarized(&told), code))
+}
+
+async fn export(client: &LabClient, args: ExportArgs) -> Done {
+    let asked = Asked::get(&["export"])
+        .with("experiments", args.experiments.join(","))
+        .with("part", args.part)
+        .maybe("format", args.format);
+    let bytes = client.ask(asked).await?;
+    let output = args.output.display();
+    std::fs::write(&args.output, &bytes).map_err(|e| Refused::from(format!("{output}: {e}")))?;
+    Ok((format!("{output}: {} bytes\n", bytes.len()), 0))
 }
 
 async fn list(client: &LabClient) -> Done {

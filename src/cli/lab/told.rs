@@ -162,6 +162,32 @@ fn side(side: &Value) -> String {
     }
 }
 
+/// What is suspicious about a dataset: a line a finding, errors first, with some of its items.
+pub fn linted(told: &Value) -> String {
+    let mut text = String::new();
+    for one in told["findings"].as_array().into_iter().flatten() {
+        let named: Vec<String> = one["items"].as_array().into_iter().flatten().take(5).map(cell).collect();
+        let count = one["count"].as_u64().unwrap_or_default();
+        let more = count.saturating_sub(named.len() as u64);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let (rule, severity) = (cell(&one["rule"]), cell(&one["severity"]));
+        let _ = writeln!(text, "{severity}: {rule}: {}: {}{more}", cell(&one["message"]), named.join(", "));
+    }
+    let (errors, warnings, items) = (&told["errors"], &told["warnings"], &told["items"]);
+    let of = format!("{}@{}", cell(&told["dataset"]), told["version"]);
+    let _ = writeln!(text, "{of}: {items} items, {errors} errors, {warnings} warnings");
+    text
+}
+
+/// What was purged.
+pub fn purged(name: &str, told: &Value) -> String {
+    let (version, items) = (&told["version"], told["items"].as_array().map_or(0, Vec::len));
+    let (revisions, runs, scores) = (&told["revisions"], &told["runs"], &told["scores"]);
+    format!(
+        "{name}: version {version}, {items} items purged: {revisions} revisions, {runs} runs, {scores} scores\n"
+    )
+}
+
 /// One line on what a change did.
 pub fn said(name: &str, outcome: &Value) -> String {
     let count = |key: &str| outcome[key].as_u64().unwrap_or_default();

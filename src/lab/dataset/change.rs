@@ -52,6 +52,33 @@ pub struct Change {
     pub if_version: Option<i64>,
 }
 
+/// Items to purge.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Purge {
+    /// Items, by their id or the sender's; also those that were taken out before.
+    pub items: Vec<String>,
+    /// Why, without what is to be forgotten: it stays.
+    pub message: Option<String>,
+}
+
+/// What was purged.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Purged {
+    /// The dataset.
+    pub dataset_id: String,
+    /// The newest version now.
+    pub version: i64,
+    /// The ids of the items.
+    pub items: Vec<String>,
+    /// Revisions that have lost their content.
+    pub revisions: u64,
+    /// Runs that are gone.
+    pub runs: u64,
+    /// Scores that are gone.
+    pub scores: u64,
+}
+
 /// How a file is taken.
 #[derive(Debug, Clone, Default)]
 pub struct Taking {

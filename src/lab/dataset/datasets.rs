@@ -13,8 +13,9 @@ use super::reading::{self, Depth, Head, Page, Reference, checked_name};
 use crate::schema::batch::{DatasetRow, ItemRow, dataset_items_to_batch, datasets_to_batch};
 use crate::schema::columns::Table;
 use crate::schema::frame::Part;
+use parking_lot::RwLock;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
@@ -28,7 +29,9 @@ pub struct Datasets {
     config: Arc<Config>,
     redact: Option<Redact>,
     /// One change at a time: each begins with the version that the one before it made.
-    changing: Arc<Mutex<()>>,
+    pub(super) changing: Arc<Mutex<()>>,
+    /// Items that were purged since the start: what is on its way may still have them.
+    pub(super) purged: Arc<RwLock<BTreeSet<String>>>,
 }
 
 /// A version on its way to be written.
@@ -41,12 +44,22 @@ struct Next<'a> {
 impl Datasets {
     /// Over `store`. With `redact`, no text of an item is stored that it would redact.
     pub fn new(store: Store, config: Arc<Config>, redact: Option<Redact>) -> Self {
-        Self { store, config, redact, changing: Arc::default() }
+        Self { store, config, redact, changing: Arc::default(), purged: Arc::default() }
     }
 
     /// The tables behind it.
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// How many items were purged since the start, so that who keeps items knows when to read them again.
+    pub fn purges(&self) -> usize {
+        self.purged.read().len()
+    }
+
+    /// Whether the item was purged since the start.
+    pub fn is_purged(&self, item_id: &str) -> bool {
+        self.purged.read().contains(item_id)
     }
 
     /// The limits.
@@ -247,13 +260,18 @@ impl Datasets {
         reading::items(&self.store, &who.tenant, (dataset_id, version), Depth::Content, Page::ALL).await
     }
 
-    async fn outline(&self, who: &Who, head: &Head) -> Result<Vec<ItemRow>, LabError> {
+    pub(super) async fn outline(&self, who: &Who, head: &Head) -> Result<Vec<ItemRow>, LabError> {
         let at = (head.dataset_id.as_str(), head.version);
         reading::items(&self.store, &who.tenant, at, Depth::Outline, Page::ALL).await
     }
 
     /// The newest version, which must be `version` if that is said.
-    async fn based_on(&self, who: &Who, name: &str, version: Option<i64>) -> Result<Head, LabError> {
+    pub(super) async fn based_on(
+        &self,
+        who: &Who,
+        name: &str,
+        version: Option<i64>,
+    ) -> Result<Head, LabError> {
         let newest = Reference { name: name.to_owned(), version: None };
         let head = reading::find(&self.store, &who.tenant, &newest).await?;
         check_version(name, &head, version)?;
@@ -268,7 +286,7 @@ impl Datasets {
         item.into_row(self.config.max_item_size)
     }
 
-    fn planned(&self, known: &[ItemRow], wanted: Wanted) -> Result<Plan, LabError> {
+    pub(super) fn planned(&self, known: &[ItemRow], wanted: Wanted) -> Result<Plan, LabError> {
         let new_id = || uuid::Uuid::now_v7().to_string();
         let plan = plan::plan(known, wanted, new_id).map_err(|mut faults| {
             faults.truncate(MAX_FAULTS);
@@ -300,7 +318,7 @@ impl Datasets {
         Ok(outcome)
     }
 
-    async fn write(&self, row: DatasetRow, items: Vec<ItemRow>) -> Result<(), LabError> {
+    pub(super) async fn write(&self, row: DatasetRow, items: Vec<ItemRow>) -> Result<(), LabError> {
         let broken = |e: arrow::error::ArrowError| LabError::Broken(e.to_string());
         let version = datasets_to_batch(std::slice::from_ref(&row)).map_err(broken)?;
         let mut parts = vec![Part::Rows(Table::Datasets, version)];
@@ -331,7 +349,7 @@ impl Datasets {
     }
 
     /// The version behind `head`, with the same content.
-    fn following(&self, who: &Who, head: &Head, change: &'static str) -> DatasetRow {
+    pub(super) fn following(&self, who: &Who, head: &Head, change: &'static str) -> DatasetRow {
         DatasetRow {
             dataset_id: head.dataset_id.clone(),
             version: head.version + 1,

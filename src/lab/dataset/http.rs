@@ -3,7 +3,7 @@
 use super::super::endpoint::{Asks, Brings, Outcome, Params, Tells, Whose, told};
 use super::super::error::LabError;
 use super::super::rows::FileFormat;
-use super::change::{Absent, Change, Edit, End, Faulty, New, Taking};
+use super::change::{Absent, Change, Edit, End, Faulty, New, Purge, Taking};
 use super::datasets::Datasets;
 use super::export::ExportFormat;
 use super::fields::Mapping;
@@ -33,7 +33,7 @@ const MAX_PAGE: i64 = 1_000;
 pub struct DatasetEndpoint {
     /// The datasets.
     pub datasets: Datasets,
-    /// Who may: the role query reads, the role lab writes.
+    /// Who may: the role query reads, the role lab writes, the role admin purges.
     pub access: Access,
 }
 
@@ -56,7 +56,12 @@ pub fn dataset_router(endpoint: DatasetEndpoint) -> Router {
         .route("/v1/lab/datasets/{name}/revert", post(revert))
         .layer(guard(Role::Lab))
         .layer(DefaultBodyLimit::max(most));
-    reads.merge(writes).with_state(endpoint.datasets)
+    // What is purged cannot be brought back: whoever changes datasets may not.
+    let purges = Router::new()
+        .route("/v1/lab/datasets/{name}/purge", post(purge))
+        .layer(guard(Role::Admin))
+        .layer(DefaultBodyLimit::max(most));
+    reads.merge(writes).merge(purges).with_state(endpoint.datasets)
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -236,6 +241,13 @@ async fn revert(
     Tells { who, body: Revert { to, message } }: Tells<Revert>,
 ) -> Outcome {
     told(datasets.revert(&who, &name_of(&name)?, to, message).await?)
+}
+
+async fn purge(State(datasets): State<Datasets>, Path(name): Path<String>, sent: Tells<Purge>) -> Outcome {
+    let name = name_of(&name)?;
+    // Who hangs up does not leave half of it.
+    let task = tokio::spawn(async move { datasets.purge(&sent.who, &name, sent.body).await });
+    told(task.await.map_err(|e| LabError::Broken(e.to_string()))??)
 }
 
 async fn import(

@@ -13,6 +13,7 @@
 //! | `reading` | versions and items as they are stored |
 //! | `change` | what is to be changed, and what came of it |
 //! | `datasets` | every change of a dataset |
+//! | `purge` | items out of every version |
 //! | `http` | the routes |
 //!
 //! ```text
@@ -22,7 +23,7 @@
 //! ```
 //!
 //! A version is the newest revision of each item up to it. Reverting writes the revisions that differ, and nothing is
-//! ever rewritten.
+//! ever rewritten but items that are purged.
 
 mod canonical;
 mod change;
@@ -34,11 +35,12 @@ mod foreign;
 mod http;
 mod item;
 mod plan;
+mod purge;
 mod reading;
 mod shapes;
 
 pub use super::texts::{expected_text, text_of};
-pub use change::{Absent, Change, Edit, End, Faulty, New, Outcome, Taking};
+pub use change::{Absent, Change, Edit, End, Faulty, New, Outcome, Purge, Purged, Taking};
 pub use datasets::{Datasets, Redact};
 pub use export::ExportFormat;
 pub use fields::Mapping;

@@ -155,6 +155,43 @@ pub async fn versions(store: &Store, tenant: &str, dataset_id: &str) -> Result<V
     Ok(rows.iter().map(Head::of).collect())
 }
 
+/// What is known of a revision beside what it says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Revision {
+    /// The item.
+    pub item_id: String,
+    /// The sender's id of it.
+    pub external_id: Option<String>,
+    /// put, delete or purge.
+    pub op: String,
+    /// The hash of what it said.
+    pub content_hash: Option<String>,
+}
+
+/// The revisions of items of a dataset in all its versions, by the items' ids or the sender's.
+pub async fn revisions(
+    store: &Store,
+    tenant: &str,
+    dataset_id: &str,
+    ids: &[String],
+) -> Result<Vec<Revision>, LabError> {
+    let places: Vec<String> = (0..ids.len()).map(|at| format!("${}", at + 2)).collect();
+    let places = places.join(", ");
+    let sql = format!(
+        "SELECT DISTINCT item_id, external_id, op, content_hash FROM dataset_items WHERE dataset_id = $1 AND item_id IN \
+         (SELECT item_id FROM dataset_items WHERE dataset_id = $1 AND (item_id IN ({places}) OR external_id IN ({places})))"
+    );
+    let values = std::iter::once(text(dataset_id)).chain(ids.iter().map(|id| text(id))).collect();
+    let rows = store.ask(tenant, &sql, values).await?;
+    let revision = |row: Row<'_>| Revision {
+        item_id: row.text("item_id"),
+        external_id: row.may("external_id"),
+        op: row.text("op"),
+        content_hash: row.may("content_hash"),
+    };
+    Ok(rows.iter().map(revision).collect())
+}
+
 /// How much of the items is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {

@@ -154,6 +154,12 @@ pub struct SentScore {
     /// Why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rationale: Option<String>,
+    /// Why it could not be given; it has no value and no verdict then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What is missing to give it, such as `expected`; it has no value and no verdict then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<String>,
 }
 
 /// A run that is missing.
@@ -175,11 +181,27 @@ pub struct Todo {
     /// Context that the item has.
     #[serde(default)]
     pub contexts: Value,
+    /// What should be answered, for who judges answers itself; a target is never told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Value>,
+    /// What else is known of the item, for the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Value>,
     /// The parameters of the experiment.
     #[serde(default)]
     pub parameters: Value,
     /// The header under which the target may send its spans.
     pub traceparent: String,
+}
+
+/// How much of an item is told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Telling {
+    /// What a target is asked.
+    #[default]
+    Asked,
+    /// What should be answered, too.
+    Expected,
 }
 
 /// Which runs are wanted again.

@@ -5,7 +5,7 @@ use super::super::error::{Fault, LabError};
 use super::super::store::{Store, Who};
 use super::called::{NAMED, Targets};
 use super::definition::{
-    Answer, EditExperiment, NewExperiment, Retry, Stored, Todo, run_id, trace_ids, traceparent,
+    Answer, EditExperiment, NewExperiment, Retry, Stored, Telling, Todo, run_id, trace_ids, traceparent,
 };
 use super::judge::{Case, Judge, ScoredRuns};
 use super::reading::{self, Experiment, Key, StoredRun};
@@ -47,8 +47,8 @@ pub struct Experiments {
     kept: Arc<Lock<Vec<Version>>>,
 }
 
-/// The items of a version, by id of the dataset and number.
-type Version = ((String, i64), Arc<Vec<ItemRow>>);
+/// The items of a version, by id of the dataset, number, and how many items were purged before they were read.
+type Version = ((String, i64, usize), Arc<Vec<ItemRow>>);
 
 impl Experiments {
     /// Over `datasets`, judged by the evaluators of `registry`.
@@ -174,7 +174,7 @@ impl Experiments {
         who: &Who,
         named: &str,
         limit: usize,
-        retry: Retry,
+        (retry, telling): (Retry, Telling),
     ) -> Result<Vec<Todo>, LabError> {
         let found = reading::find(self.store(), &who.tenant, named).await?;
         if found.is_closed() {
@@ -203,7 +203,7 @@ impl Experiments {
                 if todo.len() == limit {
                     return Ok(todo);
                 }
-                todo.push(asked(&found, item, repetition, attempt));
+                todo.push(asked(&found, item, (repetition, attempt), telling));
             }
         }
         Ok(todo)
@@ -283,7 +283,10 @@ impl Experiments {
         let _writing = self.writing.lock().await;
         let found = reading::find(self.store(), &who.tenant, experiment_id).await?;
         let mut known = reading::runs(self.store(), &who.tenant, experiment_id).await?;
-        let (late, new): (Vec<&Case>, Vec<&Case>) = cases.iter().partition(|case| is_there(&known, case));
+        let (late, new): (Vec<&Case>, Vec<&Case>) = cases
+            .iter()
+            .filter(|case| !self.datasets.is_purged(&case.run.item_id))
+            .partition(|case| is_there(&known, case));
         stored.duplicate += late.len();
         stored.stored = new.len();
         for case in &new {
@@ -373,12 +376,13 @@ impl Experiments {
     /// # Errors
     /// The limits of queries.
     pub async fn items(&self, who: &Who, found: &Experiment) -> Result<Arc<Vec<ItemRow>>, LabError> {
-        let key = (found.dataset_id.clone(), found.dataset_version);
+        let key = (found.dataset_id.clone(), found.dataset_version, self.datasets.purges());
         if let Some((_, items)) = self.kept.lock().iter().find(|(known, _)| *known == key) {
             return Ok(items.clone());
         }
         let items = Arc::new(self.datasets.items_of(who, &key.0, key.1).await?);
         let mut kept = self.kept.lock();
+        kept.retain(|((_, _, purges), _)| *purges == key.2);
         if kept.len() >= MAX_KEPT {
             kept.remove(0);
         }
@@ -454,10 +458,11 @@ fn is_there(known: &HashMap<Key, StoredRun>, case: &Case) -> bool {
     known.get(&key).is_some_and(|run| run.attempt >= case.run.attempt)
 }
 
-fn asked(found: &Experiment, item: &ItemRow, repetition: i64, attempt: i64) -> Todo {
+fn asked(found: &Experiment, item: &ItemRow, (repetition, attempt): (i64, i64), telling: Telling) -> Todo {
     let value = |text: &Option<String>| {
-        text.as_deref().and_then(|t| serde_json::from_str(t).ok()).unwrap_or_default()
+        text.as_deref().and_then(|t| serde_json::from_str::<Value>(t).ok()).unwrap_or_default()
     };
+    let told = |text: &Option<String>| (telling == Telling::Expected).then(|| value(text));
     let run_id = run_id(&found.experiment_id, &item.item_id, repetition);
     Todo {
         traceparent: traceparent(&run_id, attempt),
@@ -468,6 +473,8 @@ fn asked(found: &Experiment, item: &ItemRow, repetition: i64, attempt: i64) -> T
         attempt,
         input: value(&item.input),
         contexts: value(&item.contexts),
+        expected: told(&item.expected),
+        metadata: told(&item.metadata),
         parameters: found.parameters.clone(),
     }
 }

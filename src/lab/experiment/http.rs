@@ -3,9 +3,10 @@
 use super::super::endpoint::{Asks, Outcome, Params, Tells, Whose, told};
 use super::super::error::LabError;
 use super::super::store::Who;
+use super::artifacts::{Form, Part, Side, Written, written};
 use super::called::MAX_CALLED;
 use super::compare::compare;
-use super::definition::{Answer, EditExperiment, NewExperiment, Retry, Stored};
+use super::definition::{Answer, EditExperiment, NewExperiment, Retry, Stored, Telling};
 use super::experiments::Experiments;
 use super::findings::findings;
 use super::flips::flips;
@@ -19,7 +20,9 @@ use crate::net::{Access, Role, guarded};
 use crate::schema::batch::ItemRow;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::http::header;
 use axum::middleware::from_fn_with_state;
+use axum::response::IntoResponse;
 use axum::routing::{get, patch, post};
 use serde::Deserialize;
 use serde_json::json;
@@ -51,6 +54,7 @@ pub fn experiment_router(endpoint: ExperimentEndpoint) -> Router {
         .route("/v1/lab/experiments/{id}/flips", get(flips_of))
         .route("/v1/lab/experiments/{id}/findings", get(findings_of))
         .route("/v1/lab/leaderboards", get(leaderboards))
+        .route("/v1/lab/export", get(export))
         .route("/v1/lab/compare", get(compare_two))
         .route("/v1/lab/targets", get(targets))
         .route("/v1/lab/evaluators", get(evaluators))
@@ -73,6 +77,8 @@ struct Page {
     limit: Option<usize>,
     /// errors or failed.
     retry: Option<String>,
+    /// Whether what should be answered is told, too.
+    expected: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -89,6 +95,22 @@ struct BoardParams {
     tenant: Option<String>,
     /// Names or ids, with commas between.
     experiments: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExportParams {
+    tenant: Option<String>,
+    /// Names or ids, with commas between.
+    experiments: String,
+    part: String,
+    format: Option<String>,
+}
+
+impl Params for ExportParams {
+    fn tenant(&self) -> Option<&str> {
+        self.tenant.as_deref()
+    }
 }
 
 impl Params for BoardParams {
@@ -171,7 +193,8 @@ async fn todo(
     Path(id): Path<String>,
     Asks { who, params }: Asks<Page>,
 ) -> Outcome {
-    told(all.todo(&who, &id, params.limit(), retry(&params)?).await?)
+    let telling = if params.expected { Telling::Expected } else { Telling::Asked };
+    told(all.todo(&who, &id, params.limit(), (retry(&params)?, telling)).await?)
 }
 
 async fn receive(
@@ -198,7 +221,7 @@ async fn run(
     let is_known = found.target.name.as_deref().is_some_and(|name| all.targets().has(name));
     let answers = match (found.target.kind.as_str(), is_known) {
         ("trace", _) => {
-            let todo = all.todo(&who, &id, limit, retry).await?;
+            let todo = all.todo(&who, &id, limit, (retry, Telling::Asked)).await?;
             let items = all.items(&who, &found).await?;
             traces::answers(all.store(), &who, &items, &todo).await?
         }
@@ -226,7 +249,7 @@ async fn called(
     retry: Retry,
 ) -> Result<Stored, LabError> {
     let id = &found.experiment_id;
-    let todo = all.todo(&who, id, limit, retry).await?;
+    let todo = all.todo(&who, id, limit, (retry, Telling::Asked)).await?;
     let answers = all.targets().answers_once(&found.target, id, &todo).await?;
     all.receive(&who, id, answers).await
 }
@@ -291,8 +314,9 @@ async fn findings_of(
     told(json!({ "experiment_id": loaded.experiment.experiment_id, "findings": found }))
 }
 
-async fn leaderboards(State(all): State<Experiments>, Asks { who, params }: Asks<BoardParams>) -> Outcome {
-    let named: Vec<&str> = params.experiments.split(',').map(str::trim).filter(|n| !n.is_empty()).collect();
+/// The experiments of one dataset that are named.
+async fn beside(all: &Experiments, who: &Who, named: &str) -> Result<Vec<Loaded>, LabError> {
+    let named: Vec<&str> = named.split(',').map(str::trim).filter(|n| !n.is_empty()).collect();
     if named.is_empty() || named.len() > MAX_ROWS {
         let why = format!("experiments names {} experiments; name 1 to {MAX_ROWS}, with commas", named.len());
         return Err(LabError::Wrong(why));
@@ -300,7 +324,7 @@ async fn leaderboards(State(all): State<Experiments>, Asks { who, params }: Asks
     let mut loaded = Vec::new();
     for name in named {
         let found = reading::find(all.store(), &who.tenant, name).await?;
-        loaded.push(Loaded::of(&all, &who, found).await?);
+        loaded.push(Loaded::of(all, who, found).await?);
     }
     if let Some(other) =
         loaded.iter().find(|one| one.experiment.dataset_id != loaded[0].experiment.dataset_id)
@@ -310,8 +334,32 @@ async fn leaderboards(State(all): State<Experiments>, Asks { who, params }: Asks
             "{one:?} and {two:?} ask different datasets: no item has a pair"
         )));
     }
+    Ok(loaded)
+}
+
+async fn leaderboards(State(all): State<Experiments>, Asks { who, params }: Asks<BoardParams>) -> Outcome {
+    let loaded = beside(&all, &who, &params.experiments).await?;
     let data: Vec<Data<'_>> = loaded.iter().map(Loaded::data).collect();
     told(json!({ "rows": leaderboard(&data, |of, metric| line(&all, of, metric).0) }))
+}
+
+async fn export(State(all): State<Experiments>, Asks { who, params }: Asks<ExportParams>) -> Outcome {
+    let part: Part = params.part.parse().map_err(LabError::Wrong)?;
+    let form: Option<Form> = params.format.as_deref().map(str::parse).transpose().map_err(LabError::Wrong)?;
+    let loaded = beside(&all, &who, &params.experiments).await?;
+    let mut answers = Vec::with_capacity(loaded.len());
+    for one in &loaded {
+        answers.push(reading::answers(all.store(), &who.tenant, &one.experiment.experiment_id).await?);
+    }
+    let work = move || {
+        let both = loaded.iter().zip(&answers);
+        let sides: Vec<Side<'_>> = both.map(|(one, answers)| Side { data: one.data(), answers }).collect();
+        written(&sides, part, form, &|of: &str, metric: &str| line(&all, of, metric))
+    };
+    // Every two experiments are compared: that takes long enough to hold up other requests of this thread.
+    let task = tokio::task::spawn_blocking(work).await.map_err(|e| LabError::Broken(e.to_string()))?;
+    let Written { media_type, bytes } = task.map_err(LabError::Wrong)?;
+    Ok(([(header::CONTENT_TYPE, media_type)], bytes).into_response())
 }
 
 /// Which side of a metric is good, and its threshold: the configuration's, else the evaluator's own.

@@ -204,6 +204,11 @@ impl ScoredRuns {
             let mut score = Score::told(&sent.name, sent.value.unwrap_or_default());
             (score.value, score.label, score.passed) = (sent.value, sent.label.clone(), sent.passed);
             score.rationale.clone_from(&sent.rationale);
+            if let Some(why) = &sent.error {
+                score = Score::failed(&sent.name, why);
+            } else if let Some(missing) = &sent.skipped {
+                score = Score::skipped(&sent.name, missing);
+            }
             Said {
                 evaluator: format!("client/{}", sent.name),
                 version: "1".to_owned(),

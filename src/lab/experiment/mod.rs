@@ -11,11 +11,13 @@
 //! | `summary` | estimates of one experiment |
 //! | `compare` | the difference of two, item by item |
 //! | `playground` | a few items asked at once, of which nothing is kept |
+//! | `artifacts` | files for other programs: results, leaderboards, archives |
 //! | `http` | the routes |
 //!
 //! A run is named by its experiment, item and repetition: sent twice it is stored once, and what is missing can be asked for
 //! at any time. A batch of runs and the scores of their answers are one frame.
 
+mod artifacts;
 mod called;
 mod compare;
 mod definition;

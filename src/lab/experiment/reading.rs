@@ -185,6 +185,30 @@ pub async fn runs(
     Ok(rows.iter().map(known).collect())
 }
 
+/// What the last attempt of each run of an experiment answered.
+pub async fn answers(
+    store: &Store,
+    tenant: &str,
+    experiment_id: &str,
+) -> Result<HashMap<Key, Answered>, LabError> {
+    let sql = "SELECT item_id, repetition, output, contexts FROM runs_latest WHERE experiment_id = $1";
+    let rows = store.ask(tenant, sql, vec![text(experiment_id)]).await?;
+    let answered = |row: Row<'_>| {
+        let answered = Answered { output: row.may("output"), contexts: row.may("contexts") };
+        ((row.text("item_id"), row.int("repetition").unwrap_or(1)), answered)
+    };
+    Ok(rows.iter().map(answered).collect())
+}
+
+/// What a target answered, as it is stored: JSON text.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answered {
+    /// The answer; none beside an error.
+    pub output: Option<String>,
+    /// What was retrieved, a JSON array; none where the target did not say.
+    pub contexts: Option<String>,
+}
+
 /// A score of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scored {
@@ -202,11 +226,13 @@ pub struct Scored {
     pub value: Option<f64>,
     /// The verdict.
     pub passed: Option<bool>,
+    /// The class.
+    pub label: Option<String>,
 }
 
 /// The scores of the last attempt of each run of an experiment.
 pub async fn scores(store: &Store, tenant: &str, experiment_id: &str) -> Result<Vec<Scored>, LabError> {
-    let sql = "SELECT r.item_id, r.repetition, s.evaluator, s.metric, s.status, s.value, s.passed \
+    let sql = "SELECT r.item_id, r.repetition, s.evaluator, s.metric, s.status, s.value, s.passed, s.label \
                FROM scores s JOIN runs_latest r ON s.run_id = r.run_id AND s.score_version = r.attempt \
                WHERE s.source = 'experiment' AND s.experiment_id = $1 AND r.experiment_id = $1";
     let rows = store.ask(tenant, sql, vec![text(experiment_id)]).await?;
@@ -218,6 +244,7 @@ pub async fn scores(store: &Store, tenant: &str, experiment_id: &str) -> Result<
         status: row.text("status"),
         value: row.number("value"),
         passed: row.flag("passed"),
+        label: row.may("label"),
     };
     Ok(rows.iter().map(scored).collect())
 }

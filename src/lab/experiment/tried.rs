@@ -78,6 +78,7 @@ impl Tried {
                     status: "ok".to_owned(),
                     value: Some(0.0),
                     passed: Some(*passed),
+                    label: None,
                 });
             }
         }

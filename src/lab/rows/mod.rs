@@ -7,6 +7,9 @@
 //! | `format` | what a file is |
 //! | `reader` | a file into rows |
 //! | `columns` | batches of columns into rows |
+//! | `yaml` | YAML as JSON values |
+
+pub mod yaml;
 
 mod cell;
 mod columns;

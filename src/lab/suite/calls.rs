@@ -16,7 +16,7 @@ fn calls(text: &str, reply: &Reply) -> Option<Vec<Json>> {
 }
 
 /// The name of a call: of a chat completion, of a plain object, or the call itself.
-fn name(call: &Json) -> Option<&str> {
+pub(super) fn name(call: &Json) -> Option<&str> {
     let named = call["function"]["name"].as_str().or_else(|| call["name"].as_str());
     named.or_else(|| call.as_str()).filter(|name| !name.is_empty())
 }
@@ -43,14 +43,21 @@ pub(super) fn fault(text: &str, reply: &Reply) -> Option<String> {
     })
 }
 
+/// As [`calls`].
+///
+/// # Errors
+/// When the target tells no calls.
+pub(super) fn of(text: &str, reply: &Reply) -> Result<Vec<Json>, String> {
+    let why = "the answer has no calls of tools: the target tells them in its output, or in output_context.tool_calls";
+    calls(text, reply).ok_or_else(|| why.to_owned())
+}
+
 /// F1 of the names that were called against those that should be, and how both differ.
 ///
 /// # Errors
 /// When the target tells no calls.
 pub(super) fn f1(text: &str, reply: &Reply, wanted: &[String]) -> Result<(f64, String), String> {
-    let calls = calls(text, reply).ok_or(
-        "the answer has no calls of tools: the target tells them in its output, or in output_context.tool_calls",
-    )?;
+    let calls = of(text, reply)?;
     let called: BTreeSet<&str> = calls.iter().filter_map(name).collect();
     let wanted: BTreeSet<&str> = wanted.iter().map(String::as_str).collect();
     let both = called.intersection(&wanted).count() as f64;

@@ -5,6 +5,7 @@ use super::exact::Criteria;
 use super::operator::{Engine, Operator, find, nearest};
 use super::outcome::Status;
 use super::pattern::Pattern;
+use super::schema::Schema;
 use super::spec::{CheckSpec, ConditionSpec, ExtractSpec};
 use crate::eval::{CustomConfig, CustomKind, IDS, asks_judge, is_plugin};
 use crate::lab::template::{plain, render};
@@ -252,8 +253,10 @@ fn of_operator(operator: &Operator, spec: &CheckSpec, text: &str, list: Vec<Stri
                 return Err(format!("criteria {text:?} must be a number"));
             }
             let pattern = if run.has_pattern() { Some(Pattern::new(text)?) } else { None };
-            let criteria =
-                Box::new(Criteria { text: text.to_owned(), list, pattern, min: spec.min, max: spec.max });
+            let schema = if run.has_schema() { Some(Schema::new(text)?) } else { None };
+            let (text, min, max) = (text.to_owned(), spec.min, spec.max);
+            let criteria = Box::new(Criteria { text, list, pattern, schema, min, max });
+            run.check(&criteria)?;
             Ok(Test::Exact { run, criteria, is_negated })
         }
         (Engine::Local(local), "" | "local") => {

@@ -3,7 +3,10 @@
 use super::calls;
 use super::pattern::Pattern;
 use super::reply::Reply;
+use super::schema::Schema;
 use super::text::{distance, is_set_apart, json_in, list_item, nearness, small_start};
+use super::trajectory::{self, Order};
+use crate::lab::rows::yaml;
 use crate::lab::template::brief;
 use datafusion::sql::sqlparser::{dialect::GenericDialect, parser::Parser};
 use serde_json::Value as Json;
@@ -34,6 +37,7 @@ pub(super) struct Criteria {
     /// The items of a list; a text is cut at new lines, semicolons or commas.
     pub list: Vec<String>,
     pub pattern: Option<Pattern>,
+    pub schema: Option<Schema>,
     pub min: Option<f64>,
     pub max: Option<f64>,
 }
@@ -67,6 +71,10 @@ pub(super) enum Exact {
     FinishReason,
     ToolCalls,
     ToolCallF1,
+    Yaml,
+    JsonSchema,
+    Trajectory(Order),
+    StepCount,
 }
 
 impl Exact {
@@ -77,7 +85,18 @@ impl Exact {
 
     /// Whether its criteria are a number.
     pub fn has_number(self) -> bool {
-        matches!(self, Self::ShorterThan | Self::WordCount | Self::Cost | Self::Latency)
+        matches!(self, Self::ShorterThan | Self::WordCount | Self::Cost | Self::Latency | Self::StepCount)
+    }
+
+    /// Whether its criteria are a JSON schema.
+    pub fn has_schema(self) -> bool {
+        self == Self::JsonSchema
+    }
+
+    /// # Errors
+    /// When criteria are no calls of tools, where they must be.
+    pub fn check(self, criteria: &Criteria) -> Result<(), String> {
+        if matches!(self, Self::Trajectory(_)) { trajectory::readable(&criteria.list) } else { Ok(()) }
     }
 
     /// # Errors
@@ -100,8 +119,18 @@ impl Exact {
                 let pattern = criteria.pattern.as_ref().ok_or("no expression")?;
                 Ok(told(pattern.is_match(text)?, || "nothing in the text matches".to_owned()))
             }
-            Self::ShorterThan | Self::WordCount | Self::Cost | Self::Latency => self.counted(seen, criteria),
-            Self::Json | Self::ContainsJson | Self::Sql | Self::Xml => self.parsed(text),
+            Self::ShorterThan | Self::WordCount | Self::Cost | Self::Latency | Self::StepCount => {
+                self.counted(seen, criteria)
+            }
+            Self::Json | Self::Yaml | Self::ContainsJson | Self::Sql | Self::Xml => self.parsed(text),
+            Self::JsonSchema => {
+                let why = criteria.schema.as_ref().ok_or("no schema")?.fault(text);
+                Ok(told(why.is_none(), || why.unwrap_or_default()))
+            }
+            Self::Trajectory(order) => {
+                let why = trajectory::fault(order, text, seen.reply, &criteria.list)?;
+                Ok(told(why.is_none(), || why.unwrap_or_default()))
+            }
             Self::List | Self::Paragraph | Self::Capitalized => Ok(self.formed(text)),
             Self::NearlyContains => {
                 let near = nearness(text, wanted)?;
@@ -143,14 +172,17 @@ impl Exact {
                 let cost = seen.reply.cost_usd;
                 (cost.ok_or("the target does not tell its cost (cost_usd), and has no prices")?, "US dollars")
             }
+            Self::StepCount => (calls::of(seen.text, seen.reply)?.len() as f64, "calls of tools"),
             _ => (seen.reply.duration_ms.ok_or("how long it took is not known")?, "ms"),
         };
         let wanted: Option<f64> = criteria.text.trim().parse().ok();
         let (min, max) = (criteria.min, criteria.max);
         let passed = match (self, wanted) {
             (Self::ShorterThan, Some(limit)) => count < limit,
-            (Self::WordCount, Some(exactly)) if min.is_none() && max.is_none() => count == exactly,
-            (Self::WordCount, _) => true,
+            (Self::WordCount | Self::StepCount, Some(exactly)) if min.is_none() && max.is_none() => {
+                count == exactly
+            }
+            (Self::WordCount | Self::StepCount, _) => true,
             (_, Some(limit)) => count <= limit,
             (_, None) => true,
         };
@@ -161,6 +193,7 @@ impl Exact {
     fn parsed(self, text: &str) -> Result<Found, String> {
         let why = match self {
             Self::Json => serde_json::from_str::<Json>(text).err().map(|e| format!("no JSON: {e}")),
+            Self::Yaml => yaml::fault(text),
             Self::ContainsJson => json_in(text).is_none().then(|| "no JSON object or list in it".to_owned()),
             Self::Sql if text.len() > MAX_SQL => {
                 return Err(format!("the SQL is longer than {MAX_SQL} bytes"));
@@ -304,6 +337,9 @@ mod tests {
                 r#"[{"type": "function", "function": {"name": "f", "arguments": "{}"}}]"#,
                 "[]",
             ),
+            (Exact::Yaml, "", "a: 1\nb:\n  - x\n", "a: [1\nb: 2"),
+            (Exact::Trajectory(Order::Same), "a, b", r#"["a", "c", "b"]"#, r#"["b", "a"]"#),
+            (Exact::StepCount, "2", r#"["a", "b"]"#, r#"["a"]"#),
             (Exact::ToolCallF1, "a, b", r#"[{"name": "a"}, {"name": "b"}]"#, r#"[{"name": "a"}]"#),
         ] {
             let found = run(exact, good, criteria).unwrap();

@@ -9,6 +9,8 @@
 //! | `pattern` | regular expressions, with a limit of time |
 //! | `text` | what the exact operators look for in a text |
 //! | `calls` | calls of tools in an answer |
+//! | `trajectory` | their order and arguments against those that are wanted |
+//! | `schema` | a JSON schema that answers must match |
 //! | `exact` | operators that need no model |
 //! | `operator` | the catalogue |
 //! | `check` | a check that is ready to run |
@@ -54,9 +56,11 @@ mod outcome;
 mod pattern;
 mod reply;
 mod report;
+mod schema;
 mod spec;
 mod summary;
 mod text;
+mod trajectory;
 mod verdict;
 
 pub use ask::{Answered, ask_all};
@@ -64,6 +68,7 @@ pub use baseline::Baseline;
 pub use bench::{Bench, evaluators, questions};
 pub use earlier::{Again, Earlier, Run};
 pub use examples::{examples, wrong_examples};
+pub(in crate::lab) use exchange::archive;
 pub use exchange::{Exported, Form, Imported, export, import, import_results};
 pub use fault::Faults;
 pub use gate::{Code, Decided, Verdict, code, decide, unknown_metrics};

@@ -1,6 +1,7 @@
 //! The catalogue of operators: what each needs, and who answers it.
 
 use super::exact::Exact;
+use super::trajectory::Order;
 
 /// Who answers an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,6 +116,8 @@ pub(super) const OPERATORS: &[Operator] = &[
     exact("regex", Exact::Regex, CORRECTNESS),
     exact("less_than_length", Exact::ShorterThan, STYLE),
     unary(exact("valid_json", Exact::Json, FORMAT)),
+    unary(exact("valid_yaml", Exact::Yaml, FORMAT)),
+    exact("matches_json_schema", Exact::JsonSchema, FORMAT),
     unary(exact("list_format", Exact::List, FORMAT)),
     unary(exact("paragraph_format", Exact::Paragraph, FORMAT)),
     unary(exact("capitalized_correctly", Exact::Capitalized, STYLE)),
@@ -137,6 +140,14 @@ pub(super) const OPERATORS: &[Operator] = &[
     exact("finish-reason", Exact::FinishReason, FORMAT),
     unary(exact("is-valid-openai-tools-call", Exact::ToolCalls, FORMAT)),
     exact("tool-call-f1", Exact::ToolCallF1, CORRECTNESS),
+    exact("trajectory:tool-used", Exact::Trajectory(Order::Any), CORRECTNESS),
+    exact("trajectory:tool-args-match", Exact::Trajectory(Order::Any), CORRECTNESS),
+    exact("trajectory:any-order", Exact::Trajectory(Order::Any), CORRECTNESS),
+    exact("trajectory:tool-sequence", Exact::Trajectory(Order::Same), CORRECTNESS),
+    exact("trajectory:in-order", Exact::Trajectory(Order::Same), CORRECTNESS),
+    exact("trajectory:exact", Exact::Trajectory(Order::Exact), CORRECTNESS),
+    exact("trajectory:subset", Exact::Trajectory(Order::Subset), CORRECTNESS),
+    exact("trajectory:step-count", Exact::StepCount, COST),
     local("includes", Local::Says, CORRECTNESS),
     negated(local("excludes", Local::Says, CORRECTNESS)),
     local("includes_any", Local::SaysAny, CORRECTNESS),

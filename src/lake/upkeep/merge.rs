@@ -214,7 +214,7 @@ fn without(batch: RecordBatch, tenants: &BTreeSet<String>) -> Result<RecordBatch
 
 /// Brings rows of an older file to the columns of today: missing ones are NULL, other types are cast. A file of a newer
 /// release is left to that release: its rows would lose what this one does not know.
-fn conform(table: Table, batch: &RecordBatch) -> Result<RecordBatch, LakeError> {
+pub(super) fn conform(table: Table, batch: &RecordBatch) -> Result<RecordBatch, LakeError> {
     let schema = table.schema();
     let read = batch.schema();
     let unknown = read.fields().iter().filter(|field| schema.column_with_name(field.name()).is_none());

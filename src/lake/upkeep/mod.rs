@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `compact` | which files are merged: a pure function of their sizes and arrival times |
+//! | `erase` | rows go that somebody has a right to see gone |
 //! | `merge` | sorted files to one sorted file, in bounded memory |
 //! | `repeats` | rows that the inputs of a merge have more than once |
 //! | `retention` | which rows go: a pure function of ages and sizes |
@@ -17,6 +18,7 @@
 //! The journal position is an application transaction of the flush commits; these commits do not touch it.
 
 mod compact;
+mod erase;
 mod merge;
 mod quiet;
 mod repeats;
@@ -28,4 +30,5 @@ mod vacuum;
 #[cfg(test)]
 mod tests;
 
+pub use erase::{Erased, Erasure, Left};
 pub use run::Upkeep;

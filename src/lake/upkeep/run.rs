@@ -383,7 +383,10 @@ fn is_of_content(error: &LakeError) -> bool {
     matches!(error, Parquet(_) | Arrow(_) | RowsLost { .. } | Newer { .. })
 }
 
-async fn listed(manifest: &SharedManifest) -> Result<(Table, Arc<dyn ObjectStore>, Vec<LogFile>), LakeError> {
+/// The table, where it is, and its files.
+pub(super) async fn listed(
+    manifest: &SharedManifest,
+) -> Result<(Table, Arc<dyn ObjectStore>, Vec<LogFile>), LakeError> {
     let manifest = manifest.lock().await;
     Ok((manifest.table, manifest.store.clone(), manifest.log_files()?))
 }

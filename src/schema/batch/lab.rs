@@ -26,7 +26,7 @@ pub struct DatasetRow {
     pub version: i64,
     /// What it was made from; none for the first.
     pub parent_version: Option<i64>,
-    /// create, put, delete, revert, import, schema, rename or archive.
+    /// create, put, delete, revert, import, schema, rename, archive or purge.
     pub change: String,
     /// Its name.
     pub name: String,

@@ -121,6 +121,33 @@ async fn regressions_come_first_and_a_baseline_is_found() {
         told["comparison"]["metrics"].as_array().unwrap().iter().find(|m| m["metric"] == "mine").unwrap();
     assert!((mine["difference"].as_f64().unwrap() + 1.0 / 12.0).abs() < 1e-9, "{mine}");
     assert_eq!((&mine["measure"], &mine["verdict"]), (&json!("pass_rate"), &json!("no difference shown")));
+    let csv =
+        done(&app, "GET", "export?experiments=v1,v2&part=llm-eval-results&format=csv", &Json::Null).await;
+    let csv = csv.as_str().unwrap();
+    assert!(csv.starts_with("key,input,corpus,context,") && csv.lines().count() == 25, "{csv}");
+    assert!(csv.lines().nth(1).unwrap().contains(",answer number 0,"), "{csv}");
+    let board = done(&app, "GET", "export?experiments=v1,v2&part=llm-bool-leaderboard", &Json::Null).await;
+    let metric =
+        board["metrics"].as_array().unwrap().iter().find(|metric| metric["metric"] == "mine").unwrap();
+    assert_eq!(metric["models"][1]["shares"]["failures"]["estimate"], json!(2.0 / 12.0), "{metric}");
+    let wrong = send(&app, "GET", "export?experiments=v1&part=insights&format=html", None, &Json::Null).await;
+    assert!(wrong.0 == 400 && wrong.1["error"].as_str().unwrap().contains("insights is json"), "{wrong:?}");
+    let zip = folder.path().join("all.zip").display().to_string();
+    let url = format!("http://{}", app.addresses.http);
+    let args = ["experiment", "export", "v1", "v2", "--part", "work-dir-archive", "--output", &zip];
+    super::verbs::well(&args, &["--url", &url]).await;
+    let bytes = std::fs::read(&zip).unwrap();
+    let has = |name: &str| bytes.windows(name.len()).any(|part| part == name.as_bytes());
+    for name in [
+        "llm-eval-results/llm-eval-results.csv",
+        "llm-heatmap-leaderboard/explanation.json",
+        "llm-bool-leaderboard/leaderboard.html",
+        "llm-classification-leaderboard/leaderboard.md",
+        "problems_and_actions.json",
+        "insights.json",
+    ] {
+        assert!(has(name), "{name}");
+    }
     let other = send(&app, "GET", "compare?new=v2&baseline=nothing", None, &Json::Null).await;
     assert_eq!(other.0, 404, "{other:?}");
     app.stop().await.unwrap();

@@ -82,3 +82,53 @@ async fn a_bad_file_is_named_with_its_lines() {
     assert!(code == 1 && err.contains("its versions are 1 to 1"), "{err}");
     app.stop().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dataset_is_looked_at_over_http_and_by_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = start(config(&folder.path().join("data"))).await;
+    let url = format!("http://{}", app.addresses.http);
+    let place = ["--url", url.as_str()];
+    well(&["dataset", "import", "geography", &example()], &place).await;
+    let (code, said, _) = verb(&["dataset", "lint", "geography", "--evaluator", "rouge"], &place).await;
+    assert_eq!(
+        (code, said.as_str()),
+        (
+            0,
+            "warning: leak: the expected answer stands in what is asked: whoever copies passes: g3\n\
+         geography@1: 6 items, 0 errors, 1 warnings\n"
+        )
+    );
+    let file = folder.path().join("more.jsonl");
+    let lines = ["When was it?", "when  was it?", "How long is it?"]
+        .map(|asked| format!("{{\"input\":\"{asked}\"}}\n"));
+    std::fs::write(&file, lines.concat()).unwrap();
+    well(&["dataset", "import", "geography", &file.display().to_string()], &place).await;
+    let (code, said, _) = verb(&["dataset", "lint", "geography"], &place).await;
+    assert!(code == 0 && said.ends_with("geography@2: 9 items, 0 errors, 3 warnings\n"), "{said}");
+    assert_eq!(verb(&["dataset", "lint", "geography", "--strict"], &place).await.0, 3);
+    let (code, said, _) =
+        verb(&["dataset", "lint", "geography", "--evaluator", "rouge,groundedness", "--json"], &place).await;
+    let told: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let found = &told["findings"][0];
+    assert_eq!((code, &found["rule"], &found["count"]), (3, &"missing".into(), &3.into()), "{said}");
+    let (code, _, err) = verb(&["dataset", "lint", "geography", "--evaluator", "oracle"], &place).await;
+    assert!(code == 1 && err.contains("no evaluator \"oracle\""), "{err}");
+
+    let rows = super::done(&app, "GET", "evaluators", &serde_json::Value::Null).await;
+    let row =
+        rows["evaluators"].as_array().unwrap().iter().find(|row| row["id"] == "document_recall").unwrap();
+    assert_eq!(row["needs"], serde_json::json!(["contexts", "expected_documents"]));
+    assert_eq!((&row["llm"], &row["group"]), (&false.into(), &"retrieval".into()));
+    app.stop().await.unwrap();
+
+    // What was purged on the folder of a stopped server is in none of its versions.
+    let data = folder.path().join("data").display().to_string();
+    let place = ["--data-dir", data.as_str()];
+    let (code, _, err) = verb(&["dataset", "purge", "geography", "g6"], &place).await;
+    assert!(code == 1 && err.contains("say --yes"), "{err}");
+    let said = well(&["dataset", "purge", "geography", "g6", "--yes"], &place).await;
+    assert_eq!(said, "geography: version 3, 1 items purged: 1 revisions, 0 runs, 0 scores\n");
+    let lines = well(&["dataset", "export", "geography@1"], &place).await;
+    assert_eq!((lines.lines().count(), lines.contains("g6")), (5, false), "{lines}");
+}

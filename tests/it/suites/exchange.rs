@@ -112,6 +112,43 @@ fn promptfoo_is_read_and_what_is_no_suite_is_told() {
 }
 
 #[test]
+fn a_configuration_of_promptfoo_in_yaml_is_read_with_its_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let theirs = "# yaml-language-server: $schema=https://promptfoo.dev/config-schema.json\n\
+        description: trips\nprompts: [prompt.txt]\nproviders:\n  - id: openai:gpt\n\
+        defaultTest:\n  assert: &shared\n    - type: not-contains\n      value: sorry\n\
+        tests:\n  - vars: {q: Where to?}\n    assert:\n      - type: is-json\n        value:\n          type: object\n          required: [to]\n\
+        \x20     - {type: 'trajectory:tool-sequence', value: {mode: exact, steps: [search, book]}}\n\
+        \x20 - file://more.csv\n  - file://../outside.csv\n";
+    let at = |name: &str| folder.path().join("in").join(name);
+    std::fs::create_dir(folder.path().join("in")).unwrap();
+    std::fs::write(at("theirs.yaml"), theirs).unwrap();
+    std::fs::write(at("more.csv"), "q,__expected\nWho?,icontains: anna\n").unwrap();
+    std::fs::write(folder.path().join("outside.csv"), "q,__expected\nSecret?,x\n").unwrap();
+    let (_, err) = run(&folder.path().join("in"), 2, &["suite", "import", "theirs.yaml"]);
+    assert!(err.contains("tests[2]: ../outside.csv: it leads out of the folder"), "{err}");
+    std::fs::write(at("theirs.yaml"), theirs.replace("  - file://../outside.csv\n", "")).unwrap();
+    let (toml, _) = run(&folder.path().join("in"), 0, &["suite", "import", "theirs.yaml"]);
+    let answered = |answers: [&str; 2]| {
+        let [one, two] = answers.map(|answer| format!("[[test]]\noutput = {answer:?}"));
+        let toml = toml
+            .replacen("[[test]]", "[[TEST]]", 1)
+            .replacen("[[test]]", &two, 1)
+            .replacen("[[TEST]]", &one, 1);
+        std::fs::write(at("ours.toml"), toml).unwrap();
+        run(&folder.path().join("in"), 0, &["test", "ours.toml"]).0
+    };
+    let calls = r#"{"to": "Rome", "tool_calls": ["search", "book"]}"#;
+    let out = answered([calls, "Anna"]);
+    assert!(out.contains("checks  5 pass, 0 fail"), "{out}");
+    let out = answered([&calls.replace("to\"", "by\"").replace("\"search\", ", ""), "sorry"]);
+    assert!(out.contains("checks  1 pass, 4 fail"), "{out}");
+    std::fs::write(at("wrong.yaml"), "tests: [").unwrap();
+    let (_, err) = run(&folder.path().join("in"), 2, &["suite", "import", "wrong.yaml"]);
+    assert!(err.contains("wrong.yaml") && err.contains("line 1"), "{err}");
+}
+
+#[test]
 fn a_suite_with_conditions_of_h2o_runs_and_is_written_again() {
     let folder = tempfile::tempdir().unwrap();
     let theirs = r#"{"name": "counts", "description": "", "tests": [{"key": "t", "documents": [], "test_cases": [

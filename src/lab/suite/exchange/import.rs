@@ -3,7 +3,8 @@
 use super::super::cases::{read_text, text_of};
 use super::super::fault::Faults;
 use super::imported::Imported;
-use super::{h2o, promptfoo, results_in, vals_csv, vals_json, zip};
+use super::{h2o, promptfoo, promptfoo_files, results_in, vals_csv, vals_json, zip};
+use crate::lab::rows::yaml;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,7 +27,7 @@ pub fn import(path: &Path) -> Result<(Imported, Faults), Faults> {
     let bytes = std::fs::read(path).map_err(|e| told(e.to_string()))?;
     if !zip::is_zip(&bytes) {
         let text = text_of(bytes).map_err(told)?;
-        return parse(&text, &name, None);
+        return parse(&text, &name, &Surroundings::Folder(path.parent().unwrap_or(Path::new(""))));
     }
     let mut files = zip::read(&bytes).map_err(told)?;
     let is_table =
@@ -39,7 +40,7 @@ pub fn import(path: &Path) -> Result<(Imported, Faults), Faults> {
     let inner = files.remove(&suite).unwrap_or_default();
     let names: Vec<String> = files.keys().cloned().collect();
     let text = text_of(inner).map_err(|why| told(format!("{suite}: {why}")))?;
-    let (mut imported, faults) = parse(&text, &format!("{name}/{suite}"), Some(&names))?;
+    let (mut imported, faults) = parse(&text, &format!("{name}/{suite}"), &Surroundings::Archive(&names))?;
     imported.documents = named(&imported, files);
     Ok((imported, faults))
 }
@@ -61,22 +62,51 @@ fn named(imported: &Imported, mut files: BTreeMap<String, Vec<u8>>) -> BTreeMap<
     files
 }
 
-fn parse(text: &str, name: &str, in_archive: Option<&[String]>) -> Result<(Imported, Faults), Faults> {
+/// What stands beside a file.
+enum Surroundings<'a> {
+    /// A folder of the disk.
+    Folder(&'a Path),
+    /// An archive with files of these names.
+    Archive(&'a [String]),
+}
+
+impl Surroundings<'_> {
+    /// The text of a file below the folder.
+    fn text(&self, file: &str) -> Result<String, String> {
+        let Self::Folder(folder) = self else {
+            return Err("it is not read from an archive: put its tests into the configuration".to_owned());
+        };
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let found = folder.canonicalize().and_then(|folder| Ok((folder.join(file).canonicalize()?, folder)));
+        let (path, folder) = found.map_err(|e| e.to_string())?;
+        if !path.starts_with(&folder) {
+            return Err("it leads out of the folder of the configuration".to_owned());
+        }
+        read_text(&path)
+    }
+}
+
+fn parse(text: &str, name: &str, beside: &Surroundings<'_>) -> Result<(Imported, Faults), Faults> {
     let mut faults = Faults::default();
+    let in_archive = match beside {
+        Surroundings::Archive(names) => Some(*names),
+        Surroundings::Folder(_) => None,
+    };
     let mut imported = if text.trim_start().starts_with('{') {
         let json: Json = serde_json::from_str(text).map_err(|e| Faults::one(format!("{name}: {e}")))?;
-        match &json {
-            json if vals_json::is_suite(json) => vals_json::read(json, name, &mut faults),
-            json if h2o::is_suite(json) => h2o::read(json, name, &mut faults),
-            json if promptfoo::is_suite(json) => promptfoo::read(json, name, &mut faults),
-            _ => return Err(unknown(name)),
-        }
+        of_json(&json, name, beside, &mut faults).ok_or_else(|| unknown(name))?
     } else if promptfoo::is_csv(text) {
         promptfoo::read_csv(text, name, &mut faults)
     } else if vals_csv::is_suite(text) {
         vals_csv::read(text, name, in_archive, &mut faults)
     } else {
-        return Err(unknown(name));
+        // Whatever else it is, it may be YAML; a plain text is, too, and no suite.
+        let is_yaml = name.ends_with(".yaml") || name.ends_with(".yml");
+        let json = match yaml::value(text) {
+            Err(why) if is_yaml => return Err(Faults::one(format!("{name}: {why}"))),
+            read => read.unwrap_or_default(),
+        };
+        of_json(&json, name, beside, &mut faults).ok_or_else(|| unknown(name))?
     };
     if imported.tests.is_empty() && faults.is_empty() {
         faults.add(format!("{name}: there is no test in it"));
@@ -85,6 +115,17 @@ fn parse(text: &str, name: &str, in_archive: Option<&[String]>) -> Result<(Impor
         missing_files(&mut imported, there, name, &mut faults);
     }
     Ok((imported, faults))
+}
+
+fn of_json(json: &Json, name: &str, beside: &Surroundings<'_>, faults: &mut Faults) -> Option<Imported> {
+    Some(match json {
+        json if vals_json::is_suite(json) => vals_json::read(json, name, faults),
+        json if h2o::is_suite(json) => h2o::read(json, name, faults),
+        json if promptfoo_files::is_suite(json) => {
+            promptfoo_files::read(json, name, &|file: &str| beside.text(file), faults)
+        }
+        _ => return None,
+    })
 }
 
 /// What tests name must be in the archive; a name alone is one below `documents/`.
@@ -103,6 +144,6 @@ fn missing_files(imported: &mut Imported, there: &[String], name: &str, faults: 
 
 fn unknown(name: &str) -> Faults {
     Faults::one(format!(
-        "{name}: no suite of a known form: CSV with Test Input, JSON with title and tests, H2O's JSON, promptfoo's JSON or CSV, or a ZIP with one of them"
+        "{name}: no suite of a known form: CSV with Test Input, JSON with title and tests, H2O's JSON, promptfoo's YAML, JSON or CSV, or a ZIP with one of them"
     ))
 }

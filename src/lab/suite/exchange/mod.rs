@@ -9,7 +9,8 @@
 //! | `vals_json` | suites as JSON |
 //! | `h2o` | suites of H2O Eval Studio as JSON |
 //! | `h2o_condition` | their conditions |
-//! | `promptfoo` | test suites of promptfoo as JSON |
+//! | `promptfoo` | assertions and tables of promptfoo |
+//! | `promptfoo_files` | its configurations as YAML and JSON, and files of tests |
 //! | `import` | any of them, told by the content |
 //! | `results` | reports as CSV: results, questions and answers |
 //! | `results_in` | results as CSV back into a report |
@@ -22,6 +23,7 @@ mod h2o_condition;
 mod import;
 mod imported;
 mod promptfoo;
+mod promptfoo_files;
 mod results;
 mod results_in;
 mod vals_csv;
@@ -34,3 +36,4 @@ mod round_trip_tests;
 pub use export::{Exported, Form, export};
 pub use import::{import, import_results};
 pub use imported::Imported;
+pub(in crate::lab) use zip::write as archive;

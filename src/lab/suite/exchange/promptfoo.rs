@@ -1,4 +1,4 @@
-//! Test suites of promptfoo: JSON configurations and CSV files of tests. Code that they hold is not run.
+//! Assertions and tables of promptfoo. Code that they hold is not run.
 
 use super::super::fault::{Faults, SourceLine};
 use super::super::operator::find;
@@ -20,14 +20,6 @@ const AT_MOST: &[&str] = &["levenshtein", "cost", "latency"];
 /// Assertions that are code.
 const CODE: &[&str] = &["javascript", "python", "ruby", "fn", "eval", "webhook"];
 
-/// Whether an object is such a configuration.
-pub(super) fn is_suite(json: &Json) -> bool {
-    let tests = json.get("tests").and_then(Json::as_array);
-    let has_vars =
-        tests.is_some_and(|tests| tests.iter().any(|t| t.get("vars").is_some() || t.get("assert").is_some()));
-    has_vars || (json.get("prompts").is_some() && json.get("providers").is_some())
-}
-
 /// Whether a text is such a file of tests.
 pub(super) fn is_csv(text: &str) -> bool {
     text.lines()
@@ -37,49 +29,19 @@ pub(super) fn is_csv(text: &str) -> bool {
         .any(|cell| cell.trim_matches(['"', ' ']).starts_with("__expected"))
 }
 
-/// Reads a configuration; a test that is wrong is told with its number.
-pub(super) fn read(json: &Json, name: &str, faults: &mut Faults) -> Imported {
-    let mut imported = started(json.get("description").and_then(Json::as_str).unwrap_or_default());
-    for key in ["prompts", "providers"].iter().filter(|key| json.get(**key).is_some()) {
-        imported.warn(format!("{name}: {key} are not called: write a [target]"));
-    }
-    let shared = json.get("defaultTest").cloned().unwrap_or_default();
-    let shared_vars = shared.get("vars").and_then(Json::as_object).cloned().unwrap_or_default();
-    imported.spec.check = asserts(&shared, &format!("{name}: defaultTest"), faults, &mut imported.warnings);
-    imported.spec.suite.threshold = shared.get("threshold").and_then(Json::as_f64);
-    let Some(tests) = json.get("tests").and_then(Json::as_array) else {
-        faults.add(format!("{name}: tests is no list: tests of other files are not read"));
-        return imported;
-    };
-    for (at, test) in tests.iter().enumerate() {
-        let place = SourceLine { file: format!("{name}: tests[{at}]"), line: 0 };
-        let mut vars = shared_vars.clone();
-        vars.extend(test.get("vars").and_then(Json::as_object).cloned().unwrap_or_default());
-        let check = asserts(test, &place.to_string(), faults, &mut imported.warnings);
-        let mut metadata = test.get("metadata").and_then(Json::as_object).cloned().unwrap_or_default();
-        if let Some(description) = test.get("description") {
-            metadata.insert("description".to_owned(), description.clone());
-        }
-        let spec = TestSpec {
-            input: Json::Object(vars),
-            threshold: test.get("threshold").and_then(Json::as_f64),
-            metadata: metadata.into_iter().collect(),
-            check,
-            ..TestSpec::default()
-        };
-        imported.tests.push((spec, place));
-    }
-    imported
-}
-
-fn started(description: &str) -> Imported {
+pub(super) fn started(description: &str) -> Imported {
     let mut imported = Imported::default();
     imported.spec.suite.source = "promptfoo".to_owned();
     imported.spec.suite.description = description.to_owned();
     imported
 }
 
-fn asserts(test: &Json, place: &str, faults: &mut Faults, warnings: &mut Vec<String>) -> Vec<CheckSpec> {
+pub(super) fn asserts(
+    test: &Json,
+    place: &str,
+    faults: &mut Faults,
+    warnings: &mut Vec<String>,
+) -> Vec<CheckSpec> {
     let asserts = test.get("assert").and_then(Json::as_array).cloned().unwrap_or_default();
     let read = asserts.iter().enumerate().filter_map(|(at, assert)| {
         let read = assert
@@ -134,7 +96,13 @@ fn asserted(kind: &str, value: Option<Json>, threshold: Option<f64>) -> CheckSpe
         None => ("", kind),
     };
     let base = NAMES.iter().find(|(theirs, _)| *theirs == base).map_or(base, |(_, ours)| *ours);
+    let (base, value) = of_ours(base, value);
     let mut check = CheckSpec { operator: format!("{negation}{base}"), ..CheckSpec::default() };
+    if let Some(Json::Object(bounds)) = value.as_ref().filter(|_| base == "trajectory:step-count") {
+        let bound = |key: &str| bounds.get(key).and_then(Json::as_f64);
+        (check.min, check.max) = (bound("min"), bound("max"));
+        return check;
+    }
     if AT_MOST.contains(&base) {
         check.max = threshold
     } else {
@@ -145,6 +113,23 @@ fn asserted(kind: &str, value: Option<Json>, threshold: Option<f64>) -> CheckSpe
         check.criteria = value;
     }
     check
+}
+
+/// What is one assertion there and several operators here.
+fn of_ours(base: &str, value: Option<Json>) -> (&str, Option<Json>) {
+    match (base, value) {
+        // With a schema it asks for more than JSON.
+        ("is-json", Some(schema @ Json::Object(_))) => ("matches_json_schema", Some(schema)),
+        ("trajectory:tool-sequence", Some(Json::Object(of))) if of.contains_key("steps") => {
+            let is_exact = of.get("mode").is_some_and(|mode| mode == "exact");
+            let base = if is_exact { "trajectory:exact" } else { base };
+            (base, of.get("steps").cloned())
+        }
+        ("trajectory:tool-used" | "trajectory:tool-args-match", Some(call @ Json::Object(_))) => {
+            (base, Some(Json::Array(vec![call])))
+        }
+        (_, value) => (base, value),
+    }
 }
 
 /// `{{name}}` is `{{input.name}}` here.
@@ -243,42 +228,6 @@ fn expression(cell: &str, place: &SourceLine, warnings: &mut Vec<String>) -> Che
 mod tests {
     use super::*;
     use serde_json::json;
-
-    #[test]
-    fn assertions_become_checks() {
-        let suite = json!({
-            "prompts": ["{{q}}"],
-            "providers": ["echo"],
-            "defaultTest": {"assert": [{"type": "latency", "threshold": 500}]},
-            "tests": [{
-                "vars": {"q": "Who?"}, "threshold": 0.5,
-                "assert": [
-                    {"type": "equals", "value": "{{q}}"},
-                    {"type": "not-contains", "value": "x", "weight": 2, "metric": "Style"},
-                    {"type": "similar", "value": "y", "threshold": 0.8},
-                    {"type": "assert-set", "threshold": 0.5, "assert": [{"type": "is-json"}, {"type": "is-xml"}]},
-                    {"type": "javascript", "value": "output.length > 3"}
-                ]
-            }, {"assert": ["x", {"value": 1}]}]
-        });
-        let mut faults = Faults::default();
-        assert!(is_suite(&suite));
-        let imported = read(&suite, "p.json", &mut faults);
-        let checks = &imported.tests[0].0.check;
-        assert_eq!(
-            (checks[0].operator.as_str(), &checks[0].criteria),
-            ("equals_exactly", &Some(json!("{{input.q}}")))
-        );
-        assert_eq!((checks[1].weight, checks[1].category.as_str()), (Some(2.0), "Style"));
-        assert_eq!(
-            (checks[2].min, checks[3].at_least, checks[4].operator.as_str()),
-            (Some(0.8), Some(1), "promptfoo:javascript")
-        );
-        assert_eq!((imported.spec.check[0].max, imported.tests[0].0.threshold), (Some(500.0), Some(0.5)));
-        let told = faults.to_string();
-        assert!(told.contains("tests[1]: assert[0]") && told.contains("assert[1]: it has no type"), "{told}");
-        assert_eq!(imported.warnings.len(), 3, "{:?}", imported.warnings);
-    }
 
     #[test]
     fn a_file_of_tests_has_its_assertions_in_columns() {

@@ -186,7 +186,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 ///
 /// # Errors
 /// When there are too many files, or they are too large.
-pub(super) fn write(files: &BTreeMap<String, Vec<u8>>) -> Result<Vec<u8>, String> {
+pub(in crate::lab) fn write(files: &BTreeMap<String, Vec<u8>>) -> Result<Vec<u8>, String> {
     let count = u16::try_from(files.len()).ok().filter(|count| *count < u16::MAX);
     let count = count.ok_or("too many files for a ZIP archive")?;
     let (mut out, mut list) = (Vec::new(), Vec::new());

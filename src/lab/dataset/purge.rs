@@ -1,0 +1,147 @@
+//! A person's right to be forgotten: items out of every version, run and score.
+//!
+//! What is left of an item is a tombstone in each version that had it: its id, its place, the hash of what it said, and in
+//! `datasets` a version that says who purged it and when. So the hash of every version can still be explained, and nothing
+//! else is known.
+
+use super::change::{Purge, Purged};
+use super::datasets::Datasets;
+use super::plan::Wanted;
+use super::reading::{self, Revision};
+use crate::lab::error::{Fault, LabError, MAX_FAULTS};
+use crate::lab::store::Who;
+use crate::lake::{Erasure, LakeError, Left};
+use crate::schema::columns::Table;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most items of one request.
+const MAX_ITEMS: usize = 1_000;
+/// What a revision says beside its id, its place and its hash.
+const CONTENT: &[&str] = &[
+    "external_id",
+    "input",
+    "expected",
+    "metadata",
+    "contexts",
+    "constraints",
+    "tags",
+    "split",
+    "group_id",
+    "files",
+    "source_trace_id",
+    "source_span_id",
+];
+
+impl Datasets {
+    /// Takes items out of every version, with their runs and scores. When it returns, no query shows their content, and
+    /// the files that had it wait for vacuum (`lake.vacuum_after`). Purging again changes nothing, and goes on with what a
+    /// crash broke off.
+    ///
+    /// # Errors
+    /// [`LabError::Faults`] with every id that names nothing; nothing is changed then.
+    pub async fn purge(&self, who: &Who, name: &str, purge: Purge) -> Result<Purged, LabError> {
+        if purge.items.is_empty() || purge.items.len() > MAX_ITEMS {
+            let why = format!("items names {} items; name 1 to {MAX_ITEMS} at once", purge.items.len());
+            return Err(LabError::Wrong(why));
+        }
+        let _changing = self.changing.lock().await;
+        let head = self.based_on(who, name, None).await?;
+        let revisions = reading::revisions(self.store(), &who.tenant, &head.dataset_id, &purge.items).await?;
+        let items = named(&purge.items, &revisions)?;
+        // From here on nothing that is on its way is stored.
+        self.purged.write().extend(items.iter().cloned());
+        let mut version = head.version;
+        if revisions.iter().any(|revision| revision.op == "put") {
+            let known = self.outline(who, &head).await?;
+            let is_there = |id: &&String| known.iter().any(|item| item.item_id == **id);
+            let delete = items.iter().filter(is_there).cloned().collect();
+            let mut plan = self.planned(&known, Wanted { delete, ..Wanted::default() })?;
+            plan.rows.iter_mut().for_each(|row| row.external_id = None);
+            let mut row = self.following(who, &head, "purge");
+            row.items = i64::try_from(plan.items).unwrap_or(i64::MAX);
+            row.content_hash = plan.content_hash;
+            (row.source, row.message) = (Some(tombstones(&revisions).to_string()), purge.message);
+            version = row.version;
+            // What the journal has of the items lies before this frame, and goes when every reader has passed it.
+            self.store().journal.begin_segment();
+            self.write(row, plan.rows).await?;
+        }
+        let bare = Left::Bare { without: CONTENT, mark: ("op", "put", "purge") };
+        Ok(Purged {
+            revisions: self.erased(who, &items, Table::DatasetItems, bare).await?,
+            runs: self.erased(who, &items, Table::Runs, Left::Nothing).await?,
+            scores: self.erased(who, &items, Table::Scores, Left::Nothing).await?,
+            dataset_id: head.dataset_id,
+            version,
+            items: items.into_iter().collect(),
+        })
+    }
+
+    async fn erased(
+        &self,
+        who: &Who,
+        items: &BTreeSet<String>,
+        table: Table,
+        left: Left,
+    ) -> Result<u64, LabError> {
+        let (tenant, values) = (who.tenant.to_string(), items.clone());
+        let erasure = Erasure { table, tenant, column: "item_id", values, left };
+        let told =
+            |error: LakeError| LabError::Broken(format!("the purge is not complete, send it again: {error}"));
+        Ok(self.store().lake.erase(&erasure).await.map_err(told)?.rows)
+    }
+}
+
+/// The ids of the items that are named.
+fn named(wanted: &[String], revisions: &[Revision]) -> Result<BTreeSet<String>, LabError> {
+    let (mut items, mut faults) = (BTreeSet::new(), Vec::new());
+    for id in wanted {
+        let of = |revision: &&Revision| revision.item_id == *id || revision.external_id.as_ref() == Some(id);
+        let found: BTreeSet<String> = revisions.iter().filter(of).map(|one| one.item_id.clone()).collect();
+        if found.is_empty() {
+            faults.push(Fault::new(format!("no version has an item {id:?}")).at("items"));
+        }
+        items.extend(found);
+    }
+    faults.truncate(MAX_FAULTS);
+    if faults.is_empty() { Ok(items) } else { Err(LabError::Faults(faults)) }
+}
+
+/// What is said of purged items: their ids, and the hashes of what they said.
+fn tombstones(revisions: &[Revision]) -> serde_json::Value {
+    let mut items: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for revision in revisions {
+        items.entry(&revision.item_id).or_default().extend(revision.content_hash.as_deref());
+    }
+    let one = |(id, hashes): (&str, BTreeSet<&str>)| json!({ "item_id": id, "content_hashes": hashes });
+    json!({ "purged": items.into_iter().map(one).collect::<Vec<_>>() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn revision(item: &str, external: Option<&str>, hash: &str) -> Revision {
+        Revision {
+            item_id: item.to_owned(),
+            external_id: external.map(str::to_owned),
+            op: "put".to_owned(),
+            content_hash: Some(hash.to_owned()),
+        }
+    }
+
+    #[test]
+    fn items_are_named_by_either_id_in_any_version() {
+        let all =
+            [revision("a", Some("x"), "1"), revision("a", Some("y"), "2"), revision("b", Some("z"), "3")];
+        let of = |ids: &[&str]| named(&ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>(), &all);
+        assert_eq!(of(&["x", "b"]).unwrap().into_iter().collect::<Vec<_>>(), ["a", "b"]);
+        let faults = of(&["y", "nobody", "none"]).unwrap_err().to_string();
+        assert!(faults.contains("no version has an item \"nobody\"") && faults.contains("none"), "{faults}");
+        assert_eq!(
+            tombstones(&all[..2]),
+            json!({"purged": [{"item_id": "a", "content_hashes": ["1", "2"]}]})
+        );
+    }
+}

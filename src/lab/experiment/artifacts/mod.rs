@@ -1,0 +1,18 @@
+//! Files of experiments for other programs: the frame of results, leaderboards, problems and insights, and an archive of all.
+//!
+//! | file | what |
+//! |---|---|
+//! | `side` | an experiment beside others, with what was answered |
+//! | `results` | a row an item and experiment, a column a metric |
+//! | `boards` | leaderboards: values, verdicts, classes |
+//! | `written` | tables as CSV, Markdown and HTML |
+//! | `part` | which part is wanted, in which form |
+
+mod boards;
+mod part;
+mod results;
+mod side;
+mod written;
+
+pub use part::{Form, Part, Written, written};
+pub use side::Side;
