@@ -25,8 +25,7 @@ use crate::sample::{Prices, Progress, Sampler, SecondPhases, compile};
 use crate::schema::batch::{QueueRow, queue_to_batch};
 use crate::schema::columns::Table;
 use crate::score::{Judges, Plugins, Scorer, SlowLane, in_lanes};
-use crate::sql::Sql;
-use crate::sql::pg::PgEndpoint;
+use crate::sql::{Sql, pg::PgEndpoint};
 use crate::watch::{Facts, Health, Stages};
 use endpoints::{Behind, http_routes};
 use loops::Watching;
@@ -39,8 +38,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::{Notify, watch};
-use tokio::task::JoinSet;
+use tokio::{sync::Notify, sync::watch, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
 /// How long open requests may take to end at a stop.

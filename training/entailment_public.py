@@ -107,11 +107,9 @@ def everyday(rows, tokens, vectors):
     return out
 
 
-def long_pairs(rows, tokens, vectors, seed=7):
+def long_pairs(rows, tokens, seed=7):
     """(pairs to learn from, pairs of the groups that are only reported): the sentences of long answers that claim something."""
-    texts = {t for r in rows for t in (*ef.context_sentences(r["context"]), *ef.sentences(r["answer"]))}
-    vectors.add(texts, "long")
-    rng, chooser, learned, aside = random.Random(f"long-{seed}"), Chooser(tokens, vectors), [], []
+    rng, chooser, learned, aside = random.Random(f"long-{seed}"), Chooser(tokens), [], []
     for r in rows:
         marks = [(s["start"], s["end"]) for s in r["spans"] or []]
         silent = [(s["start"], s["end"]) for s in r["silent"]]
@@ -251,7 +249,7 @@ def collected(data, evaluation, tokens, vectors, made=9000, facts=4000, seed=7):
     pairs["made"] = ep.from_documents(docs, made, seed + 3, harder=True) + ep.invented(facts, seed + 3)
     pairs["contrast"] = contrast.pairs(made, seed)
     pairs["plain"] = plain.pairs(made, seed)
-    pairs["long"], long_aside = long_pairs(eg.long_rows(data), tokens, vectors, seed)
+    pairs["long"], long_aside = long_pairs(eg.long_rows(data), tokens, seed)
     of = lambda groups: [x for x in items if x[0]["group"] in groups]
     rest = {r["group"] for r in rows} - held - choosing
     kept = [p for p in labelled + written if ep.held_out(p.group)]

@@ -19,6 +19,7 @@ import torch
 import entailment as base
 import entailment_combiner as ec
 import entailment_features as ef
+import entailment_groups as eg
 import entailment_pairs as ep
 import entailment_public as public
 import entailment_read as read
@@ -28,6 +29,7 @@ import minilm
 OUTPUT = base.OUTPUT
 QUESTION_WORDS, SNIPPET_WORDS = 40, 60
 EVERYDAY_SHARE = 10.0
+LONG_SHARE = 4.0
 
 
 def asked(row, on):
@@ -90,7 +92,17 @@ def answer_sets(args, data):
 
 
 def everyday_set(items, question):
-    return [(r["context"], base.answers(r), r["label"], asked(r, question)) for r in everyday_rows(items)]
+    return everyday_rows_set(everyday_rows(items), question)
+
+
+def everyday_rows_set(rows, question):
+    return [(r["context"], base.answers(r), r["label"], asked(r, question)) for r in rows]
+
+
+def long_rows(args, half):
+    """Long answers that nothing was trained on: those of half 0 help to fit the combiner, those of half 1 are only reported."""
+    rows = [r for r in eg.long_rows(args.traindata) if eg.long_held_out(r["group"])]
+    return [r for r in rows if int(r["group"].partition("-")[2]) // 5 % 2 == half]
 
 
 def features_of(s, rows, label):
@@ -119,6 +131,7 @@ def choose(args):
     data = load(args)
     s, sets = scorer(args, args.window), answer_sets(args, data)
     sets["everyday"] = everyday_set(data["choosing"], args.question)
+    sets["long"] = everyday_rows_set(long_rows(args, 0), args.question)
     features = {name: features_of(s, rows, name) for name, rows in sets.items()}
     (args.work / "verdict.pkl").write_bytes(pickle.dumps((sets, features)))
     fitted(args)
@@ -126,7 +139,7 @@ def choose(args):
 
 def fitted(args):
     sets, features = pickle.loads((args.work / "verdict.pkl").read_bytes())
-    ec.SHARE["everyday"] = args.share
+    ec.SHARE |= {"everyday": args.share, "long": LONG_SHARE}
     best = None
     for strength in (0.0003, 0.001, 0.003, 0.01, 0.03):
         p = ec.cross_checked(sets, features, strength)
@@ -173,6 +186,10 @@ def report(args):
                 "auroc_interval": [round(float(x), 3) for x in np.quantile(draws, [0.025, 0.975])],
                 "auroc_entailment_alone": round(minilm.auroc(labels, [-min(x["entail_logit"] for x in f) for f in found]), 4),
                 "right_by_kind": {k: [round(float(np.mean(v)), 3), len(v)] for k, v in sorted(kinds.items())}}
+    long = long_rows(args, 1)
+    found = features_of(scorer(args, args.window), everyday_rows_set(long, args.question), "long")
+    p = np.array([ec.supported(model, f) for f in found])
+    figures["long_held_out"] = ec.measure(np.array([r["label"] for r in long]), p, model["threshold"])
     print(json.dumps(figures, indent=1))
     if args.keep:
         measured = json.loads((OUTPUT / "measured.json").read_text())

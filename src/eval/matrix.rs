@@ -264,6 +264,10 @@ mod tests {
         {
             let fit = fit_of(evaluator.id()).unwrap();
             for need in fit.needs {
+                // Where nothing was retrieved, the recall is 0.
+                if (fit.id, *need) == ("document_recall", Contexts) {
+                    continue;
+                }
                 let mut input = whole();
                 match need {
                     Question => input.question = None,

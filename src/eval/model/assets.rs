@@ -42,7 +42,7 @@ pub const ENCODER_VERSION: &str = "minilm-l6-v2-f537b97c";
 pub const TOXICITY_VERSION: &str = "toxicity-790d371b";
 
 /// Names the entailment weights; part of an evaluator's version.
-pub const ENTAILMENT_VERSION: &str = "entailment-54c530e9";
+pub const ENTAILMENT_VERSION: &str = "entailment-6932ba2d";
 
 /// Names the relevance weights; part of an evaluator's version.
 pub const RELEVANCE_VERSION: &str = "relevance-06bcc315";

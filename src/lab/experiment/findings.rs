@@ -84,7 +84,8 @@ fn problem(
     let mut items: Vec<(&str, f64)> =
         values.iter().map(|(item, all)| (*item, all.iter().sum::<f64>() / all.len() as f64)).collect();
     items.retain(|(_, value)| is_wrong(*value));
-    items.sort_by(|a, b| if is_low_good { b.1.total_cmp(&a.1) } else { a.1.total_cmp(&b.1) });
+    let worst = |a: f64, b: f64| if is_low_good { b.total_cmp(&a) } else { a.total_cmp(&b) };
+    items.sort_by(|a, b| worst(a.1, b.1).then(a.0.cmp(b.0)));
     let side = if is_low_good { "above" } else { "below" };
     let name = name(of);
     Some(Finding {

@@ -129,6 +129,8 @@ fn asked(item: &ItemRow, parameters: &Map<String, Value>) -> Todo {
         input: value(&item.input),
         contexts: value(&item.contexts),
         parameters: Value::Object(parameters.clone()),
+        expected: None,
+        metadata: None,
     }
 }
 

@@ -115,7 +115,7 @@ async fn a_dataset_is_looked_at_over_http_and_by_the_command_line() {
     let (code, _, err) = verb(&["dataset", "lint", "geography", "--evaluator", "oracle"], &place).await;
     assert!(code == 1 && err.contains("no evaluator \"oracle\""), "{err}");
 
-    let rows = super::done(&app, "GET", "evaluators", &serde_json::Value::Null).await;
+    let rows = super::done(&app, "GET", "matrix", &serde_json::Value::Null).await;
     let row =
         rows["evaluators"].as_array().unwrap().iter().find(|row| row["id"] == "document_recall").unwrap();
     assert_eq!(row["needs"], serde_json::json!(["contexts", "expected_documents"]));

@@ -95,8 +95,11 @@ fn key_of(sides: &[Side<'_>], item: &str) -> String {
     found.and_then(|row| row.external_id.clone()).unwrap_or_else(|| item.to_owned())
 }
 
+/// A share's name, and which scores it counts.
+type Share = (&'static str, fn(&Scored) -> bool);
+
 /// What a boolean score is counted as.
-const SHARES: [(&str, fn(&Scored) -> bool); 5] = [
+const SHARES: [Share; 5] = [
     ("passes", |score| score.passed == Some(true)),
     ("failures", |score| score.passed == Some(false)),
     ("retrieval_failures", |score| {
