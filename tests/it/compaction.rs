@@ -107,7 +107,8 @@ async fn a_slow_reader_keeps_its_files() {
     let app = start(config).await;
     let spans = folder.path().join("lake/spans");
     let mut sent = 0;
-    while parquet(&spans).len() < 7 && names(&spans, "merged-").is_empty() {
+    // One request may become two files: half of what a merge takes leaves room for that.
+    while parquet(&spans).len() < 4 {
         let files = parquet(&spans);
         send(&app, sent..sent + 1).await;
         sent += 1;
