@@ -75,3 +75,8 @@ export async function until(what, check) {
   }
   throw new Error(`did not come true: ${what}`);
 }
+
+/** Waits until so many are there. */
+export async function counted(locator, wanted, what = `${wanted} of ${locator}`) {
+  await until(what, async () => (await locator.count()) === wanted);
+}

@@ -1,6 +1,6 @@
 // What people do, from the address to the answer.
 import assert from "node:assert/strict";
-import { sqlOf, until } from "./demo.mjs";
+import { counted, sqlOf, until } from "./demo.mjs";
 import { settled } from "./shots.mjs";
 
 /** All of the demo's captures lie in this range. */
@@ -30,15 +30,16 @@ export async function shell(page, world) {
   await page.goBack();
   await page.waitForFunction(() => document.querySelector("h1")?.textContent === "System");
   await page.keyboard.press("?");
-  assert.ok(await page.locator("dialog").getByText("Ask again").isVisible());
+  await page.locator("dialog").getByText("Ask again").waitFor();
   await page.keyboard.press("Escape");
+  await page.locator("dialog").waitFor({ state: "hidden" });
   await page.keyboard.press("d");
-  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
 }
 
 export async function sqlRun(page, world) {
   await open(page, world, "/sql#q=SELECT%201%20AS%20one");
-  assert.ok(await page.getByText("Nothing has run yet").isVisible(), "a query of a link waits");
+  await page.getByText("Nothing has run yet").waitFor();
   await page.waitForSelector(".cm-content");
   await page.click("[data-run]");
   await page.waitForSelector("text=1 row in");
@@ -55,7 +56,7 @@ export async function sqlRun(page, world) {
   await page.keyboard.press("ArrowLeft");
   assert.match((await chart.getAttribute("aria-valuetext")) ?? "", /\[0\.\d\d, .*\] n \d+/);
   await page.getByRole("button", { name: "History" }).click();
-  assert.equal(await page.locator(".sql-side .item").count(), 2, "only what ran without a fault is kept");
+  await counted(page.locator(".sql-side .item"), 2, "only what ran without a fault is kept");
 }
 
 // Chromium itself writes a style where one types over coloured text; the policy refuses it and the editor draws the line anew.
@@ -108,20 +109,20 @@ export async function views(page, world) {
 export async function trace(page, world) {
   const { trace_id: id, span_id: span } = await worstTrace(world);
   await open(page, world, `/trace/${id}`);
-  assert.equal(await page.locator("tr[aria-selected=true]").count(), 1);
+  await counted(page.locator("tr[aria-selected=true]"), 1);
   await page.getByRole("treegrid").focus();
   await page.keyboard.press("End");
   await page.waitForFunction(() => document.querySelector("tbody tr:last-child")?.getAttribute("aria-selected") === "true");
   assert.match(page.url(), /span=/);
   await page.keyboard.press("Home");
   await page.keyboard.press("ArrowLeft");
-  assert.equal(await page.locator("tbody tr[role=row]").count(), 1, "the root is folded");
+  await counted(page.locator("tbody tr[role=row]"), 1, "the root is folded");
   await page.goto("about:blank");
   await open(page, world, `/trace/${id}#span=${span}&view=conversation`);
-  assert.ok((await page.locator("mark.claim").count()) > 0, "the sentence is underlined");
-  assert.ok((await page.locator("mark.support").count()) > 0, "its evidence is marked");
+  await page.locator("mark.claim").first().waitFor();
+  await page.locator("mark.support").first().waitFor();
   await open(page, world, "/trace/00000000000000000000000000000001");
-  assert.ok(await page.getByText("This trace is not here").isVisible());
+  await page.getByText("This trace is not here").waitFor();
 }
 
 export async function alertToSentence(page, world) {
@@ -154,7 +155,7 @@ export async function offline(page, world) {
   await page.context().setOffline(true);
   await page.getByRole("button", { name: "Refresh" }).click();
   await page.waitForSelector("text=No connection");
-  assert.ok((await page.locator(".multiples section").count()) > 0, "what was there stays");
+  await page.locator(".multiples section").first().waitFor();
   await page.context().setOffline(false);
   await page.getByRole("button", { name: "Try again" }).first().click();
   await page.waitForFunction(() => document.querySelectorAll(".fault").length < 3);
@@ -190,7 +191,7 @@ export async function review(page, world) {
     await page.waitForSelector("article[aria-label=Item]");
     if (n === 5) await page.context().setOffline(true);
     if (n === 7) {
-      assert.ok(await page.getByText("2 answers are not sent yet").isVisible());
+      await page.getByText("2 answers are not sent yet").waitFor();
       await page.context().setOffline(false);
       await page.getByRole("button", { name: "Send now" }).click();
       await page.locator("main").focus();

@@ -1,6 +1,6 @@
 // The trace as a graph: the selection of the waterfall, walked by keyboard, bounded.
 import assert from "node:assert/strict";
-import { send, sqlOf, until } from "./demo.mjs";
+import { counted, send, sqlOf, until } from "./demo.mjs";
 import { settled } from "./shots.mjs";
 
 export async function traceGraph(page, world) {
@@ -35,6 +35,6 @@ export async function largeGraph(page, world) {
   await until("the spans are there", async () => Number((await sqlOf(world.base, `SELECT count(*) AS n FROM spans WHERE trace_id = '${trace}'`))[0].n) === 1000);
   await page.goto(`${world.base}/trace/${trace}#view=graph`);
   await page.waitForSelector("[role=treeitem]");
-  assert.equal(await page.locator("[role=treeitem]").count(), 300);
-  assert.ok(await page.getByText("300 of 1,000 boxes are drawn").isVisible());
+  await counted(page.locator("[role=treeitem]"), 300);
+  await page.getByText("300 of 1,000 boxes are drawn").waitFor();
 }

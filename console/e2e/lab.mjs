@@ -1,6 +1,7 @@
 // The lab: a dataset with versions, experiments, the comparison that opens compared, and the leaderboard.
 import assert from "node:assert/strict";
 import { violations } from "./axe.mjs";
+import { counted } from "./demo.mjs";
 import { CAPITALS, experiment, post } from "./lab-data.mjs";
 import { settled } from "./shots.mjs";
 
@@ -18,18 +19,18 @@ export async function lab(page, world) {
   await page.getByRole("link", { name: dataset }).click();
   await page.waitForSelector("section[aria-label='From version 2 to 3']");
   await settled(page);
-  assert.equal(await page.getByRole("group", { name: "Items" }).locator("tbody tr").count(), 4);
+  await counted(page.getByRole("group", { name: "Items" }).locator("tbody tr"), 4);
   assert.match(await page.getByRole("group", { name: "What changed" }).innerText(), /added[\s\S]*Japan/);
   await page.getByRole("group", { name: "Versions" }).getByRole("link", { name: "2" }).click();
   await page.waitForSelector("text=an old version, to read");
 
   await page.goto(`${base}/lab/experiments#experiment=${second}`);
   await page.waitForSelector("text=4 of 4 runs of 4 items");
-  assert.ok(await page.getByText("0.75").first().isVisible());
+  await page.getByText("0.75").first().waitFor();
   await page.getByRole("link", { name: "Compare", exact: true }).last().click();
   await page.waitForSelector("section[aria-label=Regressions]");
   assert.equal(await page.getByRole("combobox", { name: "against" }).inputValue(), first, "the baseline picks itself");
-  assert.ok(await page.getByText("no difference shown").isVisible());
+  await page.getByText("no difference shown").waitFor();
   assert.deepEqual(await page.locator("section h3").allInnerTexts(), ["↓ Regressions 1", "↑ Improvements 1"]);
   await page.locator("section[aria-label=Regressions] summary").focus();
   await page.keyboard.press("Enter");
@@ -71,7 +72,7 @@ export async function leaderboard(page, world) {
   await page.waitForSelector("text=held against what is expected");
   await settled(page);
   assert.match(await page.locator("details.moved[open] summary").innerText(), /Which number is 7\?/, "what failed stands first, and open");
-  assert.equal(await page.locator("details.moved").count(), 30);
+  await counted(page.locator("details.moved"), 30);
   assert.deepEqual((await violations(page)).map((each) => `${each.id} ${each.nodes[0]}`), []);
 
   await page.goto(`${base}/lab/leaderboard`);
@@ -98,6 +99,6 @@ export async function importing(page, world) {
   await page.getByRole("button", { name: "Import the others" }).click();
   const items = page.getByRole("group", { name: "Items", exact: true });
   await items.getByText("What is two?").waitFor();
-  assert.equal(await items.locator("tbody tr").count(), 2);
-  assert.ok(await items.getByText("<b>2</b>").isVisible());
+  await counted(items.locator("tbody tr"), 2);
+  await items.getByText("<b>2</b>").waitFor();
 }

@@ -16,7 +16,7 @@ export async function silences(page, world) {
   const table = page.getByRole("group", { name: "Silences as configured" });
   assert.deepEqual(await table.locator("tbody .chip").allInnerTexts().then((all) => all.map((text) => text.replace(/^\S+\s*/, ""))), ["silent now", "over"]);
   const card = page.locator(".alert-card").first();
-  assert.ok(await card.getByText("silent until").isVisible());
+  await card.getByText("silent until").waitFor();
   await card.getByRole("button", { name: "Silence" }).click();
   const form = page.locator("#silence");
   assert.match(page.url(), /silence=/);

@@ -3,10 +3,14 @@
 use crate::support::{Process, count, parquet, query, query_raw, request, span, text};
 use prost::Message;
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often the server is killed; GROUNDLINE_KILL_CYCLES makes it more.
 const CYCLES: u64 = 20;
+/// How many spans at least are acknowledged before each kill.
+const ACKNOWLEDGED: usize = 5;
 
 /// Flushes, merges, lets rows go and deletes so often that a kill meets all of it. Log records are kept for a second.
 const BUSY: &str = "
@@ -54,17 +58,22 @@ async fn killed_again_and_again(config: &str) -> tempfile::TempDir {
     for cycle in 0..cycles {
         let mut server = Process::start_with(folder.path(), config);
         let url = format!("http://{}/v1", server.otlp_http);
-        // The moment of the kill wanders through the flush interval.
+        // The moment of the kill wanders through the flush interval. On a busy machine it waits for what it can lose.
         let until = Instant::now() + Duration::from_millis(150 + cycle * 37 % 600);
-        let sender = tokio::spawn(send_until_dead(url, next, until + Duration::from_secs(5)));
+        let heard = Arc::new(AtomicUsize::new(0));
+        let limit = until + Duration::from_secs(120);
+        let sender = tokio::spawn(send_until_dead(url, next, limit, heard.clone()));
         tokio::time::sleep_until(until.into()).await;
+        while heard.load(Ordering::Relaxed) < ACKNOWLEDGED && Instant::now() < limit {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
         server.kill();
         let (sent_to, yes) = sender.await.unwrap();
         acknowledged.extend(yes);
         next = sent_to;
     }
     assert!(
-        acknowledged.len() > 100,
+        acknowledged.len() >= ACKNOWLEDGED * usize::try_from(cycles).unwrap(),
         "only {} spans were acknowledged: the test saw nothing",
         acknowledged.len()
     );
@@ -94,7 +103,7 @@ async fn killed_again_and_again(config: &str) -> tempfile::TempDir {
 }
 
 /// Sends one span a request until the server is gone; gives the next number and those that were acknowledged.
-async fn send_until_dead(url: String, from: u64, limit: Instant) -> (u64, Vec<u64>) {
+async fn send_until_dead(url: String, from: u64, limit: Instant, heard: Arc<AtomicUsize>) -> (u64, Vec<u64>) {
     let client = reqwest::Client::new();
     let (mut at, mut yes) = (from, Vec::new());
     while Instant::now() < limit {
@@ -114,7 +123,10 @@ async fn send_until_dead(url: String, from: u64, limit: Instant) -> (u64, Vec<u6
         let _ = client.post(format!("{url}/logs")).json(&log_record(number)).send().await;
         at += 1;
         match sent {
-            Ok(answer) if answer.status() == 200 => yes.push(number),
+            Ok(answer) if answer.status() == 200 => {
+                yes.push(number);
+                heard.fetch_add(1, Ordering::Relaxed);
+            }
             Ok(answer) => panic!("a good request was answered {}", answer.status()),
             Err(_) => break,
         }
