@@ -32,6 +32,7 @@ export async function lab(page, world) {
   assert.equal(await page.getByRole("combobox", { name: "against" }).inputValue(), first, "the baseline picks itself");
   await page.getByText("no difference shown").waitFor();
   assert.deepEqual(await page.locator("section h3").allInnerTexts(), ["↓ Regressions 1", "↑ Improvements 1"]);
+  await page.locator("section[aria-label=Regressions] summary").getByText("What is the capital of Spain?").waitFor();
   await page.locator("section[aria-label=Regressions] summary").focus();
   await page.keyboard.press("Enter");
   await page.waitForSelector("ins");

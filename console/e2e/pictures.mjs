@@ -24,7 +24,45 @@ async function leaderboard(base) {
   return "/lab/leaderboard";
 }
 
-const PICTURES = { quality: async () => `/#${DEMO}`, trace, leaderboard };
+/** The span with the most boxes under it. */
+async function graph(base) {
+  const [{ trace_id: id }] = await sqlOf(base, "SELECT trace_id, count(*) AS n FROM spans WHERE operation IN ('llm', 'tool', 'agent') GROUP BY 1 ORDER BY n DESC, 1 LIMIT 1");
+  return `/trace/${id}#view=graph`;
+}
+
+/** Two of the three applications of the leaderboard, item by item. */
+async function compare(base) {
+  const { experiments } = await (await fetch(`${base}/v1/lab/experiments`)).json();
+  const of = (name) => experiments.find((each) => each.name === name).experiment_id;
+  return `/lab/compare#new=${of("v2")}&baseline=${of("v1")}`;
+}
+
+const SQL = "SELECT date_bin(INTERVAL '5 minutes', span_time) AS t, quality_rate(passed, inclusion_probability)['estimate'] AS rate, quality_rate(passed, inclusion_probability)['lower'] AS lower, quality_rate(passed, inclusion_probability)['upper'] AS upper FROM scores_latest WHERE metric = 'hallucination' GROUP BY 1 ORDER BY 1";
+
+/** What is shown, and what is done first where the address is not enough. */
+const PICTURES = {
+  quality: async () => `/#${DEMO}`,
+  trace,
+  graph,
+  explorer: async () => `/explore#${DEMO}`,
+  scores: async () => `/scores/hallucination#${DEMO}`,
+  alerts: async () => "/alerts",
+  review: async () => "/review",
+  leaderboard,
+  compare,
+  sampling: async () => "/sampling",
+  system: async () => "/system",
+  sql: async () => `/sql#q=${encodeURIComponent(SQL)}`,
+};
+const FIRST = {
+  sql: async (page) => {
+    await page.waitForSelector(".cm-content");
+    await page.click("[data-run]");
+    await page.waitForSelector("text=/rows? in/");
+    await page.getByRole("button", { name: "Plot" }).click();
+    await page.getByRole("slider").waitFor();
+  },
+};
 
 const own = await demo(process.env.GROUNDLINE_BIN ?? "groundline");
 const { base, adapter } = await consoleOf(own.http);
@@ -36,6 +74,7 @@ for (const [name, of] of Object.entries(PICTURES)) {
   const page = await context.newPage();
   await page.goto(base + (await of(base)));
   await settled(page);
+  await FIRST[name]?.(page);
   await page.screenshot({ path: join(folder, `console-${name}.png`) });
   await context.close();
 }

@@ -1,18 +1,6 @@
 // What a page takes to show itself, one by one, and what a tab holds that is never reloaded.
 import assert from "node:assert/strict";
-import { sqlOf } from "./demo.mjs";
-import { DEMO } from "./flows.mjs";
-
-async function paths(world) {
-  const [{ trace_id: id }] = await sqlOf(world.base, "SELECT trace_id FROM traces WHERE session_id IS NOT NULL ORDER BY spans DESC, trace_id LIMIT 1");
-  return [`/#${DEMO}`, `/trace/${id}`, `/explore#${DEMO}`, `/scores/hallucination#${DEMO}`, "/alerts", "/review", "/lab/datasets", "/lab/leaderboard", `/sampling#${DEMO}`, "/system", "/sql"];
-}
-
-/**
- * Without anything busy: what is asked has come and is drawn. It answers no element: the debugger would hold it, and all that it stands
- * in, for as long as the page lives.
- */
-const drawn = (page) => page.waitForFunction(() => document.querySelector("h1") !== null && document.querySelector("[aria-busy=true], .bars") === null, undefined, { timeout: 30_000 });
+import { drawn, paths } from "./pages.mjs";
 
 /** Each page as the first one that a browser opens: nothing is in its cache. */
 export async function firstViews(page, world) {

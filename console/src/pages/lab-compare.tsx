@@ -1,13 +1,16 @@
 // Two experiments compared: the differences with their intervals, then the items, regressions first.
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
+import { rowsOf } from "../lib/api";
 import { count, rate } from "../lib/format";
-import { useJson } from "../lib/hooks";
-import { type Comparison, type Difference, type Experiment, type Moved, labPath, sideText, signed, verdictText } from "../lib/lab";
+import { useAsk, useJson } from "../lib/hooks";
+import { type Comparison, type Difference, type Experiment, type Moved, cellText, labPath, sideText, signed, verdictText } from "../lib/lab";
+import { type Bound, bind } from "../lib/statement";
 import { address, hrefOf, setState, tenant } from "../lib/store";
 import { line, visible } from "../lib/text";
 import { Empty, Panel } from "../ui/panel";
 import { Link } from "../ui/parts";
 import { BothSides } from "./lab-sides";
+import C34 from "../../sql/C34.sql";
 
 interface Named {
   experiment_id: string;
@@ -107,9 +110,18 @@ const KINDS: Record<string, [string, string, string]> = {
 /** Items that are shown at first of each kind. */
 const FIRST = 50;
 
+/** What the first items ask, by their ids: a row without it shows its id. */
+function useQuestions(items: Moved[]): Map<string, string> {
+  const first = ["regression", "error", "improvement"].flatMap((kind) => items.filter((item) => item.kind === kind).slice(0, FIRST));
+  const ids = first.map((item) => item.item_id).filter((id) => /^[0-9A-Za-z-]{1,64}$/.test(id)).map((id) => `'${id}'`).join(", ");
+  const asked = useAsk(useMemo((): Bound | null => (ids === "" ? null : bind(C34, {}, { ids })), [ids]));
+  return useMemo(() => new Map((asked.data ? rowsOf(asked.data) : []).map((row) => [String(row.item_id), cellText(row.input)])), [asked.data]);
+}
+
 function Items({ answer: { comparison, new: after, baseline } }: { answer: Answer }) {
   const { items, unchanged } = comparison;
   const [more, setMore] = useState(false);
+  const questions = useQuestions(items);
   return (
     <div class="items">
       {["regression", "error", "improvement"].map((kind) => {
@@ -119,7 +131,7 @@ function Items({ answer: { comparison, new: after, baseline } }: { answer: Answe
         return (
           <section key={kind} aria-label={title}>
             <h3 class="padded-line"><span class={tone} aria-hidden="true">{sign}</span> {title} {count(of.length)}</h3>
-            {of.slice(0, more ? undefined : FIRST).map((item) => <ItemRow key={item.item_id} item={item} after={after} baseline={baseline} />)}
+            {of.slice(0, more ? undefined : FIRST).map((item) => <ItemRow key={item.item_id} item={item} question={questions.get(item.item_id) ?? ""} after={after} baseline={baseline} />)}
             {!more && of.length > FIRST && <p class="padded-line"><button type="button" onClick={() => setMore(true)}>{count(of.length - FIRST)} more</button></p>}
           </section>
         );
@@ -130,8 +142,8 @@ function Items({ answer: { comparison, new: after, baseline } }: { answer: Answe
   );
 }
 
-/** What it says is asked when it is opened: a comparison of a thousand items asks nothing for them. */
-function ItemRow({ item, after, baseline }: { item: Moved; after: Named; baseline: Named }) {
+/** Both answers are asked when it is opened: a comparison of a thousand items asks nothing for them. */
+function ItemRow({ item, question, after, baseline }: { item: Moved; question: string; after: Named; baseline: Named }) {
   const open = address.value.state.item === item.item_id;
   return (
     <details class="moved" open={open}>
@@ -139,7 +151,7 @@ function ItemRow({ item, after, baseline }: { item: Moved; after: Named; baselin
         event.preventDefault();
         setState({ item: open ? "" : item.item_id }, true);
       }}>
-        <span class="mono">{item.item_id.slice(-8)}</span>{" "}
+        {question === "" ? <span class="mono">{item.item_id.slice(-8)}</span> : line(question, 120)}{" "}
         {item.metrics.map((each) => (
           <span key={each.evaluator + each.metric} class="chip outline">{line(each.metric, 40)} {sideText(each.baseline)} → {sideText(each.new)}</span>
         ))}
