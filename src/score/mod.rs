@@ -8,6 +8,7 @@
 //! | `rows` | scores as rows, with their identity |
 //! | `judge` | evaluators that ask an LLM |
 //! | `plugin` | evaluators of the user's own |
+//! | `together` | what became of items, durable: alone, or with what ends in the same moment |
 //! | `run` | the loop |
 //! | `slow` | the loop of the slow lane: many items at once, and judges that may be away |
 
@@ -18,6 +19,7 @@ mod rows;
 mod run;
 mod secret;
 mod slow;
+mod together;
 mod wire;
 
 #[cfg(test)]

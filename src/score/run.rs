@@ -5,6 +5,7 @@
 //! than it may: a thread cannot be stopped, so the worker waits for it.
 
 use super::rows::{Evaluated, decision_row, score_rows};
+use super::together::{End, Together, Written};
 use crate::domain::decision::{Decision, DecisionKind};
 use crate::domain::score::{Score, ScoreRow};
 use crate::domain::time::Clock;
@@ -13,11 +14,8 @@ use crate::eval::{Evaluator, Pace, Registry, RegistryError, asks_others};
 use crate::journal::{Journal, JournalError};
 use crate::queue::{Lane, Lease, Outcome, Queue, QueueEvent};
 use crate::sample::{Follows, Rule, SecondPhases};
-use crate::schema::batch::{decisions_to_batch, scores_to_batch};
-use crate::schema::columns::Table;
-use crate::schema::frame::{self, FrameError, FrameKind, Part};
+use crate::schema::batch::scores_to_batch;
 use crate::units::words;
-use bytes::Bytes;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -41,19 +39,8 @@ pub struct Scorer {
     pub timeout: Duration,
     /// What follows from scores; none without second phases.
     second: Option<Arc<SecondPhases>>,
-    /// How the end of an item is written down. Another one stands here in tests only.
-    encode: Encode,
-}
-
-/// What becomes of an item, as a frame.
-type Encode = fn(&[ScoreRow], &[Decision], &[QueueEvent]) -> Result<(FrameKind, Bytes), FrameError>;
-
-/// What came of writing the end of an item.
-enum Written {
-    /// It is durable.
-    Yes,
-    /// It can never be written like that.
-    Never(String),
+    /// How the end of an item becomes durable.
+    together: Arc<Together>,
 }
 
 impl Scorer {
@@ -65,7 +52,8 @@ impl Scorer {
         clock: Arc<dyn Clock>,
         timeout: Duration,
     ) -> Self {
-        Self { journal, queue, registry, clock, timeout, second: None, encode: encoded }
+        let together = Arc::new(Together::new(journal.clone()));
+        Self { journal, queue, registry, clock, timeout, second: None, together }
     }
 
     /// The same, with second phases that choose from what is scored.
@@ -197,7 +185,7 @@ impl Scorer {
 
     async fn retry(&self, lease: &Lease, retry: QueueEvent, reason: &str) -> Result<(), JournalError> {
         tracing::warn!(item = lease.item.id, attempt = lease.attempt, reason, "evaluation failed");
-        match self.write(&[], &[], std::slice::from_ref(&retry)).await? {
+        match self.write(lease.item.lane, &[], &[], std::slice::from_ref(&retry)).await? {
             Written::Yes => self.queue.apply(retry),
             // The lease runs out, and then it is tried again.
             Written::Never(why) => lost(lease, &why),
@@ -295,12 +283,12 @@ impl Scorer {
         let after = follows.decisions.len();
         decisions.extend(follows.decisions);
         events.extend(follows.items.into_iter().map(|item| QueueEvent::Queued(Box::new(item))));
-        let mut written = self.write(rows, &decisions, &events).await?;
+        let mut written = self.write(lease.item.lane, rows, &decisions, &events).await?;
         if let (Written::Never(why), true) = (&written, after > 0) {
             // The scores do not go with what follows from them.
             decisions[1..].iter_mut().for_each(|decision| fail(decision, why));
             events.truncate(1);
-            written = self.write(rows, &decisions, &events).await?;
+            written = self.write(lease.item.lane, rows, &decisions, &events).await?;
         }
         if let Written::Yes = written {
             for decision in &decisions[1..] {
@@ -333,21 +321,20 @@ impl Scorer {
         }
     }
 
-    /// Writes the frame that records what became of an item.
+    /// Writes what became of an item: in the slow lane with what else ends in the same moment.
     async fn write(
         &self,
+        lane: Lane,
         rows: &[ScoreRow],
         decisions: &[Decision],
         events: &[QueueEvent],
     ) -> Result<Written, JournalError> {
-        let (kind, payload) = match (self.encode)(rows, decisions, events) {
-            Ok(frame) => frame,
-            Err(error) => return Ok(Written::Never(error.to_string())),
-        };
-        match self.journal.append_durably(kind.0, payload).await {
-            Ok(_) => Ok(Written::Yes),
-            Err(error @ JournalError::FrameTooLarge { .. }) => Ok(Written::Never(error.to_string())),
-            Err(error) => Err(error),
+        match lane {
+            Lane::Fast => self.together.alone(rows, decisions, events).await,
+            Lane::Slow => {
+                let (rows, decisions, events) = (rows.to_vec(), decisions.to_vec(), events.to_vec());
+                self.together.with_others(End { rows, decisions, events }).await
+            }
         }
     }
 }
@@ -436,24 +423,6 @@ pub(super) fn errors(evaluator: &dyn Evaluator, reason: &str) -> Evaluated {
         latency_ms: 0.0,
         usage: None,
     }
-}
-
-fn encoded(
-    rows: &[ScoreRow],
-    decisions: &[Decision],
-    events: &[QueueEvent],
-) -> Result<(FrameKind, Bytes), FrameError> {
-    let mut parts = Vec::new();
-    if !rows.is_empty() {
-        parts.push(Part::Rows(Table::Scores, scores_to_batch(rows)?));
-    }
-    if !decisions.is_empty() {
-        parts.push(Part::Rows(Table::Decisions, decisions_to_batch(decisions)?));
-    }
-    let event =
-        QueueEvent::encode(events).map_err(|e| arrow::error::ArrowError::ExternalError(Box::new(e)))?;
-    parts.push(Part::Queue(event));
-    frame::encode(&parts)
 }
 
 #[cfg(test)]

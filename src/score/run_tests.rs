@@ -1,11 +1,14 @@
 //! Evaluators that take too long, panic or are not there.
 
+use super::super::together::{Encode, encoded};
 use super::*;
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::score::Better;
 use crate::domain::time::SystemClock;
 use crate::eval::Metric;
 use crate::queue::{Config, Follower, Item, LaneConfig};
+use crate::schema::columns::Table;
+use crate::schema::frame::{self, FrameError, Part};
 use arrow::array::AsArray;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -203,7 +206,8 @@ fn scorer_in(folder: &std::path::Path, encode: Encode) -> (Scorer, Follower) {
     let registry = Arc::new(Registry::of(vec![probe("a", 0).0]));
     let timeout = Duration::from_secs(10);
     let scorer = Scorer::new(journal, queue, registry, Arc::new(SystemClock), timeout);
-    (Scorer { encode, ..scorer }, follower)
+    let together = Arc::new(Together::new(scorer.journal.clone()).with_encode(encode));
+    (Scorer { together, ..scorer }, follower)
 }
 
 /// One attempt under each error: scores alone, scores and decisions, everything.
