@@ -2,6 +2,7 @@
 
 use super::super::findings::{Finding, Line, findings};
 use super::boards::{Board, classes, heatmap, verdicts};
+use super::insights::between;
 use super::mlflow;
 use super::results::results;
 use super::side::{Side, keys};
@@ -267,6 +268,9 @@ fn told(sides: &[Side<'_>], part: Part, line: &dyn Fn(&str, &str) -> Line) -> Va
                 told.push(named(&found, &model, part));
             }
         }
+    }
+    if part == Part::Insights {
+        told.extend(between(sides, line));
     }
     told.into()
 }
