@@ -286,5 +286,10 @@ pub async fn scores(store: &Store, tenant: &str, experiment_id: &str) -> Result<
         passed: row.flag("passed"),
         label: row.may("label"),
     };
-    Ok(rows.iter().map(scored).collect())
+    let mut scores: Vec<Scored> = rows.iter().map(scored).collect();
+    // Sums and files do not depend on the order in which a join gives its rows then.
+    scores.sort_by(|a, b| {
+        (a.repetition, &a.evaluator, &a.metric).cmp(&(b.repetition, &b.evaluator, &b.metric))
+    });
+    Ok(scores)
 }
