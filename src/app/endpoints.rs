@@ -6,6 +6,7 @@ use crate::console::{Files, console_router, guard_answers};
 use crate::drift::{AlertEndpoint, Alerts, alert_router};
 use crate::eval::Registry;
 use crate::ingest::Receiver;
+use crate::lab::Production;
 use crate::label::{Review, annotations_router, label_router};
 use crate::net::{Access, Browsers, known_browser};
 use crate::queue::{QueueEndpoint, queue_router};
@@ -49,7 +50,9 @@ pub(super) fn http_routes(behind: Behind<'_>) -> Router {
     };
     let review =
         Arc::new(Review::new(behind.sql.clone(), behind.receiver.clone(), behind.config.labels.clone()));
+    let waiting = health.queue.clone();
     let lab = Laboratory {
+        production: Production::new(move || waiting.is_behind()),
         journal: health.journal.clone(),
         lake: health.lake.clone(),
         sql: behind.sql.clone(),

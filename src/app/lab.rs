@@ -4,10 +4,11 @@ use crate::domain::time::Clock;
 use crate::eval::Registry;
 use crate::ingest::Redactor;
 use crate::journal::Journal;
+use crate::lab::archive::{ArchiveEndpoint, archive_router};
 use crate::lab::dataset::{DatasetEndpoint, Datasets, Redact, dataset_router};
 use crate::lab::experiment::{ExperimentEndpoint, Experiments, experiment_router};
-use crate::lab::lint::{LintEndpoint, lint_router};
-use crate::lab::{Config, Store};
+use crate::lab::lint::{LintEndpoint, evaluators_in_sql, lint_router};
+use crate::lab::{Config, Production, Store};
 use crate::lake::Lake;
 use crate::net::Access;
 use crate::sql::Sql;
@@ -28,12 +29,17 @@ pub struct Laboratory {
     pub registry: Arc<Registry>,
     /// What redacts what must not be stored; none if nothing is redacted.
     pub redactor: Option<Arc<Redactor>>,
+    /// What is judged before experiments.
+    pub production: Production,
     /// Who may do what.
     pub access: Access,
 }
 
 /// The routes under `/v1/lab`.
 pub fn lab_routes(lab: Laboratory, config: &Config) -> Router {
+    if let Err(error) = evaluators_in_sql(&lab.sql, &lab.registry) {
+        tracing::error!(%error, "evaluators() is not there");
+    }
     let store = Store { journal: lab.journal, lake: lab.lake, sql: lab.sql, clock: lab.clock };
     let redact = lab.redactor.map(|redactor| -> Redact {
         Arc::new(move |text: &mut String| redactor.texts(std::iter::once(text)))
@@ -41,8 +47,12 @@ pub fn lab_routes(lab: Laboratory, config: &Config) -> Router {
     let config = Arc::new(config.clone());
     let datasets = Datasets::new(store, config, redact);
     let registry = lab.registry;
-    let experiments = Experiments::new(datasets.clone(), registry.clone());
+    let experiments = Experiments::new(datasets.clone(), registry.clone(), lab.production);
     dataset_router(DatasetEndpoint { datasets: datasets.clone(), access: lab.access.clone() })
         .merge(lint_router(LintEndpoint { datasets, registry, access: lab.access.clone() }))
+        .merge(archive_router(ArchiveEndpoint {
+            experiments: experiments.clone(),
+            access: lab.access.clone(),
+        }))
         .merge(experiment_router(ExperimentEndpoint { experiments, access: lab.access }))
 }

@@ -157,6 +157,14 @@ enum Verb {
         #[command(subcommand)]
         what: Box<lab::ExperimentVerb>,
     },
+    /// Datasets and experiments as one file, and back.
+    #[command(
+        after_help = "Examples:\n  groundline lab archive refunds --output refunds.zip\n  groundline lab restore refunds.zip"
+    )]
+    Lab {
+        #[command(subcommand)]
+        what: lab::LabVerb,
+    },
     /// Make bearer tokens.
     #[command(
         after_help = "Examples:\n  groundline token new --name checkout --tenant shop --role ingest\n  groundline token new --name grafana --tenant shop --role query --append tokens.toml"
@@ -212,6 +220,7 @@ async fn run(verb: Verb) -> ExitCode {
         Verb::Dataset { what } => lab::dataset(what).await,
         Verb::Perturb(args) => lab::perturb(args).await,
         Verb::Experiment { what } => lab::experiment(*what).await,
+        Verb::Lab { what } => lab::lab(what).await,
         Verb::ReplayDecisions(args) => replay_decisions::run(args).await,
         // A future that is waited for inside of another one would never get its turn.
         Verb::Evalbench(args) => {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `ids` | the ids that there are |
 //! | `matrix` | which inputs each needs |
+//! | `names` | what MLflow calls them |
 //! | `config` | which evaluators run, with which thresholds |
 //! | `custom` | judges' questions of the user's own |
 //! | `evaluator` | the trait that every evaluator implements, and the one of those that wait for others |
@@ -31,6 +32,7 @@ mod language;
 mod local;
 mod matrix;
 mod model;
+mod names;
 mod offline;
 
 pub use catalog::{Registry, RegistryError};
@@ -43,6 +45,7 @@ pub use matrix::{FITS, Fit, Group, Input, fit_of};
 pub use model::{
     Activation, FileConfig, ModelError, Models, ModelsConfig, Pooling, Slot, Survey, TOXICITY_LABELS, survey,
 };
+pub use names::MlflowName;
 pub use offline::{
     OfflineInput, OfflineRow, OfflineUsage, forecast_line, read_line, score_input, score_line,
 };

@@ -10,16 +10,19 @@
 //! | `rows` | the lines and rows of files |
 //! | `target` | who is asked |
 //! | `cells` | cells of batches by name |
+//! | `turn` | production first |
 //! | `store` | rows in through the journal, out through SQL |
 //! | `dataset` | datasets: versions of items, import and export |
 //! | `lint` | what is suspicious about a dataset |
 //! | `perturb` | items that ask the same in other letters |
 //! | `suite` | test suites with a gate |
 //! | `experiment` | experiments: runs of a target over a dataset, their scores, and the comparison of two |
+//! | `archive` | datasets and experiments as one file, and back |
 //!
 //! Promises: a change is one journal frame, so a crash leaves all of it or nothing; a version is never rewritten; two
 //! changes that were made from one version do not both succeed; a production number never counts an experiment.
 
+pub mod archive;
 pub mod dataset;
 pub mod experiment;
 pub mod lint;
@@ -36,7 +39,9 @@ mod rows;
 mod store;
 mod template;
 mod texts;
+mod turn;
 
 pub use config::Config;
 pub use error::{Fault, LabError};
 pub use store::{Store, Who};
+pub use turn::Production;

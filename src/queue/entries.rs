@@ -72,6 +72,11 @@ impl Entries {
         self.ended.len()
     }
 
+    /// Whether an item may be worked on and is not.
+    pub(super) fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
     /// Items that are leased.
     pub(super) fn leased(&self) -> usize {
         self.leased.len()

@@ -197,6 +197,12 @@ impl Queue {
         }
     }
 
+    /// Whether an item could be worked on, and no worker has it yet.
+    pub fn is_behind(&self) -> bool {
+        let mut state = self.state.lock();
+        Lane::ALL.into_iter().any(|lane| state.lane(lane).has_ready())
+    }
+
     /// When the earliest span began that waits in `lane` for its scores; spans before `floor` are left out.
     pub fn earliest(&self, lane: Lane, floor: UnixNanos) -> Option<UnixNanos> {
         let mut state = self.state.lock();

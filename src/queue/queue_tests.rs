@@ -96,6 +96,18 @@ fn a_retried_item_does_not_starve_behind_newer_ones() {
 }
 
 #[test]
+fn it_is_behind_while_an_item_waits_for_a_worker() {
+    let queue = queue();
+    assert!(!queue.is_behind());
+    queue.apply(QueueEvent::Queued(Box::new(Item { lane: Lane::Slow, ..item("a") })));
+    assert!(queue.is_behind());
+    let held = queue.lease(Lane::Slow, UnixNanos(0)).unwrap();
+    assert!(!queue.is_behind(), "a worker has it");
+    queue.apply(queue.after_failure(&held, "no", UnixNanos(0)).unwrap());
+    assert!(!queue.is_behind(), "its next attempt is later");
+}
+
+#[test]
 fn only_one_worker_finishes_an_item() {
     let queue = queue();
     queue.apply(queued("a"));

@@ -1,8 +1,11 @@
 //! The lab: datasets and experiments over HTTP, SQL and the command line.
 
+mod archive;
 mod clients;
 mod datasets;
 mod experiments;
+mod killed;
+mod large;
 mod playground;
 mod purge;
 mod rows;

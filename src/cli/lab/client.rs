@@ -7,6 +7,7 @@ use crate::detect::Policy;
 use crate::domain::time::{Clock, SystemClock};
 use crate::ingest::Redactor;
 use crate::journal::Journal;
+use crate::lab::Production;
 use crate::lake::LakeError;
 use crate::net::Access;
 use crate::queue::Follower;
@@ -248,6 +249,7 @@ impl Local {
             clock,
             registry: scorers.registry.clone(),
             redactor: Redactor::new(&config.ingest.redact, policy).map(Arc::new),
+            production: Production::none(),
             access: Access::open(&config.ingest.default_tenant),
         };
         let stop = CancellationToken::new();

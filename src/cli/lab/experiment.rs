@@ -191,10 +191,10 @@ pub struct ExportArgs {
     #[arg(required = true)]
     experiments: Vec<String>,
     /// llm-eval-results, llm-heatmap-leaderboard, llm-bool-leaderboard, llm-classification-leaderboard, problems_and_actions,
-    /// insights or work-dir-archive.
+    /// insights, mlflow or work-dir-archive.
     #[arg(long)]
     part: String,
-    /// json, csv, md, html or zip.
+    /// json, csv, parquet, md, html or zip.
     #[arg(long)]
     format: Option<String>,
     /// Where to.

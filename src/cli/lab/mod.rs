@@ -8,9 +8,11 @@
 //! | `perturb` | the verb `perturb` |
 //! | `runner` | asking a target for what is missing |
 //! | `target` | who answers |
+//! | `archive` | the verb `lab` |
 //! | `boards` | leaderboards, findings and flips as text |
 //! | `told` | what the routes answer, as text |
 
+mod archive;
 mod boards;
 mod client;
 mod dataset;
@@ -20,6 +22,7 @@ mod runner;
 mod target;
 mod told;
 
+pub use archive::{LabVerb, run as lab};
 pub use client::{Asked, LabClient, Where};
 pub use dataset::{DatasetVerb, run as dataset};
 pub use experiment::{ExperimentVerb, run as experiment};

@@ -1,25 +1,9 @@
-//! The aggregates of a run under the names that MLflow and Mosaic AI have for them, so that results lie beside theirs.
-//!
-//! A name is the part of the application, the source of the judgement, the judge and what is aggregated:
-//! `response/llm_judged/correctness/rating/percentage`. Evaluators that have no such name are left out.
+//! The aggregates of a run under the names that MLflow and Mosaic AI have for them. Evaluators that have no such name are
+//! left out.
 
 use super::summary::Aggregate;
-use crate::eval::asks_judge;
+use crate::eval::MlflowName;
 use std::collections::BTreeMap;
-
-/// Judges of what was retrieved; the others judge the answer.
-const OF_RETRIEVAL: [&str; 6] = [
-    "chunk_relevance",
-    "context_precision",
-    "context_recall",
-    "context_relevancy",
-    "context_sufficiency",
-    "rag_context_precision",
-];
-/// What stands before the name of a user's own question about chunks.
-const OWN_RETRIEVAL: &str = "custom_retrieval/";
-/// Local evaluators that compare with what was expected.
-const OF_TRUTH: [&str; 4] = ["answer_semantic_similarity", "bleu", "rouge", "classification"];
 
 /// The aggregates by their names.
 pub(super) fn named<'a>(all: impl Iterator<Item = Aggregate<'a>>) -> BTreeMap<String, f64> {
@@ -27,30 +11,9 @@ pub(super) fn named<'a>(all: impl Iterator<Item = Aggregate<'a>>) -> BTreeMap<St
 }
 
 fn named_one(one: &Aggregate<'_>) -> Option<(String, f64)> {
-    let (evaluator, metric) = (one.evaluator, one.metric);
-    let own = match (evaluator, metric) {
-        // The other name is that of the local evaluator.
-        ("groundedness_judge", _) => "groundedness".to_owned(),
-        _ if evaluator == metric => evaluator.to_owned(),
-        _ => format!("{evaluator}/{metric}"),
-    };
-    let of_chunks = evaluator == "chunk_relevance" || evaluator.starts_with(OWN_RETRIEVAL);
-    let part = match evaluator {
-        _ if of_chunks || OF_RETRIEVAL.contains(&evaluator) || evaluator == "document_recall" => "retrieval",
-        _ => "response",
-    };
-    let source = match evaluator {
-        _ if asks_judge(evaluator) => "llm_judged",
-        "document_recall" => "ground_truth",
-        _ if OF_TRUTH.contains(&evaluator) => "ground_truth",
-        _ => return None,
-    };
-    let (what, value) = match one.passed {
-        Some(share) if !one.has_threshold => ("rating/percentage", share),
-        _ if of_chunks => ("precision/average", one.mean?),
-        _ => ("average", one.mean?),
-    };
-    Some((format!("{part}/{source}/{own}/{what}"), value))
+    let name = MlflowName::of(one.evaluator, one.metric)?;
+    let rating = one.passed.filter(|_| !one.has_threshold);
+    Some((name.over_set(rating.is_some()), rating.or(one.mean)?))
 }
 
 #[cfg(test)]
@@ -83,7 +46,7 @@ mod tests {
             ("response/llm_judged/byop/tone/rating/percentage", 1.0),
             ("response/llm_judged/gptscore_qa/fluency/average", 0.25),
             ("response/llm_judged/groundedness/rating/percentage", 0.75),
-            ("response/llm_judged/safety/rating/percentage", 0.75),
+            ("response/llm_judged/safety/rating/average", 0.75),
             ("retrieval/ground_truth/document_recall/average", 0.25),
             ("retrieval/llm_judged/chunk_relevance/precision/average", 0.25),
         ];

@@ -17,7 +17,7 @@ use parking_lot::RwLock;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
 /// Redacts what must not be stored.
 pub type Redact = Arc<dyn Fn(&mut String) + Send + Sync>;
@@ -60,6 +60,20 @@ impl Datasets {
     /// Whether the item was purged since the start.
     pub fn is_purged(&self, item_id: &str) -> bool {
         self.purged.read().contains(item_id)
+    }
+
+    /// Lets no dataset be changed as long as it is held.
+    pub async fn still(&self) -> OwnedMutexGuard<()> {
+        self.changing.clone().lock_owned().await
+    }
+
+    /// Whether the item has something that must not be stored.
+    pub fn would_redact(&self, item: &Item) -> bool {
+        self.redact.as_ref().is_some_and(|redact| {
+            let mut changed = item.clone();
+            redacted(&mut changed, redact);
+            changed != *item
+        })
     }
 
     /// The limits.

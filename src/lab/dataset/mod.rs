@@ -40,6 +40,7 @@ mod reading;
 mod shapes;
 
 pub use super::texts::{expected_text, text_of};
+pub(in crate::lab) use canonical::hash_of_all;
 pub use change::{Absent, Change, Edit, End, Faulty, New, Outcome, Purge, Purged, Taking};
 pub use datasets::{Datasets, Redact};
 pub use export::ExportFormat;
@@ -49,3 +50,4 @@ pub use http::{DatasetEndpoint, dataset_router};
 pub use item::Item;
 pub use plan::{Equals, Others};
 pub use reading::{Head, Reference, find};
+pub(in crate::lab) use reading::{checked_name, find_by_id, item as item_row, newest as find_or_none};

@@ -125,6 +125,16 @@ pub async fn newest(store: &Store, tenant: &str, name: &str) -> Result<Option<He
     Ok(rows.iter().next().map(Head::of))
 }
 
+/// The newest version of the dataset of that id, if there is one.
+///
+/// # Errors
+/// The limits of queries.
+pub async fn find_by_id(store: &Store, tenant: &str, dataset_id: &str) -> Result<Option<Head>, LabError> {
+    let sql = "SELECT * FROM datasets_latest WHERE dataset_id = $1 LIMIT 1";
+    let rows = store.ask(tenant, sql, vec![text(dataset_id)]).await?;
+    Ok(rows.iter().next().map(Head::of))
+}
+
 /// The version that `reference` names.
 ///
 /// # Errors
@@ -244,7 +254,8 @@ pub async fn items(
     Ok(rows.iter().map(item).collect())
 }
 
-fn item(row: Row<'_>) -> ItemRow {
+/// The item of a row, as it was put.
+pub fn item(row: Row<'_>) -> ItemRow {
     ItemRow {
         item_id: row.text("item_id"),
         external_id: row.may("external_id"),

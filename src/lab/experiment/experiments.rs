@@ -3,6 +3,7 @@
 use super::super::dataset::{Datasets, Reference, find as find_dataset};
 use super::super::error::{Fault, LabError};
 use super::super::store::{Store, Who};
+use super::super::turn::Production;
 use super::called::{NAMED, Targets};
 use super::definition::{
     Answer, EditExperiment, NewExperiment, Retry, Stored, Telling, Todo, run_id, trace_ids, traceparent,
@@ -21,7 +22,7 @@ use parking_lot::Mutex as Lock;
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 
 /// Most answers of one request.
 const MAX_ANSWERS: usize = 1_000;
@@ -37,6 +38,8 @@ pub struct Experiments {
     registry: Arc<Registry>,
     /// What the server may ask itself.
     targets: Targets,
+    /// What is judged before.
+    production: Production,
     /// Requests whose answers are judged at once.
     workers: Arc<Semaphore>,
     /// Requests of the playground.
@@ -51,12 +54,13 @@ pub struct Experiments {
 type Version = ((String, i64, usize), Arc<Vec<ItemRow>>);
 
 impl Experiments {
-    /// Over `datasets`, judged by the evaluators of `registry`.
-    pub fn new(datasets: Datasets, registry: Arc<Registry>) -> Self {
+    /// Over `datasets`, judged by the evaluators of `registry` while nothing of `production` waits for them.
+    pub fn new(datasets: Datasets, registry: Arc<Registry>, production: Production) -> Self {
         let workers = Arc::new(Semaphore::new(datasets.config().workers));
         let targets = Targets::open(datasets.config());
         let trials = Arc::new(Semaphore::new(MAX_TRIALS));
-        Self { datasets, registry, targets, workers, trials, writing: Arc::default(), kept: Arc::default() }
+        let (writing, kept) = (Arc::default(), Arc::default());
+        Self { datasets, registry, targets, production, workers, trials, writing, kept }
     }
 
     /// A place in the playground, for as long as it is held.
@@ -66,6 +70,11 @@ impl Experiments {
     pub(super) fn trial(&self) -> Result<OwnedSemaphorePermit, LabError> {
         let busy = |_| LabError::Later(format!("the playground answers {MAX_TRIALS} requests already"));
         self.trials.clone().try_acquire_owned().map_err(busy)
+    }
+
+    /// Lets nothing be changed as long as it is held: neither datasets nor experiments.
+    pub async fn still(&self) -> (OwnedMutexGuard<()>, OwnedMutexGuard<()>) {
+        (self.datasets.still().await, self.writing.clone().lock_owned().await)
     }
 
     /// The tables behind it.
@@ -266,6 +275,7 @@ impl Experiments {
             tenant: who.tenant.clone(),
             now: self.store().now(),
             model,
+            production: self.production.clone(),
         };
         Ok(judge.all(cases).await)
     }

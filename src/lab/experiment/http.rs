@@ -3,21 +3,20 @@
 use super::super::endpoint::{Asks, Outcome, Params, Tells, Whose, told};
 use super::super::error::LabError;
 use super::super::store::Who;
-use super::artifacts::{Form, Part, Side, Written, written};
+use super::artifacts::{Form, Part, Written, written};
+use super::beside::{Beside, Loaded, beside, line};
 use super::called::MAX_CALLED;
 use super::compare::compare;
 use super::definition::{Answer, EditExperiment, NewExperiment, Retry, Stored, Telling};
 use super::experiments::Experiments;
 use super::findings::findings;
 use super::flips::flips;
-use super::leaderboard::{MAX_ROWS, leaderboard};
+use super::leaderboard::leaderboard;
 use super::playground::{evaluators, try_out};
-use super::reading::{self, Experiment, Key, Scored, StoredRun};
+use super::reading::{self, Experiment};
 use super::summary::{Data, Weights, summary};
 use super::traces;
-use crate::domain::score::Better;
 use crate::net::{Access, Role, guarded};
-use crate::schema::batch::ItemRow;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::header;
@@ -26,8 +25,6 @@ use axum::response::IntoResponse;
 use axum::routing::{get, patch, post};
 use serde::Deserialize;
 use serde_json::json;
-use std::collections::HashMap;
-use std::sync::Arc;
 
 /// Runs of an answer where nothing is said, and at most.
 const PAGE: usize = 100;
@@ -254,27 +251,6 @@ async fn called(
     all.receive(&who, id, answers).await
 }
 
-/// All that is known of an experiment.
-struct Loaded {
-    experiment: Experiment,
-    items: Arc<Vec<ItemRow>>,
-    runs: HashMap<Key, StoredRun>,
-    scores: Vec<Scored>,
-}
-
-impl Loaded {
-    async fn of(all: &Experiments, who: &Who, experiment: Experiment) -> Result<Self, LabError> {
-        let items = all.items(who, &experiment).await?;
-        let runs = reading::runs(all.store(), &who.tenant, &experiment.experiment_id).await?;
-        let scores = reading::scores(all.store(), &who.tenant, &experiment.experiment_id).await?;
-        Ok(Self { experiment, items, runs, scores })
-    }
-
-    fn data(&self) -> Data<'_> {
-        Data { experiment: &self.experiment, items: &self.items, runs: &self.runs, scores: &self.scores }
-    }
-}
-
 async fn summarize(
     State(all): State<Experiments>,
     Path(id): Path<String>,
@@ -314,29 +290,6 @@ async fn findings_of(
     told(json!({ "experiment_id": loaded.experiment.experiment_id, "findings": found }))
 }
 
-/// The experiments of one dataset that are named.
-async fn beside(all: &Experiments, who: &Who, named: &str) -> Result<Vec<Loaded>, LabError> {
-    let named: Vec<&str> = named.split(',').map(str::trim).filter(|n| !n.is_empty()).collect();
-    if named.is_empty() || named.len() > MAX_ROWS {
-        let why = format!("experiments names {} experiments; name 1 to {MAX_ROWS}, with commas", named.len());
-        return Err(LabError::Wrong(why));
-    }
-    let mut loaded = Vec::new();
-    for name in named {
-        let found = reading::find(all.store(), &who.tenant, name).await?;
-        loaded.push(Loaded::of(all, who, found).await?);
-    }
-    if let Some(other) =
-        loaded.iter().find(|one| one.experiment.dataset_id != loaded[0].experiment.dataset_id)
-    {
-        let (one, two) = (&loaded[0].experiment.name, &other.experiment.name);
-        return Err(LabError::Wrong(format!(
-            "{one:?} and {two:?} ask different datasets: no item has a pair"
-        )));
-    }
-    Ok(loaded)
-}
-
 async fn leaderboards(State(all): State<Experiments>, Asks { who, params }: Asks<BoardParams>) -> Outcome {
     let loaded = beside(&all, &who, &params.experiments).await?;
     let data: Vec<Data<'_>> = loaded.iter().map(Loaded::data).collect();
@@ -346,27 +299,12 @@ async fn leaderboards(State(all): State<Experiments>, Asks { who, params }: Asks
 async fn export(State(all): State<Experiments>, Asks { who, params }: Asks<ExportParams>) -> Outcome {
     let part: Part = params.part.parse().map_err(LabError::Wrong)?;
     let form: Option<Form> = params.format.as_deref().map(str::parse).transpose().map_err(LabError::Wrong)?;
-    let loaded = beside(&all, &who, &params.experiments).await?;
-    let mut answers = Vec::with_capacity(loaded.len());
-    for one in &loaded {
-        answers.push(reading::answers(all.store(), &who.tenant, &one.experiment.experiment_id).await?);
-    }
-    let work = move || {
-        let both = loaded.iter().zip(&answers);
-        let sides: Vec<Side<'_>> = both.map(|(one, answers)| Side { data: one.data(), answers }).collect();
-        written(&sides, part, form, &|of: &str, metric: &str| line(&all, of, metric))
-    };
+    let beside = Beside::load(&all, &who, beside(&all, &who, &params.experiments).await?).await?;
+    let work = move || written(&beside.sides(), part, form, &|of: &str, metric: &str| line(&all, of, metric));
     // Every two experiments are compared: that takes long enough to hold up other requests of this thread.
     let task = tokio::task::spawn_blocking(work).await.map_err(|e| LabError::Broken(e.to_string()))?;
     let Written { media_type, bytes } = task.map_err(LabError::Wrong)?;
     Ok(([(header::CONTENT_TYPE, media_type)], bytes).into_response())
-}
-
-/// Which side of a metric is good, and its threshold: the configuration's, else the evaluator's own.
-fn line(all: &Experiments, evaluator: &str, metric: &str) -> (Better, Option<f64>) {
-    let found = all.registry().select(&[evaluator.to_owned()]).ok();
-    let known = found.iter().flatten().flat_map(|e| e.metrics()).find(|known| known.name == metric);
-    known.map_or((Better::Higher, None), |known| (known.better, all.registry().threshold(known)))
 }
 
 async fn compare_two(State(all): State<Experiments>, Asks { who, params }: Asks<CompareParams>) -> Outcome {

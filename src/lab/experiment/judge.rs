@@ -7,6 +7,7 @@ use crate::domain::score::{Better, Score, ScoreRow, ScoreSource, ScoreStatus, Us
 use crate::domain::time::UnixNanos;
 use crate::domain::trace::EvalInput;
 use crate::eval::{Evaluator, Registry};
+use crate::lab::turn::Production;
 use crate::schema::batch::{ItemRow, OfRun, RunRow};
 use serde_json::Value;
 use std::sync::Arc;
@@ -46,6 +47,8 @@ pub struct Judge {
     pub now: UnixNanos,
     /// The model of the target.
     pub model: Option<String>,
+    /// What goes before.
+    pub production: Production,
 }
 
 /// What one evaluator said about one case.
@@ -61,15 +64,15 @@ impl Judge {
     /// The scores of `cases`. A run without an answer has none.
     pub async fn all(&self, cases: Arc<Vec<Case>>) -> ScoredRuns {
         let mut judged = ScoredRuns::default();
-        let (me, all) = (self.clone(), cases.clone());
-        // Local evaluators compute: they must not hold up what other tasks do.
-        let local =
-            tokio::task::spawn_blocking(move || all.iter().map(|case| me.local(case)).collect::<Vec<_>>());
-        let local = local.await.unwrap_or_else(|error| {
-            let why = format!("evaluation broke off: {error}");
-            cases.iter().map(|case| self.broken(case, &why)).collect()
-        });
-        for (case, mut said) in cases.iter().zip(local) {
+        for (at, case) in cases.iter().enumerate() {
+            self.production.passed(self.until).await;
+            let (me, all) = (self.clone(), cases.clone());
+            // Local evaluators compute: they must not hold up what other tasks do.
+            let local = tokio::task::spawn_blocking(move || all.get(at).map(|case| me.local(case)));
+            let mut said = match local.await {
+                Ok(said) => said.unwrap_or_default(),
+                Err(error) => self.broken(case, &format!("evaluation broke off: {error}")),
+            };
             said.extend(self.waiting(case).await);
             judged.add(self, case, said);
         }

@@ -11,6 +11,7 @@
 //! | `summary` | estimates of one experiment |
 //! | `compare` | the difference of two, item by item |
 //! | `playground` | a few items asked at once, of which nothing is kept |
+//! | `beside` | experiments beside each other, with all that is known of them |
 //! | `artifacts` | files for other programs: results, leaderboards, archives |
 //! | `http` | the routes |
 //!
@@ -18,6 +19,7 @@
 //! at any time. A batch of runs and the scores of their answers are one frame.
 
 mod artifacts;
+mod beside;
 mod called;
 mod compare;
 mod definition;
@@ -36,6 +38,7 @@ mod traces;
 #[cfg(test)]
 mod tried;
 
+pub(in crate::lab) use beside::{Beside, MAX_BESIDE};
 pub use compare::{Comparison, compare};
 pub use definition::{
     Answer, EditExperiment, NewExperiment, Retry, SentScore, Stored, Target, Todo, run_id, trace_ids,
@@ -44,4 +47,5 @@ pub use definition::{
 pub use experiments::Experiments;
 pub use http::{ExperimentEndpoint, experiment_router};
 pub use reading::Experiment;
+pub(in crate::lab) use reading::{named, of_dataset as experiments_of};
 pub use summary::{Summary, summary};

@@ -111,14 +111,32 @@ impl Experiment {
 ///
 /// # Errors
 /// [`LabError::Missing`] if the tenant has none.
-pub async fn find(store: &Store, tenant: &str, named: &str) -> Result<Experiment, LabError> {
+pub async fn find(store: &Store, tenant: &str, name: &str) -> Result<Experiment, LabError> {
+    let missing = || {
+        LabError::Missing(format!("there is no experiment {name:?}; groundline experiment list shows them"))
+    };
+    named(store, tenant, name).await?.ok_or_else(missing)
+}
+
+/// As [`find`], where there may be none.
+///
+/// # Errors
+/// The limits of queries.
+pub async fn named(store: &Store, tenant: &str, name: &str) -> Result<Option<Experiment>, LabError> {
     let sql = "SELECT * FROM experiments_latest WHERE experiment_id = $1 OR name = $1 \
                ORDER BY experiment_id = $1 DESC, experiment_id DESC LIMIT 1";
-    let rows = store.ask(tenant, sql, vec![text(named)]).await?;
-    let missing = || {
-        LabError::Missing(format!("there is no experiment {named:?}; groundline experiment list shows them"))
-    };
-    rows.iter().next().map(Experiment::of).ok_or_else(missing)
+    let rows = store.ask(tenant, sql, vec![text(name)]).await?;
+    Ok(rows.iter().next().map(Experiment::of))
+}
+
+/// The experiments over a dataset, the oldest first.
+///
+/// # Errors
+/// The limits of queries.
+pub async fn of_dataset(store: &Store, tenant: &str, dataset_id: &str) -> Result<Vec<Experiment>, LabError> {
+    let sql = "SELECT * FROM experiments_latest WHERE dataset_id = $1 ORDER BY experiment_id";
+    let rows = store.ask(tenant, sql, vec![text(dataset_id)]).await?;
+    Ok(rows.iter().map(Experiment::of).collect())
 }
 
 /// The experiments of a tenant, the newest first.
@@ -193,11 +211,31 @@ pub async fn answers(
 ) -> Result<HashMap<Key, Answered>, LabError> {
     let sql = "SELECT item_id, repetition, output, contexts FROM runs_latest WHERE experiment_id = $1";
     let rows = store.ask(tenant, sql, vec![text(experiment_id)]).await?;
+    let key = |row: Row<'_>| (row.text("item_id"), row.int("repetition").unwrap_or(1));
     let answered = |row: Row<'_>| {
-        let answered = Answered { output: row.may("output"), contexts: row.may("contexts") };
-        ((row.text("item_id"), row.int("repetition").unwrap_or(1)), answered)
+        let (output, contexts) = (row.may("output"), row.may("contexts"));
+        (key(row), Answered { output, contexts, reasons: HashMap::new() })
     };
-    Ok(rows.iter().map(answered).collect())
+    let mut answers: HashMap<Key, Answered> = rows.iter().map(answered).collect();
+    let sql = "SELECT r.item_id, r.repetition, s.evaluator, s.metric, s.rationale, s.error \
+               FROM scores s JOIN runs_latest r ON s.run_id = r.run_id AND s.score_version = r.attempt \
+               WHERE s.source = 'experiment' AND s.experiment_id = $1 AND r.experiment_id = $1";
+    for row in store.ask(tenant, sql, vec![text(experiment_id)]).await?.iter() {
+        if let Some(answer) = answers.get_mut(&key(row)) {
+            let reason = Reason { rationale: row.may("rationale"), error: row.may("error") };
+            answer.reasons.insert((row.text("evaluator"), row.text("metric")), reason);
+        }
+    }
+    Ok(answers)
+}
+
+/// Why a score is what it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reason {
+    /// What the evaluator said.
+    pub rationale: Option<String>,
+    /// What went wrong, or what was missing.
+    pub error: Option<String>,
 }
 
 /// What a target answered, as it is stored: JSON text.
@@ -207,6 +245,8 @@ pub struct Answered {
     pub output: Option<String>,
     /// What was retrieved, a JSON array; none where the target did not say.
     pub contexts: Option<String>,
+    /// What its evaluators said, by evaluator and metric.
+    pub reasons: HashMap<(String, String), Reason>,
 }
 
 /// A score of a run.
@@ -246,5 +286,10 @@ pub async fn scores(store: &Store, tenant: &str, experiment_id: &str) -> Result<
         passed: row.flag("passed"),
         label: row.may("label"),
     };
-    Ok(rows.iter().map(scored).collect())
+    let mut scores: Vec<Scored> = rows.iter().map(scored).collect();
+    // Sums and files do not depend on the order in which a join gives its rows then.
+    scores.sort_by(|a, b| {
+        (a.repetition, &a.evaluator, &a.metric).cmp(&(b.repetition, &b.evaluator, &b.metric))
+    });
+    Ok(scores)
 }

@@ -93,7 +93,9 @@ pub fn summary(data: &Data<'_>, weights: Weights) -> Summary {
     };
     let of_runs = |get: fn(&StoredRun) -> Option<f64>| {
         let mut values: HashMap<&str, Vec<f64>> = HashMap::new();
-        for ((item, _), run) in data.runs {
+        let mut runs: Vec<(&Key, &StoredRun)> = data.runs.iter().collect();
+        runs.sort_by_key(|((_, repetition), _)| *repetition);
+        for ((item, _), run) in runs {
             values.entry(item).or_default().extend(get(run).filter(|_| !run.is_error));
         }
         estimate(&places.units(&values))

@@ -8,15 +8,18 @@
 //! | `near` | texts that are nearly the same |
 //! | `rules` | the rules |
 //! | `http` | the routes |
+//! | `table` | `evaluators()`: what evaluators need, for queries |
 //!
-//! Pure but for `http`: items in, findings out, the same for the same items in any order of their words' hashes.
+//! Pure but for `http` and `table`: items in, findings out, the same for the same items in any order of their words' hashes.
 
 mod finding;
 mod http;
 mod near;
 mod rules;
 mod seen;
+mod table;
 
 pub use finding::{Finding, Severity};
 pub use http::{LintEndpoint, lint_router};
 pub use rules::{Wanted, lint};
+pub use table::register as evaluators_in_sql;

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 use tokio::process::Command;
 
-const ITEMS: usize = 400;
+const ITEMS: usize = 1_000;
 /// A script loses what it has not sent: the batch on its way, the next one, and what is being answered.
 const MOST_LOST: usize = 60;
 

@@ -177,6 +177,40 @@ async fn a_query_makes_a_dataset_of_traces() {
     app.stop().await.unwrap();
 }
 
+/// An import by a query has the rows of its own tenant, whatever the query names.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_query_imports_the_spans_of_another_tenant() {
+    let folder = tempfile::tempdir().unwrap();
+    let roles = [Role::Ingest, Role::Lab, Role::Query];
+    let who = tokens(&[("a", Some("a"), &roles), ("b", Some("b"), &roles)]);
+    let app = with_tokens(folder.path(), &who).await;
+    for (token, trace) in [("a", 1), ("b", 2)] {
+        let call = span(trace, 0, vec![text("gen_ai.operation.name", "chat"), text("whose", token)]);
+        let body = prost::Message::encode_to_vec(&crate::support::request("shop", vec![call]));
+        let url = format!("http://{}/v1/traces", app.addresses.otlp_http);
+        let sent = reqwest::Client::new().post(url).bearer_auth(token).body(body);
+        let sent = sent.header("content-type", "application/x-protobuf").send().await.unwrap();
+        assert_eq!(sent.status(), 200);
+    }
+    settled(&app).await;
+    for (name, sql) in [
+        ("all", "SELECT attributes AS input FROM spans"),
+        ("named", "SELECT attributes AS input FROM spans WHERE tenant = 'a' OR tenant = 'b'"),
+        ("joined", "SELECT s.attributes AS input FROM spans s JOIN traces t USING (trace_id)"),
+    ] {
+        let path = format!("datasets/{name}/import?create=true");
+        let (status, told) = send(&app, "POST", &path, Some("b"), &json!({ "sql": sql })).await;
+        assert_eq!((status, &told["put"]), (200, &json!(1)), "{name}: {told}");
+        let items = send(&app, "GET", &format!("datasets/{name}/items"), Some("b"), &Json::Null).await.1;
+        assert!(!items.to_string().contains("\\\"a\\\""), "{name}: {items}");
+        assert!(items.to_string().contains("whose"), "{name}: {items}");
+    }
+    let wrong = json!({"sql": "SELECT attributes AS input FROM spans WHERE tenant = 'a'"});
+    let none = send(&app, "POST", "datasets/theirs/import?create=true", Some("b"), &wrong).await.1;
+    assert!(none["put"].is_null() || none["put"] == 0, "{none}");
+    app.stop().await.unwrap();
+}
+
 /// Another tenant's dataset is not there, whoever asks; reading takes one role and writing another.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dataset_belongs_to_a_tenant() {

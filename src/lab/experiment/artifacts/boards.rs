@@ -90,7 +90,7 @@ fn prompts(sides: &[Side<'_>], models: &[String], of: &Of, better: Better) -> Ve
 }
 
 /// The sender's id of an item, else ours.
-fn key_of(sides: &[Side<'_>], item: &str) -> String {
+pub fn key_of(sides: &[Side<'_>], item: &str) -> String {
     let found = sides.iter().flat_map(|side| side.data.items).find(|row| row.item_id == item);
     found.and_then(|row| row.external_id.clone()).unwrap_or_else(|| item.to_owned())
 }

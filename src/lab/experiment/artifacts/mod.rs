@@ -4,15 +4,19 @@
 //! |---|---|
 //! | `side` | an experiment beside others, with what was answered |
 //! | `results` | a row an item and experiment, a column a metric |
+//! | `insights` | what stands out between experiments |
+//! | `mlflow` | the same under the names of MLflow and Mosaic AI |
 //! | `boards` | leaderboards: values, verdicts, classes |
 //! | `written` | tables as CSV, Markdown and HTML |
 //! | `part` | which part is wanted, in which form |
 
 mod boards;
+mod insights;
+mod mlflow;
 mod part;
 mod results;
 mod side;
 mod written;
 
-pub use part::{Form, Part, Written, written};
+pub use part::{Form, Part, Written, all_files, written};
 pub use side::Side;

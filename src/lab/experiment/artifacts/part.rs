@@ -2,6 +2,8 @@
 
 use super::super::findings::{Finding, Line, findings};
 use super::boards::{Board, classes, heatmap, verdicts};
+use super::insights::between;
+use super::mlflow;
 use super::results::results;
 use super::side::{Side, keys};
 use super::written::{Table, escaped};
@@ -25,18 +27,21 @@ pub enum Part {
     Problems,
     /// `insights`: what else stands out.
     Insights,
+    /// `mlflow`: results and metrics under the names of MLflow and Mosaic AI.
+    Mlflow,
     /// `work-dir-archive`: all of them in a ZIP.
     All,
 }
 
 /// The names of the parts.
-const PARTS: [(&str, Part); 7] = [
+const PARTS: [(&str, Part); 8] = [
     ("llm-eval-results", Part::Results),
     ("llm-heatmap-leaderboard", Part::Heatmap),
     ("llm-bool-leaderboard", Part::Verdicts),
     ("llm-classification-leaderboard", Part::Classes),
     ("problems_and_actions", Part::Problems),
     ("insights", Part::Insights),
+    ("mlflow", Part::Mlflow),
     ("work-dir-archive", Part::All),
 ];
 
@@ -63,6 +68,8 @@ pub enum Form {
     Json,
     /// CSV; of tables.
     Csv,
+    /// Parquet; of tables.
+    Parquet,
     /// Markdown; of leaderboards.
     Markdown,
     /// HTML without a script; of leaderboards.
@@ -78,10 +85,11 @@ impl FromStr for Form {
         match text {
             "json" => Ok(Self::Json),
             "csv" => Ok(Self::Csv),
+            "parquet" => Ok(Self::Parquet),
             "md" => Ok(Self::Markdown),
             "html" => Ok(Self::Html),
             "zip" => Ok(Self::Zip),
-            other => Err(format!("format is {other:?}; there are json, csv, md, html and zip")),
+            other => Err(format!("format is {other:?}; there are json, csv, parquet, md, html and zip")),
         }
     }
 }
@@ -109,12 +117,14 @@ pub fn written(
         if form != Form::Zip {
             return Err("work-dir-archive is a ZIP: format=zip".to_owned());
         }
-        let parts: Vec<Part> =
-            PARTS.iter().map(|(_, one)| *one).filter(|one| part == Part::All || *one == part).collect();
-        let mut all = BTreeMap::new();
-        for part in parts.into_iter().filter(|part| *part != Part::All) {
-            files(sides, part, line, &mut all)?;
-        }
+        let all = match part {
+            Part::All => all_files(sides, line)?,
+            part => {
+                let mut one = BTreeMap::new();
+                files(sides, part, line, &mut one)?;
+                one
+            }
+        };
         return Ok(Written { media_type: "application/zip", bytes: archive(&all)? });
     }
     let (json, table) = match part {
@@ -123,6 +133,11 @@ pub fn written(
             let table = results(sides);
             (json!(table.rows), Some(table))
         }
+        Part::Mlflow => {
+            let table = mlflow::rows(sides);
+            let models = mlflow::metrics(sides, line);
+            (json!({ "models": models, "eval_results": table.rows }), Some(table))
+        }
         part => {
             let Board { json, table } = board(sides, part, line);
             (json, Some(table))
@@ -130,12 +145,54 @@ pub fn written(
     };
     let (media_type, text) = match (form, table) {
         (Form::Json, _) => ("application/json", format!("{json:#}\n")),
+        (Form::Parquet, Some(table)) => {
+            return Ok(Written { media_type: "application/vnd.apache.parquet", bytes: table.parquet()? });
+        }
         (Form::Csv, Some(table)) => ("text/csv", table.csv()?),
         (Form::Markdown, Some(table)) => ("text/markdown", table.markdown()),
         (Form::Html, Some(table)) => ("text/html; charset=utf-8", page(part.name(), &table)),
         (_, _) => return Err(format!("{} is json or zip", part.name())),
     };
     Ok(Written { media_type, bytes: text.into_bytes() })
+}
+
+/// The files of all parts, and `report.html`, which shows them without a script.
+///
+/// # Errors
+/// When memory does.
+pub fn all_files(
+    sides: &[Side<'_>],
+    line: &dyn Fn(&str, &str) -> Line,
+) -> Result<BTreeMap<String, Vec<u8>>, String> {
+    let mut all = BTreeMap::new();
+    for part in PARTS.iter().map(|(_, part)| *part).filter(|part| *part != Part::All) {
+        files(sides, part, line, &mut all)?;
+    }
+    all.insert("report.html".to_owned(), report(sides, line).into_bytes());
+    Ok(all)
+}
+
+/// The leaderboards and what stands out, on one page.
+fn report(sides: &[Side<'_>], line: &dyn Fn(&str, &str) -> Line) -> String {
+    let mut body = String::new();
+    for part in [Part::Heatmap, Part::Verdicts, Part::Classes] {
+        body.push_str(&format!("<h2>{}</h2>\n{}", part.name(), board(sides, part, line).table.html()));
+    }
+    for part in [Part::Problems, Part::Insights] {
+        let told = told(sides, part, line);
+        let one = |found: &Value| {
+            let text = |value: &Value| escaped(value.as_str().unwrap_or_default());
+            let attrs = if found["problem_attrs"].is_null() {
+                &found["insight_attrs"]
+            } else {
+                &found["problem_attrs"]
+            };
+            format!("<li>{}: {}</li>\n", text(&attrs["model_key"]), text(&found["description"]))
+        };
+        let lines: String = told.as_array().into_iter().flatten().map(one).collect();
+        body.push_str(&format!("<h2>{}</h2>\n<ul>\n{lines}</ul>\n", part.name()));
+    }
+    whole("report", &body)
 }
 
 fn board(sides: &[Side<'_>], part: Part, line: &dyn Fn(&str, &str) -> Line) -> Board {
@@ -164,6 +221,12 @@ fn files(
             put(format!("{name}/{name}.csv"), table.csv()?);
             put(format!("{name}/{name}.json"), format!("{:#}\n", json!(table.rows)));
         }
+        Part::Mlflow => {
+            let table = mlflow::rows(sides);
+            put(format!("{name}/eval_results.csv"), table.csv()?);
+            put(format!("{name}/eval_results.json"), format!("{:#}\n", json!(table.rows)));
+            put(format!("{name}/metrics.json"), format!("{:#}\n", mlflow::metrics(sides, line)));
+        }
         part => {
             let Board { json, table } = board(sides, part, line);
             let metrics = json.get("metrics").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -188,11 +251,12 @@ fn files(
 }
 
 fn page(title: &str, table: &Table) -> String {
+    whole(title, &table.html())
+}
+
+fn whole(title: &str, body: &str) -> String {
     let title = escaped(title);
-    format!(
-        "<!doctype html>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<h1>{title}</h1>\n{}",
-        table.html()
-    )
+    format!("<!doctype html>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<h1>{title}</h1>\n{body}")
 }
 
 /// Findings under the names that other systems have for them.
@@ -204,6 +268,9 @@ fn told(sides: &[Side<'_>], part: Part, line: &dyn Fn(&str, &str) -> Line) -> Va
                 told.push(named(&found, &model, part));
             }
         }
+    }
+    if part == Part::Insights {
+        told.extend(between(sides, line));
     }
     told.into()
 }
@@ -243,7 +310,8 @@ mod tests {
             written(&sides(), part.parse().unwrap(), Some(form.parse().unwrap()), &line)
         };
         for (part, forms) in [
-            ("llm-eval-results", ["json", "csv", "zip"].as_slice()),
+            ("llm-eval-results", ["json", "csv", "parquet", "zip"].as_slice()),
+            ("mlflow", &["json", "csv", "parquet", "zip"]),
             ("llm-heatmap-leaderboard", &["json", "csv", "md", "html", "zip"]),
             ("llm-bool-leaderboard", &["json", "md", "html"]),
             ("llm-classification-leaderboard", &["json", "zip"]),

@@ -151,6 +151,7 @@ mod tests {
         let said = |text: &str| Answered {
             output: Some(format!("\"{text}\"")),
             contexts: Some(r#"[{"uri": "u", "text": "A text"}]"#.to_owned()),
+            ..Answered::default()
         };
         let answers =
             HashMap::from([(("0".to_owned(), 1), said("Anna")), (("0".to_owned(), 2), said("Bob"))]);

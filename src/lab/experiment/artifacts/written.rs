@@ -1,6 +1,10 @@
-//! Tables as CSV, Markdown and HTML.
+//! Tables as CSV, Parquet, Markdown and HTML.
 
+use arrow::array::{ArrayRef, Float64Array, ListBuilder, RecordBatch, StringArray, StringBuilder};
+use parquet::arrow::ArrowWriter;
+use parquet::errors::ParquetError;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// Rows with a value for each column.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -28,6 +32,43 @@ impl Table {
         }
         let bytes = out.into_inner().map_err(|e| e.to_string())?;
         String::from_utf8(bytes).map_err(|e| e.to_string())
+    }
+
+    /// As Parquet: columns of numbers are doubles, columns of lists of texts are those, and every other is text as in CSV.
+    ///
+    /// # Errors
+    /// When memory does.
+    pub fn parquet(&self) -> Result<Vec<u8>, String> {
+        self.to_parquet().map_err(|e| e.to_string())
+    }
+
+    fn to_parquet(&self) -> Result<Vec<u8>, ParquetError> {
+        let columns = self.columns.iter().map(|name| (name.as_str(), self.column(name), true));
+        let batch = RecordBatch::try_from_iter_with_nullable(columns)?;
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None)?;
+        writer.write(&batch)?;
+        writer.into_inner()
+    }
+
+    fn column(&self, name: &str) -> ArrayRef {
+        let values = || self.rows.iter().map(|row| row.get(name).unwrap_or(&Value::Null));
+        let told = || values().filter(|value| !value.is_null());
+        let is_texts = |value: &Value| {
+            value.as_array().is_some_and(|all| all.iter().all(|one| one.is_string() || one.is_null()))
+        };
+        if told().next().is_some() && told().all(Value::is_number) {
+            return Arc::new(values().map(Value::as_f64).collect::<Float64Array>());
+        }
+        if told().next().is_some() && told().all(is_texts) {
+            let mut lists = ListBuilder::new(StringBuilder::new());
+            for value in values() {
+                let texts = value.as_array();
+                texts.into_iter().flatten().for_each(|text| lists.values().append_option(text.as_str()));
+                lists.append(texts.is_some());
+            }
+            return Arc::new(lists.finish());
+        }
+        Arc::new(values().map(|value| (!value.is_null()).then(|| cell(value))).collect::<StringArray>())
     }
 
     /// As a table of Markdown.
@@ -95,5 +136,27 @@ mod tests {
         assert!(
             table.html().contains("<td>&lt;b&gt;|x</td><td style=\"background:hsl(60 60% 85%)\">0.5</td>")
         );
+    }
+
+    #[test]
+    fn parquet_has_numbers_lists_and_texts() {
+        let row = |value: Value| value.as_object().cloned().unwrap();
+        let columns = ["n", "l", "o", "e"].map(str::to_owned).to_vec();
+        let rows = vec![
+            row(json!({"n": 1, "l": ["a", null], "o": {"k": 1}, "e": null})),
+            row(json!({"n": null, "l": [], "o": "text"})),
+        ];
+        let bytes = Table { columns, rows }.parquet().unwrap();
+        let reader =
+            parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes));
+        let batches: Vec<RecordBatch> = reader.unwrap().build().unwrap().map(Result::unwrap).collect();
+        let shown = arrow::util::pretty::pretty_format_batches(&batches).unwrap().to_string();
+        let wanted = [
+            "| n   | l      | o       | e |",
+            "| 1.0 | [a, ]  | {\"k\":1} |   |",
+            "|     | []     | text    |   |",
+        ];
+        assert!(wanted.iter().all(|line| shown.contains(line)), "{shown}");
+        assert_eq!(batches[0].column(0).data_type(), &arrow::datatypes::DataType::Float64);
     }
 }

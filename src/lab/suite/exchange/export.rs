@@ -68,6 +68,14 @@ pub fn export(part: Exported<'_>, form: Form) -> Result<(Vec<u8>, Vec<String>), 
             results::runs(report)?;
             serde_json::to_string_pretty(report).map_err(|e| e.to_string())? + "\n"
         }
+        (Exported::Results(report), Form::Zip) => {
+            let files = BTreeMap::from([
+                ("results.csv".to_owned(), results::results(report, false)?.into_bytes()),
+                ("results.flat.csv".to_owned(), results::results(report, true)?.into_bytes()),
+                ("results.json".to_owned(), (format!("{report:#}\n")).into_bytes()),
+            ]);
+            return zip::write(&files).map(|bytes| (bytes, warnings));
+        }
         (Exported::Answers(report), Form::Csv) => results::answers(report)?,
         _ => return Err("this part is not written in this format: try csv".to_owned()),
     };

@@ -36,4 +36,4 @@ mod round_trip_tests;
 pub use export::{Exported, Form, export};
 pub use import::{import, import_results};
 pub use imported::Imported;
-pub(in crate::lab) use zip::write as archive;
+pub(in crate::lab) use zip::{read as unarchive, write as archive};

@@ -55,6 +55,11 @@ pub(super) const CHECK: &[&str] = &[
     "Conditional Operator",
     "Category",
 ];
+/// The place of the files among the columns of a test, and of the first of its contexts.
+const FILES: usize = 6;
+const CONTEXTS: usize = 10;
+/// The place of the examples among the columns of a check.
+const EXAMPLE: usize = 8;
 /// Examples of failed checks in the analysis.
 const SHORTEST: usize = 3;
 
@@ -78,7 +83,7 @@ pub(super) fn results(report: &Json, flat: bool) -> Result<String, String> {
         let mut rows = vec![heads(&[RUN, TEST, CHECK])];
         for one in runs {
             let whole = test_row(one, 0);
-            for check in checks(one) {
+            for check in checks(one).into_iter().filter(|row| !row[0].is_empty()) {
                 rows.push([run.clone(), whole.clone(), check].concat());
             }
         }
@@ -86,8 +91,10 @@ pub(super) fn results(report: &Json, flat: bool) -> Result<String, String> {
     }
     let mut rows = vec![heads(&[TEST, CHECK])];
     for one in runs {
-        let (checks, context) = (checks(one), context(one).len());
-        for at in 0..checks.len().max(context).max(1) {
+        let checks = checks(one);
+        let down = context(one, "input_context").len().max(context(one, "output_context").len());
+        let down = down.max(list(one, "files").len());
+        for at in 0..checks.len().max(down).max(1) {
             let check = checks.get(at).cloned().unwrap_or_else(|| vec![String::new(); CHECK.len()]);
             rows.push([test_row(one, at), check].concat());
         }
@@ -176,17 +183,26 @@ fn analysis(runs: &[Json]) -> String {
     format!("counted: {}", told.collect::<Vec<_>>().join(", "))
 }
 
-fn context(run: &Json) -> Vec<(String, String)> {
-    let context = run.get("output_context").and_then(Json::as_object);
+fn context(run: &Json, key: &str) -> Vec<(String, String)> {
+    let context = run.get(key).and_then(Json::as_object);
     context.into_iter().flatten().map(|(key, value)| (key.clone(), plain(value))).collect()
+}
+
+fn list<'a>(of: &'a Json, key: &str) -> &'a [Json] {
+    of.get(key).and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
 /// Row `at` of a test: all of it in the first one, then only what runs down.
 fn test_row(run: &Json, at: usize) -> Vec<String> {
-    let (key, value) = context(run).get(at).cloned().unwrap_or_default();
+    let pair = |key: &str| context(run, key).get(at).cloned().unwrap_or_default();
+    let (input, output) = (pair("input_context"), pair("output_context"));
+    let file = list(run, "files").get(at).map(plain).unwrap_or_default();
     if at > 0 {
-        let mut row = vec![String::new(); TEST.len() - 2];
-        row.extend([key, value]);
+        let mut row = vec![String::new(); TEST.len()];
+        row[FILES] = file;
+        for (cell, text) in row[CONTEXTS..].iter_mut().zip([input.0, input.1, output.0, output.1]) {
+            *cell = text;
+        }
         return row;
     }
     let status = if run.get("error").is_some() { "error" } else { "success" };
@@ -197,37 +213,54 @@ fn test_row(run: &Json, at: usize) -> Vec<String> {
         text(run, "error"),
         plain(&run["input"]),
         text(run, "output"),
-        String::new(),
+        file,
         text(run, "in_tokens"),
         text(run, "out_tokens"),
         seconds(run).unwrap_or_default(),
-        String::new(),
-        String::new(),
-        key,
-        value,
+        input.0,
+        input.1,
+        output.0,
+        output.1,
     ]
 }
 
+/// The rows of the checks: each in one, with its first example, and one more for each further example.
 fn checks(run: &Json) -> Vec<Vec<String>> {
-    let checks = run["checks"].as_array().into_iter().flatten();
-    let row = |check: &Json| {
-        let weight = if check["counts"] == true { text(check, "weight") } else { "0".to_owned() };
-        vec![
-            text(check, "operator"),
-            text(check, "criteria"),
-            text(check, "status"),
-            String::new(),
-            String::new(),
-            text(check, "confidence"),
-            text(check, "feedback"),
-            weight,
-            String::new(),
-            String::new(),
-            text(check, "extracted"),
-            String::new(),
-            String::new(),
-            text(check, "category"),
-        ]
+    let mut rows = Vec::new();
+    for check in list(run, "checks") {
+        let mut examples = list(check, "examples").iter().map(|one| [text(one, "type"), text(one, "text")]);
+        rows.push(check_row(check, examples.next().unwrap_or_default()));
+        for example in examples {
+            let mut row = vec![String::new(); CHECK.len()];
+            row[EXAMPLE..EXAMPLE + example.len()].clone_from_slice(&example);
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+fn check_row(check: &Json, [kind, example]: [String; 2]) -> Vec<String> {
+    let weight = if check["counts"] == true { text(check, "weight") } else { "0".to_owned() };
+    let is_edited = check.get("auto_eval").is_some();
+    let (auto, edited) = match is_edited {
+        true => (text(check, "auto_eval"), text(check, "status")),
+        false => (text(check, "status"), String::new()),
     };
-    checks.map(row).collect()
+    let condition = &check["condition"];
+    vec![
+        text(check, "operator"),
+        text(check, "criteria"),
+        auto,
+        edited,
+        text(check, "edited_feedback"),
+        text(check, "confidence"),
+        text(check, "feedback"),
+        weight,
+        kind,
+        example,
+        text(check, "extracted"),
+        text(condition, "criteria"),
+        text(condition, "operator"),
+        text(check, "category"),
+    ]
 }

@@ -73,19 +73,41 @@ fn add(runs: &mut Vec<Json>, block: &Block, row: &[String]) -> Result<(), String
     }
     let run =
         runs.last_mut().ok_or("no test stands above this row: it has neither Test Id nor Test Input")?;
-    if let Some(key) = text("Output Context Keys") {
-        if run["output_context"].is_null() {
-            run["output_context"] = json!({});
+    for (kept, keys, values) in [
+        ("input_context", "Input Context Keys", "Input Context Values"),
+        ("output_context", "Output Context Keys", "Output Context Values"),
+    ] {
+        let Some(key) = text(keys) else { continue };
+        if run[kept].is_null() {
+            run[kept] = json!({});
         }
-        run["output_context"][key] = value_of(block.cell(row, "Output Context Values"));
+        run[kept][key] = value_of(block.cell(row, values));
     }
+    // Every row of a flat table has the first file.
+    if let Some(file) = text("Files") {
+        listed(run, "files", file.into());
+    }
+    let checks = run["checks"].as_array_mut().ok_or("the test has no list of checks")?;
     if text("Operator").is_some() {
-        let check = check(block, row)?;
-        if let Some(checks) = run["checks"].as_array_mut() {
-            checks.push(check);
-        }
+        checks.push(check(block, row)?);
+    } else if let Some(kind) = text("Example Type") {
+        let above = checks.last_mut().ok_or("no check stands above this example")?;
+        listed(
+            above,
+            "examples",
+            json!({"type": kind.to_lowercase(), "text": block.cell(row, "Example Value")}),
+        );
     }
     Ok(())
+}
+
+/// Puts a value at the end of a list, unless it is there.
+fn listed(of: &mut Json, key: &str, value: Json) {
+    match of[key].as_array_mut() {
+        None => of[key] = json!([value]),
+        Some(all) if all.contains(&value) => {}
+        Some(all) => all.push(value),
+    }
 }
 
 fn check(block: &Block, row: &[String]) -> Result<Json, String> {
@@ -106,6 +128,14 @@ fn check(block: &Block, row: &[String]) -> Result<Json, String> {
     }
     if let Some(value) = value {
         check["value"] = value.into();
+    }
+    if !cell("Example Type").is_empty() {
+        let example =
+            json!({"type": cell("Example Type").to_lowercase(), "text": block.cell(row, "Example Value")});
+        listed(&mut check, "examples", example);
+    }
+    if !cell("Conditional Operator").is_empty() {
+        check["condition"] = json!({"operator": cell("Conditional Operator"), "criteria": block.cell(row, "Conditional Criteria")});
     }
     if !edited.is_empty() {
         check["auto_eval"] = auto.into();
@@ -255,7 +285,9 @@ fn plain_json(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::export::{Exported, Form, export};
     use super::super::results::results;
+    use super::super::zip;
     use super::*;
 
     /// Results as that system writes them: words in capitals, counts with a point, columns that are missing.
@@ -283,6 +315,35 @@ mod tests {
         assert_eq!((&checks[2]["status"], &checks[2]["value"]), (&json!("skipped"), &json!(0.7)));
         assert_eq!((&runs[0]["score"], &runs[1]["status"]), (&json!(2.0 / 3.0), &json!("error")));
         assert!(told[0].contains("Percent Of Checks Passed is 90, its rows say 0.333 (1 of 3)"), "{told:?}");
+    }
+
+    #[test]
+    fn files_contexts_examples_conditions_and_edits_come_back() {
+        let text = "Test Result Id,Test Id,Test Status,Test Input,LLM Output,Files,Input Context Keys,Input Context Values,\
+            Output Context Keys,Output Context Values,Operator,Criteria,Auto Eval,Edited Auto Eval,Edited Auto Eval Feedback,\
+            Example Type,Example Value,Conditional Operator,Conditional Criteria\n\
+            t1,1,success,How long?,14 days,documents/a.pdf,town,Bonn,tokens,7,includes,14 days,pass,fail,it is 30,positive,two weeks,includes,days\n\
+            ,,,,,documents/b.pdf,street,,,,,,,,,negative,a month,,\n\
+            ,,,,,,,,,,is_safe,,pass,,,,,,\n\
+            t2,2,success,Where?,here,,,,,,is_safe,,pass,,,,,,\n";
+        let (report, _) = read(text, "r.csv").unwrap();
+        let (run, check) = (&report["runs"][0], &report["runs"][0]["checks"][0]);
+        assert_eq!(run["files"], json!(["documents/a.pdf", "documents/b.pdf"]));
+        assert_eq!(run["input_context"], json!({"town": "Bonn", "street": ""}));
+        assert_eq!(run["output_context"]["tokens"], value_of("7"));
+        assert_eq!(check["examples"][1], json!({"type": "negative", "text": "a month"}));
+        assert_eq!(check["condition"], json!({"operator": "includes", "criteria": "days"}));
+        assert_eq!((&check["status"], &check["auto_eval"]), (&json!("fail"), &json!("pass")));
+        assert_eq!((run["checks"].as_array().unwrap().len(), run["status"].as_str()), (2, Some("fail")));
+        let written = results(&report, false).unwrap();
+        let (again, told) = read(&written, "r.csv").unwrap();
+        assert!(told.is_empty(), "{told:?}");
+        assert_eq!(again["runs"], report["runs"], "{written}");
+        assert_eq!(results(&again, false).unwrap(), written);
+        let (bytes, _) = export(Exported::Results(&report), Form::Zip).unwrap();
+        let files = zip::read(&bytes).unwrap();
+        assert_eq!(files.keys().collect::<Vec<_>>(), ["results.csv", "results.flat.csv", "results.json"]);
+        assert_eq!(files["results.csv"], written.into_bytes());
     }
 
     #[test]

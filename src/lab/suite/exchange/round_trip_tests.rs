@@ -5,11 +5,12 @@ use super::super::spec::{
     CheckSpec, ConditionSpec, ExampleSpec, ExtractSpec, HeadSpec, SuiteSpec, TestSpec, Unmet,
 };
 use super::imported::Imported;
-use super::{vals_csv, vals_json};
+use super::{h2o, vals_csv, vals_json, zip};
 use crate::stats::seeded::Seeded;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
 
-const SUITES: u64 = 2_000;
+const SUITES: u64 = 10_000;
 const PIECES: &[&str] = &[
     "a",
     "B c",
@@ -122,6 +123,12 @@ fn random_suites_survive_csv_json_and_toml() {
         let twice = vals_csv::write(&imported.spec.suite, &imported.spec.check, &again(&imported), &mut told);
         assert_eq!(twice.unwrap(), csv, "{number}");
 
+        let files = BTreeMap::from([
+            ("suite.csv".to_owned(), csv.clone().into_bytes()),
+            (format!("documents/{number}.txt"), text(&mut random).into_bytes()),
+        ]);
+        assert_eq!(zip::read(&zip::write(&files).unwrap()), Ok(files), "{number}");
+
         let json = vals_json::write(&head, &[], &tests, &mut told).unwrap();
         let parsed: Json = serde_json::from_str(&json).unwrap();
         assert!(vals_json::is_suite(&parsed), "{json}");
@@ -137,6 +144,45 @@ fn random_suites_survive_csv_json_and_toml() {
         let toml = read.toml().unwrap();
         let ours: SuiteSpec = toml::from_str(&toml).unwrap_or_else(|e| panic!("{number}: {e}\n{toml}"));
         assert_eq!((ours.suite, ours.test), (head, tests), "{number}");
+    }
+}
+
+/// A suite of H2O as that system writes it.
+fn of_h2o(random: &mut Seeded) -> Json {
+    let conditions =
+        ["", "\"15,969\" AND \"million\"", "(\"a\" OR \"b\") AND \"c\"", "regexp(^A.*)", "NOT \"x\""];
+    let mut cases = 0;
+    let mut case = |random: &mut Seeded| {
+        cases += 1;
+        let relationships: Vec<Json> = many(
+            random,
+            2,
+            |random| json!({"type": "perturbation_source", "target": format!("c{}", below(random, 9)), "target_type": "test_case"}),
+        );
+        json!({"key": format!("c{cases}"), "prompt": text(random), "categories": many(random, 3, text),
+            "relationships": relationships, "expected_output": maybe(random, text).unwrap_or_default(),
+            "condition": conditions[below(random, conditions.len())]})
+    };
+    let tests: Vec<Json> = (0..=below(random, 3))
+        .map(|at| {
+            let cases: Vec<Json> = (0..=below(random, 3)).map(|_| case(random)).collect();
+            json!({"key": format!("t{at}"), "documents": many(random, 2, text), "test_cases": cases})
+        })
+        .collect();
+    json!({"name": text(random), "description": maybe(random, text).unwrap_or_default(), "tests": tests})
+}
+
+#[test]
+fn random_suites_of_h2o_survive() {
+    let mut random = Seeded::new(20_261_124);
+    for number in 0..SUITES {
+        let suite = of_h2o(&mut random);
+        let text = serde_json::to_string_pretty(&suite).unwrap() + "\n";
+        let (mut faults, mut told) = (Faults::default(), Vec::new());
+        let imported = h2o::read(&suite, "s.json", &mut faults);
+        assert!(faults.is_empty(), "{number}: {faults}\n{text}");
+        let written = h2o::write(&imported.spec.suite, &[], &again(&imported), &mut told).unwrap();
+        assert_eq!(written, text, "{number}");
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn is_zip(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// What is damaged, refused or too large, with the entry's name.
-pub(super) fn read(bytes: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, String> {
+pub(in crate::lab) fn read(bytes: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, String> {
     read_within(bytes, MAX_UNPACKED)
 }
 

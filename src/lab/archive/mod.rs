@@ -1,0 +1,34 @@
+//! Archives: datasets with all their versions, experiments, runs and scores as one file, and back.
+//!
+//! | file | what |
+//! |---|---|
+//! | `manifest` | what an archive says of itself |
+//! | `tables` | rows of a table as Parquet, and back |
+//! | `differ` | which rows are there already, and which say something else |
+//! | `make` | writing one |
+//! | `versions` | datasets of an archive: hashes, versions, limits |
+//! | `check` | what an archive says, held against what it has |
+//! | `restore` | putting its rows into the tables |
+//! | `http` | the routes |
+//!
+//! ```text
+//! manifest.json                    format, names, SHA-256 of every other file
+//! datasets/datasets.parquet        versions          datasets/dataset_items.parquet   revisions of items
+//! experiments.parquet              states            runs.parquet, scores.parquet     attempts, and what was said of them
+//! llm-eval-results/ …              files for other programs, which are not read back
+//! ```
+//!
+//! Rows are in the order of their keys and have no tenant, so what was restored gives the same bytes again, wherever it is.
+//! An archive is what somebody sends: nothing of it is believed. Every hash is computed again, scores must be those of its
+//! own experiments, and what is there with other content is never replaced.
+
+mod check;
+mod differ;
+mod http;
+mod make;
+mod manifest;
+mod restore;
+mod tables;
+mod versions;
+
+pub use http::{ArchiveEndpoint, archive_router};

@@ -1,0 +1,246 @@
+//! Results under the names of MLflow and Mosaic AI: a row a run, and what they say together.
+
+use super::super::findings::Line;
+use super::super::reading::{Answered, Key, Reason, Scored};
+use super::super::summary::{Weights, summary};
+use super::side::{Side, keys};
+use super::written::Table;
+use crate::eval::MlflowName;
+use crate::lab::dataset::Item;
+use crate::schema::batch::ItemRow;
+use crate::stats::Estimate;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// The columns before those of the judges.
+const COLUMNS: [&str; 8] = [
+    "request_id",
+    "request",
+    "expected_response",
+    "response",
+    "retrieved_context",
+    "error_message",
+    "repetition",
+    "model_key",
+];
+
+/// The rows of all sides, in the order of the items. Columns of what nobody judged are not there.
+pub fn rows(sides: &[Side<'_>]) -> Table {
+    let mut judged = BTreeSet::new();
+    let mut rows = Vec::new();
+    for (side, model) in sides.iter().zip(keys(sides)) {
+        let mut scores: HashMap<(&str, i64), Vec<&Scored>> = HashMap::new();
+        for score in side.data.scores {
+            scores.entry((&score.item_id, score.repetition)).or_default().push(score);
+        }
+        for item in side.data.items {
+            for repetition in 1..=side.data.experiment.repetitions {
+                let key = (item.item_id.clone(), repetition);
+                let Some(run) = side.data.runs.get(&key) else { continue };
+                let none = Answered::default();
+                let answer = side.answers.get(&key).unwrap_or(&none);
+                let mut row = asked(item, &key, answer, &model);
+                row.insert("error_message".to_owned(), json!(run.error));
+                for score in scores.get(&(item.item_id.as_str(), repetition)).into_iter().flatten() {
+                    let cells = cells(score, answer);
+                    judged.extend(cells.iter().map(|(name, _)| name.clone()));
+                    row.extend(cells);
+                }
+                rows.push(row);
+            }
+        }
+    }
+    let columns = COLUMNS.iter().map(|name| (*name).to_owned()).chain(judged).collect();
+    Table { columns, rows }
+}
+
+fn asked(item: &ItemRow, key: &Key, answer: &Answered, model: &str) -> Map<String, Value> {
+    let (item, id) = (Item::of_row(item), item.external_id.as_deref().unwrap_or(&item.item_id));
+    let parsed =
+        |text: &Option<String>| text.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let chunk = |context: &Value| match context {
+        Value::String(text) => json!({ "content": text }),
+        Value::Object(fields) => {
+            let first = |names: [&str; 3]| names.iter().find_map(|name| fields.get(*name)).cloned();
+            json!({"content": first(["content", "text", "page_content"]), "doc_uri": first(["doc_uri", "uri", "id"])})
+        }
+        other => other.clone(),
+    };
+    let contexts = match parsed(&answer.contexts) {
+        Some(Value::Array(said)) => said,
+        _ => item.contexts,
+    };
+    let values: [Value; 8] = [
+        id.into(),
+        item.input.unwrap_or_default(),
+        item.expected.unwrap_or_default(),
+        parsed(&answer.output).unwrap_or_default(),
+        contexts.iter().map(chunk).collect::<Vec<_>>().into(),
+        Value::Null,
+        key.1.into(),
+        model.into(),
+    ];
+    COLUMNS.iter().map(|name| (*name).to_owned()).zip(values).collect()
+}
+
+/// What a score is there: a rating, ratings of chunks, or a value.
+fn cells(score: &Scored, answer: &Answered) -> Vec<(String, Value)> {
+    let Some(name) = MlflowName::of(&score.evaluator, &score.metric) else { return Vec::new() };
+    let none = Reason::default();
+    let of = (score.evaluator.clone(), score.metric.clone());
+    let reason = answer.reasons.get(&of).unwrap_or(&none);
+    let at = |what: &str| format!("{}/{what}", name.path);
+    if name.is_of_chunks {
+        let chunks = chunks(reason.rationale.as_deref().unwrap_or_default());
+        let list = |get: &dyn Fn(&Chunk) -> Value| chunks.iter().map(get).collect::<Vec<Value>>();
+        let errors = match &reason.error {
+            Some(error) => vec![json!(error)],
+            None => list(&|_| Value::Null),
+        };
+        return vec![
+            (at("ratings"), list(&|chunk| chunk.rating.into()).into()),
+            (at("rationales"), list(&|chunk| chunk.rationale.as_str().into()).into()),
+            (at("error_messages"), errors.into()),
+            (at("precision"), json!(score.value)),
+        ];
+    }
+    let rating = score.passed.map(|passed| if passed { "yes" } else { "no" });
+    let said = match name.path.split('/').nth(1) {
+        // What is computed has no rating and no reason.
+        Some("ground_truth") => return vec![(name.path.clone(), json!(score.value))],
+        _ if rating.is_some() => (at("rating"), json!(rating)),
+        _ => (at("value"), json!(score.value)),
+    };
+    vec![said, (at("rationale"), json!(reason.rationale)), (at("error_message"), json!(reason.error))]
+}
+
+/// What was said of a chunk.
+#[derive(Debug, PartialEq, Eq)]
+struct Chunk {
+    rating: &'static str,
+    rationale: String,
+}
+
+/// The ratings of chunks in a rationale such as `1 of 2 yes: 1 yes (it says so); 2 no (another town).`
+fn chunks(rationale: &str) -> Vec<Chunk> {
+    let mut rest = rationale.split_once(": ").map_or("", |(_, rest)| rest);
+    let mut all = Vec::new();
+    loop {
+        let number = all.len() + 1;
+        let begins = |rating: &'static str| {
+            rest.strip_prefix(format!("{number} {rating} (").as_str()).map(|rest| (rating, rest))
+        };
+        let Some((rating, said)) = begins("yes").or_else(|| begins("no")) else { return all };
+        // A reason may have brackets of its own: it ends where the next one begins.
+        let next =
+            ["yes", "no"].iter().filter_map(|rating| said.find(&format!("); {} {rating} (", number + 1)));
+        let (end, skipped) = match next.min() {
+            Some(end) => (end, "); ".len()),
+            None => (said.rfind(')').unwrap_or(said.len()), 0),
+        };
+        all.push(Chunk { rating, rationale: said[..end].to_owned() });
+        rest = if skipped == 0 { "" } else { &said[end + skipped..] };
+    }
+}
+
+/// What the rows of each side say together: by model and name the value, and its interval beside it.
+pub fn metrics(sides: &[Side<'_>], line: &dyn Fn(&str, &str) -> Line) -> Value {
+    let of = |side: &Side<'_>| {
+        let (mut metrics, mut intervals) = (BTreeMap::new(), BTreeMap::new());
+        for one in summary(&side.data, Weights::Items).metrics {
+            let Some(name) = MlflowName::of(&one.evaluator, &one.metric) else { continue };
+            let is_rating = one.passed.is_some() && line(&one.evaluator, &one.metric).1.is_none();
+            let found: Option<Estimate> = if is_rating { one.passed } else { one.value };
+            let Some(Estimate { estimate, lower, upper, n, .. }) = found else { continue };
+            let name = name.over_set(is_rating);
+            intervals.insert(name.clone(), json!({"lower": lower, "upper": upper, "n": n}));
+            metrics.insert(name, estimate);
+        }
+        json!({ "metrics": metrics, "intervals": intervals })
+    };
+    keys(sides).into_iter().zip(sides.iter().map(of)).collect::<Map<String, Value>>().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tried::Tried;
+    use super::*;
+    use crate::domain::score::Better;
+
+    /// The two items of an experiment, judged by one evaluator.
+    fn judged(evaluator: &str, passed: [bool; 2], values: [f64; 2]) -> Tried {
+        let mut tried = Tried::of(&[&[passed[0]], &[passed[1]]]);
+        for (score, value) in tried.scores.iter_mut().zip(values) {
+            (score.evaluator, score.metric) = (evaluator.to_owned(), evaluator.to_owned());
+            score.value = Some(value);
+        }
+        tried.items[0].input = Some("\"Who?\"".to_owned());
+        tried
+    }
+
+    fn answers(evaluator: &str, rationale: Option<&str>, error: Option<&str>) -> HashMap<Key, Answered> {
+        let reason = Reason { rationale: rationale.map(str::to_owned), error: error.map(str::to_owned) };
+        let answer = Answered {
+            output: Some("\"Anna\"".to_owned()),
+            contexts: Some(r#"["A text", {"text": "More", "uri": "u"}]"#.to_owned()),
+            reasons: HashMap::from([((evaluator.to_owned(), evaluator.to_owned()), reason)]),
+        };
+        HashMap::from([(("0".to_owned(), 1), answer)])
+    }
+
+    fn first(evaluator: &str, rationale: Option<&str>, error: Option<&str>) -> (Map<String, Value>, Value) {
+        let tried = judged(evaluator, [true, false], [0.75, 0.25]);
+        let answers = answers(evaluator, rationale, error);
+        let sides = [Side { data: tried.data(), answers: &answers }];
+        let line = |of: &str, _: &str| {
+            (Better::Higher, (of == "document_recall" || of == "chunk_relevance").then_some(0.5))
+        };
+        let metrics = metrics(&sides, &line)["e"].clone();
+        let table = rows(&sides);
+        assert_eq!(table.rows.len(), 2);
+        assert!(table.rows[0].keys().all(|name| table.columns.contains(name)), "{:?}", table.columns);
+        (table.rows[0].clone(), metrics)
+    }
+
+    #[test]
+    fn judges_have_the_names_of_the_other_system() {
+        let (row, metrics) = first("correctness", Some("It is right."), None);
+        assert_eq!((&row["request"], &row["response"]), (&json!("Who?"), &json!("Anna")));
+        assert_eq!(
+            row["retrieved_context"],
+            json!([{"content": "A text"}, {"content": "More", "doc_uri": "u"}])
+        );
+        assert_eq!(row["response/llm_judged/correctness/rating"], "yes");
+        assert_eq!(row["response/llm_judged/correctness/rationale"], "It is right.");
+        assert_eq!(row["response/llm_judged/correctness/error_message"], Value::Null);
+        assert_eq!(metrics["metrics"]["response/llm_judged/correctness/rating/percentage"], 0.5);
+        assert_eq!(metrics["intervals"]["response/llm_judged/correctness/rating/percentage"]["n"], 2);
+        let (row, metrics) = first("safety", None, Some("the judge was away"));
+        assert_eq!(row["response/llm_judged/safety/error_message"], "the judge was away");
+        assert_eq!(metrics["metrics"]["response/llm_judged/safety/rating/average"], 0.5);
+        let (row, metrics) = first("context_sufficiency", Some("The date is missing."), None);
+        assert_eq!(row["retrieval/llm_judged/context_sufficiency/rationale"], "The date is missing.");
+        assert_eq!(metrics["metrics"]["retrieval/llm_judged/context_sufficiency/rating/percentage"], 0.5);
+        let (row, metrics) = first("document_recall", None, None);
+        assert_eq!(row["retrieval/ground_truth/document_recall"], 0.75);
+        assert_eq!(metrics["metrics"]["retrieval/ground_truth/document_recall/average"], 0.5);
+        assert_eq!(first("toxicity", None, None).1, json!({"metrics": {}, "intervals": {}}));
+    }
+
+    #[test]
+    fn chunks_are_lists_of_ratings_and_reasons() {
+        let rationale =
+            "1 of 3 yes: 1 yes (it says so (twice)); 2 no (another town; not this); 3 no (a menu).";
+        let (row, metrics) = first("chunk_relevance", Some(rationale), None);
+        let at = |what: &str| &row[format!("retrieval/llm_judged/chunk_relevance/{what}").as_str()];
+        assert_eq!(at("ratings"), &json!(["yes", "no", "no"]));
+        assert_eq!(at("rationales"), &json!(["it says so (twice)", "another town; not this", "a menu"]));
+        assert_eq!(at("error_messages"), &json!([null, null, null]));
+        assert_eq!(at("precision"), &json!(0.75));
+        assert_eq!(metrics["metrics"]["retrieval/llm_judged/chunk_relevance/precision/average"], 0.5);
+        let (row, _) = first("chunk_relevance", None, Some("no judge"));
+        assert_eq!(row["retrieval/llm_judged/chunk_relevance/ratings"], json!([]));
+        assert_eq!(row["retrieval/llm_judged/chunk_relevance/error_messages"], json!(["no judge"]));
+        assert!(chunks("").is_empty() && chunks("3 statements hold.").is_empty());
+    }
+}

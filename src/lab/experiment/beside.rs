@@ -1,0 +1,121 @@
+//! Experiments beside each other, with all that is known of them.
+
+use super::super::error::LabError;
+use super::super::store::Who;
+use super::artifacts::{Side, all_files};
+use super::experiments::Experiments;
+use super::reading::{self, Answered, Experiment, Key, Scored, StoredRun};
+use super::summary::Data;
+use crate::domain::score::Better;
+use crate::schema::batch::ItemRow;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+pub use super::leaderboard::MAX_ROWS as MAX_BESIDE;
+
+/// All that is known of an experiment.
+pub struct Loaded {
+    /// The experiment.
+    pub experiment: Experiment,
+    /// The items that it asks.
+    pub items: Arc<Vec<ItemRow>>,
+    /// Its runs.
+    pub runs: HashMap<Key, StoredRun>,
+    /// What was said of them.
+    pub scores: Vec<Scored>,
+}
+
+impl Loaded {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// The limits of queries.
+    pub async fn of(all: &Experiments, who: &Who, experiment: Experiment) -> Result<Self, LabError> {
+        let items = all.items(who, &experiment).await?;
+        let runs = reading::runs(all.store(), &who.tenant, &experiment.experiment_id).await?;
+        let scores = reading::scores(all.store(), &who.tenant, &experiment.experiment_id).await?;
+        Ok(Self { experiment, items, runs, scores })
+    }
+
+    /// All of it, borrowed.
+    pub fn data(&self) -> Data<'_> {
+        Data { experiment: &self.experiment, items: &self.items, runs: &self.runs, scores: &self.scores }
+    }
+}
+
+/// The experiments of one dataset that are named.
+///
+/// # Errors
+/// [`LabError::Wrong`] where they ask different datasets, or are too many.
+pub async fn beside(all: &Experiments, who: &Who, named: &str) -> Result<Vec<Loaded>, LabError> {
+    let named: Vec<&str> = named.split(',').map(str::trim).filter(|n| !n.is_empty()).collect();
+    if named.is_empty() || named.len() > MAX_BESIDE {
+        let why =
+            format!("experiments names {} experiments; name 1 to {MAX_BESIDE}, with commas", named.len());
+        return Err(LabError::Wrong(why));
+    }
+    let mut loaded = Vec::new();
+    for name in named {
+        let found = reading::find(all.store(), &who.tenant, name).await?;
+        loaded.push(Loaded::of(all, who, found).await?);
+    }
+    if let Some(other) =
+        loaded.iter().find(|one| one.experiment.dataset_id != loaded[0].experiment.dataset_id)
+    {
+        let (one, two) = (&loaded[0].experiment.name, &other.experiment.name);
+        return Err(LabError::Wrong(format!(
+            "{one:?} and {two:?} ask different datasets: no item has a pair"
+        )));
+    }
+    Ok(loaded)
+}
+
+/// Experiments with their answers: what their files are made of.
+pub struct Beside(Vec<(Loaded, HashMap<Key, Answered>)>);
+
+impl Beside {
+    /// With the answers of `loaded`.
+    ///
+    /// # Errors
+    /// The limits of queries.
+    pub async fn load(all: &Experiments, who: &Who, loaded: Vec<Loaded>) -> Result<Self, LabError> {
+        let mut both = Vec::with_capacity(loaded.len());
+        for one in loaded {
+            let answers = reading::answers(all.store(), &who.tenant, &one.experiment.experiment_id).await?;
+            both.push((one, answers));
+        }
+        Ok(Self(both))
+    }
+
+    /// Reads `experiments`, which are of one dataset.
+    ///
+    /// # Errors
+    /// The limits of queries.
+    pub async fn of(all: &Experiments, who: &Who, experiments: Vec<Experiment>) -> Result<Self, LabError> {
+        let mut loaded = Vec::with_capacity(experiments.len());
+        for experiment in experiments {
+            loaded.push(Loaded::of(all, who, experiment).await?);
+        }
+        Self::load(all, who, loaded).await
+    }
+
+    /// Each beside the others.
+    pub fn sides(&self) -> Vec<Side<'_>> {
+        self.0.iter().map(|(one, answers)| Side { data: one.data(), answers }).collect()
+    }
+
+    /// The files of all parts, and a page that shows them.
+    ///
+    /// # Errors
+    /// When memory does.
+    pub fn files(&self, all: &Experiments) -> Result<BTreeMap<String, Vec<u8>>, String> {
+        all_files(&self.sides(), &|of: &str, metric: &str| line(all, of, metric))
+    }
+}
+
+/// Which side of a metric is good, and its threshold: the configuration's, else the evaluator's own.
+pub fn line(all: &Experiments, evaluator: &str, metric: &str) -> (Better, Option<f64>) {
+    let found = all.registry().select(&[evaluator.to_owned()]).ok();
+    let known = found.iter().flatten().flat_map(|e| e.metrics()).find(|known| known.name == metric);
+    known.map_or((Better::Higher, None), |known| (known.better, all.registry().threshold(known)))
+}

@@ -1,0 +1,91 @@
+//! A hundred thousand items. Ignored in the ordinary run, because it takes a minute with optimisation and many without:
+//! `cargo test --release --test it -- --ignored --nocapture lab::large`
+
+use super::done;
+use crate::support::{config, query, start};
+use groundline::app::App;
+use serde_json::{Value as Json, json};
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+const ITEMS: usize = 100_000;
+const BATCH: usize = 1_000;
+/// Of a query, the middle one of so many counts.
+const TIMES: usize = 5;
+
+/// The middle of the times that `work` takes.
+async fn middle(work: impl AsyncFn()) -> Duration {
+    let mut times = Vec::new();
+    for _ in 0..TIMES {
+        let began = Instant::now();
+        work().await;
+        times.push(began.elapsed());
+    }
+    times.sort_unstable();
+    times[TIMES / 2]
+}
+
+async fn experiment(app: &App, name: &str, items: &[String], share: usize) -> Duration {
+    let body = json!({"name": name, "dataset": "d", "target": {"kind": "function"}});
+    let id = done(app, "POST", "experiments", &body).await["experiment_id"].as_str().unwrap().to_owned();
+    let began = Instant::now();
+    for (at, batch) in items.chunks(BATCH).enumerate() {
+        let answer = |(n, item): (usize, &String)| {
+            let passed = (at * BATCH + n) % 100 < share;
+            json!({"item_id": item, "output": format!("The answer number {n}."), "duration_ms": 12.5,
+                "scores": [{"name": "right", "value": f64::from(u8::from(passed)), "passed": passed}]})
+        };
+        let answers: Vec<Json> = batch.iter().enumerate().map(answer).collect();
+        let told = done(app, "POST", &format!("experiments/{id}/runs"), &json!(answers)).await;
+        assert_eq!(told["stored"], batch.len());
+    }
+    began.elapsed()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a minute with optimisation, many without; the head of the file has the command"]
+async fn a_hundred_thousand_items_are_imported_read_and_compared_in_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = start(config(folder.path())).await;
+    let http = app.addresses.http;
+    let mut lines = String::new();
+    for n in 0..ITEMS {
+        let item = json!({"external_id": n.to_string(), "input": {"question": format!("What is the question number {n} about, and why?")},
+            "expected": format!("It is about the number {n}."), "metadata": {"level": n % 5}, "tags": ["large"]});
+        writeln!(lines, "{item}").unwrap();
+    }
+    let began = Instant::now();
+    let url = format!("http://{http}/v1/lab/datasets/d/import?create=true");
+    let sent = reqwest::Client::new().post(url).header("content-type", "application/x-ndjson").body(lines);
+    let told: Json = sent.send().await.unwrap().json().await.unwrap();
+    let import = began.elapsed();
+    assert_eq!(told["put"], ITEMS, "{told}");
+    let rows = query(http, "SELECT item_id FROM dataset_at('d', 1) ORDER BY ordinal").await;
+    let items: Vec<String> = rows.iter().map(|row| row["item_id"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(items.len(), ITEMS);
+    let counted = middle(async || {
+        let rows = query(http, "SELECT count(*) AS n FROM dataset_at('d', 1)").await;
+        assert_eq!(rows[0]["n"], ITEMS);
+    })
+    .await;
+    let page = middle(async || {
+        let page = done(&app, "GET", "datasets/d@1/items?format=json&limit=100", &Json::Null).await;
+        assert_eq!(page.as_array().unwrap().len(), 100);
+    })
+    .await;
+    let runs = [experiment(&app, "v1", &items, 80).await, experiment(&app, "v2", &items, 78).await];
+    let compared = middle(async || {
+        let told = done(&app, "GET", "compare?new=v2&baseline=v1", &Json::Null).await;
+        let difference = told["comparison"]["metrics"][0]["difference"].as_f64().unwrap();
+        assert!((difference + 0.02).abs() < 1e-9, "{difference}");
+    })
+    .await;
+    println!(
+        "{ITEMS} items: import {import:.1?}, dataset_at {counted:.0?}, a page of 100 {page:.0?}, runs of two experiments {runs:.1?}, \
+         compare {compared:.2?}"
+    );
+    assert!(import <= Duration::from_secs(20), "import {import:?}");
+    assert!(counted <= Duration::from_millis(300), "dataset_at {counted:?}");
+    assert!(compared <= Duration::from_secs(2), "compare {compared:?}");
+    app.stop().await.unwrap();
+}
