@@ -73,12 +73,16 @@ export interface Options<N extends InputName> {
   metrics?: readonly Metric[];
 }
 
-export interface Evaluator {
+/** What `evaluator` makes. */
+export class Evaluator {
+  private constructor();
+  readonly name: string;
+  readonly version: string;
   /** The description, as it is sent. */
   describe(): Record<string, unknown>;
   /** The answer to one item, as it is sent. A function that fails gives an error, and never a score. */
   score(item: Record<string, unknown>): Promise<Record<string, unknown>>;
-  /** Answers until the end: over standard input and output, or with `--http [HOST:]PORT` over HTTP. */
+  /** Answers until the end: over standard input and output, or with `--http [HOST:]PORT` over HTTP, or with `--grpc [HOST:]PORT` over gRPC. */
   run(args?: string[]): Promise<void>;
 }
 

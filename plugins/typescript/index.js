@@ -1,4 +1,4 @@
-// Evaluators of your own for Groundline: describe a function, and run it as a process or over HTTP.
+// Evaluators of your own for Groundline: describe a function, and run it as a process, over HTTP or over gRPC.
 
 import { main } from "./serve.js";
 
@@ -55,9 +55,17 @@ export function evaluator(options, judge) {
     }
   };
 
-  const made = { name, version, describe, score };
-  made.run = (args = process.argv.slice(2)) => main(made, PROTOCOL, args);
-  return made;
+  return new Evaluator(name, version, describe, score);
+}
+
+export class Evaluator {
+  constructor(name, version, describe, score) {
+    Object.assign(this, { name, version, describe, score });
+  }
+
+  run(args = process.argv.slice(2)) {
+    return main(this, PROTOCOL, args);
+  }
 }
 
 function scores(result, metrics) {

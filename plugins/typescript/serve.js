@@ -1,4 +1,4 @@
-// The ways to be asked: JSON lines over pipes, and JSON over HTTP.
+// The ways to be asked: JSON lines over pipes, JSON over HTTP, and gRPC.
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import { writeSync } from "node:fs";
@@ -12,16 +12,25 @@ const MAX_BODY = 256 << 20;
 
 /** Reads the command line and answers until the end. */
 export async function main(evaluator, protocol, args) {
-  const options = { http: { type: "string" }, "token-file": { type: "string" } };
+  const options = { http: { type: "string" }, grpc: { type: "string" }, "token-file": { type: "string" } };
   const { values } = parseArgs({ args, options });
-  if (values.http === undefined) return serveProcess(evaluator);
-  const at = values.http.lastIndexOf(":");
-  const [host, port] = [values.http.slice(0, Math.max(at, 0)) || "127.0.0.1", Number(values.http.slice(at + 1))];
+  const address = values.http ?? values.grpc;
+  if (address === undefined) return serveProcess(evaluator);
+  if (values.http !== undefined && values.grpc !== undefined) throw new Error("--http or --grpc, and not both");
+  const at = address.lastIndexOf(":");
+  const [host, port] = [address.slice(0, Math.max(at, 0)) || "127.0.0.1", address.slice(at + 1)];
+  if (!/^\d+$/.test(port)) throw new Error(`${JSON.stringify(address)} is no [HOST:]PORT`);
   const token = values["token-file"] ? (await readFile(values["token-file"], "utf8")).trim() : null;
+  if (values.http === undefined) {
+    const { grpcServer } = await import("./grpc.js");
+    const { port: bound } = await grpcServer(evaluator, protocol, `${host}:${port}`, MAX_BODY, token);
+    console.error(`listening on grpc://${host}:${bound}`);
+    return;
+  }
   const server = httpServer(evaluator, protocol, token);
   await new Promise((listening, failed) => {
     server.once("error", failed);
-    server.listen(port, host, listening);
+    server.listen(Number(port), host, listening);
   });
   console.error(`listening on http://${host}:${server.address().port}`);
   await new Promise((closed) => server.once("close", closed));
@@ -111,6 +120,10 @@ async function body(request) {
 
 function isAllowed(request, token) {
   if (token === null) return true;
-  const hash = (text) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(hash(request.headers.authorization ?? ""), hash(`Bearer ${token}`));
+  return timingSafeEqual(hashed(request.headers.authorization ?? ""), hashed(`Bearer ${token}`));
+}
+
+/** Texts of any length as bytes of one length: only those are compared without telling how far they agree. */
+export function hashed(text) {
+  return createHash("sha256").update(text).digest();
 }

@@ -1,4 +1,4 @@
-"""Evaluators of your own for Groundline: decorate a function, and run it as a process or over HTTP.
+"""Evaluators of your own for Groundline: decorate a function, and run it as a process, over HTTP or over gRPC.
 
     from groundline_evaluator import Metric, Score, evaluator
 
@@ -11,7 +11,7 @@
         tone.run()
 
 The parameters name the inputs; one with a default may be missing, any other that is missing gives a skipped score and the
-function is not called. The standard library is all that is needed.
+function is not called. The standard library is all that is needed; gRPC alone needs the extra ``grpc``.
 """
 
 from ._evaluator import INPUTS, PROTOCOL, Context, Evaluator, Metric, Result, Score, evaluator

@@ -120,7 +120,8 @@ class Evaluator:
         return answer
 
     def run(self, arguments: Optional[Sequence[str]] = None) -> None:
-        """Answers until the end: over standard input and output, or with ``--http [HOST:]PORT`` over HTTP."""
+        """Answers until the end: over standard input and output, or with ``--http [HOST:]PORT`` over HTTP, or with
+        ``--grpc [HOST:]PORT`` over gRPC."""
         from ._serve import main
 
         main(self, sys.argv[1:] if arguments is None else list(arguments))

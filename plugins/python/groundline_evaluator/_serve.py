@@ -1,4 +1,4 @@
-"""The ways to be asked: JSON lines over pipes, and JSON over HTTP."""
+"""The ways to be asked: JSON lines over pipes, JSON over HTTP, and gRPC."""
 
 from __future__ import annotations
 
@@ -21,21 +21,45 @@ MAX_BODY = 256 << 20
 def main(evaluator: Evaluator, arguments: Sequence[str]) -> None:
     """Reads the command line and answers until the end."""
     parser = argparse.ArgumentParser(description=f"The evaluator {evaluator.name} {evaluator.version} for Groundline")
-    parser.add_argument("--http", metavar="[HOST:]PORT", help="answer over HTTP; without it, over standard input and output")
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--http", metavar="[HOST:]PORT", help="answer over HTTP; without an address, over standard input and output")
+    way.add_argument("--grpc", metavar="[HOST:]PORT", help="answer over gRPC, which needs groundline-evaluator[grpc]")
     parser.add_argument("--token-file", metavar="FILE", help="a file with the bearer token that requests must have")
     given = parser.parse_args(arguments)
-    if given.http is None:
+    address = given.http or given.grpc
+    if address is None:
         serve_process(evaluator)
         return
-    host, _, port = given.http.rpartition(":")
+    host, _, port = address.rpartition(":")
+    if not port.isascii() or not port.isdigit():
+        parser.error(f"{address!r} is no [HOST:]PORT")
+    host = host or "127.0.0.1"
     token = Path(given.token_file).read_text(encoding="utf-8").strip() if given.token_file else None
-    server = http_server(evaluator, (host or "127.0.0.1", int(port)), token)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    print(f"listening on http://{server.server_address[0]}:{server.server_address[1]}", file=sys.stderr, flush=True)
     try:
-        server.serve_forever()
+        if given.grpc is None:
+            server = http_server(evaluator, (host, int(port)), token)
+            _listening("http", host, server.server_address[1])
+            server.serve_forever()
+        else:
+            _serve_grpc(evaluator, host, port, token)
     except KeyboardInterrupt:
         pass
+
+
+def _serve_grpc(evaluator: Evaluator, host: str, port: str, token: Optional[str]) -> None:
+    try:
+        from ._grpc import grpc_server
+    except ImportError as error:
+        sys.exit(f"--grpc needs more packages: pip install 'groundline-evaluator[grpc]' ({error})")
+    server, bound = grpc_server(evaluator, f"{host}:{port}", MAX_BODY, token)
+    server.start()
+    _listening("grpc", host, bound)
+    server.wait_for_termination()
+
+
+def _listening(scheme: str, host: str, port: int) -> None:
+    print(f"listening on {scheme}://{host}:{port}", file=sys.stderr, flush=True)
 
 
 def serve_process(evaluator: Evaluator) -> None:

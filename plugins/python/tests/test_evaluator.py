@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 import urllib.error
@@ -14,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from groundline_evaluator import Metric, Score, evaluator  # noqa: E402
+from groundline_evaluator._command import found  # noqa: E402
 from groundline_evaluator._serve import http_server, serve_lines  # noqa: E402
 
 
@@ -188,6 +190,35 @@ class Http(unittest.TestCase):
             found, told = self.ask(path, body, token)
             self.assertEqual(found, status, told)
             self.assertTrue(told["error"])
+
+
+class Command(unittest.TestCase):
+    def found(self, text, name=""):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "mine.py"
+            path.write_text("from groundline_evaluator import evaluator\n" + text)
+            return found(f"{path}{name}")
+
+    def test_the_evaluator_of_a_file_is_found(self):
+        one = "@evaluator(version='1')\ndef one(answer): return 1\n"
+        self.assertEqual(self.found(one + "other_name = one\n").name, "one")
+        two = one + "@evaluator(version='1')\ndef two(answer): return 1\n"
+        self.assertEqual(self.found(two, ":two").name, "two")
+        for text, name, part in [("", "", "has no evaluator"), (two, "", "has one, two: name one"), (two, ":three", "it has one, two")]:
+            with self.assertRaisesRegex(LookupError, part):
+                self.found(text, name)
+        with self.assertRaisesRegex(LookupError, "is no file"):
+            found("nowhere.py")
+
+    def test_what_cannot_be_run_is_told(self):
+        for arguments, part in [
+            (["examples/tone.py", "--http", "x"], "'x' is no"),
+            (["examples/tone.py", "--http", "0", "--grpc", "0"], "not allowed with"),
+            (["nowhere.py"], "is no file"),
+        ]:
+            command = [sys.executable, "-m", "groundline_evaluator", *arguments]
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, part in done.stderr), (2, True), done.stderr)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 // How polite an answer is, and whether it promises a delivery date: two metrics of one evaluator.
 
-import { evaluator } from "../index.js";
+import { fileURLToPath } from "node:url";
+import { evaluator } from "groundline-evaluator";
 
 const RUDE = /\b(stupid|idiot|shut up|nonsense)\b/gi;
 const PROMISE = /\b(will arrive|be delivered|ships) (on|by|before|tomorrow)\b/i;
 
-const tone = evaluator(
+export const tone = evaluator(
   {
     name: "tone",
     version: "1",
@@ -27,4 +28,5 @@ const tone = evaluator(
   },
 );
 
-await tone.run();
+// Nothing runs where the command groundline-evaluator, or a test, imports it.
+if (process.argv[1] === fileURLToPath(import.meta.url)) await tone.run();

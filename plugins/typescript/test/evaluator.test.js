@@ -126,3 +126,21 @@ test("a batch is answered over HTTP, and what is not as agreed is refused", asyn
     server.close();
   }
 });
+
+test("the command finds the evaluator that a module exports, or says what to do", async () => {
+  const run = (...args) => spawnSync(process.execPath, [path("../command.js"), ...args], { input: '{"id":"1","answer":"hi"}\n', encoding: "utf8" });
+  const found = run(path("../examples/tone.js"));
+  assert.equal(JSON.parse(found.stdout).scores.length, 2, found.stderr);
+  for (const [args, part] of [
+    [[], "usage: "],
+    [[`${path("../examples/tone.js")}:other`], "exports tone: name one of them"],
+    [[path("../serve.js")], "exports no evaluator"],
+    [["nowhere.js"], "Cannot find"],
+    [[path("../examples/tone.js"), "--http", "x"], '"x" is no [HOST:]PORT'],
+    [[path("../examples/tone.js"), "--http", "0", "--grpc", "0"], "--http or --grpc"],
+  ]) {
+    const told = run(...args);
+    assert.equal(told.status, 2, told.stderr);
+    assert.ok(told.stderr.includes(part), told.stderr);
+  }
+});
