@@ -13,6 +13,7 @@
 //! | `evidence` | what in a context speaks for a sentence |
 //! | `local` | one file an evaluator that runs in the process |
 //! | `catalog` | evaluators by id |
+//! | `cpu` | how much of the processor an evaluator takes |
 //! | `offline` | JSON lines in, JSON lines out |
 //! | `parallel` | work spread over threads |
 //! | `bench` | how good evaluators are on labelled data |
@@ -23,6 +24,7 @@ pub mod text;
 
 mod catalog;
 mod config;
+mod cpu;
 mod custom;
 mod evaluator;
 mod evidence;

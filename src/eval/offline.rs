@@ -1,6 +1,7 @@
 //! JSON lines in, JSON lines out: the verb `score`.
 
 use super::catalog::Registry;
+use super::cpu;
 use super::evaluator::{Evaluator, Forecast, Said};
 use crate::domain::document::Document;
 use crate::domain::score::{Score, Unsupported, Usage};
@@ -112,6 +113,10 @@ pub struct OfflineRow {
     /// What the judge took, on the first row of an evaluator that asked one.
     #[serde(flatten)]
     pub usage: Option<OfflineUsage>,
+    /// How much of the processor the evaluator took, on its first row; none where others did the work, or the system does
+    /// not tell.
+    #[serde(skip)]
+    pub cpu: Option<Duration>,
 }
 
 /// What an LLM judge took for an evaluator.
@@ -151,13 +156,16 @@ pub fn score_line(
     let input = input.into_eval();
     let mut rows = Vec::new();
     for evaluator in evaluators {
-        let started = Instant::now();
+        let (started, before) = (Instant::now(), cpu::spent());
         let Said { scores, usage, version } = score_input(registry, evaluator.as_ref(), &input);
         let latency_ms = started.elapsed().as_secs_f64() * 1e3;
+        let mut worked = before.filter(|_| evaluator.waits().is_none());
+        worked = worked.map(|before| cpu::between(Some(before), cpu::spent()));
         let mut usage = usage.map(OfflineUsage::from);
         rows.extend(scores.into_iter().map(|score| OfflineRow {
             // What was taken once is told once.
             usage: usage.take(),
+            cpu: worked.take(),
             evaluator_version: version.as_deref().unwrap_or_else(|| evaluator.version()).to_owned(),
             ..row(&id, evaluator.as_ref(), score, latency_ms)
         }));
@@ -216,6 +224,7 @@ fn row(id: &Json, evaluator: &dyn Evaluator, score: Score, latency_ms: f64) -> O
         evidence: score.evidence,
         latency_ms,
         usage: None,
+        cpu: None,
     }
 }
 
@@ -236,6 +245,7 @@ fn error_row(number: usize, evaluators: &[Arc<dyn Evaluator>], error: String) ->
         evidence: Vec::new(),
         latency_ms: 0.0,
         usage: None,
+        cpu: None,
     }
 }
 

@@ -16,6 +16,7 @@ mod sessions;
 mod throughput;
 
 use crate::support::{Process, config, query, send, settled, span, start, text, until};
+use axum::http::StatusCode;
 use groundline::app::App;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use serde_json::{Value, json};
@@ -176,13 +177,30 @@ async fn a_request_that_hangs_is_given_up_and_made_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_without_schemas_is_asked_without() {
-    let server = Server { knows_no_schema: true, ..Server::default() };
-    let rows = judged(&server, 4, "max_concurrent = 1").await;
-    assert!(rows.len() == 4 && rows.iter().all(|row| row["status"] == "ok"), "{rows:?}");
-    // It is tried once.
-    let with = server.got.lock().iter().filter(|(_, body)| body.get("response_format").is_some()).count();
-    assert_eq!((with, server.requests()), (1, 5));
+async fn a_server_is_asked_for_the_best_format_that_it_knows() {
+    const SCHEMA: &str = "json_schema";
+    const OBJECT: &str = "json_object";
+    let (refused, faulted) = (StatusCode::BAD_REQUEST, StatusCode::INTERNAL_SERVER_ERROR);
+    for (refuses, refusal, formats) in [
+        (&[] as &'static [&'static str], refused, [SCHEMA, SCHEMA, SCHEMA, SCHEMA].as_slice()),
+        (&[SCHEMA], refused, &[SCHEMA, OBJECT, OBJECT, OBJECT, OBJECT]),
+        // Servers in Python say it as a fault of their own.
+        (&[SCHEMA], faulted, &[SCHEMA, OBJECT, OBJECT, OBJECT, OBJECT]),
+        (&[SCHEMA, OBJECT], refused, &[SCHEMA, OBJECT, "", "", "", ""]),
+    ] {
+        let server = Server { refuses, refusal, ..Server::default() };
+        let rows = judged(&server, 4, "max_concurrent = 1").await;
+        assert!(rows.len() == 4 && rows.iter().all(|row| row["status"] == "ok"), "{rows:?}");
+        // What is refused is tried once.
+        let got = server.got.lock();
+        let asked: Vec<&str> = got
+            .iter()
+            .map(|(_, body)| body["response_format"]["type"].as_str().unwrap_or_default())
+            .collect();
+        assert_eq!(asked, formats);
+        let with = got.iter().find(|(_, body)| body["response_format"]["type"] == OBJECT);
+        assert!(with.is_none_or(|(_, body)| body["response_format"]["schema"]["required"][0] == "rationale"));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

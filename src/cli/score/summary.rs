@@ -5,6 +5,7 @@ use crate::stats::confusion::{Confusion, LabelQuality};
 use crate::stats::{Estimate, Rate, Weighted};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::time::Duration;
 
 const LEVEL: f64 = 0.95;
 /// A larger confusion matrix is not printed.
@@ -42,10 +43,18 @@ struct Spent {
     usd: f64,
 }
 
+/// What an evaluator took of this machine.
+#[derive(Default)]
+struct Worked {
+    items: u32,
+    cpu: Duration,
+}
+
 /// All rows.
 #[derive(Default)]
 pub struct Summary {
     lines: BTreeMap<(String, String), Line>,
+    worked: BTreeMap<String, Worked>,
     spent: BTreeMap<String, Spent>,
     labels: Confusion,
 }
@@ -71,6 +80,11 @@ impl Summary {
             spent.output_tokens += usage.output_tokens.unwrap_or_default();
             spent.usd += usage.cost_usd.unwrap_or_default();
         }
+        if let Some(cpu) = row.cpu {
+            let worked = self.worked.entry(row.evaluator.clone()).or_default();
+            worked.items += 1;
+            worked.cpu += cpu;
+        }
         let label = row.label.as_deref().filter(|_| row.evaluator == "classification");
         if let Some((expected, answered)) = label.and_then(|label| label.split_once(" -> ")) {
             self.labels.add(expected, answered);
@@ -94,6 +108,7 @@ impl Summary {
         if !self.lines.is_empty() {
             self.tell_metrics(&mut out);
         }
+        self.tell_worked(&mut out);
         for (evaluator, spent) in &self.spent {
             let Spent { requests, input_tokens, output_tokens, usd } = spent;
             let _ = writeln!(
@@ -105,6 +120,18 @@ impl Summary {
             tell_labels(&self.labels, &mut out);
         }
         out
+    }
+
+    /// Items without the evaluator's input are in it: they take next to nothing, and a server has them too.
+    fn tell_worked(&self, out: &mut String) {
+        let width = self.worked.keys().map(String::len).max().unwrap_or(0).max(9);
+        if !self.worked.is_empty() {
+            let _ = writeln!(out, "{:width$} {:>7} {:>12}", "evaluator", "items", "CPU ms/item");
+        }
+        for (evaluator, Worked { items, cpu }) in &self.worked {
+            let each = cpu.as_secs_f64() * 1e3 / f64::from((*items).max(1));
+            let _ = writeln!(out, "{evaluator:width$} {items:>7} {each:>12.3}");
+        }
     }
 
     fn tell_metrics(&self, out: &mut String) {
@@ -194,6 +221,7 @@ mod tests {
                 output_tokens: None,
                 cost_usd: Some(usd),
             }),
+            cpu: value.map(|_| Duration::from_millis(3)),
         }
     }
 
@@ -213,6 +241,10 @@ mod tests {
         let line: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
         assert_eq!((line[0], line[1], line[2]), ("faithfulness", "2", "0.500"), "{text}");
         assert_eq!(line[line.len() - 2..], ["1", "1"], "{text}");
+        assert!(
+            text.contains("evaluator      items  CPU ms/item\nfaithfulness       2        3.000\n"),
+            "{text}"
+        );
         assert!(
             text.contains("2 judged by request, 200 tokens read, 0 written, 0.7500 US dollars"),
             "{text}"

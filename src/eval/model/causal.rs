@@ -11,7 +11,7 @@ use rten_tensor::{NdTensor, NdTensorView, Tensor};
 
 use super::byte_pairs::BytePairs;
 use super::error::ModelError;
-use super::network::{Lanes, options};
+use super::network::{Lanes, counted, options};
 
 const NAME: &str = "perplexity";
 
@@ -163,7 +163,7 @@ impl CausalModel {
             self.inputs.iter().map(|(node, input)| (*node, of(*input).into())).collect();
         let lane = self.lanes.borrow();
         let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&lane.threads)));
-        let output = self.model.run_n(inputs, [self.output], Some(options));
+        let output = counted(&lane.threads, || self.model.run_n(inputs, [self.output], Some(options)));
         drop(lane);
         let [output] = output.map_err(|e| e.to_string())?;
         let output: Tensor<f32> =

@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use rten::{LoadError, Model, ModelOptions, NodeId, RunOptions, ThreadPool};
 use rten_tensor::prelude::*;
 use rten_tensor::{NdTensor, Tensor};
 
+use super::super::cpu;
 use super::error::ModelError;
 use super::packed::{Packed, Scratch};
 use super::pool::Pool;
@@ -220,7 +222,14 @@ impl Network {
         if workers <= 1 {
             work();
         } else {
+            let worked = Mutex::new(Duration::ZERO);
+            let work = || {
+                work();
+                // The thread began for this work alone.
+                *worked.lock() += cpu::spent().unwrap_or_default();
+            };
             std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(work))));
+            cpu::helped(worked.into_inner());
         }
         let lost = || ModelError::inference(self.name, "a batch gave fewer rows than it had texts");
         done.into_inner()?.into_iter().map(|result| result.ok_or_else(lost)).collect()
@@ -291,10 +300,9 @@ impl Graph {
             (*node, tensor.view().into())
         });
         let options = RunOptions::default().with_thread_pool(Some(Arc::clone(threads)));
-        let [output] = self
-            .model
-            .run_n(inputs.collect(), [self.output], Some(options))
-            .map_err(|e| ModelError::inference(name, e))?;
+        let inputs = inputs.collect();
+        let output = counted(threads, || self.model.run_n(inputs, [self.output], Some(options)));
+        let [output] = output.map_err(|e| ModelError::inference(name, e))?;
         let output: Tensor<f32> =
             output.try_into().map_err(|_| ModelError::inference(name, "the output is not of numbers"))?;
         if output.shape().first() != Some(&batch.len()) {
@@ -305,6 +313,14 @@ impl Graph {
         }
         Ok(output)
     }
+}
+
+/// Does `work`, most of it on the thread of `threads`, and counts that as this thread's.
+pub(super) fn counted<R>(threads: &ThreadPool, work: impl FnOnce() -> R) -> R {
+    let before = threads.run(cpu::own);
+    let done = work();
+    cpu::helped(cpu::between(before, threads.run(cpu::own)));
+    done
 }
 
 /// The encoder without padding, where the processor can. Without optimisation our own code is a hundred times slower than the

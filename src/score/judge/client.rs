@@ -6,14 +6,14 @@ use super::cache::Cache;
 use super::config::{JudgeConfig, chain};
 use super::egress::Egress;
 use super::likelihood::Abilities;
-use super::question::Question;
+use super::question::{Format, Question};
 use super::transport::{Answer, Fault, Transport};
 use crate::detect::Policy;
 use crate::domain::score::Usage;
 use crate::domain::time::Clock;
 use crate::eval::{Away, Forecast};
+use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep_until, timeout_at};
@@ -57,8 +57,8 @@ struct Judge {
     tokens: Rate,
     budget: Budget,
     permits: Semaphore,
-    /// The server has refused a schema.
-    no_schema: AtomicBool,
+    /// The best format that the server has not refused.
+    format: Mutex<Format>,
     abilities: Abilities,
     clock: Arc<dyn Clock>,
 }
@@ -92,7 +92,7 @@ impl Panel {
                 tokens: Rate::new(config.max_tokens_per_minute),
                 budget: Budget::new(config.max_usd_per_day, config.max_usd_per_month),
                 permits: Semaphore::new(config.max_concurrent),
-                no_schema: AtomicBool::new(false),
+                format: Mutex::default(),
                 abilities: Abilities::default(),
                 clock: clock.clone(),
                 config: config.clone(),
@@ -198,15 +198,15 @@ impl Judge {
         has_another: bool,
     ) -> Result<Completion, Failed> {
         let has_schema = matches!(question, Question::Verdict { .. });
-        let (mut tries, mut with_schema) = (0, has_schema && !self.no_schema.load(Ordering::Relaxed));
+        let (mut tries, mut format) = (0, *self.format.lock());
         let most = self.config.forecast(question);
         loop {
             let (permit, taken) = self.enter(&most, until, has_another).await?;
             let reserved = self.reserve(&most).inspect_err(|_| self.tokens.give_back(taken))?;
-            let fault = match timeout_at(until, self.transport.send(question, with_schema)).await {
+            let fault = match timeout_at(until, self.transport.send(question, format)).await {
                 Ok(Ok(answer)) => {
-                    if has_schema && !with_schema {
-                        self.no_schema.store(true, Ordering::Relaxed);
+                    if has_schema {
+                        *self.format.lock() = format;
                     }
                     return Ok(self.answered(answer, reserved.usd(), taken));
                 }
@@ -217,9 +217,9 @@ impl Judge {
             self.tokens.give_back(taken);
             drop((reserved, permit));
             self.count(fault.word());
-            if with_schema && matches!(fault, Fault::Unknown(_)) {
+            if let (true, Fault::Unknown(_), Some(next)) = (has_schema, &fault, format.next()) {
                 self.there();
-                with_schema = false;
+                format = next;
                 continue;
             }
             tries += 1;

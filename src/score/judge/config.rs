@@ -48,6 +48,9 @@ pub struct JudgeConfig {
     /// Tokens of one answer.
     #[serde(default = "default_output_tokens")]
     pub max_output_tokens: u32,
+    /// What stands before every text whose likelihood is asked for, such as a beginning token that the server leaves out.
+    #[serde(default)]
+    pub likelihood_prefix: String,
     /// Characters of evaluated text in one request; longer texts are judged on a window, and the rationale says so.
     #[serde(default = "default_input_chars")]
     pub max_input_chars: usize,
@@ -116,6 +119,7 @@ impl JudgeConfig {
             max_requests_per_minute: 0,
             max_tokens_per_minute: 0,
             max_output_tokens: default_output_tokens(),
+            likelihood_prefix: String::new(),
             max_input_chars: default_input_chars(),
             price_input_usd: None,
             price_output_usd: None,

@@ -66,7 +66,11 @@ pub(super) struct JudgeEvaluator {
 impl JudgeEvaluator {
     /// The evaluator `id`, which asks at `desk`.
     pub(super) fn new(id: &str, metrics: Vec<Metric>, way: Way, desk: Desk, sessions: Arc<Sessions>) -> Self {
-        let hash = hex::encode(&Sha256::digest(way.hashed())[..6]);
+        let mut hashed = way.hashed();
+        if let Way::Likelihood(_) = way {
+            hashed.push_str(&desk.config().likelihood_prefix);
+        }
+        let hash = hex::encode(&Sha256::digest(hashed)[..6]);
         let (id, version) = (id.to_owned(), format!("{CODE_VERSION}+{hash}"));
         Self { id, version, metrics, way, desk, sessions, partial: Partial::default() }
     }

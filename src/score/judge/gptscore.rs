@@ -16,6 +16,11 @@ use tokio::time::Instant;
 
 /// Heads of the metrics in a file of prompts.
 const HEAD: &str = "## ";
+/// What any model finds likely, unless what the server tells belongs to other tokens: some servers are one place off for models
+/// without a beginning token.
+const ROW: (&str, &str) = ("1 2 3 4 5 6 7 8 9 10 11 12", " 13 14 15 16 17 18");
+/// The most that it is, nats a token; the tokens beside have more than twice as much.
+const MOST: f64 = 3.0;
 /// What is asked for its likelihood where the answer is one word.
 const YES: &str = " Yes";
 
@@ -145,7 +150,7 @@ impl GptScore {
         let ask = async {
             let mut usage = None;
             let asked = match echoes {
-                true => Likelihood::Echo { prompt, text },
+                true => echo(desk, prompt, text),
                 false => Likelihood::Yes { prompt },
             };
             let told = one(desk, asked, &mut usage, until).await?;
@@ -170,10 +175,16 @@ impl GptScore {
         if let Some(known) = abilities.known(Instant::now()) {
             return Ok(known);
         }
-        let echo = Likelihood::Echo { prompt: "The capital of France is", text: " Paris." };
-        let found = match one(desk, echo, usage, until).await? {
-            Ok(_) => Ability::Echo,
-            Err(Open::Wrong(why) | Open::Missing(why)) => {
+        let refused = match one(desk, echo(desk, ROW.0, ROW.1), usage, until).await? {
+            Ok(nats) if nats <= MOST => None,
+            Ok(nats) => Some(format!(
+                "what the server tells is not of the tokens beside it (completions with echo and logprobs): the next numbers of a row have {nats:.1} nats a token; where the model has a beginning token that the server does not add, set judges.likelihood_prefix to it"
+            )),
+            Err(Open::Wrong(why) | Open::Missing(why)) => Some(why),
+        };
+        let found = match refused {
+            None => Ability::Echo,
+            Some(why) => {
                 let yes = Likelihood::Yes { prompt: "Is Paris the capital of France? Answer Yes or No." };
                 match one(desk, yes, usage, until).await? {
                     Ok(_) => Ability::Answers(why),
@@ -191,10 +202,8 @@ impl GptScore {
     pub(super) fn forecast(&self, desk: &Desk, input: &EvalInput) -> Option<Forecast> {
         self.checked(desk, input).ok()?;
         let all = self.parts.iter().flat_map(|(_, template)| self.filled(template, input));
-        let one = |filled: Filled| {
-            let asked = Likelihood::Echo { prompt: &filled.prompt, text: &filled.text };
-            desk.forecast(&Question::Likelihood(asked))
-        };
+        let one =
+            |filled: Filled| desk.forecast(&Question::Likelihood(echo(desk, &filled.prompt, &filled.text)));
         all.map(one).reduce(Forecast::with)
     }
 
@@ -239,6 +248,11 @@ impl GptScore {
             Likely::Yes => vec![fill("", YES.to_owned())],
         }
     }
+}
+
+/// `text` behind `prompt`, as it is asked for at `desk`.
+fn echo<'a>(desk: &'a Desk, prompt: &'a str, text: &'a str) -> Likelihood<'a> {
+    Likelihood::Echo { before: &desk.config().likelihood_prefix, prompt, text }
 }
 
 /// One likelihood, nats a token.

@@ -58,8 +58,8 @@ impl Likelihood<'_> {
     /// The request. One token is written, because some servers take none for as many as there is room.
     pub(super) fn body(&self, model: &str) -> Json {
         match self {
-            Likelihood::Echo { prompt, text } => json!({
-                "model": model, "prompt": format!("{prompt}{text}"), "max_tokens": 1, "echo": true,
+            Likelihood::Echo { before, prompt, text } => json!({
+                "model": model, "prompt": format!("{before}{prompt}{text}"), "max_tokens": 1, "echo": true,
                 "logprobs": 1, "temperature": 0, "stream": false,
             }),
             Likelihood::Yes { prompt } => json!({
@@ -75,7 +75,7 @@ impl Likelihood<'_> {
     /// What the server did not tell.
     pub(super) fn read(&self, choice: &Json) -> Result<f64, String> {
         let nats = match self {
-            Likelihood::Echo { prompt, text } => echoed(choice, prompt, text)?,
+            Likelihood::Echo { before, prompt, text } => echoed(choice, (before, prompt), text)?,
             Likelihood::Yes { .. } => yes(choice)?,
         };
         if nats.is_finite() && nats >= -1e-6 {
@@ -87,20 +87,27 @@ impl Likelihood<'_> {
 }
 
 /// Mean over the tokens that begin in `text`. Offsets are in characters, as servers in Python count them.
-fn echoed(choice: &Json, prompt: &str, text: &str) -> Result<f64, String> {
+fn echoed(choice: &Json, (before, prompt): (&str, &str), text: &str) -> Result<f64, String> {
     const NOT_ECHOED: &str = "the server does not repeat the prompt with its log-probabilities (completions with echo and logprobs)";
     let told = &choice["logprobs"];
     let (Some(tokens), Some(logs)) = (told["tokens"].as_array(), told["token_logprobs"].as_array()) else {
         return Err(NOT_ECHOED.to_owned());
     };
-    let is_echo = choice["text"].as_str().is_some_and(|repeated| repeated.starts_with(prompt));
-    if !is_echo || tokens.len() != logs.len() {
+    let repeated = choice["text"].as_str().unwrap_or_default();
+    // Some servers repeat a beginning token as text, some leave it out.
+    let behind = repeated.strip_prefix(before).unwrap_or(repeated);
+    if !behind.starts_with(prompt) || tokens.len() != logs.len() {
         return Err(NOT_ECHOED.to_owned());
     }
-    let begin = prompt.chars().count();
+    let starts = starts(tokens, &told["text_offset"])?;
+    let last = tokens.last().and_then(Json::as_str).map_or(0, |token| token.chars().count());
+    let length = starts.last().map_or(0, |start| start + last);
+    // Where the tokens have no place for it, it is not among them.
+    let is_counted = length > behind.chars().count();
+    let begin = prompt.chars().count() + if is_counted { before.chars().count() } else { 0 };
     let end = begin + text.chars().count();
     let (mut sum, mut count) = (0.0, 0u32);
-    for (start, log) in starts(tokens, &told["text_offset"])?.into_iter().zip(logs) {
+    for (start, log) in starts.into_iter().zip(logs) {
         if (begin..end).contains(&start) {
             sum -= log.as_f64().ok_or_else(|| "a token has no log-probability".to_owned())?;
             count += 1;
@@ -147,7 +154,7 @@ fn yes(choice: &Json) -> Result<f64, String> {
 mod tests {
     use super::*;
 
-    const ASKED: Likelihood<'static> = Likelihood::Echo { prompt: "Bär:", text: " a b" };
+    const ASKED: Likelihood<'static> = Likelihood::Echo { before: "", prompt: "Bär:", text: " a b" };
 
     fn choice(offsets: Option<&[u64]>, logs: &[Option<f64>], text: &str) -> Json {
         let mut choice = json!({
@@ -167,6 +174,24 @@ mod tests {
         for offsets in [None, Some([0, 3, 4, 6, 8].as_slice())] {
             let nats = ASKED.read(&choice(offsets, &LOGS, "Bär: a b c")).unwrap();
             assert!((nats - 0.75).abs() < 1e-12, "{nats}");
+        }
+    }
+
+    #[test]
+    fn a_beginning_token_counts_for_nothing_wherever_it_stands() {
+        let asked = Likelihood::Echo { before: "<s>", prompt: "Bär:", text: " a b" };
+        assert_eq!(asked.body("m")["prompt"], "<s>Bär: a b");
+        // Left out of the tokens, of the text too, or a token like any other.
+        for text in ["<s>Bär: a b c", "Bär: a b c"] {
+            for offsets in [None, Some([0, 3, 4, 6, 8].as_slice())] {
+                let nats = asked.read(&choice(offsets, &LOGS, text)).unwrap();
+                assert!((nats - 0.75).abs() < 1e-12, "{nats}");
+            }
+        }
+        for offsets in [json!(null), json!([0, 3, 6, 7, 9, 11])] {
+            let told = json!({"text": "<s>Bär: a b c", "logprobs": {"text_offset": offsets,
+                "tokens": ["<s>", "Bär", ":", " a", " b", " c"], "token_logprobs": [null, -8.0, -9.0, -1.0, -0.5, -7.0]}});
+            assert!((asked.read(&told).unwrap() - 0.75).abs() < 1e-12);
         }
     }
 

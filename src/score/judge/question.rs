@@ -1,6 +1,6 @@
 //! What a judge is asked.
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 /// One question.
 #[derive(Debug, Clone, Copy)]
@@ -20,11 +20,47 @@ pub(super) enum Question<'a> {
     Likelihood(Likelihood<'a>),
 }
 
+/// How a server is asked to hold its answer to the schema, the best way first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Format {
+    /// `json_schema`, as OpenAI has it.
+    #[default]
+    JsonSchema,
+    /// `json_object` with the schema beside it, as servers have it that knew grammars before.
+    JsonObject,
+    /// Not at all: the schema stands in the prompt alone.
+    Text,
+}
+
+impl Format {
+    /// What is tried where a server refuses this one.
+    pub(super) fn next(self) -> Option<Self> {
+        match self {
+            Format::JsonSchema => Some(Format::JsonObject),
+            Format::JsonObject => Some(Format::Text),
+            Format::Text => None,
+        }
+    }
+
+    /// The member `response_format` of a request; none without.
+    pub(super) fn member(self, name: &str, schema: &Json) -> Option<Json> {
+        match self {
+            Format::JsonSchema => {
+                let schema = json!({"name": name, "strict": true, "schema": schema});
+                Some(json!({"type": "json_schema", "json_schema": schema}))
+            }
+            Format::JsonObject => Some(json!({"type": "json_object", "schema": schema})),
+            Format::Text => None,
+        }
+    }
+}
+
 /// The text whose likelihood is asked for.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Likelihood<'a> {
-    /// `text` behind `prompt`: the server repeats both with the log-probability of each token.
-    Echo { prompt: &'a str, text: &'a str },
+    /// `text` behind `prompt`: the server repeats both with the log-probability of each token. `before` stands in front of both,
+    /// and whether the server repeats that as a token is its affair.
+    Echo { before: &'a str, prompt: &'a str, text: &'a str },
     /// "Yes" as the answer to `prompt`: the server tells the likeliest first tokens of a chat's answer.
     Yes { prompt: &'a str },
 }
@@ -33,7 +69,7 @@ impl Likelihood<'_> {
     /// Bytes of all texts.
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Likelihood::Echo { prompt, text } => prompt.len() + text.len(),
+            Likelihood::Echo { before, prompt, text } => before.len() + prompt.len() + text.len(),
             Likelihood::Yes { prompt } => prompt.len(),
         }
     }

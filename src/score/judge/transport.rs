@@ -1,7 +1,7 @@
 //! One request to chat completions and its answer.
 
 use super::config::JudgeConfig;
-use super::question::{Likelihood, Question};
+use super::question::{Format, Likelihood, Question};
 use crate::score::secret::Secret;
 use crate::score::wire::{read_secret, retry_after, sensitive, told};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -101,8 +101,8 @@ impl Transport {
         Ok(Self { client, config: config.clone(), url: config.url()?, key, headers })
     }
 
-    /// Sends one request; `with_schema` asks the server to hold the answer to the schema.
-    pub(super) async fn send(&self, question: &Question<'_>, with_schema: bool) -> Result<Answer, Fault> {
+    /// Sends one request; `format` is how the server is asked to hold a verdict to its schema.
+    pub(super) async fn send(&self, question: &Question<'_>, format: Format) -> Result<Answer, Fault> {
         let key = self.key().map_err(Fault::Closed)?;
         let mut headers = self.headers.clone();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -115,7 +115,7 @@ impl Transport {
                 (self.config.url_of(asked.path()).map_err(Fault::Closed)?, asked.body(&self.config.model))
             }
             Question::Verdict { system, user, name, schema } => {
-                (self.url.clone(), self.body((system, user), with_schema.then_some((name, schema))))
+                (self.url.clone(), self.body((system, user), format.member(name, schema)))
             }
         };
         let sent = self.client.post(url).headers(headers).body(body.to_string()).send().await;
@@ -142,9 +142,12 @@ impl Transport {
         let text =
             key.iter().chain(self.config.headers.values()).fold(text, |text, key| key.taken_out_of(&text));
         let why = format!("HTTP {status}: {}", text.trim());
-        // Not every server has these paths, and what it has for verdicts is no worse for that.
-        let is_absent = asked.is_some() && matches!(status, 404 | 405 | 501);
-        Err(if is_absent { Fault::Refused(why) } else { fault(status, why, wait) })
+        Err(match asked {
+            // Not every server can do this, and what it has for verdicts is no worse for that.
+            Some(_) if cannot(status, &text) => Fault::Refused(why),
+            None if format != Format::Text && knows_not(status, &text) => Fault::Unknown(why),
+            _ => fault(status, why, wait),
+        })
     }
 
     /// The key is read for each request, so that its file may change.
@@ -156,8 +159,8 @@ impl Transport {
         }
     }
 
-    /// The request for a verdict; `schema` is what the answer is to be held to, with its name.
-    fn body(&self, (system, user): (&str, &str), schema: Option<(&str, &Json)>) -> Json {
+    /// The request for a verdict; `format` says what the answer is to be held to.
+    fn body(&self, (system, user): (&str, &str), format: Option<Json>) -> Json {
         let mut body = json!({
             "model": self.config.model,
             "messages": [
@@ -168,15 +171,25 @@ impl Transport {
             "max_tokens": self.config.max_output_tokens,
             "stream": false,
         });
-        if let Some((name, schema)) = schema {
-            let schema = json!({"name": name, "strict": true, "schema": schema});
-            body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
+        if let Some(format) = format {
+            body["response_format"] = format;
         }
         for (name, value) in &self.config.parameters {
             body[name.as_str()] = value.clone();
         }
         body
     }
+}
+
+/// Whether an answer to a question about likelihoods says that the server has no such thing. Servers on llama.cpp say it as 500.
+fn cannot(status: u16, text: &str) -> bool {
+    let names_it = || ["echo", "logprobs", "logits"].iter().any(|word| text.contains(word));
+    matches!(status, 404 | 405 | 501) || status == 500 && names_it()
+}
+
+/// Whether an answer says that the server does not know the format. Some say what is wrong with a request as 500.
+fn knows_not(status: u16, text: &str) -> bool {
+    status == 500 && ["response_format", "json_schema", "grammar"].iter().any(|word| text.contains(word))
 }
 
 fn fault(status: u16, why: String, wait: Option<Duration>) -> Fault {
@@ -239,6 +252,8 @@ mod tests {
             ["refused", "closed", "closed", "refused", "busy", "failed", "failed", "closed"]
         );
         assert_eq!(word(503, Some(Duration::ZERO)), "busy");
+        assert!(knows_not(500, "'loc': ('body', 'response_format', 'type')") && !knows_not(500, "no"));
+        assert!(cannot(404, "") && cannot(500, "Only no echo is supported") && !cannot(500, "out of memory"));
     }
 
     #[test]

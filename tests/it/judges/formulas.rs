@@ -229,7 +229,12 @@ async fn queries_that_are_the_same_ask_nobody() {
 async fn a_server_without_log_probabilities_says_which() {
     let line = json!({"question": "Who?", "answer": "Stoker.", "expected": "Bram Stoker."});
     let ids = "gptscore_qa,gptscore_translation";
-    for (logs, asked) in [(Logs::Answers, Ok(0.75)), (Logs::Nothing, Err("top_logprobs"))] {
+    for (logs, asked, why) in [
+        (Logs::Answers, Ok(0.75), "HTTP 404"),
+        (Logs::NoEcho, Ok(0.75), "HTTP 500: Only no echo is supported"),
+        (Logs::Shifted, Ok(0.75), "not of the tokens beside it"),
+        (Logs::Nothing, Err("top_logprobs"), "does not repeat the prompt"),
+    ] {
         let (folder, server) = (tempfile::tempdir().unwrap(), Server { logs, ..Server::default() });
         let rows = scored(&server, ids, "", std::slice::from_ref(&line), folder.path()).await;
         let (qa, translation): (Vec<&Value>, _) =
@@ -244,7 +249,9 @@ async fn a_server_without_log_probabilities_says_which() {
         for row in translation {
             let error = row["error"].as_str().unwrap();
             assert!(
-                row["status"] == "error" && error.contains("judge main gives no log-probabilities"),
+                row["status"] == "error"
+                    && error.contains("judge main gives no log-probabilities")
+                    && error.contains(why),
                 "{row}"
             );
         }

@@ -48,6 +48,10 @@ pub enum Logs {
     All,
     /// The likeliest tokens of an answer only.
     Answers,
+    /// The likeliest tokens of an answer; those of a prompt are refused as a fault of the server's.
+    NoEcho,
+    /// The likeliest tokens of an answer; those of a prompt belong to other tokens.
+    Shifted,
     /// It has the paths, and ignores that it was asked.
     Nothing,
 }
@@ -65,8 +69,10 @@ pub struct Server {
     pub got: Arc<Mutex<Vec<(HeaderMap, Value)>>>,
     /// Requests that are being answered, now and at most.
     pub at_once: Arc<Mutex<(usize, usize)>>,
-    /// `response_format` is refused.
-    pub knows_no_schema: bool,
+    /// Types of `response_format` that are refused.
+    pub refuses: &'static [&'static str],
+    /// With this status.
+    pub refusal: StatusCode,
     /// What it tells of log-probabilities.
     pub logs: Logs,
     /// It reads what it judges, and does not say yes to everything.
@@ -115,8 +121,8 @@ async fn answer(State(server): State<Server>, headers: HeaderMap, Json(body): Js
 
 async fn acted(server: &Server, act: Act, body: &Value) -> Response {
     tokio::time::sleep(server.takes).await;
-    if server.knows_no_schema && body.get("response_format").is_some() {
-        return (StatusCode::BAD_REQUEST, "response_format is not supported").into_response();
+    if server.refuses.iter().any(|kind| body["response_format"]["type"] == *kind) {
+        return (server.refusal, "response_format is not supported").into_response();
     }
     match act {
         Act::Well => well(server, body),
@@ -143,8 +149,10 @@ async fn acted(server: &Server, act: Act, body: &Value) -> Response {
 fn well(server: &Server, body: &Value) -> Response {
     if let Some(prompt) = body["prompt"].as_str() {
         return match server.logs {
-            Logs::All => echo(prompt),
+            Logs::All => echo(prompt, -0.1),
+            Logs::Shifted => echo(prompt, -4.0),
             Logs::Answers => StatusCode::NOT_FOUND.into_response(),
+            Logs::NoEcho => (StatusCode::INTERNAL_SERVER_ERROR, "Only no echo is supported").into_response(),
             Logs::Nothing => choice(json!({"text": " x", "logprobs": null})),
         };
     }
@@ -160,8 +168,8 @@ fn well(server: &Server, body: &Value) -> Response {
     completion(&if server.reads { read(body) } else { verdict(body) })
 }
 
-/// A prompt with its log-probabilities: a word with the space before it is a token, and has −0.1 a character.
-fn echo(prompt: &str) -> Response {
+/// A prompt with its log-probabilities: a word with the space before it is a token, and has `log` a character.
+fn echo(prompt: &str, log: f64) -> Response {
     let mut tokens: Vec<String> = Vec::new();
     let mut before = 'x';
     for c in format!("{prompt} more").chars() {
@@ -173,7 +181,7 @@ fn echo(prompt: &str) -> Response {
     }
     let lengths: Vec<usize> = tokens.iter().map(|token| token.chars().count()).collect();
     let offsets: Vec<usize> = (0..tokens.len()).map(|at| lengths[..at].iter().sum()).collect();
-    let mut logs: Vec<Value> = lengths.iter().map(|length| json!(-0.1 * *length as f64)).collect();
+    let mut logs: Vec<Value> = lengths.iter().map(|length| json!(log * *length as f64)).collect();
     logs[0] = Value::Null;
     let told = json!({"tokens": tokens, "token_logprobs": logs, "text_offset": offsets});
     choice(json!({"text": format!("{prompt} more"), "logprobs": told}))
