@@ -6,6 +6,8 @@ mod formulas;
 mod leaving;
 #[path = "judges/offline.rs"]
 mod offline;
+#[path = "judges/real.rs"]
+mod real;
 #[path = "judges/resumed.rs"]
 mod resumed;
 #[path = "judges/server.rs"]
