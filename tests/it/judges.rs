@@ -6,6 +6,8 @@ mod formulas;
 mod leaving;
 #[path = "judges/offline.rs"]
 mod offline;
+#[path = "judges/real.rs"]
+mod real;
 #[path = "judges/resumed.rs"]
 mod resumed;
 #[path = "judges/server.rs"]
@@ -193,8 +195,10 @@ async fn a_server_is_asked_for_the_best_format_that_it_knows() {
         assert!(rows.len() == 4 && rows.iter().all(|row| row["status"] == "ok"), "{rows:?}");
         // What is refused is tried once.
         let got = server.got.lock();
-        let asked: Vec<&str> =
-            got.iter().map(|(_, body)| body["response_format"]["type"].as_str().unwrap_or_default()).collect();
+        let asked: Vec<&str> = got
+            .iter()
+            .map(|(_, body)| body["response_format"]["type"].as_str().unwrap_or_default())
+            .collect();
         assert_eq!(asked, formats);
         let with = got.iter().find(|(_, body)| body["response_format"]["type"] == OBJECT);
         assert!(with.is_none_or(|(_, body)| body["response_format"]["schema"]["required"][0] == "rationale"));

@@ -7,15 +7,15 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 /// A server that is killed with this value.
-struct Server {
+pub struct Server {
     child: Child,
-    url: String,
+    pub url: String,
 }
 
 impl Server {
-    /// Starts an example over HTTP, and reads its address from what it says.
-    fn start(mut command: Command) -> Self {
-        let mut child = command.args(["--http", "127.0.0.1:0"]).stderr(Stdio::piped()).spawn().unwrap();
+    /// Starts an evaluator with `--http` or `--grpc`, and reads its address from what it says.
+    pub fn start(mut command: Command, way: &str) -> Self {
+        let mut child = command.args([way, "127.0.0.1:0"]).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
         let url = line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line}")).to_owned();
@@ -30,7 +30,7 @@ impl Drop for Server {
     }
 }
 
-fn groundline(args: &[&str], input: &str) -> Output {
+pub fn groundline(args: &[&str], input: &str) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_groundline"))
         .args(args)
         .env("PYTHONPATH", file("plugins/python"))
@@ -44,7 +44,7 @@ fn groundline(args: &[&str], input: &str) -> Output {
 }
 
 /// Scores three lines by the plug-in `tone`, and checks what comes of them.
-fn scores(plugin: &str) {
+pub fn scores(plugin: &str) {
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("groundline.toml");
     std::fs::write(&config, format!("[[plugins]]\nname = \"tone\"\n{plugin}\n")).unwrap();
@@ -88,7 +88,7 @@ fn both_forms(program: &Path, example: &Path) {
     scores(&format!("command = [{program:?}, {example:?}]\n{environment}\nconcurrency = 2"));
     let mut command = Command::new(program);
     command.arg(example).env("PYTHONPATH", file("plugins/python"));
-    let server = Server::start(command);
+    let server = Server::start(command, "--http");
     scores(&format!("url = {:?}\nconcurrency = 2", server.url));
 }
 
