@@ -7,5 +7,5 @@ FROM spans WHERE start_time >= $from AND start_time < $to AND parent_span_id IS 
   AND attr(resource_attributes, 'service.version') IS NOT NULL GROUP BY 2, 3
 UNION ALL
 SELECT 'alert', metric, concat(state, ' ', slice), evaluated_at, 1
-FROM alerts WHERE evaluated_at >= $from AND evaluated_at < $to
+FROM alerts WHERE evaluated_at >= $from AND evaluated_at < $to AND coalesce(message, '') NOT LIKE 'acknowledged by %'
 ORDER BY 4 LIMIT 200;

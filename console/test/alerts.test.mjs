@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { conditionOf, shownOf, standingsOf } = await load("src/lib/alerts.ts");
+const { acknowledgement, conditionOf, shownOf, standingsOf } = await load("src/lib/alerts.ts");
 const { flowsOf } = await load("src/lib/flow.ts");
 const { changeOf } = await load("src/lib/change.ts");
 
@@ -18,6 +18,13 @@ test("what fires stands first, with what its definition says", () => {
   assert.deepEqual(shown.map((each) => [each.alert, each.metric, each.alpha]), [["b", "m", 0.001], ["a", "", null]]);
   const rows = [{ alert: "b", slice: "s", state: "ok", since: "2026-11-23T10:00:00Z" }, { alert: "b", slice: "s", state: "firing" }];
   assert.deepEqual(standingsOf(rows).map((each) => each.state), ["ok"]);
+});
+
+test("an acknowledgement names who, for how long and why", () => {
+  assert.deepEqual(acknowledgement("a", "s=1", 4, " Ada ", " rolled back "), { alert: "a", slice: "s=1", for: "4h", note: "rolled back", by: "Ada" });
+  assert.equal("by" in acknowledgement("a", "", 1, " ", ""), false);
+  const standing = { alert: "a", slice: "", state: "firing", since: 1, statistic: 2, estimate: null, bound: null, n: 0, examples: [], acknowledged: { by: "Ada", note: "", until: 5 } };
+  assert.equal(shownOf([standing], [])[0].acknowledged.by, "Ada");
 });
 
 test("decisions become the way of traces through a rule", () => {

@@ -23,6 +23,25 @@ pub enum AlertsVerb {
         #[arg(long)]
         slice: Option<String>,
     },
+    /// Say that somebody knows of what fires: it goes on firing, and nobody is told again until the time is over.
+    Acknowledge {
+        #[command(flatten)]
+        server: Server,
+        /// The alert.
+        alert: String,
+        /// One slice, as the list shows it; all that fire if it is left out.
+        #[arg(long)]
+        slice: Option<String>,
+        /// For how long, up to 30d.
+        #[arg(long = "for", default_value = "4h")]
+        lasts: String,
+        /// Who; a server with tokens takes the token's name.
+        #[arg(long, env = "USER", hide_env_values = true, default_value = "")]
+        by: String,
+        /// Why, or what is done.
+        #[arg(long, default_value = "")]
+        note: String,
+    },
 }
 
 /// Runs it.
@@ -33,6 +52,14 @@ pub async fn run(verb: AlertsVerb) -> ExitCode {
             let body = json!({"alert": alert, "slice": slice});
             let sent = server.post("/v1/alerts/rebase", &body).await;
             sent.map(|_| format!("the baseline of {alert} is learned anew"))
+        }
+        AlertsVerb::Acknowledge { server, alert, slice, lasts, by, note } => {
+            let body = json!({"alert": alert, "slice": slice, "for": lasts, "by": by, "note": note});
+            let sent = server.post("/v1/alerts/acknowledge", &body).await;
+            sent.map(|answer| {
+                let count = answer["acknowledged"].as_array().map_or(0, Vec::len);
+                format!("{count} of {alert} acknowledged for {lasts}")
+            })
         }
     };
     match done {
@@ -58,7 +85,7 @@ fn table(answer: &Value) -> String {
         return "no alert has seen a score; [[alerts]] of the configuration defines them".to_owned();
     }
     let mut rows: Vec<[String; 8]> = alerts.iter().map(row).collect();
-    rows.sort_by_key(|row| (row[2] != "firing", row[2] != "pending"));
+    rows.sort_by_key(|row| (!row[2].starts_with("firing"), row[2] != "pending"));
     let all: Vec<[String; 8]> = std::iter::once(HEADER.map(str::to_owned)).chain(rows).collect();
     let widths: Vec<usize> =
         (0..8).map(|at| all.iter().map(|row| row[at].chars().count()).max().unwrap_or(0)).collect();
@@ -81,7 +108,10 @@ fn row(alert: &Value) -> [String; 8] {
     [
         text("alert"),
         text("slice"),
-        text("state"),
+        match alert["acknowledged"]["by"].as_str() {
+            Some(by) => format!("{} (known to {by})", text("state")),
+            None => text("state"),
+        },
         share(&estimate["estimate"]),
         interval,
         share(&alert["bound"]),

@@ -1,7 +1,9 @@
-//! `GET /v1/alerts` and `POST /v1/alerts/rebase`.
+//! `GET /v1/alerts`, `POST /v1/alerts/rebase` and `POST /v1/alerts/acknowledge`.
 
+use super::acknowledge::Wish;
 use super::run::Alerts;
 use crate::net::{Access, Role, Scope};
+use crate::units;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
 use axum::http::StatusCode;
@@ -10,6 +12,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde::Deserialize;
 use serde_json::json;
+use std::time::Duration;
 
 /// Largest body, bytes.
 const MAX_BODY: usize = 64 << 10;
@@ -32,11 +35,29 @@ struct Rebase {
     slice: Option<String>,
 }
 
+/// What is sent to acknowledge.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Acknowledge {
+    alert: String,
+    #[serde(default)]
+    slice: Option<String>,
+    /// Who; the token's name where there are tokens.
+    #[serde(default)]
+    by: Option<String>,
+    #[serde(default)]
+    note: String,
+    /// For how long, such as `4h`.
+    #[serde(rename = "for", with = "units::Time")]
+    lasts: Duration,
+}
+
 /// The routes. Alerts are about everybody's traffic: a token that sees one tenant's rows only may not look.
 pub fn alert_router(endpoint: AlertEndpoint) -> Router {
     Router::new()
         .route("/v1/alerts", get(list))
         .route("/v1/alerts/rebase", post(rebase))
+        .route("/v1/alerts/acknowledge", post(acknowledge))
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(endpoint)
 }
@@ -70,6 +91,37 @@ async fn rebase(State(endpoint): State<AlertEndpoint>, request: Request) -> Resp
             fault(StatusCode::NOT_FOUND, "there is no alert of this name; GET /v1/alerts lists them")
         }
         Err(error) => fault(StatusCode::SERVICE_UNAVAILABLE, &error.to_string()),
+    }
+}
+
+async fn acknowledge(State(endpoint): State<AlertEndpoint>, request: Request) -> Response {
+    let caller = match endpoint.access.check_request(&request, Role::Admin) {
+        Ok(caller) => caller,
+        Err(denied) => return denied.into_response(),
+    };
+    let sent: Result<Json<Acknowledge>, JsonRejection> = Json::from_request(request, &()).await;
+    let Json(sent) = match sent {
+        Ok(sent) => sent,
+        Err(wrong) => return fault(wrong.status(), &wrong.body_text()),
+    };
+    if !endpoint.alerts.is_defined(&sent.alert) {
+        return fault(StatusCode::NOT_FOUND, "there is no alert of this name; GET /v1/alerts lists them");
+    }
+    // Where there are tokens, nobody speaks in another's name.
+    let by = match endpoint.access.is_open() {
+        true => sent.by.unwrap_or_default(),
+        false => caller.name().to_owned(),
+    };
+    let wish = Wish { alert: sent.alert, slice: sent.slice, by, note: sent.note, lasts: sent.lasts };
+    if let Some(why) = wish.fault() {
+        return fault(StatusCode::BAD_REQUEST, &why);
+    }
+    match endpoint.alerts.acknowledge(wish).await {
+        Some(known) if known.is_empty() => {
+            fault(StatusCode::CONFLICT, "nothing of this alert fires now, so there is nothing to acknowledge")
+        }
+        Some(known) => Json(json!({ "acknowledged": known })).into_response(),
+        None => fault(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping: ask GET /v1/alerts later"),
     }
 }
 

@@ -1,10 +1,11 @@
 //! What is said about a change: one sentence, and everything that somebody who is woken needs.
 
+use super::acknowledge::Acknowledgement;
 use super::alert::Change;
 use super::config::{AlertConfig, Config, Method};
+use super::moment::rfc3339;
 use super::slice::Example;
 use crate::units::words;
-use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -40,6 +41,9 @@ pub struct Notice {
     pub examples: Vec<Value>,
     /// SQL that shows what happened.
     pub query: String,
+    /// Who knows of it, if somebody does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledged: Option<Acknowledgement>,
     /// Attempts that have failed.
     #[serde(default)]
     pub failed: u32,
@@ -79,6 +83,7 @@ impl Notice {
             }),
             examples: change.examples.iter().map(example).collect(),
             query: query(config, change),
+            acknowledged: None,
             failed: 0,
             not_before: 0,
         }
@@ -109,26 +114,30 @@ impl Notice {
     pub fn json(&self, config: &Config) -> Value {
         json!({
             "key": self.key(), "status": self.status(), "alert": self.alert, "slice": self.slice,
-            "severity": self.severity, "labels": self.identity(), "summary": self.summary,
+            "severity": self.severity, "labels": self.identity(), "summary": self.said(),
             "fired_at": rfc3339(self.fired), "changed_at": rfc3339(self.at), "evidence_since": rfc3339(self.since),
             "numbers": self.numbers, "examples": self.examples, "sql": self.query, "link": self.link(config),
         })
     }
 
-    /// `firing` or `resolved`.
+    /// `firing`, `acknowledged` or `resolved`.
     pub fn status(&self) -> &'static str {
-        if self.is_firing { "firing" } else { "resolved" }
+        match (self.is_firing, &self.acknowledged) {
+            (true, None) => "firing",
+            (true, Some(_)) => "acknowledged",
+            (false, _) => "resolved",
+        }
+    }
+
+    /// The sentence, with who knows of it.
+    pub fn said(&self) -> String {
+        let known = self.acknowledged.as_ref().map(|known| format!("{}; ", known.sentence()));
+        format!("{}{}", known.unwrap_or_default(), self.summary)
     }
 }
 
 fn urlencoded(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
-}
-
-/// A moment as text, to the second.
-pub fn rfc3339(nanos: i64) -> String {
-    let at: DateTime<Utc> = DateTime::from_timestamp_nanos(nanos);
-    at.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 /// A failure as JSON.

@@ -10,17 +10,20 @@
 //! | `scores` | the scores of a frame, as one alert sees them |
 //! | `alert` | one alert over all its slices, which share its false-alarm rate |
 //! | `anchors` | frozen items that are scored again, to tell the application from the evaluator |
+//! | `moment` | moments as text |
+//! | `acknowledge` | who knows of what fires, and until when nobody is told again |
 //! | `message` | what is said about a change |
 //! | `state` | the state of all alerts, as bytes, and what changes it |
 //! | `notify` | messages to those who are told |
 //! | `gauges` | alerts as metrics |
 //! | `run` | the loop that follows the scores |
-//! | `http` | `GET /v1/alerts` and `POST /v1/alerts/rebase` |
+//! | `http` | `GET /v1/alerts`, `POST /v1/alerts/rebase` and `POST /v1/alerts/acknowledge` |
 //!
 //! Promises: every score of the journal enters each alert once, in the journal's order, crash or not; a change of state and
 //! its rows in `alerts` become durable together; a message is sent until it is taken, and only when its change is durable.
 //! An alert without new scores stays as it is: silence is no sign of health.
 
+mod acknowledge;
 mod alert;
 mod anchors;
 mod burn;
@@ -28,6 +31,7 @@ mod config;
 mod gauges;
 mod http;
 mod message;
+mod moment;
 mod notify;
 mod run;
 mod scores;
@@ -36,6 +40,7 @@ mod slice;
 mod state;
 mod window;
 
+pub use acknowledge::{Acknowledgement, Wish};
 pub use anchors::{AnchorMetric, AnchorScore, Anchors, compare_anchors, read_anchors};
 pub use config::{AlertConfig, AnchorConfig, Config, Method, ReceiverConfig, ReceiverKind, faults};
 pub use http::{AlertEndpoint, alert_router};

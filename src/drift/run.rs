@@ -5,6 +5,7 @@
 //! behind its cursor and goes on from that position; the same scores give the same changes, so nothing is lost and nothing
 //! is said twice. Messages leave only what is durable.
 
+use super::acknowledge::{Acknowledgement, Wish};
 use super::anchors::Anchors;
 use super::config::{Config, ReceiverConfig};
 use super::gauges::Gauges;
@@ -21,6 +22,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 /// The name of the journal cursor behind which the state has everything.
@@ -33,6 +35,8 @@ const SAVE: Duration = Duration::from_secs(10);
 const LET_GO: Duration = Duration::from_secs(2);
 /// How often the state is shown when nothing changed.
 const SHOW: Duration = Duration::from_secs(1);
+/// Wishes that wait for the loop.
+const MOST_WISHES: usize = 16;
 /// Bytes of frames that are read in one go.
 const READ_BYTES: usize = 16 << 20;
 
@@ -53,7 +57,11 @@ pub struct Alerts {
     position: Arc<AtomicU64>,
     anchors: Arc<RwLock<Arc<Anchors>>>,
     journal: Journal,
+    wishes: mpsc::Sender<Asked>,
 }
+
+/// What somebody wants acknowledged, and who waits for the answer.
+type Asked = (Wish, oneshot::Sender<Vec<Acknowledgement>>);
 
 impl Alerts {
     /// Has the loop go on with another plan: alerts whose definition is the same keep their state, others begin anew.
@@ -81,13 +89,26 @@ impl Alerts {
         self.standings.read().clone()
     }
 
+    /// Acknowledges what fires. When it returns, that is durable and shown; it is empty if nothing of the kind fires, and none
+    /// if the loop has stopped, so that it is not known whether it was written.
+    pub async fn acknowledge(&self, wish: Wish) -> Option<Vec<Acknowledgement>> {
+        let (to, answer) = oneshot::channel();
+        self.wishes.send((wish, to)).await.ok()?;
+        answer.await.ok()
+    }
+
+    /// Whether an alert of this name is watched.
+    pub fn is_defined(&self, name: &str) -> bool {
+        self.plan.read().definitions.iter().any(|definition| definition.config.name == name)
+    }
+
     /// Has the baseline of an alert learned anew, in one slice or in all. When it returns, that is durable; the loop does
     /// it when it comes to that place of the journal. False if there is no such alert.
     ///
     /// # Errors
     /// When the journal does not take it.
     pub async fn rebase(&self, alert: &str, slice: Option<&str>) -> Result<bool, JournalError> {
-        if !self.plan.read().definitions.iter().any(|definition| definition.config.name == alert) {
+        if !self.is_defined(alert) {
             return Ok(false);
         }
         let event = Event::Rebase { alert: alert.to_owned(), slice: slice.map(str::to_owned) };
@@ -116,6 +137,7 @@ pub struct Watcher {
     is_stale: bool,
     /// Its own frames that it has not come to yet: it knows what they say.
     own: VecDeque<u64>,
+    wishes: mpsc::Receiver<Asked>,
     gauges: Gauges,
 }
 
@@ -147,7 +169,8 @@ impl Watcher {
         let position = Arc::new(AtomicU64::new(state.applied));
         let (shared, standings, anchors) =
             (Arc::new(RwLock::new(plan.clone())), Arc::default(), Arc::default());
-        let alerts = Alerts { plan: shared, standings, position, anchors, journal };
+        let (to, wishes) = mpsc::channel(MOST_WISHES);
+        let alerts = Alerts { plan: shared, standings, position, anchors, journal, wishes: to };
         let sender = Sender::new(config, &plan.receivers);
         let mut watcher = Self {
             alerts,
@@ -160,6 +183,7 @@ impl Watcher {
             has_news: false,
             is_stale: false,
             own: VecDeque::new(),
+            wishes,
             gauges: Gauges::default(),
         };
         watcher.show();
@@ -182,6 +206,7 @@ impl Watcher {
             let stopping = stop.is_cancelled();
             self.change_plan();
             let has_more = self.follow().await?;
+            self.acknowledge().await?;
             self.alerts.position.store(self.state.applied, Ordering::Release);
             if self.has_news && self.is_used() && (stopping || last.elapsed() > SAVE) {
                 self.write(&[]).await?;
@@ -289,6 +314,22 @@ impl Watcher {
         batches.flat_map(|batch| self.state.apply(definitions, &batch, &anchors)).collect()
     }
 
+    /// Does what was wished for, and answers when it is durable.
+    pub(super) async fn acknowledge(&mut self) -> Result<(), JournalError> {
+        while let Ok((wish, to)) = self.wishes.try_recv() {
+            let plan = self.plan.clone();
+            let (known, rows) = self.state.acknowledge(&plan.definitions, &wish, self.clock.now());
+            if !known.is_empty() {
+                self.write(&rows).await?;
+                tracing::info!(alert = wish.alert, slices = known.len(), by = wish.by, "acknowledged");
+                self.show();
+            }
+            // Who asked may have gone.
+            let _ = to.send(known);
+        }
+        Ok(())
+    }
+
     /// Whether there is a state to be found again.
     fn is_used(&self) -> bool {
         !self.plan.definitions.is_empty() || !self.state.notices.is_empty()
@@ -330,6 +371,10 @@ impl Watcher {
                 }
             }
             self.has_news = true;
+        }
+        if self.state.expire(now) {
+            self.has_news = true;
+            self.show();
         }
         self.sender.send(&self.state.notices, &self.state.firing, now);
     }

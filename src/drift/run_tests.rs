@@ -1,5 +1,6 @@
 use super::super::config::ReceiverKind;
 use super::super::scores::compile;
+use super::super::slice::Phase;
 use super::*;
 use crate::domain::id::TraceId;
 use crate::domain::score::{Better, Score, ScoreRow, ScoreSource};
@@ -193,4 +194,64 @@ async fn a_message_waits_in_the_state_until_it_is_taken() {
     let second = watcher(&journal, plan);
     assert_eq!(second.state.notices, first.state.notices);
     assert!(second.state.notices[0].summary.contains("of the hallucination scores fail"));
+}
+
+/// A wish that is done while the caller waits for it.
+async fn acknowledged(watcher: &mut Watcher, wish: Wish) -> Vec<Acknowledgement> {
+    let alerts = watcher.alerts();
+    let asked = tokio::spawn(async move { alerts.acknowledge(wish).await });
+    while !asked.is_finished() {
+        watcher.acknowledge().await.unwrap();
+        tokio::task::yield_now().await;
+    }
+    asked.await.unwrap().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_somebody_knows_of_fires_on_and_is_told_again_when_the_time_is_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = journal(dir.path());
+    let mut plan = plan();
+    plan.definitions[0].config.receivers = vec!["hook".into(), "am".into()];
+    let wish = Wish {
+        alert: "a".into(),
+        slice: None,
+        by: "Ada".into(),
+        note: "rolled back".into(),
+        lasts: Duration::from_secs(3_600),
+    };
+    let mut first = watcher(&journal, plan.clone());
+    assert_eq!(acknowledged(&mut first, wish.clone()).await, Vec::new(), "nothing fires");
+    let rows: Vec<ScoreRow> = (0..100).map(|n| score(n, if n % 2 == 0 { FAILS } else { PASSES })).collect();
+    append(&journal, &rows).await;
+    read_all(&mut first).await;
+    first.state.notices.clear();
+    let other = Wish { slice: Some("request_model=other".into()), ..wish.clone() };
+    assert_eq!(acknowledged(&mut first, other).await, Vec::new(), "another slice");
+    assert_eq!(acknowledged(&mut first, wish.clone()).await.len(), 1);
+    // It is durable when the answer is there, and hides nothing.
+    let mut second = watcher(&journal, plan.clone());
+    read_all(&mut second).await;
+    let shown = second.alerts().standings();
+    assert_eq!(
+        (shown[0].state, shown[0].acknowledged.as_ref().map(|known| known.by.as_str())),
+        (Phase::Firing, Some("Ada"))
+    );
+    assert_eq!(told(&journal), ["firing", "firing"]);
+    let statuses = |watcher: &Watcher| watcher.state.notices.iter().map(|n| n.status()).collect::<Vec<_>>();
+    assert_eq!(statuses(&second), ["acknowledged", "acknowledged"], "each receiver is told once");
+    assert!(second.state.firing.iter().all(|notice| notice.acknowledged.is_some()), "and not again");
+    second.state.notices.clear();
+    let hour = 3_600 * 1_000_000_000;
+    assert!(!second.state.expire(UnixNanos(START + hour - 1)) && second.state.notices.is_empty());
+    assert!(second.state.expire(UnixNanos(START + hour)), "the time is over");
+    assert_eq!(statuses(&second), ["firing", "firing"]);
+    assert_eq!(second.state.standings(&plan.definitions)[0].acknowledged, None);
+    // The end of the alert ends what was known of it.
+    acknowledged(&mut second, wish).await;
+    let rows: Vec<ScoreRow> = (100..900).map(|n| score(n, PASSES)).collect();
+    append(&journal, &rows).await;
+    read_all(&mut second).await;
+    assert_eq!(second.alerts().standings()[0].acknowledged, None);
+    assert_eq!(statuses(&second)[statuses(&second).len() - 2..], ["resolved", "resolved"]);
 }

@@ -1,5 +1,6 @@
 //! The state of all alerts, as bytes, and what changes it.
 
+use super::acknowledge::{Acknowledgement, Wish};
 use super::alert::{Alert, Change};
 use super::anchors::Anchors;
 use super::message::Notice;
@@ -29,6 +30,9 @@ pub(super) struct State {
     /// The last message about what fires, by receiver, alert and slice: Alertmanager is told again and again.
     #[serde(default)]
     pub firing: Vec<Notice>,
+    /// Who knows of what fires.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    acknowledged: Vec<Acknowledgement>,
     /// Number of the next message.
     next: u64,
 }
@@ -93,6 +97,9 @@ pub struct Standing {
     pub reading: Reading,
     /// Failures to look at.
     pub examples: Vec<Example>,
+    /// Who knows of it, while that lasts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acknowledged: Option<Acknowledgement>,
 }
 
 impl State {
@@ -113,6 +120,8 @@ impl State {
                 && kept.get(&notice.alert).is_some_and(|alert| alert.is_firing(&notice.slice))
         };
         self.firing.retain(is_kept);
+        self.acknowledged
+            .retain(|known| kept.get(&known.alert).is_some_and(|alert| alert.is_firing(&known.slice)));
         self.alerts = kept;
     }
 
@@ -158,6 +167,7 @@ impl State {
         }
         let is_same = |old: &Notice| old.alert == config.name && old.slice == change.slice;
         self.firing.retain(|old| !is_same(old));
+        self.acknowledged.retain(|known| !known.is_about(&config.name, &change.slice));
         let silent = super::silence::is_silent(&config.silences, UnixNanos(change.since));
         for receiver in config.receivers.iter().filter(|_| !silent) {
             let notice = Notice::new(self.next, receiver, config, change, anchors);
@@ -167,10 +177,73 @@ impl State {
             }
             self.notices.push_back(notice);
         }
+        self.shorten();
+    }
+
+    /// Drops the oldest messages beyond the most that may wait.
+    fn shorten(&mut self) {
         while self.notices.len() > MOST_NOTICES {
             self.notices.pop_front();
             metrics::counter!("groundline_alert_messages_total", "outcome" => "dropped").increment(1);
         }
+    }
+
+    /// Takes note of who knows of what fires; what is known then, and its rows. Each receiver is told of it once.
+    pub(super) fn acknowledge(
+        &mut self,
+        definitions: &[Definition],
+        wish: &Wish,
+        now: UnixNanos,
+    ) -> (Vec<Acknowledgement>, Vec<Row>) {
+        let found = definitions.iter().find(|definition| definition.config.name == wish.alert);
+        let Some((definition, alert)) = found.zip(self.alerts.get(&wish.alert)) else {
+            return (Vec::new(), Vec::new());
+        };
+        let is_meant = |slice: &str, phase: Phase| {
+            phase == Phase::Firing && wish.slice.as_ref().is_none_or(|wanted| wanted == slice)
+        };
+        let (mut all, mut rows) = (Vec::new(), Vec::new());
+        for (slice, phase, fired, reading, examples) in alert.readings(&definition.config) {
+            if !is_meant(slice, phase) {
+                continue;
+            }
+            let known = wish.of(slice, now);
+            let (slice, examples) = (slice.to_owned(), examples.to_vec());
+            // It goes on firing, and its newest row says so.
+            let change = Change { slice, state: "firing", reading, examples, since: now.0, fired };
+            let mut row = row(definition, &change, None);
+            row.message = format!("{}; {}", known.sentence(), row.message);
+            rows.push(row);
+            all.push(known);
+        }
+        for known in &all {
+            self.acknowledged.retain(|old| !old.is_about(&known.alert, &known.slice));
+            self.acknowledged.push(known.clone());
+            self.tell_again(&known.alert, &known.slice, Some(known), now);
+        }
+        (all, rows)
+    }
+
+    /// Ends what was known for a time that is over: everybody is told again of what still fires. True if there was any.
+    pub(super) fn expire(&mut self, now: UnixNanos) -> bool {
+        let over: Vec<Acknowledgement> =
+            self.acknowledged.extract_if(.., |known| known.until <= now.0).collect();
+        for known in &over {
+            self.tell_again(&known.alert, &known.slice, None, now);
+        }
+        !over.is_empty()
+    }
+
+    /// Puts the last messages about a slice that fires in line once more.
+    fn tell_again(&mut self, alert: &str, slice: &str, known: Option<&Acknowledgement>, now: UnixNanos) {
+        for notice in self.firing.iter_mut().filter(|old| old.alert == alert && old.slice == slice) {
+            notice.id = self.next;
+            self.next += 1;
+            (notice.at, notice.acknowledged) = (now.0, known.cloned());
+            (notice.failed, notice.not_before) = (0, 0);
+            self.notices.push_back(notice.clone());
+        }
+        self.shorten();
     }
 
     /// Learns baselines anew; how many.
@@ -192,6 +265,11 @@ impl State {
                 since,
                 reading,
                 examples: examples.to_vec(),
+                acknowledged: self
+                    .acknowledged
+                    .iter()
+                    .find(|known| known.is_about(&config.name, slice))
+                    .cloned(),
             });
             Some(all.collect::<Vec<_>>())
         };

@@ -6,7 +6,7 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::execution::context::SQLOptions;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::{DFParserBuilder, Statement as Parsed};
-use datafusion::sql::sqlparser::ast::{Query, Statement, Visit, Visitor, visit_relations};
+use datafusion::sql::sqlparser::ast::{Query, Statement, TableFactor, Visit, Visitor, visit_relations};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -73,6 +73,10 @@ pub fn check(statement: &Statement) -> Result<(), SqlError> {
     if statement.visit(&mut Weigher::default()).is_break() {
         return Err(too_many_parts());
     }
+    if statement.visit(&mut Sampled).is_break() {
+        let why = "TABLESAMPLE is not supported: choose rows by a condition, such as trace_id < '1'";
+        return Err(SqlError::Wrong(why.to_owned()));
+    }
     match statement {
         Statement::Query(_)
         | Statement::ExplainTable { .. }
@@ -82,6 +86,22 @@ pub fn check(statement: &Statement) -> Result<(), SqlError> {
         | Statement::ShowFunctions { .. } => Ok(()),
         Statement::Explain { statement, .. } => check(statement),
         other => Err(refused(&other.to_string())),
+    }
+}
+
+/// Finds samples of tables, which the engine would leave out without a word.
+struct Sampled;
+
+impl Visitor for Sampled {
+    type Break = ();
+
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
+        match factor {
+            TableFactor::Table { sample: Some(_), .. } | TableFactor::Derived { sample: Some(_), .. } => {
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        }
     }
 }
 
@@ -228,6 +248,13 @@ mod tests {
         assert!(parse("SELECT 1; SELECT 2").is_err());
         assert!(parse("  ;").is_err());
         assert!(parse("-- nothing").is_err());
+    }
+
+    #[test]
+    fn samples_are_refused() {
+        let error =
+            parse("SELECT * FROM (SELECT * FROM spans TABLESAMPLE BERNOULLI (10)) s").expect_err("a sample");
+        assert!(error.to_string().contains("TABLESAMPLE"), "{error}");
     }
 
     #[test]

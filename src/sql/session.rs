@@ -81,6 +81,8 @@ pub(super) fn session(
         .chain(functions::hold_functions())
         .chain(functions::read_functions())
         .chain(functions::make_functions())
+        .chain(functions::pair_functions())
+        .chain(functions::list_functions())
         .for_each(|f| context.register_udf(f));
     functions::bound_scalars(&context)?;
     functions::bound_tables(&context)?;
@@ -90,5 +92,6 @@ pub(super) fn session(
     let state = context.state_ref();
     state.write().register_expr_planner(Arc::new(functions::ConcatPlanner::new()))?;
     state.write().register_expr_planner(Arc::new(functions::JsonPlanner::new()))?;
+    state.write().register_expr_planner(Arc::new(functions::OperatorPlanner::new()))?;
     Ok(context)
 }

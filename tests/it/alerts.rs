@@ -257,6 +257,18 @@ async fn alertmanager_shows_the_alert_and_its_end() {
     })
     .await;
     assert_eq!(manager.active().await.len(), 1);
+    // Acknowledged, it stays there with who knows of it, beyond that time, and its end is told all the same.
+    let url = format!("http://{}/v1/alerts/acknowledge", server.http);
+    let wish = json!({"alert": "leaks", "for": "1h", "by": "Ada"});
+    assert_eq!(reqwest::Client::new().post(url).json(&wish).send().await.unwrap().status(), 200);
+    until("who knows of it", async || {
+        let said = |a: &Value| {
+            a["annotations"]["summary"].as_str().is_some_and(|s| s.starts_with("acknowledged by Ada"))
+        };
+        manager.active().await.iter().any(said)
+    })
+    .await;
+    assert_eq!(manager.active().await.len(), 1);
     assert!(send(server.otlp_http, calls(100, 600, 0)).await);
     until("the end", async || manager.active().await.is_empty()).await;
     server.kill();
@@ -276,6 +288,49 @@ async fn a_baseline_is_learned_anew_by_hand() {
     assert!(missing.text().await.unwrap().contains("GET /v1/alerts"));
     assert_eq!(post(json!({"alerts": "leaks"})).await.status(), 422);
     app.stop().await.unwrap();
+}
+
+/// What fires is acknowledged: it fires on, who is named is told so once, and after a restart it is still known.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_fires_is_acknowledged_and_goes_on_firing() {
+    let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::default());
+    let secret = folder.path().join("secret");
+    std::fs::write(&secret, "key").unwrap();
+    let hook = receiver.clone().listen().await;
+    let app = served(folder.path(), hook, &secret).await;
+    let url = format!("http://{}/v1/alerts/acknowledge", app.addresses.http);
+    let post = async |body: Value| {
+        let answer = reqwest::Client::new().post(&url).json(&body).send().await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
+    };
+    let wish = json!({"alert": "leaks", "for": "4h", "by": "Ada", "note": "rolled back"});
+    let (status, why) = post(wish.clone()).await;
+    assert!(status == 409 && why.contains("nothing of this alert fires"), "{status}: {why}");
+    for (wrong, expected, word) in [
+        (json!({"alert": "none", "for": "4h", "by": "Ada"}), 404, "GET /v1/alerts"),
+        (json!({"alert": "leaks", "for": "4h"}), 400, "by must"),
+        (json!({"alert": "leaks", "for": "90d", "by": "Ada"}), 400, "30"),
+        (json!({"alert": "leaks", "by": "Ada"}), 422, "for"),
+    ] {
+        let (status, why) = post(wrong.clone()).await;
+        assert!(status == expected && why.contains(word), "{wrong}: {status} {why}");
+    }
+    assert!(send(app.addresses.otlp_http, calls(0, 200, 70)).await);
+    until("the alert", async || receiver.states() == ["firing"]).await;
+    let (status, answer) = post(wish).await;
+    assert!(status == 200 && answer.contains("request_model=bad"), "{status}: {answer}");
+    until("the message", async || receiver.states() == ["firing", "acknowledged"]).await;
+    let rows = query(app.addresses.http, ROWS).await;
+    assert_eq!((rows.len(), &rows[1]["state"]), (2, &json!("firing")), "{rows:?}");
+    assert!(rows[1]["message"].as_str().unwrap().starts_with("acknowledged by Ada until "), "{rows:?}");
+    app.stop().await.unwrap();
+    let app = served(folder.path(), hook, &secret).await;
+    let now: Value =
+        reqwest::get(format!("http://{}/v1/alerts", app.addresses.http)).await.unwrap().json().await.unwrap();
+    let bad = now["alerts"].as_array().unwrap().iter().find(|a| a["slice"] == "request_model=bad").unwrap();
+    assert_eq!((&bad["state"], &bad["acknowledged"]["note"]), (&json!("firing"), &json!("rolled back")));
+    app.stop().await.unwrap();
+    assert_eq!(receiver.states(), ["firing", "acknowledged"], "nobody is told again");
 }
 
 /// The anchors stand beside the alert: they say that the application moved, or that the evaluator did.

@@ -13,7 +13,7 @@ mod repeatable;
 mod written;
 
 use crate::readme::pages::{hold_table, read};
-use crate::sdk::{node_modules, python};
+use crate::sdk::{cache, node_modules, python};
 use crate::sql::fixture;
 use groundline::net::Access;
 use groundline::sql::pg::{PgEndpoint, serve};
@@ -43,6 +43,11 @@ const CLIENTS: &[(&str, &str, &str)] = &[
     ("pgcli", "pgcli 4.7", "completion, backslash commands"),
     ("duckdb", "DuckDB 1.4 with its postgres extension", "ATTACH, tables and views in its catalogue, scans"),
     ("tokio_postgres", "tokio-postgres 0.7", "prepared statements, portals in parts, COPY, cancel"),
+    (
+        "superset",
+        "Apache Superset 6.1",
+        "columns of tables, views and queries, charts with every time grain, filters, SQL Lab",
+    ),
 ];
 
 #[test]
@@ -270,6 +275,15 @@ async fn jdbc() {
     if is_there(driver, driver.exists()) {
         program_runs(Command::new("java").arg("-cp").arg(driver), "Metadata.java").await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a minute or two, and 800 MB that tests/setup-superset installs"]
+async fn superset() {
+    let python = cache("GROUNDLINE_SUPERSET_VENV", ".cache/groundline-superset-venv").join("bin/python");
+    assert!(python.exists(), "{} is not there: run tests/setup-superset", python.display());
+    let home = tempfile::tempdir().unwrap();
+    program_runs(Command::new(python).env("SUPERSET_HOME", home.path()), "superset_client.py").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

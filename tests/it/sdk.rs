@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-fn cache(variable: &str, folder: &str) -> PathBuf {
+/// The folder that `variable` names, else this one in the home directory.
+pub fn cache(variable: &str, folder: &str) -> PathBuf {
     std::env::var(variable)
         .map_or_else(|_| PathBuf::from(std::env::var("HOME").unwrap()).join(folder), PathBuf::from)
 }

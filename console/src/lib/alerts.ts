@@ -9,6 +9,14 @@ export interface Example {
   rationale: string | null;
 }
 
+/** Who knows of what fires. */
+export interface Known {
+  by: string;
+  note: string;
+  /** Nanoseconds since 1970, rounded by JSON. */
+  until: number;
+}
+
 /** What GET /v1/alerts tells of one slice. */
 export interface Standing {
   alert: string;
@@ -21,6 +29,7 @@ export interface Standing {
   bound: number | null;
   n: number;
   examples: Example[];
+  acknowledged?: Known;
 }
 
 /** A standing with what the table `alerts` says about its definition. */
@@ -61,6 +70,12 @@ export function standingsOf(rows: Row[]): Standing[] {
     statistic: numberOf(row.statistic), bound: numberOf(row.threshold), n: numberOf(row.n) ?? 0, examples: [],
     estimate: { estimate: numberOf(row.estimate), lower: numberOf(row.lower), upper: numberOf(row.upper), n: numberOf(row.n) },
   }));
+}
+
+/** The body of POST /v1/alerts/acknowledge. Without a name that of the token counts. */
+export function acknowledgement(alert: string, slice: string, hours: number, by: string, note: string): Record<string, string> {
+  const name = by.trim();
+  return { alert, slice, for: `${hours}h`, note: note.trim(), ...(name === "" ? {} : { by: name }) };
 }
 
 function text(cell: unknown): string {

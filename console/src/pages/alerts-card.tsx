@@ -10,6 +10,7 @@ import { hrefOf, me, refresh, say, setState } from "../lib/store";
 import { visible } from "../lib/text";
 import { Chart } from "../ui/chart";
 import { Hostile, Interval, Link, Time, TraceLink, Whisker } from "../ui/parts";
+import { Acknowledge, KnownTo } from "./alerts-acknowledge";
 
 const STATES: Record<string, { sign: string; tone: string }> = {
   firing: { sign: "!", tone: "bad" }, pending: { sign: "…", tone: "warn" }, ok: { sign: "✓", tone: "good" }, resolved: { sign: "✓", tone: "good" },
@@ -22,6 +23,8 @@ export function StateChip({ state }: { state: string }) {
 
 export function AlertCard({ shown, silence }: { shown: Shown; silence: Silence | undefined }) {
   const since = new Date(shown.since / 1e6);
+  const [asking, setAsking] = useState(false);
+  const may = shown.state === "firing" && me.value?.roles.includes("admin");
   return (
     <article class="alert-card">
       <div class="row">
@@ -33,8 +36,11 @@ export function AlertCard({ shown, silence }: { shown: Shown; silence: Silence |
         <span class="muted small">since <Time at={Number.isNaN(since.getTime()) ? null : since.toISOString()} /></span>
         {silence && <span class="chip warn"><span aria-hidden="true">◐</span>silent until <Time at={new Date(silence.to).toISOString()} /></span>}
         <span class="grow" />
+        {may && <button type="button" aria-expanded={asking} onClick={() => setAsking(!asking)}>Acknowledge</button>}
         <WorstLinks shown={shown} />
       </div>
+      {asking && <Acknowledge alert={shown.alert} slice={shown.slice} close={() => setAsking(false)} />}
+      {shown.acknowledged && <KnownTo known={shown.acknowledged} />}
       <div class="alert-body">
         <Facts shown={shown} />
         <Evidence shown={shown} />

@@ -2,7 +2,8 @@
 
 use crate::domain::time::UnixNanos;
 use crate::drift::config::{Config, ReceiverConfig, ReceiverKind};
-use crate::drift::message::{Notice, rfc3339};
+use crate::drift::message::Notice;
+use crate::drift::moment::rfc3339;
 use crate::units::nanos;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
@@ -77,12 +78,14 @@ fn secret(path: &Path) -> Result<String, String> {
 /// One alert as `POST /api/v2/alerts` takes it. It ends by itself when it is not told of again.
 fn alertmanager(notice: &Notice, config: &Config, now: UnixNanos) -> Value {
     let lasts = nanos(config.repeat_interval).saturating_mul(4);
-    let ends = if notice.is_firing { now.0.saturating_add(lasts) } else { notice.at };
+    // Of what somebody knows it is not told again until then, and must not take it for resolved meanwhile.
+    let from = notice.acknowledged.as_ref().map_or(now.0, |known| known.until.max(now.0));
+    let ends = if notice.is_firing { from.saturating_add(lasts) } else { notice.at };
     let trace = notice.examples.first().and_then(|e| e["trace_id"].as_str()).unwrap_or_default();
     json!([{
         "labels": notice.identity(),
         "annotations": {
-            "summary": notice.summary, "description": lines(notice), "sql": notice.query, "trace_id": trace,
+            "summary": notice.said(), "description": lines(notice), "sql": notice.query, "trace_id": trace,
         },
         "startsAt": rfc3339(notice.fired),
         "endsAt": rfc3339(ends),
@@ -106,7 +109,7 @@ fn lines(notice: &Notice) -> String {
 fn slack(notice: &Notice, config: &Config) -> Value {
     let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let cut = |text: String| text.chars().take(2_900).collect::<String>();
-    let title = format!("[{}] {}: {}", notice.status().to_uppercase(), notice.alert, notice.summary);
+    let title = format!("[{}] {}: {}", notice.status().to_uppercase(), notice.alert, notice.said());
     let section = |text: String| json!({"type": "section", "text": {"type": "mrkdwn", "text": cut(text)}});
     let mut blocks = vec![section(escaped(&title))];
     if !notice.examples.is_empty() {
@@ -124,11 +127,15 @@ fn pagerduty(notice: &Notice, config: &Config, key: &str) -> Value {
     };
     json!({
         "routing_key": key,
-        "event_action": if notice.is_firing { "trigger" } else { "resolve" },
+        "event_action": match notice.status() {
+            "firing" => "trigger",
+            "acknowledged" => "acknowledge",
+            _ => "resolve",
+        },
         // The same for the whole time of firing; PagerDuty takes 255 characters.
         "dedup_key": hex::encode(Sha256::digest(notice.key())),
         "payload": {
-            "summary": notice.summary.chars().take(1_024).collect::<String>(), "source": "groundline",
+            "summary": notice.said().chars().take(1_024).collect::<String>(), "source": "groundline",
             "severity": severity, "timestamp": rfc3339(notice.at), "component": notice.slice,
             "custom_details": notice.json(config),
         },

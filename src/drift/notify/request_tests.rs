@@ -1,4 +1,5 @@
 use super::*;
+use crate::drift::Acknowledgement;
 use crate::drift::config::AlertConfig;
 use std::collections::BTreeMap;
 
@@ -18,6 +19,7 @@ fn notice(is_firing: bool) -> Notice {
         numbers: json!({"failing": 0.12}),
         examples: vec![json!({"trace_id": "ab", "value": 0.1, "rationale": "see <!channel> & ```x```"})],
         query: "SELECT 1".into(),
+        acknowledged: None,
         failed: 0,
         not_before: 0,
     }
@@ -103,6 +105,35 @@ fn pagerduty_is_told_of_one_incident() {
         (&trigger["routing_key"], &trigger["payload"]["severity"]),
         (&json!("routing"), &json!("critical"))
     );
+}
+
+#[test]
+fn who_acknowledged_is_told_and_alertmanager_waits_until_then() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let now = UnixNanos(1_767_225_700_000_000_000);
+    let known = Acknowledgement {
+        alert: "hallucination".into(),
+        slice: "m".into(),
+        by: "Ada".into(),
+        note: "rolled back".into(),
+        at: now.0,
+        until: 1_767_312_000_000_000_000,
+    };
+    let notice = Notice { acknowledged: Some(known), ..notice(true) };
+    let sent = |receiver: &ReceiverConfig| -> Value {
+        let message = build(receiver, &Config::default(), &notice, now).unwrap();
+        serde_json::from_slice(&message.body).unwrap()
+    };
+    let am = sent(&receiver("alertmanager", ""));
+    assert!(am[0]["endsAt"].as_str().unwrap() > "2026-01-02T00:00:00Z", "{am}");
+    let summary = am[0]["annotations"]["summary"].as_str().unwrap();
+    assert!(
+        summary.starts_with("acknowledged by Ada until 2026-01-02T00:00:00Z: rolled back; 12.0 %"),
+        "{summary}"
+    );
+    assert_eq!(sent(&receiver("webhook", ""))["status"], "acknowledged");
+    let pager = receiver("pagerduty", &format!("secret_file = {:?}", file.path()));
+    assert_eq!(sent(&pager)["event_action"], "acknowledge");
 }
 
 #[test]

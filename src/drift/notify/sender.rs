@@ -99,8 +99,11 @@ impl Sender {
             }
         }
         self.told.retain(|id, _| firing.iter().any(|notice| notice.id == *id));
-        // What waits for its first time is no repetition.
-        let repeats = firing.iter().filter(|notice| waiting.iter().all(|first| first.id != notice.id));
+        // What waits for its first time is no repetition, and nobody is told again of what somebody knows of.
+        let is_repeat = |notice: &&Notice| {
+            notice.acknowledged.is_none() && waiting.iter().all(|first| first.id != notice.id)
+        };
+        let repeats = firing.iter().filter(is_repeat);
         let due: Vec<Notice> = repeats.filter(|notice| self.is_due(notice, now)).cloned().collect();
         for notice in due {
             if !self.busy.contains(&notice.receiver) {

@@ -8,6 +8,8 @@
 //! | `server` | `version()`, `current_setting`, `set_config`, `pg_size_pretty` |
 //! | `json` | operators and functions on JSON text, as of PostgreSQL's `jsonb` |
 //! | `concat` | the operator `\|\|` on texts, with a bound |
+//! | `operators` | intervals times numbers, conditions beside texts |
+//! | `lists` | `list_mode` and `regexp_matches_list`, for aggregates and rows of the PostgreSQL port |
 //! | `dataset_at` | `dataset_at(name, version)`: a dataset as it was |
 //! | `bounded` | functions whose output can be far larger than their input, with a limit on it |
 
@@ -17,6 +19,8 @@ mod calibrated;
 mod concat;
 mod dataset_at;
 mod json;
+mod lists;
+mod operators;
 mod quality;
 mod server;
 
@@ -25,6 +29,8 @@ pub use bounded::{bound_scalars, bound_tables};
 pub use calibrated::{Calibrations, calibrated};
 pub use concat::ConcatPlanner;
 pub use dataset_at::register as dataset_at;
-pub use json::{JsonPlanner, hold_functions, json_functions, make_functions, read_functions};
+pub use json::{JsonPlanner, hold_functions, json_functions, make_functions, pair_functions, read_functions};
+pub use lists::list_functions;
+pub use operators::OperatorPlanner;
 pub use quality::{LEVEL, quality, rogan_gladen};
 pub use server::{like_escape, server_functions};

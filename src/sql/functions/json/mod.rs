@@ -6,16 +6,19 @@
 //! | `hold` | `@>`, `<@`, `?`, `?\|` and `?&`: whether a value holds another, or a key |
 //! | `read` | `jsonb_array_length`, `jsonb_typeof`, `jsonb_extract_path` and others: what a value is, and its parts as lists |
 //! | `make` | `to_jsonb`, `jsonb_build_object` and others: values as JSON text |
+//! | `pairs` | `json_object_of`: lists of pairs as objects |
 //! | `planner` | plans the operators as functions |
 
 mod get;
 mod hold;
 mod make;
+mod pairs;
 mod planner;
 mod read;
 
 pub use get::json_functions;
 pub use hold::hold_functions;
 pub use make::make_functions;
+pub use pairs::pair_functions;
 pub use planner::JsonPlanner;
 pub use read::read_functions;

@@ -12,6 +12,7 @@ const RENAMED: &[(&str, &str)] = &[
     ("clock_timestamp", "now"),
     ("every", "bool_and"),
     ("gen_random_uuid", "uuid"),
+    ("sign", "signum"),
     ("statement_timestamp", "now"),
     ("transaction_timestamp", "now"),
     ("user", "session_user"),
@@ -30,6 +31,7 @@ const SETS: &[(&str, &[(&str, &str)])] = &[
     ("jsonb_each_text", &[("key", "json_keys"), ("value", "json_value_texts")]),
     ("json_object_keys", &[("json_object_keys", "json_keys")]),
     ("jsonb_object_keys", &[("jsonb_object_keys", "json_keys")]),
+    ("regexp_matches", &[("regexp_matches", "regexp_matches_list")]),
     ("regexp_split_to_table", &[("regexp_split_to_table", "regexp_split_to_array")]),
     ("string_to_table", &[("string_to_table", "string_to_array")]),
 ];

@@ -8,12 +8,12 @@ use super::columns::name_columns;
 use super::laterals::flatten;
 use super::numbers::{is_number, is_procedure, is_zero, number_of, procedure, rename};
 use super::patterns::escape_with_backslash;
-use super::{calls, types};
+use super::{calls, composed, types};
 use crate::sql::pg::names::{is_about_catalog, is_correlated, reads_function};
 use datafusion::sql::sqlparser::ast::{
-    AccessExpr, BinaryOperator, DataType, Expr, Function, FunctionArgumentList, FunctionArguments, Ident,
-    LimitClause, ObjectName, Query, Select, SelectItem, SetExpr, Statement, Subscript, TableFactor, Value,
-    ValueWithSpan, VisitMut, VisitorMut,
+    AccessExpr, BinaryOperator, DataType, Distinct, Expr, Function, FunctionArgumentList, FunctionArguments,
+    Ident, LimitClause, ObjectName, Query, Select, SelectItem, SetExpr, Statement, Subscript, TableFactor,
+    Value, ValueWithSpan, VisitMut, VisitorMut,
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
@@ -116,6 +116,7 @@ impl VisitorMut for Adapter {
     }
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        composed::name_series(factor);
         // The library knows most names of the catalogue, and puts the schema before those.
         if let TableFactor::Table { name, args: None, .. } = factor
             && let [part] = name.0.as_slice()
@@ -138,6 +139,9 @@ impl VisitorMut for Adapter {
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if let Some(other) = composed::like_any(expr).or_else(|| composed::substring(expr)) {
+            *expr = other;
+        }
         match expr {
             Expr::BinaryOp { left, op: BinaryOperator::Eq | BinaryOperator::NotEq, right }
                 if is_procedure(left) && is_zero(right) =>
@@ -205,7 +209,7 @@ impl Adapter {
             }
             ("localtime", _) => parsed("CAST(now() AS TIME)"),
             ("localtimestamp", _) => parsed("CAST(now() AS TIMESTAMP)"),
-            _ => calls::instead_of(function),
+            _ => composed::instead_of(function).or_else(|| calls::instead_of(function)),
         }
     }
 
@@ -245,7 +249,12 @@ impl Adapter {
 
 /// `ARRAY(SELECT x … ORDER BY y)` as a query of one row: `(SELECT array_agg(x ORDER BY y) …)`.
 fn collected(query: &mut Box<Query>) -> Option<Expr> {
+    let is_cut = query.limit_clause.is_some() || query.fetch.is_some();
     let SetExpr::Select(select) = query.body.as_mut() else { return None };
+    let groups = select.group_by.to_string();
+    if is_cut || !(groups.is_empty() || groups.trim() == "GROUP BY") {
+        return cut(query);
+    }
     let [SelectItem::UnnamedExpr(item) | SelectItem::ExprWithAlias { expr: item, .. }] =
         select.projection.as_mut_slice()
     else {
@@ -253,9 +262,28 @@ fn collected(query: &mut Box<Query>) -> Option<Expr> {
     };
     let order = query.order_by.take().map(|order| order.to_string()).unwrap_or_default();
     let order = if order == "ORDER BY 1" { format!("ORDER BY {item}") } else { order };
-    let all = parsed(&format!("array_agg({item} {order})"))?;
+    let distinct = match select.distinct.take() {
+        None | Some(Distinct::All) => "",
+        Some(Distinct::Distinct) => "DISTINCT ",
+        Some(Distinct::On(_)) => return None,
+    };
+    let all = parsed(&format!("array_agg({distinct}{item} {order})"))?;
     select.projection = vec![SelectItem::UnnamedExpr(all)];
     Some(Expr::Subquery(query.clone()))
+}
+
+/// `ARRAY(SELECT x … LIMIT n)`, and one over groups: the rows first, and then the list of them.
+fn cut(query: &Query) -> Option<Expr> {
+    let mut rows = query.clone();
+    let SetExpr::Select(select) = rows.body.as_mut() else { return None };
+    let [SelectItem::UnnamedExpr(item) | SelectItem::ExprWithAlias { expr: item, .. }] =
+        select.projection.as_slice()
+    else {
+        return None;
+    };
+    let alias = Ident::with_quote('"', "x");
+    select.projection = vec![SelectItem::ExprWithAlias { expr: item.clone(), alias }];
+    parsed(&format!("(SELECT array_agg(\"q\".\"x\") FROM ({rows}) AS \"q\")"))
 }
 
 /// Whether the one column of `query` is true or false.
@@ -392,6 +420,10 @@ mod tests {
             spelled("SELECT ARRAY(SELECT name FROM spans ORDER BY start_time)"),
             "SELECT (SELECT array_agg(name ORDER BY start_time) FROM spans) AS \"array\""
         );
+        assert!(
+            spelled("SELECT ARRAY(SELECT DISTINCT name FROM spans)").contains("array_agg(DISTINCT name)")
+        );
+        assert!(spelled("SELECT ARRAY(SELECT name FROM spans LIMIT 2)").contains("LIMIT 2) AS \"q\""));
         let about = "SELECT ARRAY(SELECT b.rolname FROM pg_roles b WHERE b.oid = r.oid) FROM pg_roles r";
         assert!(spelled(about).contains("CAST(NULL AS TEXT[])"), "{}", spelled(about));
     }

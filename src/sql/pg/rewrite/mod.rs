@@ -7,6 +7,7 @@
 //! | `types` | types and literals: JSON is text here |
 //! | `formats` | `YYYY-MM-DD` as the engine writes it |
 //! | `calls` | functions that go by other names, or are made of others |
+//! | `composed` | functions that are made of several calls or of operators: `mode`, `json_object_agg`, `make_interval` |
 //! | `laterals` | functions in FROM that give rows: `unnest`, `jsonb_array_elements`, `jsonb_each` |
 //! | `numbers` | numbers of the catalogue, and functions, which have names here |
 //! | `patterns` | `LIKE … ESCAPE` |
@@ -15,6 +16,7 @@
 mod build;
 mod calls;
 mod columns;
+mod composed;
 mod dialect;
 mod formats;
 mod laterals;
