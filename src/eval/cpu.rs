@@ -37,7 +37,8 @@ pub(super) fn between(before: Option<Duration>, after: Option<Duration>) -> Dura
     before.zip(after).map_or(Duration::ZERO, |(before, after)| after.saturating_sub(before))
 }
 
-#[cfg(all(test, any(target_os = "linux", target_os = "macos")))]
+#[cfg(test)]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 mod tests {
     use super::*;
 
