@@ -22,7 +22,7 @@ WINDOWS = (128, 192)  # tokens; the shorter one is cheaper, the model bears both
 LONGEST = 200         # tokens of a premise
 
 # Of a hundred pairs so many come from each source.
-SHARES = {"everyday": 30, "written": 18, "conjnli": 5, "wanli": 6, "mnli_taxinli": 4, "infotabs": 4, "cad_snli": 2.5, "disco_counterfactual": 2,
+SHARES = {"everyday": 30, "hard": 25, "written": 18, "conjnli": 5, "wanli": 6, "mnli_taxinli": 4, "infotabs": 4, "cad_snli": 2.5, "disco_counterfactual": 2,
           "fool_me_twice": 6, "fm2_packed": 1.5, "condaqa_yesno": 3, "oanc_mcq": 2, "negation_nli": 0.6, "breaking_nli": 0.6, "scone": 0.4,
           "help_monotonicity": 0.4, "halueval_qa_rest": 2, "halueval_summarization_rest": 2, "labelled": 14, "made": 14, "contrast": 14, "plain": 8, "long": 60}
 RAW = {"entailment": ep.ENTAIL, "neutral": ep.NEUTRAL, "contradiction": ep.CONTRA, "SUPPORTS": ep.ENTAIL, "REFUTES": ep.CONTRA}
@@ -208,14 +208,16 @@ def parts(pairs, everyday_items, size, count, seed=7):
         for right in (True, False):
             cycles[name, right] = Cycle([p for p in found if (p.label == ep.ENTAIL) == right], rng)
     for right in (True, False):
-        cycles["everyday", right] = Cycle([x for x in everyday_items if (x[0]["label"] == 0) == right], rng)
+        for name, is_hard in (("everyday", False), ("hard", True)):
+            of = [x for x in everyday_items if (x[0]["label"] == 0) == right and (x[0]["group"].partition("-")[0] in eg.HARD) == is_hard]
+            cycles[name, right] = Cycle(of, rng)
     out = []
     for _ in range(count):
         part = []
         for name, share in SHARES.items():
             for i in range(round(size * share / total)):
                 item = cycles[name, i % 2 == 0].next()
-                if name == "everyday":
+                if name in ("everyday", "hard"):
                     item = pick_everyday(rng, item)
                 elif rng.random() < PACKED.get(name, 0):
                     item = packed(rng, item, pairs[name])
@@ -232,7 +234,7 @@ def collected(data, evaluation, tokens, vectors, made=9000, facts=4000, seed=7):
     items = everyday(rows, tokens, vectors)
     pairs = {}
     for name in SHARES:
-        if name not in ("everyday", "written", "labelled", "made", "contrast", "plain", "long"):
+        if name not in ("everyday", "hard", "written", "labelled", "made", "contrast", "plain", "long"):
             pairs[name] = public(data, name, tokens, rng)
             print(name, len(pairs[name]), flush=True)
     written = ew.pairs(tokens, vectors)

@@ -152,9 +152,9 @@ mod tests {
         let batches: Vec<RecordBatch> = reader.unwrap().build().unwrap().map(Result::unwrap).collect();
         let shown = arrow::util::pretty::pretty_format_batches(&batches).unwrap().to_string();
         let wanted = [
-            "| n   | l      | o       | e |",
-            "| 1.0 | [a, ]  | {\"k\":1} |   |",
-            "|     | []     | text    |   |",
+            "| n   | l     | o       | e |",
+            "| 1.0 | [a, ] | {\"k\":1} |   |",
+            "|     | []    | text    |   |",
         ];
         assert!(wanted.iter().all(|line| shown.contains(line)), "{shown}");
         assert_eq!(batches[0].column(0).data_type(), &arrow::datatypes::DataType::Float64);
