@@ -33,6 +33,8 @@ const TICK: Duration = Duration::from_millis(100);
 const SAVE: Duration = Duration::from_secs(10);
 /// How often the cursor moves where nothing is watched.
 const LET_GO: Duration = Duration::from_secs(2);
+/// How long a stop waits for messages in the air.
+const LANDS: Duration = Duration::from_secs(2);
 /// How often the state is shown when nothing changed.
 const SHOW: Duration = Duration::from_secs(1);
 /// Wishes that wait for the loop.
@@ -207,6 +209,9 @@ impl Watcher {
             self.change_plan();
             let has_more = self.follow().await?;
             self.acknowledge().await?;
+            if stopping {
+                self.let_land().await;
+            }
             self.alerts.position.store(self.state.applied, Ordering::Release);
             if self.has_news && self.is_used() && (stopping || last.elapsed() > SAVE) {
                 self.write(&[]).await?;
@@ -357,9 +362,18 @@ impl Watcher {
         }
     }
 
-    /// Takes note of what was delivered, and hands on what waits.
-    fn deliver(&mut self) {
-        let now = self.clock.now();
+    /// Waits a moment for messages in the air: what has arrived is not said again after the next start.
+    async fn let_land(&mut self) {
+        let begun = tokio::time::Instant::now();
+        self.note();
+        while self.sender.is_busy() && begun.elapsed() < LANDS {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            self.note();
+        }
+    }
+
+    /// Takes note of what was delivered.
+    fn note(&mut self) {
         for done in self.sender.finished() {
             let notices = &mut self.state.notices;
             match done {
@@ -372,6 +386,12 @@ impl Watcher {
             }
             self.has_news = true;
         }
+    }
+
+    /// Takes note of what was delivered, and hands on what waits.
+    fn deliver(&mut self) {
+        self.note();
+        let now = self.clock.now();
         if self.state.expire(now) {
             self.has_news = true;
             self.show();

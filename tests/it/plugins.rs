@@ -133,10 +133,10 @@ async fn a_process_that_fails_costs_its_own_items_and_no_others() {
             (&json!("ok"), &json!(1.0), &json!(true), &json!("rule"), &json!("1"))
         );
     }
-    // What is wrong for sure is not asked again, and what may not be is.
+    // What is wrong for sure is not asked again, and what may not be is, unless another item took the process away first.
     let asked = std::fs::read_to_string(told.path()).unwrap();
     let times = |word: &str| asked.lines().filter(|line| line.split(' ').nth(1) == Some(word)).count();
-    assert!(times("crash") >= 3 && times("hang") >= 3, "{asked}");
+    assert!(times("crash") >= 2 && times("hang") >= 2, "{asked}");
     let metrics =
         reqwest::get(format!("http://{}/metrics", app.addresses.http)).await.unwrap().text().await.unwrap();
     for name in [

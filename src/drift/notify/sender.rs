@@ -86,6 +86,11 @@ impl Sender {
         all
     }
 
+    /// Whether a message is in the air.
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.busy.is_empty()
+    }
+
     /// Sends the first message of each receiver that is free, if its time has come, and tells Alertmanager again of what is
     /// `firing`.
     pub(crate) fn send(&mut self, waiting: &VecDeque<Notice>, firing: &[Notice], now: UnixNanos) {
