@@ -346,6 +346,7 @@ class _Call:
     def __init__(self, function: Target, wanted: "_Wanted", scores: Sequence[tuple[str, Target, "_Wanted"]]) -> None:
         self.function, self.wanted, self.scores = function, wanted, scores
         self._loop: Optional[asyncio.AbstractEventLoop] = None
+        self._thread: Optional[threading.Thread] = None
         self._lock = threading.Lock()
 
     def __call__(self, run: Mapping[str, Any]) -> dict[str, Any]:
@@ -377,12 +378,17 @@ class _Call:
             # One loop for all: clients keep their connections with the loop that made them.
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                threading.Thread(target=self._loop.run_forever, name="groundline-lab-loop", daemon=True).start()
+                self._thread = threading.Thread(target=self._loop.run_forever, name="groundline-lab-loop", daemon=True)
+                self._thread.start()
         return asyncio.run_coroutine_threadsafe(_awaited(value), self._loop).result()
 
     def close(self) -> None:
-        if self._loop is not None:
+        if self._loop is not None and self._thread is not None:
             self._loop.call_soon_threadsafe(self._loop.stop)
+            # A loop that its thread still holds complains when the interpreter takes it down. One whose code never yields is left to it.
+            self._thread.join(5)
+            if not self._thread.is_alive():
+                self._loop.close()
 
 
 class _Sender:

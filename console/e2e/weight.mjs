@@ -18,7 +18,12 @@ export async function requestsOfAPage(page, world) {
     page.on("request", note);
     await page.goto(`${world.base}${path}#${DEMO}`);
     await settled(page);
-    const before = asked.length;
+    // An answer may lead to another question: what the page asks by itself has come when nothing more is asked.
+    let before = -1;
+    while (asked.length !== before) {
+      before = asked.length;
+      await page.waitForTimeout(400);
+    }
     await page.mouse.move(700, 600);
     for (let turn = 0; turn < 10; turn++) await page.mouse.wheel(0, 400);
     await page.waitForTimeout(200);

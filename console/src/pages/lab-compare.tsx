@@ -111,19 +111,20 @@ const KINDS: Record<string, [string, string, string]> = {
 const FIRST = 50;
 
 /** What the first items ask, by their ids: a row without it shows its id. */
-function useQuestions(items: Moved[]): Map<string, string> {
+function useQuestions(items: Moved[]): [Map<string, string>, boolean] {
   const first = ["regression", "error", "improvement"].flatMap((kind) => items.filter((item) => item.kind === kind).slice(0, FIRST));
   const ids = first.map((item) => item.item_id).filter((id) => /^[0-9A-Za-z-]{1,64}$/.test(id)).map((id) => `'${id}'`).join(", ");
   const asked = useAsk(useMemo((): Bound | null => (ids === "" ? null : bind(C34, {}, { ids })), [ids]));
-  return useMemo(() => new Map((asked.data ? rowsOf(asked.data) : []).map((row) => [String(row.item_id), cellText(row.input)])), [asked.data]);
+  const known = useMemo(() => new Map((asked.data ? rowsOf(asked.data) : []).map((row) => [String(row.item_id), cellText(row.input)])), [asked.data]);
+  return [known, ids !== "" && asked.data === undefined && !asked.fault];
 }
 
 function Items({ answer: { comparison, new: after, baseline } }: { answer: Answer }) {
   const { items, unchanged } = comparison;
   const [more, setMore] = useState(false);
-  const questions = useQuestions(items);
+  const [questions, busy] = useQuestions(items);
   return (
-    <div class="items">
+    <div class="items" aria-busy={busy}>
       {["regression", "error", "improvement"].map((kind) => {
         const of = items.filter((item) => item.kind === kind);
         if (of.length === 0) return null;
