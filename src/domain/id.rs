@@ -38,7 +38,8 @@ macro_rules! id {
     ($name:ident, $n:literal, $what:literal, $doc:literal) => {
         #[doc = $doc]
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(pub [u8; $n]);
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
+        pub struct $name(#[cfg_attr(test, schemars(with = "String"))] pub [u8; $n]);
 
         impl $name {
             /// From wire bytes. The wrong width and the all-zero id are refused.
@@ -96,7 +97,8 @@ id!(SpanId, 8, "span id", "The id of a span: 8 bytes, not all zero.");
 
 /// Whose rows they are: a name that the configuration or a token gives. A copy is cheap.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TenantId(Arc<str>);
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TenantId(#[cfg_attr(test, schemars(with = "String"))] Arc<str>);
 
 impl TenantId {
     /// The name.

@@ -1,6 +1,7 @@
 //! What an evaluator answers, and the row that is stored.
 
 use super::id::{SpanId, TenantId, TraceId};
+use super::prompt::Prompt;
 use super::span::names;
 use super::time::UnixNanos;
 
@@ -249,4 +250,6 @@ pub struct ScoreRow {
     pub cost_usd: Option<f64>,
     /// Where the score came from.
     pub source: ScoreSource,
+    /// The prompt template of the span whose answer was judged.
+    pub prompt: Prompt,
 }

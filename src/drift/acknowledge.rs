@@ -15,6 +15,7 @@ const MAX_NOTE: usize = 2_000;
 
 /// What is known of one slice that fires.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Acknowledgement {
     /// The alert.
     pub alert: String,

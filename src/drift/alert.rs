@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The state of one alert.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Alert {
     /// The definition that the state belongs to: with another one it begins anew.
     version: String,

@@ -30,6 +30,7 @@ pub(super) const BURN_RATES: [BurnRate; 3] = [
 
 /// The windows of one slice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Burn {
     pairs: Vec<(MovingWindow, MovingWindow)>,
 }

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 /// A message for one receiver. It is kept until the receiver has taken it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Notice {
     /// Its number in this server.
     pub id: u64,

@@ -3,6 +3,7 @@ use super::super::scores::compile;
 use super::super::slice::Phase;
 use super::*;
 use crate::domain::id::TraceId;
+use crate::domain::prompt::Prompt;
 use crate::domain::score::{Better, Score, ScoreRow, ScoreSource};
 use crate::domain::time::{ManualClock, UnixNanos};
 use crate::journal::Config as JournalConfig;
@@ -42,6 +43,7 @@ fn score(n: i64, value: f64) -> ScoreRow {
         output_tokens: None,
         cost_usd: None,
         source: ScoreSource::Rule,
+        prompt: Prompt::default(),
     }
 }
 

@@ -22,6 +22,7 @@ const EXAMPLES: usize = 3;
 
 /// Whether an alert fires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Nothing is wrong, as far as is known.
@@ -35,6 +36,7 @@ pub enum Phase {
 
 /// A failure to look at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Example {
     /// The trace, hex.
     pub trace_id: String,
@@ -60,6 +62,7 @@ pub(super) struct Seen {
 
 /// What a method keeps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 enum Watch {
     /// The baseline is not known yet.
@@ -74,6 +77,7 @@ enum Watch {
 
 /// What was seen since there is evidence.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Recent {
     seen: Rate,
     /// When the first of it was evaluated, nanoseconds since 1970.
@@ -83,6 +87,7 @@ struct Recent {
 
 /// One part of the traffic.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Slice {
     n: u64,
     watch: Watch,
@@ -159,6 +164,7 @@ impl Slice {
                 return;
             }
             Watch::Bets(bets) => {
+                // As above; whether the capital has reached 1/α is asked when it is read.
                 let _ = bets.push(seen.failed, seen.pi, elapsed as f64 / nanos(config.per) as f64);
             }
             Watch::Window(window) => window.push(seen.at, seen.failed, seen.pi),
@@ -175,6 +181,7 @@ impl Slice {
             self.recent = Recent { since: seen.at, ..Recent::default() };
             return;
         }
+        // Who reads the scores has looked at the probability.
         let _ = self.recent.seen.push(seen.failed, seen.pi);
         if let Some(example) = seen.example {
             let all = &mut self.recent.examples;

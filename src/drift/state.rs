@@ -20,6 +20,7 @@ const MOST_NOTICES: usize = 1_000;
 
 /// Everything that must survive a crash.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct State {
     /// The frame of the journal up to which the scores are in here.
     pub applied: u64,
@@ -39,6 +40,7 @@ pub(super) struct State {
 
 /// What stands in the journal beside rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Event {
     /// The state, whole.
@@ -308,6 +310,7 @@ mod tests {
     use super::*;
     use crate::drift::config::AlertConfig;
     use crate::drift::slice::Seen;
+    use crate::schema::{hold_shape, shape_of};
 
     /// A state with a slice of each method, learning, betting and in windows.
     fn made() -> Event {
@@ -348,6 +351,11 @@ mod tests {
         let names: Vec<&str> = state.alerts.keys().map(String::as_str).collect();
         assert_eq!((state.applied, names), (7, vec!["bets", "burns", "keeps", "learns", "window"]));
         assert_eq!(Event::decode(&read.encode().unwrap()).unwrap(), read);
+    }
+
+    #[test]
+    fn the_shape_of_the_state_is_that_of_the_format() {
+        hold_shape("alerts", &serde_json::json!({"event": shape_of::<Event>(), "version": VERSION}));
     }
 
     #[test]

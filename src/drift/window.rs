@@ -9,6 +9,7 @@ const BUCKETS: i64 = 60;
 
 /// A window that moves with the scores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct MovingWindow {
     /// Nanoseconds of a bucket.
     width: i64,

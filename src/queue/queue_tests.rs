@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::id::{SpanId, TraceId};
+use crate::domain::prompt::Prompt;
 use crate::domain::time::{SECOND, UnixNanos};
 use crate::domain::trace::EvalInput;
 use std::time::Duration;
@@ -22,6 +23,7 @@ pub(crate) fn item(id: &str) -> Item {
         queued_at: 0,
         service_name: String::new(),
         request_model: None,
+        prompt: Prompt::default(),
         tenant: "t".into(),
         lane: Lane::Fast,
         score_version: 1,

@@ -7,6 +7,7 @@ use super::rule::Rule;
 use super::upstream::Upstream;
 use crate::domain::decision::{Decision, DecisionKind};
 use crate::domain::id::{SpanId, TraceId};
+use crate::domain::prompt::Prompt;
 use crate::domain::span::Dialect;
 use crate::domain::time::UnixNanos;
 use crate::queue::{Item, Lane};
@@ -209,10 +210,11 @@ impl<'a> Drawn<'a> {
     /// The item for a lane of the queue, with all that is evaluated; none if the draw said no.
     pub fn item(&self, view: &View<'a>, now: UnixNanos, lane: Lane) -> Option<Item> {
         let draw = self.draw.as_deref().filter(|draw| draw.is_selected())?;
-        let (input, model) = if self.rule.is_for_traces() {
-            (view.of_trace(self.span), view.model())
+        let (input, model, prompt) = if self.rule.is_for_traces() {
+            (view.of_trace(self.span), view.model(), view.prompt(self.span))
         } else {
-            (view.of_span(self.span), self.span.llm.request_model.clone())
+            let llm = &self.span.llm;
+            (view.of_span(self.span), llm.request_model.clone(), Prompt::of(llm))
         };
         let head = &self.span.head;
         Some(Item {
@@ -229,6 +231,7 @@ impl<'a> Drawn<'a> {
             queued_at: now.0,
             service_name: head.service_name.to_string(),
             request_model: model,
+            prompt,
             tenant: head.tenant.clone(),
             lane,
             score_version: 1,

@@ -317,6 +317,8 @@ static SCORES: &[Column] = &[
     may("run_id", Kind::Text, "The run of the experiment; NULL in production.").since(3),
     may("item_id", Kind::Text, "The item of the dataset; NULL in production.").since(3),
     may("check_id", Kind::Text, "The check of a suite; NULL in production.").since(3),
+    may("prompt_name", Kind::Text, "Prompt template of the span that answered.").since(4),
+    may("prompt_version", Kind::Text, "Version of that prompt template.").since(4),
 ];
 
 static DECISIONS: &[Column] = &[

@@ -26,6 +26,7 @@ const MOST: f64 = 1e12;
 
 /// How new capital comes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Stakes {
     /// 1 in all: a false alarm ever has probability α at most.
@@ -36,6 +37,7 @@ pub enum Stakes {
 
 /// Bets against "the rate of failures is at most `bound`".
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Betting {
     bound: f64,
     max_weight: f64,
@@ -132,6 +134,7 @@ fn held_back(age: f64) -> f64 {
 ///
 /// The bet is the best one against twice the bound. While the stream is good the sum is at 0; `since` is when it left it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ChangePoint {
     share: f64,
     bound: f64,

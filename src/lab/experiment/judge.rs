@@ -3,6 +3,7 @@
 use super::definition::{SentScore, digits};
 use super::input::{Answered, Expected, eval_input};
 use crate::domain::id::{SpanId, TraceId};
+use crate::domain::prompt::Prompt;
 use crate::domain::score::{Better, Score, ScoreRow, ScoreSource, ScoreStatus, Usage};
 use crate::domain::time::UnixNanos;
 use crate::domain::trace::EvalInput;
@@ -266,5 +267,6 @@ fn row(judge: &Judge, case: &Case, said: &Said, score: Score) -> ScoreRow {
         output_tokens: usage.and_then(|usage| usage.output_tokens),
         cost_usd: usage.and_then(|usage| usage.cost_usd),
         source: ScoreSource::Experiment,
+        prompt: Prompt::default(),
     }
 }
