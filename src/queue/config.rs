@@ -15,6 +15,8 @@ pub struct Config {
     pub max_failed_size: ByteSize,
     /// Largest size of the queue's log on the disk; beyond, the journal keeps what the log does not take.
     pub max_disk_size: ByteSize,
+    /// The queue's log is compacted when it has grown by this (at most half of `max_disk_size`), and by as much as waits.
+    pub compact_after: ByteSize,
     /// Evaluators that answer at once.
     pub fast: LaneConfig,
     /// Evaluators that take long, or wait for others.
@@ -61,6 +63,7 @@ impl Default for Config {
             max_failed_items: 1_000,
             max_failed_size: ByteSize::mib(64),
             max_disk_size: ByteSize::gib(4),
+            compact_after: ByteSize::mib(64),
             fast: LaneConfig::default(),
             slow: LaneConfig { max_age: Duration::from_hours(24), ..LaneConfig::default() },
         }

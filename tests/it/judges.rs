@@ -1,5 +1,7 @@
 //! LLM judges from the endpoints to the scores, over a scripted server that answers well, badly, late and not at all.
 
+#[path = "judges/compacted.rs"]
+mod compacted;
 #[path = "judges/formulas.rs"]
 mod formulas;
 #[path = "judges/leaving.rs"]
