@@ -302,7 +302,8 @@ impl Scorer {
                 .increment(1);
             }
             let waited = self.clock.now().0.saturating_sub(lease.item.queued_at);
-            metrics::histogram!("groundline_queue_wait_seconds").record(waited as f64 / 1e9);
+            metrics::histogram!("groundline_queue_wait_seconds", "lane" => lease.item.lane.as_str())
+                .record(waited as f64 / 1e9);
             // Who waits for an empty queue must not see it between the two.
             events.into_iter().rev().for_each(|event| self.queue.apply(event));
         }
