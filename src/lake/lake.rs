@@ -201,6 +201,7 @@ async fn recent(manifest: &Manifest, config: &Config, now: UnixNanos) -> Result<
         while let Some(batch) = batches.try_next().await? {
             // A merged file has older rows as well; they would push the recent ones out.
             let batch = received_since(batch, since.saturating_mul(1_000))?;
+            // A file that lacks the columns of the key is none of ours: no sender can send its rows again.
             for key in window::keys(manifest.table, &batch).unwrap_or_default() {
                 window.insert(key, now);
             }

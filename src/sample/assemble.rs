@@ -11,6 +11,7 @@ use crate::domain::weight;
 use crate::schema::batch::{LogContent, SpanHead, SpanReader, SpanRow, read_log_content, replace_llm};
 use crate::units::nanos;
 use arrow::array::{RecordBatch, UInt64Array};
+use arrow::error::ArrowError;
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{Hash, Hasher};
@@ -378,8 +379,10 @@ impl OpenSpan {
     fn add(&mut self, records: &[Llm], rules: &[Rule]) {
         merge_contents(&mut self.row.llm, records);
         let Some(stored) = self.stored.take() else { return };
-        if let Ok(batch) = replace_llm(&stored, std::slice::from_ref(&self.row.llm)) {
-            self.marks = marks(&batch, rules).pop().unwrap_or_default();
+        match replace_llm(&stored, std::slice::from_ref(&self.row.llm)) {
+            Ok(batch) => self.marks = marks(&batch, rules).pop().unwrap_or_default(),
+            // Then the rules go by what the span said of itself: it is in the trace all the same.
+            Err(error) => unasked(&error),
         }
     }
 }
@@ -387,7 +390,14 @@ impl OpenSpan {
 /// Row `at` with memory of its own: a slice would keep the whole batch alive as long as the trace is open.
 fn own_row(batch: &RecordBatch, at: usize) -> Option<RecordBatch> {
     let at = UInt64Array::from(vec![at as u64]);
-    arrow::compute::take_record_batch(batch, &at).ok()
+    let row = arrow::compute::take_record_batch(batch, &at);
+    row.inspect_err(unasked).ok()
+}
+
+/// A span whose stored columns cannot be taken or changed: rules are not asked again when log records add to it.
+fn unasked(error: &ArrowError) {
+    metrics::counter!("groundline_rule_errors_total", "rule" => "*").increment(1);
+    tracing::warn!(%error, "rules are not asked about what log records say of a span");
 }
 
 fn hash_of(span: SpanId, time: UnixNanos, llm: &Llm) -> u64 {

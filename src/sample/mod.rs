@@ -1,4 +1,4 @@
-//! Which traces deserve a judge.
+//! Which traces are evaluated.
 //!
 //! | file | what |
 //! |---|---|
@@ -18,6 +18,7 @@
 //! | `replay` | decisions again, from stored spans and recorded rows |
 //! | `replay_found` | what was recorded of a decision, and what a replay found |
 //! | `replay_second` | second phases again, from the scores that they were made from |
+//! | `outgoing` | decisions and items on their way into a frame |
 //! | `progress` | how far the loop is, and what is still open |
 //! | `run` | the loop: journal to open traces, ripe traces to decisions |
 //!
@@ -32,6 +33,7 @@ mod decide;
 mod input;
 mod marks;
 mod memory;
+mod outgoing;
 mod pace;
 mod prices;
 mod progress;

@@ -5,6 +5,7 @@ use super::config::Config;
 use super::decide::{Drawn, decide};
 use super::input::View;
 use super::memory::{Memory, PAST};
+use super::outgoing::{Outgoing, given_up, one_by_one};
 use super::prices::Prices;
 use super::progress::Progress;
 use super::rule::Rule;
@@ -37,30 +38,6 @@ const FRAMES_A_TICK: usize = 2_000;
 /// Decisions that go into one frame, and bytes of items: an item carries all that is judged.
 const DECISIONS_A_FRAME: usize = 500;
 const ITEM_BYTES_A_FRAME: usize = 8 << 20;
-
-/// Decisions on their way into one frame, and the items that follow from them.
-#[derive(Default)]
-struct Outgoing {
-    decisions: Vec<Decision>,
-    items: Vec<Item>,
-    /// Items of each lane, and roughly their bytes.
-    lanes: [(usize, usize); Lane::ALL.len()],
-    /// The first frame of the traces that the decisions are about.
-    first_seq: Option<u64>,
-}
-
-impl Outgoing {
-    fn push(&mut self, item: Item, bytes: usize) {
-        let lane = &mut self.lanes[item.lane as usize];
-        *lane = (lane.0 + 1, lane.1 + bytes);
-        self.items.push(item);
-    }
-
-    /// Roughly the bytes of the items.
-    fn bytes(&self) -> usize {
-        self.lanes.iter().map(|(_, bytes)| bytes).sum()
-    }
-}
 
 /// How decisions and queue events are written down. Another one stands here in tests only.
 type Encode = fn(&[Decision], &[QueueEvent]) -> Result<(FrameKind, Bytes), FrameError>;
@@ -277,17 +254,39 @@ impl Sampler {
         let Outgoing { decisions, items, first_seq, .. } = outgoing;
         let events: Vec<QueueEvent> =
             items.into_iter().map(|item| QueueEvent::Queued(Box::new(item))).collect();
-        let why = match self.write(&decisions, &events).await? {
-            None => {
-                events.into_iter().for_each(|event| self.queue.apply(event));
-                count(&decisions);
-                return Ok(());
-            }
-            Some(why) => why,
+        let Some(why) = self.write(&decisions, &events).await? else {
+            self.written(&decisions, events);
+            return Ok(());
         };
+        if events.len() < 2 {
+            return self.give_up(decisions, &why, first_seq).await;
+        }
+        // One item that cannot be written must not cost the others of its frame.
+        for (decisions, events) in one_by_one(decisions, events) {
+            match self.write(&decisions, &events).await? {
+                None => self.written(&decisions, events),
+                Some(why) => self.give_up(decisions, &why, first_seq).await?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the items to the queue, now that they and their decisions are durable.
+    fn written(&self, decisions: &[Decision], events: Vec<QueueEvent>) {
+        events.into_iter().for_each(|event| self.queue.apply(event));
+        count(decisions);
+    }
+
+    /// Decides that the items which cannot be written have failed.
+    async fn give_up(
+        &mut self,
+        decisions: Vec<Decision>,
+        why: &str,
+        first_seq: Option<u64>,
+    ) -> Result<(), JournalError> {
         metrics::counter!("groundline_sampling_errors_total").increment(1);
         tracing::error!(why, "items cannot be queued");
-        let failed: Vec<Decision> = decisions.into_iter().map(|d| given_up(d, &why)).collect();
+        let failed: Vec<Decision> = decisions.into_iter().map(|d| given_up(d, why)).collect();
         match self.write(&failed, &[]).await? {
             None => count(&failed),
             Some(why) => {
@@ -373,15 +372,6 @@ pub(super) fn throttled(decision: Decision, lane: Lane) -> Decision {
     let lane = lane.as_str();
     let reason = format!("the queue is full (queue.{lane}.max_items, queue.{lane}.max_size)");
     Decision { decision: DecisionKind::Throttled, reason, ..decision }
-}
-
-fn given_up(decision: Decision, reason: &str) -> Decision {
-    match decision.decision {
-        DecisionKind::Queued => {
-            Decision { decision: DecisionKind::Failed, reason: reason.to_owned(), ..decision }
-        }
-        _ => decision,
-    }
 }
 
 fn parts(frame: &Frame, wanted: FrameKind) -> Vec<Part> {
