@@ -447,9 +447,9 @@ def silence(rng):
     return " ".join(facts), say(absent), say(fill(topic, x)), f"Can you tell me {rng.choice([absent, fill(topic, x)])}?"
 
 
-# Not drawn from: `converse`, `comparison` and `order`. A network of six layers told none of them from its mirror after 12,000 pairs of which half
-# were of these and of `succession`, and said "perhaps" to plain sentences for it.
-MAKERS = [tenure, span, tiers, state, fee, silence] * 2 + [week, reason, result, total, succession]
+# Not drawn from: `succession`, `converse`, `comparison` and `order`. A network of six layers told none of them from its mirror after 12,000 pairs
+# of which half were of these, and said "perhaps" to plain sentences for it. They are for wider ones.
+MAKERS = [tenure, span, tiers, state, fee, silence] * 2 + [week, reason, result, total]
 
 
 def pairs(count, seed=7):

@@ -4,7 +4,7 @@
     groundline evalbench --data OUT --task groundedness --dataset everyday_held --dataset hard_held --dataset long_held
     groundline evalbench --data OUT --task answer_relevance --dataset everyday_held
     groundline evalbench --data OUT --split dev      # rows that may choose thresholds
-    groundline score OUT/mix.jsonl --evaluator '*'   # a fixed mix: what an item costs by evaluator stands in the summary
+    groundline score --input OUT/mix.jsonl --evaluator '*'   # a fixed mix: what an item costs by evaluator stands in the summary
 
 | set | split | rows |
 |---|---|---|
