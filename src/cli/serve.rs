@@ -1,6 +1,6 @@
 //! The server.
 
-use crate::app::{App, AppError, plan};
+use crate::app::{App, AppError, metric_faults, plan};
 use crate::config::Config;
 use crate::console::Files;
 use crate::drift::{Alerts, AnchorConfig};
@@ -72,6 +72,9 @@ fn reload(file: Option<&Path>, alerts: &Alerts, anchors: &Sender<Vec<AnchorConfi
                 anchors = config.anchors.len(),
                 "alerts, receivers, anchors and calibrations were read again"
             );
+            for fault in metric_faults(&config) {
+                tracing::warn!(fault, "an alert can never fire");
+            }
             alerts.replace(plan);
             anchors.send_replace(config.anchors.clone());
             sql.set_calibrations(config.labels.calibrated());

@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 use tokio::sync::watch;
 
 /// Every table: files and hot rows.
@@ -91,10 +92,15 @@ impl Lake {
         TableSnapshot { table, schema: table.schema(), store: self.stores[&table].clone(), files, hot }
     }
 
-    /// The values of a text column in hot rows and in files whose times reach into the dedup window.
-    pub async fn recent(&self, table: Table, column: &str) -> Result<Vec<String>, LakeError> {
+    /// The values of a text column in hot rows and in files whose times reach into the last `window`.
+    pub async fn recent(
+        &self,
+        table: Table,
+        column: &str,
+        window: Duration,
+    ) -> Result<Vec<String>, LakeError> {
         let snapshot = self.snapshot(table);
-        let window = nanos(self.config.dedup_window) / 1_000;
+        let window = nanos(window) / 1_000;
         let since = self.clock.now().micros().saturating_sub(window);
         let mut batches = snapshot.hot;
         for file in snapshot.files.iter().filter(|f| f.max_time.is_none_or(|time| time >= since)) {

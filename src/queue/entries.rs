@@ -53,7 +53,8 @@ pub(super) struct Entries {
     /// Items that failed or expired, in the order of their end.
     ended: VecDeque<String>,
     by_log_seq: BTreeMap<u64, HashSet<String>>,
-    finished: HashSet<String>,
+    /// With the version that was evaluated.
+    finished: HashMap<String, i32>,
     finished_order: VecDeque<String>,
     /// Bytes of the items that wait.
     pub(super) bytes: usize,
@@ -92,16 +93,24 @@ impl Entries {
         self.by_log_seq.keys().next().copied()
     }
 
-    /// Whether the item is here or was finished.
-    pub(super) fn knows(&self, id: &str) -> bool {
-        self.all.contains_key(id) || self.finished.contains(id)
+    /// Whether this evaluation of the item is here or was finished, or a later one.
+    pub(super) fn knows(&self, item: &Item) -> bool {
+        let here = self.all.get(&item.id).map(|entry| entry.item.score_version);
+        here.max(self.finished.get(&item.id).copied()).is_some_and(|known| known >= item.score_version)
     }
 
-    /// Takes in an item that waits. One that is known, or was finished, changes nothing.
+    /// Whether the item waits or is leased.
+    pub(super) fn has_waiting(&self, id: &str) -> bool {
+        self.all.get(id).is_some_and(|entry| entry.ended.is_none())
+    }
+
+    /// Takes in an item that waits. One that is known, or was finished, changes nothing; a later evaluation takes the place of
+    /// one that failed or expired, and waits for none that is under way.
     pub(super) fn put(&mut self, item: Item) {
-        if self.knows(&item.id) {
+        if self.knows(&item) || self.has_waiting(&item.id) {
             return;
         }
+        self.remove(&item.id);
         self.insert(Kept { item, failed: 0, not_before: 0, error: None, ended: None });
     }
 
@@ -195,7 +204,7 @@ impl Entries {
             return;
         }
         let seq = known.and_then(|entry| entry.log_seq);
-        self.note_finished(id);
+        self.note_finished(id, version);
         let Some(entry) = self.remove(id) else { return };
         if outcome == Outcome::Scored {
             return;
@@ -214,9 +223,13 @@ impl Entries {
         }
     }
 
-    fn note_finished(&mut self, id: &str) {
-        if self.finished.insert(id.to_owned()) {
-            self.finished_order.push_back(id.to_owned());
+    fn note_finished(&mut self, id: &str, version: i32) {
+        match self.finished.get_mut(id) {
+            Some(known) => *known = version.max(*known),
+            None => {
+                self.finished.insert(id.to_owned(), version);
+                self.finished_order.push_back(id.to_owned());
+            }
         }
         while self.finished_order.len() > MAX_FINISHED {
             if let Some(old) = self.finished_order.pop_front() {

@@ -32,6 +32,9 @@ pub struct Item {
     pub evaluators: Vec<String>,
     /// When the span began, nanoseconds since 1970.
     pub span_time: i64,
+    /// When it ended, nanoseconds since 1970; 0 in what earlier releases wrote.
+    #[serde(default)]
+    pub span_end: i64,
     /// When it was put in the queue, nanoseconds since 1970.
     pub queued_at: i64,
     /// `service.name` of the span.
@@ -46,6 +49,12 @@ pub struct Item {
     /// Which evaluation of it this is, from 1; one more each time that it is put back.
     #[serde(default = "first")]
     pub score_version: i32,
+    /// The frame of the journal up to which the spans of the trace are in it; 0 in what earlier releases wrote.
+    #[serde(default)]
+    pub until: u64,
+    /// Whether it is evaluated again because spans came late.
+    #[serde(default)]
+    pub is_again: bool,
     /// What is evaluated.
     pub input: EvalInput,
 }

@@ -113,7 +113,8 @@ impl Follower {
         let (batch, more) = tokio::task::block_in_place(|| self.read())?;
         if !batch.events.is_empty() {
             // The sampling loop and the workers have applied them already, but after a crash nobody has.
-            let is_new = |event: &&QueueEvent| !matches!(event, QueueEvent::Queued(item) if self.queue.knows(&item.id));
+            let is_new =
+                |event: &&QueueEvent| !matches!(event, QueueEvent::Queued(item) if self.queue.knows(item));
             batch.events.iter().filter(is_new).cloned().for_each(|event| self.queue.apply(event));
             self.append(&batch.events).await?;
         }

@@ -274,7 +274,12 @@ impl Queue {
     }
 
     /// Whether the item is here or was finished: then `Queued` changes nothing, and need not be copied to find that out.
-    pub(super) fn knows(&self, id: &str) -> bool {
-        self.state.lock().lanes.iter().any(|entries| entries.knows(id))
+    pub(super) fn knows(&self, item: &Item) -> bool {
+        self.state.lock().lanes.iter().any(|entries| entries.knows(item))
+    }
+
+    /// Whether an item of this id waits or is leased.
+    pub fn is_waiting(&self, id: &str) -> bool {
+        self.state.lock().lanes.iter().any(|entries| entries.has_waiting(id))
     }
 }

@@ -19,12 +19,15 @@ pub(crate) fn item(id: &str) -> Item {
         reason: String::new(),
         evaluators: vec!["a".into()],
         span_time: 0,
+        span_end: 0,
         queued_at: 0,
         service_name: String::new(),
         request_model: None,
         tenant: "t".into(),
         lane: Lane::Fast,
         score_version: 1,
+        until: 0,
+        is_again: false,
         input: EvalInput::default(),
     }
 }

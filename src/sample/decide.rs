@@ -226,12 +226,15 @@ impl<'a> Drawn<'a> {
             reason: draw.reason(self.rule),
             evaluators: self.rule.config.evaluators.clone(),
             span_time: head.start.0,
+            span_end: head.end.0,
             queued_at: now.0,
             service_name: head.service_name.to_string(),
             request_model: model,
             tenant: head.tenant.clone(),
             lane,
             score_version: 1,
+            until: 0,
+            is_again: false,
             input,
         })
     }

@@ -4,6 +4,7 @@ use super::super::rule_config::Target;
 use super::super::tests::{retrieval_and_calls, rules};
 use super::*;
 use crate::domain::time::SystemClock;
+use arrow::array::AsArray;
 use std::path::Path;
 use std::time::Instant;
 

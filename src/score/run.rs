@@ -12,7 +12,7 @@ use crate::domain::time::Clock;
 use crate::domain::trace::EvalInput;
 use crate::eval::{Evaluator, Pace, Registry, RegistryError, asks_others};
 use crate::journal::{Journal, JournalError};
-use crate::queue::{Lane, Lease, Outcome, Queue, QueueEvent};
+use crate::queue::{Item, Lane, Lease, Outcome, Queue, QueueEvent};
 use crate::sample::{Follows, Rule, SecondPhases};
 use crate::schema::batch::scores_to_batch;
 use crate::units::words;
@@ -291,6 +291,15 @@ impl Scorer {
             written = self.write(lease.item.lane, rows, &decisions, &events).await?;
         }
         if let Written::Yes = written {
+            let more = events.iter().filter_map(|event| match event {
+                QueueEvent::Queued(item) => Some(item),
+                _ => None,
+            });
+            for item in more {
+                metrics::counter!("groundline_items_total", "rule" => item.rule.clone(),
+                    "lane" => item.lane.as_str(), "outcome" => "queued")
+                .increment(1);
+            }
             for decision in &decisions[1..] {
                 metrics::counter!("groundline_decisions_total", "rule" => decision.rule.clone(),
                     "decision" => decision.decision.as_str())
@@ -303,10 +312,25 @@ impl Scorer {
             }
             let waited = self.clock.now().0.saturating_sub(lease.item.queued_at);
             metrics::histogram!("groundline_queue_wait_seconds").record(waited as f64 / 1e9);
+            metrics::counter!("groundline_items_total", "rule" => lease.item.rule.clone(),
+                "lane" => lease.item.lane.as_str(), "outcome" => kind.as_str())
+            .increment(1);
+            if outcome == Outcome::Scored {
+                self.tell_lag(&lease.item);
+            }
             // Who waits for an empty queue must not see it between the two.
             events.into_iter().rev().for_each(|event| self.queue.apply(event));
         }
         Ok(written)
+    }
+
+    /// Tells how long after the end of its span an item is scored. One that is evaluated again says nothing of that.
+    fn tell_lag(&self, item: &Item) {
+        if item.span_end > 0 && !item.is_again {
+            let lag = self.clock.now().0.saturating_sub(item.span_end).max(0);
+            metrics::histogram!("groundline_evaluation_lag_seconds", "rule" => item.rule.clone())
+                .record(lag as f64 / 1e9);
+        }
     }
 
     /// What second phases make of the scores of an item.

@@ -73,12 +73,15 @@ pub(in crate::score) fn item(id: &str, evaluators: &[&str], now: i64) -> Item {
         reason: String::new(),
         evaluators: evaluators.iter().map(|id| (*id).to_owned()).collect(),
         span_time: now,
+        span_end: 0,
         queued_at: now,
         service_name: String::new(),
         request_model: None,
         tenant: "t".into(),
         lane: Lane::Fast,
         score_version: 1,
+        until: 0,
+        is_again: false,
         input: EvalInput::default(),
     }
 }

@@ -68,6 +68,11 @@ impl Betting {
         self.bound
     }
 
+    /// How new capital comes in.
+    pub fn stakes(&self) -> Stakes {
+        self.stakes
+    }
+
     /// Bets on one item that was selected with probability `pi`, `elapsed` units of time after the one before.
     ///
     /// Returns false and leaves everything as it was unless `pi` is above 0 and at most 1. A negative or unknown `elapsed`
@@ -113,6 +118,11 @@ impl Betting {
             Stakes::Once if self.weight == 0.0 => 1.0,
             Stakes::Once => won + held_back(self.age),
         }
+    }
+
+    /// Multiplies all capital by `share`, between 0 and 1: what was one's own becomes a share of what several have together.
+    pub fn scale(&mut self, share: f64) {
+        self.capital.iter_mut().for_each(|capital| *capital *= share);
     }
 
     /// Starts anew, as after an alarm.

@@ -47,6 +47,10 @@ pub const METRICS: &[MetricName] = &[
         "Spans with the trace id of another tenant's open trace: stored, and not sampled.",
     ),
     counter("groundline_late_spans_total", "Spans that came after their trace was decided."),
+    counter(
+        "groundline_late_traces_total",
+        "Traces of which spans came late, by outcome: queued (evaluated again), unchanged, refused, waits, too many, given up, unknown.",
+    ),
     counter("groundline_log_content_unjoined_total", "Log records with content whose span never came."),
     counter("groundline_frames_unreadable_total", "Journal frames that could not be read."),
     counter("groundline_flush_errors_total", "Flushes that failed and are tried again."),
@@ -88,12 +92,24 @@ pub const METRICS: &[MetricName] = &[
         "groundline_sampling_usd_per_item",
         "What an item of a rule with a budget in money is taken to cost, US dollars, by rule.",
     ),
+    counter(
+        "groundline_items_total",
+        "Items of evaluation, by rule, lane and outcome: queued, scored, failed, expired.",
+    ),
     gauge("groundline_queue_items", "Items that wait for their evaluators."),
     gauge("groundline_queue_bytes", "Memory of those items, bytes."),
     gauge("groundline_queue_oldest_seconds", "How long the oldest item has waited, seconds."),
     counter("groundline_labels_drawn_total", "Items drawn for a label."),
+    counter(
+        "groundline_labels_contradicting_total",
+        "Labels that say the opposite of what another person said last about the same.",
+    ),
     counter("groundline_labels_answers_total", "Answers of reviewers, by kind."),
     histogram("groundline_queue_wait_seconds", "Time from decision to scores, seconds."),
+    histogram(
+        "groundline_evaluation_lag_seconds",
+        "Time from the end of a span to its scores, seconds, by rule.",
+    ),
     histogram("groundline_evaluation_seconds", "Time of one evaluator for one item, seconds."),
     counter("groundline_scores_total", "Scores, by evaluator and status."),
     counter("groundline_sql_queries_total", "Queries, by door and outcome."),
@@ -123,10 +139,26 @@ pub const METRICS: &[MetricName] = &[
     gauge("groundline_alert_firing", "1 while an alert fires in a slice, else 0."),
     gauge("groundline_alert_statistic", "An alert's test statistic in a slice."),
     gauge("groundline_alert_failing_share", "Share of failing scores that an alert sees in a slice."),
+    gauge(
+        "groundline_alert_last_score_timestamp_seconds",
+        "When the latest score of a slice was evaluated, seconds since 1970.",
+    ),
     counter("groundline_alert_changes_total", "Changes of alerts, by alert and state."),
     counter("groundline_alert_messages_total", "Attempts to send a message about an alert, by outcome."),
+    counter(
+        "groundline_alert_messages_lost_total",
+        "Messages about alerts that no receiver will take, by reason: refused, given up, too many, no receiver, state too large.",
+    ),
     counter("groundline_alert_errors_total", "Batches of scores on which an alert's filter failed."),
     counter("groundline_alert_scores_left_out_total", "Scores of slices beyond alerts.max_slices."),
+    counter(
+        "groundline_alert_slices_left_total",
+        "Slices that left an alert after alerts.forget_after without a score.",
+    ),
+    counter(
+        "groundline_alert_state_shrunk_total",
+        "Times that the state of alerts fitted into no frame and was cut.",
+    ),
     gauge(
         "groundline_watermark_lag_seconds",
         "How far behind now the numbers of a table are final, seconds, by table.",

@@ -1,5 +1,8 @@
 //! Alerts from the endpoints to those who are told: real requests, real evaluators, the real Alertmanager, and kills.
 
+mod receivers;
+mod silences;
+
 use crate::support::{Process, config, query, send, settled, span, start, text, until};
 use axum::Router;
 use axum::extract::State;
@@ -189,10 +192,15 @@ impl Drop for Alertmanager {
 
 impl Alertmanager {
     pub async fn start(dir: &std::path::Path) -> Option<Self> {
-        let file = dir.join("alertmanager.yml");
-        std::fs::write(&file, "route:\n  receiver: nobody\nreceivers:\n  - name: nobody\n").unwrap();
         // The port was free a moment ago.
         let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        Self::start_at(dir, address).await
+    }
+
+    /// As [`Alertmanager::start`], at this address.
+    pub async fn start_at(dir: &std::path::Path, address: SocketAddr) -> Option<Self> {
+        let file = dir.join("alertmanager.yml");
+        std::fs::write(&file, "route:\n  receiver: nobody\nreceivers:\n  - name: nobody\n").unwrap();
         let child = Command::new("prometheus-alertmanager")
             .arg(format!("--config.file={}", file.display()))
             .arg(format!("--storage.path={}", dir.join("am").display()))
