@@ -192,7 +192,8 @@ impl App {
             self.loops.spawn(async move { Ok(worker.work(Lane::Fast, stop).await?) });
         }
         let threads = config.score.slow_workers;
-        let at_once = threads.max(rooms.asked_at_once);
+        // Those of slow local evaluators have places of their own.
+        let at_once = threads + rooms.asked_at_once;
         let slow = Arc::new(SlowLane::new(scorer, at_once, threads, config.score.slow_timeout));
         let stop = self.stop_loops.clone();
         self.loops.spawn(async move { Ok(slow.work(stop).await?) });

@@ -1,6 +1,7 @@
 //! The items of one lane, in the orders in which they are asked for.
 
 use super::event::{Item, Kept, Outcome, size};
+use super::ready::Ready;
 use crate::domain::time::UnixNanos;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -24,11 +25,6 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Where it stands among the others: who waits longer goes first, also after an attempt that failed.
-    fn place(&self) -> (i64, String) {
-        (self.item.queued_at, self.item.id.clone())
-    }
-
     /// What the queue's log needs to know of it.
     pub(super) fn kept(&self) -> Kept {
         Kept {
@@ -45,8 +41,8 @@ impl Entry {
 #[derive(Default)]
 pub(super) struct Entries {
     pub(super) all: HashMap<String, Entry>,
-    /// Items that may be worked on.
-    ready: BTreeSet<(i64, String)>,
+    /// Items that may be worked on: who waits longer goes first, also after an attempt that failed.
+    ready: Ready,
     /// Items whose next attempt has to wait, by the time from which it may begin.
     delayed: BTreeSet<(i64, String)>,
     leased: HashSet<String>,
@@ -74,7 +70,7 @@ impl Entries {
 
     /// Whether an item may be worked on and is not.
     pub(super) fn has_ready(&self) -> bool {
-        !self.ready.is_empty()
+        self.ready.has_some()
     }
 
     /// Items that are leased.
@@ -127,7 +123,7 @@ impl Entries {
         };
         match (ended, not_before) {
             (Some(_), _) => self.ended.push_back(id.clone()),
-            (None, 0) => drop(self.ready.insert(entry.place())),
+            (None, 0) => self.ready.insert(&entry.item),
             (None, _) => drop(self.delayed.insert((not_before, id.clone()))),
         }
         *if ended.is_some() { &mut self.ended_bytes } else { &mut self.bytes } += bytes;
@@ -150,7 +146,7 @@ impl Entries {
     }
 
     fn take_out(&mut self, entry: &Entry) {
-        self.ready.remove(&entry.place());
+        self.ready.remove(&entry.item);
         self.delayed.remove(&(entry.not_before, entry.item.id.clone()));
         self.leased.remove(&entry.item.id);
     }
@@ -181,8 +177,8 @@ impl Entries {
         }
         (entry.failed, entry.leased_until, entry.finishing) = (attempt, None, false);
         entry.error = Some(error.to_owned());
-        let (place, before) = (entry.place(), std::mem::replace(&mut entry.not_before, not_before));
-        self.ready.remove(&place);
+        let before = std::mem::replace(&mut entry.not_before, not_before);
+        self.ready.remove(&entry.item);
         self.delayed.remove(&(before, id.to_owned()));
         self.leased.remove(id);
         self.delayed.insert((not_before, id.to_owned()));
@@ -253,11 +249,18 @@ impl Entries {
         self.ended.front().cloned()
     }
 
-    /// The next item that may be worked on, leased until `until`.
-    pub(super) fn lease(&mut self, now: UnixNanos, until: UnixNanos) -> Option<(Item, u32)> {
+    /// The next item that may be worked on and `fits`, leased until `until`; of items that name the same evaluators the first
+    /// one is asked about.
+    pub(super) fn lease(
+        &mut self,
+        now: UnixNanos,
+        until: UnixNanos,
+        fits: impl Fn(&Item) -> bool,
+    ) -> Option<(Item, u32)> {
         self.end_leases(now);
         self.end_delays(now);
-        let (_, id) = self.ready.pop_first()?;
+        let all = &self.all;
+        let id = self.ready.pop_first(|id| all.get(id).is_none_or(|entry| fits(&entry.item)))?;
         let entry = self.all.get_mut(&id)?;
         entry.leased_until = Some(until);
         let leased = (entry.item.clone(), entry.failed + 1);
@@ -288,10 +291,9 @@ impl Entries {
             return false;
         }
         (entry.finishing, entry.leased_until) = (true, None);
-        let place = entry.place();
         self.leased.remove(&item.id);
         // A lease that ran out may have put it back.
-        self.ready.remove(&place);
+        self.ready.remove(&entry.item);
         true
     }
 
@@ -299,8 +301,7 @@ impl Entries {
     pub(super) fn unclaim(&mut self, id: &str) {
         let Some(entry) = self.all.get_mut(id).filter(|entry| entry.finishing) else { return };
         entry.finishing = false;
-        let place = entry.place();
-        self.ready.insert(place);
+        self.ready.insert(&entry.item);
     }
 
     fn end_leases(&mut self, now: UnixNanos) {
@@ -313,7 +314,7 @@ impl Entries {
             self.leased.remove(&id);
             if let Some(entry) = self.all.get_mut(&id) {
                 entry.leased_until = None;
-                self.ready.insert(entry.place());
+                self.ready.insert(&entry.item);
             }
         }
     }
@@ -322,7 +323,7 @@ impl Entries {
         while let Some((_, id)) = self.delayed.first().filter(|(at, _)| *at <= now.0).cloned() {
             self.delayed.pop_first();
             if let Some(entry) = self.all.get(&id) {
-                self.ready.insert(entry.place());
+                self.ready.insert(&entry.item);
             }
         }
     }

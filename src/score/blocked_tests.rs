@@ -65,7 +65,7 @@ impl Evaluator for Gate {
     }
 }
 
-fn span(number: u64) -> Span {
+pub(super) fn span(number: u64) -> Span {
     let llm = match number < CALLS_A_SECOND as u64 {
         true => Llm { dialect: Dialect::OtelGenai, operation: Operation::Llm, ..Llm::default() },
         false => Llm::default(),
@@ -94,7 +94,7 @@ fn span(number: u64) -> Span {
 }
 
 /// The same spans, in traces of their own.
-fn in_new_traces(template: &RecordBatch, second: i64) -> RecordBatch {
+pub(super) fn in_new_traces(template: &RecordBatch, second: i64) -> RecordBatch {
     let ids: StringArray =
         (0..template.num_rows()).map(|row| Some(format!("{:016x}{:016x}", second + 1, row + 1))).collect();
     let mut columns = template.columns().to_vec();

@@ -12,7 +12,7 @@ use crate::domain::time::Clock;
 use crate::domain::trace::EvalInput;
 use crate::eval::{Evaluator, Pace, Registry, RegistryError, asks_others};
 use crate::journal::{Journal, JournalError};
-use crate::queue::{Lane, Lease, Outcome, Queue, QueueEvent};
+use crate::queue::{Item, Lane, Lease, Outcome, Queue, QueueEvent};
 use crate::sample::{Follows, Rule, SecondPhases};
 use crate::schema::batch::scores_to_batch;
 use crate::units::words;
@@ -94,8 +94,8 @@ impl Scorer {
     }
 
     /// The evaluators of the item that belong to its lane.
-    pub(super) fn evaluators(&self, lease: &Lease) -> Result<Vec<Arc<dyn Evaluator>>, RegistryError> {
-        self.registry.select_paced(&lease.item.evaluators, pace(lease.item.lane))
+    pub(super) fn evaluators(&self, item: &Item) -> Result<Vec<Arc<dyn Evaluator>>, RegistryError> {
+        self.registry.select_paced(&item.evaluators, pace(item.lane))
     }
 
     /// Whether another attempt follows if this one fails.
@@ -105,7 +105,7 @@ impl Scorer {
 
     /// Asks the local evaluators of the item and writes down what they say.
     pub(super) async fn evaluate(&self, lease: Lease, stop: &CancellationToken) -> Result<(), JournalError> {
-        let evaluators = match self.evaluators(&lease) {
+        let evaluators = match self.evaluators(&lease.item) {
             Ok(evaluators) => evaluators,
             Err(error) => return self.failed(&lease, Vec::new(), &error.to_string()).await,
         };

@@ -60,6 +60,7 @@ impl Sessions {
         let rows = reader(EARLIER, values).await.map_err(|why| Away {
             why: format!("the session {id:?} could not be read: {why}"),
             counts: true,
+            wait: None,
         })?;
         let history = turns(&rows);
         if history.len() <= input.history.len() {

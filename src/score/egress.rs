@@ -1,48 +1,55 @@
-//! What may leave the machine for a judge: whose texts, and without what.
+//! What may leave the machine for a judge or a plug-in: whose texts, and without what.
 
-use super::config::JudgeConfig;
 use crate::detect::{Counts, KIND, Kinds, Policy, Redaction};
 use crate::domain::trace::EvalInput;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What is said to be missing where a tenant's texts may not be sent.
-const NOT_ALLOWED: &str = "leave to send this tenant's texts to the judge (judges.tenants)";
+/// What one receiver of texts allows.
+pub(super) struct Allowed<'a> {
+    /// Whose texts may be sent; everybody's without a list.
+    pub tenants: Option<&'a [String]>,
+    /// Kinds of what is redacted first.
+    pub redact: &'a [String],
+}
 
-/// What all judges that a question may reach allow together.
+/// What all receivers that a text may reach allow together.
 pub(super) struct Egress {
     /// Whose texts may be sent; everybody's without a list.
     tenants: Option<BTreeSet<String>>,
     /// What is redacted first.
     redaction: Option<Redaction>,
+    /// What is said to be missing where a tenant's texts may not be sent.
+    missing: String,
 }
 
 impl Egress {
-    /// The strictest of `judges`: a tenant must be allowed by each of them, and what one of them must not see none of them sees.
-    pub(super) fn new<'a>(judges: impl Iterator<Item = &'a JudgeConfig>, policy: &Arc<Policy>) -> Self {
+    /// The strictest of `all`: a tenant must be allowed by each of them, and what one of them must not see none of them sees.
+    /// `key` is where tenants are named.
+    pub(super) fn new<'a>(all: impl Iterator<Item = Allowed<'a>>, policy: &Arc<Policy>, key: &str) -> Self {
         let (mut tenants, mut names) = (None::<BTreeSet<String>>, Vec::new());
-        for judge in judges {
-            if let Some(allowed) = &judge.tenants {
+        for one in all {
+            if let Some(allowed) = one.tenants {
                 let allowed: BTreeSet<String> = allowed.iter().cloned().collect();
                 tenants = Some(tenants.map_or(allowed.clone(), |before| &before & &allowed));
             }
-            names.extend(judge.redact.iter().cloned());
+            names.extend(one.redact.iter().cloned());
         }
         let kinds = Kinds::of(&names);
         let redaction =
             (!kinds.is_empty()).then(|| Redaction::new(kinds, Arc::clone(policy), format!("[{KIND}]")));
-        Self { tenants, redaction }
+        Self { tenants, redaction, missing: format!("leave to send this tenant's texts ({key})") }
     }
 
     /// Whether texts of the input's tenant may be sent.
     ///
     /// # Errors
     /// What is missing if not. A tenant that nobody knows is on no list.
-    pub(super) fn check(&self, input: &EvalInput) -> Result<(), &'static str> {
+    pub(super) fn check(&self, input: &EvalInput) -> Result<(), &str> {
         let Some(tenants) = &self.tenants else { return Ok(()) };
         let is_allowed = input.tenant.as_ref().is_some_and(|tenant| tenants.contains(tenant));
-        if is_allowed { Ok(()) } else { Err(NOT_ALLOWED) }
+        if is_allowed { Ok(()) } else { Err(&self.missing) }
     }
 
     /// The input as it may be sent.
@@ -73,17 +80,12 @@ mod tests {
     use crate::domain::document::Document;
     use crate::domain::trace::Step;
 
-    fn judge(tenants: Option<&[&str]>, redact: &[&str]) -> JudgeConfig {
+    /// Receivers with their tenants and what is redacted for them.
+    fn egress(all: &[(Option<&[&str]>, &[&str])]) -> Egress {
         let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        JudgeConfig {
-            tenants: tenants.map(own),
-            redact: own(redact),
-            ..JudgeConfig::new("a", "http://h/v1", "m")
-        }
-    }
-
-    fn egress(judges: &[JudgeConfig]) -> Egress {
-        Egress::new(judges.iter(), &Arc::default())
+        let all: Vec<_> = all.iter().map(|(tenants, redact)| (tenants.map(own), own(redact))).collect();
+        let allowed = all.iter().map(|(tenants, redact)| Allowed { tenants: tenants.as_deref(), redact });
+        Egress::new(allowed, &Arc::default(), "judges.tenants")
     }
 
     fn of(tenant: Option<&str>) -> EvalInput {
@@ -91,12 +93,12 @@ mod tests {
     }
 
     #[test]
-    fn every_judge_of_the_chain_must_allow_the_tenant() {
-        assert!(egress(&[judge(None, &[])]).check(&of(None)).is_ok());
-        let both = egress(&[judge(Some(&["a", "b"]), &[]), judge(None, &[]), judge(Some(&["b", "c"]), &[])]);
+    fn every_receiver_must_allow_the_tenant() {
+        assert!(egress(&[(None, &[])]).check(&of(None)).is_ok());
+        let both = egress(&[(Some(&["a", "b"]), &[]), (None, &[]), (Some(&["b", "c"]), &[])]);
         assert!(both.check(&of(Some("b"))).is_ok());
         for tenant in [Some("a"), Some("c"), Some("B"), None] {
-            assert_eq!(both.check(&of(tenant)), Err(NOT_ALLOWED), "{tenant:?}");
+            assert!(both.check(&of(tenant)).unwrap_err().contains("judges.tenants"), "{tenant:?}");
         }
     }
 
@@ -114,11 +116,11 @@ mod tests {
             steps: vec![Step { tool: "mail".to_owned(), arguments: one.clone(), result: one, failed: false }],
             ..EvalInput::default()
         };
-        // What stands in another judge's place must not see it either.
-        let strict = egress(&[judge(None, &[]), judge(None, &["pii"])]);
+        // What stands in another's place must not see it either.
+        let strict = egress(&[(None, &[]), (None, &["pii"])]);
         let sent = serde_json::to_string(&strict.redacted(&input)).unwrap();
         assert!(!sent.contains("ann.smith"), "{sent}");
         assert_eq!(sent.matches("[EMAIL]").count(), 8, "{sent}");
-        assert!(matches!(egress(&[judge(None, &[])]).redacted(&input), Cow::Borrowed(_)));
+        assert!(matches!(egress(&[(None, &[])]).redacted(&input), Cow::Borrowed(_)));
     }
 }
