@@ -389,6 +389,7 @@ fn ingested(
         rationale: evaluation.explanation.clone(),
         error: evaluation.error_type.clone().or_else(|| failed.then(|| missing.to_owned())),
         evidence: Vec::new(),
+        ratings: Vec::new(),
     };
     ScoreRow {
         score_id: hex::encode(&Sha256::digest(identity)[..16]),

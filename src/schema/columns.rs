@@ -310,7 +310,7 @@ static SCORES: &[Column] = &[
         "evidence",
         Kind::Payload,
         "Parts of the answer that failed it, JSON array of {answer, document, context}: byte ranges, and the document's \
-         place from 0.",
+         place from 0. Where a judge was asked about parts one by one, all of them: {number, rating, rationale}.",
     )
     .since(2),
     may("experiment_id", Kind::Text, "The experiment; NULL in production.").since(3),

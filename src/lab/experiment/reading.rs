@@ -4,6 +4,7 @@ use super::super::cells::Row;
 use super::super::error::LabError;
 use super::super::store::{Store, int, text};
 use super::definition::Target;
+use crate::domain::score::Rated;
 use crate::domain::time::UnixNanos;
 use crate::schema::batch::{ExperimentRow, Made};
 use serde::Serialize;
@@ -217,12 +218,13 @@ pub async fn answers(
         (key(row), Answered { output, contexts, reasons: HashMap::new() })
     };
     let mut answers: HashMap<Key, Answered> = rows.iter().map(answered).collect();
-    let sql = "SELECT r.item_id, r.repetition, s.evaluator, s.metric, s.rationale, s.error \
+    let sql = "SELECT r.item_id, r.repetition, s.evaluator, s.metric, s.rationale, s.error, s.evidence \
                FROM scores s JOIN runs_latest r ON s.run_id = r.run_id AND s.score_version = r.attempt \
                WHERE s.source = 'experiment' AND s.experiment_id = $1 AND r.experiment_id = $1";
     for row in store.ask(tenant, sql, vec![text(experiment_id)]).await?.iter() {
         if let Some(answer) = answers.get_mut(&key(row)) {
-            let reason = Reason { rationale: row.may("rationale"), error: row.may("error") };
+            let ratings = row.may("evidence").map_or_else(Vec::new, |parts| Rated::of_evidence(&parts));
+            let reason = Reason { rationale: row.may("rationale"), error: row.may("error"), ratings };
             answer.reasons.insert((row.text("evaluator"), row.text("metric")), reason);
         }
     }
@@ -236,6 +238,8 @@ pub struct Reason {
     pub rationale: Option<String>,
     /// What went wrong, or what was missing.
     pub error: Option<String>,
+    /// What was said of each part, where parts were judged one by one.
+    pub ratings: Vec<Rated>,
 }
 
 /// What a target answered, as it is stored: JSON text.
