@@ -21,7 +21,7 @@ async fn a_dead_judge_with_three_hundred_items_holds_up_no_other_judge_and_no_pl
     let plugin = format!("[[plugins]]\nname = \"own\"\nurl = \"http://{}/base\"\n", plugin.listen().await);
     let spare = server.listen().await;
     let judges = format!(
-        "[[judges]]\nname = \"main\"\nbase_url = \"http://{address}/v1\"\nmodel = \"m\"\n\
+        "[[judges]]\nname = \"main\"\nbase_url = \"http://{address}/v1\"\nmodel = \"m\"\ncanary_interval = \"0s\"\n\
          [[judges]]\nname = \"spare\"\nbase_url = \"http://{spare}/v1\"\nmodel = \"m\"\n"
     );
     let rules = [("dead", "a", "safety"), ("other", "b", "custom_answer/tone"), ("own", "c", "plugin/own")];
@@ -115,7 +115,8 @@ async fn a_slow_judge_is_not_away_because_items_run_out_of_time() {
     // One after the other, and time for a few only: the rest comes again.
     let server = Server { takes: Duration::from_millis(200), ..Server::default() };
     let (folder, address) = (tempfile::tempdir().unwrap(), server.listen().await);
-    let more = "max_concurrent = 1\ntimeout = \"500ms\"\n[score]\nslow_timeout = \"1s\"";
+    let more =
+        "max_concurrent = 1\ncanary_interval = \"0s\"\ntimeout = \"1500ms\"\n[score]\nslow_timeout = \"2s\"";
     let ids = "\"safety\", \"relevance_to_query\", \"stereotypes\"";
     let app = served(folder.path(), &configured(ids, address, more)).await;
     assert!(ask(app.addresses.otlp_http, 0..3).await);
