@@ -26,14 +26,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// Seconds without the judge, and seconds after it is back.
-const DEAD: usize = 600;
-const BACK: usize = 60;
-const CALLS_A_SECOND: usize = 2;
+/// The clock moves so many seconds at a time.
+const STEP: usize = 10;
+/// Steps without the judge, ten minutes, and steps after it is back, one minute.
+const DEAD: usize = 600 / STEP;
+const BACK: usize = 60 / STEP;
+const CALLS_A_STEP: usize = 20;
 /// Less than comes in ten minutes.
 const MAX_ITEMS: usize = 800;
-/// A local score comes no more than so many seconds of the clock after its span: a trace is idle for five before it is decided.
-const LAG: usize = 8;
 
 /// A local evaluator that counts.
 struct Local(AtomicUsize);
@@ -69,7 +69,7 @@ struct Room {
     stop: CancellationToken,
     loops: Vec<tokio::task::JoinHandle<Result<(), String>>>,
     spans: RecordBatch,
-    seconds: usize,
+    steps: usize,
     _folder: tempfile::TempDir,
 }
 
@@ -77,8 +77,10 @@ impl Room {
     fn open(judge: SocketAddr) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(&folder.path().join("journal"), LogConfig::default(), FORMAT).unwrap();
-        let slow = LaneConfig { max_items: MAX_ITEMS, ..LaneConfig::default() };
-        let queue = Arc::new(Queue::new(Config { slow, ..Config::default() }));
+        // Workers keep what they hold, however fast the clock goes.
+        let fast = LaneConfig { lease: Duration::from_hours(30), ..LaneConfig::default() };
+        let slow = LaneConfig { max_items: MAX_ITEMS, max_age: Duration::from_hours(24), ..fast.clone() };
+        let queue = Arc::new(Queue::new(Config { fast, slow, ..Config::default() }));
         let log = folder.path().join("queue");
         let follower = Follower::open(journal.clone(), &log, queue.clone(), &LogConfig::default()).unwrap();
         let clock = Arc::new(ManualClock::at(UnixNanos(1_000 * SECOND)));
@@ -105,27 +107,30 @@ impl Room {
             tokio::spawn(async move { scorer.work(Lane::Fast, three).await.map_err(|e| ended(&e)) }),
             tokio::spawn(async move { slow.work(four).await.map_err(|e| ended(&e)) }),
         ];
-        let spans: Vec<_> = (0..20).map(span).collect();
+        // Each in a trace of its own, and all of them calls.
+        let spans = vec![span(0); CALLS_A_STEP];
         let spans = spans_to_batch(&spans, "t", UnixNanos(1)).unwrap();
-        Self { clock, journal, queue, local, progress, stop, loops, spans, seconds: 0, _folder: folder }
+        Self { clock, journal, queue, local, progress, stop, loops, spans, steps: 0, _folder: folder }
     }
 
-    /// One second of ingest; true when the local scores are as late as ever.
-    async fn second(&mut self) {
-        let rows = in_new_traces(&self.spans, i64::try_from(self.seconds).unwrap());
+    /// What comes in one step, and all that is scored of it here.
+    async fn step(&mut self) {
+        let rows = in_new_traces(&self.spans, i64::try_from(self.steps).unwrap());
         let (kind, bytes) = frame::encode(&[Part::Rows(Table::Spans, rows)]).unwrap();
-        self.journal.append(kind.0, bytes).await.unwrap();
-        self.clock.advance(SECOND);
-        self.seconds += 1;
-        let wanted = CALLS_A_SECOND * self.seconds.saturating_sub(LAG);
+        let seq = self.journal.append(kind.0, bytes).await.unwrap();
+        // A trace is as old as its reading: the clock stands still until that is done, and then until local scores are there.
+        self.until("ingest is held up", |room| room.progress.now().0 >= seq).await;
+        self.clock.advance(i64::try_from(STEP).unwrap() * SECOND);
+        self.steps += 1;
+        // Five seconds after its last span a trace is decided: its local scores are no later than this step.
+        let wanted = CALLS_A_STEP * self.steps;
+        self.until("local scores are late", |room| room.local.0.load(Ordering::SeqCst) >= wanted).await;
+    }
+
+    async fn until(&self, otherwise: &str, holds: impl Fn(&Self) -> bool) {
         let started = Instant::now();
-        // The clock stands still until they are there.
-        while self.local.0.load(Ordering::SeqCst) < wanted {
-            assert!(
-                started.elapsed() < Duration::from_secs(60),
-                "local scores are late: second {}",
-                self.seconds
-            );
+        while !holds(self) {
+            assert!(started.elapsed() < Duration::from_secs(60), "{otherwise}: step {}", self.steps);
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
@@ -210,21 +215,21 @@ async fn a_judge_that_is_dead_for_ten_minutes_holds_up_nothing_and_then_judges_a
     let mut room = Room::open(address);
     let mut most = 0;
     for _ in 0..DEAD {
-        room.second().await;
+        room.step().await;
         most = most.max(room.waiting());
     }
     assert_eq!(most, MAX_ITEMS, "the queue grows to its limit, and no further");
     let asked = Arc::new(AtomicUsize::new(0));
     listen(address, asked.clone()).await;
     for _ in 0..BACK {
-        room.second().await;
+        room.step().await;
     }
     room.settle().await;
     room.stop.cancel();
     for one in std::mem::take(&mut room.loops) {
         one.await.unwrap().unwrap();
     }
-    let calls = CALLS_A_SECOND * (DEAD + BACK);
+    let calls = CALLS_A_STEP * (DEAD + BACK);
     let scores = room.counted(Table::Scores, ["evaluator", "trace_id"]);
     assert!(scores.values().all(|rows| *rows == 1), "nothing is doubled: {scores:?}");
     let of = |evaluator: &str| scores.keys().filter(|key| key.starts_with(evaluator)).count();
