@@ -108,7 +108,9 @@ impl Room {
             tokio::spawn(async move { slow.work(four).await.map_err(|e| ended(&e)) }),
         ];
         // Each in a trace of its own, and all of them calls.
-        let spans = vec![span(0); CALLS_A_STEP];
+        let mut call = span(0);
+        (call.llm.question, call.llm.answer) = (Some("Who?".into()), Some("Bram Stoker.".into()));
+        let spans = vec![call; CALLS_A_STEP];
         let spans = spans_to_batch(&spans, "t", UnixNanos(1)).unwrap();
         Self { clock, journal, queue, local, progress, stop, loops, spans, steps: 0, _folder: folder }
     }
