@@ -15,7 +15,20 @@ export async function demo(binary) {
   });
   const otlp = /OTLP\/HTTP ([0-9.:]+)/.exec(text)?.[1];
   const http = /SQL and metrics (http:[0-9./:]+)/.exec(text)?.[1];
-  return { child, otlp: `http://${otlp}`, http };
+  const worst = /The worst answer in it: +(\S+)/.exec(text)?.[1];
+  return { child, otlp: `http://${otlp}`, http, worst };
+}
+
+/** The range of the demo's captures as an address has it, known once its console is: they happened just before they were sent. */
+export let DEMO = "";
+
+/** From an hour before the newest span to a second behind it: what tests send later is outside. Empty where no span is. */
+async function captured(base) {
+  const [{ newest }] = await sqlOf(base, "SELECT CAST(max(end_time) AS VARCHAR) AS newest FROM spans");
+  if (newest === null) return "";
+  const end = Date.parse(/Z|[+]/.test(newest) ? newest : `${newest}Z`);
+  const at = (ms) => new Date(ms).toISOString();
+  return `from=${at(end - 3_600_000)}&to=${at(end + 1000)}`;
 }
 
 const STATUS = {
@@ -29,6 +42,7 @@ const STATUS = {
  * dist/ of this checkout before the server, so that a bundle is tested without a compiler.
  */
 export async function consoleOf(http) {
+  DEMO ||= await captured(http.replace(/\/$/, ""));
   if (process.env.GROUNDLINE_DIST) {
     const before = await serve(http.replace(/\/$/, ""), 0, {}, false);
     return { base: `http://127.0.0.1:${before.address().port}`, adapter: before };

@@ -60,7 +60,7 @@ const http = process.env.GROUNDLINE_URL ?? own.http;
 const { base, adapter } = await consoleOf(http);
 const binary = process.env.GROUNDLINE_BIN ?? "groundline";
 // `also`: servers that a test starts beside the demo.
-const world = { base, otlp: process.env.GROUNDLINE_OTLP ?? own?.otlp, binary, also: [] };
+const world = { base, otlp: process.env.GROUNDLINE_OTLP ?? own?.otlp, worst: own?.worst, binary, also: [] };
 const chrome = await browser();
 let failed = 0;
 for (const [name, test] of Object.entries(TESTS)) {
