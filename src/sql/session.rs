@@ -88,7 +88,7 @@ pub(super) fn session(
     functions::bound_tables(&context)?;
     functions::dataset_at(&context)?;
     views::register(&context, spans)?;
-    catalog::register(&context, DATABASE)?;
+    catalog::register(&context, DATABASE, snapshots)?;
     let state = context.state_ref();
     state.write().register_expr_planner(Arc::new(functions::ConcatPlanner::new()))?;
     state.write().register_expr_planner(Arc::new(functions::JsonPlanner::new()))?;

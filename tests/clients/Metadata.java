@@ -2,6 +2,9 @@
 // The rows are those of tests/slt.
 import java.sql.*;
 import java.util.*;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 public class Metadata {
     interface Rows {
@@ -110,11 +113,46 @@ public class Metadata {
         } catch (SQLException ended) {
             check("cancelled: " + ended, "57014".equals(ended.getSQLState()));
         }
+        cancelled(connection);
         try (Statement statement = connection.createStatement()) {
             statement.executeQuery("SELECT * FROM nope");
             faults.add("no error");
         } catch (SQLException wrong) {
             check("an error: " + wrong, "42P01".equals(wrong.getSQLState()));
+        }
+    }
+
+    /** A query ends within a second of the first request of another thread. */
+    static void cancelled(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            CountDownLatch ended = new CountDownLatch(1);
+            AtomicLong first = new AtomicLong();
+            Thread asking = new Thread(() -> {
+                try {
+                    // Until the query runs there is nothing to cancel, and the request is lost.
+                    while (!ended.await(50, TimeUnit.MILLISECONDS)) {
+                        first.compareAndSet(0, System.nanoTime());
+                        statement.cancel();
+                    }
+                } catch (InterruptedException | SQLException wrong) {
+                    faults.add("cancel: " + wrong);
+                }
+            });
+            asking.start();
+            try {
+                statement.executeQuery(ENDLESS);
+                faults.add("an endless query ended");
+            } catch (SQLException why) {
+                check("cancelled: " + why, "57014".equals(why.getSQLState()));
+            }
+            long millis = (System.nanoTime() - first.get()) / 1_000_000;
+            ended.countDown();
+            try {
+                asking.join();
+            } catch (InterruptedException wrong) {
+                faults.add("cancel: " + wrong);
+            }
+            check("cancelled after " + millis + " ms, not within a second", millis < 1000);
         }
     }
 
@@ -126,6 +164,7 @@ public class Metadata {
         }
         faults.forEach(System.out::println);
         if (!faults.isEmpty()) System.exit(1);
+        for (String aspect : List.of("metadata", "parameters", "types", "large", "cancel", "errors")) System.out.println("has " + aspect);
         System.out.println("all ok");
     }
 }

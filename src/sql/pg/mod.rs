@@ -9,6 +9,7 @@
 //! | `transactions` | one snapshot for a transaction that asks for it |
 //! | `copy` | `COPY … TO STDOUT` as text, CSV and binary |
 //! | `cursors` | `DECLARE … CURSOR`, `FETCH`, `CLOSE` |
+//! | `explain` | `EXPLAIN … EXECUTE`, which drivers ask |
 //! | `lists` | lists that come as parameters in text |
 //! | `names` | which names a statement uses |
 //! | `rewrite` | what clients write and the engine has no word for |
@@ -26,6 +27,7 @@ mod auth;
 mod connection;
 mod copy;
 mod cursors;
+mod explain;
 mod lists;
 mod names;
 mod parser;

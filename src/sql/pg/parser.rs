@@ -109,6 +109,9 @@ impl QueryParser for Parser {
             (Command::Control(control), _) => {
                 Ok(session::column(control).map(|name| text_field(&name)).into_iter().collect())
             }
+            (Command::Explain(explained), _) => {
+                Ok(vec![explained.column(format.unwrap_or(&Format::UnifiedText))])
+            }
             (Command::Query(_), Some(plan)) => {
                 let schema = Arc::new(plan.schema().as_arrow().clone());
                 wire_fields(&schema, format.unwrap_or(&Format::UnifiedText), None)

@@ -108,6 +108,7 @@ impl Queries {
                 return Ok(Reply::Copy(copy.clone(), rows));
             }
             Command::Declare(declared) => self.declare(client, declared, bound).await?,
+            Command::Explain(explained) => explained.respond(client, format)?,
             Command::Fetch(fetch) => Response::Query(self.fetch(client, fetch, format).await?),
             Command::Query(statement) => {
                 let work = bound.map_or_else(|| Work::Parsed(statement.clone()), |p| Work::Plan(Box::new(p)));

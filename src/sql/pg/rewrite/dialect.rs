@@ -56,6 +56,8 @@ impl Dialect {
     /// # Errors
     /// For text that does not parse.
     pub fn parse(&self, sql: &str) -> Result<Vec<Statement>, ParserError> {
+        let spelled = whole_table(sql);
+        let sql = spelled.as_deref().unwrap_or(sql);
         match Parser::parse_sql(&PostgreSqlDialect {}, sql) {
             Ok(plain) if !plain.iter().any(is_about_catalog) => Ok(plain
                 .into_iter()
@@ -72,6 +74,14 @@ impl Dialect {
     fn ruled(&self, statement: Statement) -> Statement {
         self.rules.iter().fold(statement, |statement, rule| rule.rewrite(statement))
     }
+}
+
+/// `TABLE name` as the query that it stands for.
+fn whole_table(sql: &str) -> Option<String> {
+    let word = sql.trim_start();
+    let (first, rest) = word.split_at_checked(5)?;
+    let is_word = first.eq_ignore_ascii_case("table") && rest.starts_with(char::is_whitespace);
+    is_word.then(|| format!("SELECT * FROM{rest}"))
 }
 
 fn named(mut statement: Statement) -> Statement {
