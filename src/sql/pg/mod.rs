@@ -10,7 +10,7 @@
 //! | `copy` | `COPY … TO STDOUT` as text, CSV and binary |
 //! | `cursors` | `DECLARE … CURSOR`, `FETCH`, `CLOSE` |
 //! | `explain` | `EXPLAIN … EXECUTE`, which drivers ask |
-//! | `lists` | lists that come as parameters in text |
+//! | `lists` | parameters that are lists in text, and those that are JSON |
 //! | `names` | which names a statement uses |
 //! | `rewrite` | what clients write and the engine has no word for |
 //! | `prepared` | a statement between its parsing and its execution |

@@ -225,7 +225,9 @@ impl ExtendedQueryHandler for Queries {
     {
         let name = message.statement_name.as_deref().unwrap_or(DEFAULT_NAME);
         if let Some(Entry::Value(statement)) = client.portal_store().get_statement(name) {
-            lists::tighten(&mut message, &portals::parameter_types(&statement, &self.parser)?);
+            let types = portals::parameter_types(&statement, &self.parser)?;
+            lists::tighten(&mut message, &types);
+            lists::without_version(&mut message, &types);
         }
         portals::bind(client, &message)?;
         Ok(client.send(PgWireBackendMessage::BindComplete(BindComplete::new())).await?)

@@ -185,7 +185,11 @@ impl VisitorMut for Adapter {
                     *expr = other;
                 }
             }
+            Expr::Interval(interval) => types::complete_interval(&mut interval.value),
             Expr::Cast { expr: inner, data_type, .. } => {
+                if types::short_name(data_type) == "interval" {
+                    types::complete_interval(inner);
+                }
                 if let Some(other) = self.instead_of_cast(inner, data_type) {
                     *expr = other;
                 } else if let Some(other) = types::instead_of(data_type) {
@@ -225,6 +229,9 @@ impl Adapter {
 
     /// Casts between names and numbers of tables, and casts to JSON.
     fn instead_of_cast(&self, inner: &Expr, data_type: &DataType) -> Option<Expr> {
+        if let Some(digits) = types::bytes_in_hex(inner, data_type) {
+            return parsed(&format!("X'{digits}'"));
+        }
         match inner {
             Expr::Value(name) if is_type(data_type, "regclass") && is_name(name) => {
                 parsed(&format!("to_regclass(CAST({name} AS TEXT))"))
