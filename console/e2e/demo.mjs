@@ -18,26 +18,14 @@ export async function demo(binary) {
   return { child, otlp: `http://${otlp}`, http };
 }
 
-const STATUS = {
-  version: "adapted", uptime_seconds: 60, not_ready: [], damage: [],
-  journal: { bytes: 4_812_345, readers: [{ name: "lake", behind_frames: 0 }] },
-  tables: [{ table: "spans", rows: 1358, files: 0, bytes: 0, oldest: "2026-11-21T09:09:18.193Z" }],
-};
-
 /**
- * The console's address: the server itself where it has the console, else the adapter before it. With GROUNDLINE_DIST=1 it is
- * dist/ of this checkout before the server, so that a bundle is tested without a compiler.
+ * The console's address: the server itself. With GROUNDLINE_DIST=1 it is dist/ of this checkout before the server, so that a
+ * bundle is tested without a compiler.
  */
 export async function consoleOf(http) {
-  if (process.env.GROUNDLINE_DIST) {
-    const before = await serve(http.replace(/\/$/, ""), 0, {}, false);
-    return { base: `http://127.0.0.1:${before.address().port}`, adapter: before };
-  }
-  const me = await fetch(`${http}/v1/me`).catch(() => undefined);
-  if (me?.ok) return { base: http, adapter: undefined };
-  const stubs = { "/v1/me": { name: "", tenant: null, roles: ["query", "admin"], tenants: null }, "/v1/status": STATUS };
-  const adapter = await serve(http, 0, stubs);
-  return { base: `http://127.0.0.1:${adapter.address().port}`, adapter };
+  if (!process.env.GROUNDLINE_DIST) return { base: http, adapter: undefined };
+  const before = await serve(http.replace(/\/$/, ""), 0);
+  return { base: `http://127.0.0.1:${before.address().port}`, adapter: before };
 }
 
 export async function sqlOf(base, query) {

@@ -49,14 +49,14 @@ export function MetricPage({ metric, evaluator }: { metric: string; evaluator: s
             <button type="button" class="quiet" onClick={() => setState({ where: "" })}>All items</button></div>
         )}
         <Summary asked={asked} bound={bound} row={row} scope={scope} />
-        {row && judged === 0 && <Nothing row={row} />}
+        {row && judged === 0 && !address.value.state.show && <Nothing row={row} />}
         {row && judged > 0 && (
           <div class="two">
-            <Trend scope={scope} />
+            <Trend scope={scope} row={row} />
             <Distribution scope={scope} row={row} />
           </div>
         )}
-        {row && judged > 0 && <Items scope={scope} up={isUp(row)} />}
+        {row && (judged > 0 || address.value.state.show) && <Items scope={scope} up={isUp(row)} />}
       </main>
     </>
   );
@@ -65,6 +65,11 @@ export function MetricPage({ metric, evaluator }: { metric: string; evaluator: s
 /** Whether higher values are better, as verdicts and threshold tell; most metrics are so. */
 export function isUp(row: Row): boolean {
   return (numberOf(row.agree) ?? 1) >= 0;
+}
+
+/** This page with the items of another status. */
+function shown(scope: Scope, show: string): string {
+  return hrefOf("scores", scope.metric, { ...address.value.state, show });
 }
 
 function Summary({ asked, bound, row, scope }: { asked: Asked<unknown>; bound: Bound; row: Row | undefined; scope: Scope }) {
@@ -79,7 +84,7 @@ function Summary({ asked, bound, row, scope }: { asked: Asked<unknown>; bound: B
           <div><dt>Corrected by marks</dt><dd class="plain">{marks.fault ? <span class="bad small">{visible(marks.fault.message.slice(0, 120))}</span> : <Corrected labels={labels} />}</dd></div>
           <div><dt>Mean value</dt><dd class="plain"><Interval estimate={numberOf(row.mean)} lower={numberOf(row.mean_lower)} upper={numberOf(row.mean_upper)} n={numberOf(row.mean_n)} /></dd></div>
           <div><dt>Threshold</dt><dd class="plain">{row.threshold === null ? "none" : `${isUp(row) ? "≥" : "≤"} ${value(numberOf(row.threshold))}`}</dd></div>
-          <div><dt>Not judged</dt><dd class="plain">{count(numberOf(row.skipped))} skipped{(numberOf(row.errors) ?? 0) > 0 && <span class="bad">, ! {count(numberOf(row.errors))} errors</span>}
+          <div><dt>Not judged</dt><dd class="plain"><Link class="plain" href={shown(scope, "skipped")}>{count(numberOf(row.skipped))} skipped</Link>{(numberOf(row.errors) ?? 0) > 0 && <>, <Link class="bad" href={shown(scope, "errors")}>! {count(numberOf(row.errors))} errors</Link></>}
             {row.error !== null && <p class="small bad text"><Hostile text={String(row.error)} most={300} /> since <Time at={String(row.error_since)} /></p>}</dd></div>
         </dl>
       )}
@@ -113,6 +118,7 @@ function Nothing({ row }: { row: Row }) {
   return (
     <section class="panel">
       <Empty title={skipped > 0 ? `All ${count(skipped)} items were skipped` : "No item was drawn in this time range"}>
+        {skipped > 0 && <p><Link href={hrefOf("scores", address.value.id, { ...address.value.state, show: "skipped" })}>Which they are</Link></p>}
         {missing !== "" && <p>Missing: <code>{visible(missing)}</code>. {BRINGS[missing] ? `What brings it: ${BRINGS[missing]}.` : ""}</p>}
         {skipped === 0 && <p>What was decided about the traces: <Link href={hrefOf("sampling")}>Sampling</Link>.</p>}
       </Empty>

@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { type Row, rowsOf } from "../lib/api";
 import { numberOf, value } from "../lib/format";
 import { useAsk } from "../lib/hooks";
-import { type Evidence } from "../lib/evidence";
+import { type Evidence, supportIn } from "../lib/evidence";
 import { messagesOf, pretty } from "../lib/messages";
 import { bind } from "../lib/statement";
 import { hrefOf } from "../lib/store";
@@ -11,20 +11,35 @@ import { json, safeLink, visible } from "../lib/text";
 import { MessageBox, TextWithMark } from "../ui/message";
 import { Panel } from "../ui/panel";
 import { CopyButton, Hostile, Link, TraceLink } from "../ui/parts";
+import { evidenceIn } from "./trace-evidence";
+import { AddToDataset } from "./trace-keep";
 import C6 from "../../sql/C6.sql";
 
 interface DetailProps {
   trace: string;
   span: string;
-  evidence?: Evidence | undefined;
+  /** The spans of the trace, without their texts. */
+  rows?: readonly unknown[];
+  scores?: readonly Row[];
 }
 
-export function SpanDetail({ trace, span, evidence }: DetailProps) {
+const NONE: readonly Row[] = [];
+
+/** What failed in this span, else in its trace; the texts of other spans are not known here. */
+function useEvidence(row: Row | undefined, rows: readonly unknown[], scores: readonly Row[]): Evidence | undefined {
+  return useMemo(() => {
+    const spans = (rows as Row[]).map((each) => (row && each.span_id === row.span_id ? row : each));
+    return row && (evidenceIn(scores, spans, String(row.span_id)) ?? evidenceIn(scores, spans));
+  }, [row, rows, scores]);
+}
+
+export function SpanDetail({ trace, span, rows = NONE, scores = NONE }: DetailProps) {
   const bound = useMemo(() => bind(C6, { id: trace, span }), [trace, span]);
   const asked = useAsk(bound);
-  const row = asked.data && rowsOf(asked.data)[0];
+  const row = useMemo(() => asked.data && rowsOf(asked.data)[0], [asked.data]);
+  const evidence = useEvidence(row, rows, scores);
   const tools = row && (row.input_messages !== null || row.question !== null)
-    ? <Link class="button" href={hrefOf("lab", "playground", { trace, span })}>Ask it in the playground</Link> : null;
+    ? <><AddToDataset trace={trace} span={span} /><Link class="button" href={hrefOf("lab", "playground", { trace, span })}>Ask it in the playground</Link></> : null;
   return (
     <Panel title="What it brought" asked={asked} bound={bound} tools={tools}>
       {() => (row ? <Payload row={row} evidence={evidence} /> : <p class="muted">The span is not here any more.</p>)}
@@ -48,7 +63,7 @@ function Payload({ row, evidence }: { row: Row; evidence: Evidence | undefined }
       <Links links={row.links} />
       <Fold title="Attributes" value={row.attributes} table />
       <Fold title="Resource" value={row.resource_attributes} table />
-      <details class="fold"><summary>All columns as JSON</summary>
+      <details class="fold"><summary>The row of this span as JSON <span class="muted small">its columns; the OTLP that was sent is not kept</span></summary>
         <CopyButton text={JSON.stringify(row, null, 2)} what="JSON" />
         <pre class="code"><Hostile text={JSON.stringify(row, null, 2)} /></pre></details>
     </div>
@@ -56,7 +71,7 @@ function Payload({ row, evidence }: { row: Row; evidence: Evidence | undefined }
 }
 
 function Text({ title, text, evidence }: { title: string; text: string; evidence?: Evidence | undefined }) {
-  return <section><h3>{title}</h3><TextWithMark text={text} evidence={evidence} /></section>;
+  return <section><h3>{title}</h3><TextWithMark text={text} marks={evidence?.claims} /></section>;
 }
 
 interface Doc {
@@ -80,7 +95,7 @@ export function Documents({ documents, evidence }: { documents: unknown; evidenc
 }
 
 function DocumentBox({ doc, place, evidence }: { doc: Doc; place: number; evidence: Evidence | undefined }) {
-  const hit = evidence !== undefined && (evidence.documentId !== "" ? evidence.documentId === doc.id : evidence.document === place);
+  const hit = supportIn(evidence, doc, place);
   const score = numberOf(doc.score);
   const uri = typeof doc.uri === "string" ? doc.uri : "";
   const link = safeLink(uri);
@@ -93,7 +108,7 @@ function DocumentBox({ doc, place, evidence }: { doc: Doc; place: number; eviden
         {score !== null && <span class="muted">score {value(score)}</span>}
         {hit && <span class="chip warn">best evidence</span>}
       </div>
-      <TextWithMark text={String(doc.content ?? "")} evidence={hit ? evidence : undefined} quote />
+      <TextWithMark text={String(doc.content ?? "")} marks={hit} kind="support" />
     </li>
   );
 }

@@ -6,7 +6,7 @@ import { useKeys } from "../lib/keys";
 import { address, copy, say, setState } from "../lib/store";
 import { plain } from "../lib/statement";
 import { EditorBox } from "../ui/editor-box";
-import { Bars, FaultBox, psqlLine } from "../ui/panel";
+import { Bars, FaultBox, psqlOf } from "../ui/panel";
 import { ResultTable } from "../ui/result";
 import { Top } from "../ui/shell";
 import { EXAMPLES } from "./sql-examples";
@@ -47,7 +47,7 @@ export default function SqlPage() {
             <EditorBox text={text} source={source} label="SQL query" run={() => run()} change={setText} />
             <div class="row under">
               <button type="button" class="quiet" onClick={() => run(`EXPLAIN ${text.replace(/^\s*EXPLAIN\s+/i, "")}`)}>Explain</button>
-              <button type="button" class="quiet" onClick={() => void copy(psqlLine(plain(text)), "psql line")}>Copy psql line</button>
+              <button type="button" class="quiet" onClick={() => void copy(psqlOf(plain(text)), "psql line")}>Copy psql line</button>
               <span class="muted small">Reads only. One statement. Stays in the address, so the link shares it.</span>
             </div>
           </section>

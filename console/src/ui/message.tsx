@@ -1,7 +1,7 @@
 // One message of a conversation: text as text, tool calls and answers in place, what is no text named and not loaded.
 import type { ComponentChildren } from "preact";
 import { type Message, type Part, pretty } from "../lib/messages";
-import { type Evidence, marked } from "../lib/evidence";
+import { type Evidence, type Marks, marked } from "../lib/evidence";
 import { visible } from "../lib/text";
 import { Hostile } from "./parts";
 
@@ -10,7 +10,7 @@ const NAMES: Record<string, string> = { user: "User", assistant: "Assistant", to
 interface MessageProps {
   message: Message;
   tools?: ComponentChildren;
-  /** A sentence that an evaluator points at. */
+  /** What an evaluator points at. */
   evidence?: Evidence | undefined;
 }
 
@@ -28,7 +28,7 @@ export function MessageBox({ message, tools, evidence }: MessageProps) {
 function PartBox({ part, evidence }: { part: Part; evidence: Evidence | undefined }) {
   if (part.type === "text" || part.type === "reasoning") {
     const text = typeof part.content === "string" ? part.content : pretty(part.content ?? "");
-    return part.type === "text" ? <TextWithMark text={text} evidence={evidence} /> : (
+    return part.type === "text" ? <TextWithMark text={text} marks={evidence?.claims} /> : (
       <details class="fold"><summary>Reasoning</summary><p class="text"><Hostile text={text} /></p></details>
     );
   }
@@ -54,13 +54,12 @@ function Other({ part }: { part: Part }) {
   );
 }
 
-export function TextWithMark({ text, evidence, quote }: { text: string; evidence?: Evidence | undefined; quote?: boolean }) {
-  const wanted = quote ? evidence?.quote : evidence?.sentence;
-  if (!wanted || text.length > 200_000) return <p class="text"><Hostile text={text} /></p>;
+/** What is marked: claims of an answer, or what a document says to them. */
+export function TextWithMark({ text, marks, kind = "claim" }: { text: string; marks?: Marks | undefined; kind?: "claim" | "support" }) {
+  if (!marks) return <p class="text"><Hostile text={text} /></p>;
   return (
     <p class="text">
-      {marked(text, wanted).map((piece, at) => (piece.marked
-        ? <mark key={at} class={quote ? "support" : "claim"}>{visible(piece.text)}</mark> : <Hostile key={at} text={piece.text} />))}
+      {marked(text, marks).map((piece, at) => (piece.marked ? <mark key={at} class={kind}>{visible(piece.text)}</mark> : <Hostile key={at} text={piece.text} />))}
     </p>
   );
 }
