@@ -42,7 +42,7 @@ export async function sqlOf(base, query) {
 const text = (value) => ({ stringValue: value });
 
 /** Sends spans as OTLP/HTTP JSON: [{trace, id, parent, name, start, duration, attributes}]. */
-export async function send(otlp, service, spans) {
+export async function send(otlp, service, spans, token) {
   const base = BigInt(Date.now()) * 1_000_000n;
   const one = (span) => ({
     traceId: span.trace, spanId: span.id, parentSpanId: span.parent ?? "", name: span.name, kind: 1,
@@ -51,7 +51,7 @@ export async function send(otlp, service, spans) {
     events: span.events ?? [], status: span.status ?? {},
   });
   const body = { resourceSpans: [{ resource: { attributes: [{ key: "service.name", value: text(service) }] }, scopeSpans: [{ spans: spans.map(one) }] }] };
-  const response = await fetch(`${otlp}/v1/traces`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+  const response = await fetch(`${otlp}/v1/traces`, { method: "POST", headers: { "content-type": "application/json", ...(token ? { authorization: `Bearer ${token}` } : {}) }, body: JSON.stringify(body) });
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
 }
 

@@ -2,17 +2,21 @@
 import { browser } from "./shots.mjs";
 import { consoleOf, demo } from "./demo.mjs";
 import * as access from "./access.mjs";
+import * as first from "./first.mjs";
 import * as flows from "./flows.mjs";
 import * as graph from "./graph.mjs";
 import * as hostile from "./hostile.mjs";
 import * as lab from "./lab.mjs";
+import * as links from "./links.mjs";
+import * as long from "./long.mjs";
 import * as playground from "./playground.mjs";
 import * as silences from "./silences.mjs";
+import * as tenants from "./tenants.mjs";
 import * as visits from "./visits.mjs";
 import * as weight from "./weight.mjs";
 
 // What is no function is a name that tests share.
-const TESTS = Object.fromEntries(Object.entries({ ...flows, ...graph, ...hostile, ...lab, ...playground, ...silences, ...weight, ...visits, ...access }).filter(([, test]) => typeof test === "function"));
+const TESTS = Object.fromEntries(Object.entries({ ...flows, ...links, ...graph, ...hostile, ...long, ...lab, ...playground, ...silences, ...tenants, ...first, ...weight, ...visits, ...access }).filter(([, test]) => typeof test === "function"));
 
 async function one(name, test, chrome, world) {
   const context = await chrome.newContext({ viewport: { width: 1400, height: 900 }, colorScheme: "light", ...(test.context ?? {}) });

@@ -4,6 +4,7 @@ import { type Row, rowsOf } from "../lib/api";
 import { faultOf } from "../lib/filter";
 import { count, numberOf, value } from "../lib/format";
 import { type Asked, useAsk } from "../lib/hooks";
+import { nearest } from "../lib/nearest";
 import { fixed } from "../lib/range";
 import { type Bound, type Value, bind } from "../lib/statement";
 import { address, hrefOf, setState, span } from "../lib/store";
@@ -15,6 +16,7 @@ import { Distribution } from "./scores-distribution";
 import { Items } from "./scores-items";
 import { Trend } from "./scores-trend";
 import C12s from "../../sql/C12s.sql";
+import C38 from "../../sql/C38.sql";
 import C13c from "../../sql/C13c.sql";
 
 export interface Scope {
@@ -112,6 +114,18 @@ const BRINGS: Record<string, string> = {
   constraints: "the evaluator's own settings: it has nothing to compare with",
 };
 
+/** A metric that nothing has: names that may be meant. */
+function Meant({ metric }: { metric: string }) {
+  const asked = useAsk(useMemo(() => bind(C38, {}), []));
+  const names = (asked.data ? rowsOf(asked.data) : []).map((row) => String(row.metric));
+  if (!asked.data || names.includes(metric)) return null;
+  const near = nearest(metric, names);
+  return (
+    <p>No score has ever had this metric.{near.length > 0 && " Is one of these meant? "}
+      {near.map((name) => <><Link key={name} href={hrefOf("scores", name)}>{visible(name)}</Link> </>)}</p>
+  );
+}
+
 function Nothing({ row }: { row: Row }) {
   const missing = row.missing === null ? "" : String(row.missing);
   const skipped = numberOf(row.skipped) ?? 0;
@@ -120,6 +134,7 @@ function Nothing({ row }: { row: Row }) {
       <Empty title={skipped > 0 ? `All ${count(skipped)} items were skipped` : "No item was drawn in this time range"}>
         {skipped > 0 && <p><Link href={hrefOf("scores", address.value.id, { ...address.value.state, show: "skipped" })}>Which they are</Link></p>}
         {missing !== "" && <p>Missing: <code>{visible(missing)}</code>. {BRINGS[missing] ? `What brings it: ${BRINGS[missing]}.` : ""}</p>}
+        {skipped === 0 && <Meant metric={address.value.id} />}
         {skipped === 0 && <p>What was decided about the traces: <Link href={hrefOf("sampling")}>Sampling</Link>.</p>}
       </Empty>
     </section>

@@ -53,7 +53,7 @@ export default function SqlPage() {
           </section>
           <Result state={state} retry={() => run(state.query)} />
         </div>
-        <SideList pick={bring} insert={(word) => bring(`${text}${/\s$/.test(text) ? "" : " "}${word}`)} />
+        <SideList text={text} pick={bring} insert={(word) => bring(`${text}${/\s$/.test(text) ? "" : " "}${word}`)} />
       </main>
     </>
   );
