@@ -10,7 +10,7 @@ import { hrefOf } from "../lib/store";
 import { json, safeLink, visible } from "../lib/text";
 import { MessageBox, TextWithMark } from "../ui/message";
 import { Panel } from "../ui/panel";
-import { CopyButton, Hostile, Link, TraceLink } from "../ui/parts";
+import { CopyButton, Hostile, Later, Link, TraceLink } from "../ui/parts";
 import { evidenceIn } from "./trace-evidence";
 import { AddToDataset } from "./trace-keep";
 import C6 from "../../sql/C6.sql";
@@ -61,13 +61,17 @@ function Payload({ row, evidence }: { row: Row; evidence: Evidence | undefined }
       <Documents documents={row.documents} evidence={evidence} />
       <Events events={row.events} />
       <Links links={row.links} />
-      <Fold title="Attributes" value={row.attributes} table />
-      <Fold title="Resource" value={row.resource_attributes} table />
-      <details class="fold"><summary>The row of this span as JSON <span class="muted small">its columns; the OTLP that was sent is not kept</span></summary>
-        <CopyButton text={JSON.stringify(row, null, 2)} what="JSON" />
-        <pre class="code"><Hostile text={JSON.stringify(row, null, 2)} /></pre></details>
+      <Fold title="Attributes" value={row.attributes} />
+      <Fold title="Resource" value={row.resource_attributes} />
+      <Later summary={<>The row of this span as JSON <span class="muted small">its columns; the OTLP that was sent is not kept</span></>}>
+        {() => <Whole text={JSON.stringify(row, null, 2)} />}
+      </Later>
     </div>
   );
+}
+
+function Whole({ text }: { text: string }) {
+  return <><CopyButton text={text} what="JSON" /><pre class="code"><Hostile text={text} /></pre></>;
 }
 
 function Text({ title, text, evidence }: { title: string; text: string; evidence?: Evidence | undefined }) {
@@ -119,8 +123,7 @@ function Events({ events }: { events: unknown }) {
   return (
     <section><h3>Events</h3>
       {(list as Array<Record<string, unknown>>).map((event, at) => (
-        <details key={at} class="fold"><summary>{visible(String(event?.name ?? "event"))}</summary>
-          <pre class="code"><Hostile text={pretty(event?.attributes ?? event)} most={6000} /></pre></details>
+        <Later key={at} summary={visible(String(event?.name ?? "event"))}>{() => <pre class="code"><Hostile text={pretty(event?.attributes ?? event)} most={6000} /></pre>}</Later>
       ))}
     </section>
   );
@@ -138,13 +141,12 @@ function Links({ links }: { links: unknown }) {
   );
 }
 
-function Fold({ title, value: given, table }: { title: string; value: unknown; table?: boolean }) {
-  const parsed = json(given);
-  if (parsed === undefined || parsed === null) return null;
-  const entries = Object.entries(parsed as Record<string, unknown>);
+function Fold({ title, value: given }: { title: string; value: unknown }) {
+  const entries = useMemo(() => Object.entries((json(given) ?? {}) as Record<string, unknown>), [given]);
+  if (entries.length === 0) return null;
   return (
-    <details class="fold"><summary>{title} <span class="muted small">{entries.length}</span></summary>
-      {table && (
+    <Later summary={<>{title} <span class="muted small">{entries.length}</span></>}>
+      {() => (
         <dl class="kv small">{entries.map(([key, each]) => (
           <>
             <dt class="mono">{visible(key)}</dt>
@@ -152,6 +154,6 @@ function Fold({ title, value: given, table }: { title: string; value: unknown; t
           </>
         ))}</dl>
       )}
-    </details>
+    </Later>
   );
 }

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { type Message, type Part, pretty } from "../lib/messages";
 import { type Evidence, type Marks, marked } from "../lib/evidence";
 import { visible } from "../lib/text";
-import { Hostile } from "./parts";
+import { Hostile, Later } from "./parts";
 
 const NAMES: Record<string, string> = { user: "User", assistant: "Assistant", tool: "Tool", system: "System", developer: "Developer" };
 
@@ -45,12 +45,18 @@ function PartBox({ part, evidence }: { part: Part; evidence: Evidence | undefine
   return <Other part={part} />;
 }
 
+/** Characters of all texts in it. */
+function sizeOf(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  return typeof value === "object" && value !== null ? Object.values(value).reduce((sum: number, each) => sum + sizeOf(each), 0) : 0;
+}
+
 /** Images and files are named, not loaded: a picture in a span could tell its maker who looks. */
 function Other({ part }: { part: Part }) {
-  const text = JSON.stringify(part, null, 2);
   return (
-    <details class="fold"><summary>{visible(part.type)}, {text.length.toLocaleString("en")} characters</summary>
-      <pre class="code"><Hostile text={text} most={4000} /></pre></details>
+    <Later summary={`${visible(part.type)}, ${sizeOf(part).toLocaleString("en")} characters`}>
+      {() => <pre class="code"><Hostile text={JSON.stringify(part, null, 2)} most={4000} /></pre>}
+    </Later>
   );
 }
 

@@ -1,4 +1,4 @@
-import{a as _}from"./chunk-HVHGM3NS.js";import{D as g,L as A,N as f,T as h,Y as y,a as R,c as p,ea as c,h as b,ia as t,la as m,ma as T,p as x,ta as v,xa as S}from"./chunk-X26L7PWU.js";var D=`-- What people said about a trace.
+import{a as _}from"./chunk-HVHGM3NS.js";import{D as g,L as A,N as f,T as h,Y as y,a as R,c as p,ea as c,h as b,ia as t,la as m,ma as T,p as x,ua as v,ya as S}from"./chunk-ZXBXS4QL.js";var D=`-- What people said about a trace.
 SELECT annotation_id, span_id, name, label, value, comment, annotator, created_at
 FROM annotations WHERE trace_id = $id ORDER BY created_at;
 `;var O=`-- What was decided about a trace.
