@@ -39,7 +39,7 @@ test("the objectives of a metric's alerts are lines, each with the name of its a
     { name: "drift", metric: "m", objective: 0.9, filter: "" }, { name: "shop", metric: "m", objective: 0.95, filter: "service_name = 'shop'" },
     { name: "learned", metric: "m", objective: null, method: "change" }, { name: "other", metric: "n", objective: 0.5 },
   ];
-  assert.deepEqual(objectivesOf(alerts, "m"), [{ y: 0.9, text: "drift wants 0.90" }, { y: 0.95, text: "shop wants 0.95 where service_name = 'shop'" }]);
+  assert.deepEqual(objectivesOf(alerts, "m"), [{ y: 0.9, text: "drift wants 0.90", short: "≥ 0.90" }, { y: 0.95, text: "shop wants 0.95 where service_name = 'shop'", short: "≥ 0.95" }]);
   assert.deepEqual(objectivesOf(undefined, "m"), []);
 });
 

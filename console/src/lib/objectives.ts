@@ -7,6 +7,7 @@ export interface Objective {
   /** The share that should pass. */
   y: number;
   text: string;
+  short: string;
 }
 
 /** Most lines on one chart: more could not be told apart. */
@@ -17,6 +18,6 @@ export function objectivesOf(alerts: readonly Definition[] | undefined, metric: 
   const all = (alerts ?? []).filter((alert) => alert.metric === metric && typeof alert.objective === "number");
   return all.slice(0, MOST).map((alert) => {
     const part = alert.filter ? ` where ${line(alert.filter, 40)}` : "";
-    return { y: alert.objective as number, text: `${line(alert.name, 30)} wants ${rate(alert.objective)}${part}` };
+    return { y: alert.objective as number, text: `${line(alert.name, 30)} wants ${rate(alert.objective)}${part}`, short: `≥ ${rate(alert.objective)}` };
   });
 }

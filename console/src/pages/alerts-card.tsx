@@ -118,7 +118,7 @@ function Evidence({ shown }: { shown: Shown }) {
     };
   }, [shown.history]);
   const line = shown.alpha ? 1 / shown.alpha : null;
-  const lines = useMemo(() => (line === null ? [] : [{ y: line, text: `1/α = ${value(Math.round(line))}` }]), [line]);
+  const lines = useMemo(() => (line === null ? [] : [{ y: line, text: `1/α = ${value(Math.round(line))}`, short: "1/α" }]), [line]);
   if (xs.length >= 2) return <Chart name="Evidence against the objective, log scale" xs={xs} timed series={series} log lines={lines} height={120} />;
   if (shown.statistic === null || shown.statistic <= 0 || line === null) return null;
   const most = Math.max(Math.log10(shown.statistic), Math.log10(line)) * 1.1;

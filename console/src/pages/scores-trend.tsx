@@ -22,8 +22,8 @@ export function Trend({ scope, row }: { scope: Scope; row: Row }) {
   const mean = address.value.state.trend === "mean";
   const tools = (
     <>
-      <button type="button" aria-pressed={!mean} onClick={() => setState({ trend: "" }, true)}>Share that passes</button>
-      <button type="button" aria-pressed={mean} onClick={() => setState({ trend: "mean" }, true)}>Mean value</button>
+      <button type="button" class="quiet" aria-pressed={!mean} onClick={() => setState({ trend: "" }, true)}>Share that passes</button>
+      <button type="button" class="quiet" aria-pressed={mean} onClick={() => setState({ trend: "mean" }, true)}>Mean value</button>
     </>
   );
   return (
@@ -46,12 +46,13 @@ function Curve({ table, scope, row, step, mean }: CurveProps) {
   const { xs, series } = useMemo(() => curveOf(rows, mean), [rows, mean]);
   const marks = useMemo(() => marksOf(rows, scope.evaluator, scope.metric), [rows, scope]);
   const lines = useMemo(() => {
-    const threshold = numberOf(row.threshold);
+    const [threshold, sign] = [numberOf(row.threshold), isUp(row) ? "≥" : "≤"];
     if (!mean) return objectivesOf(server.value?.configuration?.alerts, scope.metric);
-    return threshold === null ? [] : [{ y: threshold, text: `an item passes at ${isUp(row) ? "≥" : "≤"} ${value(threshold)}` }];
+    return threshold === null ? [] : [{ y: threshold, text: `an item passes at ${sign} ${value(threshold)}`, short: `${sign} ${value(threshold)}` }];
   }, [server.value, row, mean, scope]);
   if (xs.length === 0) return <p class="empty">No {mean ? "value" : "verdict"} in this time range.</p>;
-  const known = [...series[0]?.lower ?? [], ...series[0]?.upper ?? [], ...lines.map((each) => each.y)].filter((y): y is number => y !== null);
+  // The interval of a few items may be far wider than all values: what is beyond the scale is cut.
+  const known = [...series[0]?.values ?? [], ...lines.map((each) => each.y)].filter((y): y is number => y !== null);
   return (
     <Chart name={`${mean ? "Mean value of" : "Share that passes"} ${visible(scope.metric)}`} xs={xs} timed series={series} height={150}
       yRange={[Math.min(0, ...known), Math.max(1, ...known)]} marks={marks} lines={lines} xRange={[span.value.from / 1000, span.value.to / 1000]}

@@ -56,7 +56,7 @@ function Names({ column, names }: { column: string; names: string[] }) {
   return (
     <>
       <Link href={hrefOf("explore", "", { where: condition(column, first, true) })} title={line(names.join(", "), 400)}>{line(first, 60)}</Link>
-      {others.length > 0 && <small class="muted"> and {others.length} more</small>}
+      {others.length > 0 && <small class="muted" title={line(others.join(", "), 400)}> +{others.length}<span class="hidden"> more</span></small>}
     </>
   );
 }

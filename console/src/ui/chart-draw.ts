@@ -6,6 +6,8 @@ import type { Mark } from "../lib/marks";
 export interface Line {
   y: number;
   text: string;
+  /** What stands on the line itself, where there is little room. */
+  short: string;
 }
 
 interface Banded {
@@ -62,6 +64,9 @@ export function marksPlugin(lines: Line[], marks: Mark[], openFrom: number | und
     ctx.beginPath();
     ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
     ctx.clip();
+    // uPlot leaves the alignment of its axes behind.
+    ctx.textAlign = "left";
+    ctx.textBaseline = "alphabetic";
     if (openFrom !== undefined) hatch(u, openFrom, colour("--hatch"));
     for (const each of lines) line(u, each, colour("--bad"));
     for (const mark of marks) flag(u, mark, colour("--muted"));
@@ -70,7 +75,7 @@ export function marksPlugin(lines: Line[], marks: Mark[], openFrom: number | und
   return { hooks: { draw: [draw] } };
 }
 
-function line(u: uPlot, { y, text }: Line, stroke: string): void {
+function line(u: uPlot, { y, short }: Line, stroke: string): void {
   const at = Math.round(u.valToPos(y, "y", true)) + 0.5;
   u.ctx.strokeStyle = stroke;
   u.ctx.lineWidth = devicePixelRatio;
@@ -82,10 +87,9 @@ function line(u: uPlot, { y, text }: Line, stroke: string): void {
   u.ctx.setLineDash([]);
   u.ctx.fillStyle = stroke;
   u.ctx.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
-  const shown = text.slice(0, 40);
   // Above the line, or below it where there is no room.
   const low = at - u.bbox.top < 14 * devicePixelRatio;
-  u.ctx.fillText(shown, u.bbox.left + u.bbox.width - u.ctx.measureText(shown).width - 4, low ? at + 11 * devicePixelRatio : at - 3 * devicePixelRatio);
+  u.ctx.fillText(short, u.bbox.left + u.bbox.width - u.ctx.measureText(short).width - 4, low ? at + 11 * devicePixelRatio : at - 3 * devicePixelRatio);
 }
 
 function flag(u: uPlot, mark: Mark, stroke: string): void {
