@@ -48,6 +48,7 @@ export async function sqlRun(page, world) {
   await page.keyboard.type("SELECT nope FROM spans");
   await page.keyboard.press("Control+Enter");
   await page.waitForSelector("text=No field named nope");
+  assert.equal(await page.locator("pre mark.claim").innerText(), "nope", "the place is underlined");
   await page.getByRole("button", { name: "A mean over time" }).click();
   await page.click("[data-run]");
   await page.getByRole("button", { name: "Plot" }).click();
@@ -57,6 +58,12 @@ export async function sqlRun(page, world) {
   assert.match((await chart.getAttribute("aria-valuetext")) ?? "", /\[0\.\d\d, .*\] n \d+/);
   await page.getByRole("button", { name: "History" }).click();
   await counted(page.locator(".sql-side .item"), 2, "only what ran without a fault is kept");
+  await page.getByRole("button", { name: "Saved", exact: true }).click();
+  await page.getByRole("textbox", { name: "Name of the query" }).fill("my <b>mean</b>");
+  await page.keyboard.press("Enter");
+  await page.reload();
+  await page.getByRole("button", { name: "Saved", exact: true }).click();
+  await page.getByRole("button", { name: "my <b>mean</b>", exact: true }).waitFor();
 }
 
 // Chromium itself writes a style where one types over coloured text; the policy refuses it and the editor draws the line anew.
@@ -89,6 +96,7 @@ export async function filter(page, world) {
   await page.waitForSelector("aside[aria-label=Span]", { state: "detached" });
   await page.evaluate(() => (location.hash = location.hash.replace(/where=[^&]*/, "where=nope%20=%201")));
   await page.waitForSelector("text=No field named nope");
+  assert.equal(await page.locator("pre mark.claim").innerText(), "nope", "the place is underlined");
   assert.equal(await rows(), before, "a wrong filter keeps the last rows");
 }
 
