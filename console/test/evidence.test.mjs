@@ -67,6 +67,13 @@ test("in the start of an answer the marks end with it, and in another text they 
   assert.deepEqual(cut.supports.map((each) => each.parts), [["Umtausch binnen 14 Tagen"]], "without documents the rationale's quote stays");
 });
 
+test("of several answers the one is taken that says at the place what the rationale quotes", () => {
+  const [other, own] = ["A tool told something else, at length.", "Yes. It costs 90 euros."];
+  const row = { evidence: JSON.stringify([{ answer: rangeOf(own, "It costs 90 euros."), document: 0, context: [0, 1] }]), rationale: 'The context does not say "It costs  90…". Best evidence, in document 1: "x".' };
+  assert.deepEqual(evidenceOf(row, { answers: [other, own], documents: [] }).claims.parts, ["It costs 90 euros."]);
+  assert.equal(evidenceOf({ ...row, rationale: null }, { answers: [other, own], documents: [] }).claims.text, other, "without words the likeliest");
+});
+
 test("rows without the column are read from their rationale", () => {
   const rationale = 'Least supported sentence: "You have 90 days, and a 25% fee." (entailed 0.06, contradicted 0.92). Best evidence, in document 1 (doc-returns): "Opened items may be returned within 14 days.". Numbers that are not in the context: 25, 90.';
   const evidence = evidenceOf({ evidence: null, rationale });

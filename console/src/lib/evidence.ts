@@ -60,14 +60,23 @@ export function utf16(text: string, [from, to]: Range): Range | undefined {
 export function evidenceOf(score: Row, judged?: Judged): Evidence | undefined {
   const told = unsupportedOf(score.evidence);
   const old = fromRationale(score.rationale);
-  for (const answer of told.length === 0 ? [] : (judged?.answers ?? [])) {
-    const ranges = told.map((each) => utf16(answer, each.answer)).filter((each): each is Range => each !== undefined);
-    if (ranges.length === 0) continue;
-    const claims = { text: answer, ranges, parts: ranges.map(([from, to]) => answer.slice(from, to)) };
-    const supports = supportsOf(told, judged?.documents ?? []);
-    return { claims, supports: supports.length > 0 ? supports : (old?.supports ?? []) };
-  }
-  return old;
+  const fitting = (judged?.answers ?? []).map((answer) => claimsOf(answer, told)).filter((claims) => claims.parts.length > 0);
+  // Of several answers that have such places, the one that is meant says there what the rationale quotes.
+  const claims = fitting.find((each) => each.parts.some((part) => begins(part, old?.claims.parts[0]))) ?? fitting[0];
+  if (!claims) return old;
+  const supports = supportsOf(told, judged?.documents ?? []);
+  return { claims, supports: supports.length > 0 ? supports : (old?.supports ?? []) };
+}
+
+function claimsOf(answer: string, told: Unsupported[]): Marks {
+  const ranges = told.map((each) => utf16(answer, each.answer)).filter((each): each is Range => each !== undefined);
+  return { text: answer, ranges, parts: ranges.map(([from, to]) => answer.slice(from, to)) };
+}
+
+/** Whether the part begins with what is quoted of it; white space may differ, and "…" stands for what was left out. */
+function begins(part: string, quote: string | undefined): boolean {
+  const flat = (text: string) => text.replace(/\s+/g, " ").trim();
+  return quote !== undefined && flat(part).startsWith(flat(quote.replace(/…$/, "")));
 }
 
 /** Each document once, with all that is marked in it. */

@@ -5,7 +5,7 @@ import { faultOf } from "../lib/filter";
 import { count, numberOf, value } from "../lib/format";
 import { type Asked, useAsk } from "../lib/hooks";
 import { nearest } from "../lib/nearest";
-import { fixed } from "../lib/range";
+import { fixed, stepOf } from "../lib/range";
 import { type Bound, type Value, bind } from "../lib/statement";
 import { address, hrefOf, setState, span } from "../lib/store";
 import { visible } from "../lib/text";
@@ -38,9 +38,12 @@ export function MetricPage({ metric, evaluator }: { metric: string; evaluator: s
   const given = (address.value.state.where ?? "").trim();
   const where = given === "" || faultOf(given) ? "true" : given;
   const scope = useMemo(() => ({ metric, evaluator, from, to, where }), [metric, evaluator, from, to, where]);
-  const bound = useMemo(() => bindIn(scope, C12s), [scope]);
+  const step = stepOf(span.value, 150);
+  // The whole and its buckets come by one statement: it is one scan of the scores.
+  const bound = useMemo(() => bindIn(scope, C12s, { step: step.sql }), [scope, step.sql]);
   const asked = useAsk(bound);
-  const row = asked.data ? rowsOf(asked.data)[0] : undefined;
+  const rows = useMemo(() => (asked.data ? rowsOf(asked.data) : []), [asked.data]);
+  const row = rows.find((each) => each.bucket === null);
   const judged = numberOf(row?.judged) ?? 0;
   return (
     <>
@@ -54,7 +57,7 @@ export function MetricPage({ metric, evaluator }: { metric: string; evaluator: s
         {row && judged === 0 && !address.value.state.show && <Nothing row={row} />}
         {row && judged > 0 && (
           <div class="two">
-            <Trend scope={scope} row={row} />
+            <Trend scope={scope} row={row} rows={rows} asked={asked} bound={bound} step={step} />
             <Distribution scope={scope} row={row} />
           </div>
         )}

@@ -3,22 +3,32 @@
 import { useMemo } from "preact/hooks";
 import { type Row, type Table, rowsOf } from "../lib/api";
 import { millis, numberOf, value } from "../lib/format";
-import { useAsk } from "../lib/hooks";
+import { type Asked, useAsk } from "../lib/hooks";
 import { objectivesOf } from "../lib/objectives";
-import { bucketOf, fixed, stepOf } from "../lib/range";
+import { bucketOf, fixed } from "../lib/range";
 import { server } from "../lib/server";
+import { type Bound, bind } from "../lib/statement";
 import { address, hrefOf, setRange, setState, span } from "../lib/store";
 import { visible } from "../lib/text";
 import { Chart } from "../ui/chart";
 import { Panel } from "../ui/panel";
 import { marksOf } from "../lib/marks";
-import { type Scope, bindIn, isUp } from "./scores-metric";
-import C1 from "../../sql/C1.sql";
+import { type Scope, isUp } from "./scores-metric";
+import C3 from "../../sql/C3.sql";
 
-export function Trend({ scope, row }: { scope: Scope; row: Row }) {
-  const step = stepOf(span.value, 150);
-  const bound = useMemo(() => bindIn(scope, C1, { step: step.sql }), [scope, step.sql]);
-  const asked = useAsk(bound);
+interface TrendProps {
+  scope: Scope;
+  /** The metric as a whole, and all rows of the same answer: with a bucket, what it was then. */
+  row: Row;
+  rows: Row[];
+  asked: Asked<unknown>;
+  bound: Bound;
+  step: { sql: string; ms: number };
+}
+
+export function Trend({ scope, row, rows, asked, bound, step }: TrendProps) {
+  const changed = useMemo(() => bind(C3, { from: scope.from, to: scope.to }), [scope.from, scope.to]);
+  const changes = useAsk(changed);
   const mean = address.value.state.trend === "mean";
   const tools = (
     <>
@@ -27,24 +37,24 @@ export function Trend({ scope, row }: { scope: Scope; row: Row }) {
     </>
   );
   return (
-    <Panel title="Over time" asked={asked} bound={bound} tools={tools} sub={`${step.sql} a bucket; drag to zoom`}>
-      {(table) => <Curve table={table} scope={scope} row={row} step={step.ms} mean={mean} />}
+    <Panel title="Over time" asked={{ ...asked, fault: undefined }} bound={[bound, changed]} tools={tools} sub={`${step.sql} a bucket; drag to zoom`}>
+      {() => <Curve rows={rows} changes={changes.data} scope={scope} row={row} step={step.ms} mean={mean} />}
     </Panel>
   );
 }
 
 interface CurveProps {
-  table: Table;
+  rows: Row[];
+  changes: Table | undefined;
   scope: Scope;
   row: Row;
   step: number;
   mean: boolean;
 }
 
-function Curve({ table, scope, row, step, mean }: CurveProps) {
-  const rows = useMemo(() => rowsOf(table), [table]);
+function Curve({ rows, changes, scope, row, step, mean }: CurveProps) {
   const { xs, series } = useMemo(() => curveOf(rows, mean), [rows, mean]);
-  const marks = useMemo(() => marksOf(rows, scope.evaluator, scope.metric), [rows, scope]);
+  const marks = useMemo(() => marksOf(changes ? rowsOf(changes) : [], scope.evaluator, scope.metric), [changes, scope]);
   const lines = useMemo(() => {
     const [threshold, sign] = [numberOf(row.threshold), isUp(row) ? "≥" : "≤"];
     if (!mean) return objectivesOf(server.value?.configuration?.alerts, scope.metric);
@@ -63,10 +73,10 @@ function Curve({ table, scope, row, step, mean }: CurveProps) {
 
 function curveOf(rows: Row[], mean: boolean) {
   const [y, lower, upper, n] = mean ? ["mean", "mean_lower", "mean_upper", "mean_n"] : ["estimate", "lower", "upper", "n"];
-  const buckets = rows.filter((row) => row.kind === "bucket" && (numberOf(row[n as string]) ?? 0) > 0);
+  const buckets = rows.filter((row) => row.bucket !== null && (numberOf(row[n as string]) ?? 0) > 0);
   const column = (key: string) => buckets.map((row) => numberOf(row[key]));
   return {
-    xs: buckets.map((row) => millis(String(row.at)) / 1000),
+    xs: buckets.map((row) => millis(String(row.bucket)) / 1000),
     series: [{
       label: mean ? "mean value" : "share that passes", values: column(y as string), lower: column(lower as string),
       upper: column(upper as string), n: column(n as string),

@@ -4,11 +4,10 @@ import { Fault, type Table, ask, download } from "../lib/api";
 import { csv, save } from "../lib/csv";
 import { useKeys } from "../lib/keys";
 import { address, copy, say, setState } from "../lib/store";
-import { around, placeOf } from "../lib/place";
 import { plain } from "../lib/statement";
-import { visible } from "../lib/text";
 import { EditorBox } from "../ui/editor-box";
 import { Bars, FaultBox, psqlOf } from "../ui/panel";
+import { Place } from "../ui/place";
 import { ResultTable } from "../ui/result";
 import { Top } from "../ui/shell";
 import { EXAMPLES } from "./sql-examples";
@@ -82,18 +81,9 @@ async function start(query: string, abort: { current: AbortController | undefine
 function Result({ state, retry }: { state: Running; retry: () => void }) {
   if (state.busy) return <section class="panel"><Bars /></section>;
   if (state.cancelled) return <section class="panel"><p class="empty">Cancelled. The server has been told to stop.</p></section>;
-  if (state.fault) return <section class="panel padded"><FaultBox fault={state.fault} retry={retry} />{state.fault.kind === "wrong" && <Place query={state.query} message={state.fault.message} />}</section>;
+  if (state.fault) return <section class="panel padded"><FaultBox fault={state.fault} retry={retry} />{state.fault.kind === "wrong" && <Place query={state.query.trim()} message={state.fault.message} />}</section>;
   if (!state.table) return <section class="panel"><p class="empty">Nothing has run yet. Press Run, or Ctrl+Enter in the editor.</p></section>;
   return <Shown table={state.table} query={state.query} />;
-}
-
-/** The line of the query that the server could not read, with the place underlined. */
-function Place({ query, message }: { query: string; message: string }) {
-  const text = query.trim();
-  const place = placeOf(text, message);
-  if (!place) return null;
-  const [before, wrong, after] = around(text, place);
-  return <pre class="code">{visible(before)}<mark class="claim">{visible(wrong)}</mark>{visible(after)}</pre>;
 }
 
 function Shown({ table, query }: { table: Table; query: string }) {
