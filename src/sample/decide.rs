@@ -79,6 +79,9 @@ impl Draw {
     }
 }
 
+/// Why the spans of an experiment's run are no business of any rule.
+const OF_EXPERIMENT: &str = "a run of an experiment: it is not production";
+
 /// What one rule makes of a trace, or of one of its spans. It holds no text of the spans: a rule may select each of 10 000
 /// spans, and each item of these has the documents of the trace, so items are built only when it is their turn.
 #[derive(Clone)]
@@ -88,7 +91,7 @@ pub struct Drawn<'a> {
     rule: &'a Rule,
     /// The bit of the rule.
     bit: usize,
-    /// None if no span passes the filter.
+    /// None if no span passes the filter, or all are of an experiment.
     draw: Option<Box<Draw>>,
 }
 
@@ -106,7 +109,7 @@ pub fn decide<'a>(trace: &'a OpenTrace, view: &View<'a>, rules: &'a [Rule]) -> V
     let mut drawn = Vec::new();
     for (bit, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.is_over_spans()) {
         let passing: Vec<&'a OpenSpan> = spans.iter().copied().filter(|s| s.marks.passes(bit)).collect();
-        if passing.is_empty() {
+        if passing.is_empty() || root.head.trace_id.is_of_experiment() {
             drawn.push(Drawn { span: root, rule, bit, draw: None });
         } else if rule.is_for_traces() {
             drawn.push(Drawn::new(root, (rule, bit), &passing, boosts));
@@ -179,8 +182,9 @@ impl<'a> Drawn<'a> {
     pub fn decision(&self, now: UnixNanos) -> Decision {
         let (decision, reason, pi, stratum) = match &self.draw {
             None => {
-                let told = "no span passes the filter".to_owned();
-                (DecisionKind::Filtered, told, self.rule.config.rate, None)
+                let is_of_experiment = self.span.head.trace_id.is_of_experiment();
+                let told = if is_of_experiment { OF_EXPERIMENT } else { "no span passes the filter" };
+                (DecisionKind::Filtered, told.to_owned(), self.rule.config.rate, None)
             }
             Some(draw) => {
                 (draw.kind(), draw.told(self.rule), draw.pi, draw.stratum.as_deref().map(str::to_owned))

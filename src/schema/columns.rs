@@ -6,10 +6,16 @@
 
 use super::column::{fields, may, must};
 use super::lab_columns::{DATASET_ITEMS, DATASETS, EXPERIMENTS, RUNS};
+use crate::domain::id::EXPERIMENT_MARK;
 use arrow::datatypes::{Schema, SchemaRef};
 use std::sync::{Arc, LazyLock};
 
 pub use super::column::{Column, Kind, document_fields};
+
+/// What the trace ids of experiments' runs begin with, as the column `trace_id` has them.
+pub fn experiment_prefix() -> String {
+    hex::encode(EXPERIMENT_MARK)
+}
 
 /// A table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -72,6 +72,7 @@ pub(super) fn session(
     context.register_table("table_columns", Arc::new(column_docs()?))?;
     functions::quality().for_each(|function| context.register_udaf(function));
     context.register_udf(functions::attr());
+    context.register_udf(functions::is_experiment());
     context.register_udf(functions::rogan_gladen());
     functions::calibrated(calibrations).into_iter().for_each(|f| context.register_udf(f));
     setup_pg_catalog(&context, DATABASE, EmptyContextProvider).map_err(|e| *e)?;
