@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `coverage` | how often the interval of a rate holds the rate |
 //! | `drift` | false alarms and delays of alarms that are looked at after every score |
+//! | `lab` | how often the interval of a difference between two experiments holds it, and false alarms |
 //! | `ppi` | width and coverage of corrected rates beside the evaluator alone and the labels alone |
 //! | `work` | many simulations on all cores, with a progress bar |
 //! | `svg` | curves as pictures |
@@ -12,6 +13,7 @@
 
 mod coverage;
 mod drift;
+mod lab;
 mod ppi;
 mod svg;
 mod work;
@@ -50,6 +52,8 @@ enum Part {
     Ppi,
     /// Alarms on a rate.
     Drift,
+    /// Paired differences of experiments.
+    Lab,
 }
 
 fn main() -> ExitCode {
@@ -86,6 +90,9 @@ fn run(args: &Args) -> std::io::Result<()> {
                 std::fs::write(folder.join(name), picture)?;
             }
         }
+    }
+    if wanted(Part::Lab) {
+        lab::print(args.runs, args.seed);
     }
     println!("{} samples a cell, seed {}, {:.0} s", args.runs, args.seed, started.elapsed().as_secs_f64());
     Ok(())

@@ -18,10 +18,11 @@ pub fn flipped(told: &Value, cases: usize) -> String {
             cell(&one["flipped"]),
             cell(&one["copies_flipped"]),
             estimate(&one["difference"]),
+            cell(&one["p_adjusted"]),
             one["certainty"].as_str().unwrap_or("-").to_owned(),
         ]
     };
-    let head = ["metric", "method", "items", "flipped", "copies flipped", "difference", ""];
+    let head = ["metric", "method", "items", "flipped", "copies flipped", "difference", "p adj.", ""];
     let mut text = table(&head, &all.iter().map(row).collect::<Vec<_>>());
     for one in all {
         for case in one["cases"].as_array().into_iter().flatten().take(cases) {

@@ -147,7 +147,10 @@ impl Judge {
         let (output, contexts) = (value(&case.run.output), value(&case.run.contexts));
         let contexts = contexts.as_ref().and_then(Value::as_array).map(Vec::as_slice);
         let answered = Answered { output: output.as_ref(), contexts };
-        Some(eval_input(&case.item, &answered, &self.tenant))
+        let (mut input, expected) = eval_input(&case.item, &answered, &self.tenant);
+        // Repetitions that say the same are judged one by one.
+        input.asking = u32::try_from(case.run.repetition.saturating_sub(1)).unwrap_or_default();
+        Some((input, expected))
     }
 }
 

@@ -21,6 +21,9 @@ pub struct Experiment {
     pub dataset_id: String,
     /// Its version.
     pub dataset_version: i64,
+    /// The version of the suite that it is a run of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suite_version: Option<i64>,
     /// What answers.
     pub target: Target,
     /// Its parameters.
@@ -56,6 +59,8 @@ impl Experiment {
             dataset_id: row.text("dataset_id"),
             dataset_version: row.int("dataset_version").unwrap_or_default(),
             dataset_hash: row.text("dataset_hash"),
+            suite_id: row.may("suite_id"),
+            suite_version: row.int("suite_version"),
             target: row.text("target"),
             parameters: row.may("parameters"),
             repetitions: row.int("repetitions").unwrap_or(1),
@@ -80,6 +85,7 @@ impl Experiment {
             name: stored.name.clone(),
             dataset_id: stored.dataset_id.clone(),
             dataset_version: stored.dataset_version,
+            suite_version: stored.suite_version,
             target: serde_json::from_str(&stored.target).unwrap_or_else(|_| unknown()),
             parameters: json("parameters").unwrap_or_default(),
             evaluators: json("evaluators").unwrap_or_default(),
@@ -173,6 +179,10 @@ pub struct StoredRun {
     pub duration_ms: Option<f64>,
     /// US dollars.
     pub cost_usd: Option<f64>,
+    /// Tokens read.
+    pub input_tokens: Option<i64>,
+    /// Tokens written.
+    pub output_tokens: Option<i64>,
     /// Why there is no answer.
     pub error: Option<String>,
 }
@@ -186,8 +196,8 @@ pub async fn runs(
     tenant: &str,
     experiment_id: &str,
 ) -> Result<HashMap<Key, StoredRun>, LabError> {
-    let sql = "SELECT item_id, repetition, attempt, status, item_hash, duration_ms, cost_usd, error \
-               FROM runs_latest WHERE experiment_id = $1";
+    let sql = "SELECT item_id, repetition, attempt, status, item_hash, duration_ms, cost_usd, input_tokens, output_tokens, \
+               error FROM runs_latest WHERE experiment_id = $1";
     let rows = store.ask(tenant, sql, vec![text(experiment_id)]).await?;
     let known = |row: Row<'_>| {
         let known = StoredRun {
@@ -196,11 +206,18 @@ pub async fn runs(
             item_hash: row.may("item_hash"),
             duration_ms: row.number("duration_ms"),
             cost_usd: row.number("cost_usd"),
+            input_tokens: row.int("input_tokens"),
+            output_tokens: row.int("output_tokens"),
             error: row.may("error"),
         };
         ((row.text("item_id"), row.int("repetition").unwrap_or(1)), known)
     };
     Ok(rows.iter().map(known).collect())
+}
+
+/// A column of JSON text; null where there is none.
+pub fn parsed(text: Option<&str>) -> Value {
+    text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
 /// What the last attempt of each run of an experiment answered.
