@@ -31,6 +31,14 @@ pub struct EvalInput {
     pub session: Option<Session>,
     /// The tenant of the trace.
     pub tenant: Option<String>,
+    /// Which one it is of several answers to one question, or of several votes about one answer; 0 where there is one. What
+    /// a judge said about another is not taken for this one, so that they stay independent.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub asking: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl EvalInput {

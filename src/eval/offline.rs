@@ -268,6 +268,7 @@ impl OfflineInput {
             steps: self.steps.unwrap_or_default().into_iter().map(OfflineStep::into_step).collect(),
             session: None,
             tenant: self.tenant,
+            asking: 0,
         }
     }
 }

@@ -99,6 +99,8 @@ pub(super) struct Filled {
     pub blocks: Vec<Block>,
     /// Of these, so many are judged one by one.
     pub items: usize,
+    /// Which of several answers or votes it is.
+    pub asking: u32,
 }
 
 impl Prompt {
@@ -148,7 +150,7 @@ impl Prompt {
     /// # Errors
     /// The name of the input that is missing.
     pub(super) fn fill(&self, input: &EvalInput, items: Option<Items>) -> Result<Filled, &'static str> {
-        let mut filled = Filled { blocks: Vec::new(), items: 0 };
+        let mut filled = Filled { blocks: Vec::new(), items: 0, asking: input.asking };
         for (field, is_optional) in &self.fields {
             let is_cut = items == Some(Items::Sentences(*field));
             let found = if is_cut { sentence_blocks(input, *field) } else { blocks(input, *field) };

@@ -1,7 +1,7 @@
 //! One question to a judge: what is sent of an input, and what the reply says.
 
 use super::cache::Kept;
-use super::delimit::{Block, delimited, nonce, windowed};
+use super::delimit::{delimited, nonce, windowed};
 use super::desk::{Desk, Open};
 use super::prompt::{Field, Filled, MAX_ITEMS, Prompt};
 use super::question::Question;
@@ -108,7 +108,7 @@ impl Verdict {
             return Err(Open::Wrong(why));
         }
         let (blocks, note) = windowed(filled.blocks, self.desk.config().max_input_chars);
-        Ok((Filled { blocks, items: filled.items }, note))
+        Ok((Filled { blocks, ..filled }, note))
     }
 
     /// What asking about `input` takes at most; none where nobody would be asked.
@@ -179,7 +179,7 @@ impl Verdict {
         usage: &mut Option<Usage>,
         until: Instant,
     ) -> Result<Result<Finding, Open>, Away> {
-        let key = self.key(&filled.blocks, run);
+        let key = self.key(filled, run);
         if let Some(finding) = self.known(&key, filled, usage).await {
             return Ok(Ok(finding));
         }
@@ -225,7 +225,7 @@ impl Verdict {
     }
 
     /// A hash of all that the judge is sent, but for the code of the call, and of who the judge is.
-    fn key(&self, blocks: &[Block], run: u32) -> String {
+    fn key(&self, filled: &Filled, run: u32) -> String {
         let mut hash = Sha256::new();
         let mut part = |text: &str| {
             // Lengths keep the parts apart.
@@ -238,9 +238,12 @@ impl Verdict {
         [&config.base_url, &config.model, &parameters, &tokens, &self.hashed]
             .into_iter()
             .for_each(|text| part(text));
-        blocks.iter().flat_map(|block| [&block.name, &block.text]).for_each(|text| part(text));
+        filled.blocks.iter().flat_map(|block| [&block.name, &block.text]).for_each(|text| part(text));
         if run > 0 {
             part(&run.to_string());
+        }
+        if filled.asking > 0 {
+            part(&format!("asking {}", filled.asking));
         }
         hex::encode(&hash.finalize()[..20])
     }
