@@ -1,10 +1,12 @@
 //! Opens the rooms in the order of the floors, starts their loops, and stops them in the same order: first the endpoints,
 //! then each loop behind them, the journal last.
 
+mod alert_metrics;
 mod askers;
 mod endpoints;
 mod error;
 mod lab;
+mod late;
 mod loops;
 mod prices;
 
@@ -13,7 +15,7 @@ use crate::console::Files;
 use crate::detect::Policy;
 use crate::domain::id::TraceId;
 use crate::domain::time::{Clock, SystemClock};
-use crate::drift::{Alerts, AnchorConfig, Plan, Watcher};
+use crate::drift::{Alerts, AnchorConfig, Watcher};
 use crate::emit::{Emitter, Signal};
 use crate::eval::Registry;
 use crate::ingest::{Receiver, grpc_router, http_router};
@@ -21,7 +23,7 @@ use crate::journal::{Journal, create_dirs};
 use crate::lake::{FlushHandle, Lake, LakeError, Upkeep};
 use crate::net::{Access, Limits, Reloader, Tls};
 use crate::queue::{Follower, Lane, Queue};
-use crate::sample::{Prices, Progress, Sampler, SecondPhases, compile};
+use crate::sample::{Prices, Progress, REMEMBERED, Sampler, SecondPhases, compile};
 use crate::schema::batch::{QueueRow, queue_to_batch};
 use crate::schema::columns::Table;
 use crate::score::{Judges, Plugins, Scorer, SlowLane, in_lanes};
@@ -30,6 +32,7 @@ use crate::watch::{Facts, Health, Stages};
 use endpoints::{Behind, http_routes};
 use loops::Watching;
 
+pub use alert_metrics::{metric_faults, plan};
 pub use askers::{Askers, AskersError};
 pub use error::AppError;
 pub use lab::{Laboratory, lab_routes};
@@ -192,7 +195,8 @@ impl App {
             self.loops.spawn(async move { Ok(worker.work(Lane::Fast, stop).await?) });
         }
         let threads = config.score.slow_workers;
-        let at_once = threads.max(rooms.asked_at_once);
+        // Those of slow local evaluators have places of their own.
+        let at_once = threads + rooms.asked_at_once;
         let slow = Arc::new(SlowLane::new(scorer, at_once, threads, config.score.slow_timeout));
         let stop = self.stop_loops.clone();
         self.loops.spawn(async move { Ok(slow.work(stop).await?) });
@@ -386,9 +390,10 @@ impl Rooms {
             .map_err(|e| AppError::Ended("loading models", e.to_string()))??;
         let askers = Askers::open(config, &registry, &policy, &clock)?;
         let (asked_at_once, registry) = (askers.at_once(), registry.with(askers.evaluators(), &config.eval));
+        alert_metrics::warn(config, &registry);
         let rules = compile(&config.sample.rules).map_err(AppError::Rules)?;
         let rules = Arc::new(rules.into_iter().map(|rule| in_lanes(rule, &registry)).collect::<Vec<_>>());
-        let known = lake.recent(Table::Decisions, "trace_id").await?;
+        let known = lake.recent(Table::Decisions, "trace_id", REMEMBERED).await?;
         let known = known.iter().filter_map(|id| TraceId::from_hex(id).ok());
         let (to, on, now) = (journal.clone(), queue.clone(), clock.clone());
         let (priced, learned) = (prices::are_needed(&rules), Prices::default());
@@ -396,6 +401,7 @@ impl Rooms {
         let sampler = Sampler::new(to, rules, on, now, config.sample.clone(), known)?;
         let mut sampler = sampler.with_prices(learned.clone());
         let sql = open_sql(lake.clone(), queue.clone(), config)?;
+        sampler = sampler.with_tables(late::tables(sql.clone(), lake.clone()));
         if priced {
             prices::ask(&sql, &learned).await;
         }
@@ -456,12 +462,6 @@ impl Rooms {
             configuration: config.shown(),
         }
     }
-}
-
-/// What is watched, and who is told.
-pub fn plan(config: &Config) -> Result<Plan, AppError> {
-    let definitions = crate::drift::compile(&config.alerts).map_err(AppError::Alerts)?;
-    Ok(Plan { definitions, receivers: config.receivers.clone() })
 }
 
 /// Opens journal and lake, and makes every acknowledged row visible.

@@ -191,7 +191,7 @@ class Scorer:
             for sentence in answer:
                 window = ef.window(context, sentence, self.limit)
                 places.append((number, sentence, window))
-                rows.append(self.row(" ".join(context.sentences[i] for i in window[0]), " ".join([*question, sentence])))
+                rows.append(self.row(context.text(window[0]), " ".join([*question, sentence])))
         for (number, sentence, window), values in zip(places, self.logits(rows)):
             found[number][1].append((sentence, window, [float(v) for v in values]))
         return found
@@ -207,7 +207,10 @@ class Scorer:
 
 def answers(row):
     """What is judged of an answer: all of it at once if it is short, else its sentences."""
-    return [row["answer"]] if len(ef.words(row["answer"])) <= ef.SHORT_WORDS else ef.claims(ef.sentences(row["answer"]) or [row["answer"]])
+    said = ef.without_courtesy(row["answer"])
+    if len(ef.words(said)) <= ef.SHORT_WORDS:
+        return [said or row["answer"]]
+    return ef.claims(ef.sentences(row["answer"])) or [row["answer"]]
 
 
 def held_rows(args):

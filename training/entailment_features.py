@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 
 WINDOW_TOKENS, WINDOW_SENTENCES = 128, 8
+HEAD_TOKENS = 64  # a longer first row of a table is not repeated
 MAX_CONTEXT_SENTENCES = 2000
 SHORT_WORDS = 40
 
@@ -189,6 +190,25 @@ class Vectors:
         return np.array([self.known[self.key(t)] for t in texts], np.float32)
 
 
+# ------------------------------------------------------------------------------------------- spans of time in other words
+
+# As src/eval/evidence/spans.rs: what a reader works out, and a small network does not.
+YEARS = re.compile(r"\b(1[0-9]{3}|20[0-9]{2})( to | until | till | and | ?[-\u2013] ?)(1[0-9]{3}|20[0-9]{2})\b(?! ?\()")
+SMALL = "zero one two three four five six seven eight nine ten eleven twelve".split()
+
+
+def years_between(m):
+    n = int(m[3]) - int(m[1])
+    if not 1 < n <= 200 or m[2] == " and " and not m.string[:m.start()].endswith(("between ", "Between ")):
+        return m[0]
+    return f"{m[0]} ({SMALL[n] if n < len(SMALL) else n} years)"
+
+
+def with_spans(text):
+    """The text with the length of spans of years behind them: "2006 to 2015 (nine years)"."""
+    return YEARS.sub(years_between, text)
+
+
 # ------------------------------------------------------------------------------------------------------------ windows
 
 @dataclass
@@ -204,6 +224,21 @@ class Context:
         self.words = {stem(w) for s in self.sentences for w in words(s)}
         self.bigrams = set().union(*(bigrams(s) for s in self.sentences))
         self.numbers = set().union(*(numbers(s) for s in self.sentences))
+        self.heads, head = [], None  # the first row of the table that a sentence is a further row of
+        for i, s in enumerate(self.sentences):
+            head = None if not s.startswith("|") else i if head is None else head
+            self.heads.append(head if head != i else None)
+
+    def text(self, chosen):
+        """The text of a window. Rows of a table stand behind its first row, which names their columns."""
+        parts, told = [], None
+        for i in chosen:
+            head = self.heads[i]
+            if head is not None and head not in chosen and head != told and self.lengths[head] <= HEAD_TOKENS:
+                parts.append(self.sentences[head])
+                told = head
+            parts.append(self.sentences[i])
+        return with_spans(" ".join(parts))
 
 
 def ranked(context, sentence):
@@ -232,10 +267,46 @@ def window(context, sentence, limit=WINDOW_TOKENS):
     return sorted(chosen), order[0]
 
 
+# As src/eval/evidence/courtesy.rs.
+COURTESIES = (
+    "happy to help", "glad to help", "i'm happy to help", "i'm glad to help", "i'm here to help", "i am happy to help",
+    "i am here to help", "i'd be happy to help", "i would be happy to help", "we're happy to help", "we're here to help",
+    "i hope this helps", "i hope that helps", "hope this helps", "hope that helps", "let me know if you", "please let me know if you",
+    "just let me know if you", "let us know if you", "feel free to ask", "feel free to reach out", "please feel free to ask",
+    "please feel free to reach out", "don't hesitate to ask", "don't hesitate to reach out", "please don't hesitate to",
+    "thanks for asking", "thanks for reaching out", "thank you for asking", "thank you for reaching out",
+    "thank you for your question", "you're welcome", "great question")
+WHOLE_COURTESIES = frozenset((
+    "hello", "hi", "hi there", "hello there", "good morning", "good afternoon", "good evening", "thank you", "thanks",
+    "have a great day", "have a nice day", "best regards", "kind regards", "good luck"))
+
+
+def is_courtesy(sentence):
+    """Greetings, thanks, offers of help: nothing that could be checked."""
+    said = words(sentence)
+    if not said or len(said) > 16 or any(c in "0123456789" for c in sentence):
+        return False
+    said = " ".join(said)
+    return said in WHOLE_COURTESIES or any(said == form or said.startswith(form + " ") for form in COURTESIES)
+
+
 def claims(parts):
-    """The answer's sentences that are judged: no questions and none of fewer than three words; all, if nothing is left."""
-    kept = [p for p in parts if len(words(p)) >= 3 and not p.rstrip("\"'\u201d\u2019)]* ").endswith("?")]
-    return kept or list(parts)
+    """The answer's sentences that are judged: no courtesies, no questions and none of fewer than three words; if nothing is left, all but
+    the courtesies."""
+    said = [p for p in parts if not is_courtesy(p)]
+    kept = [p for p in said if len(words(p)) >= 3 and not p.rstrip("\"'\u201d\u2019)]* ").endswith("?")]
+    return kept or said
+
+
+def without_courtesy(answer):
+    """The answer without the courtesies at its ends."""
+    parts = sentences(answer)
+    said = [i for i, p in enumerate(parts) if not is_courtesy(p)]
+    if not said or (said[0], said[-1]) == (0, len(parts) - 1):
+        return answer.strip()
+    start = answer.find(parts[said[0]]) if said[0] else 0
+    end = answer.rfind(parts[said[-1]]) + len(parts[said[-1]]) if said[-1] + 1 < len(parts) else len(answer)
+    return answer[start:end].strip()
 
 
 # ----------------------------------------------------------------------------------------------------------- features

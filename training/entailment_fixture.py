@@ -33,6 +33,8 @@ CASES = [
     (["Section 4: Returns", "Goods may be sent back within 30 days.", "Opened software can't be returned."], "All goods may be sent back within 60 days, software included."),
     ("i think the band's first album came out in 1998 , and the second one in 2001 .", "the band 's first album came out in 1998 !"),
     ("Die Brücke wurde 1900 gebaut.", "The bridge was built in 1900."),
+    ("Lena Brandt led the choir from 1987 to 1995. Between 1996 and 1999 she taught; the years 2001 and 2007 she spent abroad.", "Lena Brandt led the choir for eight years."),
+    ("| Boat | Seats |\n|---|---|\n| Alma | 12 |\n" + _LONG, "The Alma has twelve seats."),
     ("Anna Ito works for Norvex in Oslo. Her brother David lives in Kyoto.", "David Ito works for Norvex in Oslo."),
     ("Revenue rose by 4.2% to $1,300 million; profit fell.", "Revenue rose by 4.2 percent to 1.3 billion dollars."),
 ]

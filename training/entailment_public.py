@@ -15,6 +15,7 @@ import entailment_features as ef
 import entailment_groups as eg
 import entailment_pairs as ep
 import entailment_plain as plain
+import entailment_rules as rules
 import entailment_written as ew
 
 HELD_GROUPS, DOMAINS_HELD, CHOOSING_GROUPS = 150, 2, 7
@@ -22,9 +23,12 @@ WINDOWS = (128, 192)  # tokens; the shorter one is cheaper, the model bears both
 LONGEST = 200         # tokens of a premise
 
 # Of a hundred pairs so many come from each source.
-SHARES = {"everyday": 30, "hard": 25, "written": 18, "conjnli": 5, "wanli": 6, "mnli_taxinli": 4, "infotabs": 4, "cad_snli": 2.5, "disco_counterfactual": 2,
+SHARES = {"everyday": 40, "hard": 50, "written": 18, "conjnli": 5, "wanli": 6, "mnli_taxinli": 4, "infotabs": 4, "cad_snli": 2.5, "disco_counterfactual": 2,
           "fool_me_twice": 6, "fm2_packed": 1.5, "condaqa_yesno": 3, "oanc_mcq": 2, "negation_nli": 0.6, "breaking_nli": 0.6, "scone": 0.4,
-          "help_monotonicity": 0.4, "halueval_qa_rest": 2, "halueval_summarization_rest": 2, "labelled": 14, "made": 14, "contrast": 14, "plain": 8, "long": 60}
+          "help_monotonicity": 0.4, "halueval_qa_rest": 2, "halueval_summarization_rest": 2, "labelled": 16, "made": 10, "contrast": 8, "plain": 8, "rules": 12,
+          "long": 36}
+BY_RULE = {"contrast": (contrast.pairs, 9000), "plain": (plain.pairs, 9000), "rules": (rules.pairs, 9000)}  # made anew when they are wanted
+OURS = ("everyday", "hard", "written", "labelled", "made", "long", *BY_RULE)        # not files of public data
 RAW = {"entailment": ep.ENTAIL, "neutral": ep.NEUTRAL, "contradiction": ep.CONTRA, "SUPPORTS": ep.ENTAIL, "REFUTES": ep.CONTRA}
 PACKED = {"conjnli": 0.2, "wanli": 0.15, "mnli_taxinli": 0.2, "cad_snli": 0.1, "negation_nli": 0.1, "infotabs": 0.0}
 OPENINGS = ["According to the documents, ", "Based on the context, ", "The documents say that ", "According to the provided context, "]
@@ -81,7 +85,7 @@ class Chooser:
 
     def premise(self, context, text, limit):
         found = self.context(context)
-        return " ".join(found.sentences[i] for i in ef.window(found, text, limit)[0])
+        return found.text(ef.window(found, text, limit)[0])
 
 
 def everyday(rows, tokens, vectors):
@@ -202,6 +206,7 @@ def pick_everyday(rng, item):
 def parts(pairs, everyday_items, size, count, seed=7):
     """`count` lists of `size` pairs, each with the same mix."""
     rng = random.Random(f"mix-{seed}")
+    pairs = pairs | {name: make(count, seed) for name, (make, count) in BY_RULE.items()}
     total = sum(SHARES.values())
     cycles = {}
     for name, found in pairs.items():
@@ -234,7 +239,7 @@ def collected(data, evaluation, tokens, vectors, made=9000, facts=4000, seed=7):
     items = everyday(rows, tokens, vectors)
     pairs = {}
     for name in SHARES:
-        if name not in ("everyday", "hard", "written", "labelled", "made", "contrast", "plain", "long"):
+        if name not in OURS:
             pairs[name] = public(data, name, tokens, rng)
             print(name, len(pairs[name]), flush=True)
     written = ew.pairs(tokens, vectors)
@@ -249,8 +254,6 @@ def collected(data, evaluation, tokens, vectors, made=9000, facts=4000, seed=7):
     ep.COMPOUND = True
     docs = [d for d in ep.documents(evaluation) if not ep.held_out(d.group)]
     pairs["made"] = ep.from_documents(docs, made, seed + 3, harder=True) + ep.invented(facts, seed + 3)
-    pairs["contrast"] = contrast.pairs(made, seed)
-    pairs["plain"] = plain.pairs(made, seed)
     pairs["long"], long_aside = long_pairs(eg.long_rows(data), tokens, seed)
     of = lambda groups: [x for x in items if x[0]["group"] in groups]
     rest = {r["group"] for r in rows} - held - choosing

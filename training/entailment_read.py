@@ -2,14 +2,13 @@
 
     python entailment_read.py prepare --traindata DIR --data DIR    # pairs, once
     python entailment_read.py train --traindata DIR --data DIR      # starts from models/entailment/weights.bin; resumable
+    python entailment_read.py mean --name NAME --of .7:RUN.pt --of .3:../models/entailment/weights.bin
 """
 
 import argparse
 import json
 import pickle
 import random
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -24,6 +23,7 @@ import entailment_pairs as ep
 import entailment_features as ef
 import entailment_public as public
 import minilm
+import share_words
 
 
 def stored_weights(path):
@@ -63,26 +63,50 @@ def started(path):
     return model
 
 
-def between(args, share):
-    """Weights on the way from the shipped file to --start."""
-    paths = []
-    for i, source in enumerate((base.OUTPUT / "weights.bin", args.start)):
-        path = args.work / f"between-{i}.onnx"
-        if not path.exists():
-            subprocess.run([sys.executable, "share_words.py", "--join", str(source.resolve()), str(path)], check=True, cwd=base.HERE)
-        paths.append(path)
-    model, other = started(paths[0]), started(paths[1])
-    with torch.no_grad():
-        for a, b in zip(model.parameters(), other.parameters()):
-            a.lerp_(b, share)
-    return model
-
-
-def start_file(args):
-    path = args.work / "start.onnx"
+def of_file(args, path):
+    """A model with the weights of a checkpoint (.pt), of an exported file (.onnx) or of a stored one."""
     if not path.exists():
-        subprocess.run([sys.executable, "share_words.py", "--join", str(args.start), str(path)], check=True, cwd=base.HERE)
-    return path
+        raise SystemExit(f"{path}: no such file")
+    if path.suffix == ".pt":
+        return minilm.load(base.new_model(), path)
+    return started(path if path.suffix == ".onnx" else share_words.whole(path, args.work))
+
+
+def mean_of(args, parts):
+    """The mean of the parameters of several models: `parts` are (share, file), and the shares become 1 in all."""
+    total, out = sum(share for share, _ in parts), None
+    for share, path in parts:
+        model = of_file(args, path)
+        with torch.no_grad():
+            if out is None:
+                out = model
+                for a in out.parameters():
+                    a.mul_(share / total)
+            else:
+                for a, b in zip(out.parameters(), model.parameters()):
+                    a.add_(b, alpha=share / total)
+    return out
+
+
+def part_of(text):
+    """SHARE:FILE of the command line."""
+    share, _, path = text.partition(":")
+    try:
+        found = float(share), Path(path).resolve()
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text}: expected SHARE:FILE, such as .7:run.pt") from None
+    if found[0] <= 0 or not path:
+        raise argparse.ArgumentTypeError(f"{text}: expected a share above zero and a file")
+    return found
+
+
+def mean(args):
+    """Writes the mean of --of as a checkpoint, which `entailment_verdict.py export --name` takes."""
+    if not args.of:
+        raise SystemExit("mean: name the files, such as --of .7:run.pt --of .3:../models/entailment/weights.bin")
+    model = mean_of(args, args.of)
+    minilm.save(model, args.work / f"{args.name}.pt")
+    print(json.dumps({"name": args.name, "of": [[share, str(path)] for share, path in args.of]}), flush=True)
 
 
 def prepare(args):
@@ -116,16 +140,17 @@ def train(args):
     rows = [[base.row_of(tokens, p) for p in part] for part in mixed]
     print(json.dumps({"pairs": sum(map(len, rows)), "tokens": sum(len(r.ids) for part in rows for r in part),
                       "kinds": Counter(p.kind.split("-")[0] for p in mixed[0])}), flush=True)
+    del data["pairs"], data["train"]  # some gigabytes
     shown = random.Random(args.seed).sample(data["kept"], min(500, len(data["kept"])))
     shown_rows = [base.row_of(tokens, p) for p in shown]
 
     def validate(model, done):
-        for question in (False, True):
-            print(f"after {done:.0%}, question {question}: {json.dumps(auroc_everyday(model, data['choosing'], tokens, question))}", flush=True)
+        print(f"after {done:.0%}: {json.dumps(auroc_everyday(model, data['choosing'], tokens, True))}", flush=True)
+        print(f"after {done:.0%}: plain sentences: {base.everyday(lambda rows: minilm.torch_logits(model, rows))}", flush=True)
         report = base.report(shown, minilm.torch_logits(model, shown_rows, half=True))
         print(f"after {done:.0%}: kept {({k: report[k] for k in ('all', 'fever', 'begin') if k in report})}", flush=True)
 
-    model = minilm.load(base.new_model(), args.begin) if args.begin else between(args, args.between) if args.between else started(start_file(args))
+    model = mean_of(args, args.of or [(1.0, args.start)])
     if not (args.work / f"{args.name}.pt").exists():
         validate(model, 0.0)
     result = minilm.fit(model, lambda i: rows[i], base.loss, epochs=len(rows), rate=args.rate, head_rate=2 * args.rate, budget=args.budget,
@@ -137,13 +162,12 @@ def train(args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=["prepare", "train"])
-    parser.add_argument("--traindata", required=True, type=Path)
-    parser.add_argument("--data", required=True, type=Path)
+    parser.add_argument("step", choices=["prepare", "train", "mean"])
+    parser.add_argument("--traindata", type=Path)
+    parser.add_argument("--data", type=Path)
     parser.add_argument("--work", default=Path.home() / ".cache" / "train" / "work", type=Path, help="folder for intermediate files")
-    parser.add_argument("--start", default=base.OUTPUT / "weights.bin", type=Path, help="weights to start from")
-    parser.add_argument("--between", type=float, help="begin so far on the way from the shipped weights to --start")
-    parser.add_argument("--begin", type=Path, help="a checkpoint to start from, instead of --start")
+    parser.add_argument("--start", default=base.OUTPUT / "weights.bin", type=Path, help="stored weights to start from")
+    parser.add_argument("--of", type=part_of, action="append", help="SHARE:FILE, once a file (.pt, .onnx or stored): their mean is written, or trained from")
     parser.add_argument("--pairs", default="public-pairs.pkl", help="file of pairs in the work folder")
     parser.add_argument("--name", default="entailment3")
     parser.add_argument("--rate", type=float, default=1e-4)
@@ -155,9 +179,11 @@ def main():
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
+    if args.step != "mean" and not (args.traindata and args.data):
+        parser.error(f"{args.step} needs --traindata and --data")
     args.work.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(args.threads)
-    {"prepare": prepare, "train": train}[args.step](args)
+    {"prepare": prepare, "train": train, "mean": mean}[args.step](args)
 
 
 if __name__ == "__main__":

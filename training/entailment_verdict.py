@@ -3,6 +3,8 @@
     python entailment_verdict.py export --traindata DIR --data DIR     # model.onnx from the checkpoint, and how it agrees
     python entailment_verdict.py compare --traindata DIR --data DIR    # windows, question and forms of judging, on choosing groups
     python entailment_verdict.py choose --traindata DIR --data DIR     # combiner.json; reads no held-out everyday group
+    python entailment_verdict.py glance --traindata DIR --data DIR     # plain sentences and choosing groups, before anything is kept
+    python entailment_verdict.py test --traindata DIR --data DIR --question --rows FILE     # test rows, for paired.py
     python entailment_verdict.py report --traindata DIR --data DIR     # the held-out everyday groups, with any model and combiner
 """
 
@@ -68,8 +70,15 @@ def export(args):
 
 
 def scorer(args, limit):
-    out = base.Scorer(args, lambda rows: minilm.onnx_logits(args.model, rows, threads=args.threads), limit)
-    return out
+    return base.Scorer(args, logits_of(args), limit)
+
+
+def logits_of(args):
+    """Rows to logits: the mean of --of in torch, else the exported file."""
+    if not args.of:
+        return lambda rows: minilm.onnx_logits(args.model, rows, threads=args.threads)
+    model = read.mean_of(args, args.of)
+    return lambda rows: minilm.torch_logits(model, rows, half=True)
 
 
 def everyday_rows(items):
@@ -164,12 +173,15 @@ def fitted(args):
     print(json.dumps({n: figures[n] for n in ec.SHARE}, indent=1), dict(zip(model["features"], np.round(model["weights"], 2))))
 
 
-def report(args):
-    """The held-out everyday groups: AUROC, share judged rightly, and by kind."""
-    data, model = load(args), json.loads(args.combiner.read_text())
-    rows = everyday_rows(data["held"])
-    found = features_of(scorer(args, args.window), everyday_set(data["held"], args.question), "held")
-    p = np.array([ec.supported(model, f) for f in found])
+def judged(args, model, rows, name):
+    """P(supported) of each row's answer, and what reading alone says of it, as the program does it."""
+    found = features_of(scorer(args, args.window), everyday_rows_set(rows, args.question), name)
+    return np.array([ec.supported(model, f) for f in found]), np.array([-min(x["entail_logit"] for x in f) for f in found])
+
+
+def everyday_figures(args, model, rows, name):
+    """AUROC with an interval over groups, the share judged rightly, and both by kind."""
+    p, alone = judged(args, model, rows, name)
     labels = np.array([r["label"] for r in rows])
     flagged = p < model["threshold"]
     kinds = {}
@@ -184,12 +196,18 @@ def report(args):
     figures = ec.measure(labels, p, model["threshold"])
     figures |= {"groups": len(groups), "accuracy": round(float((flagged == (labels == 1)).mean()), 4),
                 "auroc_interval": [round(float(x), 3) for x in np.quantile(draws, [0.025, 0.975])],
-                "auroc_entailment_alone": round(minilm.auroc(labels, [-min(x["entail_logit"] for x in f) for f in found]), 4),
+                "auroc_entailment_alone": round(minilm.auroc(labels, alone), 4),
                 "right_by_kind": {k: [round(float(np.mean(v)), 3), len(v)] for k, v in sorted(kinds.items())}}
+    return figures
+
+
+def report(args):
+    """The held-out everyday groups, those of minimal pairs among ours, and long answers."""
+    data, model = load(args), json.loads(args.combiner.read_text())
+    figures = everyday_figures(args, model, everyday_rows(data["held"]), "held")
+    figures["hard_held_out"] = everyday_figures(args, model, everyday_rows(data["aside"]), "aside")
     long = long_rows(args, 1)
-    found = features_of(scorer(args, args.window), everyday_rows_set(long, args.question), "long")
-    p = np.array([ec.supported(model, f) for f in found])
-    figures["long_held_out"] = ec.measure(np.array([r["label"] for r in long]), p, model["threshold"])
+    figures["long_held_out"] = ec.measure(np.array([r["label"] for r in long]), judged(args, model, long, "long")[0], model["threshold"])
     print(json.dumps(figures, indent=1))
     if args.keep:
         measured = json.loads((OUTPUT / "measured.json").read_text())
@@ -197,24 +215,61 @@ def report(args):
         (OUTPUT / "measured.json").write_text(json.dumps(measured, indent=1) + "\n")
 
 
+def glance(args):
+    """What chooses between models, without writing anything: plain sentences, the choosing groups with the combiner as it is, and by kind."""
+    data, model = load(args), json.loads(args.combiner.read_text())
+    print(base.everyday(logits_of(args)))
+    figures = everyday_figures(args, model, everyday_rows(data["choosing"]), "choosing")
+    print(json.dumps(figures))
+    for name, rows in answer_sets(args, data).items():
+        if name in ec.SHARE:
+            found = [ec.supported(model, f) for f in features_of(scorer(args, args.window), rows, name)]
+            print(name, json.dumps(ec.measure([r[2] for r in rows], np.array(found), model["threshold"])))
+
+
+TESTS = ("fever_symmetric", "begin", "wice_claim", "mtrag_human", "summedits", "fib", "factcheckgpt_stance", "q2_wow", "faithdial_audit",
+         "halueval_summarization", "halueval_qa")
+
+
+def test(args):
+    """The test rows as `groundline evalbench --rows` writes them, for paired.py; for reporting only."""
+    model, sets = json.loads(args.combiner.read_text()), {}
+    for name in TESTS:
+        sets[name] = ep.load_rows(args.data, f"groundedness/{name}", ("test",))[:args.limit]
+    data = load(args)
+    sets["everyday_held"], sets["hard_held"] = everyday_rows(data["held"]), everyday_rows(data["aside"])
+    sets["long_held"] = long_rows(args, 1)
+    with args.rows.open("w", encoding="utf-8") as out:
+        for name, rows in sets.items():
+            p, _ = judged(args, model, rows, name)
+            print(name, json.dumps(ec.measure([r["label"] for r in rows], p, model["threshold"])), flush=True)
+            for i, (r, value) in enumerate(zip(rows, p)):
+                out.write(json.dumps({"task": "groundedness", "dataset": name, "evaluator": "hallucination", "metric": "hallucination", "id": i,
+                                      "group": r["group"], "label": int(r["label"]), "score": 1 - float(value),
+                                      "predicted": int(value < model["threshold"])}) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=["export", "compare", "choose", "fitted", "report"])
+    parser.add_argument("step", choices=["export", "glance", "compare", "choose", "fitted", "report", "test"])
     parser.add_argument("--traindata", type=Path)
     parser.add_argument("--data", required=True, type=Path)
     parser.add_argument("--work", default=Path.home() / ".cache" / "train" / "work", type=Path)
     parser.add_argument("--name", default="entailment3")
     parser.add_argument("--model", default=OUTPUT / "model.onnx", type=Path)
     parser.add_argument("--combiner", default=OUTPUT / "combiner.json", type=Path)
+    parser.add_argument("--of", type=read.part_of, action="append", help="SHARE:FILE, once a file: judge with their mean, without an export")
     parser.add_argument("--window", type=int, default=ef.WINDOW_TOKENS)
     parser.add_argument("--question", action="store_true", help="read a short question with the answer")
     parser.add_argument("--share", type=float, default=EVERYDAY_SHARE)
+    parser.add_argument("--rows", type=Path, help="file of rows that `test` writes")
+    parser.add_argument("--limit", type=int, help="no more rows of a set than this")
     parser.add_argument("--keep", action="store_true", help="write the report to measured.json")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
-    {"export": export, "compare": compare, "choose": choose, "fitted": fitted, "report": report}[args.step](args)
+    {"export": export, "glance": glance, "compare": compare, "choose": choose, "fitted": fitted, "report": report, "test": test}[args.step](args)
 
 
 if __name__ == "__main__":

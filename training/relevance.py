@@ -15,8 +15,6 @@ import argparse
 import json
 import pickle
 import random
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -35,6 +33,7 @@ import relevance_fixture
 import relevance_pairs as rp
 import relevance_replies as rr
 import relevance_written as rw
+import share_words
 from relevance_features import Scorer, row_of
 
 HERE = Path(__file__).parent
@@ -137,10 +136,7 @@ def train(args):
 
     model, name = new_model(), args.name
     if args.stage == 3:
-        whole = args.work / "relevance-start.onnx"
-        if not whole.exists():
-            subprocess.run([sys.executable, "share_words.py", "--join", str(OUTPUT / "weights.bin"), str(whole)], check=True, cwd=HERE)
-        model, name, args.tokens = started(whole), name + "3", tokens
+        model, name, args.tokens = started(share_words.whole(OUTPUT / "weights.bin", args.work)), name + "3", tokens
         parts = third(args, known, made)
         data["held"] = data["held"] + everyday(args)["choosing"]
         held_rows += rows_of(tokens, everyday(args)["choosing"])

@@ -8,6 +8,7 @@ Usage: python share_words.py models/NAME/model.onnx models/NAME/weights.bin
 """
 
 import argparse
+import hashlib
 import struct
 from pathlib import Path
 
@@ -51,6 +52,16 @@ def join(source, target):
     if crc32c(whole) != checksum:
         raise SystemExit(f"{source} was made for other words than those of {ENCODER}")
     target.write_bytes(whole)
+
+
+def whole(stored, folder):
+    """The whole ONNX file of a stored one, in a folder, under a name that tells its content: other weights are another file."""
+    path = folder / f"start-{hashlib.sha256(stored.read_bytes()).hexdigest()[:12]}.onnx"
+    if not path.exists():
+        part = path.with_suffix(".part")
+        join(stored, part)
+        part.replace(path)
+    return path
 
 
 def main():

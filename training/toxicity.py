@@ -219,7 +219,7 @@ def measure(path, data_folder, data, rows, thresholds):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", required=True, help="the evaluation data")
-    parser.add_argument("--work", default="toxicity-work", type=Path, help="folder for the checkpoint")
+    parser.add_argument("--work", default=Path.home() / ".cache" / "train" / "toxicity", type=Path, help="folder for the checkpoint")
     parser.add_argument("--output", default=Path(__file__).parent.parent / "models" / "toxicity", type=Path)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--epochs", type=int, default=3)

@@ -5,15 +5,20 @@
 //! |---|---|
 //! | `answers` | an answer of five sentences on three documents |
 //! | `peer` | ONNX Runtime on the same file, in the same run |
+//! | `tokenizers` | our tokenizers beside Hugging Face's library |
+//! | `eval` | our tokenizers, from the product's files |
 
 mod answers;
 #[path = "../common/mod.rs"]
 #[expect(dead_code, reason = "the harnesses share it, and none uses all of it")]
 mod common;
+mod eval;
 mod peer;
 #[path = "../common/python.rs"]
 mod python;
+mod tokenizers;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -35,6 +40,12 @@ struct Args {
     /// Ask ONNX Runtime the same (Python in ~/.cache/groundline-bench-venv; installed if missing).
     #[arg(long)]
     peer: bool,
+    /// Compare the tokenizers with Hugging Face's library instead.
+    #[arg(long)]
+    tokenizers: bool,
+    /// The texts of the .jsonl.gz files in a folder, for --tokenizers; texts of its own without.
+    #[arg(long, requires = "tokenizers")]
+    texts: Option<PathBuf>,
     /// Cargo passes it; it says nothing.
     #[arg(long, hide = true)]
     bench: bool,
@@ -65,6 +76,9 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result<(), Failed> {
     println!("machine: {}", system::machine());
+    if args.tokenizers {
+        return tokenizers::print(args);
+    }
     let cores = std::thread::available_parallelism()?.get();
     let models = Models::embedded(cores)?;
     println!(

@@ -13,6 +13,9 @@ pub struct Args {
     /// Instead of spans so many scores, and the quality aggregates beside `avg`.
     #[arg(long, default_value_t = 0)]
     pub scores: usize,
+    /// The console's statements, over the spans and as many scores of them.
+    #[arg(long)]
+    pub console: bool,
     /// Warm runs of each query.
     #[arg(long, default_value_t = 21)]
     pub runs: usize,

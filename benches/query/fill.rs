@@ -9,7 +9,7 @@ use groundline::config::Config;
 use groundline::domain::time::SystemClock;
 use groundline::ingest::Receiver;
 use groundline::ingest::decode::Traces;
-use groundline::lake::Upkeep;
+use groundline::lake::{Lake, Upkeep};
 use groundline::schema::columns::Table;
 use groundline::sql::Sql;
 use std::path::PathBuf;
@@ -25,6 +25,8 @@ const BATCH: usize = 500;
 pub struct Filled {
     /// Asks it.
     pub sql: Arc<Sql>,
+    /// Its files.
+    pub lake: Arc<Lake>,
     /// The Parquet files of `spans`, without those that were merged into others.
     pub files: Vec<PathBuf>,
     /// How many spans it has.
@@ -61,14 +63,14 @@ pub async fn fill(args: &Args) -> Result<Filled, Failed> {
     let files = lake.snapshot(Table::Spans).files;
     let files = files.iter().map(|file| data.join("lake/spans").join(file.path.as_ref())).collect();
     let (queue, _follower) = open_queue(&config, &journal)?;
-    let sql = open_sql(lake, queue, &config)?;
+    let sql = open_sql(lake.clone(), queue, &config)?;
     drop(journal);
     let spans = number(&sql, "SELECT count(*) FROM spans").await?;
     if spans == 0 {
         return Err("the lake is empty".into());
     }
     let traces = some_traces(&sql).await?;
-    Ok(Filled { sql, files, spans, traces, _folder: folder })
+    Ok(Filled { sql, lake, files, spans, traces, _folder: folder })
 }
 
 #[expect(clippy::expect_used, reason = "the request is our own")]

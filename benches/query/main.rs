@@ -9,6 +9,7 @@
 //! | `measure` | first run and median of the warm ones |
 //! | `peers` | DuckDB and chdb over the same files |
 //! | `bytes` | the bytes of each column |
+//! | `console` | the console's statements over spans and scores |
 //! | `scores` | the quality aggregates beside `avg` |
 
 mod args;
@@ -17,6 +18,7 @@ mod cases;
 #[path = "../common/mod.rs"]
 #[expect(dead_code, reason = "the harnesses share it, and neither uses all of it")]
 mod common;
+mod console;
 mod fill;
 mod measure;
 mod peers;
@@ -50,6 +52,9 @@ fn main() -> ExitCode {
 
 async fn run(args: &Args) -> Result<Vec<String>, Failed> {
     println!("machine: {}", common::system::machine());
+    if args.console {
+        return console::measure(args).await;
+    }
     if args.scores > 0 {
         return scores::measure(args).await;
     }

@@ -551,6 +551,11 @@ def _summary(told: Mapping[str, Any]) -> str:
     return f"{head}\n\n{_table(rows)}" if len(rows) > 1 else head
 
 
+def _moved(item: Mapping[str, Any]) -> str:
+    question = " ".join((item.get("question") or "").split())
+    return f"{item['kind']}: {item.get('external_id') or item['item_id']} {question[:100]}".rstrip()
+
+
 def _comparison(told: Mapping[str, Any]) -> str:
     part = told["comparison"]
     head = (
@@ -564,5 +569,5 @@ def _comparison(told: Mapping[str, Any]) -> str:
             (metric["metric"], metric["measure"], _number(metric["baseline"]), _number(metric["new"]),
              _estimate(difference), _number(metric["p"]), _number(metric["p_adjusted"]), metric["verdict"])
         )  # fmt: skip
-    moved = [f"{item['kind']}: {item['item_id']}" for item in part["items"][:20]]
+    moved = [_moved(item) for item in part["items"][:20]]
     return "\n".join([head, "", _table(rows), *([""] if moved else []), *moved])

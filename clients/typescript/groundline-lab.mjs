@@ -408,6 +408,7 @@ function comparison({ new: { name }, baseline, comparison: { paired, unpaired, u
     return [one.metric, one.measure, ...sides, difference, number(one.p), number(one.p_adjusted), one.verdict];
   };
   const names = ["metric", "measure", "baseline", "new", "difference", "p", "adjusted", "verdict"];
-  const moved = items.slice(0, 20).map((item) => `${item.kind}: ${item.item_id}`);
+  const question = (item) => (item.question ?? "").split(/\s+/u).join(" ").slice(0, 100);
+  const moved = items.slice(0, 20).map((item) => `${item.kind}: ${item.external_id ?? item.item_id} ${question(item)}`.trimEnd());
   return [head, "", table([names, ...metrics.map(cells)]), ...(moved.length > 0 ? [""] : []), ...moved].join("\n");
 }

@@ -15,29 +15,31 @@ export async function demo(binary) {
   });
   const otlp = /OTLP\/HTTP ([0-9.:]+)/.exec(text)?.[1];
   const http = /SQL and metrics (http:[0-9./:]+)/.exec(text)?.[1];
-  return { child, otlp: `http://${otlp}`, http };
+  const worst = /The worst answer in it: +(\S+)/.exec(text)?.[1];
+  return { child, otlp: `http://${otlp}`, http, worst };
 }
 
-const STATUS = {
-  version: "adapted", uptime_seconds: 60, not_ready: [], damage: [],
-  journal: { bytes: 4_812_345, readers: [{ name: "lake", behind_frames: 0 }] },
-  tables: [{ table: "spans", rows: 1358, files: 0, bytes: 0, oldest: "2026-11-21T09:09:18.193Z" }],
-};
+/** The range of the demo's captures as an address has it, known once its console is: they happened just before they were sent. */
+export let DEMO = "";
+
+/** From an hour before the newest span to a second behind it: what tests send later is outside. Empty where no span is. */
+async function captured(base) {
+  const [{ newest }] = await sqlOf(base, "SELECT CAST(max(end_time) AS VARCHAR) AS newest FROM spans");
+  if (newest === null) return "";
+  const end = Date.parse(/Z|[+]/.test(newest) ? newest : `${newest}Z`);
+  const at = (ms) => new Date(ms).toISOString();
+  return `from=${at(end - 3_600_000)}&to=${at(end + 1000)}`;
+}
 
 /**
- * The console's address: the server itself where it has the console, else the adapter before it. With GROUNDLINE_DIST=1 it is
- * dist/ of this checkout before the server, so that a bundle is tested without a compiler.
+ * The console's address: the server itself. With GROUNDLINE_DIST=1 it is dist/ of this checkout before the server, so that a
+ * bundle is tested without a compiler.
  */
 export async function consoleOf(http) {
-  if (process.env.GROUNDLINE_DIST) {
-    const before = await serve(http.replace(/\/$/, ""), 0, {}, false);
-    return { base: `http://127.0.0.1:${before.address().port}`, adapter: before };
-  }
-  const me = await fetch(`${http}/v1/me`).catch(() => undefined);
-  if (me?.ok) return { base: http, adapter: undefined };
-  const stubs = { "/v1/me": { name: "", tenant: null, roles: ["query", "admin"], tenants: null }, "/v1/status": STATUS };
-  const adapter = await serve(http, 0, stubs);
-  return { base: `http://127.0.0.1:${adapter.address().port}`, adapter };
+  DEMO ||= await captured(http.replace(/\/$/, ""));
+  if (!process.env.GROUNDLINE_DIST) return { base: http, adapter: undefined };
+  const before = await serve(http.replace(/\/$/, ""), 0);
+  return { base: `http://127.0.0.1:${before.address().port}`, adapter: before };
 }
 
 export async function sqlOf(base, query) {
@@ -54,7 +56,7 @@ export async function sqlOf(base, query) {
 const text = (value) => ({ stringValue: value });
 
 /** Sends spans as OTLP/HTTP JSON: [{trace, id, parent, name, start, duration, attributes}]. */
-export async function send(otlp, service, spans) {
+export async function send(otlp, service, spans, token) {
   const base = BigInt(Date.now()) * 1_000_000n;
   const one = (span) => ({
     traceId: span.trace, spanId: span.id, parentSpanId: span.parent ?? "", name: span.name, kind: 1,
@@ -63,7 +65,7 @@ export async function send(otlp, service, spans) {
     events: span.events ?? [], status: span.status ?? {},
   });
   const body = { resourceSpans: [{ resource: { attributes: [{ key: "service.name", value: text(service) }] }, scopeSpans: [{ spans: spans.map(one) }] }] };
-  const response = await fetch(`${otlp}/v1/traces`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+  const response = await fetch(`${otlp}/v1/traces`, { method: "POST", headers: { "content-type": "application/json", ...(token ? { authorization: `Bearer ${token}` } : {}) }, body: JSON.stringify(body) });
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
 }
 

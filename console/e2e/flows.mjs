@@ -1,10 +1,9 @@
 // What people do, from the address to the answer.
 import assert from "node:assert/strict";
-import { counted, sqlOf, until } from "./demo.mjs";
+import { DEMO, counted, sqlOf, until } from "./demo.mjs";
 import { settled } from "./shots.mjs";
 
-/** All of the demo's captures lie in this range. */
-export const DEMO = "from=2026-11-21T09:00:00Z&to=2026-11-21T10:00:00Z";
+export { DEMO };
 
 async function open(page, world, path) {
   await page.goto("about:blank");
@@ -25,7 +24,7 @@ export async function shell(page, world) {
   for (const [keys, name] of [["ge", "Explorer"], ["gs", "Scores"], ["ga", "Alerts"], ["gr", "Review"], ["gl", "Lab"], ["gp", "Sampling and coverage"], ["gy", "System"], ["gd", "SQL"]]) {
     for (const key of keys) await page.keyboard.press(key);
     await page.waitForFunction((wanted) => document.querySelector("h1")?.textContent === wanted, name);
-    assert.ok(page.url().includes("from=2026-11-21"), "the time range comes along");
+    assert.ok(page.url().includes(DEMO.slice(0, "from=2026-01-01".length)), "the time range comes along");
   }
   await page.goBack();
   await page.waitForFunction(() => document.querySelector("h1")?.textContent === "System");
@@ -35,6 +34,21 @@ export async function shell(page, world) {
   await page.locator("dialog").waitFor({ state: "hidden" });
   await page.keyboard.press("d");
   await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+}
+
+/** Whoever opens the console sees what just came, whatever the day is. */
+export async function opened(page, world) {
+  await open(page, world, "/");
+  await page.locator(".multiples canvas").first().waitFor();
+  await page.locator("table.quality tbody tr").first().waitFor();
+}
+
+/** The address that the demo prints leads to its worst answer, the false sentence and the evidence marked. */
+export async function printed(page, world) {
+  if (world.worst === undefined) return console.log("     no demo of our own");
+  await open(page, world, world.worst.slice(new URL(world.worst).origin.length));
+  await page.locator("mark.claim").first().waitFor();
+  await page.locator("mark.support").first().waitFor();
 }
 
 export async function sqlRun(page, world) {
@@ -48,6 +62,7 @@ export async function sqlRun(page, world) {
   await page.keyboard.type("SELECT nope FROM spans");
   await page.keyboard.press("Control+Enter");
   await page.waitForSelector("text=No field named nope");
+  assert.equal(await page.locator("pre mark.claim").innerText(), "nope", "the place is underlined");
   await page.getByRole("button", { name: "A mean over time" }).click();
   await page.click("[data-run]");
   await page.getByRole("button", { name: "Plot" }).click();
@@ -57,6 +72,12 @@ export async function sqlRun(page, world) {
   assert.match((await chart.getAttribute("aria-valuetext")) ?? "", /\[0\.\d\d, .*\] n \d+/);
   await page.getByRole("button", { name: "History" }).click();
   await counted(page.locator(".sql-side .item"), 2, "only what ran without a fault is kept");
+  await page.getByRole("button", { name: "Saved", exact: true }).click();
+  await page.getByRole("textbox", { name: "Name of the query" }).fill("my <b>mean</b>");
+  await page.keyboard.press("Enter");
+  await page.reload();
+  await page.getByRole("button", { name: "Saved", exact: true }).click();
+  await page.getByRole("button", { name: "my <b>mean</b>", exact: true }).waitFor();
 }
 
 // Chromium itself writes a style where one types over coloured text; the policy refuses it and the editor draws the line anew.
@@ -89,6 +110,7 @@ export async function filter(page, world) {
   await page.waitForSelector("aside[aria-label=Span]", { state: "detached" });
   await page.evaluate(() => (location.hash = location.hash.replace(/where=[^&]*/, "where=nope%20=%201")));
   await page.waitForSelector("text=No field named nope");
+  assert.equal(await page.locator("pre mark.claim").innerText(), "nope", "the place is underlined");
   assert.equal(await rows(), before, "a wrong filter keeps the last rows");
 }
 

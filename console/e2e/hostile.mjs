@@ -23,7 +23,11 @@ export async function hostileSpanSet(page, world) {
   for (const { trace_id: id } of rows) {
     await page.goto(`${world.base}/trace/${id}#view=conversation`);
     await settled(page);
-    await page.evaluate(() => document.querySelectorAll("main details").forEach((each) => (each.open = true)));
+    await page.evaluate(async () => {
+      document.querySelectorAll("main details").forEach((each) => (each.open = true));
+      // What opens is made then.
+      for (let frame = 0; frame < 3; frame++) await new Promise((resolve) => requestAnimationFrame(resolve));
+    });
   }
   assert.equal(await page.evaluate(() => window.hit), undefined, "nothing ran");
   assert.equal(await page.locator("main script, main iframe, main object, main embed, main style, main link, main base, main form[action]").count(), 0);

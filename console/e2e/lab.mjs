@@ -82,6 +82,40 @@ export async function leaderboard(page, world) {
   assert.match(page.url(), /experiments=/);
 }
 
+/** Labels: what was expected against what was answered; and what the answers of two experiments took. */
+export async function labels(page, world) {
+  const { base } = world;
+  const dataset = `labels ${Date.now()}`;
+  await post(base, "/v1/lab/datasets", { name: dataset });
+  const put = Array.from({ length: 12 }, (_, at) => ({ external_id: String(at), input: `Mail ${at}`, expected: at < 8 ? "spam" : "ham" }));
+  await post(base, `/v1/lab/datasets/${encodeURIComponent(dataset)}/items`, { put });
+  const made = async (name, baseline, output, slower) => {
+    const { experiment_id: id } = await post(base, "/v1/lab/experiments", { name, dataset, target: { kind: "existing" }, evaluators: ["classification"], repetitions: 1, baseline });
+    const todo = await (await fetch(`${base}/v1/lab/experiments/${id}/todo`)).json();
+    const answer = ({ item_id, repetition, attempt, external_id: at }) => ({ item_id, repetition, attempt, output: output(Number(at)), duration_ms: 100 + Number(at) + slower, input_tokens: 50, output_tokens: 5 + slower / 10 });
+    await post(base, `/v1/lab/experiments/${id}/runs`, todo.map(answer));
+    return id;
+  };
+  const first = await made("by hand", true, (at) => (at < 8 ? "spam" : "ham"), 0);
+  const second = await made("by model", false, (at) => (at < 6 ? "Spam." : at < 8 ? "ham" : at === 8 ? "spam" : "ham"), 50);
+
+  await page.goto(`${base}/lab/leaderboard#experiments=${first},${second}&one=${second}`);
+  const matrix = page.getByRole("group", { name: "Confusion matrix" });
+  await matrix.waitFor();
+  const cells = (await matrix.locator("tbody tr").allInnerTexts()).map((line) => line.split("\t").map((cell) => cell.trim()));
+  assert.deepEqual(cells, [["spam", "✓ 6", "2", "8", "0.86", "0.75", "0.80"], ["ham", "1", "✓ 3", "4", "0.60", "0.75", "0.67"]]);
+  assert.deepEqual((await violations(page)).map((each) => `${each.id} ${each.nodes[0]}`), []);
+
+  await page.goto(`${base}/lab/compare#new=${second}&baseline=${first}`);
+  const costs = page.getByRole("group", { name: "Time, tokens and cost" });
+  await costs.waitFor();
+  const rows = await costs.locator("tbody tr").allInnerTexts();
+  assert.match(rows[0], /^duration\s+106 ms\s+156 ms\s+\+50 ms \[\+50 ms, \+50 ms\] n 12$/);
+  assert.match(rows[1], /^input tokens\s+50\s+50\s+0 \[0, 0\] n 12; no difference shown$/);
+  assert.match(rows[2], /^output tokens\s+5\s+10\s+\+5 /);
+  assert.equal(rows.length, 3, "nothing is said of a cost that nobody told");
+}
+
 /** A file with a fault: it is looked at first, every fault by its line, and the good items are taken. */
 export async function importing(page, world) {
   const { base } = world;

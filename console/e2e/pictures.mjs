@@ -1,8 +1,7 @@
 // The pictures of the documents, from the demo's data: `GROUNDLINE_BIN=… node e2e/pictures.mjs [name …]` writes docs/img/console-*.png.
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { consoleOf, demo, sqlOf } from "./demo.mjs";
-import { DEMO } from "./flows.mjs";
+import { DEMO, consoleOf, demo, sqlOf } from "./demo.mjs";
 import { experiment, post } from "./lab-data.mjs";
 import { browser, settled } from "./shots.mjs";
 

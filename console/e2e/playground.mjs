@@ -1,13 +1,10 @@
 // The playground: a prompt is written, tried on items and on a span's input, and saved as an experiment that the server runs.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { violations } from "./axe.mjs";
-import { consoleOf, send, sqlOf, until } from "./demo.mjs";
+import { send, sqlOf, until } from "./demo.mjs";
 import { post } from "./lab-data.mjs";
+import { withServer } from "./server.mjs";
 import { settled } from "./shots.mjs";
 
 /** A model that answers a capital, and shouts where it is asked to. */
@@ -25,44 +22,19 @@ function model() {
   return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
 }
 
-/** A server of its own whose configuration names the model. */
-async function served(binary, folder, port) {
-  const free = '"127.0.0.1:0"';
-  writeFileSync(join(folder, "groundline.toml"), `[server]\ndata_dir = "${join(folder, "data")}"\nhttp_listen = ${free}\npg_listen = ${free}\n`
-    + `[ingest]\ngrpc_listen = ${free}\nhttp_listen = ${free}\n[lab.targets.capitals]\nkind = "openai"\nbase_url = "http://127.0.0.1:${port}/v1"\nmodel = "small"\n`);
-  const child = spawn(binary, ["serve", "--config", join(folder, "groundline.toml")], { stdio: ["ignore", "pipe", "pipe"] });
-  let text = "";
-  const at = (key) => new RegExp(`\\b${key}=(127\\.0\\.0\\.1:\\d+)`).exec(text.replace(/\x1b\[[0-9;]*m/g, ""))?.[1];
-  await new Promise((resolve, reject) => {
-    const read = (part) => {
-      text += part;
-      if (text.includes("ready") && at("http")) resolve();
-    };
-    child.stdout.on("data", read);
-    child.stderr.on("data", read);
-    child.on("exit", (code) => reject(new Error(`the server ended with ${code}\n${text.slice(-2000)}`)));
-  });
-  return { child, http: `http://${at("http")}`, otlp: `http://${at("otlp_http")}` };
-}
-
 export async function playground(page, world) {
-  const folder = mkdtempSync(join(tmpdir(), "groundline-playground-"));
   const asked = await model();
-  const { child, http, otlp } = await served(world.binary, folder, asked.address().port);
-  const { base, adapter } = await consoleOf(http);
-  world.also.push(base);
+  // The server's configuration names the model.
+  const rest = `[lab.targets.capitals]\nkind = "openai"\nbase_url = "http://127.0.0.1:${asked.address().port}/v1"\nmodel = "small"\n`;
   try {
-    await written(page, base);
-    await saved(page, base);
-    await taken(page, base, otlp);
+    await withServer(world, () => ({ rest }), async ({ base, otlp }) => {
+      await written(page, base);
+      await saved(page, base);
+      await taken(page, base, otlp);
+      await keptFromTrace(page, base);
+    });
   } finally {
-    adapter?.close();
-    adapter?.closeAllConnections();
     asked.close();
-    const ended = new Promise((resolve) => child.on("exit", resolve));
-    child.kill("SIGINT");
-    await ended;
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -120,7 +92,8 @@ async function saved(page, base) {
 async function taken(page, base, otlp) {
   const [trace, span] = ["5".repeat(32), "6".repeat(16)];
   const messages = [{ role: "system", parts: [{ type: "text", content: "Be brief." }] }, { role: "user", parts: [{ type: "text", content: "The capital of Italy?" }] }];
-  const attributes = { "gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.input.messages": JSON.stringify(messages) };
+  const attributes = { "gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.input.messages": JSON.stringify(messages),
+    "gen_ai.output.messages": JSON.stringify([{ role: "assistant", parts: [{ type: "text", content: "Rome, of course." }] }]) };
   await send(otlp, "shop", [{ trace, id: span, name: "chat", attributes }]);
   await until("the span is there", async () => (await sqlOf(base, `SELECT span_id FROM spans WHERE trace_id = '${trace}'`)).length === 1);
   await page.goto(`${base}/trace/${trace}`);
@@ -131,4 +104,24 @@ async function taken(page, base, otlp) {
   await clean(page);
   await page.getByRole("button", { name: "Put it in" }).click();
   await until("it is an item", async () => (await sqlOf(base, `SELECT source_span_id FROM dataset_at('capitals') WHERE source_trace_id = '${trace}'`))[0]?.source_span_id === span);
+}
+
+/** The same call from its trace: into a dataset that is made for it, with its answer as what is expected. */
+async function keptFromTrace(page, base) {
+  const trace = "5".repeat(32);
+  await page.goto(`${base}/trace/${trace}`);
+  await page.getByRole("button", { name: "Add to a dataset" }).click();
+  const dialog = page.getByRole("dialog", { name: "Add to a dataset" });
+  await dialog.getByText("The capital of Italy?").waitFor();
+  await dialog.getByRole("combobox", { name: "Dataset" }).fill("from traces");
+  await dialog.getByRole("checkbox", { name: /This answer is right/ }).check();
+  await clean(page);
+  await dialog.getByRole("button", { name: "Make it and put it in" }).click();
+  await dialog.getByText("✓ in").waitFor();
+  const [item] = await sqlOf(base, "SELECT expected, source_trace_id, input FROM dataset_at('from traces')");
+  assert.equal(item.source_trace_id, trace);
+  assert.equal(item.expected, '"Rome, of course."');
+  assert.match(item.input, /The capital of Italy\?/);
+  await dialog.getByRole("link", { name: "from traces" }).click();
+  await page.waitForFunction(() => location.pathname === "/lab/datasets");
 }

@@ -2,20 +2,30 @@
 import { browser } from "./shots.mjs";
 import { consoleOf, demo } from "./demo.mjs";
 import * as access from "./access.mjs";
+import * as first from "./first.mjs";
 import * as flows from "./flows.mjs";
 import * as graph from "./graph.mjs";
 import * as hostile from "./hostile.mjs";
 import * as lab from "./lab.mjs";
+import * as links from "./links.mjs";
+import * as long from "./long.mjs";
 import * as playground from "./playground.mjs";
 import * as silences from "./silences.mjs";
+import * as tenants from "./tenants.mjs";
 import * as visits from "./visits.mjs";
 import * as weight from "./weight.mjs";
 
 // What is no function is a name that tests share.
-const TESTS = Object.fromEntries(Object.entries({ ...flows, ...graph, ...hostile, ...lab, ...playground, ...silences, ...weight, ...visits, ...access }).filter(([, test]) => typeof test === "function"));
+const TESTS = Object.fromEntries(Object.entries({ ...flows, ...links, ...graph, ...hostile, ...long, ...lab, ...playground, ...silences, ...tenants, ...first, ...weight, ...visits, ...access }).filter(([, test]) => typeof test === "function"));
+
+const TOLD = process.env.TIMES === "told";
+/** Seconds that a test may take. */
+const LATE = TOLD ? 900 : 300;
 
 async function one(name, test, chrome, world) {
   const context = await chrome.newContext({ viewport: { width: 1400, height: 900 }, colorScheme: "light", ...(test.context ?? {}) });
+  // Where other work runs beside, all of it takes longer: what is waited for must come all the same.
+  if (TOLD) context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const faults = [];
   page.on("pageerror", (error) => faults.push(`page error: ${error}`));
@@ -49,7 +59,7 @@ async function one(name, test, chrome, world) {
 /** A test that hangs is closed: what it waits for then fails. */
 function late(page) {
   return new Promise((_, reject) => {
-    const timer = setTimeout(() => reject(new Error("took longer than 300 s")), 300_000);
+    const timer = setTimeout(() => reject(new Error(`took longer than ${LATE} s`)), LATE * 1000);
     page.on("close", () => clearTimeout(timer));
   });
 }
@@ -60,7 +70,7 @@ const http = process.env.GROUNDLINE_URL ?? own.http;
 const { base, adapter } = await consoleOf(http);
 const binary = process.env.GROUNDLINE_BIN ?? "groundline";
 // `also`: servers that a test starts beside the demo.
-const world = { base, otlp: process.env.GROUNDLINE_OTLP ?? own?.otlp, binary, also: [] };
+const world = { base, otlp: process.env.GROUNDLINE_OTLP ?? own?.otlp, worst: own?.worst, binary, also: [] };
 const chrome = await browser();
 let failed = 0;
 for (const [name, test] of Object.entries(TESTS)) {

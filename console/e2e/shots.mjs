@@ -15,10 +15,10 @@ export const SIZES = {
   small: { colorScheme: "light", viewport: { width: 390, height: 844 } },
 };
 
-/** Waits until no panel is busy. */
+/** Waits until no panel is busy; one that stays busy is a fault. */
 export async function settled(page) {
   await page.waitForSelector("main", { timeout: 30000 });
-  await page.waitForFunction(() => !document.querySelector("[aria-busy=true], .bars"), undefined, { timeout: 30000 }).catch(() => {});
+  await page.waitForFunction(() => !document.querySelector("[aria-busy=true], .bars"), undefined, { timeout: 60_000 });
   await page.waitForTimeout(150);
 }
 

@@ -18,7 +18,7 @@ export const VECTORS = [
   `\${${RUN}}`, `<%= ${RUN} %>`, `#{${RUN}}`, `'; ${RUN}; '`, `'); ${RUN}; //`, `*/ ${RUN} /*`, `<!--><img src=x onerror=${RUN}>-->`,
   `<![CDATA[<script>${RUN}</script>]]>`, `\u202Egnp.exe\u202C`, `\u0000<script>${RUN}</script>`, `\u2028${RUN}\u2029`,
   `__proto__`, `constructor`, `{"__proto__":{"hit":1}}`, `[{"role":"user","parts":[{"type":"text","content":"<img src=x onerror=${RUN}>"}]}]`,
-  `' OR 1=1 --`, `$1`, `%3Cscript%3E${RUN}%3C/script%3E`,
+  `\u001b[31m${RUN}\u001b[0m`, `\u001b]8;;https:${AWAY}\u0007click\u001b]8;;\u0007`, `' OR 1=1 --`, `$1`, `%3Cscript%3E${RUN}%3C/script%3E`,
 ];
 
 const hex = (number, width) => number.toString(16).padStart(width, "0");

@@ -1,6 +1,7 @@
 // What a page takes to show itself, one by one, and what a tab holds that is never reloaded.
 import assert from "node:assert/strict";
 import { drawn, paths } from "./pages.mjs";
+import { inTime } from "./times.mjs";
 
 /** Each page as the first one that a browser opens: nothing is in its cache. */
 export async function firstViews(page, world) {
@@ -18,8 +19,10 @@ export async function firstViews(page, world) {
   }
   for (const [path, paint, shown] of told) console.log(`     first view ${path.padEnd(24)} painted ${String(Math.round(paint)).padStart(5)} ms, with its data ${String(Math.round(shown)).padStart(5)} ms`);
   assert.ok(told.every(([, paint]) => paint > 0), "every page paints");
-  if (process.env.TIMES === "told") return;
-  for (const [path, paint, shown] of told) assert.ok(paint < 1500 && shown < 5000, `${path}: painted after ${Math.round(paint)} ms, with its data after ${Math.round(shown)} ms`);
+  for (const [path, paint, shown] of told) {
+    inTime(paint, 300, 1500, `${path} painted, ms`);
+    inTime(shown, 800, 5000, `${path} with its data, ms`);
+  }
 }
 
 const MIB = 1_048_576;

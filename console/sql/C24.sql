@@ -1,6 +1,7 @@
 -- Whether anything is there: spans, scores, where in the range the scores lie, and what still waits.
-SELECT (SELECT count(*) FROM spans) AS spans, (SELECT max(start_time) FROM spans) AS newest,
-       (SELECT count(*) FROM scores) AS scores,
-       (SELECT min(span_time) FROM scores WHERE span_time >= $from AND span_time < $to AND status = 'ok') AS first,
-       (SELECT max(span_time) FROM scores WHERE span_time >= $from AND span_time < $to AND status = 'ok') AS last,
-       (SELECT min(queued_at) FROM queue WHERE state NOT IN ('failed', 'expired')) AS oldest_waiting;
+SELECT s.spans, s.newest, a.scores, r.first, r.last, q.oldest_waiting
+FROM (SELECT count(*) AS spans, max(start_time) AS newest FROM spans) s
+CROSS JOIN (SELECT count(*) AS scores FROM scores) a
+CROSS JOIN (SELECT min(span_time) AS first, max(span_time) AS last FROM scores
+            WHERE span_time >= $from AND span_time < $to AND status = 'ok') r
+CROSS JOIN (SELECT min(queued_at) AS oldest_waiting FROM queue WHERE state NOT IN ('failed', 'expired')) q;

@@ -49,3 +49,11 @@ test("a range is cut into at most as many buckets as asked", () => {
 test("a window moves by half of itself", () => {
   assert.deepEqual(shifted({ from: 1000, to: 3000 }, -1), fixed({ from: 0, to: 2000 }));
 });
+
+test("the link in a message about an alert names the alert and its slice", () => {
+  // As src/drift/message.rs writes it, where a test holds the same text.
+  const link = new URL("https://groundline.example/alerts#alert=drift%20%231&slice=service_name=shop%20%26%20co,%20request_model=gpt%204%7C%3C%C3%A9%3E");
+  const { page, state } = parseAddress(link.pathname, link.hash);
+  assert.equal(page, "alerts");
+  assert.deepEqual({ ...state }, { alert: "drift #1", slice: "service_name=shop & co, request_model=gpt 4|<é>" });
+});

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { acknowledgement, conditionOf, shownOf, standingsOf } = await load("src/lib/alerts.ts");
+const { acknowledgement, conditionOf, named, shownOf, standingsOf } = await load("src/lib/alerts.ts");
 const { flowsOf } = await load("src/lib/flow.ts");
 const { changeOf } = await load("src/lib/change.ts");
 
@@ -18,6 +18,13 @@ test("what fires stands first, with what its definition says", () => {
   assert.deepEqual(shown.map((each) => [each.alert, each.metric, each.alpha]), [["b", "m", 0.001], ["a", "", null]]);
   const rows = [{ alert: "b", slice: "s", state: "ok", since: "2026-11-23T10:00:00Z" }, { alert: "b", slice: "s", state: "firing" }];
   assert.deepEqual(standingsOf(rows).map((each) => each.state), ["ok"]);
+});
+
+test("an address names a slice of an alert, or its first", () => {
+  const all = [{ alert: "a", slice: "m=1" }, { alert: "a", slice: "m=2" }];
+  assert.equal(named(all, "a", "m=2"), all[1]);
+  assert.equal(named(all, "a", undefined), all[0]);
+  assert.equal(named(all, "a", "m=3"), undefined);
 });
 
 test("an acknowledgement names who, for how long and why", () => {

@@ -3,7 +3,6 @@ import { test } from "node:test";
 import { load } from "./load.mjs";
 
 const { merged, messagesOf, textOf } = await load("src/lib/messages.ts");
-const { evidenceOf, marked } = await load("src/lib/evidence.ts");
 
 const say = (role, content) => ({ role, parts: [{ type: "text", content }] });
 const texts = ({ turns }) => turns.map((turn) => `${turn.message.role[0]}:${textOf(turn.message)}@${turn.span}${turn.made ? "!" : ""}`);
@@ -56,20 +55,4 @@ test("columns that are no messages give none, and odd parts are kept", () => {
   for (const column of [null, "", "no json", "{}", "5", "[null, 3]"]) assert.deepEqual(messagesOf(column), []);
   assert.deepEqual(messagesOf('[{"role":"user","content":"hi"}]')[0].parts, [{ type: "text", content: "hi" }]);
   assert.equal(messagesOf('[{"parts":[{"kind":"x"},null,"t"]}]')[0].parts.length, 2);
-});
-
-test("a rationale gives the sentence, the document and its quote", () => {
-  const rationale = 'Least supported sentence: "You have 90 days, and a 25% fee." (entailed 0.06, contradicted 0.92). Best evidence, in document 1 (doc-returns): "Opened items may be returned within 14 days.". Numbers that are not in the context: 25, 90.';
-  assert.deepEqual(evidenceOf(rationale), { sentence: "You have 90 days, and a 25% fee.", document: 1, documentId: "doc-returns", quote: "Opened items may be returned within 14 days." });
-  assert.equal(evidenceOf("3 personal values found"), undefined);
-  assert.equal(evidenceOf(null), undefined);
-  assert.equal(evidenceOf('Least grounded sentence: "He said "no" twice.". Nearest evidence, similarity 0.8, in document 2 (d): "x".').sentence, 'He said "no" twice.');
-});
-
-test("a sentence is marked where it stands, over line ends, and nowhere else", () => {
-  assert.deepEqual(marked("A. You have\n90 days (a+b). C.", "You have 90 days (a+b)."), [
-    { text: "A. ", marked: false }, { text: "You have\n90 days (a+b).", marked: true }, { text: " C.", marked: false },
-  ]);
-  assert.deepEqual(marked("text", "other"), [{ text: "text", marked: false }]);
-  assert.deepEqual(marked("text", ""), [{ text: "text", marked: false }]);
 });

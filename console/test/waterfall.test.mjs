@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { waterfall } = await load("src/lib/waterfall.ts");
+const { modelsOf, waterfall } = await load("src/lib/waterfall.ts");
 const none = new Set();
 const T0 = "2026-11-21T09:00:00";
 
@@ -50,4 +50,11 @@ test("a chain of 20,000 spans is laid out without recursion", () => {
 test("spans without a time or a duration are drawn", () => {
   const result = waterfall([{ ...span("a", null, 0, 1), duration_ns: null, start_time: "never" }], none, none);
   assert.deepEqual([result.nodes[0].left, result.nodes[0].width], [0, 0]);
+});
+
+test("the model that answered last stands first, whatever was embedded or asked before it", () => {
+  const call = (operation, request_model, start, duration_ns) => ({ span_id: request_model, operation, request_model, start_time: `2026-11-21T09:00:0${start}Z`, duration_ns });
+  assert.deepEqual(modelsOf([call("embedding", "embed", 0, 1e9), call("llm", "early", 1, 1), call("llm", "answers", 2, 3e9), call("llm", "inner", 3, 1), call("tool", null, 4, 1)]), ["answers", "embed", "early", "inner"]);
+  assert.deepEqual(modelsOf([call("embedding", "embed", 0, 1)]), ["embed"]);
+  assert.deepEqual(modelsOf([]), []);
 });

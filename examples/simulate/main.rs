@@ -4,14 +4,18 @@
 //! |---|---|
 //! | `coverage` | how often the interval of a rate holds the rate |
 //! | `drift` | false alarms and delays of alarms that are looked at after every score |
+//! | `lab` | how often the interval of a difference between two experiments holds it, and false alarms |
+//! | `alerts` | false alarms of alerts as they run: learned baselines, windows, slices |
 //! | `ppi` | width and coverage of corrected rates beside the evaluator alone and the labels alone |
 //! | `work` | many simulations on all cores, with a progress bar |
 //! | `svg` | curves as pictures |
 //!
 //! `docs/statistics.md` has its tables. `cargo test --lib stats` holds small versions of them.
 
+mod alerts;
 mod coverage;
 mod drift;
+mod lab;
 mod ppi;
 mod svg;
 mod work;
@@ -50,6 +54,10 @@ enum Part {
     Ppi,
     /// Alarms on a rate.
     Drift,
+    /// Paired differences of experiments.
+    Lab,
+    /// Alerts as they run.
+    Alerts,
 }
 
 fn main() -> ExitCode {
@@ -86,6 +94,12 @@ fn run(args: &Args) -> std::io::Result<()> {
                 std::fs::write(folder.join(name), picture)?;
             }
         }
+    }
+    if wanted(Part::Lab) {
+        lab::print(args.runs, args.seed);
+    }
+    if wanted(Part::Alerts) {
+        alerts::print(args.runs, args.seed);
     }
     println!("{} samples a cell, seed {}, {:.0} s", args.runs, args.seed, started.elapsed().as_secs_f64());
     Ok(())

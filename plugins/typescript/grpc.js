@@ -83,9 +83,10 @@ function description({ protocol, name, version, inputs, metrics }) {
 }
 
 /** An item in the form of the JSON protocol: what was not sent is not in it. */
-function plain({ contexts, constraints, ...item }) {
+function plain({ contexts, constraints, steps, ...item }) {
   return {
     ...item,
+    ...(steps?.length && { steps: steps.map(step) }),
     ...(contexts?.length && { contexts: contexts.map(context) }),
     ...(constraints?.length && { constraints: constraints.map(constraint) }),
   };
@@ -93,6 +94,10 @@ function plain({ contexts, constraints, ...item }) {
 
 function context({ id = null, uri = null, text = null, rank = null, score = null, tenant = null, metadata }) {
   return { id, uri, text, rank, score, tenant, metadata: metadata == null ? null : JSON.parse(metadata) };
+}
+
+function step({ tool = "", arguments: given = null, result = null, failed = false }) {
+  return { tool, arguments: given, result, failed };
 }
 
 function constraint({ text, any_of }) {

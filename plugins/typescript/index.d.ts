@@ -15,6 +15,14 @@ export interface Context {
 /** A constraint of the answer: a text that it has, `REGEXP:` and an expression, or a list of which one must hold. */
 export type Constraint = string | Constraint[];
 
+/** One call of a tool; what was not recorded is null. */
+export interface Step {
+  tool: string;
+  arguments: string | null;
+  result: string | null;
+  failed: boolean;
+}
+
 /** What a function may ask for. */
 export interface Inputs {
   question: string;
@@ -26,6 +34,7 @@ export interface Inputs {
   system_prompt: string;
   history: string[];
   tenant: string;
+  steps: Step[];
 }
 
 /** The name of an input; a `?` behind it says that it may be missing. */

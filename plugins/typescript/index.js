@@ -14,6 +14,7 @@ const INPUTS = [
   "system_prompt",
   "history",
   "tenant",
+  "steps",
 ];
 
 export function evaluator(options, judge) {

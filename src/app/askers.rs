@@ -57,7 +57,7 @@ impl Askers {
             clock,
             similarity: similarity.as_ref(),
         })?;
-        Ok(Self { judges, plugins: Plugins::new(&config.plugins)? })
+        Ok(Self { judges, plugins: Plugins::new(&config.plugins, policy)? })
     }
 
     /// Their evaluators.
@@ -65,7 +65,7 @@ impl Askers {
         [self.judges.evaluators(), self.plugins.evaluators()].concat()
     }
 
-    /// Items at once that may wait for them.
+    /// Items that may be in work for them at once.
     pub fn at_once(&self) -> usize {
         self.judges.at_once() + self.plugins.at_once()
     }

@@ -8,6 +8,7 @@ use crate::lab::archive::{ArchiveEndpoint, archive_router};
 use crate::lab::dataset::{DatasetEndpoint, Datasets, Redact, dataset_router};
 use crate::lab::experiment::{ExperimentEndpoint, Experiments, experiment_router};
 use crate::lab::lint::{LintEndpoint, evaluators_in_sql, lint_router};
+use crate::lab::perturb::{PerturbEndpoint, perturb_router};
 use crate::lab::{Config, Production, Store};
 use crate::lake::Lake;
 use crate::net::Access;
@@ -49,6 +50,7 @@ pub fn lab_routes(lab: Laboratory, config: &Config) -> Router {
     let registry = lab.registry;
     let experiments = Experiments::new(datasets.clone(), registry.clone(), lab.production);
     dataset_router(DatasetEndpoint { datasets: datasets.clone(), access: lab.access.clone() })
+        .merge(perturb_router(PerturbEndpoint { datasets: datasets.clone(), access: lab.access.clone() }))
         .merge(lint_router(LintEndpoint { datasets, registry, access: lab.access.clone() }))
         .merge(archive_router(ArchiveEndpoint {
             experiments: experiments.clone(),

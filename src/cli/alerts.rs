@@ -42,6 +42,40 @@ pub enum AlertsVerb {
         #[arg(long, default_value = "")]
         note: String,
     },
+    /// Have nobody told of an alert for a time; what still fires when it ends is told then.
+    Silence {
+        #[command(flatten)]
+        server: Server,
+        /// The alert; every alert if it is left out.
+        alert: Option<String>,
+        /// A column of the slice and its value, such as `request_model=m`; may be given again. Every slice without it.
+        #[arg(long)]
+        slice: Vec<String>,
+        /// For how long.
+        #[arg(long = "for", default_value = "2h", conflicts_with = "until")]
+        lasts: String,
+        /// Until when, as RFC 3339 writes it, such as 2026-12-24T00:00:00Z.
+        #[arg(long)]
+        until: Option<String>,
+        /// Who; a server with tokens takes the token's name.
+        #[arg(long, env = "USER", hide_env_values = true, default_value = "")]
+        by: String,
+        /// Why.
+        #[arg(long, default_value = "")]
+        comment: String,
+    },
+    /// Show the silences that are not over, those of the configuration included.
+    Silences {
+        #[command(flatten)]
+        server: Server,
+    },
+    /// End a silence that was asked for.
+    Unsilence {
+        #[command(flatten)]
+        server: Server,
+        /// Its id, as `silences` shows it.
+        id: String,
+    },
 }
 
 /// Runs it.
@@ -61,6 +95,24 @@ pub async fn run(verb: AlertsVerb) -> ExitCode {
                 format!("{count} of {alert} acknowledged for {lasts}")
             })
         }
+        AlertsVerb::Silence { server, alert, slice, lasts, until, by, comment } => {
+            let ends = until.map_or(("for", lasts), |until| ("until", until));
+            match silence(alert, &slice, ends, &by, &comment) {
+                Ok(body) => {
+                    let sent = server.post("/v1/alerts/silences", &body).await;
+                    sent.map(|made| format!("silence {} until {}", word(&made["id"]), word(&made["until"])))
+                }
+                Err(why) => Err(why),
+            }
+        }
+        AlertsVerb::Silences { server } => {
+            server.get("/v1/alerts/silences").await.map(|answer| silences(&answer))
+        }
+        AlertsVerb::Unsilence { server, id } => {
+            let asked: String = url::form_urlencoded::byte_serialize(id.as_bytes()).collect();
+            let sent = server.delete(&format!("/v1/alerts/silences/{asked}")).await;
+            sent.map(|_| format!("silence {id} is over"))
+        }
     };
     match done {
         Ok(text) => {
@@ -72,6 +124,55 @@ pub async fn run(verb: AlertsVerb) -> ExitCode {
             ExitCode::from(1)
         }
     }
+}
+
+fn word(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// The body that asks for a silence.
+fn silence(
+    alert: Option<String>,
+    slice: &[String],
+    (key, ends): (&str, String),
+    by: &str,
+    comment: &str,
+) -> Result<Value, String> {
+    let mut columns = serde_json::Map::new();
+    for part in slice {
+        let (column, value) = part
+            .split_once('=')
+            .ok_or(format!("--slice {part:?} is not a column and a value, such as tenant=a"))?;
+        columns.insert(column.to_owned(), value.into());
+    }
+    let slice = if columns.is_empty() { Value::Null } else { Value::Object(columns) };
+    Ok(json!({"alert": alert, "slice": slice, key: ends, "by": by, "comment": comment}))
+}
+
+/// The silences as a table.
+fn silences(answer: &Value) -> String {
+    let row = |one: &Value| {
+        let slice = one["slice"].as_object().map_or_else(
+            || "every slice".to_owned(),
+            |all| all.iter().map(|(c, v)| format!("{c}={}", word(v))).collect::<Vec<_>>().join(", "),
+        );
+        let alert = one["alert"].as_str().unwrap_or("every alert").to_owned();
+        [
+            word(&one["id"]),
+            &alert,
+            &slice,
+            word(&one["since"]),
+            word(&one["until"]),
+            word(&one["by"]),
+            word(&one["comment"]),
+        ]
+        .map(str::to_owned)
+    };
+    let rows: Vec<[String; 7]> = answer["silences"].as_array().into_iter().flatten().map(row).collect();
+    if rows.is_empty() {
+        return "nothing is silenced".to_owned();
+    }
+    aligned(["id", "alert", "slice", "since", "until", "by", "comment"], rows)
 }
 
 const HEADER: [&str; 8] =
@@ -86,10 +187,15 @@ fn table(answer: &Value) -> String {
     }
     let mut rows: Vec<[String; 8]> = alerts.iter().map(row).collect();
     rows.sort_by_key(|row| (!row[2].starts_with("firing"), row[2] != "pending"));
-    let all: Vec<[String; 8]> = std::iter::once(HEADER.map(str::to_owned)).chain(rows).collect();
+    aligned(HEADER, rows)
+}
+
+/// A table whose columns are as wide as what stands in them.
+fn aligned<const N: usize>(header: [&str; N], rows: Vec<[String; N]>) -> String {
+    let all: Vec<[String; N]> = std::iter::once(header.map(str::to_owned)).chain(rows).collect();
     let widths: Vec<usize> =
-        (0..8).map(|at| all.iter().map(|row| row[at].chars().count()).max().unwrap_or(0)).collect();
-    let line = |row: &[String; 8]| {
+        (0..N).map(|at| all.iter().map(|row| row[at].chars().count()).max().unwrap_or(0)).collect();
+    let line = |row: &[String; N]| {
         let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
@@ -138,5 +244,21 @@ mod tests {
         );
         assert!(lines[1].contains("20.0 %") && lines[1].contains("10.0 % to -"), "{shown}");
         assert!(table(&json!({"alerts": []})).contains("[[alerts]]"));
+    }
+
+    #[test]
+    fn silences_are_asked_for_and_shown() {
+        let ends = || ("for", "2h".to_owned());
+        let body = silence(Some("a".into()), &["tenant=x=y".into()], ends(), "Ada", "").unwrap();
+        assert_eq!(
+            body,
+            json!({"alert": "a", "slice": {"tenant": "x=y"}, "for": "2h", "by": "Ada", "comment": ""})
+        );
+        assert!(silence(None, &["tenant".into()], ends(), "", "").unwrap_err().contains("tenant=a"));
+        let one = json!({"id": "7", "alert": null, "slice": {"tenant": "x"}, "since": "s", "until": "u", "by": "Ada",
+            "comment": "known", "source": "http"});
+        let shown = silences(&json!({"silences": [one]}));
+        assert!(shown.contains("every alert  tenant=x  s") && shown.ends_with("known"), "{shown}");
+        assert_eq!(silences(&json!({"silences": []})), "nothing is silenced");
     }
 }

@@ -1,5 +1,6 @@
 //! Check and dump.
 
+use crate::app::metric_faults;
 use crate::config::Config;
 use clap::Subcommand;
 use std::path::PathBuf;
@@ -29,7 +30,14 @@ pub fn run(verb: ConfigVerb) -> ExitCode {
     };
     match Config::load(file.as_deref()) {
         Ok(config) if dump => print!("{}", config.dump()),
-        Ok(_) => println!("{}: ok", file.unwrap_or_default().display()),
+        Ok(config) => {
+            let faults = metric_faults(&config);
+            if !faults.is_empty() {
+                faults.iter().for_each(|fault| eprintln!("{fault}"));
+                return ExitCode::from(2);
+            }
+            println!("{}: ok", file.unwrap_or_default().display());
+        }
         Err(error) => {
             eprintln!("{error}");
             return ExitCode::from(2);

@@ -3,9 +3,11 @@
 use super::demo_captures::{CAPTURES, progress, wait};
 use super::demo_drift;
 use super::demo_report::{self, Scenario};
+use super::demo_times::Shift;
 use super::send::{Protocol, send_file};
 use crate::app::App;
 use crate::config::Config;
+use crate::domain::time::{Clock, SystemClock};
 use crate::ingest::decode;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use std::net::SocketAddr;
@@ -32,21 +34,26 @@ async fn demo(keep: bool) -> Result<(), String> {
     let at = app.addresses;
     println!("Groundline is up in {} ms on a temporary directory.", started.elapsed().as_millis());
     println!(
-        "  OTLP/gRPC {}   OTLP/HTTP {}   SQL and metrics http://{}   psql port {}",
+        "  Console, SQL and metrics http://{}   OTLP/gRPC {}   OTLP/HTTP {}   psql port {}",
+        at.http,
         at.grpc,
         at.otlp_http,
-        at.http,
         at.pg.port()
     );
-    let known = send_all(&app, folder.path(), |_, _| true).await?;
+    let shift = Shift::to(SystemClock.now())?;
+    let known = send_all(&app, folder.path(), shift, |_, _| true).await?;
     wait(&app).await?;
     demo_report::print(&app.sql, &known).await?;
-    demo_drift::run(&app, folder.path()).await?;
+    demo_drift::run(&app, folder.path(), shift).await?;
     if keep {
-        println!("\nStaying up until Ctrl-C. Try:");
-        println!("  psql -h 127.0.0.1 -p {} -c 'SELECT * FROM traces LIMIT 5'", at.pg.port());
-        println!("  groundline sql --url http://{} 'SELECT * FROM quality_hourly'", at.http);
-        println!("  curl http://{}/metrics", at.http);
+        println!("\nThe console:              http://{}/", at.http);
+        if let Some(place) = demo_report::worst_place(&app.sql).await? {
+            println!("The worst answer in it:   http://{}{place}", at.http);
+        }
+        println!("Or: psql -h 127.0.0.1 -p {} -c 'SELECT * FROM traces LIMIT 5'", at.pg.port());
+        println!("    groundline sql --url http://{} 'SELECT * FROM quality_hourly'", at.http);
+        println!("    curl http://{}/metrics", at.http);
+        println!("Staying up until Ctrl-C.");
         super::serve::Signals::listen().told_to_stop().await;
     }
     app.stop().await.map_err(|e| e.to_string())
@@ -65,10 +72,12 @@ pub(super) fn config(folder: &Path) -> Config {
     config
 }
 
-/// Sends every wanted capture, by library and name; libraries that were captured over gRPC use it again, the others HTTP.
+/// Sends every wanted capture, by library and name, its times moved by `shift`; libraries that were captured over gRPC use
+/// it again, the others HTTP.
 pub(super) async fn send_all(
     app: &App,
     folder: &Path,
+    shift: Shift,
     wanted: impl Fn(&str, &str) -> bool,
 ) -> Result<Vec<Scenario>, String> {
     let (grpc, http) =
@@ -79,7 +88,8 @@ pub(super) async fn send_all(
     let started = Instant::now();
     for (library, name, bytes) in &captures {
         let file = folder.join(name);
-        std::fs::write(&file, bytes).map_err(|e| e.to_string())?;
+        let moved = shift.file(name, bytes).map_err(|e| format!("{library}/{name}: {e}"))?;
+        std::fs::write(&file, moved).map_err(|e| e.to_string())?;
         // Metrics are accepted and dropped; logs may hold what spans leave out.
         metrics_sent += usize::from(name.contains(".metrics."));
         let over_grpc = library.contains("grpc") && !name.ends_with(".json");

@@ -1,6 +1,7 @@
 //! The end of the demo: one of two models begins to make things up, and an alert says so.
 
 use super::demo_captures::{CAPTURES, wait};
+use super::demo_times::Shift;
 use super::send::{Protocol, send_file};
 use crate::app::App;
 use crate::config::Config;
@@ -46,19 +47,19 @@ pub(super) fn watch(config: &mut Config) {
 }
 
 /// Sends both phases and prints what fired. An error if anything fires in the first, or not exactly one slice in the second.
-pub(super) async fn run(app: &App, folder: &Path) -> Result<(), String> {
+pub(super) async fn run(app: &App, folder: &Path, shift: Shift) -> Result<(), String> {
     println!(
         "\nDrift: two models answer the same question; 5 % of the answers of each contradict their documents."
     );
     let mut next = 0;
-    send(app, folder, &QUIET, &mut next).await?;
+    send(app, folder, &phase(&QUIET, shift, &mut next)?).await?;
     wait(app).await?;
     let quiet = fired(app).await?;
     if !quiet.is_empty() {
         return Err(format!("an alert fired although nothing had changed: {quiet:?}"));
     }
     println!("Then 70 % of the answers of the second one do.");
-    send(app, folder, &WORSE, &mut next).await?;
+    send(app, folder, &phase(&WORSE, shift, &mut next)?).await?;
     wait(app).await?;
     let started = Instant::now();
     while fired(app).await?.is_empty() {
@@ -102,9 +103,12 @@ async fn show(app: &App) -> Result<(), String> {
     Ok(())
 }
 
-/// Sends the answers of a phase: those of both models in turn, the wrong ones of the second spread evenly.
-async fn send(app: &App, folder: &Path, phase: &Phase, next: &mut u32) -> Result<(), String> {
-    let (right, wrong) = (capture("rag_grounded")?, capture("rag_contradiction")?);
+/// The answers of a phase, their times moved by `shift`: those of both models in turn, the wrong ones of the second spread
+/// evenly.
+fn phase(phase: &Phase, shift: Shift, next: &mut u32) -> Result<ExportTraceServiceRequest, String> {
+    let (mut right, mut wrong) = (capture("rag_grounded")?, capture("rag_contradiction")?);
+    shift.traces(&mut right);
+    shift.traces(&mut wrong);
     let mut all = ExportTraceServiceRequest::default();
     for n in 0..phase.answers {
         let is_wrong = |wrong: u32| (n + 1) * wrong / phase.answers > n * wrong / phase.answers;
@@ -114,8 +118,12 @@ async fn send(app: &App, folder: &Path, phase: &Phase, next: &mut u32) -> Result
             all.resource_spans.extend(again(source, model, *next).resource_spans);
         }
     }
+    Ok(all)
+}
+
+async fn send(app: &App, folder: &Path, request: &ExportTraceServiceRequest) -> Result<(), String> {
     let file = folder.join("drift.pb");
-    std::fs::write(&file, all.encode_to_vec()).map_err(|e| e.to_string())?;
+    std::fs::write(&file, request.encode_to_vec()).map_err(|e| e.to_string())?;
     let endpoint = format!("http://{}", app.addresses.otlp_http);
     send_file(&endpoint, Protocol::Http, &file).await.map(|_| ()).map_err(|e| format!("drift: {e}"))
 }

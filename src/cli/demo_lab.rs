@@ -1,8 +1,10 @@
 //! The demo of the lab: a dataset of received traces, two versions of an application, and what got worse.
 
 use super::demo::{config, send_all};
+use super::demo_times::Shift;
 use super::lab::{compared, summarized};
 use crate::app::App;
+use crate::domain::time::{Clock, SystemClock};
 use crate::lab::target::{Kind, TargetSpec};
 use axum::extract::{Path as UrlPath, State};
 use axum::routing::post;
@@ -58,7 +60,7 @@ async fn demo() -> Result<(), String> {
     }
     let app = App::start(config).await.map_err(|e| e.to_string())?;
     let wanted = |library: &str, name: &str| LIBRARIES.contains(&library) && !name.contains(".metrics.");
-    send_all(&app, folder.path(), wanted).await?;
+    send_all(&app, folder.path(), Shift::to(SystemClock.now())?, wanted).await?;
     let told = told(&app, &answers).await;
     app.stop().await.map_err(|e| e.to_string())?;
     println!("{}\nAll of it took {:.1} s.", told?, started.elapsed().as_secs_f64());

@@ -140,6 +140,17 @@ async fn worst(sql: &Sql) -> Result<(), String> {
     Ok(())
 }
 
+/// The answer that its documents contradict most, among those whose documents came as such and not inside of a prompt.
+const WORST_PLACE: &str = "SELECT trace_id, span_id FROM scores_latest WHERE metric = 'hallucination' \
+    AND status = 'ok' AND rationale NOT LIKE '%(prompt)%' ORDER BY value, trace_id LIMIT 1";
+
+/// The console's page of the worst answer, which marks its false sentence and the evidence; none if nothing was scored.
+pub async fn worst_place(sql: &Sql) -> Result<Option<String>, String> {
+    let (_, batches) = sql.collect(WORST_PLACE).await.map_err(|e| e.to_string())?;
+    let found = batches.iter().find(|batch| batch.num_rows() > 0);
+    Ok(found.map(|b| format!("/trace/{}#span={}&view=conversation", text(b, 0, 0), text(b, 1, 0))))
+}
+
 async fn check(sql: &Sql, query: &str) -> Result<(), String> {
     let (_, batches) = sql.collect(query).await.map_err(|e| e.to_string())?;
     let batch = batches.iter().find(|b| b.num_rows() > 0).ok_or("no scores")?;

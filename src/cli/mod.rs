@@ -4,8 +4,10 @@
 //! |---|---|
 //! | `args` | what is parsed, and the exit codes |
 //! | `serve` | the server |
+//! | `welcome` | what the server says to people when it is ready |
 //! | `demo` | the server with the bundled captures, and a report |
 //! | `demo_captures` | the captures, and waiting until they are scored |
+//! | `demo_times` | when they happened: a moment ago |
 //! | `demo_report` | the report |
 //! | `demo_drift` | its end: a model changes, and an alert says so |
 //! | `demo_lab` | the demo of the lab |
@@ -41,6 +43,7 @@ mod demo_captures;
 mod demo_drift;
 mod demo_lab;
 mod demo_report;
+mod demo_times;
 mod evalbench;
 mod evaluators;
 mod export;
@@ -59,6 +62,7 @@ mod sql;
 mod suite;
 mod test;
 mod token;
+mod welcome;
 
 pub use args::{Cli, main};
 pub use send::{Protocol, send_file};

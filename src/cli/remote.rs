@@ -28,6 +28,12 @@ impl Server {
         self.send(reqwest::Client::new().post(&address).json(body), &address).await
     }
 
+    /// What `DELETE path` answers.
+    pub(super) async fn delete(&self, path: &str) -> Result<Value, String> {
+        let address = self.address(path);
+        self.send(reqwest::Client::new().delete(&address), &address).await
+    }
+
     /// What `GET path` answers, as text.
     pub(super) async fn get_text(&self, path: &str) -> Result<String, String> {
         let address = self.address(path);

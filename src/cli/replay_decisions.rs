@@ -142,7 +142,9 @@ async fn decide(source: &Source, replay: &mut Replay, day: Stretch) -> Result<()
         replay.second_phases().iter().map(|name| format!("'{}'", name.replace('\'', "''"))).collect();
     let second =
         if quoted.is_empty() { "false".to_owned() } else { format!("rule IN ({})", quoted.join(", ")) };
-    let at_once = "decision IN ('filtered', 'not_sampled', 'over_budget', 'queued', 'throttled')";
+    // What is evaluated again was decided before.
+    let at_once = "decision IN ('filtered', 'not_sampled', 'over_budget', 'queued', 'throttled') \
+        AND reason <> 'put back by request' AND reason NOT LIKE 'spans came late: %'";
     for part in parts(source, day).await? {
         let here = format!("{} AND {at_once} AND NOT ({second})", part.holds("decided_at"));
         let first = format!("SELECT {DECISION_COLUMNS} FROM decisions WHERE {here}");

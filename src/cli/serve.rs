@@ -1,10 +1,11 @@
 //! The server.
 
-use crate::app::{App, AppError, plan};
+use crate::app::{App, AppError, metric_faults, plan};
 use crate::config::Config;
 use crate::console::Files;
 use crate::drift::{Alerts, AnchorConfig};
 use crate::sql::Sql;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -26,8 +27,10 @@ pub async fn run(file: Option<PathBuf>, data_dir: Option<PathBuf>, console_dir: 
     if let Some(data_dir) = data_dir {
         config.server.data_dir = data_dir;
     }
-    let listen = config.server.http_listen;
-    let files = match console_dir.map_or(Ok(Files::embedded()), |folder| Files::of_folder(&folder, listen)) {
+    let server = config.server.clone();
+    let files = match console_dir
+        .map_or(Ok(Files::embedded()), |folder| Files::of_folder(&folder, server.http_listen))
+    {
         Ok(files) => files,
         Err(error) => {
             eprintln!("groundline: {error}");
@@ -49,6 +52,8 @@ pub async fn run(file: Option<PathBuf>, data_dir: Option<PathBuf>, console_dir: 
     };
     let at = app.addresses;
     tracing::info!(otlp_grpc = %at.grpc, otlp_http = %at.otlp_http, http = %at.http, pg = %at.pg, "ready");
+    // The log goes to standard error. Who closed standard output wants no greeting.
+    let _ = write!(std::io::stdout(), "{}", super::welcome::text(&server, at));
     let (alerts, anchors, sql) = (app.alerts.clone(), app.anchors.clone(), app.sql.clone());
     let reloaded = file;
     signals.reload_with(app.reload.clone(), move || reload(reloaded.as_deref(), &alerts, &anchors, &sql));
@@ -72,6 +77,9 @@ fn reload(file: Option<&Path>, alerts: &Alerts, anchors: &Sender<Vec<AnchorConfi
                 anchors = config.anchors.len(),
                 "alerts, receivers, anchors and calibrations were read again"
             );
+            for fault in metric_faults(&config) {
+                tracing::warn!(fault, "an alert can never fire");
+            }
             alerts.replace(plan);
             anchors.send_replace(config.anchors.clone());
             sql.set_calibrations(config.labels.calibrated());

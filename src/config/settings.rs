@@ -81,6 +81,7 @@ impl Config {
             faults.extend(rules.iter().map(ToString::to_string));
         }
         faults.extend(drift::faults(&self.drift, &self.alerts, &self.receivers));
+        faults.extend(drift::state_faults(&self.alerts, self.journal.max_frame_size));
         if let Err(alerts) = drift::compile(&self.alerts) {
             faults.extend(alerts.iter().map(ToString::to_string));
         }

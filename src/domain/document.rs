@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 
 /// One retrieved document.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Document {
     /// The sender's id of the document or chunk.

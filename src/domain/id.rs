@@ -38,7 +38,8 @@ macro_rules! id {
     ($name:ident, $n:literal, $what:literal, $doc:literal) => {
         #[doc = $doc]
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(pub [u8; $n]);
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
+        pub struct $name(#[cfg_attr(test, schemars(with = "String"))] pub [u8; $n]);
 
         impl $name {
             /// From wire bytes. The wrong width and the all-zero id are refused.
@@ -94,9 +95,21 @@ macro_rules! id {
 id!(TraceId, 16, "trace id", "The id of a trace: 16 bytes, not all zero.");
 id!(SpanId, 8, "span id", "The id of a span: 8 bytes, not all zero.");
 
+/// What the trace id of every run of an experiment begins with. A random id begins so once in 2^48; read as the time with
+/// which some systems begin their ids it is in 2089. The other ten bytes tell the runs apart.
+pub const EXPERIMENT_MARK: [u8; 6] = [0xe1, 0xab, 0x5e, 0x7a, 0xc7, 0x1d];
+
+impl TraceId {
+    /// Whether a run of an experiment was told to send its spans under it, so that it is none of production's.
+    pub fn is_of_experiment(&self) -> bool {
+        self.0.starts_with(&EXPERIMENT_MARK)
+    }
+}
+
 /// Whose rows they are: a name that the configuration or a token gives. A copy is cheap.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TenantId(Arc<str>);
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TenantId(#[cfg_attr(test, schemars(with = "String"))] Arc<str>);
 
 impl TenantId {
     /// The name.
@@ -179,6 +192,13 @@ impl<'de> Deserialize<'de> for TenantId {
 mod tests {
     use super::*;
     use std::collections::HashMap;
+
+    #[test]
+    fn only_the_mark_makes_a_trace_an_experiments() {
+        let of = |text: &str| TraceId::from_hex(text).unwrap().is_of_experiment();
+        assert!(of("e1ab5e7ac71d00000000000000000001"));
+        assert!(!of("e1ab5e7ac71c00000000000000000001") && !of("0000e1ab5e7ac71d0000000000000001"));
+    }
 
     #[test]
     fn a_tenant_is_written_and_found_as_its_name() {

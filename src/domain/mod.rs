@@ -13,6 +13,7 @@
 //! | `merge` | joins what log records say to the span that they belong to |
 //! | `weight` | how much memory the content of a log record takes |
 //! | `trace` | what an evaluator is given, put together from the spans of a trace |
+//! | `prompt` | the prompt template that an answer was made with |
 //! | `score` | what an evaluator answers, and the row that is stored |
 //! | `decision` | whether a trace is judged, by which rule, with which probability |
 //! | `promise` | the named guarantees that code and tests cite |
@@ -26,6 +27,7 @@ pub mod log;
 pub mod merge;
 pub mod message;
 pub mod promise;
+pub mod prompt;
 pub mod score;
 pub mod span;
 pub mod time;

@@ -1,8 +1,10 @@
 //! What an evaluator answers, and the row that is stored.
 
 use super::id::{SpanId, TenantId, TraceId};
+use super::prompt::Prompt;
 use super::span::names;
 use super::time::UnixNanos;
+use serde_json::json;
 
 names!(
     /// How an evaluation ended.
@@ -53,6 +55,37 @@ pub struct Score {
     pub error: Option<String>,
     /// The parts of the answer that failed it; empty where an evaluator does not tell them.
     pub evidence: Vec<Unsupported>,
+    /// What was said of each part, such as a retrieved chunk, where parts were judged one by one.
+    pub ratings: Vec<Rated>,
+}
+
+/// A part that was judged by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rated {
+    /// Its place among the parts, from 1.
+    pub number: usize,
+    /// The verdict.
+    pub is_yes: bool,
+    /// Why.
+    pub rationale: String,
+}
+
+impl Rated {
+    /// The verdict as a word: yes or no.
+    pub fn rating(&self) -> &'static str {
+        if self.is_yes { "yes" } else { "no" }
+    }
+
+    /// The parts of an evidence that is stored, in their order; none where it has other parts.
+    pub fn of_evidence(json: &str) -> Vec<Self> {
+        let parts: Vec<serde_json::Value> = serde_json::from_str(json).unwrap_or_default();
+        let part = |part: &serde_json::Value| {
+            let number = usize::try_from(part["number"].as_u64()?).ok()?;
+            let (rating, rationale) = (part["rating"].as_str()?, part["rationale"].as_str()?.to_owned());
+            Some(Self { number, is_yes: rating == "yes", rationale })
+        };
+        parts.iter().filter_map(part).collect()
+    }
 }
 
 /// A part of an answer that the context does not support, and what of the context comes nearest. Ranges are start and
@@ -84,6 +117,7 @@ impl Score {
             rationale: None,
             error: None,
             evidence: Vec::new(),
+            ratings: Vec::new(),
         }
     }
 
@@ -99,6 +133,7 @@ impl Score {
             rationale: None,
             error: None,
             evidence: Vec::new(),
+            ratings: Vec::new(),
         }
     }
 
@@ -133,9 +168,20 @@ impl Score {
         self
     }
 
-    /// The evidence as it is stored, a JSON array; none if there is none.
+    /// Adds what was said of each part.
+    #[must_use]
+    pub fn with_ratings(mut self, ratings: Vec<Rated>) -> Self {
+        self.ratings = ratings;
+        self
+    }
+
+    /// The evidence as it is stored, a JSON array of failed parts, or of all parts with their ratings; none if there is none.
     pub fn evidence_json(&self) -> Option<String> {
-        (!self.evidence.is_empty()).then(|| serde_json::json!(self.evidence).to_string())
+        if !self.ratings.is_empty() {
+            let rated = |one: &Rated| json!({"number": one.number, "rating": one.rating(), "rationale": one.rationale});
+            return Some(self.ratings.iter().map(rated).collect::<serde_json::Value>().to_string());
+        }
+        (!self.evidence.is_empty()).then(|| json!(self.evidence).to_string())
     }
 
     /// Adds a label.
@@ -156,6 +202,7 @@ impl Score {
             rationale: None,
             error: Some(error.to_owned()),
             evidence: Vec::new(),
+            ratings: Vec::new(),
         }
     }
 }
@@ -249,4 +296,25 @@ pub struct ScoreRow {
     pub cost_usd: Option<f64>,
     /// Where the score came from.
     pub source: ScoreSource,
+    /// The prompt template of the span whose answer was judged.
+    pub prompt: Prompt,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratings_are_stored_as_evidence_and_read_again() {
+        let part =
+            |number, is_yes, rationale: &str| Rated { number, is_yes, rationale: rationale.to_owned() };
+        let ratings =
+            vec![part(1, true, "it says so (twice); 2 no (not this)"), part(2, false, "another: town")];
+        let score = Score::told("m", 0.5).with_ratings(ratings.clone());
+        assert_eq!(Rated::of_evidence(&score.evidence_json().unwrap()), ratings);
+        let failed = Unsupported { answer: [0, 1], document: 0, context: [0, 1] };
+        let failed = Score::told("m", 0.5).with_evidence(vec![failed]).evidence_json().unwrap();
+        assert!(Rated::of_evidence(&failed).is_empty() && Rated::of_evidence("").is_empty());
+        assert_eq!(Score::told("m", 0.5).evidence_json(), None);
+    }
 }

@@ -1,7 +1,8 @@
 //! Nanoseconds since 1970-01-01 UTC, and the clock that tells them.
 
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Nanoseconds in a second.
 pub const SECOND: i64 = 1_000_000_000;
@@ -31,6 +32,11 @@ impl UnixNanos {
 pub trait Clock: Send + Sync + 'static {
     /// The time now.
     fn now(&self) -> UnixNanos;
+
+    /// The time now on a clock that nobody sets: for waits.
+    fn instant(&self) -> Instant {
+        Instant::now()
+    }
 }
 
 /// The machine's clock.
@@ -43,6 +49,9 @@ impl Clock for SystemClock {
         UnixNanos(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
     }
 }
+
+/// What a clock that is moved by hand counts its waits from.
+static FIRST: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// A clock that moves only when told to.
 #[derive(Debug, Default)]
@@ -63,5 +72,9 @@ impl ManualClock {
 impl Clock for ManualClock {
     fn now(&self) -> UnixNanos {
         UnixNanos(self.0.load(Ordering::SeqCst))
+    }
+
+    fn instant(&self) -> Instant {
+        *FIRST + Duration::from_nanos(u64::try_from(self.now().0).unwrap_or_default())
     }
 }

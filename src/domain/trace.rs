@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The input of an evaluation. What the spans did not say is `None` or empty; an evaluator that needs it skips.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct EvalInput {
     /// What was asked.
@@ -31,6 +32,14 @@ pub struct EvalInput {
     pub session: Option<Session>,
     /// The tenant of the trace.
     pub tenant: Option<String>,
+    /// Which one it is of several answers to one question, or of several votes about one answer; 0 where there is one. What
+    /// a judge said about another is not taken for this one, so that they stay independent.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub asking: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl EvalInput {
@@ -47,6 +56,7 @@ impl EvalInput {
 
 /// One call of a tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Step {
     /// The tool's name.
@@ -61,6 +71,7 @@ pub struct Step {
 
 /// The place of a trace in its session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Session {
     /// The session's id, as the sender gave it.
@@ -73,6 +84,7 @@ pub struct Session {
 
 /// One constraint of `tokens_presence`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Constraint {
     /// The text is contained, or (`REGEXP:` before it) the expression matches.

@@ -15,6 +15,7 @@ const MAX_NOTE: usize = 2_000;
 
 /// What is known of one slice that fires.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Acknowledgement {
     /// The alert.
     pub alert: String,
@@ -60,16 +61,10 @@ pub struct Wish {
 impl Wish {
     /// What is wrong with it; none if nothing is.
     pub fn fault(&self) -> Option<String> {
-        let is_line = |text: &str| !text.chars().any(char::is_control);
-        let (by, note) = (self.by.trim(), &self.note);
-        if by.is_empty() || by.len() > MAX_NAME || !is_line(by) {
-            return Some(format!("by must be who acknowledges: 1 to {MAX_NAME} bytes in one line"));
-        }
-        if note.len() > MAX_NOTE || !is_line(note) {
-            return Some(format!("note must be at most {MAX_NOTE} bytes in one line"));
-        }
         let is_time = !self.lasts.is_zero() && self.lasts <= LONGEST;
-        (!is_time).then(|| format!("for must be longer than nothing and at most {}", words(LONGEST)))
+        said_fault(&self.by, "note", &self.note).or_else(|| {
+            (!is_time).then(|| format!("for must be longer than nothing and at most {}", words(LONGEST)))
+        })
     }
 
     /// What is known of `slice` from `now` on.
@@ -83,6 +78,16 @@ impl Wish {
             until: now.0.saturating_add(nanos(self.lasts)),
         }
     }
+}
+
+/// What is wrong with a name and the text of `key`; none if nothing is.
+pub(super) fn said_fault(by: &str, key: &str, text: &str) -> Option<String> {
+    let is_line = |text: &str| !text.chars().any(char::is_control);
+    if by.trim().is_empty() || by.trim().len() > MAX_NAME || !is_line(by.trim()) {
+        return Some(format!("by must be who asks for it: 1 to {MAX_NAME} bytes in one line"));
+    }
+    (text.len() > MAX_NOTE || !is_line(text))
+        .then(|| format!("{key} must be at most {MAX_NOTE} bytes in one line"))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@ use crate::stats::seeded::Seeded;
 
 const SECOND: i64 = 1_000_000_000;
 
-pub(in crate::drift) fn config(more: &str) -> AlertConfig {
+fn config(more: &str) -> AlertConfig {
     toml::from_str(&format!("name = \"a\"\nmetric = \"hallucination\"\n{more}")).unwrap()
 }
 
@@ -92,9 +92,9 @@ fn slices_share_alpha_and_the_bad_one_is_named() {
     }
     assert_eq!(stream.states(), ["firing"]);
     assert_eq!(stream.states[0].1, "request_model=m3");
-    // With ten slices the best one needs ten times the evidence.
+    // Of its own evidence it has 1/14, the part of the fourth slice.
     let evidence = stream.alert.slices["request_model=m3"].evidence(&config).unwrap();
-    assert!(evidence >= 10_000.0, "{evidence}");
+    assert!(evidence >= 1_000.0, "{evidence}");
 }
 
 #[test]
@@ -194,4 +194,114 @@ fn a_week_without_a_change_is_silent_and_a_change_at_its_end_is_not() {
         let states: Vec<_> = told.iter().map(|c| (c.slice.as_str(), c.state)).collect();
         assert_eq!(states, [("b", "firing")], "{method}");
     }
+}
+
+#[test]
+fn the_parts_of_all_slices_that_ever_come_are_one() {
+    let sliced = config("method = \"objective\"\nobjective = 0.9\nslices = [\"tenant\"]");
+    let sum: f64 = (1..100_000).map(|at| part(at, &sliced)).sum();
+    assert!(sum < 1.0 && sum > 0.999, "{sum}");
+    assert_eq!(part(1, &config("method = \"change\"")), 1.0, "one slice has all");
+}
+
+#[test]
+fn slices_without_scores_leave_and_the_others_share_what_comes_in() {
+    let config = config("method = \"change\"\nbaseline_n = 50\nslices = [\"tenant\"]\nforget_after = \"2h\"");
+    let mut alert = Alert::new(&config);
+    let mut at = 0;
+    let mut go = |alert: &mut Alert, slices: &[&str], minutes: i64| {
+        for _ in 0..minutes {
+            at += 60;
+            for slice in slices {
+                assert!(alert.push(slice, seen(at, false), &config));
+            }
+            assert_eq!(alert.look(&config), []);
+        }
+        at
+    };
+    go(&mut alert, &["a", "b", "c"], 100);
+    // A unit for an hour, a third of it for each slice.
+    assert!((alert.credit - 99.0 / 60.0 / 3.0).abs() < 1e-9, "{}", alert.credit);
+    go(&mut alert, &["a"], 119);
+    assert_eq!(alert.slices.len(), 3);
+    go(&mut alert, &["a"], 2);
+    assert_eq!(alert.slices.keys().collect::<Vec<_>>(), ["a"]);
+    let before = alert.credit;
+    go(&mut alert, &["a"], 60);
+    assert!((alert.credit - before - 1.0).abs() < 1e-9, "all of it now");
+    go(&mut alert, &["b"], 1);
+    assert_eq!((alert.slices.len(), alert.ever, alert.slices["b"].read(&config, 2).n), (2, 4, 1));
+}
+
+/// Slices come and go as their evidence says: who chooses them by what was seen raises no more alarms than α allows.
+#[test]
+fn slices_that_come_and_go_keep_the_promise_of_an_objective() {
+    let config = config(
+        "method = \"objective\"\nobjective = 0.8\nslices = [\"tenant\"]\nalpha = 0.1\nmin_n = 1\nforget_after = \"1h\"",
+    );
+    let alarmed = (0..200).filter(|run| {
+        let (mut alert, mut failed) = (Alert::new(&config), failures(*run, 0.2));
+        let (mut name, mut at) = (0, 0);
+        for _ in 0..3_000 {
+            at += 60;
+            assert!(alert.push(&format!("tenant={name}"), seen(at, failed()), &config));
+            if !alert.look(&config).is_empty() {
+                return true;
+            }
+            // What has lost its bets is left for a new one.
+            let now = &alert.slices[&format!("tenant={name}")];
+            if now.evidence(&config).unwrap_or(1.0) < 0.3 * part(alert.ever, &config) {
+                name += 1;
+            }
+        }
+        false
+    });
+    let alarmed = alarmed.count();
+    assert!(alarmed <= 30, "{alarmed} of 200 streams alarmed; 20 are promised at most");
+}
+
+#[test]
+fn what_fires_without_data_ends() {
+    let config = config(
+        "method = \"threshold\"\nobjective = 0.9\nwindow = \"10m\"\nalpha = 0.01\nno_data_after = \"30m\"",
+    );
+    let mut stream = Stream::new(&config);
+    stream.go("", 40, 700);
+    assert_eq!(stream.states(), ["firing"]);
+    let at = |minutes: i64| UnixNanos((stream.at + minutes * 60) * SECOND);
+    assert_eq!(stream.alert.end_without_data(&config, UnixNanos(0), at(30)), []);
+    // After a start scores come late.
+    assert_eq!(stream.alert.end_without_data(&config, at(20), at(50)), []);
+    let ended = stream.alert.end_without_data(&config, at(20), at(51));
+    let said: Vec<_> = ended.iter().map(|c| (c.state, c.since, c.ended)).collect();
+    assert_eq!(said, [("resolved", at(51).0, Ended::NoData)]);
+    assert_eq!(stream.alert.end_without_data(&config, UnixNanos(0), at(500)), [], "it is said once");
+    // Traffic that comes back as bad as it was fires again.
+    stream.at += 3_600;
+    stream.go("", 40, 700);
+    assert_eq!(stream.states(), ["firing", "firing"]);
+}
+
+#[test]
+fn a_state_of_an_earlier_release_goes_on_with_what_it_has_won() {
+    let config = config("method = \"change\"\nbaseline_n = 50\nslices = [\"tenant\"]");
+    let mut alert = Alert::new(&config);
+    for n in 0..400 {
+        assert!(alert.push(["a", "b"][(n % 2) as usize], seen(n * 60, n % 9 == 0), &config));
+    }
+    let mut old = serde_json::to_value(&alert).unwrap();
+    for key in ["about", "last", "credit", "ever"] {
+        old.as_object_mut().unwrap().remove(key);
+    }
+    let mut read: Alert = serde_json::from_value(old).unwrap();
+    assert!(read.fits(&config));
+    let own = read.slices["a"].evidence(&config).unwrap();
+    read.adopt(&config);
+    // It was a capital of its own, and is half of one now.
+    let now = read.slices["a"].evidence(&config).unwrap();
+    assert!((now - own / 2.0).abs() < 1e-12 * own, "{own} {now}");
+    assert_eq!((read.ever, read.last, read.about()), (2, alert.last, alert.about()));
+    let again = read.clone();
+    read.adopt(&config);
+    assert_eq!(read, again, "once");
 }

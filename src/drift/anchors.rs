@@ -183,14 +183,20 @@ mod tests {
             let metrics = compare_anchors(&side(then, of), &side(now, of));
             let metric = metrics[0].metric.clone();
             let estimate = Estimate { estimate: share, lower: None, upper: None, n: 100, n_eff: 100.0 };
-            let reading =
-                Reading { statistic: 0.0, estimate: Some(estimate), bound: Some(0.07), n: 100, since: 0 };
+            let reading = Reading {
+                statistic: 0.0,
+                estimate: Some(estimate),
+                bound: Some(0.07),
+                n: 100,
+                since: 0,
+                last: 0,
+            };
             Anchors { metrics, scored_at: 0 }.said(&metric, &reading).unwrap()
         };
         assert!(said(180, 180, 200, 0.15).ends_with("what is too much is +8.0 %: the application moved"));
         assert!(said(180, 150, 200, 0.15).ends_with("the evaluator moved, look at it first"));
         assert!(said(18, 18, 20, 0.15).ends_with("too few to tell the application from the evaluator"));
-        let reading = Reading { statistic: 0.0, estimate: None, bound: None, n: 0, since: 0 };
+        let reading = Reading { statistic: 0.0, estimate: None, bound: None, n: 0, since: 0, last: 0 };
         assert_eq!(Anchors::default().said("m", &reading), None);
     }
 }

@@ -4,16 +4,26 @@
 //! budget in an hour, 5 % in six hours, 10 % in three days. The short window ends the alert soon after the cause has gone.
 
 use super::window::MovingWindow;
-use crate::stats::Estimate;
+use crate::stats::{Estimate, Rate};
 use serde::{Deserialize, Serialize};
 
 const MINUTE: i64 = 60 * 1_000_000_000;
 
+/// The windows, nanoseconds; the longest last.
+const WINDOWS: [i64; 5] = [5 * MINUTE, 30 * MINUTE, 60 * MINUTE, 6 * 60 * MINUTE, LONGEST];
+/// The longest window.
+pub(super) const LONGEST: i64 = 3 * 24 * 60 * MINUTE;
+/// How many windows there are.
+pub(super) const COUNT: usize = WINDOWS.len();
+/// Buckets of a window, so that it is too long by 4 % at most.
+pub(super) const BUCKETS: i64 = 24;
+
 /// A long and a short window, and how fast the budget burns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BurnRate {
-    long: i64,
-    short: i64,
+    /// Their places among [`WINDOWS`].
+    long: usize,
+    short: usize,
     /// How many times the allowed share fails.
     pub factor: f64,
 }
@@ -21,17 +31,40 @@ pub(super) struct BurnRate {
 /// The greatest factor.
 pub(super) const FASTEST: f64 = 14.4;
 
-/// The pairs, fastest first.
+/// The pairs, fastest first: 1 h and 5 min, 6 h and 30 min, 3 d and 6 h.
 pub(super) const BURN_RATES: [BurnRate; 3] = [
-    BurnRate { long: 60 * MINUTE, short: 5 * MINUTE, factor: FASTEST },
-    BurnRate { long: 6 * 60 * MINUTE, short: 30 * MINUTE, factor: 6.0 },
-    BurnRate { long: 3 * 24 * 60 * MINUTE, short: 6 * 60 * MINUTE, factor: 1.0 },
+    BurnRate { long: 2, short: 0, factor: FASTEST },
+    BurnRate { long: 3, short: 1, factor: 6.0 },
+    BurnRate { long: 4, short: 3, factor: 1.0 },
 ];
 
 /// The windows of one slice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(from = "Stored")]
 pub(super) struct Burn {
-    pairs: Vec<(MovingWindow, MovingWindow)>,
+    windows: [MovingWindow; WINDOWS.len()],
+}
+
+/// What this and earlier releases wrote; those had the windows in pairs, one of them twice.
+#[derive(Deserialize)]
+#[serde(untagged)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+enum Stored {
+    Windows { windows: [MovingWindow; WINDOWS.len()] },
+    Pairs { pairs: [(MovingWindow, MovingWindow); BURN_RATES.len()] },
+}
+
+impl From<Stored> for Burn {
+    fn from(stored: Stored) -> Self {
+        let windows = match stored {
+            Stored::Windows { windows } => windows,
+            Stored::Pairs { pairs: [(hour, five), (six, thirty), (days, _)] } => {
+                [five, thirty, hour, six, days]
+            }
+        };
+        Self { windows }
+    }
 }
 
 /// The pair that burns most beyond its factor.
@@ -49,39 +82,34 @@ pub(super) struct Burning {
 
 impl Burn {
     pub(super) fn new() -> Self {
-        Self {
-            pairs: BURN_RATES
-                .iter()
-                .map(|pair| (MovingWindow::new(pair.long), MovingWindow::new(pair.short)))
-                .collect(),
-        }
+        Self { windows: WINDOWS.map(|length| MovingWindow::with(length, BUCKETS)) }
     }
 
     pub(super) fn push(&mut self, at: i64, failed: bool, pi: f64) {
-        for (long, short) in &mut self.pairs {
-            long.push(at, failed, pi);
-            short.push(at, failed, pi);
-        }
+        self.windows.iter_mut().for_each(|window| window.push(at, failed, pi));
+    }
+
+    /// What is in each window.
+    fn totals(&self) -> [Rate; WINDOWS.len()] {
+        self.windows.each_ref().map(MovingWindow::total)
     }
 
     /// Whether a pair burns too fast in both windows, by their estimates: what ends an alert must not waver with a bound.
     pub(super) fn still_burns(&self, bound: f64) -> bool {
-        let above = |window: &MovingWindow, allowed: f64| {
-            window.total().estimate(0.95).is_some_and(|found| found.estimate > allowed)
-        };
-        let mut pairs = self.pairs.iter().zip(BURN_RATES);
-        pairs.any(|((long, short), rate)| {
-            above(long, rate.factor * bound) && above(short, rate.factor * bound)
+        let shares = self.totals().map(|total| total.estimate(0.95).map_or(0.0, |found| found.estimate));
+        BURN_RATES.iter().any(|rate| {
+            let allowed = rate.factor * bound;
+            shares[rate.long] > allowed && shares[rate.short] > allowed
         })
     }
 
     /// The pair that stands worst; none while no long window has `min_n` scores.
     pub(super) fn worst(&self, bound: f64, level: f64, min_n: u64) -> Option<Burning> {
-        let pairs = self.pairs.iter().zip(BURN_RATES);
-        let all = pairs.filter_map(|((long, short), rate)| {
-            let (long, allowed) = (long.total(), rate.factor * bound);
+        let totals = self.totals();
+        let all = BURN_RATES.iter().filter_map(|rate| {
+            let (long, allowed) = (totals[rate.long], rate.factor * bound);
             let estimate = long.estimate(level).filter(|e| e.n >= min_n && e.n_eff >= min_n as f64 / 2.0)?;
-            let short = short.total().estimate(level).map_or(0.0, |e| e.estimate);
+            let short = totals[rate.short].estimate(level).map_or(0.0, |e| e.estimate);
             // The short window has few scores: its estimate alone must agree.
             let low = if short > allowed { estimate.lower.unwrap_or(0.0) } else { 0.0 };
             Some(Burning { excess: low / allowed, estimate, short, allowed })
@@ -112,5 +140,16 @@ mod tests {
         // The fast pair is quiet; the slow one, whose short window is half an hour, still burns.
         assert!(after.allowed < 0.1 && after.excess > 1.0, "{after:?}");
         assert!(Burn::new().worst(0.01, 0.998, 100).is_none());
+    }
+
+    #[test]
+    fn pairs_of_earlier_releases_are_read() {
+        let mut burn = Burn::new();
+        (0..5_000).for_each(|at| burn.push(at * MINUTE, at % 9 == 0, 0.5));
+        let json = serde_json::to_value(&burn).unwrap();
+        let at = |place: usize| json["windows"][place].clone();
+        let old = serde_json::json!({"pairs": [[at(2), at(0)], [at(3), at(1)], [at(4), at(3)]]});
+        assert_eq!(serde_json::from_value::<Burn>(old).unwrap(), burn);
+        assert_eq!(serde_json::from_value::<Burn>(json).unwrap(), burn);
     }
 }

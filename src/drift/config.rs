@@ -1,6 +1,6 @@
 //! Settings of alerts and of those who are told: `[[alerts]]`, `[[receivers]]` and `[drift]`.
 
-use super::burn::{BURN_RATES, FASTEST};
+use super::burn::{BURN_RATES, FASTEST, LONGEST};
 use crate::units::{OptionalTime, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
@@ -101,6 +101,13 @@ pub struct AlertConfig {
     /// It fires for so long at least.
     #[serde(default, with = "OptionalTime", skip_serializing_if = "Option::is_none")]
     pub keep_firing: Option<Duration>,
+    /// What fires or is pending and has had no score for so long ends, with the reason "no data".
+    #[serde(default = "default_no_data", with = "Time")]
+    pub no_data_after: Duration,
+    /// A slice without a score for so long leaves, unless it fires or is pending: it shares `alpha` no longer, and begins anew
+    /// if it comes back.
+    #[serde(default = "default_forget", with = "Time")]
+    pub forget_after: Duration,
     /// Scores that stand for more items count as so many: one of them alone must not decide.
     #[serde(default = "default_max_weight")]
     pub max_weight: f64,
@@ -136,6 +143,12 @@ fn default_min_n() -> u64 {
 fn default_window() -> Duration {
     Duration::from_hours(1)
 }
+fn default_no_data() -> Duration {
+    Duration::from_hours(6)
+}
+fn default_forget() -> Duration {
+    Duration::from_hours(7 * 24)
+}
 fn default_max_weight() -> f64 {
     1_000.0
 }
@@ -163,6 +176,8 @@ impl AlertConfig {
             window: default_window(),
             pending_for: None,
             keep_firing: None,
+            no_data_after: default_no_data(),
+            forget_after: default_forget(),
             max_weight: default_max_weight(),
             max_slices: default_max_slices(),
             severity: default_severity(),
@@ -175,6 +190,15 @@ impl AlertConfig {
     /// The share that may fail; none without an objective.
     pub fn bound(&self) -> Option<f64> {
         self.objective.map(|objective| 1.0 - objective)
+    }
+
+    /// A slice without a score for so long leaves: `forget_after`, and not before its last score has left the windows.
+    pub(super) fn forgets(&self) -> Duration {
+        self.forget_after.max(match self.method {
+            Method::Threshold => self.window,
+            Method::BurnRate => Duration::from_nanos(LONGEST.unsigned_abs()),
+            Method::Objective | Method::Change => Duration::ZERO,
+        })
     }
 }
 
@@ -302,6 +326,14 @@ impl AlertConfig {
         }
         if self.window < Duration::from_mins(1) {
             wrong("window is below 1m".to_owned());
+        }
+        if self.no_data_after < Duration::from_mins(1) {
+            wrong("no_data_after is below 1m: a slice with few scores would end all the time".to_owned());
+        }
+        if self.forget_after < Duration::from_hours(1) {
+            wrong(
+                "forget_after is below 1h: slices with few scores would begin anew all the time".to_owned(),
+            );
         }
         if self.min_n == 0 || (self.method == Method::Change && self.baseline_n < 50) {
             wrong("min_n must be at least 1 and baseline_n at least 50: less says nothing".to_owned());

@@ -22,19 +22,21 @@ impl Gauges {
             let slice = (standing.alert.clone(), standing.slice.clone());
             let firing = if standing.state == Phase::Firing { 1.0 } else { 0.0 };
             let share = standing.reading.estimate.map_or(f64::NAN, |e| e.estimate);
-            set(&slice, [firing, standing.reading.statistic, share]);
+            let last = standing.reading.last as f64 / 1e9;
+            set(&slice, [firing, standing.reading.statistic, share, last]);
             shown.insert(slice);
         }
         for gone in self.shown.difference(&shown) {
-            set(gone, [0.0, f64::NAN, f64::NAN]);
+            set(gone, [0.0, f64::NAN, f64::NAN, f64::NAN]);
         }
         self.shown = shown;
     }
 }
 
-fn set((alert, slice): &(String, String), [firing, statistic, share]: [f64; 3]) {
+fn set((alert, slice): &(String, String), [firing, statistic, share, last]: [f64; 4]) {
     let labels = [("alert", alert.clone()), ("slice", slice.clone())];
     metrics::gauge!("groundline_alert_firing", &labels).set(firing);
     metrics::gauge!("groundline_alert_statistic", &labels).set(statistic);
     metrics::gauge!("groundline_alert_failing_share", &labels).set(share);
+    metrics::gauge!("groundline_alert_last_score_timestamp_seconds", &labels).set(last);
 }

@@ -1,10 +1,12 @@
 //! What is said about a change: one sentence, and everything that somebody who is woken needs.
 
 use super::acknowledge::Acknowledgement;
-use super::alert::Change;
+use super::alert::{Change, Ended};
 use super::config::{AlertConfig, Config, Method};
 use super::moment::rfc3339;
 use super::slice::Example;
+use super::slice_name::{self, values};
+use crate::domain::time::UnixNanos;
 use crate::units::words;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -12,6 +14,7 @@ use std::collections::BTreeMap;
 
 /// A message for one receiver. It is kept until the receiver has taken it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Notice {
     /// Its number in this server.
     pub id: u64,
@@ -89,6 +92,29 @@ impl Notice {
         }
     }
 
+    /// The end of what this tells of, at `now`, told as message number `id`: `summary` says why.
+    pub(super) fn ended(self, id: u64, summary: String, now: UnixNanos) -> Self {
+        let (at, is_firing) = (now.0, false);
+        Self { id, summary, at, is_firing, acknowledged: None, failed: 0, not_before: 0, ..self }
+    }
+
+    /// With what is known at the time of `change`.
+    pub(super) fn with(mut self, change: &Change) -> Self {
+        let (estimate, reading) = (change.reading.estimate, &change.reading);
+        if let (Some(found), Some(numbers)) = (estimate, self.numbers.as_object_mut()) {
+            let now = json!({"failing": found.estimate, "lower": found.lower, "upper": found.upper, "n": found.n,
+                "n_eff": found.n_eff, "statistic": reading.statistic});
+            numbers.extend(now.as_object().cloned().unwrap_or_default());
+        }
+        self.examples = change.examples.iter().map(example).collect();
+        self
+    }
+
+    /// Whether it is about this slice of this alert.
+    pub(super) fn is_about(&self, alert: &str, slice: &str) -> bool {
+        self.alert == alert && self.slice == slice
+    }
+
     /// The labels that tell this alert from others: the same from firing to resolved.
     pub fn identity(&self) -> BTreeMap<String, String> {
         let mut labels = self.labels.clone();
@@ -105,9 +131,14 @@ impl Notice {
         format!("groundline/{}/{}/{}", self.alert, self.slice, self.fired)
     }
 
-    /// Where a person can look.
+    /// The page of the console with this alert and slice; what is selected stands in the fragment, as on all its pages.
     pub fn link(&self, config: &Config) -> String {
-        format!("{}/?alert={}", config.external_url.trim_end_matches('/'), urlencoded(&self.alert))
+        let mut link =
+            format!("{}/alerts#alert={}", config.external_url.trim_end_matches('/'), encoded(&self.alert));
+        if !self.slice.is_empty() {
+            link.push_str(&format!("&slice={}", encoded(&self.slice)));
+        }
+        link
     }
 
     /// The whole message as JSON.
@@ -136,8 +167,17 @@ impl Notice {
     }
 }
 
-fn urlencoded(text: &str) -> String {
-    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
+/// A value as the console writes it into a fragment: `%20` for a space, and as it is what can stand there and be read.
+fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' => out.push(char::from(byte)),
+            b'-' | b'_' | b'.' | b'~' | b'=' | b',' | b':' | b'/' | b'@' => out.push(char::from(byte)),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
 }
 
 /// A failure as JSON.
@@ -171,9 +211,15 @@ pub(super) fn sentence(config: &AlertConfig, change: &Change, anchors: Option<&s
             promise(config),
             anchors.map(|said| format!("; {said}")).unwrap_or_default()
         ),
-        "resolved" => format!("{}{whom} is back within {allowed}", config.metric),
+        "resolved" => match change.ended {
+            Ended::Back => format!("{}{whom} is back within {allowed}", config.metric),
+            why => format!("{}{whom}: {}", config.metric, why.words(config.no_data_after)),
+        },
         "pending" => format!("{share}{whom}; it fires if that lasts"),
-        _ => format!("{}{whom} no longer exceeds {allowed}", config.metric),
+        _ => match change.ended {
+            Ended::Back => format!("{}{whom} no longer exceeds {allowed}", config.metric),
+            why => format!("{}{whom}: {}", config.metric, why.words(config.no_data_after)),
+        },
     }
 }
 
@@ -209,19 +255,72 @@ fn query(config: &AlertConfig, change: &Change) -> String {
     if !config.filter.is_empty() {
         conditions.push(format!("({})", config.filter));
     }
-    // The name of a slice is cut; the columns say it whole, so only short values become conditions.
-    for part in change.slice.split(", ") {
-        if let Some((column, value)) =
-            part.split_once('=').filter(|_| config.slices.len() == change.slice.split(", ").count())
-        {
-            conditions.push(match value.is_empty() {
-                true => format!("coalesce({column}, '') = ''"),
-                false => format!("{column} = '{}'", quoted(value)),
-            });
-        }
+    for (column, value) in config.slices.iter().zip(values(&config.slices, &change.slice).unwrap_or_default())
+    {
+        conditions.push(match value {
+            "" => format!("coalesce({column}, '') = ''"),
+            // The name of a slice is cut, the column is not.
+            cut if cut.chars().count() >= slice_name::MOST => {
+                format!("starts_with({column}, '{}')", quoted(cut))
+            }
+            whole => format!("{column} = '{}'", quoted(whole)),
+        });
     }
     format!(
         "SELECT trace_id, evaluated_at, value, rationale FROM scores WHERE {} AND NOT passed ORDER BY evaluated_at DESC LIMIT 50",
         conditions.join(" AND ")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::slice::Reading;
+    use super::*;
+
+    fn config(more: &str) -> AlertConfig {
+        toml::from_str(&format!("name = \"a\"\nmetric = \"hallucination\"\n{more}")).unwrap()
+    }
+
+    fn change(slice: &str, ended: Ended) -> Change {
+        let reading = Reading { statistic: 0.0, estimate: None, bound: Some(0.1), n: 7, since: 0, last: 0 };
+        let (slice, examples) = (slice.to_owned(), Vec::new());
+        Change { slice, state: "resolved", reading, examples, since: 0, fired: 0, ended }
+    }
+
+    /// console/test/address.test.mjs reads the same address with the console's own parser.
+    #[test]
+    fn the_link_opens_the_alert_in_the_console() {
+        let slice = "service_name=shop & co, request_model=gpt 4|<é>";
+        let change = change(slice, Ended::Back);
+        let alert = AlertConfig { name: "drift #1".into(), ..config("method = \"change\"") };
+        let told = Notice::new(1, "r", &alert, &change, None);
+        let at = Config { external_url: "https://groundline.example/".into(), ..Config::default() };
+        assert_eq!(
+            told.link(&at),
+            "https://groundline.example/alerts#alert=drift%20%231&slice=service_name=shop%20%26%20co,%20request_model=gpt%204%7C%3C%C3%A9%3E"
+        );
+        let whole = Notice { slice: String::new(), ..told };
+        assert_eq!(whole.link(&at), "https://groundline.example/alerts#alert=drift%20%231");
+    }
+
+    #[test]
+    fn what_ended_says_why() {
+        let config = config("method = \"change\"\nno_data_after = \"2h\"");
+        let said = |ended| sentence(&config, &change("tenant=a", ended), None);
+        assert_eq!(said(Ended::Back), "hallucination of tenant=a is back within 10.0 %");
+        let none = said(Ended::NoData);
+        assert!(none.contains("of tenant=a: no data: no score for 2h or longer"), "{none}");
+    }
+
+    #[test]
+    fn the_query_names_the_columns_of_the_slice() {
+        let config = config("method = \"change\"\nslices = [\"service_name\", \"request_model\"]");
+        let long = "x".repeat(slice_name::MOST);
+        let name = slice_name::name([("service_name", "it's"), ("request_model", long.as_str())].into_iter());
+        let sql = query(&config, &change(&name, Ended::Back));
+        assert!(sql.contains("service_name = 'it''s'"), "{sql}");
+        assert!(sql.contains(&format!("starts_with(request_model, '{long}')")), "{sql}");
+        let none = query(&config, &change("service_name=, request_model=m", Ended::Back));
+        assert!(none.contains("coalesce(service_name, '') = '' AND request_model = 'm'"), "{none}");
+    }
 }

@@ -5,24 +5,21 @@
 //! behind its cursor and goes on from that position; the same scores give the same changes, so nothing is lost and nothing
 //! is said twice. Messages leave only what is durable.
 
-use super::acknowledge::{Acknowledgement, Wish};
-use super::anchors::Anchors;
-use super::config::{Config, ReceiverConfig};
+use super::config::Config;
 use super::gauges::Gauges;
+use super::handle::{Alerts, Asked, Plan};
 use super::notify::{Delivered, Sender};
 use super::scores::Definition;
-use super::state::{Event, Standing, State};
-use crate::domain::time::Clock;
+use super::state::{Event, State};
+use crate::domain::time::{Clock, UnixNanos};
 use crate::journal::{Frame, Journal, JournalError, Reader};
 use crate::schema::batch::{Alert as Row, alerts_to_batch};
 use crate::schema::columns::Table;
 use crate::schema::frame::{self, FrameError, FrameKind, Part};
-use parking_lot::RwLock;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 /// The name of the journal cursor behind which the state has everything.
@@ -37,90 +34,8 @@ const LET_GO: Duration = Duration::from_secs(2);
 const LANDS: Duration = Duration::from_secs(2);
 /// How often the state is shown when nothing changed.
 const SHOW: Duration = Duration::from_secs(1);
-/// Wishes that wait for the loop.
-const MOST_WISHES: usize = 16;
 /// Bytes of frames that are read in one go.
 const READ_BYTES: usize = 16 << 20;
-
-/// What is watched, and who is told.
-#[derive(Clone, Default)]
-pub struct Plan {
-    /// The alerts, compiled.
-    pub definitions: Vec<Definition>,
-    /// The receivers.
-    pub receivers: Vec<ReceiverConfig>,
-}
-
-/// What the loop and those who ask share.
-#[derive(Clone)]
-pub struct Alerts {
-    plan: Arc<RwLock<Arc<Plan>>>,
-    standings: Arc<RwLock<Vec<Standing>>>,
-    position: Arc<AtomicU64>,
-    anchors: Arc<RwLock<Arc<Anchors>>>,
-    journal: Journal,
-    wishes: mpsc::Sender<Asked>,
-}
-
-/// What somebody wants acknowledged, and who waits for the answer.
-type Asked = (Wish, oneshot::Sender<Vec<Acknowledgement>>);
-
-impl Alerts {
-    /// Has the loop go on with another plan: alerts whose definition is the same keep their state, others begin anew.
-    pub fn replace(&self, plan: Plan) {
-        *self.plan.write() = Arc::new(plan);
-    }
-
-    /// The frame up to which the scores have entered the alerts, and what changed by them is durable.
-    pub fn position(&self) -> u64 {
-        self.position.load(Ordering::Acquire)
-    }
-
-    /// What the anchors say from now on; messages about what fires repeat it.
-    pub fn set_anchors(&self, anchors: Anchors) {
-        *self.anchors.write() = Arc::new(anchors);
-    }
-
-    /// What the anchors say.
-    pub fn anchors(&self) -> Arc<Anchors> {
-        self.anchors.read().clone()
-    }
-
-    /// Every slice of every alert, as the loop left it.
-    pub fn standings(&self) -> Vec<Standing> {
-        self.standings.read().clone()
-    }
-
-    /// Acknowledges what fires. When it returns, that is durable and shown; it is empty if nothing of the kind fires, and none
-    /// if the loop has stopped, so that it is not known whether it was written.
-    pub async fn acknowledge(&self, wish: Wish) -> Option<Vec<Acknowledgement>> {
-        let (to, answer) = oneshot::channel();
-        self.wishes.send((wish, to)).await.ok()?;
-        answer.await.ok()
-    }
-
-    /// Whether an alert of this name is watched.
-    pub fn is_defined(&self, name: &str) -> bool {
-        self.plan.read().definitions.iter().any(|definition| definition.config.name == name)
-    }
-
-    /// Has the baseline of an alert learned anew, in one slice or in all. When it returns, that is durable; the loop does
-    /// it when it comes to that place of the journal. False if there is no such alert.
-    ///
-    /// # Errors
-    /// When the journal does not take it.
-    pub async fn rebase(&self, alert: &str, slice: Option<&str>) -> Result<bool, JournalError> {
-        if !self.is_defined(alert) {
-            return Ok(false);
-        }
-        let event = Event::Rebase { alert: alert.to_owned(), slice: slice.map(str::to_owned) };
-        let failed = |error: &dyn std::fmt::Display| JournalError::Payload { cause: error.to_string() };
-        let bytes = event.encode().map_err(|error| failed(&error))?;
-        let (kind, payload) = frame::encode(&[Part::Drift(bytes)]).map_err(|error| failed(&error))?;
-        self.journal.append_durably(kind.0, payload).await?;
-        Ok(true)
-    }
-}
 
 /// The loop, and what it owns.
 pub struct Watcher {
@@ -139,6 +54,10 @@ pub struct Watcher {
     is_stale: bool,
     /// Its own frames that it has not come to yet: it knows what they say.
     own: VecDeque<u64>,
+    /// Rows of what ended because its definition changed, which are not written yet.
+    owed: Vec<Row>,
+    /// When the loop began.
+    opened: UnixNanos,
     wishes: mpsc::Receiver<Asked>,
     gauges: Gauges,
 }
@@ -155,8 +74,7 @@ impl Watcher {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, JournalError> {
         let cursor = journal.cursor(CURSOR)?;
-        let mut state = State::default();
-        state.applied = cursor;
+        let mut state = State { applied: cursor, ..State::default() };
         let mut ahead = journal.reader(cursor)?;
         while let Some(frame) = ahead.next()? {
             for event in events(&frame) {
@@ -165,14 +83,11 @@ impl Watcher {
                 }
             }
         }
-        state.fit(&plan.definitions);
+        let opened = clock.now();
+        let owed = state.fit(&plan.definitions, opened);
         let reader = journal.reader(state.applied)?;
         let (plan, saved) = (Arc::new(plan), cursor);
-        let position = Arc::new(AtomicU64::new(state.applied));
-        let (shared, standings, anchors) =
-            (Arc::new(RwLock::new(plan.clone())), Arc::default(), Arc::default());
-        let (to, wishes) = mpsc::channel(MOST_WISHES);
-        let alerts = Alerts { plan: shared, standings, position, anchors, journal, wishes: to };
+        let (alerts, wishes) = Alerts::new(journal, plan.clone(), state.applied, clock.clone());
         let sender = Sender::new(config, &plan.receivers);
         let mut watcher = Self {
             alerts,
@@ -185,6 +100,8 @@ impl Watcher {
             has_news: false,
             is_stale: false,
             own: VecDeque::new(),
+            owed,
+            opened,
             wishes,
             gauges: Gauges::default(),
         };
@@ -208,11 +125,15 @@ impl Watcher {
             let stopping = stop.is_cancelled();
             self.change_plan();
             let has_more = self.follow().await?;
-            self.acknowledge().await?;
+            self.answer().await?;
+            // What waits in the journal may be the data that seems to be missing.
+            if !has_more {
+                self.pass_time().await?;
+            }
             if stopping {
                 self.let_land().await;
             }
-            self.alerts.position.store(self.state.applied, Ordering::Release);
+            self.alerts.set_position(self.state.applied);
             if self.has_news && self.is_used() && (stopping || last.elapsed() > SAVE) {
                 self.write(&[]).await?;
             }
@@ -241,9 +162,9 @@ impl Watcher {
 
     /// Goes on with the plan that was set last.
     fn change_plan(&mut self) {
-        let plan = self.alerts.plan.read().clone();
+        let plan = self.alerts.plan();
         if !Arc::ptr_eq(&plan, &self.plan) {
-            self.state.fit(&plan.definitions);
+            self.owed.extend(self.state.fit(&plan.definitions, self.clock.now()));
             self.sender.set_receivers(&plan.receivers);
             (self.plan, self.has_news) = (plan, true);
             self.show();
@@ -252,17 +173,40 @@ impl Watcher {
 
     /// Applies what the journal has, up to the first change; true if there is more. When it returns, the change is durable.
     pub(super) async fn follow(&mut self) -> Result<bool, JournalError> {
+        // What ended with its definition comes before what follows under the new one.
+        if !self.owed.is_empty() {
+            let owed = std::mem::take(&mut self.owed);
+            self.write_changes(owed).await?;
+        }
         let (rows, has_more) = tokio::task::block_in_place(|| self.read())?;
         if !rows.is_empty() {
-            self.write(&rows).await?;
-            for row in &rows {
-                metrics::counter!("groundline_alert_changes_total", "alert" => row.alert.clone(), "state" => row.state)
-                    .increment(1);
-                tracing::warn!(alert = row.alert, slice = row.slice, state = row.state, "{}", row.message);
-            }
-            self.show();
+            self.write_changes(rows).await?;
         }
         Ok(has_more)
+    }
+
+    /// Makes changes durable, and shows and tells them.
+    async fn write_changes(&mut self, rows: Vec<Row>) -> Result<(), JournalError> {
+        self.write(&rows).await?;
+        for row in &rows {
+            metrics::counter!("groundline_alert_changes_total", "alert" => row.alert.clone(), "state" => row.state)
+                .increment(1);
+            tracing::warn!(alert = row.alert, slice = row.slice, state = row.state, "{}", row.message);
+        }
+        self.show();
+        Ok(())
+    }
+
+    /// Does what the time brings: the end of silences and acknowledgements, and of what has no data. When it returns, that is
+    /// durable.
+    pub(super) async fn pass_time(&mut self) -> Result<(), JournalError> {
+        let (plan, anchors, now) = (self.plan.clone(), self.alerts.anchors(), self.clock.now());
+        let rows = self.state.end_without_data(&plan.definitions, &anchors, self.opened, now);
+        let is_changed = self.state.expire(&plan.definitions, &anchors, now);
+        if !rows.is_empty() || is_changed {
+            self.write_changes(rows).await?;
+        }
+        Ok(())
     }
 
     fn read(&mut self) -> Result<(Vec<Row>, bool), JournalError> {
@@ -316,36 +260,85 @@ impl Watcher {
             _ => None,
         });
         let anchors = self.alerts.anchors();
-        batches.flat_map(|batch| self.state.apply(definitions, &batch, &anchors)).collect()
+        let now = self.clock.now();
+        batches.flat_map(|batch| self.state.apply(definitions, &batch, &anchors, now)).collect()
     }
 
-    /// Does what was wished for, and answers when it is durable.
-    pub(super) async fn acknowledge(&mut self) -> Result<(), JournalError> {
-        while let Ok((wish, to)) = self.wishes.try_recv() {
-            let plan = self.plan.clone();
-            let (known, rows) = self.state.acknowledge(&plan.definitions, &wish, self.clock.now());
-            if !known.is_empty() {
-                self.write(&rows).await?;
-                tracing::info!(alert = wish.alert, slices = known.len(), by = wish.by, "acknowledged");
-                self.show();
+    /// Does what was wished for, and answers when it is durable. Who asked may have gone.
+    pub(super) async fn answer(&mut self) -> Result<(), JournalError> {
+        while let Ok(asked) = self.wishes.try_recv() {
+            let (plan, now) = (self.plan.clone(), self.clock.now());
+            match asked {
+                Asked::Acknowledge(wish, to) => {
+                    let (known, rows) = self.state.acknowledge(&plan.definitions, &wish, now);
+                    if !known.is_empty() {
+                        self.write(&rows).await?;
+                        tracing::info!(
+                            alert = wish.alert,
+                            slices = known.len(),
+                            by = wish.by,
+                            "acknowledged"
+                        );
+                        self.show();
+                    }
+                    let _ = to.send(known);
+                }
+                Asked::Silence(wish, to) => {
+                    let made = self.state.silence(wish, now);
+                    if let Ok(silence) = &made {
+                        self.write(&[]).await?;
+                        tracing::info!(alert = silence.alert, by = silence.by, id = silence.id, "silenced");
+                        self.show();
+                    }
+                    let _ = to.send(made);
+                }
+                Asked::Unsilence(id, to) => {
+                    let is_done = self.state.unsilence(&id);
+                    if is_done {
+                        self.write(&[]).await?;
+                        tracing::info!(id, "a silence was ended");
+                        self.show();
+                    }
+                    let _ = to.send(is_done);
+                }
             }
-            // Who asked may have gone.
-            let _ = to.send(known);
         }
         Ok(())
     }
 
     /// Whether there is a state to be found again.
     fn is_used(&self) -> bool {
-        !self.plan.definitions.is_empty() || !self.state.notices.is_empty()
+        let state = &self.state;
+        !self.plan.definitions.is_empty() || !state.notices.is_empty() || !state.silences.is_empty()
     }
 
-    /// Makes the state durable, with the rows that belong to it.
+    /// Makes the state durable, with the rows that belong to it. A state that no frame holds is made smaller, and never ends the
+    /// loop.
     async fn write(&mut self, rows: &[Row]) -> Result<(), JournalError> {
-        let encoded = encoded(rows, &self.state);
-        let (kind, payload) = encoded.map_err(|error| JournalError::Payload { cause: error.to_string() })?;
-        let seq = self.alerts.journal.append_durably(kind.0, payload).await?;
-        self.own.push_back(seq);
+        for step in 0.. {
+            let encoded = encoded(rows, &self.state);
+            let (kind, payload) =
+                encoded.map_err(|error| JournalError::Payload { cause: error.to_string() })?;
+            let (bytes, limit) = match self.alerts.journal.append_durably(kind.0, payload).await {
+                Ok(seq) => {
+                    self.own.push_back(seq);
+                    break;
+                }
+                Err(JournalError::FrameTooLarge { bytes, limit }) => (bytes, limit),
+                Err(error) => return Err(error),
+            };
+            metrics::counter!("groundline_alert_state_shrunk_total").increment(1);
+            let Some(done) = self.state.shrink(step) else {
+                tracing::error!(bytes, %limit, "changes of alerts fit into no frame and are not recorded");
+                return Ok(());
+            };
+            tracing::error!(
+                bytes,
+                %limit,
+                done,
+                "the state of alerts is over journal.max_frame_size: lower alerts.max_slices"
+            );
+        }
         self.saved = self.state.applied;
         self.has_news = false;
         Ok(())
@@ -392,10 +385,6 @@ impl Watcher {
     fn deliver(&mut self) {
         self.note();
         let now = self.clock.now();
-        if self.state.expire(now) {
-            self.has_news = true;
-            self.show();
-        }
         self.sender.send(&self.state.notices, &self.state.firing, now);
     }
 
@@ -403,7 +392,7 @@ impl Watcher {
     fn show(&mut self) {
         let standings = self.state.standings(&self.plan.definitions);
         self.gauges.show(&standings);
-        *self.alerts.standings.write() = standings;
+        self.alerts.show(standings, self.state.silences.clone());
         self.is_stale = false;
     }
 }

@@ -1,8 +1,12 @@
-use super::super::config::ReceiverKind;
+use super::super::acknowledge::{Acknowledgement, Wish};
+use super::super::anchors::Anchors;
+use super::super::config::{ReceiverConfig, ReceiverKind};
 use super::super::scores::compile;
+use super::super::silence::{Ends, SilenceWish};
 use super::super::slice::Phase;
 use super::*;
 use crate::domain::id::TraceId;
+use crate::domain::prompt::Prompt;
 use crate::domain::score::{Better, Score, ScoreRow, ScoreSource};
 use crate::domain::time::{ManualClock, UnixNanos};
 use crate::journal::Config as JournalConfig;
@@ -42,6 +46,7 @@ fn score(n: i64, value: f64) -> ScoreRow {
         output_tokens: None,
         cost_usd: None,
         source: ScoreSource::Rule,
+        prompt: Prompt::default(),
     }
 }
 
@@ -201,7 +206,7 @@ async fn acknowledged(watcher: &mut Watcher, wish: Wish) -> Vec<Acknowledgement>
     let alerts = watcher.alerts();
     let asked = tokio::spawn(async move { alerts.acknowledge(wish).await });
     while !asked.is_finished() {
-        watcher.acknowledge().await.unwrap();
+        watcher.answer().await.unwrap();
         tokio::task::yield_now().await;
     }
     asked.await.unwrap().unwrap()
@@ -243,8 +248,9 @@ async fn what_somebody_knows_of_fires_on_and_is_told_again_when_the_time_is_over
     assert!(second.state.firing.iter().all(|notice| notice.acknowledged.is_some()), "and not again");
     second.state.notices.clear();
     let hour = 3_600 * 1_000_000_000;
-    assert!(!second.state.expire(UnixNanos(START + hour - 1)) && second.state.notices.is_empty());
-    assert!(second.state.expire(UnixNanos(START + hour)), "the time is over");
+    let mut expire =
+        |at: i64| second.state.expire(&plan.definitions, &Anchors::default(), UnixNanos(START + at));
+    assert!(!expire(hour - 1) && expire(hour), "the time is over");
     assert_eq!(statuses(&second), ["firing", "firing"]);
     assert_eq!(second.state.standings(&plan.definitions)[0].acknowledged, None);
     // The end of the alert ends what was known of it.
@@ -254,4 +260,81 @@ async fn what_somebody_knows_of_fires_on_and_is_told_again_when_the_time_is_over
     read_all(&mut second).await;
     assert_eq!(second.alerts().standings()[0].acknowledged, None);
     assert_eq!(statuses(&second)[statuses(&second).len() - 2..], ["resolved", "resolved"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_state_that_fits_into_no_frame_is_cut_and_the_loop_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let config =
+        JournalConfig { max_frame_size: crate::units::ByteSize::kib(64), ..JournalConfig::default() };
+    let journal = Journal::open(dir.path(), config, FORMAT).unwrap();
+    let mut watcher = watcher(&journal, plan());
+    for n in 0..150 {
+        let rows: Vec<ScoreRow> = (0..2)
+            .map(|at| ScoreRow { request_model: Some(format!("model-{n}")), ..score(n * 2 + at, FAILS) })
+            .collect();
+        append(&journal, &rows).await;
+    }
+    read_all(&mut watcher).await;
+    let before = watcher.alerts().standings().len();
+    watcher.write(&[]).await.unwrap();
+    watcher.show();
+    let after = watcher.alerts().standings().len();
+    assert!(before == 150 && after > 10 && after < 150, "{before} slices, then {after}");
+    // What is durable is read again, and goes on.
+    let next = self::watcher(&journal, plan());
+    assert_eq!(next.alerts().standings().len(), after);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_alert_that_is_gone_while_it_fires_is_resolved_in_its_table_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = journal(dir.path());
+    let rows: Vec<ScoreRow> = (0..100).map(|n| score(n, if n % 2 == 0 { FAILS } else { PASSES })).collect();
+    append(&journal, &rows).await;
+    let mut first = watcher(&journal, plan());
+    read_all(&mut first).await;
+    assert_eq!(told(&journal), ["firing"]);
+    // At a start with another configuration; a crash before the row is durable loses nothing.
+    drop(watcher(&journal, Plan::default()));
+    let mut second = watcher(&journal, Plan::default());
+    read_all(&mut second).await;
+    assert_eq!(told(&journal), ["firing", "resolved"]);
+    read_all(&mut watcher(&journal, Plan::default())).await;
+    assert_eq!(told(&journal), ["firing", "resolved"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_silence_is_durable_when_it_is_answered_and_is_shown_with_those_of_the_configuration() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = journal(dir.path());
+    let mut plan = plan();
+    plan.definitions[0].config.silences =
+        ["2026-01-01T00:00:00Z/2026-01-02T00:00:00Z", "2025-01-01T00:00:00Z/2025-01-02T00:00:00Z"]
+            .map(str::to_owned)
+            .into();
+    let mut first = watcher(&journal, plan.clone());
+    let wish = SilenceWish {
+        alert: None,
+        slice: None,
+        ends: Ends::After(Duration::from_secs(60)),
+        by: "Ada".into(),
+        comment: "moving".into(),
+    };
+    let alerts = first.alerts();
+    let asked = tokio::spawn(async move { alerts.silence(wish).await });
+    while !asked.is_finished() {
+        first.answer().await.unwrap();
+        tokio::task::yield_now().await;
+    }
+    let made = asked.await.unwrap().unwrap().unwrap();
+    let second = watcher(&journal, plan.clone());
+    let sources = |watcher: &Watcher| -> Vec<bool> {
+        watcher.alerts().silences().iter().map(|silence| silence.is_configured).collect()
+    };
+    assert_eq!(sources(&second), [false, true], "what is over is left out");
+    assert_eq!(second.alerts().silences()[0], made);
+    plan.definitions[0].config.silences.clear();
+    second.alerts().replace(plan);
+    assert_eq!(sources(&second), [false], "as the configuration is now");
 }

@@ -6,6 +6,7 @@
 
 use super::config::AlertConfig;
 use super::slice::{Example, Seen};
+use super::slice_name;
 use crate::schema::Filter;
 use crate::schema::columns::Table;
 use arrow::array::{Array, AsArray, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
@@ -85,16 +86,14 @@ impl Definition {
         Ok(rows.into_iter().map(|row| (self.slice(batch, row), columns.seen(row))).collect())
     }
 
-    /// `service_name=shop, request_model=m`; empty for an alert without slices.
+    /// The name of the slice of a row.
     fn slice(&self, batch: &RecordBatch, row: usize) -> String {
+        let schema = batch.schema_ref();
         let parts = self.slices.iter().map(|at| {
-            let value =
-                batch.column(*at).as_string_opt::<i32>().filter(|c| c.is_valid(row)).map(|c| c.value(row));
-            // The name goes into labels and messages, and a sender chooses the value.
-            let value: String = value.unwrap_or("").chars().filter(|c| !c.is_control()).take(120).collect();
-            format!("{}={value}", batch.schema_ref().field(*at).name())
+            let column = batch.column(*at).as_string_opt::<i32>().filter(|c| c.is_valid(row));
+            (schema.field(*at).name().as_str(), column.map_or("", |c| c.value(row)))
         });
-        parts.collect::<Vec<_>>().join(", ")
+        slice_name::name(parts)
     }
 }
 

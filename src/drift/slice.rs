@@ -22,6 +22,7 @@ const EXAMPLES: usize = 3;
 
 /// Whether an alert fires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Nothing is wrong, as far as is known.
@@ -35,6 +36,7 @@ pub enum Phase {
 
 /// A failure to look at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Example {
     /// The trace, hex.
     pub trace_id: String,
@@ -60,6 +62,7 @@ pub(super) struct Seen {
 
 /// What a method keeps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 enum Watch {
     /// The baseline is not known yet.
@@ -74,6 +77,7 @@ enum Watch {
 
 /// What was seen since there is evidence.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Recent {
     seen: Rate,
     /// When the first of it was evaluated, nanoseconds since 1970.
@@ -83,22 +87,34 @@ struct Recent {
 
 /// One part of the traffic.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Slice {
     n: u64,
     watch: Watch,
     point: Option<ChangePoint>,
     recent: Recent,
     /// The time of the latest score.
-    last: i64,
+    pub(super) last: i64,
+    /// The part of the capital of all slices that is this one's, for bets with a capital that comes in once.
+    #[serde(default = "whole")]
+    share: f64,
+    /// How much capital had come in for each slice when it had its latest score, for bets with a steady one.
+    #[serde(default)]
+    credit: f64,
     pub(super) phase: Phase,
     /// Since when it is in this phase.
     pub(super) since: i64,
 }
 
+fn whole() -> f64 {
+    1.0
+}
+
 /// What is known of a slice at a moment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Reading {
-    /// The test statistic: evidence (alarm at 1/α or above), or how far beyond the bound (alarm above 1).
+    /// The test statistic: evidence with the part of α that is the slice's (alarm at 1/α or above), or how far beyond the bound
+    /// (alarm above 1).
     pub statistic: f64,
     /// The share that fails, since there is evidence or in the window, with its 95 % interval.
     pub estimate: Option<Estimate>,
@@ -108,16 +124,21 @@ pub struct Reading {
     pub n: u64,
     /// Since when there is evidence, nanoseconds since 1970.
     pub since: i64,
+    /// When the latest score was evaluated, nanoseconds since 1970.
+    pub last: i64,
 }
 
 impl Slice {
-    pub(super) fn new(config: &AlertConfig, first: i64) -> Self {
+    /// A slice whose first score comes at `first`, with its `share` of the capital of all, and what has come in until then.
+    pub(super) fn new(config: &AlertConfig, first: i64, share: f64, credit: f64) -> Self {
         let mut slice = Self {
             n: 0,
             watch: Watch::Learning(Rate::new()),
             point: None,
             recent: Recent::default(),
             last: first,
+            share,
+            credit,
             phase: Phase::Ok,
             since: first,
         };
@@ -142,9 +163,21 @@ impl Slice {
         }
     }
 
-    /// Counts one score.
-    pub(super) fn push(&mut self, seen: Seen, config: &AlertConfig) {
-        let elapsed = (seen.at - self.last).max(0);
+    /// Takes over what an earlier release wrote, where each of `count` slices had a capital of its own: now it is a share of
+    /// one capital, of which `share` is this slice's.
+    pub(super) fn adopt(&mut self, share: f64, count: usize) {
+        self.share = share;
+        if let Watch::Bets(bets) = &mut self.watch
+            && bets.stakes() == Stakes::Steady
+        {
+            bets.scale(1.0 / count.max(1) as f64);
+        }
+    }
+
+    /// Counts one score. `credit` is how much capital has come in for each slice until now.
+    pub(super) fn push(&mut self, seen: Seen, config: &AlertConfig, credit: f64) {
+        let elapsed = (seen.at - self.last).max(0) as f64 / nanos(config.per) as f64;
+        let fresh = credit - std::mem::replace(&mut self.credit, credit);
         self.last = self.last.max(seen.at);
         self.n += 1;
         match &mut self.watch {
@@ -159,7 +192,9 @@ impl Slice {
                 return;
             }
             Watch::Bets(bets) => {
-                let _ = bets.push(seen.failed, seen.pi, elapsed as f64 / nanos(config.per) as f64);
+                // As above; whether the capital has reached 1/α is asked when it is read.
+                let time = if bets.stakes() == Stakes::Steady { fresh } else { elapsed };
+                let _ = bets.push(seen.failed, seen.pi, time);
             }
             Watch::Window(window) => window.push(seen.at, seen.failed, seen.pi),
             Watch::Burn(burn) => burn.push(seen.at, seen.failed, seen.pi),
@@ -175,6 +210,7 @@ impl Slice {
             self.recent = Recent { since: seen.at, ..Recent::default() };
             return;
         }
+        // Who reads the scores has looked at the probability.
         let _ = self.recent.seen.push(seen.failed, seen.pi);
         if let Some(example) = seen.example {
             let all = &mut self.recent.examples;
@@ -189,6 +225,11 @@ impl Slice {
         &self.recent.examples
     }
 
+    /// Forgets the examples.
+    pub(super) fn drop_examples(&mut self) {
+        self.recent.examples.clear();
+    }
+
     /// What is known now. `shared` is how many slices share α.
     pub(super) fn read(&self, config: &AlertConfig, shared: usize) -> Reading {
         let confidence = 1.0 - 2.0 * config.alpha / shared.max(1) as f64;
@@ -198,11 +239,12 @@ impl Slice {
             bound: config.bound(),
             n: self.n,
             since: self.recent.since,
+            last: self.last,
         };
         match &self.watch {
             Watch::Learning(baseline) => (reading.estimate, reading.bound) = (baseline.estimate(LEVEL), None),
             Watch::Bets(bets) => {
-                (reading.statistic, reading.bound) = (bets.evidence(), Some(bets.bound()));
+                (reading.statistic, reading.bound) = (self.worth(bets), Some(bets.bound()));
             }
             Watch::Window(window) => {
                 let total = window.total();
@@ -223,12 +265,30 @@ impl Slice {
         reading
     }
 
-    /// The evidence of bets, once there are enough scores; none for other methods.
+    /// The evidence of bets with the part of α that is this slice's, once there are enough scores; none for other methods.
     pub(super) fn evidence(&self, config: &AlertConfig) -> Option<f64> {
         match &self.watch {
-            Watch::Bets(bets) if self.n >= config.min_n => Some(bets.evidence()),
+            Watch::Bets(bets) if self.n >= config.min_n => Some(self.worth(bets)),
             _ => None,
         }
+    }
+
+    /// What the capital is worth among that of all slices: a steady one came in as a part of what all got.
+    fn worth(&self, bets: &Betting) -> f64 {
+        match bets.stakes() {
+            Stakes::Steady => bets.evidence(),
+            Stakes::Once => self.share * bets.evidence(),
+        }
+    }
+
+    /// What was seen since there is evidence, for when the definition is gone: the share that fails and the bound of bets.
+    pub(super) fn remembered(&self) -> Reading {
+        let bound = match &self.watch {
+            Watch::Bets(bets) => Some(bets.bound()),
+            _ => None,
+        };
+        let estimate = self.recent.seen.estimate(LEVEL);
+        Reading { statistic: 0.0, estimate, bound, n: self.n, since: self.recent.since, last: self.last }
     }
 
     /// Whether it exceeds by a window; false for bets, whose evidence is weighed against that of other slices.
@@ -271,9 +331,9 @@ impl Slice {
         (next != self.phase).then_some(next)
     }
 
-    /// Goes to `next`, by the latest score.
-    pub(super) fn enter(&mut self, next: Phase, config: &AlertConfig) {
-        let (before, now) = (self.phase, self.last);
+    /// Goes to `next`, at `now`: that is the latest score, unless it is the want of one.
+    pub(super) fn enter(&mut self, next: Phase, now: i64, config: &AlertConfig) {
+        let before = self.phase;
         (self.phase, self.since) = (next, now);
         if let (Phase::Firing, Some(point)) = (next, &mut self.point) {
             point.fill((1.0 / config.alpha).ln());
@@ -289,7 +349,7 @@ impl Slice {
     /// Forgets the baseline and learns it anew; only for alerts on a change.
     pub(super) fn rebase(&mut self, config: &AlertConfig) {
         let (phase, since) = (self.phase, self.since);
-        *self = Self::new(config, self.last);
+        *self = Self::new(config, self.last, self.share, self.credit);
         (self.phase, self.since) = (phase, since);
     }
 }

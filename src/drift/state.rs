@@ -1,10 +1,12 @@
 //! The state of all alerts, as bytes, and what changes it.
 
 use super::acknowledge::{Acknowledgement, Wish};
-use super::alert::{Alert, Change};
+use super::alert::{About, Alert, Change, Ended};
 use super::anchors::Anchors;
-use super::message::Notice;
+use super::message::{Notice, sentence};
+use super::row::row;
 use super::scores::Definition;
+use super::silence::Silence;
 use super::slice::{Example, Phase, Reading};
 use crate::domain::time::UnixNanos;
 use crate::schema::batch::Alert as Row;
@@ -13,32 +15,38 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The version of the bytes that are written.
-const VERSION: u8 = 1;
-/// Messages that wait; the oldest go first beyond it.
-const MOST_NOTICES: usize = 1_000;
+/// The version of the bytes that are written. Version 1 had the buckets of windows as JSON.
+const VERSION: u8 = 2;
 
 /// Everything that must survive a crash.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct State {
     /// The frame of the journal up to which the scores are in here.
     pub applied: u64,
     /// By the alert's name.
-    alerts: BTreeMap<String, Alert>,
+    pub(super) alerts: BTreeMap<String, Alert>,
     /// Messages that were not taken yet.
     pub notices: VecDeque<Notice>,
-    /// The last message about what fires, by receiver, alert and slice: Alertmanager is told again and again.
+    /// The last message about what fires, by receiver, alert and slice, to those who were told of it.
     #[serde(default)]
     pub firing: Vec<Notice>,
+    /// Messages that a silence keeps back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) held: Vec<Notice>,
     /// Who knows of what fires.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    acknowledged: Vec<Acknowledgement>,
+    pub(super) acknowledged: Vec<Acknowledgement>,
+    /// Silences that were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) silences: Vec<Silence>,
     /// Number of the next message.
-    next: u64,
+    pub(super) next: u64,
 }
 
 /// What stands in the journal beside rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Event {
     /// The state, whole.
@@ -74,7 +82,7 @@ impl Event {
     /// Reads what [`Event::encode`] wrote.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, StateError> {
         match bytes.split_first() {
-            Some((&VERSION, json)) => Ok(serde_json::from_slice(json)?),
+            Some((1 | &VERSION, json)) => Ok(serde_json::from_slice(json)?),
             Some((version, _)) => Err(StateError::Version(*version)),
             None => Err(StateError::Version(0)),
         }
@@ -103,35 +111,52 @@ pub struct Standing {
 }
 
 impl State {
-    /// Keeps the state of the alerts that are still defined as they were; others begin anew or are gone.
-    pub(super) fn fit(&mut self, definitions: &[Definition]) {
-        let mut kept = BTreeMap::new();
+    /// Keeps the state of the alerts that are still defined as they were; others begin anew or are gone. What fired in those
+    /// ends at `now`: its rows, and messages to those who were told.
+    pub(super) fn fit(&mut self, definitions: &[Definition], now: UnixNanos) -> Vec<Row> {
+        let mut before = std::mem::take(&mut self.alerts);
+        let mut ended = Vec::new();
         for definition in definitions {
             let config = &definition.config;
-            let known = self.alerts.remove(&config.name).filter(|alert| alert.fits(config));
-            kept.insert(config.name.clone(), known.unwrap_or_else(|| Alert::new(config)));
-        }
-        // Who is told no longer, and what begins anew, ends at Alertmanager by itself.
-        let is_kept = |notice: &Notice| {
-            let told = |d: &Definition| {
-                d.config.name == notice.alert && d.config.receivers.contains(&notice.receiver)
+            let known = match before.remove(&config.name) {
+                Some(mut alert) if alert.fits(config) => {
+                    alert.adopt(config);
+                    alert
+                }
+                other => {
+                    ended.extend(other.map(|alert| (config.name.clone(), alert, Ended::Changed)));
+                    Alert::new(config)
+                }
             };
-            definitions.iter().any(told)
-                && kept.get(&notice.alert).is_some_and(|alert| alert.is_firing(&notice.slice))
-        };
-        self.firing.retain(is_kept);
-        self.acknowledged
-            .retain(|known| kept.get(&known.alert).is_some_and(|alert| alert.is_firing(&known.slice)));
-        self.alerts = kept;
+            self.alerts.insert(config.name.clone(), known);
+        }
+        ended.extend(before.into_iter().map(|(name, alert)| (name, alert, Ended::Removed)));
+        let mut rows = Vec::new();
+        for (name, alert, why) in ended {
+            for change in alert.ends(why, now) {
+                let said = why.words(std::time::Duration::ZERO);
+                self.tell_end(&name, &change, &said);
+                rows.extend(alert.about().map(|about| row(&name, about, &change, said)));
+            }
+        }
+        let alerts = &self.alerts;
+        let fires =
+            |alert: &String, slice: &str| alerts.get(alert).is_some_and(|alert| alert.is_firing(slice));
+        self.firing.retain(|notice| fires(&notice.alert, &notice.slice));
+        self.held.retain(|notice| fires(&notice.alert, &notice.slice));
+        self.acknowledged.retain(|known| fires(&known.alert, &known.slice));
+        self.follow_receivers(definitions, now);
+        rows
     }
 
-    /// Counts the scores of a batch, looks at every alert, and says what changed, as rows, with what `anchors` say. Messages
-    /// are put in line.
+    /// Counts the scores of a batch, looks at every alert at `now`, and says what changed, as rows, with what `anchors` say.
+    /// Messages are put in line.
     pub(super) fn apply(
         &mut self,
         definitions: &[Definition],
         batch: &RecordBatch,
         anchors: &Anchors,
+        now: UnixNanos,
     ) -> Vec<Row> {
         let mut rows = Vec::new();
         for definition in definitions {
@@ -150,42 +175,43 @@ impl State {
                 }
             }
             let changes = alert.look(&definition.config);
-            for change in &changes {
-                let said = anchors.said(&definition.config.metric, &change.reading);
-                rows.push(row(definition, change, said.as_deref()));
-                self.tell(definition, change, said.as_deref());
-            }
+            rows.extend(self.say(definition, &changes, anchors, now));
         }
         rows
     }
 
-    /// Puts a message in line for each receiver of the alert.
-    fn tell(&mut self, definition: &Definition, change: &Change, anchors: Option<&str>) {
-        let config = &definition.config;
-        if !matches!(change.state, "firing" | "resolved") {
-            return;
+    /// Ends what has had no score for too long; its rows. Scores may come late after `opened`, the start.
+    pub(super) fn end_without_data(
+        &mut self,
+        definitions: &[Definition],
+        anchors: &Anchors,
+        opened: UnixNanos,
+        now: UnixNanos,
+    ) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for definition in definitions {
+            let Some(alert) = self.alerts.get_mut(&definition.config.name) else { continue };
+            let changes = alert.end_without_data(&definition.config, opened, now);
+            rows.extend(self.say(definition, &changes, anchors, now));
         }
-        let is_same = |old: &Notice| old.alert == config.name && old.slice == change.slice;
-        self.firing.retain(|old| !is_same(old));
-        self.acknowledged.retain(|known| !known.is_about(&config.name, &change.slice));
-        let silent = super::silence::is_silent(&config.silences, UnixNanos(change.since));
-        for receiver in config.receivers.iter().filter(|_| !silent) {
-            let notice = Notice::new(self.next, receiver, config, change, anchors);
-            self.next += 1;
-            if notice.is_firing {
-                self.firing.push(notice.clone());
-            }
-            self.notices.push_back(notice);
-        }
-        self.shorten();
+        rows
     }
 
-    /// Drops the oldest messages beyond the most that may wait.
-    fn shorten(&mut self) {
-        while self.notices.len() > MOST_NOTICES {
-            self.notices.pop_front();
-            metrics::counter!("groundline_alert_messages_total", "outcome" => "dropped").increment(1);
-        }
+    /// The rows of changes; messages about them are put in line.
+    fn say(
+        &mut self,
+        definition: &Definition,
+        changes: &[Change],
+        anchors: &Anchors,
+        now: UnixNanos,
+    ) -> Vec<Row> {
+        let config = &definition.config;
+        let one = |change: &Change| {
+            let said = anchors.said(&config.metric, &change.reading);
+            self.tell(definition, change, said.as_deref(), now);
+            row_of(definition, change, said.as_deref())
+        };
+        changes.iter().map(one).collect()
     }
 
     /// Takes note of who knows of what fires; what is known then, and its rows. Each receiver is told of it once.
@@ -210,8 +236,9 @@ impl State {
             let known = wish.of(slice, now);
             let (slice, examples) = (slice.to_owned(), examples.to_vec());
             // It goes on firing, and its newest row says so.
-            let change = Change { slice, state: "firing", reading, examples, since: now.0, fired };
-            let mut row = row(definition, &change, None);
+            let (since, ended) = (now.0, Ended::Back);
+            let change = Change { slice, state: "firing", reading, examples, since, fired, ended };
+            let mut row = row_of(definition, &change, None);
             row.message = format!("{}; {}", known.sentence(), row.message);
             rows.push(row);
             all.push(known);
@@ -219,31 +246,9 @@ impl State {
         for known in &all {
             self.acknowledged.retain(|old| !old.is_about(&known.alert, &known.slice));
             self.acknowledged.push(known.clone());
-            self.tell_again(&known.alert, &known.slice, Some(known), now);
+            self.tell_again(definitions, (&known.alert, &known.slice), Some(known), now);
         }
         (all, rows)
-    }
-
-    /// Ends what was known for a time that is over: everybody is told again of what still fires. True if there was any.
-    pub(super) fn expire(&mut self, now: UnixNanos) -> bool {
-        let over: Vec<Acknowledgement> =
-            self.acknowledged.extract_if(.., |known| known.until <= now.0).collect();
-        for known in &over {
-            self.tell_again(&known.alert, &known.slice, None, now);
-        }
-        !over.is_empty()
-    }
-
-    /// Puts the last messages about a slice that fires in line once more.
-    fn tell_again(&mut self, alert: &str, slice: &str, known: Option<&Acknowledgement>, now: UnixNanos) {
-        for notice in self.firing.iter_mut().filter(|old| old.alert == alert && old.slice == slice) {
-            notice.id = self.next;
-            self.next += 1;
-            (notice.at, notice.acknowledged) = (now.0, known.cloned());
-            (notice.failed, notice.not_before) = (0, 0);
-            self.notices.push_back(notice.clone());
-        }
-        self.shorten();
     }
 
     /// Learns baselines anew; how many.
@@ -251,6 +256,28 @@ impl State {
         let found = definitions.iter().find(|definition| definition.config.name == name);
         let alert = self.alerts.get_mut(name);
         found.zip(alert).map_or(0, |(definition, alert)| alert.rebase(slice, &definition.config))
+    }
+
+    /// Makes the state smaller by a step, because no frame holds it: first without examples and old messages, then with half of
+    /// the slices, again and again. What was done, in words; none if there is nothing left to go.
+    pub(super) fn shrink(&mut self, step: usize) -> Option<String> {
+        if step == 0 {
+            self.alerts.values_mut().for_each(Alert::drop_examples);
+            let all = self.notices.iter_mut().chain(&mut self.firing).chain(&mut self.held);
+            all.for_each(|notice| notice.examples.clear());
+            return Some("without examples".to_owned());
+        }
+        let slices: usize = self.alerts.values_mut().map(Alert::halve).sum();
+        let notices = self.notices.len().div_ceil(2);
+        self.notices.drain(..notices);
+        let alerts = &self.alerts;
+        let fires =
+            |notice: &Notice| alerts.get(&notice.alert).is_some_and(|alert| alert.is_firing(&notice.slice));
+        self.firing.retain(fires);
+        self.held.retain(fires);
+        metrics::counter!("groundline_alert_messages_lost_total", "reason" => "state too large")
+            .increment(notices as u64);
+        (slices + notices > 0).then(|| format!("without {slices} slices and {notices} messages"))
     }
 
     /// Every slice of every alert.
@@ -278,29 +305,9 @@ impl State {
 }
 
 /// A change as a row of `alerts`.
-fn row(definition: &Definition, change: &Change, anchors: Option<&str>) -> Row {
-    let (config, reading) = (&definition.config, &change.reading);
-    let estimate = reading.estimate;
-    let examples: Vec<serde_json::Value> = change.examples.iter().map(super::message::example).collect();
-    Row {
-        alert: config.name.clone(),
-        slice: change.slice.clone(),
-        state: change.state,
-        statistic: Some(reading.statistic),
-        estimate: estimate.map(|e| e.estimate),
-        lower: estimate.and_then(|e| e.lower),
-        upper: estimate.and_then(|e| e.upper),
-        n: estimate.map_or(0, |e| i64::try_from(e.n).unwrap_or(i64::MAX)),
-        threshold: reading.bound,
-        alpha: Some(config.alpha),
-        since: UnixNanos(reading.since),
-        evaluated_at: UnixNanos(change.since),
-        metric: config.metric.clone(),
-        method: config.method.as_str(),
-        severity: config.severity.clone(),
-        message: super::message::sentence(config, change, anchors),
-        examples: serde_json::Value::Array(examples).to_string(),
-    }
+fn row_of(definition: &Definition, change: &Change, anchors: Option<&str>) -> Row {
+    let config = &definition.config;
+    row(&config.name, &About::of(config), change, sentence(config, change, anchors))
 }
 
 #[cfg(test)]
@@ -308,6 +315,7 @@ mod tests {
     use super::*;
     use crate::drift::config::AlertConfig;
     use crate::drift::slice::Seen;
+    use crate::schema::{hold_shape, shape_of};
 
     /// A state with a slice of each method, learning, betting and in windows.
     fn made() -> Event {
@@ -335,24 +343,57 @@ mod tests {
         Event::State(Box::new(state))
     }
 
-    /// The file was written by the release that introduced version 1 (`WRITE_ALERT_STATE=1`); it is never changed.
+    /// The first file was written by the release that introduced version 1; each other one is the state of version 1 as its own
+    /// version writes it (`WRITE_ALERT_STATE=1`). They are never changed.
     #[test]
-    fn a_state_of_version_1_is_read() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/alerts_state_v1.json");
-        if std::env::var_os("WRITE_ALERT_STATE").is_some() {
-            std::fs::write(path, &made().encode().unwrap()[1..]).unwrap();
+    fn states_of_all_versions_are_read() {
+        for version in 1..=VERSION {
+            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
+            let path = format!("{folder}/alerts_state_v{version}.json");
+            if version == VERSION && std::env::var_os("WRITE_ALERT_STATE").is_some() {
+                let first = std::fs::read(format!("{folder}/alerts_state_v1.json")).unwrap();
+                let first = Event::decode(&[&[1], first.as_slice()].concat()).unwrap();
+                std::fs::write(&path, &first.encode().unwrap()[1..]).unwrap();
+            }
+            let json = std::fs::read(path).unwrap();
+            let read = Event::decode(&[&[version], json.as_slice()].concat()).unwrap();
+            let Event::State(state) = &read else { panic!("it is a state") };
+            let names: Vec<&str> = state.alerts.keys().map(String::as_str).collect();
+            assert_eq!((state.applied, names), (7, vec!["bets", "burns", "keeps", "learns", "window"]));
+            assert_eq!(Event::decode(&read.encode().unwrap()).unwrap(), read);
         }
-        let json = std::fs::read(path).unwrap();
-        let read = Event::decode(&[&[1], json.as_slice()].concat()).unwrap();
-        let Event::State(state) = &read else { panic!("it is a state") };
-        let names: Vec<&str> = state.alerts.keys().map(String::as_str).collect();
-        assert_eq!((state.applied, names), (7, vec!["bets", "burns", "keeps", "learns", "window"]));
-        assert_eq!(Event::decode(&read.encode().unwrap()).unwrap(), read);
+        let made = made().encode().unwrap();
+        assert_eq!(Event::decode(&made).unwrap().encode().unwrap(), made);
+    }
+
+    /// What earlier releases wrote of `burn_rate` was 40 KB a slice.
+    #[test]
+    fn full_windows_are_stored_in_less_than_they_are_reckoned_with() {
+        let config: AlertConfig =
+            toml::from_str("name = \"burns\"\nmetric = \"m\"\nmethod = \"burn_rate\"\nobjective = 0.99")
+                .unwrap();
+        let mut alert = Alert::new(&config);
+        for n in 0..20_000_i64 {
+            let pi = [1.0, 0.37, 0.012][(n % 3) as usize];
+            let example = None;
+            assert!(alert.push(
+                "",
+                Seen { at: n * 14_000_000_000, failed: n % 9 == 0, pi, example },
+                &config
+            ));
+        }
+        let bytes = serde_json::to_vec(&alert).unwrap().len();
+        assert!(bytes > 2_000 && bytes < 9_000, "{bytes}");
+    }
+
+    #[test]
+    fn the_shape_of_the_state_is_that_of_the_format() {
+        hold_shape("alerts", &serde_json::json!({"event": shape_of::<Event>(), "version": VERSION}));
     }
 
     #[test]
     fn a_later_version_is_refused_and_damage_is_told() {
-        assert!(matches!(Event::decode(b"\x02{}"), Err(StateError::Version(2))));
+        assert!(matches!(Event::decode(b"\x03{}"), Err(StateError::Version(3))));
         assert!(matches!(Event::decode(b"\x01{"), Err(StateError::Json(_))));
         assert!(Event::decode(b"").is_err());
     }

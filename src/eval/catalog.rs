@@ -200,10 +200,40 @@ impl Registry {
         if score.status != ScoreStatus::Ok || score.threshold.is_none() {
             return;
         }
-        score.threshold = Some(threshold);
-        score.passed = Some(match metric.better {
+        let passed = match metric.better {
             Better::Higher => value >= threshold,
             Better::Lower => value < threshold,
-        });
+        };
+        let is_turned = score.passed != Some(passed);
+        (score.threshold, score.passed) = (Some(threshold), Some(passed));
+        if is_turned && let Some(why) = &mut score.rationale {
+            // The evaluator's first sentence is of its own threshold.
+            let verdict = if passed { "Passes" } else { "Fails" };
+            *why = format!("{verdict} at the configured threshold {threshold}. {why}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::document::Document;
+
+    #[test]
+    fn a_configured_threshold_that_turns_a_verdict_is_told_first() {
+        let ticket = "A ticket costs twelve euros.";
+        let document = Document { content: Some(ticket.to_owned()), ..Document::default() };
+        let input =
+            EvalInput { answer: Some(ticket.to_owned()), contexts: vec![document], ..EvalInput::default() };
+        let judged = |threshold: f64| {
+            let thresholds = BTreeMap::from([("groundedness".to_owned(), threshold)]);
+            let registry = Registry::new(&Config { thresholds, ..Config::default() }, 1).unwrap();
+            let evaluator = registry.select(&["groundedness".to_owned()]).unwrap().remove(0);
+            registry.evaluate(&*evaluator, &input).remove(0)
+        };
+        let (kept, turned) = (judged(0.5), judged(1.5));
+        assert_eq!((kept.passed, turned.passed), (Some(true), Some(false)));
+        assert!(kept.rationale.unwrap().starts_with("Each sentence of the answer "));
+        assert!(turned.rationale.unwrap().starts_with("Fails at the configured threshold 1.5. Each "));
     }
 }

@@ -5,6 +5,7 @@ use crate::domain::trace::EvalInput;
 use async_trait::async_trait;
 use std::borrow::Cow;
 use std::fmt::Display;
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// How long an evaluator takes.
@@ -99,11 +100,25 @@ pub trait Waits: Send + Sync {
     /// When another try later may help. What would fail again is an error score of [`Said`].
     async fn ask(&self, input: &EvalInput, until: Instant) -> Result<Said, Away>;
 
+    /// Who answers, and how many items may be in work for it now.
+    fn places(&self) -> Places<'_> {
+        Places { of: "", most: usize::MAX }
+    }
+
     /// What asking about `input` would take, retries left out; none where nobody would be asked, or where that is not
     /// known.
     fn forecast(&self, _input: &EvalInput) -> Option<Forecast> {
         None
     }
+}
+
+/// How many items those that wait for one and the same may have in work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Places<'a> {
+    /// Who is waited for; evaluators with the same share the places.
+    pub of: &'a str,
+    /// Items at once; 0 while it is known to be away.
+    pub most: usize,
 }
 
 /// What questions to a judge take at most.
@@ -151,4 +166,6 @@ pub struct Away {
     pub why: String,
     /// Whether this input may be the cause: then attempts are counted. Not so where nobody gets an answer.
     pub counts: bool,
+    /// How long asking again is of no use, where that is known.
+    pub wait: Option<Duration>,
 }

@@ -2,9 +2,9 @@
 
 use super::catalog::Registry;
 use super::cpu;
-use super::evaluator::{Evaluator, Forecast, Said};
+use super::evaluator::{Away, Evaluator, Forecast, Said};
 use crate::domain::document::Document;
-use crate::domain::score::{Score, Unsupported, Usage};
+use crate::domain::score::{Rated, Score, Unsupported, Usage};
 use crate::domain::trace::{Constraint, EvalInput, Step};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -108,6 +108,12 @@ pub struct OfflineRow {
     /// The parts of the answer that failed it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Unsupported>,
+    /// The verdict on each part, yes or no, where a judge was asked about parts one by one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ratings: Vec<&'static str>,
+    /// The reason of each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rationales: Vec<String>,
     /// How long the evaluator took, milliseconds.
     pub latency_ms: f64,
     /// What the judge took, on the first row of an evaluator that asked one.
@@ -197,7 +203,17 @@ pub fn score_input(registry: &Registry, evaluator: &dyn Evaluator, input: &EvalI
         return Said { scores: registry.evaluate(evaluator, input), usage: None, version: None };
     };
     let until = tokio::time::Instant::now() + PATIENCE;
-    let asked = futures::executor::block_on(registry.ask(evaluator, waits, input, until));
+    let asked = async {
+        loop {
+            match registry.ask(evaluator, waits, input, until).await {
+                Err(Away { wait: Some(wait), .. }) if tokio::time::Instant::now() + wait < until => {
+                    tokio::time::sleep(wait).await;
+                }
+                asked => return asked,
+            }
+        }
+    };
+    let asked = futures::executor::block_on(asked);
     asked.unwrap_or_else(|away| Said { scores: evaluator.fail(&away.why), usage: None, version: None })
 }
 
@@ -222,6 +238,8 @@ fn row(id: &Json, evaluator: &dyn Evaluator, score: Score, latency_ms: f64) -> O
         rationale: score.rationale,
         error: score.error,
         evidence: score.evidence,
+        ratings: score.ratings.iter().map(Rated::rating).collect(),
+        rationales: score.ratings.into_iter().map(|one| one.rationale).collect(),
         latency_ms,
         usage: None,
         cpu: None,
@@ -243,6 +261,8 @@ fn error_row(number: usize, evaluators: &[Arc<dyn Evaluator>], error: String) ->
         rationale: None,
         error: Some(error),
         evidence: Vec::new(),
+        ratings: Vec::new(),
+        rationales: Vec::new(),
         latency_ms: 0.0,
         usage: None,
         cpu: None,
@@ -268,6 +288,7 @@ impl OfflineInput {
             steps: self.steps.unwrap_or_default().into_iter().map(OfflineStep::into_step).collect(),
             session: None,
             tenant: self.tenant,
+            asking: 0,
         }
     }
 }

@@ -9,6 +9,7 @@ use super::redact::Redactor;
 use crate::detect::Policy;
 use crate::domain::id::{SpanId, TenantId, TraceId};
 use crate::domain::log::{Evaluation, LogRecord};
+use crate::domain::prompt::Prompt;
 use crate::domain::score::{Score, ScoreRow, ScoreSource, ScoreStatus};
 use crate::domain::span::{Source, Span};
 use crate::domain::time::{Clock, UnixNanos};
@@ -332,6 +333,7 @@ fn span_scores(spans: &[Span], tenant: &TenantId, received: UnixNanos) -> Vec<Sc
                 time: span.start,
                 service_name: &span.source.service_name,
                 model: span.llm.request_model.clone(),
+                prompt: Prompt::of(&span.llm),
             };
             rows.push(ingested(&evaluation, place, tenant, received));
         }
@@ -349,6 +351,7 @@ fn log_scores(records: &[LogRecord], tenant: &TenantId, received: UnixNanos) -> 
                 time: record.time,
                 service_name: &record.source.service_name,
                 model: None,
+                prompt: Prompt::default(),
             };
             rows.push(ingested(evaluation, place, tenant, received));
         }
@@ -362,6 +365,7 @@ struct EvaluatedSpan<'a> {
     time: UnixNanos,
     service_name: &'a str,
     model: Option<String>,
+    prompt: Prompt,
 }
 
 /// The row of an evaluation that another system made. A re-sent one has the same id and is stored once.
@@ -389,6 +393,7 @@ fn ingested(
         rationale: evaluation.explanation.clone(),
         error: evaluation.error_type.clone().or_else(|| failed.then(|| missing.to_owned())),
         evidence: Vec::new(),
+        ratings: Vec::new(),
     };
     ScoreRow {
         score_id: hex::encode(&Sha256::digest(identity)[..16]),
@@ -415,6 +420,7 @@ fn ingested(
         output_tokens: None,
         cost_usd: None,
         source: ScoreSource::Ingested,
+        prompt: place.prompt,
     }
 }
 

@@ -1,9 +1,9 @@
 //! `POST /v1/annotations`: human judgements, one JSON object, an array of them, or CSV. One that names a drawn item goes
 //! through the queue.
 
-use super::ask::rows;
 use super::csv::{self, Words};
 use super::fault::LabelError;
+use super::heard::Heard;
 use super::http::reviewer;
 use super::review::{Review, Said};
 use super::sent::{Sent, new_id};
@@ -18,17 +18,12 @@ use axum::{Json, Router};
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Largest body, bytes.
 const MAX_BODY: usize = 16 << 20;
 /// Most judgements that become durable in one frame.
 const FRAME_ROWS: usize = 5_000;
-/// Most traces whose presence is looked up at once.
-const MAX_TRACES: usize = 500;
-/// Most traces that are named as not there.
-const MAX_NAMED: usize = 20;
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
@@ -138,9 +133,13 @@ impl Work<'_> {
                 Err(error) => return Err(error),
             }
         }
+        let heard = self.heard(&plain).await?;
         self.append(&plain).await?;
         let ids: Vec<&str> = plain.iter().map(|row| row.annotation_id.as_str()).collect();
         let mut answer = json!({ "annotation_ids": ids });
+        if !plain.is_empty() {
+            heard.tell(&mut answer);
+        }
         if count > 0 {
             answer["items"] = items.into();
             answer["refused"] = refused.into();
@@ -174,6 +173,11 @@ impl Work<'_> {
             seconds: sent.seconds,
         };
         self.behind.review.take(said).await
+    }
+
+    /// What there is to tell of labels that are about to be taken.
+    async fn heard(&self, labels: &[Annotation]) -> Result<Heard, LabelError> {
+        Heard::of(self.behind.review.sql(), self.tenant, labels).await
     }
 
     async fn append(&self, rows: &[Annotation]) -> Result<(), LabelError> {
@@ -215,40 +219,17 @@ impl Work<'_> {
                 .into_response();
         }
         let done = async {
+            let heard = self.heard(&labels).await?;
             self.append(&labels).await?;
-            self.unknown(&labels).await
+            Ok::<Heard, LabelError>(heard)
         };
         match done.await {
-            Ok((count, named)) => Json(json!({
-                "imported": labels.len(), "faults": faults, "unknown_traces": count, "unknown": named,
-            }))
-            .into_response(),
+            Ok(heard) => {
+                let mut answer = json!({ "imported": labels.len(), "faults": faults });
+                heard.tell(&mut answer);
+                Json(answer).into_response()
+            }
             Err(error) => error.into_response(),
         }
     }
-
-    /// How many of the traces are not in the table `spans`, and the first of them: labels of spans that are still to come are
-    /// kept, but a wrong id must not go unseen.
-    async fn unknown(&self, labels: &[Annotation]) -> Result<(usize, Vec<String>), LabelError> {
-        let mut traces: Vec<String> = labels.iter().map(|row| row.trace_id.to_string()).collect();
-        traces.sort();
-        traces.dedup();
-        let mut unknown = Vec::new();
-        for some in traces.chunks(MAX_TRACES) {
-            let list: Vec<String> = some.iter().map(|id| format!("'{id}'")).collect();
-            let query =
-                format!("SELECT DISTINCT trace_id FROM spans WHERE trace_id IN ({})", list.join(", "));
-            let found: Vec<There> = rows(self.behind.review.sql(), self.tenant, &query, Vec::new()).await?;
-            let found: HashSet<String> = found.into_iter().map(|row| row.trace_id).collect();
-            unknown.extend(some.iter().filter(|id| !found.contains(*id)).cloned());
-        }
-        let count = unknown.len();
-        unknown.truncate(MAX_NAMED);
-        Ok((count, unknown))
-    }
-}
-
-#[derive(Deserialize)]
-struct There {
-    trace_id: String,
 }

@@ -16,6 +16,7 @@
 //! | `agreement` | how far reviewers agree with each other, and the evaluator with them |
 //! | `csv` | labels as CSV |
 //! | `sent` | a judgement as it is sent |
+//! | `heard` | what is told of labels: unknown traces, words that count nowhere, contradictions |
 //! | `annotations` | `POST /v1/annotations`: judgements, drawn or not, as JSON or CSV |
 //! | `http` | `GET /v1/labels`, `/v1/labels/next`, `/v1/labels/agreement`, `/v1/labels/export` |
 //!
@@ -32,6 +33,7 @@ mod content;
 mod csv;
 mod draw;
 mod fault;
+mod heard;
 mod http;
 mod item;
 mod report;

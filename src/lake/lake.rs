@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 use tokio::sync::watch;
 
 /// Every table: files and hot rows.
@@ -91,10 +92,15 @@ impl Lake {
         TableSnapshot { table, schema: table.schema(), store: self.stores[&table].clone(), files, hot }
     }
 
-    /// The values of a text column in hot rows and in files whose times reach into the dedup window.
-    pub async fn recent(&self, table: Table, column: &str) -> Result<Vec<String>, LakeError> {
+    /// The values of a text column in hot rows and in files whose times reach into the last `window`.
+    pub async fn recent(
+        &self,
+        table: Table,
+        column: &str,
+        window: Duration,
+    ) -> Result<Vec<String>, LakeError> {
         let snapshot = self.snapshot(table);
-        let window = nanos(self.config.dedup_window) / 1_000;
+        let window = nanos(window) / 1_000;
         let since = self.clock.now().micros().saturating_sub(window);
         let mut batches = snapshot.hot;
         for file in snapshot.files.iter().filter(|f| f.max_time.is_none_or(|time| time >= since)) {
@@ -201,6 +207,7 @@ async fn recent(manifest: &Manifest, config: &Config, now: UnixNanos) -> Result<
         while let Some(batch) = batches.try_next().await? {
             // A merged file has older rows as well; they would push the recent ones out.
             let batch = received_since(batch, since.saturating_mul(1_000))?;
+            // A file that lacks the columns of the key is none of ours: no sender can send its rows again.
             for key in window::keys(manifest.table, &batch).unwrap_or_default() {
                 window.insert(key, now);
             }

@@ -105,7 +105,7 @@ pub async fn serve(
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(%error, door = name, "connection not accepted");
+                    tracing::warn!(%error, endpoint = name, "connection not accepted");
                     sleep(ACCEPT_PAUSE).await;
                 }
             },
@@ -156,7 +156,7 @@ async fn converse(socket: TcpStream, endpoint: Arc<Endpoint>) {
         Ok(Ok(stream)) => exchange(stream, peer, &endpoint).await,
         Ok(Err(error)) => {
             reaped(endpoint.name, "tls", 1);
-            tracing::debug!(%error, door = endpoint.name, "no TLS");
+            tracing::debug!(%error, endpoint = endpoint.name, "no TLS");
         }
         Err(_) => reaped(endpoint.name, "header", 1),
     }
@@ -189,7 +189,7 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         tokio::select! {
             ended = connection.as_mut() => {
                 if let Err(error) = ended {
-                    tracing::debug!(%error, door = endpoint.name, "connection ended");
+                    tracing::debug!(%error, endpoint = endpoint.name, "connection ended");
                 }
                 return;
             }

@@ -2,7 +2,7 @@
 
 use super::lane::Lane;
 use crate::units::{ByteSize, Time};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::time::Duration;
 
 /// Settings of the queue.
@@ -15,9 +15,12 @@ pub struct Config {
     pub max_failed_size: ByteSize,
     /// Largest size of the queue's log on the disk; beyond, the journal keeps what the log does not take.
     pub max_disk_size: ByteSize,
+    /// The queue's log is compacted when it has grown by this (at most half of `max_disk_size`), and by as much as waits.
+    pub compact_after: ByteSize,
     /// Evaluators that answer at once.
     pub fast: LaneConfig,
     /// Evaluators that take long, or wait for others.
+    #[serde(deserialize_with = "slow")]
     pub slow: LaneConfig,
 }
 
@@ -55,14 +58,48 @@ impl Default for LaneConfig {
     }
 }
 
+impl LaneConfig {
+    /// What holds for the slow lane where nothing is said.
+    fn slow() -> Self {
+        Self { max_age: Duration::from_hours(24), ..Self::default() }
+    }
+}
+
+/// The limits of the slow lane. What is not said of it has its defaults, not those of the fast one.
+fn slow<'de, D: Deserializer<'de>>(from: D) -> Result<LaneConfig, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    struct Said {
+        max_items: usize,
+        max_size: ByteSize,
+        #[serde(with = "Time")]
+        max_age: Duration,
+        #[serde(with = "Time")]
+        lease: Duration,
+        max_attempts: u32,
+        #[serde(with = "Time")]
+        retry_backoff: Duration,
+    }
+    impl Default for Said {
+        fn default() -> Self {
+            let LaneConfig { max_items, max_size, max_age, lease, max_attempts, retry_backoff } =
+                LaneConfig::slow();
+            Self { max_items, max_size, max_age, lease, max_attempts, retry_backoff }
+        }
+    }
+    let Said { max_items, max_size, max_age, lease, max_attempts, retry_backoff } = Said::deserialize(from)?;
+    Ok(LaneConfig { max_items, max_size, max_age, lease, max_attempts, retry_backoff })
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
             max_failed_items: 1_000,
             max_failed_size: ByteSize::mib(64),
             max_disk_size: ByteSize::gib(4),
+            compact_after: ByteSize::mib(64),
             fast: LaneConfig::default(),
-            slow: LaneConfig { max_age: Duration::from_hours(24), ..LaneConfig::default() },
+            slow: LaneConfig::slow(),
         }
     }
 }
@@ -89,5 +126,26 @@ impl Config {
             }
         }
         faults
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_said_of_a_lane_has_the_defaults_of_that_lane() {
+        let config: Config =
+            toml::from_str("[slow]\nretry_backoff = \"5s\"\n[fast]\nlease = \"1m\"").unwrap();
+        assert_eq!(
+            (config.slow.max_age, config.fast.max_age),
+            (Duration::from_hours(24), Duration::from_hours(1))
+        );
+        assert_eq!(
+            (config.slow.retry_backoff, config.slow.lease),
+            (Duration::from_secs(5), Duration::from_mins(2))
+        );
+        let wrong = toml::from_str::<Config>("[slow]\nmax_agee = \"5s\"").unwrap_err().to_string();
+        assert!(wrong.contains("max_agee"), "{wrong}");
     }
 }

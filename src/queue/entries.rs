@@ -1,6 +1,7 @@
 //! The items of one lane, in the orders in which they are asked for.
 
 use super::event::{Item, Kept, Outcome, size};
+use super::ready::Ready;
 use crate::domain::time::UnixNanos;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -24,11 +25,6 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Where it stands among the others: who waits longer goes first, also after an attempt that failed.
-    fn place(&self) -> (i64, String) {
-        (self.item.queued_at, self.item.id.clone())
-    }
-
     /// What the queue's log needs to know of it.
     pub(super) fn kept(&self) -> Kept {
         Kept {
@@ -45,15 +41,16 @@ impl Entry {
 #[derive(Default)]
 pub(super) struct Entries {
     pub(super) all: HashMap<String, Entry>,
-    /// Items that may be worked on.
-    ready: BTreeSet<(i64, String)>,
+    /// Items that may be worked on: who waits longer goes first, also after an attempt that failed.
+    ready: Ready,
     /// Items whose next attempt has to wait, by the time from which it may begin.
     delayed: BTreeSet<(i64, String)>,
     leased: HashSet<String>,
     /// Items that failed or expired, in the order of their end.
     ended: VecDeque<String>,
     by_log_seq: BTreeMap<u64, HashSet<String>>,
-    finished: HashSet<String>,
+    /// With the version that was evaluated.
+    finished: HashMap<String, i32>,
     finished_order: VecDeque<String>,
     /// Bytes of the items that wait.
     pub(super) bytes: usize,
@@ -74,7 +71,7 @@ impl Entries {
 
     /// Whether an item may be worked on and is not.
     pub(super) fn has_ready(&self) -> bool {
-        !self.ready.is_empty()
+        self.ready.has_some()
     }
 
     /// Items that are leased.
@@ -92,16 +89,24 @@ impl Entries {
         self.by_log_seq.keys().next().copied()
     }
 
-    /// Whether the item is here or was finished.
-    pub(super) fn knows(&self, id: &str) -> bool {
-        self.all.contains_key(id) || self.finished.contains(id)
+    /// Whether this evaluation of the item is here or was finished, or a later one.
+    pub(super) fn knows(&self, item: &Item) -> bool {
+        let here = self.all.get(&item.id).map(|entry| entry.item.score_version);
+        here.max(self.finished.get(&item.id).copied()).is_some_and(|known| known >= item.score_version)
     }
 
-    /// Takes in an item that waits. One that is known, or was finished, changes nothing.
+    /// Whether the item waits or is leased.
+    pub(super) fn has_waiting(&self, id: &str) -> bool {
+        self.all.get(id).is_some_and(|entry| entry.ended.is_none())
+    }
+
+    /// Takes in an item that waits. One that is known, or was finished, changes nothing; a later evaluation takes the place of
+    /// one that failed or expired, and waits for none that is under way.
     pub(super) fn put(&mut self, item: Item) {
-        if self.knows(&item.id) {
+        if self.knows(&item) || self.has_waiting(&item.id) {
             return;
         }
+        self.remove(&item.id);
         self.insert(Kept { item, failed: 0, not_before: 0, error: None, ended: None });
     }
 
@@ -127,7 +132,7 @@ impl Entries {
         };
         match (ended, not_before) {
             (Some(_), _) => self.ended.push_back(id.clone()),
-            (None, 0) => drop(self.ready.insert(entry.place())),
+            (None, 0) => self.ready.insert(&entry.item),
             (None, _) => drop(self.delayed.insert((not_before, id.clone()))),
         }
         *if ended.is_some() { &mut self.ended_bytes } else { &mut self.bytes } += bytes;
@@ -150,7 +155,7 @@ impl Entries {
     }
 
     fn take_out(&mut self, entry: &Entry) {
-        self.ready.remove(&entry.place());
+        self.ready.remove(&entry.item);
         self.delayed.remove(&(entry.not_before, entry.item.id.clone()));
         self.leased.remove(&entry.item.id);
     }
@@ -181,8 +186,8 @@ impl Entries {
         }
         (entry.failed, entry.leased_until, entry.finishing) = (attempt, None, false);
         entry.error = Some(error.to_owned());
-        let (place, before) = (entry.place(), std::mem::replace(&mut entry.not_before, not_before));
-        self.ready.remove(&place);
+        let before = std::mem::replace(&mut entry.not_before, not_before);
+        self.ready.remove(&entry.item);
         self.delayed.remove(&(before, id.to_owned()));
         self.leased.remove(id);
         self.delayed.insert((not_before, id.to_owned()));
@@ -195,7 +200,7 @@ impl Entries {
             return;
         }
         let seq = known.and_then(|entry| entry.log_seq);
-        self.note_finished(id);
+        self.note_finished(id, version);
         let Some(entry) = self.remove(id) else { return };
         if outcome == Outcome::Scored {
             return;
@@ -214,9 +219,13 @@ impl Entries {
         }
     }
 
-    fn note_finished(&mut self, id: &str) {
-        if self.finished.insert(id.to_owned()) {
-            self.finished_order.push_back(id.to_owned());
+    fn note_finished(&mut self, id: &str, version: i32) {
+        match self.finished.get_mut(id) {
+            Some(known) => *known = version.max(*known),
+            None => {
+                self.finished.insert(id.to_owned(), version);
+                self.finished_order.push_back(id.to_owned());
+            }
         }
         while self.finished_order.len() > MAX_FINISHED {
             if let Some(old) = self.finished_order.pop_front() {
@@ -253,11 +262,18 @@ impl Entries {
         self.ended.front().cloned()
     }
 
-    /// The next item that may be worked on, leased until `until`.
-    pub(super) fn lease(&mut self, now: UnixNanos, until: UnixNanos) -> Option<(Item, u32)> {
+    /// The next item that may be worked on and `fits`, leased until `until`; of items that name the same evaluators the first
+    /// one is asked about.
+    pub(super) fn lease(
+        &mut self,
+        now: UnixNanos,
+        until: UnixNanos,
+        fits: impl Fn(&Item) -> bool,
+    ) -> Option<(Item, u32)> {
         self.end_leases(now);
         self.end_delays(now);
-        let (_, id) = self.ready.pop_first()?;
+        let all = &self.all;
+        let id = self.ready.pop_first(|id| all.get(id).is_none_or(|entry| fits(&entry.item)))?;
         let entry = self.all.get_mut(&id)?;
         entry.leased_until = Some(until);
         let leased = (entry.item.clone(), entry.failed + 1);
@@ -288,10 +304,9 @@ impl Entries {
             return false;
         }
         (entry.finishing, entry.leased_until) = (true, None);
-        let place = entry.place();
         self.leased.remove(&item.id);
         // A lease that ran out may have put it back.
-        self.ready.remove(&place);
+        self.ready.remove(&entry.item);
         true
     }
 
@@ -299,8 +314,7 @@ impl Entries {
     pub(super) fn unclaim(&mut self, id: &str) {
         let Some(entry) = self.all.get_mut(id).filter(|entry| entry.finishing) else { return };
         entry.finishing = false;
-        let place = entry.place();
-        self.ready.insert(place);
+        self.ready.insert(&entry.item);
     }
 
     fn end_leases(&mut self, now: UnixNanos) {
@@ -313,7 +327,7 @@ impl Entries {
             self.leased.remove(&id);
             if let Some(entry) = self.all.get_mut(&id) {
                 entry.leased_until = None;
-                self.ready.insert(entry.place());
+                self.ready.insert(&entry.item);
             }
         }
     }
@@ -322,7 +336,7 @@ impl Entries {
         while let Some((_, id)) = self.delayed.first().filter(|(at, _)| *at <= now.0).cloned() {
             self.delayed.pop_first();
             if let Some(entry) = self.all.get(&id) {
-                self.ready.insert(entry.place());
+                self.ready.insert(&entry.item);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::lane::Lane;
 use crate::domain::id::{SpanId, TenantId, TraceId};
+use crate::domain::prompt::Prompt;
 use crate::domain::trace::EvalInput;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,7 @@ const VERSION: u8 = 2;
 
 /// One evaluation that is owed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Item {
     /// Identity: the same trace or span, rule and lane give the same.
     pub id: String,
@@ -32,12 +34,18 @@ pub struct Item {
     pub evaluators: Vec<String>,
     /// When the span began, nanoseconds since 1970.
     pub span_time: i64,
+    /// When it ended, nanoseconds since 1970; 0 in what earlier releases wrote.
+    #[serde(default)]
+    pub span_end: i64,
     /// When it was put in the queue, nanoseconds since 1970.
     pub queued_at: i64,
     /// `service.name` of the span.
     pub service_name: String,
     /// The model that was asked for.
     pub request_model: Option<String>,
+    /// The prompt template of the span that gave the answer.
+    #[serde(default, skip_serializing_if = "Prompt::is_unknown")]
+    pub prompt: Prompt,
     /// The tenant.
     pub tenant: TenantId,
     /// Where it waits.
@@ -46,6 +54,12 @@ pub struct Item {
     /// Which evaluation of it this is, from 1; one more each time that it is put back.
     #[serde(default = "first")]
     pub score_version: i32,
+    /// The frame of the journal up to which the spans of the trace are in it; 0 in what earlier releases wrote.
+    #[serde(default)]
+    pub until: u64,
+    /// Whether it is evaluated again because spans came late.
+    #[serde(default)]
+    pub is_again: bool,
     /// What is evaluated.
     pub input: EvalInput,
 }
@@ -56,6 +70,7 @@ fn first() -> i32 {
 
 /// How an item ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// Its scores are in the same frame.
@@ -68,6 +83,7 @@ pub enum Outcome {
 
 /// An item with all that is known of it: how the queue's own log keeps what is still needed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Kept {
     /// The item.
     pub item: Item,
@@ -84,6 +100,7 @@ pub struct Kept {
 /// What happens to an item. Events name the evaluation that they are about, so that one which is read late, or twice,
 /// changes nothing that came after it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum QueueEvent {
     /// An item waits.
@@ -189,13 +206,21 @@ pub fn size(item: &Item) -> usize {
     let input = &item.input;
     let contexts: usize = input.contexts.iter().map(|d| text(&d.content) + 200).sum();
     let history: usize = input.history.iter().map(String::len).sum();
-    ITEM_BYTES + text(&input.question) + text(&input.answer) + text(&input.system_prompt) + contexts + history
+    let prompt = text(&item.prompt.name) + text(&item.prompt.version);
+    ITEM_BYTES
+        + prompt
+        + text(&input.question)
+        + text(&input.answer)
+        + text(&input.system_prompt)
+        + contexts
+        + history
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::queue_tests::item;
     use super::*;
+    use crate::schema::{hold_shape, shape_of};
 
     #[test]
     fn events_survive_the_journal() {
@@ -213,6 +238,12 @@ mod tests {
             QueueEvent::Dropped { id: "a".into() },
         ];
         assert_eq!(QueueEvent::decode(&QueueEvent::encode(&events).unwrap()).unwrap(), events);
+    }
+
+    #[test]
+    fn the_shape_of_events_is_that_of_the_format() {
+        let shape = serde_json::json!({"events": shape_of::<Vec<QueueEvent>>(), "version": VERSION});
+        hold_shape("queue", &shape);
     }
 
     #[test]

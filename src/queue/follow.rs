@@ -6,7 +6,8 @@
 //! the journal. The copy is idempotent: after a crash the loop reads again from its cursor, and events that are known
 //! change nothing.
 //!
-//! The log is compacted: what is still needed of old items is written again at its end, when it has grown to twice that.
+//! The log is compacted: what is still needed of old items is written again at its end, when it has grown by as much as that.
+//! The process may end between any two frames of it: an item then stands in the log twice, and the later one counts.
 
 use super::event::{QueueError, QueueEvent};
 use super::lane::Lane;
@@ -30,8 +31,6 @@ const TICK: Duration = Duration::from_millis(100);
 const SAVE: Duration = Duration::from_secs(2);
 /// Bytes of events in one frame of the log.
 const FRAME_BYTES: usize = 8 << 20;
-/// A log below this size is not worth compacting.
-const SMALL_LOG: u64 = 64 << 20;
 /// What the events of one frame of the journal may grow by when they are written alone.
 const OVERHEAD: u64 = 4 << 10;
 
@@ -43,6 +42,10 @@ pub struct Follower {
     reader: Reader,
     /// The cursor of the journal as it was saved last.
     saved: u64,
+    /// Bytes that came to the log since it was compacted; at first all that it has.
+    grown: u64,
+    /// Bytes of items in one frame of a compaction.
+    chunk_bytes: usize,
 }
 
 /// Events of the journal that are not in the log yet.
@@ -79,7 +82,8 @@ impl Follower {
             events(&frame).into_iter().for_each(|event| queue.apply(event));
         }
         let reader = journal.reader(saved)?;
-        Ok(Self { journal, log, queue, reader, saved })
+        let grown = log.stats().bytes_on_disk;
+        Ok(Self { journal, log, queue, reader, saved, grown, chunk_bytes: FRAME_BYTES })
     }
 
     /// Runs until `stop`.
@@ -113,7 +117,8 @@ impl Follower {
         let (batch, more) = tokio::task::block_in_place(|| self.read())?;
         if !batch.events.is_empty() {
             // The sampling loop and the workers have applied them already, but after a crash nobody has.
-            let is_new = |event: &&QueueEvent| !matches!(event, QueueEvent::Queued(item) if self.queue.knows(&item.id));
+            let is_new =
+                |event: &&QueueEvent| !matches!(event, QueueEvent::Queued(item) if self.queue.knows(item));
             batch.events.iter().filter(is_new).cloned().for_each(|event| self.queue.apply(event));
             self.append(&batch.events).await?;
         }
@@ -132,20 +137,30 @@ impl Follower {
         Ok((batch, true))
     }
 
-    async fn append(&self, events: &[QueueEvent]) -> Result<(), JournalError> {
+    async fn append(&mut self, events: &[QueueEvent]) -> Result<(), JournalError> {
         let payload = match QueueEvent::encode(events) {
             Ok(payload) => payload,
             // They were read from JSON, so they can be written as JSON. If not, the journal must keep them.
             Err(error) => return Err(JournalError::Payload { cause: error.to_string() }),
         };
+        self.grown += payload.len() as u64;
         let seq = self.log.append_durably(FrameKind::queue().0, payload).await?;
         let ids = events.iter().filter(|event| event.is_whole()).map(|event| event.id().to_owned());
         note(&self.queue, ids, seq);
         Ok(())
     }
 
-    /// Writes again what is still needed, if the log is more than twice that.
+    /// Writes again what is still needed, if the log has grown by as much as that since the last time.
     pub(crate) async fn compact(&mut self) -> Result<(), JournalError> {
+        let Some(newest) = self.due() else { return Ok(()) };
+        while self.compact_some(newest).await? {}
+        self.grown = 0;
+        metrics::counter!("groundline_queue_compactions_total").increment(1);
+        Ok(())
+    }
+
+    /// The frame up to which the log is compacted now; none if that is not worth it.
+    pub(super) fn due(&self) -> Option<u64> {
         let (live, oldest) = self.queue.with_state(|state| {
             let lanes = Lane::ALL.map(|lane| {
                 let entries = state.lane(lane);
@@ -154,16 +169,21 @@ impl Follower {
             let bytes: usize = lanes.iter().map(|(bytes, _)| bytes).sum();
             (bytes as u64, lanes.iter().filter_map(|(_, seq)| *seq).min())
         });
-        let disk = self.log.stats().bytes_on_disk;
-        let (Some(_), true) = (oldest, disk > SMALL_LOG.max(live.saturating_mul(2))) else { return Ok(()) };
-        let newest = self.log.durable();
-        loop {
-            let chunk = self.kept_before(newest);
-            if chunk.is_empty() {
-                return Ok(());
-            }
-            self.append(&chunk).await?;
+        let config = self.queue.config();
+        // A log that is full before it is compacted would take nothing more.
+        let least = config.compact_after.bytes().min(config.max_disk_size.bytes() / 2).max(live);
+        (oldest.is_some() && self.grown > least).then(|| self.log.durable())
+    }
+
+    /// Writes some of the items again whose newest copy stands in a frame up to `newest`, in one frame; true if there may be
+    /// more.
+    pub(super) async fn compact_some(&mut self, newest: u64) -> Result<bool, JournalError> {
+        let chunk = self.kept_before(newest);
+        if chunk.is_empty() {
+            return Ok(false);
         }
+        self.append(&chunk).await?;
+        Ok(true)
     }
 
     /// Some of the items whose newest copy stands in a frame up to `newest`.
@@ -173,7 +193,7 @@ impl Follower {
             for lane in Lane::ALL {
                 let old = |seq: Option<u64>| seq.is_some_and(|seq| seq <= newest);
                 for entry in state.lane(lane).all.values().filter(|entry| old(entry.log_seq)) {
-                    if bytes > FRAME_BYTES {
+                    if bytes > self.chunk_bytes {
                         return chunk;
                     }
                     bytes += super::event::size(&entry.item);
@@ -205,6 +225,12 @@ impl Follower {
             }
         }
         Ok(())
+    }
+
+    /// Compacts with few items in a frame, so that there are many steps at which to end.
+    #[cfg(test)]
+    pub(super) fn set_chunk_bytes(&mut self, bytes: usize) {
+        self.chunk_bytes = bytes;
     }
 
     /// The log's size on the disk, bytes.

@@ -23,8 +23,12 @@ struct Bench {
 
 impl Bench {
     fn open(dir: &Path) -> Self {
+        Self::open_with(dir, Config::default())
+    }
+
+    fn open_with(dir: &Path, config: Config) -> Self {
         let journal = Journal::open(&dir.join("journal"), small(), FORMAT).unwrap();
-        let queue = Arc::new(Queue::new(Config::default()));
+        let queue = Arc::new(Queue::new(config));
         let follower = Follower::open(journal.clone(), &dir.join("queue"), queue.clone(), &small()).unwrap();
         Self { journal, queue, follower }
     }
@@ -118,4 +122,76 @@ async fn one_item_that_waits_keeps_neither_the_journal_nor_the_log() {
     assert_eq!(bench.states(), ["old waiting 1"]);
     assert_eq!(bench.queue.rows()[0].error.as_deref(), Some("away"));
     assert_eq!(bench.queue.lease(Lane::Fast, UnixNanos(8)).map(|lease| lease.attempt), Some(2));
+}
+
+/// An item is a frame of its own here, so the process ends behind each of them: before the cursor has moved, or after.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_waits_is_there_after_a_crash_at_any_step_of_a_compaction() {
+    let config = || Config { compact_after: ByteSize::ZERO, ..Config::default() };
+    let waiting = ["a", "b", "c", "d"];
+    let wanted = ["a waiting 2", "b waiting 0", "c failed 0", "d waiting 0"];
+    let mut compacted = 0;
+    for (steps, is_saved) in (0..=waiting.len() + 1).flat_map(|steps| [(steps, false), (steps, true)]) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut bench = Bench::open_with(dir.path(), config());
+        bench.follower.set_chunk_bytes(0);
+        let long = "x".repeat(4 << 10);
+        for n in 0..20 {
+            // What has ended makes the log worth compacting.
+            let input = EvalInput { answer: Some(long.clone()), ..EvalInput::default() };
+            let id = format!("gone{n}");
+            bench.write(&[QueueEvent::Queued(Box::new(Item { input, ..item(&id) }))]).await;
+            bench.write(&[done(&id, Outcome::Scored)]).await;
+        }
+        bench.write(&waiting.map(queued)).await;
+        bench.write(&[retry("a", 1), done("c", Outcome::Failed)]).await;
+        while bench.follower.copy().await.unwrap() {}
+        let newest = bench.follower.due().unwrap();
+        let mut left = true;
+        for _ in 0..steps {
+            left = bench.follower.compact_some(newest).await.unwrap();
+        }
+        compacted += usize::from(!left);
+        if is_saved {
+            bench.follower.save().unwrap();
+        }
+        drop(bench);
+        let mut bench = Bench::open_with(dir.path(), config());
+        // News about an item whose copy may stand in the log twice.
+        bench.write(&[retry("a", 2)]).await;
+        bench.follow().await;
+        assert_eq!(bench.states(), wanted, "ended behind {steps} frames, cursor moved: {is_saved}");
+        drop(bench);
+        let bench = Bench::open_with(dir.path(), config());
+        assert_eq!(
+            bench.states(),
+            wanted,
+            "opened again; ended behind {steps} frames, cursor moved: {is_saved}"
+        );
+    }
+    assert_eq!(compacted, 2, "the last step of each kind finds nothing left to write");
+}
+
+/// A log that holds little beside what waits is not written again and again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_log_that_was_compacted_is_left_alone_until_it_has_grown() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut bench =
+        Bench::open_with(dir.path(), Config { compact_after: ByteSize::ZERO, ..Config::default() });
+    for n in 0..40 {
+        let id = format!("gone{n}");
+        bench.write(&[queued(&id)]).await;
+        bench.write(&[done(&id, Outcome::Scored)]).await;
+    }
+    bench.write(&[queued("old")]).await;
+    while bench.follower.copy().await.unwrap() {}
+    assert!(bench.follower.due().is_some());
+    bench.follow().await;
+    let compacted = bench.follower.disk_bytes();
+    for _ in 0..3 {
+        assert_eq!(bench.follower.due(), None);
+        bench.follow().await;
+        assert_eq!(bench.follower.disk_bytes(), compacted);
+    }
+    assert_eq!(bench.states(), ["old waiting 0"]);
 }

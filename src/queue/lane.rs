@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Where an item waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Lane {
     /// Evaluators that answer in milliseconds to seconds on this machine.

@@ -5,6 +5,7 @@
 //! | `config` | settings and their faults |
 //! | `lane` | where an item waits: what is cheap never waits behind what is slow |
 //! | `event` | items and what happens to them, as bytes |
+//! | `ready` | those of one lane that may be worked on, by what they wait for |
 //! | `entries` | the items of one lane, in the orders in which they are asked for |
 //! | `row` | what people see of an item |
 //! | `queue` | leases, claims, retries, and items that are put back |
@@ -27,6 +28,7 @@ mod http;
 mod lane;
 #[expect(clippy::module_inception, reason = "the room is named after what it is")]
 mod queue;
+mod ready;
 mod row;
 
 #[cfg(test)]

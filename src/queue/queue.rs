@@ -131,8 +131,14 @@ impl Queue {
 
     /// Leases the item of `lane` that has waited longest; none if none may be worked on now.
     pub fn lease(&self, lane: Lane, now: UnixNanos) -> Option<Lease> {
+        self.lease_where(lane, now, |_| true)
+    }
+
+    /// As [`Queue::lease`], of the items that `fits`. Items that name the same evaluators fit alike: only the first of them is
+    /// asked about, and where it does not fit those of other evaluators go on.
+    pub fn lease_where(&self, lane: Lane, now: UnixNanos, fits: impl Fn(&Item) -> bool) -> Option<Lease> {
         let until = UnixNanos(now.0.saturating_add(nanos(self.config.lane(lane).lease)));
-        let (item, attempt) = self.state.lock().lane(lane).lease(now, until)?;
+        let (item, attempt) = self.state.lock().lane(lane).lease(now, until, fits)?;
         Some(Lease { item, attempt })
     }
 
@@ -197,7 +203,7 @@ impl Queue {
         }
     }
 
-    /// Whether an item could be worked on, and no worker has it yet.
+    /// Whether an item could be worked on, and no worker has it yet. Those that were found to wait for somebody do not count.
     pub fn is_behind(&self) -> bool {
         let mut state = self.state.lock();
         Lane::ALL.into_iter().any(|lane| state.lane(lane).has_ready())
@@ -274,7 +280,12 @@ impl Queue {
     }
 
     /// Whether the item is here or was finished: then `Queued` changes nothing, and need not be copied to find that out.
-    pub(super) fn knows(&self, id: &str) -> bool {
-        self.state.lock().lanes.iter().any(|entries| entries.knows(id))
+    pub(super) fn knows(&self, item: &Item) -> bool {
+        self.state.lock().lanes.iter().any(|entries| entries.knows(item))
+    }
+
+    /// Whether an item of this id waits or is leased.
+    pub fn is_waiting(&self, id: &str) -> bool {
+        self.state.lock().lanes.iter().any(|entries| entries.has_waiting(id))
     }
 }

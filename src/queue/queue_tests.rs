@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::id::{SpanId, TraceId};
+use crate::domain::prompt::Prompt;
 use crate::domain::time::{SECOND, UnixNanos};
 use crate::domain::trace::EvalInput;
 use std::time::Duration;
@@ -19,12 +20,16 @@ pub(crate) fn item(id: &str) -> Item {
         reason: String::new(),
         evaluators: vec!["a".into()],
         span_time: 0,
+        span_end: 0,
         queued_at: 0,
         service_name: String::new(),
         request_model: None,
+        prompt: Prompt::default(),
         tenant: "t".into(),
         lane: Lane::Fast,
         score_version: 1,
+        until: 0,
+        is_again: false,
         input: EvalInput::default(),
     }
 }

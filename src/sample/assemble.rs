@@ -11,6 +11,7 @@ use crate::domain::weight;
 use crate::schema::batch::{LogContent, SpanHead, SpanReader, SpanRow, read_log_content, replace_llm};
 use crate::units::nanos;
 use arrow::array::{RecordBatch, UInt64Array};
+use arrow::error::ArrowError;
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{Hash, Hasher};
@@ -114,7 +115,8 @@ impl Open {
         self.traces.values().filter_map(holds).min()
     }
 
-    /// Adds the spans of a batch that came with the frame `seq`. Spans of `skip` traces are left out.
+    /// Adds the spans of a batch that came with the frame `seq`. Spans of `skip` traces are left out; those of them that say
+    /// something, which a trace that was decided may have to be evaluated again for, are the answer.
     pub fn add_spans(
         &mut self,
         seq: u64,
@@ -122,21 +124,24 @@ impl Open {
         rules: &[Rule],
         skip: impl Fn(&TraceId) -> bool,
         now: UnixNanos,
-    ) {
+    ) -> Vec<(TraceId, SpanId)> {
+        let (mut late, mut telling) = (0, Vec::new());
         // Without rules nothing is ever decided.
         if rules.is_empty() {
-            return;
+            return telling;
         }
-        let Some(mut reader) = SpanReader::new(batch) else { return };
+        let Some(mut reader) = SpanReader::new(batch) else { return telling };
         let marks = marks(batch, rules);
-        let mut late = 0;
         for (at, marks) in marks.into_iter().enumerate() {
             let Some(head) = reader.head(at) else { continue };
+            let is_genai = reader.has_dialect(at);
             if skip(&head.trace_id) {
                 late += 1;
+                if is_genai || marks.rules != 0 {
+                    telling.push((head.trace_id, head.span_id));
+                }
                 continue;
             }
-            let is_genai = reader.has_dialect(at);
             if !is_genai && marks.rules == 0 {
                 self.add_ordinary(seq, head, marks.boosts, now);
                 continue;
@@ -146,6 +151,7 @@ impl Open {
             self.add_span(seq, OpenSpan { row, marks, stored }, now);
         }
         metrics::counter!("groundline_late_spans_total").increment(late);
+        telling
     }
 
     fn add_ordinary(&mut self, seq: u64, head: SpanHead, boosts: u64, now: UnixNanos) {
@@ -192,7 +198,7 @@ impl Open {
         }
     }
 
-    /// Keeps what log records say about their spans.
+    /// Keeps what log records say about their spans. Those of `skip` traces are left out and are the answer.
     pub fn add_logs(
         &mut self,
         seq: u64,
@@ -200,9 +206,14 @@ impl Open {
         rules: &[Rule],
         skip: impl Fn(&TraceId) -> bool,
         now: UnixNanos,
-    ) {
+    ) -> Vec<(TraceId, SpanId)> {
+        let mut telling = Vec::new();
         for LogContent { tenant, trace_id, span_id, time, llm } in read_log_content(batch) {
-            if rules.is_empty() || skip(&trace_id) {
+            if rules.is_empty() {
+                continue;
+            }
+            if skip(&trace_id) {
+                telling.push((trace_id, span_id));
                 continue;
             }
             let trace = self.trace(trace_id, &tenant, seq, now);
@@ -217,6 +228,7 @@ impl Open {
             trace.content.entry(span_id).or_default().push(llm);
             self.bytes += bytes;
         }
+        telling
     }
 
     fn trace(&mut self, id: TraceId, tenant: &TenantId, seq: u64, now: UnixNanos) -> &mut OpenTrace {
@@ -334,6 +346,11 @@ impl OpenTrace {
         old.min(after(self.last_seen, idle))
     }
 
+    /// Whether something of it began before `horizon`, so that it may have been decided about before that.
+    pub(super) fn may_be_older(&self, horizon: UnixNanos) -> bool {
+        self.starts.is_some_and(|(first, _)| first < horizon)
+    }
+
     /// Which boosts hold for any of its spans.
     pub fn boosts(&self) -> u64 {
         self.spans.values().fold(self.ordinary_boosts, |all, span| all | span.marks.boosts)
@@ -378,8 +395,10 @@ impl OpenSpan {
     fn add(&mut self, records: &[Llm], rules: &[Rule]) {
         merge_contents(&mut self.row.llm, records);
         let Some(stored) = self.stored.take() else { return };
-        if let Ok(batch) = replace_llm(&stored, std::slice::from_ref(&self.row.llm)) {
-            self.marks = marks(&batch, rules).pop().unwrap_or_default();
+        match replace_llm(&stored, std::slice::from_ref(&self.row.llm)) {
+            Ok(batch) => self.marks = marks(&batch, rules).pop().unwrap_or_default(),
+            // Then the rules go by what the span said of itself: it is in the trace all the same.
+            Err(error) => unasked(&error),
         }
     }
 }
@@ -387,7 +406,14 @@ impl OpenSpan {
 /// Row `at` with memory of its own: a slice would keep the whole batch alive as long as the trace is open.
 fn own_row(batch: &RecordBatch, at: usize) -> Option<RecordBatch> {
     let at = UInt64Array::from(vec![at as u64]);
-    arrow::compute::take_record_batch(batch, &at).ok()
+    let row = arrow::compute::take_record_batch(batch, &at);
+    row.inspect_err(unasked).ok()
+}
+
+/// A span whose stored columns cannot be taken or changed: rules are not asked again when log records add to it.
+fn unasked(error: &ArrowError) {
+    metrics::counter!("groundline_rule_errors_total", "rule" => "*").increment(1);
+    tracing::warn!(%error, "rules are not asked about what log records say of a span");
 }
 
 fn hash_of(span: SpanId, time: UnixNanos, llm: &Llm) -> u64 {

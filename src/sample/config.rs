@@ -1,5 +1,6 @@
 //! Settings of sampling.
 
+use super::late::LateConfig;
 use super::rule_config::RuleConfig;
 use crate::units::{ByteSize, Time};
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,8 @@ pub struct Config {
     pub max_open_size: ByteSize,
     /// Most spans of one trace that are held.
     pub max_trace_spans: usize,
+    /// What comes after the decision.
+    pub late: LateConfig,
     /// The rules. A trace is judged by every rule that selects it.
     pub rules: Vec<RuleConfig>,
 }
@@ -39,6 +42,7 @@ impl Default for Config {
             max_age: Duration::from_mins(5),
             max_open_size: ByteSize::mib(256),
             max_trace_spans: 10_000,
+            late: LateConfig::default(),
             rules: vec![RuleConfig::new("default", "operation IN ('llm', 'agent')", 1.0, &["*"])],
         }
     }
@@ -57,6 +61,7 @@ impl Config {
         if self.rules.iter().map(|rule| rule.boosts.len()).sum::<usize>() > MAX_RULES {
             faults.push(format!("sample.rules: more than {MAX_RULES} boosts in all rules together"));
         }
+        faults.extend(self.late.faults());
         if self.max_age < self.idle {
             faults.push("sample.max_age is below sample.idle: no trace could become idle".to_owned());
         }

@@ -7,6 +7,7 @@ use super::rule::Rule;
 use super::upstream::Upstream;
 use crate::domain::decision::{Decision, DecisionKind};
 use crate::domain::id::{SpanId, TraceId};
+use crate::domain::prompt::Prompt;
 use crate::domain::span::Dialect;
 use crate::domain::time::UnixNanos;
 use crate::queue::{Item, Lane};
@@ -79,6 +80,9 @@ impl Draw {
     }
 }
 
+/// Why the spans of an experiment's run are no business of any rule.
+const OF_EXPERIMENT: &str = "a run of an experiment: it is not production";
+
 /// What one rule makes of a trace, or of one of its spans. It holds no text of the spans: a rule may select each of 10 000
 /// spans, and each item of these has the documents of the trace, so items are built only when it is their turn.
 #[derive(Clone)]
@@ -88,7 +92,7 @@ pub struct Drawn<'a> {
     rule: &'a Rule,
     /// The bit of the rule.
     bit: usize,
-    /// None if no span passes the filter.
+    /// None if no span passes the filter, or all are of an experiment.
     draw: Option<Box<Draw>>,
 }
 
@@ -106,7 +110,7 @@ pub fn decide<'a>(trace: &'a OpenTrace, view: &View<'a>, rules: &'a [Rule]) -> V
     let mut drawn = Vec::new();
     for (bit, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.is_over_spans()) {
         let passing: Vec<&'a OpenSpan> = spans.iter().copied().filter(|s| s.marks.passes(bit)).collect();
-        if passing.is_empty() {
+        if passing.is_empty() || root.head.trace_id.is_of_experiment() {
             drawn.push(Drawn { span: root, rule, bit, draw: None });
         } else if rule.is_for_traces() {
             drawn.push(Drawn::new(root, (rule, bit), &passing, boosts));
@@ -179,8 +183,9 @@ impl<'a> Drawn<'a> {
     pub fn decision(&self, now: UnixNanos) -> Decision {
         let (decision, reason, pi, stratum) = match &self.draw {
             None => {
-                let told = "no span passes the filter".to_owned();
-                (DecisionKind::Filtered, told, self.rule.config.rate, None)
+                let is_of_experiment = self.span.head.trace_id.is_of_experiment();
+                let told = if is_of_experiment { OF_EXPERIMENT } else { "no span passes the filter" };
+                (DecisionKind::Filtered, told.to_owned(), self.rule.config.rate, None)
             }
             Some(draw) => {
                 (draw.kind(), draw.told(self.rule), draw.pi, draw.stratum.as_deref().map(str::to_owned))
@@ -209,10 +214,11 @@ impl<'a> Drawn<'a> {
     /// The item for a lane of the queue, with all that is evaluated; none if the draw said no.
     pub fn item(&self, view: &View<'a>, now: UnixNanos, lane: Lane) -> Option<Item> {
         let draw = self.draw.as_deref().filter(|draw| draw.is_selected())?;
-        let (input, model) = if self.rule.is_for_traces() {
-            (view.of_trace(self.span), view.model())
+        let (input, model, prompt) = if self.rule.is_for_traces() {
+            (view.of_trace(self.span), view.model(), view.prompt(self.span))
         } else {
-            (view.of_span(self.span), self.span.llm.request_model.clone())
+            let llm = &self.span.llm;
+            (view.of_span(self.span), llm.request_model.clone(), Prompt::of(llm))
         };
         let head = &self.span.head;
         Some(Item {
@@ -226,12 +232,16 @@ impl<'a> Drawn<'a> {
             reason: draw.reason(self.rule),
             evaluators: self.rule.config.evaluators.clone(),
             span_time: head.start.0,
+            span_end: head.end.0,
             queued_at: now.0,
             service_name: head.service_name.to_string(),
             request_model: model,
+            prompt,
             tenant: head.tenant.clone(),
             lane,
             score_version: 1,
+            until: 0,
+            is_again: false,
             input,
         })
     }

@@ -8,6 +8,7 @@ use super::assemble::OpenTrace;
 use crate::domain::document::Document;
 use crate::domain::id::SpanId;
 use crate::domain::message::{Message, Part, ToolCall};
+use crate::domain::prompt::Prompt;
 use crate::domain::span::{Operation, StatusCode};
 use crate::domain::trace::{EvalInput, Session, Step};
 use crate::schema::batch::SpanRow;
@@ -56,14 +57,26 @@ impl<'a> View<'a> {
         named.max_by_key(|r| (r.head.end, r.head.span_id)).and_then(|r| r.llm.request_model.clone())
     }
 
+    /// The prompt template of the span whose answer is that of the trace, for which `root` stands. A root that repeats the
+    /// answer of a model call often names no template; then it is that of the call.
+    pub fn prompt(&self, root: &'a SpanRow) -> Prompt {
+        let said = [self.speaker(root), self.last_model_call(), Some(root)].into_iter().flatten();
+        said.map(|r| Prompt::of(&r.llm)).find(|prompt| !prompt.is_unknown()).unwrap_or_default()
+    }
+
+    /// The span whose answer is that of the trace.
+    fn speaker(&self, root: &'a SpanRow) -> Option<&'a SpanRow> {
+        if root.llm.answer.is_some() && root.llm.operation != Operation::Other {
+            return Some(root);
+        }
+        let last = || self.rows.iter().rev().copied().find(|r| r.llm.answer.is_some());
+        self.last_model_call().or_else(last)
+    }
+
     /// The input for the whole trace, for which `root` stands.
     pub fn of_trace(&self, root: &'a SpanRow) -> EvalInput {
         let model = self.last_model_call();
-        let speaker = if root.llm.answer.is_some() && root.llm.operation != Operation::Other {
-            Some(root)
-        } else {
-            model.or_else(|| self.rows.iter().rev().copied().find(|r| r.llm.answer.is_some()))
-        };
+        let speaker = self.speaker(root);
         let questions = [Some(root), speaker, model].into_iter().flatten();
         let question = questions.filter_map(|r| r.llm.question.as_deref()).min_by_key(|q| q.len()).map(asked);
         EvalInput {

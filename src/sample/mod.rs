@@ -1,4 +1,4 @@
-//! Which traces deserve a judge.
+//! Which traces are evaluated.
 //!
 //! | file | what |
 //! |---|---|
@@ -13,25 +13,35 @@
 //! | `pace` | budgets: the probability falls as they are used |
 //! | `prices` | what an item costs, learned from what judges told |
 //! | `memory` | what depends on earlier matches: strata, usual weights, budgets |
+//! | `decided` | which traces were decided about before |
 //! | `decide` | the draw, and the rows and items that follow from it |
 //! | `second` | second phases: what cheap scores select for dear evaluators |
 //! | `replay` | decisions again, from stored spans and recorded rows |
 //! | `replay_found` | what was recorded of a decision, and what a replay found |
 //! | `replay_second` | second phases again, from the scores that they were made from |
+//! | `late` | traces of which more came after the decision |
+//! | `again` | what follows from that: the item once more, with all that is known now |
+//! | `outgoing` | what is on its way into one frame |
 //! | `progress` | how far the loop is, and what is still open |
 //! | `run` | the loop: journal to open traces, ripe traces to decisions |
+//! | `look_again` | what the loop does about traces that were decided before |
 //!
 //! Decisions and queue items become durable in one journal frame; scores and the completion of their item in another.
 //! So the queue is what the journal says it is: after a crash the loops read again from their cursors, and nothing is
 //! lost or done twice (P5, P6).
 
+mod again;
 mod assemble;
 mod chance;
 mod config;
 mod decide;
+mod decided;
 mod input;
+mod late;
+mod look_again;
 mod marks;
 mod memory;
+mod outgoing;
 mod pace;
 mod prices;
 mod progress;
@@ -51,8 +61,11 @@ mod replay_tests;
 #[cfg(test)]
 mod tests;
 
+pub use again::{DECIDED, SPANS, StoredTrace, Tables, VERSIONS};
 pub use config::Config;
 pub use decide::item_id;
+pub use decided::REMEMBERED;
+pub use late::LateConfig;
 pub use prices::{COSTS, Prices};
 pub use progress::{Horizon, Progress};
 pub use replay::{DECISION_COLUMNS, Replay};

@@ -283,7 +283,7 @@ fn micros() -> DataType {
 }
 
 /// Rows of `spans` as SQL shows them, in the stored columns; those that were not asked for are NULL.
-fn stored(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+pub(super) fn stored(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let schema = Table::Spans.schema();
     let mut columns = Vec::with_capacity(schema.fields().len());
     let fields: Vec<Field> = schema.fields().iter().map(|f| f.as_ref().clone().with_nullable(true)).collect();

@@ -1,35 +1,35 @@
 //! The loop of sampling: journal to open traces, ripe traces to decisions and items.
 
-use super::assemble::Open;
+use super::again::{Found, Tables};
+use super::assemble::{Open, OpenTrace};
 use super::config::Config;
 use super::decide::{Drawn, decide};
+use super::decided::{Decided, Known, REMEMBER_NANOS};
 use super::input::View;
+use super::late::Latecomers;
 use super::memory::{Memory, PAST};
+use super::outgoing::{Outgoing, count, count_queued, encoded, fitting, given_up, one_by_one, throttled};
 use super::prices::Prices;
 use super::progress::Progress;
 use super::rule::Rule;
 use crate::domain::decision::{Decision, DecisionKind};
 use crate::domain::id::TraceId;
-use crate::domain::time::{Clock, SECOND, UnixNanos};
+use crate::domain::time::{Clock, UnixNanos};
 use crate::journal::{Frame, Journal, JournalError, Reader};
-use crate::queue::{Item, Lane, Queue, QueueEvent, size};
-use crate::schema::batch::decisions_to_batch;
+use crate::queue::{Queue, QueueEvent, size};
 use crate::schema::columns::Table;
 use crate::schema::frame::{self, FrameError, FrameKind, Part};
-use arrow::array::{AsArray, RecordBatch};
-use arrow::error::ArrowError;
+use arrow::array::RecordBatch;
 use bytes::Bytes;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 /// The name of the journal cursor behind which sampling and the queue need no frames.
 pub const CURSOR: &str = "sample";
 
-/// Traces that were decided are remembered for this long, so that late spans do not open them again.
-const REMEMBER_NANOS: i64 = 3_600 * SECOND;
-const REMEMBER_TRACES: usize = 500_000;
 /// How often open traces are looked at.
 const TICK: Duration = Duration::from_millis(100);
 /// Frames that are read between two looks at the open traces.
@@ -38,44 +38,31 @@ const FRAMES_A_TICK: usize = 2_000;
 const DECISIONS_A_FRAME: usize = 500;
 const ITEM_BYTES_A_FRAME: usize = 8 << 20;
 
-/// Decisions on their way into one frame, and the items that follow from them.
-#[derive(Default)]
-struct Outgoing {
-    decisions: Vec<Decision>,
-    items: Vec<Item>,
-    /// Items of each lane, and roughly their bytes.
-    lanes: [(usize, usize); Lane::ALL.len()],
-    /// The first frame of the traces that the decisions are about.
-    first_seq: Option<u64>,
-}
-
-impl Outgoing {
-    fn push(&mut self, item: Item, bytes: usize) {
-        let lane = &mut self.lanes[item.lane as usize];
-        *lane = (lane.0 + 1, lane.1 + bytes);
-        self.items.push(item);
-    }
-
-    /// Roughly the bytes of the items.
-    fn bytes(&self) -> usize {
-        self.lanes.iter().map(|(_, bytes)| bytes).sum()
-    }
-}
-
 /// How decisions and queue events are written down. Another one stands here in tests only.
 type Encode = fn(&[Decision], &[QueueEvent]) -> Result<(FrameKind, Bytes), FrameError>;
 
 /// The sampling loop.
 pub struct Sampler {
     journal: Journal,
-    rules: Arc<Vec<Rule>>,
-    queue: Arc<Queue>,
-    clock: Arc<dyn Clock>,
-    open: Open,
-    decided: Decided,
+    pub(super) rules: Arc<Vec<Rule>>,
+    pub(super) queue: Arc<Queue>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) open: Open,
+    pub(super) decided: Decided,
+    pub(super) config: Config,
+    pub(super) late: Latecomers,
+    /// Up to which frame the spans of a trace are in an item, of what was written before the start: these are read again, and
+    /// have not come late.
+    covered: HashMap<TraceId, u64>,
+    pub(super) tables: Option<Tables>,
+    /// Old traces of which the tables are asked whether they were decided, and since when that is asked in vain.
+    pub(super) suspect: VecDeque<(TraceId, OpenTrace)>,
+    pub(super) in_vain: Option<UnixNanos>,
+    /// What the tables said of traces with late spans.
+    pub(super) found: (UnboundedSender<Found>, UnboundedReceiver<Found>),
     memory: Memory,
     reader: Reader,
-    at: u64,
+    pub(super) at: u64,
     cursor: u64,
     /// The first frame of a trace whose decisions could not be written: the next start reads it again.
     unwritten: Option<u64>,
@@ -86,7 +73,7 @@ pub struct Sampler {
 impl Sampler {
     /// Opens the loop at its cursor.
     ///
-    /// `known` are traces that were decided before, from the table `decisions`: late spans of them change nothing.
+    /// `known` are the traces that were decided in the last hour, from the table `decisions`: spans of them come late.
     pub fn new(
         journal: Journal,
         rules: Arc<Vec<Rule>>,
@@ -96,19 +83,23 @@ impl Sampler {
         known: impl Iterator<Item = TraceId>,
     ) -> Result<Self, JournalError> {
         let cursor = journal.cursor(CURSOR)?;
-        let mut decided = Decided::default();
-        known.for_each(|id| decided.note(id, clock.now()));
+        let hour_ago = UnixNanos(clock.now().0.saturating_sub(REMEMBER_NANOS));
+        let (mut decided, mut covered) = (Decided::since(hour_ago), HashMap::new());
+        known.for_each(|id| decided.note(id, true, clock.now()));
         // What was decided before the crash must be known before the same spans are read again.
         let mut ahead = journal.reader(cursor)?;
         while let Some(frame) = ahead.next()? {
-            for part in parts(&frame, FrameKind::of(Table::Decisions)) {
-                if let Part::Rows(_, batch) = part {
-                    decided.note_rows(&batch, clock.now());
+            for part in parts(&frame, FrameKind::of(Table::Decisions).and(FrameKind::queue())) {
+                match part {
+                    Part::Rows(_, batch) => decided.note_rows(&batch, clock.now()),
+                    Part::Queue(bytes) => note_covered(&bytes, &mut covered),
+                    Part::Drift(_) => {}
                 }
             }
         }
+        let late = Latecomers::new(config.late.clone());
         let reader = journal.reader(cursor)?;
-        let (open, memory, progress) = (Open::new(config), Memory::new(&rules), Arc::default());
+        let (open, memory, progress) = (Open::new(config.clone()), Memory::new(&rules), Arc::default());
         Ok(Self {
             journal,
             rules,
@@ -116,6 +107,13 @@ impl Sampler {
             clock,
             open,
             decided,
+            config,
+            late,
+            covered,
+            tables: None,
+            suspect: VecDeque::new(),
+            in_vain: None,
+            found: unbounded_channel(),
             memory,
             reader,
             at: cursor,
@@ -130,6 +128,14 @@ impl Sampler {
     #[must_use]
     pub fn with_prices(mut self, prices: Prices) -> Self {
         self.memory = self.memory.with_prices(prices);
+        self
+    }
+
+    /// With the tables, which know what was decided long ago, and all that came of a trace. Without them nothing is evaluated
+    /// again.
+    #[must_use]
+    pub fn with_tables(mut self, tables: Tables) -> Self {
+        self.tables = Some(tables);
         self
     }
 
@@ -155,6 +161,7 @@ impl Sampler {
             // Reading decodes and filters: too long for a thread that answers requests.
             let behind = tokio::task::block_in_place(|| self.read())?;
             self.close().await?;
+            self.look_again().await?;
             self.progress.publish(self.at, &self.open);
             let stopping = stop.is_cancelled();
             if stopping || saved.elapsed() > Duration::from_secs(2) {
@@ -181,13 +188,20 @@ impl Sampler {
             let now = self.clock.now();
             for part in parts(&frame, wanted) {
                 let decided = &self.decided;
-                let skip = |id: &TraceId| decided.has(id);
-                match part {
-                    Part::Rows(Table::Spans, batch) => {
-                        self.open.add_spans(frame.seq, &batch, &self.rules, skip, now);
+                let skip = |id: &TraceId| decided.knows(id) == Known::Yes;
+                let Part::Rows(table, batch) = part else { continue };
+                let is_span = table == Table::Spans;
+                let late = match is_span {
+                    true => self.open.add_spans(frame.seq, &batch, &self.rules, skip, now),
+                    false => self.open.add_logs(frame.seq, &batch, &self.rules, skip, now),
+                };
+                for (trace, span) in late {
+                    // A trace that goes on is remembered on.
+                    let is_selected = self.decided.renew(trace, now);
+                    let is_covered = self.covered.get(&trace).is_some_and(|until| frame.seq <= *until);
+                    if self.tables.is_some() && is_selected && !is_covered {
+                        self.late.note(trace, span, is_span, frame.seq, now);
                     }
-                    Part::Rows(_, batch) => self.open.add_logs(frame.seq, &batch, &self.rules, skip, now),
-                    Part::Queue(_) | Part::Drift(_) => {}
                 }
             }
             self.at = frame.seq;
@@ -206,6 +220,7 @@ impl Sampler {
         let ripe = tokio::task::block_in_place(|| self.open.take_ripe(now, &self.rules));
         metrics::gauge!("groundline_open_traces").set(self.open.len() as f64);
         let (mut frame, rules) = (Outgoing::default(), self.rules.clone());
+        let ripe = self.undecided(ripe, now).await;
         for (id, trace) in &ripe {
             let view = View::new(trace);
             let drawn = decide(trace, &view, &rules);
@@ -213,16 +228,18 @@ impl Sampler {
             if drawn.is_empty() {
                 continue;
             }
-            self.decided.note(*id, now);
+            let mut is_selected = false;
             for mut one in drawn {
                 if let Some((draw, rule, bit)) = one.matched() {
                     self.memory.settle(draw, rule, bit, now);
                 }
+                is_selected |= one.draw().is_some_and(|draw| draw.is_selected());
                 self.put(&one, &view, trace.first_seq, now, &mut frame).await?;
                 for shadow in one.shadows(&rules) {
                     self.put(&shadow, &view, trace.first_seq, now, &mut frame).await?;
                 }
             }
+            self.decided.note(*id, is_selected, now);
         }
         if !frame.decisions.is_empty() {
             self.append(frame).await?;
@@ -253,10 +270,11 @@ impl Sampler {
         for lane in one.lanes() {
             let (more, more_bytes) = frame.lanes[*lane as usize];
             let item = || one.item(view, now, *lane);
-            let Some(item) = fitting(&self.queue, *lane, more, more_bytes, item) else {
+            let Some(mut item) = fitting(&self.queue, *lane, more, more_bytes, item) else {
                 frame.decisions.push(throttled(one.decision(now), *lane));
                 continue;
             };
+            item.until = self.at;
             let bytes = size(&item);
             if frame.bytes() + bytes > ITEM_BYTES_A_FRAME && !frame.decisions.is_empty() {
                 self.append(std::mem::take(frame)).await?;
@@ -273,21 +291,44 @@ impl Sampler {
 
     /// Makes decisions and items durable and gives the items to the queue. What cannot be written down stays owed: the
     /// cursor does not pass its trace, and the next start decides about it again.
-    async fn append(&mut self, outgoing: Outgoing) -> Result<(), JournalError> {
+    pub(super) async fn append(&mut self, outgoing: Outgoing) -> Result<(), JournalError> {
         let Outgoing { decisions, items, first_seq, .. } = outgoing;
         let events: Vec<QueueEvent> =
             items.into_iter().map(|item| QueueEvent::Queued(Box::new(item))).collect();
-        let why = match self.write(&decisions, &events).await? {
-            None => {
-                events.into_iter().for_each(|event| self.queue.apply(event));
-                count(&decisions);
-                return Ok(());
-            }
-            Some(why) => why,
+        let Some(why) = self.write(&decisions, &events).await? else {
+            self.written(&decisions, events);
+            return Ok(());
         };
+        if events.len() < 2 {
+            return self.give_up(decisions, &why, first_seq).await;
+        }
+        // One item that cannot be written must not cost the others of its frame.
+        for (decisions, events) in one_by_one(decisions, events) {
+            match self.write(&decisions, &events).await? {
+                None => self.written(&decisions, events),
+                Some(why) => self.give_up(decisions, &why, first_seq).await?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the items to the queue, now that they and their decisions are durable.
+    fn written(&self, decisions: &[Decision], events: Vec<QueueEvent>) {
+        count_queued(&events);
+        events.into_iter().for_each(|event| self.queue.apply(event));
+        count(decisions);
+    }
+
+    /// Decides that the items which cannot be written have failed.
+    async fn give_up(
+        &mut self,
+        decisions: Vec<Decision>,
+        why: &str,
+        first_seq: Option<u64>,
+    ) -> Result<(), JournalError> {
         metrics::counter!("groundline_sampling_errors_total").increment(1);
         tracing::error!(why, "items cannot be queued");
-        let failed: Vec<Decision> = decisions.into_iter().map(|d| given_up(d, &why)).collect();
+        let failed: Vec<Decision> = decisions.into_iter().map(|d| given_up(d, why)).collect();
         match self.write(&failed, &[]).await? {
             None => count(&failed),
             Some(why) => {
@@ -321,7 +362,9 @@ impl Sampler {
 
     /// Moves the cursor to what no open trace needs.
     fn save_cursor(&mut self) -> Result<(), JournalError> {
-        let needed = [self.open.first_seq(), self.unwritten].into_iter().flatten().min();
+        let suspect = self.suspect.iter().map(|(_, trace)| trace.first_seq).min();
+        let needed = [self.open.first_seq(), self.unwritten, self.late.first_seq(), suspect];
+        let needed = needed.into_iter().flatten().min();
         let cursor = needed.map_or(self.at, |seq| (seq - 1).min(self.at));
         if cursor <= self.cursor {
             return Ok(());
@@ -335,52 +378,16 @@ impl Sampler {
     }
 }
 
-/// The frame of decisions and of the queue events that follow from them.
-fn encoded(decisions: &[Decision], events: &[QueueEvent]) -> Result<(FrameKind, Bytes), FrameError> {
-    let mut parts = vec![Part::Rows(Table::Decisions, decisions_to_batch(decisions)?)];
-    if !events.is_empty() {
-        let events = QueueEvent::encode(events).map_err(|e| ArrowError::ExternalError(Box::new(e)))?;
-        parts.push(Part::Queue(events));
-    }
-    frame::encode(&parts)
-}
-
-/// The item that `build` makes, if it fits into the queue beside `more` items of `more_bytes` that are on their way. A
-/// queue that is full costs no building.
-fn fitting(
-    queue: &Queue,
-    lane: Lane,
-    more: usize,
-    more_bytes: usize,
-    build: impl FnOnce() -> Option<Item>,
-) -> Option<Item> {
-    if queue.is_full(lane, more, more_bytes) {
-        return None;
-    }
-    build().filter(|item| queue.has_room(item, more, more_bytes))
-}
-
-fn count(decisions: &[Decision]) {
-    for decision in decisions {
-        metrics::counter!("groundline_decisions_total", "rule" => decision.rule.clone(),
-            "decision" => decision.decision.as_str())
-        .increment(1);
-    }
-}
-
-/// The decision about an item for which the lane has no room.
-pub(super) fn throttled(decision: Decision, lane: Lane) -> Decision {
-    let lane = lane.as_str();
-    let reason = format!("the queue is full (queue.{lane}.max_items, queue.{lane}.max_size)");
-    Decision { decision: DecisionKind::Throttled, reason, ..decision }
-}
-
-fn given_up(decision: Decision, reason: &str) -> Decision {
-    match decision.decision {
-        DecisionKind::Queued => {
-            Decision { decision: DecisionKind::Failed, reason: reason.to_owned(), ..decision }
+/// Takes note of items, and up to which frame the spans of their trace are in them.
+fn note_covered(bytes: &Bytes, covered: &mut HashMap<TraceId, u64>) {
+    // Who follows the queue tells of events that cannot be read.
+    for event in QueueEvent::decode(bytes).unwrap_or_default() {
+        if let QueueEvent::Queued(item) = event
+            && item.until > 0
+        {
+            let until = covered.entry(item.trace_id).or_default();
+            *until = item.until.max(*until);
         }
-        _ => decision,
     }
 }
 
@@ -395,78 +402,6 @@ fn parts(frame: &Frame, wanted: FrameKind) -> Vec<Part> {
     })
 }
 
-/// Traces that were decided, oldest first.
-#[derive(Default)]
-struct Decided {
-    when: HashMap<TraceId, UnixNanos>,
-    order: VecDeque<(UnixNanos, TraceId)>,
-}
-
-impl Decided {
-    fn has(&self, id: &TraceId) -> bool {
-        self.when.contains_key(id)
-    }
-
-    fn note(&mut self, id: TraceId, now: UnixNanos) {
-        if self.when.insert(id, now).is_none() {
-            self.order.push_back((now, id));
-        }
-        while let Some((when, old)) = self.order.front() {
-            if self.order.len() <= REMEMBER_TRACES && now.since(*when) <= REMEMBER_NANOS {
-                break;
-            }
-            self.when.remove(old);
-            self.order.pop_front();
-        }
-    }
-
-    /// Only what is decided at once about a trace counts: `scored` and its like follow later.
-    fn note_rows(&mut self, batch: &RecordBatch, now: UnixNanos) {
-        let Some(ids) = batch.column_by_name("trace_id").and_then(|c| c.as_string_opt::<i32>()) else {
-            return;
-        };
-        for id in ids.iter().flatten().filter_map(|text| TraceId::from_hex(text).ok()) {
-            self.note(id, now);
-        }
-    }
-}
-
 #[cfg(test)]
 #[path = "unwritten_tests.rs"]
 mod unwritten_tests;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::trace::EvalInput;
-    use crate::queue::LaneConfig;
-    use crate::units::ByteSize;
-
-    fn item(id: &str, answer: usize) -> Item {
-        let input = EvalInput { answer: Some("x".repeat(answer)), ..EvalInput::default() };
-        Item { input, ..crate::queue::test_item(id) }
-    }
-
-    #[test]
-    fn a_full_queue_costs_no_item() {
-        let holding = |max_items, max_bytes| {
-            let fast = LaneConfig { max_items, max_size: ByteSize::new(max_bytes), ..LaneConfig::default() };
-            let queue = Queue::new(crate::queue::Config { fast, ..crate::queue::Config::default() });
-            queue.apply(QueueEvent::Queued(Box::new(item("a", 100))));
-            queue
-        };
-        let fitting = |queue: &Queue, more, bytes, build: &dyn Fn() -> Option<Item>| {
-            super::fitting(queue, Lane::Fast, more, bytes, build)
-        };
-        let never = || -> Option<Item> { panic!("it is built") };
-        // Full by number, and full by bytes, also with what is on its way.
-        assert!(fitting(&holding(1, 1 << 20), 0, 0, &never).is_none());
-        assert!(fitting(&holding(2, 1 << 20), 1, 600, &never).is_none());
-        assert!(fitting(&holding(9, 1_000), 0, 0, &never).is_none());
-        assert!(fitting(&holding(9, 1_500), 1, 600, &never).is_none());
-        // What may fit is built, and then asked for by its size.
-        let queue = holding(9, 2_000);
-        assert!(fitting(&queue, 0, 0, &|| Some(item("b", 1_000))).is_none());
-        assert_eq!(fitting(&queue, 0, 0, &|| Some(item("b", 100))).map(|item| item.id), Some("b".to_owned()));
-    }
-}

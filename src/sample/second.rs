@@ -7,9 +7,9 @@ use super::chance::Chance;
 use super::decide::{Draw, item_id, key_of, uniform};
 use super::marks::marks_of_scores;
 use super::memory::Memory;
+use super::outgoing::throttled;
 use super::prices::Prices;
 use super::rule::Rule;
-use super::run::throttled;
 use crate::domain::decision::{Decision, DecisionKind};
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::time::UnixNanos;
@@ -54,7 +54,9 @@ impl SecondPhases {
     /// Whether a second phase looks at the scores of this item: of a rule with evaluators in two lanes at those of the first.
     pub fn looks_at(&self, item: &Item) -> bool {
         let first = self.rules.iter().find(|rule| rule.config.name == item.rule);
-        first.is_some_and(|rule| rule.lanes.first() == Some(&item.lane))
+        // One that is evaluated again was decided about by its first scores.
+        !item.is_again
+            && first.is_some_and(|rule| rule.lanes.first() == Some(&item.lane))
             && self.rules.iter().any(|rule| rule.config.after == item.rule)
     }
 

@@ -176,6 +176,24 @@ fn records_before_and_after_their_ordinary_span_are_the_same() {
 }
 
 #[test]
+fn what_an_experiment_asked_is_decided_about_and_never_drawn() {
+    let mut marked = [7; 16];
+    marked[..6].copy_from_slice(&crate::domain::id::EXPERIMENT_MARK);
+    for target in [Target::Trace, Target::Span] {
+        let rules = rules("operation = 'llm'", target, 1.0);
+        for (trace_id, kind) in [(marked, DecisionKind::Filtered), ([7; 16], DecisionKind::Queued)] {
+            let call = Span { trace_id: TraceId(trace_id), ..span(0, model_call()) };
+            let trace = closed(&spans_to_batch(&[call], "t", NOW).unwrap(), &rules);
+            let drawn = decide(&trace, &View::new(&trace), &rules);
+            let [one] = drawn.as_slice() else { panic!("one rule decides once") };
+            let told = one.decision(NOW);
+            assert_eq!(told.decision, kind);
+            assert_eq!(told.reason.contains("experiment"), kind == DecisionKind::Filtered, "{}", told.reason);
+        }
+    }
+}
+
+#[test]
 fn a_draw_holds_no_texts() {
     let all = rules("operation = 'llm'", Target::Span, 1.0);
     let trace = closed(&retrieval_and_calls(100, 100_000), &all);

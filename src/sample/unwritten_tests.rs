@@ -4,6 +4,7 @@ use super::super::rule_config::Target;
 use super::super::tests::{retrieval_and_calls, rules};
 use super::*;
 use crate::domain::time::SystemClock;
+use arrow::array::AsArray;
 use std::path::Path;
 use std::time::Instant;
 
@@ -13,10 +14,14 @@ fn broken() -> FrameError {
 
 /// A loop over the journal in `dir` that writes as `encode` says, and its queue.
 fn sampler_in(dir: &Path, encode: Encode) -> (Journal, Arc<Queue>, Sampler) {
+    sampler_for(dir, encode, Target::Trace)
+}
+
+fn sampler_for(dir: &Path, encode: Encode, target: Target) -> (Journal, Arc<Queue>, Sampler) {
     let journal = Journal::open(dir, crate::journal::Config::default(), crate::schema::FORMAT).unwrap();
     let queue = Arc::new(Queue::new(crate::queue::Config::default()));
     let config = Config { idle: Duration::ZERO, ..Config::default() };
-    let rules = Arc::new(rules("operation = 'llm'", Target::Trace, 1.0));
+    let rules = Arc::new(rules("operation = 'llm'", target, 1.0));
     let (clock, known) = (Arc::new(SystemClock), std::iter::empty());
     let sampler = Sampler::new(journal.clone(), rules, queue.clone(), clock, config, known).unwrap();
     (journal, queue, Sampler { encode, ..sampler })
@@ -76,4 +81,23 @@ async fn an_item_that_cannot_be_written_is_decided_as_failed() {
     journal.append(kind.0, payload).await.unwrap();
     decided(sampler, &journal).await;
     assert_eq!((decisions(&journal), queue.stats(UnixNanos(0)).items), (vec!["failed".to_owned()], 0));
+}
+
+/// Three calls are three items of one frame; the one of the second call cannot be written.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_that_cannot_be_written_costs_no_other_of_its_frame() {
+    let folder = tempfile::tempdir().unwrap();
+    let not_one: Encode = |decisions, events| {
+        let is_it = |event: &QueueEvent| matches!(event, QueueEvent::Queued(item) if item.span_id.0[7] == 3);
+        if events.iter().any(is_it) { Err(broken()) } else { encoded(decisions, events) }
+    };
+    let (journal, queue, sampler) = sampler_for(folder.path(), not_one, Target::Span);
+    let part = Part::Rows(Table::Spans, retrieval_and_calls(3, 10));
+    let (kind, payload) = frame::encode(&[part]).unwrap();
+    journal.append(kind.0, payload).await.unwrap();
+    decided(sampler, &journal).await;
+    let mut said = decisions(&journal);
+    said.sort();
+    assert_eq!(said, ["failed", "queued", "queued"]);
+    assert_eq!(queue.stats(UnixNanos(0)).items, 2);
 }

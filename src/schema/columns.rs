@@ -6,10 +6,16 @@
 
 use super::column::{fields, may, must};
 use super::lab_columns::{DATASET_ITEMS, DATASETS, EXPERIMENTS, RUNS};
+use crate::domain::id::EXPERIMENT_MARK;
 use arrow::datatypes::{Schema, SchemaRef};
 use std::sync::{Arc, LazyLock};
 
 pub use super::column::{Column, Kind, document_fields};
+
+/// What the trace ids of experiments' runs begin with, as the column `trace_id` has them.
+pub fn experiment_prefix() -> String {
+    hex::encode(EXPERIMENT_MARK)
+}
 
 /// A table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -310,13 +316,15 @@ static SCORES: &[Column] = &[
         "evidence",
         Kind::Payload,
         "Parts of the answer that failed it, JSON array of {answer, document, context}: byte ranges, and the document's \
-         place from 0.",
+         place from 0. Where a judge was asked about parts one by one, all of them: {number, rating, rationale}.",
     )
     .since(2),
     may("experiment_id", Kind::Text, "The experiment; NULL in production.").since(3),
     may("run_id", Kind::Text, "The run of the experiment; NULL in production.").since(3),
     may("item_id", Kind::Text, "The item of the dataset; NULL in production.").since(3),
     may("check_id", Kind::Text, "The check of a suite; NULL in production.").since(3),
+    may("prompt_name", Kind::Text, "Prompt template of the span that answered.").since(4),
+    may("prompt_version", Kind::Text, "Version of that prompt template.").since(4),
 ];
 
 static DECISIONS: &[Column] = &[

@@ -11,7 +11,10 @@
 /// | 4 | rows of `scores` tell the parts of an answer that failed it |
 /// | 5 | tables of items to label and of answers; rows of `annotations` say what they answer and how it was drawn |
 /// | 6 | the tables of datasets, experiments and runs; rows of `scores` tell the run |
-pub const FORMAT: u32 = 6;
+/// | 7 | the state of alerts has acknowledgements, silences with what they keep back, and packed windows; datasets have purges; items of the queue and rows of `scores` name the prompt template; items know when their span ended and up to which frame its trace is in them |
+///
+/// `tests/fixtures/shapes` has the shape of what is stored for each format since 7, and `schema/shape_tests.rs` holds the code to it.
+pub const FORMAT: u32 = 7;
 
 /// The version of frames that is written; older ones are read.
 pub(super) const FRAME_VERSION: u8 = 2;

@@ -27,5 +27,11 @@ mod lab_columns;
 mod layout;
 mod rows;
 
+#[cfg(test)]
+mod shape_tests;
+
 pub use filter::{Filter, NumberOf, TextOf};
 pub use format::FORMAT;
+
+#[cfg(test)]
+pub(crate) use shape_tests::{hold_shape, shape_of};

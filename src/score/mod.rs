@@ -5,6 +5,7 @@
 //! | `config` | how many items at once, and for how long |
 //! | `secret` | values that are neither logged nor dumped |
 //! | `wire` | what requests to judges and plug-ins share |
+//! | `egress` | whose texts may be sent, and what is redacted in them first |
 //! | `rows` | scores as rows, with their identity |
 //! | `judge` | evaluators that ask an LLM |
 //! | `plugin` | evaluators of the user's own |
@@ -13,6 +14,7 @@
 //! | `slow` | the loop of the slow lane: many items at once, and judges that may be away |
 
 mod config;
+mod egress;
 mod judge;
 mod plugin;
 mod rows;
@@ -22,6 +24,8 @@ mod slow;
 mod together;
 mod wire;
 
+#[cfg(test)]
+mod away_tests;
 #[cfg(test)]
 mod blocked_tests;
 

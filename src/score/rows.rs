@@ -64,6 +64,7 @@ fn score_row(lease: &Lease, judged: &Evaluated, score: Score, now: UnixNanos) ->
         output_tokens: usage.and_then(|usage| usage.output_tokens),
         cost_usd: usage.and_then(|usage| usage.cost_usd),
         source: ScoreSource::Rule,
+        prompt: item.prompt.clone(),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::domain::time::Clock;
 use crate::domain::trace::EvalInput;
 use crate::eval::{Evaluator, Pace, Registry, RegistryError, asks_others};
 use crate::journal::{Journal, JournalError};
-use crate::queue::{Lane, Lease, Outcome, Queue, QueueEvent};
+use crate::queue::{Item, Lane, Lease, Outcome, Queue, QueueEvent};
 use crate::sample::{Follows, Rule, SecondPhases};
 use crate::schema::batch::scores_to_batch;
 use crate::units::words;
@@ -94,8 +94,8 @@ impl Scorer {
     }
 
     /// The evaluators of the item that belong to its lane.
-    pub(super) fn evaluators(&self, lease: &Lease) -> Result<Vec<Arc<dyn Evaluator>>, RegistryError> {
-        self.registry.select_paced(&lease.item.evaluators, pace(lease.item.lane))
+    pub(super) fn evaluators(&self, item: &Item) -> Result<Vec<Arc<dyn Evaluator>>, RegistryError> {
+        self.registry.select_paced(&item.evaluators, pace(item.lane))
     }
 
     /// Whether another attempt follows if this one fails.
@@ -105,7 +105,7 @@ impl Scorer {
 
     /// Asks the local evaluators of the item and writes down what they say.
     pub(super) async fn evaluate(&self, lease: Lease, stop: &CancellationToken) -> Result<(), JournalError> {
-        let evaluators = match self.evaluators(&lease) {
+        let evaluators = match self.evaluators(&lease.item) {
             Ok(evaluators) => evaluators,
             Err(error) => return self.failed(&lease, Vec::new(), &error.to_string()).await,
         };
@@ -291,6 +291,15 @@ impl Scorer {
             written = self.write(lease.item.lane, rows, &decisions, &events).await?;
         }
         if let Written::Yes = written {
+            let more = events.iter().filter_map(|event| match event {
+                QueueEvent::Queued(item) => Some(item),
+                _ => None,
+            });
+            for item in more {
+                metrics::counter!("groundline_items_total", "rule" => item.rule.clone(),
+                    "lane" => item.lane.as_str(), "outcome" => "queued")
+                .increment(1);
+            }
             for decision in &decisions[1..] {
                 metrics::counter!("groundline_decisions_total", "rule" => decision.rule.clone(),
                     "decision" => decision.decision.as_str())
@@ -302,11 +311,27 @@ impl Scorer {
                 .increment(1);
             }
             let waited = self.clock.now().0.saturating_sub(lease.item.queued_at);
-            metrics::histogram!("groundline_queue_wait_seconds").record(waited as f64 / 1e9);
+            metrics::histogram!("groundline_queue_wait_seconds", "lane" => lease.item.lane.as_str())
+                .record(waited as f64 / 1e9);
+            metrics::counter!("groundline_items_total", "rule" => lease.item.rule.clone(),
+                "lane" => lease.item.lane.as_str(), "outcome" => kind.as_str())
+            .increment(1);
+            if outcome == Outcome::Scored {
+                self.tell_lag(&lease.item);
+            }
             // Who waits for an empty queue must not see it between the two.
             events.into_iter().rev().for_each(|event| self.queue.apply(event));
         }
         Ok(written)
+    }
+
+    /// Tells how long after the end of its span an item is scored. One that is evaluated again says nothing of that.
+    fn tell_lag(&self, item: &Item) {
+        if item.span_end > 0 && !item.is_again {
+            let lag = self.clock.now().0.saturating_sub(item.span_end).max(0);
+            metrics::histogram!("groundline_evaluation_lag_seconds", "rule" => item.rule.clone())
+                .record(lag as f64 / 1e9);
+        }
     }
 
     /// What second phases make of the scores of an item.

@@ -3,6 +3,7 @@
 use super::super::together::{Encode, encoded};
 use super::*;
 use crate::domain::id::{SpanId, TraceId};
+use crate::domain::prompt::Prompt;
 use crate::domain::score::Better;
 use crate::domain::time::SystemClock;
 use crate::eval::Metric;
@@ -73,12 +74,16 @@ pub(in crate::score) fn item(id: &str, evaluators: &[&str], now: i64) -> Item {
         reason: String::new(),
         evaluators: evaluators.iter().map(|id| (*id).to_owned()).collect(),
         span_time: now,
+        span_end: 0,
         queued_at: now,
         service_name: String::new(),
         request_model: None,
+        prompt: Prompt::default(),
         tenant: "t".into(),
         lane: Lane::Fast,
         score_version: 1,
+        until: 0,
+        is_again: false,
         input: EvalInput::default(),
     }
 }

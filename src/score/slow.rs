@@ -1,16 +1,18 @@
 //! The lane of what takes long: evaluators that wait for others hold no thread, and hundreds are asked at once.
 //!
-//! An item whose judge is away goes back to wait, and what others said of it is kept until it comes again: nobody is asked
-//! twice for what was answered, and local evaluators, which have a lane of their own, see nothing of it.
+//! Each judge and each plug-in has places of its own, and an item is begun when all that it waits for have one: who is slow,
+//! or away and has none, holds up its own items and no others. An item whose judge is found to be away goes back to wait, and
+//! what others said of it is kept until it comes again: nobody is asked twice for what was answered, and local evaluators,
+//! which have a lane of their own, see nothing of it.
 
 use super::rows::{Evaluated, score_rows};
 use super::run::{Scorer, Thread, errors};
-use crate::eval::{Away, Evaluator, Said};
+use crate::eval::{Away, Evaluator, Places, Said};
 use crate::journal::JournalError;
-use crate::queue::{Lane, Lease, Outcome};
+use crate::queue::{Item, Lane, Lease, Outcome};
 use crate::units::words;
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -20,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 /// How long a worker sleeps when nothing tells it of an item.
 const NAP: Duration = Duration::from_millis(250);
-/// How long an item waits whose judge is away.
+/// How long an item waits whose judge is away and does not say for how long.
 const AWAY: Duration = Duration::from_secs(5);
 /// How long items in work may take to end at a stop; those that do not are judged again after the next start.
 const LAST: Duration = Duration::from_secs(5);
@@ -41,7 +43,29 @@ pub struct SlowLane {
     timeout: Duration,
     /// Items whose local evaluators run at once: each holds a thread.
     threads: Arc<Semaphore>,
+    /// Items in work by who they wait for.
+    taken: Taken,
     kept: Mutex<Kept>,
+}
+
+/// Items in work by who they wait for.
+type Taken = Arc<Mutex<HashMap<String, usize>>>;
+
+/// The places of one item in work; free when it is dropped.
+struct Held {
+    taken: Taken,
+    of: BTreeSet<String>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut taken = self.taken.lock();
+        for of in &self.of {
+            if let Some(count) = taken.get_mut(of) {
+                *count = count.saturating_sub(1);
+            }
+        }
+    }
 }
 
 /// How the asking of one item ended.
@@ -49,7 +73,7 @@ enum Asked {
     /// Everybody has answered.
     All,
     /// Somebody is away, and this is no attempt.
-    Away(String),
+    Away(Away),
     /// Somebody has not answered, and it may be for this very item.
     Failed(String),
 }
@@ -58,7 +82,45 @@ impl SlowLane {
     /// A worker with up to `at_once` items in work, each for up to `timeout`, and up to `threads` of them at local evaluators.
     pub fn new(scorer: Arc<Scorer>, at_once: usize, threads: usize, timeout: Duration) -> Self {
         let threads = Arc::new(Semaphore::new(threads));
-        Self { scorer, at_once: at_once.max(1), timeout, threads, kept: Mutex::default() }
+        let taken = Taken::default();
+        Self { scorer, at_once: at_once.max(1), timeout, threads, taken, kept: Mutex::default() }
+    }
+
+    /// The next item that can be asked about, with its places.
+    fn lease(&self) -> Option<(Lease, Held)> {
+        let (queue, now) = (&self.scorer.queue, self.scorer.clock.now());
+        let fits = |item: &Item| queue.is_expired(item, now) || self.has_places(item);
+        let lease = queue.lease_where(Lane::Slow, now, fits)?;
+        let of: BTreeSet<String> = self
+            .open(&lease.item)
+            .iter()
+            .filter_map(|e| e.waits())
+            .map(|w| w.places().of.to_owned())
+            .collect();
+        let mut taken = self.taken.lock();
+        for of in &of {
+            *taken.entry(of.clone()).or_default() += 1;
+        }
+        drop(taken);
+        Some((lease, Held { taken: self.taken.clone(), of }))
+    }
+
+    /// Whether all that `item` waits for have a place for it.
+    fn has_places(&self, item: &Item) -> bool {
+        let taken = self.taken.lock();
+        self.open(item).iter().filter_map(|evaluator| evaluator.waits()).all(|waits| {
+            let Places { of, most } = waits.places();
+            taken.get(of).copied().unwrap_or_default() < most
+        })
+    }
+
+    /// The evaluators of `item` that have not answered yet; none where they are not known any more.
+    fn open(&self, item: &Item) -> Vec<Arc<dyn Evaluator>> {
+        let mut open = self.scorer.evaluators(item).unwrap_or_default();
+        if let Some(judged) = self.kept.lock().get(&(item.id.clone(), item.score_version)) {
+            open.retain(|evaluator| judged.iter().all(|known| known.evaluator != evaluator.id()));
+        }
+        open
     }
 
     /// Works until `stop`. Items in work then have a few seconds to end.
@@ -66,11 +128,13 @@ impl SlowLane {
         let mut working: JoinSet<Result<(), JournalError>> = JoinSet::new();
         while !stop.is_cancelled() {
             let has_room = working.len() < self.at_once;
-            let lease =
-                has_room.then(|| self.scorer.queue.lease(Lane::Slow, self.scorer.clock.now())).flatten();
-            if let Some(lease) = lease {
+            if let Some((lease, held)) = has_room.then(|| self.lease()).flatten() {
                 let (lane, stop) = (self.clone(), stop.clone());
-                working.spawn(async move { lane.handle(lease, &stop).await });
+                working.spawn(async move {
+                    let ended = lane.handle(lease, &stop).await;
+                    drop(held);
+                    ended
+                });
                 continue;
             }
             tokio::select! {
@@ -98,7 +162,7 @@ impl SlowLane {
         if self.scorer.expire(&lease).await? {
             return Ok(());
         }
-        let evaluators = match self.scorer.evaluators(&lease) {
+        let evaluators = match self.scorer.evaluators(&lease.item) {
             Ok(evaluators) => evaluators,
             Err(error) => return self.scorer.failed(&lease, judged, &error.to_string()).await,
         };
@@ -109,7 +173,7 @@ impl SlowLane {
         if !local.is_empty() {
             let Ok(Ok(free)) = tokio::time::timeout(THREAD, self.threads.clone().acquire_owned()).await
             else {
-                self.wait(&lease, key, judged, "other items keep score.slow_workers busy");
+                self.wait(&lease, key, judged, "other items keep score.slow_workers busy", AWAY);
                 return Ok(());
             };
             thread = Some(free);
@@ -129,8 +193,8 @@ impl SlowLane {
                 let rows = score_rows(&lease, judged, self.scorer.clock.now());
                 self.scorer.finish(&lease, rows, Outcome::Scored, "all evaluators have answered").await
             }
-            Asked::Away(why) => {
-                self.wait(&lease, key, judged, &why);
+            Asked::Away(Away { why, wait, .. }) => {
+                self.wait(&lease, key, judged, &why, wait.unwrap_or(AWAY));
                 Ok(())
             }
             Asked::Failed(why) if self.scorer.has_another(&lease) => {
@@ -141,10 +205,10 @@ impl SlowLane {
         }
     }
 
-    /// Has the item wait without an attempt.
-    fn wait(&self, lease: &Lease, key: (String, i32), judged: Vec<Evaluated>, why: &str) {
+    /// Has the item wait for `wait` without an attempt.
+    fn wait(&self, lease: &Lease, key: (String, i32), judged: Vec<Evaluated>, why: &str, wait: Duration) {
         self.keep(key, judged);
-        self.scorer.queue.release(lease, why, AWAY, self.scorer.clock.now());
+        self.scorer.queue.release(lease, why, wait, self.scorer.clock.now());
     }
 
     fn keep(&self, key: (String, i32), judged: Vec<Evaluated>) {
@@ -188,18 +252,18 @@ impl SlowLane {
         until: Instant,
     ) -> Asked {
         let all = waiting.iter().map(|evaluator| self.ask_one(lease, evaluator.as_ref(), until));
-        let (mut away, mut failed) = (None, None);
+        let (mut gone, mut failed) = (None, None);
         for answer in futures::future::join_all(all).await {
             match answer {
                 Ok(one) => judged.push(one),
-                Err(Away { why, counts: true }) => failed = Some(why),
-                Err(Away { why, counts: false }) => away = Some(why),
+                Err(away) if away.counts => failed = Some(away.why),
+                Err(away) => gone = Some(away),
             }
         }
-        match (away, failed) {
+        match (gone, failed) {
             (None, None) => Asked::All,
             // Nobody knows what those say who are away.
-            (Some(why), _) => Asked::Away(why),
+            (Some(away), _) => Asked::Away(away),
             (None, Some(why)) => Asked::Failed(why),
         }
     }

@@ -22,8 +22,12 @@ static METRICS: [Metric; 2] =
 #[derive(Default)]
 struct Probe {
     id: &'static str,
+    /// Items at once; none for as many as there are.
+    places: Option<usize>,
     takes: Duration,
     is_away: AtomicBool,
+    /// It has no place for anybody.
+    is_shut: AtomicBool,
     counts: bool,
     asked: AtomicUsize,
     now: AtomicUsize,
@@ -65,12 +69,17 @@ impl Waits for Probe {
         tokio::time::sleep(self.takes).await;
         self.now.fetch_sub(1, Ordering::SeqCst);
         if self.is_away.load(Ordering::SeqCst) {
-            return Err(Away { why: "nobody is there".to_owned(), counts: self.counts });
+            return Err(Away { why: "nobody is there".to_owned(), counts: self.counts, wait: None });
         }
         let usage =
             Usage { model: "m".into(), input_tokens: Some(10), output_tokens: Some(2), cost_usd: Some(0.5) };
         let scores = METRICS.iter().map(|m| Score::told(&m.name, 1.0)).collect();
         Ok(Said { scores, usage: Some(usage), version: None })
+    }
+
+    fn places(&self) -> Places<'_> {
+        let is_shut = self.is_shut.load(Ordering::SeqCst);
+        Places { of: self.id, most: if is_shut { 0 } else { self.places.unwrap_or(usize::MAX) } }
     }
 }
 
@@ -112,8 +121,13 @@ impl Bench {
 
     /// Makes items that wait for a judge ready at once.
     async fn until_done(&self) {
+        self.until_left(0).await;
+    }
+
+    /// Until no more than `left` items wait.
+    async fn until_left(&self, left: usize) {
         let started = std::time::Instant::now();
-        while self.waiting() > 0 {
+        while self.waiting() > left {
             assert!(started.elapsed() < Duration::from_secs(30), "{:?}", self.scorer.queue.rows());
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -180,6 +194,30 @@ async fn who_is_away_is_asked_again_and_who_has_answered_is_not() {
     bench.until_done().await;
     assert_eq!((there.asked.load(Ordering::SeqCst), away.asked.load(Ordering::SeqCst)), (1, 2));
     assert_eq!(bench.scores().len(), 4);
+    bench.stop.cancel();
+    working.await.unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_has_no_places_left_holds_up_its_own_items_and_no_others() {
+    // More items than the lane has places, all of them older, for one who never answers and for one who may not be asked.
+    let stuck = Arc::new(Probe { takes: Duration::from_hours(1), places: Some(3), ..probe("stuck") });
+    let (shut, there) = (Arc::new(probe("shut")), Arc::new(Probe { places: Some(2), ..probe("there") }));
+    shut.is_shut.store(true, Ordering::SeqCst);
+    let bench = Bench::new(&[&stuck, &shut, &there], 4);
+    (0..100).for_each(|n| bench.put(&format!("a{n}"), &["stuck"]));
+    (0..100).for_each(|n| bench.put(&format!("b{n}"), &["shut", "there"]));
+    (0..50).for_each(|n| bench.put(&format!("c{n}"), &["there"]));
+    let working = bench.start();
+    bench.until_left(200).await;
+    let asked = |probe: &Probe| probe.asked.load(Ordering::SeqCst);
+    assert_eq!((asked(&stuck), asked(&shut), asked(&there)), (3, 0, 50));
+    assert!(there.at_once.load(Ordering::SeqCst) <= 2);
+    assert!(!bench.scorer.queue.is_behind(), "what waits for somebody waits for no worker");
+    // Those that waited for both.
+    shut.is_shut.store(false, Ordering::SeqCst);
+    bench.until_left(100).await;
+    assert_eq!((asked(&stuck), asked(&shut), asked(&there)), (3, 100, 150));
     bench.stop.cancel();
     working.await.unwrap().unwrap();
 }

@@ -22,6 +22,38 @@ pub(super) fn read_secret(key: &str, path: &Path) -> Result<Option<Secret>, Stri
     Ok(Some(Secret::new(text.trim())))
 }
 
+/// The certificates of the file that `ca_file` names, PEM; none for an empty path.
+///
+/// # Errors
+/// When it cannot be read, or holds none.
+pub(super) fn authorities(path: &Path) -> Result<Option<Vec<u8>>, String> {
+    if path.as_os_str().is_empty() {
+        return Ok(None);
+    }
+    let told = |why: String| format!("ca_file: {}: {why}", path.display());
+    let pem = std::fs::read(path).map_err(|e| told(format!("cannot be read: {e}")))?;
+    let found = reqwest::Certificate::from_pem_bundle(&pem).map_err(|e| told(e.to_string()))?;
+    if found.is_empty() {
+        return Err(told("holds no certificate (PEM)".to_owned()));
+    }
+    Ok(Some(pem))
+}
+
+/// A client that no redirect leads to whom nobody has named, and that takes the signatures of the file that `ca_file` names
+/// beside the public ones.
+///
+/// # Errors
+/// When the file cannot be used.
+pub(super) fn client(ca_file: &Path) -> Result<reqwest::ClientBuilder, String> {
+    let mut client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+    if let Some(pem) = authorities(ca_file)? {
+        for one in reqwest::Certificate::from_pem_bundle(&pem).map_err(|e| format!("ca_file: {e}"))? {
+            client = client.add_root_certificate(one);
+        }
+    }
+    Ok(client)
+}
+
 /// A header value that is not logged.
 ///
 /// # Errors

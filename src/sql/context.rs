@@ -1,6 +1,7 @@
 //! The query engine: one session with tables, views and functions, and the limits around every query.
 
 use super::cancel::{self, Flag};
+use super::catalog;
 use super::config::Config;
 use super::constants;
 use super::error::SqlError;
@@ -444,9 +445,13 @@ async fn execute(state: &SessionState, asked: Asked) -> Result<SendableRecordBat
         Work::Plan(plan) => *plan,
     };
     guard::verify(&plan)?;
-    if *asked.snapshots.scope() != Scope::All {
-        guard::no_explain(&plan)?;
-    }
+    let plan = match asked.snapshots.scope() {
+        Scope::All => catalog::tell(plan)?,
+        _ => {
+            guard::no_explain(&plan)?;
+            plan
+        }
+    };
     let plan = state.optimize(&plan)?;
     constants::check(&plan)?;
     let plan = state.query_planner().create_physical_plan(&plan, state).await?;

@@ -72,6 +72,7 @@ pub(super) fn session(
     context.register_table("table_columns", Arc::new(column_docs()?))?;
     functions::quality().for_each(|function| context.register_udaf(function));
     context.register_udf(functions::attr());
+    context.register_udf(functions::is_experiment());
     context.register_udf(functions::rogan_gladen());
     functions::calibrated(calibrations).into_iter().for_each(|f| context.register_udf(f));
     setup_pg_catalog(&context, DATABASE, EmptyContextProvider).map_err(|e| *e)?;
@@ -88,7 +89,7 @@ pub(super) fn session(
     functions::bound_tables(&context)?;
     functions::dataset_at(&context)?;
     views::register(&context, spans)?;
-    catalog::register(&context, DATABASE)?;
+    catalog::register(&context, DATABASE, snapshots)?;
     let state = context.state_ref();
     state.write().register_expr_planner(Arc::new(functions::ConcatPlanner::new()))?;
     state.write().register_expr_planner(Arc::new(functions::JsonPlanner::new()))?;

@@ -26,6 +26,7 @@ const MOST: f64 = 1e12;
 
 /// How new capital comes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Stakes {
     /// 1 in all: a false alarm ever has probability α at most.
@@ -36,6 +37,7 @@ pub enum Stakes {
 
 /// Bets against "the rate of failures is at most `bound`".
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Betting {
     bound: f64,
     max_weight: f64,
@@ -66,6 +68,11 @@ impl Betting {
     /// The rate that is bet against.
     pub fn bound(&self) -> f64 {
         self.bound
+    }
+
+    /// How new capital comes in.
+    pub fn stakes(&self) -> Stakes {
+        self.stakes
     }
 
     /// Bets on one item that was selected with probability `pi`, `elapsed` units of time after the one before.
@@ -115,6 +122,11 @@ impl Betting {
         }
     }
 
+    /// Multiplies all capital by `share`, between 0 and 1: what was one's own becomes a share of what several have together.
+    pub fn scale(&mut self, share: f64) {
+        self.capital.iter_mut().for_each(|capital| *capital *= share);
+    }
+
     /// Starts anew, as after an alarm.
     pub fn reset(&mut self) {
         (self.age, self.capital) = (0.0, [0.0; SHARES.len()]);
@@ -132,6 +144,7 @@ fn held_back(age: f64) -> f64 {
 ///
 /// The bet is the best one against twice the bound. While the stream is good the sum is at 0; `since` is when it left it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ChangePoint {
     share: f64,
     bound: f64,

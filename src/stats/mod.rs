@@ -14,6 +14,7 @@
 //! | `quantile` | quantiles of such items, in bounded memory |
 //! | `matched` | verdicts in pairs: Tango's interval, McNemar's test |
 //! | `multiple` | several tests at once |
+//! | `difference` | mean difference of two sides, group by group: Student, BCa bootstrap, sign test |
 //! | `paired` | difference of two values of the same item |
 //! | `clustered` | rate and mean of values that come in clusters |
 //! | `comoments` | weighted means, squares and products of pairs |
@@ -35,6 +36,7 @@ pub mod betting;
 pub mod calibration;
 pub mod clustered;
 pub mod confusion;
+pub mod difference;
 pub mod draw;
 pub mod matched;
 pub mod multiple;

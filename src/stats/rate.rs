@@ -20,6 +20,7 @@ const CHANCE: f64 = 4.0;
 
 /// Collects outcomes with their inclusion probabilities, in any order and in any number of parts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Rate {
     zeros: Class,
     ones: Class,
@@ -27,6 +28,7 @@ pub struct Rate {
 
 /// What is kept of the items with one outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Class {
     /// How many there are.
     pub n: u64,

@@ -9,6 +9,12 @@ const BUCKETS: &[f64] = &[
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0,
 ];
 
+/// Bounds of the lag of evaluation, seconds: from the fast lane to a judge that was away for days.
+const LAGS: &[f64] = &[
+    1.0, 2.5, 5.0, 7.5, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 900.0, 1_800.0, 3_600.0, 21_600.0, 86_400.0,
+    259_200.0,
+];
+
 /// Installs the exporter for this process and gives the handle that renders it. A second call gives the same handle.
 pub fn install() -> Result<PrometheusHandle, BuildError> {
     static HANDLE: Mutex<Option<PrometheusHandle>> = Mutex::new(None);
@@ -17,8 +23,10 @@ pub fn install() -> Result<PrometheusHandle, BuildError> {
     if let Some(handle) = installed.as_ref() {
         return Ok(handle.clone());
     }
-    let builder =
-        PrometheusBuilder::new().set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), BUCKETS)?;
+    let lag = Matcher::Full("groundline_evaluation_lag_seconds".to_owned());
+    let builder = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), BUCKETS)?
+        .set_buckets_for_metric(lag, LAGS)?;
     let handle = builder.install_recorder()?;
     describe();
     Ok(installed.insert(handle).clone())

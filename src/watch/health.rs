@@ -3,7 +3,7 @@
 use crate::domain::time::Clock;
 use crate::journal::Journal;
 use crate::lake::Lake;
-use crate::queue::Queue;
+use crate::queue::{Lane, Queue};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -64,10 +64,15 @@ impl Health {
         let quarantined = journal.quarantined_segments + journal.quarantined_frames;
         metrics::gauge!("groundline_journal_quarantined").set(quarantined as f64);
         metrics::gauge!("groundline_journal_unapplied_frames").set(self.unapplied() as f64);
-        let queue = self.queue.stats(self.clock.now());
-        metrics::gauge!("groundline_queue_items").set(queue.items as f64);
-        metrics::gauge!("groundline_queue_bytes").set(queue.bytes as f64);
-        metrics::gauge!("groundline_queue_oldest_seconds").set(queue.oldest_nanos as f64 / 1e9);
+        for lane in Lane::ALL {
+            let (queue, name) = (self.queue.lane_stats(lane, self.clock.now()), lane.as_str());
+            metrics::gauge!("groundline_queue_items", "lane" => name).set(queue.items as f64);
+            metrics::gauge!("groundline_queue_bytes", "lane" => name).set(queue.bytes as f64);
+            let oldest = queue.oldest_nanos as f64 / 1e9;
+            metrics::gauge!("groundline_queue_oldest_seconds", "lane" => name).set(oldest);
+            let max_age = self.queue.config().lane(lane).max_age.as_secs_f64();
+            metrics::gauge!("groundline_queue_max_age_seconds", "lane" => name).set(max_age);
+        }
         if let Some(bytes) = resident_bytes() {
             metrics::gauge!("groundline_process_resident_bytes").set(bytes as f64);
         }

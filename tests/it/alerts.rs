@@ -1,5 +1,8 @@
 //! Alerts from the endpoints to those who are told: real requests, real evaluators, the real Alertmanager, and kills.
 
+mod receivers;
+mod silences;
+
 use crate::support::{Process, config, query, send, settled, span, start, text, until};
 use axum::Router;
 use axum::extract::State;
@@ -137,6 +140,56 @@ async fn one_model_leaks_more_and_who_is_named_is_told_once() {
     app.stop().await.unwrap();
 }
 
+/// A trace of an agent that repeats what its model call answered; only the call names its prompt.
+fn answered(n: u64, (name, version): (&str, &str), leaks: bool) -> [Span; 2] {
+    let mut inner = call(n, "m", leaks);
+    let mut outer = span(n, 0, vec![text("gen_ai.operation.name", "invoke_agent")]);
+    outer.attributes.extend(inner.attributes.iter().filter(|a| a.key == "gen_ai.output.messages").cloned());
+    inner.parent_span_id = outer.span_id.clone();
+    if !name.is_empty() {
+        inner.attributes.push(text("langfuse.prompt.name", name));
+        inner.attributes.push(text("langfuse.prompt.version", version));
+    }
+    [outer, inner]
+}
+
+/// The prompt of a span is that of the scores of its trace, and alerts are cut by it and ask for it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_version_of_a_prompt_that_leaks_more_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let alerts = WATCHED
+        .replace("request_model\"]", "prompt_version\"]\nfilter = \"prompt_name = 'support'\"")
+        .replace("receivers = [\"them\"]", "");
+    let mut server = Process::start_with(folder.path(), &alerts);
+    // Another prompt, and calls without any, leak all the time: they are none of the alert's business.
+    let prompts = [("support", "1"), ("support", "2"), ("other", "1"), ("", "")];
+    let spans = |n: u64| {
+        let prompt = prompts[usize::try_from(n % 4).unwrap()];
+        answered(n, prompt, n % 4 >= 2 || n % 4 == 1 && n % 8 == 1)
+    };
+    assert!(send(server.otlp_http, (0..160).flat_map(spans).collect()).await);
+    until("the alert", async || !query(server.http, ROWS).await.is_empty()).await;
+    let by_prompt = "SELECT prompt_name, prompt_version, count(*) AS n FROM scores_latest \
+        WHERE metric = 'pii_leakage' GROUP BY 1, 2 ORDER BY 1 NULLS LAST, 2";
+    until("all scores", async || {
+        let rows = query(server.http, by_prompt).await;
+        rows.iter().filter_map(|row| row["n"].as_i64()).sum::<i64>() == 160
+    })
+    .await;
+    let of = |name: Option<&str>, version: Option<&str>| json!({"prompt_name": name, "prompt_version": version, "n": 40});
+    let wanted = [
+        of(Some("other"), Some("1")),
+        of(Some("support"), Some("1")),
+        of(Some("support"), Some("2")),
+        of(None, None),
+    ];
+    assert_eq!(query(server.http, by_prompt).await, wanted);
+    let rows = query(server.http, ROWS).await;
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!((&rows[0]["state"], &rows[0]["slice"]), (&json!("firing"), &json!("prompt_version=2")));
+    server.kill();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kill_nine_neither_loses_nor_repeats_an_alert() {
     let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::default());
@@ -189,10 +242,15 @@ impl Drop for Alertmanager {
 
 impl Alertmanager {
     pub async fn start(dir: &std::path::Path) -> Option<Self> {
-        let file = dir.join("alertmanager.yml");
-        std::fs::write(&file, "route:\n  receiver: nobody\nreceivers:\n  - name: nobody\n").unwrap();
         // The port was free a moment ago.
         let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        Self::start_at(dir, address).await
+    }
+
+    /// As [`Alertmanager::start`], at this address.
+    pub async fn start_at(dir: &std::path::Path, address: SocketAddr) -> Option<Self> {
+        let file = dir.join("alertmanager.yml");
+        std::fs::write(&file, "route:\n  receiver: nobody\nreceivers:\n  - name: nobody\n").unwrap();
         let child = Command::new("prometheus-alertmanager")
             .arg(format!("--config.file={}", file.display()))
             .arg(format!("--storage.path={}", dir.join("am").display()))

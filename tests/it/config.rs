@@ -34,6 +34,29 @@ fn config_check_tells_all_faults_and_exits_with_2() {
     for part in ["sql.timeout", "lake.url", "lake.wrong"] {
         assert!(err(&checked).contains(part), "{part}: {}", err(&checked));
     }
+    let alert = |metric: &str, more: &str| {
+        format!(
+            "[[alerts]]\nname = \"a\"\nmetric = \"{metric}\"\nmethod = \"burn_rate\"\nobjective = 0.9\n{more}"
+        )
+    };
+    let large =
+        "slices = [\"tenant\"]\nmax_slices = 10000\nreceivers = [\"r\", \"s\", \"t\", \"u\", \"v\"]\n";
+    let receivers: String = ["r", "s", "t", "u", "v"]
+        .map(|name| {
+            format!("[[receivers]]\nname = \"{name}\"\nkind = \"webhook\"\nurl = \"http://127.0.0.1:9\"\n")
+        })
+        .concat();
+    for (text, part) in [
+        (alert("halucination", ""), "the nearest are \"hallucination\""),
+        (alert("hallucination", large) + &receivers, "max_frame_size is 192MiB"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let checked = run(&["config", "check", file.to_str().unwrap()], "");
+        assert_eq!(checked.status.code(), Some(2), "{part}");
+        assert!(err(&checked).contains(part), "{part}: {}", err(&checked));
+    }
+    std::fs::write(&file, alert("hallucination", "")).unwrap();
+    assert!(run(&["config", "check", file.to_str().unwrap()], "").status.success());
     std::fs::write(&file, "[server\n").unwrap();
     let checked = run(&["config", "check", file.to_str().unwrap()], "");
     assert_eq!(checked.status.code(), Some(2));

@@ -196,6 +196,61 @@ async fn replayed(http: SocketAddr, folder: &Path, queued: usize, judged: usize)
     );
 }
 
+/// All decisions of a day, from the tables of a data directory, come out as they were: 1,000 traces, or as many as
+/// `GROUNDLINE_REPLAY_TRACES` says.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn decisions_are_replayed_from_the_tables() {
+    const AT_ONCE: u64 = 2_000;
+    let traces: u64 = std::env::var("GROUNDLINE_REPLAY_TRACES").map_or(1_000, |n| n.parse().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let failing = vec![Boost { when: "status_code = 'error'".to_owned(), rate: 0.3 }];
+    let rules = vec![
+        RuleConfig::new("plain", "operation = 'llm'", 0.05, &["looping"]),
+        RuleConfig {
+            boosts: failing,
+            stratify_by: "request_model".to_owned(),
+            min_per_stratum: 3,
+            ..RuleConfig::new("strata", "operation = 'llm'", 0.02, &["looping"])
+        },
+        RuleConfig::new("nothing", "operation = 'agent'", 1.0, &["looping"]),
+    ];
+    let mut settings = config(&data);
+    settings.sample.rules = rules.clone();
+    let app = start(settings).await;
+    for from in (0..traces).step_by(AT_ONCE as usize) {
+        let one = |n: u64| {
+            let span = call(n, if n.is_multiple_of(50) { "rare" } else { "common" }, SOUND);
+            let status = n.is_multiple_of(10).then(|| Status { code: 2, ..Status::default() });
+            Span { status, ..span }
+        };
+        post(&app, (from..traces.min(from + AT_ONCE)).map(one).collect()).await;
+        settled(&app).await;
+    }
+    app.stop().await.unwrap();
+    let file = folder.path().join("rules.toml");
+    std::fs::write(&file, toml(&rules)).unwrap();
+    let run = move || {
+        Command::new(env!("CARGO_BIN_EXE_groundline"))
+            .args(["replay-decisions", "--json", "--data-dir"])
+            .arg(data)
+            .arg("--config")
+            .arg(file)
+            .output()
+            .unwrap()
+    };
+    let output = tokio::task::spawn_blocking(run).await.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let found = told["rules"].as_array().unwrap();
+    assert_eq!(found.len(), 3, "{told}");
+    for rule in found {
+        let counts = ["decisions", "same", "different", "unknown"].map(|key| rule[key].as_u64().unwrap());
+        assert_eq!(counts, [traces, traces, 0, 0], "{rule}");
+        println!("{}: {} decisions, all the same", rule["rule"], traces);
+    }
+}
+
 /// What judges cost is learned: a price that was configured too low is put right.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_price_is_learned_from_what_judges_told() {

@@ -1,121 +1,27 @@
 //! Data directories of every on-disk format that there ever was: opened, read, and written on.
 //!
 //! `tests/fixtures/disk/v<format>` holds one of each, made by the release that introduced the format. A new format needs a
-//! new one: `WRITE_DISK_FIXTURE=1 cargo test --test it disk` writes it. One that is there is never changed.
+//! new one: `WRITE_DISK_FIXTURE=1 cargo test --test it disk::a_fixture` writes it. One that is there is never changed.
 
-use crate::support::{config, count, query, request, settled, span, start};
-use arrow::array::{ArrayRef, RecordBatch, new_null_array};
-use arrow::array::{BooleanArray, Float64Array, Int64Array, StringArray, TimestampMicrosecondArray};
-use arrow::datatypes::{DataType, Field};
+mod fixture;
+
+use crate::support::{config, count, query, send, settled, span, start};
+use fixture::{CALLS, FRAME_ROWS, PLAIN, WAITING};
 use groundline::app::App;
 use groundline::journal::{Config as JournalConfig, Journal};
-use groundline::queue::{Item, Outcome, QueueEvent};
+use groundline::queue::{Outcome, QueueEvent};
+use groundline::schema::FORMAT;
 use groundline::schema::columns::Table;
-use groundline::schema::frame::{self, Part};
-use prost::Message;
+use groundline::schema::frame::{self, FrameKind, Part};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-/// Rows of each table that the second part of a fixture holds in frames that no reader has passed.
-const FRAME_ROWS: i64 = 2;
-/// The items that wait in a fixture, by the trace that they are about.
-const WAITING: [&str; 2] = ["000000000000000000000000000000a1", "000000000000000000000000000000a2"];
-
-async fn send(app: &App, spans: Vec<opentelemetry_proto::tonic::trace::v1::Span>) {
-    let response = reqwest::Client::new()
-        .post(format!("http://{}/v1/traces", app.addresses.otlp_http))
-        .header("content-type", "application/x-protobuf")
-        .body(request("shop", spans).encode_to_vec())
-        .send()
-        .await
-        .unwrap();
-    assert_eq!(response.status(), 200);
-}
+/// The first format whose fixture has an item of every fate, and alerts.
+const RICH: u32 = 7;
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/disk")
-}
-
-/// A value for a field that must have one.
-fn value(field: &Field, n: i64) -> ArrayRef {
-    let name = field.name().as_str();
-    match field.data_type() {
-        DataType::Utf8 => Arc::new(StringArray::from(vec![match name {
-            "trace_id" => format!("{n:032x}"),
-            "span_id" => format!("{n:016x}"),
-            "resource_attributes" | "attributes" | "events" | "links" => "{}".to_owned(),
-            _ => format!("{name} {n}"),
-        }])),
-        DataType::Int64 => Arc::new(Int64Array::from(vec![1_700_000_000_000_000_000 + n])),
-        DataType::Float64 => Arc::new(Float64Array::from(vec![0.5])),
-        DataType::Boolean => Arc::new(BooleanArray::from(vec![true])),
-        DataType::Timestamp(..) => {
-            Arc::new(TimestampMicrosecondArray::from(vec![1_700_000_000_000_000 + n]).with_timezone("UTC"))
-        }
-        other => new_null_array(other, 1),
-    }
-}
-
-fn one_row(table: Table, n: i64) -> RecordBatch {
-    let schema = table.schema();
-    let column = |field: &Arc<Field>| match field.is_nullable() && field.name() != "trace_id" {
-        true => new_null_array(field.data_type(), 1),
-        false => value(field, n),
-    };
-    let columns = schema.fields().iter().map(column).collect();
-    RecordBatch::try_new(schema, columns).unwrap()
-}
-
-fn waiting(trace: &str) -> Item {
-    let item = serde_json::json!({
-        "id": format!("item-{trace}"), "trace_id": trace, "span_id": "00000000000000b1", "rule": "r",
-        "rule_version": "v", "inclusion_probability": 0.5, "stratum": null, "reason": "rate 0.5",
-        "evaluators": ["looping"], "span_time": 1_700_000_000_000_000_000_i64,
-        "queued_at": i64::MAX / 2, "service_name": "shop", "request_model": "m", "tenant": "default",
-        "input": {"question": "What is it?", "answer": "It is a lamp. It is bright.", "contexts": []},
-    });
-    serde_json::from_value(item).unwrap()
-}
-
-/// Makes a data directory with rows in files and rows in frames, items that wait, one that was tried, one that ended.
-async fn write_fixture(dir: &Path) {
-    let app = start(config(dir)).await;
-    let spans = (0..5).map(|n| span(n, 0, vec![])).collect();
-    send(&app, spans).await;
-    settled(&app).await;
-    app.stop().await.unwrap();
-
-    let journal =
-        Journal::open(&dir.join("journal"), JournalConfig::default(), groundline::schema::FORMAT).unwrap();
-    let queued = |trace: &str| QueueEvent::Queued(Box::new(waiting(trace)));
-    let ended = "000000000000000000000000000000a3";
-    let retry = QueueEvent::Retry {
-        id: format!("item-{}", WAITING[1]),
-        attempt: 1,
-        not_before: 7,
-        error: "the evaluator was away".to_owned(),
-        score_version: 1,
-    };
-    let done = QueueEvent::Done {
-        id: format!("item-{ended}"),
-        outcome: Outcome::Scored,
-        error: None,
-        score_version: 1,
-    };
-    let frames = [vec![queued(WAITING[0]), queued(WAITING[1]), queued(ended)], vec![retry], vec![done]];
-    for table in Table::ALL {
-        for n in 1..=FRAME_ROWS {
-            let (kind, bytes) = frame::encode(&[Part::Rows(table, one_row(table, n))]).unwrap();
-            journal.append(kind.0, bytes).await.unwrap();
-        }
-    }
-    for events in frames {
-        let events = Part::Queue(QueueEvent::encode(&events).unwrap());
-        let rows = Part::Rows(Table::Decisions, one_row(Table::Decisions, 9));
-        let (kind, bytes) = frame::encode(&[rows, events]).unwrap();
-        journal.append(kind.0, bytes).await.unwrap();
-    }
-    journal.close();
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -142,7 +48,8 @@ fn since(table: Table) -> u32 {
 /// Every row of the fixture is there, once, and the items that waited are evaluated.
 async fn holds_all(app: &App, sent: i64, format: u32) {
     let http = app.addresses.http;
-    assert_eq!(count(http, "SELECT count(*) FROM spans").await, 5 + FRAME_ROWS + sent);
+    let files = if format < RICH { PLAIN } else { PLAIN + CALLS };
+    assert_eq!(count(http, "SELECT count(*) FROM spans").await, files + FRAME_ROWS + sent);
     for table in Table::ALL.into_iter().filter(|t| *t != Table::Spans) {
         if since(table) == 6 {
             let rows = count(http, &format!("SELECT count(*) FROM {}", table.name())).await;
@@ -154,17 +61,44 @@ async fn holds_all(app: &App, sent: i64, format: u32) {
             table.name(),
             9
         );
-        let sql = if table == Table::Alerts { "SELECT count(*) FROM alerts".to_owned() } else { sql };
+        let alerts = "SELECT count(*) FROM alerts WHERE alert LIKE 'alert %'".to_owned();
+        let sql = if table == Table::Alerts { alerts } else { sql };
         let rows = if since(table) <= format { FRAME_ROWS } else { 0 };
         assert_eq!(count(http, &sql).await, rows, "{}", table.name());
     }
-    let rows =
-        query(http, "SELECT trace_id, count(*) AS n FROM scores WHERE evaluator = 'looping' GROUP BY 1")
-            .await;
-    let traces: Vec<&str> = rows.iter().filter_map(|row| row["trace_id"].as_str()).collect();
-    assert_eq!(traces.len(), 2, "{rows:?}");
-    assert!(WAITING.iter().all(|trace| traces.contains(trace)), "{rows:?}");
+    let mut wanted: Vec<(String, i64)> = WAITING.map(|trace| (trace.to_owned(), 1)).into();
+    if format >= RICH {
+        wanted.extend(fixture::later());
+    }
+    let sql = "SELECT trace_id, score_version, count(*) AS n FROM scores WHERE evaluator = 'looping' GROUP BY 1, 2 \
+        ORDER BY 1";
+    let rows = query(http, sql).await;
+    let found = rows.iter().map(|r| (r["trace_id"].as_str().unwrap(), r["score_version"].as_i64().unwrap()));
+    assert!(found.eq(wanted.iter().map(|(trace, version)| (trace.as_str(), *version))), "{rows:?}");
     assert!(rows.iter().all(|row| row["n"] == 3), "three metrics of each, once: {rows:?}");
+    if format >= RICH {
+        holds_more(app, wanted.len()).await;
+    }
+}
+
+/// What ended is as it was, the alert fires on, and scores name the prompt.
+async fn holds_more(app: &App, items: usize) {
+    let http = app.addresses.http;
+    let rows = query(http, "SELECT item, state, error FROM queue").await;
+    let expired = format!("item-{}", fixture::trace(5));
+    let wanted = json!([{"item": expired, "state": "expired", "error": "the evaluator was away"}]);
+    assert_eq!(Value::Array(rows), wanted);
+    let prompts = "SELECT evaluator, prompt_name, prompt_version, count(DISTINCT trace_id) AS n FROM scores_latest \
+        WHERE evaluator IN ('looping', 'pii_leakage') GROUP BY 1, 2, 3 ORDER BY 1";
+    let of = |evaluator: &str, n: i64| json!({"evaluator": evaluator, "prompt_name": "support", "prompt_version": "7", "n": n});
+    let wanted = [of("looping", i64::try_from(items).unwrap()), of("pii_leakage", CALLS)];
+    assert_eq!(query(http, prompts).await, wanted);
+    let shown: Value = reqwest::get(format!("http://{http}/v1/alerts")).await.unwrap().json().await.unwrap();
+    let leaks = shown["alerts"].as_array().unwrap().iter().find(|a| a["alert"] == "leaks").unwrap();
+    assert_eq!((&leaks["state"], &leaks["slice"]), (&json!("firing"), &json!("prompt_version=7")), "{shown}");
+    let firing =
+        "SELECT count(*) FROM alerts WHERE alert = 'leaks' AND message NOT LIKE 'acknowledged by Ada%'";
+    assert_eq!(count(http, firing).await, 1, "it is not told again");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -176,9 +110,13 @@ async fn every_format_is_read_and_written_on() {
         let dir = tempfile::tempdir().unwrap();
         copy(&fixture, dir.path());
         for sent in [0, 1] {
-            let app = start(config(dir.path())).await;
+            let app = start(match format < RICH {
+                true => config(dir.path()),
+                false => fixture::watched(dir.path()),
+            })
+            .await;
             if sent == 1 {
-                send(&app, vec![span(99, 0, vec![])]).await;
+                assert!(send(app.addresses.otlp_http, vec![span(99, 0, vec![])]).await);
             }
             settled(&app).await;
             holds_all(&app, sent, format).await;
@@ -189,20 +127,93 @@ async fn every_format_is_read_and_written_on() {
     assert!(seen > 0, "there are no fixtures");
 }
 
+/// The names of the variants of an event, as the shape of the format has them.
+fn variants(part: &str, name: &str) -> BTreeSet<String> {
+    let path = format!("{}/tests/fixtures/shapes/v{FORMAT}/{part}.json", env!("CARGO_MANIFEST_DIR"));
+    let shape: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let found = [&shape["event"], &shape["events"]["$defs"][name]];
+    let variants = found.iter().filter_map(|one| one["oneOf"].as_array()).flatten();
+    let names: BTreeSet<String> =
+        variants.map(|one| one["required"][0].as_str().unwrap().to_owned()).collect();
+    assert!(names.len() > 1, "{part}: {shape}");
+    names
+}
+
+/// The events of a journal's queue and of its alerts, as JSON.
+fn events(dir: &Path) -> (Vec<Value>, Vec<Value>) {
+    let journal = fixture::journal(dir);
+    let (mut reader, mut queue, mut alerts) = (journal.reader(0).unwrap(), Vec::new(), Vec::new());
+    while let Some(frame) = reader.next().unwrap() {
+        // In the queue's own log events are no part of a frame.
+        let is_log = dir.ends_with("queue");
+        let wanted = FrameKind::queue().and(FrameKind::drift());
+        let parts = match is_log {
+            true => vec![Part::Queue(frame.payload.clone())],
+            false => frame::decode(&frame.payload, wanted).unwrap(),
+        };
+        for part in parts {
+            match part {
+                Part::Queue(bytes) => {
+                    let events: Vec<Value> = serde_json::from_slice(&bytes[1..]).unwrap();
+                    queue.extend(events);
+                }
+                Part::Drift(bytes) => alerts.push(serde_json::from_slice(&bytes[1..]).unwrap()),
+                Part::Rows(..) => {}
+            }
+        }
+    }
+    journal.close();
+    (queue, alerts)
+}
+
+fn kinds(events: &[Value]) -> BTreeSet<String> {
+    events.iter().flat_map(|event| event.as_object().unwrap().keys().cloned()).collect()
+}
+
+/// A change of what is written would pass unseen if the fixture had nothing of the kind.
+fn has_every_kind_of_record(fixture: &Path) {
+    let dir = tempfile::tempdir().unwrap();
+    copy(fixture, dir.path());
+    let (log, none) = events(&dir.path().join("queue"));
+    assert_eq!(none, Vec::<Value>::new());
+    let of_queue = variants("queue", "QueueEvent");
+    assert_eq!(kinds(&log), of_queue, "the queue's log");
+    let outcomes: BTreeSet<&str> = log.iter().filter_map(|event| event["done"]["outcome"].as_str()).collect();
+    assert_eq!(outcomes, BTreeSet::from(["expired", "failed", "scored"]));
+    let kept = |field: &str| log.iter().filter(|event| !event["kept"][field].is_null()).count();
+    assert!(kept("ended") > 0 && kept("error") > 0, "{log:?}");
+    let (queue, alerts) = events(&dir.path().join("journal"));
+    let mut written = of_queue;
+    written.remove("kept");
+    assert_eq!(kinds(&queue), written, "the journal");
+    assert_eq!(kinds(&alerts), variants("alerts", "Event"));
+    let known = alerts.iter().filter_map(|event| event["state"]["acknowledged"][0]["by"].as_str());
+    assert_eq!(known.collect::<BTreeSet<_>>(), BTreeSet::from(["Ada"]));
+    for field in ["notices", "firing", "held"] {
+        assert!(
+            alerts.iter().any(|event| event["state"][field][0]["receiver"] == "them"),
+            "{field}: {alerts:?}"
+        );
+    }
+    assert!(alerts.iter().any(|event| event["state"]["silences"][0]["alert"] == "quiet"), "{alerts:?}");
+    let watches: BTreeSet<String> = alerts
+        .iter()
+        .filter_map(|event| event["state"]["alerts"].as_object())
+        .flat_map(|alerts| alerts.values())
+        .flat_map(|alert| alert["slices"].as_object().unwrap().values())
+        .flat_map(|slice| slice["watch"].as_object().unwrap().keys().cloned())
+        .collect();
+    assert!(watches.len() >= 4, "{watches:?}");
+}
+
 /// The verb asks the server over HTTP, and the server answers when it is durable.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn items_that_failed_are_listed_put_back_and_dropped() {
     let dir = tempfile::tempdir().unwrap();
-    write_fixture(dir.path()).await;
-    let gone = |id: &str| QueueEvent::Done {
-        id: format!("item-{id}"),
-        outcome: Outcome::Failed,
-        error: Some("the evaluator was away".to_owned()),
-        score_version: 1,
-    };
-    let format = groundline::schema::FORMAT;
-    let journal = Journal::open(&dir.path().join("journal"), JournalConfig::default(), format).unwrap();
-    let part = Part::Queue(QueueEvent::encode(&WAITING.map(gone)).unwrap());
+    fixture::write_fixture(dir.path()).await;
+    let journal = fixture::journal(&dir.path().join("journal"));
+    let gone = WAITING.map(|trace| fixture::done(trace, Outcome::Failed));
+    let part = Part::Queue(QueueEvent::encode(&gone).unwrap());
     let (kind, bytes) = frame::encode(&[part]).unwrap();
     journal.append(kind.0, bytes).await.unwrap();
     journal.close();
@@ -247,7 +258,7 @@ async fn verb(http: std::net::SocketAddr, arguments: &[&str]) -> String {
 async fn a_directory_of_a_newer_release_is_refused_and_not_changed() {
     let dir = tempfile::tempdir().unwrap();
     let journal = dir.path().join("journal");
-    Journal::open(&journal, JournalConfig::default(), groundline::schema::FORMAT + 1).unwrap().close();
+    Journal::open(&journal, JournalConfig::default(), FORMAT + 1).unwrap().close();
     let segment = journal.join("00000000000000000001.seg");
     let before = std::fs::read(&segment).unwrap();
     let error = App::start(config(dir.path())).await.err().unwrap().to_string();
@@ -256,12 +267,14 @@ async fn a_directory_of_a_newer_release_is_refused_and_not_changed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_fixture_of_this_format_is_there() {
-    let fixture = fixtures().join(format!("v{}", groundline::schema::FORMAT));
+async fn a_fixture_of_this_format_is_there_and_has_every_kind_of_record() {
+    let fixture = fixtures().join(format!("v{FORMAT}"));
     if std::env::var_os("WRITE_DISK_FIXTURE").is_some() && !fixture.exists() {
         let dir = tempfile::tempdir().unwrap();
-        write_fixture(dir.path()).await;
+        fixture::write_fixture(dir.path()).await;
+        fixture::write_queue(dir.path()).await;
         copy(dir.path(), &fixture);
     }
     assert!(fixture.join("journal/LOCK").exists(), "write it with WRITE_DISK_FIXTURE=1");
+    has_every_kind_of_record(&fixture);
 }

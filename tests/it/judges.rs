@@ -1,5 +1,11 @@
 //! LLM judges from the endpoints to the scores, over a scripted server that answers well, badly, late and not at all.
 
+#[path = "judges/compacted.rs"]
+mod compacted;
+#[path = "judges/each.rs"]
+mod each;
+#[path = "judges/fair.rs"]
+mod fair;
 #[path = "judges/formulas.rs"]
 mod formulas;
 #[path = "judges/leaving.rs"]

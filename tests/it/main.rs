@@ -28,6 +28,7 @@ mod fuzz;
 mod judges;
 mod lab;
 mod labels;
+mod late;
 mod net;
 mod pg;
 mod plugins;

@@ -7,7 +7,7 @@ mod languages;
 #[path = "plugins/packages.rs"]
 mod packages;
 #[path = "plugins/server.rs"]
-mod server;
+pub mod server;
 
 use crate::support::{config, query, send, settled, span, start, text, until};
 use groundline::app::App;
@@ -301,5 +301,32 @@ async fn a_server_that_is_away_holds_up_nobody_and_loses_nothing() {
     let latest = "SELECT count(*) AS n FROM scores_latest WHERE evaluator = 'plugin/probe'";
     assert_eq!(query(app.addresses.http, latest).await[0]["n"], answers.len());
     assert!(answers.iter().all(|answer| server.asked(answer) == 1));
+    app.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_backlog_is_served_batch_by_batch_and_nothing_bounces() {
+    const ITEMS: usize = 500;
+    let (folder, address) = (tempfile::tempdir().unwrap(), free_address());
+    let server = Server { takes: Duration::from_millis(20), ..Server::with([]) };
+    let app =
+        served(folder.path(), &configured(&format!("url = \"http://{address}/base\"\nbatch = 4"))).await;
+    let answers: Vec<String> = (0..ITEMS).map(|n| format!("answer {n}")).collect();
+    let answers: Vec<&str> = answers.iter().map(String::as_str).collect();
+    ask(&app, 0, &answers).await;
+    let waiting = "SELECT count(*) AS n FROM queue WHERE lane = 'slow'";
+    until("a backlog", async || query(app.addresses.http, waiting).await[0]["n"] == ITEMS).await;
+    server.listen_at(address).await;
+    let why = "SELECT DISTINCT error FROM queue WHERE error LIKE '%busy%' OR error LIKE '%as many%'";
+    until("all scores", async || {
+        assert_eq!(query(app.addresses.http, why).await, Vec::<Value>::new());
+        query(app.addresses.http, waiting).await[0]["n"] == 0
+    })
+    .await;
+    settled(&app).await;
+    assert_eq!(rows(&app, "plugin/probe").await.len(), ITEMS);
+    // A plug-in that idles while items wait gets them one by one.
+    let batches = server.got.lock().len();
+    assert!((ITEMS / 4..ITEMS / 4 + 25).contains(&batches), "{batches} batches of up to four");
     app.stop().await.unwrap();
 }

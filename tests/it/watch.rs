@@ -1,5 +1,7 @@
 //! Health, metrics, and the dashboards that name them.
 
+mod prometheus;
+
 use crate::support::{config, request, settled, span, start, text};
 use groundline::watch::{METRICS, MetricKind};
 use prost::Message;
@@ -15,7 +17,8 @@ fn dashboards() -> PathBuf {
 /// Every word in a text that looks like one of our metrics.
 fn metric_names(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'));
-    words.filter(|w| w.starts_with("groundline_")).map(str::to_owned).collect()
+    // A name with a colon is that of a recording rule.
+    words.filter(|w| w.starts_with("groundline_") && !w.contains(':')).map(str::to_owned).collect()
 }
 
 /// The names under which a metric appears in the text format.
@@ -104,6 +107,7 @@ async fn a_working_server_exposes_what_the_dashboards_name() {
         "judge_",
         "plugin_",
         "labels_",
+        "queue_compactions",
     ];
     for metric in METRICS.iter().filter(|m| !rare.iter().any(|word| m.name.contains(word))) {
         let there = shown.iter().any(|name| exposed(name) == Some(metric.name));
@@ -161,7 +165,10 @@ async fn the_queries_of_the_sql_dashboard_run_over_the_postgresql_port() {
         let sql = as_grafana_sends_it(target["rawSql"].as_str().unwrap(), trace);
         let (columns, rows) =
             pg.columns(&sql).await.unwrap_or_else(|error| panic!("{}: {error}", panel["title"]));
-        assert!(rows > 0 || panel["title"] == "Alerts", "{}: no row\n{sql}", panel["title"]);
+        // Nothing fires here, and nothing waits.
+        let may_be_empty = ["Alerts", "Alerts: evidence over time", "What waits for its evaluators"];
+        let is_shown = rows > 0 || may_be_empty.iter().any(|title| panel["title"] == *title);
+        assert!(is_shown, "{}: no row\n{sql}", panel["title"]);
         if target["format"] == "time_series" {
             assert_eq!(columns[0].0, "time", "{sql}");
             assert!(TIMES.contains(&columns[0].1), "{columns:?}");
@@ -170,7 +177,7 @@ async fn the_queries_of_the_sql_dashboard_run_over_the_postgresql_port() {
             assert!(rest().all(|oid| NUMBERS.contains(oid) || TEXTS.contains(oid)), "{columns:?}");
         }
     }
-    assert!(panels.len() >= 12);
+    assert!(panels.len() >= 16);
     let variables = board["templating"]["list"].as_array().unwrap();
     for query in variables.iter().filter(|v| v["type"] == "query").map(|v| v["query"].as_str().unwrap()) {
         let (columns, rows) = pg.columns(query).await.unwrap();

@@ -2,6 +2,7 @@
 import type { Row } from "./api";
 import { condition } from "./filter";
 import { type Estimate, millis, numberOf } from "./format";
+import { columnsOf } from "./silences";
 
 export interface Example {
   trace_id: string;
@@ -84,10 +85,10 @@ function text(cell: unknown): string {
 
 /** The slice `request_model=model-b, service_name=shop` as a condition over scores. */
 export function conditionOf(slice: string): string {
-  if (slice === "" || !slice.includes("=")) return "";
-  const parts = slice.split(/, (?=[a-z_]+=)/).map((part) => {
-    const at = part.indexOf("=");
-    return condition(part.slice(0, at), part.slice(at + 1), true);
-  });
-  return parts.join(" AND ");
+  return Object.entries(columnsOf(slice)).map(([column, value]) => condition(column, value, true)).join(" AND ");
+}
+
+/** What an address names: the slice of the alert, or without one the alert's first; undefined where nothing of it is there. */
+export function named(all: readonly Shown[], alert: string, slice: string | undefined): Shown | undefined {
+  return all.find((each) => each.alert === alert && (slice === undefined || each.slice === slice));
 }

@@ -123,6 +123,11 @@ export async function postJson(path: string, body: unknown, signal?: AbortSignal
   return text === "" ? null : JSON.parse(text);
 }
 
+/** Deletes; the type is what tells the server that no form of another page has sent it. */
+export async function remove(path: string): Promise<void> {
+  await send(path, { method: "DELETE", headers: { "content-type": "application/json" } });
+}
+
 export type Row = Record<string, unknown>;
 
 export function rowsOf(table: Table): Row[] {

@@ -59,6 +59,11 @@ export function fixed(span: Span): Range {
   return { relative: "", from: text(span.from), to: text(span.to) };
 }
 
+/** The time range of a bucket that begins at so many seconds, for an address. */
+export function bucketOf(seconds: number, step: number): Record<string, string> {
+  return stateOf(fixed({ from: seconds * 1000, to: seconds * 1000 + step }));
+}
+
 /** The window before (-1) or after (1), of the same length, half of it new. */
 export function shifted(span: Span, by: number): Range {
   const half = (span.to - span.from) / 2;

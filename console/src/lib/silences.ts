@@ -1,70 +1,79 @@
-// Silences of alerts: times in which nobody is told. They stand in groundline.toml; here they are read and proposed.
+// Silences of alerts: times in which nobody is told. The server keeps those that are made here; those of its configuration
+// are shown beside them.
 
-/** What `/v1/status` tells of an alert that concerns silences. */
-export interface Configured {
-  name: string;
-  silences?: string[];
+/** As GET /v1/alerts/silences tells it. */
+export interface Silence {
+  id: string;
+  /** Null for every alert. */
+  alert: string | null;
+  /** Columns and their values; null for every slice. */
+  slice: Record<string, string> | null;
+  /** RFC 3339. */
+  since: string;
+  until: string;
+  by: string | null;
+  comment: string | null;
+  source: "config" | "http";
 }
 
 export type When = "active" | "ahead" | "over";
 
-export interface Silence {
-  alert: string;
+export interface Timed extends Silence {
+  when: When;
   /** Milliseconds since 1970. */
   from: number;
   to: number;
-  when: When;
-  /** As it stands in the file. */
-  text: string;
 }
 
 const ORDER: Record<When, number> = { active: 0, ahead: 1, over: 2 };
 
 /** All silences: active first, then those ahead by their start, then those that are over, the latest first. */
-export function silencesOf(alerts: readonly Configured[], now: number): Silence[] {
-  return alerts
-    .flatMap(({ name, silences = [] }) => silences.map((text) => parsed(name, text, now)))
-    .filter((each): each is Silence => each !== undefined)
+export function timed(all: readonly Silence[], now: number): Timed[] {
+  const whenOf = (from: number, to: number): When => (now >= to ? "over" : now >= from ? "active" : "ahead");
+  return all
+    .map((each) => ({ ...each, from: Date.parse(each.since), to: Date.parse(each.until) }))
+    .filter(({ from, to }) => !Number.isNaN(from) && !Number.isNaN(to))
+    .map((each) => ({ ...each, when: whenOf(each.from, each.to) }))
     .sort((a, b) => ORDER[a.when] - ORDER[b.when] || (a.when === "over" ? b.to - a.to : a.from - b.from));
 }
 
-function parsed(alert: string, text: string, now: number): Silence | undefined {
-  const [first = "", second = ""] = text.split("/");
-  const [from, to] = [Date.parse(first.trim()), Date.parse(second.trim())];
-  if (Number.isNaN(from) || Number.isNaN(to)) return undefined;
-  return { alert, from, to, when: now >= to ? "over" : now >= from ? "active" : "ahead", text };
+/** The columns of a slice as an alert tells it: `request_model=model-b, service_name=shop`. */
+export function columnsOf(slice: string): Record<string, string> {
+  const parts = slice === "" ? [] : slice.split(/, (?=[a-z_]+=)/).filter((part) => part.includes("="));
+  return Object.fromEntries(parts.map((part) => [part.slice(0, part.indexOf("=")), part.slice(part.indexOf("=") + 1)]));
 }
 
-/** The silence that holds now for this alert. */
-export function activeOf(all: readonly Silence[], alert: string): Silence | undefined {
-  return all.find((each) => each.alert === alert && each.when === "active");
+/** The columns as an alert tells them; empty for every slice. */
+export function sliceText(slice: Record<string, string> | null): string {
+  return Object.entries(slice ?? {}).map(([column, value]) => `${column}=${value}`).join(", ");
+}
+
+/** The silence under which nobody is told of this slice now: of several the one that lasts longest. */
+export function activeOf(all: readonly Timed[], alert: string, slice: string): Timed | undefined {
+  const own = columnsOf(slice);
+  const covers = (each: Timed) =>
+    each.when === "active" && (each.alert === null || each.alert === alert) && Object.entries(each.slice ?? {}).every(([column, value]) => own[column] === value);
+  return all.filter(covers).sort((a, b) => b.to - a.to)[0];
 }
 
 export const LENGTHS: ReadonlyArray<readonly [string, number]> = [["1 h", 1], ["4 h", 4], ["1 d", 24]];
 
-/** RFC 3339 to the second. */
-function stamp(at: number): string {
-  return new Date(at).toISOString().replace(/\.[0-9]+Z$/, "Z");
+export interface Wish {
+  /** Empty for every alert. */
+  alert: string;
+  /** Empty for every slice. */
+  slice: string;
+  hours: number;
+  comment: string;
+  by: string;
 }
 
-/** A comment is one line: what would end it or hide in it becomes a space. */
-function comment(reason: string): string {
-  const flat = reason.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+/g, " ").trim().slice(0, 200);
-  return flat === "" ? "" : `  # ${flat}`;
-}
-
-function quoted(text: string): string {
-  // What JSON writes for a text is a basic string of TOML too; TOML wants U+007F escaped as well.
-  return JSON.stringify(text).replace(/\u007f/g, "\\u007f");
-}
-
-/**
- * The lines for groundline.toml that silence `alert` from `now` for so many hours. Those of its silences that are not over
- * stay in the list: the key is replaced as a whole.
- */
-export function snippet(alert: string, hours: number, reason: string, now: number, all: readonly Silence[]): string {
-  const kept = all.filter((each) => each.alert === alert && each.when !== "over").map((each) => `    ${quoted(each.text)},`);
-  const start = Math.floor(now / 1000) * 1000;
-  const made = `    ${quoted(`${stamp(start)}/${stamp(start + hours * 3_600_000)}`)},${comment(reason)}`;
-  return `# in [[alerts]] name = ${quoted(alert)}\nsilences = [\n${[...kept, made].join("\n")}\n]\n`;
+/** The body of POST /v1/alerts/silences. Without a name that of the token counts. */
+export function silenceBody({ alert, slice, hours, comment, by }: Wish): Record<string, unknown> {
+  const columns = columnsOf(slice);
+  const name = by.trim();
+  return {
+    alert: alert === "" ? null : alert, slice: Object.keys(columns).length === 0 ? null : columns, for: `${hours}h`, comment: comment.trim(),
+    ...(name === "" ? {} : { by: name }),
+  };
 }

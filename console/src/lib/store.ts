@@ -50,6 +50,10 @@ function arrive(): void {
 }
 
 export function start(): void {
+  // Messages that are underway may name an alert as a question to the start page.
+  const alert = location.pathname === "/" ? new URLSearchParams(location.search).get("alert") : null;
+  if (alert) history.replaceState(null, "", formatAddress("alerts", "", { alert }));
+  if (alert) arrive();
   addEventListener("popstate", arrive);
   addEventListener("hashchange", arrive);
 }

@@ -64,6 +64,14 @@ export function lengthOf(rows: SpanRow[]): number {
   return extent(timed(rows)).total;
 }
 
+/** The models, the one that answered last first: an embedding that came before it is not what answered. */
+export function modelsOf(rows: SpanRow[]): string[] {
+  const ends = ({ start, length }: Timed) => start + BigInt(Math.round(length));
+  const calls = timed(rows.filter((row) => row.operation === "llm" && row.request_model));
+  const last = calls.reduce<Timed | undefined>((best, each) => (best === undefined || ends(each) > ends(best) ? each : best), undefined);
+  return [...new Set([last?.row.request_model, ...rows.map((row) => row.request_model)].filter((name): name is string => Boolean(name)))];
+}
+
 /** `folded` holds span ids whose children are away; `opened` holds ids of groups that are shown in full. */
 export function waterfall(rows: SpanRow[], folded: ReadonlySet<string>, opened: ReadonlySet<string>): Waterfall {
   const all = timed(rows);

@@ -2,10 +2,10 @@
 import { useState } from "preact/hooks";
 import { type Known, acknowledgement } from "../lib/alerts";
 import { postJson } from "../lib/api";
-import { LENGTHS } from "../lib/silences";
 import { me, refresh, remember, remembered, say } from "../lib/store";
 import { visible } from "../lib/text";
 import { Hostile, Time } from "../ui/parts";
+import { Lengths } from "./alerts-silence-form";
 
 /** Who knows of it, until when, and what that person said. */
 export function KnownTo({ known }: { known: Known }) {
@@ -38,11 +38,7 @@ export function Acknowledge({ alert, slice, close }: { alert: string; slice: str
   };
   return (
     <form class="row" aria-label="Acknowledge" onSubmit={(event) => void send(event)}>
-      <span class="row" role="group" aria-label="For how long">
-        {LENGTHS.map(([label, length]) => (
-          <button key={label} type="button" aria-pressed={hours === length} onClick={() => setHours(length)}>{label}</button>
-        ))}
-      </span>
+      <Lengths hours={hours} set={setHours} />
       {!named && (
         <label class="row small">Who
           <input type="text" required value={by} maxLength={80} onInput={(event) => setBy(event.currentTarget.value)} />

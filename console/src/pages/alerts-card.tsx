@@ -5,12 +5,13 @@ import { postJson } from "../lib/api";
 import { evidenceOf } from "../lib/evidence";
 import { millis, numberOf, value } from "../lib/format";
 import { fixed } from "../lib/range";
-import type { Silence } from "../lib/silences";
-import { hrefOf, me, refresh, say, setState } from "../lib/store";
+import type { Timed } from "../lib/silences";
+import { hrefOf, me, refresh, say } from "../lib/store";
 import { visible } from "../lib/text";
 import { Chart } from "../ui/chart";
 import { Hostile, Interval, Link, Time, TraceLink, Whisker } from "../ui/parts";
 import { Acknowledge, KnownTo } from "./alerts-acknowledge";
+import { SilenceForm } from "./alerts-silence-form";
 
 const STATES: Record<string, { sign: string; tone: string }> = {
   firing: { sign: "!", tone: "bad" }, pending: { sign: "…", tone: "warn" }, ok: { sign: "✓", tone: "good" }, resolved: { sign: "✓", tone: "good" },
@@ -21,25 +22,36 @@ export function StateChip({ state }: { state: string }) {
   return <span class={`chip ${tone}`}><span aria-hidden="true">{sign}</span>{visible(state)}</span>;
 }
 
-export function AlertCard({ shown, silence }: { shown: Shown; silence: Silence | undefined }) {
+interface CardProps {
+  shown: Shown;
+  /** Whether the address names it. */
+  current: boolean;
+  silence: Timed | undefined;
+}
+
+export function AlertCard({ shown, current, silence }: CardProps) {
   const since = new Date(shown.since / 1e6);
-  const [asking, setAsking] = useState(false);
-  const may = shown.state === "firing" && me.value?.roles.includes("admin");
+  const [asking, setAsking] = useState<"" | "acknowledge" | "silence">("");
+  const flip = (next: "acknowledge" | "silence") => setAsking(asking === next ? "" : next);
+  const close = () => setAsking("");
+  const may = me.value?.roles.includes("admin");
   return (
-    <article class="alert-card">
+    <article class="alert-card" aria-current={current ? "true" : undefined}>
       <div class="row">
         <StateChip state={shown.state} />
-        <h3 class="name">{visible(shown.alert)}</h3>
+        <h3 class="name"><Link href={hrefOf("alerts", "", { alert: shown.alert, slice: shown.slice })} title="The address of this alert">{visible(shown.alert)}</Link></h3>
         <strong>{shown.slice === "" ? "all traffic" : visible(shown.slice)}</strong>
         {shown.severity && <span class="chip outline">{visible(shown.severity)}</span>}
         {shown.method && <span class="chip outline">{visible(shown.method)}</span>}
         <span class="muted small">since <Time at={Number.isNaN(since.getTime()) ? null : since.toISOString()} /></span>
         {silence && <span class="chip warn"><span aria-hidden="true">◐</span>silent until <Time at={new Date(silence.to).toISOString()} /></span>}
         <span class="grow" />
-        {may && <button type="button" aria-expanded={asking} onClick={() => setAsking(!asking)}>Acknowledge</button>}
+        {may && shown.state === "firing" && <button type="button" aria-expanded={asking === "acknowledge"} onClick={() => flip("acknowledge")}>Acknowledge</button>}
         <WorstLinks shown={shown} />
+        {may && <button type="button" aria-expanded={asking === "silence"} onClick={() => flip("silence")}>Silence</button>}
       </div>
-      {asking && <Acknowledge alert={shown.alert} slice={shown.slice} close={() => setAsking(false)} />}
+      {asking === "acknowledge" && <Acknowledge alert={shown.alert} slice={shown.slice} close={close} />}
+      {asking === "silence" && <SilenceForm alert={shown.alert} slice={shown.slice} close={close} />}
       {shown.acknowledged && <KnownTo known={shown.acknowledged} />}
       <div class="alert-body">
         <Facts shown={shown} />
@@ -60,18 +72,9 @@ function WorstLinks({ shown }: { shown: Shown }) {
     <>
       <Link class="button" href={hrefOf("scores", shown.metric, where ? { where } : {})}>Worst traces</Link>
       <Link class="button" href={hrefOf("scores", shown.metric, { ...(where ? { where } : {}), range: "", from, to })}>since the onset</Link>
-      <button type="button" onClick={() => toSilence(shown.alert)}>Silence</button>
       {shown.method === "change" && me.value?.roles.includes("admin") && <Rebase shown={shown} />}
     </>
   );
-}
-
-/** Brings the form for this alert into view, and the keyboard with it. */
-function toSilence(alert: string): void {
-  setState({ silence: alert }, true);
-  const form = document.getElementById("silence");
-  form?.scrollIntoView({ block: "center" });
-  form?.querySelector<HTMLElement>("button")?.focus();
 }
 
 /** After a change that is meant: the baseline is learned anew. It asks twice. */
@@ -115,7 +118,8 @@ function Evidence({ shown }: { shown: Shown }) {
     };
   }, [shown.history]);
   const line = shown.alpha ? 1 / shown.alpha : null;
-  if (xs.length >= 2) return <Chart name="Evidence against the objective, log scale" xs={xs} timed series={series} log threshold={line} height={120} />;
+  const lines = useMemo(() => (line === null ? [] : [{ y: line, text: `1/α = ${value(Math.round(line))}`, short: "1/α" }]), [line]);
+  if (xs.length >= 2) return <Chart name="Evidence against the objective, log scale" xs={xs} timed series={series} log lines={lines} height={120} />;
   if (shown.statistic === null || shown.statistic <= 0 || line === null) return null;
   const most = Math.max(Math.log10(shown.statistic), Math.log10(line)) * 1.1;
   const share = (x: number) => `${Math.min(100, Math.max(1, (Math.log10(x) / most) * 100))}%`;
@@ -135,7 +139,7 @@ function Examples({ shown }: { shown: Shown }) {
         <li key={example.trace_id} class="small">
           <TraceLink id={example.trace_id}>{visible(example.trace_id.slice(-8))}</TraceLink>{" "}
           <strong>{value(numberOf(example.value))}</strong>{" "}
-          <Hostile text={evidenceOf(example.rationale)?.sentence || String(example.rationale ?? "")} most={240} />
+          <Hostile text={evidenceOf({ rationale: example.rationale })?.claims.parts[0] || String(example.rationale ?? "")} most={240} />
         </li>
       ))}
     </ol>

@@ -1,36 +1,24 @@
-// Silences: what is silent, and the lines that silence an alert. The server keeps them in its configuration alone.
-import { useMemo, useState } from "preact/hooks";
+// Silences: what is silent, by whom and why, and ending one before its time.
+import { remove } from "../lib/api";
 import type { Asked } from "../lib/hooks";
-import { type Configured, LENGTHS, type Silence, type When, silencesOf, snippet } from "../lib/silences";
-import { address, now, setState } from "../lib/store";
-import { line, visible } from "../lib/text";
-import { Empty, Panel } from "../ui/panel";
-import { CopyButton, Time } from "../ui/parts";
+import { type Timed, type When, sliceText } from "../lib/silences";
+import { me, refresh, say } from "../lib/store";
+import { line } from "../lib/text";
+import { Panel } from "../ui/panel";
+import { Hostile, Time } from "../ui/parts";
+import { SilenceForm } from "./alerts-silence-form";
 
-export interface Status {
-  configuration?: { alerts?: Configured[] };
-}
-
-export function Silences({ asked }: { asked: Asked<Status> }) {
+export function Silences({ asked, names }: { asked: Asked<Timed[]>; names: string[] }) {
+  const refused = asked.fault?.kind === "forbidden";
   return (
-    <Panel title="Silences" sub="times in which nobody is told; what is found is written down all the same" asked={asked}>
-      {({ configuration }) => (configuration === undefined ? <NotShown /> : <All alerts={configuration.alerts ?? []} />)}
+    <Panel title="Silences" sub="times in which nobody is told; what is found is written down all the same" asked={{ ...asked, data: asked.data ?? (refused ? [] : undefined), fault: refused ? undefined : asked.fault }}>
+      {(all) => (refused ? <p class="empty">Silences are about all tenants: a token without a tenant sees them.</p> : (
+        <div class="stack">
+          {all.length === 0 ? <p class="muted">Nothing is silent.</p> : <Table all={all} />}
+          {me.value?.roles.includes("admin") && <SilenceForm names={names} />}
+        </div>
+      ))}
     </Panel>
-  );
-}
-
-function NotShown() {
-  return <p class="empty">Silences are about all tenants: a token without a tenant sees them.</p>;
-}
-
-function All({ alerts }: { alerts: Configured[] }) {
-  const all = useMemo(() => silencesOf(alerts, now.value), [alerts, now.value]);
-  if (alerts.length === 0) return <Empty title="No alert is defined, so none can be silent" />;
-  return (
-    <div class="stack">
-      {all.length === 0 ? <p class="muted">No silence is configured.</p> : <Table all={all} />}
-      <Propose alerts={alerts} all={all} />
-    </div>
   );
 }
 
@@ -38,56 +26,39 @@ const WORDS: Record<When, { word: string; tone: string; sign: string }> = {
   active: { word: "silent now", tone: "warn", sign: "◐" }, ahead: { word: "ahead", tone: "", sign: "…" }, over: { word: "over", tone: "", sign: "✓" },
 };
 
-function Table({ all }: { all: Silence[] }) {
+function Table({ all }: { all: Timed[] }) {
   return (
-    <div class="scroll" tabIndex={0} role="group" aria-label="Silences as configured">
+    <div class="scroll" tabIndex={0} role="group" aria-label="All silences">
       <table class="quality">
-        <thead><tr><th scope="col">State</th><th scope="col">Alert</th><th scope="col">From</th><th scope="col">To</th></tr></thead>
-        <tbody>{all.slice(0, 200).map((each) => (
-          <tr key={`${each.alert} ${each.text}`}>
-            <td><SilenceChip when={each.when} /></td><td>{line(each.alert, 60)}</td>
-            <td><Time at={new Date(each.from).toISOString()} /></td><td><Time at={new Date(each.to).toISOString()} /></td>
-          </tr>
-        ))}</tbody>
+        <thead><tr>
+          <th scope="col">State</th><th scope="col">Alert</th><th scope="col">Slice</th><th scope="col">From</th><th scope="col">Until</th>
+          <th scope="col">By</th><th scope="col">Why</th><th scope="col"><span class="hidden">End it</span></th>
+        </tr></thead>
+        <tbody>{all.slice(0, 200).map((each) => <OneSilence key={each.id} each={each} />)}</tbody>
       </table>
     </div>
   );
 }
 
-export function SilenceChip({ when }: { when: When }) {
-  const { word, tone, sign } = WORDS[when];
-  return <span class={`chip ${tone}`}><span aria-hidden="true">{sign}</span>{word}</span>;
-}
-
-/** The form writes nothing: it makes the lines to paste, and says what reads them. */
-function Propose({ alerts, all }: { alerts: Configured[]; all: Silence[] }) {
-  const asked = address.value.state.silence ?? "";
-  const [hours, setHours] = useState(1);
-  const [reason, setReason] = useState("");
-  const alert = alerts.some((each) => each.name === asked) ? asked : (alerts[0]?.name ?? "");
-  const text = snippet(alert, hours, reason, now.value, all);
+function OneSilence({ each }: { each: Timed }) {
+  const { word, tone, sign } = WORDS[each.when];
+  const slice = sliceText(each.slice);
+  const end = () => void remove(`/v1/alerts/silences/${encodeURIComponent(each.id)}`).then(
+    () => {
+      say("The silence has ended");
+      refresh();
+    },
+    (error: unknown) => say(error instanceof Error ? error.message : String(error)),
+  );
   return (
-    <div class="stack" id="silence">
-      <div class="row">
-        <label class="row small">Silence
-          <select value={alert} onChange={(event) => setState({ silence: event.currentTarget.value }, true)}>
-            {alerts.map(({ name }) => <option key={name} value={name}>{visible(name)}</option>)}
-          </select>
-        </label>
-        <span class="row" role="group" aria-label="For how long">
-          {LENGTHS.map(([label, length]) => (
-            <button key={label} type="button" aria-pressed={hours === length} onClick={() => setHours(length)}>{label}</button>
-          ))}
-        </span>
-        <label class="row small grow">Reason
-          <input type="text" class="grow" value={reason} maxLength={200} onInput={(event) => setReason(event.currentTarget.value)} />
-        </label>
-      </div>
-      <pre class="code">{visible(text)}</pre>
-      <div class="row">
-        <CopyButton text={text} what="Silence" />
-        <span class="muted small">Goes into this alert of groundline.toml; a SIGHUP reads it. Shown and kept is what the server was started with, not what a SIGHUP has brought since.</span>
-      </div>
-    </div>
+    <tr>
+      <td><span class={`chip ${tone}`}><span aria-hidden="true">{sign}</span>{word}</span></td>
+      <td>{each.alert === null ? <span class="muted">every alert</span> : line(each.alert, 60)}</td>
+      <td>{slice === "" ? <span class="muted">every slice</span> : line(slice, 80)}</td>
+      <td><Time at={new Date(each.from).toISOString()} /></td><td><Time at={new Date(each.to).toISOString()} /></td>
+      <td>{each.source === "config" ? <span class="muted">groundline.toml</span> : line(each.by ?? "", 60)}</td>
+      <td class="clip"><Hostile text={line(each.comment ?? "", 200)} /></td>
+      <td>{each.source === "http" && each.when !== "over" && me.value?.roles.includes("admin") && <button type="button" class="quiet" onClick={end}>End</button>}</td>
+    </tr>
   );
 }

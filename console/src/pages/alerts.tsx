@@ -1,19 +1,20 @@
 // Page 5: what fires, with the evidence against its line, and what has changed.
 import { useMemo } from "preact/hooks";
 import { type Row, rowsOf } from "../lib/api";
-import { type Shown, type Standing, shownOf, standingsOf } from "../lib/alerts";
+import { type Shown, type Standing, named, shownOf, standingsOf } from "../lib/alerts";
 import { millis, numberOf } from "../lib/format";
 import { type Asked, useAsk, useJson } from "../lib/hooks";
 import { fixed } from "../lib/range";
 import { type Bound, bind } from "../lib/statement";
-import { type Silence, activeOf, silencesOf } from "../lib/silences";
-import { now as present, span } from "../lib/store";
+import { server } from "../lib/server";
+import { type Silence, type Timed, activeOf, timed } from "../lib/silences";
+import { address, now as present, hrefOf, span } from "../lib/store";
 import { line } from "../lib/text";
 import { Empty, Panel } from "../ui/panel";
-import { Interval, Time } from "../ui/parts";
+import { Interval, Link, Time } from "../ui/parts";
 import { Top } from "../ui/shell";
 import { AlertCard, StateChip } from "./alerts-card";
-import { Silences, type Status } from "./alerts-silences";
+import { Silences } from "./alerts-silences";
 import C14 from "../../sql/C14.sql";
 
 export default function Alerts() {
@@ -21,8 +22,8 @@ export default function Alerts() {
   const bound = useMemo(() => bind(C14, { from, to }), [from, to]);
   const history = useAsk(bound);
   const now = useJson<{ alerts: Standing[] }>("/v1/alerts");
-  const status = useJson<Status>("/v1/status");
-  const silences = useMemo(() => silencesOf(status.data?.configuration?.alerts ?? [], present.value), [status.data, present.value]);
+  const silent = useJson<{ silences: Silence[] }>("/v1/alerts/silences");
+  const silences = useMemo(() => silent.data && timed(silent.data.silences, present.value), [silent.data, present.value]);
   const rows = useMemo(() => (history.data ? rowsOf(history.data) : []), [history.data]);
   // A token of one tenant may not ask where all alerts stand: then what the table says is shown.
   const refused = now.fault?.kind === "forbidden";
@@ -31,28 +32,34 @@ export default function Alerts() {
     return standings && shownOf(standings, rows);
   }, [now.data, refused, rows]);
   const asked: Asked<Shown[]> = { data: shown, fault: refused ? undefined : now.fault, busy: now.busy, retry: now.retry };
+  const names = [...new Set([...(server.value?.configuration?.alerts ?? []).map((each) => each.name), ...(shown ?? []).map((each) => each.alert)])];
   return (
     <>
       <Top title="Alerts" />
       <main id="main" tabIndex={-1}>
         <Panel title="Where alerts stand" sub="firing first; the share that fails, with its interval" asked={asked}>
-          {(all) => <Standings all={all} silences={silences} />}
+          {(all) => <Standings all={all} silences={silences ?? []} />}
         </Panel>
-        <Silences asked={status} />
+        <Silences asked={{ ...silent, data: silences }} names={names} />
         <History asked={history} bound={bound} rows={rows} />
       </main>
     </>
   );
 }
 
-function Standings({ all, silences }: { all: Shown[]; silences: Silence[] }) {
+/** The alert that the address names stands first, whatever its state: messages link here. */
+function Standings({ all, silences }: { all: Shown[]; silences: Timed[] }) {
+  const { alert = "", slice } = address.value.state;
   if (all.length === 0) return <NoAlert />;
-  const loud = all.filter((each) => each.state !== "ok" && each.state !== "resolved");
+  const wanted = alert === "" ? undefined : named(all, alert, slice);
+  const others = all.filter((each) => each !== wanted && each.state !== "ok" && each.state !== "resolved");
+  const loud = wanted ? [wanted, ...others] : others;
   const quiet = all.filter((each) => !loud.includes(each));
   return (
     <div class="stack">
-      {loud.length === 0 && <Quiet all={all} />}
-      {loud.map((each) => <AlertCard key={each.alert + each.slice} shown={each} silence={activeOf(silences, each.alert)} />)}
+      {alert !== "" && !wanted && <p role="status"><strong>{line(alert, 80)}</strong>{slice ? <> on <strong>{line(slice, 80)}</strong></> : ""} is not here: it is not defined any more, or nothing of this slice is watched now. What changed is below.</p>}
+      {others.length === 0 && wanted?.state !== "firing" && <Quiet all={all} />}
+      {loud.map((each) => <AlertCard key={each.alert + each.slice} shown={each} current={each === wanted} silence={activeOf(silences, each.alert, each.slice)} />)}
       {quiet.length > 0 && <QuietTable all={quiet} />}
     </div>
   );
@@ -80,7 +87,7 @@ function QuietTable({ all }: { all: Shown[] }) {
         <tbody>{all.map((each) => (
           <tr key={each.alert + each.slice}>
             <td><StateChip state={each.state} /></td>
-            <td>{line(each.alert, 60)}</td><td>{each.slice === "" ? <span class="muted">all traffic</span> : line(each.slice, 80)}</td>
+            <td><Link href={hrefOf("alerts", "", { alert: each.alert, slice: each.slice })}>{line(each.alert, 60)}</Link></td><td>{each.slice === "" ? <span class="muted">all traffic</span> : line(each.slice, 80)}</td>
             <td><Interval {...(each.estimate ?? { estimate: null, lower: null, upper: null, n: each.n })} /></td>
             <td class="num">{each.bound === null ? "–" : each.bound.toFixed(3)}</td>
             <td class="num">{each.statistic === null ? "–" : each.statistic.toPrecision(3)}</td>

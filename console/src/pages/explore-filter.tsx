@@ -4,6 +4,7 @@ import type { Fault } from "../lib/api";
 import { faultOf } from "../lib/filter";
 import { copy, setState } from "../lib/store";
 import { EditorBox } from "../ui/editor-box";
+import { Place } from "../ui/place";
 import { Views } from "./explore-views";
 
 export function FilterBar({ where, fault }: { where: string; fault: Fault | undefined }) {
@@ -31,11 +32,17 @@ export function FilterBar({ where, fault }: { where: string; fault: Fault | unde
         )}
         <Views where={where} />
       </div>
+      {fault?.kind === "wrong" && text === where && <Place query={where} message={named(fault.message)} />}
       {wrong && text !== "" && text !== where && (
         <p class="bad small" role="status">At character {wrong.at + 1}: {wrong.why}.</p>
       )}
     </div>
   );
+}
+
+/** Line and column are of the whole statement, of which the filter is a part: only a name tells its place. */
+function named(message: string): string {
+  return message.replace(/\bat Line: \d+, Column: \d+/, "");
 }
 
 /** The filter as a rule of the configuration. */

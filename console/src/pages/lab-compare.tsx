@@ -9,6 +9,7 @@ import { address, hrefOf, setState, tenant } from "../lib/store";
 import { line, visible } from "../lib/text";
 import { Empty, Panel } from "../ui/panel";
 import { Link } from "../ui/parts";
+import { Costs } from "./lab-costs";
 import { BothSides } from "./lab-sides";
 import C34 from "../../sql/C34.sql";
 
@@ -42,6 +43,7 @@ export function Compare() {
           <Panel title="Differences" sub="new minus baseline, over the pairs; 95 % interval" asked={asked} flush>
             {({ comparison }) => <Differences of={comparison} />}
           </Panel>
+          {asked.data && <Costs baseline={asked.data.baseline.experiment_id} after={asked.data.new.experiment_id} />}
           <Panel title="Items" sub="regressions first" asked={asked} flush>{(answer) => <Items answer={answer} />}</Panel>
         </>
       )}

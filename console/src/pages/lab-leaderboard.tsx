@@ -7,6 +7,7 @@ import { address, hrefOf, setState, tenant } from "../lib/store";
 import { line, visible } from "../lib/text";
 import { Empty, Panel } from "../ui/panel";
 import { Link } from "../ui/parts";
+import { ConfusionMatrix } from "./lab-confusion";
 import { Findings } from "./lab-findings";
 
 export function Leaderboard() {
@@ -28,10 +29,16 @@ export function Leaderboard() {
           {({ rows }) => <Board rows={rows} shown={shown} />}
         </Panel>
       )}
+      {labelled(board.data?.rows, shown) && <ConfusionMatrix key={`labels ${shown}`} id={shown} name={choice.all.find((each) => each.experiment_id === shown)?.name ?? shown} />}
       {shown !== "" && <Findings key={shown} id={shown} name={choice.all.find((each) => each.experiment_id === shown)?.name ?? shown} />}
       {list.data && choice.ids.length === 0 && choice.all.length > 0 && <Empty title="No experiment of this dataset has an answer yet" />}
     </>
   );
+}
+
+/** Whether the experiment was asked for labels. */
+function labelled(rows: BoardRow[] | undefined, id: string): boolean {
+  return rows?.find((row) => row.experiment_id === id)?.cells.some((cell) => cell.evaluator === "classification") ?? false;
 }
 
 function Pick({ choice, all, heads }: { choice: Choice; all: Experiment[]; heads: Head[] }) {

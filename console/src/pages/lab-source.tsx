@@ -1,15 +1,16 @@
 // What the playground asks: items of a dataset, the input of a span, or a text of one's own.
-import { useMemo, useState } from "preact/hooks";
-import { Fault, type Table, postJson, rowsOf } from "../lib/api";
+import { useMemo } from "preact/hooks";
+import { type Table, rowsOf } from "../lib/api";
 import { count } from "../lib/format";
 import { type Asked, useAsk, useJson } from "../lib/hooks";
 import { type Head, labPath, textOf } from "../lib/lab";
 import { MOST_ITEMS, type PlaygroundItem, itemOfSpan } from "../lib/playground";
 import { type Bound, bind } from "../lib/statement";
-import { address, say, setState, tenant } from "../lib/store";
+import { address, setState, tenant } from "../lib/store";
 import { line, visible } from "../lib/text";
 import { FaultBox, Panel } from "../ui/panel";
 import { Hostile, TraceLink } from "../ui/parts";
+import { Keep } from "./lab-keep";
 import C35 from "../../sql/C35.sql";
 
 /** Items to choose from. */
@@ -125,35 +126,7 @@ function OfSpan({ source, heads }: { source: Source; heads: Head[] }) {
         <dt>Contexts</dt><dd>{count(item.contexts?.length ?? 0)} {item.contexts?.length === 1 ? "document" : "documents"}</dd>
         <dt>From</dt><dd><TraceLink id={trace} span={span} /></dd>
       </dl>
-      {heads.length > 0 && <Keep item={item} heads={heads} />}
+      {heads.length > 0 && <Keep item={item} heads={heads} message="from the playground" />}
     </div>
-  );
-}
-
-/** A span's input as an item of a dataset: then experiments ask it too. */
-function Keep({ item, heads }: { item: PlaygroundItem; heads: Head[] }) {
-  const [name, setName] = useState(heads[0]?.name ?? "");
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<Fault | undefined>();
-  const put = () => {
-    setBusy(true);
-    setFault(undefined);
-    postJson(labPath(`datasets/${encodeURIComponent(name)}/items`, {}, tenant.value), { put: [item], message: "from the playground" }).then(
-      () => say(`Put into ${name}`),
-      (error: unknown) => setFault(error instanceof Fault ? error : new Fault("server", String(error))),
-    ).finally(() => setBusy(false));
-  };
-  return (
-    <>
-      <div class="row">
-        <label class="row small">Dataset
-          <select value={name} onChange={(event) => setName(event.currentTarget.value)}>
-            {heads.map((head) => <option key={head.dataset_id} value={head.name}>{visible(head.name)}</option>)}
-          </select>
-        </label>
-        <button type="button" disabled={busy} onClick={put}>Put it in</button>
-      </div>
-      {fault && <FaultBox fault={fault} />}
-    </>
   );
 }

@@ -1,13 +1,15 @@
 // Small multiples: one metric a chart, with its interval, and marks where versions or alerts changed.
 import { useMemo } from "preact/hooks";
 import { type Row, type Table, rowsOf } from "../lib/api";
-import { millis, numberOf } from "../lib/format";
+import { millis, numberOf, value } from "../lib/format";
 import type { Asked } from "../lib/hooks";
-import { fixed } from "../lib/range";
+import { marksOf } from "../lib/marks";
+import { objectivesOf } from "../lib/objectives";
+import { bucketOf, fixed } from "../lib/range";
+import { server } from "../lib/server";
 import { hrefOf, setRange, span } from "../lib/store";
 import { line, visible } from "../lib/text";
 import { Chart } from "../ui/chart";
-import type { Mark } from "../ui/chart-draw";
 import { Empty } from "../ui/panel";
 import { Interval, Link, Time } from "../ui/parts";
 
@@ -38,21 +40,6 @@ function seriesOf(table: Table): OneSeries[] {
   return [...all.values()];
 }
 
-/** Versions after the first of their name, and alerts: what may explain a step. */
-export function marksOf(changes: Table | undefined, evaluator: string, metric: string): Mark[] {
-  const seen = new Set<string>();
-  const marks: Mark[] = [];
-  for (const row of changes ? rowsOf(changes) : []) {
-    const [kind, name, at] = [String(row.kind), String(row.name), millis(String(row.at)) / 1000];
-    if ((kind === "evaluator" && name !== evaluator) || (kind === "alert" && name !== metric)) continue;
-    const first = !seen.has(`${kind} ${name}`);
-    seen.add(`${kind} ${name}`);
-    if (first && kind !== "alert") continue;
-    marks.push({ at, text: `${kind === "deployment" ? "deploy " : kind === "alert" ? "alert " : "evaluator "}${line(String(row.version), 18)}` });
-  }
-  return marks.slice(0, 8);
-}
-
 export function Multiples({ table, changes, openFrom, step, there }: MultiplesProps) {
   const all = useMemo(() => seriesOf(table), [table]);
   if (all.length === 0) return <NoScores there={there} />;
@@ -71,20 +58,29 @@ function OneChart({ one, changes, openFrom, step }: { one: OneSeries; changes: T
       series: [{ label: "share that passes", values: column("estimate"), lower: column("lower"), upper: column("upper"), n: column("n") }],
     };
   }, [one]);
-  const marks = useMemo(() => marksOf(changes, one.evaluator, one.metric), [changes, one]);
+  const marks = useMemo(() => marksOf(changes ? rowsOf(changes) : [], one.evaluator, one.metric), [changes, one]);
+  const lines = useMemo(() => objectivesOf(server.value?.configuration?.alerts, one.metric), [server.value, one]);
   const first = one.rows[0];
   const open = openFrom < span.value.to ? Math.max(openFrom, span.value.from) / 1000 : undefined;
   return (
     <section aria-label={visible(one.metric)}>
       <div class="row">
         <h3><Link href={hrefOf("scores", one.metric, { evaluator: one.evaluator })}>{line(one.metric, 40)}</Link></h3>
+        <span class="small muted">{passesAt(first)}</span>
         <span class="small"><Interval estimate={numberOf(first?.all_estimate)} lower={numberOf(first?.all_lower)} upper={numberOf(first?.all_upper)} n={numberOf(first?.all_n)} /></span>
       </div>
-      <Chart name={`Share that passes ${visible(one.metric)}`} xs={xs} timed series={series} yRange={[0, 1]} marks={marks}
+      <Chart name={`Share that passes ${visible(one.metric)}`} xs={xs} timed series={series} yRange={[0, 1]} marks={marks} lines={lines}
+        hrefAt={(at) => hrefOf("scores", one.metric, { evaluator: one.evaluator, ...bucketOf(xs[at] ?? 0, step) })}
         openFrom={open} height={140} xRange={[span.value.from / 1000, span.value.to / 1000]}
         onZoom={(from, to) => setRange(fixed({ from: from * 1000 - step / 2, to: to * 1000 + step / 2 }))} />
     </section>
   );
+}
+
+/** When an item passes; nothing for metrics that have no threshold. */
+function passesAt(row: Row | undefined): string {
+  const threshold = numberOf(row?.threshold);
+  return threshold === null ? "" : `an item passes at ${(numberOf(row?.agree) ?? 1) >= 0 ? "≥" : "≤"} ${value(threshold)}`;
 }
 
 /** Spans but no scores in the range: what to look at. */

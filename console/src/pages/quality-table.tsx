@@ -3,7 +3,8 @@ import { useMemo, useState } from "preact/hooks";
 import { type Row, type Table, rowsOf } from "../lib/api";
 import { condition } from "../lib/filter";
 import { count, interval, numberOf, rate } from "../lib/format";
-import { hrefOf } from "../lib/store";
+import { fixed, stateOf } from "../lib/range";
+import { hrefOf, span } from "../lib/store";
 import { line } from "../lib/text";
 import { changeOf } from "../lib/change";
 import { Interval, Link, Whisker } from "../ui/parts";
@@ -45,19 +46,27 @@ function OneRow({ row }: { row: Row }) {
     condition("service_name", row.service_name === null ? null : String(row.service_name), true),
     condition("request_model", row.request_model === null ? null : String(row.request_model), true),
   ].join(" AND ");
+  const href = (more: Record<string, string> = {}) => hrefOf("scores", String(row.metric), { evaluator: String(row.evaluator), where: slice, ...more });
+  const skipped = numberOf(row.skipped) ?? 0;
   return (
     <tr>
       <td class="clip">{row.service_name === null ? <span class="muted">none</span> : line(String(row.service_name), 60)}</td>
       <td class="clip">{row.request_model === null ? <span class="muted">none</span> : line(String(row.request_model), 60)}</td>
-      <td class="noted"><Link href={hrefOf("scores", String(row.metric), { evaluator: String(row.evaluator), where: slice })}>{line(String(row.metric), 60)}</Link>
+      <td class="noted"><Link href={href()}>{line(String(row.metric), 60)}</Link>
         {row.evaluator !== row.metric && <span class="muted small"> {line(String(row.evaluator), 40)}</span>}</td>
-      <td><span class="named"><span class="whisker-cell"><Whisker {...estimate} /></span><Interval {...estimate} /></span></td>
+      <td><span class="named"><span class="whisker-cell"><Whisker {...estimate} /></span><Link class="plain" href={href()}><Interval {...estimate} /></Link></span></td>
       <td class="num">{row.n_eff === null ? "–" : count(Math.round(numberOf(row.n_eff) ?? 0))}</td>
-      <td><Change row={row} /></td>
-      <td class="num">{errors > 0 ? <span class="bad">! {count(errors)}</span> : "0"}</td>
-      <td class="num muted">{count(numberOf(row.skipped))}</td>
+      <td><Link class="plain" href={href(withBefore())}><Change row={row} /></Link></td>
+      <td class="num">{errors > 0 ? <Link class="bad" href={href({ show: "errors" })}>! {count(errors)}</Link> : "0"}</td>
+      <td class="num muted">{skipped > 0 ? <Link class="plain" href={href({ show: "skipped" })}>{count(skipped)}</Link> : "0"}</td>
     </tr>
   );
+}
+
+/** This time range with the window before it, which a change is against. */
+function withBefore(): Record<string, string> {
+  const { from, to } = span.value;
+  return stateOf(fixed({ from: from - (to - from), to }));
 }
 
 /** A change is said only where the two intervals lie apart. */

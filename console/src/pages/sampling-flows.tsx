@@ -1,7 +1,10 @@
 // The way of traces through each rule, as nested bars: seen, what was left out and why, taken, what became of it.
 import { count, value } from "../lib/format";
+import { quoted } from "../lib/filter";
 import type { Flow, Step, Stratum } from "../lib/flow";
+import { hrefOf } from "../lib/store";
 import { visible } from "../lib/text";
+import { Link } from "../ui/parts";
 
 const WORDS: Record<string, { word: string; tone: string }> = {
   filtered: { word: "filtered out", tone: "rest" }, not_sampled: { word: "not drawn", tone: "rest" },
@@ -26,7 +29,7 @@ function OneFlow({ flow }: { flow: Flow }) {
       </div>
       <Bar steps={flow.first} of={flow.seen} />
       {queued > 0 && <Bar steps={flow.then} of={Math.max(queued, flow.then.reduce((sum, step) => sum + step.n, 0))} width={queued / (flow.seen || 1)} />}
-      <Reasons steps={[...flow.first, ...flow.then]} />
+      <Reasons rule={flow.rule} steps={[...flow.first, ...flow.then]} />
       <Strata strata={flow.strata} />
     </section>
   );
@@ -45,14 +48,22 @@ function Bar({ steps, of, width = 1 }: { steps: Step[]; of: number; width?: numb
   );
 }
 
-function Reasons({ steps }: { steps: Step[] }) {
+/** The traces about which this was decided. What waits has no decision yet. */
+function Traces({ rule, kind, reason, n }: { rule: string; kind: string; reason: string; n: number }) {
+  if (kind === "waiting") return <>{count(n)}</>;
+  const why = reason === "" ? "" : ` AND reason = ${quoted(reason)}`;
+  const where = `trace_id IN (SELECT trace_id FROM decisions WHERE rule = ${quoted(rule)} AND decision = ${quoted(kind)}${why})`;
+  return <Link href={hrefOf("explore", "", { where })}>{count(n)}</Link>;
+}
+
+function Reasons({ rule, steps }: { rule: string; steps: Step[] }) {
   return (
     <details>
       <summary class="small muted">Why</summary>
       <table>
         <thead><tr><th scope="col">Decision</th><th scope="col">Reason</th><th scope="col" class="num">n</th></tr></thead>
         <tbody>{steps.flatMap((step) => step.reasons.map((reason) => (
-          <tr key={step.kind + reason.text}><td>{WORDS[step.kind]?.word ?? visible(step.kind)}</td><td>{visible(reason.text)}</td><td class="num">{count(reason.n)}</td></tr>
+          <tr key={step.kind + reason.text}><td>{WORDS[step.kind]?.word ?? visible(step.kind)}</td><td>{visible(reason.text)}</td><td class="num"><Traces rule={rule} kind={step.kind} reason={reason.text} n={reason.n} /></td></tr>
         )))}</tbody>
       </table>
     </details>

@@ -50,8 +50,9 @@ function OneTraffic({ row }: { row: Row }) {
     <tr>
       <td><Link href={hrefOf("explore", "", { where })}>{name(row.service_name)}</Link></td>
       <td>{name(row.request_model)}</td>
-      <td class="num">{count(traces)}</td>
-      <td class="num">{judged === 0 ? <span class="bad">! never</span> : count(judged)}</td>
+      <td class="num"><Link class="plain" href={hrefOf("explore", "", { where })}>{count(traces)}</Link></td>
+      <td class="num">{judged === 0 ? <span class="bad">! never</span>
+        : <Link class="plain" href={hrefOf("explore", "", { where: `${where} AND trace_id IN (SELECT trace_id FROM decisions WHERE decision = 'scored')` })}>{count(judged)}</Link>}</td>
       <td><span class="named"><span class="share"><Meter share={traces === 0 ? 0 : judged / traces} /></span>{Math.round((judged / (traces || 1)) * 1000) / 10} % of n {count(traces)}</span></td>
     </tr>
   );

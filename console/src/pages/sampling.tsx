@@ -3,9 +3,9 @@ import { useMemo } from "preact/hooks";
 import { type Row, type Table, rowsOf } from "../lib/api";
 import { millis, numberOf } from "../lib/format";
 import { useAsk } from "../lib/hooks";
-import { fixed, stepOf } from "../lib/range";
+import { bucketOf, fixed, stepOf } from "../lib/range";
 import { bind } from "../lib/statement";
-import { span } from "../lib/store";
+import { hrefOf, span } from "../lib/store";
 import { Chart } from "../ui/chart";
 import { Empty, Panel } from "../ui/panel";
 import { Top } from "../ui/shell";
@@ -35,7 +35,7 @@ export default function Sampling() {
         </Panel>
         <div class="two">
           <Panel title="Coverage over time" sub={`taken, scored and lost items, ${step.sql} a bucket, by the time of the decision`} asked={covered} bound={coverage}>
-            {(table) => <Coverage table={table} />}
+            {(table) => <Coverage table={table} step={step.ms} />}
           </Panel>
           <Panel title="Lag from span to score" sub="by evaluator, the slowest first" asked={lagged} bound={lag} flush>
             {(table) => <Lag rows={rowsOf(table)} />}
@@ -50,7 +50,7 @@ export default function Sampling() {
   );
 }
 
-function Coverage({ table }: { table: Table }) {
+function Coverage({ table, step }: { table: Table; step: number }) {
   const { xs, series } = useMemo(() => {
     const rows = rowsOf(table);
     const column = (name: string) => rows.map((row: Row) => numberOf(row[name]));
@@ -64,7 +64,7 @@ function Coverage({ table }: { table: Table }) {
   if (xs.length === 0) return <p class="empty">No decision in this time range.</p>;
   return (
     <Chart name="Items taken, scored and lost" xs={xs} timed series={series} height={170}
-      xRange={[span.value.from / 1000, span.value.to / 1000]} />
+      xRange={[span.value.from / 1000, span.value.to / 1000]} hrefAt={(at) => hrefOf("explore", "", bucketOf(xs[at] ?? 0, step))} />
   );
 }
 

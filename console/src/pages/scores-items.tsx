@@ -22,26 +22,33 @@ const ORDERS: Record<string, (up: boolean) => string> = {
   random: () => "md5(concat(trace_id, span_id))",
 };
 
+/** What is shown beside the items that were judged, as the address says it, and its status. */
+const OTHERS: Record<string, string> = { errors: "error", skipped: "skipped" };
+
 export function Items({ scope, up }: { scope: Scope; up: boolean }) {
-  const name = address.value.state.order ?? "worst";
-  const order = (ORDERS[name] ?? ORDERS.worst)?.(up) ?? "value";
-  const bound = useMemo(() => bindIn(scope, C12, {}, { order }), [scope, order]);
+  const { order: wanted = "worst", show = "" } = address.value.state;
+  const status = OTHERS[show] ?? "ok";
+  const name = status === "ok" ? wanted : show;
+  const order = status === "ok" ? ((ORDERS[name] ?? ORDERS.worst)?.(up) ?? "value") : "span_time DESC";
+  const bound = useMemo(() => bindIn(scope, C12, { status }, { order }), [scope, order, status]);
   const asked = useAsk(bound);
   const rows = useMemo(() => (asked.data ? rowsOf(asked.data) : []), [asked.data]);
   const texts = useTexts(rows);
   const tools = (
     <>
       {["worst", "best", "random"].map((each) => (
-        <button key={each} type="button" aria-pressed={each === name || (each === "worst" && !(name in ORDERS))} onClick={() => setState({ order: each === "worst" ? "" : each, item: "" }, true)}>
+        <button key={each} type="button" aria-pressed={each === name || (each === "worst" && status === "ok" && !(name in ORDERS))} onClick={() => setState({ order: each === "worst" ? "" : each, show: "", item: "" }, true)}>
           {each === "random" ? "Random order" : `${each[0]?.toUpperCase()}${each.slice(1)} first`}
         </button>
       ))}
+      <button type="button" aria-pressed={show === "errors"} onClick={() => setState({ show: "errors", item: "" }, true)}>Errors</button>
+      <button type="button" aria-pressed={show === "skipped"} onClick={() => setState({ show: "skipped", item: "" }, true)}>Skipped</button>
     </>
   );
-  const sub = name === "random" ? "marks from the start of this order correct the rate" : "the first 100";
+  const sub = status !== "ok" ? "the newest 100" : name === "random" ? "marks from the start of this order correct the rate" : "the first 100";
   return (
     <Panel title="Items" asked={asked} bound={bound} tools={tools} sub={sub}>
-      {() => <List rows={rows} texts={texts} scope={scope} />}
+      {() => (rows.length === 0 ? <p class="empty">{status === "ok" ? "No item was judged in this time range." : `Nothing ${status === "error" ? "failed" : "was skipped"} in this time range.`}</p> : <List rows={rows} texts={texts} scope={scope} />)}
     </Panel>
   );
 }
@@ -75,7 +82,7 @@ function textsFor(texts: Map<string, Texts>, row: Row): Texts {
   const whole = texts.get(String(row.trace_id));
   return {
     question: own?.question || whole?.question || "",
-    answer: own?.answer || whole?.answer || evidenceOf(row.rationale)?.sentence || "",
+    answer: own?.answer || whole?.answer || evidenceOf(row)?.claims.parts[0] || "",
   };
 }
 
@@ -85,7 +92,8 @@ function List({ rows, texts, scope }: { rows: Row[]; texts: Map<string, Texts>; 
   const [marks, setMarks] = useState<Record<string, string>>({});
   const at = placeOf(rows);
   const mark = (row: Row | undefined, label: string) => {
-    if (!row) return;
+    // Only a verdict can be right or wrong.
+    if (row?.status !== "ok") return;
     setMarks((old) => ({ ...old, [keyOf(row)]: label }));
     annotate({ trace_id: String(row.trace_id), span_id: String(row.span_id), name: scope.metric, label }).then(
       () => say(`Marked ${label}`),
@@ -139,27 +147,39 @@ interface ItemProps {
 }
 
 function Item({ row, current, mark, set, texts }: ItemProps) {
-  const evidence = useMemo(() => evidenceOf(row.rationale), [row]);
+  const evidence = useMemo(() => evidenceOf(row, { answers: texts.answer === "" ? [] : [texts.answer], documents: [] }), [row, texts.answer]);
+  const best = evidence?.supports[0];
   const [element, setElement] = useState<HTMLLIElement | null>(null);
   useEffect(() => {
     if (current && address.value.state.item) element?.scrollIntoView({ block: "nearest" });
   }, [current, element]);
-  const probability = numberOf(row.inclusion_probability) ?? 1;
   return (
     <li class="item-card" ref={setElement} {...(current ? { "aria-current": "true" as const } : {})}>
-      <div class="row">
-        <strong class="score-value">{row.value === null ? "–" : value(numberOf(row.value))}</strong>
-        <VerdictChip verdict={verdictOf("ok", row.passed)} />
-        <span class="muted small">{visible(String(row.service_name ?? ""))}{row.request_model ? `, ${visible(String(row.request_model))}` : ""}, <Time at={String(row.span_time)} />{probability < 1 ? `, stands for ${value(1 / probability)}` : ""}</span>
-        <span class="grow" />
-        <button type="button" aria-pressed={mark === "right"} onClick={() => set("right")} title="Key 1">✓ right</button>
-        <button type="button" aria-pressed={mark === "wrong"} onClick={() => set("wrong")} title="Key 2">✗ wrong</button>
-        <Link class="button" href={hrefOf("trace", String(row.trace_id), { span: String(row.span_id), view: "conversation" })}>Trace</Link>
-      </div>
+      <ItemHead row={row} mark={mark} set={set} />
       {texts.question && <p class="text clamp"><span class="muted">Q </span><Hostile text={texts.question} most={300} /></p>}
-      {texts.answer && <div class="answer"><span class="muted">A </span><TextWithMark text={texts.answer} evidence={row.passed === false ? evidence : undefined} /></div>}
-      {evidence?.quote && <p class="small text"><span class="muted">Best evidence{evidence.document > 0 ? `, document ${evidence.document}` : ""}: </span><mark class="support"><Hostile text={evidence.quote} most={500} /></mark></p>}
+      {texts.answer && <div class="answer"><span class="muted">A </span><TextWithMark text={texts.answer} marks={row.passed === false ? evidence?.claims : undefined} /></div>}
+      {best && <p class="small text"><span class="muted">Best evidence{best.document > 0 ? `, document ${best.document}` : ""}: </span><mark class="support"><Hostile text={best.parts.join(" … ")} most={500} /></mark></p>}
+      {row.error !== null && <p class="small text">{row.status === "skipped" ? "lacks " : ""}<Hostile text={String(row.error)} most={800} /></p>}
       {!evidence && row.rationale !== null && <p class="small text"><Hostile text={String(row.rationale)} most={500} /></p>}
     </li>
+  );
+}
+
+function ItemHead({ row, mark, set }: Pick<ItemProps, "row" | "mark" | "set">) {
+  const probability = numberOf(row.inclusion_probability) ?? 1;
+  return (
+    <div class="row">
+      {row.status === "ok" && <strong class="score-value">{row.value === null ? "–" : value(numberOf(row.value))}</strong>}
+      <VerdictChip verdict={verdictOf(row.status, row.passed)} />
+      <span class="muted small">{visible(String(row.service_name ?? ""))}{row.request_model ? `, ${visible(String(row.request_model))}` : ""}, <Time at={String(row.span_time)} />{probability < 1 ? `, stands for ${value(1 / probability)}` : ""}</span>
+      <span class="grow" />
+      {row.status === "ok" && (
+        <>
+          <button type="button" aria-pressed={mark === "right"} onClick={() => set("right")} title="Key 1">✓ right</button>
+          <button type="button" aria-pressed={mark === "wrong"} onClick={() => set("wrong")} title="Key 2">✗ wrong</button>
+        </>
+      )}
+      <Link class="button" href={hrefOf("trace", String(row.trace_id), { span: String(row.span_id), view: "conversation" })}>Trace</Link>
+    </div>
   );
 }

@@ -54,15 +54,16 @@ function OneMetric({ row }: { row: Row }) {
   const estimate = { estimate: numberOf(row.estimate), lower: numberOf(row.lower), upper: numberOf(row.upper), n: numberOf(row.n) };
   const mean = { estimate: numberOf(row.mean), lower: numberOf(row.mean_lower), upper: numberOf(row.mean_upper), n: numberOf(row.mean_n) };
   const errors = numberOf(row.errors) ?? 0;
+  const href = (more: Record<string, string> = {}) => hrefOf("scores", String(row.metric), { evaluator: String(row.evaluator), ...more });
   return (
     <tr>
-      <td><Link href={hrefOf("scores", String(row.metric), { evaluator: String(row.evaluator) })}>{line(String(row.metric), 60)}</Link></td>
+      <td><Link href={href()}>{line(String(row.metric), 60)}</Link></td>
       <td class="muted">{line(String(row.evaluator), 60)}</td>
       <td>{judged === 0 ? <span class="muted">all skipped</span> : !estimate.n ? <span class="muted">values only, no verdict</span>
-        : <span class="named"><span class="whisker-cell"><Whisker {...estimate} /></span><Interval {...estimate} /></span>}</td>
-      <td>{judged === 0 ? <span class="muted">–</span> : <Interval {...mean} />}</td>
-      <td class="num">{errors > 0 ? <span class="bad">! {count(errors)}</span> : "0"}</td>
-      <td class="num muted">{count(numberOf(row.skipped))}</td>
+        : <span class="named"><span class="whisker-cell"><Whisker {...estimate} /></span><Link class="plain" href={href()}><Interval {...estimate} /></Link></span>}</td>
+      <td>{judged === 0 ? <span class="muted">–</span> : <Link class="plain" href={href({ trend: "mean" })}><Interval {...mean} /></Link>}</td>
+      <td class="num">{errors > 0 ? <Link class="bad" href={href({ show: "errors" })}>! {count(errors)}</Link> : "0"}</td>
+      <td class="num muted">{numberOf(row.skipped) ? <Link class="plain" href={href({ show: "skipped" })}>{count(numberOf(row.skipped))}</Link> : "0"}</td>
     </tr>
   );
 }

@@ -4,7 +4,8 @@ import { type Row, rowsOf } from "../lib/api";
 import { faultOf } from "../lib/filter";
 import { count, numberOf, value } from "../lib/format";
 import { type Asked, useAsk } from "../lib/hooks";
-import { fixed } from "../lib/range";
+import { nearest } from "../lib/nearest";
+import { fixed, stepOf } from "../lib/range";
 import { type Bound, type Value, bind } from "../lib/statement";
 import { address, hrefOf, setState, span } from "../lib/store";
 import { visible } from "../lib/text";
@@ -15,6 +16,7 @@ import { Distribution } from "./scores-distribution";
 import { Items } from "./scores-items";
 import { Trend } from "./scores-trend";
 import C12s from "../../sql/C12s.sql";
+import C38 from "../../sql/C38.sql";
 import C13c from "../../sql/C13c.sql";
 
 export interface Scope {
@@ -36,9 +38,12 @@ export function MetricPage({ metric, evaluator }: { metric: string; evaluator: s
   const given = (address.value.state.where ?? "").trim();
   const where = given === "" || faultOf(given) ? "true" : given;
   const scope = useMemo(() => ({ metric, evaluator, from, to, where }), [metric, evaluator, from, to, where]);
-  const bound = useMemo(() => bindIn(scope, C12s), [scope]);
+  const step = stepOf(span.value, 150);
+  // The whole and its buckets come by one statement: it is one scan of the scores.
+  const bound = useMemo(() => bindIn(scope, C12s, { step: step.sql }), [scope, step.sql]);
   const asked = useAsk(bound);
-  const row = asked.data ? rowsOf(asked.data)[0] : undefined;
+  const rows = useMemo(() => (asked.data ? rowsOf(asked.data) : []), [asked.data]);
+  const row = rows.find((each) => each.bucket === null);
   const judged = numberOf(row?.judged) ?? 0;
   return (
     <>
@@ -49,14 +54,14 @@ export function MetricPage({ metric, evaluator }: { metric: string; evaluator: s
             <button type="button" class="quiet" onClick={() => setState({ where: "" })}>All items</button></div>
         )}
         <Summary asked={asked} bound={bound} row={row} scope={scope} />
-        {row && judged === 0 && <Nothing row={row} />}
+        {row && judged === 0 && !address.value.state.show && <Nothing row={row} />}
         {row && judged > 0 && (
           <div class="two">
-            <Trend scope={scope} />
+            <Trend scope={scope} row={row} rows={rows} asked={asked} bound={bound} step={step} />
             <Distribution scope={scope} row={row} />
           </div>
         )}
-        {row && judged > 0 && <Items scope={scope} up={isUp(row)} />}
+        {row && (judged > 0 || address.value.state.show) && <Items scope={scope} up={isUp(row)} />}
       </main>
     </>
   );
@@ -65,6 +70,11 @@ export function MetricPage({ metric, evaluator }: { metric: string; evaluator: s
 /** Whether higher values are better, as verdicts and threshold tell; most metrics are so. */
 export function isUp(row: Row): boolean {
   return (numberOf(row.agree) ?? 1) >= 0;
+}
+
+/** This page with the items of another status. */
+function shown(scope: Scope, show: string): string {
+  return hrefOf("scores", scope.metric, { ...address.value.state, show });
 }
 
 function Summary({ asked, bound, row, scope }: { asked: Asked<unknown>; bound: Bound; row: Row | undefined; scope: Scope }) {
@@ -79,7 +89,7 @@ function Summary({ asked, bound, row, scope }: { asked: Asked<unknown>; bound: B
           <div><dt>Corrected by marks</dt><dd class="plain">{marks.fault ? <span class="bad small">{visible(marks.fault.message.slice(0, 120))}</span> : <Corrected labels={labels} />}</dd></div>
           <div><dt>Mean value</dt><dd class="plain"><Interval estimate={numberOf(row.mean)} lower={numberOf(row.mean_lower)} upper={numberOf(row.mean_upper)} n={numberOf(row.mean_n)} /></dd></div>
           <div><dt>Threshold</dt><dd class="plain">{row.threshold === null ? "none" : `${isUp(row) ? "≥" : "≤"} ${value(numberOf(row.threshold))}`}</dd></div>
-          <div><dt>Not judged</dt><dd class="plain">{count(numberOf(row.skipped))} skipped{(numberOf(row.errors) ?? 0) > 0 && <span class="bad">, ! {count(numberOf(row.errors))} errors</span>}
+          <div><dt>Not judged</dt><dd class="plain"><Link class="plain" href={shown(scope, "skipped")}>{count(numberOf(row.skipped))} skipped</Link>{(numberOf(row.errors) ?? 0) > 0 && <>, <Link class="bad" href={shown(scope, "errors")}>! {count(numberOf(row.errors))} errors</Link></>}
             {row.error !== null && <p class="small bad text"><Hostile text={String(row.error)} most={300} /> since <Time at={String(row.error_since)} /></p>}</dd></div>
         </dl>
       )}
@@ -107,13 +117,27 @@ const BRINGS: Record<string, string> = {
   constraints: "the evaluator's own settings: it has nothing to compare with",
 };
 
+/** A metric that nothing has: names that may be meant. */
+function Meant({ metric }: { metric: string }) {
+  const asked = useAsk(useMemo(() => bind(C38, {}), []));
+  const names = (asked.data ? rowsOf(asked.data) : []).map((row) => String(row.metric));
+  if (!asked.data || names.includes(metric)) return null;
+  const near = nearest(metric, names);
+  return (
+    <p>No score has ever had this metric.{near.length > 0 && " Is one of these meant? "}
+      {near.map((name) => <><Link key={name} href={hrefOf("scores", name)}>{visible(name)}</Link> </>)}</p>
+  );
+}
+
 function Nothing({ row }: { row: Row }) {
   const missing = row.missing === null ? "" : String(row.missing);
   const skipped = numberOf(row.skipped) ?? 0;
   return (
     <section class="panel">
       <Empty title={skipped > 0 ? `All ${count(skipped)} items were skipped` : "No item was drawn in this time range"}>
+        {skipped > 0 && <p><Link href={hrefOf("scores", address.value.id, { ...address.value.state, show: "skipped" })}>Which they are</Link></p>}
         {missing !== "" && <p>Missing: <code>{visible(missing)}</code>. {BRINGS[missing] ? `What brings it: ${BRINGS[missing]}.` : ""}</p>}
+        {skipped === 0 && <Meant metric={address.value.id} />}
         {skipped === 0 && <p>What was decided about the traces: <Link href={hrefOf("sampling")}>Sampling</Link>.</p>}
       </Empty>
     </section>

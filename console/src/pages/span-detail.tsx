@@ -3,28 +3,43 @@ import { useMemo } from "preact/hooks";
 import { type Row, rowsOf } from "../lib/api";
 import { numberOf, value } from "../lib/format";
 import { useAsk } from "../lib/hooks";
-import { type Evidence } from "../lib/evidence";
+import { type Evidence, supportIn } from "../lib/evidence";
 import { messagesOf, pretty } from "../lib/messages";
 import { bind } from "../lib/statement";
 import { hrefOf } from "../lib/store";
 import { json, safeLink, visible } from "../lib/text";
 import { MessageBox, TextWithMark } from "../ui/message";
 import { Panel } from "../ui/panel";
-import { CopyButton, Hostile, Link, TraceLink } from "../ui/parts";
+import { CopyButton, Hostile, Later, Link, TraceLink } from "../ui/parts";
+import { evidenceIn } from "./trace-evidence";
+import { AddToDataset } from "./trace-keep";
 import C6 from "../../sql/C6.sql";
 
 interface DetailProps {
   trace: string;
   span: string;
-  evidence?: Evidence | undefined;
+  /** The spans of the trace, without their texts. */
+  rows?: readonly unknown[];
+  scores?: readonly Row[];
 }
 
-export function SpanDetail({ trace, span, evidence }: DetailProps) {
+const NONE: readonly Row[] = [];
+
+/** What failed in this span, else in its trace; the texts of other spans are not known here. */
+function useEvidence(row: Row | undefined, rows: readonly unknown[], scores: readonly Row[]): Evidence | undefined {
+  return useMemo(() => {
+    const spans = (rows as Row[]).map((each) => (row && each.span_id === row.span_id ? row : each));
+    return row && (evidenceIn(scores, spans, String(row.span_id)) ?? evidenceIn(scores, spans));
+  }, [row, rows, scores]);
+}
+
+export function SpanDetail({ trace, span, rows = NONE, scores = NONE }: DetailProps) {
   const bound = useMemo(() => bind(C6, { id: trace, span }), [trace, span]);
   const asked = useAsk(bound);
-  const row = asked.data && rowsOf(asked.data)[0];
+  const row = useMemo(() => asked.data && rowsOf(asked.data)[0], [asked.data]);
+  const evidence = useEvidence(row, rows, scores);
   const tools = row && (row.input_messages !== null || row.question !== null)
-    ? <Link class="button" href={hrefOf("lab", "playground", { trace, span })}>Ask it in the playground</Link> : null;
+    ? <><AddToDataset trace={trace} span={span} /><Link class="button" href={hrefOf("lab", "playground", { trace, span })}>Ask it in the playground</Link></> : null;
   return (
     <Panel title="What it brought" asked={asked} bound={bound} tools={tools}>
       {() => (row ? <Payload row={row} evidence={evidence} /> : <p class="muted">The span is not here any more.</p>)}
@@ -46,17 +61,21 @@ function Payload({ row, evidence }: { row: Row; evidence: Evidence | undefined }
       <Documents documents={row.documents} evidence={evidence} />
       <Events events={row.events} />
       <Links links={row.links} />
-      <Fold title="Attributes" value={row.attributes} table />
-      <Fold title="Resource" value={row.resource_attributes} table />
-      <details class="fold"><summary>All columns as JSON</summary>
-        <CopyButton text={JSON.stringify(row, null, 2)} what="JSON" />
-        <pre class="code"><Hostile text={JSON.stringify(row, null, 2)} /></pre></details>
+      <Fold title="Attributes" value={row.attributes} />
+      <Fold title="Resource" value={row.resource_attributes} />
+      <Later summary={<>The row of this span as JSON <span class="muted small">its columns; the OTLP that was sent is not kept</span></>}>
+        {() => <Whole text={JSON.stringify(row, null, 2)} />}
+      </Later>
     </div>
   );
 }
 
+function Whole({ text }: { text: string }) {
+  return <><CopyButton text={text} what="JSON" /><pre class="code"><Hostile text={text} /></pre></>;
+}
+
 function Text({ title, text, evidence }: { title: string; text: string; evidence?: Evidence | undefined }) {
-  return <section><h3>{title}</h3><TextWithMark text={text} evidence={evidence} /></section>;
+  return <section><h3>{title}</h3><TextWithMark text={text} marks={evidence?.claims} /></section>;
 }
 
 interface Doc {
@@ -80,7 +99,7 @@ export function Documents({ documents, evidence }: { documents: unknown; evidenc
 }
 
 function DocumentBox({ doc, place, evidence }: { doc: Doc; place: number; evidence: Evidence | undefined }) {
-  const hit = evidence !== undefined && (evidence.documentId !== "" ? evidence.documentId === doc.id : evidence.document === place);
+  const hit = supportIn(evidence, doc, place);
   const score = numberOf(doc.score);
   const uri = typeof doc.uri === "string" ? doc.uri : "";
   const link = safeLink(uri);
@@ -93,7 +112,7 @@ function DocumentBox({ doc, place, evidence }: { doc: Doc; place: number; eviden
         {score !== null && <span class="muted">score {value(score)}</span>}
         {hit && <span class="chip warn">best evidence</span>}
       </div>
-      <TextWithMark text={String(doc.content ?? "")} evidence={hit ? evidence : undefined} quote />
+      <TextWithMark text={String(doc.content ?? "")} marks={hit} kind="support" />
     </li>
   );
 }
@@ -104,8 +123,7 @@ function Events({ events }: { events: unknown }) {
   return (
     <section><h3>Events</h3>
       {(list as Array<Record<string, unknown>>).map((event, at) => (
-        <details key={at} class="fold"><summary>{visible(String(event?.name ?? "event"))}</summary>
-          <pre class="code"><Hostile text={pretty(event?.attributes ?? event)} most={6000} /></pre></details>
+        <Later key={at} summary={visible(String(event?.name ?? "event"))}>{() => <pre class="code"><Hostile text={pretty(event?.attributes ?? event)} most={6000} /></pre>}</Later>
       ))}
     </section>
   );
@@ -123,13 +141,12 @@ function Links({ links }: { links: unknown }) {
   );
 }
 
-function Fold({ title, value: given, table }: { title: string; value: unknown; table?: boolean }) {
-  const parsed = json(given);
-  if (parsed === undefined || parsed === null) return null;
-  const entries = Object.entries(parsed as Record<string, unknown>);
+function Fold({ title, value: given }: { title: string; value: unknown }) {
+  const entries = useMemo(() => Object.entries((json(given) ?? {}) as Record<string, unknown>), [given]);
+  if (entries.length === 0) return null;
   return (
-    <details class="fold"><summary>{title} <span class="muted small">{entries.length}</span></summary>
-      {table && (
+    <Later summary={<>{title} <span class="muted small">{entries.length}</span></>}>
+      {() => (
         <dl class="kv small">{entries.map(([key, each]) => (
           <>
             <dt class="mono">{visible(key)}</dt>
@@ -137,6 +154,6 @@ function Fold({ title, value: given, table }: { title: string; value: unknown; t
           </>
         ))}</dl>
       )}
-    </details>
+    </Later>
   );
 }

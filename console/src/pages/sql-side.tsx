@@ -5,6 +5,7 @@ import { columns } from "../lib/columns";
 import { remember, remembered } from "../lib/store";
 import { line, visible } from "../lib/text";
 import { EXAMPLES } from "./sql-examples";
+import { SavedQueries } from "./sql-saved";
 
 const MOST = 50;
 
@@ -23,16 +24,18 @@ export function keep(query: string): void {
 }
 
 interface SideProps {
+  /** What stands in the editor. */
+  text: string;
   pick: (sql: string) => void;
   insert: (word: string) => void;
 }
 
-export function SideList({ pick, insert }: SideProps) {
-  const [tab, setTab] = useState<"tables" | "examples" | "history">("examples");
+export function SideList({ text, pick, insert }: SideProps) {
+  const [tab, setTab] = useState<"tables" | "examples" | "saved" | "history">("examples");
   return (
-    <section class="panel sql-side" aria-label="Tables, examples, history">
+    <section class="panel sql-side" aria-label="Tables, examples, saved queries, history">
       <header class="tabs">
-        {(["examples", "tables", "history"] as const).map((name) => (
+        {(["examples", "tables", "saved", "history"] as const).map((name) => (
           <button key={name} type="button" class="quiet" aria-pressed={tab === name} onClick={() => setTab(name)}>
             {name[0]?.toUpperCase()}{name.slice(1)}
           </button>
@@ -41,6 +44,7 @@ export function SideList({ pick, insert }: SideProps) {
       <div class="body" tabIndex={0} role="group" aria-label={tab}>
         {tab === "tables" && <Tables insert={insert} />}
         {tab === "examples" && <List items={EXAMPLES.map(({ name, sql }) => [name, sql])} pick={pick} />}
+        {tab === "saved" && <SavedQueries text={text} pick={pick} />}
         {tab === "history" && <History pick={pick} />}
       </div>
     </section>

@@ -6,7 +6,8 @@ import { useKeys } from "../lib/keys";
 import { address, copy, say, setState } from "../lib/store";
 import { plain } from "../lib/statement";
 import { EditorBox } from "../ui/editor-box";
-import { Bars, FaultBox, psqlLine } from "../ui/panel";
+import { Bars, FaultBox, psqlOf } from "../ui/panel";
+import { Place } from "../ui/place";
 import { ResultTable } from "../ui/result";
 import { Top } from "../ui/shell";
 import { EXAMPLES } from "./sql-examples";
@@ -47,13 +48,13 @@ export default function SqlPage() {
             <EditorBox text={text} source={source} label="SQL query" run={() => run()} change={setText} />
             <div class="row under">
               <button type="button" class="quiet" onClick={() => run(`EXPLAIN ${text.replace(/^\s*EXPLAIN\s+/i, "")}`)}>Explain</button>
-              <button type="button" class="quiet" onClick={() => void copy(psqlLine(plain(text)), "psql line")}>Copy psql line</button>
+              <button type="button" class="quiet" onClick={() => void copy(psqlOf(plain(text)), "psql line")}>Copy psql line</button>
               <span class="muted small">Reads only. One statement. Stays in the address, so the link shares it.</span>
             </div>
           </section>
           <Result state={state} retry={() => run(state.query)} />
         </div>
-        <SideList pick={bring} insert={(word) => bring(`${text}${/\s$/.test(text) ? "" : " "}${word}`)} />
+        <SideList text={text} pick={bring} insert={(word) => bring(`${text}${/\s$/.test(text) ? "" : " "}${word}`)} />
       </main>
     </>
   );
@@ -80,7 +81,7 @@ async function start(query: string, abort: { current: AbortController | undefine
 function Result({ state, retry }: { state: Running; retry: () => void }) {
   if (state.busy) return <section class="panel"><Bars /></section>;
   if (state.cancelled) return <section class="panel"><p class="empty">Cancelled. The server has been told to stop.</p></section>;
-  if (state.fault) return <section class="panel padded"><FaultBox fault={state.fault} retry={retry} /></section>;
+  if (state.fault) return <section class="panel padded"><FaultBox fault={state.fault} retry={retry} />{state.fault.kind === "wrong" && <Place query={state.query.trim()} message={state.fault.message} />}</section>;
   if (!state.table) return <section class="panel"><p class="empty">Nothing has run yet. Press Run, or Ctrl+Enter in the editor.</p></section>;
   return <Shown table={state.table} query={state.query} />;
 }

@@ -1,14 +1,15 @@
 // Page 9: the server itself. One JSON is shown as it comes: what a later server adds is shown too.
 import { useMemo } from "preact/hooks";
 import { rowsOf } from "../lib/api";
+import { quoted } from "../lib/filter";
 import { bytes, cost, count, numberOf, seconds, value } from "../lib/format";
 import { type Asked, useAsk, useJson } from "../lib/hooks";
 import { fixed } from "../lib/range";
 import { bind } from "../lib/statement";
-import { copy, span } from "../lib/store";
+import { copy, hrefOf, span } from "../lib/store";
 import { line, visible } from "../lib/text";
 import { FaultBox, Panel } from "../ui/panel";
-import { Meter } from "../ui/parts";
+import { Link, Meter } from "../ui/parts";
 import { Top } from "../ui/shell";
 import { type Json, Part, titleOf } from "./system-parts";
 import C18 from "../../sql/C18.sql";
@@ -99,7 +100,7 @@ function Evaluators() {
               <tr key={at}>
                 <td>{line(String(row.evaluator), 60)}</td><td class="muted small clip">{line(String(row.evaluator_version), 80)}</td>
                 <td class="num">{count(numberOf(row.n))}</td><td class="num">{milliseconds(row.p50_ms)}</td><td class="num">{milliseconds(row.p99_ms)}</td>
-                <td class="num">{(numberOf(row.errors) ?? 0) > 0 ? <span class="bad" title={line(String(row.error), 300)}>! {count(numberOf(row.errors))}</span> : "0"}</td>
+                <td class="num">{(numberOf(row.errors) ?? 0) > 0 ? <Link class="bad" title={line(String(row.error), 300)} href={hrefOf("sql", "", { q: errorsOf(String(row.evaluator), from, to) })}>! {count(numberOf(row.errors))}</Link> : "0"}</td>
                 <td class="num">{cost(numberOf(row.cost_usd))}</td>
               </tr>
             ))}</tbody>
@@ -108,6 +109,11 @@ function Evaluators() {
       ))}
     </Panel>
   );
+}
+
+/** What failed of an evaluator, with its traces. */
+function errorsOf(evaluator: string, from: string, to: string): string {
+  return `SELECT evaluated_at, trace_id, span_id, metric, error FROM scores\nWHERE evaluator = ${quoted(evaluator)} AND status = 'error' AND evaluated_at >= '${from}' AND evaluated_at < '${to}'\nORDER BY evaluated_at DESC LIMIT 200`;
 }
 
 function milliseconds(cell: unknown): string {

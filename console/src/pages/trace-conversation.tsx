@@ -53,7 +53,7 @@ function documentsOf(rows: Row[]): unknown[] {
 function Told({ rows, scores }: { rows: Row[]; scores: Row[] }) {
   const { turns, systems } = useMemo(() => merged(callsOf(rows)), [rows]);
   const documents = useMemo(() => documentsOf(rows), [rows]);
-  const evidence = useMemo(() => evidenceIn(scores), [scores]);
+  const evidence = useMemo(() => evidenceIn(scores, rows), [scores, rows]);
   const names = new Map(rows.map((row) => [String(row.span_id), String(row.name)]));
   if (turns.length === 0 && documents.length === 0) return <p class="muted">No span of this trace brought messages.</p>;
   return (

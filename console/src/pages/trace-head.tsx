@@ -1,12 +1,14 @@
 // The head of a trace: what was asked and answered, by whom, how long, for how much; the way through its session.
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { type Row, rowsOf } from "../lib/api";
+import { condition } from "../lib/filter";
 import { cost, count, duration, numberOf } from "../lib/format";
 import { useAsk } from "../lib/hooks";
 import { bind } from "../lib/statement";
-import { hrefOf } from "../lib/store";
-import { visible } from "../lib/text";
-import { type SpanRow, lengthOf } from "../lib/waterfall";
+import { address, hrefOf } from "../lib/store";
+import { line, visible } from "../lib/text";
+import { type SpanRow, lengthOf, modelsOf } from "../lib/waterfall";
 import { Hostile, Link, Time, VerdictChip, verdictOf } from "../ui/parts";
 import { TextWithMark } from "../ui/message";
 import { FaultBox } from "../ui/panel";
@@ -25,46 +27,76 @@ const distinct = (values: Array<string | null | undefined>) => [...new Set(value
 
 export function TraceHead({ id, rows, scores }: { id: string; rows: SpanRow[]; scores: Row[] }) {
   const total = useMemo(() => lengthOf(rows), [rows]);
-  const errors = rows.filter((row) => row.status_code === "error").length;
   const extra = rows as Array<SpanRow & { session_id?: string | null; user_id?: string | null }>;
   const session = distinct(extra.map((row) => row.session_id))[0];
   const user = distinct(extra.map((row) => row.user_id))[0];
-  const judged = scores.filter((row) => verdictOf(row.status, row.passed) === "pass" || row.passed === false);
-  const failed = judged.filter((row) => row.passed === false).length;
   return (
     <section aria-label="Summary" class="stack">
       <Asked id={id} scores={scores} />
       <dl class="tiles">
-        <div><dt>Service</dt><dd class="clip"><Hostile text={distinct(rows.map((r) => r.service_name)).join(", ") || "–"} most={60} /></dd></div>
-        <div><dt>Model</dt><dd class="clip"><Hostile text={distinct(rows.map((r) => r.request_model)).join(", ") || "–"} most={60} /></dd></div>
+        <div><dt>Service</dt><dd class="clip"><Names column="service_name" names={distinct(rows.map((r) => r.service_name))} /></dd></div>
+        <div><dt>Model</dt><dd class="clip"><Names column="request_model" names={modelsOf(rows)} /></dd></div>
         <div><dt>Began</dt><dd><small><Time at={rows[0]?.start_time} digits={3} /></small></dd></div>
         <div><dt>Duration</dt><dd>{duration(total)}</dd></div>
         <div><dt>Tokens in / out</dt><dd>{count(sum(rows, (r) => r.input_tokens))} / {count(sum(rows, (r) => r.output_tokens))}</dd></div>
         <div><dt>Cost</dt><dd>{cost(sum(rows, (r) => r.cost_usd))}</dd></div>
-        <div><dt>Verdicts</dt><dd>{failed === 0 && judged.length > 0 ? <VerdictChip verdict="pass">all {judged.length}</VerdictChip> : judged.length === 0 ? "–" : <VerdictChip verdict="fail">{failed} of {judged.length}</VerdictChip>}</dd></div>
-        <div><dt>Errors</dt><dd>{errors === 0 ? "0" : <span class="bad">! {errors}</span>}</dd></div>
-        {user && <div><dt>User</dt><dd class="clip"><small><Hostile text={user} most={60} /></small></dd></div>}
+        <Verdicts rows={rows} scores={scores} />
+        <Errors rows={rows} />
+        {user && <div><dt>User</dt><dd class="clip"><small><Names column="user_id" names={[user]} /></small></dd></div>}
         {session && <div><dt>Session</dt><dd><Session id={id} session={session} /></dd></div>}
       </dl>
     </section>
   );
 }
 
+/** The first name with a way to all spans that have it; the others by their number. */
+function Names({ column, names }: { column: string; names: string[] }) {
+  const [first, ...others] = names;
+  if (first === undefined) return <>–</>;
+  return (
+    <>
+      <Link href={hrefOf("explore", "", { where: condition(column, first, true) })} title={line(names.join(", "), 400)}>{line(first, 60)}</Link>
+      {others.length > 0 && <small class="muted" title={line(others.join(", "), 400)}> +{others.length}<span class="hidden"> more</span></small>}
+    </>
+  );
+}
+
+/** Leads to a span of this trace, with what else the address says. */
+function SpanLink({ span, children }: { span: string | undefined; children: ComponentChildren }) {
+  const { id, state } = address.value;
+  return span === undefined ? <>{children}</> : <Link href={hrefOf("trace", id, { ...state, span })}>{children}</Link>;
+}
+
+function Verdicts({ rows, scores }: { rows: SpanRow[]; scores: Row[] }) {
+  const judged = scores.filter((row) => verdictOf(row.status, row.passed) === "pass" || row.passed === false);
+  const failed = judged.filter((row) => row.passed === false);
+  const first = failed.find((row) => rows.some((each) => each.span_id === row.span_id));
+  return (
+    <div><dt>Verdicts</dt><dd>{judged.length === 0 ? "–" : failed.length === 0 ? <VerdictChip verdict="pass">all {judged.length}</VerdictChip>
+      : <SpanLink span={first && String(first.span_id)}><VerdictChip verdict="fail">{failed.length} of {judged.length}</VerdictChip></SpanLink>}</dd></div>
+  );
+}
+
+function Errors({ rows }: { rows: SpanRow[] }) {
+  const failed = rows.filter((row) => row.status_code === "error");
+  return <div><dt>Errors</dt><dd>{failed.length === 0 ? "0" : <SpanLink span={failed[0]?.span_id}><span class="bad">! {count(failed.length)}</span></SpanLink>}</dd></div>;
+}
+
 function Asked({ id, scores }: { id: string; scores: Row[] }) {
-  const evidence = useMemo(() => evidenceIn(scores), [scores]);
   const asked = useAsk(useMemo(() => bind(C4b, { id }), [id]));
+  const rows = useMemo(() => (asked.data ? rowsOf(asked.data) : []), [asked.data]);
+  const evidence = useMemo(() => evidenceIn(scores, rows), [scores, rows]);
   const { question, answer } = useMemo(() => {
-    const rows = asked.data ? rowsOf(asked.data) : [];
     const first = rows.find((row) => row.question !== null);
     const own = rows.find((row) => row.question === first?.question && row.answer !== null);
     return { question: first?.question, answer: (own ?? [...rows].reverse().find((row) => row.answer !== null))?.answer };
-  }, [asked.data]);
+  }, [rows]);
   if (asked.fault) return <FaultBox fault={asked.fault} retry={asked.retry} />;
   if (!question && !answer) return null;
   return (
     <div class="panel asked">
       <div><h3>Asked</h3><p class="text" tabIndex={0}><Hostile text={String(question ?? "–")} most={600} /></p></div>
-      <div><h3>Answered</h3><TextWithMark text={String(answer ?? "–")} evidence={evidence} /></div>
+      <div><h3>Answered</h3><TextWithMark text={String(answer ?? "–")} marks={evidence?.claims} /></div>
     </div>
   );
 }

@@ -1,7 +1,6 @@
 // Page 2: one trace. The waterfall with scores on the spans they judge, or the conversation; beside it the chosen span.
 import { useEffect, useMemo } from "preact/hooks";
 import { type Row, rowsOf } from "../lib/api";
-import type { Evidence } from "../lib/evidence";
 import { type Asked, useAsk } from "../lib/hooks";
 import { type Bound, bind } from "../lib/statement";
 import { address, hrefOf, setState } from "../lib/store";
@@ -12,7 +11,6 @@ import { CopyButton, Link, verdictOf } from "../ui/parts";
 import { Top } from "../ui/shell";
 import { Annotations } from "./trace-annotations";
 import { Conversation } from "./trace-conversation";
-import { evidenceIn } from "./trace-evidence";
 import { TraceHead } from "./trace-head";
 import { GraphView } from "./trace-graph";
 import { WaterfallView } from "./trace-waterfall";
@@ -61,7 +59,6 @@ const VIEWS = [["waterfall", "Waterfall"], ["conversation", "Conversation"], ["g
 function Shown({ id, rows, spans, scores, bounds, scoresAsked }: ShownProps) {
   const { view = "waterfall", span = "" } = address.value.state;
   const selected = rows.some((row) => row.span_id === span) ? span : firstOf(rows, scores);
-  const evidence = useMemo(() => evidenceIn(scores, selected), [scores, selected]);
   const shown = VIEWS.some(([name]) => name === view) ? view : "waterfall";
   const talks = shown === "conversation";
   const tools = VIEWS.map(([name, label]) => (
@@ -78,7 +75,7 @@ function Shown({ id, rows, spans, scores, bounds, scoresAsked }: ShownProps) {
           }}
         </Panel>
         <div class="stack">
-          {selected && <SelectedSpan id={id} span={selected} rows={rows} scores={scores} asked={scoresAsked} bound={bounds[1]} evidence={evidence} />}
+          {selected && <SelectedSpan id={id} span={selected} rows={rows} scores={scores} asked={scoresAsked} bound={bounds[1]} />}
           <Annotations id={id} span={selected} scores={scores} />
         </div>
       </div>
@@ -104,10 +101,9 @@ interface SelectedProps {
   scores: Row[];
   asked: Asked<unknown>;
   bound: Bound | undefined;
-  evidence: Evidence | undefined;
 }
 
-function SelectedSpan({ id, span, rows, scores, asked, bound, evidence }: SelectedProps) {
+function SelectedSpan({ id, span, rows, scores, asked, bound }: SelectedProps) {
   const row = rows.find((each) => each.span_id === span);
   useEffect(() => {
     document.title = row ? `${visible(row.name).slice(0, 60)} – Groundline` : "Groundline";
@@ -115,13 +111,12 @@ function SelectedSpan({ id, span, rows, scores, asked, bound, evidence }: Select
       document.title = "Groundline";
     };
   }, [row]);
-  const inside = evidence ?? evidenceIn(scores);
   return (
     <>
       <Panel title="Scores of this span" asked={asked} bound={bound} sub={row ? visible(row.name).slice(0, 60) : ""}>
         {() => <ScoreList rows={scores.filter((each) => each.span_id === span)} />}
       </Panel>
-      <SpanDetail key={span} trace={id} span={span} evidence={inside} />
+      <SpanDetail key={span} trace={id} span={span} rows={rows} scores={scores} />
     </>
   );
 }

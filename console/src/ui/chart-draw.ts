@@ -1,10 +1,13 @@
 // What charts draw beside their lines: bands of intervals, the threshold, marks in time, and what is not final yet.
 import type uPlot from "uplot";
+import type { Mark } from "../lib/marks";
 
-export interface Mark {
-  /** Seconds since 1970. */
-  at: number;
+/** A line across: a threshold, or what an alert allows. */
+export interface Line {
+  y: number;
   text: string;
+  /** What stands on the line itself, where there is little room. */
+  short: string;
 }
 
 interface Banded {
@@ -54,22 +57,25 @@ export function whiskersPlugin(series: Whiskered[], colours: string[]): uPlot.Pl
 
 type Colour = (name: string) => string;
 
-export function marksPlugin(threshold: number | null | undefined, marks: Mark[], openFrom: number | undefined, colour: Colour): uPlot.Plugin {
+export function marksPlugin(lines: Line[], marks: Mark[], openFrom: number | undefined, colour: Colour): uPlot.Plugin {
   const draw = (u: uPlot) => {
     const ctx = u.ctx;
     ctx.save();
     ctx.beginPath();
     ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
     ctx.clip();
+    // uPlot leaves the alignment of its axes behind.
+    ctx.textAlign = "left";
+    ctx.textBaseline = "alphabetic";
     if (openFrom !== undefined) hatch(u, openFrom, colour("--hatch"));
-    if (typeof threshold === "number") line(u, threshold, colour("--bad"));
+    for (const each of lines) line(u, each, colour("--bad"));
     for (const mark of marks) flag(u, mark, colour("--muted"));
     ctx.restore();
   };
   return { hooks: { draw: [draw] } };
 }
 
-function line(u: uPlot, y: number, stroke: string): void {
+function line(u: uPlot, { y, short }: Line, stroke: string): void {
   const at = Math.round(u.valToPos(y, "y", true)) + 0.5;
   u.ctx.strokeStyle = stroke;
   u.ctx.lineWidth = devicePixelRatio;
@@ -79,6 +85,11 @@ function line(u: uPlot, y: number, stroke: string): void {
   u.ctx.lineTo(u.bbox.left + u.bbox.width, at);
   u.ctx.stroke();
   u.ctx.setLineDash([]);
+  u.ctx.fillStyle = stroke;
+  u.ctx.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
+  // Above the line, or below it where there is no room.
+  const low = at - u.bbox.top < 14 * devicePixelRatio;
+  u.ctx.fillText(short, u.bbox.left + u.bbox.width - u.ctx.measureText(short).width - 4, low ? at + 11 * devicePixelRatio : at - 3 * devicePixelRatio);
 }
 
 function flag(u: uPlot, mark: Mark, stroke: string): void {

@@ -4,8 +4,10 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { interval, rate, time, value } from "../lib/format";
 import { useWidth } from "../lib/hooks";
-import { theme, zone } from "../lib/store";
-import { bands, marksPlugin, type Mark, whiskersPlugin } from "./chart-draw";
+import { goTo, theme, zone } from "../lib/store";
+import type { Mark } from "../lib/marks";
+import { bands, type Line, marksPlugin, whiskersPlugin } from "./chart-draw";
+import { Link } from "./parts";
 
 export interface Series {
   label: string;
@@ -23,7 +25,8 @@ export interface ChartProps {
   series: Series[];
   kind?: "line" | "bar" | "scatter";
   height?: number;
-  threshold?: number | null | undefined;
+  /** Lines across; each is named under the chart and in its summary. */
+  lines?: Line[] | undefined;
   marks?: Mark[];
   /** From here on values may still change: hatched. */
   openFrom?: number | undefined;
@@ -32,17 +35,22 @@ export interface ChartProps {
   xRange?: [number, number] | undefined;
   log?: boolean;
   onZoom?: (from: number, to: number) => void;
+  /** The address of what stands behind a point; Enter, a click or the link below goes there. */
+  hrefAt?: ((at: number) => string) | undefined;
 }
 
 export function Chart(props: ChartProps) {
   const [box, width] = useWidth<HTMLDivElement>();
   const plot = useRef<uPlot | undefined>(undefined);
-  const [at, setAt] = useState(-1);
+  const [cursor, setAt] = useState(-1);
+  // A new range may have fewer points.
+  const at = cursor < props.xs.length ? cursor : -1;
   useEffect(() => {
     if (!box.current || width === 0) return undefined;
     plot.current = new uPlot(optionsOf(props, width), dataOf(props) as uPlot.AlignedData, box.current);
+    plot.current.over.addEventListener("click", () => setAt((before) => clicked(plot.current, before)));
     return () => plot.current?.destroy();
-  }, [width, theme.value, zone.value, props.xs, props.series, props.threshold, props.marks, props.kind]);
+  }, [width, theme.value, zone.value, props.xs, props.series, props.lines, props.marks, props.kind]);
   const move = (next: number) => {
     const to = Math.max(0, Math.min(props.xs.length - 1, next));
     setAt(to);
@@ -51,23 +59,36 @@ export function Chart(props: ChartProps) {
       plot.current.setCursor({ left: plot.current.valToPos(x, "x"), top: props.height ? props.height / 2 : 60 });
     }
   };
-  const summary = useMemo(() => summaryOf(props), [props.xs, props.series]);
+  const summary = useMemo(() => summaryOf(props), [props.xs, props.series, props.lines]);
+  const behind = at >= 0 ? props.hrefAt?.(at) : undefined;
   return (
     <figure class="chart">
       <div class="canvas" role="slider" tabIndex={0} aria-label={summary} aria-orientation="horizontal" aria-valuemin={0}
         aria-valuemax={Math.max(0, props.xs.length - 1)} aria-valuenow={Math.max(0, at)}
         aria-valuetext={at < 0 ? "Arrow keys read the values" : readout(props, at)} ref={box}
-        onKeyDown={(event) => moved(event, at, props.xs.length, move)} />
+        onKeyDown={(event) => moved(event, at, props.xs.length, move, behind)} />
       <figcaption class="small">
         {props.series.length > 1 && <Legend names={props.series.map((series) => series.label)} />}
+        {props.lines?.map((each) => <span key={each.text} class="bad"><span aria-hidden="true">╌ </span>{each.text}</span>)}
         <AsTable {...props} />
-        <span class="readout">{at >= 0 && readout(props, at)}</span>
+        <span class="readout">{at >= 0 && readout(props, at)} {behind && <Link href={behind}>its items</Link>}</span>
       </figcaption>
     </figure>
   );
 }
 
-function moved(event: KeyboardEvent, at: number, length: number, move: (to: number) => void): void {
+/** The point under the pointer; after a drag the one from before. */
+function clicked(u: uPlot | undefined, before: number): number {
+  const at = u?.cursor.idx;
+  return u && u.select.width <= 4 && typeof at === "number" ? at : before;
+}
+
+function moved(event: KeyboardEvent, at: number, length: number, move: (to: number) => void, behind: string | undefined): void {
+  if (event.key === "Enter" && behind) {
+    // The page has a meaning of its own for this key.
+    event.stopPropagation();
+    goTo(behind);
+  }
   const steps: Record<string, number> = {
     ArrowRight: at + 1, ArrowUp: at + 1, ArrowLeft: at < 0 ? length - 1 : at - 1, ArrowDown: at < 0 ? length - 1 : at - 1,
     Home: 0, End: length - 1,
@@ -105,7 +126,8 @@ function summaryOf(props: ChartProps): string {
     const [low, high] = [Math.min(...known), Math.max(...known)];
     return `${series.label}: lowest ${rate(low)}, highest ${rate(high)}, last ${rate(last)}, ${trend}`;
   });
-  return `${props.name}. ${parts.join("; ")}. ${props.xs.length} points.`;
+  const lines = (props.lines ?? []).map((each) => ` Line: ${each.text}.`).join("");
+  return `${props.name}. ${parts.join("; ")}. ${props.xs.length} points.${lines}`;
 }
 
 function dataOf(props: ChartProps): Array<Array<number | null>> {
@@ -156,7 +178,7 @@ function optionsOf(props: ChartProps, width: number): uPlot.Options {
     series: seriesOf(props),
     bands: bands(props.series, COLOURS.map(colour)),
     cursor: { y: false, drag: { x: Boolean(props.onZoom), y: false, setScale: false } },
-    plugins: [whiskersPlugin(props.series, COLOURS.map(colour)), marksPlugin(props.threshold, props.marks ?? [], props.openFrom, colour)],
+    plugins: [whiskersPlugin(props.series, COLOURS.map(colour)), marksPlugin(props.lines ?? [], props.marks ?? [], props.openFrom, colour)],
     tzDate: (seconds) => (zone.value === "utc" ? uPlot.tzDate(new Date(seconds * 1000), "UTC") : new Date(seconds * 1000)),
   };
   const zoom = props.onZoom;
@@ -201,7 +223,7 @@ function AsTable(props: ChartProps) {
             <thead><tr><th scope="col">{props.timed ? "time" : "x"}</th>{props.series.map((s) => <th scope="col" key={s.label}>{s.label}</th>)}</tr></thead>
             <tbody>
               {props.xs.map((x, at) => (
-                <tr key={x}><td class="nowrap">{xText(props, x)}</td>{props.series.map((s) => <td key={s.label}>{pointText(s, at)}</td>)}</tr>
+                <tr key={x}><td class="nowrap">{props.hrefAt ? <Link href={props.hrefAt(at)}>{xText(props, x)}</Link> : xText(props, x)}</td>{props.series.map((s) => <td key={s.label}>{pointText(s, at)}</td>)}</tr>
               ))}
             </tbody>
           </table>

@@ -1,16 +1,16 @@
 // One message of a conversation: text as text, tool calls and answers in place, what is no text named and not loaded.
 import type { ComponentChildren } from "preact";
 import { type Message, type Part, pretty } from "../lib/messages";
-import { type Evidence, marked } from "../lib/evidence";
+import { type Evidence, type Marks, marked } from "../lib/evidence";
 import { visible } from "../lib/text";
-import { Hostile } from "./parts";
+import { Hostile, Later } from "./parts";
 
 const NAMES: Record<string, string> = { user: "User", assistant: "Assistant", tool: "Tool", system: "System", developer: "Developer" };
 
 interface MessageProps {
   message: Message;
   tools?: ComponentChildren;
-  /** A sentence that an evaluator points at. */
+  /** What an evaluator points at. */
   evidence?: Evidence | undefined;
 }
 
@@ -28,7 +28,7 @@ export function MessageBox({ message, tools, evidence }: MessageProps) {
 function PartBox({ part, evidence }: { part: Part; evidence: Evidence | undefined }) {
   if (part.type === "text" || part.type === "reasoning") {
     const text = typeof part.content === "string" ? part.content : pretty(part.content ?? "");
-    return part.type === "text" ? <TextWithMark text={text} evidence={evidence} /> : (
+    return part.type === "text" ? <TextWithMark text={text} marks={evidence?.claims} /> : (
       <details class="fold"><summary>Reasoning</summary><p class="text"><Hostile text={text} /></p></details>
     );
   }
@@ -45,22 +45,27 @@ function PartBox({ part, evidence }: { part: Part; evidence: Evidence | undefine
   return <Other part={part} />;
 }
 
+/** Characters of all texts in it. */
+function sizeOf(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  return typeof value === "object" && value !== null ? Object.values(value).reduce((sum: number, each) => sum + sizeOf(each), 0) : 0;
+}
+
 /** Images and files are named, not loaded: a picture in a span could tell its maker who looks. */
 function Other({ part }: { part: Part }) {
-  const text = JSON.stringify(part, null, 2);
   return (
-    <details class="fold"><summary>{visible(part.type)}, {text.length.toLocaleString("en")} characters</summary>
-      <pre class="code"><Hostile text={text} most={4000} /></pre></details>
+    <Later summary={`${visible(part.type)}, ${sizeOf(part).toLocaleString("en")} characters`}>
+      {() => <pre class="code"><Hostile text={JSON.stringify(part, null, 2)} most={4000} /></pre>}
+    </Later>
   );
 }
 
-export function TextWithMark({ text, evidence, quote }: { text: string; evidence?: Evidence | undefined; quote?: boolean }) {
-  const wanted = quote ? evidence?.quote : evidence?.sentence;
-  if (!wanted || text.length > 200_000) return <p class="text"><Hostile text={text} /></p>;
+/** What is marked: claims of an answer, or what a document says to them. */
+export function TextWithMark({ text, marks, kind = "claim" }: { text: string; marks?: Marks | undefined; kind?: "claim" | "support" }) {
+  if (!marks) return <p class="text"><Hostile text={text} /></p>;
   return (
     <p class="text">
-      {marked(text, wanted).map((piece, at) => (piece.marked
-        ? <mark key={at} class={quote ? "support" : "claim"}>{visible(piece.text)}</mark> : <Hostile key={at} text={piece.text} />))}
+      {marked(text, marks).map((piece, at) => (piece.marked ? <mark key={at} class={kind}>{visible(piece.text)}</mark> : <Hostile key={at} text={piece.text} />))}
     </p>
   );
 }

@@ -3,7 +3,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Fault } from "../lib/api";
 import { type Asked, useSlow } from "../lib/hooks";
-import { loginNeeded, hrefOf, range, setRange } from "../lib/store";
+import { portOf, psqlLine, reachOf, server, shellQuoted } from "../lib/server";
+import { loginNeeded, hrefOf, me, range, setRange } from "../lib/store";
 import { CHOICES } from "../lib/range";
 import type { Bound } from "../lib/statement";
 import { visible } from "../lib/text";
@@ -86,14 +87,6 @@ export function Empty({ title, children }: { title: string; children?: Component
   return <div class="empty"><strong>{title}</strong>{children}</div>;
 }
 
-export function psqlLine(bound: Bound): string {
-  return `psql -h ${location.hostname} -p 5433 -c ${shellQuoted(bound.shown.replace(/\s*\n\s*/g, " "))}`;
-}
-
-export function shellQuoted(text: string): string {
-  return `'${text.replace(/'/g, `'\\''`)}'`;
-}
-
 /** "SQL": what this view asked, to copy, to open on page 10, to run with psql. */
 export function ShowSql({ bounds }: { bounds: Bound[] }) {
   const [open, setOpen] = useState(false);
@@ -109,6 +102,11 @@ export function ShowSql({ bounds }: { bounds: Bound[] }) {
   );
 }
 
+/** The line that asks the same by psql, with this server's own port. */
+export function psqlOf(bound: Bound): string {
+  return psqlLine(bound.shown, reachOf(server.value, location, me.value?.needs_token === true), portOf(server.value, /^postgresql$/i));
+}
+
 function OneSql({ bound }: { bound: Bound }) {
   return (
     <div class="stack">
@@ -116,7 +114,7 @@ function OneSql({ bound }: { bound: Bound }) {
       <div class="row">
         <CopyButton text={bound.shown} what="SQL" />
         <Link class="button" href={hrefOf("sql", "", { q: bound.shown })}>Open on the SQL page</Link>
-        <CopyButton text={psqlLine(bound)} what="psql line" />
+        <CopyButton text={psqlOf(bound)} what="psql line" />
         <CopyButton text={`groundline sql --url ${location.origin} ${shellQuoted(bound.shown)}`} what="groundline line" />
       </div>
     </div>

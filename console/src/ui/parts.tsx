@@ -59,6 +59,12 @@ export function CopyButton({ text, what, label }: { text: string; what: string; 
   );
 }
 
+/** What is made when it is opened, and not before: it may be long. */
+export function Later({ summary, children }: { summary: ComponentChildren; children: () => ComponentChildren }) {
+  const [open, setOpen] = useState(false);
+  return <details class="fold" onToggle={(event) => setOpen(event.currentTarget.open)}><summary>{summary}</summary>{open && children()}</details>;
+}
+
 /** An interval as a line with its estimate, on a scale from 0 to 1 or as given. */
 export function Whisker({ estimate, lower, upper, low = 0, high = 1 }: Estimate & { low?: number; high?: number }) {
   if (typeof estimate !== "number") return null;

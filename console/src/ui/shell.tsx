@@ -5,6 +5,7 @@ import type { PageName } from "../lib/address";
 import { getJson, narrowTo, onFault, postJson } from "../lib/api";
 import { allKeys, useKeys } from "../lib/keys";
 import { shifted } from "../lib/range";
+import { askServer } from "../lib/server";
 import {
   type Me, address, copy, fixedLink, goTo, hrefOf, isDark, loginNeeded, me, notice, refresh, setRange, setTheme,
   setZone, span, tenant, theme, zone,
@@ -68,6 +69,7 @@ async function whoAmI(): Promise<void> {
     me.value = await getJson<Me>("/v1/me");
     loginNeeded.value = false;
     if (onlyReviews() && address.value.page !== "review") goTo(hrefOf("review"), true);
+    if (!onlyReviews()) void askServer();
   } catch {
     // Without the answer the console shows no name; a page that needs a token says so itself.
     me.value ??= null;

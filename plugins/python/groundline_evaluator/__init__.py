@@ -14,6 +14,6 @@ The parameters name the inputs; one with a default may be missing, any other tha
 function is not called. The standard library is all that is needed; gRPC alone needs the extra ``grpc``.
 """
 
-from ._evaluator import INPUTS, PROTOCOL, Context, Evaluator, Metric, Result, Score, evaluator
+from ._evaluator import INPUTS, PROTOCOL, Context, Evaluator, Metric, Result, Score, Step, evaluator
 
-__all__ = ["INPUTS", "PROTOCOL", "Context", "Evaluator", "Metric", "Result", "Score", "evaluator"]
+__all__ = ["INPUTS", "PROTOCOL", "Context", "Evaluator", "Metric", "Result", "Score", "Step", "evaluator"]

@@ -24,6 +24,7 @@ INPUTS = (
     "system_prompt",
     "history",
     "tenant",
+    "steps",
 )
 
 
@@ -37,6 +38,15 @@ class Context(TypedDict, total=False):
     score: Optional[float]
     tenant: Optional[str]
     metadata: Any
+
+
+class Step(TypedDict):
+    """One call of a tool; what was not recorded is None."""
+
+    tool: str
+    arguments: Optional[str]
+    result: Optional[str]
+    failed: bool
 
 
 @dataclass(frozen=True)

@@ -91,6 +91,8 @@ def _item(item: Any) -> dict[str, Any]:
             told[name] = list(getattr(item, name))
     if item.contexts:
         told["contexts"] = [_context(context) for context in item.contexts]
+    if item.steps:
+        told["steps"] = [_step(step) for step in item.steps]
     if item.constraints:
         told["constraints"] = [_constraint(constraint) for constraint in item.constraints]
     return told
@@ -100,6 +102,11 @@ def _context(context: Any) -> dict[str, Any]:
     names = ("id", "uri", "text", "rank", "score", "tenant")
     told = {name: getattr(context, name) if context.HasField(name) else None for name in names}
     return {**told, "metadata": json.loads(context.metadata) if context.HasField("metadata") else None}
+
+
+def _step(step: Any) -> dict[str, Any]:
+    told = {name: getattr(step, name) if step.HasField(name) else None for name in ("arguments", "result")}
+    return {"tool": step.tool, **told, "failed": step.failed}
 
 
 def _constraint(constraint: Any) -> Any:

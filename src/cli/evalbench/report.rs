@@ -65,12 +65,19 @@ fn with_interval(value: Option<f64>, interval: Option<(f64, f64)>) -> String {
     }
 }
 
+/// The models of a version, each with the first digits of the SHA-256 of its file: what stands behind the number of the
+/// evaluator's own version. None for an evaluator without a model.
+fn model_hash(version: &str) -> Option<&str> {
+    version.split_once('+').map(|(_, models)| models)
+}
+
 /// One object a row with a score, so that two programs can be compared row by row.
 pub fn row_lines(measured: &Measured) -> impl Iterator<Item = Json> {
     measured.rows.iter().map(|(at, group, judged)| {
         json!({
             "task": measured.task, "dataset": measured.dataset, "evaluator": measured.evaluator,
-            "version": measured.version, "metric": measured.metric, "id": at, "group": group,
+            "evaluator_version": measured.version, "model_hash": model_hash(&measured.version),
+            "metric": measured.metric, "id": at, "group": group,
             "label": u8::from(judged.positive), "score": judged.score, "predicted": u8::from(judged.predicted),
         })
     })
@@ -89,8 +96,9 @@ pub fn json(row: &Measured) -> Json {
         .map(|(score, share, n)| json!({"score": score, "share": share, "n": n}))
         .collect();
     json!({
-        "task": row.task, "dataset": row.dataset, "evaluator": row.evaluator, "version": row.version,
-        "metric": row.metric, "threshold": row.threshold, "n": row.scored, "positives": row.positives,
+        "task": row.task, "dataset": row.dataset, "evaluator": row.evaluator,
+        "evaluator_version": row.version, "model_hash": model_hash(&row.version), "metric": row.metric,
+        "threshold": row.threshold, "n": row.scored, "positives": row.positives,
         "unscored": row.unscored, "figures": figures, "reliability": bins,
         "rows_per_cpu_second": row.rows_per_cpu_second,
     })

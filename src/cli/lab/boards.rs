@@ -1,6 +1,6 @@
 //! Leaderboards, findings and flips as text.
 
-use super::told::{cell, estimate, table};
+use super::told::{cell, estimate, short, table};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -18,10 +18,11 @@ pub fn flipped(told: &Value, cases: usize) -> String {
             cell(&one["flipped"]),
             cell(&one["copies_flipped"]),
             estimate(&one["difference"]),
+            cell(&one["p_adjusted"]),
             one["certainty"].as_str().unwrap_or("-").to_owned(),
         ]
     };
-    let head = ["metric", "method", "items", "flipped", "copies flipped", "difference", ""];
+    let head = ["metric", "method", "items", "flipped", "copies flipped", "difference", "p adj.", ""];
     let mut text = table(&head, &all.iter().map(row).collect::<Vec<_>>());
     for one in all {
         for case in one["cases"].as_array().into_iter().flatten().take(cases) {
@@ -89,6 +90,9 @@ pub fn found(told: &Value) -> String {
         if !ids.is_empty() {
             let _ = writeln!(text, "    {}", ids.join(" "));
         }
+        if let Some(why) = one["evidence"].get("rationale") {
+            let _ = writeln!(text, "    why: {}", short(why, 200));
+        }
     }
     if text.is_empty() { "nothing stands out\n".to_owned() } else { text }
 }
@@ -106,5 +110,9 @@ mod tests {
         let text = ranked(&rows);
         assert!(text.contains("#1-2 0.500 [0.250, 0.750]") && text.lines().count() == 3, "{text}");
         assert_eq!(found(&json!({"findings": []})), "nothing stands out\n");
+        let finding = json!({"kind": "problem", "severity": "high", "certainty": "certain", "text": "t", "action": "a",
+            "item_ids": ["i"], "evidence": {"item_id": "i", "rationale": "\"It is red.\" is not supported"}});
+        let told = found(&json!({ "findings": [finding] }));
+        assert!(told.ends_with("    i\n    why: \"It is red.\" is not supported\n"), "{told}");
     }
 }

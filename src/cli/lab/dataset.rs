@@ -1,6 +1,7 @@
 //! Datasets: make, import, export, look at versions and go back to them.
 
 use super::client::{Asked, LabClient, Refused, Where};
+use super::schema::{SchemaArgs, schema};
 use super::told::{cell, fault, hash, linted, purged, said, short, table};
 use clap::{Args, Subcommand};
 use http::Method;
@@ -30,6 +31,11 @@ pub enum DatasetVerb {
         #[arg(long, default_value_t = 10)]
         items: u32,
     },
+    /// Show what items must look like, or set it: JSON Schemas of input, expected and metadata.
+    #[command(
+        after_help = "Examples:\n  groundline dataset schema refunds --input question.schema.json\n  groundline dataset schema refunds --metadata m.schema.json --warn\n  groundline dataset schema refunds --clear input"
+    )]
+    Schema(SchemaArgs),
     /// Make a dataset without items.
     Create {
         #[command(flatten)]
@@ -210,8 +216,11 @@ pub struct PurgeArgs {
     /// The dataset.
     name: String,
     /// Items, by item_id or external_id, also those that were deleted before.
-    #[arg(required = true)]
+    #[arg(required_unless_present = "all")]
     items: Vec<String>,
+    /// Every item that any version had.
+    #[arg(long, conflicts_with = "items")]
+    all: bool,
     /// Why; it stays.
     #[arg(long)]
     message: Option<String>,
@@ -229,6 +238,7 @@ impl DatasetVerb {
             Self::Import(args) => &args.place,
             Self::Lint(args) => &args.place,
             Self::Purge(args) => &args.place,
+            Self::Schema(args) => &args.place,
             Self::List { place }
             | Self::Show { place, .. }
             | Self::Create { place, .. }
@@ -297,6 +307,7 @@ async fn act(client: &LabClient, verb: DatasetVerb) -> Done {
         }
         DatasetVerb::Lint(args) => lint(client, args).await,
         DatasetVerb::Purge(args) => purge(client, args).await,
+        DatasetVerb::Schema(args) => schema(client, args).await,
         DatasetVerb::Versions { name, .. } => {
             let all = client.value(Asked::get(&["datasets", &name, "versions"])).await?;
             Ok((versions(&all["versions"]), 0))
@@ -351,12 +362,12 @@ async fn lint(client: &LabClient, args: LintArgs) -> Done {
 }
 
 async fn purge(client: &LabClient, args: PurgeArgs) -> Done {
-    let PurgeArgs { name, items, message, tenant, yes, .. } = args;
+    let PurgeArgs { name, items, all, message, tenant, yes, .. } = args;
     if !yes {
-        let what = format!("{} items of {name} would go for ever; say --yes to do it", items.len());
-        return Err(Refused::from(what));
+        let which = if all { "all".to_owned() } else { items.len().to_string() };
+        return Err(Refused::from(format!("{which} items of {name} would go for ever; say --yes to do it")));
     }
-    let body = json!({ "items": items, "message": message });
+    let body = json!({ "items": items, "all": all, "message": message });
     let path = ["datasets", &name, "purge"];
     let told = client.value(Asked::json(Method::POST, &path, &body).maybe("tenant", tenant)).await?;
     Ok((purged(&name, &told), 0))

@@ -2,9 +2,10 @@
 
 use super::boards::{flipped, found, ranked};
 use super::client::{Asked, LabClient, Refused, Where};
+use super::compared::compared;
 use super::runner::{self, Ended, Plan};
 use super::target::{AskArgs, Asker, TargetArgs};
-use super::told::{cell, compared, short, summarized, table};
+use super::told::{cell, short, summarized, table};
 use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::{Value, json};
@@ -38,13 +39,16 @@ pub enum ExperimentVerb {
         /// items, or traffic: weighted by the probability with which each item's trace was selected.
         #[arg(long, default_value = "items")]
         weights: String,
+        /// Part the items, too: tag, split, category or metadata.KEY, comma separated.
+        #[arg(long)]
+        slice: Option<String>,
         /// As JSON.
         #[arg(long)]
         json: bool,
     },
     /// Compare two experiments over the items that both have asked; regressions first.
     #[command(
-        after_help = "Examples:\n  groundline experiment compare v2 --baseline v1\n  groundline experiment compare v2 --json\n\nWithout --baseline it is the experiment that is marked as the baseline, else the latest that ended well."
+        after_help = "Examples:\n  groundline experiment compare v2 --baseline v1\n  groundline experiment compare v2 --slice tag,metadata.difficulty\n  groundline experiment compare v2 --json\n\nWithout --baseline it is the experiment that is marked as the baseline, else the latest that ended well."
     )]
     Compare {
         #[command(flatten)]
@@ -54,9 +58,12 @@ pub enum ExperimentVerb {
         /// What it is compared with, by name or id.
         #[arg(long)]
         baseline: Option<String>,
-        /// Items that are shown.
+        /// Items that are shown, with what both sides answered.
         #[arg(long, default_value_t = 20)]
         items: usize,
+        /// Compare within parts of the items, too: tag, split, category or metadata.KEY, comma separated.
+        #[arg(long)]
+        slice: Option<String>,
         /// All of it, as JSON.
         #[arg(long)]
         json: bool,
@@ -250,14 +257,16 @@ async fn act(client: &LabClient, verb: ExperimentVerb) -> Done {
         ExperimentVerb::Run(args) => begin(client, args).await,
         ExperimentVerb::Resume(args) => resume(client, args).await,
         ExperimentVerb::List { .. } => list(client).await,
-        ExperimentVerb::Show { experiment, weights, json, .. } => {
+        ExperimentVerb::Show { experiment, weights, slice, json, .. } => {
             let path = ["experiments", &experiment, "summary"];
-            let told = client.value(Asked::get(&path).with("weights", weights)).await?;
+            let asked = Asked::get(&path).with("weights", weights).maybe("slice", slice);
+            let told = client.value(asked).await?;
             Ok((if json { format!("{told:#}\n") } else { summarized(&told) }, 0))
         }
-        ExperimentVerb::Compare { new, baseline, items, json, .. } => {
-            let told =
-                client.value(Asked::get(&["compare"]).with("new", new).maybe("baseline", baseline)).await?;
+        ExperimentVerb::Compare { new, baseline, items, slice, json, .. } => {
+            let asked = Asked::get(&["compare"]).with("new", new).maybe("baseline", baseline);
+            let asked = asked.maybe("slice", slice).with("details", items);
+            let told = client.value(asked).await?;
             Ok((if json { format!("{told:#}\n") } else { compared(&told, items) }, 0))
         }
         ExperimentVerb::Leaderboard { experiments, json, .. } => {

@@ -3,7 +3,9 @@
 //! | file | what |
 //! |---|---|
 //! | `client` | the routes of the lab: of a running server, or in this process on a data directory |
+//! | `compared` | a comparison of two experiments as text |
 //! | `dataset` | the verb `dataset` |
+//! | `schema` | the verb `dataset schema` |
 //! | `experiment` | the verb `experiment` |
 //! | `perturb` | the verb `perturb` |
 //! | `runner` | asking a target for what is missing |
@@ -15,16 +17,19 @@
 mod archive;
 mod boards;
 mod client;
+mod compared;
 mod dataset;
 mod experiment;
 mod perturb;
 mod runner;
+mod schema;
 mod target;
 mod told;
 
 pub use archive::{LabVerb, run as lab};
 pub use client::{Asked, LabClient, Where};
+pub use compared::compared;
 pub use dataset::{DatasetVerb, run as dataset};
 pub use experiment::{ExperimentVerb, run as experiment};
 pub use perturb::{PerturbArgs, run as perturb};
-pub use told::{compared, summarized};
+pub use told::summarized;

@@ -60,7 +60,7 @@ pub fn fault(file: &str, fault: &Value) -> String {
 }
 
 /// A number with as many digits as say something.
-fn number(value: &Value) -> String {
+pub fn number(value: &Value) -> String {
     value.as_f64().map_or_else(|| "-".to_owned(), |number| format!("{number:.3}"))
 }
 
@@ -84,81 +84,57 @@ pub fn summarized(told: &Value) -> String {
         summary["items"],
         summary["errors"]
     );
+    if let Some(gone) = told["purged"].as_u64().filter(|gone| *gone > 0) {
+        let _ =
+            writeln!(text, "{gone} items were purged since, with their runs and scores: they do not count");
+    }
     for (key, name) in [("duration_ms", "duration, ms"), ("cost_usd", "cost, US dollars")] {
         if !summary[key].is_null() {
             let _ = writeln!(text, "{name}: {}", estimate(&summary[key]));
         }
     }
-    let row = |metric: &Value| {
-        vec![
-            cell(&metric["metric"]),
-            estimate(&metric["passed"]),
-            estimate(&metric["value"]),
-            cell(&metric["scores"]),
-            cell(&metric["errors"]),
-            cell(&metric["skipped"]),
-        ]
-    };
-    let rows: Vec<Vec<String>> = summary["metrics"].as_array().into_iter().flatten().map(row).collect();
+    let rows: Vec<Vec<String>> =
+        summary["metrics"].as_array().into_iter().flatten().map(metric_row).collect();
     if !rows.is_empty() {
-        let head = ["metric", "passed", "value", "scores", "errors", "skipped"];
-        text.push_str(&format!("\n{}", table(&head, &rows)));
+        text.push_str(&format!("\n{}", table(&METRIC, &rows)));
+    }
+    let slices: Vec<&Value> = told["slices"].as_array().into_iter().flatten().collect();
+    let rows = slices.iter().flat_map(|slice| {
+        let own = |metric: &Value| [named(slice, "items"), metric_row(metric)].concat();
+        slice["metrics"].as_array().into_iter().flatten().map(own).collect::<Vec<_>>()
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    if !rows.is_empty() {
+        let head = [&["slice", "items"][..], &METRIC].concat();
+        text.push_str(&format!("\n{}{}", table(&head, &rows), left_out(told)));
     }
     text
 }
 
-/// How two experiments differ: each metric, then the items that moved, regressions first.
-pub fn compared(told: &Value, items: usize) -> String {
-    let comparison = &told["comparison"];
-    let mut text = format!(
-        "{} against {}: {} items in both, {} in one only or changed\n\n",
-        cell(&told["new"]["name"]),
-        cell(&told["baseline"]["name"]),
-        comparison["paired"],
-        comparison["unpaired"]
-    );
-    let row = |metric: &Value| {
-        let n = metric["n_for_two_points"].as_u64();
-        let enough = n.map_or_else(String::new, |n| {
-            format!("{} could be shown; {n} items show 0.02", number(&metric["detectable"]))
-        });
-        vec![
-            cell(&metric["metric"]),
-            cell(&metric["measure"]),
-            number(&metric["baseline"]),
-            number(&metric["new"]),
-            estimate(&serde_json::json!({
-                "estimate": metric["difference"], "lower": metric["lower"], "upper": metric["upper"]
-            })),
-            number(&metric["p"]),
-            number(&metric["p_adjusted"]),
-            cell(&metric["verdict"]),
-            enough,
-        ]
-    };
-    let rows: Vec<Vec<String>> = comparison["metrics"].as_array().into_iter().flatten().map(row).collect();
-    let head = ["metric", "measure", "baseline", "new", "difference", "p", "adjusted", "verdict", ""];
-    text.push_str(&table(&head, &rows));
-    let moved: Vec<&Value> = comparison["items"].as_array().into_iter().flatten().collect();
-    text.push('\n');
-    for item in moved.iter().take(items) {
-        let _ = writeln!(text, "{}: {}", cell(&item["kind"]), cell(&item["item_id"]));
-        for metric in item["metrics"].as_array().into_iter().flatten() {
-            let (then, now) = (side(&metric["baseline"]), side(&metric["new"]));
-            let _ = writeln!(text, "    {}: {then} -> {now}", cell(&metric["metric"]));
-        }
-    }
-    let more = moved.len().saturating_sub(items);
-    let folded = if more > 0 { format!("{more} more items moved, ") } else { String::new() };
-    let _ = writeln!(text, "{folded}{} items unchanged", comparison["unchanged"]);
-    text
+/// The columns of a metric.
+const METRIC: [&str; 6] = ["metric", "passed", "value", "scores", "errors", "skipped"];
+
+fn metric_row(metric: &Value) -> Vec<String> {
+    vec![
+        cell(&metric["metric"]),
+        estimate(&metric["passed"]),
+        estimate(&metric["value"]),
+        cell(&metric["scores"]),
+        cell(&metric["errors"]),
+        cell(&metric["skipped"]),
+    ]
 }
 
-/// How often an item passed, or its mean.
-fn side(side: &Value) -> String {
-    match side["passed"].as_u64() {
-        Some(passed) => format!("{passed}/{} passed", side["of"]),
-        None => number(&side["mean"]),
+/// The cells that name a slice: what its items share, and how many they are.
+pub fn named(slice: &Value, count: &str) -> Vec<String> {
+    vec![format!("{}={}", cell(&slice["by"]), short(&slice["value"], 40)), cell(&slice[count])]
+}
+
+/// A line about slices beyond the most that are looked at.
+pub fn left_out(told: &Value) -> String {
+    match told["slices_left_out"].as_u64() {
+        None | Some(0) => String::new(),
+        Some(more) => format!("{more} more slices are left out, those with the fewest items\n"),
     }
 }
 
@@ -204,7 +180,11 @@ pub fn said(name: &str, outcome: &Value) -> String {
             text.push_str(&format!(", {} {word}", count(key)));
         }
     }
-    text + "\n"
+    text.push('\n');
+    for warning in outcome["warnings"].as_array().into_iter().flatten() {
+        let _ = writeln!(text, "{}", fault("warning", warning));
+    }
+    text
 }
 
 #[cfg(test)]

@@ -214,6 +214,8 @@ mod tests {
             rationale: None,
             error: None,
             evidence: Vec::new(),
+            ratings: Vec::new(),
+            rationales: Vec::new(),
             latency_ms: 1.0,
             usage: usd.map(|usd| OfflineUsage {
                 judge_model: "m".to_owned(),

@@ -13,9 +13,12 @@ pub struct TestArgs {
     /// Configuration file, for thresholds, LLM judges and plug-ins.
     #[arg(long)]
     pub config: Option<PathBuf>,
-    /// The --json report of an earlier run; gates with max_drop compare with it.
+    /// The --json report of an earlier run, or the name of one that --store kept; gates with max_drop compare with it.
     #[arg(long)]
     pub baseline: Option<PathBuf>,
+    /// Keep the run as an experiment on --url or --data-dir, over a dataset suite/NAME of its tests; takes the role lab.
+    #[arg(long, conflicts_with_all = ["filter", "retry", "dry_run"])]
+    pub store: bool,
     /// Write a JUnit XML report here.
     #[arg(long)]
     pub junit: Option<PathBuf>,

@@ -5,11 +5,13 @@
 //! | `args` | arguments |
 //! | `bench` | the evaluators that a suite needs |
 //! | `stored` | items of stored datasets |
+//! | `keep` | a run that is kept as an experiment |
 //! | `progress` | the bar |
 //! | `run` | ask, judge, decide, report |
 
 mod args;
 mod bench;
+mod keep;
 mod progress;
 mod run;
 mod stored;

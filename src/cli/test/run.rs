@@ -4,6 +4,7 @@
 use super::super::evaluators::Scorers;
 use super::args::TestArgs;
 use super::bench::{chosen, configured};
+use super::keep::{self, Kept};
 use super::progress::bar;
 use crate::domain::time::{Clock, SystemClock};
 use crate::eval::parallel;
@@ -35,7 +36,7 @@ async fn tried(args: &TestArgs) -> Result<u8, Fault> {
     let suite = loaded(args).await?;
     let (runs, kept) = wanted(args, &suite)?;
     writable(args)?;
-    let baseline = baseline(args, &suite)?;
+    let baseline = baseline(args, &suite).await?;
     let config = configured(args.config.as_deref(), &suite)?;
     let target = suite.open_target().map_err(wrong)?;
     // Models and judges are opened, and run, on threads that may block.
@@ -53,6 +54,7 @@ async fn tried(args: &TestArgs) -> Result<u8, Fault> {
         );
         return Ok(0);
     }
+    let keep = begun(args, &suite, &target).await?;
     let started = now();
     let answered = asked(&suite, &runs, &target).await;
     let job = (suite.clone(), scorers.clone());
@@ -70,7 +72,11 @@ async fn tried(args: &TestArgs) -> Result<u8, Fault> {
     report.verdict = code(&suite, &report.gates, report.summary.error_share, args.strict);
     report.exit_code = report.verdict.number();
     print!("{}", table(&report));
-    match written(args, &report) {
+    let kept = match &keep {
+        Some(keep) => keep.end(&report.runs).await.map_err(|why| format!("the run is not stored: {why}")),
+        None => Ok(()),
+    };
+    match written(args, &report).and(kept) {
         Ok(()) => Ok(report.exit_code),
         // Whoever waits for the report must not take its absence for a success.
         Err(why) => Err((report.exit_code.max(1), why)),
@@ -105,13 +111,30 @@ fn wanted(args: &TestArgs, suite: &Suite) -> Result<(Vec<Run>, Vec<Outcome>), Fa
     Ok((asked, kept))
 }
 
-fn baseline(args: &TestArgs, suite: &Suite) -> Result<Option<Baseline>, Fault> {
-    match &args.baseline {
-        Some(path) => Baseline::read(path).map(Some).map_err(wrong),
-        None if suite.needs_baseline() => {
-            Err(wrong("a gate has max_drop: give --baseline, the --json report of the run to compare with"))
+/// The experiment that takes the answers, if the run is kept.
+async fn begun(args: &TestArgs, suite: &Suite, target: &Target) -> Result<Option<Kept>, Fault> {
+    if !args.store {
+        return Ok(None);
+    }
+    let place = args.stored.place(args.config.as_deref());
+    let place = place.ok_or_else(|| wrong("--store: say where, --url or --data-dir"))?;
+    let begun = Kept::begin(place, suite, target.described()).await;
+    let kept = begun.map_err(|why| wrong(format!("--store: {why}")))?;
+    eprintln!("groundline test: kept as the experiment {}", kept.experiment_id);
+    Ok(Some(kept))
+}
+
+async fn baseline(args: &TestArgs, suite: &Suite) -> Result<Option<Baseline>, Fault> {
+    let place = args.stored.place(args.config.as_deref());
+    match (&args.baseline, place) {
+        (Some(name), Some(place)) if !name.exists() => {
+            keep::baseline(&place, &name.display().to_string()).await.map(Some).map_err(wrong)
         }
-        None => Ok(None),
+        (Some(path), _) => Baseline::read(path).map(Some).map_err(wrong),
+        (None, _) if suite.needs_baseline() => Err(wrong(
+            "a gate has max_drop: give --baseline, the --json report of the run to compare with, or the name of one that --store kept",
+        )),
+        (None, _) => Ok(None),
     }
 }
 

@@ -20,18 +20,24 @@ pub struct StoredArgs {
 }
 
 impl StoredArgs {
+    /// The server, or the folder of a stopped one; none if neither is named.
+    pub fn place(&self, config: Option<&Path>) -> Option<Where> {
+        match (&self.url, &self.data_dir) {
+            (Some(url), _) => Some(Where::server(url.clone(), self.token.clone())),
+            (None, Some(dir)) => Some(Where::folder(dir.clone(), config.map(Path::to_path_buf))),
+            (None, None) => None,
+        }
+    }
+
     /// The items of all stored datasets that `suite` names. `NAME@latest` is the newest version.
     ///
     /// # Errors
     /// When one is not there.
     pub async fn items(&self, suite: &Path, config: Option<&Path>) -> Result<StoredItems, String> {
         let names = stored(suite);
-        let place = match (&self.url, &self.data_dir) {
-            _ if names.is_empty() => return Ok(StoredItems::new()),
-            // What is missing then is told where the suite is read.
-            (None, None) => return Ok(StoredItems::new()),
-            (Some(url), _) => Where::server(url.clone(), self.token.clone()),
-            (None, Some(dir)) => Where::folder(dir.clone(), config.map(Path::to_path_buf)),
+        // What is missing then is told where the suite is read.
+        let Some(place) = self.place(config).filter(|_| !names.is_empty()) else {
+            return Ok(StoredItems::new());
         };
         let endpoint = LabClient::open(&place).await?;
         let fetched = fetched(&endpoint, names).await;
@@ -43,9 +49,20 @@ async fn fetched(endpoint: &LabClient, names: Vec<String>) -> Result<StoredItems
     let mut items = StoredItems::new();
     for name in names {
         let dataset = name.strip_suffix("@latest").unwrap_or(&name).to_owned();
+        let refused = |error: String| format!("suite.dataset {name:?}: {error}");
+        let head = endpoint.value(Asked::get(&["datasets", &dataset])).await;
+        let head = head.map_err(|told| refused(told.error))?;
+        if let Some([first, more @ ..]) = head["purged"].as_array().map(Vec::as_slice) {
+            let (count, version) = (more.len() + 1, &head["version"]);
+            return Err(refused(format!(
+                "{count} of the {} items of version {version} were purged, such as {first}: the suite would ask fewer tests \
+                 and not say so. Name a later version of the dataset",
+                head["items"]
+            )));
+        }
         let path = ["datasets", &dataset, "items"];
         let answer = endpoint.ask(Asked::get(&path).with("format", "jsonl")).await;
-        let bytes = answer.map_err(|refused| format!("suite.dataset {name:?}: {}", refused.error))?;
+        let bytes = answer.map_err(|told| refused(told.error))?;
         items.insert(name, bytes);
     }
     Ok(items)

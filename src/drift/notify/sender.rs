@@ -131,6 +131,7 @@ impl Sender {
         let counts = kind == Attempt::Counts;
         let Some(receiver) = self.receivers.get(&notice.receiver).cloned() else {
             // It is no longer configured.
+            lost("no receiver", counts);
             let _ = self.tell.send((notice.receiver, counts.then_some(Delivered::Taken(notice.id))));
             return;
         };
@@ -142,6 +143,13 @@ impl Sender {
         tokio::spawn(async move {
             let outcome = attempt(&client, &receiver, &config, &notice, now).await;
             let delivered = counts.then(|| judged(&outcome, &config, &notice, now));
+            if matches!(delivered, Some(Delivered::Taken(_))) {
+                match outcome {
+                    Outcome::Taken => {}
+                    Outcome::Refused(_) => lost("refused", counts),
+                    Outcome::Failed(_) => lost("given up", counts),
+                }
+            }
             metrics::counter!("groundline_alert_messages_total", "outcome" => outcome.word()).increment(1);
             if let Outcome::Refused(why) | Outcome::Failed(why) = &outcome {
                 tracing::warn!(
@@ -155,6 +163,13 @@ impl Sender {
             // Nobody listens any more when the server stops; the message is in the state.
             let _ = tell.send((receiver.name, delivered));
         });
+    }
+}
+
+/// Counts a message that nobody will ever take.
+fn lost(reason: &'static str, counts: bool) {
+    if counts {
+        metrics::counter!("groundline_alert_messages_lost_total", "reason" => reason).increment(1);
     }
 }
 

@@ -9,6 +9,9 @@ use crate::eval::model::{ModelError, Models, Slot, excerpt, segments, unit_cosin
 
 const METRIC: &str = "answer_relevancy";
 const MAX_ANSWER_SENTENCES: usize = 200;
+/// The best balanced accuracy on 450 everyday answers that are for choosing: 0.582, where 0.75 has 0.505 and fails 98 % of the
+/// relevant ones.
+const THRESHOLD: f64 = 0.25;
 
 /// The maximum over the answer's sentences of the cosine similarity to the question.
 ///
@@ -20,9 +23,9 @@ pub struct AnswerRelevancySimilarity {
 }
 
 impl AnswerRelevancySimilarity {
-    /// With the default threshold, 0.75.
+    /// With the default threshold.
     pub fn new(models: Arc<Models>) -> Self {
-        let metric = Metric::new(METRIC, Better::Higher, Some(0.75));
+        let metric = Metric::new(METRIC, Better::Higher, Some(THRESHOLD));
         let version = format!("1+{}", models.version(Slot::Embedding));
         Self { models, metrics: [metric], version }
     }
@@ -41,11 +44,15 @@ impl AnswerRelevancySimilarity {
         let Some((best, value)) = similarities.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)) else {
             return Ok(Score::failed(METRIC, "answer too short to embed"));
         };
-        let mut why = format!("Sentence nearest to the question: \"{}\".", excerpt(sentences[best]));
+        let threshold = self.metrics[0].threshold.unwrap_or(THRESHOLD);
+        let number = if value >= threshold { "A" } else { "No" };
+        let mut why = format!(
+            "{number} sentence of the answer is about the question. Nearest to it: \"{}\".",
+            excerpt(sentences[best])
+        );
         if cut.left_out > 0 {
             why += &format!(" Only the first {MAX_ANSWER_SENTENCES} sentences of the answer were judged.");
         }
-        let threshold = self.metrics[0].threshold.unwrap_or(0.75);
         Ok(Score::measured(METRIC, value.max(0.0), threshold, Better::Higher).because(why))
     }
 }
@@ -90,7 +97,7 @@ mod tests {
         let good = judged(question, "Good morning! The Eiffel Tower was built from 1887 to 1889.");
         let bad = judged(question, "Good morning! Bread needs flour, water and salt.");
         assert!(good.value.unwrap() > 0.75 && good.passed == Some(true), "{good:?}");
-        assert!(bad.value.unwrap() < 0.3 && bad.passed == Some(false), "{bad:?}");
+        assert!(bad.value.unwrap() < 0.25 && bad.passed == Some(false), "{bad:?}");
         assert!(good.rationale.unwrap().contains("from 1887 to 1889"));
     }
 

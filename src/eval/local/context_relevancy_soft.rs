@@ -11,6 +11,8 @@ use crate::eval::model::{ModelError, Models, Slot, excerpt, segments, unit_cosin
 const RECALL: &str = "recall_relevancy";
 const PRECISION: &str = "precision_relevancy";
 const MAX_CONTEXT_SENTENCES: usize = 2_000;
+/// The best balanced accuracy on 600 dev rows of SelQA: 0.837, where 0.75 has 0.686 and fails 62 % of the relevant ones.
+const THRESHOLD: f64 = 0.5;
 
 /// A chunk's relevancy is the highest cosine similarity of one of its sentences to the question, from 0 to 1 (a
 /// negative cosine counts as 0). Recall is the best chunk's relevancy, precision the mean over the chunks with text.
@@ -35,9 +37,9 @@ struct Relevancy {
 }
 
 impl ContextRelevancySoft {
-    /// With the default thresholds, 0.75.
+    /// With the default thresholds.
     pub fn new(models: Arc<Models>) -> Self {
-        let metric = |name| Metric::new(name, Better::Higher, Some(0.75));
+        let metric = |name| Metric::new(name, Better::Higher, Some(THRESHOLD));
         let version = format!("1+{}", models.version(Slot::Embedding));
         Self { models, metrics: [metric(RECALL), metric(PRECISION)], version }
     }
@@ -83,17 +85,30 @@ impl ContextRelevancySoft {
         if left_out {
             notes += &format!(" Only the first {MAX_CONTEXT_SENTENCES} sentences of the context were read.");
         }
-        let told = |title: &str, relevancy: &Relevancy| {
+        let told = |verdict: &str, title: &str, relevancy: &Relevancy| {
             let chunk = &chunks[relevancy.chunk];
             let sentence = excerpt(chunk.sentences[relevancy.sentence]);
-            format!("{title}: {}, {:.3}, by \"{sentence}\".{notes}", name_of(chunk), relevancy.value)
+            format!(
+                "{verdict} {title}: {}, {:.3}, by \"{sentence}\".{notes}",
+                name_of(chunk),
+                relevancy.value
+            )
         };
-        let [recall, precision] = self.metrics.each_ref().map(|metric| metric.threshold.unwrap_or(0.75));
+        let [recall, precision] = self.metrics.each_ref().map(|metric| metric.threshold.unwrap_or(THRESHOLD));
+        let is_found = if best.value >= recall { "A chunk is" } else { "No chunk is" };
+        let are_all = if mean >= precision { "The chunks are" } else { "The chunks are not all" };
+        let [is_found, are_all] = [is_found, are_all].map(|what| format!("{what} about the question."));
         Ok(vec![
-            Score::measured(RECALL, best.value, recall, Better::Higher)
-                .because(told("Most relevant chunk", best)),
-            Score::measured(PRECISION, mean, precision, Better::Higher)
-                .because(told("Least relevant chunk", worst)),
+            Score::measured(RECALL, best.value, recall, Better::Higher).because(told(
+                &is_found,
+                "Most relevant chunk",
+                best,
+            )),
+            Score::measured(PRECISION, mean, precision, Better::Higher).because(told(
+                &are_all,
+                "Least relevant chunk",
+                worst,
+            )),
         ])
     }
 }

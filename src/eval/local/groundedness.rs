@@ -65,6 +65,10 @@ struct Least {
     support: f64,
 }
 
+/// The best balanced accuracy on train and dev rows of FEVER-symmetric, BEGIN and WiCE: 0.695 in the mean, where 0.75, which
+/// fits encoders whose cosines crowd near 1, has 0.646 and fails half of the supported answers.
+const THRESHOLD: f64 = 0.55;
+
 /// Each sentence of the answer is compared with so many of the context's, those that share its rarest words, and with all
 /// that others of the answer brought.
 const FIRST: usize = 2;
@@ -77,9 +81,9 @@ const MOST: usize = 8;
 const NUMBERS_WEIGHT: f64 = 0.5;
 
 impl Groundedness {
-    /// With the default threshold, 0.75.
+    /// With the default threshold.
     pub fn new(models: Arc<Models>) -> Self {
-        let metric = Metric::new(NAME, Better::Higher, Some(0.75));
+        let metric = Metric::new(NAME, Better::Higher, Some(THRESHOLD));
         let version = format!("3+{}", models.version(Slot::Embedding));
         Self { models, metrics: [metric], version }
     }
@@ -145,8 +149,14 @@ impl Groundedness {
             return Ok(Score::failed(NAME, "answer too short to embed"));
         };
         let found = evidence[least.evidence];
+        let threshold = self.metrics[0].threshold.unwrap_or(THRESHOLD);
+        let verdict = if least.support >= threshold {
+            "Each sentence of the answer has one like it in the context."
+        } else {
+            "A sentence of the answer has none like it in the context."
+        };
         let mut why = format!(
-            "Least grounded sentence: \"{}\". Nearest evidence, similarity {:.3}, in {}: \"{}\".",
+            "{verdict} Least grounded sentence: \"{}\". Nearest evidence, similarity {:.3}, in {}: \"{}\".",
             excerpt(answer.sentences[least.sentence]),
             least.similarity,
             document_name(input, found.document),
@@ -164,7 +174,6 @@ impl Groundedness {
         if evidence_left_out {
             why += &format!(" Only the first {MAX_CONTEXT_SENTENCES} sentences of the context were read.");
         }
-        let threshold = self.metrics[0].threshold.unwrap_or(0.75);
         Ok(Score::measured(NAME, least.support, threshold, Better::Higher).because(why))
     }
 }
@@ -220,6 +229,12 @@ mod tests {
         let bad = judged("The museum opens at nine in the morning. Elephants sleep standing up.", &CONTEXTS);
         assert!(bad.value.unwrap() < 0.35 && bad.passed == Some(false), "{bad:?}");
         let why = bad.rationale.unwrap();
+        assert!(why.starts_with("A sentence of the answer has none like it in the context. "), "{why}");
+        assert!(
+            good.rationale
+                .unwrap()
+                .starts_with("Each sentence of the answer has one like it in the context. ")
+        );
         assert!(why.contains("Elephants sleep standing up") && why.contains("document "), "{why}");
     }
 

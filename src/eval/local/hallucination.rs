@@ -8,9 +8,10 @@ use crate::domain::score::{Better, Score, Unsupported};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
 use crate::eval::evidence::{
-    Combiner, Context, Contribution, Features, Passage, all_supported, missing, sentence_features, words,
+    Combiner, Context, Contribution, Features, Passage, all_supported, is_courtesy, missing,
+    sentence_features, words,
 };
-use crate::eval::model::{ModelError, Models, Slot, excerpt, segments};
+use crate::eval::model::{COMBINER_VERSION, ModelError, Models, Slot, excerpt, segments};
 use crate::eval::text::without_citations;
 
 const NAME: &str = "hallucination";
@@ -41,8 +42,8 @@ const MAX_TOLD: usize = 6;
 /// together. A short answer is judged at once. The rationale tells the least supported sentence, its best evidence, and
 /// what spoke against it; the evidence of a fail has the place of each unsupported sentence. An answer or a context that
 /// is surely not English is skipped. Questions and sentences of one or two words are not judged unless there is nothing
-/// else. A short question is read before the sentence, because an answer such as "No, only on Sundays" says nothing
-/// without it.
+/// else; greetings and offers of help never are. A short question is read before the sentence, because an answer such as
+/// "No, only on Sundays" says nothing without it.
 pub struct Hallucination {
     models: Arc<Models>,
     combiner: Combiner,
@@ -67,7 +68,7 @@ impl Hallucination {
         let stored: Combiner = serde_json::from_str(models.combiner()).map_err(damaged)?;
         let combiner = stored.checked(Features::knows)?;
         let metric = Metric::new(NAME, Better::Higher, Some(combiner.threshold));
-        let version = format!("4+{}", models.version(Slot::Entailment));
+        let version = format!("5+{}+{COMBINER_VERSION}", models.version(Slot::Entailment));
         Ok(Self { models, combiner, metrics: [metric], version })
     }
 
@@ -77,9 +78,12 @@ impl Hallucination {
             return Ok(Score::skipped(NAME, "contexts"));
         }
         let cut = segments(answer, MAX_ANSWER_SENTENCES);
+        if cut.pieces.is_empty() {
+            return Ok(Score::failed(NAME, "the answer has no sentence"));
+        }
         let sentences = claims(&cut.pieces);
         if sentences.is_empty() {
-            return Ok(Score::failed(NAME, "the answer has no sentence"));
+            return Ok(Score::skipped(NAME, "claims"));
         }
         let start = start_of(evidence.iter().take(LANGUAGE_SENTENCES).map(|e| e.text));
         let reads_english = self.models.is_english(Slot::Entailment);
@@ -87,8 +91,9 @@ impl Hallucination {
             return Ok(Score::skipped(NAME, &why));
         }
         let context = self.context(&evidence);
-        let is_short = words(answer).len() <= SHORT_WORDS;
-        let whole = [answer.trim()];
+        let said = without_courtesy(answer, &cut.pieces);
+        let is_short = words(said).len() <= SHORT_WORDS;
+        let whole = [said];
         let question = input.asked().filter(|text| is_read(text, &context));
         let judged = self.sentences(&context, if is_short { &whole } else { &sentences }, question)?;
         let found =
@@ -183,17 +188,26 @@ impl Evaluator for Hallucination {
     }
 }
 
-/// The sentences that say something: no questions and none of one or two words; all if nothing is left.
+/// The sentences that say something: no courtesies, no questions and none of one or two words; if nothing is left, all but
+/// the courtesies.
 fn claims<'a>(sentences: &[&'a str]) -> Vec<&'a str> {
     let is_question = |text: &str| {
         text.trim_end_matches(['"', '\'', '\u{201d}', '\u{2019}', ')', ']', '*', ' ']).ends_with('?')
     };
-    let kept: Vec<&str> = sentences
-        .iter()
-        .copied()
-        .filter(|text| words(text).len() >= MIN_WORDS && !is_question(text))
-        .collect();
-    if kept.is_empty() { sentences.to_vec() } else { kept }
+    let said: Vec<&str> = sentences.iter().copied().filter(|text| !is_courtesy(text)).collect();
+    let kept: Vec<&str> =
+        said.iter().copied().filter(|text| words(text).len() >= MIN_WORDS && !is_question(text)).collect();
+    if kept.is_empty() { said } else { kept }
+}
+
+/// The answer without the courtesies at its ends.
+fn without_courtesy<'a>(answer: &'a str, sentences: &[&'a str]) -> &'a str {
+    let Some(first) = sentences.iter().position(|text| !is_courtesy(text)) else { return answer.trim() };
+    let last = sentences.iter().rposition(|text| !is_courtesy(text)).unwrap_or(first);
+    let [from, to] = [first, last].map(|at| range(answer, sentences[at]).unwrap_or([0, answer.len()]));
+    let start = if first == 0 { 0 } else { from[0] };
+    let end = if last + 1 == sentences.len() { answer.len() } else { to[1] };
+    answer.get(start..end).unwrap_or(answer).trim()
 }
 
 /// Whether it is one question, short and about a text, and speaks to nobody.
@@ -304,7 +318,8 @@ mod tests {
         Hallucination::new(Models::embedded(1).unwrap()).unwrap().evaluate(&input).remove(0)
     }
 
-    /// What the card says is still wrong (swapped roles, a span of years, a plan's feature denied) is not asked here.
+    /// What the card says is still wrong is not asked here: swapped roles ("Tom Becker replaced her"), a plan's feature denied
+    /// ("SSO is only on the Enterprise plan"), and a password that is said to be kept where it is reset.
     #[test]
     fn everyday_answers_are_read() {
         let trial = "In this trial 9,525 healthy people over 70 in Australia and the United States took 100 mg of aspirin or a \
@@ -317,12 +332,20 @@ mod tests {
             asked(question, "Yes, low-dose aspirin lowered the risk of heart disease and stroke.", trial);
         assert_eq!((no.passed, yes.passed), (Some(true), Some(false)), "{no:?} {yes:?}");
         let bank = "International transfers arrive within 5 to 7 business days. A fee of 12 euros is charged for each transfer.";
-        let week = asked(
-            "How long does a transfer abroad take?",
-            "A transfer to another country takes about a week.",
-            bank,
-        );
-        assert_eq!(week.passed, Some(true), "{week:?}");
+        let takes = |time: &str| {
+            let answer = format!("A transfer to another country takes about a {time}.");
+            asked("How long does a transfer abroad take?", &answer, bank)
+        };
+        let (week, month) = (takes("week"), takes("month"));
+        assert_eq!((week.passed, month.passed), (Some(true), Some(false)), "{week:?} {month:?}");
+        let finance = "Maria Keller is the new chief financial officer. She replaces Tom Becker, who retired in March. From 2006 to 2015 \
+                       she worked at Deloitte, before she joined the company as head of accounting.";
+        let spent = |years: &str| {
+            let answer = format!("She spent {years} years at Deloitte.");
+            asked("How long was she at Deloitte?", &answer, finance)
+        };
+        let (nine, four) = (spent("nine"), spent("four"));
+        assert_eq!((nine.passed, four.passed), (Some(true), Some(false)), "{nine:?} {four:?}");
     }
 
     #[test]
@@ -355,6 +378,16 @@ mod tests {
         let tickets = Unsupported { answer: [41, 66], document: 1, context: [0, 26] };
         assert_eq!(bad.evidence, [tickets]);
         assert!(good.evidence.is_empty(), "{good:?}");
+    }
+
+    #[test]
+    fn courtesies_are_no_claims() {
+        let plain = judged("A ticket costs twelve euros.", &CONTEXTS);
+        let polite =
+            "Happy to help with your visit! A ticket costs twelve euros. Let me know if you need more.";
+        assert_eq!(judged(polite, &CONTEXTS).value, plain.value);
+        let only = judged("Happy to help with your visit!", &CONTEXTS);
+        assert_eq!((only.status, only.error.as_deref()), (ScoreStatus::Skipped, Some("claims")));
     }
 
     #[test]

@@ -10,7 +10,8 @@ use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
 use crate::eval::evidence::Combiner;
 use crate::eval::model::{
-    ENCODER_VERSION, ModelError, Models, Slot, excerpt, segments, unit_cosine, unit_mean,
+    ENCODER_VERSION, ModelError, Models, SUMMARY_COMBINER_VERSION, Slot, excerpt, segments, unit_cosine,
+    unit_mean,
 };
 use std::sync::Arc;
 
@@ -54,7 +55,8 @@ impl Summarization {
             metric("faithfulness_zs", 0.75),
             metric("completeness", 0.75),
         ];
-        let version = format!("2+{ENCODER_VERSION}+{}", models.version(Slot::Entailment));
+        let entailment = models.version(Slot::Entailment);
+        let version = format!("2+{ENCODER_VERSION}+{entailment}+{SUMMARY_COMBINER_VERSION}");
         Ok(Self { models, combiner, metrics, version })
     }
 

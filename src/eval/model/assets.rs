@@ -50,6 +50,15 @@ pub const RELEVANCE_VERSION: &str = "relevance-06bcc315";
 /// Names the weights of the probe for refusals; part of an evaluator's version.
 pub const REFUSAL_VERSION: &str = "refusal-91556ed2";
 
+/// Names the combiner of `hallucination`; part of its version, since another one gives other scores.
+pub const COMBINER_VERSION: &str = "combiner-bd5556f5";
+
+/// Names the combiner of `summarization`; part of its version.
+pub const SUMMARY_COMBINER_VERSION: &str = "combiner-54c65b00";
+
+/// Names the combiners of both evaluators of relevance; part of their versions.
+pub const RELEVANCE_COMBINERS_VERSION: &str = "combiner-9cf4db0e";
+
 /// The first bytes of weights that were stored without their word table.
 const SHARED: &[u8; 8] = b"GLSHARE1";
 
@@ -98,6 +107,9 @@ mod tests {
             (ENTAILMENT_VERSION, ENTAILMENT),
             (RELEVANCE_VERSION, RELEVANCE),
             (REFUSAL_VERSION, REFUSAL.as_bytes()),
+            (COMBINER_VERSION, COMBINER.as_bytes()),
+            (SUMMARY_COMBINER_VERSION, SUMMARY_COMBINER.as_bytes()),
+            (RELEVANCE_COMBINERS_VERSION, RELEVANCE_COMBINERS.as_bytes()),
         ] {
             let hash = hex::encode(Sha256::digest(weights));
             assert!(version.ends_with(&hash[..8]), "{version} should end with {}", &hash[..8]);

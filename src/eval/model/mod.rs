@@ -57,7 +57,9 @@ mod tokens;
 mod toxicity;
 mod wordpiece;
 
-pub use assets::{ENCODER_VERSION, REFUSAL_VERSION};
+pub use assets::{
+    COMBINER_VERSION, ENCODER_VERSION, REFUSAL_VERSION, RELEVANCE_COMBINERS_VERSION, SUMMARY_COMBINER_VERSION,
+};
 pub use causal::{CausalFiles, CausalModel, MAX_CAUSAL_TOKENS, Reading};
 pub use encoder::{EMBEDDING_DIM, unit_cosine, unit_mean};
 pub use error::ModelError;

@@ -3,7 +3,8 @@
 use super::super::error::Fault;
 use super::item::Item;
 use super::plan::{Equals, Others};
-use serde::{Deserialize, Serialize};
+use super::reading::Head;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 /// A dataset that is to be made.
@@ -16,14 +17,37 @@ pub struct New {
     pub description: Option<String>,
     /// Words to find it by.
     pub labels: Vec<String>,
+    /// What its items must look like.
+    pub input_schema: Option<Value>,
+    /// What is expected must look like this.
+    pub expected_schema: Option<Value>,
+    /// And the metadata like this.
+    pub metadata_schema: Option<Value>,
     /// Why.
     pub message: Option<String>,
+}
+
+impl New {
+    /// Its schemas, as JSON text.
+    pub fn schemas(&self) -> [Option<String>; 3] {
+        [&self.input_schema, &self.expected_schema, &self.metadata_schema]
+            .map(|schema| schema.as_ref().map(ToString::to_string))
+    }
 }
 
 /// What is to be different about a dataset, beside its items.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Edit {
+    /// What inputs must look like, a JSON Schema, which the items are held against first; null takes it away.
+    #[serde(deserialize_with = "given")]
+    pub input_schema: Option<Value>,
+    /// The same of what is expected.
+    #[serde(deserialize_with = "given")]
+    pub expected_schema: Option<Value>,
+    /// The same of metadata.
+    #[serde(deserialize_with = "given")]
+    pub metadata_schema: Option<Value>,
     /// Its new name.
     pub name: Option<String>,
     /// What it is for.
@@ -36,6 +60,32 @@ pub struct Edit {
     pub message: Option<String>,
     /// The version that this is based on.
     pub if_version: Option<i64>,
+}
+
+/// A value that is there, null included.
+fn given<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
+}
+
+impl Edit {
+    /// Whether it says something about schemas.
+    pub fn has_schema(&self) -> bool {
+        self.input_schema.is_some() || self.expected_schema.is_some() || self.metadata_schema.is_some()
+    }
+
+    /// The schemas of `before` after it, as JSON text.
+    pub fn schemas(&self, before: &Head) -> [Option<String>; 3] {
+        let mut after = before.schemas().map(|schema| schema.map(ToString::to_string));
+        let given = [&self.input_schema, &self.expected_schema, &self.metadata_schema];
+        for (place, given) in after.iter_mut().zip(given) {
+            match given {
+                None => {}
+                Some(Value::Null) => *place = None,
+                Some(schema) => *place = Some(schema.to_string()),
+            }
+        }
+        after
+    }
 }
 
 /// Items to put and to take out.
@@ -58,6 +108,8 @@ pub struct Change {
 pub struct Purge {
     /// Items, by their id or the sender's; also those that were taken out before.
     pub items: Vec<String>,
+    /// Every item that any version had, in the place of `items`.
+    pub all: bool,
     /// Why, without what is to be forgotten: it stays.
     pub message: Option<String>,
 }
@@ -153,6 +205,9 @@ pub struct Outcome {
     pub archived: usize,
     /// What is wrong with the items of a file that were left out.
     pub faults: Vec<Fault>,
+    /// What does not match a schema that only warns.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Fault>,
 }
 
 /// Items that differ between two versions.

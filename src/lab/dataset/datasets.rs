@@ -5,11 +5,12 @@ use super::super::error::{Fault, LabError, MAX_FAULTS};
 use super::super::place::Place;
 use super::super::store::{Store, Who};
 use super::canonical;
-use super::change::{Absent, Change, Changed, Difference, Edit, End, Faulty, New, Outcome, Taking};
+use super::change::{Absent, Change, Changed, Difference, End, Faulty, New, Outcome, Taking};
 use super::files::Import;
 use super::item::Item;
 use super::plan::{self, Ids, Plan, Wanted};
 use super::reading::{self, Depth, Head, Page, Reference, checked_name};
+use super::schema::{Schemas, matching};
 use crate::schema::batch::{DatasetRow, ItemRow, dataset_items_to_batch, datasets_to_batch};
 use crate::schema::columns::Table;
 use crate::schema::frame::Part;
@@ -94,6 +95,8 @@ impl Datasets {
         }
         let name = new.name.clone();
         let mut row = self.first(who, &new.name);
+        row.schemas = new.schemas();
+        Schemas::of(&row.schemas).map_err(LabError::Faults)?;
         (row.description, row.labels, row.message) = (new.description, new.labels, new.message);
         self.write(row, Vec::new()).await?;
         reading::find(&self.store, &who.tenant, &Reference { name, version: None }).await
@@ -108,7 +111,7 @@ impl Datasets {
         let mut put = Vec::with_capacity(change.put.len());
         for (number, item) in (1..).zip(change.put) {
             match self.row(item) {
-                Ok(row) => put.push(row),
+                Ok(row) => put.push((Place::item(number), row)),
                 Err(wrong) => faults.extend(wrong.into_iter().map(|fault| fault.on(Place::item(number)))),
             }
         }
@@ -117,13 +120,18 @@ impl Datasets {
             return Err(LabError::Faults(faults));
         }
         let change_name = if put.is_empty() { "delete" } else { "put" };
-        let wanted = Wanted { put, delete: change.delete, ..Wanted::default() };
         let _changing = self.changing.lock().await;
         let head = self.based_on(who, name, change.if_version).await?;
+        let (put, violations) = matching(&head, put)?;
+        if !violations.strict.is_empty() {
+            return Err(LabError::Faults(violations.strict));
+        }
+        let wanted = Wanted { put, delete: change.delete, ..Wanted::default() };
         let known = self.outline(who, &head).await?;
         let plan = self.planned(&known, wanted)?;
         let next = Next { change: change_name, message: change.message, source: None };
-        self.next(who, &head, plan, next).await
+        let outcome = self.next(who, &head, plan, next).await?;
+        Ok(Outcome { warnings: violations.warnings, ..outcome })
     }
 
     /// Takes the items of a file or a query, as one version; none is made if nothing changes.
@@ -141,7 +149,7 @@ impl Datasets {
         let (mut faults, mut put) = (import.faults, Vec::with_capacity(import.items.len()));
         for (place, item) in import.items {
             match self.row(item) {
-                Ok(row) => put.push(row),
+                Ok(row) => put.push((place, row)),
                 Err(wrong) => faults.extend(wrong.into_iter().map(|fault| fault.on(place))),
             }
         }
@@ -149,8 +157,6 @@ impl Datasets {
         if !faults.is_empty() && taking.faulty == Faulty::Nothing {
             return Err(LabError::Faults(faults));
         }
-        let (equals, others, ids) = (taking.equals, taking.others, Ids::Any);
-        let wanted = Wanted { put, delete: Vec::new(), equals, others, ids };
         let _changing = self.changing.lock().await;
         let (head, is_new) = match reading::newest(&self.store, &who.tenant, name).await? {
             Some(head) => (head, false),
@@ -161,6 +167,14 @@ impl Datasets {
             None => (self.based_on(who, name, None).await?, false),
         };
         check_version(name, &head, taking.if_version)?;
+        let (put, violations) = matching(&head, put)?;
+        if !violations.strict.is_empty() && taking.faulty == Faulty::Nothing {
+            return Err(LabError::Faults(violations.strict));
+        }
+        faults.extend(violations.strict);
+        faults.truncate(MAX_FAULTS);
+        let (equals, others, ids) = (taking.equals, taking.others, Ids::Any);
+        let wanted = Wanted { put, delete: Vec::new(), equals, others, ids };
         let known = if is_new { Vec::new() } else { self.outline(who, &head).await? };
         let plan = self.planned(&known, wanted)?;
         let next = Next { change: "import", message: taking.message, source: taking.source.as_ref() };
@@ -169,6 +183,7 @@ impl Datasets {
             End::Stored => self.next(who, &head, plan, next).await?,
         };
         (outcome.faults, outcome.archived) = (faults, import.archived);
+        outcome.warnings = violations.warnings;
         Ok(outcome)
     }
 
@@ -192,35 +207,6 @@ impl Datasets {
         let message = message.or_else(|| Some(format!("back to version {to}")));
         self.next(who, &head, plan::revert(&known, &then), Next { change: "revert", message, source: None })
             .await
-    }
-
-    /// Changes the name, the description or the labels, or puts the dataset away: a version with the same items.
-    ///
-    /// # Errors
-    /// [`LabError::Moved`] if the new name is taken or `if_version` is not the newest version.
-    pub async fn edit(&self, who: &Who, name: &str, edit: Edit) -> Result<Head, LabError> {
-        let _changing = self.changing.lock().await;
-        let head = self.based_on(who, name, edit.if_version).await?;
-        let new_name = edit.name.unwrap_or_else(|| name.to_owned());
-        if new_name != name {
-            checked_name(&new_name).map_err(LabError::Wrong)?;
-            if let Some(other) = reading::newest(&self.store, &who.tenant, &new_name).await? {
-                let error = format!("the dataset {new_name:?} is there already");
-                return Err(LabError::Moved { error, version: other.version });
-            }
-        }
-        let change = match (edit.archived, new_name != name) {
-            (Some(true), _) => "archive",
-            (_, true) => "rename",
-            _ => "schema",
-        };
-        let mut row = self.following(who, &head, change);
-        row.name.clone_from(&new_name);
-        row.description = edit.description.or(row.description);
-        row.labels = edit.labels.unwrap_or(row.labels);
-        row.message = edit.message;
-        self.write(row, Vec::new()).await?;
-        reading::find(&self.store, &who.tenant, &Reference { name: new_name, version: None }).await
     }
 
     /// What is different between two versions of a dataset.
@@ -272,6 +258,33 @@ impl Datasets {
         version: i64,
     ) -> Result<Vec<ItemRow>, LabError> {
         reading::items(&self.store, &who.tenant, (dataset_id, version), Depth::Content, Page::ALL).await
+    }
+
+    /// How many of the items of a version were purged since, at most 1,000.
+    ///
+    /// # Errors
+    /// The limits of queries.
+    pub async fn purged_at(&self, who: &Who, dataset_id: &str, version: i64) -> Result<usize, LabError> {
+        Ok(reading::purged(&self.store, &who.tenant, (dataset_id, version)).await?.len())
+    }
+
+    /// That nothing of a version was purged: what is measured on the rest is not measured on that version.
+    ///
+    /// # Errors
+    /// [`LabError::Wrong`] that names the version, some of the items, and what to do.
+    pub async fn must_be_whole(&self, who: &Who, head: &Head) -> Result<(), LabError> {
+        let gone = reading::purged(&self.store, &who.tenant, (&head.dataset_id, head.version)).await?;
+        match gone.as_slice() {
+            [] => Ok(()),
+            [first, ..] => Err(LabError::Wrong(format!(
+                "{}@{}: {} of its {} items were purged, such as {first}: it is not what it was. Name a later version, which \
+                 says which items it has",
+                head.name,
+                head.version,
+                gone.len(),
+                head.items
+            ))),
+        }
     }
 
     pub(super) async fn outline(&self, who: &Who, head: &Head) -> Result<Vec<ItemRow>, LabError> {
@@ -371,6 +384,7 @@ impl Datasets {
             change: change.to_owned(),
             description: head.description.clone(),
             labels: head.labels.clone(),
+            schemas: head.schemas().map(|schema| schema.map(ToString::to_string)),
             items: head.items,
             content_hash: head.content_hash.clone(),
             ..self.first(who, &head.name)
@@ -407,6 +421,10 @@ fn unborn(first: &DatasetRow) -> Head {
         message: None,
         created_at: String::new(),
         created_by: String::new(),
+        purged: Vec::new(),
+        input_schema: None,
+        expected_schema: None,
+        metadata_schema: None,
     }
 }
 
@@ -422,6 +440,7 @@ fn outcome(head: &Head, plan: &Plan) -> Outcome {
         duplicates: plan.duplicates,
         archived: 0,
         faults: Vec::new(),
+        warnings: Vec::new(),
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 pub fn ours(fields: Map<String, Value>) -> Map<String, Value> {
     let has = |key: &str| fields.get(key).is_some_and(|value| !value.is_null());
     match () {
+        () if !has("input") && fields.get("item").is_some_and(Value::is_object) => openai_item(fields),
         () if !has("input") && (has("request") || has("inputs")) => mlflow(fields),
         () if is_phoenix(&fields) => phoenix(fields),
         () if has("input") && has("target") && !has("expected") => inspect(fields),
@@ -31,6 +32,22 @@ fn metadata(fields: &mut Map<String, Value>) -> Option<&mut Map<String, Value>> 
         *metadata = json!({});
     }
     metadata.as_object_mut()
+}
+
+/// A line of OpenAI's evals of today: an object of the author's own keys under `item`, of which some have usual names for what
+/// should be answered. What stands beside it, such as a `sample`, is no part of the question and becomes metadata.
+fn openai_item(mut fields: Map<String, Value>) -> Map<String, Value> {
+    let Some(Value::Object(mut own)) = fields.shift_remove("item") else { return fields };
+    for name in ["ground_truth", "reference_answer", "correct_label", "expected_answer"] {
+        rename(&mut own, name, "expected");
+    }
+    let beside = std::mem::take(&mut fields);
+    if !beside.is_empty()
+        && let Some(metadata) = metadata(&mut own)
+    {
+        metadata.extend(beside);
+    }
+    own
 }
 
 /// An evaluation set: `request`, `expected_response`, `retrieved_context[].content`; or `inputs` and `expectations`.
@@ -90,8 +107,14 @@ fn phoenix(mut fields: Map<String, Value>) -> Map<String, Value> {
     fields
 }
 
-/// Samples of Inspect: `input`, `target`, `choices`, `id`.
+/// What a sample in a log of Inspect is asked; the rest of it is what one run answered.
+const SAMPLE: &[&str] = &["id", "input", "target", "choices", "metadata"];
+
+/// Samples of Inspect: `input`, `target`, `choices`, `id`. Those of a log have an epoch, and an item is the same in each.
 fn inspect(mut fields: Map<String, Value>) -> Map<String, Value> {
+    if fields.contains_key("epoch") {
+        fields.retain(|key, _| SAMPLE.contains(&key.as_str()));
+    }
     let target = match fields.shift_remove("target") {
         Some(Value::Array(targets)) => match <[Value; 1]>::try_from(targets) {
             Ok([only]) => only,
@@ -133,6 +156,24 @@ mod tests {
     }
 
     #[test]
+    fn items_of_openais_evals_are_read() {
+        let told = of(
+            json!({"item": {"ticket": "My screen is black", "correct_label": "Hardware"}, "sample": {"output_text": "x"}}),
+        );
+        assert_eq!(told.input, Some(json!({"ticket": "My screen is black"})));
+        assert_eq!(told.expected, Some(json!("Hardware")));
+        assert_eq!(told.metadata.unwrap()["sample"], json!({"output_text": "x"}));
+        let usual =
+            of(json!({"item": {"input": [{"role": "user", "content": "2+2"}], "ideal": ["4", "four"]}}));
+        assert_eq!(usual.expected, Some(json!({"any_of": ["4", "four"]})));
+        // A text under that name is a field like any other.
+        assert_eq!(
+            of(json!({"item": "kettle", "question": "How much?"})).input,
+            Some(json!({"item": "kettle", "question": "How much?"}))
+        );
+    }
+
+    #[test]
     fn examples_of_phoenix_and_samples_of_inspect_are_read() {
         let told = of(json!({"node_id": "n", "input": {"question": "Q"}, "output": {"answer": "A"},
             "metadata": {"k": 1}, "splits": ["train"]}));
@@ -144,6 +185,14 @@ mod tests {
         let one = of(json!({"id": 3, "input": "Q", "target": ["A"], "choices": ["A", "B"]}));
         assert_eq!((one.external_id.as_deref(), one.expected), (Some("3"), Some(json!("A"))));
         assert_eq!(one.metadata.unwrap()["choices"], json!(["A", "B"]));
+        let logged = of(
+            json!({"id": "s", "epoch": 2, "input": "Q", "target": "A", "metadata": {"k": 1}, "output": {"completion": "B"},
+            "scores": {"match": {"value": "I"}}, "messages": [], "model_usage": {}}),
+        );
+        assert_eq!(
+            (logged.expected, logged.metadata.map(Value::Object)),
+            (Some(json!("A")), Some(json!({"k": 1})))
+        );
         let two = of(json!({"input": "Q", "target": ["A", "B"]}));
         assert_eq!(two.expected, Some(json!({"any_of": ["A", "B"]})));
         let datadog = of(json!({"inputData": {"q": "Q"}, "expectedOutput": "A"}));

@@ -184,7 +184,9 @@ async fn head(
     Path(name): Path<String>,
     Asks { who, .. }: Asks<Whose>,
 ) -> Outcome {
-    told(reading::find(datasets.store(), &who.tenant, &reference(&name)?).await?)
+    let mut head = reading::find(datasets.store(), &who.tenant, &reference(&name)?).await?;
+    head.purged = reading::purged(datasets.store(), &who.tenant, (&head.dataset_id, head.version)).await?;
+    told(head)
 }
 
 async fn edit(State(datasets): State<Datasets>, Path(name): Path<String>, sent: Tells<Edit>) -> Outcome {

@@ -13,6 +13,8 @@
 //! | `reading` | versions and items as they are stored |
 //! | `change` | what is to be changed, and what came of it |
 //! | `datasets` | every change of a dataset |
+//! | `edit` | name, labels and schemas of a dataset |
+//! | `schema` | what its items must look like |
 //! | `purge` | items out of every version |
 //! | `http` | the routes |
 //!
@@ -28,6 +30,7 @@
 mod canonical;
 mod change;
 mod datasets;
+mod edit;
 mod export;
 mod fields;
 mod files;
@@ -37,6 +40,7 @@ mod item;
 mod plan;
 mod purge;
 mod reading;
+mod schema;
 mod shapes;
 
 pub use super::texts::{expected_text, text_of};

@@ -41,14 +41,24 @@ impl Datasets {
     /// # Errors
     /// [`LabError::Faults`] with every id that names nothing; nothing is changed then.
     pub async fn purge(&self, who: &Who, name: &str, purge: Purge) -> Result<Purged, LabError> {
-        if purge.items.is_empty() || purge.items.len() > MAX_ITEMS {
-            let why = format!("items names {} items; name 1 to {MAX_ITEMS} at once", purge.items.len());
+        if purge.all != purge.items.is_empty() || purge.items.len() > MAX_ITEMS {
+            let why = format!(
+                "items names {} items; name 1 to {MAX_ITEMS} at once, or none and say \"all\": true",
+                purge.items.len()
+            );
             return Err(LabError::Wrong(why));
         }
         let _changing = self.changing.lock().await;
         let head = self.based_on(who, name, None).await?;
-        let revisions = reading::revisions(self.store(), &who.tenant, &head.dataset_id, &purge.items).await?;
-        let items = named(&purge.items, &revisions)?;
+        let named_ids = (!purge.all).then_some(purge.items.as_slice());
+        let revisions = reading::revisions(self.store(), &who.tenant, &head.dataset_id, named_ids).await?;
+        let items = match purge.all {
+            true => revisions.iter().map(|revision| revision.item_id.clone()).collect(),
+            false => named(&purge.items, &revisions)?,
+        };
+        if items.is_empty() {
+            return Err(LabError::Wrong(format!("{name:?} never had an item: there is nothing to purge")));
+        }
         // From here on nothing that is on its way is stored.
         self.purged.write().extend(items.iter().cloned());
         let mut version = head.version;
@@ -61,7 +71,8 @@ impl Datasets {
             let mut row = self.following(who, &head, "purge");
             row.items = i64::try_from(plan.items).unwrap_or(i64::MAX);
             row.content_hash = plan.content_hash;
-            (row.source, row.message) = (Some(tombstones(&revisions).to_string()), purge.message);
+            (row.source, row.message) =
+                (Some(told(purge.all, &items, &revisions).to_string()), purge.message);
             version = row.version;
             // What the journal has of the items lies before this frame, and goes when every reader has passed it.
             self.store().journal.begin_segment();
@@ -106,6 +117,11 @@ fn named(wanted: &[String], revisions: &[Revision]) -> Result<BTreeSet<String>, 
     }
     faults.truncate(MAX_FAULTS);
     if faults.is_empty() { Ok(items) } else { Err(LabError::Faults(faults)) }
+}
+
+/// What is said of a purge. Of a whole dataset the tombstones of its items alone say which they were.
+fn told(all: bool, items: &BTreeSet<String>, revisions: &[Revision]) -> serde_json::Value {
+    if all { json!({ "purged_all": items.len() }) } else { tombstones(revisions) }
 }
 
 /// What is said of purged items: their ids, and the hashes of what they said.

@@ -71,6 +71,15 @@ pub struct Head {
     pub items: i64,
     /// The hash of its content.
     pub content_hash: String,
+    /// The JSON Schema of inputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_schema: Option<serde_json::Value>,
+    /// The JSON Schema of what is expected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_schema: Option<serde_json::Value>,
+    /// The JSON Schema of metadata.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata_schema: Option<serde_json::Value>,
     /// Where it came from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<serde_json::Value>,
@@ -81,12 +90,19 @@ pub struct Head {
     pub created_at: String,
     /// By whom.
     pub created_by: String,
+    /// Items that it had and that were purged since; told of a version that is asked for by itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub purged: Vec<String>,
 }
 
 impl Head {
     fn of(row: Row<'_>) -> Self {
         let at = row.micros("created_at").and_then(chrono::DateTime::from_timestamp_micros);
+        let json = |name: &str| row.may(name).and_then(|text| serde_json::from_str(&text).ok());
         Self {
+            input_schema: json("input_schema"),
+            expected_schema: json("expected_schema"),
+            metadata_schema: json("metadata_schema"),
             dataset_id: row.text("dataset_id"),
             name: row.text("name"),
             version: row.int("version").unwrap_or_default(),
@@ -96,13 +112,19 @@ impl Head {
             labels: row.texts("labels"),
             items: row.int("items").unwrap_or_default(),
             content_hash: row.text("content_hash"),
-            source: row.may("source").and_then(|text| serde_json::from_str(&text).ok()),
+            source: json("source"),
             message: row.may("message"),
             created_at: at
                 .map(|at| at.to_rfc3339_opts(chrono::SecondsFormat::Micros, true))
                 .unwrap_or_default(),
             created_by: row.text("created_by"),
+            purged: Vec::new(),
         }
+    }
+
+    /// The schemas of input, expected and metadata.
+    pub fn schemas(&self) -> [Option<&serde_json::Value>; 3] {
+        [&self.input_schema, &self.expected_schema, &self.metadata_schema].map(Option::as_ref)
     }
 
     /// Whether it is put away.
@@ -178,19 +200,25 @@ pub struct Revision {
     pub content_hash: Option<String>,
 }
 
-/// The revisions of items of a dataset in all its versions, by the items' ids or the sender's.
+/// The revisions of items of a dataset in all its versions, by the items' ids or the sender's; of all items without `ids`.
 pub async fn revisions(
     store: &Store,
     tenant: &str,
     dataset_id: &str,
-    ids: &[String],
+    ids: Option<&[String]>,
 ) -> Result<Vec<Revision>, LabError> {
-    let places: Vec<String> = (0..ids.len()).map(|at| format!("${}", at + 2)).collect();
-    let places = places.join(", ");
-    let sql = format!(
-        "SELECT DISTINCT item_id, external_id, op, content_hash FROM dataset_items WHERE dataset_id = $1 AND item_id IN \
-         (SELECT item_id FROM dataset_items WHERE dataset_id = $1 AND (item_id IN ({places}) OR external_id IN ({places})))"
-    );
+    let mut sql =
+        "SELECT DISTINCT item_id, external_id, op, content_hash FROM dataset_items WHERE dataset_id = $1"
+            .to_owned();
+    if let Some(ids) = ids {
+        let places: Vec<String> = (0..ids.len()).map(|at| format!("${}", at + 2)).collect();
+        let places = places.join(", ");
+        sql.push_str(&format!(
+            " AND item_id IN (SELECT item_id FROM dataset_items WHERE dataset_id = $1 \
+             AND (item_id IN ({places}) OR external_id IN ({places})))"
+        ));
+    }
+    let ids = ids.unwrap_or_default();
     let values = std::iter::once(text(dataset_id)).chain(ids.iter().map(|id| text(id))).collect();
     let rows = store.ask(tenant, &sql, values).await?;
     let revision = |row: Row<'_>| Revision {
@@ -200,6 +228,25 @@ pub async fn revisions(
         content_hash: row.may("content_hash"),
     };
     Ok(rows.iter().map(revision).collect())
+}
+
+/// Most purged items that are told.
+const MAX_TOLD: i64 = 1_000;
+
+/// The ids of the items that a dataset had at `version` and that were purged since, at most 1,000.
+///
+/// # Errors
+/// The limits of queries.
+pub async fn purged(
+    store: &Store,
+    tenant: &str,
+    (dataset_id, version): (&str, i64),
+) -> Result<Vec<String>, LabError> {
+    let sql = "SELECT item_id FROM (SELECT DISTINCT ON (item_id) item_id, op FROM dataset_items \
+               WHERE dataset_id = $1 AND version <= $2 ORDER BY item_id, version DESC) \
+               WHERE op = 'purge' ORDER BY item_id LIMIT $3";
+    let rows = store.ask(tenant, sql, vec![text(dataset_id), int(version), int(MAX_TOLD)]).await?;
+    Ok(rows.iter().map(|row| row.text("item_id")).collect())
 }
 
 /// How much of the items is read.

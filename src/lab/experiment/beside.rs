@@ -23,6 +23,8 @@ pub struct Loaded {
     pub runs: HashMap<Key, StoredRun>,
     /// What was said of them.
     pub scores: Vec<Scored>,
+    /// Items that it asked and that were purged since, with their runs and scores; at most 1,000 are counted.
+    pub purged: usize,
 }
 
 impl Loaded {
@@ -34,7 +36,9 @@ impl Loaded {
         let items = all.items(who, &experiment).await?;
         let runs = reading::runs(all.store(), &who.tenant, &experiment.experiment_id).await?;
         let scores = reading::scores(all.store(), &who.tenant, &experiment.experiment_id).await?;
-        Ok(Self { experiment, items, runs, scores })
+        let purged =
+            all.datasets().purged_at(who, &experiment.dataset_id, experiment.dataset_version).await?;
+        Ok(Self { experiment, items, runs, scores, purged })
     }
 
     /// All of it, borrowed.

@@ -55,9 +55,14 @@ impl Targets {
         self.all.iter().map(told).collect()
     }
 
-    /// Whether there is one of that name.
-    pub fn has(&self, name: &str) -> bool {
-        self.all.contains_key(name)
+    /// Whether an experiment asks one of them, and not something of its own that merely has the same name. Experiments that
+    /// an earlier release made are not marked: theirs is one of these if it is described in the same way.
+    pub fn has(&self, target: &Described) -> bool {
+        let Some(name) = target.name.as_deref().filter(|name| self.all.contains_key(*name)) else {
+            return false;
+        };
+        let is_same = || self.described(name, &target.prompts()).is_ok_and(|described| described == *target);
+        target.is_asked_by_the_server() || is_same()
     }
 
     /// What an experiment keeps of the target of that name, asked by `prompts`.

@@ -2,14 +2,15 @@
 //!
 //! The difference of an item is the mean over its repetitions in the new experiment minus that in the baseline. Verdicts
 //! that were given once for items of their own have Tango's interval and McNemar's exact test; everything else has
-//! Student's over groups. The p-values of all metrics share a false-discovery rate.
+//! that of `stats::difference` over groups. The p-values of all metrics share a false-discovery rate.
 
-use super::reading::Scored;
+use super::reading::{Key, Scored, StoredRun};
+use super::slices::{Dimension, Slice, slices};
 use super::summary::{Data, LEVEL, Of, Places, Unit, Weights, by_item, grouped, is_plain, spread, verdict};
 use crate::domain::score::Better;
-use crate::schema::batch::ItemRow;
-use crate::stats::{matched, multiple, normal, student};
+use crate::stats::{difference, matched, multiple, normal};
 use serde::Serialize;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Differences below this adjusted p are told as better or worse.
@@ -30,20 +31,39 @@ pub struct Comparison {
     pub unpaired: usize,
     /// Each metric that both have.
     pub metrics: Vec<Difference>,
+    /// Tokens, cost and duration of a run; less is better.
+    pub usage: Vec<Difference>,
+    /// The metrics within each slice that was asked for; they share the false-discovery rate of `metrics`.
+    pub slices: Vec<SliceDifference>,
+    /// Slices beyond the most that are looked at.
+    pub slices_left_out: usize,
     /// Items that got worse, the worst first; then those that got better.
     pub items: Vec<Moved>,
     /// Items of which no metric moved.
     pub unchanged: usize,
 }
 
+/// How two experiments differ on the items of one slice.
+#[derive(Debug, Serialize)]
+pub struct SliceDifference {
+    /// tag, split, category or a key of the metadata.
+    pub by: String,
+    /// The value that its items share.
+    pub value: String,
+    /// Items of it that are in both.
+    pub paired: usize,
+    /// Each metric.
+    pub metrics: Vec<Difference>,
+}
+
 /// The difference of a metric, new minus baseline.
 #[derive(Debug, Serialize)]
 pub struct Difference {
-    /// The evaluator.
+    /// The evaluator; empty for an amount.
     pub evaluator: String,
-    /// The metric.
+    /// The metric, or the amount.
     pub metric: String,
-    /// `pass_rate` where there are verdicts, else `value`.
+    /// `pass_rate` where there are verdicts, else `value`; `amount` of tokens, cost and duration.
     pub measure: &'static str,
     /// The mean of the baseline over the pairs.
     pub baseline: f64,
@@ -61,7 +81,7 @@ pub struct Difference {
     pub groups: usize,
     /// The p-value of no difference.
     pub p: f64,
-    /// The same, adjusted for the number of metrics.
+    /// The same, adjusted for the number of metrics and slices.
     pub p_adjusted: f64,
     /// better, worse, or no difference shown.
     pub verdict: &'static str,
@@ -106,8 +126,14 @@ pub struct Side {
     pub mean: f64,
 }
 
-/// How `new` differs from `baseline`. `better` says which side of a metric is good.
-pub fn compare(new: &Data<'_>, baseline: &Data<'_>, better: impl Fn(&str, &str) -> Better) -> Comparison {
+/// How `new` differs from `baseline`, as a whole and within the slices of `dimensions`. `better` says which side of a metric
+/// is good.
+pub fn compare(
+    new: &Data<'_>,
+    baseline: &Data<'_>,
+    dimensions: &[Dimension],
+    better: impl Fn(&str, &str) -> Better,
+) -> Comparison {
     let asked = |data: &Data<'_>| -> HashMap<String, Option<String>> {
         data.runs.iter().map(|((item, _), run)| (item.clone(), run.item_hash.clone())).collect()
     };
@@ -118,34 +144,80 @@ pub fn compare(new: &Data<'_>, baseline: &Data<'_>, better: impl Fn(&str, &str) 
         .map(|(item, _)| item.as_str())
         .collect();
     let all: BTreeSet<&str> = now.keys().chain(then.keys()).map(String::as_str).collect();
-    let items: Vec<&ItemRow> =
-        new.items.iter().filter(|item| paired.contains(item.item_id.as_str())).collect();
-    let items: Vec<ItemRow> = items.into_iter().cloned().collect();
-    let (now, then) = (metrics(new.scores, &paired), metrics(baseline.scores, &paired));
-    let places = Places::of(&items, Weights::Items);
-    let mut differences = Vec::new();
+    let places = Places::of(new.items, Weights::Items).within(&paired);
+    let (scores, before) = (metrics(new.scores, &paired), metrics(baseline.scores, &paired));
+    let both = scores.iter().filter_map(|(of, now)| Some((of.clone(), Pairs::of(now, before.get(of)?))));
+    let both: Vec<(Of, Pairs<'_>)> = both.collect();
+    let within = |places: &Places<'_>| -> Vec<Difference> {
+        both.iter().filter_map(|(of, pairs)| pairs.difference(of, places)).collect()
+    };
+    let mut whole = within(&places);
+    let pairs = new.items.iter().filter(|item| paired.contains(item.item_id.as_str()));
+    let (slices, slices_left_out) = slices(pairs, dimensions);
+    let one = |slice: Slice<'_>| SliceDifference {
+        metrics: within(&places.within(&slice.items)),
+        paired: slice.items.len(),
+        by: slice.by,
+        value: slice.value,
+    };
+    let mut slices: Vec<SliceDifference> = slices.into_iter().map(one).collect();
+    let in_slices = slices.iter_mut().flat_map(|slice| &mut slice.metrics);
+    conclude(whole.iter_mut().chain(in_slices).collect(), &better);
+    let mut usage = usage(new, baseline, &places);
+    conclude(usage.iter_mut().collect(), |_, _| Better::Lower);
     let mut moved: BTreeMap<&str, Vec<(f64, MovedMetric)>> = BTreeMap::new();
-    for (of, scores) in &now {
-        let Some(before) = then.get(of) else { continue };
-        let both = Pairs::of(scores, before);
-        if let Some(difference) = both.difference(of, &places, better(&of.0, &of.1)) {
-            differences.push(difference);
-        }
-        both.moved(of, better(&of.0, &of.1), &mut moved);
-    }
-    let adjusted = multiple::adjusted(&differences.iter().map(|d| d.p).collect::<Vec<_>>());
-    for (difference, p) in differences.iter_mut().zip(adjusted) {
-        difference.p_adjusted = p;
-        difference.conclude(better(&difference.evaluator, &difference.metric));
-    }
+    both.iter().for_each(|(of, pairs)| pairs.moved(of, better(&of.0, &of.1), &mut moved));
     let listed = listed(moved, new, baseline, &paired);
     Comparison {
         paired: paired.len(),
         unpaired: all.len() - paired.len(),
         unchanged: paired.len().saturating_sub(listed.len()),
         items: listed.into_iter().take(MAX_LISTED).collect(),
-        metrics: differences,
+        metrics: whole,
+        usage,
+        slices,
+        slices_left_out,
     }
+}
+
+/// Adjusts the p-values of differences that are told together, and says what each shows.
+fn conclude(mut all: Vec<&mut Difference>, better: impl Fn(&str, &str) -> Better) {
+    let adjusted = multiple::adjusted(&all.iter().map(|one| one.p).collect::<Vec<_>>());
+    for (one, p) in all.iter_mut().zip(adjusted) {
+        one.p_adjusted = p;
+        one.conclude(better(&one.evaluator, &one.metric));
+    }
+}
+
+/// What an amount is called, and where a run has it.
+type Amount = (&'static str, fn(&StoredRun) -> Option<f64>);
+
+/// What a run of each of the paired items took.
+fn usage(new: &Data<'_>, baseline: &Data<'_>, places: &Places<'_>) -> Vec<Difference> {
+    const AMOUNTS: [Amount; 4] = [
+        ("duration_ms", |run| run.duration_ms),
+        ("cost_usd", |run| run.cost_usd),
+        ("input_tokens", |run| run.input_tokens.map(|tokens| tokens as f64)),
+        ("output_tokens", |run| run.output_tokens.map(|tokens| tokens as f64)),
+    ];
+    let one = |(name, get): Amount| {
+        let pairs = Pairs::both("amount", amounts(new, get), amounts(baseline, get));
+        pairs.difference(&(String::new(), name.to_owned()), places)
+    };
+    AMOUNTS.into_iter().filter_map(one).collect()
+}
+
+/// An amount of the runs that have an answer, by item.
+fn amounts<'a>(data: &Data<'a>, get: fn(&StoredRun) -> Option<f64>) -> HashMap<&'a str, Vec<f64>> {
+    let mut runs: Vec<(&Key, &StoredRun)> = data.runs.iter().filter(|(_, run)| !run.is_error).collect();
+    runs.sort_by_key(|((_, repetition), _)| *repetition);
+    let mut values: HashMap<&str, Vec<f64>> = HashMap::new();
+    for ((item, _), run) in runs {
+        if let Some(value) = get(run).filter(|value| value.is_finite()) {
+            values.entry(item).or_default().push(value);
+        }
+    }
+    values
 }
 
 fn metrics<'a>(scores: &'a [Scored], paired: &BTreeSet<&str>) -> BTreeMap<Of, Vec<&'a Scored>> {
@@ -170,50 +242,50 @@ impl<'a> Pairs<'a> {
             true => ("pass_rate", verdict),
             false => ("value", |score| score.value),
         };
-        let (mut new, mut baseline) = (by_item(new, get), by_item(baseline, get));
+        Self::both(measure, by_item(new, get), by_item(baseline, get))
+    }
+
+    /// Of the items that have values on both sides.
+    fn both(
+        measure: &'static str,
+        mut new: HashMap<&'a str, Vec<f64>>,
+        mut baseline: HashMap<&'a str, Vec<f64>>,
+    ) -> Self {
         new.retain(|item, _| baseline.contains_key(item));
         baseline.retain(|item, _| new.contains_key(item));
         Self { measure, new, baseline }
     }
 
-    fn difference(
-        &self,
-        (evaluator, metric): &Of,
-        places: &Places<'_>,
-        better: Better,
-    ) -> Option<Difference> {
+    /// The difference over the items that have a place; its verdict follows when all differences are known.
+    fn difference(&self, (evaluator, metric): &Of, places: &Places<'_>) -> Option<Difference> {
         let (now, then) = (places.units(&self.new), places.units(&self.baseline));
         let pairs = now.iter().zip(&then);
         let apart: Vec<Unit<'_>> =
             pairs.map(|(a, b)| Unit { value: a.value - b.value, ..a.clone() }).collect();
         let groups = grouped(&apart);
-        let all = spread(&groups);
-        let middle = all.mean(LEVEL)?;
-        let plain =
-            self.measure == "pass_rate" && is_plain(&now, groups.len()) && is_plain(&then, groups.len());
-        let error = (all.variance() * middle.n_eff / (middle.n_eff - 1.0).max(1.0)).sqrt();
+        let is_rate = self.measure == "pass_rate";
+        let over_groups = difference::difference(&groups, is_rate, LEVEL)?;
+        let plain = is_rate && is_plain(&now, groups.len()) && is_plain(&then, groups.len());
+        let error = over_groups.error;
         let (lower, upper, p) = if plain {
             let count = |sign: f64| apart.iter().filter(|unit| unit.value == sign).count() as u64;
             let (gained, lost) = (count(1.0), count(-1.0));
             let ends = matched::interval(gained, lost, apart.len() as u64, LEVEL);
             (ends.map(|(lower, _)| lower), ends.map(|(_, upper)| upper), matched::p(gained, lost))
-        } else if error > 0.0 {
-            (middle.lower, middle.upper, student::p(middle.estimate / error, middle.n_eff - 1.0))
         } else {
-            // Differences without any spread say nothing about how sure they are.
-            (None, None, 1.0)
+            (over_groups.lower, over_groups.upper, over_groups.p)
         };
         let mean = |units: &[Unit<'_>]| spread(&grouped(units)).value();
         let needed = normal::critical(LEVEL) + normal::quantile(POWER);
         let deviation = error * (groups.len() as f64).sqrt();
         let enough = (needed * deviation / TWO_POINTS).powi(2).ceil();
-        let mut difference = Difference {
+        Some(Difference {
             evaluator: evaluator.clone(),
             metric: metric.clone(),
             measure: self.measure,
             baseline: mean(&then),
             new: mean(&now),
-            difference: middle.estimate,
+            difference: over_groups.estimate,
             lower,
             upper,
             n: apart.len(),
@@ -222,10 +294,8 @@ impl<'a> Pairs<'a> {
             p_adjusted: p,
             verdict: "",
             detectable: (error > 0.0).then_some(needed * error),
-            n_for_two_points: (error > 0.0).then_some(enough as u64),
-        };
-        difference.conclude(better);
-        Some(difference)
+            n_for_two_points: (error > 0.0 && self.measure != "amount").then_some(enough as u64),
+        })
     }
 
     /// Items whose mean differs, each with by how much it got worse.
@@ -258,8 +328,19 @@ impl<'a> Pairs<'a> {
 }
 
 impl Difference {
+    /// On which side of 0 the difference surely lies: all of its interval, or without one what the exact test says.
+    pub fn sure_sign(&self) -> Option<Ordering> {
+        let side = match (self.lower, self.upper) {
+            (Some(lower), _) if lower > 0.0 => Ordering::Greater,
+            (_, Some(upper)) if upper < 0.0 => Ordering::Less,
+            (None, None) if self.p < 1.0 - LEVEL => self.difference.partial_cmp(&0.0)?,
+            _ => return None,
+        };
+        (side != Ordering::Equal).then_some(side)
+    }
+
     fn conclude(&mut self, better: Better) {
-        let is_good_low = self.measure == "value" && better == Better::Lower;
+        let is_good_low = self.measure != "pass_rate" && better == Better::Lower;
         let gain = if is_good_low { -self.difference } else { self.difference };
         self.verdict = match self.p_adjusted < ALPHA {
             false => "no difference shown",

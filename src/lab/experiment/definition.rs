@@ -1,6 +1,7 @@
 //! What is to be asked, of whom, and how often; what comes back.
 
 use super::super::error::Fault;
+use crate::domain::id::EXPERIMENT_MARK;
 use crate::lab::target::Prompts;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -56,7 +57,22 @@ pub struct Target {
     pub more: Map<String, Value>,
 }
 
+/// The key under which an experiment keeps that the server itself asks its target.
+pub const ASKED_BY: &str = "asked_by";
+
 impl Target {
+    /// The same, marked as one of the server's own.
+    #[must_use]
+    pub fn asked_by_the_server(mut self) -> Self {
+        self.more.insert(ASKED_BY.to_owned(), Value::from("server"));
+        self
+    }
+
+    /// Whether the server itself asks it.
+    pub fn is_asked_by_the_server(&self) -> bool {
+        self.more.get(ASKED_BY).and_then(Value::as_str) == Some("server")
+    }
+
     /// The prompts that it is asked by in place of its own; none where they are no texts.
     pub fn prompts(&self) -> Prompts {
         let text = |key: &str| self.more.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -249,10 +265,12 @@ pub fn run_id(experiment_id: &str, item_id: &str, repetition: i64) -> String {
     digits(&format!("run\0{experiment_id}\0{item_id}\0{repetition}"), 16)
 }
 
-/// The trace id and the span id under which the target of an attempt may send its spans.
+/// The trace id and the span id under which the target of an attempt may send its spans. The trace id is marked, so that
+/// sampling knows these spans whenever and through whichever server they come.
 pub fn trace_ids(run_id: &str, attempt: i64) -> (String, String) {
     let of = |what: &str, bytes: usize| digits(&format!("{what}\0{run_id}\0{attempt}"), bytes);
-    (of("trace", 16), of("span", 8))
+    let rest = 16 - EXPERIMENT_MARK.len();
+    (format!("{}{}", hex::encode(EXPERIMENT_MARK), of("trace", rest)), of("span", 8))
 }
 
 /// The same as the header `traceparent` of W3C.
@@ -278,6 +296,8 @@ mod tests {
         let parent = traceparent(&run_id("e", "i", 1), 1);
         assert_eq!((parent.len(), parent.matches('-').count()), (55, 3));
         assert_ne!(parent, traceparent(&run_id("e", "i", 1), 2));
+        let trace = crate::domain::id::TraceId::from_hex(&parent[3..35]).unwrap();
+        assert!(trace.is_of_experiment());
     }
 
     #[test]

@@ -5,22 +5,21 @@ use super::super::error::{Fault, LabError};
 use super::super::store::{Store, Who};
 use super::super::turn::Production;
 use super::called::{NAMED, Targets};
-use super::definition::{
-    Answer, EditExperiment, NewExperiment, Retry, Stored, Telling, Todo, run_id, trace_ids, traceparent,
-};
+use super::definition::ASKED_BY;
+use super::definition::{Answer, EditExperiment, NewExperiment, Retry, Stored, Telling, Todo};
 use super::judge::{Case, Judge, ScoredRuns};
-use super::reading::{self, Experiment, Key, StoredRun};
-use crate::domain::id::{SpanId, TraceId};
-use crate::domain::time::UnixNanos;
+use super::known::{Added, After, Attempt, Kept, Known, Shared};
+use super::reading::{self, Experiment, Key};
+use super::taken::{Items, added, asked, case, is_there};
 use crate::eval::{Evaluator, Registry};
 use crate::schema::batch::{
     ExperimentRow, ItemRow, RunRow, experiments_to_batch, run_scores_to_batch, runs_to_batch,
 };
 use crate::schema::columns::Table;
 use crate::schema::frame::Part;
-use parking_lot::Mutex as Lock;
+use parking_lot::{Mutex as Lock, RwLock};
 use serde_json::{Value, json};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 
@@ -30,6 +29,9 @@ const MAX_ANSWERS: usize = 1_000;
 const MAX_KEPT: usize = 2;
 /// Requests of the playground that are answered at once.
 const MAX_TRIALS: usize = 8;
+
+/// What the name of a dataset begins with that has the tests of a suite.
+const SUITES: &str = "suite/";
 
 /// The experiments of all tenants. Cheap to clone.
 #[derive(Clone)]
@@ -48,10 +50,12 @@ pub struct Experiments {
     writing: Arc<Mutex<()>>,
     /// Items of versions that were asked for last; a version never changes.
     kept: Arc<Lock<Vec<Version>>>,
+    /// Runs of experiments that were written last.
+    known: Arc<Lock<Kept>>,
 }
 
 /// The items of a version, by id of the dataset, number, and how many items were purged before they were read.
-type Version = ((String, i64, usize), Arc<Vec<ItemRow>>);
+type Version = ((String, i64, usize), Arc<Items>);
 
 impl Experiments {
     /// Over `datasets`, judged by the evaluators of `registry` while nothing of `production` waits for them.
@@ -59,8 +63,8 @@ impl Experiments {
         let workers = Arc::new(Semaphore::new(datasets.config().workers));
         let targets = Targets::open(datasets.config());
         let trials = Arc::new(Semaphore::new(MAX_TRIALS));
-        let (writing, kept) = (Arc::default(), Arc::default());
-        Self { datasets, registry, targets, production, workers, trials, writing, kept }
+        let (writing, kept, known) = (Arc::default(), Arc::default(), Arc::default());
+        Self { datasets, registry, targets, production, workers, trials, writing, kept, known }
     }
 
     /// A place in the playground, for as long as it is held.
@@ -72,9 +76,11 @@ impl Experiments {
         self.trials.clone().try_acquire_owned().map_err(busy)
     }
 
-    /// Lets nothing be changed as long as it is held: neither datasets nor experiments.
+    /// Lets nothing be changed as long as it is held but by who holds it: neither datasets nor experiments.
     pub async fn still(&self) -> (OwnedMutexGuard<()>, OwnedMutexGuard<()>) {
-        (self.datasets.still().await, self.writing.clone().lock_owned().await)
+        let held = (self.datasets.still().await, self.writing.clone().lock_owned().await);
+        self.known.lock().clear();
+        held
     }
 
     /// The tables behind it.
@@ -103,10 +109,12 @@ impl Experiments {
     /// [`LabError::Faults`] with everything that is wrong, [`LabError::Missing`] without the dataset.
     pub async fn create(&self, who: &Who, mut new: NewExperiment) -> Result<(Experiment, i64), LabError> {
         let mut faults = new.faults();
+        // Only the server says so.
+        new.target.more.shift_remove(ASKED_BY);
         if new.target.kind == NAMED {
             let name = new.target.name.as_deref().unwrap_or_default();
             match self.targets.described(name, &new.target.prompts()) {
-                Ok(target) => new.target = target,
+                Ok(target) => new.target = target.asked_by_the_server(),
                 Err(why) => faults.push(Fault::new(why).at("target")),
             }
         }
@@ -126,12 +134,17 @@ impl Experiments {
             let why = format!("{}@{} has no items: there is nothing to ask", head.name, head.version);
             return Err(LabError::Wrong(why));
         }
+        self.datasets.must_be_whole(who, &head).await?;
         let of = |e: &Arc<dyn Evaluator>| json!({"id": e.id(), "version": e.version()});
         let items = head.items;
+        // A version of a suite is the version of its tests.
+        let is_suite = head.name.starts_with(SUITES);
         let row = ExperimentRow {
             experiment_id: uuid::Uuid::now_v7().to_string(),
             revision: 1,
             name: new.name,
+            suite_id: is_suite.then(|| head.dataset_id.clone()),
+            suite_version: is_suite.then_some(head.version),
             dataset_id: head.dataset_id,
             dataset_version: head.version,
             dataset_hash: head.content_hash,
@@ -190,12 +203,13 @@ impl Experiments {
             return Err(LabError::Wrong(format!("the experiment {named:?} was cancelled")));
         }
         let items = self.items(who, &found).await?;
-        let known = reading::runs(self.store(), &who.tenant, &found.experiment_id).await?;
+        let known = self.known(who, &found).await?;
         let failed = match retry {
             Retry::Failed => self.failed(who, &found).await?,
             _ => HashSet::new(),
         };
-        let wanted = |key: &Key, run: &StoredRun| match retry {
+        let known = known.read();
+        let wanted = |key: &Key, run: Attempt| match retry {
             Retry::Missing => false,
             Retry::Errors => run.is_error,
             Retry::Failed => run.is_error || failed.contains(key),
@@ -206,7 +220,7 @@ impl Experiments {
                 let key = (item.item_id.clone(), repetition);
                 let attempt = match known.get(&key) {
                     None => 1,
-                    Some(run) if wanted(&key, run) => run.attempt + 1,
+                    Some(run) if wanted(&key, run) => run.number + 1,
                     Some(_) => continue,
                 };
                 if todo.len() == limit {
@@ -231,14 +245,14 @@ impl Experiments {
         if found.is_closed() {
             return Err(LabError::Wrong(format!("the experiment {named:?} was cancelled: it takes no runs")));
         }
-        let items = self.items(who, &found).await?;
-        let by_id: HashMap<&str, &ItemRow> = items.iter().map(|item| (item.item_id.as_str(), item)).collect();
-        let known = reading::runs(self.store(), &who.tenant, &found.experiment_id).await?;
+        let items = self.version(who, &found).await?;
+        let known = self.known(who, &found).await?;
+        let taken = (self.store().now(), self.datasets.config().max_item_size);
         let (mut stored, mut cases, mut seen) = (Stored::default(), Vec::new(), HashSet::new());
         for (number, answer) in (1u64..).zip(answers) {
-            match self.case(&found, &by_id, answer) {
+            match case(&found, &items, answer, taken) {
                 Err(fault) => stored.refused.push(json!(Fault { item: Some(number), ..fault })),
-                Ok(case) if is_there(&known, &case) || !seen.insert(case.run.run_id.clone()) => {
+                Ok(case) if is_there(&known.read(), &case) || !seen.insert(case.run.run_id.clone()) => {
                     stored.duplicate += 1
                 }
                 Ok(case) => cases.push(case),
@@ -249,7 +263,7 @@ impl Experiments {
             self.registry.select(&found.evaluator_ids()).map_err(|e| LabError::Wrong(e.to_string()))?;
         let model = found.target.model.clone();
         let judged = self.judged(who, evaluators, model, cases.clone()).await?;
-        self.keep(who, &found.experiment_id, (cases.as_slice(), judged), items.len(), stored).await
+        self.keep(who, &found.experiment_id, (cases.as_slice(), judged), items.rows.len(), stored).await
     }
 
     /// What `evaluators` say about `cases`, answers of `model`; nothing is stored.
@@ -292,27 +306,16 @@ impl Experiments {
         let broken = |e: arrow::error::ArrowError| LabError::Broken(e.to_string());
         let _writing = self.writing.lock().await;
         let found = reading::find(self.store(), &who.tenant, experiment_id).await?;
-        let mut known = reading::runs(self.store(), &who.tenant, experiment_id).await?;
-        let (late, new): (Vec<&Case>, Vec<&Case>) = cases
-            .iter()
-            .filter(|case| !self.datasets.is_purged(&case.run.item_id))
-            .partition(|case| is_there(&known, case));
+        let purges = self.datasets.purges();
+        let known = self.known(who, &found).await?;
+        let (late, new) = self.parted(cases, &known.read());
         stored.duplicate += late.len();
         stored.stored = new.len();
-        for case in &new {
-            let run = StoredRun {
-                attempt: case.run.attempt,
-                is_error: case.run.error.is_some(),
-                item_hash: None,
-                duration_ms: None,
-                cost_usd: None,
-                error: None,
-            };
-            known.insert((case.run.item_id.clone(), case.run.repetition), run);
-        }
+        let added: Vec<Added<'_>> = new.iter().map(|case| added(case)).collect();
+        let after = known.read().after(&added);
         let wanted = items * usize::try_from(found.repetitions).unwrap_or(1);
-        stored.missing = wanted.saturating_sub(known.len());
-        let next = self.progressed(who, &found, &known, stored.missing);
+        stored.missing = wanted.saturating_sub(after.runs);
+        let next = self.progressed(who, &found, &after, stored.missing);
         stored.status = next.as_ref().map_or_else(|| found.status.clone(), |row| row.status.clone());
         let mut parts = Vec::new();
         if !new.is_empty() {
@@ -334,9 +337,19 @@ impl Experiments {
             parts.push(state(&row)?);
         }
         if !parts.is_empty() {
-            self.store().write(parts).await?;
+            let written = self.store().write(parts).await;
+            // Who does not know what is stored reads it again.
+            written.inspect_err(|_| self.known.lock().forget(experiment_id))?;
         }
+        added.into_iter().for_each(|(key, attempt, why)| known.write().add(key, attempt, why));
+        self.known.lock().put(experiment_id, purges, known);
         Ok(stored)
+    }
+
+    /// Runs that are there already, and those that are not; without those of items that were purged.
+    fn parted<'a>(&self, cases: &'a [Case], known: &Known) -> (Vec<&'a Case>, Vec<&'a Case>) {
+        let is_left = |case: &&Case| !self.datasets.is_purged(&case.run.item_id);
+        cases.iter().filter(is_left).partition(|case| is_there(known, case))
     }
 
     /// The state that follows from the runs; none if it is the one that the experiment is in.
@@ -344,13 +357,12 @@ impl Experiments {
         &self,
         who: &Who,
         found: &Experiment,
-        known: &HashMap<Key, StoredRun>,
+        after: &After,
         missing: usize,
     ) -> Option<ExperimentRow> {
-        let is_failed = !known.is_empty() && known.values().all(|run| run.is_error);
-        let status = match (known.is_empty(), missing) {
-            (true, _) => return None,
-            (_, 0) if is_failed => "error",
+        let status = match (after.runs, missing) {
+            (0, _) => return None,
+            (_, 0) if after.failed.is_some() => "error",
             (_, 0) => "success",
             _ => "running",
         };
@@ -363,7 +375,7 @@ impl Experiments {
         row.started_at = row.started_at.or(Some(now));
         row.completed_at = (missing == 0).then_some(now);
         row.error = (status == "error").then(|| {
-            let why = known.values().find_map(|run| run.error.clone()).unwrap_or_default();
+            let why = after.failed.as_deref().unwrap_or_default();
             format!("no run has an answer. {why}").trim().to_owned()
         });
         Some(row)
@@ -372,6 +384,17 @@ impl Experiments {
     fn following(&self, who: &Who, found: &Experiment) -> ExperimentRow {
         let made = self.store().made(who);
         ExperimentRow { revision: found.row.revision + 1, made, ..found.row.clone() }
+    }
+
+    /// The runs that are stored.
+    async fn known(&self, who: &Who, found: &Experiment) -> Result<Shared, LabError> {
+        let (id, purges) = (&found.experiment_id, self.datasets.purges());
+        if let Some(known) = self.known.lock().get(id, purges) {
+            return Ok(known);
+        }
+        let is_purged = |item: &str| self.datasets.is_purged(item);
+        let known = Known::read(self.store(), &who.tenant, found, is_purged).await?;
+        Ok(Arc::new(RwLock::new(known)))
     }
 
     /// Runs that failed a metric.
@@ -386,11 +409,16 @@ impl Experiments {
     /// # Errors
     /// The limits of queries.
     pub async fn items(&self, who: &Who, found: &Experiment) -> Result<Arc<Vec<ItemRow>>, LabError> {
+        Ok(self.version(who, found).await?.rows.clone())
+    }
+
+    /// The same, to be found by their ids.
+    async fn version(&self, who: &Who, found: &Experiment) -> Result<Arc<Items>, LabError> {
         let key = (found.dataset_id.clone(), found.dataset_version, self.datasets.purges());
         if let Some((_, items)) = self.kept.lock().iter().find(|(known, _)| *known == key) {
             return Ok(items.clone());
         }
-        let items = Arc::new(self.datasets.items_of(who, &key.0, key.1).await?);
+        let items = Arc::new(Items::of(self.datasets.items_of(who, &key.0, key.1).await?));
         let mut kept = self.kept.lock();
         kept.retain(|((_, _, purges), _)| *purges == key.2);
         if kept.len() >= MAX_KEPT {
@@ -398,94 +426,6 @@ impl Experiments {
         }
         kept.push((key, items.clone()));
         Ok(items)
-    }
-
-    /// The run that an answer is.
-    fn case(
-        &self,
-        found: &Experiment,
-        items: &HashMap<&str, &ItemRow>,
-        answer: Answer,
-    ) -> Result<Case, Fault> {
-        let unknown = || {
-            let why =
-                format!("{:?} is no item of the dataset in the version of the experiment", answer.item_id);
-            Fault::new(why).at("item_id")
-        };
-        let item = (*items.get(answer.item_id.as_str()).ok_or_else(unknown)?).clone();
-        let (repetition, attempt) = (answer.repetition.unwrap_or(1), answer.attempt.unwrap_or(1).max(1));
-        if !(1..=found.repetitions).contains(&repetition) {
-            return Err(Fault::new(format!("it is not from 1 to {}", found.repetitions)).at("repetition"));
-        }
-        let id = run_id(&found.experiment_id, &item.item_id, repetition);
-        if answer.run_id.as_deref().is_some_and(|sent| sent != id) {
-            return Err(Fault::new(format!("it is another run's; this item's is {id}")).at("run_id"));
-        }
-        if answer.output.is_none() && answer.error.is_none() {
-            return Err(Fault::new("there is neither an output nor an error").at("output"));
-        }
-        let (trace, span) = trace_ids(&id, attempt);
-        let hex = |e: crate::domain::id::IdError| Fault::new(e.to_string());
-        let trace_id = answer.trace_id.as_deref().map(TraceId::from_hex).transpose();
-        let span_id = answer.span_id.as_deref().map(SpanId::from_hex).transpose();
-        let trace_id = trace_id.map_err(|e| hex(e).at("trace_id"))?.map(|id| id.to_string());
-        let span_id = span_id.map_err(|e| hex(e).at("span_id"))?.map(|id| id.to_string());
-        let (now, most) = (self.store().now(), self.datasets.config().max_item_size);
-        let text = |value: Option<Value>| value.map(|value| value.to_string());
-        let took = answer.duration_ms.filter(|ms| ms.is_finite() && *ms >= 0.0).unwrap_or_default();
-        let run = RunRow {
-            item_hash: item.content_hash.clone(),
-            experiment_id: found.experiment_id.clone(),
-            item_id: item.item_id.clone(),
-            repetition,
-            attempt,
-            trace_id: trace_id.or(Some(trace)),
-            span_id: span_id.or(Some(span)),
-            output: text(answer.output),
-            contexts: text(answer.contexts.map(Value::from)),
-            output_context: text(answer.output_context.map(Value::Object)),
-            input_tokens: answer.input_tokens,
-            output_tokens: answer.output_tokens,
-            cost_usd: answer.cost_usd,
-            duration_ms: answer.duration_ms,
-            error: answer.error,
-            started_at: Some(UnixNanos(now.0.saturating_sub((took * 1e6) as i64))),
-            completed_at: Some(now),
-            run_id: id,
-        };
-        let bytes = [&run.output, &run.contexts, &run.output_context].into_iter().flatten().map(String::len);
-        let bytes: usize = bytes.sum();
-        if bytes > most.in_memory() {
-            return Err(Fault::new(format!("{bytes} bytes, at most {most} (lab.max_item_size)")).at("output"));
-        }
-        Ok(Case { item, run, sent: answer.scores })
-    }
-}
-
-/// Whether this attempt, or a later one, is stored.
-fn is_there(known: &HashMap<Key, StoredRun>, case: &Case) -> bool {
-    let key = (case.run.item_id.clone(), case.run.repetition);
-    known.get(&key).is_some_and(|run| run.attempt >= case.run.attempt)
-}
-
-fn asked(found: &Experiment, item: &ItemRow, (repetition, attempt): (i64, i64), telling: Telling) -> Todo {
-    let value = |text: &Option<String>| {
-        text.as_deref().and_then(|t| serde_json::from_str::<Value>(t).ok()).unwrap_or_default()
-    };
-    let told = |text: &Option<String>| (telling == Telling::Expected).then(|| value(text));
-    let run_id = run_id(&found.experiment_id, &item.item_id, repetition);
-    Todo {
-        traceparent: traceparent(&run_id, attempt),
-        run_id,
-        item_id: item.item_id.clone(),
-        external_id: item.external_id.clone(),
-        repetition,
-        attempt,
-        input: value(&item.input),
-        contexts: value(&item.contexts),
-        expected: told(&item.expected),
-        metadata: told(&item.metadata),
-        parameters: found.parameters.clone(),
     }
 }
 

@@ -204,8 +204,13 @@ fn plain(
     }
 }
 
+/// What findings call a metric: its evaluator, and the metric behind it where that has another name.
+pub fn metric_name(evaluator: &str, metric: &str) -> String {
+    if evaluator == metric { metric.to_owned() } else { format!("{evaluator}/{metric}") }
+}
+
 fn name((evaluator, metric): &Of) -> String {
-    if evaluator == metric { metric.clone() } else { format!("{evaluator}/{metric}") }
+    metric_name(evaluator, metric)
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Perturbed items whose verdict is not that of their source. Answers vary by themselves, so a flip counts only against the
-//! flips of plain copies.
+//! flips of plain copies, and all metrics and methods of a report share a false-discovery rate.
 
 use super::reading::Scored;
 use super::summary::{LEVEL, Of, by_item, verdict};
 use crate::schema::batch::ItemRow;
-use crate::stats::{Estimate, Paired};
+use crate::stats::{Estimate, Paired, matched, multiple};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -27,9 +27,16 @@ pub struct Flips {
     pub flipped: usize,
     /// Of them those whose copy flipped.
     pub copies_flipped: usize,
+    /// Items of which only the perturbed one flipped, and only the copy.
+    #[serde(skip)]
+    only: (u64, u64),
     /// The share of flips minus that of copies.
     pub difference: Option<Estimate>,
-    /// `certain` where the whole interval lies above 0, else `possible`; none without a flip.
+    /// McNemar's exact p of no more flips than those of copies.
+    pub p: f64,
+    /// The same, adjusted for the number of metrics and methods that were tried.
+    pub p_adjusted: f64,
+    /// `certain` where there are more flips than of copies at an adjusted p below 0.05, else `possible`; none without a flip.
     pub certainty: Option<&'static str>,
     /// Each flipped case: source and perturbed item.
     pub cases: Vec<Case>,
@@ -93,10 +100,16 @@ pub fn flips(items: &[ItemRow], scores: &[Scored]) -> Vec<Flips> {
                 flips.add((id, &one.item.item_id), (was, now, *copy), &mut paired);
             }
             flips.difference = paired.rate(LEVEL);
-            let is_certain = flips.difference.is_some_and(|d| d.lower.is_some_and(|lower| lower > 0.0));
-            flips.certainty = (flips.flipped > 0).then_some(if is_certain { "certain" } else { "possible" });
+            flips.p = matched::p(flips.only.0, flips.only.1);
             all.push(flips);
         }
+    }
+    // The more methods and metrics are tried, the more of them flip by chance.
+    let adjusted = multiple::adjusted(&all.iter().map(|one| one.p).collect::<Vec<_>>());
+    for (one, p) in all.iter_mut().zip(adjusted) {
+        one.p_adjusted = p;
+        let is_certain = p < 1.0 - LEVEL && one.only.0 > one.only.1;
+        one.certainty = (one.flipped > 0).then_some(if is_certain { "certain" } else { "possible" });
     }
     all.sort_by_key(|flip| std::cmp::Reverse(flip.flipped));
     all
@@ -110,7 +123,10 @@ fn empty(of: &Of, method: &str) -> Flips {
         n: 0,
         flipped: 0,
         copies_flipped: 0,
+        only: (0, 0),
         difference: None,
+        p: 1.0,
+        p_adjusted: 1.0,
         certainty: None,
         cases: Vec::new(),
     }
@@ -127,6 +143,8 @@ impl Flips {
         self.n += 1;
         self.flipped += usize::from(flipped);
         self.copies_flipped += usize::from(copy_flipped);
+        self.only.0 += u64::from(flipped && !copy_flipped);
+        self.only.1 += u64::from(copy_flipped && !flipped);
         // A probability of 1 is counted.
         let _ = paired.push(f64::from(u8::from(flipped)), f64::from(u8::from(copy_flipped)), 1.0);
         if flipped {

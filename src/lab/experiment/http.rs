@@ -8,13 +8,15 @@ use super::beside::{Beside, Loaded, beside, line};
 use super::called::MAX_CALLED;
 use super::compare::compare;
 use super::definition::{Answer, EditExperiment, NewExperiment, Retry, Stored, Telling};
+use super::detail::{self, MAX_DETAILED, detailed};
 use super::experiments::Experiments;
 use super::findings::findings;
 use super::flips::flips;
 use super::leaderboard::leaderboard;
 use super::playground::{evaluators, try_out};
 use super::reading::{self, Experiment};
-use super::summary::{Data, Weights, summary};
+use super::slices::Dimension;
+use super::summary::{Data, Weights, sliced, summary};
 use super::traces;
 use crate::net::{Access, Role, guarded};
 use axum::Router;
@@ -29,6 +31,8 @@ use serde_json::json;
 /// Runs of an answer where nothing is said, and at most.
 const PAGE: usize = 100;
 const MAX_PAGE: usize = 1_000;
+/// Items of a comparison that are told with what both sides answered, where nothing is said.
+const DETAILS: usize = 20;
 
 /// What the routes work on.
 #[derive(Clone)]
@@ -47,6 +51,7 @@ pub fn experiment_router(endpoint: ExperimentEndpoint) -> Router {
         .route("/v1/lab/experiments", get(list))
         .route("/v1/lab/experiments/{id}", get(show))
         .route("/v1/lab/experiments/{id}/todo", get(todo))
+        .route("/v1/lab/experiments/{id}/runs", get(runs_of))
         .route("/v1/lab/experiments/{id}/summary", get(summarize))
         .route("/v1/lab/experiments/{id}/flips", get(flips_of))
         .route("/v1/lab/experiments/{id}/findings", get(findings_of))
@@ -80,10 +85,28 @@ struct Page {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+struct RunParams {
+    tenant: Option<String>,
+    /// Runs of items behind this place.
+    after: Option<i64>,
+    /// How many items.
+    limit: Option<usize>,
+}
+
+impl Params for RunParams {
+    fn tenant(&self) -> Option<&str> {
+        self.tenant.as_deref()
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 struct SummaryParams {
     tenant: Option<String>,
     /// items or traffic.
     weights: Option<String>,
+    /// tag, split, category, metadata.KEY, with commas between.
+    slice: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -122,6 +145,10 @@ struct CompareParams {
     tenant: Option<String>,
     new: String,
     baseline: Option<String>,
+    /// tag, split, category, metadata.KEY, with commas between.
+    slice: Option<String>,
+    /// How many of the items are told with what both sides answered.
+    details: Option<usize>,
 }
 
 impl Params for Page {
@@ -202,6 +229,18 @@ async fn receive(
     told(all.receive(&sent.who, &id, sent.body).await?)
 }
 
+async fn runs_of(
+    State(all): State<Experiments>,
+    Path(id): Path<String>,
+    Asks { who, params }: Asks<RunParams>,
+) -> Outcome {
+    let found = reading::find(all.store(), &who.tenant, &id).await?;
+    let from = params.after.unwrap_or(i64::MIN);
+    let limit = params.limit.unwrap_or(PAGE).clamp(1, MAX_DETAILED);
+    let (runs, after) = detail::page(&all, &who, &found, (from, limit)).await?;
+    told(json!({ "runs": runs, "after": after }))
+}
+
 async fn targets(State(all): State<Experiments>, _: Asks<Whose>) -> Outcome {
     told(json!({ "targets": all.targets().listed() }))
 }
@@ -215,8 +254,7 @@ async fn run(
 ) -> Outcome {
     let (retry, limit) = (retry(&params)?, params.limit());
     let found = reading::find(all.store(), &who.tenant, &id).await?;
-    let is_known = found.target.name.as_deref().is_some_and(|name| all.targets().has(name));
-    let answers = match (found.target.kind.as_str(), is_known) {
+    let answers = match (found.target.kind.as_str(), all.targets().has(&found.target)) {
         ("trace", _) => {
             let todo = all.todo(&who, &id, limit, (retry, Telling::Asked)).await?;
             let items = all.items(&who, &found).await?;
@@ -266,7 +304,16 @@ async fn summarize(
     let found = reading::find(all.store(), &who.tenant, &id).await?;
     let loaded = Loaded::of(&all, &who, found).await?;
     let found = summary(&loaded.data(), weights);
-    told(json!({ "experiment": loaded.experiment, "summary": found }))
+    let dimensions = Dimension::list(params.slice.as_deref()).map_err(LabError::Wrong)?;
+    if !dimensions.is_empty() {
+        let (slices, left_out) = sliced(&loaded.data(), weights, &dimensions);
+        let body = json!({
+            "experiment": loaded.experiment, "summary": found, "purged": loaded.purged, "slices": slices,
+            "slices_left_out": left_out,
+        });
+        return told(body);
+    }
+    told(json!({ "experiment": loaded.experiment, "summary": found, "purged": loaded.purged }))
 }
 
 async fn flips_of(
@@ -287,6 +334,7 @@ async fn findings_of(
     let found = reading::find(all.store(), &who.tenant, &id).await?;
     let loaded = Loaded::of(&all, &who, found).await?;
     let found = findings(&loaded.data(), |of, metric| line(&all, of, metric));
+    let found = detail::evidenced(&all, &who, &loaded.experiment, &found).await?;
     told(json!({ "experiment_id": loaded.experiment.experiment_id, "findings": found }))
 }
 
@@ -322,12 +370,17 @@ async fn compare_two(State(all): State<Experiments>, Asks { who, params }: Asks<
             format!("{:?} and {:?} ask different datasets: no item has a pair", new.name, baseline.name);
         return Err(LabError::Wrong(why));
     }
+    let dimensions = Dimension::list(params.slice.as_deref()).map_err(LabError::Wrong)?;
     let (new, baseline) = (Loaded::of(&all, &who, new).await?, Loaded::of(&all, &who, baseline).await?);
-    let comparison = compare(&new.data(), &baseline.data(), |of, metric| line(&all, of, metric).0);
-    let body = json!({
-        "new": {"experiment_id": new.experiment.experiment_id, "name": new.experiment.name},
-        "baseline": {"experiment_id": baseline.experiment.experiment_id, "name": baseline.experiment.name},
-        "comparison": comparison,
-    });
+    let compared = compare(&new.data(), &baseline.data(), &dimensions, |of, metric| line(&all, of, metric).0);
+    let most = params.details.unwrap_or(DETAILS);
+    let items = detailed(&all, &who, (&new, &baseline), &compared.items, most).await?;
+    let mut comparison = json!(compared);
+    comparison["items"] = json!(items);
+    let side = |one: &Loaded| {
+        let Experiment { experiment_id, name, .. } = &one.experiment;
+        json!({"experiment_id": experiment_id, "name": name, "purged": one.purged})
+    };
+    let body = json!({ "new": side(&new), "baseline": side(&baseline), "comparison": comparison });
     told(body)
 }

@@ -3,6 +3,7 @@
 use super::definition::{SentScore, digits};
 use super::input::{Answered, Expected, eval_input};
 use crate::domain::id::{SpanId, TraceId};
+use crate::domain::prompt::Prompt;
 use crate::domain::score::{Better, Score, ScoreRow, ScoreSource, ScoreStatus, Usage};
 use crate::domain::time::UnixNanos;
 use crate::domain::trace::EvalInput;
@@ -147,7 +148,10 @@ impl Judge {
         let (output, contexts) = (value(&case.run.output), value(&case.run.contexts));
         let contexts = contexts.as_ref().and_then(Value::as_array).map(Vec::as_slice);
         let answered = Answered { output: output.as_ref(), contexts };
-        Some(eval_input(&case.item, &answered, &self.tenant))
+        let (mut input, expected) = eval_input(&case.item, &answered, &self.tenant);
+        // Repetitions that say the same are judged one by one.
+        input.asking = u32::try_from(case.run.repetition.saturating_sub(1)).unwrap_or_default();
+        Some((input, expected))
     }
 }
 
@@ -266,5 +270,6 @@ fn row(judge: &Judge, case: &Case, said: &Said, score: Score) -> ScoreRow {
         output_tokens: usage.and_then(|usage| usage.output_tokens),
         cost_usd: usage.and_then(|usage| usage.cost_usd),
         source: ScoreSource::Experiment,
+        prompt: Prompt::default(),
     }
 }

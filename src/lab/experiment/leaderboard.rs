@@ -7,6 +7,7 @@ use crate::domain::score::Better;
 use crate::stats::Estimate;
 use serde::Serialize;
 use serde_json::Value;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// Most experiments of one table: every two of them are compared.
@@ -56,13 +57,12 @@ pub fn leaderboard(all: &[Data<'_>], better: impl Fn(&str, &str) -> Better) -> V
     // Of each metric and row: how many others are surely worse, and how many surely better.
     let mut sure: BTreeMap<(String, String, usize), (usize, usize)> = BTreeMap::new();
     for (one, two) in (0..all.len()).flat_map(|one| (one + 1..all.len()).map(move |two| (one, two))) {
-        for found in compare(&all[one], &all[two], &better).metrics {
+        for found in compare(&all[one], &all[two], &[], &better).metrics {
             let is_good_low =
                 found.measure == "value" && better(&found.evaluator, &found.metric) == Better::Lower;
-            let (above, below) = (found.lower.is_some_and(|l| l > 0.0), found.upper.is_some_and(|u| u < 0.0));
-            let (winner, loser) = match (above, below, is_good_low) {
-                (true, _, false) | (_, true, true) => (one, two),
-                (_, true, false) | (true, _, true) => (two, one),
+            let (winner, loser) = match (found.sure_sign(), is_good_low) {
+                (Some(Ordering::Greater), false) | (Some(Ordering::Less), true) => (one, two),
+                (Some(Ordering::Less), false) | (Some(Ordering::Greater), true) => (two, one),
                 _ => continue,
             };
             let key = |at| (found.evaluator.clone(), found.metric.clone(), at);
@@ -119,6 +119,11 @@ mod tests {
             (rows[1].cells[0].measure, rows[1].cells[0].estimate.unwrap().estimate),
             ("pass_rate", 1.0)
         );
+        // Repetitions that all passed and now all fail have no spread, and their places are sure all the same.
+        let (always, never) =
+            (Tried::of(&[&[true; 3] as &[bool]; 10]), Tried::of(&[&[false; 3] as &[bool]; 10]));
+        let rows = leaderboard(&[never.data(), always.data()], |_, _| Better::Higher);
+        assert_eq!((rows[0].cells[0].rank_from, rows[1].cells[0].rank_to), (2, 1));
         assert_eq!(leaderboard(&[good.data()], |_, _| Better::Higher)[0].cells[0].rank_to, 1);
     }
 }

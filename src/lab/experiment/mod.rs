@@ -4,12 +4,16 @@
 //! |---|---|
 //! | `definition` | what is to be asked, of whom, and how often; what comes back |
 //! | `reading` | experiments, runs and scores as they are stored |
+//! | `taken` | what is asked of a target, and what is taken of its answers |
+//! | `known` | which runs are stored already, in memory |
 //! | `input` | what evaluators are given of an item and its answer |
 //! | `judge` | what evaluators say about answers, as rows of `scores` |
 //! | `experiments` | making experiments, taking runs |
 //! | `traces` | the target `trace`: answers that production gave |
 //! | `summary` | estimates of one experiment |
 //! | `compare` | the difference of two, item by item |
+//! | `slices` | parts of a dataset, by tag, split or metadata |
+//! | `detail` | what two experiments answered to the items that moved |
 //! | `playground` | a few items asked at once, of which nothing is kept |
 //! | `beside` | experiments beside each other, with all that is known of them |
 //! | `artifacts` | files for other programs: results, leaderboards, archives |
@@ -23,16 +27,20 @@ mod beside;
 mod called;
 mod compare;
 mod definition;
+mod detail;
 mod experiments;
 mod findings;
 mod flips;
 mod http;
 mod input;
 mod judge;
+mod known;
 mod leaderboard;
 mod playground;
 mod reading;
+mod slices;
 mod summary;
+mod taken;
 mod traces;
 
 #[cfg(test)]

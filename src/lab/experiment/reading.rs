@@ -4,6 +4,7 @@ use super::super::cells::Row;
 use super::super::error::LabError;
 use super::super::store::{Store, int, text};
 use super::definition::Target;
+use crate::domain::score::Rated;
 use crate::domain::time::UnixNanos;
 use crate::schema::batch::{ExperimentRow, Made};
 use serde::Serialize;
@@ -21,6 +22,9 @@ pub struct Experiment {
     pub dataset_id: String,
     /// Its version.
     pub dataset_version: i64,
+    /// The version of the suite that it is a run of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suite_version: Option<i64>,
     /// What answers.
     pub target: Target,
     /// Its parameters.
@@ -56,6 +60,8 @@ impl Experiment {
             dataset_id: row.text("dataset_id"),
             dataset_version: row.int("dataset_version").unwrap_or_default(),
             dataset_hash: row.text("dataset_hash"),
+            suite_id: row.may("suite_id"),
+            suite_version: row.int("suite_version"),
             target: row.text("target"),
             parameters: row.may("parameters"),
             repetitions: row.int("repetitions").unwrap_or(1),
@@ -80,6 +86,7 @@ impl Experiment {
             name: stored.name.clone(),
             dataset_id: stored.dataset_id.clone(),
             dataset_version: stored.dataset_version,
+            suite_version: stored.suite_version,
             target: serde_json::from_str(&stored.target).unwrap_or_else(|_| unknown()),
             parameters: json("parameters").unwrap_or_default(),
             evaluators: json("evaluators").unwrap_or_default(),
@@ -173,6 +180,10 @@ pub struct StoredRun {
     pub duration_ms: Option<f64>,
     /// US dollars.
     pub cost_usd: Option<f64>,
+    /// Tokens read.
+    pub input_tokens: Option<i64>,
+    /// Tokens written.
+    pub output_tokens: Option<i64>,
     /// Why there is no answer.
     pub error: Option<String>,
 }
@@ -186,8 +197,8 @@ pub async fn runs(
     tenant: &str,
     experiment_id: &str,
 ) -> Result<HashMap<Key, StoredRun>, LabError> {
-    let sql = "SELECT item_id, repetition, attempt, status, item_hash, duration_ms, cost_usd, error \
-               FROM runs_latest WHERE experiment_id = $1";
+    let sql = "SELECT item_id, repetition, attempt, status, item_hash, duration_ms, cost_usd, input_tokens, output_tokens, \
+               error FROM runs_latest WHERE experiment_id = $1";
     let rows = store.ask(tenant, sql, vec![text(experiment_id)]).await?;
     let known = |row: Row<'_>| {
         let known = StoredRun {
@@ -196,11 +207,18 @@ pub async fn runs(
             item_hash: row.may("item_hash"),
             duration_ms: row.number("duration_ms"),
             cost_usd: row.number("cost_usd"),
+            input_tokens: row.int("input_tokens"),
+            output_tokens: row.int("output_tokens"),
             error: row.may("error"),
         };
         ((row.text("item_id"), row.int("repetition").unwrap_or(1)), known)
     };
     Ok(rows.iter().map(known).collect())
+}
+
+/// A column of JSON text; null where there is none.
+pub fn parsed(text: Option<&str>) -> Value {
+    text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
 /// What the last attempt of each run of an experiment answered.
@@ -217,12 +235,13 @@ pub async fn answers(
         (key(row), Answered { output, contexts, reasons: HashMap::new() })
     };
     let mut answers: HashMap<Key, Answered> = rows.iter().map(answered).collect();
-    let sql = "SELECT r.item_id, r.repetition, s.evaluator, s.metric, s.rationale, s.error \
+    let sql = "SELECT r.item_id, r.repetition, s.evaluator, s.metric, s.rationale, s.error, s.evidence \
                FROM scores s JOIN runs_latest r ON s.run_id = r.run_id AND s.score_version = r.attempt \
                WHERE s.source = 'experiment' AND s.experiment_id = $1 AND r.experiment_id = $1";
     for row in store.ask(tenant, sql, vec![text(experiment_id)]).await?.iter() {
         if let Some(answer) = answers.get_mut(&key(row)) {
-            let reason = Reason { rationale: row.may("rationale"), error: row.may("error") };
+            let ratings = row.may("evidence").map_or_else(Vec::new, |parts| Rated::of_evidence(&parts));
+            let reason = Reason { rationale: row.may("rationale"), error: row.may("error"), ratings };
             answer.reasons.insert((row.text("evaluator"), row.text("metric")), reason);
         }
     }
@@ -236,6 +255,8 @@ pub struct Reason {
     pub rationale: Option<String>,
     /// What went wrong, or what was missing.
     pub error: Option<String>,
+    /// What was said of each part, where parts were judged one by one.
+    pub ratings: Vec<Rated>,
 }
 
 /// What a target answered, as it is stored: JSON text.

@@ -1,10 +1,11 @@
 //! Estimates of one experiment: repetitions of an item are averaged first, and items of one group count as one draw.
 
 use super::reading::{Experiment, Key, Scored, StoredRun};
+use super::slices::{Dimension, Slice, slices};
 use crate::schema::batch::ItemRow;
-use crate::stats::{Estimate, Rate, Weighted};
+use crate::stats::{Clustered, Estimate, Rate, Weighted};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The confidence level of every interval.
 pub const LEVEL: f64 = 0.95;
@@ -36,6 +37,19 @@ pub struct Summary {
     pub duration_ms: Option<Estimate>,
     /// What a run cost, US dollars.
     pub cost_usd: Option<Estimate>,
+}
+
+/// What came of the items of one slice.
+#[derive(Debug, Serialize)]
+pub struct SliceSummary {
+    /// tag, split, category or a key of the metadata.
+    pub by: String,
+    /// The value that its items share.
+    pub value: String,
+    /// How many items it has.
+    pub items: usize,
+    /// Each metric.
+    pub metrics: Vec<MetricSummary>,
 }
 
 /// A metric of an experiment.
@@ -75,22 +89,6 @@ pub type Of = (String, String);
 /// The summary of an experiment.
 pub fn summary(data: &Data<'_>, weights: Weights) -> Summary {
     let places = Places::of(data.items, weights);
-    let mut metrics: BTreeMap<Of, Vec<&Scored>> = BTreeMap::new();
-    for score in data.scores {
-        metrics.entry((score.evaluator.clone(), score.metric.clone())).or_default().push(score);
-    }
-    let metric = |((evaluator, metric), scores): (Of, Vec<&Scored>)| {
-        let with = |status: &str| scores.iter().filter(|score| score.status == status).count();
-        MetricSummary {
-            evaluator,
-            metric,
-            passed: estimate(&places.units(&by_item(&scores, verdict))),
-            value: estimate(&places.units(&by_item(&scores, |score| score.value))),
-            scores: with("ok"),
-            errors: with("error"),
-            skipped: with("skipped"),
-        }
-    };
     let of_runs = |get: fn(&StoredRun) -> Option<f64>| {
         let mut values: HashMap<&str, Vec<f64>> = HashMap::new();
         let mut runs: Vec<(&Key, &StoredRun)> = data.runs.iter().collect();
@@ -105,10 +103,44 @@ pub fn summary(data: &Data<'_>, weights: Weights) -> Summary {
         runs: data.items.len() * usize::try_from(data.experiment.repetitions).unwrap_or(1),
         done: data.runs.len(),
         errors: data.runs.values().filter(|run| run.is_error).count(),
-        metrics: metrics.into_iter().map(metric).collect(),
+        metrics: metrics(data, &places),
         duration_ms: of_runs(|run| run.duration_ms),
         cost_usd: of_runs(|run| run.cost_usd),
     }
+}
+
+/// The same of each slice of the items, and how many slices were left out.
+pub fn sliced(data: &Data<'_>, weights: Weights, dimensions: &[Dimension]) -> (Vec<SliceSummary>, usize) {
+    let places = Places::of(data.items, weights);
+    let (slices, beyond) = slices(data.items.iter(), dimensions);
+    let one = |slice: Slice<'_>| SliceSummary {
+        metrics: metrics(data, &places.within(&slice.items)),
+        items: slice.items.len(),
+        by: slice.by,
+        value: slice.value,
+    };
+    (slices.into_iter().map(one).collect(), beyond)
+}
+
+/// Each metric of the items that have a place.
+fn metrics(data: &Data<'_>, places: &Places<'_>) -> Vec<MetricSummary> {
+    let mut metrics: BTreeMap<Of, Vec<&Scored>> = BTreeMap::new();
+    for score in data.scores.iter().filter(|score| places.0.contains_key(score.item_id.as_str())) {
+        metrics.entry((score.evaluator.clone(), score.metric.clone())).or_default().push(score);
+    }
+    let metric = |((evaluator, metric), scores): (Of, Vec<&Scored>)| {
+        let with = |status: &str| scores.iter().filter(|score| score.status == status).count();
+        MetricSummary {
+            evaluator,
+            metric,
+            passed: rate(&places.units(&by_item(&scores, verdict))),
+            value: estimate(&places.units(&by_item(&scores, |score| score.value))),
+            scores: with("ok"),
+            errors: with("error"),
+            skipped: with("skipped"),
+        }
+    };
+    metrics.into_iter().map(metric).collect()
 }
 
 /// 1 for a pass, 0 for a fail.
@@ -157,6 +189,12 @@ impl<'a> Places<'a> {
         Self(items.iter().map(place).collect())
     }
 
+    /// Those of these items alone.
+    pub fn within(&self, items: &BTreeSet<&str>) -> Self {
+        let places = self.0.iter().filter(|(item, _)| items.contains(**item));
+        Self(places.map(|(item, place)| (*item, *place)).collect())
+    }
+
     /// The items that have values and count for something.
     pub fn units(&self, values: &HashMap<&str, Vec<f64>>) -> Vec<Unit<'a>> {
         let mut units: Vec<(&str, Unit<'a>)> = Vec::with_capacity(values.len());
@@ -186,6 +224,23 @@ pub fn estimate(units: &[Unit<'_>]) -> Option<Estimate> {
         return rate.estimate(LEVEL);
     }
     spread(&groups).mean(LEVEL)
+}
+
+/// The share that passes, of units that are means of verdicts. None without units. Where every repetition passes nothing
+/// tells how alike they are, and each group counts once: no spread is no certainty.
+pub fn rate(units: &[Unit<'_>]) -> Option<Estimate> {
+    let mut groups: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
+    for unit in units {
+        let one = (unit.value, unit.weight / unit.repetitions as f64);
+        groups.entry(unit.group).or_default().extend(std::iter::repeat_n(one, unit.repetitions));
+    }
+    if is_plain(units, groups.len()) {
+        return estimate(units);
+    }
+    let mut all = Clustered::new();
+    groups.values().for_each(|values| all.push(values));
+    let found = all.rate(LEVEL)?;
+    Some(Estimate { n: units.len() as u64, ..found })
 }
 
 /// Whether each unit is one verdict of its own that counts as every other.
@@ -246,6 +301,19 @@ mod tests {
         assert_eq!((one.n, two.n), (4, 4));
         assert!((one.estimate - two.estimate).abs() < 1e-12);
         assert!((one.lower.unwrap() - two.lower.unwrap()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn passing_every_time_is_no_certainty() {
+        let names: Vec<String> = (0..10).map(|at| at.to_string()).collect();
+        let all: Vec<Unit<'_>> = names.iter().map(|name| unit(name, 1.0, 1.0, 3)).collect();
+        let got = rate(&all).unwrap();
+        // Ten groups, each counted once: as ten verdicts that were given once.
+        let once: Vec<Unit<'_>> = names.iter().map(|name| unit(name, 1.0, 1.0, 1)).collect();
+        assert_eq!((got.estimate, got.n, got.upper), (1.0, 10, Some(1.0)));
+        assert!((got.lower.unwrap() - rate(&once).unwrap().lower.unwrap()).abs() < 0.02, "{got:?}");
+        let mixed = [unit("a", 1.0, 1.0, 3), unit("b", 1.0, 1.0 / 3.0, 3), unit("c", 2.0, 2.0 / 3.0, 3)];
+        assert!((rate(&mixed).unwrap().estimate - 2.0 / 3.0).abs() < 1e-12);
     }
 
     #[test]

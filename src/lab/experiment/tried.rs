@@ -16,6 +16,8 @@ fn experiment() -> Experiment {
         dataset_id: "d".to_owned(),
         dataset_version: 1,
         dataset_hash: String::new(),
+        suite_id: None,
+        suite_version: None,
         target: "{}".to_owned(),
         parameters: None,
         repetitions: 1,
@@ -33,6 +35,7 @@ fn experiment() -> Experiment {
         name: row.name.clone(),
         dataset_id: row.dataset_id.clone(),
         dataset_version: 1,
+        suite_version: None,
         target: Target { kind: "existing".to_owned(), name: None, model: None, more: serde_json::Map::new() },
         parameters: serde_json::Value::Null,
         evaluators: serde_json::Value::Null,
@@ -67,6 +70,8 @@ impl Tried {
                     item_hash: Some("same".to_owned()),
                     duration_ms: None,
                     cost_usd: None,
+                    input_tokens: None,
+                    output_tokens: None,
                     error: None,
                 };
                 runs.insert((item_id.clone(), repetition), known);

@@ -6,10 +6,13 @@
 //! | `random` | numbers that are the same each time |
 //! | `method` | what is done to a text |
 //! | `items` | items of a dataset, changed |
+//! | `http` | the route that makes such a dataset |
 
+mod http;
 mod items;
 mod method;
 mod random;
 
+pub use http::{PerturbEndpoint, perturb_router};
 pub use items::{Wanted, perturbed};
 pub use method::{Intensity, Method};

@@ -38,7 +38,7 @@ impl FromStr for FileFormat {
 }
 
 /// The keys under which a JSON file may have its list.
-const LISTS: &[&str] = &["items", "tests", "data", "examples", "rows", "inputs"];
+const LISTS: &[&str] = &["items", "tests", "data", "examples", "rows", "inputs", "samples"];
 
 /// What the bytes are.
 ///

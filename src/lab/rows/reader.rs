@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn the_format_is_told_by_what_is_in_the_file() {
         assert_eq!(inputs("[{\"input\": \"a\"}, \"b\"]"), [json!("a"), json!("b")]);
-        for list in ["items", "tests", "data"] {
+        for list in ["items", "tests", "data", "samples"] {
             assert_eq!(inputs(&format!("{{\"{list}\": [{{\"input\": \"a\"}}]}}")), [json!("a")]);
         }
         assert_eq!(good("{\"input\": \"a\"}").rows[0].0, Place::line(1));

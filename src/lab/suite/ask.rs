@@ -3,6 +3,7 @@
 use super::earlier::Run;
 use super::load::{Case, Suite};
 use super::reply::Reply;
+use crate::domain::id::EXPERIMENT_MARK;
 use crate::lab::target::{Question, Target};
 use futures::StreamExt;
 use serde_json::json;
@@ -72,10 +73,12 @@ async fn run(
     Answered { case: at, repetition, run_id: question.run_id, trace_id, reply }
 }
 
-/// What a case asks, under new ids; and the trace that it belongs to.
+/// What a case asks, under new ids; and the trace that it belongs to. Its id says that it is not production.
 fn question(case: &Case) -> (Question, String) {
     let hex = || uuid::Uuid::new_v4().simple().to_string();
-    let (trace_id, span_id) = (hex(), hex());
+    let (own, span_id) = (hex(), hex());
+    let mark = hex::encode(EXPERIMENT_MARK);
+    let trace_id = format!("{mark}{}", &own[mark.len()..]);
     let (item, spec) = (&case.item, &case.item.spec);
     let question = Question {
         run_id: uuid::Uuid::new_v4().to_string(),

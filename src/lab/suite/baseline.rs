@@ -48,6 +48,16 @@ impl Baseline {
         Ok(Self { runs: report.runs })
     }
 
+    /// Adds the values of a run of a test whose content has this hash.
+    pub(super) fn add(&mut self, test: &str, hash: &str, values: BTreeMap<String, f64>) {
+        self.runs.push(Run { test: test.to_owned(), hash: hash.to_owned(), values });
+    }
+
+    /// Whether it has no run.
+    pub(super) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
     /// The difference of a metric, paired by test: a test is itself only as long as what it asks and expects is the same.
     pub(super) fn difference<'a>(
         &self,

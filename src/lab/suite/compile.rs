@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 
 /// Most votes of a judge: more cost and say no more.
-const MAX_VOTES: u32 = 25;
+pub(super) const MAX_VOTES: u32 = 25;
 /// What a case has that `{{…}}` may name.
 const ROOTS: &[&str] = &["input", "expected", "metadata", "context"];
 /// The whole criteria that stand for each accepted answer.

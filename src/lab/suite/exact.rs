@@ -104,12 +104,12 @@ impl Exact {
     pub fn run(self, seen: &Seen<'_>, criteria: &Criteria) -> Result<Found, String> {
         let (text, wanted) = (seen.text, criteria.text.as_str());
         match self {
-            Self::Contains => Ok(contains(text, wanted, false)),
-            Self::ContainsIgnoringCase => Ok(contains(text, wanted, true)),
-            Self::ContainsAll => Ok(all(text, &criteria.list, false)),
-            Self::ContainsAllIgnoringCase => Ok(all(text, &criteria.list, true)),
-            Self::ContainsAny => Ok(any(text, &criteria.list, false)),
-            Self::ContainsAnyIgnoringCase => Ok(any(text, &criteria.list, true)),
+            Self::Contains => Ok(contains(text, wanted, Case::Counts)),
+            Self::ContainsIgnoringCase => Ok(contains(text, wanted, Case::Ignored)),
+            Self::ContainsAll => Ok(all(text, &criteria.list, Case::Counts)),
+            Self::ContainsAllIgnoringCase => Ok(all(text, &criteria.list, Case::Ignored)),
+            Self::ContainsAny => Ok(any(text, &criteria.list, Case::Counts)),
+            Self::ContainsAnyIgnoringCase => Ok(any(text, &criteria.list, Case::Ignored)),
             Self::StartsWith => Ok(told(text.trim_start().starts_with(wanted), || begins(text))),
             Self::EndsWith => Ok(told(text.trim_end().ends_with(wanted), || ends(text))),
             Self::Equals => {
@@ -246,24 +246,35 @@ fn ends(text: &str) -> String {
     format!("it ends with {:?}", tail.into_iter().rev().collect::<String>())
 }
 
-fn is_in(text: &str, wanted: &str, ignores_case: bool) -> bool {
-    if ignores_case { text.to_lowercase().contains(&wanted.to_lowercase()) } else { text.contains(wanted) }
+/// Whether capital letters are others than small ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Case {
+    Counts,
+    Ignored,
 }
 
-fn contains(text: &str, wanted: &str, ignores_case: bool) -> Found {
-    let is_there = is_in(text, wanted, ignores_case);
+fn is_in(text: &str, wanted: &str, case: Case) -> bool {
+    if case == Case::Ignored {
+        text.to_lowercase().contains(&wanted.to_lowercase())
+    } else {
+        text.contains(wanted)
+    }
+}
+
+fn contains(text: &str, wanted: &str, case: Case) -> Found {
+    let is_there = is_in(text, wanted, case);
     let why = if is_there { "it is in the text" } else { "it is not in the text" };
     Found { passed: is_there, value: None, why: why.to_owned() }
 }
 
-fn all(text: &str, wanted: &[String], ignores_case: bool) -> Found {
+fn all(text: &str, wanted: &[String], case: Case) -> Found {
     let missing: Vec<&str> =
-        wanted.iter().filter(|one| !is_in(text, one, ignores_case)).map(String::as_str).collect();
+        wanted.iter().filter(|one| !is_in(text, one, case)).map(String::as_str).collect();
     told(missing.is_empty(), || format!("not in the text: {}", missing.join(", ")))
 }
 
-fn any(text: &str, wanted: &[String], ignores_case: bool) -> Found {
-    let found = wanted.iter().find(|one| is_in(text, one, ignores_case));
+fn any(text: &str, wanted: &[String], case: Case) -> Found {
+    let found = wanted.iter().find(|one| is_in(text, one, case));
     let why = match found {
         Some(one) => format!("{one:?} is in the text"),
         None => "none of them is in the text".to_owned(),

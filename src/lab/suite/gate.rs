@@ -127,7 +127,7 @@ pub fn decide(
             None => {
                 let found = estimate(&gate.metric, runs.clone(), level);
                 let values = runs.filter_map(|outcome| outcome.values.get(&gate.metric).copied());
-                of_estimate(gate, found, is_rate(&gate.metric, values), level)
+                of_estimate(gate, found, Of::metric(&gate.metric, values), level)
             }
             Some(drop) => {
                 let difference = baseline.map(|baseline| baseline.difference(&gate.metric, runs, level));
@@ -160,7 +160,7 @@ fn name(gate: &GateSpec) -> String {
     format!("{}{tag}{}", gate.metric, lines.collect::<String>())
 }
 
-fn of_estimate(gate: &GateSpec, found: Option<Estimate>, is_rate: bool, level: f64) -> Decided {
+fn of_estimate(gate: &GateSpec, found: Option<Estimate>, of: Of, level: f64) -> Decided {
     let line = gate.min.or(gate.max).unwrap_or_default();
     let Some(found) = found else { return unmeasured(gate, line, "nothing was measured") };
     let is_min = gate.min.is_some();
@@ -172,7 +172,7 @@ fn of_estimate(gate: &GateSpec, found: Option<Estimate>, is_rate: bool, level: f
         (On::Bound, false) => (found.upper.map(|upper| -upper), found.lower.map(|lower| -lower)),
     };
     let verdict = against(good, bad, if is_min { line } else { -line });
-    let needed = (verdict == Verdict::Undecided).then(|| needed(&found, line, is_rate, level)).flatten();
+    let needed = (verdict == Verdict::Undecided).then(|| needed(&found, line, of, level)).flatten();
     Decided {
         name: name(gate),
         verdict,
@@ -193,7 +193,7 @@ fn of_drop(gate: &GateSpec, found: Option<Estimate>, drop: f64, unpaired: usize)
         On::Bound => (found.lower, found.upper),
     };
     let verdict = against(good, bad, line);
-    let needed = (verdict == Verdict::Undecided).then(|| needed(&found, line, false, 0.95)).flatten();
+    let needed = (verdict == Verdict::Undecided).then(|| needed(&found, line, Of::Numbers, 0.95)).flatten();
     let mut why = told(gate, verdict, needed);
     if unpaired > 0 {
         why += &format!(" {unpaired} tests are new or changed, and are left out.");
@@ -232,15 +232,30 @@ fn told(gate: &GateSpec, verdict: Verdict, needed: Option<u64>) -> String {
     }
 }
 
+/// What an estimate is the mean of: that decides how its interval shrinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// Passes and fails.
+    Verdicts,
+    /// Values, or differences.
+    Numbers,
+}
+
+impl Of {
+    fn metric(metric: &str, values: impl Iterator<Item = f64>) -> Self {
+        if is_rate(metric, values) { Self::Verdicts } else { Self::Numbers }
+    }
+}
+
 /// About so many tests would have an interval that leaves the line on one side, if the estimate stays.
-fn needed(found: &Estimate, line: f64, is_rate: bool, level: f64) -> Option<u64> {
+fn needed(found: &Estimate, line: f64, of: Of, level: f64) -> Option<u64> {
     let apart = (found.estimate - line).abs();
     if apart < 1e-9 {
         return None;
     }
     // A rate of one keeps an interval below it, so its size is tried.
     let clears = |n: f64| {
-        let (lower, upper) = if is_rate {
+        let (lower, upper) = if of == Of::Verdicts {
             proportion::interval(found.estimate * n, (1.0 - found.estimate) * n, level)
         } else {
             let half =

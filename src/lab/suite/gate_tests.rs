@@ -17,7 +17,7 @@ fn gate(min: Option<f64>, max: Option<f64>, on: On) -> GateSpec {
 
 #[test]
 fn the_bound_must_reach_the_line() {
-    let of = |gate: &GateSpec, e, l, u| of_estimate(gate, found(e, l, u), true, 0.95);
+    let of = |gate: &GateSpec, e, l, u| of_estimate(gate, found(e, l, u), Of::Verdicts, 0.95);
     let min = gate(Some(0.9), None, On::Bound);
     assert_eq!(of(&min, 0.95, 0.9, 0.99).verdict, Verdict::Held);
     assert_eq!(of(&min, 0.85, 0.8, 0.89).verdict, Verdict::Broken);
@@ -26,7 +26,7 @@ fn the_bound_must_reach_the_line() {
     assert!(open.needed.is_some_and(|n| (100..400).contains(&n)), "{open:?}");
     assert_eq!(of(&gate(Some(0.9), None, On::Estimate), 0.95, 0.85, 0.99).verdict, Verdict::Held);
     let max = gate(None, Some(100.0), On::Bound);
-    let mean = |e, l, u| of_estimate(&max, found(e, l, u), false, 0.95).verdict;
+    let mean = |e, l, u| of_estimate(&max, found(e, l, u), Of::Numbers, 0.95).verdict;
     assert_eq!(
         [mean(90.0, 80.0, 100.0), mean(120.0, 101.0, 140.0), mean(99.0, 80.0, 118.0)],
         [Verdict::Held, Verdict::Broken, Verdict::Undecided]
@@ -35,10 +35,10 @@ fn the_bound_must_reach_the_line() {
 
 #[test]
 fn without_a_value_a_gate_is_broken() {
-    let none = of_estimate(&gate(Some(0.0), None, On::Bound), None, true, 0.95);
+    let none = of_estimate(&gate(Some(0.0), None, On::Bound), None, Of::Verdicts, 0.95);
     assert_eq!((none.verdict, none.why.as_str()), (Verdict::Broken, "nothing was measured"));
     let one = Estimate { estimate: 5.0, lower: None, upper: None, n: 1, n_eff: 1.0 };
-    let open = of_estimate(&gate(Some(1.0), None, On::Bound), Some(one), false, 0.95);
+    let open = of_estimate(&gate(Some(1.0), None, On::Bound), Some(one), Of::Numbers, 0.95);
     assert_eq!((open.verdict, open.needed), (Verdict::Undecided, None));
 }
 

@@ -28,6 +28,7 @@
 //! | `examples` | examples of checks, and which come out otherwise than they are marked |
 //! | `summary` | metrics with intervals |
 //! | `baseline` | the values of an earlier run |
+//! | `keep` | a run as an experiment that is stored |
 //! | `gate` | what must hold, and the exit code |
 //! | `report` | a table, JSON, JUnit XML, Markdown |
 //!
@@ -49,6 +50,7 @@ mod fault;
 mod filter;
 mod gate;
 mod item;
+mod keep;
 mod load;
 mod open;
 mod operator;
@@ -72,6 +74,7 @@ pub use exchange::{Exported, Form, Imported, export, import, import_results};
 pub(in crate::lab) use exchange::{archive, unarchive};
 pub use fault::Faults;
 pub use gate::{Code, Decided, Verdict, code, decide, unknown_metrics};
+pub use keep::sent;
 pub use load::{StoredItems, Suite, stored};
 pub use open::read;
 pub use outcome::{Outcome, Status};

@@ -3,6 +3,7 @@
 use super::ask::Answered;
 use super::bench::{Bench, metric_name};
 use super::check::{Bounds, Check, Condition, Test};
+use super::compile::MAX_VOTES;
 use super::exact::Seen;
 use super::item::Item;
 use super::load::{Case, Suite};
@@ -28,7 +29,7 @@ pub fn judge(suite: &Suite, answered: &Answered, bench: &Bench<'_>) -> Outcome {
     let item = &case.item;
     let (checks, scores) = match &answered.reply {
         Err(why) => (case.checks.iter().map(|check| unanswered(check, why)).collect(), Vec::new()),
-        Ok(reply) => judged(case, reply, bench, suite.head.condition),
+        Ok(reply) => judged((case, answered.repetition), reply, bench, suite.head.condition),
     };
     let threshold = item.spec.threshold.or(suite.head.threshold);
     let (status, score) = verdict(&checks, threshold, answered.reply.is_err());
@@ -56,8 +57,15 @@ pub fn judge(suite: &Suite, answered: &Answered, bench: &Bench<'_>) -> Outcome {
     outcome
 }
 
-fn judged(case: &Case, reply: &Reply, bench: &Bench<'_>, unmet: Unmet) -> (Vec<CheckOutcome>, Vec<Scored>) {
+fn judged(
+    (case, repetition): (&Case, u32),
+    reply: &Reply,
+    bench: &Bench<'_>,
+    unmet: Unmet,
+) -> (Vec<CheckOutcome>, Vec<Scored>) {
     let mut input = case.item.input();
+    // Votes of one repetition are told apart by what lies between.
+    input.asking = repetition.saturating_sub(1).saturating_mul(MAX_VOTES);
     input.answer = Some(reply.output.clone());
     if let Some(contexts) = &reply.contexts {
         input.contexts.clone_from(contexts);
@@ -258,7 +266,7 @@ impl Judge<'_> {
         if check.votes < 2 || !matches!(check.test, Test::Judge { .. }) {
             return self.test(&check.test, part);
         }
-        let votes: Vec<Found> = (0..check.votes).map(|_| self.test(&check.test, part)).collect();
+        let votes: Vec<Found> = (0..check.votes).map(|vote| self.vote(&check.test, part, vote)).collect();
         let count = |status| votes.iter().filter(|vote| vote.status == status).count();
         let (passes, fails) = (count(Status::Pass), count(Status::Fail));
         let status = match passes.cmp(&fails) {
@@ -279,6 +287,11 @@ impl Judge<'_> {
 
     /// One test of the answer, or of the part of it that was extracted.
     fn test(&self, test: &Test, part: Option<&str>) -> Found {
+        self.vote(test, part, 0)
+    }
+
+    /// The same as one of several votes, from 0: a judge is asked for each.
+    fn vote(&self, test: &Test, part: Option<&str>, vote: u32) -> Found {
         let text = part.unwrap_or(&self.reply.output);
         match test {
             Test::Exact { run, criteria, is_negated } => {
@@ -300,13 +313,16 @@ impl Judge<'_> {
                 };
                 read(id, metric.as_deref(), scores.as_deref(), *bounds)
             }
-            Test::Judge { id, is_negated, .. } => match self.bench.scores(id, &self.read(text), &[]) {
-                None => Found::new(Status::Error, "judge", NEEDS_JUDGE),
-                Some(scores) => {
-                    Found { engine: "judge".to_owned(), ..read(id, None, Some(&scores), Bounds::default()) }
-                        .negated(*is_negated)
+            Test::Judge { id, is_negated, .. } => {
+                let input = EvalInput { asking: self.input.asking + vote, ..self.read(text) };
+                match self.bench.scores(id, &input, &[]) {
+                    None => Found::new(Status::Error, "judge", NEEDS_JUDGE),
+                    Some(scores) => {
+                        let found = read(id, None, Some(&scores), Bounds::default());
+                        Found { engine: "judge".to_owned(), ..found }.negated(*is_negated)
+                    }
                 }
-            },
+            }
             Test::Set { checks, at_least } => self.set(checks, *at_least, part),
             Test::Missing(why) => Found::new(Status::Skipped, "", why),
             Test::Unknown(why) => Found::new(Status::Error, "", why),

@@ -45,7 +45,8 @@ impl Repeats {
         Ok(Self { to_come })
     }
 
-    /// The keys of the rows of `batch`, if any row of the inputs is there more than once.
+    /// The keys of the rows of `batch`, if any row of the inputs is there more than once. A file that lacks the columns of the
+    /// key is none of ours, and all its rows are kept: what has no key cannot be told from another.
     pub fn keys(&self, table: Table, batch: &RecordBatch) -> Vec<u128> {
         if self.to_come.is_empty() { Vec::new() } else { window::keys(table, batch).unwrap_or_default() }
     }
@@ -65,6 +66,7 @@ impl Repeats {
 fn each_key(table: Table, inputs: &[Bytes], mut tell: impl FnMut(u128)) -> Result<(), LakeError> {
     for input in inputs {
         for batch in key_columns(table, input.clone())? {
+            // Without the columns of a key there are no keys, and nothing of the file is a repeat.
             window::keys(table, &batch?).unwrap_or_default().into_iter().for_each(&mut tell);
         }
     }

@@ -104,6 +104,10 @@ pub struct ExperimentRow {
     pub dataset_version: i64,
     /// The hash of that version.
     pub dataset_hash: String,
+    /// The suite that was run; none without one.
+    pub suite_id: Option<String>,
+    /// Its version.
+    pub suite_version: Option<i64>,
     /// What answers, JSON.
     pub target: String,
     /// JSON object.
@@ -237,8 +241,8 @@ pub fn experiments_to_batch(rows: &[ExperimentRow]) -> Result<RecordBatch, Arrow
         text(rows, |r| Some(&r.dataset_id)),
         int(rows, |r| Some(r.dataset_version)),
         text(rows, |r| Some(&r.dataset_hash)),
-        text(rows, |_| None),
-        int(rows, |_| None),
+        text(rows, |r| r.suite_id.as_deref()),
+        int(rows, |r| r.suite_version),
         text(rows, |_| None),
         text(rows, |r| Some(&r.target)),
         text(rows, |r| r.parameters.as_deref()),

@@ -7,9 +7,10 @@ use crate::domain::span::Llm;
 use crate::domain::time::UnixNanos;
 use crate::domain::value::Value;
 use crate::schema::columns::Table;
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::datatypes::Int64Type;
 use arrow::error::ArrowError;
+use std::sync::Arc;
 
 /// `records` as one batch of the stored schema.
 pub fn logs_to_batch(
@@ -17,6 +18,10 @@ pub fn logs_to_batch(
     tenant: &str,
     received: UnixNanos,
 ) -> Result<RecordBatch, ArrowError> {
+    // Content that was left out here would never come to its span, and nobody would know.
+    let contents = records.iter().map(|r| r.content.as_ref().map(serde_json::to_string).transpose());
+    let contents = contents.collect::<Result<StringArray, _>>();
+    let contents = contents.map_err(|e| ArrowError::JsonError(format!("content of a log record: {e}")))?;
     let columns: Vec<ArrayRef> = vec![
         micros(records, |r| Some(r.time.micros())),
         int(records, |r| Some(r.time.0)),
@@ -34,7 +39,7 @@ pub fn logs_to_batch(
         int(records, |r| Some(i64::from(r.dropped_attributes_count))),
         text(records, |_| Some(tenant)),
         micros(records, |_| Some(received.micros())),
-        owned(records, |r| r.content.as_ref().and_then(|c| serde_json::to_string(c).ok())),
+        Arc::new(contents),
     ];
     RecordBatch::try_new(Table::LogRecords.schema(), columns)
 }

@@ -191,6 +191,8 @@ fn scored(rows: &[ScoreRow], runs: &[OfRun]) -> Result<RecordBatch, ArrowError> 
         of(|of| Some(&of.run_id)),
         of(|of| Some(&of.item_id)),
         of(|of| of.check_id.as_deref()),
+        text(rows, |r| r.prompt.name.as_deref()),
+        text(rows, |r| r.prompt.version.as_deref()),
     ];
     RecordBatch::try_new(Table::Scores.schema(), columns)
 }

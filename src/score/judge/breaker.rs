@@ -1,8 +1,7 @@
 //! Whether a judge may be asked now, or is away.
 
 use parking_lot::Mutex;
-use std::time::Duration;
-use tokio::time::Instant;
+use std::time::{Duration, Instant};
 
 /// So many faults in a row, and the judge counts as away.
 const FAULTS: u32 = 5;
@@ -58,6 +57,15 @@ impl Breaker {
         }
     }
 
+    /// Until when no request may go out at `now`, if so. A probe that is under way shuts it too.
+    pub(super) fn shut(&self, now: Instant) -> Option<Instant> {
+        let paused = self.paused.lock().filter(|until| *until > now);
+        paused.or(match *self.state.lock() {
+            State::Away { until, .. } if until > now => Some(until),
+            State::Away { .. } | State::There(_) => None,
+        })
+    }
+
     /// The judge answered. True if it was away.
     pub(super) fn answered(&self) -> bool {
         let before = std::mem::replace(&mut *self.state.lock(), State::There(0));
@@ -109,7 +117,10 @@ mod tests {
         assert!(breaker.failed(start));
         assert_eq!(breaker.gate(start, LASTS), Gate::Shut(start + FIRST_WAIT));
         let later = start + FIRST_WAIT;
+        // Who only looks is no probe.
+        assert_eq!((breaker.shut(start), breaker.shut(later)), (Some(later), None));
         assert_eq!(breaker.gate(later, LASTS), Gate::Open);
+        assert_eq!(breaker.shut(later), Some(later + LASTS));
         assert_eq!(breaker.gate(later, LASTS), Gate::Shut(later + LASTS));
         breaker.failed(later);
         assert_eq!(breaker.gate(later, LASTS), Gate::Shut(later + FIRST_WAIT * 2));

@@ -161,3 +161,29 @@ pub(super) const BUILTIN: &[(&str, Builtin)] = &[
 pub(super) const fn chunks(formula: Formula) -> Shape {
     Shape::Numbered(Items::Chunks, formula)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::prompt::Prompt;
+    use super::*;
+
+    /// Those that name the question for what is not about it: its language, and the source of a summary.
+    const NOT_ABOUT_IT: [&str; 2] = ["language_mismatch_judge", "summarization_judge"];
+
+    #[test]
+    fn who_judges_by_the_question_sees_what_was_said_before_it() {
+        let mut about = 0;
+        for (id, builtin) in BUILTIN {
+            let (Builtin::Single(prompt, ..) | Builtin::Queries(prompt, ..) | Builtin::Pair(prompt, ..)) =
+                builtin
+            else {
+                continue;
+            };
+            let prompt = Prompt::parse(prompt).unwrap();
+            let is_about = prompt.names(Field::Question) && !NOT_ABOUT_IT.contains(id);
+            assert_eq!(prompt.names(Field::History), is_about, "{id}");
+            about += usize::from(is_about);
+        }
+        assert_eq!(about, 16);
+    }
+}

@@ -160,7 +160,7 @@ impl Judges {
         self.evaluators.clone()
     }
 
-    /// Requests at once to all judges together.
+    /// Items in work at once for all judges together.
     pub fn at_once(&self) -> usize {
         self.panel.at_once()
     }
@@ -234,10 +234,11 @@ pub fn custom_faults(custom: &[CustomConfig], judges: &[JudgeConfig]) -> Vec<Str
         } else if !one.judge.is_empty() && judges.iter().all(|judge| judge.name != one.judge) {
             wrong(&format!("judge {:?} is not among [[judges]]", one.judge));
         }
-        // A file is read at the start; what is said of an empty prompt is said elsewhere.
-        if !one.prompt.trim().is_empty()
-            && let Err(why) = checked(one, &one.prompt)
-        {
+        // What is said of an empty prompt is said elsewhere.
+        if one.prompt.trim().is_empty() && one.prompt_file == Path::new("") {
+            continue;
+        }
+        if let Err(why) = prompt_of(one).and_then(|prompt| checked(one, &prompt)) {
             wrong(&why);
         }
     }
@@ -337,5 +338,18 @@ mod tests {
             assert!(told.contains(part), "{told}");
         }
         assert!(custom_faults(&[custom(CustomKind::Answer, "{{answer}}")], &[])[0].contains("[[judges]]"));
+        // Files are read too.
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let of =
+            |path: &Path| CustomConfig { prompt_file: path.to_owned(), ..custom(CustomKind::Answer, "") };
+        for (text, part) in
+            [("Is {{answer}} so?", ""), ("Is {{anser}} so?", "{{answer}}"), ("", "no placeholder")]
+        {
+            std::fs::write(file.path(), text).unwrap();
+            let told = custom_faults(&[of(file.path())], &judges).join("\n");
+            assert!(told.contains(part) && told.is_empty() == part.is_empty(), "{text}: {told}");
+        }
+        let told = custom_faults(&[of(Path::new("/no/such/file"))], &judges).join("\n");
+        assert!(told.contains("prompt_file /no/such/file"), "{told}");
     }
 }

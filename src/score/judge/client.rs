@@ -4,15 +4,15 @@ use super::breaker::{Breaker, Gate};
 use super::budget::{Budget, Rate, Reservation};
 use super::cache::Cache;
 use super::config::{JudgeConfig, chain};
-use super::egress::Egress;
 use super::likelihood::Abilities;
-use super::question::{Format, Question};
+use super::manner::Learned;
+use super::question::Question;
 use super::transport::{Answer, Fault, Transport};
 use crate::detect::Policy;
 use crate::domain::score::Usage;
 use crate::domain::time::Clock;
-use crate::eval::{Away, Forecast};
-use parking_lot::Mutex;
+use crate::eval::{Away, Forecast, Places};
+use crate::score::egress::{Allowed, Egress};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -22,6 +22,11 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 const TRIES: u32 = 3;
 /// The wait before the second one; it doubles with each further one.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
+/// Nobody who asks again loses more than this by coming too late; a probe that is under way may end at any time.
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+
+/// Why nobody is asked while a judge is away or paused.
+const SHUT: &str = "it did not answer the last requests, or asked for time, and is probed from time to time";
 
 /// What a judge wrote.
 pub(super) struct Completion {
@@ -51,14 +56,16 @@ pub(super) enum Failed {
 /// One judge behind its limits.
 struct Judge {
     config: JudgeConfig,
+    /// What its evaluators share places as.
+    of: String,
     transport: Transport,
     breaker: Breaker,
     requests: Rate,
     tokens: Rate,
     budget: Budget,
     permits: Semaphore,
-    /// The best format that the server has not refused.
-    format: Mutex<Format>,
+    /// How the server takes requests.
+    learned: Learned,
     abilities: Abilities,
     clock: Arc<dyn Clock>,
 }
@@ -92,15 +99,18 @@ impl Panel {
                 tokens: Rate::new(config.max_tokens_per_minute),
                 budget: Budget::new(config.max_usd_per_day, config.max_usd_per_month),
                 permits: Semaphore::new(config.max_concurrent),
-                format: Mutex::default(),
+                learned: Learned::default(),
                 abilities: Abilities::default(),
                 clock: clock.clone(),
+                of: format!("judge {}", config.name),
                 config: config.clone(),
             });
         }
         let chains = (0..configs.len()).map(|at| chain(configs, at)).collect::<Result<Vec<_>, _>>()?;
-        let egress = chains.iter().map(|chain| Egress::new(chain.iter().map(|at| &configs[*at]), policy));
-        let egress = egress.collect();
+        let allowed =
+            |at: &usize| Allowed { tenants: configs[*at].tenants.as_deref(), redact: &configs[*at].redact };
+        let egress = |chain: &Vec<usize>| Egress::new(chain.iter().map(allowed), policy, "judges.tenants");
+        let egress = chains.iter().map(egress).collect();
         Ok(Self { judges, chains, egress, cache })
     }
 
@@ -114,9 +124,23 @@ impl Panel {
         &self.judges[place].config
     }
 
-    /// Requests at once to all judges together.
+    /// Items in work at once for all judges together.
     pub(super) fn at_once(&self) -> usize {
-        self.judges.iter().map(|judge| judge.config.max_concurrent).sum()
+        self.judges.iter().map(Judge::at_once).sum()
+    }
+
+    /// Items that may be in work at once for the judge at `place`, now, and the name that its evaluators share.
+    pub(super) fn places(&self, place: usize) -> Places<'_> {
+        let judge = &self.judges[place];
+        let places = |judge: &Judge| match judge.breaker.shut(judge.clock.instant()) {
+            Some(_) => 0,
+            // One is enough to find out whether it is back.
+            None if judge.breaker.is_away() => 1,
+            None => judge.at_once(),
+        };
+        // Who stands in for it takes no more than it does itself.
+        let most = self.chains[place].iter().map(|at| places(&self.judges[*at])).max().unwrap_or_default();
+        Places { of: &judge.of, most: most.min(judge.at_once()) }
     }
 
     /// How many there are.
@@ -190,6 +214,11 @@ impl Panel {
 }
 
 impl Judge {
+    /// Items in work at once: as many as may be asked about, and half as many that begin, or are written down, meanwhile.
+    fn at_once(&self) -> usize {
+        self.config.max_concurrent + self.config.max_concurrent.div_ceil(2)
+    }
+
     /// Asks until there is a reply; once only where another judge stands in.
     async fn complete(
         &self,
@@ -197,39 +226,58 @@ impl Judge {
         until: Instant,
         has_another: bool,
     ) -> Result<Completion, Failed> {
-        let has_schema = matches!(question, Question::Verdict { .. });
-        let (mut tries, mut format) = (0, *self.format.lock());
+        let mut tries = 0;
         let most = self.config.forecast(question);
+        // A request that goes out later would be ended before the judge's own time is over.
+        let latest = until.checked_sub(self.config.timeout).unwrap_or(until);
         loop {
-            let (permit, taken) = self.enter(&most, until, has_another).await?;
+            let (permit, taken) = self.enter(&most, latest).await?;
             let reserved = self.reserve(&most).inspect_err(|_| self.tokens.give_back(taken))?;
-            let fault = match timeout_at(until, self.transport.send(question, format)).await {
-                Ok(Ok(answer)) => {
-                    if has_schema {
-                        *self.format.lock() = format;
-                    }
-                    return Ok(self.answered(answer, reserved.usd(), taken));
-                }
-                Ok(Err(fault)) => fault,
-                Err(_) => Fault::Passing("no answer in time (score.slow_timeout)".to_owned()),
+            let fault = match timeout_at(until, self.sent(question)).await {
+                Ok(Ok(answer)) => return Ok(self.answered(answer, reserved.usd(), taken)),
+                Ok(Err(fault)) => Some(fault),
+                Err(_) => None,
             };
             // Only what a server has answered is counted against its tokens.
             self.tokens.give_back(taken);
             drop((reserved, permit));
+            let Some(fault) = fault else {
+                // The item's time is over, and nothing is said against the judge.
+                self.count("late");
+                return Err(self.away("no answer in time (score.slow_timeout)", false));
+            };
             self.count(fault.word());
-            if let (true, Fault::Unknown(_), Some(next)) = (has_schema, &fault, format.next()) {
-                self.there();
-                format = next;
-                continue;
-            }
             tries += 1;
             let (why, wait, is_passing) = self.faulted(fault, tries)?;
-            let is_last = has_another || tries >= TRIES;
-            if is_last || Instant::now() + wait >= until {
+            if let Some(until) = self.breaker.shut(self.clock.instant()).filter(|_| self.breaker.is_away()) {
+                return Err(self.shut(&why, until));
+            }
+            if has_another || tries >= TRIES || Instant::now() + wait >= latest {
                 // A judge that answers others may fail by this very input.
-                return Err(self.away(&why, is_passing && !self.breaker.is_away()));
+                return Err(self.away(&why, is_passing));
             }
             tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Sends one request in the first manner that the server does not refuse. It keeps its place meanwhile, so that those
+    /// who wait for one know what was found out.
+    async fn sent(&self, question: &Question<'_>) -> Result<Answer, Fault> {
+        let has_schema = matches!(question, Question::Verdict { .. });
+        let mut manner = self.learned.manner(self.clock.instant());
+        loop {
+            let fault = match self.transport.send(question, manner).await {
+                Ok(answer) => {
+                    self.learned.keep(manner, self.clock.instant());
+                    return Ok(answer);
+                }
+                Err(fault) => fault,
+            };
+            let Fault::Unknown(words) = &fault else { return Err(fault) };
+            let Some(next) = manner.next(words, has_schema) else { return Err(fault) };
+            self.count(fault.word());
+            self.there();
+            manner = next;
         }
     }
 
@@ -247,7 +295,7 @@ impl Judge {
             }
             Fault::Busy(why, wait) => {
                 let wait = wait.map_or(backoff, |wait| jittered(wait).max(wait));
-                self.breaker.pause(Instant::now() + wait);
+                self.breaker.pause(self.clock.instant() + wait);
                 Ok((why, wait, false))
             }
             Fault::Passing(why) => {
@@ -257,41 +305,50 @@ impl Judge {
         }
     }
 
-    /// Waits until a request may go out: a free place, a judge that is there, its rates. Gives the place, and the tokens that
-    /// were taken of the rate.
-    async fn enter(
-        &self,
-        most: &Forecast,
-        until: Instant,
-        has_another: bool,
-    ) -> Result<(SemaphorePermit<'_>, u32), Failed> {
-        let Ok(Ok(permit)) = timeout_at(until, self.permits.acquire()).await else {
-            return Err(self.away("no request ended in time for another one (judges.max_concurrent)", false));
-        };
-        let lasts = self.config.timeout + Duration::from_secs(1);
-        while let Gate::Shut(at) = self.breaker.gate(Instant::now(), lasts) {
-            if has_another || at >= until {
-                return Err(
-                    self.away("it did not answer the last requests, and is probed from time to time", false)
-                );
-            }
-            sleep_until(at).await;
+    /// Waits until a request may go out: a free place, its rates, a judge that is there; for that nobody waits. Gives the
+    /// place, and the tokens that were taken of the rate.
+    async fn enter(&self, most: &Forecast, latest: Instant) -> Result<(SemaphorePermit<'_>, u32), Failed> {
+        if let Some(until) = self.breaker.shut(self.clock.instant()) {
+            return Err(self.shut(SHUT, until));
         }
+        let permit = match timeout_at(latest, self.permits.acquire()).await {
+            Ok(Ok(permit)) if Instant::now() <= latest => permit,
+            _ => return Err(self.late()),
+        };
         let tokens = u32::try_from(most.input_tokens + most.output_tokens).unwrap_or(u32::MAX);
         let now = Instant::now();
-        let Some(first) = self.tokens.take(tokens, now, until) else {
+        let Some(first) = self.tokens.take(tokens, now, latest) else {
             return Err(
                 self.away("its tokens are spread over the minute (judges.max_tokens_per_minute)", false)
             );
         };
-        let Some(then) = self.requests.take(1, now, until) else {
+        let Some(then) = self.requests.take(1, now, latest) else {
             self.tokens.give_back(tokens);
             return Err(
                 self.away("its requests are spread over the minute (judges.max_requests_per_minute)", false)
             );
         };
         sleep_until(first.max(then)).await;
+        let lasts = self.config.timeout + Duration::from_secs(1);
+        if let Gate::Shut(until) = self.breaker.gate(self.clock.instant(), lasts) {
+            self.tokens.give_back(tokens);
+            self.requests.give_back(1);
+            return Err(self.shut(SHUT, until));
+        }
         Ok((permit, tokens))
+    }
+
+    /// A request would be given up before the judge's own time is over: it is not made, and nothing is said against the judge.
+    fn late(&self) -> Failed {
+        let why =
+            "other requests left it no time (judges.max_concurrent, judges.timeout, score.slow_timeout)";
+        Failed::Away(Away { why: self.named(why), counts: false, wait: Some(FIRST_WAIT) })
+    }
+
+    /// Nobody is asked before `until`.
+    fn shut(&self, why: &str, until: std::time::Instant) -> Failed {
+        let wait = until.saturating_duration_since(self.clock.instant()).min(LONGEST_WAIT);
+        Failed::Away(Away { why: self.named(why), counts: false, wait: Some(wait) })
     }
 
     /// Reserves what the question may cost at most.
@@ -337,7 +394,7 @@ impl Judge {
     }
 
     fn failed(&self, why: &str) {
-        if self.breaker.failed(Instant::now()) {
+        if self.breaker.failed(self.clock.instant()) {
             tracing::warn!(
                 judge = self.config.name,
                 why,
@@ -362,7 +419,7 @@ impl Judge {
     }
 
     fn away(&self, why: &str, counts: bool) -> Failed {
-        Failed::Away(Away { why: self.named(why), counts })
+        Failed::Away(Away { why: self.named(why), counts, wait: None })
     }
 }
 

@@ -4,6 +4,7 @@ use super::question::Question;
 use crate::detect::Kinds;
 use crate::eval::Forecast;
 use crate::score::secret::Secret;
+use crate::score::wire::authorities;
 use crate::units::Time;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -30,6 +31,15 @@ pub struct JudgeConfig {
     /// More headers, such as those of gateways; their values are not shown.
     #[serde(default)]
     pub headers: BTreeMap<String, Secret>,
+    /// More headers whose values are in the environment: by header the variable, which must be set at the start.
+    #[serde(default)]
+    pub header_env: BTreeMap<String, String>,
+    /// More headers whose values are in files: by header the file, which is read for each request.
+    #[serde(default)]
+    pub header_files: BTreeMap<String, PathBuf>,
+    /// Certificates (PEM) of those whose signature counts beside the public ones, for `https://`.
+    #[serde(default)]
+    pub ca_file: PathBuf,
     /// More members of the request, such as `temperature`; they win over what is sent otherwise.
     #[serde(default)]
     pub parameters: BTreeMap<String, Json>,
@@ -113,6 +123,9 @@ impl JudgeConfig {
             api_key_env: String::new(),
             api_key_file: PathBuf::new(),
             headers: BTreeMap::new(),
+            header_env: BTreeMap::new(),
+            header_files: BTreeMap::new(),
+            ca_file: PathBuf::new(),
             parameters: BTreeMap::new(),
             timeout: default_timeout(),
             max_concurrent: default_concurrent(),
@@ -187,12 +200,7 @@ impl JudgeConfig {
         if !self.api_key_env.is_empty() && !self.api_key_file.as_os_str().is_empty() {
             wrong("set api_key_env or api_key_file, not both".to_owned());
         }
-        for (name, value) in &self.headers {
-            let is_name = http::HeaderName::try_from(name.as_str()).is_ok();
-            if !is_name || http::HeaderValue::try_from(value.reveal()).is_err() {
-                wrong(format!("headers.{name} is no HTTP header"));
-            }
-        }
+        self.header_faults(wrong);
         let fixed = ["messages", "stream", "n"];
         for name in self.parameters.keys().filter(|name| fixed.contains(&name.as_str())) {
             wrong(format!("parameters.{name} cannot be set"));
@@ -221,6 +229,39 @@ impl JudgeConfig {
         }
         Kinds::faults("redact", &self.redact).into_iter().for_each(&mut *wrong);
         self.money_faults(wrong);
+    }
+
+    fn header_faults(&self, wrong: &mut dyn FnMut(String)) {
+        let mut names = BTreeSet::new();
+        let own = self.headers.keys().map(|name| ("headers", name));
+        let told = self.header_env.keys().map(|name| ("header_env", name));
+        for (key, name) in own.chain(told).chain(self.header_files.keys().map(|name| ("header_files", name)))
+        {
+            if http::HeaderName::try_from(name.as_str()).is_err() {
+                wrong(format!("{key}.{name} is no HTTP header"));
+            }
+            if !names.insert(name.to_ascii_lowercase()) {
+                wrong(format!("{key}.{name} is given twice: a header has one value"));
+            }
+        }
+        for (name, value) in &self.headers {
+            if http::HeaderValue::try_from(value.reveal()).is_err() {
+                wrong(format!("headers.{name} has characters that HTTP does not take"));
+            }
+        }
+        if self.ca_file.as_os_str().is_empty() {
+            return;
+        }
+        match self.url() {
+            Ok(url) if url.scheme() != "https" => {
+                wrong("ca_file goes with https://: nothing is signed otherwise".to_owned());
+            }
+            _ => {
+                if let Err(why) = authorities(&self.ca_file) {
+                    wrong(why);
+                }
+            }
+        }
     }
 
     fn money_faults(&self, wrong: &mut dyn FnMut(String)) {
@@ -311,18 +352,42 @@ mod tests {
             tenants: Some(Vec::new()),
             redact: vec!["emial".to_owned()],
             timeout: LONG,
+            headers: BTreeMap::from([("X-Team".to_owned(), Secret::new("a"))]),
+            header_env: BTreeMap::from([
+                ("x-team".to_owned(), "TEAM".to_owned()),
+                ("a b".to_owned(), "X".to_owned()),
+            ]),
             fallback: "nobody".to_owned(),
             ..good.clone()
         };
         let told = faults(&[good, bad], LONG).join("\n");
         let parts =
             ["taken", "api_key_env", "model", "max_concurrent", "price_input_usd", "slow_timeout", "nobody"];
-        for part in
-            parts.into_iter().chain(["max_usd_per_month", "max_tokens_per_minute", "tenants", "emial"])
-        {
+        for part in parts.into_iter().chain([
+            "max_usd_per_month",
+            "max_tokens_per_minute",
+            "tenants",
+            "emial",
+            "a b is no HTTP",
+            "twice",
+        ]) {
             assert!(told.contains(part), "{part} is missing in:\n{told}");
         }
         assert!(!told.contains("me:secret"), "{told}");
+    }
+
+    #[test]
+    fn certificates_are_read_at_the_check() {
+        let with = |url: &str, file: &str| JudgeConfig {
+            ca_file: PathBuf::from(file),
+            ..JudgeConfig::new("a", url, "m")
+        };
+        for (url, part) in
+            [("http://h/v1", "ca_file goes with https"), ("https://h/v1", "ca_file: no.pem: cannot be read")]
+        {
+            let told = faults(&[with(url, "no.pem")], LONG).join("\n");
+            assert!(told.contains(part), "{told}");
+        }
     }
 
     #[test]

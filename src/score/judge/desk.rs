@@ -7,7 +7,7 @@ use super::likelihood::Abilities;
 use super::question::Question;
 use crate::domain::score::Score;
 use crate::domain::trace::EvalInput;
-use crate::eval::{Away, Forecast};
+use crate::eval::{Away, Forecast, Places};
 use std::borrow::Cow;
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -56,6 +56,11 @@ impl Desk {
         self.panel.config(self.place)
     }
 
+    /// Items that may be in work for it, and for those that stand in for it, now.
+    pub(super) fn places(&self) -> Places<'_> {
+        self.panel.places(self.place)
+    }
+
     /// What `question` takes at most.
     pub(super) fn forecast(&self, question: &Question<'_>) -> Forecast {
         self.config().forecast(question)
@@ -65,7 +70,7 @@ impl Desk {
     ///
     /// # Errors
     /// What is missing if not.
-    pub(super) fn check(&self, input: &EvalInput) -> Result<(), &'static str> {
+    pub(super) fn check(&self, input: &EvalInput) -> Result<(), &str> {
         self.panel.egress(self.place).check(input)
     }
 

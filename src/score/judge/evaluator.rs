@@ -11,7 +11,7 @@ use super::told::{Told, score};
 use super::verdict::{Asked, Verdict};
 use crate::domain::score::Score;
 use crate::domain::trace::EvalInput;
-use crate::eval::{Away, Evaluator, Forecast, Metric, Pace, Said, Waits};
+use crate::eval::{Away, Evaluator, Forecast, Metric, Pace, Places, Said, Waits};
 use async_trait::async_trait;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -148,6 +148,10 @@ impl Waits for JudgeEvaluator {
         };
         let Told { scores, usage } = self.told(&self.desk.redacted(&whole), until).await?;
         Ok(Said { scores, usage, version: None })
+    }
+
+    fn places(&self) -> Places<'_> {
+        self.desk.places()
     }
 
     fn forecast(&self, input: &EvalInput) -> Option<Forecast> {

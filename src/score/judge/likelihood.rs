@@ -3,6 +3,7 @@
 //! Servers differ. Completions with `echo` and `logprobs` tell every token of a prompt; chat tells the likeliest tokens of an
 //! answer only, which is enough for one word. Some tell nothing, and ignore that they were asked.
 
+use super::manner::Manner;
 use super::question::Likelihood;
 use parking_lot::Mutex;
 use serde_json::{Value as Json, json};
@@ -56,17 +57,21 @@ impl Likelihood<'_> {
     }
 
     /// The request. One token is written, because some servers take none for as many as there is room.
-    pub(super) fn body(&self, model: &str) -> Json {
-        match self {
+    pub(super) fn body(&self, model: &str, manner: Manner) -> Json {
+        let mut body = match self {
             Likelihood::Echo { before, prompt, text } => json!({
-                "model": model, "prompt": format!("{before}{prompt}{text}"), "max_tokens": 1, "echo": true,
-                "logprobs": 1, "temperature": 0, "stream": false,
+                "model": model, "prompt": format!("{before}{prompt}{text}"), "echo": true, "logprobs": 1, "stream": false,
             }),
             Likelihood::Yes { prompt } => json!({
-                "model": model, "messages": [{"role": "user", "content": prompt}], "max_tokens": 1,
-                "logprobs": true, "top_logprobs": TOP, "temperature": 0, "stream": false,
+                "model": model, "messages": [{"role": "user", "content": prompt}], "logprobs": true,
+                "top_logprobs": TOP, "stream": false,
             }),
+        };
+        body[manner.limit()] = json!(1);
+        if !manner.leaves_temperature {
+            body["temperature"] = json!(0);
         }
+        body
     }
 
     /// The mean negative log-likelihood, nats, of the first choice of an answer.
@@ -180,7 +185,7 @@ mod tests {
     #[test]
     fn a_beginning_token_counts_for_nothing_wherever_it_stands() {
         let asked = Likelihood::Echo { before: "<s>", prompt: "Bär:", text: " a b" };
-        assert_eq!(asked.body("m")["prompt"], "<s>Bär: a b");
+        assert_eq!(asked.body("m", Manner::default())["prompt"], "<s>Bär: a b");
         // Left out of the tokens, of the text too, or a token like any other.
         for text in ["<s>Bär: a b c", "Bär: a b c"] {
             for offsets in [None, Some([0, 3, 4, 6, 8].as_slice())] {

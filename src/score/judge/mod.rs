@@ -4,9 +4,9 @@
 //! |---|---|
 //! | `config` | `[[judges]]` and its faults |
 //! | `question` | what a judge is asked |
+//! | `manner` | how a server takes requests: what it has refused is not sent again |
 //! | `breaker` | whether a judge may be asked now, or is away |
 //! | `budget` | requests and tokens a minute, dollars a day and a month |
-//! | `egress` | whose texts may be sent, and what is redacted in them first |
 //! | `cache` | replies that a judge has given before, on the disk |
 //! | `likelihood` | log-probabilities: what is asked for, what is read, who can tell them |
 //! | `transport` | one request and its answer |
@@ -40,10 +40,10 @@ mod client;
 mod config;
 mod delimit;
 mod desk;
-mod egress;
 mod evaluator;
 mod gptscore;
 mod likelihood;
+mod manner;
 mod pairwise;
 mod partial;
 mod prompt;

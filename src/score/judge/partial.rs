@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     fn away(counts: bool) -> Away {
-        Away { why: "gone".to_owned(), counts }
+        Away { why: "gone".to_owned(), counts, wait: None }
     }
 
     #[tokio::test]

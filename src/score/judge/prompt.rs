@@ -99,6 +99,35 @@ pub(super) struct Filled {
     pub blocks: Vec<Block>,
     /// Of these, so many are judged one by one.
     pub items: usize,
+    /// Which of several answers or votes it is.
+    pub asking: u32,
+}
+
+impl Filled {
+    /// Groups of at most [`MAX_ITEMS`] of `items`, each numbered from 1, with all other texts beside each group.
+    pub(super) fn grouped(self, items: Items) -> Vec<Filled> {
+        if self.items <= MAX_ITEMS {
+            return vec![self];
+        }
+        let (name, mut rest) = (items.name(), self);
+        let all = std::mem::take(&mut rest.blocks);
+        let places: Vec<usize> = (0..all.len()).filter(|at| all[*at].name.starts_with(name)).collect();
+        let group = |places: &[usize]| {
+            let mut group = rest.clone();
+            group.items = places.len();
+            for (at, block) in all.iter().enumerate() {
+                match places.binary_search(&at) {
+                    Ok(number) => {
+                        group.blocks.push(Block::new(format!("{name} {}", number + 1), block.text.clone()));
+                    }
+                    Err(_) if !block.name.starts_with(name) => group.blocks.push(block.clone()),
+                    Err(_) => {}
+                }
+            }
+            group
+        };
+        places.chunks(MAX_ITEMS).map(group).collect()
+    }
 }
 
 impl Prompt {
@@ -148,7 +177,7 @@ impl Prompt {
     /// # Errors
     /// The name of the input that is missing.
     pub(super) fn fill(&self, input: &EvalInput, items: Option<Items>) -> Result<Filled, &'static str> {
-        let mut filled = Filled { blocks: Vec::new(), items: 0 };
+        let mut filled = Filled { blocks: Vec::new(), items: 0, asking: input.asking };
         for (field, is_optional) in &self.fields {
             let is_cut = items == Some(Items::Sentences(*field));
             let found = if is_cut { sentence_blocks(input, *field) } else { blocks(input, *field) };
@@ -309,6 +338,20 @@ mod tests {
         let filled = prompt.fill(&input(), Some(Items::Sentences(Field::Answer))).unwrap();
         assert_eq!(names(&filled), ["CONTEXT 1", "CONTEXT 2", "SENTENCE 1", "SENTENCE 2"]);
         assert_eq!((filled.blocks[3].text.as_str(), filled.items), ("Bob did not.", 2));
+    }
+
+    #[test]
+    fn many_parts_are_asked_about_in_groups_that_lose_none() {
+        let prompt = Prompt::parse("{{context}} {{answer}}").unwrap();
+        let answer = Some((0..MAX_ITEMS + 7).map(|n| format!("Sentence number {n} is here. ")).collect());
+        let filled =
+            prompt.fill(&EvalInput { answer, ..input() }, Some(Items::Sentences(Field::Answer))).unwrap();
+        let all: Vec<String> = filled.blocks[2..].iter().map(|block| block.text.clone()).collect();
+        let groups = filled.grouped(Items::Sentences(Field::Answer));
+        assert_eq!(groups.iter().map(|group| group.items).collect::<Vec<_>>(), [MAX_ITEMS, 7]);
+        assert_eq!(names(&groups[1])[..3], ["CONTEXT 1", "CONTEXT 2", "SENTENCE 1"]);
+        let again = groups.iter().flat_map(|group| group.blocks[2..].iter().map(|block| block.text.clone()));
+        assert_eq!(again.collect::<Vec<_>>(), all);
     }
 
     #[test]

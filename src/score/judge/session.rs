@@ -21,6 +21,7 @@ const REACH: i64 = 86_400 * 1_000_000_000;
 const EARLIER: &str = "SELECT CAST(trace_id AS VARCHAR) AS trace, CAST(start_time AS BIGINT) AS start, \
                        CAST(question AS VARCHAR) AS question, CAST(answer AS VARCHAR) AS answer FROM spans \
                        WHERE session_id = $1 AND tenant = $2 AND trace_id <> $3 \
+                       AND NOT is_experiment(trace_id) \
                        AND start_time >= to_timestamp_nanos(CAST($4 AS BIGINT)) AND start_time < to_timestamp_nanos(CAST($5 AS BIGINT)) \
                        AND operation IN ('llm', 'agent', 'chain') AND (question IS NOT NULL OR answer IS NOT NULL) \
                        ORDER BY start_time DESC LIMIT 2000";
@@ -60,6 +61,7 @@ impl Sessions {
         let rows = reader(EARLIER, values).await.map_err(|why| Away {
             why: format!("the session {id:?} could not be read: {why}"),
             counts: true,
+            wait: None,
         })?;
         let history = turns(&rows);
         if history.len() <= input.history.len() {

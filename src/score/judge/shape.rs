@@ -2,6 +2,7 @@
 
 use super::prompt::{Field, Items};
 use super::reply::read;
+use crate::domain::score::Rated;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
@@ -77,6 +78,8 @@ pub(super) struct Finding {
     pub label: Option<String>,
     /// Why.
     pub rationale: String,
+    /// What was said of each part that was judged by itself.
+    pub ratings: Vec<Rated>,
     /// What must be compared before the value is known.
     pub compare: Option<Compare>,
     /// What is missing, where the judge found nothing to judge.
@@ -229,6 +232,14 @@ impl Shape {
             Shape::Numbered(_, formula) => numbered(&read::<Numbered>(text)?.items, items, *formula),
         }
     }
+
+    /// The finding over several groups of parts that were judged one by one, in their order; the parts are numbered through.
+    pub(super) fn joined(&self, groups: Vec<Finding>) -> Finding {
+        let Shape::Numbered(_, formula) = self else { return groups.into_iter().next().unwrap_or_default() };
+        let ratings = groups.into_iter().flat_map(|group| group.ratings);
+        let numbered = ratings.enumerate().map(|(at, one)| Rated { number: at + 1, ..one });
+        over(numbered.collect(), *formula)
+    }
 }
 
 fn object(members: &[(&str, Json)]) -> Json {
@@ -374,22 +385,27 @@ fn numbered(all: &[Numbering], items: usize, formula: Formula) -> Result<Finding
     if judged.len() != items || items == 0 {
         return Err(format!("the reply judges {} of {items}", judged.len()));
     }
-    let is_yes: Vec<bool> = judged.iter().map(|item| item.verdict == YesNo::Yes).collect();
-    let yes = is_yes.iter().filter(|yes| **yes).count();
+    let rated = |item: &Numbering| Rated {
+        number: item.number,
+        is_yes: item.verdict == YesNo::Yes,
+        rationale: said(&item.reason),
+    };
+    Ok(over(judged.into_iter().map(rated).collect(), formula))
+}
+
+/// What follows from the ratings of all parts, which are one at least.
+fn over(ratings: Vec<Rated>, formula: Formula) -> Finding {
+    let is_yes: Vec<bool> = ratings.iter().map(|one| one.is_yes).collect();
+    let (items, yes) = (is_yes.len(), is_yes.iter().filter(|yes| **yes).count());
     let value = match formula {
         Formula::Share => yes as f64 / items as f64,
         Formula::ShareOfNo => (items - yes) as f64 / items as f64,
         Formula::AveragePrecision => average_precision(&is_yes),
     };
-    let lines: Vec<String> = judged
-        .iter()
-        .map(|item| {
-            let verdict = if item.verdict == YesNo::Yes { "yes" } else { "no" };
-            format!("{} {verdict} ({})", item.number, item.reason.trim())
-        })
-        .collect();
+    let line = |one: &Rated| format!("{} {} ({})", one.number, one.rating(), one.rationale);
+    let lines: Vec<String> = ratings.iter().map(line).collect();
     let rationale = said(&format!("{yes} of {items} yes: {}.", lines.join("; ")));
-    Ok(Finding { value, rationale, ..Finding::default() })
+    Finding { value, rationale, ratings, ..Finding::default() }
 }
 
 /// Σ of precision@k × yes_k over the number of yes.

@@ -149,3 +149,16 @@ fn schemas_are_strict() {
         assert_eq!(json!(names), schema["required"]);
     }
 }
+
+#[test]
+fn groups_are_one_list_whose_order_counts() {
+    let shape = share(Formula::AveragePrecision);
+    let group =
+        |verdicts: &[(usize, &str)]| shape.read(&items_of(verdicts).to_string(), verdicts.len()).unwrap();
+    let all = shape.joined(vec![group(&[(1, "no"), (2, "yes")]), group(&[(1, "yes"), (2, "no")])]);
+    // (1/2 + 2/3) / 2
+    assert!((all.value - 7.0 / 12.0).abs() < 1e-12, "{}", all.value);
+    let told: Vec<(usize, &str)> = all.ratings.iter().map(|one| (one.number, one.rating())).collect();
+    assert_eq!(told, [(1, "no"), (2, "yes"), (3, "yes"), (4, "no")]);
+    assert!(all.rationale.starts_with("2 of 4 yes: 1 no (r); 2 yes (r); 3 yes (r)"), "{}", all.rationale);
+}

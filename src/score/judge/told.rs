@@ -17,7 +17,7 @@ pub(super) fn score(metric: &Metric, finding: Finding) -> Score {
         Some(threshold) => Score::measured(&metric.name, finding.value, threshold, metric.better),
         None => Score::verdict(&metric.name, finding.value >= 1.0),
     };
-    let score = score.because(finding.rationale);
+    let score = score.because(finding.rationale).with_ratings(finding.ratings);
     match finding.label {
         Some(label) => score.labelled(label),
         None => score,

@@ -1,9 +1,10 @@
 //! One request to chat completions and its answer.
 
 use super::config::JudgeConfig;
+use super::manner::Manner;
 use super::question::{Format, Likelihood, Question};
 use crate::score::secret::Secret;
-use crate::score::wire::{read_secret, retry_after, sensitive, told};
+use crate::score::wire::{client, read_secret, retry_after, sensitive, told};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value as Json, json};
 use std::path::PathBuf;
@@ -13,6 +14,9 @@ use std::time::Duration;
 const MAX_ANSWER: usize = 4 << 20;
 /// So much of a server's message is told, characters.
 const MAX_TOLD: usize = 300;
+
+/// The members that limit an answer; of these a request has one.
+const LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 
 /// What the server answered.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,7 +38,7 @@ pub(super) struct Answer {
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The request is refused; it may be the schema that the server does not know.
+    /// The request is refused; it may be for a member that the model does not take, or for its schema.
     Unknown(String),
     /// The request would be refused again.
     Refused(String),
@@ -72,6 +76,22 @@ pub(super) struct Transport {
     url: url::Url,
     key: Key,
     headers: HeaderMap,
+    /// Headers whose values are read for each request.
+    files: Vec<(HeaderName, PathBuf)>,
+    /// What stands in the headers, and is told nobody.
+    secrets: Vec<Secret>,
+}
+
+/// What the variable of the environment holds that `key` names.
+fn variable(key: &str, name: &str) -> Result<Secret, String> {
+    let value = std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    value
+        .map(|value| Secret::new(value.trim()))
+        .ok_or_else(|| format!("{key}: the environment variable {name} is not set"))
+}
+
+fn header(name: &str) -> Result<HeaderName, String> {
+    HeaderName::try_from(name).map_err(|e| format!("headers: {name:?}: {e}"))
 }
 
 impl Transport {
@@ -81,41 +101,38 @@ impl Transport {
         let key = match (config.api_key_env.as_str(), &config.api_key_file) {
             ("", file) if file.as_os_str().is_empty() => Key::None,
             ("", file) => Key::File(file.clone()),
-            (name, _) => match std::env::var(name).ok().filter(|key| !key.trim().is_empty()) {
-                Some(key) => Key::Env(Secret::new(key.trim())),
-                None => return Err(format!("api_key_env: the environment variable {name} is not set")),
-            },
+            (name, _) => Key::Env(variable("api_key_env", name)?),
         };
-        let mut headers = HeaderMap::new();
-        for (name, value) in &config.headers {
-            let name = HeaderName::try_from(name.as_str()).map_err(|e| format!("headers: {e}"))?;
-            headers.insert(name, sensitive(value)?);
+        let mut own: Vec<(String, Secret)> = config.headers.clone().into_iter().collect();
+        for (header, name) in &config.header_env {
+            own.push((header.clone(), variable("header_env", name)?));
         }
-        let client = reqwest::Client::builder()
+        let (mut headers, mut files) = (HeaderMap::new(), Vec::new());
+        for (name, value) in &own {
+            headers.insert(header(name)?, sensitive(value)?);
+        }
+        for (name, path) in &config.header_files {
+            files.push((header(name)?, path.clone()));
+        }
+        let client = client(&config.ca_file)?
             .connect_timeout(config.timeout)
             .timeout(config.timeout)
-            // A redirect would carry the text and the key to whom nobody has named.
-            .redirect(reqwest::redirect::Policy::none())
             .build()
             .map_err(|e| format!("no HTTP client: {e}"))?;
-        Ok(Self { client, config: config.clone(), url: config.url()?, key, headers })
+        let secrets = own.into_iter().map(|(_, value)| value).collect();
+        Ok(Self { client, config: config.clone(), url: config.url()?, key, headers, files, secrets })
     }
 
-    /// Sends one request; `format` is how the server is asked to hold a verdict to its schema.
-    pub(super) async fn send(&self, question: &Question<'_>, format: Format) -> Result<Answer, Fault> {
-        let key = self.key().map_err(Fault::Closed)?;
-        let mut headers = self.headers.clone();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(key) = &key {
-            let bearer = Secret::new(format!("Bearer {}", key.reveal()));
-            headers.insert(AUTHORIZATION, sensitive(&bearer).map_err(Fault::Closed)?);
-        }
+    /// Sends one request, in the manner that the server takes.
+    pub(super) async fn send(&self, question: &Question<'_>, manner: Manner) -> Result<Answer, Fault> {
+        let (headers, secrets) = self.headers().map_err(Fault::Closed)?;
         let (url, body) = match *question {
             Question::Likelihood(asked) => {
-                (self.config.url_of(asked.path()).map_err(Fault::Closed)?, asked.body(&self.config.model))
+                let url = self.config.url_of(asked.path()).map_err(Fault::Closed)?;
+                (url, asked.body(&self.config.model, manner))
             }
             Question::Verdict { system, user, name, schema } => {
-                (self.url.clone(), self.body((system, user), format.member(name, schema)))
+                (self.url.clone(), self.body((system, user), manner, manner.format.member(name, schema)))
             }
         };
         let sent = self.client.post(url).headers(headers).body(body.to_string()).send().await;
@@ -139,38 +156,56 @@ impl Transport {
             return answer(&bytes, &self.config.model, asked);
         }
         let text: String = String::from_utf8_lossy(&bytes).chars().take(MAX_TOLD).collect();
-        let text =
-            key.iter().chain(self.config.headers.values()).fold(text, |text, key| key.taken_out_of(&text));
+        let text = secrets.iter().chain(&self.secrets).fold(text, |text, secret| secret.taken_out_of(&text));
         let why = format!("HTTP {status}: {}", text.trim());
         Err(match asked {
             // Not every server can do this, and what it has for verdicts is no worse for that.
             Some(_) if cannot(status, &text) => Fault::Refused(why),
-            None if format != Format::Text && knows_not(status, &text) => Fault::Unknown(why),
+            None if manner.format != Format::Text && knows_not(status, &text) => Fault::Unknown(why),
             _ => fault(status, why, wait),
         })
     }
 
-    /// The key is read for each request, so that its file may change.
-    fn key(&self) -> Result<Option<Secret>, String> {
-        match &self.key {
-            Key::None => Ok(None),
-            Key::Env(key) => Ok(Some(key.clone())),
-            Key::File(path) => read_secret("api_key_file", path),
+    /// The headers of one request, and the secrets in them that are read for it, so that their files may change.
+    fn headers(&self) -> Result<(HeaderMap, Vec<Secret>), String> {
+        let (mut headers, mut secrets) = (self.headers.clone(), Vec::new());
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let key = match &self.key {
+            Key::None => None,
+            Key::Env(key) => Some(key.clone()),
+            Key::File(path) => read_secret("api_key_file", path)?,
+        };
+        if let Some(key) = key {
+            let bearer = Secret::new(format!("Bearer {}", key.reveal()));
+            headers.insert(AUTHORIZATION, sensitive(&bearer)?);
+            secrets.push(key);
         }
+        for (name, path) in &self.files {
+            if let Some(value) = read_secret("header_files", path)? {
+                headers.insert(name.clone(), sensitive(&value)?);
+                secrets.push(value);
+            }
+        }
+        Ok((headers, secrets))
     }
 
     /// The request for a verdict; `format` says what the answer is to be held to.
-    fn body(&self, (system, user): (&str, &str), format: Option<Json>) -> Json {
+    fn body(&self, (system, user): (&str, &str), manner: Manner, format: Option<Json>) -> Json {
         let mut body = json!({
             "model": self.config.model,
             "messages": [
                 {"role": "system", "content": system},
                 {"role": "user", "content": user},
             ],
-            "temperature": 0,
-            "max_tokens": self.config.max_output_tokens,
             "stream": false,
         });
+        if !manner.leaves_temperature {
+            body["temperature"] = json!(0);
+        }
+        // Both together are refused.
+        if LIMITS.iter().all(|name| !self.config.parameters.contains_key(*name)) {
+            body[manner.limit()] = json!(self.config.max_output_tokens);
+        }
         if let Some(format) = format {
             body["response_format"] = format;
         }

@@ -1,11 +1,13 @@
 //! One question to a judge: what is sent of an input, and what the reply says.
 
 use super::cache::Kept;
-use super::delimit::{Block, delimited, nonce, windowed};
+use super::delimit::{delimited, nonce, windowed};
 use super::desk::{Desk, Open};
+use super::partial::{Partial, key_of};
 use super::prompt::{Field, Filled, MAX_ITEMS, Prompt};
 use super::question::Question;
 use super::shape::{Compare, Finding, Shape};
+use super::told::add;
 use crate::domain::score::Usage;
 use crate::domain::trace::EvalInput;
 use crate::eval::{Away, Evaluator, Forecast};
@@ -17,6 +19,8 @@ use tokio::time::Instant;
 const RULES: &str = include_str!("prompts/rules.md");
 /// A reply that cannot be read is asked for once more.
 const REPLIES: u32 = 2;
+/// Requests for one verdict, where parts are judged one by one; more would be a load, not a question.
+const MAX_GROUPS: usize = 10;
 
 /// A question to a judge, with what its reply must be.
 pub(super) struct Verdict {
@@ -29,6 +33,8 @@ pub(super) struct Verdict {
     similarity: Option<Arc<dyn Evaluator>>,
     /// All that a reply depends on beside the texts.
     hashed: String,
+    /// What was said of some groups of parts while another one waits.
+    partial: Partial<(Asked, Option<String>)>,
 }
 
 /// What came of a question, and what it took.
@@ -61,7 +67,8 @@ impl Verdict {
             hashed.push_str(&format!("\0{weight}"));
         }
         let name = id.rsplit('/').next().unwrap_or("verdict").to_owned();
-        Ok(Self { name, prompt: Prompt::parse(prompt)?, shape, desk, similarity, hashed })
+        let (prompt, partial) = (Prompt::parse(prompt)?, Partial::default());
+        Ok(Self { name, prompt, shape, desk, similarity, hashed, partial })
     }
 
     /// All that a reply depends on beside the texts.
@@ -98,17 +105,32 @@ impl Verdict {
     /// # Errors
     /// What is missing.
     pub(super) fn fill(&self, input: &EvalInput) -> Result<Filled, Open> {
+        // What is asked back of the answer is compared with the question.
+        let has_question = input.question.as_ref().is_some_and(|text| !text.trim().is_empty());
+        if self.shape == Shape::Questions && !has_question {
+            return Err(Open::Missing("question".to_owned()));
+        }
         self.prompt.fill(input, self.shape.items()).map_err(|missing| Open::Missing(missing.to_owned()))
     }
 
-    /// The texts in a window if they are too long, and what was left out.
-    fn windowed(&self, filled: Filled) -> Result<(Filled, Option<String>), Open> {
-        if filled.items > MAX_ITEMS {
-            let why = format!("{} parts are too many to judge one by one, at most {MAX_ITEMS}", filled.items);
+    /// The texts of each request: parts that are judged one by one are asked about in groups, with all other texts beside
+    /// each, and each in a window if it is too long; with what was left out.
+    fn requests(&self, filled: Filled) -> Result<Vec<(Filled, Option<String>)>, Open> {
+        const MOST: usize = MAX_ITEMS * MAX_GROUPS;
+        if filled.items > MOST {
+            let why = format!("{} parts are too many to judge one by one, at most {MOST}", filled.items);
             return Err(Open::Wrong(why));
         }
-        let (blocks, note) = windowed(filled.blocks, self.desk.config().max_input_chars);
-        Ok((Filled { blocks, items: filled.items }, note))
+        let most = self.desk.config().max_input_chars;
+        let windowed = |filled: Filled| {
+            let (blocks, note) = windowed(filled.blocks, most);
+            (Filled { blocks, ..filled }, note)
+        };
+        let groups = match self.shape.items() {
+            Some(items) => filled.grouped(items),
+            None => vec![filled],
+        };
+        Ok(groups.into_iter().map(windowed).collect())
     }
 
     /// What asking about `input` takes at most; none where nobody would be asked.
@@ -118,9 +140,11 @@ impl Verdict {
 
     /// What asking about these texts takes at most.
     pub(super) fn forecast_of(&self, filled: Filled) -> Option<Forecast> {
-        let (filled, _) = self.windowed(filled).ok()?;
-        let (system, user) = self.messages(&filled);
-        Some(self.desk.forecast(&self.question(&system, &user, &self.shape.schema())))
+        let one = |(filled, _): (Filled, Option<String>)| {
+            let (system, user) = self.messages(&filled);
+            self.desk.forecast(&self.question(&system, &user, &self.shape.schema()))
+        };
+        self.requests(filled).ok()?.into_iter().map(one).reduce(Forecast::with)
     }
 
     fn question<'a>(&'a self, system: &'a str, user: &'a str, schema: &'a serde_json::Value) -> Question<'a> {
@@ -159,16 +183,52 @@ impl Verdict {
     /// # Errors
     /// When another try later may help.
     pub(super) async fn ask_of(&self, filled: Filled, run: u32, until: Instant) -> Result<Asked, Away> {
-        let (filled, note) = match self.windowed(filled) {
-            Ok(windowed) => windowed,
+        let requests = match self.requests(filled) {
+            Ok(requests) => requests,
             Err(why) => return Ok(Asked::open(why)),
         };
-        let mut usage = None;
-        let found = self.finding(&filled, run, &mut usage, until).await?.map(|mut finding| {
-            finding.rationale = note.into_iter().chain([finding.rationale]).collect::<Vec<_>>().join(" ");
-            finding
+        let groups = requests.len();
+        let all = requests.into_iter().map(|(filled, note)| async move {
+            let key = key_of(&[self.key(&filled, run).as_bytes()]);
+            let ask = async {
+                let mut usage = None;
+                let found = self.finding(&filled, run, &mut usage, until).await?;
+                Ok::<_, Away>((Asked { found, usage }, note))
+            };
+            match groups {
+                1 => (key, ask.await),
+                _ => self.partial.or_ask(key, ask).await,
+            }
         });
-        Ok(Asked { found, usage })
+        let asked = futures::future::join_all(all).await;
+        let asked = match groups {
+            1 => asked.into_iter().map(|(_, asked)| asked).collect::<Result<Vec<_>, _>>()?,
+            _ => self.partial.all(asked)?,
+        };
+        Ok(self.together(asked))
+    }
+
+    /// What was said of all groups; one that went wrong says so for all.
+    fn together(&self, asked: Vec<(Asked, Option<String>)>) -> Asked {
+        let (groups, mut usage, mut notes) = (asked.len(), None, Vec::new());
+        let mut findings: Result<Vec<Finding>, Open> = Ok(Vec::new());
+        for (one, note) in asked {
+            add(&mut usage, one.usage);
+            notes.extend(note);
+            findings = findings.and_then(|mut all| {
+                all.push(one.found?);
+                Ok(all)
+            });
+        }
+        if groups > 1 {
+            notes.insert(0, format!("Asked in {groups} groups of up to {MAX_ITEMS}."));
+        }
+        let found = findings.map(|mut all| {
+            let finding = if groups > 1 { self.shape.joined(all) } else { all.pop().unwrap_or_default() };
+            let rationale = notes.into_iter().chain([finding.rationale]).collect::<Vec<_>>().join(" ");
+            Finding { rationale, ..finding }
+        });
+        Asked { found, usage }
     }
 
     /// Asks until a reply can be read.
@@ -179,7 +239,7 @@ impl Verdict {
         usage: &mut Option<Usage>,
         until: Instant,
     ) -> Result<Result<Finding, Open>, Away> {
-        let key = self.key(&filled.blocks, run);
+        let key = self.key(filled, run);
         if let Some(finding) = self.known(&key, filled, usage).await {
             return Ok(Ok(finding));
         }
@@ -225,7 +285,7 @@ impl Verdict {
     }
 
     /// A hash of all that the judge is sent, but for the code of the call, and of who the judge is.
-    fn key(&self, blocks: &[Block], run: u32) -> String {
+    fn key(&self, filled: &Filled, run: u32) -> String {
         let mut hash = Sha256::new();
         let mut part = |text: &str| {
             // Lengths keep the parts apart.
@@ -238,9 +298,12 @@ impl Verdict {
         [&config.base_url, &config.model, &parameters, &tokens, &self.hashed]
             .into_iter()
             .for_each(|text| part(text));
-        blocks.iter().flat_map(|block| [&block.name, &block.text]).for_each(|text| part(text));
+        filled.blocks.iter().flat_map(|block| [&block.name, &block.text]).for_each(|text| part(text));
         if run > 0 {
             part(&run.to_string());
+        }
+        if filled.asking > 0 {
+            part(&format!("asking {}", filled.asking));
         }
         hex::encode(&hash.finalize()[..20])
     }

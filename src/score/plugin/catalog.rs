@@ -6,7 +6,9 @@ use super::known::KnownFacts;
 use super::link::Link;
 use super::presence::Presence;
 use super::worker::{Core, Worker};
+use crate::detect::Policy;
 use crate::eval::Evaluator;
+use crate::score::egress::{Allowed, Egress};
 use parking_lot::Mutex as Lock;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -37,18 +39,21 @@ pub struct Plugins {
 }
 
 impl Plugins {
-    /// One evaluator, `plugin/<name>`, for each of `configs`. Nobody is asked and nothing is started before it is needed.
+    /// One evaluator, `plugin/<name>`, for each of `configs`; values that `policy` allows are not redacted. Nobody is asked and
+    /// nothing is started before it is needed.
     ///
     /// # Errors
     /// When an address cannot be used.
-    pub fn new(configs: &[PluginConfig]) -> Result<Self, PluginsError> {
+    pub fn new(configs: &[PluginConfig], policy: &Arc<Policy>) -> Result<Self, PluginsError> {
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
         let (mut evaluators, mut starts, mut at_once) = (Vec::new(), Vec::new(), 0);
         for config in configs {
             let wrong = |why: String| PluginsError(format!("plugins {:?}: {why}", config.name));
             let waiting = (config.batch * config.concurrency * 2).max(MIN_WAITING);
             let (jobs, received) = mpsc::channel(waiting);
+            let allowed = Allowed { tenants: config.tenants.as_deref(), redact: &config.redact };
             let core = Arc::new(Core {
+                egress: Egress::new(std::iter::once(allowed), policy, "plugins.tenants"),
                 config: Arc::new(config.clone()),
                 known: KnownFacts::new(&config.id()),
                 presence: Presence::default(),
@@ -59,9 +64,10 @@ impl Plugins {
             let links = (0..config.concurrency).map(|_| Link::new(&core.config));
             let links = links.collect::<Result<Vec<_>, _>>().map_err(wrong)?;
             let start = starter(core.clone(), links, tasks.clone());
-            evaluators.push(Arc::new(PluginEvaluator::new(core, jobs, start.clone())) as Arc<dyn Evaluator>);
+            let evaluator = PluginEvaluator::new(core, jobs, start.clone());
+            at_once += evaluator.at_once();
+            evaluators.push(Arc::new(evaluator) as Arc<dyn Evaluator>);
             starts.push(start);
-            at_once += waiting + config.batch * config.concurrency;
         }
         Ok(Self { evaluators, starts, at_once, stop, tasks })
     }

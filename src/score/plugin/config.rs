@@ -1,6 +1,8 @@
 //! Settings of plug-ins: `[[plugins]]`.
 
+use crate::detect::Kinds;
 use crate::eval::plugin_id;
+use crate::score::wire::authorities;
 use crate::units::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -46,6 +48,12 @@ pub struct PluginConfig {
     /// Certificates (PEM) of those whose signature counts beside the public ones, for `https://` and `grpcs://`.
     #[serde(default)]
     pub ca_file: PathBuf,
+    /// Tenants whose texts may be sent to it; everybody's if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenants: Option<Vec<String>>,
+    /// What is redacted in texts before they are sent: kinds such as `email`, `pii`, `secrets`, or `*` for both.
+    #[serde(default)]
+    pub redact: Vec<String>,
     /// The longest wait for an answer: of an item for a command, of a batch otherwise.
     #[serde(default = "default_timeout", with = "Time")]
     pub timeout: Duration,
@@ -96,6 +104,8 @@ impl PluginConfig {
             url: String::new(),
             secret_file: PathBuf::new(),
             ca_file: PathBuf::new(),
+            tenants: None,
+            redact: Vec::new(),
             timeout: default_timeout(),
             start_timeout: default_start_timeout(),
             batch: default_batch(),
@@ -141,16 +151,7 @@ impl PluginConfig {
 
     /// The certificates of `ca_file`, PEM; none without one.
     pub(super) fn authorities(&self) -> Result<Option<Vec<u8>>, String> {
-        if self.ca_file.as_os_str().is_empty() {
-            return Ok(None);
-        }
-        let told = |why: String| format!("ca_file: {}: {why}", self.ca_file.display());
-        let pem = std::fs::read(&self.ca_file).map_err(|e| told(format!("cannot be read: {e}")))?;
-        let found = reqwest::Certificate::from_pem_bundle(&pem).map_err(|e| told(e.to_string()))?;
-        if found.is_empty() {
-            return Err(told("holds no certificate (PEM)".to_owned()));
-        }
-        Ok(Some(pem))
+        authorities(&self.ca_file)
     }
 
     fn faults(&self, wrong: &mut dyn FnMut(String)) {
@@ -159,6 +160,12 @@ impl PluginConfig {
             wrong("name has letters, digits, _ and - only".to_owned());
         }
         self.way_faults(wrong);
+        if self.tenants.as_ref().is_some_and(Vec::is_empty) {
+            wrong(
+                "tenants is empty: nobody's texts would be scored; leave it out for everybody's".to_owned(),
+            );
+        }
+        Kinds::faults("redact", &self.redact).into_iter().for_each(&mut *wrong);
         if self.timeout < SHORTEST {
             wrong("timeout is below 10ms: nobody answers so soon".to_owned());
         }
@@ -255,6 +262,8 @@ mod tests {
             batch: 0,
             concurrency: 65,
             timeout: LONG,
+            tenants: Some(Vec::new()),
+            redact: vec!["emial".to_owned()],
             ..PluginConfig::new("a b")
         };
         let known = PluginConfig { url: "http://me:hunter2@h/".to_owned(), ..PluginConfig::new("a b") };
@@ -281,6 +290,8 @@ mod tests {
             "kind = \"grpc\"",
             "A=b",
             "ca_file goes with https",
+            "tenants is empty",
+            "emial",
         ] {
             assert!(told.contains(part), "{part} is missing in:\n{told}");
         }

@@ -25,10 +25,11 @@ pub(super) enum Input {
     SystemPrompt,
     History,
     Tenant,
+    Steps,
 }
 
 impl Input {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Question,
         Self::Answer,
         Self::Contexts,
@@ -38,6 +39,7 @@ impl Input {
         Self::SystemPrompt,
         Self::History,
         Self::Tenant,
+        Self::Steps,
     ];
 
     /// Its name, the same as in a line of `groundline score`.
@@ -52,6 +54,7 @@ impl Input {
             Self::SystemPrompt => "system_prompt",
             Self::History => "history",
             Self::Tenant => "tenant",
+            Self::Steps => "steps",
         }
     }
 
@@ -69,6 +72,7 @@ impl Input {
             Self::ExpectedDocuments => list(json!(input.expected_documents)),
             Self::Constraints => list(json!(input.constraints)),
             Self::History => list(json!(input.history)),
+            Self::Steps => list(json!(input.steps)),
             Self::Contexts => {
                 let chunk = |d: &crate::domain::document::Document| {
                     json!({"id": d.id, "uri": d.uri, "text": d.content, "rank": d.rank, "score": d.score,

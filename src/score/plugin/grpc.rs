@@ -6,7 +6,7 @@ use super::fault::Fault;
 use super::item::{Answer, Item, RawScore};
 use super::ledger::Ledger;
 use super::pb;
-use crate::domain::trace::Constraint;
+use crate::domain::trace::{Constraint, Step};
 use crate::score::wire::read_secret;
 use crate::units::words;
 use http::uri::PathAndQuery;
@@ -245,7 +245,13 @@ fn sent(item: &Item) -> pb::Item {
         system_prompt: text("system_prompt"),
         history: texts("history"),
         tenant: text("tenant"),
+        steps: list("steps").into_iter().filter_map(|json| Step::deserialize(json).ok()).map(step).collect(),
     }
+}
+
+fn step(from: Step) -> pb::Step {
+    let Step { tool, arguments, result, failed } = from;
+    pb::Step { tool, arguments, result, failed }
 }
 
 fn context(json: &Json) -> pb::Context {

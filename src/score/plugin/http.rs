@@ -6,7 +6,7 @@ use super::fault::Fault;
 use super::item::{Answer, Item};
 use super::ledger::Ledger;
 use crate::score::secret::Secret;
-use crate::score::wire::{read_secret, retry_after, sensitive, told};
+use crate::score::wire::{client, read_secret, retry_after, sensitive, told};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
@@ -28,13 +28,7 @@ impl Http {
     /// # Errors
     /// When the address cannot be used.
     pub(super) fn new(config: &Arc<PluginConfig>) -> Result<Self, String> {
-        // A redirect would carry the texts and the token to whom nobody has named.
-        let mut client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
-        if let Some(pem) = config.authorities()? {
-            for one in reqwest::Certificate::from_pem_bundle(&pem).map_err(|e| format!("ca_file: {e}"))? {
-                client = client.add_root_certificate(one);
-            }
-        }
+        let client = client(&config.ca_file)?;
         let client = client.build().map_err(|e| format!("no HTTP client: {e}"))?;
         let url = config.address().map_err(|why| format!("url {why}"))?;
         Ok(Self { client, config: config.clone(), url })

@@ -28,7 +28,7 @@ impl Job {
 
     /// Tells that nobody answered; `counts` says that the item may be the cause.
     pub(super) fn away(self, why: &str, counts: bool) {
-        self.tell(Err(Away { why: why.to_owned(), counts }));
+        self.tell(Err(Away { why: why.to_owned(), counts, wait: None }));
     }
 }
 

@@ -79,6 +79,20 @@ pub(super) struct Item {
     pub history: Vec<String>,
     #[prost(string, optional, tag = "10")]
     pub tenant: Option<String>,
+    #[prost(message, repeated, tag = "11")]
+    pub steps: Vec<Step>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Step {
+    #[prost(string, tag = "1")]
+    pub tool: String,
+    #[prost(string, optional, tag = "2")]
+    pub arguments: Option<String>,
+    #[prost(string, optional, tag = "3")]
+    pub result: Option<String>,
+    #[prost(bool, tag = "4")]
+    pub failed: bool,
 }
 
 #[derive(Clone, PartialEq, Message)]

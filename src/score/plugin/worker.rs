@@ -13,6 +13,7 @@ use super::ledger::{Job, Ledger};
 use super::link::Link;
 use super::presence::Presence;
 use crate::eval::Said;
+use crate::score::egress::Egress;
 use crate::score::wire::LONGEST_PAUSE;
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
@@ -35,6 +36,8 @@ pub(super) struct Core {
     pub config: Arc<PluginConfig>,
     pub known: KnownFacts,
     pub presence: Presence,
+    /// What may be sent.
+    pub egress: Egress,
     pub jobs: Mutex<mpsc::Receiver<Job>>,
     /// So many items are still sent one by one.
     pub suspects: AtomicUsize,

@@ -56,16 +56,8 @@ const NULL: &[&str] = &[
     "shobj_description",
 ];
 
-/// Sizes are those of the lake, which no table here knows.
-const ZERO: &[&str] = &[
-    "pg_database_size",
-    "pg_indexes_size",
-    "pg_my_temp_schema",
-    "pg_relation_size",
-    "pg_table_size",
-    "pg_tablespace_size",
-    "pg_total_relation_size",
-];
+/// There are no indexes, and no temporary tables.
+const ZERO: &[&str] = &["pg_indexes_size", "pg_my_temp_schema"];
 
 /// The number of the one encoding.
 const UTF8: &[&str] = &["pg_char_to_encoding"];

@@ -9,9 +9,10 @@
 //! | `system` | every table that PostgreSQL's catalogue has, with its columns |
 //! | `provider` | the schemas that show them, and the rest as the library has it |
 //! | `lookups` | functions that name what a number stands for |
+//! | `sizes` | how large tables are |
 //! | `constants` | functions with one answer here |
 //!
-//! Nothing in it depends on rows or tenants, so it is made once.
+//! Nothing in it but the sizes depends on rows or tenants, so it is made once.
 
 mod build;
 mod constants;
@@ -19,7 +20,9 @@ mod information;
 mod lookups;
 mod provider;
 mod relations;
+mod sizes;
 mod system;
 mod tables;
 
 pub use provider::register;
+pub use sizes::tell;

@@ -4,8 +4,9 @@
 use super::build::{Columns, Row, batch, table};
 use super::relations::{Relation, at_once, relations};
 use super::system::{SystemTable, batches, system_tables};
-use super::{constants, information, lookups, tables};
+use super::{constants, information, lookups, sizes, tables};
 use crate::sql::settings;
+use crate::sql::tables::Snapshots;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
 use async_trait::async_trait;
@@ -20,11 +21,12 @@ use std::sync::Arc;
 /// Tables of the engine's own information schema that its SHOW statements read.
 const ENGINES: &[&str] = &["df_settings", "parameters", "routines"];
 
-/// Puts our own tables and functions before those of the library. Comes after every table and view of `database`.
+/// Puts our own tables and functions before those of the library. Comes after every table and view of `database`, whose
+/// sizes are those of `snapshots`.
 ///
 /// # Errors
 /// If a schema is not there, or a table cannot be looked up at once.
-pub fn register(context: &SessionContext, database: &str) -> Result<()> {
+pub fn register(context: &SessionContext, database: &str, snapshots: &Snapshots) -> Result<()> {
     let missing = || DataFusionError::Internal(format!("{database} lacks a schema"));
     let catalog = context.catalog(database).ok_or_else(missing)?;
     let public = catalog.schema("public").ok_or_else(missing)?;
@@ -40,6 +42,7 @@ pub fn register(context: &SessionContext, database: &str) -> Result<()> {
     put(&catalog, "pg_catalog", system)?;
     put(&catalog, "information_schema", information)?;
     lookups::register(context, &relations, &types);
+    sizes::register(context, &relations, snapshots);
     constants::register(context);
     Ok(())
 }

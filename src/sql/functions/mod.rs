@@ -11,6 +11,7 @@
 //! | `operators` | intervals times numbers, conditions beside texts |
 //! | `lists` | `list_mode` and `regexp_matches_list`, for aggregates and rows of the PostgreSQL port |
 //! | `dataset_at` | `dataset_at(name, version)`: a dataset as it was |
+//! | `experiment` | `is_experiment(trace_id)`: whether a trace is of a run of an experiment |
 //! | `bounded` | functions whose output can be far larger than their input, with a limit on it |
 
 mod attr;
@@ -18,6 +19,7 @@ mod bounded;
 mod calibrated;
 mod concat;
 mod dataset_at;
+mod experiment;
 mod json;
 mod lists;
 mod operators;
@@ -29,6 +31,7 @@ pub use bounded::{bound_scalars, bound_tables};
 pub use calibrated::{Calibrations, calibrated};
 pub use concat::ConcatPlanner;
 pub use dataset_at::register as dataset_at;
+pub use experiment::is_experiment;
 pub use json::{JsonPlanner, hold_functions, json_functions, make_functions, pair_functions, read_functions};
 pub use lists::list_functions;
 pub use operators::OperatorPlanner;

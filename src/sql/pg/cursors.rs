@@ -2,6 +2,7 @@
 //!
 //! A cursor reads one snapshot, that of its first FETCH. Its rows are not kept: at most two batches wait for the client.
 
+use super::names::folded;
 use super::rows::{encode, error, wire_error, wire_fields};
 use crate::sql::SqlError;
 use crate::sql::stream::QueryStream;
@@ -9,7 +10,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
-    CloseCursor, Declare, DeclareType, FetchDirection, Ident, Statement, Value, ValueWithSpan,
+    CloseCursor, Declare, DeclareType, FetchDirection, Statement, Value, ValueWithSpan,
 };
 use futures::{Stream, StreamExt, stream};
 use parking_lot::Mutex;
@@ -122,11 +123,6 @@ impl Fetch {
         };
         Ok(Some(Self { name: folded(name), most }))
     }
-}
-
-/// A name as PostgreSQL keeps it: in lower case, unless it is quoted.
-fn folded(name: &Ident) -> String {
-    if name.quote_style.is_some() { name.value.clone() } else { name.value.to_lowercase() }
 }
 
 fn count(limit: &ValueWithSpan) -> PgWireResult<usize> {

@@ -1,6 +1,7 @@
-//! Lists that a client sends as parameters in text.
+//! Parameters that the library does not read as they come: lists in text, and JSON.
 //!
-//! PostgreSQL ignores spaces around the elements of `{"a", "b"}`; the library takes them for a part of the element.
+//! PostgreSQL ignores spaces around the elements of `{"a", "b"}`; the library takes them for a part of the element. JSON is text
+//! here, and in binary `jsonb` begins with the number of its version.
 
 use bytes::Bytes;
 use pgwire::api::Type;
@@ -11,18 +12,34 @@ use pgwire::messages::extendedquery::Bind;
 /// parameters.
 pub fn tighten(message: &mut Bind, types: &[Type]) {
     let codes = message.parameter_format_codes.clone();
-    let is_text = |place: usize| match codes.as_slice() {
-        [] => true,
-        [all] => *all == FORMAT_CODE_TEXT,
-        each => each.get(place).is_none_or(|code| *code == FORMAT_CODE_TEXT),
-    };
     for (place, (parameter, data_type)) in message.parameters.iter_mut().zip(types).enumerate() {
         // The names of lists begin so, as in PostgreSQL.
         if data_type.name().starts_with('_')
-            && is_text(place)
+            && is_text(&codes, place)
             && let Some(text) = parameter
         {
             *parameter = Some(tight(text));
+        }
+    }
+}
+
+fn is_text(codes: &[i16], place: usize) -> bool {
+    match codes {
+        [] => true,
+        [all] => *all == FORMAT_CODE_TEXT,
+        each => each.get(place).is_none_or(|code| *code == FORMAT_CODE_TEXT),
+    }
+}
+
+/// Takes the version out of the parameters of `message` that are `jsonb` in binary: what is left is text.
+pub fn without_version(message: &mut Bind, types: &[Type]) {
+    let codes = message.parameter_format_codes.clone();
+    for (place, (parameter, data_type)) in message.parameters.iter_mut().zip(types).enumerate() {
+        if *data_type == Type::JSONB
+            && !is_text(&codes, place)
+            && let Some(json) = parameter.as_ref().and_then(|json| json.strip_prefix(&[1]))
+        {
+            *parameter = Some(Bytes::copy_from_slice(json));
         }
     }
 }

@@ -9,7 +9,8 @@
 //! | `transactions` | one snapshot for a transaction that asks for it |
 //! | `copy` | `COPY … TO STDOUT` as text, CSV and binary |
 //! | `cursors` | `DECLARE … CURSOR`, `FETCH`, `CLOSE` |
-//! | `lists` | lists that come as parameters in text |
+//! | `explain` | `EXPLAIN … EXECUTE`, which drivers ask |
+//! | `lists` | parameters that are lists in text, and those that are JSON |
 //! | `names` | which names a statement uses |
 //! | `rewrite` | what clients write and the engine has no word for |
 //! | `prepared` | a statement between its parsing and its execution |
@@ -26,6 +27,7 @@ mod auth;
 mod connection;
 mod copy;
 mod cursors;
+mod explain;
 mod lists;
 mod names;
 mod parser;

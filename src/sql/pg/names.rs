@@ -55,7 +55,8 @@ impl Names {
     }
 }
 
-fn folded(ident: &Ident) -> String {
+/// A name as PostgreSQL keeps it: in lower case, unless it is quoted.
+pub fn folded(ident: &Ident) -> String {
     if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_lowercase() }
 }
 

@@ -8,9 +8,9 @@ use super::session;
 use crate::net::Access;
 use crate::sql::context::Sql;
 use crate::sql::{SqlError, shape};
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Field, IntervalUnit, TimeUnit};
 use async_trait::async_trait;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, TypeSignature};
 use datafusion::sql::sqlparser::ast::Statement;
 use datafusion_postgres::arrow_pg::datatypes::into_pg_type;
@@ -73,7 +73,7 @@ impl QueryParser for Parser {
         &self,
         client: &C,
         sql: &str,
-        _types: &[Option<Type>],
+        types: &[Option<Type>],
     ) -> PgWireResult<Option<Prepared>>
     where
         C: ClientInfo + Unpin + Send + Sync,
@@ -88,8 +88,8 @@ impl QueryParser for Parser {
         let command = Command::of(statement)?;
         let plan = match command.planned() {
             Some(statement) => {
-                let plan = self.sql.prepare(statement.clone()).await;
-                Some(Arc::new(plan.map_err(|why| wire_error(&why))?))
+                let plan = self.sql.prepare(statement.clone()).await.map_err(|why| wire_error(&why))?;
+                Some(Arc::new(declared(&plan, types)?.unwrap_or(plan)))
             }
             None => None,
         };
@@ -108,6 +108,9 @@ impl QueryParser for Parser {
         match (&statement.command, &statement.plan) {
             (Command::Control(control), _) => {
                 Ok(session::column(control).map(|name| text_field(&name)).into_iter().collect())
+            }
+            (Command::Explain(explained), _) => {
+                Ok(vec![explained.column(format.unwrap_or(&Format::UnifiedText))])
             }
             (Command::Query(_), Some(plan)) => {
                 let schema = Arc::new(plan.schema().as_arrow().clone());
@@ -141,6 +144,72 @@ pub fn parameters(plan: &LogicalPlan) -> PgWireResult<Vec<Option<DataType>>> {
         numbered[place] = data_type;
     }
     Ok(numbered)
+}
+
+/// The plan, in which the parameters whose type nothing in it tells have the type that the client declared: `SELECT $1` has a
+/// column of that type. None where there are no such parameters, or their types do not fit: then their values tell.
+fn declared(plan: &LogicalPlan, types: &[Option<Type>]) -> PgWireResult<Option<LogicalPlan>> {
+    let told = parameters(plan)?;
+    let wanted: Vec<Option<DataType>> = (0..told.len())
+        .map(|place| match told[place] {
+            Some(_) => None,
+            None => types.get(place).and_then(Option::as_ref).and_then(engine_type),
+        })
+        .collect();
+    if wanted.iter().all(Option::is_none) {
+        return Ok(None);
+    }
+    let typed = plan.clone().transform_up_with_subqueries(|node| {
+        let node = node.map_expressions(|expr| expr.transform_up(|part| Ok(typed(part, &wanted))))?;
+        node.map_data(LogicalPlan::recompute_schema)
+    });
+    Ok(typed.ok().map(|typed| typed.data))
+}
+
+/// A parameter with the type that is wanted for it, if it has none.
+fn typed(part: Expr, wanted: &[Option<DataType>]) -> Transformed<Expr> {
+    match part {
+        Expr::Placeholder(mut parameter) if parameter.field.is_none() => {
+            let number: Option<usize> = parameter.id.trim_start_matches('$').parse().ok();
+            let place = number.and_then(|number| number.checked_sub(1));
+            match place.and_then(|place| wanted.get(place).cloned().flatten()) {
+                Some(data_type) => {
+                    parameter.field = Some(Arc::new(Field::new(parameter.id.clone(), data_type, true)));
+                    Transformed::yes(Expr::Placeholder(parameter))
+                }
+                None => Transformed::no(Expr::Placeholder(parameter)),
+            }
+        }
+        other => Transformed::no(other),
+    }
+}
+
+/// The engine's type for one of the protocol.
+fn engine_type(wire: &Type) -> Option<DataType> {
+    let list = |element: DataType| Some(DataType::new_list(element, true));
+    Some(match *wire {
+        Type::BOOL => DataType::Boolean,
+        Type::INT2 => DataType::Int16,
+        Type::INT4 => DataType::Int32,
+        Type::INT8 => DataType::Int64,
+        Type::FLOAT4 => DataType::Float32,
+        Type::FLOAT8 => DataType::Float64,
+        // As the engine reads NUMERIC without a scale.
+        Type::NUMERIC => DataType::Decimal128(38, 10),
+        Type::TEXT | Type::VARCHAR | Type::JSON | Type::JSONB => DataType::Utf8,
+        Type::BYTEA => DataType::Binary,
+        Type::DATE => DataType::Date32,
+        Type::TIME => DataType::Time64(TimeUnit::Microsecond),
+        Type::TIMESTAMP => DataType::Timestamp(TimeUnit::Microsecond, None),
+        Type::TIMESTAMPTZ => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+        Type::INTERVAL => DataType::Interval(IntervalUnit::MonthDayNano),
+        Type::BOOL_ARRAY => return list(DataType::Boolean),
+        Type::INT4_ARRAY => return list(DataType::Int32),
+        Type::INT8_ARRAY => return list(DataType::Int64),
+        Type::FLOAT8_ARRAY => return list(DataType::Float64),
+        Type::TEXT_ARRAY => return list(DataType::Utf8),
+        _ => return None,
+    })
 }
 
 /// The types of placeholders that are cast, such as `$1::int`, searched in, such as `name = ANY($1)`, or arguments of functions

@@ -122,7 +122,7 @@ where
     let of = message.statement_name.as_deref().unwrap_or(DEFAULT_NAME);
     match client.portal_store().get_statement(of) {
         Some(Entry::Value(statement)) => {
-            let portal = Portal::try_new(message, statement)?;
+            let portal = Portal::try_new(message, as_texts(statement))?;
             client.portal_store().put_portal(Arc::new(portal));
         }
         Some(Entry::Empty) if message.parameters.is_empty() => {
@@ -135,6 +135,18 @@ where
     }
     kept(client).portals.take(name);
     Ok(())
+}
+
+/// The statement with text for parameters that were declared as JSON, which the library does not read.
+fn as_texts(statement: Arc<StoredStatement<Prepared>>) -> Arc<StoredStatement<Prepared>> {
+    let is_json =
+        |data_type: &Option<Type>| matches!(data_type, Some(t) if *t == Type::JSON || *t == Type::JSONB);
+    if !statement.parameter_types.iter().any(is_json) {
+        return statement;
+    }
+    let types = statement.parameter_types.iter();
+    let types = types.map(|t| if is_json(t) { Some(Type::TEXT) } else { t.clone() }).collect();
+    Arc::new(StoredStatement::new(statement.id.clone(), statement.statement.clone(), types))
 }
 
 /// Drops what `message` names.

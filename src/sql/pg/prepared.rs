@@ -2,6 +2,7 @@
 
 use super::copy::Copy;
 use super::cursors::{Declared, Fetch};
+use super::explain::Explained;
 use super::rows::hinted;
 use super::session;
 use datafusion::logical_expr::LogicalPlan;
@@ -20,6 +21,8 @@ pub enum Command {
     Declare(Box<Declared>),
     /// Rows of a cursor.
     Fetch(Fetch),
+    /// Whether columns of a prepared statement may be NULL.
+    Explain(Explained),
     /// Rows, if it is allowed at all.
     Query(Box<Statement>),
 }
@@ -42,6 +45,9 @@ impl Command {
         if let Some(fetch) = Fetch::parse(&statement)? {
             return Ok(Command::Fetch(fetch));
         }
+        if let Some(explained) = Explained::parse(&statement) {
+            return Ok(Command::Explain(explained));
+        }
         match refused(&statement) {
             Some((what, hint)) => Err(hinted("0A000", format!("{what} is not supported"), hint)),
             None => Ok(Command::Query(Box::new(statement))),
@@ -53,7 +59,7 @@ impl Command {
         match self {
             Command::Query(statement) => Some(statement),
             Command::Declare(declared) => Some(&declared.query),
-            Command::Control(_) | Command::Copy(_) | Command::Fetch(_) => None,
+            Command::Control(_) | Command::Copy(_) | Command::Fetch(_) | Command::Explain(_) => None,
         }
     }
 

@@ -108,6 +108,7 @@ impl Queries {
                 return Ok(Reply::Copy(copy.clone(), rows));
             }
             Command::Declare(declared) => self.declare(client, declared, bound).await?,
+            Command::Explain(explained) => explained.respond(client, format)?,
             Command::Fetch(fetch) => Response::Query(self.fetch(client, fetch, format).await?),
             Command::Query(statement) => {
                 let work = bound.map_or_else(|| Work::Parsed(statement.clone()), |p| Work::Plan(Box::new(p)));
@@ -187,7 +188,13 @@ fn bound(portal: &Portal<Prepared>) -> PgWireResult<Option<LogicalPlan>> {
     let Some(plan) = &portal.statement.statement.plan else { return Ok(None) };
     let types = parameters(plan)?;
     let inferred: Vec<Option<&DataType>> = types.iter().map(Option::as_ref).collect();
-    let wire = wire_types(&types)?;
+    let mut wire = wire_types(&types)?;
+    for (data_type, value) in wire.iter_mut().zip(&portal.parameters) {
+        // The library leaves out a NULL whose type nobody tells, and what comes behind it would take its place.
+        if *data_type == Type::UNKNOWN && value.is_none() {
+            *data_type = Type::TEXT;
+        }
+    }
     let wire: Vec<Option<&Type>> = wire.iter().map(Some).collect();
     let values = df::deserialize_parameters_with_server_types(portal, &inferred, &wire)?;
     let plan = plan.as_ref().clone().replace_params_with_values(&values);
@@ -224,7 +231,9 @@ impl ExtendedQueryHandler for Queries {
     {
         let name = message.statement_name.as_deref().unwrap_or(DEFAULT_NAME);
         if let Some(Entry::Value(statement)) = client.portal_store().get_statement(name) {
-            lists::tighten(&mut message, &portals::parameter_types(&statement, &self.parser)?);
+            let types = portals::parameter_types(&statement, &self.parser)?;
+            lists::tighten(&mut message, &types);
+            lists::without_version(&mut message, &types);
         }
         portals::bind(client, &message)?;
         Ok(client.send(PgWireBackendMessage::BindComplete(BindComplete::new())).await?)

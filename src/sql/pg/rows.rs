@@ -4,8 +4,8 @@ use super::rewrite::shown;
 use crate::sql::SqlError;
 use crate::sql::format::{flatten, wire_schema};
 use crate::sql::stream::QueryStream;
-use arrow::array::RecordBatch;
-use arrow::datatypes::{FieldRef, Schema, SchemaRef};
+use arrow::array::{Array, ArrayRef, NullArray, RecordBatch};
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use datafusion_postgres::arrow_pg::datatypes::{arrow_schema_to_pg_fields, encode_recordbatch};
 use futures::{Stream, StreamExt, stream};
 use pgwire::api::Type;
@@ -136,12 +136,40 @@ pub fn encode(
     let encoded = batches.flat_map(move |batch| {
         let flat = batch.and_then(|batch| flatten(&batch, &flat));
         let rows: Box<dyn Iterator<Item = PgWireResult<DataRow>> + Send> = match flat {
-            Ok(batch) => encode_recordbatch(described.clone(), batch),
+            Ok(batch) => {
+                let described = described.clone();
+                let parts = without_null_intervals(batch).into_iter();
+                Box::new(parts.flat_map(move |part| encode_recordbatch(described.clone(), part)))
+            }
             Err(why) => Box::new(std::iter::once(Err(wire_error(&why)))),
         };
         stream::iter(rows)
     });
     Ok(QueryResponse::new(fields, encoded))
+}
+
+/// The rows of `batch`, one a batch if an interval is NULL: the library writes that as nought, and a column without a type as
+/// NULL.
+fn without_null_intervals(batch: RecordBatch) -> Vec<RecordBatch> {
+    let has_none =
+        |column: &ArrayRef| matches!(column.data_type(), DataType::Interval(_)) && column.null_count() > 0;
+    if !batch.columns().iter().any(has_none) {
+        return vec![batch];
+    }
+    let one = |row: usize| {
+        let row = batch.slice(row, 1);
+        let cells = row.columns().iter().zip(row.schema_ref().fields());
+        let cells = cells.map(|(column, field)| match has_none(column) {
+            true => {
+                let field = Field::new(field.name(), DataType::Null, true);
+                (Arc::new(NullArray::new(1)) as ArrayRef, Arc::new(field))
+            }
+            false => (column.clone(), field.clone()),
+        });
+        let (columns, fields): (Vec<ArrayRef>, Vec<FieldRef>) = cells.unzip();
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap_or(row)
+    };
+    (0..batch.num_rows()).map(one).collect()
 }
 
 /// One row with one text.

@@ -1,9 +1,14 @@
 WITH decided AS (
   SELECT
-    date_trunc('hour', span_time) AS hour, tenant, rule, decision, trace_id || '/' || coalesce(span_id, '') AS item,
-    CAST(date_part('epoch', decided_at) - date_part('epoch', span_time) AS DOUBLE) AS lag_s
-  FROM decisions
-  WHERE decision <> 'filtered'
+    date_trunc('hour', d.span_time) AS hour, d.tenant, d.rule, d.decision,
+    d.trace_id || '/' || coalesce(d.span_id, '') AS item,
+    -- From the end of the span: a model call that takes a minute is no lag. Where the span is gone, from its begin.
+    CAST(
+      date_part('epoch', d.decided_at) - coalesce(date_part('epoch', s.start_time) + s.duration_ns / 1e9, date_part('epoch', d.span_time))
+      AS DOUBLE) AS lag_s
+  FROM decisions d
+  LEFT JOIN spans s ON d.decision = 'scored' AND s.trace_id = d.trace_id AND s.span_id = d.span_id AND s.tenant = d.tenant
+  WHERE d.decision <> 'filtered'
 ),
 hourly AS (
   SELECT

@@ -33,6 +33,7 @@ SELECT
   ) AS answer,
   max(session_id) AS session_id,
   max(user_id) AS user_id,
-  tenant
+  tenant,
+  is_experiment(trace_id) AS is_experiment
 FROM span
 GROUP BY tenant, trace_id

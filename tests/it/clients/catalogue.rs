@@ -6,6 +6,10 @@
 use super::port;
 use crate::pg::Pg;
 use crate::readme::pages::root;
+use crate::sql::fixture;
+use groundline::net::Scope;
+use groundline::schema::columns::Table;
+use groundline::sql::{Config, Sql, Work};
 use tokio::net::TcpStream;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -45,4 +49,33 @@ fn read(block: &str) -> (usize, String, String, Vec<String>) {
         }
     }
     (least.parse().expect(block), what.to_owned(), sql.join("\n"), values)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sizes_are_those_of_the_files() {
+    let snapshots = fixture::snapshots().await;
+    let sql = Sql::new(snapshots.clone(), Config::default()).unwrap();
+    let bytes = |table: Table| snapshots(table).files.iter().map(|file| file.bytes).sum::<u64>();
+    let all = Table::ALL.map(bytes).iter().sum();
+    assert!(bytes(Table::Spans) > 0 && all > bytes(Table::Spans), "the rows lie in files");
+    for (query, told) in [
+        ("SELECT pg_total_relation_size('spans')", bytes(Table::Spans)),
+        ("SELECT pg_table_size('public.spans')", bytes(Table::Spans)),
+        (
+            "SELECT pg_relation_size(oid) FROM pg_catalog.pg_class WHERE relname = 'spans'",
+            bytes(Table::Spans),
+        ),
+        ("SELECT pg_relation_size('spans', 'main')", bytes(Table::Spans)),
+        ("SELECT pg_total_relation_size('traces')", 0),
+        ("SELECT pg_database_size('groundline')", all),
+    ] {
+        for (scope, told) in [(Scope::All, told), (Scope::Tenant("a".into()), 0)] {
+            let work = Work::Text(query.to_owned());
+            let found = sql.collect_from("test", &scope, work, None).await.unwrap();
+            let cell = arrow::util::display::array_value_to_string(found.batches[0].column(0), 0).unwrap();
+            assert_eq!(cell, told.to_string(), "{query} for {scope:?}");
+        }
+    }
+    let (_, none) = sql.collect("SELECT pg_table_size('nope') IS NULL").await.unwrap();
+    assert_eq!(arrow::util::display::array_value_to_string(none[0].column(0), 0).unwrap(), "true");
 }

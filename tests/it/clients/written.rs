@@ -5,7 +5,7 @@ use crate::pg::Pg;
 use crate::readme::pages::hold_table;
 use tokio::net::TcpStream;
 
-/// A statement, and the first cell of its answer.
+/// A statement, and the first row of its answer, with commas between its cells; `…` at the end stands for more.
 const WRITTEN: &[(&str, &str)] = &[
     (r#"SELECT '{"a":{"b":[1,"x"]}}'::jsonb #>> '{a,b,1}'"#, "x"),
     (r#"SELECT '{"a":{"b":1}}'::jsonb -> 'a' ->> 'b'"#, "1"),
@@ -42,14 +42,17 @@ const WRITTEN: &[(&str, &str)] = &[
     ),
     ("SELECT (q).n > 0 FROM (SELECT quality_rate(passed, inclusion_probability) AS q FROM scores) t", "t"),
     ("SELECT (quality_rate(passed, inclusion_probability)).estimate IS NOT NULL FROM scores", "t"),
-    ("SELECT time_bucket('1 hour', TIMESTAMP '2026-01-01 10:30')", "2026-01-01 10:00:00"),
-    ("SELECT time_bucket(INTERVAL '1 week', TIMESTAMP '2026-01-01 00:00')", "2025-12-29 00:00:00"),
+    ("SELECT time_bucket('1 hour', TIMESTAMP '2026-01-01 10:30')", "2026-01-01 10:00:00…"),
+    ("SELECT time_bucket(INTERVAL '1 week', TIMESTAMP '2026-01-01 00:00')", "2025-12-29 00:00:00…"),
     ("SELECT DISTINCT ON (trace_id) name FROM spans ORDER BY trace_id, start_time LIMIT 1", "GET /ask"),
-    ("SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x) FROM (VALUES (1.0), (2.0), (4.0)) AS t(x)", "2"),
+    (
+        "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x) FROM (VALUES (1.0), (2.0), (4.0)) AS t(x)",
+        "2.0",
+    ),
     ("SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM (VALUES (1), (2), (4), (8)) AS t(x)", "2"),
     (
         "SELECT percentile_cont(ARRAY[0, 1]) WITHIN GROUP (ORDER BY x) FROM (VALUES (1.0), (2.0)) AS t(x)",
-        "{1",
+        "{1.0,2.0}",
     ),
     ("SELECT mode() WITHIN GROUP (ORDER BY x) FROM (VALUES ('b'), ('a'), ('b'), (NULL)) AS t(x)", "b"),
     (
@@ -74,22 +77,23 @@ const WRITTEN: &[(&str, &str)] = &[
     ),
     (
         "SELECT TIMESTAMP '2026-01-01 00:00' + count(*) * INTERVAL '1 second' FROM (VALUES (1), (2)) AS t(x)",
-        "2026-01-01 00:00:02",
+        "2026-01-01 00:00:02…",
     ),
-    ("SELECT TIMESTAMP '2026-01-01 00:00' + make_interval(days => 1, mins => 30)", "2026-01-02 00:30:00"),
-    ("SELECT date_trunc('day', TIMESTAMP '2026-01-01 23:30', 'Europe/Berlin')", "2026-01-02 00:00:00"),
+    ("SELECT TIMESTAMP '2026-01-01 00:00' + make_interval(days => 1, mins => 30)", "2026-01-02 00:30:00…"),
+    ("SELECT date_trunc('day', TIMESTAMP '2026-01-01 23:30', 'Europe/Berlin')", "2026-01-02 00:00:00…"),
     ("SELECT date(TIMESTAMP '2026-01-02 03:04:05')", "2026-01-02"),
     (
         "SELECT count(d) FROM generate_series(TIMESTAMP '2026-01-01', TIMESTAMP '2026-01-03', '1 day') AS d WHERE d::date > '2026-01-01'",
         "2",
     ),
-    ("SELECT count(*) FROM scores WHERE passed = 'f' AND passed <> 'true'", ""),
+    ("SELECT count(*) FROM scores WHERE passed = 'f' AND passed <> 'true'", "2"),
     ("SELECT to_char(TIMESTAMP '2026-01-02 03:04:05', 'YYYY-MM-DD HH24:MI')", "2026-01-02 03:04"),
     ("SELECT to_date('02.01.2026', 'DD.MM.YYYY')", "2026-01-02"),
-    ("SELECT pg_size_pretty(pg_total_relation_size('spans'))", "0 bytes"),
+    ("SELECT pg_size_pretty(pg_total_relation_size('annotations') * 0 + 10485760)", "10 MB"),
+    ("SELECT pg_total_relation_size('spans') > 0 AND pg_table_size('traces') = 0", "t"),
     ("SELECT to_regclass('public.spans') IS NOT NULL AND to_regclass('nope') IS NULL", "t"),
-    ("SELECT obj_description('spans'::regclass, 'pg_class')", "One row a span"),
-    ("SELECT col_description('scores'::regclass, 1)", "The same item"),
+    ("SELECT obj_description('spans'::regclass, 'pg_class')", "One row a span…"),
+    ("SELECT col_description('scores'::regclass, 1)", "The same item…"),
     ("SELECT EXISTS (SELECT 1 FROM spans)", "t"),
     ("SELECT EXISTS (SELECT 1 FROM spans s WHERE s.trace_id = t.trace_id) FROM traces t LIMIT 1", "t"),
     ("SELECT name FROM spans ORDER BY start_time OFFSET 1 ROWS FETCH NEXT 1 ROW ONLY", "chat gpt-x"),
@@ -101,10 +105,11 @@ const WRITTEN: &[(&str, &str)] = &[
     ("SELECT cardinality(ARRAY(SELECT DISTINCT x FROM (VALUES (1), (1), (2)) AS t(x)))", "2"),
     ("SELECT cardinality(ARRAY(SELECT x FROM (VALUES (1), (1), (2)) AS t(x) LIMIT 2))", "2"),
     ("SELECT format('%s-%I-%L', 1, 'a b', 'c')", r#"1-"a b"-'c'"#),
-    ("SELECT 1 AS a, 2 AS a", "1"),
-    ("SELECT NULL, NULL, 5", ""),
-    ("SELECT count FROM (SELECT count(*) FROM spans) x WHERE count > 0", ""),
-    ("SELECT DISTINCT upper(name) FROM spans ORDER BY upper(name) LIMIT 1", ""),
+    ("TABLE annotations", "a1, t1…"),
+    ("SELECT 1 AS a, 2 AS a", "1, 2"),
+    ("SELECT NULL, NULL, 5", "NULL, NULL, 5"),
+    ("SELECT count FROM (SELECT count(*) FROM spans) x WHERE count > 0", "6"),
+    ("SELECT DISTINCT upper(name) FROM spans ORDER BY upper(name) LIMIT 1", "AGENT"),
 ];
 
 async fn connected() -> (Pg<TcpStream>, tokio_util::sync::CancellationToken) {
@@ -127,8 +132,15 @@ async fn people_write_what_they_know() {
     for (sql, first) in WRITTEN {
         let fault = match pg.rows(sql, &[]).await {
             Ok(rows) => {
-                let cell = rows.first().map(|row| row[0].clone().unwrap_or_default());
-                (!cell.as_ref().is_some_and(|cell| cell.starts_with(first))).then(|| format!("{cell:?}"))
+                let cells = rows.first().map(|row| {
+                    let cells: Vec<&str> = row.iter().map(|cell| cell.as_deref().unwrap_or("NULL")).collect();
+                    cells.join(", ")
+                });
+                let is_so = |cells: &String| match first.strip_suffix('…') {
+                    Some(begin) => cells.starts_with(begin),
+                    None => cells == first,
+                };
+                (!cells.as_ref().is_some_and(is_so)).then(|| format!("{cells:?}"))
             }
             Err(why) => Some(why),
         };

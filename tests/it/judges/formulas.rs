@@ -7,7 +7,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Scores `lines` by the evaluators `ids` at `server`.
-async fn scored(server: &Server, ids: &str, more: &str, lines: &[Value], folder: &Path) -> Vec<Value> {
+pub(super) async fn scored(
+    server: &Server,
+    ids: &str,
+    more: &str,
+    lines: &[Value],
+    folder: &Path,
+) -> Vec<Value> {
     let text = configured("\"safety\"", server.listen().await, more);
     let (folder, ids) = (folder.to_owned(), ids.to_owned());
     let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
@@ -140,6 +146,15 @@ async fn every_judge_evaluator_scores_offline_by_its_formula() {
         }
     }
     assert_eq!(server.requests(), usize::try_from(requests).unwrap());
+    // Who judges by the question sees what was said before it, between delimiters.
+    let asked: Vec<String> = server.got.lock().iter().map(|(_, body)| body["messages"].to_string()).collect();
+    let relevance = asked.iter().find(|body| body.contains("addresses what was asked")).unwrap();
+    assert!(relevance.contains("<<<HISTORY 1 ") && relevance.contains("user: Hello?"), "{relevance}");
+    let chunks = found[&("chunk_relevance", "chunk_relevance")];
+    assert_eq!(
+        (&chunks["ratings"], &chunks["rationales"]),
+        (&json!(["yes", "yes", "no"]), &json!(["r", "r", "r"]))
+    );
     let label = |id: &'static str| found[&(id, id)]["label"].as_str().unwrap();
     assert_eq!([label("accuracy"), label("safety"), label("sexism")], ["accurate", "yes", "none"]);
     assert_eq!([label("sql_eval"), label("pairwise"), label("byop/true")], ["best", "tie", "pass"]);
@@ -261,6 +276,22 @@ async fn a_server_without_log_probabilities_says_which() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn likelihoods_leave_out_what_a_model_refuses() {
+    let line = json!({"question": "Who?", "answer": "Stoker."});
+    let refuses_members: &[&str] = &["max_tokens", "temperature"];
+    let (folder, server) =
+        (tempfile::tempdir().unwrap(), Server { logs: Logs::Answers, refuses_members, ..Server::default() });
+    let rows = scored(&server, "gptscore_qa", "", std::slice::from_ref(&line), folder.path()).await;
+    assert!(rows.len() == 8 && rows.iter().all(|row| row["status"] == "ok"), "{rows:?}");
+    let got = server.got.lock();
+    let taken = got
+        .iter()
+        .filter(|(_, body)| body["max_completion_tokens"] == 1 && body.get("temperature").is_none());
+    // Two are refused before the first is taken, at each of the two paths: they are tried to find out what the server can do.
+    assert_eq!((got.len(), taken.count()), (14, 10));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_part_that_fails_fails_the_mean_and_the_others_stand() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::default();
@@ -277,4 +308,44 @@ async fn a_part_that_fails_fails_the_mean_and_the_others_stand() {
     ];
     assert_eq!((told.as_slice(), &rows[0]["error"]), (wanted.as_slice(), &json!("expected answer")));
     assert_eq!((server.requests(), &rows[0]["input_tokens"]), (2, &json!(2 * INPUT_TOKENS)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_parts_than_a_request_takes_are_asked_about_in_groups() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), Server::default());
+    let long: String = (0..301).map(|n| format!("Sentence number {n} is about something. ")).collect();
+    let line = json!({"question": "Who?", "answer": "Stoker.", "contexts": [long]});
+    let rows = scored(&server, "context_relevancy", "", &[line], folder.path()).await;
+    assert_eq!((rows.len(), server.requests()), (1, 2));
+    // The last of the first group is no; one alone is yes.
+    assert!((rows[0]["value"].as_f64().unwrap() - 300.0 / 301.0).abs() < 1e-9, "{}", rows[0]["value"]);
+    assert!(
+        rows[0]["rationale"]
+            .as_str()
+            .unwrap()
+            .starts_with("Asked in 2 groups of up to 300. 300 of 301 yes: 1 yes")
+    );
+    let ratings: Vec<&str> =
+        rows[0]["ratings"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
+    assert_eq!(
+        (ratings.len(), ratings[299], ratings[300], &rows[0]["input_tokens"]),
+        (301, "no", "yes", &json!(2 * INPUT_TOKENS))
+    );
+    // Each group has all other texts beside it.
+    assert!(
+        server
+            .got
+            .lock()
+            .iter()
+            .all(|(_, body)| body["messages"][1]["content"].as_str().unwrap().contains("<<<QUESTION "))
+    );
+    let line = json!({"question": "Who?", "answer": "Stoker.", "contexts": [long.repeat(10)]});
+    let rows = scored(&server, "context_relevancy", "", &[line], folder.path()).await;
+    assert!(
+        rows[0]["error"]
+            .as_str()
+            .unwrap()
+            .contains("3010 parts are too many to judge one by one, at most 3000"),
+        "{rows:?}"
+    );
 }

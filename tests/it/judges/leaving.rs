@@ -68,6 +68,32 @@ async fn the_same_question_is_paid_for_once_also_after_a_restart() {
     }
 }
 
+/// What one repetition was told is not taken for another one that says the same, and the same experiment again is free.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn repetitions_are_judged_one_by_one_and_again_for_nothing() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), Server::default());
+    let more = "[score.judge_cache]\nsize = \"8MiB\"";
+    let app = served(folder.path(), &configured("\"safety\"", server.listen().await, more)).await;
+    let post = async |path: String, body: serde_json::Value| -> serde_json::Value {
+        let url = format!("http://{}/v1/lab/{path}", app.addresses.http);
+        let answer = reqwest::Client::new().post(url).json(&body).send().await.unwrap();
+        answer.error_for_status().unwrap().json().await.unwrap()
+    };
+    post("datasets".to_owned(), json!({"name": "d"})).await;
+    let item = json!({"external_id": "a", "input": "Where is it?"});
+    post("datasets/d/items".to_owned(), json!({ "put": [item] })).await;
+    let rows = query(app.addresses.http, "SELECT item_id FROM dataset_at('d')").await;
+    for _ in 0..2 {
+        let new = json!({"name": "e", "dataset": "d", "target": {"kind": "function"}, "evaluators": ["safety"], "repetitions": 3});
+        let id = post("experiments".to_owned(), new).await["experiment_id"].as_str().unwrap().to_owned();
+        let answer =
+            |n: u32| json!({"item_id": rows[0]["item_id"], "repetition": n, "output": "It is here."});
+        let told = post(format!("experiments/{id}/runs"), json!([answer(1), answer(2), answer(3)])).await;
+        assert_eq!((&told["stored"], server.requests()), (&json!(3), 3), "{told}");
+    }
+    app.stop().await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reply_that_is_no_verdict_is_not_kept() {
     let wrong = Act::Says("yes");

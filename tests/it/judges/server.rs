@@ -52,6 +52,8 @@ pub enum Logs {
     NoEcho,
     /// The likeliest tokens of an answer; those of a prompt belong to other tokens.
     Shifted,
+    /// Those of a prompt, of which none is likely.
+    Unlikely,
     /// It has the paths, and ignores that it was asked.
     Nothing,
 }
@@ -71,8 +73,12 @@ pub struct Server {
     pub at_once: Arc<Mutex<(usize, usize)>>,
     /// Types of `response_format` that are refused.
     pub refuses: &'static [&'static str],
+    /// Members of a request that the model does not take.
+    pub refuses_members: &'static [&'static str],
     /// With this status.
     pub refusal: StatusCode,
+    /// What it replies to a request for a verdict, in place of what it is asked for.
+    pub answers: Option<fn(&Value) -> String>,
     /// What it tells of log-probabilities.
     pub logs: Logs,
     /// It reads what it judges, and does not say yes to everything.
@@ -124,6 +130,9 @@ async fn acted(server: &Server, act: Act, body: &Value) -> Response {
     if server.refuses.iter().any(|kind| body["response_format"]["type"] == *kind) {
         return (server.refusal, "response_format is not supported").into_response();
     }
+    if let Some(name) = server.refuses_members.iter().find(|name| body.get(**name).is_some()) {
+        return unsupported(name);
+    }
     match act {
         Act::Well => well(server, body),
         Act::Slowly(takes) => {
@@ -146,11 +155,28 @@ async fn acted(server: &Server, act: Act, body: &Value) -> Response {
     }
 }
 
+/// As OpenAI's server says it of the models that reason.
+fn unsupported(name: &str) -> Response {
+    let (message, code) = match name {
+        "max_tokens" => (
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+            "unsupported_parameter",
+        ),
+        _ => (
+            "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.",
+            "unsupported_value",
+        ),
+    };
+    let error = json!({"message": message, "type": "invalid_request_error", "param": name, "code": code});
+    (StatusCode::BAD_REQUEST, Json(json!({"error": error}))).into_response()
+}
+
 fn well(server: &Server, body: &Value) -> Response {
     if let Some(prompt) = body["prompt"].as_str() {
         return match server.logs {
             Logs::All => echo(prompt, -0.1),
             Logs::Shifted => echo(prompt, -4.0),
+            Logs::Unlikely => echo(prompt, -0.5),
             Logs::Answers => StatusCode::NOT_FOUND.into_response(),
             Logs::NoEcho => (StatusCode::INTERNAL_SERVER_ERROR, "Only no echo is supported").into_response(),
             Logs::Nothing => choice(json!({"text": " x", "logprobs": null})),
@@ -165,7 +191,11 @@ fn well(server: &Server, body: &Value) -> Response {
         let told = json!({"content": [{"token": "No", "top_logprobs": top}]});
         return choice(json!({"message": {"role": "assistant", "content": "No"}, "logprobs": told}));
     }
-    completion(&if server.reads { read(body) } else { verdict(body) })
+    completion(&match server.answers {
+        Some(answers) => answers(body),
+        None if server.reads => read(body),
+        None => verdict(body),
+    })
 }
 
 /// A prompt with its log-probabilities: a word with the space before it is a token, and has `log` a character.

@@ -44,7 +44,7 @@ async fn a_judge_of_200_ms_is_used_as_much_as_it_can_be() {
     // Nobody listens yet: all items wait.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let more = format!(
-        "max_concurrent = {AT_ONCE}\n[queue.fast]\nmax_items = 50000\n[lake]\nflush_interval = \"5s\""
+        "max_concurrent = {AT_ONCE}\ncanary_interval = \"0s\"\n[queue.fast]\nmax_items = 50000\n[lake]\nflush_interval = \"5s\""
     );
     let text =
         configured("\"safety\"", port, &more).replace("[queue.slow]", "[queue.slow]\nmax_items = 50000");

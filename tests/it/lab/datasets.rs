@@ -285,3 +285,67 @@ async fn the_text_of_a_file_comes_as_json_too() {
     assert_eq!((&taken["put"], &taken["version"]), (&json!(2), &json!(1)), "{taken}");
     app.stop().await.unwrap();
 }
+
+/// A strict schema refuses a change as a whole, one that warns lets it in; what is there is held against a new one first.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn items_are_held_against_the_schemas_of_their_dataset() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = start(config(folder.path())).await;
+    done(&app, "POST", "datasets", &json!({"name": "d"})).await;
+    let item = |id: &str, input: Json| json!({"external_id": id, "input": input, "metadata": {"level": id}});
+    let put = json!({"put": [item("a", json!({"question": "Who?"})), item("b", json!("Where?"))]});
+    done(&app, "POST", "datasets/d/items", &put).await;
+    let asked = json!({"type": "object", "required": ["question"]});
+    let (status, told) = send(&app, "PATCH", "datasets/d", None, &json!({ "input_schema": asked })).await;
+    let why = told["faults"][0]["message"].as_str().unwrap();
+    assert!(status == 400 && why.contains("item \"b\"") && why.contains("(rule /type)"), "{told}");
+    assert_eq!(done(&app, "GET", "datasets/d", &Json::Null).await["version"], 2);
+
+    done(&app, "POST", "datasets/d/items", &json!({"put": [item("b", json!({"question": "Where?"}))]})).await;
+    let level = json!({"properties": {"level": {"type": "integer"}}, "x-mode": "warn"});
+    let edit = json!({"input_schema": asked, "metadata_schema": level});
+    let head = done(&app, "PATCH", "datasets/d", &edit).await;
+    assert_eq!(
+        (&head["version"], &head["change"], &head["input_schema"]),
+        (&json!(4), &json!("schema"), &asked)
+    );
+    let wrong =
+        json!({"put": [item("c", json!({"question": "What?"})), item("d", json!({"query": "What?"}))]});
+    let (status, told) = send(&app, "POST", "datasets/d/items", None, &wrong).await;
+    assert_eq!(
+        (status, &told["faults"][0]["item"], &told["faults"][0]["column"]),
+        (400, &json!(2), &json!("input")),
+        "{told}"
+    );
+    let right = json!({"put": [item("c", json!({"question": "What?"}))]});
+    let told = done(&app, "POST", "datasets/d/items", &right).await;
+    assert_eq!(
+        (&told["version"], &told["warnings"][0]["column"]),
+        (&json!(5), &json!("metadata/level")),
+        "{told}"
+    );
+
+    // A file is told by its lines; with partial its good ones are taken. The schemas go with the versions.
+    let lines = "{\"external_id\":\"e\",\"input\":{\"question\":\"Why?\"}}\n{\"external_id\":\"f\",\"input\":\"Why?\"}\n";
+    let body = json!({ "file_text": lines });
+    let (status, told) = send(&app, "POST", "datasets/d/import?format=jsonl", None, &body).await;
+    assert_eq!((status, &told["faults"][0]["line"]), (400, &json!(2)), "{told}");
+    let told = done(&app, "POST", "datasets/d/import?format=jsonl&partial=true", &body).await;
+    assert_eq!((&told["put"], &told["faults"][0]["line"]), (&json!(1), &json!(2)), "{told}");
+    assert_eq!(done(&app, "GET", "datasets/d", &Json::Null).await["input_schema"], asked);
+    let head = done(&app, "PATCH", "datasets/d", &json!({"input_schema": null})).await;
+    assert!(head.get("input_schema").is_none() && head["metadata_schema"] == level, "{head}");
+    let (status, told) =
+        send(&app, "PATCH", "datasets/d", None, &json!({"input_schema": {"type": "oject"}})).await;
+    assert!(status == 400 && told["faults"][0]["column"] == "input_schema", "{told}");
+
+    let url = format!("http://{}", app.addresses.http);
+    let file = folder.path().join("s.json").display().to_string();
+    std::fs::write(&file, asked.to_string()).unwrap();
+    let place = ["--url", url.as_str()];
+    let shown =
+        super::verbs::well(&["dataset", "schema", "d", "--input", &file, "--clear", "metadata"], &place)
+            .await;
+    assert!(shown.contains("input: {\"type\":\"object\"") && !shown.contains("metadata:"), "{shown}");
+    app.stop().await.unwrap();
+}

@@ -2,7 +2,7 @@
 
 use super::{done, send};
 use crate::access::{tokens, with_tokens};
-use crate::support::{config, count, query, settled, span, start, text};
+use crate::support::{config, count, query, settled, span, start, text, until};
 use groundline::app::App;
 use groundline::net::Role;
 use serde_json::{Value as Json, json};
@@ -159,12 +159,18 @@ async fn no_production_number_counts_an_experiment() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = config(folder.path());
     config.watch.quality_interval = std::time::Duration::from_millis(100);
-    let alerts =
-        "[[alerts]]\nname = \"answers\"\nmetric = \"rouge_l\"\nmethod = \"objective\"\nobjective = 0.9\n";
-    config.alerts = groundline::config::Config::from_text("f", alerts, std::iter::empty()).unwrap().alerts;
+    let told = "[[sample.rules]]\nname = \"all\"\nfilter = \"operation = 'llm'\"\nrate = 1.0\nevaluators = [\"looping\"]\n\
+        [[alerts]]\nname = \"answers\"\nmetric = \"rouge_l\"\nmethod = \"objective\"\nobjective = 0.9\n";
+    let told = groundline::config::Config::from_text("f", told, std::iter::empty()).unwrap();
+    (config.alerts, config.sample.rules) = (told.alerts, told.sample.rules);
     let app = start(config).await;
     let items = dataset(&app, 20).await;
     let id = experiment(&app, "nightly", 1).await;
+    // What the target did is sent under the ids that it was given.
+    let todo = done(&app, "GET", &format!("experiments/{id}/todo"), &Json::Null).await;
+    let parents = todo.as_array().unwrap().iter().map(|run| run["traceparent"].as_str().unwrap());
+    let spans: Vec<_> = parents.map(|parent| answered(Some(parent), "Wrong. Wrong. Wrong. Wrong.")).collect();
+    assert!(crate::support::send(app.addresses.otlp_http, spans).await);
     let bad: Vec<Json> = items.iter().map(|item| json!({"item_id": item, "output": "wrong"})).collect();
     done(&app, "POST", &format!("experiments/{id}/runs"), &json!(bad)).await;
     settled(&app).await;
@@ -175,8 +181,38 @@ async fn no_production_number_counts_an_experiment() {
         assert_eq!(count(http, &format!("SELECT count(*) FROM {view}")).await, 0, "{view}");
     }
     let metrics = reqwest::get(format!("http://{http}/metrics")).await.unwrap().text().await.unwrap();
-    assert!(!metrics.lines().any(|line| line.contains("rouge") && !line.starts_with('#')), "{metrics}");
+    let of =
+        |name: &str| metrics.lines().filter(|line| line.contains(name) && !line.starts_with('#')).count();
+    assert_eq!(of("rouge"), 0, "{metrics}");
+    // Gauges of other evaluators are those of the tests beside this one, too: all are filled from `scores_latest`.
+    // They are there, with their runs, and can be told apart; sampling says why it left them out.
+    let kept = "SELECT count(*) FROM traces t JOIN runs_latest r USING (trace_id) WHERE t.is_experiment";
+    until("the spans of all runs", async || count(http, kept).await == 20).await;
+    let left_out =
+        "SELECT count(*) FROM decisions WHERE decision = 'filtered' AND reason LIKE '%experiment%'";
+    until("why each was left out", async || count(http, left_out).await == 20).await;
+    assert_eq!(count(http, "SELECT count(*) FROM scores WHERE source <> 'experiment'").await, 0);
+    assert_eq!(count(http, "SELECT coalesce(sum(eligible), 0) FROM evaluation_hourly").await, 0);
+    // Production beside it is judged as ever, and alone.
+    assert!(crate::support::send(app.addresses.otlp_http, vec![answered(None, "One. Two. Three.")]).await);
+    settled(&app).await;
+    let judged = "SELECT count(DISTINCT trace_id) FROM scores_latest WHERE NOT is_experiment(trace_id)";
+    until("what production said is judged", async || count(http, judged).await == 1).await;
+    assert_eq!(count(http, "SELECT sum(eligible) FROM evaluation_hourly").await, 1);
     app.stop().await.unwrap();
+}
+
+/// A model call with an answer, in the trace and under the span of a `traceparent` if there is one.
+fn answered(parent: Option<&str>, said: &str) -> opentelemetry_proto::tonic::trace::v1::Span {
+    let said =
+        format!("[{{\"role\":\"assistant\",\"parts\":[{{\"type\":\"text\",\"content\":\"{said}\"}}]}}]");
+    let attributes = vec![text("gen_ai.operation.name", "chat"), text("gen_ai.output.messages", &said)];
+    let mut call = span(1, 1, attributes);
+    if let Some(parent) = parent {
+        call.trace_id = hex::decode(&parent[3..35]).unwrap();
+        call.parent_span_id = hex::decode(&parent[36..52]).unwrap();
+    }
+    call
 }
 
 /// What production answered is judged from the spans that are there; nothing is asked and nothing is copied.

@@ -125,6 +125,11 @@ async fn an_experiment_keeps_the_prompt_that_it_was_made_with() {
         (&kept["target"]["prompt"], &kept["target"]["name"]),
         (&json!("In short: {{input}}"), &json!("model"))
     );
+    // An application of one's own that merely has the same name is not asked by the server, whatever it claims.
+    let own = json!({"name": "own", "dataset": "d", "target": {"kind": "http", "name": "model", "asked_by": "server"}, "evaluators": ["looping"]});
+    let own = done(&app, "POST", "experiments", &own).await["experiment_id"].as_str().unwrap().to_owned();
+    let (status, told) = send(&app, "POST", &format!("experiments/{own}/run"), None, &json!({})).await;
+    assert!(status == 400 && told["error"].as_str().unwrap().contains("groundline experiment run"), "{told}");
     let wrong = json!({"name": "w", "dataset": "d", "target": {"kind": "named", "name": "model", "prompt": "{{expected}}"}});
     let (status, told) = send(&app, "POST", "experiments", None, &wrong).await;
     assert!(status == 400 && told["error"].as_str().unwrap().contains("target.prompt"), "{told}");

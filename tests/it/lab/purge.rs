@@ -157,3 +157,66 @@ async fn only_an_admin_may_purge_and_only_what_is_the_tenants() {
     assert_eq!(left(send(&app, "GET", "datasets/d", Some("lab-b"), &Json::Null).await), 1);
     app.stop().await.unwrap();
 }
+
+/// What is left of a version is not the version: who names it is told which items are gone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_version_with_purged_items_is_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = start(config(folder.path())).await;
+    done(&app, "POST", "datasets", &json!({"name": "d"})).await;
+    let put = json!([{"external_id": "a", "input": "Who?"}, {"external_id": "b", "input": "What?"}]);
+    done(&app, "POST", "datasets/d/items", &json!({ "put": put })).await;
+    let body = json!({"name": "before", "dataset": "d@2", "target": {"kind": "function"}, "evaluators": ["looping"]});
+    let id = done(&app, "POST", "experiments", &body).await["experiment_id"].as_str().unwrap().to_owned();
+    let gone = done(&app, "POST", "datasets/d/purge", &json!({"items": ["b"]})).await["items"][0].clone();
+    let gone = gone.as_str().unwrap();
+
+    let (status, told) = send(&app, "POST", "experiments", None, &body).await;
+    let why = told["error"].as_str().unwrap();
+    assert!(
+        status == 400 && why.contains("d@2: 1 of its 2 items were purged") && why.contains(gone),
+        "{told}"
+    );
+    assert_eq!(done(&app, "GET", "datasets/d@2", &Json::Null).await["purged"], json!([gone]));
+    assert!(done(&app, "GET", "datasets/d@3", &Json::Null).await.get("purged").is_none());
+    let summary = done(&app, "GET", &format!("experiments/{id}/summary"), &Json::Null).await;
+    assert_eq!((&summary["purged"], &summary["summary"]["items"]), (&json!(1), &json!(1)));
+
+    let url = format!("http://{}", app.addresses.http);
+    let suite = |version: u32| {
+        let path = folder.path().join("suite.toml").display().to_string();
+        let text = format!(
+            "[suite]\nname = \"s\"\ndataset = \"d@{version}\"\n[target]\nkind = \"command\"\ncommand = [\"cat\"]\n\
+             form = \"any\"\n[[check]]\noperator = \"excludes_exactly\"\ncriteria = \"nothing\"\n"
+        );
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let (code, out, err) = super::verbs::verb(&["test", &suite(2)], &["--url", &url]).await;
+    assert_eq!(code, 2, "{out}{err}");
+    assert!(err.contains("d@2") && err.contains("purged") && err.contains(gone), "{err}");
+    super::verbs::well(&["test", &suite(3)], &["--url", &url]).await;
+    app.stop().await.unwrap();
+}
+
+/// A whole dataset: every item that any version had, and nothing of another dataset.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_whole_dataset_is_purged() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = start(config(folder.path())).await;
+    for name in ["d", "other"] {
+        done(&app, "POST", "datasets", &json!({ "name": name })).await;
+        let put = json!([{"external_id": "a", "input": "Who?"}, {"external_id": "b", "input": "What?"}]);
+        done(&app, "POST", &format!("datasets/{name}/items"), &json!({ "put": put })).await;
+    }
+    done(&app, "POST", "datasets/d/items", &json!({"delete": ["b"]})).await;
+    let both = send(&app, "POST", "datasets/d/purge", None, &json!({"items": ["a"], "all": true})).await;
+    assert_eq!(both.0, 400, "{both:?}");
+    let told = done(&app, "POST", "datasets/d/purge", &json!({"all": true, "message": "closed"})).await;
+    assert_eq!((told["items"].as_array().unwrap().len(), &told["version"]), (2, &json!(4)), "{told}");
+    let left = "SELECT count(*) FROM dataset_items WHERE input IS NOT NULL OR external_id IS NOT NULL";
+    assert_eq!(count(app.addresses.http, left).await, 2);
+    let newest = done(&app, "GET", "datasets/d", &Json::Null).await;
+    assert_eq!((&newest["items"], &newest["source"]), (&json!(0), &json!({"purged_all": 2})));
+    app.stop().await.unwrap();
+}

@@ -244,6 +244,17 @@ async fn other_letters_flip_verdicts_and_experiments_stand_beside_each_other() {
     assert!(made.starts_with("geography-perturbed: version 1, 18 items"), "{made}");
     let again = well(&["perturb", "geography", "--with", "case@extreme", "--seed", "1"], &place).await;
     assert!(again.contains("0 put, 0 deleted, 18 unchanged"), "{again}");
+    // Over HTTP the same items are made.
+    let body = json!({"dataset": "geography", "with": ["case@extreme"], "seed": 1});
+    let told = super::done(&app, "POST", "perturb", &body).await;
+    assert_eq!(
+        (&told["version"], &told["put"], &told["unchanged"]),
+        (&json!(1), &json!(0), &json!(18)),
+        "{told}"
+    );
+    let wrong =
+        super::send(&app, "POST", "perturb", None, &json!({"dataset": "geography", "with": ["magic"]})).await;
+    assert!(wrong.0 == 400 && wrong.1["error"].as_str().unwrap().contains("magic"), "{wrong:?}");
 
     // It knows a question by its letters.
     let base = format!("{}/v1", targets().await);
@@ -268,6 +279,8 @@ async fn other_letters_flip_verdicts_and_experiments_stand_beside_each_other() {
         never,
     ];
     well(&args, &place).await;
+    let found = well(&["experiment", "findings", "v0"], &place).await;
+    assert!(found.contains("problem (high, certain): ") && found.contains("\n    why: "), "{found}");
     let board = well(&["experiment", "leaderboard", "v1", "v0"], &place).await;
     assert!(board.contains("v1") && board.contains("#1 ") && board.contains("#2 "), "{board}");
     let (code, _, err) = verb(&["experiment", "leaderboard", "nobody"], &place).await;

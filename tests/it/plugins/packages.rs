@@ -74,11 +74,11 @@ const TOLD_PY: &str = "import json
 from groundline_evaluator import Score, evaluator
 @evaluator(version='1')
 def told(answer, question=None, contexts=None, expected=None, expected_documents=None, constraints=None, system_prompt=None,
-         history=None, tenant=None):
+         history=None, tenant=None, steps=None):
     return Score(1.0, rationale=json.dumps(locals()))
 ";
 const TOLD_JS: &str = "import { evaluator } from 'groundline-evaluator';
-const others = ['question?', 'contexts?', 'expected?', 'expected_documents?', 'constraints?', 'system_prompt?', 'history?', 'tenant?'];
+const others = ['question?', 'contexts?', 'expected?', 'expected_documents?', 'constraints?', 'system_prompt?', 'history?', 'tenant?', 'steps?'];
 export const told = evaluator(
   { name: 'told', version: '1', inputs: ['answer', ...others] },
   (inputs) => ({ value: 1, rationale: JSON.stringify(inputs) }),
@@ -90,7 +90,8 @@ fn the_same_is_given(program: &Path, told: &Path, grpc: &[(&str, &str)]) {
     let contexts = json!([{"id": "c", "uri": "file:c", "text": "Large.", "rank": 2, "score": 0.5, "tenant": "t"}, "Plain."]);
     let lines = [
         json!({"answer": "A", "question": "Q", "contexts": contexts, "expected": "E", "expected_documents": ["c", "d"],
-               "constraints": ["x", ["y", "REGEXP:z"]], "system_prompt": "S", "history": ["user: H"], "tenant": "t"}),
+               "constraints": ["x", ["y", "REGEXP:z"]], "system_prompt": "S", "history": ["user: H"], "tenant": "t",
+               "steps": [{"tool": "find", "arguments": {"q": "x"}, "result": "none", "failed": true}, {"tool": "look"}]}),
         json!({"answer": "alone"}),
     ];
     let given = |plugin: &str| -> Vec<Value> {
@@ -113,6 +114,11 @@ fn the_same_is_given(program: &Path, told: &Path, grpc: &[(&str, &str)]) {
     assert_eq!(
         (&process[0]["contexts"][0]["score"], &process[0]["history"][0]),
         (&json!(0.5), &json!("user: H"))
+    );
+    assert_eq!(
+        process[0]["steps"],
+        json!([{"tool": "find", "arguments": "{\"q\":\"x\"}", "result": "none", "failed": true},
+               {"tool": "look", "arguments": null, "result": null, "failed": false}])
     );
     for way in ["--http", "--grpc"] {
         let mut command = Command::new(program);

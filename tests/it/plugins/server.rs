@@ -41,6 +41,8 @@ pub struct Server {
     pub poison: &'static str,
     /// So long nobody gets an answer after such an item, not even the description.
     pub falls: Duration,
+    /// So long each request takes.
+    pub takes: Duration,
     /// Until then.
     pub down: Arc<Mutex<Option<Instant>>>,
 }
@@ -49,7 +51,8 @@ impl Server {
     pub fn with(script: impl IntoIterator<Item = Act>) -> Self {
         let script = Arc::new(Mutex::new(script.into_iter().collect()));
         let (version, falls) = (Arc::new(Mutex::new("1")), Duration::ZERO);
-        Self { script, got: Arc::default(), version, poison: "poison", falls, down: Arc::default() }
+        let takes = Duration::ZERO;
+        Self { script, got: Arc::default(), version, poison: "poison", falls, takes, down: Arc::default() }
     }
 
     pub async fn listen(&self) -> SocketAddr {
@@ -90,6 +93,7 @@ async fn describe(State(server): State<Server>) -> Response {
 async fn score(State(server): State<Server>, headers: HeaderMap, Json(body): Json<Value>) -> Response {
     server.got.lock().push((headers, body.clone()));
     let act = server.script.lock().pop_front();
+    tokio::time::sleep(server.takes).await;
     let items = body["items"].as_array().unwrap();
     if items.iter().any(|item| item["answer"].as_str().unwrap().contains(server.poison)) {
         *server.down.lock() = Some(Instant::now() + server.falls);

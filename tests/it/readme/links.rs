@@ -117,6 +117,33 @@ fn the_summary_names_every_page() {
     assert_eq!(named, there);
 }
 
+/// Nobody finds a page that the first one does not name. The README leads to that one.
+#[test]
+fn the_first_page_says_what_each_page_is_for() {
+    let pages = pages::of("docs");
+    let of = |name: &str| {
+        let page = pages.iter().find(|p| p.path.ends_with(name)).unwrap();
+        targets(page).into_iter().filter(|target| target != "README.md").collect::<BTreeSet<_>>()
+    };
+    assert_eq!(of("README.md"), of("SUMMARY.md"));
+    let readme = pages::of("").into_iter().find(|p| p.path == Path::new("README.md")).unwrap();
+    let named = targets(&readme);
+    for page in ["docs/README.md", "docs/console.md", "docs/compatibility.md"] {
+        assert!(named.iter().any(|target| target == page), "README.md does not name {page}");
+    }
+}
+
+#[test]
+fn pictures_of_the_readme_are_there() {
+    let readme = pages::read("README.md");
+    let pictures: Vec<&str> =
+        readme.split("<img src=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert_eq!(pictures.len(), 2);
+    for picture in pictures {
+        assert!(root().join(picture).exists(), "{picture}");
+    }
+}
+
 #[test]
 fn the_readme_is_short() {
     let lines = pages::read("README.md").lines().count();

@@ -2,9 +2,13 @@
 
 use super::pages::{self, hold_table, read, root};
 use crate::support::{config, query, start};
+use groundline::domain::time::{Clock, SystemClock};
+use groundline::score::{Judges, JudgesSetup};
 use groundline::watch::{METRICS, MetricKind};
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
 
 /// The evaluators of the table are those that exist.
 #[test]
@@ -16,6 +20,85 @@ fn the_evaluators_of_the_documents_exist() {
     let judged = pages::section(&text, "## Asked of a judge");
     let ids: Vec<&str> = judged.lines().filter_map(|l| l.strip_prefix("| `")?.split('`').next()).collect();
     assert_eq!(ids, groundline::eval::JUDGE_IDS);
+}
+
+/// The last cells of each row of a table, by the id in its first one.
+fn last_cells(table: &str, count: usize) -> Vec<(&str, Vec<&str>)> {
+    let rows = table.lines().filter(|line| line.starts_with("| `"));
+    let cells = rows.map(|line| line.trim_end_matches(" |").split(" | ").collect::<Vec<_>>());
+    cells
+        .map(|cells| {
+            let last = cells[cells.len() - count..].iter().map(|cell| cell.trim_matches('`')).collect();
+            (cells[0].trim_matches(['|', ' ', '`']), last)
+        })
+        .collect()
+}
+
+/// What a judge is asked has the version that the table tells.
+#[test]
+fn the_prompt_versions_of_the_documents_are_those_of_the_program() {
+    let judge = "[[judges]]\nname = \"main\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodel = \"m\"\n";
+    let config = groundline::config::Config::from_text("test", judge, std::iter::empty()).unwrap();
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let judges = Judges::new(&JudgesSetup {
+        judges: &config.judges,
+        custom: &[],
+        correctness_weight: config.eval.answer_correctness_weight,
+        pairwise_runs: config.eval.pairwise_runs,
+        cache: (&config.score.judge_cache, std::path::PathBuf::new()),
+        policy: &Arc::default(),
+        clock: &clock,
+        similarity: None,
+    });
+    let evaluators = judges.unwrap().evaluators();
+    let text = read("docs/evaluators.md");
+    let section = pages::section(&text, "## Asked of a judge");
+    let mut renewed = section.to_owned();
+    let rows = last_cells(section, 2);
+    assert_eq!(rows.len(), evaluators.len());
+    for ((id, cells), evaluator) in rows.iter().zip(&evaluators) {
+        assert_eq!(*id, evaluator.id());
+        let (old, new) = (
+            format!("`{}` | `{}` |", cells[0], cells[1]),
+            format!("`{}` | `{}` |", evaluator.version(), cells[1]),
+        );
+        let row = section.lines().find(|line| line.starts_with(&format!("| `{id}` |"))).unwrap();
+        renewed = renewed.replace(row, &row.replace(&old, &new));
+    }
+    if renewed != section && std::env::var("UPDATE_GOLDEN").is_ok() {
+        std::fs::write(root().join("docs/evaluators.md"), text.replace(section, &renewed)).unwrap();
+        return;
+    }
+    assert_eq!(section, renewed, "docs/evaluators.md: run with UPDATE_GOLDEN=1 and read it");
+}
+
+/// Every evaluator's test is one that there is.
+#[test]
+fn the_tests_that_the_table_of_evaluators_names_exist() {
+    fn sources(folder: &Path, found: &mut String) {
+        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_dir() {
+                sources(&entry, found);
+            } else if entry.extension().is_some_and(|extension| extension == "rs") {
+                found.push_str(&std::fs::read_to_string(entry).unwrap());
+            }
+        }
+    }
+    let mut all = String::new();
+    ["src", "tests/it"].iter().for_each(|folder| sources(&root().join(folder), &mut all));
+    let text = read("docs/evaluators.md");
+    let tables = [text.split("\n## ").next().unwrap(), pages::section(&text, "## Asked of a judge")];
+    let named: Vec<(&str, &str)> =
+        tables.iter().flat_map(|table| last_cells(table, 1)).map(|(id, cells)| (id, cells[0])).collect();
+    assert_eq!(named.len(), groundline::eval::IDS.len() + groundline::eval::JUDGE_IDS.len());
+    for (id, test) in named {
+        let (of_unit, of_runtime) = (format!("#[test]\n    fn {test}("), format!("async fn {test}("));
+        let at_top = format!("#[test]\nfn {test}(");
+        assert!(
+            [of_unit, of_runtime, at_top].iter().any(|form| all.contains(form)),
+            "{id}: {test} is no test"
+        );
+    }
 }
 
 /// The list of OTLP cases is made of the names of their tests.

@@ -39,6 +39,22 @@ async fn a_judge_is_asked_what_the_author_wrote_and_votes_are_counted() {
     assert_eq!(ended.report()["summary"]["needs_review"], 1.0);
 }
 
+/// With a cache a vote is not taken for another vote, and the same run again asks nobody.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn votes_are_asked_one_by_one_and_again_for_nothing() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), Server::default());
+    let config = format!(
+        "[server]\ndata_dir = {:?}\n[score.judge_cache]\nsize = \"8MiB\"\n[[judges]]\nname = \"main\"\nbase_url = \"http://{}/v1\"\nmodel = \"m\"\n",
+        folder.path().join("data"),
+        server.listen().await
+    );
+    for _ in 0..2 {
+        let files = vec![("groundline.toml", config.clone())];
+        let ended = tested_beside(SUITE.to_owned(), files, &["--config", "groundline.toml"]).await;
+        assert_eq!((ended.code, server.requests()), (0, 6), "{}{}", ended.out, ended.err);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_judge_its_checks_are_errors_and_never_a_pass() {
     let ended = tested_beside(SUITE.to_owned(), Vec::new(), &[]).await;

@@ -123,6 +123,8 @@ async fn an_http_target_is_asked_again_where_that_helps_and_every_fault_costs_it
     let traceparent = headers["traceparent"].to_str().unwrap();
     assert_eq!(body["traceparent"], traceparent);
     assert_eq!(traceparent.split('-').nth(1), good["trace_id"].as_str());
+    // What a suite asks is not production.
+    assert!(traceparent.starts_with("00-e1ab5e7ac71d") && traceparent.len() == 55, "{traceparent}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

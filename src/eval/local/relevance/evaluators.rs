@@ -9,7 +9,9 @@ use super::reader::{RelevanceReader, TextKind};
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
-use crate::eval::model::{ENCODER_VERSION, ModelError, Models, REFUSAL_VERSION, Slot, excerpt};
+use crate::eval::model::{
+    ENCODER_VERSION, ModelError, Models, REFUSAL_VERSION, RELEVANCE_COMBINERS_VERSION, Slot, excerpt,
+};
 
 /// No more chunks than this are judged.
 const MAX_CHUNKS: usize = 64;
@@ -38,7 +40,8 @@ impl ContextRelevance {
     /// # Errors
     /// When the stored combiner is damaged.
     pub fn new(models: Arc<Models>) -> Result<Self, ModelError> {
-        let version = format!("3+{ENCODER_VERSION}+{}", models.version(Slot::Relevance));
+        let relevance = models.version(Slot::Relevance);
+        let version = format!("3+{ENCODER_VERSION}+{relevance}+{RELEVANCE_COMBINERS_VERSION}");
         let reader = RelevanceReader::new(models, "context_relevance", TextKind::Passage)?;
         let metric = |name| Metric::new(name, Better::Higher, Some(reader.product.threshold));
         let metrics = [metric("context_relevance"), metric("context_relevance_mean")];
@@ -108,7 +111,8 @@ impl AnswerRelevance {
     /// When the stored combiner is damaged.
     pub fn new(models: Arc<Models>) -> Result<Self, ModelError> {
         let relevance = models.version(Slot::Relevance);
-        let version = format!("3+{ENCODER_VERSION}+{relevance}+{REFUSAL_VERSION}");
+        let version =
+            format!("3+{ENCODER_VERSION}+{relevance}+{REFUSAL_VERSION}+{RELEVANCE_COMBINERS_VERSION}");
         let reader = RelevanceReader::new(models, "answer_relevance", TextKind::Answer)?;
         let threshold = Some(reader.product.threshold);
         let metrics = [Metric::new("answer_relevance", Better::Higher, threshold)];
@@ -124,8 +128,8 @@ impl AnswerRelevance {
         let found = self.reader.judge(question, &[answer])?;
         let (value, weakest) = found.first().map_or((0.0, ""), |judged| (judged.probability, judged.weakest));
         let threshold = self.reader.product.threshold;
-        let doubt = if value < threshold { doubt(weakest) } else { "" };
-        let why = format!("Judged: \"{}\".{doubt}", excerpt(answer));
+        let verdict = if value < threshold { doubt(weakest) } else { "The answer addresses the question." };
+        let why = format!("{verdict} Judged: \"{}\".", excerpt(answer));
         Ok(vec![Score::measured(&self.metrics[0].name, value, threshold, Better::Higher).because(why)])
     }
 }
@@ -153,8 +157,8 @@ impl Evaluator for AnswerRelevance {
 /// What is said of an answer below the threshold, by its weakest factor.
 fn doubt(factor: &str) -> &'static str {
     match factor {
-        "no_refusal" => " It reads like a refusal.",
-        "keeps_to_it" => " Parts of it are far from the question.",
-        _ => " It hardly addresses the question.",
+        "no_refusal" => "The answer reads like a refusal.",
+        "keeps_to_it" => "Parts of the answer are far from the question.",
+        _ => "The answer hardly addresses the question.",
     }
 }

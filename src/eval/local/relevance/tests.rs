@@ -3,7 +3,7 @@
 use super::evaluators::{AnswerRelevance, ContextRelevance};
 use super::reader::{Features, RelevanceReader, TextKind, tail};
 use crate::domain::document::Document;
-use crate::domain::score::ScoreStatus;
+use crate::domain::score::{Score, ScoreStatus};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::Evaluator;
 use crate::eval::model::Models;
@@ -70,7 +70,9 @@ fn a_refusal_on_the_subject_is_told() {
     let good = judge("Find its number with ps, then run kill with that number on Linux.");
     let bad = judge("I cannot condone killing a process on Linux. As an AI, I strongly advise against it.");
     assert!(good.value > bad.value.map(|value| value + 0.3), "{good:?} {bad:?}");
-    assert!(bad.rationale.as_deref().unwrap().ends_with("It reads like a refusal."), "{bad:?}");
+    let starts = |score: &Score, words: &str| score.rationale.as_deref().unwrap().starts_with(words);
+    assert!(starts(&bad, "The answer reads like a refusal. "), "{bad:?}");
+    assert!(starts(&good, "The answer addresses the question. "), "{good:?}");
 }
 
 #[derive(Deserialize)]

@@ -5,6 +5,7 @@ use super::super::reading::{Answered, Key, Reason, Scored};
 use super::super::summary::{Weights, summary};
 use super::side::{Side, keys};
 use super::written::Table;
+use crate::domain::score::Rated;
 use crate::eval::MlflowName;
 use crate::lab::dataset::Item;
 use crate::schema::batch::ItemRow;
@@ -91,14 +92,13 @@ fn cells(score: &Scored, answer: &Answered) -> Vec<(String, Value)> {
     let reason = answer.reasons.get(&of).unwrap_or(&none);
     let at = |what: &str| format!("{}/{what}", name.path);
     if name.is_of_chunks {
-        let chunks = chunks(reason.rationale.as_deref().unwrap_or_default());
-        let list = |get: &dyn Fn(&Chunk) -> Value| chunks.iter().map(get).collect::<Vec<Value>>();
+        let list = |get: &dyn Fn(&Rated) -> Value| reason.ratings.iter().map(get).collect::<Vec<Value>>();
         let errors = match &reason.error {
             Some(error) => vec![json!(error)],
             None => list(&|_| Value::Null),
         };
         return vec![
-            (at("ratings"), list(&|chunk| chunk.rating.into()).into()),
+            (at("ratings"), list(&|chunk| chunk.rating().into()).into()),
             (at("rationales"), list(&|chunk| chunk.rationale.as_str().into()).into()),
             (at("error_messages"), errors.into()),
             (at("precision"), json!(score.value)),
@@ -112,35 +112,6 @@ fn cells(score: &Scored, answer: &Answered) -> Vec<(String, Value)> {
         _ => (at("value"), json!(score.value)),
     };
     vec![said, (at("rationale"), json!(reason.rationale)), (at("error_message"), json!(reason.error))]
-}
-
-/// What was said of a chunk.
-#[derive(Debug, PartialEq, Eq)]
-struct Chunk {
-    rating: &'static str,
-    rationale: String,
-}
-
-/// The ratings of chunks in a rationale such as `1 of 2 yes: 1 yes (it says so); 2 no (another town).`
-fn chunks(rationale: &str) -> Vec<Chunk> {
-    let mut rest = rationale.split_once(": ").map_or("", |(_, rest)| rest);
-    let mut all = Vec::new();
-    loop {
-        let number = all.len() + 1;
-        let begins = |rating: &'static str| {
-            rest.strip_prefix(format!("{number} {rating} (").as_str()).map(|rest| (rating, rest))
-        };
-        let Some((rating, said)) = begins("yes").or_else(|| begins("no")) else { return all };
-        // A reason may have brackets of its own: it ends where the next one begins.
-        let next =
-            ["yes", "no"].iter().filter_map(|rating| said.find(&format!("); {} {rating} (", number + 1)));
-        let (end, skipped) = match next.min() {
-            Some(end) => (end, "); ".len()),
-            None => (said.rfind(')').unwrap_or(said.len()), 0),
-        };
-        all.push(Chunk { rating, rationale: said[..end].to_owned() });
-        rest = if skipped == 0 { "" } else { &said[end + skipped..] };
-    }
 }
 
 /// What the rows of each side say together: by model and name the value, and its interval beside it.
@@ -178,8 +149,14 @@ mod tests {
         tried
     }
 
-    fn answers(evaluator: &str, rationale: Option<&str>, error: Option<&str>) -> HashMap<Key, Answered> {
-        let reason = Reason { rationale: rationale.map(str::to_owned), error: error.map(str::to_owned) };
+    fn answers(
+        evaluator: &str,
+        rationale: Option<&str>,
+        error: Option<&str>,
+        ratings: &[Rated],
+    ) -> HashMap<Key, Answered> {
+        let (rationale, error) = (rationale.map(str::to_owned), error.map(str::to_owned));
+        let reason = Reason { rationale, error, ratings: ratings.to_vec() };
         let answer = Answered {
             output: Some("\"Anna\"".to_owned()),
             contexts: Some(r#"["A text", {"text": "More", "uri": "u"}]"#.to_owned()),
@@ -189,8 +166,17 @@ mod tests {
     }
 
     fn first(evaluator: &str, rationale: Option<&str>, error: Option<&str>) -> (Map<String, Value>, Value) {
+        rated(evaluator, rationale, error, &[])
+    }
+
+    fn rated(
+        evaluator: &str,
+        rationale: Option<&str>,
+        error: Option<&str>,
+        ratings: &[Rated],
+    ) -> (Map<String, Value>, Value) {
         let tried = judged(evaluator, [true, false], [0.75, 0.25]);
-        let answers = answers(evaluator, rationale, error);
+        let answers = answers(evaluator, rationale, error, ratings);
         let sides = [Side { data: tried.data(), answers: &answers }];
         let line = |of: &str, _: &str| {
             (Better::Higher, (of == "document_recall" || of == "chunk_relevance").then_some(0.5))
@@ -229,9 +215,16 @@ mod tests {
 
     #[test]
     fn chunks_are_lists_of_ratings_and_reasons() {
-        let rationale =
-            "1 of 3 yes: 1 yes (it says so (twice)); 2 no (another town; not this); 3 no (a menu).";
-        let (row, metrics) = first("chunk_relevance", Some(rationale), None);
+        let part =
+            |number, is_yes, rationale: &str| Rated { number, is_yes, rationale: rationale.to_owned() };
+        let parts = [
+            part(1, true, "it says so (twice)"),
+            part(2, false, "another town; not this"),
+            part(3, false, "a menu"),
+        ];
+        // The words of a long rationale are cut, and begin with what was left out; the parts are data.
+        let words = Some("Judged on a window (judges.max_input_chars = 1000): 1 of 3 yes: 1 yes (it sa");
+        let (row, metrics) = rated("chunk_relevance", words, None, &parts);
         let at = |what: &str| &row[format!("retrieval/llm_judged/chunk_relevance/{what}").as_str()];
         assert_eq!(at("ratings"), &json!(["yes", "no", "no"]));
         assert_eq!(at("rationales"), &json!(["it says so (twice)", "another town; not this", "a menu"]));
@@ -241,6 +234,5 @@ mod tests {
         let (row, _) = first("chunk_relevance", None, Some("no judge"));
         assert_eq!(row["retrieval/llm_judged/chunk_relevance/ratings"], json!([]));
         assert_eq!(row["retrieval/llm_judged/chunk_relevance/error_messages"], json!(["no judge"]));
-        assert!(chunks("").is_empty() && chunks("3 statements hold.").is_empty());
     }
 }

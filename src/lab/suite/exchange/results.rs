@@ -140,15 +140,24 @@ fn of_run(report: &Json, runs: &[Json]) -> Vec<String> {
     let is_error = report["verdict"] == "errors";
     let review = report["summary"]["needs_review"].as_f64().unwrap_or_default();
     let shares = [of(&counted), of(&tests)].concat();
+    // A run that was imported keeps its own id; one of ours is known by the trace of its first answer.
+    let first = || text(&runs.first().cloned().unwrap_or_default(), "trace_id");
+    let or = |key: &str, other: &dyn Fn() -> String| match text(report, key) {
+        said if said.is_empty() => other(),
+        said => said,
+    };
+    let bears = || if is_error { "more errors than the suite bears".to_owned() } else { String::new() };
+    let target =
+        || Json::Object(Map::from_iter([("target".to_owned(), report["target"].clone())])).to_string();
     let mut row = vec![
-        text(&runs.first().cloned().unwrap_or_default(), "trace_id"),
-        String::new(),
+        or("run_id", &first),
+        text(report, "suite_id"),
         text(report, "suite"),
         if is_error { "error" } else { "success" }.to_owned(),
-        if is_error { "more errors than the suite bears".to_owned() } else { String::new() },
-        analysis(runs),
+        or("error", &bears),
+        or("analysis", &|| analysis(runs)),
         text(report, "completed_at"),
-        Json::Object(Map::from_iter([("target".to_owned(), report["target"].clone())])).to_string(),
+        report.get("parameters").map_or_else(target, Json::to_string),
     ];
     row.extend(shares);
     row.push(review.to_string());

@@ -51,7 +51,7 @@ fn add(runs: &mut Vec<Json>, block: &Block, row: &[String]) -> Result<(), String
     if let Some(id) = id.filter(|_| !is_same) {
         let mut run = json!({
             "row": id, "run_id": cell("Test Result Id"), "test": cell("Test Id"), "place": "", "hash": "", "weight": 1.0,
-            "repetition": 1, "trace_id": block.cell(row, "Run Id"), "input": value_of(block.cell(row, "Test Input")),
+            "repetition": 1, "trace_id": "", "input": value_of(block.cell(row, "Test Input")),
             "checks": [], "values": {}
         });
         let is_error = cell("Test Status").eq_ignore_ascii_case("error");
@@ -193,20 +193,31 @@ fn judge(run: &mut Json) {
     }
 }
 
-fn report(head: &Block, row: &[String], mut runs: Vec<Json>) -> Json {
+fn report(head: &Block, row: &[String], runs: Vec<Json>) -> Json {
     let cell = |name: &str| head.cell(row, name);
     let is_error = cell("Run Status").eq_ignore_ascii_case("error");
-    if let Some(first) = runs.first_mut().filter(|_| !cell("Run Id").is_empty()) {
-        first["trace_id"] = cell("Run Id").into();
-    }
     let parameters = dict(cell("Run Parameters"));
     let target = parameters.get("target").cloned().unwrap_or_else(|| parameters.clone());
-    json!({
+    let mut report = json!({
         "format": FORMAT, "suite": cell("Test Suite Title"), "target": target, "completed_at": cell("Completed At"),
-        "parameters": parameters, "verdict": if is_error { "errors" } else { "held" },
+        "verdict": if is_error { "errors" } else { "held" },
         "summary": {"needs_review": cell("Needs Review Percentage").parse::<f64>().unwrap_or_default()},
         "runs": runs,
-    })
+    });
+    for (key, name) in [
+        ("run_id", "Run Id"),
+        ("suite_id", "Test Suite Id"),
+        ("error", "Run Error Message"),
+        ("analysis", "Run Error Analysis"),
+    ] {
+        if !cell(name).is_empty() {
+            report[key] = cell(name).into();
+        }
+    }
+    if !cell("Run Parameters").is_empty() {
+        report["parameters"] = parameters;
+    }
+    report
 }
 
 /// Where the head says otherwise than its rows: the rows count.
@@ -356,6 +367,30 @@ mod tests {
         );
         let none = read("Run Id,Test Suite Id,Run Status\n1,2,success\n", "r.csv").unwrap_err().to_string();
         assert!(none.contains("no results"), "{none}");
+    }
+
+    /// Ids, title, status, time and parameters of a run are those that came in, and not ours; shares are counted again.
+    #[test]
+    fn a_run_keeps_its_ids_and_parameters() {
+        let theirs =
+            THEIRS.replace("it''s", "its").replacen("Run Status,", "Run Status,Run Error Analysis,", 1);
+        let theirs = theirs.replacen("Success,", "Success,it is rude,", 1);
+        let (report, _) = read(&theirs, "r.csv").unwrap();
+        for flat in [false, true] {
+            let text = results(&report, flat).unwrap();
+            let of = |text: &str| blocks(text, &[RUN, TEST, CHECK], "r.csv", &mut Faults::default());
+            let (came, went) = (of(&theirs), of(&text));
+            let (came, went) = (&came[0], &went[0]);
+            let (before, after) = (&came.rows[0].1, &went.rows[0].1);
+            for name in ["Run Id", "Test Suite Id", "Test Suite Title", "Completed At", "Run Error Analysis"]
+            {
+                assert_eq!(came.cell(before, name), went.cell(after, name), "{name}: {text}");
+            }
+            let parameters =
+                [came.cell(before, "Run Parameters"), went.cell(after, "Run Parameters")].map(dict);
+            assert_eq!(parameters[0], parameters[1], "{text}");
+            assert_eq!(parameters[1]["model"], "m");
+        }
     }
 
     #[test]

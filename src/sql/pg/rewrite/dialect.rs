@@ -56,6 +56,8 @@ impl Dialect {
     /// # Errors
     /// For text that does not parse.
     pub fn parse(&self, sql: &str) -> Result<Vec<Statement>, ParserError> {
+        let spelled = whole_table(sql);
+        let sql = spelled.as_deref().unwrap_or(sql);
         match Parser::parse_sql(&PostgreSqlDialect {}, sql) {
             Ok(plain) if !plain.iter().any(is_about_catalog) => Ok(plain
                 .into_iter()
@@ -72,6 +74,14 @@ impl Dialect {
     fn ruled(&self, statement: Statement) -> Statement {
         self.rules.iter().fold(statement, |statement, rule| rule.rewrite(statement))
     }
+}
+
+/// `TABLE name` as the query that it stands for.
+fn whole_table(sql: &str) -> Option<String> {
+    let word = sql.trim_start();
+    let (first, rest) = word.split_at_checked(5)?;
+    let is_word = first.eq_ignore_ascii_case("table") && rest.starts_with(char::is_whitespace);
+    is_word.then(|| format!("SELECT * FROM{rest}"))
 }
 
 fn named(mut statement: Statement) -> Statement {
@@ -175,7 +185,11 @@ impl VisitorMut for Adapter {
                     *expr = other;
                 }
             }
+            Expr::Interval(interval) => types::complete_interval(&mut interval.value),
             Expr::Cast { expr: inner, data_type, .. } => {
+                if types::short_name(data_type) == "interval" {
+                    types::complete_interval(inner);
+                }
                 if let Some(other) = self.instead_of_cast(inner, data_type) {
                     *expr = other;
                 } else if let Some(other) = types::instead_of(data_type) {
@@ -215,6 +229,9 @@ impl Adapter {
 
     /// Casts between names and numbers of tables, and casts to JSON.
     fn instead_of_cast(&self, inner: &Expr, data_type: &DataType) -> Option<Expr> {
+        if let Some(digits) = types::bytes_in_hex(inner, data_type) {
+            return parsed(&format!("X'{digits}'"));
+        }
         match inner {
             Expr::Value(name) if is_type(data_type, "regclass") && is_name(name) => {
                 parsed(&format!("to_regclass(CAST({name} AS TEXT))"))

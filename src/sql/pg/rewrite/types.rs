@@ -84,6 +84,37 @@ pub fn complete_cast(data_type: &DataType, expr: &mut Expr) {
     }
 }
 
+/// Spells the clock in an interval out, as in `3 days 02:00:00`: PostgreSQL writes it so, and the engine does not read it.
+pub fn complete_interval(expr: &mut Expr) {
+    if let Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) = expr
+        && text.contains(':')
+    {
+        let words: Vec<String> = text
+            .split_whitespace()
+            .map(|word| spelled_out(word).unwrap_or_else(|| word.to_owned()))
+            .collect();
+        *text = words.join(" ");
+    }
+}
+
+/// `-02:30:05.5` in words; none if it is no clock.
+fn spelled_out(clock: &str) -> Option<String> {
+    let (sign, bare) = clock.strip_prefix('-').map_or(("", clock), |bare| ("-", bare));
+    let mut parts = bare.split(':');
+    let (hours, minutes, seconds) = (parts.next()?, parts.next()?, parts.next().unwrap_or("0"));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let is_clock = parts.next().is_none() && [hours, minutes, seconds].into_iter().all(is_number);
+    is_clock.then(|| format!("{sign}{hours} hours {sign}{minutes} minutes {sign}{seconds} seconds"))
+}
+
+/// The digits of a constant such as `'\x00ff'` that is cast to bytes.
+pub fn bytes_in_hex<'a>(expr: &'a Expr, data_type: &DataType) -> Option<&'a str> {
+    let Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) = expr else { return None };
+    let digits = text.strip_prefix("\\x")?;
+    let is_hex = digits.len().is_multiple_of(2) && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    (is_hex && short_name(data_type) == "bytea").then_some(digits)
+}
+
 /// `10:30`, alone or after a date.
 fn ends_in_minutes(text: &str) -> bool {
     let Some(at) = text.len().checked_sub(5) else { return false };
@@ -95,7 +126,20 @@ fn ends_in_minutes(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::ends_in_minutes;
+    use super::{ends_in_minutes, spelled_out};
+
+    #[test]
+    fn clocks_are_spelled_out() {
+        for (clock, words) in [
+            ("02:00:00.000005", Some("02 hours 00 minutes 00.000005 seconds")),
+            ("-01:30", Some("-01 hours -30 minutes -0 seconds")),
+            ("days", None),
+            ("1:2:3:4", None),
+            (":", None),
+        ] {
+            assert_eq!(spelled_out(clock).as_deref(), words, "{clock}");
+        }
+    }
 
     #[test]
     fn minutes_end_a_time() {

@@ -1,0 +1,53 @@
+// The first minutes: a server without a span, and one that is busy.
+import assert from "node:assert/strict";
+import { violations } from "./axe.mjs";
+import { send } from "./demo.mjs";
+import { RECENT } from "./pages.mjs";
+import { withServer } from "./server.mjs";
+
+/** The page of an empty server names its own ports, and goes on by itself when the first span is there. */
+export async function emptyServer(page, world) {
+  await withServer(world, () => ({}), async ({ base, otlp, pg }) => {
+    await page.goto(base);
+    await page.getByText("No span has arrived yet").waitFor();
+    await page.getByText(otlp.replace("127.0.0.1", new URL(base).hostname)).first().waitFor();
+    const text = await page.locator(".way pre").last().innerText();
+    assert.match(text, new RegExp(`curl http://127\\.0\\.0\\.1:${new URL(otlp).port}/v1/traces`));
+    assert.doesNotMatch(text, /TOKEN|ca\.pem/, "neither token nor certificate is needed here");
+    assert.deepEqual((await violations(page)).map((each) => each.id), []);
+    let loads = 0;
+    page.on("load", () => (loads += 1));
+    await send(otlp, "my-app", [{ trace: "c".repeat(32), id: "c".repeat(16), name: "chat" }]);
+    await page.getByText("No span has arrived yet").waitFor({ state: "detached" });
+    await page.getByText("Spans have arrived, but none was scored").waitFor();
+    assert.equal(loads, 0, "without a reload");
+    await page.goto(`${base}/sql`);
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Copy psql line" }).click();
+    await page.getByText("psql line copied").waitFor();
+    assert.match(await page.evaluate(() => navigator.clipboard.readText()), new RegExp(`^psql -h 127\\.0\\.0\\.1 -p ${pg.split(":").pop()} -c '`), "with the port of this server");
+  });
+}
+
+/** Busy: each panel counts down and asks again by itself. */
+export async function busyServer(page, world) {
+  let refused = 0;
+  await page.clock.install();
+  await page.route("**/v1/sql", (route) => {
+    if (refused >= 4) return route.continue();
+    refused += 1;
+    return route.fulfill({ status: 503, headers: { "retry-after": "7" }, json: { error: "8 queries run and 16 wait: sql.max_concurrent" } });
+  });
+  await page.goto(`${world.base}/#${RECENT}`);
+  await page.getByText("asks again in 7 s").first().waitFor();
+  await page.getByText("The server is busy").first().waitFor();
+  await page.getByText("sql.max_concurrent").first().waitFor();
+  for (let left = 6; left >= 1; left--) {
+    await page.clock.runFor(1000);
+    await page.getByText(`asks again in ${left} s`).first().waitFor();
+  }
+  assert.equal(refused, 4, "nothing is asked before the time");
+  await page.clock.runFor(1000);
+  await page.locator("table.quality tbody tr").first().waitFor();
+  await page.getByText("The server is busy").first().waitFor({ state: "detached" });
+}

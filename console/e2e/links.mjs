@@ -1,0 +1,78 @@
+// Numbers lead to what they count, charts say what alerts want, and what failed is marked where the server says.
+import assert from "node:assert/strict";
+import { sqlOf, until } from "./demo.mjs";
+import { RECENT } from "./pages.mjs";
+import { settled } from "./shots.mjs";
+
+const place = (page) => decodeURIComponent(page.url());
+
+export async function numbersLead(page, world) {
+  await page.goto(`${world.base}/#${RECENT}`);
+  await settled(page);
+  await page.getByRole("checkbox", { name: /without a verdict/ }).check();
+  const skipped = page.locator("table.quality tbody tr td:last-child a").first();
+  const n = Number((await skipped.innerText()).replace(",", ""));
+  await skipped.click();
+  await settled(page);
+  assert.match(place(page), /\/scores\/[^#]+#.*show=skipped/);
+  const cards = page.locator(".item-card");
+  assert.equal(await cards.count(), Math.min(n, 100), "as many as were counted");
+  await cards.first().getByText("lacks").waitFor();
+  assert.equal(await page.getByRole("button", { name: "✓ right" }).count(), 0, "nothing was judged that could be right");
+  await page.goto(`${world.base}/sampling#${RECENT}`);
+  await settled(page);
+  await page.locator(".flow summary").first().click();
+  const reason = page.locator(".flow table a").first();
+  const traces = Number((await reason.innerText()).replace(",", ""));
+  await reason.click();
+  await settled(page);
+  const where = /where=([^&]*)/.exec(place(page))[1];
+  const [{ n: found }] = await sqlOf(world.base, `SELECT count(DISTINCT trace_id) AS n FROM spans WHERE ${where}`);
+  assert.equal(Number(found), traces, where);
+}
+
+/** A point of a curve, by keyboard: its bucket becomes the range. */
+export async function pointsLead(page, world) {
+  await page.goto(`${world.base}/#${RECENT}`);
+  await settled(page);
+  const chart = page.locator(".multiples .canvas").first();
+  await chart.focus();
+  await page.keyboard.press("End");
+  await page.locator(".multiples .readout a").first().waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => location.pathname.startsWith("/scores/"));
+  assert.match(place(page), /from=.*to=/);
+  assert.doesNotMatch(place(page), /range=/);
+  await settled(page);
+  assert.ok((await page.locator(".item-card").count()) > 0, "the bucket has items");
+}
+
+/** The objective of the demo's alert stands on the curves of its metric; the threshold of an item on its mean value. */
+export async function linesOnCurves(page, world) {
+  const status = await (await fetch(`${world.base}/v1/status`)).json();
+  const alert = status.configuration.alerts.find((each) => each.metric === "hallucination");
+  const told = `${alert.name} wants ${alert.objective.toFixed(2)}`;
+  await page.goto(`${world.base}/#${RECENT}`);
+  await page.locator("section[aria-label=hallucination] figcaption").getByText(told).waitFor();
+  await page.goto(`${world.base}/scores/hallucination#evaluator=hallucination&${RECENT}`);
+  const trend = page.locator("section[aria-label='Over time']");
+  await trend.locator("figcaption").getByText(told).waitFor();
+  assert.match(await trend.getByRole("slider").getAttribute("aria-label"), new RegExp(`Line: ${told}`));
+  await trend.getByRole("button", { name: "Mean value" }).click();
+  await trend.locator("figcaption").getByText(/an item passes at ≥ 0\./).waitFor();
+  await page.waitForFunction(() => location.hash.includes("trend=mean"));
+}
+
+/** The marks of an answer are the bytes that the server names. */
+export async function evidenceByPlace(page, world) {
+  const rows = await sqlOf(world.base, `SELECT s.trace_id, s.span_id, s.evidence, p.answer FROM scores_latest s JOIN spans p ON s.trace_id = p.trace_id AND s.span_id = p.span_id
+    WHERE s.metric = 'hallucination' AND s.passed = false AND s.evidence IS NOT NULL AND p.answer IS NOT NULL AND p.operation <> 'other' ORDER BY length(s.evidence) DESC, s.trace_id LIMIT 1`);
+  assert.equal(rows.length, 1, "the demo has an answer that failed");
+  const [{ trace_id: id, span_id: span, evidence, answer }] = rows;
+  const wanted = JSON.parse(evidence).map(({ answer: [from, to] }) => Buffer.from(answer).subarray(from, to).toString());
+  await page.goto(`${world.base}/trace/${id}#span=${span}`);
+  await settled(page);
+  const box = page.locator("section[aria-label='What it brought'] mark.claim");
+  await until("the sentences are marked", async () => (await box.count()) >= wanted.length);
+  assert.deepEqual([...new Set(await box.allInnerTexts())].sort(), [...new Set(wanted)].sort());
+}

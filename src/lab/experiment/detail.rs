@@ -1,0 +1,214 @@
+//! What two experiments answered to the items that moved: the question, both sides' answers with their reasons, and their
+//! traces.
+
+use super::super::cells::Row;
+use super::super::error::LabError;
+use super::super::store::{Store, Who, text};
+use super::beside::Loaded;
+use super::compare::Moved;
+use super::experiments::Experiments;
+use super::findings::{Finding, metric_name};
+use super::reading::{Experiment, parsed};
+use crate::lab::texts::text_of;
+use crate::schema::batch::ItemRow;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+
+/// Most items whose answers are told.
+pub const MAX_DETAILED: usize = 200;
+/// Longest answer that is told as a whole, characters.
+const MAX_TEXT: usize = 16_384;
+
+/// The items of a comparison, each with what it asks and expects, the first `most` also with what both sides answered.
+///
+/// # Errors
+/// The limits of queries.
+pub async fn detailed(
+    all: &Experiments,
+    who: &Who,
+    (new, baseline): (&Loaded, &Loaded),
+    moved: &[Moved],
+    most: usize,
+) -> Result<Vec<Value>, LabError> {
+    let named: Vec<&str> =
+        moved.iter().take(most.min(MAX_DETAILED)).map(|one| one.item_id.as_str()).collect();
+    let of =
+        async |side: &Loaded| answers(all.store(), &who.tenant, &side.experiment.experiment_id, &named).await;
+    let (now, then) = (of(new).await?, of(baseline).await?);
+    let items: HashMap<&str, &ItemRow> = new.items.iter().map(|item| (item.item_id.as_str(), item)).collect();
+    let mut told = Vec::with_capacity(moved.len());
+    for one in moved {
+        let mut told_one = json!(one);
+        let id = one.item_id.as_str();
+        if let Some(item) = items.get(id) {
+            let (input, expected) = (parsed(item.input.as_deref()), parsed(item.expected.as_deref()));
+            told_one["external_id"] = json!(item.external_id);
+            told_one["question"] = json!(text_of(&input));
+            told_one["expected"] = expected;
+            told_one["tags"] = json!(item.tags);
+        }
+        if let (Some(now), Some(then)) = (now.get(id), then.get(id)) {
+            told_one["baseline"] = json!({ "runs": then });
+            told_one["new"] = json!({ "runs": now });
+        }
+        told.push(told_one);
+    }
+    Ok(told)
+}
+
+/// The findings, each of a metric with what its evaluator said of the item that shows it most: the least grounded sentence, the
+/// value that leaked, or why there is no score.
+///
+/// # Errors
+/// The limits of queries.
+pub async fn evidenced(
+    all: &Experiments,
+    who: &Who,
+    experiment: &Experiment,
+    found: &[Finding],
+) -> Result<Vec<Value>, LabError> {
+    let of_metrics = found.iter().filter(|one| one.metric.is_some());
+    let mut worst: Vec<&str> =
+        of_metrics.filter_map(|one| one.item_ids.first()).map(String::as_str).collect();
+    worst.sort_unstable();
+    worst.dedup();
+    worst.truncate(MAX_DETAILED);
+    let runs = answers(all.store(), &who.tenant, &experiment.experiment_id, &worst).await?;
+    let told = found.iter().map(|one| {
+        let mut told = json!(one);
+        if let Some((item, why)) = evidence(one, &runs) {
+            told["evidence"] = json!({ "item_id": item, "rationale": why });
+        }
+        told
+    });
+    Ok(told.collect())
+}
+
+/// What was said of the item that shows a finding most; of several repetitions the first that says something.
+fn evidence<'a>(finding: &'a Finding, runs: &'a HashMap<String, Vec<Value>>) -> Option<(&'a str, &'a str)> {
+    let (metric, item) = (finding.metric.as_deref()?, finding.item_ids.first()?);
+    let scores = runs.get(item)?.iter().flat_map(|run| run["scores"].as_array().into_iter().flatten());
+    let mut of_metric = scores.filter(|score| {
+        let text = |key: &str| score[key].as_str().unwrap_or_default();
+        metric_name(text("evaluator"), text("metric")) == metric
+    });
+    let why = of_metric.find_map(|score| score["rationale"].as_str().or(score["error"].as_str()))?;
+    Some((item.as_str(), why))
+}
+
+/// The last attempt of each run of the items behind the place `after`, at most `limit` items, and the place of the last of
+/// them; no place where there are no more.
+///
+/// # Errors
+/// The limits of queries.
+pub async fn page(
+    all: &Experiments,
+    who: &Who,
+    experiment: &Experiment,
+    (after, limit): (i64, usize),
+) -> Result<(Vec<Value>, Option<i64>), LabError> {
+    let items = all.items(who, experiment).await?;
+    let mut behind: Vec<&ItemRow> = items.iter().filter(|item| item.ordinal > after).collect();
+    behind.sort_by_key(|item| item.ordinal);
+    let limit = limit.min(MAX_DETAILED);
+    let more = behind.len() > limit;
+    behind.truncate(limit);
+    let named: Vec<&str> = behind.iter().map(|item| item.item_id.as_str()).collect();
+    let mut runs = answers(all.store(), &who.tenant, &experiment.experiment_id, &named).await?;
+    let mut told = Vec::new();
+    for item in &behind {
+        for mut run in runs.remove(&item.item_id).unwrap_or_default() {
+            run["item_id"] = json!(item.item_id);
+            run["external_id"] = json!(item.external_id);
+            told.push(run);
+        }
+    }
+    Ok((told, behind.last().filter(|_| more).map(|item| item.ordinal)))
+}
+
+/// The last attempt of each run of these items, in the order of their repetitions.
+async fn answers(
+    store: &Store,
+    tenant: &str,
+    experiment_id: &str,
+    items: &[&str],
+) -> Result<HashMap<String, Vec<Value>>, LabError> {
+    if items.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let places: Vec<String> = (0..items.len()).map(|at| format!("${}", at + 2)).collect();
+    let places = places.join(", ");
+    let values = || std::iter::once(text(experiment_id)).chain(items.iter().map(|id| text(id))).collect();
+    let sql = format!(
+        "SELECT item_id, repetition, run_id, trace_id, span_id, output, output_context, error, input_tokens, output_tokens, cost_usd, \
+         duration_ms FROM runs_latest WHERE experiment_id = $1 AND item_id IN ({places})"
+    );
+    let rows = store.ask(tenant, &sql, values()).await?;
+    let mut runs: BTreeMap<(String, i64), Value> = rows.iter().map(|row| (key(row), run(row))).collect();
+    let sql = format!(
+        "SELECT r.item_id, r.repetition, s.evaluator, s.metric, s.status, s.value, s.label, s.passed, s.rationale, s.error \
+         FROM scores s JOIN runs_latest r ON s.run_id = r.run_id AND s.score_version = r.attempt \
+         WHERE s.source = 'experiment' AND s.experiment_id = $1 AND r.experiment_id = $1 AND r.item_id IN ({places}) \
+         ORDER BY s.evaluator, s.metric"
+    );
+    for row in store.ask(tenant, &sql, values()).await?.iter() {
+        if let Some(scores) = runs.get_mut(&key(row)).and_then(|run| run["scores"].as_array_mut()) {
+            scores.push(score(row));
+        }
+    }
+    let mut by_item: HashMap<String, Vec<Value>> = HashMap::new();
+    for ((item, _), run) in runs {
+        by_item.entry(item).or_default().push(run);
+    }
+    Ok(by_item)
+}
+
+fn key(row: Row<'_>) -> (String, i64) {
+    (row.text("item_id"), row.int("repetition").unwrap_or(1))
+}
+
+fn run(row: Row<'_>) -> Value {
+    json!({
+        "repetition": row.int("repetition"), "run_id": row.text("run_id"),
+        "trace_id": row.may("trace_id"), "span_id": row.may("span_id"),
+        "output": cut(parsed(row.may("output").as_deref())), "error": row.may("error"),
+        "output_context": cut(parsed(row.may("output_context").as_deref())), "input_tokens": row.int("input_tokens"), "output_tokens": row.int("output_tokens"),
+        "cost_usd": row.number("cost_usd"), "duration_ms": row.number("duration_ms"), "scores": [],
+    })
+}
+
+fn score(row: Row<'_>) -> Value {
+    json!({
+        "evaluator": row.text("evaluator"), "metric": row.text("metric"), "status": row.text("status"),
+        "value": row.number("value"), "label": row.may("label"), "passed": row.flag("passed"),
+        "rationale": row.may("rationale"), "error": row.may("error"),
+    })
+}
+
+/// A text that is not too long, or its beginning with how much is left out; other JSON that is too long as such a text.
+fn cut(output: Value) -> Value {
+    let long = match &output {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    match long.char_indices().nth(MAX_TEXT) {
+        None => output,
+        Some((at, _)) => {
+            let more = long[at..].chars().count();
+            Value::from(format!("{} [… {more} characters left out]", &long[..at]))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_answer_is_cut_and_says_so() {
+        assert_eq!(cut(json!({"a": 1})), json!({"a": 1}));
+        assert_eq!(cut(json!("ä".repeat(MAX_TEXT))), json!("ä".repeat(MAX_TEXT)));
+        let told = cut(json!("ä".repeat(MAX_TEXT + 7)));
+        assert!(told.as_str().unwrap().ends_with("ä [… 7 characters left out]"), "{told}");
+    }
+}

@@ -1,0 +1,126 @@
+//! What may leave the machine for a judge or a plug-in: whose texts, and without what.
+
+use crate::detect::{Counts, KIND, Kinds, Policy, Redaction};
+use crate::domain::trace::EvalInput;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What one receiver of texts allows.
+pub(super) struct Allowed<'a> {
+    /// Whose texts may be sent; everybody's without a list.
+    pub tenants: Option<&'a [String]>,
+    /// Kinds of what is redacted first.
+    pub redact: &'a [String],
+}
+
+/// What all receivers that a text may reach allow together.
+pub(super) struct Egress {
+    /// Whose texts may be sent; everybody's without a list.
+    tenants: Option<BTreeSet<String>>,
+    /// What is redacted first.
+    redaction: Option<Redaction>,
+    /// What is said to be missing where a tenant's texts may not be sent.
+    missing: String,
+}
+
+impl Egress {
+    /// The strictest of `all`: a tenant must be allowed by each of them, and what one of them must not see none of them sees.
+    /// `key` is where tenants are named.
+    pub(super) fn new<'a>(all: impl Iterator<Item = Allowed<'a>>, policy: &Arc<Policy>, key: &str) -> Self {
+        let (mut tenants, mut names) = (None::<BTreeSet<String>>, Vec::new());
+        for one in all {
+            if let Some(allowed) = one.tenants {
+                let allowed: BTreeSet<String> = allowed.iter().cloned().collect();
+                tenants = Some(tenants.map_or(allowed.clone(), |before| &before & &allowed));
+            }
+            names.extend(one.redact.iter().cloned());
+        }
+        let kinds = Kinds::of(&names);
+        let redaction =
+            (!kinds.is_empty()).then(|| Redaction::new(kinds, Arc::clone(policy), format!("[{KIND}]")));
+        Self { tenants, redaction, missing: format!("leave to send this tenant's texts ({key})") }
+    }
+
+    /// Whether texts of the input's tenant may be sent.
+    ///
+    /// # Errors
+    /// What is missing if not. A tenant that nobody knows is on no list.
+    pub(super) fn check(&self, input: &EvalInput) -> Result<(), &str> {
+        let Some(tenants) = &self.tenants else { return Ok(()) };
+        let is_allowed = input.tenant.as_ref().is_some_and(|tenant| tenants.contains(tenant));
+        if is_allowed { Ok(()) } else { Err(&self.missing) }
+    }
+
+    /// The input as it may be sent.
+    pub(super) fn redacted<'a>(&self, input: &'a EvalInput) -> Cow<'a, EvalInput> {
+        let Some(redaction) = &self.redaction else { return Cow::Borrowed(input) };
+        let mut counts = Counts::new();
+        let mut input = input.clone();
+        let mut put_out = |text: &mut String| {
+            if let Cow::Owned(clean) = redaction.text("", text, &mut counts) {
+                *text = clean;
+            }
+        };
+        let one = [&mut input.question, &mut input.answer, &mut input.expected, &mut input.system_prompt];
+        one.into_iter().flatten().for_each(&mut put_out);
+        input.contexts.iter_mut().filter_map(|document| document.content.as_mut()).for_each(&mut put_out);
+        input.history.iter_mut().for_each(&mut put_out);
+        for step in &mut input.steps {
+            put_out(&mut step.tool);
+            step.arguments.iter_mut().chain(&mut step.result).for_each(&mut put_out);
+        }
+        Cow::Owned(input)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::document::Document;
+    use crate::domain::trace::Step;
+
+    /// Receivers with their tenants and what is redacted for them.
+    fn egress(all: &[(Option<&[&str]>, &[&str])]) -> Egress {
+        let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let all: Vec<_> = all.iter().map(|(tenants, redact)| (tenants.map(own), own(redact))).collect();
+        let allowed = all.iter().map(|(tenants, redact)| Allowed { tenants: tenants.as_deref(), redact });
+        Egress::new(allowed, &Arc::default(), "judges.tenants")
+    }
+
+    fn of(tenant: Option<&str>) -> EvalInput {
+        EvalInput { tenant: tenant.map(str::to_owned), ..EvalInput::default() }
+    }
+
+    #[test]
+    fn every_receiver_must_allow_the_tenant() {
+        assert!(egress(&[(None, &[])]).check(&of(None)).is_ok());
+        let both = egress(&[(Some(&["a", "b"]), &[]), (None, &[]), (Some(&["b", "c"]), &[])]);
+        assert!(both.check(&of(Some("b"))).is_ok());
+        for tenant in [Some("a"), Some("c"), Some("B"), None] {
+            assert!(both.check(&of(tenant)).unwrap_err().contains("judges.tenants"), "{tenant:?}");
+        }
+    }
+
+    #[test]
+    fn no_text_of_an_input_keeps_what_is_put_out() {
+        let text = "Write to ann.smith@example.com now.".to_owned();
+        let one = Some(text.clone());
+        let input = EvalInput {
+            question: one.clone(),
+            answer: one.clone(),
+            expected: one.clone(),
+            system_prompt: one.clone(),
+            history: vec![text.clone()],
+            contexts: vec![Document { content: one.clone(), ..Document::default() }],
+            steps: vec![Step { tool: "mail".to_owned(), arguments: one.clone(), result: one, failed: false }],
+            ..EvalInput::default()
+        };
+        // What stands in another's place must not see it either.
+        let strict = egress(&[(None, &[]), (None, &["pii"])]);
+        let sent = serde_json::to_string(&strict.redacted(&input)).unwrap();
+        assert!(!sent.contains("ann.smith"), "{sent}");
+        assert_eq!(sent.matches("[EMAIL]").count(), 8, "{sent}");
+        assert!(matches!(egress(&[(None, &[])]).redacted(&input), Cow::Borrowed(_)));
+    }
+}

@@ -1,0 +1,85 @@
+//! Receivers that refuse, hang, or are away for long.
+
+use super::{Alertmanager, Receiver, WATCHED, calls};
+use crate::support::{Process, send, until};
+use axum::http::StatusCode;
+use std::net::SocketAddr;
+use tokio::net::TcpListener;
+
+fn webhook(name: &str, at: SocketAddr) -> String {
+    format!("[[receivers]]\nname = \"{name}\"\nkind = \"webhook\"\nurl = \"http://{at}/hook\"\n")
+}
+
+/// The value of a metric of the server, 0 where it is not there yet.
+async fn metric(server: &Process, line: &str) -> f64 {
+    let text = reqwest::get(format!("http://{}/metrics", server.http)).await.unwrap().text().await.unwrap();
+    let found = text.lines().find_map(|one| one.strip_prefix(line));
+    found.map_or(0.0, |value| value.trim().parse().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_that_is_refused_is_counted_as_lost_and_the_next_one_is_sent() {
+    let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::default());
+    *receiver.faults.lock() = vec![StatusCode::BAD_REQUEST];
+    let hook = receiver.clone().listen().await;
+    let server = Process::start_with(folder.path(), &format!("{WATCHED}{}", webhook("them", hook)));
+    assert!(send(server.otlp_http, calls(0, 200, 70)).await);
+    let lost = "groundline_alert_messages_lost_total{reason=\"refused\"}";
+    until("the refusal", async || metric(&server, lost).await == 1.0).await;
+    assert!(send(server.otlp_http, calls(200, 600, 0)).await);
+    until("the end", async || receiver.states() == ["resolved"]).await;
+    assert_eq!(metric(&server, lost).await, 1.0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_receiver_that_hangs_holds_up_nobody_else() {
+    let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::default());
+    let hook = receiver.clone().listen().await;
+    // It takes connections and never says a word.
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let there = silent.local_addr().unwrap();
+    let hangs = tokio::spawn(async move {
+        let mut held = Vec::new();
+        while let Ok((connection, _)) = silent.accept().await {
+            held.push(connection);
+        }
+    });
+    let watched = WATCHED.replace("receivers = [\"them\"]", "receivers = [\"hangs\", \"them\"]");
+    let text = format!(
+        "{watched}[drift]\nsend_timeout = \"300ms\"\n{}{}",
+        webhook("hangs", there),
+        webhook("them", hook)
+    );
+    let server = Process::start_with(folder.path(), &text);
+    assert!(send(server.otlp_http, calls(0, 200, 70)).await);
+    until("the message", async || receiver.states() == ["firing"]).await;
+    let failed = "groundline_alert_messages_total{outcome=\"failed\"}";
+    until("two attempts", async || metric(&server, failed).await >= 2.0).await;
+    assert!(send(server.otlp_http, calls(200, 600, 0)).await);
+    until("the end", async || receiver.states() == ["firing", "resolved"]).await;
+    assert_eq!(metric(&server, "groundline_alert_messages_lost_total").await, 0.0);
+    hangs.abort();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn alertmanager_that_was_away_is_told_when_it_is_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    // Nobody listens there yet.
+    let there = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let text = format!(
+        "{WATCHED}[[receivers]]\nname = \"them\"\nkind = \"alertmanager\"\nurl = \"http://{there}\"\n"
+    );
+    let mut server = Process::start_with(&data, &text);
+    assert!(send(server.otlp_http, calls(0, 200, 70)).await);
+    let failed = "groundline_alert_messages_total{outcome=\"failed\"}";
+    until("three attempts", async || metric(&server, failed).await >= 3.0).await;
+    // The message waits over a crash, too.
+    server.kill();
+    let server = Process::start_with(&data, &text);
+    until("another attempt", async || metric(&server, failed).await >= 1.0).await;
+    let Some(manager) = Alertmanager::start_at(folder.path(), there).await else { return };
+    until("the alert", async || manager.active().await.len() == 1).await;
+    assert_eq!(manager.active().await[0]["labels"]["slice"], "request_model=bad");
+}
