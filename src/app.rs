@@ -16,7 +16,7 @@ use crate::detect::Policy;
 use crate::domain::id::TraceId;
 use crate::domain::time::{Clock, SystemClock};
 use crate::drift::{Alerts, AnchorConfig, Watcher};
-use crate::emit::{Emitter, Signal};
+use crate::emit::Emitter;
 use crate::eval::Registry;
 use crate::ingest::{Receiver, grpc_router, http_router};
 use crate::journal::{Journal, create_dirs};
@@ -108,7 +108,7 @@ struct Rooms {
     judges: Judges,
     plugins: Arc<Plugins>,
     watcher: Watcher,
-    emitters: [Emitter; 2],
+    emitters: [Emitter; 3],
     /// None without a budget in money.
     prices: Option<Prices>,
     sql: Arc<Sql>,
@@ -417,10 +417,8 @@ impl Rooms {
         }
         judges.read_sessions_with(askers::sessions_of(sql.clone()));
         let watcher = Watcher::open(journal.clone(), plan(config)?, config.drift.clone(), clock.clone())?;
-        let emitter = |signal, config: &crate::emit::Config| {
-            Emitter::open(signal, journal.clone(), config.clone(), clock.clone())
-        };
-        let emitters = [emitter(Signal::Results, &config.emit)?, emitter(Signal::Spans, &config.forward)?];
+        let backends = [&config.emit, &config.forward, &config.forward_logs];
+        let emitters = Emitter::all(&journal, backends, &clock)?;
         let (to, on, now, registry) = (journal.clone(), queue.clone(), clock.clone(), Arc::new(registry));
         let scorer =
             Arc::new(Scorer::new(to, on, registry.clone(), now, config.score.timeout).with_second(second));

@@ -175,13 +175,14 @@ pub const METRICS: &[MetricName] = &[
     counter("groundline_anchor_errors_total", "Times that anchors could not be scored."),
     counter("groundline_emitted_total", "Evaluation results that were to leave, by outcome."),
     counter("groundline_forwarded_total", "Spans that were to be passed on, by outcome."),
+    counter("groundline_forwarded_logs_total", "Log records that were to be passed on, by outcome."),
     gauge(
         "groundline_backend_held_bytes",
-        "Journal that waits for the backend of emit or forward, bytes, by section.",
+        "Journal that waits for the backend of emit, forward or forward_logs, bytes, by section.",
     ),
     gauge(
         "groundline_backend_away",
-        "1 while the backend of emit or forward takes nothing, else 0, by section.",
+        "1 while the backend of emit, forward or forward_logs takes nothing, else 0, by section.",
     ),
     gauge("groundline_connections", "Open connections, by listener (label door)."),
     counter(
