@@ -96,13 +96,13 @@ async fn read_all(watcher: &mut Watcher) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crash_at_any_frame_neither_loses_nor_repeats_a_change() {
     let dir = tempfile::tempdir().unwrap();
-    let journal = journal(dir.path());
+    let (journal, plan) = (journal(dir.path()), plan());
     // Good, bad, good: it fires and resolves.
     let failing = |n: i64| if (100..200).contains(&n) { n % 2 == 0 } else { n % 25 == 0 };
     for n in 0..900 {
         append(&journal, &[score(n, if failing(n) { FAILS } else { PASSES })]).await;
         if n % 7 == 0 {
-            let mut watcher = watcher(&journal, plan());
+            let mut watcher = watcher(&journal, plan.clone());
             read_all(&mut watcher).await;
             // Dropped without a word, with its state written or not.
             if n % 3 == 0 {
@@ -113,9 +113,9 @@ async fn a_crash_at_any_frame_neither_loses_nor_repeats_a_change() {
             }
         }
     }
-    read_all(&mut watcher(&journal, plan())).await;
+    read_all(&mut watcher(&journal, plan.clone())).await;
     assert_eq!(told(&journal), ["firing", "resolved"]);
-    let mut last = watcher(&journal, plan());
+    let mut last = watcher(&journal, plan);
     read_all(&mut last).await;
     let standings = last.alerts().standings();
     assert_eq!(

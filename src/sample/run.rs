@@ -4,7 +4,7 @@ use super::again::{Found, Tables};
 use super::assemble::{Open, OpenTrace};
 use super::config::Config;
 use super::decide::{Drawn, decide};
-use super::decided::{Decided, Known, REMEMBER_NANOS};
+use super::decided::{Decided, REMEMBER_NANOS};
 use super::input::View;
 use super::late::Latecomers;
 use super::memory::{Memory, PAST};
@@ -188,7 +188,7 @@ impl Sampler {
             let now = self.clock.now();
             for part in parts(&frame, wanted) {
                 let decided = &self.decided;
-                let skip = |id: &TraceId| decided.knows(id) == Known::Yes;
+                let skip = |id: &TraceId| decided.is_sure(id);
                 let Part::Rows(table, batch) = part else { continue };
                 let is_span = table == Table::Spans;
                 let late = match is_span {

@@ -10,7 +10,7 @@ use crate::stats::seeded::Seeded;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 
-const SUITES: u64 = 10_000;
+const SUITES: u64 = 2_000;
 const PIECES: &[&str] = &[
     "a",
     "B c",
