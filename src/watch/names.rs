@@ -116,7 +116,7 @@ pub const METRICS: &[MetricName] = &[
         "Time from the end of a span to its scores, seconds, by rule.",
     ),
     histogram("groundline_evaluation_seconds", "Time of one evaluator for one item, seconds."),
-    counter("groundline_scores_total", "Scores, by evaluator and status."),
+    counter("groundline_scores_total", "Scores, by evaluator, rule and status."),
     counter("groundline_sql_queries_total", "Queries, by endpoint (label door) and outcome."),
     histogram("groundline_sql_seconds", "Time of a query, seconds."),
     gauge("groundline_quality_pass_rate", "Weighted share of passing scores in the window."),

@@ -88,6 +88,7 @@ async fn every_table_and_view_is_cut() {
         "quality_by_model",
         "evaluator_quality",
         "evaluation_hourly",
+        "evaluation_outcomes",
         "datasets_latest",
         "dataset_items_latest",
         "experiments_latest",
