@@ -157,6 +157,10 @@ pub const METRICS: &[MetricName] = &[
     counter("groundline_alert_errors_total", "Batches of scores on which an alert's filter failed."),
     counter("groundline_alert_scores_left_out_total", "Scores of slices beyond alerts.max_slices."),
     counter(
+        "groundline_alert_scores_unusable_total",
+        "Scores without an inclusion probability above 0 and up to 1, which enter no alert, by alert.",
+    ),
+    counter(
         "groundline_alert_slices_left_total",
         "Slices that left an alert after alerts.forget_after without a score.",
     ),
