@@ -383,7 +383,7 @@ fn part(at: u64, config: &AlertConfig) -> f64 {
 
 /// A hash of everything that changes what the alert decides; who is told may change.
 fn version(config: &AlertConfig) -> String {
-    let text = format!(
+    let mut text = format!(
         "{}\0{}\0{:?}\0{:?}\0{:?}\0{}\0{:?}\0{}\0{}\0{:?}\0{}",
         config.metric,
         config.filter,
@@ -397,6 +397,10 @@ fn version(config: &AlertConfig) -> String {
         config.window,
         config.max_weight
     );
+    // Without margins the state of earlier releases goes on.
+    if config.margins {
+        text.push_str("\0margins");
+    }
     hex::encode(&Sha256::digest(text)[..6])
 }
 

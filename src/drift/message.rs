@@ -276,6 +276,8 @@ fn query(config: &AlertConfig, change: &Change) -> String {
     for (column, value) in config.slices.iter().zip(values(&config.slices, &change.slice).unwrap_or_default())
     {
         conditions.push(match value {
+            slice_name::EVERY => continue,
+            slice_name::STAR => format!("{column} = '{}'", slice_name::EVERY),
             "" => format!("coalesce({column}, '') = ''"),
             // The name of a slice is cut, the column is not.
             cut if cut.chars().count() >= slice_name::MOST => {
@@ -358,5 +360,7 @@ mod tests {
         assert!(sql.contains(&format!("starts_with(request_model, '{long}')")), "{sql}");
         let none = query(&config, &change("service_name=, request_model=m", Ended::Back));
         assert!(none.contains("coalesce(service_name, '') = '' AND request_model = 'm'"), "{none}");
+        let margin = query(&config, &change("service_name=*, request_model=\\*", Ended::Back));
+        assert!(margin.contains("' AND request_model = '*' AND NOT passed"), "{margin}");
     }
 }

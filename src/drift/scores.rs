@@ -71,7 +71,7 @@ impl Definition {
         Ok(Self { config: config.clone(), filter, slices })
     }
 
-    /// The scores of `batch` that the alert is about, each with the name of its slice.
+    /// The scores of `batch` that the alert is about, each once for every slice that it is in, with the slice's name.
     ///
     /// # Errors
     /// When the filter fails on the batch.
@@ -88,17 +88,26 @@ impl Definition {
             let passes = filter.matches(batch)?;
             rows.retain(|row| passes.value(*row));
         }
-        Ok(rows.into_iter().map(|row| (self.slice(batch, row), columns.seen(row))).collect())
+        let in_slices = |row: usize| {
+            let seen = columns.seen(row);
+            self.slices(batch, row).into_iter().map(move |slice| (slice, seen.clone()))
+        };
+        Ok(rows.into_iter().flat_map(in_slices).collect())
     }
 
-    /// The name of the slice of a row.
-    fn slice(&self, batch: &RecordBatch, row: usize) -> String {
+    /// The names of the slices of a row: that of all columns, and with margins one for each column alone.
+    fn slices(&self, batch: &RecordBatch, row: usize) -> Vec<String> {
         let schema = batch.schema_ref();
-        let parts = self.slices.iter().map(|at| {
+        let part = |at: &usize| {
             let column = batch.column(*at).as_string_opt::<i32>().filter(|c| c.is_valid(row));
             (schema.field(*at).name().as_str(), column.map_or("", |c| c.value(row)))
-        });
-        slice_name::name(parts)
+        };
+        let parts: Vec<(&str, &str)> = self.slices.iter().map(part).collect();
+        let mut names = vec![slice_name::name(parts.iter().copied())];
+        if self.config.margins {
+            names.extend((0..parts.len()).map(|kept| slice_name::margin(&parts, kept)));
+        }
+        names
     }
 }
 

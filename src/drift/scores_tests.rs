@@ -1,5 +1,7 @@
-//! Scores as tests of alerts make them, and which of them count.
+//! Scores as tests of alerts make them, which of them count, and in which slices.
 
+use super::super::alert::Alert;
+use super::super::config::Method;
 use super::*;
 use crate::domain::id::TraceId;
 use crate::domain::prompt::Prompt;
@@ -59,4 +61,50 @@ fn a_verdict_that_cannot_be_weighted_is_counted_and_left_out() {
     let columns = Columns::of(&batch).unwrap();
     assert_eq!(columns.verdicts("hallucination"), (vec![0, 5], 4));
     assert_eq!(columns.verdicts("toxicity"), (Vec::new(), 0));
+}
+
+/// An alert by tenant and model, with margins.
+fn with_margins() -> Definition {
+    let mut config = AlertConfig::new("a", "hallucination", Method::Objective);
+    (config.objective, config.margins) = (Some(0.9), true);
+    config.slices = vec!["tenant".into(), "request_model".into()];
+    compile(&[config]).map_err(|faults| faults[0].to_string()).unwrap().remove(0)
+}
+
+#[test]
+fn margins_are_slices_beside_the_others() {
+    let mut rows = vec![score(1, FAILS), score(2, PASSES)];
+    // It looks like every value, and is one.
+    rows[1].request_model = Some("*".into());
+    let found = with_margins().scores(&scores_to_batch(&rows).unwrap()).unwrap();
+    let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+    let expected = [
+        "tenant=default, request_model=m",
+        "tenant=default, request_model=*",
+        "tenant=*, request_model=m",
+        "tenant=default, request_model=\\*",
+        "tenant=default, request_model=*",
+        "tenant=*, request_model=\\*",
+    ];
+    assert_eq!(names, expected);
+}
+
+/// A model fails too often, but each tenant has too few scores to tell: the margin of the model has them.
+#[test]
+fn what_fails_a_little_everywhere_fires_in_its_margin() {
+    let definition = with_margins();
+    let (mut alert, mut fired) = (Alert::new(&definition.config), Vec::new());
+    for n in 0..1_500_i64 {
+        let is_bad = n / 30 % 2 == 0;
+        let fails = is_bad && n.wrapping_mul(37).rem_euclid(100) < 40;
+        let mut row = score(n, if fails { FAILS } else { PASSES });
+        row.tenant = format!("t{}", n % 30).into();
+        row.request_model = Some(if is_bad { "bad" } else { "good" }.into());
+        for (slice, seen) in definition.scores(&scores_to_batch(&[row]).unwrap()).unwrap() {
+            assert!(alert.push(&slice, seen, &definition.config));
+        }
+        let changes = alert.look(&definition.config);
+        fired.extend(changes.into_iter().map(|change| (change.state, change.slice)));
+    }
+    assert_eq!(fired, [("firing", "tenant=*, request_model=bad".to_owned())]);
 }
