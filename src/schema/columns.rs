@@ -1,11 +1,15 @@
 //! The tables: every column with its type and its documentation.
 //!
-//! A column is declared here and nowhere else, those of the lab in `lab_columns`. The stored schema is what Parquet and Delta hold; SQL shows the
-//! same columns, except that `spans` gets nanosecond times (Delta's timestamps have microseconds, so the exact start is
-//! stored as the integer `start_time_unix_nano` beside a microsecond `start_time` for readers that are not ours).
+//! A column is declared here and nowhere else, those of the lab in `lab_columns` and those of scores in `score_columns`. The
+//! stored schema is what Parquet and Delta hold; SQL shows the same columns, except that `spans` gets nanosecond times
+//! (Delta's timestamps have microseconds, so the exact start is stored as the integer `start_time_unix_nano` beside a
+//! microsecond `start_time` for readers that are not ours).
 
 use super::column::{fields, may, must};
-use super::lab_columns::{DATASET_ITEMS, DATASETS, EXPERIMENTS, RUNS};
+use super::lab_columns::{
+    CHECK_RESULTS, DATASET_ITEMS, DATASETS, EXPERIMENTS, RUNS, SUITE_CHECKS, SUITE_TESTS, SUITES,
+};
+use super::score_columns::{DECISIONS, SCORES};
 use crate::domain::id::EXPERIMENT_MARK;
 use arrow::datatypes::{Schema, SchemaRef};
 use std::sync::{Arc, LazyLock};
@@ -44,11 +48,19 @@ pub enum Table {
     Experiments,
     /// One row an attempt to have a target answer an item.
     Runs,
+    /// One row a revision of a suite, or a run that made it a version.
+    Suites,
+    /// One row a test of a revision of a suite.
+    SuiteTests,
+    /// One row a check of a revision of a suite.
+    SuiteChecks,
+    /// One row a check of a run.
+    CheckResults,
 }
 
 impl Table {
     /// Every table.
-    pub const ALL: [Table; 12] = [
+    pub const ALL: [Table; 16] = [
         Table::Spans,
         Table::Scores,
         Table::Decisions,
@@ -61,6 +73,10 @@ impl Table {
         Table::DatasetItems,
         Table::Experiments,
         Table::Runs,
+        Table::Suites,
+        Table::SuiteTests,
+        Table::SuiteChecks,
+        Table::CheckResults,
     ];
 
     /// Its name in SQL and its folder in the lake.
@@ -78,6 +94,10 @@ impl Table {
             Table::DatasetItems => "dataset_items",
             Table::Experiments => "experiments",
             Table::Runs => "runs",
+            Table::Suites => "suites",
+            Table::SuiteTests => "suite_tests",
+            Table::SuiteChecks => "suite_checks",
+            Table::CheckResults => "check_results",
         }
     }
 
@@ -97,6 +117,10 @@ impl Table {
             Table::DatasetItems => 8,
             Table::Experiments => 9,
             Table::Runs => 10,
+            Table::Suites => 11,
+            Table::SuiteTests => 12,
+            Table::SuiteChecks => 13,
+            Table::CheckResults => 14,
         }
     }
 
@@ -115,6 +139,12 @@ impl Table {
             Table::DatasetItems => "One row a revision of an item of a dataset, append-only.",
             Table::Experiments => "One row a state of an experiment, append-only.",
             Table::Runs => "One row an attempt to have a target answer an item of a dataset.",
+            Table::Suites => "One row a revision of a suite, or a run that made it a version; append-only.",
+            Table::SuiteTests => "One row a test of a revision of a suite, append-only.",
+            Table::SuiteChecks => "One row a check of a revision of a suite, append-only.",
+            Table::CheckResults => {
+                "One row a check of a run of a suite, or an edit of its verdict; append-only."
+            }
         }
     }
 
@@ -133,6 +163,10 @@ impl Table {
             Table::DatasetItems => DATASET_ITEMS,
             Table::Experiments => EXPERIMENTS,
             Table::Runs => RUNS,
+            Table::Suites => SUITES,
+            Table::SuiteTests => SUITE_TESTS,
+            Table::SuiteChecks => SUITE_CHECKS,
+            Table::CheckResults => CHECK_RESULTS,
         }
     }
 
@@ -155,7 +189,11 @@ impl Table {
             | Table::Datasets
             | Table::DatasetItems
             | Table::Experiments
-            | Table::Runs => "created_at",
+            | Table::Runs
+            | Table::Suites
+            | Table::SuiteTests
+            | Table::SuiteChecks
+            | Table::CheckResults => "created_at",
             Table::ReviewItems => "drawn_at",
             Table::LogRecords => "time",
         }
@@ -164,7 +202,17 @@ impl Table {
     /// Whether its rows are work of people that nobody sends again: retention takes them only by a rule that names the
     /// table.
     pub fn is_kept(self) -> bool {
-        matches!(self, Table::Datasets | Table::DatasetItems | Table::Experiments | Table::Runs)
+        matches!(
+            self,
+            Table::Datasets
+                | Table::DatasetItems
+                | Table::Experiments
+                | Table::Runs
+                | Table::Suites
+                | Table::SuiteTests
+                | Table::SuiteChecks
+                | Table::CheckResults
+        )
     }
 
     /// Whether its rows are labels: retention takes them only by a rule that names the table or a tenant.
@@ -270,79 +318,6 @@ static SPANS: &[Column] = &[
     may("prompt_name", Kind::Text, "Prompt template."),
     may("prompt_version", Kind::Text, "Version of the prompt template."),
     may("error_type", Kind::Text, "Class of the error."),
-];
-
-static SCORES: &[Column] = &[
-    must("score_id", Kind::Text, "The same item, evaluator, metric and version give the same id."),
-    may("trace_id", Kind::Text, "The trace."),
-    may("span_id", Kind::Text, "The span that was judged; the root for a whole trace."),
-    must("span_time", Kind::Micros, "When that span began, UTC."),
-    must("evaluated_at", Kind::Micros, "When it was evaluated, UTC."),
-    may("service_name", Kind::Text, "service.name of the span."),
-    may("request_model", Kind::Text, "The model that was asked for."),
-    must("tenant", Kind::Text, "Tenant of the span."),
-    may("rule", Kind::Text, "The sampling rule that selected the item."),
-    may("rule_version", Kind::Text, "Hash of that rule as it was then."),
-    must("evaluator", Kind::Text, "The evaluator."),
-    must("evaluator_version", Kind::Text, "Its version."),
-    must("metric", Kind::Text, "The metric."),
-    may("value", Kind::Double, "The value in the metric's own scale; NULL unless status is ok."),
-    may("label", Kind::Text, "A class, where the metric has one."),
-    may("passed", Kind::Bool, "Whether the value is on the right side of the threshold."),
-    may("threshold", Kind::Double, "The threshold that was used."),
-    must("status", Kind::Text, "ok, error or skipped."),
-    may("rationale", Kind::Payload, "Why the value is what it is."),
-    may("error", Kind::Payload, "What went wrong, or which input was missing."),
-    must(
-        "inclusion_probability",
-        Kind::Double,
-        "Probability with which the item was selected, above 0 and up to 1.",
-    ),
-    may("stratum", Kind::Text, "The stratum that it was drawn from."),
-    may("sampling_reason", Kind::Text, "Why it was selected."),
-    must(
-        "score_version",
-        Kind::Int,
-        "Counts the evaluations of one item, from 1: one that is put back gets the next.",
-    ),
-    must("attempt", Kind::Int, "The attempt that gave this row, from 1."),
-    must("latency_ms", Kind::Double, "How long the evaluator took, milliseconds."),
-    may("judge_model", Kind::Text, "The judge's model."),
-    may("input_tokens", Kind::Int, "Tokens that the judge read."),
-    may("output_tokens", Kind::Int, "Tokens that the judge wrote."),
-    may("cost_usd", Kind::Double, "What the judge cost, US dollars."),
-    must("source", Kind::Text, "rule, annotation, ingested, experiment or plugin."),
-    may(
-        "evidence",
-        Kind::Payload,
-        "Parts of the answer that failed it, JSON array of {answer, document, context}: byte ranges, and the document's \
-         place from 0. Where a judge was asked about parts one by one, all of them: {number, rating, rationale}.",
-    )
-    .since(2),
-    may("experiment_id", Kind::Text, "The experiment; NULL in production.").since(3),
-    may("run_id", Kind::Text, "The run of the experiment; NULL in production.").since(3),
-    may("item_id", Kind::Text, "The item of the dataset; NULL in production.").since(3),
-    may("check_id", Kind::Text, "The check of a suite; NULL in production.").since(3),
-    may("prompt_name", Kind::Text, "Prompt template of the span that answered.").since(4),
-    may("prompt_version", Kind::Text, "Version of that prompt template.").since(4),
-];
-
-static DECISIONS: &[Column] = &[
-    must("trace_id", Kind::Text, "The trace."),
-    may("span_id", Kind::Text, "The span; the root for rules on traces."),
-    must("rule", Kind::Text, "The sampling rule."),
-    must("rule_version", Kind::Text, "Hash of that rule as it was then."),
-    must(
-        "decision",
-        Kind::Text,
-        "filtered, not_sampled, queued, throttled, over_budget, expired, failed or scored.",
-    ),
-    may("reason", Kind::Text, "Why."),
-    must("inclusion_probability", Kind::Double, "Probability with which the item would be selected."),
-    may("stratum", Kind::Text, "The stratum that it was drawn from."),
-    must("decided_at", Kind::Micros, "When it was decided, UTC."),
-    must("span_time", Kind::Micros, "When the span began, UTC."),
-    may("tenant", Kind::Text, "Tenant of the span; NULL in rows of before there was this column."),
 ];
 
 static ANNOTATIONS: &[Column] = &[

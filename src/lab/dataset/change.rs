@@ -129,6 +129,10 @@ pub struct Purged {
     pub runs: u64,
     /// Scores that are gone.
     pub scores: u64,
+    /// Results of checks that are gone.
+    pub check_results: u64,
+    /// Tests and checks of suites that are gone.
+    pub suite_rows: u64,
 }
 
 /// How a file is taken.

@@ -68,6 +68,11 @@ impl Datasets {
         self.changing.clone().lock_owned().await
     }
 
+    /// What redacts what must not be stored; none where nothing is redacted.
+    pub fn redaction(&self) -> Option<&Redact> {
+        self.redact.as_ref()
+    }
+
     /// Whether the item has something that must not be stored.
     pub fn would_redact(&self, item: &Item) -> bool {
         self.redact.as_ref().is_some_and(|redact| {
@@ -446,17 +451,22 @@ fn outcome(head: &Head, plan: &Plan) -> Outcome {
 
 /// Redacts every text of an item, however nested; ids are not touched.
 fn redacted(item: &mut Item, redact: &Redact) {
-    fn walk(value: &mut Value, redact: &Redact) {
-        match value {
-            Value::String(text) => redact(text),
-            Value::Array(values) => values.iter_mut().for_each(|value| walk(value, redact)),
-            Value::Object(fields) => fields.values_mut().for_each(|value| walk(value, redact)),
-            _ => {}
-        }
-    }
     let values = [&mut item.input, &mut item.expected].into_iter().flatten();
-    values.for_each(|value| walk(value, redact));
-    item.metadata.iter_mut().flat_map(serde_json::Map::values_mut).for_each(|value| walk(value, redact));
-    item.contexts.iter_mut().chain(&mut item.constraints).for_each(|value| walk(value, redact));
+    values.for_each(|value| redact_json(value, redact));
+    item.metadata
+        .iter_mut()
+        .flat_map(serde_json::Map::values_mut)
+        .for_each(|value| redact_json(value, redact));
+    item.contexts.iter_mut().chain(&mut item.constraints).for_each(|value| redact_json(value, redact));
     item.tags.iter_mut().for_each(|tag| redact(tag));
+}
+
+/// Redacts every text of a value, however nested.
+pub fn redact_json(value: &mut Value, redact: &Redact) {
+    match value {
+        Value::String(text) => redact(text),
+        Value::Array(values) => values.iter_mut().for_each(|value| redact_json(value, redact)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| redact_json(value, redact)),
+        _ => {}
+    }
 }

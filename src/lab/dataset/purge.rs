@@ -1,4 +1,4 @@
-//! A person's right to be forgotten: items out of every version, run and score.
+//! A person's right to be forgotten: items out of every version, run and score, and out of the suites that have them as tests.
 //!
 //! What is left of an item is a tombstone in each version that had it: its id, its place, the hash of what it said, and in
 //! `datasets` a version that says who purged it and when. So the hash of every version can still be explained, and nothing
@@ -83,6 +83,9 @@ impl Datasets {
             revisions: self.erased(who, &items, Table::DatasetItems, bare).await?,
             runs: self.erased(who, &items, Table::Runs, Left::Nothing).await?,
             scores: self.erased(who, &items, Table::Scores, Left::Nothing).await?,
+            check_results: self.erased(who, &items, Table::CheckResults, Left::Nothing).await?,
+            suite_rows: self.erased(who, &items, Table::SuiteTests, Left::Nothing).await?
+                + self.erased(who, &items, Table::SuiteChecks, Left::Nothing).await?,
             dataset_id: head.dataset_id,
             version,
             items: items.into_iter().collect(),

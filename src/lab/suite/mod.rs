@@ -31,6 +31,7 @@
 //! | `keep` | a run as an experiment that is stored |
 //! | `gate` | what must hold, and the exit code |
 //! | `report` | a table, JSON, JUnit XML, Markdown |
+//! | `server` | suites that a server keeps |
 //!
 //! Promises: a verdict is pass, fail, skipped or error, and neither of the last two is ever a pass; a fault of a file names
 //! its line and item, and all faults of a file are told at once; what a target sends is bounded in size and time.
@@ -59,6 +60,7 @@ mod pattern;
 mod reply;
 mod report;
 mod schema;
+mod server;
 mod spec;
 mod summary;
 mod text;
@@ -77,8 +79,12 @@ pub use gate::{Code, Decided, Verdict, code, decide, unknown_metrics};
 pub use keep::sent;
 pub use load::{StoredItems, Suite, stored};
 pub use open::read;
-pub use outcome::{Outcome, Status};
+pub use outcome::{CheckOutcome, Outcome, Status};
 pub use report::{Report, junit, markdown, table};
+pub use server::{
+    NewSuite, SentForm, SuiteEndpoint, SuiteHead, SuiteOutcome, Suites, find, find_version, suite_router,
+    whole,
+};
 pub use spec::suite_schema;
 pub use summary::{Summary, summarise};
 pub use verdict::judge;

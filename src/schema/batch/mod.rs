@@ -10,6 +10,7 @@
 //! | `rows` | scores, decisions, annotations, alerts |
 //! | `review` | items to label, and answers |
 //! | `lab` | datasets, experiments, runs |
+//! | `suites` | suites, their tests and checks, results of checks |
 //! | `watermarks` | up to when tables are final |
 
 mod build;
@@ -20,6 +21,7 @@ mod review;
 mod rows;
 mod span_rows;
 mod spans;
+mod suites;
 mod watermarks;
 
 pub use lab::{
@@ -35,4 +37,8 @@ pub use rows::{
 };
 pub use span_rows::{RawSpan, SourceText, SpanRows};
 pub use spans::{SpanHead, SpanReader, SpanRow, spans_to_batch, with_raw};
+pub use suites::{
+    CheckResultRow, SuiteCheckRow, SuiteRow, SuiteTestRow, check_results_to_batch, suite_checks_to_batch,
+    suite_tests_to_batch, suites_to_batch,
+};
 pub use watermarks::{Watermark, watermarks_to_batch};

@@ -46,6 +46,15 @@ fn rows(table: Table) -> Vec<Map<String, Value>> {
                 Table::Experiments => json!({"experiment_id": trace, "name": word, "tenant": tenant}),
                 Table::Runs => json!({"run_id": trace, "experiment_id": trace, "item_id": trace,
                     "output": word, "tenant": tenant}),
+                Table::Suites => json!({"suite_id": trace, "revision": 1, "name": word, "tenant": tenant}),
+                Table::SuiteTests => {
+                    json!({"suite_id": trace, "revision": 1, "test_id": trace, "input": word,
+                    "tenant": tenant})
+                }
+                Table::SuiteChecks => json!({"suite_id": trace, "revision": 1, "criteria": word,
+                    "tenant": tenant}),
+                Table::CheckResults => json!({"run_id": trace, "experiment_id": trace, "item_id": trace,
+                    "feedback": word, "tenant": tenant}),
             };
             let mut row = row.as_object().expect("an object").clone();
             row.insert("_in".to_owned(), json!(place));

@@ -34,6 +34,6 @@ mod zip;
 mod round_trip_tests;
 
 pub use export::{Exported, Form, export};
-pub use import::{import, import_results};
+pub use import::{import, import_results, import_sent};
 pub use imported::Imported;
 pub(in crate::lab) use zip::{read as unarchive, write as archive};
