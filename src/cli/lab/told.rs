@@ -162,7 +162,8 @@ pub fn purged(name: &str, told: &Value) -> String {
     let mut text = format!(
         "{name}: version {version}, {items} items purged: {revisions} revisions, {runs} runs, {scores} scores"
     );
-    for (key, what) in [("check_results", "results of checks"), ("suite_rows", "tests and checks of suites")] {
+    for (key, what) in [("check_results", "results of checks"), ("suite_rows", "tests and checks of suites")]
+    {
         if let Some(count) = told[key].as_u64().filter(|count| *count > 0) {
             let _ = write!(text, ", {count} {what}");
         }

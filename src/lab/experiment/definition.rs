@@ -2,6 +2,7 @@
 
 use super::super::error::Fault;
 use crate::domain::id::EXPERIMENT_MARK;
+use crate::lab::suite::CheckOutcome;
 use crate::lab::target::Prompts;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -29,12 +30,25 @@ pub struct NewExperiment {
     /// How often each item is asked.
     #[serde(default = "once")]
     pub repetitions: i64,
+    /// Which items are asked: a condition in SQL over their id, question, input, expected, tags, group_id, weight and the
+    /// keys of their metadata; all without one.
+    #[serde(default)]
+    pub filter: Option<String>,
     /// Words to find it by.
     #[serde(default)]
     pub tags: Vec<String>,
     /// Whether others of the dataset are compared with it.
     #[serde(default)]
     pub baseline: bool,
+}
+
+/// The suite that an experiment is a run of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfSuite {
+    /// The suite.
+    pub suite_id: String,
+    /// Its version.
+    pub version: i64,
 }
 
 fn once() -> i64 {
@@ -150,6 +164,9 @@ pub struct Answer {
     /// What the sender measured itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<SentScore>,
+    /// What the checks of a suite said, in their order; of runs of a suite only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<CheckOutcome>,
 }
 
 /// What a sender measured itself.

@@ -254,6 +254,11 @@ async fn run(
 ) -> Outcome {
     let (retry, limit) = (retry(&params)?, params.limit());
     let found = reading::find(all.store(), &who.tenant, &id).await?;
+    if found.suite().is_some() {
+        let why = "it is a run of a suite: POST /v1/lab/suites/NAME/run?experiment=ID asks its target, so that the suite's \
+                   checks judge what is answered";
+        return Err(LabError::Wrong(why.to_owned()));
+    }
     let answers = match (found.target.kind.as_str(), all.targets().has(&found.target)) {
         ("trace", _) => {
             let todo = all.todo(&who, &id, limit, (retry, Telling::Asked)).await?;

@@ -6,6 +6,7 @@
 //! | `reading` | experiments, runs and scores as they are stored |
 //! | `taken` | what is asked of a target, and what is taken of its answers |
 //! | `known` | which runs are stored already, in memory |
+//! | `checks` | what checks of suites said, as rows |
 //! | `input` | what evaluators are given of an item and its answer |
 //! | `judge` | what evaluators say about answers, as rows of `scores` |
 //! | `experiments` | making experiments, taking runs |
@@ -25,6 +26,7 @@
 mod artifacts;
 mod beside;
 mod called;
+mod checks;
 mod compare;
 mod definition;
 mod detail;
@@ -49,8 +51,8 @@ mod tried;
 pub(in crate::lab) use beside::{Beside, MAX_BESIDE};
 pub use compare::{Comparison, compare};
 pub use definition::{
-    Answer, EditExperiment, NewExperiment, Retry, SentScore, Stored, Target, Todo, run_id, trace_ids,
-    traceparent,
+    Answer, EditExperiment, NewExperiment, OfSuite, Retry, SentScore, Stored, Target, Todo, run_id,
+    trace_ids, traceparent,
 };
 pub use experiments::Experiments;
 pub use http::{ExperimentEndpoint, experiment_router};

@@ -153,7 +153,7 @@ fn case(item: ItemRow, todo: &Todo, answer: Answer) -> Case {
         error: answer.error,
         ..RunRow::default()
     };
-    Case { item, run, sent: answer.scores }
+    Case { item, run, sent: answer.scores, checks: Vec::new() }
 }
 
 fn shown(cases: &[Case], judged: &ScoredRuns) -> Vec<Value> {

@@ -75,11 +75,12 @@ pub use examples::{examples, wrong_examples};
 pub use exchange::{Exported, Form, Imported, export, import, import_results};
 pub(in crate::lab) use exchange::{archive, unarchive};
 pub use fault::Faults;
+pub(in crate::lab) use filter::filtered;
 pub use gate::{Code, Decided, Verdict, code, decide, unknown_metrics};
 pub use keep::sent;
 pub use load::{StoredItems, Suite, stored};
 pub use open::read;
-pub use outcome::{CheckOutcome, Outcome, Status};
+pub use outcome::{CheckOutcome, Confidence, Outcome, Status};
 pub use report::{Report, junit, markdown, table};
 pub use server::{
     NewSuite, SentForm, SuiteEndpoint, SuiteHead, SuiteOutcome, Suites, find, find_version, suite_router,
