@@ -17,6 +17,7 @@
 //! | `perturb` | items that ask the same in other letters |
 //! | `suite` | test suites with a gate |
 //! | `experiment` | experiments: runs of a target over a dataset, their scores, and the comparison of two |
+//! | `suite_run` | suites that the server asks and judges |
 //! | `archive` | datasets and experiments as one file, and back |
 //!
 //! Promises: a change is one journal frame, so a crash leaves all of it or nothing; a version is never rewritten; two
@@ -28,6 +29,7 @@ pub mod experiment;
 pub mod lint;
 pub mod perturb;
 pub mod suite;
+pub mod suite_run;
 pub mod target;
 
 mod cells;

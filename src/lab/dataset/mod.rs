@@ -45,8 +45,8 @@ mod shapes;
 
 pub use super::texts::{expected_text, text_of};
 pub(in crate::lab) use canonical::hash_of_all;
-pub(in crate::lab) use datasets::redact_json;
 pub use change::{Absent, Change, Edit, End, Faulty, New, Outcome, Purge, Purged, Taking};
+pub(in crate::lab) use datasets::redact_json;
 pub use datasets::{Datasets, Redact};
 pub use export::ExportFormat;
 pub use fields::Mapping;

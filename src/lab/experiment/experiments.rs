@@ -25,6 +25,7 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
 use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 
 /// Most answers of one request.
 const MAX_ANSWERS: usize = 1_000;
@@ -75,6 +76,22 @@ impl Experiments {
     pub(super) fn trial(&self) -> Result<OwnedSemaphorePermit, LabError> {
         let busy = |_| LabError::Later(format!("the playground answers {MAX_TRIALS} requests already"));
         self.trials.clone().try_acquire_owned().map_err(busy)
+    }
+
+    /// A place among those whose answers are judged at once, for as long as it is held.
+    ///
+    /// # Errors
+    /// [`LabError::Later`] when all are taken until then.
+    pub async fn judging(&self, until: Instant) -> Result<OwnedSemaphorePermit, LabError> {
+        let busy =
+            || LabError::Later("the evaluators of other experiments are busy (lab.workers)".to_owned());
+        let turn = tokio::time::timeout_at(until, self.workers.clone().acquire_owned()).await;
+        turn.map_err(|_| busy())?.map_err(|_| busy())
+    }
+
+    /// What is judged before.
+    pub fn production(&self) -> &Production {
+        &self.production
     }
 
     /// Lets nothing be changed as long as it is held but by who holds it: neither datasets nor experiments.
@@ -302,14 +319,11 @@ impl Experiments {
         cases: Arc<Vec<Case>>,
     ) -> Result<ScoredRuns, LabError> {
         let patience = self.datasets.config().score_timeout;
-        let busy =
-            || LabError::Later("the evaluators of other experiments are busy (lab.workers)".to_owned());
-        let turn = tokio::time::timeout(patience, self.workers.acquire()).await;
-        let _turn = turn.map_err(|_| busy())?.map_err(|_| busy())?;
+        let _turn = self.judging(Instant::now() + patience).await?;
         let judge = Judge {
             registry: self.registry.clone(),
             evaluators,
-            until: tokio::time::Instant::now() + patience,
+            until: Instant::now() + patience,
             tenant: who.tenant.clone(),
             now: self.store().now(),
             model,

@@ -49,13 +49,15 @@ mod traces;
 mod tried;
 
 pub(in crate::lab) use beside::{Beside, MAX_BESIDE};
+pub use called::MAX_CALLED;
 pub use compare::{Comparison, compare};
 pub use definition::{
-    Answer, EditExperiment, NewExperiment, OfSuite, Retry, SentScore, Stored, Target, Todo, run_id,
+    Answer, EditExperiment, NewExperiment, OfSuite, Retry, SentScore, Stored, Target, Telling, Todo, run_id,
     trace_ids, traceparent,
 };
 pub use experiments::Experiments;
 pub use http::{ExperimentEndpoint, experiment_router};
+pub(in crate::lab) use http::{artifact, retry_of};
 pub use reading::Experiment;
-pub(in crate::lab) use reading::{named, of_dataset as experiments_of};
+pub(in crate::lab) use reading::{baseline_of, find as find_experiment, named, of_dataset as experiments_of};
 pub use summary::{Summary, summary};

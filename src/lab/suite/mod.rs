@@ -29,6 +29,7 @@
 //! | `summary` | metrics with intervals |
 //! | `baseline` | the values of an earlier run |
 //! | `keep` | a run as an experiment that is stored |
+//! | `restored` | what became of runs that are stored |
 //! | `gate` | what must hold, and the exit code |
 //! | `report` | a table, JSON, JUnit XML, Markdown |
 //! | `server` | suites that a server keeps |
@@ -59,6 +60,7 @@ mod outcome;
 mod pattern;
 mod reply;
 mod report;
+mod restored;
 mod schema;
 mod server;
 mod spec;
@@ -77,11 +79,12 @@ pub(in crate::lab) use exchange::{archive, unarchive};
 pub use fault::Faults;
 pub(in crate::lab) use filter::filtered;
 pub use gate::{Code, Decided, Verdict, code, decide, unknown_metrics};
-pub use keep::sent;
+pub use keep::{marked, scores, sent};
 pub use load::{StoredItems, Suite, stored};
 pub use open::read;
-pub use outcome::{CheckOutcome, Confidence, Outcome, Status};
+pub use outcome::{CheckOutcome, Confidence, Outcome, Scored, Status};
 pub use report::{Report, junit, markdown, table};
+pub use restored::StoredOutcome;
 pub use server::{
     NewSuite, SentForm, SuiteEndpoint, SuiteHead, SuiteOutcome, Suites, find, find_version, suite_router,
     whole,
