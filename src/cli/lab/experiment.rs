@@ -160,6 +160,9 @@ pub struct RunArgs {
     /// How often each item is asked.
     #[arg(long, default_value_t = 1)]
     repetitions: u32,
+    /// Ask only items of which this SQL condition is true, such as "array_has(tags, 'returns')".
+    #[arg(long, value_name = "CONDITION")]
+    filter: Option<String>,
     /// Parameters for the target, a JSON object.
     #[arg(long)]
     parameters: Option<String>,
@@ -198,10 +201,10 @@ pub struct ExportArgs {
     #[arg(required = true)]
     experiments: Vec<String>,
     /// llm-eval-results, llm-heatmap-leaderboard, llm-bool-leaderboard, llm-classification-leaderboard, problems_and_actions,
-    /// insights, mlflow or work-dir-archive.
+    /// insights, mlflow or work-dir-archive; of one run of a suite also results or qa, as Vals names them.
     #[arg(long)]
     part: String,
-    /// json, csv, parquet, md, html or zip.
+    /// json, csv, parquet, md, html or zip; of results csv, json, zip, text, markdown or junit.
     #[arg(long)]
     format: Option<String>,
     /// Where to.
@@ -308,7 +311,7 @@ async fn begin(client: &LabClient, args: RunArgs) -> Done {
     let body = json!({
         "name": args.name, "dataset": args.dataset, "target": asker.described(), "parameters": parameters,
         "evaluators": args.evaluator, "repetitions": args.repetitions, "tags": args.tags,
-        "baseline": args.baseline,
+        "baseline": args.baseline, "filter": args.filter,
     });
     let made = client.value(Asked::json(Method::POST, &["experiments"], &body)).await.map_err(spelled)?;
     let id = cell(&made["experiment_id"]);
@@ -362,11 +365,21 @@ async fn finish(client: &LabClient, id: &str, ended: Ended) -> Done {
 }
 
 async fn export(client: &LabClient, args: ExportArgs) -> Done {
-    let asked = Asked::get(&["export"])
-        .with("experiments", args.experiments.join(","))
-        .with("part", args.part)
-        .maybe("format", args.format);
-    let bytes = client.ask(asked).await?;
+    let bytes = match (args.part.as_str(), args.experiments.as_slice()) {
+        ("results" | "qa", [experiment]) => {
+            let path = ["experiments", experiment.as_str(), "export"];
+            client
+                .ask(Asked::get(&path).with("part", args.part.as_str()).maybe("format", args.format))
+                .await?
+        }
+        ("results" | "qa", _) => {
+            return Err(Refused::from(format!("{} are of one experiment: name one", args.part)));
+        }
+        (part, all) => {
+            let asked = Asked::get(&["export"]).with("experiments", all.join(",")).with("part", part);
+            client.ask(asked.maybe("format", args.format)).await?
+        }
+    };
     let output = args.output.display();
     std::fs::write(&args.output, &bytes).map_err(|e| Refused::from(format!("{output}: {e}")))?;
     Ok((format!("{output}: {} bytes\n", bytes.len()), 0))

@@ -1,4 +1,4 @@
-//! Datasets and experiments from the command line.
+//! Datasets, experiments and kept suites from the command line.
 //!
 //! | file | what |
 //! |---|---|
@@ -11,6 +11,7 @@
 //! | `runner` | asking a target for what is missing |
 //! | `target` | who answers |
 //! | `archive` | the verb `lab` |
+//! | `suites` | suites that a server keeps, for the verb `suite` |
 //! | `boards` | leaderboards, findings and flips as text |
 //! | `told` | what the routes answer, as text |
 
@@ -23,13 +24,15 @@ mod experiment;
 mod perturb;
 mod runner;
 mod schema;
+mod suites;
 mod target;
 mod told;
 
 pub use archive::{LabVerb, run as lab};
-pub use client::{Asked, LabClient, Where};
+pub use client::{Asked, LabClient, Refused, Where};
 pub use compared::compared;
 pub use dataset::{DatasetVerb, run as dataset};
 pub use experiment::{ExperimentVerb, run as experiment};
 pub use perturb::{PerturbArgs, run as perturb};
+pub use suites::{OfSuites, RunArgs, SendArgs, suites};
 pub use told::summarized;

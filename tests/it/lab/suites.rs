@@ -95,11 +95,15 @@ async fn a_run_is_kept_as_an_experiment_and_is_the_baseline_of_the_next() {
         48
     );
 
-    // The same tests are the same version; the next version of the application is held against the run that is kept.
+    // The same tests are the same version of their dataset, and another gate is another version of the suite; the next
+    // version of the application is held against the run that is kept.
     let shorter = suite("\"app.sh\", \"short\"", "max_drop = 0.1");
     let (code, out, err) = verb(&["test", &shorter, "--store", "--baseline", "times"], &place).await;
     assert!(code == 1 && out.contains("tests_passed max_drop 0.1"), "{out}{err}");
-    assert_eq!(count(http, "SELECT count(DISTINCT suite_version) FROM experiments_latest").await, 1);
+    assert_eq!(count(http, "SELECT count(DISTINCT suite_version) FROM experiments_latest").await, 2);
+    assert_eq!(count(http, "SELECT count(DISTINCT dataset_version) FROM experiments_latest").await, 1);
+    let results = "SELECT count(*) FROM check_results WHERE auto_eval = 'pass' AND operator = 'equals_exactly'";
+    assert!(count(http, results).await >= 48);
     let compared = well(&["experiment", "compare", "times", "--items", "1"], &place).await;
     let line = compared.lines().find(|line| line.starts_with("tests_passed")).unwrap_or(&compared);
     assert!(line.contains("worse"), "{compared}");

@@ -25,7 +25,7 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// What `suite` says. Headers of its target are left out: they may be secret.
+    /// What `suite` says. Its target is none of it: each run says who is asked.
     ///
     /// # Errors
     /// When a part of it has no JSON.
@@ -61,18 +61,10 @@ impl Content {
 }
 
 impl Suite {
-    /// It without its tests, its checks and its version.
+    /// It without its tests, its checks, its target and its version.
     fn bare(&self) -> SuiteSpec {
         let head = HeadSpec { version: None, dataset: None, ..self.head.clone() };
-        let mut target = self.target.clone();
-        target.headers.clear();
-        SuiteSpec {
-            suite: head,
-            target: Some(target),
-            check: Vec::new(),
-            test: Vec::new(),
-            gate: self.gates.clone(),
-        }
+        SuiteSpec { suite: head, target: None, check: Vec::new(), test: Vec::new(), gate: self.gates.clone() }
     }
 
     /// It as one file, with the tests of all files and datasets that it names.
@@ -85,17 +77,12 @@ impl Suite {
         }
     }
 
-    /// It as JSON, as a server takes it: one file with all its tests. Headers of its target are left out.
+    /// It as JSON, as a server takes it: one file with all its tests, without its target.
     ///
     /// # Errors
     /// When a part of it has no JSON.
     pub fn sendable(&self) -> Result<String, String> {
         written(&self.written_out())
-    }
-
-    /// Whether its target has headers, which no server keeps.
-    pub fn has_headers(&self) -> bool {
-        !self.target.headers.is_empty()
     }
 }
 
@@ -257,7 +244,8 @@ mod tests {
         ] {
             assert_ne!(hash(&TEXT.replacen(from, to, 1)), before, "{to}");
         }
-        // A version is not what it says.
+        // Neither its version nor who is asked is what it says.
         assert_eq!(hash(&TEXT.replacen("name = \"s\"", "name = \"s\"\nversion = 7", 1)), before);
+        assert_eq!(hash(&TEXT.replacen("http://x/", "http://y/", 1)), before);
     }
 }

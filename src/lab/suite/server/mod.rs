@@ -10,7 +10,7 @@
 //! | `written` | a suite in the form of other systems |
 //! | `http` | the routes |
 //!
-//! An import that changes what a suite says makes its next revision; the version goes up with the first run after it. A
+//! What a suite asks, checks and demands is kept; who is asked, each run says. An import that changes what a suite says makes its next revision; the version goes up with the first run after it. A
 //! revision has all its tests and checks, and none is ever rewritten but those that are purged. The tests are the items of a
 //! dataset too, `suite/NAME`: what experiments ask, and what a purge takes.
 

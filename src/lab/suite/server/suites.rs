@@ -311,11 +311,7 @@ fn built(
         return Err(LabError::Limit(why));
     }
     let content = Content::of(&suite).map_err(LabError::Wrong)?;
-    let mut warnings = sent.warnings;
-    if suite.has_headers() {
-        warnings.push("headers of the target are not kept: they may be secret".to_owned());
-    }
-    Ok(Ready { suite, content, warnings, left_out })
+    Ok(Ready { suite, content, warnings: sent.warnings, left_out })
 }
 
 fn check_revision(name: &str, before: Option<&SuiteHead>, wanted: Option<i64>) -> Result<(), LabError> {
