@@ -11,6 +11,7 @@ mod playground;
 mod purge;
 mod rows;
 mod slices;
+mod suite_server;
 mod suites;
 mod targets;
 mod verbs;

@@ -82,6 +82,11 @@ impl Suite {
         self.cases.iter().find(is_asked).map(|case| case.item.spec.id.as_str())
     }
 
+    /// Whether it has a test of that id.
+    pub fn has_test(&self, test: &str) -> bool {
+        self.cases.iter().any(|case| case.item.spec.id == test)
+    }
+
     /// What files of results have beside a report: the suite's id, and of each test its files, its context, and the examples
     /// and conditions of its checks.
     pub fn complete(&self, report: &mut Json) {

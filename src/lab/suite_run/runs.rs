@@ -3,7 +3,7 @@
 use super::judged::Panel;
 use crate::eval::Registry;
 use crate::lab::dataset::Reference;
-use crate::lab::error::{Fault, LabError};
+use crate::lab::error::{Fault, LabError, MAX_FAULTS};
 use crate::lab::experiment::{
     Answer, Experiment, Experiments, MAX_CALLED, NewExperiment, OfSuite, Retry, Stored, Target, Telling,
 };
@@ -89,6 +89,7 @@ impl SuiteRuns {
         if let Some(repetitions) = run.repetitions {
             suite.repeat(repetitions).map_err(|faults| LabError::Wrong(faults.to_string()))?;
         }
+        unknown(&suite, &run.answers)?;
         let mut new = self.experiment(&suite, &head, run)?;
         self.checked(suite, &new, !run.answers.is_empty())?;
         let head = self.suites.run(who, reference).await?;
@@ -205,22 +206,42 @@ impl SuiteRuns {
     }
 }
 
-/// Answers with the items of the tests that they name, by id or by what is asked.
+/// The test that an answer names: by its id, or by what it asks.
+fn test_of<'a>(suite: &'a Suite, answer: &'a Map<String, Json>) -> Option<&'a str> {
+    let text = |key: &str| answer.get(key).and_then(Json::as_str);
+    match text("test") {
+        Some(test) => Some(test).filter(|test| suite.has_test(test)),
+        None => suite.asking(text("question")?),
+    }
+}
+
+/// Every answer that names no test.
+fn unknown(suite: &Suite, given: &[Map<String, Json>]) -> Result<(), LabError> {
+    let mut faults = Vec::new();
+    for (number, answer) in (1_u64..).zip(given).filter(|(_, answer)| test_of(suite, answer).is_none()) {
+        let what = answer.get("test").or_else(|| answer.get("question")).unwrap_or(&Json::Null);
+        let why = format!("no test of the suite has the id or the question {what}: say test or question");
+        faults.push(Fault { item: Some(number), ..Fault::new(why) });
+    }
+    faults.truncate(MAX_FAULTS);
+    if faults.is_empty() { Ok(()) } else { Err(LabError::Faults(faults)) }
+}
+
+/// Answers with the items of the tests that they name.
 fn named(given: Vec<Map<String, Json>>, suite: &Suite, items: &[ItemRow]) -> Result<Vec<Answer>, LabError> {
+    unknown(suite, &given)?;
     let by_test: HashMap<&str, &str> =
         items.iter().filter_map(|item| Some((item.external_id.as_deref()?, item.item_id.as_str()))).collect();
     let (mut answers, mut faults) = (Vec::with_capacity(given.len()), Vec::new());
     for (number, mut answer) in (1_u64..).zip(given) {
         let mut wrong = |why: String| faults.push(Fault { item: Some(number), ..Fault::new(why) });
-        let text = |value: Json| value.as_str().map(str::to_owned);
-        let test = answer.shift_remove("test").and_then(text);
-        let question = answer.shift_remove("question").and_then(text);
-        let asked = question.as_deref().and_then(|question| suite.asking(question));
-        let Some(item) = test.as_deref().or(asked).and_then(|test| by_test.get(test)) else {
-            let what = test.or(question).unwrap_or_default();
-            wrong(format!("no test of the suite that is asked has the id or the question {what:?}"));
+        let test = test_of(suite, &answer).unwrap_or_default().to_owned();
+        let Some(item) = by_test.get(test.as_str()) else {
+            wrong(format!("the test {test:?} is not asked in this run"));
             continue;
         };
+        answer.shift_remove("test");
+        answer.shift_remove("question");
         if let Some(output) = answer.shift_remove("answer") {
             answer.entry("output").or_insert(output);
         }
@@ -230,6 +251,6 @@ fn named(given: Vec<Map<String, Json>>, suite: &Suite, items: &[ItemRow]) -> Res
             Err(e) => wrong(e.to_string()),
         }
     }
-    faults.truncate(crate::lab::error::MAX_FAULTS);
+    faults.truncate(MAX_FAULTS);
     if faults.is_empty() { Ok(answers) } else { Err(LabError::Faults(faults)) }
 }
