@@ -7,9 +7,13 @@ use clap::Args;
 use http::Method;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+
+/// Answers of one request.
+const ANSWERS: usize = 500;
 
 /// What is asked of a server.
 pub enum OfSuites<'a> {
@@ -199,27 +203,7 @@ async fn import(client: &LabClient, suite: String, how: &SendArgs) -> Done {
 
 /// Begins a run, or goes on with one, until nothing is missing; then tells how it ended.
 async fn run(client: &LabClient, args: &RunArgs) -> Done {
-    let body = match (&args.target, &args.answers) {
-        (Some(name), _) => json!({ "target": { "kind": "named", "name": name } }),
-        (None, Some(file)) => json!({ "answers": answers(file)? }),
-        (None, None) => json!({}),
-    };
-    let id = match &args.resume {
-        Some(id) => asked(client, args, (Some(id), &json!({}))).await?,
-        None => {
-            let mut body = body;
-            for (key, value) in [
-                ("repetitions", json!(args.repetitions)),
-                ("filter", json!(args.filter)),
-                ("name", json!(args.name)),
-            ] {
-                if !value.is_null() {
-                    body[key] = value;
-                }
-            }
-            asked(client, args, (None, &body)).await?
-        }
-    };
+    let id = asked(client, args, bodies(args)?).await?;
     let path = ["experiments", id.as_str(), "export"];
     let file = |format: &'static str| {
         let asked = Asked::get(&path).with("part", "results").with("format", format);
@@ -240,39 +224,61 @@ async fn run(client: &LabClient, args: &RunArgs) -> Done {
     Ok((file("text").await?, code))
 }
 
+/// What is sent first: how the run is made, and the answers that are there, so many at once.
+fn bodies(args: &RunArgs) -> Result<VecDeque<Value>, Refused> {
+    let mut bodies = VecDeque::new();
+    match (&args.target, &args.answers) {
+        (Some(name), _) => bodies.push_back(json!({ "target": { "kind": "named", "name": name } })),
+        (None, Some(file)) => {
+            let all = answers(file)?;
+            bodies.extend(all.chunks(ANSWERS).map(|some| json!({ "answers": some })));
+        }
+        (None, None) => {}
+    }
+    if let (Some(first), None) = (bodies.front_mut(), &args.resume) {
+        for (key, value) in [
+            ("repetitions", json!(args.repetitions)),
+            ("filter", json!(args.filter)),
+            ("name", json!(args.name)),
+        ] {
+            if !value.is_null() {
+                first[key] = value;
+            }
+        }
+    }
+    Ok(bodies)
+}
+
 /// Asks until nothing is missing, and answers the experiment.
-async fn asked(
-    client: &LabClient,
-    args: &RunArgs,
-    (experiment, body): (Option<&String>, &Value),
-) -> Result<String, Refused> {
+async fn asked(client: &LabClient, args: &RunArgs, mut bodies: VecDeque<Value>) -> Result<String, Refused> {
     let path = ["suites", args.suite.as_str(), "run"];
-    let mut told =
-        client.value(Asked::json(Method::POST, &path, body).maybe("experiment", experiment)).await?;
-    let id = told["experiment_id"].as_str().map(str::to_owned);
-    let id =
-        id.ok_or_else(|| Refused::from("the server does not say which experiment it made".to_owned()))?;
-    eprintln!("groundline suite: kept as the experiment {id}");
-    let count = |told: &Value, key: &str| told[key].as_u64().unwrap_or_default();
-    let bar = progress(count(&told, "stored") + count(&told, "missing"));
+    let (mut id, mut bar) = (args.resume.clone(), None::<ProgressBar>);
     loop {
+        let body = bodies.pop_front().unwrap_or_else(|| json!({}));
+        let asked = Asked::json(Method::POST, &path, &body).maybe("experiment", id.as_ref());
+        let told = client.value(asked).await?;
+        if id.is_none() {
+            id = told["experiment_id"].as_str().map(str::to_owned);
+            eprintln!("groundline suite: kept as the experiment {}", cell(&told["experiment_id"]));
+        }
         for one in told["refused"].as_array().into_iter().flatten() {
             eprintln!("groundline suite: {}", fault("refused", one));
         }
-        bar.inc(count(&told, "stored"));
+        let count = |key: &str| told[key].as_u64().unwrap_or_default();
+        let (stored, missing) = (count("stored"), count("missing"));
+        bar.get_or_insert_with(|| progress(stored + missing)).inc(stored);
         // Answers that were sent are all there are; and a page of which nothing was stored would come for ever.
-        let is_done = count(&told, "missing") == 0 || count(&told, "stored") == 0 || args.answers.is_some();
-        if is_done {
+        if bodies.is_empty() && (missing == 0 || stored == 0 || args.answers.is_some()) {
+            if missing > 0 {
+                eprintln!("groundline suite: {missing} runs are missing");
+            }
             break;
         }
-        let next = Asked::json(Method::POST, &path, &json!({})).with("experiment", &id);
-        told = client.value(next).await?;
     }
-    bar.finish_and_clear();
-    if count(&told, "missing") > 0 {
-        eprintln!("groundline suite: {} runs are missing", count(&told, "missing"));
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
     }
-    Ok(id)
+    id.ok_or_else(|| Refused::from("the server does not say which experiment it made".to_owned()))
 }
 
 /// A bar on a terminal; nothing where nobody looks.

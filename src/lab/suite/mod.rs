@@ -84,7 +84,7 @@ pub use load::{StoredItems, Suite, stored};
 pub use open::read;
 pub use outcome::{CheckOutcome, Confidence, Outcome, Scored, Status};
 pub use report::{Report, junit, markdown, table};
-pub use restored::StoredOutcome;
+pub use restored::{StoredOutcome, TestNames};
 pub use server::{
     NewSuite, SentForm, SuiteEndpoint, SuiteHead, SuiteOutcome, Suites, find, find_version, suite_router,
     whole,

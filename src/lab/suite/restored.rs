@@ -10,7 +10,7 @@ use super::verdict::{values, verdict};
 use crate::lab::target::Answer;
 use crate::lab::template::plain;
 use serde_json::{Map, Value as Json, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A run as it is stored.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +41,23 @@ pub struct StoredOutcome {
     pub checks: Vec<CheckOutcome>,
     /// What evaluators said.
     pub scores: Vec<Scored>,
+}
+
+/// The tests of a suite by their ids and by what they ask.
+pub struct TestNames<'a> {
+    ids: HashSet<&'a str>,
+    /// The first test that asks it.
+    questions: HashMap<&'a str, &'a str>,
+}
+
+impl<'a> TestNames<'a> {
+    /// The test of that id; without one that which asks `question`, but for space around it.
+    pub fn find(&self, id: Option<&str>, question: Option<&str>) -> Option<&'a str> {
+        match id {
+            Some(id) => self.ids.get(id).copied(),
+            None => self.questions.get(question?.trim()).copied(),
+        }
+    }
 }
 
 impl Suite {
@@ -75,16 +92,16 @@ impl Suite {
         Some(Answered { case, repetition, run_id, trace_id, reply })
     }
 
-    /// The id of the test that asks `question`, but for space around it.
-    pub fn asking(&self, question: &str) -> Option<&str> {
-        let is_asked =
-            |case: &&Case| case.item.question.as_deref().is_some_and(|asked| asked.trim() == question.trim());
-        self.cases.iter().find(is_asked).map(|case| case.item.spec.id.as_str())
-    }
-
-    /// Whether it has a test of that id.
-    pub fn has_test(&self, test: &str) -> bool {
-        self.cases.iter().any(|case| case.item.spec.id == test)
+    /// Its tests by what answers may call them.
+    pub fn names(&self) -> TestNames<'_> {
+        let ids = self.cases.iter().map(|case| case.item.spec.id.as_str());
+        let mut names = TestNames { ids: ids.collect(), questions: HashMap::new() };
+        for case in &self.cases {
+            if let Some(question) = case.item.question.as_deref() {
+                names.questions.entry(question.trim()).or_insert(&case.item.spec.id);
+            }
+        }
+        names
     }
 
     /// What files of results have beside a report: the suite's id, and of each test its files, its context, and the examples

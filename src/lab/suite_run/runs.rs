@@ -8,12 +8,15 @@ use crate::lab::experiment::{
     Answer, Experiment, Experiments, MAX_CALLED, NewExperiment, OfSuite, Retry, Stored, Target, Telling,
 };
 use crate::lab::store::{Store, Who};
-use crate::lab::suite::{Suite, SuiteHead, Suites, find, find_version, unknown_metrics, whole};
+use crate::lab::suite::{Suite, SuiteHead, Suites, TestNames, find, find_version, unknown_metrics, whole};
 use crate::schema::batch::ItemRow;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 use std::collections::HashMap;
 use std::sync::Arc;
+
+/// Most answers of one request.
+const MAX_ANSWERS: usize = 1_000;
 
 /// Suites that the server runs. Cheap to clone.
 #[derive(Clone)]
@@ -89,9 +92,9 @@ impl SuiteRuns {
         if let Some(repetitions) = run.repetitions {
             suite.repeat(repetitions).map_err(|faults| LabError::Wrong(faults.to_string()))?;
         }
-        unknown(&suite, &run.answers)?;
+        checked(&suite, &run.answers)?;
         let mut new = self.experiment(&suite, &head, run)?;
-        self.checked(suite, &new, !run.answers.is_empty())?;
+        self.can_run(suite, &new, !run.answers.is_empty())?;
         let head = self.suites.run(who, reference).await?;
         new.dataset = format!("suite/{}@{}", head.name, head.row.dataset_version);
         let of = OfSuite { suite_id: head.suite_id.clone(), version: head.version };
@@ -128,7 +131,7 @@ impl SuiteRuns {
     }
 
     /// What would be refused later: before the suite has another version.
-    fn checked(&self, suite: Suite, new: &NewExperiment, has_answers: bool) -> Result<(), LabError> {
+    fn can_run(&self, suite: Suite, new: &NewExperiment, has_answers: bool) -> Result<(), LabError> {
         let is_named = new.target.kind == "named";
         if is_named {
             let name = new.target.name.as_deref().unwrap_or_default();
@@ -207,18 +210,22 @@ impl SuiteRuns {
 }
 
 /// The test that an answer names: by its id, or by what it asks.
-fn test_of<'a>(suite: &'a Suite, answer: &'a Map<String, Json>) -> Option<&'a str> {
+fn test_of<'a>(names: &TestNames<'a>, answer: &Map<String, Json>) -> Option<&'a str> {
     let text = |key: &str| answer.get(key).and_then(Json::as_str);
-    match text("test") {
-        Some(test) => Some(test).filter(|test| suite.has_test(test)),
-        None => suite.asking(text("question")?),
-    }
+    names.find(text("test"), text("question"))
 }
 
-/// Every answer that names no test.
-fn unknown(suite: &Suite, given: &[Map<String, Json>]) -> Result<(), LabError> {
-    let mut faults = Vec::new();
-    for (number, answer) in (1_u64..).zip(given).filter(|(_, answer)| test_of(suite, answer).is_none()) {
+/// That there are not too many answers, and each names a test.
+fn checked(suite: &Suite, given: &[Map<String, Json>]) -> Result<(), LabError> {
+    if given.len() > MAX_ANSWERS {
+        let why = format!(
+            "{} answers at once, at most {MAX_ANSWERS}: send the rest to the same experiment",
+            given.len()
+        );
+        return Err(LabError::Limit(why));
+    }
+    let (names, mut faults) = (suite.names(), Vec::new());
+    for (number, answer) in (1_u64..).zip(given).filter(|(_, answer)| test_of(&names, answer).is_none()) {
         let what = answer.get("test").or_else(|| answer.get("question")).unwrap_or(&Json::Null);
         let why = format!("no test of the suite has the id or the question {what}: say test or question");
         faults.push(Fault { item: Some(number), ..Fault::new(why) });
@@ -229,14 +236,15 @@ fn unknown(suite: &Suite, given: &[Map<String, Json>]) -> Result<(), LabError> {
 
 /// Answers with the items of the tests that they name.
 fn named(given: Vec<Map<String, Json>>, suite: &Suite, items: &[ItemRow]) -> Result<Vec<Answer>, LabError> {
-    unknown(suite, &given)?;
+    checked(suite, &given)?;
+    let names = suite.names();
     let by_test: HashMap<&str, &str> =
         items.iter().filter_map(|item| Some((item.external_id.as_deref()?, item.item_id.as_str()))).collect();
     let (mut answers, mut faults) = (Vec::with_capacity(given.len()), Vec::new());
     for (number, mut answer) in (1_u64..).zip(given) {
         let mut wrong = |why: String| faults.push(Fault { item: Some(number), ..Fault::new(why) });
-        let test = test_of(suite, &answer).unwrap_or_default().to_owned();
-        let Some(item) = by_test.get(test.as_str()) else {
+        let test = test_of(&names, &answer).unwrap_or_default();
+        let Some(item) = by_test.get(test) else {
             wrong(format!("the test {test:?} is not asked in this run"));
             continue;
         };
