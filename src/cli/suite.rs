@@ -200,15 +200,9 @@ fn fetched(
             );
         }
     };
-    let format = match format {
-        FormName::Csv => "csv",
-        FormName::Json => "json",
-        FormName::Zip => "zip",
-        FormName::H2o => "h2o",
-        FormName::Toml => "toml",
-    };
+    let format = format.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
     let name = name.display().to_string();
-    on_server(&place, OfSuites::Export { name: &name, part, format }, output)
+    on_server(&place, OfSuites::Export { name: &name, part, format: &format }, output)
 }
 
 fn check(path: &Path, config: Option<&Path>, stored: &StoredArgs) -> Result<(), String> {

@@ -1,9 +1,10 @@
-//! The routes `POST /v1/lab/suites/{name}/run` and `GET /v1/lab/experiments/{id}/export`.
+//! The routes `POST /v1/lab/suites/{name}/run`, `GET /v1/lab/experiments/{id}/export` and `POST …/checks`.
 
+use super::edits::{EditCheck, edit};
 use super::report::{self, File, Wanted};
 use super::runs::{RunSuite, SuiteRuns};
 use crate::lab::dataset::Reference;
-use crate::lab::endpoint::{Asks, Brings, Outcome, Params, told};
+use crate::lab::endpoint::{Asks, Brings, Outcome, Params, Tells, told};
 use crate::lab::error::LabError;
 use crate::lab::experiment::{Experiment, MAX_CALLED, Retry, Stored, artifact, find_experiment, retry_of};
 use crate::lab::store::Who;
@@ -33,6 +34,7 @@ pub fn suite_run_router(endpoint: SuiteRunEndpoint) -> Router {
     let reads = Router::new().route("/v1/lab/experiments/{id}/export", get(export)).layer(guard(Role::Query));
     let writes = Router::new()
         .route("/v1/lab/suites/{name}/run", post(run))
+        .route("/v1/lab/experiments/{id}/checks", post(change))
         .layer(guard(Role::Lab))
         .layer(DefaultBodyLimit::max(most));
     reads.merge(writes).with_state(endpoint.runs)
@@ -140,6 +142,11 @@ async fn going(
         }
     });
     task.await.map_err(|e| LabError::Broken(e.to_string()))?
+}
+
+async fn change(State(all): State<SuiteRuns>, Path(id): Path<String>, sent: Tells<EditCheck>) -> Outcome {
+    let found = find_experiment(all.experiments().store(), &sent.who.tenant, &id).await?;
+    told(edit(&all, &sent.who, &found, sent.body).await?)
 }
 
 async fn export(

@@ -5,12 +5,14 @@
 //! | `runs` | making the experiment, asking its target, taking answers |
 //! | `judged` | answers judged by the checks of their tests |
 //! | `stored` | runs, checks and scores as they are stored |
+//! | `edits` | verdicts that people change |
 //! | `report` | all of a run as one report, for files of other systems |
 //! | `http` | the routes |
 //!
 //! The server asks what `[lab.targets]` has and nothing else; whoever asks another target sends its answers with their
 //! verdicts to the same experiment.
 
+mod edits;
 mod http;
 mod judged;
 mod report;

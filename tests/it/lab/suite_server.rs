@@ -138,6 +138,17 @@ async fn edited(app: &App, first: &Value) {
     assert_eq!(json!(kept), json!([{"suite_version": 4, "filter": "array_has(tags, 'Easy')"}]));
     let met = "SELECT count(*) FROM check_results WHERE criteria = 'Oregon' AND condition_met AND passed";
     assert_eq!(count(http, met).await, 1);
+    // A person who sees it otherwise edits the verdict; what was judged stays beside it.
+    let run = query(http, "SELECT run_id FROM check_results WHERE criteria = 'Oregon'").await;
+    let run = run[0]["run_id"].clone();
+    let edit = json!({"run_id": run, "check_id": "2", "auto_eval": "fail", "feedback": "it means Oregon"});
+    let said = done(app, "POST", "experiments/given/checks", &edit).await;
+    assert_eq!((&said["revision"], &said["auto_eval"]), (&json!(2), &json!("pass")), "{said}");
+    assert_eq!(count(http, "SELECT count(*) FROM check_results WHERE criteria = 'Oregon'").await, 2);
+    let results = file(app, "experiments/given/export").await;
+    assert!(results.contains("excludes_exactly,Oregon,pass,fail,it means Oregon,"), "{results}");
+    let wrong = json!({"run_id": run, "check_id": "2", "auto_eval": "perhaps"});
+    assert_eq!(send(app, "POST", "experiments/given/checks", None, &wrong).await.0, 400);
     let versions = done(app, "GET", "suites/Geography/versions", &Value::Null).await;
     let versions = versions["versions"].as_array().unwrap().clone();
     let told: Vec<Value> =
