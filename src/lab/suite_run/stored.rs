@@ -6,7 +6,6 @@ use crate::lab::store::{Store, text};
 use crate::lab::suite::{CheckOutcome, Confidence, Scored, Status, StoredOutcome};
 use crate::schema::batch::ItemRow;
 use serde::de::DeserializeOwned;
-use serde_json::Value as Json;
 use std::collections::HashMap;
 
 /// What evaluators that a sender measured itself are called before their names.
@@ -181,6 +180,7 @@ fn is_of_checks(metric: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value as Json;
 
     #[test]
     fn verdicts_of_checks_are_no_evaluators() {

@@ -166,6 +166,16 @@ pub async fn revisions(store: &Store, tenant: &str, suite_id: &str) -> Result<Ve
     Ok(rows.iter().map(SuiteHead::of).collect())
 }
 
+/// Whether a revision has all its tests: none was purged.
+///
+/// # Errors
+/// The limits of queries.
+pub async fn is_whole(store: &Store, tenant: &str, head: &SuiteHead) -> Result<bool, LabError> {
+    let sql = "SELECT count(*) AS tests FROM suite_tests WHERE suite_id = $1 AND revision = $2";
+    let rows = store.ask(tenant, sql, vec![text(&head.suite_id), int(head.revision)]).await?;
+    Ok(rows.iter().next().and_then(|row| row.int("tests")) == Some(head.tests))
+}
+
 /// The suite as it was at a revision, with all its tests and checks.
 ///
 /// # Errors

@@ -123,7 +123,12 @@ impl Suites {
         check_revision(ready.suite.name(), before.as_ref(), if_revision)?;
         let mut row = self.next(who, before.as_ref(), &ready);
         (row.source, row.message) = (Some(source.to_string()), message);
-        let is_same = before.as_ref().is_some_and(|head| head.content_hash == ready.content.hash);
+        let is_same = match &before {
+            Some(head) if head.content_hash == ready.content.hash => {
+                reading::is_whole(self.store(), &who.tenant, head).await?
+            }
+            _ => false,
+        };
         if let Some(head) = before.as_ref().filter(|_| is_same) {
             row = head.row.clone();
         } else if !dry_run {
