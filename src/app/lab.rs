@@ -9,6 +9,7 @@ use crate::lab::dataset::{DatasetEndpoint, Datasets, Redact, dataset_router};
 use crate::lab::experiment::{ExperimentEndpoint, Experiments, experiment_router};
 use crate::lab::lint::{LintEndpoint, evaluators_in_sql, lint_router};
 use crate::lab::perturb::{PerturbEndpoint, perturb_router};
+use crate::lab::review::{ReviewEndpoint, review_router};
 use crate::lab::{Config, Production, Store};
 use crate::lake::Lake;
 use crate::net::Access;
@@ -56,5 +57,6 @@ pub fn lab_routes(lab: Laboratory, config: &Config) -> Router {
             experiments: experiments.clone(),
             access: lab.access.clone(),
         }))
+        .merge(review_router(ReviewEndpoint { experiments: experiments.clone(), access: lab.access.clone() }))
         .merge(experiment_router(ExperimentEndpoint { experiments, access: lab.access }))
 }

@@ -17,6 +17,7 @@
 //! | `perturb` | items that ask the same in other letters |
 //! | `suite` | test suites with a gate |
 //! | `experiment` | experiments: runs of a target over a dataset, their scores, and the comparison of two |
+//! | `review` | human review of runs and spans: queues, templates, agreement |
 //! | `archive` | datasets and experiments as one file, and back |
 //!
 //! Promises: a change is one journal frame, so a crash leaves all of it or nothing; a version is never rewritten; two
@@ -27,6 +28,7 @@ pub mod dataset;
 pub mod experiment;
 pub mod lint;
 pub mod perturb;
+pub mod review;
 pub mod suite;
 pub mod target;
 

@@ -24,6 +24,7 @@ fn drawn(n: u8) -> Entry {
         population_until: UnixNanos(9),
         drawn_at: UnixNanos(10),
         tenant: "t".into(),
+        of_queue: None,
     };
     Entry::new(item, Vec::new(), u64::from(n))
 }

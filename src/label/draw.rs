@@ -131,6 +131,7 @@ impl Draw<'_> {
             population_until: self.until,
             drawn_at: self.now,
             tenant: self.tenant.into(),
+            of_queue: None,
         })
     }
 }

@@ -44,5 +44,6 @@ mod verdict;
 
 pub use annotations::annotations_router;
 pub use config::{CalibrationConfig, Config};
+pub use content::{Content, content};
 pub use http::label_router;
 pub use review::Review;

@@ -33,7 +33,7 @@ pub async fn list(review: &Review, tenant: &str, reviewer: &str) -> Result<Value
          AND evaluated_at > now() - INTERVAL '{seconds} seconds' GROUP BY metric ORDER BY n DESC, metric LIMIT {MAX_METRICS}"
     );
     let drawn = format!(
-        "SELECT metric, count(DISTINCT item) AS n FROM review_items GROUP BY metric ORDER BY n DESC, metric LIMIT {MAX_METRICS}"
+        "SELECT metric, count(DISTINCT item) AS n FROM review_items WHERE queue_id IS NULL GROUP BY metric ORDER BY n DESC, metric LIMIT {MAX_METRICS}"
     );
     let scored: Vec<Count> = rows(review.sql(), tenant, &scored, Vec::new()).await?;
     let drawn: Vec<Count> = rows(review.sql(), tenant, &drawn, Vec::new()).await?;

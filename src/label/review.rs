@@ -118,7 +118,7 @@ impl Review {
         };
         let mut items = Vec::with_capacity(given.len());
         for (entry, state) in given.iter().zip(states) {
-            let content = content(&self.sql, wish.tenant, &entry.drawn).await?;
+            let content = content(&self.sql, wish.tenant, entry.drawn.trace_id, entry.drawn.span_id).await?;
             items.push(shown(entry, state, &content));
         }
         Ok(json!({
@@ -170,6 +170,7 @@ impl Review {
             seconds: sent.seconds.filter(|s| s.is_finite() && *s >= 0.0),
             created_at: at,
             tenant: sent.tenant.into(),
+            of_queue: None,
         };
         self.receiver.labels(&[], &[row], &final_label.into_iter().collect::<Vec<_>>()).await?;
         metrics::counter!("groundline_labels_answers_total", "kind" => kind.as_str()).increment(1);

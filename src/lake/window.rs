@@ -96,7 +96,7 @@ pub fn key_columns(table: Table) -> &'static [&'static str] {
         Table::ReviewItems => &["item", "draw", "tenant"],
         Table::ReviewAnswers => &["answer_id", "item", "tenant"],
         // A change of a dataset or an experiment is one frame, which comes once.
-        Table::Datasets | Table::DatasetItems | Table::Experiments | Table::Runs => &[],
+        Table::Datasets | Table::DatasetItems | Table::Experiments | Table::Runs | Table::ReviewQueues => &[],
         Table::Decisions | Table::Alerts => &[],
     }
 }

@@ -1,11 +1,12 @@
 //! The tables: every column with its type and its documentation.
 //!
-//! A column is declared here and nowhere else, those of the lab in `lab_columns`. The stored schema is what Parquet and Delta hold; SQL shows the
+//! A column is declared here and nowhere else, those of the lab in `lab_columns`, those of reviews in `review_columns`. The stored schema is what Parquet and Delta hold; SQL shows the
 //! same columns, except that `spans` gets nanosecond times (Delta's timestamps have microseconds, so the exact start is
 //! stored as the integer `start_time_unix_nano` beside a microsecond `start_time` for readers that are not ours).
 
 use super::column::{fields, may, must};
 use super::lab_columns::{DATASET_ITEMS, DATASETS, EXPERIMENTS, RUNS};
+use super::review_columns::{REVIEW_ANSWERS, REVIEW_ITEMS, REVIEW_QUEUES};
 use crate::domain::id::EXPERIMENT_MARK;
 use arrow::datatypes::{Schema, SchemaRef};
 use std::sync::{Arc, LazyLock};
@@ -44,11 +45,13 @@ pub enum Table {
     Experiments,
     /// One row an attempt to have a target answer an item.
     Runs,
+    /// One row a state of a queue of items to review.
+    ReviewQueues,
 }
 
 impl Table {
     /// Every table.
-    pub const ALL: [Table; 12] = [
+    pub const ALL: [Table; 13] = [
         Table::Spans,
         Table::Scores,
         Table::Decisions,
@@ -61,6 +64,7 @@ impl Table {
         Table::DatasetItems,
         Table::Experiments,
         Table::Runs,
+        Table::ReviewQueues,
     ];
 
     /// Its name in SQL and its folder in the lake.
@@ -78,6 +82,7 @@ impl Table {
             Table::DatasetItems => "dataset_items",
             Table::Experiments => "experiments",
             Table::Runs => "runs",
+            Table::ReviewQueues => "review_queues",
         }
     }
 
@@ -97,6 +102,7 @@ impl Table {
             Table::DatasetItems => 8,
             Table::Experiments => 9,
             Table::Runs => 10,
+            Table::ReviewQueues => 18,
         }
     }
 
@@ -115,6 +121,7 @@ impl Table {
             Table::DatasetItems => "One row a revision of an item of a dataset, append-only.",
             Table::Experiments => "One row a state of an experiment, append-only.",
             Table::Runs => "One row an attempt to have a target answer an item of a dataset.",
+            Table::ReviewQueues => "One row a state of a queue of items that people review, append-only.",
         }
     }
 
@@ -133,6 +140,7 @@ impl Table {
             Table::DatasetItems => DATASET_ITEMS,
             Table::Experiments => EXPERIMENTS,
             Table::Runs => RUNS,
+            Table::ReviewQueues => REVIEW_QUEUES,
         }
     }
 
@@ -155,7 +163,8 @@ impl Table {
             | Table::Datasets
             | Table::DatasetItems
             | Table::Experiments
-            | Table::Runs => "created_at",
+            | Table::Runs
+            | Table::ReviewQueues => "created_at",
             Table::ReviewItems => "drawn_at",
             Table::LogRecords => "time",
         }
@@ -164,7 +173,10 @@ impl Table {
     /// Whether its rows are work of people that nobody sends again: retention takes them only by a rule that names the
     /// table.
     pub fn is_kept(self) -> bool {
-        matches!(self, Table::Datasets | Table::DatasetItems | Table::Experiments | Table::Runs)
+        matches!(
+            self,
+            Table::Datasets | Table::DatasetItems | Table::Experiments | Table::Runs | Table::ReviewQueues
+        )
     }
 
     /// Whether its rows are labels: retention takes them only by a rule that names the table or a tenant.
@@ -412,52 +424,6 @@ static LOG_RECORDS: &[Column] = &[
     must("tenant", Kind::Text, "Tenant, from the sender's token."),
     must("received_at", Kind::Micros, "When the server received it, UTC."),
     may("content", Kind::Payload, "What the record says about its span, JSON; NULL for an ordinary record."),
-];
-
-static REVIEW_ITEMS: &[Column] = &[
-    must("item", Kind::Text, "Identity of tenant, metric, trace and span."),
-    must("draw", Kind::Text, "The draw that chose it."),
-    must("metric", Kind::Text, "The metric that is to be labelled."),
-    must("trace_id", Kind::Text, "The trace."),
-    may("span_id", Kind::Text, "The span that was judged; the root for a whole trace."),
-    must("span_time", Kind::Micros, "When that span began, UTC."),
-    must("evaluator", Kind::Text, "The evaluator."),
-    must("evaluator_version", Kind::Text, "Its version."),
-    may("value", Kind::Double, "What it said when the item was drawn."),
-    may("threshold", Kind::Double, "The threshold that was used."),
-    may("passed", Kind::Bool, "Its verdict."),
-    must(
-        "inclusion_probability",
-        Kind::Double,
-        "Probability with which the item was sampled for evaluation.",
-    ),
-    must(
-        "label_probability",
-        Kind::Double,
-        "Probability with which the draw chose it among the sampled items, above 0 and up to 1.",
-    ),
-    must("uncertainty", Kind::Double, "How unsure the evaluator is, 0 to 1."),
-    must("population", Kind::Int, "Items that the draw chose from."),
-    must("population_from", Kind::Micros, "They were evaluated after this moment, UTC."),
-    must("population_until", Kind::Micros, "They were evaluated up to this moment, UTC."),
-    must("drawn_at", Kind::Micros, "When the draw was made, UTC."),
-    must("tenant", Kind::Text, "Tenant of the span."),
-];
-
-static REVIEW_ANSWERS: &[Column] = &[
-    must("answer_id", Kind::Text, "Identity; the same id sent twice is one row."),
-    must("item", Kind::Text, "The item of `review_items`."),
-    must("metric", Kind::Text, "The metric that is labelled."),
-    must("trace_id", Kind::Text, "The trace."),
-    may("span_id", Kind::Text, "The span."),
-    must("reviewer", Kind::Text, "Who."),
-    must("kind", Kind::Text, "answer, skip, undo (takes back the one before) or adjudication."),
-    may("label", Kind::Text, "pass or fail; NULL for skip and undo."),
-    may("comment", Kind::Payload, "Why."),
-    must("flagged", Kind::Bool, "Whether the reviewer wants it looked at again."),
-    may("seconds", Kind::Double, "How long the reviewer took, seconds."),
-    must("created_at", Kind::Micros, "When, UTC."),
-    must("tenant", Kind::Text, "Tenant of the span."),
 ];
 
 /// The columns of `queue`, which is no table of the lake: it shows what waits at the moment of the query.

@@ -9,7 +9,8 @@ use futures::FutureExt;
 use std::sync::Arc;
 
 /// Registers `traces` over `spans`, and `quality_hourly`, `quality_by_model`, `evaluator_quality`, `evaluation_hourly` and
-/// `labelled_scores`, over the tables and `scores_latest`; and the newest rows of datasets, their items, experiments and runs.
+/// `labelled_scores`, over the tables and `scores_latest`; and the newest rows of datasets, their
+/// items, experiments, runs and queues of review.
 ///
 /// # Errors
 /// A plan error if a view names a column that its table lacks.
@@ -31,7 +32,8 @@ pub fn register(context: &SessionContext, spans: Arc<LakeTable>) -> Result<()> {
     add(context, "datasets_latest", include_str!("views/datasets_latest.sql"))?;
     add(context, "dataset_items_latest", include_str!("views/dataset_items_latest.sql"))?;
     add(context, "experiments_latest", include_str!("views/experiments_latest.sql"))?;
-    add(context, "runs_latest", include_str!("views/runs_latest.sql"))
+    add(context, "runs_latest", include_str!("views/runs_latest.sql"))?;
+    add(context, "review_queues_latest", include_str!("views/review_queues_latest.sql"))
 }
 
 fn add(context: &SessionContext, name: &str, sql: &str) -> Result<()> {

@@ -47,6 +47,7 @@ async fn tables_are_as_published() {
         "dataset_items_latest",
         "experiments_latest",
         "runs_latest",
+        "review_queues_latest",
         "queue",
         "watermarks",
     ];

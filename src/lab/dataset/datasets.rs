@@ -68,6 +68,13 @@ impl Datasets {
         self.changing.clone().lock_owned().await
     }
 
+    /// Takes out of a text what must not be stored.
+    pub fn redact(&self, text: &mut String) {
+        if let Some(redact) = &self.redact {
+            redact(text);
+        }
+    }
+
     /// Whether the item has something that must not be stored.
     pub fn would_redact(&self, item: &Item) -> bool {
         self.redact.as_ref().is_some_and(|redact| {

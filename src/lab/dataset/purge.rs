@@ -79,6 +79,9 @@ impl Datasets {
             self.write(row, plan.rows).await?;
         }
         let bare = Left::Bare { without: CONTENT, mark: ("op", "put", "purge") };
+        // Where people reviewed its runs, what they were shown and what they said goes, too.
+        self.erased(who, &items, Table::ReviewItems, Left::Nothing).await?;
+        self.erased(who, &items, Table::ReviewAnswers, Left::Nothing).await?;
         Ok(Purged {
             revisions: self.erased(who, &items, Table::DatasetItems, bare).await?,
             runs: self.erased(who, &items, Table::Runs, Left::Nothing).await?,

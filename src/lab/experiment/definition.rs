@@ -176,6 +176,9 @@ pub struct SentScore {
     /// What is missing to give it, such as `expected`; it has no value and no verdict then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<String>,
+    /// Why a person must look at it, such as votes that differ: the run goes into the experiment's queue of review.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needs_review: Option<String>,
 }
 
 /// A run that is missing.

@@ -7,6 +7,7 @@ use super::super::turn::Production;
 use super::called::{NAMED, Targets};
 use super::definition::ASKED_BY;
 use super::definition::{Answer, EditExperiment, NewExperiment, Retry, Stored, Telling, Todo};
+use super::flagged::flagged;
 use super::judge::{Case, Judge, ScoredRuns};
 use super::known::{Added, After, Attempt, Kept, Known, Shared};
 use super::reading::{self, Experiment, Key};
@@ -96,6 +97,13 @@ impl Experiments {
     /// What the server may ask itself.
     pub fn targets(&self) -> &Targets {
         &self.targets
+    }
+
+    /// Those of the evaluators of an experiment that ask somebody else, such as a judge.
+    pub fn judges(&self, found: &Experiment) -> HashSet<String> {
+        let evaluators = self.registry.select(&found.evaluator_ids()).unwrap_or_default();
+        let asking = evaluators.iter().filter(|evaluator| evaluator.waits().is_some());
+        asking.map(|evaluator| evaluator.id().to_owned()).collect()
     }
 
     /// The limits.
@@ -331,6 +339,8 @@ impl Experiments {
             if !rows.is_empty() {
                 let scores = run_scores_to_batch(&rows, &runs).map_err(broken)?;
                 parts.push(Part::Rows(Table::Scores, scores));
+                let (judged, judges) = (ScoredRuns { rows, runs }, self.judges(&found));
+                parts.extend(flagged(&found, &new, &judged, &judges, &self.store().made(who))?);
             }
         }
         if let Some(row) = next {

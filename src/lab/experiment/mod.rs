@@ -9,6 +9,9 @@
 //! | `input` | what evaluators are given of an item and its answer |
 //! | `judge` | what evaluators say about answers, as rows of `scores` |
 //! | `experiments` | making experiments, taking runs |
+//! | `asked` | what evaluators said, as a reviewer is asked about it |
+//! | `reviewed` | a run as an item of a queue of review |
+//! | `flagged` | runs that a person must look at |
 //! | `traces` | the target `trace`: answers that production gave |
 //! | `summary` | estimates of one experiment |
 //! | `compare` | the difference of two, item by item |
@@ -23,6 +26,7 @@
 //! at any time. A batch of runs and the scores of their answers are one frame.
 
 mod artifacts;
+mod asked;
 mod beside;
 mod called;
 mod compare;
@@ -30,6 +34,7 @@ mod definition;
 mod detail;
 mod experiments;
 mod findings;
+mod flagged;
 mod flips;
 mod http;
 mod input;
@@ -38,6 +43,7 @@ mod known;
 mod leaderboard;
 mod playground;
 mod reading;
+mod reviewed;
 mod slices;
 mod summary;
 mod taken;
@@ -46,14 +52,19 @@ mod traces;
 #[cfg(test)]
 mod tried;
 
+pub(in crate::lab) use asked::{AutoEval, MAX_ASKED};
 pub(in crate::lab) use beside::{Beside, MAX_BESIDE};
 pub use compare::{Comparison, compare};
+pub(in crate::lab) use definition::digits;
 pub use definition::{
     Answer, EditExperiment, NewExperiment, Retry, SentScore, Stored, Target, Todo, run_id, trace_ids,
     traceparent,
 };
 pub use experiments::Experiments;
 pub use http::{ExperimentEndpoint, experiment_router};
+pub(in crate::lab) use input::{Answered as Given, eval_input};
 pub use reading::Experiment;
+pub(in crate::lab) use reading::{find as find_experiment, parsed};
 pub(in crate::lab) use reading::{named, of_dataset as experiments_of};
+pub(in crate::lab) use reviewed::{Chosen, ForQueue};
 pub use summary::{Summary, summary};

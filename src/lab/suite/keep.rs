@@ -117,6 +117,10 @@ fn of_check(number: usize, check: &CheckOutcome) -> Json {
         Status::Error => score["error"] = json!(check.feedback),
         Status::Skipped => score["skipped"] = json!(check.feedback),
     }
+    if check.needs_review() {
+        let why = if check.status == Status::Error { "judge error" } else { "low confidence" };
+        score["needs_review"] = json!(why);
+    }
     score
 }
 

@@ -8,7 +8,7 @@
 //! | `spans` | spans in, and the part of a row that sampling needs back |
 //! | `logs` | log records |
 //! | `rows` | scores, decisions, annotations, alerts |
-//! | `review` | items to label, and answers |
+//! | `review` | items to label, answers, and queues of review |
 //! | `lab` | datasets, experiments, runs |
 //! | `watermarks` | up to when tables are final |
 
@@ -28,7 +28,10 @@ pub use lab::{
 };
 pub use llm::{read_llm, replace_llm};
 pub use logs::{LogContent, logs_to_batch, read_log_content};
-pub use review::{AnswerKind, ReviewAnswer, ReviewItem, answers_to_batch, items_to_batch};
+pub use review::{
+    AnswerKind, AnswerOfQueue, ItemOfQueue, ReviewAnswer, ReviewItem, ReviewQueueRow, answers_to_batch,
+    items_to_batch, queues_to_batch,
+};
 pub use rows::{
     Alert, Annotation, OfRun, QueueRow, alerts_to_batch, annotations_to_batch, decisions_to_batch,
     queue_to_batch, run_scores_to_batch, scores_to_batch,

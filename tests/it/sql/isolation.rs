@@ -46,6 +46,7 @@ fn rows(table: Table) -> Vec<Map<String, Value>> {
                 Table::Experiments => json!({"experiment_id": trace, "name": word, "tenant": tenant}),
                 Table::Runs => json!({"run_id": trace, "experiment_id": trace, "item_id": trace,
                     "output": word, "tenant": tenant}),
+                Table::ReviewQueues => json!({"queue_id": trace, "name": word, "tenant": tenant}),
             };
             let mut row = row.as_object().expect("an object").clone();
             row.insert("_in".to_owned(), json!(place));
@@ -92,6 +93,7 @@ async fn every_table_and_view_is_cut() {
         "dataset_items_latest",
         "experiments_latest",
         "runs_latest",
+        "review_queues_latest",
         "dataset_at('set')",
     ];
     let names = Table::ALL.iter().map(|t| t.name()).chain(views);
