@@ -157,6 +157,14 @@ enum Verb {
         #[command(subcommand)]
         what: Box<lab::ExperimentVerb>,
     },
+    /// Human review: what people say of an experiment's runs, of spans, or of what the online draws chose.
+    #[command(
+        after_help = "Examples:\n  groundline review queue create 'refunds v2' --experiment v2 --reviews 2\n  groundline review queue show 'refunds v2'\n  groundline review queue export 'refunds v2' > review.csv"
+    )]
+    Review {
+        #[command(subcommand)]
+        what: lab::ReviewVerb,
+    },
     /// Datasets and experiments as one file, and back.
     #[command(
         after_help = "Examples:\n  groundline lab archive refunds --output refunds.zip\n  groundline lab restore refunds.zip"
@@ -220,6 +228,7 @@ async fn run(verb: Verb) -> ExitCode {
         Verb::Dataset { what } => lab::dataset(what).await,
         Verb::Perturb(args) => lab::perturb(args).await,
         Verb::Experiment { what } => lab::experiment(*what).await,
+        Verb::Review { what } => lab::review(what).await,
         Verb::Lab { what } => lab::lab(what).await,
         Verb::ReplayDecisions(args) => replay_decisions::run(args).await,
         // A future that is waited for inside of another one would never get its turn.

@@ -10,6 +10,7 @@
 //! | `perturb` | the verb `perturb` |
 //! | `runner` | asking a target for what is missing |
 //! | `target` | who answers |
+//! | `review` | the verb `review` |
 //! | `archive` | the verb `lab` |
 //! | `boards` | leaderboards, findings and flips as text |
 //! | `told` | what the routes answer, as text |
@@ -21,6 +22,7 @@ mod compared;
 mod dataset;
 mod experiment;
 mod perturb;
+mod review;
 mod runner;
 mod schema;
 mod target;
@@ -32,4 +34,5 @@ pub use compared::compared;
 pub use dataset::{DatasetVerb, run as dataset};
 pub use experiment::{ExperimentVerb, run as experiment};
 pub use perturb::{PerturbArgs, run as perturb};
+pub use review::{ReviewVerb, run as review};
 pub use told::summarized;
