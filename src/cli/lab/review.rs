@@ -209,7 +209,7 @@ async fn create(client: &LabClient, args: CreateArgs) -> Result<String, Refused>
     }
     let told = client.value(Asked::json(Method::POST, &["queues"], &Value::Object(body))).await?;
     let (name, id) = (cell(&told["name"]), cell(&told["queue_id"]));
-    Ok(format!("{name}: {} items to review at /review/queue/{id} of the console\n", told["items"]))
+    Ok(format!("{name}: {} items to review at /review/{id} of the console\n", told["items"]))
 }
 
 /// The templates of the file, then those of the line.
