@@ -23,6 +23,8 @@ export interface Source<I extends Named, D, G extends { items: I[] }, S extends 
   load: (who: string, decides: boolean, count: number) => Promise<G>;
   post: (sent: S) => Promise<{ items?: T[] } | null>;
   answer: (item: I, kind: Kind, draft: D, who: string, seconds: number) => S;
+  /** The draft of an answer that was taken back. */
+  again: (draft: D) => D;
   /** What is still missing, for a person. */
   lacks: (item: I, draft: D) => string;
 }
@@ -146,6 +148,7 @@ function actions<I extends Named, D, G extends { items: I[] }, S extends Named, 
     const last = [...data.done.values()].at(-1);
     if (!last) return say("There is nothing to take back");
     data.done.delete(last.item);
+    data.drafts.set(last.item, source.again(draftOf(last)));
     data.times.pop();
     if (!outbox.takeBack(last.item)) outbox.add(source.answer(last, "undo", source.empty, who, 0));
     data.deck = [last, ...data.deck.filter((other) => other.item !== last.item)];

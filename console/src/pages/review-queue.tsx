@@ -26,6 +26,7 @@ function sourceOf(id: string, templates: Queue["templates"]): Source<QueueItem, 
     load: async (who, decides, count) => (await postJson(`${base}/claim`, { count, adjudicate: decides, ...(who ? { reviewer: who } : {}) })) as QueueGiven,
     post: async ({ item, ...sent }) => ({ items: [(await postJson(`${base}/items/${item}/answer`, sent)) as QueueTold] }),
     answer: (item, kind, draft, who, seconds) => queueAnswer(item, fields(item), kind, draft, who, seconds),
+    again: ({ comment }) => ({ ...BLANK, comment }),
     lacks: (item, draft) => lacks(fields(item), draft),
   };
 }

@@ -22,6 +22,7 @@ function sourceOf(metric: string): Source<Item, Draft, Given, Sent, Told> {
       `/v1/labels/next?metric=${encodeURIComponent(metric)}&count=${count}&adjudicate=${decides}${who ? `&reviewer=${encodeURIComponent(who)}` : ""}`),
     post: async (sent) => (await postJson("/v1/annotations", sent)) as { items?: Told[] } | null,
     answer: (item, kind, draft, who, seconds) => answerOf({ ...item, metric }, kind, draft, who, seconds),
+    again: (draft) => draft,
     lacks: (_, draft) => (draft.label === "" ? "Choose first: 1 or 2" : ""),
   };
 }

@@ -44,8 +44,9 @@ pub struct AutoEval {
 impl AutoEval {
     /// Its name within an item: the evaluator, and the metric where that is called otherwise.
     pub fn key(&self) -> String {
-        if self.evaluator == self.metric {
-            self.metric.clone()
+        let before = self.evaluator.strip_suffix(self.metric.as_str());
+        if before.is_some_and(|rest| rest.is_empty() || rest.ends_with('/')) {
+            self.evaluator.clone()
         } else {
             format!("{}/{}", self.evaluator, self.metric)
         }
@@ -119,5 +120,6 @@ mod tests {
             (sure.key(), sure.told(), sure.verdict()),
             ("rouge/rouge_l".into(), "pass".into(), Some(true))
         );
+        assert_eq!(AutoEval::named("client/mine", "mine").key(), "client/mine");
     }
 }
