@@ -9,6 +9,7 @@ mod large;
 mod path;
 mod playground;
 mod purge;
+mod review;
 mod rows;
 mod slices;
 mod suites;
