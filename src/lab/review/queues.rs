@@ -8,7 +8,6 @@ use super::sent::{Reviewer, Said, Wish};
 use super::shown::{shown, texts, told};
 use super::source;
 use super::stored::{self, Queue};
-use crate::domain::time::UnixNanos;
 use crate::lab::error::{Fault, LabError};
 use crate::lab::experiment::{Experiments, find_experiment};
 use crate::lab::store::{Store, Who};

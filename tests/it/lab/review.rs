@@ -129,6 +129,9 @@ async fn two_people_review_an_experiment_blind_and_a_third_decides() {
     );
     assert_eq!(query(http, "SELECT count(*) AS n FROM scores_latest").await, before);
     assert_eq!(count(http, "SELECT count(*) FROM labelled_scores").await, 0);
+    let corrects = "SELECT count(*) FROM annotations a JOIN review_items i ON a.item = i.item JOIN scores s \
+                    ON s.run_id = i.run_id AND s.metric = a.name WHERE a.label_probability = 1 AND s.source = 'experiment'";
+    assert_eq!(count(http, corrects).await, 3, "a query corrects the experiment's own rate");
     let online =
         reqwest::get(format!("http://{http}/v1/labels")).await.unwrap().json::<Json>().await.unwrap();
     assert_eq!(online["queues"], json!([]), "the online queue does not know of it");
