@@ -55,7 +55,6 @@ mod tried;
 pub(in crate::lab) use asked::{AutoEval, MAX_ASKED};
 pub(in crate::lab) use beside::{Beside, MAX_BESIDE};
 pub use compare::{Comparison, compare};
-pub(in crate::lab) use definition::digits;
 pub use definition::{
     Answer, EditExperiment, NewExperiment, Retry, SentScore, Stored, Target, Todo, run_id, trace_ids,
     traceparent,

@@ -8,7 +8,6 @@ use super::template::TemplateKind;
 use crate::domain::id::{SpanId, TraceId};
 use crate::lab::experiment::trace_ids;
 use crate::schema::batch::{Annotation, AnswerKind};
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A label that takes back the one before it.
@@ -114,7 +113,7 @@ mod tests {
     use crate::lab::experiment::{AutoEval, Chosen, ForQueue};
     use crate::lab::review::definition::NewQueue;
     use crate::schema::batch::{Made, ReviewQueueRow};
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn queue(source: Value) -> Queue {
         let sent = json!({"name": "q", "source": source, "templates": [
