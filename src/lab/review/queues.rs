@@ -214,9 +214,9 @@ impl Queues {
         let book = self.read(&mut slot, &reviewer.who, &queue).await?;
         let entry = book.find(item)?;
         let state = book.state_of(entry);
-        let is_known = |id: &String| entry.answers.iter().any(|one| one.id == *id);
-        if sent.answer_id.as_ref().is_some_and(is_known) {
-            return Ok(told(entry, &state));
+        let known = entry.answers.iter().find(|one| Some(&one.id) == sent.answer_id.as_ref());
+        if let Some(known) = known {
+            return Ok(told(entry, &state, known.kind));
         }
         let kind = book.accept(entry, &reviewer.name, sent.kind.unwrap_or(AnswerKind::Answer))?;
         admitted(&queue, reviewer, kind == AnswerKind::Adjudication || kind == AnswerKind::Undo)?;
@@ -231,7 +231,7 @@ impl Queues {
         metrics::counter!("groundline_labels_answers_total", "kind" => kind.as_str()).increment(1);
         book.apply(item, answer);
         let entry = book.find(item)?;
-        Ok(told(entry, &book.state_of(entry)))
+        Ok(told(entry, &book.state_of(entry), kind))
     }
 
     fn answer(

@@ -8,7 +8,7 @@ use crate::lab::error::LabError;
 use crate::lab::experiment::{AutoEval, Experiments, Given, eval_input, find_experiment, parsed};
 use crate::lab::store::{Who, text};
 use crate::label::{Content, content};
-use crate::schema::batch::ItemRow;
+use crate::schema::batch::{AnswerKind, ItemRow};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -182,8 +182,13 @@ fn auto_eval(one: &AutoEval, is_told: bool) -> Value {
     told
 }
 
-/// An item as who has answered it may see it.
-pub fn told(entry: &Entry, state: &State) -> Value {
+/// An item as who has answered it may see it; who skipped it learns where it stands alone, and may still answer without bias.
+pub fn told(entry: &Entry, state: &State, kind: AnswerKind) -> Value {
+    if kind == AnswerKind::Skip {
+        return json!({
+            "item": entry.chosen.item, "state": state.as_str(), "label": null, "auto_evals": [], "answers": [],
+        });
+    }
     json!({
         "item": entry.chosen.item, "state": state.as_str(), "label": state.label().map(response),
         "auto_evals": entry.asked.iter().map(|one| auto_eval(one, true)).collect::<Vec<_>>(),

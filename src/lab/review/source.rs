@@ -150,7 +150,8 @@ async fn rows(
             );
             return Err(LabError::Wrong(why));
         }
-        let label_probability = row.number("label_probability");
+        let whole = || row.int("label_probability").map(|chance| chance as f64);
+        let label_probability = row.number("label_probability").or_else(whole);
         if label_probability.is_some_and(|chance| !(chance > 0.0 && chance <= 1.0)) {
             let why = format!("row {number} of the query: label_probability must be above 0 and at most 1");
             return Err(LabError::Wrong(why));

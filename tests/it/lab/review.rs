@@ -93,6 +93,9 @@ async fn two_people_review_an_experiment_blind_and_a_third_decides() {
     // They differ about the first, agree about two, and one answer is taken back. Grades a step apart agree.
     let theirs = claim(&app, &queue, "ben", false).await;
     assert_eq!(theirs.len(), 4);
+    let skip = json!({"reviewer": "ben", "kind": "skip"});
+    let (_, told) = answer(&app, &queue, &theirs[3], &skip).await;
+    assert_eq!((&told["state"], &told["answers"]), (&json!("open"), &json!([])), "a skip shows nothing");
     let mut near = says("ben", "pass", "polite");
     near["templates"]["grade"] = json!(5);
     near["answer_id"] = json!("ben's");
