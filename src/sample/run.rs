@@ -7,7 +7,7 @@ use super::decide::{Drawn, decide};
 use super::decided::{Decided, Known, REMEMBER_NANOS};
 use super::input::View;
 use super::late::Latecomers;
-use super::memory::{Memory, PAST};
+use super::memory::Memory;
 use super::outgoing::{Outgoing, count, count_queued, encoded, fitting, given_up, one_by_one, throttled};
 use super::prices::Prices;
 use super::progress::Progress;
@@ -141,7 +141,7 @@ impl Sampler {
 
     /// What must be asked of the tables before [`Sampler::restore`]; none if no rule depends on the past, second phases included.
     pub fn past(&self) -> Option<&'static str> {
-        self.memory.is_needed().then_some(PAST)
+        self.memory.past()
     }
 
     /// Takes in the answer to [`Sampler::past`]: budgets and strata go on as they were before a restart.
