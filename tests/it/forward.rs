@@ -226,7 +226,7 @@ async fn a_backend_that_was_away_gets_every_span_over_both_transports() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_put_out_before_it_is_stored_does_not_leave() {
+async fn what_is_redacted_before_it_is_stored_does_not_leave() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let to = start(config(other.path())).await;
     let mut made = config(folder.path());
