@@ -193,5 +193,11 @@ pub const METRICS: &[MetricName] = &[
         "Connections that were ended for doing too little, by listener (label door) and reason.",
     ),
     counter("groundline_reloads_total", "Changed certificates and tokens, by what and outcome."),
+    gauge(
+        "groundline_certificate_not_after_timestamp_seconds",
+        "When the first certificate of [server.tls] ends, seconds since 1970.",
+    ),
+    gauge("groundline_disk_free_bytes", "Bytes that may be written on the disk of the data directory."),
+    gauge("groundline_disk_total_bytes", "Bytes of that disk."),
     gauge("groundline_process_resident_bytes", "Resident memory of the process, bytes."),
 ];
