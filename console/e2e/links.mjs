@@ -76,3 +76,18 @@ export async function evidenceByPlace(page, world) {
   await until("the sentences are marked", async () => (await box.count()) >= wanted.length);
   assert.deepEqual([...new Set(await box.allInnerTexts())].sort(), [...new Set(wanted)].sort());
 }
+
+/** From a score on a trace to the queue that people label from. */
+export async function sentToReview(page, world) {
+  const [{ trace_id: id, span_id: span }] = await sqlOf(world.base, "SELECT trace_id, span_id FROM scores_latest WHERE metric = 'hallucination' AND status = 'ok' AND passed IS NOT NULL ORDER BY value, trace_id LIMIT 1");
+  await page.goto(`${world.base}/trace/${id}#span=${span}`);
+  await settled(page);
+  await page.getByRole("button", { name: "Send to review" }).click();
+  const dialog = page.getByRole("dialog", { name: "Send to review" });
+  await dialog.getByRole("combobox", { name: "Metric" }).selectOption("hallucination");
+  await dialog.getByRole("button", { name: "Send", exact: true }).click();
+  await dialog.getByRole("status").getByRole("link", { name: "hallucination" }).waitFor();
+  await until("it is in the queue", async () => (await sqlOf(world.base, `SELECT item FROM review_items WHERE metric = 'hallucination' AND trace_id = '${id}' AND span_id = '${span}'`)).length > 0);
+  await dialog.getByRole("link", { name: "hallucination" }).click();
+  await page.waitForFunction(() => location.pathname === "/review/hallucination");
+}

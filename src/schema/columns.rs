@@ -416,7 +416,7 @@ static LOG_RECORDS: &[Column] = &[
 
 static REVIEW_ITEMS: &[Column] = &[
     must("item", Kind::Text, "Identity of tenant, metric, trace and span."),
-    must("draw", Kind::Text, "The draw that chose it."),
+    must("draw", Kind::Text, "The draw that chose it; `sent by hand` where somebody did."),
     must("metric", Kind::Text, "The metric that is to be labelled."),
     must("trace_id", Kind::Text, "The trace."),
     may("span_id", Kind::Text, "The span that was judged; the root for a whole trace."),
@@ -434,7 +434,7 @@ static REVIEW_ITEMS: &[Column] = &[
     must(
         "label_probability",
         Kind::Double,
-        "Probability with which the draw chose it among the sampled items, above 0 and up to 1.",
+        "Probability with which the draw chose it among the sampled items, above 0 and up to 1; 0 where no draw did.",
     ),
     must("uncertainty", Kind::Double, "How unsure the evaluator is, 0 to 1."),
     must("population", Kind::Int, "Items that the draw chose from."),
