@@ -91,3 +91,21 @@ export async function sentToReview(page, world) {
   await dialog.getByRole("link", { name: "hallucination" }).click();
   await page.waitForFunction(() => location.pathname === "/review/hallucination");
 }
+
+/** Keys of attributes and values of columns are offered where their quotes are open. */
+export async function completes(page, world) {
+  await page.goto(`${world.base}/explore#${RECENT}`);
+  await settled(page);
+  await page.locator("[data-filter]").first().click();
+  await page.locator(".cm-content").waitFor();
+  await page.keyboard.type("attr(attributes, 'gen_ai.operation");
+  await page.getByRole("option", { name: /gen_ai\.operation\.name/ }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.keyboard.type(") = 'chat' AND operation = 'l");
+  await page.getByRole("option", { name: /^llm/ }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Enter");
+  await until("the filter is in the address", async () => place(page).includes("where=attr(attributes, 'gen_ai.operation.name') = 'chat' AND operation = 'llm'"));
+  await settled(page);
+  await page.locator("main tbody tr").first().waitFor();
+}
