@@ -89,6 +89,11 @@ const WRITTEN: &[(&str, &str)] = &[
     ("SELECT count(*) FROM scores WHERE passed = 'f' AND passed <> 'true'", "2"),
     ("SELECT to_char(TIMESTAMP '2026-01-02 03:04:05', 'YYYY-MM-DD HH24:MI')", "2026-01-02 03:04"),
     ("SELECT to_date('02.01.2026', 'DD.MM.YYYY')", "2026-01-02"),
+    ("SELECT to_char(1234567.891, 'FM9,999,999.00') || to_char(12, '000')", "1,234,567.89 012"),
+    (
+        "SELECT age(TIMESTAMP '2026-03-01', TIMESTAMP '2024-02-29') = INTERVAL '2 years 1 day' AND age(now()) < INTERVAL '0 days'",
+        "t",
+    ),
     ("SELECT pg_size_pretty(pg_total_relation_size('annotations') * 0 + 10485760)", "10 MB"),
     ("SELECT pg_total_relation_size('spans') > 0 AND pg_table_size('traces') = 0", "t"),
     ("SELECT to_regclass('public.spans') IS NOT NULL AND to_regclass('nope') IS NULL", "t"),
