@@ -185,7 +185,8 @@ async fn errors_have_a_class_and_a_hint() {
     let (mut pg, _shutdown) = connected().await;
     for (sql, class, hint) in [
         ("LISTEN x", "C0A000", "receivers"),
-        ("PREPARE p AS SELECT 1", "C0A000", "protocol"),
+        ("PREPARE p AS DELETE FROM spans", "C0A000", "SELECT"),
+        ("EXECUTE nope(1)", "C26000", "PREPARE"),
         ("LOCK TABLE spans", "C0A000", "REPEATABLE READ"),
         ("INSERT INTO spans VALUES (1)", "C25006", "OTLP"),
         ("CREATE TEMP TABLE t (a int)", "C25006", "OTLP"),
@@ -196,6 +197,35 @@ async fn errors_have_a_class_and_a_hint() {
         let said = pg.query(sql).await;
         assert!(said.contains(class) && said.contains(hint), "{sql}: {said}");
     }
+}
+
+/// By a message with several statements, and by the protocol that drivers speak.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn statements_are_prepared_in_sql() {
+    let (mut pg, _shutdown) = connected().await;
+    let said = pg
+        .query("PREPARE p (text, int) AS SELECT $1 || '-' || ($2 + 1)::text AS said, count(*) FROM spans WHERE name <> $1; EXECUTE p('a', 2)")
+        .await;
+    assert!(said.contains("a-3") && said.contains('6'), "{said}");
+    let row = pg.rows("EXECUTE p('it''s', '41')", &[]).await.unwrap().remove(0);
+    assert_eq!(row, [Some("it's-42".to_owned()), Some("6".to_owned())]);
+    assert_eq!(pg.columns("EXECUTE p('a', 2)").await.unwrap().0[0].0, "said");
+    for (sql, class) in [
+        ("PREPARE p AS SELECT 1", "C42P05"),
+        ("EXECUTE p('a')", "C42601"),
+        ("EXECUTE p(name, 1)", "C0A000"),
+        ("EXECUTE p('a', 'b')", "C22"),
+    ] {
+        let said = pg.query(sql).await;
+        assert!(said.contains(class), "{sql}: {said}");
+    }
+    pg.query("PREPARE catalogue AS SELECT count(*) > 5 AS many FROM pg_class WHERE relname <> $1").await;
+    let known = pg.rows("EXECUTE catalogue('spans')", &[]).await.unwrap();
+    assert_eq!(known, [[Some("t".to_owned())]]);
+    pg.query("DEALLOCATE p").await;
+    assert!(pg.query("EXECUTE p('a', 2)").await.contains("C26000"));
+    pg.query("DISCARD ALL").await;
+    assert!(pg.query("EXECUTE catalogue('spans')").await.contains("C26000"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -9,6 +9,7 @@ use super::laterals::flatten;
 use super::numbers::{is_number, is_procedure, is_zero, number_of, procedure, rename};
 use super::patterns::escape_with_backslash;
 use super::{calls, composed, types};
+use crate::sql::pg::named::is_for_later;
 use crate::sql::pg::names::{is_about_catalog, is_correlated, reads_function};
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, BinaryOperator, DataType, Distinct, Expr, Function, FunctionArgumentList, FunctionArguments,
@@ -59,10 +60,9 @@ impl Dialect {
         let spelled = whole_table(sql);
         let sql = spelled.as_deref().unwrap_or(sql);
         match Parser::parse_sql(&PostgreSqlDialect {}, sql) {
-            Ok(plain) if !plain.iter().any(is_about_catalog) => Ok(plain
-                .into_iter()
-                .map(|statement| self.ruled(adapted(named(statement), About::Rows)))
-                .collect()),
+            Ok(plain) if !plain.iter().any(|each| is_about_catalog(each) && !is_for_later(each)) => {
+                Ok(plain.into_iter().map(|statement| self.worded(statement)).collect())
+            }
             // What does not parse may be what the library replaces before it parses.
             _ => {
                 let known = self.library.parse(sql)?;
@@ -71,7 +71,11 @@ impl Dialect {
         }
     }
 
-    fn ruled(&self, statement: Statement) -> Statement {
+    fn worded(&self, statement: Statement) -> Statement {
+        if is_for_later(&statement) {
+            return statement;
+        }
+        let statement = adapted(named(statement), About::Rows);
         self.rules.iter().fold(statement, |statement, rule| rule.rewrite(statement))
     }
 }
