@@ -109,3 +109,18 @@ export async function completes(page, world) {
   await settled(page);
   await page.locator("main tbody tr").first().waitFor();
 }
+
+/** The head of the page System says what ends when. */
+export async function lasts(page, world) {
+  const soon = (days) => new Date(Date.now() + days * 86_400_000 + 60_000).toISOString();
+  await page.route("**/v1/status", async (route) => {
+    const status = await (await route.fetch()).json();
+    status.disk = { ...status.disk, observed_seconds: 21_600, growth_per_day_bytes: 2 ** 31, full_at: soon(2) };
+    status.tls = { certificate_ends: soon(40) };
+    await route.fulfill({ json: status });
+  });
+  await page.goto(`${world.base}/system`);
+  await settled(page);
+  await page.getByText("! full in 2 d 0 h at 2.0 GiB a day").waitFor();
+  await page.getByText("ends in 40 d 0 h").waitFor();
+}

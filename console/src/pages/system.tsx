@@ -66,7 +66,7 @@ function Head({ status }: { status: Status }) {
         {free !== null && total !== null && (
           <div><dt>Disk</dt><dd>{bytes(free)} <small>free of {bytes(total)}</small><Meter share={1 - free / (total || 1)} {...(free / (total || 1) < 0.1 ? { tone: "var(--bad)" } : {})} /><Lasts of={diskLasts(disk, Date.now())} /></dd></div>
         )}
-        {certificate && <div><dt>Certificate</dt><dd><Lasts of={certificate} /> <small><Time at={String((status.tls as Record<string, Json>).certificate_ends ?? "")} /></small></dd></div>}
+        {certificate && <div><dt>Certificate</dt><dd><Lasts of={certificate} /><br /><small><Time at={String((status.tls as Record<string, Json>).certificate_ends ?? "")} /></small></dd></div>}
         {typeof status.tenant === "string" && <div><dt>Tenant</dt><dd>{visible(status.tenant)}</dd></div>}
       </dl>
     </section>
