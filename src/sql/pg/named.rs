@@ -38,11 +38,6 @@ fn prepared<C: ClientInfo + ?Sized>(client: &C) -> Arc<Prepared> {
     client.session_extensions().get_or_insert_with(Prepared::default)
 }
 
-/// Whether `statement` has a text that is read when it is executed, and not before.
-pub fn is_for_later(statement: &Statement) -> bool {
-    matches!(statement, Statement::Prepare { .. } | Statement::Execute { .. })
-}
-
 impl Named {
     /// What `statement` prepares; none if it is something else.
     ///

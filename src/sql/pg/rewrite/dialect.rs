@@ -9,7 +9,6 @@ use super::laterals::flatten;
 use super::numbers::{is_number, is_procedure, is_zero, number_of, procedure, rename};
 use super::patterns::escape_with_backslash;
 use super::{calls, composed, types};
-use crate::sql::pg::named::is_for_later;
 use crate::sql::pg::names::{is_about_catalog, is_correlated, reads_function};
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, BinaryOperator, DataType, Distinct, Expr, Function, FunctionArgumentList, FunctionArguments,
@@ -78,6 +77,11 @@ impl Dialect {
         let statement = adapted(named(statement), About::Rows);
         self.rules.iter().fold(statement, |statement, rule| rule.rewrite(statement))
     }
+}
+
+/// Whether `statement` has a text that is read when it is executed, and not before.
+fn is_for_later(statement: &Statement) -> bool {
+    matches!(statement, Statement::Prepare { .. } | Statement::Execute { .. })
 }
 
 /// `TABLE name` as the query that it stands for.
