@@ -10,6 +10,7 @@
 //! | `rows` | the lines and rows of files |
 //! | `target` | who is asked |
 //! | `cells` | cells of batches by name |
+//! | `zip` | archives of files |
 //! | `turn` | production first |
 //! | `store` | rows in through the journal, out through SQL |
 //! | `dataset` | datasets: versions of items, import and export |
@@ -40,8 +41,10 @@ mod store;
 mod template;
 mod texts;
 mod turn;
+mod zip;
 
 pub use config::Config;
 pub use error::{Fault, LabError};
 pub use store::{Store, Who};
 pub use turn::Production;
+pub use zip::{read as unzipped, write as zipped};

@@ -4,6 +4,7 @@ mod archive;
 mod clients;
 mod datasets;
 mod experiments;
+mod files;
 mod killed;
 mod large;
 mod path;

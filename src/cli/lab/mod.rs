@@ -6,9 +6,11 @@
 //! | `compared` | a comparison of two experiments as text |
 //! | `dataset` | the verb `dataset` |
 //! | `schema` | the verb `dataset schema` |
+//! | `folder` | a folder as an archive |
 //! | `experiment` | the verb `experiment` |
 //! | `perturb` | the verb `perturb` |
 //! | `runner` | asking a target for what is missing |
+//! | `fetched` | files of items, brought here |
 //! | `target` | who answers |
 //! | `archive` | the verb `lab` |
 //! | `boards` | leaderboards, findings and flips as text |
@@ -20,6 +22,8 @@ mod client;
 mod compared;
 mod dataset;
 mod experiment;
+mod fetched;
+mod folder;
 mod perturb;
 mod runner;
 mod schema;

@@ -159,8 +159,12 @@ pub fn linted(told: &Value) -> String {
 pub fn purged(name: &str, told: &Value) -> String {
     let (version, items) = (&told["version"], told["items"].as_array().map_or(0, Vec::len));
     let (revisions, runs, scores) = (&told["revisions"], &told["runs"], &told["scores"]);
+    let files = match told["files"].as_u64() {
+        None | Some(0) => String::new(),
+        Some(files) => format!(", {files} files"),
+    };
     format!(
-        "{name}: version {version}, {items} items purged: {revisions} revisions, {runs} runs, {scores} scores\n"
+        "{name}: version {version}, {items} items purged: {revisions} revisions, {runs} runs, {scores} scores{files}\n"
     )
 }
 

@@ -123,6 +123,8 @@ pub struct Purged {
     pub version: i64,
     /// The ids of the items.
     pub items: Vec<String>,
+    /// Files that were deleted: no other item names them.
+    pub files: u64,
     /// Revisions that have lost their content.
     pub revisions: u64,
     /// Runs that are gone.

@@ -34,7 +34,8 @@ const CONTENT: &[&str] = &[
 ];
 
 impl Datasets {
-    /// Takes items out of every version, with their runs and scores. When it returns, no query shows their content, and
+    /// Takes items out of every version, with their runs and scores, and files that no other item names. When it returns, no
+    /// query shows their content, those files are gone, and
     /// the files that had it wait for vacuum (`lake.vacuum_after`). Purging again changes nothing, and goes on with what a
     /// crash broke off.
     ///
@@ -78,11 +79,13 @@ impl Datasets {
             self.store().journal.begin_segment();
             self.write(row, plan.rows).await?;
         }
+        let files = self.purge_files(who, &head.dataset_id, &items).await?;
         let bare = Left::Bare { without: CONTENT, mark: ("op", "put", "purge") };
         Ok(Purged {
             revisions: self.erased(who, &items, Table::DatasetItems, bare).await?,
             runs: self.erased(who, &items, Table::Runs, Left::Nothing).await?,
             scores: self.erased(who, &items, Table::Scores, Left::Nothing).await?,
+            files,
             dataset_id: head.dataset_id,
             version,
             items: items.into_iter().collect(),

@@ -2,6 +2,7 @@
 
 use super::super::error::Fault;
 use crate::domain::id::EXPERIMENT_MARK;
+use crate::lab::dataset::Attached;
 use crate::lab::target::Prompts;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -197,6 +198,9 @@ pub struct Todo {
     /// Context that the item has.
     #[serde(default)]
     pub contexts: Value,
+    /// Files that the item has; each is at `/v1/lab/files/SHA256`.
+    #[serde(default)]
+    pub files: Vec<Attached>,
     /// What should be answered, for who judges answers itself; a target is never told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Value>,

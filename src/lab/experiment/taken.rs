@@ -7,6 +7,7 @@ use super::known::{Added, Attempt, Known};
 use super::reading::Experiment;
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::time::UnixNanos;
+use crate::lab::dataset::files_of;
 use crate::schema::batch::{ItemRow, RunRow};
 use crate::units::ByteSize;
 use serde_json::Value;
@@ -128,6 +129,7 @@ pub fn asked(
         attempt,
         input: value(&item.input),
         contexts: value(&item.contexts),
+        files: files_of(item.files.as_deref()),
         expected: told(&item.expected),
         metadata: told(&item.metadata),
         parameters: found.parameters.clone(),

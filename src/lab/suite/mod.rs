@@ -71,7 +71,6 @@ pub use bench::{Bench, evaluators, questions};
 pub use earlier::{Again, Earlier, Run};
 pub use examples::{examples, wrong_examples};
 pub use exchange::{Exported, Form, Imported, export, import, import_results};
-pub(in crate::lab) use exchange::{archive, unarchive};
 pub use fault::Faults;
 pub use gate::{Code, Decided, Verdict, code, decide, unknown_metrics};
 pub use keep::sent;

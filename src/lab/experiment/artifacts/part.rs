@@ -7,7 +7,7 @@ use super::mlflow;
 use super::results::results;
 use super::side::{Side, keys};
 use super::written::{Table, escaped};
-use crate::lab::suite::archive;
+use crate::lab::zip::write as archive;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::str::FromStr;

@@ -3,8 +3,9 @@
 use super::super::load::Suite;
 use super::super::spec::TestSpec;
 use super::blocks::csv_text;
-use super::{h2o, results, vals_csv, vals_json, zip};
+use super::{h2o, results, vals_csv, vals_json};
 use crate::lab::template::plain;
+use crate::lab::zip;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::path::{Component, Path};

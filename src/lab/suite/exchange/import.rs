@@ -3,8 +3,9 @@
 use super::super::cases::{read_text, text_of};
 use super::super::fault::Faults;
 use super::imported::Imported;
-use super::{h2o, promptfoo, promptfoo_files, results_in, vals_csv, vals_json, zip};
+use super::{h2o, promptfoo, promptfoo_files, results_in, vals_csv, vals_json};
 use crate::lab::rows::yaml;
+use crate::lab::zip;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::path::Path;

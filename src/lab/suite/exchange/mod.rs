@@ -2,7 +2,6 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `zip` | archives |
 //! | `blocks` | CSV files of several tables, one below the other |
 //! | `imported` | what every reader gives |
 //! | `vals_csv` | suites as CSV |
@@ -28,7 +27,6 @@ mod results;
 mod results_in;
 mod vals_csv;
 mod vals_json;
-mod zip;
 
 #[cfg(test)]
 mod round_trip_tests;
@@ -36,4 +34,3 @@ mod round_trip_tests;
 pub use export::{Exported, Form, export};
 pub use import::{import, import_results};
 pub use imported::Imported;
-pub(in crate::lab) use zip::{read as unarchive, write as archive};

@@ -1,7 +1,7 @@
 //! ZIP archives: read with every claim checked, written so that equal entries give equal bytes.
 //!
-//! Only what suites need: stored and deflated entries below 4 GiB, no encryption. Sizes are counted while unpacking, not
-//! believed; names that lead out of a folder, and links, are refused.
+//! Only what our files need: stored and deflated entries below 4 GiB, and those of zstd, no encryption. Sizes are counted
+//! while unpacking, not believed; names that lead out of a folder, and links, are refused.
 
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
@@ -21,6 +21,7 @@ const END: u32 = 0x0605_4b50;
 const END_BYTES: usize = 22;
 const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
+const ZSTD: u16 = 93;
 /// The first of January 1980, which is where ZIP's time begins: equal entries give equal bytes.
 const DATE: u16 = 0x0021;
 /// Names are UTF-8.
@@ -29,40 +30,122 @@ const UTF8: u16 = 1 << 11;
 const LINK: u32 = 0o120_000;
 const KIND: u32 = 0o170_000;
 
+/// How much of an archive is read.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Most bytes of one entry, unpacked.
+    pub entry: u64,
+    /// Most bytes of all entries together, unpacked.
+    pub all: u64,
+    /// Most entries.
+    pub entries: usize,
+    /// The keys of the configuration that say so, in this order; empty where it is not configured.
+    pub keys: [&'static str; 3],
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { entry: MAX_UNPACKED, all: MAX_UNPACKED, entries: MAX_ENTRIES, keys: [""; 3] }
+    }
+}
+
+/// An archive whose entries are unpacked one by one, so that the whole of it is never in memory.
+pub struct Archive<B> {
+    bytes: B,
+    entries: BTreeMap<String, Entry>,
+    limits: Limits,
+}
+
+impl<B: AsRef<[u8]>> Archive<B> {
+    /// Reads the list of entries. When it returns, no name leads out of a folder, none is there twice, and what the entries
+    /// claim together is within the limits.
+    ///
+    /// # Errors
+    /// What is damaged, refused or too large, with the entry's name.
+    pub fn open(bytes: B, limits: Limits) -> Result<Self, String> {
+        let (mut at, count) = directory(bytes.as_ref(), limits)?;
+        let (mut entries, mut claimed) = (BTreeMap::new(), 0u64);
+        for _ in 0..count {
+            let (entry, next) = Entry::read(bytes.as_ref(), at)?;
+            at = next;
+            if entry.name.ends_with('/') {
+                continue;
+            }
+            entry.refused(limits)?;
+            claimed = claimed.saturating_add(entry.size);
+            if claimed > limits.all {
+                let (most, key) = (shown(limits.all), key(limits.keys[1]));
+                return Err(format!("the files of the archive have more than {most} together{key}"));
+            }
+            if let Some(twice) = entries.insert(entry.name.clone(), entry) {
+                return Err(format!("{:?} is there twice", twice.name));
+            }
+        }
+        Ok(Self { bytes, entries, limits })
+    }
+
+    /// The names of its files, in their order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+
+    /// Whether it has a file of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.entries.contains_key(name)
+    }
+
+    /// The content of a file, of the length and the sum that the archive says.
+    ///
+    /// # Errors
+    /// What is damaged, packed in another way, or not there.
+    pub fn unpacked(&self, name: &str) -> Result<Vec<u8>, String> {
+        let entry = self.entries.get(name).ok_or_else(|| format!("{name:?} is not in the archive"))?;
+        entry.unpacked(self.bytes.as_ref(), self.limits.entry)
+    }
+}
+
+/// The key of a limit, behind what it says.
+fn key(key: &str) -> String {
+    if key.is_empty() { String::new() } else { format!(" ({key})") }
+}
+
+/// A number of bytes for people.
+fn shown(bytes: u64) -> String {
+    match bytes {
+        whole if whole.is_multiple_of(1 << 30) => format!("{} GiB", whole >> 30),
+        whole if whole.is_multiple_of(1 << 20) => format!("{} MiB", whole >> 20),
+        other => format!("{other} bytes"),
+    }
+}
+
 /// Whether `bytes` begin like an archive.
-pub(super) fn is_zip(bytes: &[u8]) -> bool {
+pub fn is_zip(bytes: &[u8]) -> bool {
     bytes.starts_with(&LOCAL.to_le_bytes()) || bytes.starts_with(&END.to_le_bytes())
+}
+
+/// Whether a name stays in the folder that it is unpacked into, on every system.
+pub fn stays(name: &str) -> bool {
+    let leaves = name.starts_with('/')
+        || name.contains(['\\', ':', '\0'])
+        || name.split('/').any(|part| part == ".." || part == ".");
+    !leaves && !name.is_empty()
 }
 
 /// The files of an archive by name.
 ///
 /// # Errors
 /// What is damaged, refused or too large, with the entry's name.
-pub(in crate::lab) fn read(bytes: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, String> {
-    read_within(bytes, MAX_UNPACKED)
+pub fn read(bytes: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, String> {
+    read_within(bytes, Limits::default())
 }
 
-fn read_within(bytes: &[u8], most: u64) -> Result<BTreeMap<String, Vec<u8>>, String> {
-    let (mut at, count) = directory(bytes)?;
-    let (mut files, mut left) = (BTreeMap::new(), most);
-    for _ in 0..count {
-        let (entry, next) = Entry::read(bytes, at)?;
-        at = next;
-        if entry.name.ends_with('/') {
-            continue;
-        }
-        entry.refused()?;
-        let content = entry.unpacked(bytes, left)?;
-        left -= content.len() as u64;
-        if files.insert(entry.name.clone(), content).is_some() {
-            return Err(format!("{:?} is there twice", entry.name));
-        }
-    }
-    Ok(files)
+fn read_within(bytes: &[u8], limits: Limits) -> Result<BTreeMap<String, Vec<u8>>, String> {
+    let archive = Archive::open(bytes, limits)?;
+    archive.entries.keys().map(|name| Ok((name.clone(), archive.unpacked(name)?))).collect()
 }
 
 /// Where the list of entries begins, and how many there are.
-fn directory(bytes: &[u8]) -> Result<(usize, usize), String> {
+fn directory(bytes: &[u8], limits: Limits) -> Result<(usize, usize), String> {
     const DAMAGED: &str = "the ZIP archive is cut off, or no archive: its list of files is not there";
     let last = bytes.len().checked_sub(END_BYTES).ok_or(DAMAGED)?;
     // Behind the record stands a comment of at most 64 KiB.
@@ -73,8 +156,8 @@ fn directory(bytes: &[u8]) -> Result<(usize, usize), String> {
     if start == u32::MAX || count == usize::from(u16::MAX) {
         return Err("a ZIP64 archive is not read: pack fewer or smaller files".to_owned());
     }
-    if count > MAX_ENTRIES {
-        return Err(format!("{count} files, at most {MAX_ENTRIES}"));
+    if count > limits.entries {
+        return Err(format!("{count} files, at most {}{}", limits.entries, key(limits.keys[2])));
     }
     Ok((start as usize, count))
 }
@@ -116,13 +199,9 @@ impl Entry {
         Ok((entry, at + 46 + name + extra + comment))
     }
 
-    fn refused(&self) -> Result<(), String> {
+    fn refused(&self, limits: Limits) -> Result<(), String> {
         let name = &self.name;
-        let leaves = name.starts_with('/')
-            || name.contains('\\')
-            || name.contains(':')
-            || name.split('/').any(|part| part == ".." || part == ".");
-        if leaves || name.is_empty() || name.contains('\0') {
+        if !stays(name) {
             return Err(format!("the name {name:?} leads out of the archive's folder, and is refused"));
         }
         if self.mode & KIND == LINK {
@@ -131,16 +210,14 @@ impl Entry {
         if self.flags & 1 == 1 {
             return Err(format!("{name:?} is encrypted: pack it without a password"));
         }
-        if self.size > MAX_UNPACKED {
-            return Err(format!(
-                "{name:?} claims {} bytes; all files together have at most 1 GiB",
-                self.size
-            ));
+        if self.size > limits.entry {
+            let (most, key) = (shown(limits.entry), key(limits.keys[0]));
+            return Err(format!("{name:?} claims {} bytes; a file has at most {most}{key}", self.size));
         }
         Ok(())
     }
 
-    fn unpacked(&self, bytes: &[u8], left: u64) -> Result<Vec<u8>, String> {
+    fn unpacked(&self, bytes: &[u8], limit: u64) -> Result<Vec<u8>, String> {
         let damaged = || format!("{:?} is damaged in the ZIP archive", self.name);
         if u32_at(bytes, self.offset) != Some(LOCAL) {
             return Err(damaged());
@@ -151,17 +228,21 @@ impl Entry {
         let packed = bytes.get(start..end).ok_or_else(damaged)?;
         let mut content = Vec::new();
         // One byte more than may be: it tells the whole from the too long.
-        let most = left.min(self.size).saturating_add(1);
+        let most = limit.min(self.size).saturating_add(1);
         match self.method {
             STORED => content.extend_from_slice(packed),
             DEFLATED => {
                 let read = DeflateDecoder::new(packed).take(most).read_to_end(&mut content);
                 read.map_err(|_| damaged())?;
             }
-            other => return Err(format!("{:?} is packed by method {other}: deflate is read", self.name)),
-        }
-        if content.len() as u64 > left {
-            return Err("the files of the archive have more than 1 GiB together".to_owned());
+            ZSTD => {
+                let decoder = zstd::stream::read::Decoder::new(packed).map_err(|_| damaged())?;
+                decoder.take(most).read_to_end(&mut content).map_err(|_| damaged())?;
+            }
+            other => {
+                let name = &self.name;
+                return Err(format!("{name:?} is packed by method {other}: deflate and zstd are read"));
+            }
         }
         let mut crc = Crc::new();
         crc.update(&content);
@@ -186,7 +267,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 ///
 /// # Errors
 /// When there are too many files, or they are too large.
-pub(in crate::lab) fn write(files: &BTreeMap<String, Vec<u8>>) -> Result<Vec<u8>, String> {
+pub fn write(files: &BTreeMap<String, Vec<u8>>) -> Result<Vec<u8>, String> {
     let count = u16::try_from(files.len()).ok().filter(|count| *count < u16::MAX);
     let count = count.ok_or("too many files for a ZIP archive")?;
     let (mut out, mut list) = (Vec::new(), Vec::new());
@@ -265,7 +346,7 @@ mod tests {
 
     /// The place of the entry's list in an archive of one file.
     fn list(bytes: &[u8]) -> usize {
-        directory(bytes).unwrap().0
+        directory(bytes, Limits::default()).unwrap().0
     }
 
     #[test]
@@ -311,7 +392,34 @@ mod tests {
         let mut end = one[one.len() - END_BYTES..].to_vec();
         end[10..12].copy_from_slice(&9u16.to_le_bytes());
         bytes.extend_from_slice(&end);
-        assert_eq!(read_within(&bytes, 9 << 20).unwrap().len(), 9);
-        assert!(read_within(&bytes, 8 << 20).unwrap_err().contains("1 GiB together"));
+        let within =
+            |all: u64, entries: usize| read_within(&bytes, Limits { all, entries, ..Limits::default() });
+        assert_eq!(within(9 << 20, 9).unwrap().len(), 9);
+        assert!(within(8 << 20, 9).unwrap_err().contains("more than 8 MiB together"));
+        assert_eq!(within(9 << 20, 8).unwrap_err(), "9 files, at most 8");
+    }
+
+    /// Logs of Inspect are packed so.
+    #[test]
+    fn what_zstd_packed_is_read_and_counted() {
+        let content = b"what was said ".repeat(1_000);
+        let packed = zstd::stream::encode_all(content.as_slice(), 3).unwrap();
+        let mut crc = Crc::new();
+        crc.update(&content);
+        let plain = write(&BTreeMap::from([("a".to_owned(), content.clone())])).unwrap();
+        let start = list(&plain);
+        let mut entry = plain[start..plain.len() - END_BYTES].to_vec();
+        entry[10..12].copy_from_slice(&ZSTD.to_le_bytes());
+        entry[20..24].copy_from_slice(&u32::try_from(packed.len()).unwrap().to_le_bytes());
+        let mut bytes = plain[..31].to_vec();
+        bytes.extend_from_slice(&packed);
+        let at = u32::try_from(bytes.len()).unwrap();
+        bytes.extend_from_slice(&entry);
+        let mut end = plain[plain.len() - END_BYTES..].to_vec();
+        end[16..20].copy_from_slice(&at.to_le_bytes());
+        bytes.extend_from_slice(&end);
+        assert_eq!(read(&bytes).unwrap(), BTreeMap::from([("a".to_owned(), content)]));
+        let one = Limits { entry: 1_000, ..Limits::default() };
+        assert!(read_within(&bytes, one).unwrap_err().contains("\"a\" claims 14000 bytes"));
     }
 }
