@@ -16,6 +16,7 @@
 //! | `dataset` | datasets: versions of items, import and export |
 //! | `lint` | what is suspicious about a dataset |
 //! | `perturb` | items that ask the same in other letters |
+//! | `inspect` | logs of Inspect |
 //! | `suite` | test suites with a gate |
 //! | `experiment` | experiments: runs of a target over a dataset, their scores, and the comparison of two |
 //! | `archive` | datasets and experiments as one file, and back |
@@ -26,6 +27,7 @@
 pub mod archive;
 pub mod dataset;
 pub mod experiment;
+pub mod inspect;
 pub mod lint;
 pub mod perturb;
 pub mod suite;

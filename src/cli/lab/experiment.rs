@@ -3,6 +3,7 @@
 use super::boards::{flipped, found, ranked};
 use super::client::{Asked, LabClient, Refused, Where};
 use super::compared::compared;
+use super::logged::{self, LogArgs};
 use super::runner::{self, Ended, Plan};
 use super::target::{AskArgs, Asker, TargetArgs};
 use super::told::{cell, short, summarized, table};
@@ -25,6 +26,11 @@ pub enum ExperimentVerb {
         after_help = "Examples:\n  groundline experiment resume v2 --http http://127.0.0.1:8000/answer\n  groundline experiment resume v2 --retry errors --http http://127.0.0.1:8000/answer"
     )]
     Resume(ResumeArgs),
+    /// Take a log of Inspect: its samples as a dataset, its answers and scores as an experiment.
+    #[command(
+        after_help = "Examples:\n  groundline experiment import quiz.eval --dataset quiz --name gpt-5\n  groundline experiment import quiz.json --dataset quiz --evaluator rouge\n\nEpochs are repetitions. Its scores are client/SCORER, as if a client had sent them: C and I are 1 and 0, P is half; of\nseveral values each is client/SCORER.KEY. What is not taken, such as messages and events, is told."
+    )]
+    Import(LogArgs),
     /// Show the experiments, the newest first.
     List {
         #[command(flatten)]
@@ -214,6 +220,7 @@ impl ExperimentVerb {
         match self {
             Self::Run(args) => &args.place,
             Self::Resume(args) => &args.place,
+            Self::Import(args) => &args.place,
             Self::Export(args) => &args.place,
             Self::List { place }
             | Self::Show { place, .. }
@@ -256,6 +263,10 @@ async fn act(client: &LabClient, verb: ExperimentVerb) -> Done {
     match verb {
         ExperimentVerb::Run(args) => begin(client, args).await,
         ExperimentVerb::Resume(args) => resume(client, args).await,
+        ExperimentVerb::Import(args) => {
+            let id = logged::import(client, args).await.map_err(spelled)?;
+            finish(client, &id, Ended::default()).await
+        }
         ExperimentVerb::List { .. } => list(client).await,
         ExperimentVerb::Show { experiment, weights, slice, json, .. } => {
             let path = ["experiments", &experiment, "summary"];

@@ -11,6 +11,7 @@
 //! | `perturb` | the verb `perturb` |
 //! | `runner` | asking a target for what is missing |
 //! | `fetched` | files of items, brought here |
+//! | `logged` | the verb `experiment import` |
 //! | `target` | who answers |
 //! | `archive` | the verb `lab` |
 //! | `boards` | leaderboards, findings and flips as text |
@@ -24,6 +25,7 @@ mod dataset;
 mod experiment;
 mod fetched;
 mod folder;
+mod logged;
 mod perturb;
 mod runner;
 mod schema;

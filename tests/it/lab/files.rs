@@ -1,8 +1,9 @@
 //! Files beside items: in with a ZIP archive, read by their hash, out again, and gone with the last item that names them.
 
-use super::send;
 use super::verbs::{verb, well};
+use super::{done, send};
 use crate::access::{tokens, with_tokens};
+use crate::support::{config, query, start};
 use groundline::app::App;
 use groundline::lab::{unzipped, zipped};
 use groundline::net::Role;
@@ -208,5 +209,64 @@ async fn archives_that_harm_are_refused_and_a_folder_is_read_like_one() {
     std::fs::remove_file(items.join("a.txt")).unwrap();
     let (code, _, err) = verb(&["dataset", "import", "d", &items.display().to_string()], &place).await;
     assert!(code == 1 && err.contains("line 2: files: the archive has no file \"a.txt\""), "{err}");
+    app.stop().await.unwrap();
+}
+
+/// Two epochs of two samples, of which one ended with an error.
+fn inspect_log() -> Vec<u8> {
+    let sample = |id: &str, epoch: i64, value: Json| {
+        let input =
+            json!([{"id": format!("m-{id}-{epoch}"), "role": "user", "content": format!("What is {id}?")}]);
+        let output = json!({"model": "m", "choices": [{"message": {"role": "assistant", "content": format!("It is {id}.")}}]});
+        json!({"id": id, "epoch": epoch, "input": input, "target": "It.", "output": output, "total_time": 2.0,
+            "scores": {"match": {"value": value, "explanation": "so"}}, "messages": [{}], "events": [{}, {}],
+            "model_usage": {"m": {"input_tokens": 4, "output_tokens": 3}}})
+    };
+    let mut failed = sample("b", 2, Json::Null);
+    failed["error"] = json!({"message": "no route"});
+    let samples =
+        [sample("a", 1, json!("C")), sample("a", 2, json!("I")), sample("b", 1, json!("C")), failed];
+    let head =
+        json!({"version": 2, "status": "success", "eval": {"task": "quiz", "model": "m", "run_id": "r"}});
+    let mut files = BTreeMap::from([("header.json".to_owned(), head.to_string().into_bytes())]);
+    for one in samples {
+        let name = format!("samples/{}_epoch_{}.json", one["id"].as_str().unwrap(), one["epoch"]);
+        files.insert(name, one.to_string().into_bytes());
+    }
+    zipped(&files).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_log_of_inspect_becomes_a_dataset_and_an_experiment() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = start(config(&folder.path().join("data"))).await;
+    let url = format!("http://{}", app.addresses.http);
+    let place = ["--url", url.as_str()];
+    let log = folder.path().join("quiz.eval").display().to_string();
+    std::fs::write(&log, inspect_log()).unwrap();
+    let import = ["experiment", "import", log.as_str(), "--dataset", "quiz"];
+    let (code, out, err) = verb(&import, &place).await;
+    assert_eq!(code, 3, "one run has no answer: {out}{err}");
+    assert!(out.starts_with("quiz: success, 4 of 4 runs over 2 items, 1 without an answer\n"), "{out}");
+    assert!(err.contains("not taken: 4 messages of the conversation\n"), "{err}");
+    assert!(err.contains("not taken: 8 events\n"), "{err}");
+    let sql = "SELECT i.external_id, r.repetition, r.output, r.error, r.input_tokens, r.duration_ms, s.value, s.label, \
+               s.passed, s.rationale, s.evaluator, s.source FROM runs_latest r \
+               JOIN dataset_items_latest i ON i.item_id = r.item_id LEFT JOIN scores_latest s ON s.run_id = r.run_id \
+               ORDER BY i.external_id, r.repetition";
+    let rows = query(app.addresses.http, sql).await;
+    let one = json!({"external_id": "a", "repetition": 1, "output": "\"It is a.\"", "error": null, "input_tokens": 4,
+        "duration_ms": 2000.0, "value": 1.0, "label": "correct", "passed": true, "rationale": "so",
+        "evaluator": "client/match", "source": "experiment"});
+    assert_eq!((rows.len(), &rows[0]), (4, &one), "{rows:?}");
+    assert_eq!((&rows[1]["passed"], &rows[3]["error"]), (&json!(false), &json!("no route")));
+
+    // The same log again is another experiment over the same version; a dataset with other items is not changed.
+    assert_eq!(verb(&[&import[..], &["--name", "again"]].concat(), &place).await.0, 3);
+    assert_eq!(done(&app, "GET", "datasets/quiz", &Json::Null).await["version"], 1);
+    let more = json!({"put": [{"input": "More?"}]});
+    done(&app, "POST", "datasets/quiz/items", &more).await;
+    let (code, _, err) = verb(&import, &place).await;
+    assert!(code == 1 && err.contains("would have 3 items, and the log has 2 samples"), "{err}");
     app.stop().await.unwrap();
 }
