@@ -83,6 +83,8 @@ pub enum FormName {
     Zip,
     /// JSON for H2O Eval Studio.
     H2o,
+    /// JSON for promptfoo.
+    Promptfoo,
 }
 
 /// Runs it. Exit code 2 if a file is wrong.
@@ -173,6 +175,7 @@ fn exported(file: &Path, how: (PartName, FormName, bool), output: Option<&Path>)
         FormName::Json => Form::Json,
         FormName::Zip => Form::Zip,
         FormName::H2o => Form::H2o,
+        FormName::Promptfoo => Form::Promptfoo,
     };
     let (bytes, warnings) = match part {
         PartName::Suite | PartName::Questions => {

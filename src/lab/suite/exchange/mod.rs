@@ -10,6 +10,7 @@
 //! | `h2o_condition` | their conditions |
 //! | `promptfoo` | assertions and tables of promptfoo |
 //! | `promptfoo_files` | its configurations as YAML and JSON, and files of tests |
+//! | `promptfoo_out` | a suite as one of their configurations |
 //! | `import` | any of them, told by the content |
 //! | `results` | reports as CSV: results, questions and answers |
 //! | `results_in` | results as CSV back into a report |
@@ -23,6 +24,7 @@ mod import;
 mod imported;
 mod promptfoo;
 mod promptfoo_files;
+mod promptfoo_out;
 mod results;
 mod results_in;
 mod vals_csv;
