@@ -10,13 +10,14 @@
 //! | `rows` | the lines and rows of files |
 //! | `target` | who is asked |
 //! | `cells` | cells of batches by name |
+//! | `condition` | conditions on an answer, as lists of constraints |
 //! | `zip` | archives of files |
 //! | `turn` | production first |
 //! | `store` | rows in through the journal, out through SQL |
 //! | `dataset` | datasets: versions of items, import and export |
 //! | `lint` | what is suspicious about a dataset |
 //! | `perturb` | items that ask the same in other letters |
-//! | `inspect` | logs of Inspect |
+//! | `logs` | logs of other systems |
 //! | `suite` | test suites with a gate |
 //! | `experiment` | experiments: runs of a target over a dataset, their scores, and the comparison of two |
 //! | `archive` | datasets and experiments as one file, and back |
@@ -27,13 +28,14 @@
 pub mod archive;
 pub mod dataset;
 pub mod experiment;
-pub mod inspect;
 pub mod lint;
+pub mod logs;
 pub mod perturb;
 pub mod suite;
 pub mod target;
 
 mod cells;
+mod condition;
 mod config;
 mod endpoint;
 mod error;

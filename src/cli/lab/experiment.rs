@@ -26,7 +26,7 @@ pub enum ExperimentVerb {
         after_help = "Examples:\n  groundline experiment resume v2 --http http://127.0.0.1:8000/answer\n  groundline experiment resume v2 --retry errors --http http://127.0.0.1:8000/answer"
     )]
     Resume(ResumeArgs),
-    /// Take a log of Inspect: its samples as a dataset, its answers and scores as an experiment.
+    /// Take a log of Inspect or a test lab of H2O: what it asked as a dataset, its answers and scores as an experiment a model.
     #[command(
         after_help = "Examples:\n  groundline experiment import quiz.eval --dataset quiz --name gpt-5\n  groundline experiment import quiz.json --dataset quiz --evaluator rouge\n\nEpochs are repetitions. Its scores are client/SCORER, as if a client had sent them: C and I are 1 and 0, P is half; of\nseveral values each is client/SCORER.KEY. What is not taken, such as messages and events, is told."
     )]
@@ -204,7 +204,7 @@ pub struct ExportArgs {
     #[arg(required = true)]
     experiments: Vec<String>,
     /// llm-eval-results, llm-heatmap-leaderboard, llm-bool-leaderboard, llm-classification-leaderboard, problems_and_actions,
-    /// insights, mlflow or work-dir-archive.
+    /// insights, mlflow, test-lab or work-dir-archive.
     #[arg(long)]
     part: String,
     /// json, csv, parquet, md, html or zip.
@@ -264,8 +264,13 @@ async fn act(client: &LabClient, verb: ExperimentVerb) -> Done {
         ExperimentVerb::Run(args) => begin(client, args).await,
         ExperimentVerb::Resume(args) => resume(client, args).await,
         ExperimentVerb::Import(args) => {
-            let id = logged::import(client, args).await.map_err(spelled)?;
-            finish(client, &id, Ended::default()).await
+            let (mut text, mut code) = (String::new(), 0);
+            for id in logged::import(client, args).await.map_err(spelled)? {
+                let (told, worst) = finish(client, &id, Ended::default()).await?;
+                text.push_str(&told);
+                code = code.max(worst);
+            }
+            Ok((text, code))
         }
         ExperimentVerb::List { .. } => list(client).await,
         ExperimentVerb::Show { experiment, weights, slice, json, .. } => {

@@ -1,8 +1,9 @@
-//! A log of Inspect as an experiment: its samples are the dataset, its epochs the repetitions, its scores what a client sends.
+//! A log of another system as an experiment: what it asked is the dataset, its epochs are the repetitions, its scores what a
+//! client sends.
 
 use super::client::{Asked, LabClient, Refused, Where};
 use super::told::{cell, fault, said};
-use crate::lab::inspect::{self, Log};
+use crate::lab::logs::{Log, read};
 use clap::Args;
 use http::Method;
 use serde_json::{Value, json};
@@ -17,12 +18,12 @@ const BATCH: usize = 100;
 pub struct LogArgs {
     #[command(flatten)]
     pub(super) place: Where,
-    /// A log of Inspect: .eval, or .json.
+    /// A log of Inspect, .eval or .json; or a test lab of H2O Eval Studio.
     file: PathBuf,
-    /// What the experiment is called; the log's task if left out.
+    /// What the experiment is called; the log's task or model if left out. Of several models each has its own behind it.
     #[arg(long)]
     name: Option<String>,
-    /// The dataset of its samples; it is made if it is not there.
+    /// The dataset of what it asked; it is made if it is not there.
     #[arg(long)]
     dataset: String,
     /// Take the items out of the dataset that are no samples of the log: a new version without them.
@@ -36,23 +37,44 @@ pub struct LogArgs {
     tags: Vec<String>,
 }
 
-/// Stores a log; the id of the experiment.
+/// Stores a log; the ids of the experiments, one a model.
 ///
 /// # Errors
 /// What is no log; when the dataset has other items, or the server refuses.
-pub async fn import(client: &LabClient, args: LogArgs) -> Result<String, Refused> {
+pub async fn import(client: &LabClient, args: LogArgs) -> Result<Vec<String>, Refused> {
     let told = |why: String| Refused::from(format!("{}: {why}", args.file.display()));
     let bytes = std::fs::read(&args.file).map_err(|e| told(e.to_string()))?;
-    let log = inspect::read(&bytes).map_err(told)?;
-    let version = dataset(client, &log, &args).await?;
-    let name = args.name.as_deref().unwrap_or(&log.task);
-    let mut target =
-        json!({ "kind": "existing", "name": log.task, "log": { "system": "inspect", "status": log.status } });
+    let logs = read(&bytes).map_err(told)?;
+    let Some(first) = logs.first() else { return Err(Refused::from("the file has no log".to_owned())) };
+    let version = dataset(client, first, &args).await?;
+    let mut ids = Vec::with_capacity(logs.len());
+    for log in &logs {
+        let name = match &args.name {
+            None => log.task.clone(),
+            Some(name) if logs.len() == 1 => name.clone(),
+            Some(name) => format!("{name} {}", log.task),
+        };
+        ids.push(experiment(client, log, (&name, &version), &args).await?);
+    }
+    Ok(ids)
+}
+
+/// Stores a log over a version that has its items; the id of the experiment.
+async fn experiment(
+    client: &LabClient,
+    log: &Log,
+    (name, version): (&str, &str),
+    args: &LogArgs,
+) -> Result<String, Refused> {
+    let mut target = json!({ "kind": "existing", "name": log.task, "log": { "system": log.system } });
     if let Some(model) = &log.model {
         target["model"] = model.as_str().into();
     }
     if let Some(run_id) = &log.run_id {
         target["log"]["run_id"] = run_id.as_str().into();
+    }
+    if !log.status.is_empty() {
+        target["log"]["status"] = log.status.as_str().into();
     }
     let body = json!({
         "name": name, "dataset": version, "target": target, "evaluators": args.evaluator, "repetitions": log.epochs,
@@ -61,7 +83,7 @@ pub async fn import(client: &LabClient, args: LogArgs) -> Result<String, Refused
     let made = client.value(Asked::json(Method::POST, &["experiments"], &body)).await?;
     let id = cell(&made["experiment_id"]);
     eprintln!("{name}: {} items, {} answers, id {id}", made["items"], log.answers.len());
-    send(client, &id, &version, &log).await?;
+    send(client, &id, version, log).await?;
     for (what, count) in &log.lost {
         eprintln!("not taken: {count} {what}");
     }

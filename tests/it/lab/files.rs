@@ -237,7 +237,7 @@ fn inspect_log() -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_log_of_inspect_becomes_a_dataset_and_an_experiment() {
+async fn a_log_becomes_a_dataset_and_an_experiment() {
     let folder = tempfile::tempdir().unwrap();
     let app = start(config(&folder.path().join("data"))).await;
     let url = format!("http://{}", app.addresses.http);
@@ -264,6 +264,15 @@ async fn a_log_of_inspect_becomes_a_dataset_and_an_experiment() {
     // The same log again is another experiment over the same version; a dataset with other items is not changed.
     assert_eq!(verb(&[&import[..], &["--name", "again"]].concat(), &place).await.0, 3);
     assert_eq!(done(&app, "GET", "datasets/quiz", &Json::Null).await["version"], 1);
+
+    // What it answered as a test lab, and that as an experiment again.
+    let lab = folder.path().join("lab.json").display().to_string();
+    well(&["experiment", "export", "again", "--part", "test-lab", "--output", &lab], &place).await;
+    let (code, out, err) = verb(&["experiment", "import", &lab, "--dataset", "lab"], &place).await;
+    assert!(code == 3 && out.starts_with("again: running, 3 of 4 runs over 2 items"), "{out}{err}");
+    let lab = done(&app, "GET", "datasets/lab/items?format=json", &Json::Null).await;
+    assert_eq!((&lab[0]["external_id"], &lab[0]["input"]), (&json!("a"), &json!("What is a?")), "{lab}");
+
     let more = json!({"put": [{"input": "More?"}]});
     done(&app, "POST", "datasets/quiz/items", &more).await;
     let (code, _, err) = verb(&import, &place).await;

@@ -7,7 +7,6 @@
 //! | `vals_csv` | suites as CSV |
 //! | `vals_json` | suites as JSON |
 //! | `h2o` | suites of H2O Eval Studio as JSON |
-//! | `h2o_condition` | their conditions |
 //! | `promptfoo` | assertions and tables of promptfoo |
 //! | `promptfoo_files` | its configurations as YAML and JSON, and files of tests |
 //! | `promptfoo_out` | a suite as one of their configurations |
@@ -19,7 +18,6 @@
 mod blocks;
 mod export;
 mod h2o;
-mod h2o_condition;
 mod import;
 mod imported;
 mod promptfoo;

@@ -1,7 +1,8 @@
 //! Logs of Inspect, as JSON and as `.eval` (a ZIP archive of a head and a file a sample): what was asked, what was answered in
 //! each epoch, and how it was scored there.
 
-use super::zip::{Archive, Limits, is_zip};
+use super::log::{Log, Logged};
+use crate::lab::zip::{Archive, Limits, is_zip};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
@@ -19,38 +20,6 @@ const LETTERS: &[(&str, f64, &str, bool)] = &[
     ("P", 0.5, "partial", false),
     ("N", 0.0, "no answer", false),
 ];
-
-/// A log.
-#[derive(Debug, Default, PartialEq)]
-pub struct Log {
-    /// The task.
-    pub task: String,
-    /// The model that was asked.
-    pub model: Option<String>,
-    /// Whether it ended well: started, success, cancelled or error.
-    pub status: String,
-    /// The run, as the log names it.
-    pub run_id: Option<String>,
-    /// What was asked, each sample once, in the form of its datasets.
-    pub items: Vec<Value>,
-    /// How often each was asked.
-    pub epochs: i64,
-    /// What was answered.
-    pub answers: Vec<Logged>,
-    /// What is not taken, and how often it is there.
-    pub lost: BTreeMap<&'static str, usize>,
-}
-
-/// What was answered to a sample in one epoch.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Logged {
-    /// The sample.
-    pub id: String,
-    /// The epoch, from 1.
-    pub epoch: i64,
-    /// The answer with its scores, as an experiment takes it.
-    pub answer: Map<String, Value>,
-}
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -117,11 +86,11 @@ struct Usage {
 ///
 /// # Errors
 /// What is no log, damaged or refused, with the name of the entry.
-pub fn read(bytes: &[u8]) -> Result<Log, String> {
+pub(super) fn read(bytes: &[u8]) -> Result<Log, String> {
     if !is_zip(bytes) {
         let mut head = head(bytes, "the file")?;
         let samples = head.samples.take().unwrap_or_default();
-        return Log::of(head, samples.into_iter().map(Ok));
+        return of(head, samples.into_iter().map(Ok));
     }
     let archive = Archive::open(bytes, Limits::default())?;
     if !archive.has(HEAD) {
@@ -133,7 +102,7 @@ pub fn read(bytes: &[u8]) -> Result<Log, String> {
         let content = archive.unpacked(name)?;
         serde_json::from_slice::<Sample>(&content).map_err(|e| format!("{name}: {}", told(&e)))
     };
-    Log::of(head, archive.names().filter(is_sample).map(sample))
+    of(head, archive.names().filter(is_sample).map(sample))
 }
 
 fn head(bytes: &[u8], name: &str) -> Result<Head, String> {
@@ -149,119 +118,112 @@ fn told(error: &serde_json::Error) -> String {
     format!("{error}; a log with NaN is no JSON: write it again with its program after a change to null")
 }
 
-impl Log {
-    fn of(head: Head, samples: impl Iterator<Item = Result<Sample, String>>) -> Result<Self, String> {
-        let eval = head.eval.unwrap_or_default();
-        let mut log = Self {
-            task: eval.task,
-            model: eval.model,
-            run_id: eval.run_id,
-            status: head.status,
-            ..Self::default()
+/// The log of a head and samples.
+fn of(head: Head, samples: impl Iterator<Item = Result<Sample, String>>) -> Result<Log, String> {
+    let eval = head.eval.unwrap_or_default();
+    let mut log = Log {
+        system: "inspect",
+        task: eval.task,
+        model: eval.model,
+        run_id: eval.run_id,
+        status: head.status,
+        ..Log::default()
+    };
+    let (mut known, mut answered) = (HashSet::new(), HashSet::new());
+    for sample in samples {
+        let sample = sample?;
+        let id = match &sample.id {
+            Value::String(id) if !id.is_empty() => id.clone(),
+            Value::Number(id) => id.to_string(),
+            other => return Err(format!("a sample has the id {other}: it must be a text or a number")),
         };
-        let (mut known, mut answered) = (HashSet::new(), HashSet::new());
-        for sample in samples {
-            let sample = sample?;
-            let id = match &sample.id {
-                Value::String(id) if !id.is_empty() => id.clone(),
-                Value::Number(id) => id.to_string(),
-                other => return Err(format!("a sample has the id {other}: it must be a text or a number")),
-            };
-            let epoch = sample.epoch.unwrap_or(1);
-            if epoch < 1 || !answered.insert((id.clone(), epoch)) {
-                return Err(format!("the sample {id:?} has the epoch {epoch} twice, or it is not from 1 on"));
-            }
-            log.epochs = log.epochs.max(epoch);
-            if known.insert(id.clone()) {
-                log.items.push(sample.item(&id));
-            }
-            let answer = log.answer(&sample);
-            log.answers.push(Logged { id, epoch, answer });
+        let epoch = sample.epoch.unwrap_or(1);
+        if epoch < 1 || !answered.insert((id.clone(), epoch)) {
+            return Err(format!("the sample {id:?} has the epoch {epoch} twice, or it is not from 1 on"));
         }
-        if log.answers.is_empty() {
-            return Err(
-                "the log has no samples: Inspect was told not to write them (--no-log-samples)".to_owned()
-            );
+        log.epochs = log.epochs.max(epoch);
+        if known.insert(id.clone()) {
+            log.items.push(sample.item(&id));
         }
-        Ok(log)
+        let answer = answer(&mut log, &sample);
+        log.answers.push(Logged { id, epoch, answer });
     }
-
-    fn answer(&mut self, sample: &Sample) -> Map<String, Value> {
-        self.loses(sample);
-        let mut answer = Map::new();
-        let mut put = |key: &str, value: Value| drop(answer.insert(key.to_owned(), value));
-        match sample.failed() {
-            Some(why) => put("error", why.into()),
-            None => put("output", sample.said()),
-        }
-        let tokens = |of: fn(&Usage) -> Option<i64>| sample.tokens(of);
-        let numbers = [
-            ("in_tokens", tokens(|usage| usage.input_tokens)),
-            ("out_tokens", tokens(|usage| usage.output_tokens)),
-        ];
-        for (key, number) in numbers {
-            if let Some(number) = number {
-                put(key, number.into());
-            }
-        }
-        if let Some(seconds) = sample.total_time.filter(|seconds| seconds.is_finite() && *seconds >= 0.0) {
-            put("duration_ms", json!(seconds * 1_000.0));
-        }
-        let scores: Vec<Value> =
-            sample.scores.iter().flatten().flat_map(|(name, score)| self.scores(name, score)).collect();
-        if !scores.is_empty() {
-            put("scores", scores.into());
-        }
-        answer
+    if log.answers.is_empty() {
+        return Err(
+            "the log has no samples: Inspect was told not to write them (--no-log-samples)".to_owned()
+        );
     }
+    Ok(log)
+}
 
-    /// Counts what of a sample is not taken.
-    fn loses(&mut self, sample: &Sample) {
-        let many = |list: &Option<Vec<IgnoredAny>>| list.as_ref().map_or(0, Vec::len);
-        let models = sample.model_usage.as_ref().map_or(0, BTreeMap::len);
-        for (what, count) in [
-            ("messages of the conversation", many(&sample.messages)),
-            ("events", many(&sample.events)),
-            ("failed attempts before an answer", many(&sample.error_retries)),
-            ("values of a store", sample.store.as_ref().map_or(0, BTreeMap::len)),
-            ("limits that were met", usize::from(sample.limit.is_some())),
-            ("samples with files", usize::from(sample.files.is_some())),
-            ("samples whose tokens are of several models, which are added", usize::from(models > 1)),
-        ] {
-            self.lose(what, count);
+fn answer(log: &mut Log, sample: &Sample) -> Map<String, Value> {
+    loses(log, sample);
+    let mut answer = Map::new();
+    let mut put = |key: &str, value: Value| drop(answer.insert(key.to_owned(), value));
+    match sample.failed() {
+        Some(why) => put("error", why.into()),
+        None => put("output", sample.said()),
+    }
+    let tokens = |of: fn(&Usage) -> Option<i64>| sample.tokens(of);
+    let numbers = [
+        ("in_tokens", tokens(|usage| usage.input_tokens)),
+        ("out_tokens", tokens(|usage| usage.output_tokens)),
+    ];
+    for (key, number) in numbers {
+        if let Some(number) = number {
+            put(key, number.into());
         }
     }
-
-    fn lose(&mut self, what: &'static str, count: usize) {
-        if count > 0 {
-            *self.lost.entry(what).or_default() += count;
-        }
+    if let Some(seconds) = sample.total_time.filter(|seconds| seconds.is_finite() && *seconds >= 0.0) {
+        put("duration_ms", json!(seconds * 1_000.0));
     }
+    let scores: Vec<Value> =
+        sample.scores.iter().flatten().flat_map(|(name, score)| scores(log, name, score)).collect();
+    if !scores.is_empty() {
+        put("scores", scores.into());
+    }
+    answer
+}
 
-    /// The scores that a scorer gave: one, or one for each key of several.
-    fn scores(&mut self, name: &str, score: &Value) -> Vec<Value> {
-        for (key, what) in [("metadata", "metadata of scores"), ("history", "edits of scores")] {
-            let is_there = score[key].as_object().is_some_and(|fields| !fields.is_empty())
-                || score[key].as_array().is_some_and(|all| !all.is_empty());
-            self.lose(what, usize::from(is_there));
+/// Counts what of a sample is not taken.
+fn loses(log: &mut Log, sample: &Sample) {
+    let many = |list: &Option<Vec<IgnoredAny>>| list.as_ref().map_or(0, Vec::len);
+    let models = sample.model_usage.as_ref().map_or(0, BTreeMap::len);
+    for (what, count) in [
+        ("messages of the conversation", many(&sample.messages)),
+        ("events", many(&sample.events)),
+        ("failed attempts before an answer", many(&sample.error_retries)),
+        ("values of a store", sample.store.as_ref().map_or(0, BTreeMap::len)),
+        ("limits that were met", usize::from(sample.limit.is_some())),
+        ("samples with files", usize::from(sample.files.is_some())),
+        ("samples whose tokens are of several models, which are added", usize::from(models > 1)),
+    ] {
+        log.lose(what, count);
+    }
+}
+
+/// The scores that a scorer gave: one, or one for each key of several.
+fn scores(log: &mut Log, name: &str, score: &Value) -> Vec<Value> {
+    for (key, what) in [("metadata", "metadata of scores"), ("history", "edits of scores")] {
+        let is_there = score[key].as_object().is_some_and(|fields| !fields.is_empty())
+            || score[key].as_array().is_some_and(|all| !all.is_empty());
+        log.lose(what, usize::from(is_there));
+    }
+    let reasons = [("answer", "answer: "), ("explanation", "")];
+    let reasons = reasons.into_iter().filter_map(|(key, before)| {
+        score[key].as_str().filter(|text| !text.is_empty()).map(|text| format!("{before}{text}"))
+    });
+    let rationale = reasons.collect::<Vec<_>>().join("\n");
+    match &score["value"] {
+        Value::Object(parts) => {
+            let of = |(part, value): (&String, &Value)| sent(&format!("{name}.{part}"), value, &rationale);
+            parts.iter().map(of).collect()
         }
-        let reasons = [("answer", "answer: "), ("explanation", "")];
-        let reasons = reasons.into_iter().filter_map(|(key, before)| {
-            score[key].as_str().filter(|text| !text.is_empty()).map(|text| format!("{before}{text}"))
-        });
-        let rationale = reasons.collect::<Vec<_>>().join("\n");
-        match &score["value"] {
-            Value::Object(parts) => {
-                let of =
-                    |(part, value): (&String, &Value)| sent(&format!("{name}.{part}"), value, &rationale);
-                parts.iter().map(of).collect()
-            }
-            Value::Array(values) => {
-                self.lose("values that are lists", values.len());
-                Vec::new()
-            }
-            value => vec![sent(name, value, &rationale)],
+        Value::Array(values) => {
+            log.lose("values that are lists", values.len());
+            Vec::new()
         }
+        value => vec![sent(name, value, &rationale)],
     }
 }
 
@@ -377,8 +339,8 @@ impl Sample {
 
 #[cfg(test)]
 mod tests {
-    use super::super::zip::write;
     use super::*;
+    use crate::lab::zip::write;
 
     fn sample(id: Value, epoch: i64, score: Value) -> Value {
         json!({"id": id, "epoch": epoch, "input": [{"id": format!("m{epoch}"), "role": "user", "content": "attachment://h"}],

@@ -12,7 +12,7 @@ const REGEXP: &str = "REGEXP:";
 ///
 /// # Errors
 /// When it has something that constraints cannot say: NOT, or AND inside of OR.
-pub(super) fn constraints_of(text: &str) -> Result<Json, String> {
+pub fn constraints_of(text: &str) -> Result<Json, String> {
     let mut reader = ConditionParser { rest: text.trim(), depth: 0 };
     let all = reader.all()?;
     if !reader.rest.is_empty() {
@@ -124,7 +124,7 @@ fn closing(text: &str) -> Option<usize> {
 ///
 /// # Errors
 /// When they are no such list.
-pub(super) fn text_of(constraints: &Json) -> Result<String, String> {
+pub fn text_of(constraints: &Json) -> Result<String, String> {
     let all = constraints.as_array().ok_or("constraints are a list")?;
     let parts: Result<Vec<String>, String> = all
         .iter()
