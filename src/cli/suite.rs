@@ -1,6 +1,7 @@
 //! `groundline suite`: suites checked, and exchanged with other systems.
 
 use super::evaluators::Scorers;
+use super::lab::spreadsheet;
 use super::test::{StoredArgs, chosen, configured};
 use crate::lab::suite::{
     Bench, Exported, Form, StoredItems, Suite, examples, export, import, import_results, read, suite_schema,
@@ -53,6 +54,9 @@ pub enum SuiteVerb {
         /// Results with one row a check.
         #[arg(long)]
         flat: bool,
+        /// Of CSV: an apostrophe before cells that a spreadsheet would take for formulas. It changes them.
+        #[arg(long)]
+        safe_cells: bool,
         /// Where; standard output if left out.
         #[arg(long)]
         output: Option<PathBuf>,
@@ -100,8 +104,9 @@ pub fn run(what: SuiteVerb) -> ExitCode {
             Err("suites and results are imported; questions with answers are a target, kind = \"existing\""
                 .to_owned())
         }
-        SuiteVerb::Export { file, part, format, flat, output } => {
-            exported(&file, (part, format, flat), output.as_deref())
+        SuiteVerb::Export { file, part, format, flat, safe_cells, output } => {
+            exported(&file, (part, format, flat), safe_cells)
+                .and_then(|bytes| written(output.as_deref(), &bytes))
         }
     };
     match done {
@@ -168,8 +173,12 @@ fn results(file: &Path, output: Option<&Path>) -> Result<(), String> {
     written(output, format!("{report:#}\n").as_bytes())
 }
 
-fn exported(file: &Path, how: (PartName, FormName, bool), output: Option<&Path>) -> Result<(), String> {
-    let (part, form, flat) = how;
+fn exported(
+    file: &Path,
+    (part, form, flat): (PartName, FormName, bool),
+    is_safe: bool,
+) -> Result<Vec<u8>, String> {
+    let is_csv = form == FormName::Csv;
     let form = match form {
         FormName::Csv => Form::Csv,
         FormName::Json => Form::Json,
@@ -202,7 +211,7 @@ fn exported(file: &Path, how: (PartName, FormName, bool), output: Option<&Path>)
     for warning in warnings {
         eprintln!("groundline suite: {warning}");
     }
-    written(output, &bytes)
+    if is_safe { spreadsheet(&bytes, is_csv) } else { Ok(bytes) }
 }
 
 fn written(output: Option<&Path>, bytes: &[u8]) -> Result<(), String> {

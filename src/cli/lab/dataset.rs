@@ -2,6 +2,7 @@
 
 use super::client::{Asked, LabClient, Refused, Where};
 use super::folder::packed;
+use super::safe::spreadsheet;
 use super::schema::{SchemaArgs, schema};
 use super::told::{cell, fault, hash, linted, purged, said, short, table};
 use clap::{Args, Subcommand};
@@ -64,6 +65,9 @@ pub enum DatasetVerb {
         /// jsonl, json, csv, parquet, openai_evals, openai_ft, langfuse, phoenix, inspect or mlflow; zip with the files of the items.
         #[arg(long, default_value = "jsonl")]
         format: String,
+        /// Of CSV: an apostrophe before cells that a spreadsheet would take for formulas. It changes them.
+        #[arg(long)]
+        safe_cells: bool,
         /// Where to; standard output if left out.
         #[arg(long)]
         output: Option<PathBuf>,
@@ -297,8 +301,8 @@ async fn act(client: &LabClient, verb: DatasetVerb) -> Done {
             Ok((format!("{name}: version {}, no items\n", head["version"]), 0))
         }
         DatasetVerb::Import(args) => import(client, args).await,
-        DatasetVerb::Export { dataset, format, output, .. } => {
-            export(client, &dataset, &format, output).await
+        DatasetVerb::Export { dataset, format, safe_cells, output, .. } => {
+            export(client, &dataset, (&format, safe_cells), output).await
         }
         DatasetVerb::Delete { name, items, message, if_version, .. } => {
             let body = json!({ "delete": items, "message": message, "if_version": if_version });
@@ -452,8 +456,14 @@ fn read(file: &PathBuf) -> Result<Vec<u8>, Refused> {
     std::fs::read(file).map_err(|e| Refused::from(format!("{}: {e}", file.display())))
 }
 
-async fn export(client: &LabClient, dataset: &str, format: &str, output: Option<PathBuf>) -> Done {
+async fn export(
+    client: &LabClient,
+    dataset: &str,
+    (format, is_safe): (&str, bool),
+    output: Option<PathBuf>,
+) -> Done {
     let bytes = client.ask(Asked::get(&["datasets", dataset, "items"]).with("format", format)).await?;
+    let bytes = if is_safe { spreadsheet(&bytes, format == "csv")?.into() } else { bytes };
     let written = match &output {
         Some(path) => std::fs::write(path, &bytes).map_err(|e| format!("{}: {e}", path.display())),
         None => std::io::stdout().lock().write_all(&bytes).map_err(|e| e.to_string()),

@@ -5,6 +5,7 @@ use super::client::{Asked, LabClient, Refused, Where};
 use super::compared::compared;
 use super::logged::{self, LogArgs};
 use super::runner::{self, Ended, Plan};
+use super::safe::spreadsheet;
 use super::target::{AskArgs, Asker, TargetArgs};
 use super::told::{cell, short, summarized, table};
 use clap::{Args, Subcommand};
@@ -210,6 +211,9 @@ pub struct ExportArgs {
     /// json, csv, parquet, md, html or zip.
     #[arg(long)]
     format: Option<String>,
+    /// Of CSV: an apostrophe before cells that a spreadsheet would take for formulas. It changes them.
+    #[arg(long)]
+    safe_cells: bool,
     /// Where to.
     #[arg(long)]
     output: PathBuf,
@@ -378,11 +382,13 @@ async fn finish(client: &LabClient, id: &str, ended: Ended) -> Done {
 }
 
 async fn export(client: &LabClient, args: ExportArgs) -> Done {
+    let is_csv = args.format.as_deref() == Some("csv");
     let asked = Asked::get(&["export"])
         .with("experiments", args.experiments.join(","))
         .with("part", args.part)
         .maybe("format", args.format);
     let bytes = client.ask(asked).await?;
+    let bytes = if args.safe_cells { spreadsheet(&bytes, is_csv)?.into() } else { bytes };
     let output = args.output.display();
     std::fs::write(&args.output, &bytes).map_err(|e| Refused::from(format!("{output}: {e}")))?;
     Ok((format!("{output}: {} bytes\n", bytes.len()), 0))

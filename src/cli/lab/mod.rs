@@ -12,6 +12,7 @@
 //! | `runner` | asking a target for what is missing |
 //! | `fetched` | files of items, brought here |
 //! | `logged` | the verb `experiment import` |
+//! | `safe` | files for spreadsheets |
 //! | `target` | who answers |
 //! | `archive` | the verb `lab` |
 //! | `boards` | leaderboards, findings and flips as text |
@@ -28,6 +29,7 @@ mod folder;
 mod logged;
 mod perturb;
 mod runner;
+mod safe;
 mod schema;
 mod target;
 mod told;
@@ -38,4 +40,5 @@ pub use compared::compared;
 pub use dataset::{DatasetVerb, run as dataset};
 pub use experiment::{ExperimentVerb, run as experiment};
 pub use perturb::{PerturbArgs, run as perturb};
+pub use safe::spreadsheet;
 pub use told::summarized;
