@@ -1,7 +1,7 @@
 //! Writing an archive.
 
 use super::documents::{self, Documents};
-use super::manifest::{Files, MANIFEST, Manifest, OfDataset, OfExperiment};
+use super::manifest::{MANIFEST, Manifest, OfDataset, OfExperiment};
 use super::tables::{DATASETS, EXPERIMENTS, ITEMS, Kept, RUNS, Rows, SCORES};
 use crate::lab::dataset::{Head, Reference, find_by_id, find_or_none};
 use crate::lab::error::LabError;

@@ -31,7 +31,8 @@ impl Datasets {
         items: &mut Vec<(Place, Item)>,
         packed: Option<&Packed>,
     ) -> Result<Vec<Fault>, LabError> {
-        let (mut faults, mut known) = (Vec::new(), BTreeMap::new());
+        let mut faults = Vec::new();
+        let mut known: BTreeMap<String, Option<u64>> = BTreeMap::new();
         let mut are_there = Vec::with_capacity(items.len());
         for (place, item) in items.iter_mut() {
             let before = faults.len();
@@ -40,7 +41,7 @@ impl Datasets {
                 if packed.is_some_and(|packed| packed.has(&file.sha256)) || !is_sha256(&file.sha256) {
                     continue;
                 }
-                let length: Option<u64> = match known.get(&file.sha256) {
+                let length = match known.get(&file.sha256) {
                     Some(length) => *length,
                     None => self.files().size(&who.tenant, &file.sha256).await.map_err(told)?,
                 };

@@ -48,8 +48,8 @@ impl Packed {
     /// [`LabError::Wrong`] with the name of what is refused.
     pub fn open(bytes: Bytes, config: &Config) -> Result<Self, LabError> {
         let limits = Limits {
-            entry: config.max_file_size.in_memory() as u64,
-            all: config.max_zip_size.in_memory() as u64,
+            entry: config.max_file_size.bytes(),
+            all: config.max_zip_size.bytes(),
             entries: config.max_zip_entries,
             keys: ["lab.max_file_size", "lab.max_zip_size", "lab.max_zip_entries"],
         };
