@@ -63,5 +63,6 @@ pub use files::Import;
 pub use http::{DatasetEndpoint, dataset_router};
 pub use item::Item;
 pub use plan::{Equals, Others};
+pub(in crate::lab) use reading::{Filled, filled};
 pub use reading::{Head, Reference, find};
 pub(in crate::lab) use reading::{checked_name, find_by_id, item as item_row, newest as find_or_none};

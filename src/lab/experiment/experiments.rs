@@ -1,6 +1,6 @@
 //! Making experiments, taking runs.
 
-use super::super::dataset::{Datasets, Reference, find as find_dataset};
+use super::super::dataset::{Datasets, Reference, filled, find as find_dataset};
 use super::super::error::{Fault, LabError};
 use super::super::store::{Store, Who};
 use super::super::turn::Production;
@@ -9,6 +9,7 @@ use super::definition::ASKED_BY;
 use super::definition::{Answer, EditExperiment, NewExperiment, Retry, Stored, Telling, Todo};
 use super::judge::{Case, Judge, ScoredRuns};
 use super::known::{Added, After, Attempt, Kept, Known, Shared};
+use super::needs::{asks_items, must_have};
 use super::reading::{self, Experiment, Key};
 use super::taken::{Items, added, asked, case, is_there};
 use crate::eval::{Evaluator, Registry};
@@ -135,6 +136,10 @@ impl Experiments {
             return Err(LabError::Wrong(why));
         }
         self.datasets.must_be_whole(who, &head).await?;
+        if asks_items(&evaluators) {
+            let at = (head.dataset_id.as_str(), head.version);
+            must_have(&head, filled(self.store(), &who.tenant, at).await?, &evaluators)?;
+        }
         let of = |e: &Arc<dyn Evaluator>| json!({"id": e.id(), "version": e.version()});
         let items = head.items;
         // A version of a suite is the version of its tests.

@@ -8,6 +8,7 @@
 //! | `known` | which runs are stored already, in memory |
 //! | `input` | what evaluators are given of an item and its answer |
 //! | `judge` | what evaluators say about answers, as rows of `scores` |
+//! | `needs` | what evaluators need and no item has |
 //! | `experiments` | making experiments, taking runs |
 //! | `traces` | the target `trace`: answers that production gave |
 //! | `summary` | estimates of one experiment |
@@ -36,6 +37,7 @@ mod input;
 mod judge;
 mod known;
 mod leaderboard;
+mod needs;
 mod playground;
 mod reading;
 mod slices;
