@@ -22,6 +22,8 @@ use axum::http::header;
 use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
 use axum::routing::{get, patch, post};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -126,11 +128,12 @@ struct FromSql {
     sql: String,
 }
 
-/// A file of text from a page: a browser that is known by its cookie may send JSON alone.
+/// A file from a page: a browser that is known by its cookie may send JSON alone.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FromText {
-    file_text: String,
+#[serde(rename_all = "snake_case")]
+enum FromPage {
+    FileText(String),
+    FileBase64(String),
 }
 
 impl Params for ListParams {
@@ -309,7 +312,7 @@ async fn import(
         }
         None => {
             let config = datasets.config().clone();
-            file(&params, text_of(&kind, &bytes).unwrap_or(bytes), mapping, config).await?
+            file(&params, file_of(&kind, bytes)?, mapping, config).await?
         }
     };
     let taking = Taking {
@@ -333,10 +336,17 @@ fn sql_of(kind: &str, bytes: &[u8]) -> Option<String> {
     sent.flatten().map(|sent| sent.sql)
 }
 
-/// The text of a body `{"file_text": "…"}`; none for a file that is sent as it is.
-fn text_of(kind: &str, bytes: &[u8]) -> Option<Bytes> {
-    let sent = (kind == "application/json").then(|| serde_json::from_slice::<FromText>(bytes).ok());
-    sent.flatten().map(|sent| Bytes::from(sent.file_text))
+/// The file of a body `{"file_text": "…"}` or `{"file_base64": "…"}`; the body itself for a file that is sent as it is.
+fn file_of(kind: &str, bytes: Bytes) -> Result<Bytes, LabError> {
+    let sent = (kind == "application/json").then(|| serde_json::from_slice::<FromPage>(&bytes).ok());
+    match sent.flatten() {
+        None => Ok(bytes),
+        Some(FromPage::FileText(text)) => Ok(text.into()),
+        Some(FromPage::FileBase64(text)) => {
+            let decoded = STANDARD.decode(text);
+            decoded.map(Bytes::from).map_err(|e| LabError::Wrong(format!("file_base64: {e}")))
+        }
+    }
 }
 
 async fn file(

@@ -4,6 +4,7 @@ use super::verbs::{verb, well};
 use super::{done, send};
 use crate::access::{tokens, with_tokens};
 use crate::support::{config, query, start};
+use base64::Engine as _;
 use groundline::app::App;
 use groundline::lab::{unzipped, zipped};
 use groundline::net::Role;
@@ -206,6 +207,14 @@ async fn archives_that_harm_are_refused_and_a_folder_is_read_like_one() {
     let said = well(&["dataset", "import", "d", &items.display().to_string()], &place).await;
     assert_eq!(said, "d: version 1, 2 items: 2 put, 0 deleted, 0 unchanged\n");
     assert_eq!(on_disk(folder.path(), "a").len(), 2);
+    // A page sends JSON alone: the same archive is the same version.
+    let encoded = base64::engine::general_purpose::STANDARD.encode(&good);
+    for (sent, status) in [(encoded, 200), ("no base64!".to_owned(), 400)] {
+        let body = json!({ "file_base64": sent });
+        let (got, told) = send(&app, "POST", "datasets/d/import", Some("lab-a"), &body).await;
+        assert_eq!(got, status, "{told}");
+        assert!(status == 400 || told["version"] == 1, "{told}");
+    }
     std::fs::remove_file(items.join("a.txt")).unwrap();
     let (code, _, err) = verb(&["dataset", "import", "d", &items.display().to_string()], &place).await;
     assert!(code == 1 && err.contains("line 2: files: the archive has no file \"a.txt\""), "{err}");
