@@ -5,6 +5,7 @@ mod alert_metrics;
 mod askers;
 mod endpoints;
 mod error;
+mod identity;
 mod lab;
 mod late;
 mod loops;
@@ -16,20 +17,21 @@ use crate::detect::Policy;
 use crate::domain::id::TraceId;
 use crate::domain::time::{Clock, SystemClock};
 use crate::drift::{Alerts, AnchorConfig, Watcher};
-use crate::emit::{Emitter, Signal};
+use crate::emit::Emitter;
 use crate::eval::Registry;
 use crate::ingest::{Receiver, grpc_router, http_router};
 use crate::journal::{Journal, create_dirs};
 use crate::lake::{FlushHandle, Lake, LakeError, Upkeep};
-use crate::net::{Access, Limits, Reloader, Tls};
+use crate::net::Limits;
 use crate::queue::{Follower, Lane, Queue};
 use crate::sample::{Prices, Progress, REMEMBERED, Sampler, SecondPhases, compile};
 use crate::schema::batch::{QueueRow, queue_to_batch};
 use crate::schema::columns::Table;
 use crate::score::{Judges, Plugins, Scorer, SlowLane, in_lanes};
 use crate::sql::{Sql, pg::PgEndpoint};
-use crate::watch::{Facts, Health, Stages};
+use crate::watch::{Disk, Facts, Health, Stages};
 use endpoints::{Behind, http_routes};
+use identity::Identity;
 use loops::Watching;
 
 pub use alert_metrics::{metric_faults, plan};
@@ -108,7 +110,7 @@ struct Rooms {
     judges: Judges,
     plugins: Arc<Plugins>,
     watcher: Watcher,
-    emitters: [Emitter; 2],
+    emitters: [Emitter; 3],
     /// None without a budget in money.
     prices: Option<Prices>,
     sql: Arc<Sql>,
@@ -124,7 +126,7 @@ impl App {
     /// As [`App::start`], with the files of the console.
     pub async fn start_with(config: Config, files: Files) -> Result<App, AppError> {
         let exporter = crate::watch::install()?;
-        let net = Net::open(&config)?;
+        let net = Identity::open(&config)?;
         let listeners = bind(&config).await?;
         // On the heap: all that opening needs would lie in every future that starts a server.
         let rooms = Box::pin(Rooms::open(&config)).await?;
@@ -134,6 +136,8 @@ impl App {
             queue: rooms.queue.clone(),
             clock: rooms.clock.clone(),
             ready: Arc::new(AtomicBool::new(false)),
+            disk: Disk::new(&config.server.data_dir, rooms.clock.clone()),
+            tls: net.tls.clone(),
         };
         let mut app = App {
             addresses: listeners.addresses()?,
@@ -221,8 +225,8 @@ impl App {
             alerts: self.alerts.clone(),
             clock: rooms.clock,
         };
-        let (registry, anchors) = (rooms.registry, self.anchors.subscribe());
-        let watching = Watching { stages, sql: rooms.sql, registry, anchors, prices: rooms.prices };
+        let (registry, anchors, disk) = (rooms.registry, self.anchors.subscribe(), self.health.disk.clone());
+        let watching = Watching { stages, sql: rooms.sql, registry, anchors, prices: rooms.prices, disk };
         watching.start(config, &mut self.loops, &self.stop_loops);
     }
 
@@ -230,7 +234,7 @@ impl App {
         &mut self,
         endpoints: [(&'static str, TcpListener, axum::Router); 3],
         pg: TcpListener,
-        net: Net,
+        net: Identity,
         config: &Config,
     ) {
         let limits = Limits::of(&config.server);
@@ -343,38 +347,6 @@ impl Listeners {
     }
 }
 
-/// Who may connect, and with which certificates.
-struct Net {
-    access: Access,
-    tls: Option<Tls>,
-    reloader: Reloader,
-}
-
-impl Net {
-    fn open(config: &Config) -> Result<Self, AppError> {
-        let (server, mut sources) = (&config.server, Vec::new());
-        let mut tls = None;
-        if server.tls.is_on() {
-            let (made, source) = Tls::load(&server.tls).map_err(AppError::Net)?;
-            sources.push(source);
-            tls = Some(made);
-        }
-        let mut access = Access::open(&config.ingest.default_tenant);
-        if server.has_tokens() {
-            let wrong = |e| AppError::Net(format!("server.tokens_file: {e}"));
-            let (loaded, source) = Access::load(&server.tokens_file).map_err(wrong)?;
-            sources.push(source);
-            access = loaded;
-        }
-        for (key, address) in config.addresses() {
-            if tls.is_none() && server.has_tokens() && !address.ip().is_loopback() {
-                tracing::warn!(key, %address, "tokens come unencrypted to this address: set [server.tls]");
-            }
-        }
-        Ok(Self { access, tls, reloader: Reloader::new(sources, server.reload_interval) })
-    }
-}
-
 impl Rooms {
     async fn open(config: &Config) -> Result<Self, AppError> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -417,10 +389,8 @@ impl Rooms {
         }
         judges.read_sessions_with(askers::sessions_of(sql.clone()));
         let watcher = Watcher::open(journal.clone(), plan(config)?, config.drift.clone(), clock.clone())?;
-        let emitter = |signal, config: &crate::emit::Config| {
-            Emitter::open(signal, journal.clone(), config.clone(), clock.clone())
-        };
-        let emitters = [emitter(Signal::Results, &config.emit)?, emitter(Signal::Spans, &config.forward)?];
+        let backends = [&config.emit, &config.forward, &config.forward_logs];
+        let emitters = Emitter::all(&journal, backends, &clock)?;
         let (to, on, now, registry) = (journal.clone(), queue.clone(), clock.clone(), Arc::new(registry));
         let scorer =
             Arc::new(Scorer::new(to, on, registry.clone(), now, config.score.timeout).with_second(second));
@@ -451,7 +421,6 @@ impl Rooms {
         let all = self.registry.select(&self.registry.ids()).unwrap_or_default();
         Facts {
             started: self.clock.now(),
-            data_dir: config.server.data_dir.clone(),
             endpoints: vec![
                 ("OTLP/gRPC", at.grpc),
                 ("OTLP/HTTP", at.otlp_http),

@@ -55,7 +55,7 @@ ANSWER = {
 SCORE = {"value", "label", "passed", "rationale", "error", "skipped"}
 #: What a function may ask for, by the name of its parameter.
 GIVEN = (
-    "input", "contexts", "parameters", "run_id", "item_id", "external_id", "repetition", "attempt", "traceparent",
+    "input", "contexts", "files", "parameters", "run_id", "item_id", "external_id", "repetition", "attempt", "traceparent",
 )  # fmt: skip
 #: What a score may ask for beside that.
 JUDGED = ("output", "expected", "metadata", "answer")
@@ -256,8 +256,8 @@ class Experiment:
     ) -> Told:
         """Calls ``function`` for every run that is missing, stores what it answers, and gives the summary.
 
-        The parameters name what the function gets: input, contexts, parameters, run_id, item_id, external_id, repetition,
-        attempt, traceparent; a first one of any other name gets the input. It returns a text or JSON, or a dict with
+        The parameters name what the function gets: input, contexts, files, parameters, run_id, item_id, external_id,
+        repetition, attempt, traceparent; a first one of any other name gets the input. It returns a text or JSON, or a dict with
         ``output`` or ``error`` and perhaps contexts, output_context, in_tokens, out_tokens, cost_usd, duration_ms, trace_id.
         It may be async. What it raises is the run's error. It is called by several threads at once, and bounds its own time.
 

@@ -19,6 +19,8 @@ export interface Run {
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   input: any;
   contexts: Json;
+  /** Files of the item; each is at `/v1/lab/files/SHA256`. */
+  files: { name: string; sha256: string; bytes: number; path?: string; media_type?: string }[];
   parameters: Json;
   /** The header under which your application may send its spans. */
   traceparent: string;

@@ -76,3 +76,50 @@ export async function evidenceByPlace(page, world) {
   await until("the sentences are marked", async () => (await box.count()) >= wanted.length);
   assert.deepEqual([...new Set(await box.allInnerTexts())].sort(), [...new Set(wanted)].sort());
 }
+
+/** From a score on a trace to the queue that people label from. */
+export async function sentToReview(page, world) {
+  const [{ trace_id: id, span_id: span }] = await sqlOf(world.base, "SELECT trace_id, span_id FROM scores_latest WHERE metric = 'hallucination' AND status = 'ok' AND passed IS NOT NULL ORDER BY value, trace_id LIMIT 1");
+  await page.goto(`${world.base}/trace/${id}#span=${span}`);
+  await settled(page);
+  await page.getByRole("button", { name: "Send to review" }).click();
+  const dialog = page.getByRole("dialog", { name: "Send to review" });
+  await dialog.getByRole("combobox", { name: "Metric" }).selectOption("hallucination");
+  await dialog.getByRole("button", { name: "Send", exact: true }).click();
+  await dialog.getByRole("status").getByRole("link", { name: "hallucination" }).waitFor();
+  await until("it is in the queue", async () => (await sqlOf(world.base, `SELECT item FROM review_items WHERE metric = 'hallucination' AND trace_id = '${id}' AND span_id = '${span}'`)).length > 0);
+  await dialog.getByRole("link", { name: "hallucination" }).click();
+  await page.waitForFunction(() => location.pathname === "/review/hallucination");
+}
+
+/** Keys of attributes and values of columns are offered where their quotes are open. */
+export async function completes(page, world) {
+  await page.goto(`${world.base}/explore#${RECENT}`);
+  await settled(page);
+  await page.locator("[data-filter]").first().click();
+  await page.locator(".cm-content").waitFor();
+  await page.keyboard.type("attr(attributes, 'gen_ai.operation");
+  // By mouse: for a moment after it opened the list takes no key, so that nobody chooses what was not seen.
+  await page.getByRole("option", { name: /gen_ai\.operation\.name/ }).click();
+  await page.keyboard.type(") = 'chat' AND operation = 'l");
+  await page.getByRole("option", { name: /^llm/ }).click();
+  await page.keyboard.press("Enter");
+  await until("the filter is in the address", async () => place(page).includes("where=attr(attributes, 'gen_ai.operation.name') = 'chat' AND operation = 'llm'"));
+  await settled(page);
+  await page.locator("main tbody tr").first().waitFor();
+}
+
+/** The head of the page System says what ends when. */
+export async function lasts(page, world) {
+  const soon = (days) => new Date(Date.now() + days * 86_400_000 + 60_000).toISOString();
+  await page.route("**/v1/status", async (route) => {
+    const status = await (await route.fetch()).json();
+    status.disk = { ...status.disk, observed_seconds: 21_600, growth_per_day_bytes: 2 ** 31, full_at: soon(2) };
+    status.tls = { certificate_ends: soon(40) };
+    await route.fulfill({ json: status });
+  });
+  await page.goto(`${world.base}/system`);
+  await settled(page);
+  await page.getByText("! full in 2 d 0 h at 2.0 GiB a day").waitFor();
+  await page.getByText("ends in 40 d 0 h").waitFor();
+}

@@ -25,6 +25,7 @@ test("nanoseconds are kept", () => {
 
 test("durations and sizes are short", () => {
   assert.deepEqual([duration(812), duration(46_169), duration(3_521_439), duration(2.5e9), seconds(178_239)], ["812 ns", "46.2 µs", "3.52 ms", "2.5 s", "2 d 2 h"]);
+  assert.deepEqual([119.7, 7_199, 172_799, 90].map(seconds), ["2 min 0 s", "2 h 0 min", "2 d 0 h", "1 min 30 s"]);
   assert.deepEqual([bytes(512), bytes(1536), bytes(211_343_184)], ["512 B", "1.5 KiB", "202 MiB"]);
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { importPath, outcomeText, placeOf, stemOf } = await load("src/lib/importing.ts");
+const { bodyOf, importPath, outcomeText, placeOf, stemOf } = await load("src/lib/importing.ts");
 
 test("a look stores nothing and counts good items beside faults, and what is taken says how", () => {
   const options = { map: "", replaces: false, keepsDuplicates: false };
@@ -17,4 +17,11 @@ test("what would happen and where a fault stands are told in words", () => {
   assert.equal(outcomeText({ ...none, put: 1200, unchanged: 2, duplicates: 1 }), "1,200 to be put, 2 as they are, 1 twice in the file");
   assert.deepEqual([placeOf({ line: 3, column: "input", message: "" }), placeOf({ item: 2, message: "" }), placeOf({ message: "" })], ["line 3, input", "item 2", "the file"]);
   assert.deepEqual([stemOf("C:\\data\\refunds v2.csv"), stemOf("part.0.jsonl"), stemOf(".csv")], ["refunds v2", "part.0", "dataset"]);
+});
+
+test("a file goes as text, and an archive as base64", async () => {
+  assert.deepEqual(await bodyOf(new Blob(["a,b\n"]), "x.csv"), { file_text: "a,b\n" });
+  const bytes = Uint8Array.from({ length: 100_000 }, (_, at) => at % 256);
+  const sent = await bodyOf(new Blob([bytes]), "x.ZIP");
+  assert.deepEqual(Buffer.from(sent.file_base64, "base64"), Buffer.from(bytes));
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { cellText, labPath, sideText, signed, textOf, verdictText, words } = await load("src/lib/lab.ts");
+const { cellText, filesOf, labPath, sideText, signed, textOf, verdictText, words } = await load("src/lib/lab.ts");
 
 test("words of two answers are marked where the other has them too", () => {
   const [left, right] = words("The capital is Madrid.", "The capital is  Barcelona now.");
@@ -28,4 +28,11 @@ test("sides, differences and contents are written as people read them", () => {
   assert.deepEqual([textOf("a"), textOf({ question: "q", more: 1 }), textOf({ x: 1 }), textOf(null)], ["a", "q", '{"x":1}', ""]);
   assert.deepEqual([cellText('"a"'), cellText("plain text"), cellText('{"answer":"b"}'), cellText(null)], ["a", "plain text", "b", ""]);
   assert.equal(labPath("compare", { new: "a&b=c" }, "t 1"), "/v1/lab/compare?new=a%26b%3Dc&tenant=t+1");
+});
+
+test("a file of an item is found by its hash and saved under its name", () => {
+  const sha256 = "0a".repeat(32);
+  const files = [{ name: "a & b.txt", sha256, bytes: 3 }, { name: "x", sha256: "../../v1/sql", bytes: 1 }];
+  assert.deepEqual(filesOf({ files }, "t 1"), [{ name: "a & b.txt", href: `/v1/lab/files/${sha256}?name=a+%26+b.txt&tenant=t+1` }]);
+  assert.deepEqual(filesOf({}), []);
 });

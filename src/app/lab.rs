@@ -9,6 +9,9 @@ use crate::lab::dataset::{DatasetEndpoint, Datasets, Redact, dataset_router};
 use crate::lab::experiment::{ExperimentEndpoint, Experiments, experiment_router};
 use crate::lab::lint::{LintEndpoint, evaluators_in_sql, lint_router};
 use crate::lab::perturb::{PerturbEndpoint, perturb_router};
+use crate::lab::review::{ReviewEndpoint, review_router};
+use crate::lab::suite::{SuiteEndpoint, Suites, suite_router};
+use crate::lab::suite_run::{SuiteRunEndpoint, SuiteRuns, suite_run_router};
 use crate::lab::{Config, Production, Store};
 use crate::lake::Lake;
 use crate::net::Access;
@@ -48,7 +51,9 @@ pub fn lab_routes(lab: Laboratory, config: &Config) -> Router {
     let config = Arc::new(config.clone());
     let datasets = Datasets::new(store, config, redact);
     let registry = lab.registry;
+    let suites = Suites::new(datasets.clone());
     let experiments = Experiments::new(datasets.clone(), registry.clone(), lab.production);
+    let runs = SuiteRuns::new(suites.clone(), experiments.clone(), registry.clone());
     dataset_router(DatasetEndpoint { datasets: datasets.clone(), access: lab.access.clone() })
         .merge(perturb_router(PerturbEndpoint { datasets: datasets.clone(), access: lab.access.clone() }))
         .merge(lint_router(LintEndpoint { datasets, registry, access: lab.access.clone() }))
@@ -56,5 +61,8 @@ pub fn lab_routes(lab: Laboratory, config: &Config) -> Router {
             experiments: experiments.clone(),
             access: lab.access.clone(),
         }))
+        .merge(suite_run_router(SuiteRunEndpoint { runs, access: lab.access.clone() }))
+        .merge(suite_router(SuiteEndpoint { suites, access: lab.access.clone() }))
+        .merge(review_router(ReviewEndpoint { experiments: experiments.clone(), access: lab.access.clone() }))
         .merge(experiment_router(ExperimentEndpoint { experiments, access: lab.access }))
 }

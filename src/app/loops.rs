@@ -6,7 +6,7 @@ use crate::drift::AnchorConfig;
 use crate::eval::Registry;
 use crate::sample::Prices;
 use crate::sql::Sql;
-use crate::watch::{AnchorLoop, Finality, Quality, Stages};
+use crate::watch::{AnchorLoop, Disk, Finality, Quality, Stages};
 use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -20,6 +20,7 @@ pub(super) struct Watching {
     pub anchors: watch::Receiver<Vec<AnchorConfig>>,
     /// None without a budget in money.
     pub prices: Option<Prices>,
+    pub disk: Disk,
 }
 
 impl Watching {
@@ -30,7 +31,7 @@ impl Watching {
         loops: &mut JoinSet<Result<(), AppError>>,
         stop: &CancellationToken,
     ) {
-        let Self { stages, sql, registry, anchors, prices } = self;
+        let Self { stages, sql, registry, anchors, prices, disk } = self;
         if let Some(prices) = prices {
             let (sql, stop) = (sql.clone(), stop.clone());
             loops.spawn(async move {
@@ -48,6 +49,11 @@ impl Watching {
         let until = stop.clone();
         loops.spawn(async move {
             finality.run(until).await;
+            Ok(())
+        });
+        let until = stop.clone();
+        loops.spawn(async move {
+            disk.watch(until).await;
             Ok(())
         });
         let (quality, stop) = (Quality::new(sql, config.watch.clone()), stop.clone());

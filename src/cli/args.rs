@@ -76,9 +76,9 @@ enum Verb {
         after_help = "Examples:\n  groundline test suite.toml\n  groundline test suite.toml --junit junit.xml --json report.json --markdown report.md\n  groundline test suite.toml --baseline main.json --strict\n\nExit codes: 0 all gates hold, 1 a gate is broken, 2 the suite or the configuration is wrong and nothing ran,\n3 more errors of target or judge than suite.max_error_share, 4 with --strict a gate is neither held nor broken."
     )]
     Test(test::TestArgs),
-    /// Check a test suite; read suites of other systems, and write suites and results for them.
+    /// Check a test suite; read suites of other systems, and write suites and results for them; keep and run suites on a server.
     #[command(
-        after_help = "Examples:\n  groundline suite check suite.toml\n  groundline suite import theirs.zip --output suite.toml\n  groundline suite export suite.toml --format csv --output suite.csv\n  groundline suite export report.json --part results --format csv --output results.csv"
+        after_help = "Examples:\n  groundline suite check suite.toml\n  groundline suite import theirs.zip --output suite.toml\n  groundline suite export suite.toml --format csv --output suite.csv\n  groundline suite export report.json --part results --format csv --output results.csv\n  groundline suite import suite.toml --url http://127.0.0.1:4320\n  groundline suite run refunds --target support"
     )]
     Suite {
         #[command(subcommand)]
@@ -157,6 +157,14 @@ enum Verb {
         #[command(subcommand)]
         what: Box<lab::ExperimentVerb>,
     },
+    /// Human review: what people say of an experiment's runs, of spans, or of what the online draws chose.
+    #[command(
+        after_help = "Examples:\n  groundline review queue create 'refunds v2' --experiment v2 --reviews 2\n  groundline review queue show 'refunds v2'\n  groundline review queue export 'refunds v2' > review.csv"
+    )]
+    Review {
+        #[command(subcommand)]
+        what: lab::ReviewVerb,
+    },
     /// Datasets and experiments as one file, and back.
     #[command(
         after_help = "Examples:\n  groundline lab archive refunds --output refunds.zip\n  groundline lab restore refunds.zip"
@@ -220,6 +228,7 @@ async fn run(verb: Verb) -> ExitCode {
         Verb::Dataset { what } => lab::dataset(what).await,
         Verb::Perturb(args) => lab::perturb(args).await,
         Verb::Experiment { what } => lab::experiment(*what).await,
+        Verb::Review { what } => lab::review(what).await,
         Verb::Lab { what } => lab::lab(what).await,
         Verb::ReplayDecisions(args) => replay_decisions::run(args).await,
         // A future that is waited for inside of another one would never get its turn.

@@ -7,8 +7,9 @@ use crate::domain::time::{Clock, SystemClock};
 use crate::eval::{Evaluator, Registry};
 use std::sync::Arc;
 
-/// Lines at once whose evaluators wait for a judge or a plug-in.
-const MAX_WAITING: usize = 64;
+/// Lines at once whose evaluators wait for a judge or a plug-in: each has a thread, and no verb takes up more of them
+/// together.
+const MAX_WAITING: usize = 512;
 
 /// Evaluators that are ready, and how many lines may be scored at once.
 pub struct Scorers {

@@ -1,6 +1,7 @@
-//! `groundline suite`: suites checked, and exchanged with other systems.
+//! `groundline suite`: suites checked, exchanged with other systems, and kept by a server.
 
 use super::evaluators::Scorers;
+use super::lab::{OfSuites, RunArgs, SendArgs, Where, spreadsheet, suites};
 use super::test::{StoredArgs, chosen, configured};
 use crate::lab::suite::{
     Bench, Exported, Form, StoredItems, Suite, examples, export, import, import_results, read, suite_schema,
@@ -26,9 +27,29 @@ pub enum SuiteVerb {
     },
     /// Print the JSON schema of suites, for editors.
     Schema,
-    /// Read a suite of another system and write it as TOML.
+    /// Show the suites of a server.
+    List {
+        #[command(flatten)]
+        place: Where,
+    },
+    /// Show a suite of a server: its revisions and versions.
+    Show {
+        #[command(flatten)]
+        place: Where,
+        /// NAME, or NAME@VERSION.
+        suite: String,
+    },
+    /// Run a suite of a server against one of its targets, or on answers that are there, and hold it against its gates.
+    #[command(
+        after_help = "Examples:\n  groundline suite run refunds --target support\n  groundline suite run refunds@3 --answers answers.csv --junit junit.xml\n\nExit codes as of groundline test."
+    )]
+    Run(RunArgs),
+    /// Read a suite of another system and write it as TOML; or keep a suite, ours or another's, on a server.
+    #[command(
+        after_help = "Examples:\n  groundline suite import theirs.zip --output suite.toml\n  groundline suite import suite.toml --url http://127.0.0.1:4320\n  groundline suite import suite.csv --url http://127.0.0.1:4320 --name refunds --if-revision 3\n\nWith --url or --data-dir the suite is kept with all its cases: as a new one, or as the next revision of the one of its\nname. Its version goes up when it was edited and is run."
+    )]
     Import {
-        /// CSV, JSON or ZIP; its content tells which.
+        /// CSV, JSON or ZIP, and with --url also TOML; its content tells which.
         file: PathBuf,
         /// Where it is written; standard output if left out. Files of an archive go beside it.
         #[arg(long)]
@@ -39,10 +60,17 @@ pub enum SuiteVerb {
         /// Leave out tests that are wrong.
         #[arg(long)]
         partial: bool,
+        #[command(flatten)]
+        stored: StoredArgs,
+        #[command(flatten)]
+        how: SendArgs,
     },
     /// Write a suite, or the JSON report of a run, for another system.
+    #[command(
+        after_help = "Examples:\n  groundline suite export suite.toml --format csv --output suite.csv\n  groundline suite export report.json --part results --output results.csv\n  groundline suite export refunds@3 --url http://127.0.0.1:4320 --format toml"
+    )]
     Export {
-        /// A suite, or a report for the parts results and qa.
+        /// A suite, or a report for the parts results and qa; with --url or --data-dir the name of a suite, NAME or NAME@VERSION.
         file: PathBuf,
         /// What is written.
         #[arg(long, value_enum, default_value = "suite")]
@@ -53,9 +81,14 @@ pub enum SuiteVerb {
         /// Results with one row a check.
         #[arg(long)]
         flat: bool,
+        /// Of CSV: an apostrophe before cells that a spreadsheet would take for formulas. It changes them.
+        #[arg(long)]
+        safe_cells: bool,
         /// Where; standard output if left out.
         #[arg(long)]
         output: Option<PathBuf>,
+        #[command(flatten)]
+        stored: StoredArgs,
     },
 }
 
@@ -83,6 +116,10 @@ pub enum FormName {
     Zip,
     /// JSON for H2O Eval Studio.
     H2o,
+    /// A suite file of ours, of a suite that a server keeps.
+    Toml,
+    /// JSON for promptfoo.
+    Promptfoo,
 }
 
 /// Runs it. Exit code 2 if a file is wrong.
@@ -90,16 +127,28 @@ pub fn run(what: SuiteVerb) -> ExitCode {
     let done = match what {
         SuiteVerb::Check { suite, config, stored } => check(&suite, config.as_deref(), &stored),
         SuiteVerb::Schema => written(None, format!("{:#}\n", suite_schema()).as_bytes()),
+        SuiteVerb::List { place } => on_server(&place, OfSuites::List, None),
+        SuiteVerb::Show { place, suite } => on_server(&place, OfSuites::Show(&suite), None),
+        SuiteVerb::Run(args) => return ran(&args),
+        SuiteVerb::Import { file, stored, part: PartName::Suite, partial, how, .. }
+            if stored.place(None).is_some() =>
+        {
+            kept(&file, &stored, partial, &how)
+        }
         SuiteVerb::Import { file, output, part: PartName::Results, .. } => results(&file, output.as_deref()),
-        SuiteVerb::Import { file, output, part: PartName::Suite, partial } => {
+        SuiteVerb::Import { file, output, part: PartName::Suite, partial, .. } => {
             imported(&file, output.as_deref(), partial)
         }
         SuiteVerb::Import { .. } => {
             Err("suites and results are imported; questions with answers are a target, kind = \"existing\""
                 .to_owned())
         }
-        SuiteVerb::Export { file, part, format, flat, output } => {
-            exported(&file, (part, format, flat), output.as_deref())
+        SuiteVerb::Export { file, part, format, output, stored, .. } if stored.place(None).is_some() => {
+            fetched(&file, &stored, (part, format), output.as_deref())
+        }
+        SuiteVerb::Export { file, part, format, flat, safe_cells, output, .. } => {
+            exported(&file, (part, format, flat), safe_cells)
+                .and_then(|bytes| written(output.as_deref(), &bytes))
         }
     };
     match done {
@@ -109,6 +158,57 @@ pub fn run(what: SuiteVerb) -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// What a server answers, to a file or standard output.
+fn on_server(place: &Where, what: OfSuites<'_>, output: Option<&Path>) -> Result<(), String> {
+    let (bytes, _) = tokio::runtime::Handle::current().block_on(suites(place, what))?;
+    written(output, &bytes)
+}
+
+/// A run on a server ends with the code of its gates.
+fn ran(args: &RunArgs) -> ExitCode {
+    let told = tokio::runtime::Handle::current().block_on(suites(&args.place, OfSuites::Run(args)));
+    match told.and_then(|(bytes, code)| written(None, &bytes).map(|()| code)) {
+        Ok(code) => ExitCode::from(code),
+        Err(why) => {
+            eprintln!("groundline suite: {why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Keeps a suite with all its cases on a server.
+fn kept(file: &Path, stored: &StoredArgs, partial: bool, how: &SendArgs) -> Result<(), String> {
+    let place = stored.place(None).ok_or("say where it is kept, --url or --data-dir")?;
+    let items = tokio::runtime::Handle::current().block_on(stored.items(file, None))?;
+    let (suite, told) = read(file, partial, &items).map_err(|faults| faults.to_string())?;
+    if !told.is_empty() {
+        eprintln!("groundline suite: {told}");
+    }
+    on_server(&place, OfSuites::Import(suite.sendable()?, how), None)
+}
+
+/// A file of a suite that a server keeps.
+fn fetched(
+    name: &Path,
+    stored: &StoredArgs,
+    (part, format): (PartName, FormName),
+    output: Option<&Path>,
+) -> Result<(), String> {
+    let place = stored.place(None).ok_or("say where the suite is, --url or --data-dir")?;
+    let part = match part {
+        PartName::Suite => "suite",
+        PartName::Questions => "questions",
+        PartName::Results | PartName::Qa => {
+            return Err(
+                "results of a run that is kept: groundline experiment export NAME --part results".to_owned()
+            );
+        }
+    };
+    let format = format.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+    let name = name.display().to_string();
+    on_server(&place, OfSuites::Export { name: &name, part, format: &format }, output)
 }
 
 fn check(path: &Path, config: Option<&Path>, stored: &StoredArgs) -> Result<(), String> {
@@ -166,13 +266,23 @@ fn results(file: &Path, output: Option<&Path>) -> Result<(), String> {
     written(output, format!("{report:#}\n").as_bytes())
 }
 
-fn exported(file: &Path, how: (PartName, FormName, bool), output: Option<&Path>) -> Result<(), String> {
-    let (part, form, flat) = how;
+fn exported(
+    file: &Path,
+    (part, form, flat): (PartName, FormName, bool),
+    is_safe: bool,
+) -> Result<Vec<u8>, String> {
+    let is_csv = form == FormName::Csv;
     let form = match form {
         FormName::Csv => Form::Csv,
         FormName::Json => Form::Json,
         FormName::Zip => Form::Zip,
         FormName::H2o => Form::H2o,
+        FormName::Toml => {
+            return Err(
+                "a suite file of ours is TOML as it is; another system's: groundline suite import".to_owned()
+            );
+        }
+        FormName::Promptfoo => Form::Promptfoo,
     };
     let (bytes, warnings) = match part {
         PartName::Suite | PartName::Questions => {
@@ -199,7 +309,7 @@ fn exported(file: &Path, how: (PartName, FormName, bool), output: Option<&Path>)
     for warning in warnings {
         eprintln!("groundline suite: {warning}");
     }
-    written(output, &bytes)
+    if is_safe { spreadsheet(&bytes, is_csv) } else { Ok(bytes) }
 }
 
 fn written(output: Option<&Path>, bytes: &[u8]) -> Result<(), String> {

@@ -49,7 +49,7 @@ fn hide(config: &mut Config) {
     if !config.lake.s3.secret_access_key.is_empty() {
         config.lake.s3.secret_access_key = HIDDEN.to_owned();
     }
-    let backends = [&mut config.emit.headers, &mut config.forward.headers];
+    let backends = [&mut config.emit.headers, &mut config.forward.headers, &mut config.forward_logs.headers];
     let targets = config.lab.targets.values_mut().map(|target| &mut target.headers);
     for value in backends.into_iter().chain(targets).flat_map(|headers| headers.values_mut()) {
         *value = HIDDEN.to_owned();

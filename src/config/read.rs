@@ -85,7 +85,7 @@ fn set(table: &mut Table, path: &str, value: &str) {
 }
 
 /// Tables without fixed keys.
-const FREE: [&str; 8] = [
+const FREE: [&str; 10] = [
     "eval.thresholds",
     "lab.targets",
     "models",
@@ -94,6 +94,8 @@ const FREE: [&str; 8] = [
     "emit.header_files",
     "forward.headers",
     "forward.header_files",
+    "forward_logs.headers",
+    "forward_logs.header_files",
 ];
 
 /// Notes every unknown key and every value that cannot be read, and takes it out so that the rest can be.

@@ -38,6 +38,8 @@ pub struct Config {
     pub emit: emit::Config,
     /// Spans that are passed on.
     pub forward: emit::Config,
+    /// Log records that are passed on.
+    pub forward_logs: emit::Config,
     /// Items to label, and what labels say of scores.
     pub labels: label::Config,
     /// Datasets and experiments.
@@ -110,7 +112,9 @@ impl Config {
     fn backend_faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let endpoints = [self.ingest.grpc_listen, self.ingest.http_listen];
-        for (section, config) in [("emit", &self.emit), ("forward", &self.forward)] {
+        let backends =
+            [("emit", &self.emit), ("forward", &self.forward), ("forward_logs", &self.forward_logs)];
+        for (section, config) in backends {
             faults.extend(config.faults(section));
             if config.otlp_endpoint.is_empty() {
                 continue;

@@ -150,7 +150,7 @@ fn a_megabyte_takes_little_time() {
 }
 
 #[test]
-fn ten_thousand_findings_are_all_found_and_put_out() {
+fn ten_thousand_findings_are_all_found_and_redacted() {
     let text: String = (0..10_000).map(|i| format!("user{i}@example.org ")).collect();
     let found = pii::findings(&text);
     assert_eq!(found.iter().filter(|f| f.kind == "email").count(), 10_000);

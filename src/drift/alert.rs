@@ -113,6 +113,8 @@ pub(super) struct Change {
     pub fired: i64,
     /// Why it fires no longer, for one that does not.
     pub ended: Ended,
+    /// Of one that fires, all slices that do with the share that fails in them, the worst first.
+    pub among: Vec<(String, f64)>,
 }
 
 impl Alert {
@@ -208,8 +210,8 @@ impl Alert {
             let (before, fired) = (slice.phase, slice.since);
             slice.enter(Phase::Ok, now.0, config);
             let state = if before == Phase::Firing { "resolved" } else { "ok" };
-            let (slice, since, ended) = (name.clone(), now.0, Ended::NoData);
-            changes.push(Change { slice, state, reading, examples, since, fired, ended });
+            let (slice, since, ended, among) = (name.clone(), now.0, Ended::NoData, Vec::new());
+            changes.push(Change { slice, state, reading, examples, since, fired, ended, among });
         }
         changes
     }
@@ -225,6 +227,7 @@ impl Alert {
             since: now.0,
             fired: slice.since,
             ended,
+            among: Vec::new(),
         };
         firing.map(change).collect()
     }
@@ -240,7 +243,24 @@ impl Alert {
             since: found.since,
             fired: found.since,
             ended: Ended::Back,
+            among: self.ranked(config),
         })
+    }
+
+    /// The slices that fire, with the share that fails in each: first those that surely fail most, by the lower end of their
+    /// intervals, so that a slice of few scores does not come first by chance.
+    fn ranked(&self, config: &AlertConfig) -> Vec<(String, f64)> {
+        let count = self.slices.len();
+        let firing = self.slices.iter().filter(|(_, slice)| slice.phase == Phase::Firing);
+        let mut all: Vec<(String, f64, f64)> = firing
+            .map(|(name, slice)| {
+                let estimate = slice.read(config, count).estimate;
+                let share = estimate.map_or(0.0, |found| found.estimate);
+                (name.clone(), share, estimate.and_then(|found| found.lower).unwrap_or(share))
+            })
+            .collect();
+        all.sort_by(|a, b| b.2.total_cmp(&a.2));
+        all.into_iter().map(|(name, share, _)| (name, share)).collect()
     }
 
     /// The slices in which it fires.
@@ -300,8 +320,13 @@ impl Alert {
                 (Phase::Firing, Phase::Ok) => "resolved",
                 (_, Phase::Ok) => "ok",
             };
-            let (since, ended, slice) = (slice.since, Ended::Back, name.clone());
-            changes.push(Change { slice, state, reading, examples, since, fired, ended });
+            let (since, ended, slice, among) = (slice.since, Ended::Back, name.clone(), Vec::new());
+            changes.push(Change { slice, state, reading, examples, since, fired, ended, among });
+        }
+        if changes.iter().any(|change| change.state == "firing") {
+            let among = self.ranked(config);
+            let begun = changes.iter_mut().filter(|change| change.state == "firing");
+            begun.for_each(|change| change.among.clone_from(&among));
         }
         changes
     }
@@ -358,7 +383,7 @@ fn part(at: u64, config: &AlertConfig) -> f64 {
 
 /// A hash of everything that changes what the alert decides; who is told may change.
 fn version(config: &AlertConfig) -> String {
-    let text = format!(
+    let mut text = format!(
         "{}\0{}\0{:?}\0{:?}\0{:?}\0{}\0{:?}\0{}\0{}\0{:?}\0{}",
         config.metric,
         config.filter,
@@ -372,6 +397,10 @@ fn version(config: &AlertConfig) -> String {
         config.window,
         config.max_weight
     );
+    // Without margins the state of earlier releases goes on.
+    if config.margins {
+        text.push_str("\0margins");
+    }
     hex::encode(&Sha256::digest(text)[..6])
 }
 

@@ -98,6 +98,24 @@ fn slices_share_alpha_and_the_bad_one_is_named() {
 }
 
 #[test]
+fn slices_that_fire_together_are_ranked_by_what_surely_fails() {
+    let config = config("method = \"objective\"\nobjective = 0.9\nslices = [\"request_model\"]");
+    let slices = [("request_model=good", 5), ("request_model=bad", 35), ("request_model=worse", 60)];
+    let (mut alert, mut fired) = (Alert::new(&config), Vec::new());
+    for n in 0..4_000_i64 {
+        let (slice, failing) = slices[(n % 3) as usize];
+        assert!(alert.push(slice, seen(n, n.wrapping_mul(37).rem_euclid(100) < failing), &config));
+        fired.extend(alert.look(&config).into_iter().filter(|change| change.state == "firing"));
+    }
+    assert_eq!(fired.len(), 2, "{fired:?}");
+    let ranked = |among: &[(String, f64)]| among.iter().map(|(slice, _)| slice.clone()).collect::<Vec<_>>();
+    assert_eq!(ranked(&fired[1].among), ["request_model=worse", "request_model=bad"]);
+    let told = alert.firing("request_model=bad", &config).unwrap();
+    assert_eq!(ranked(&told.among), ["request_model=worse", "request_model=bad"]);
+    assert!((told.among[0].1 - 0.6).abs() < 0.1 && (told.among[1].1 - 0.35).abs() < 0.1, "{told:?}");
+}
+
+#[test]
 fn more_slices_than_allowed_are_left_out() {
     let config = config("method = \"objective\"\nobjective = 0.9\nmax_slices = 2");
     let mut alert = Alert::new(&config);
@@ -129,7 +147,8 @@ fn a_burning_budget_fires() {
     assert_eq!(stream.states(), [""; 0]);
     stream.go("", 30, 4_000);
     assert_eq!(stream.states(), ["firing"]);
-    stream.go("", 0, 40_000);
+    // The longest of the short windows has six hours.
+    stream.go("", 0, 24_000);
     assert_eq!(stream.states(), ["firing", "resolved"]);
 }
 

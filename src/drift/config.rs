@@ -75,6 +75,9 @@ pub struct AlertConfig {
     /// Columns of `scores` by which the traffic is cut; each part is watched alone, and all share `alpha`.
     #[serde(default)]
     pub slices: Vec<String>,
+    /// Whether each value of each column is watched as well, whatever the other columns are; these slices share `alpha` too.
+    #[serde(default)]
+    pub margins: bool,
     /// How it decides.
     pub method: Method,
     /// The share that should pass, between 0 and 1; not needed by `change`.
@@ -167,6 +170,7 @@ impl AlertConfig {
             metric: metric.to_owned(),
             filter: String::new(),
             slices: Vec::new(),
+            margins: false,
             method,
             objective: None,
             alpha: default_alpha(),
@@ -340,6 +344,9 @@ impl AlertConfig {
         }
         if !(self.max_weight >= 1.0 && self.max_weight.is_finite()) {
             wrong(format!("max_weight is {}: a score stands for at least one item", self.max_weight));
+        }
+        if self.margins && self.slices.len() < 2 {
+            wrong("margins needs two slices or more: of one column they are its slices".to_owned());
         }
         if !(1..=10_000).contains(&self.max_slices) {
             wrong("max_slices is not between 1 and 10000".to_owned());

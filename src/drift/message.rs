@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
+/// So many of the slices that fire together are named.
+const RANKED: usize = 5;
+
 /// A message for one receiver. It is kept until the receiver has taken it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -205,10 +208,11 @@ pub(super) fn sentence(config: &AlertConfig, change: &Change, anchors: Option<&s
     let allowed = reading.bound.map_or_else(|| "?".to_owned(), percent);
     match change.state {
         "firing" => format!(
-            "{share}{whom} since {}; {} is {allowed}; {}{}",
+            "{share}{whom} since {}; {} is {allowed}; {}{}{}",
             rfc3339(reading.since),
             if config.method == Method::Change { "the baseline's upper bound" } else { "what is allowed" },
             promise(config),
+            ranks(&change.among),
             anchors.map(|said| format!("; {said}")).unwrap_or_default()
         ),
         "resolved" => match change.ended {
@@ -221,6 +225,20 @@ pub(super) fn sentence(config: &AlertConfig, change: &Change, anchors: Option<&s
             why => format!("{}{whom}: {}", config.metric, why.words(config.no_data_after)),
         },
     }
+}
+
+/// The slices that fire, the worst first; nothing of one that fires alone.
+fn ranks(among: &[(String, f64)]) -> String {
+    if among.len() < 2 {
+        return String::new();
+    }
+    let named: Vec<String> =
+        among.iter().take(RANKED).map(|(slice, share)| format!("{slice} {}", percent(*share))).collect();
+    let more = match among.len() - named.len() {
+        0 => String::new(),
+        more => format!(" | and {more} more"),
+    };
+    format!("; it fires in {} slices, the worst first: {}{more}", among.len(), named.join(" | "))
 }
 
 /// What α means for the method.
@@ -258,6 +276,8 @@ fn query(config: &AlertConfig, change: &Change) -> String {
     for (column, value) in config.slices.iter().zip(values(&config.slices, &change.slice).unwrap_or_default())
     {
         conditions.push(match value {
+            slice_name::EVERY => continue,
+            slice_name::STAR => format!("{column} = '{}'", slice_name::EVERY),
             "" => format!("coalesce({column}, '') = ''"),
             // The name of a slice is cut, the column is not.
             cut if cut.chars().count() >= slice_name::MOST => {
@@ -284,7 +304,7 @@ mod tests {
     fn change(slice: &str, ended: Ended) -> Change {
         let reading = Reading { statistic: 0.0, estimate: None, bound: Some(0.1), n: 7, since: 0, last: 0 };
         let (slice, examples) = (slice.to_owned(), Vec::new());
-        Change { slice, state: "resolved", reading, examples, since: 0, fired: 0, ended }
+        Change { slice, state: "resolved", reading, examples, since: 0, fired: 0, ended, among: Vec::new() }
     }
 
     /// console/test/address.test.mjs reads the same address with the console's own parser.
@@ -313,6 +333,24 @@ mod tests {
     }
 
     #[test]
+    fn slices_that_fire_together_are_named_the_worst_first() {
+        let config = config("method = \"objective\"\nobjective = 0.9");
+        let among = |count: u32| {
+            let one = |n: u32| (format!("tenant=t{n}"), 0.5 - 0.05 * f64::from(n));
+            let change = Change {
+                state: "firing",
+                among: (0..count).map(one).collect(),
+                ..change("tenant=t1", Ended::Back)
+            };
+            sentence(&config, &change, Some("the application moved"))
+        };
+        assert!(!among(1).contains("slices"), "{}", among(1));
+        let two = "; it fires in 2 slices, the worst first: tenant=t0 50.0 % | tenant=t1 45.0 %; the application moved";
+        assert!(among(2).ends_with(two), "{}", among(2));
+        assert!(among(7).contains("tenant=t4 30.0 % | and 2 more"), "{}", among(7));
+    }
+
+    #[test]
     fn the_query_names_the_columns_of_the_slice() {
         let config = config("method = \"change\"\nslices = [\"service_name\", \"request_model\"]");
         let long = "x".repeat(slice_name::MOST);
@@ -322,5 +360,7 @@ mod tests {
         assert!(sql.contains(&format!("starts_with(request_model, '{long}')")), "{sql}");
         let none = query(&config, &change("service_name=, request_model=m", Ended::Back));
         assert!(none.contains("coalesce(service_name, '') = '' AND request_model = 'm'"), "{none}");
+        let margin = query(&config, &change("service_name=*, request_model=\\*", Ended::Back));
+        assert!(margin.contains("' AND request_model = '*' AND NOT passed"), "{margin}");
     }
 }

@@ -2,53 +2,17 @@ use super::super::acknowledge::{Acknowledgement, Wish};
 use super::super::anchors::Anchors;
 use super::super::config::{ReceiverConfig, ReceiverKind};
 use super::super::scores::compile;
+use super::super::scores::tests::{FAILS, PASSES, START, score};
 use super::super::silence::{Ends, SilenceWish};
 use super::super::slice::Phase;
 use super::*;
-use crate::domain::id::TraceId;
-use crate::domain::prompt::Prompt;
-use crate::domain::score::{Better, Score, ScoreRow, ScoreSource};
+use crate::domain::score::{Score, ScoreRow, ScoreSource};
 use crate::domain::time::{ManualClock, UnixNanos};
 use crate::journal::Config as JournalConfig;
 use crate::schema::FORMAT;
 use crate::schema::batch::scores_to_batch;
 use arrow::array::AsArray;
 use std::path::Path;
-
-const START: i64 = 1_767_225_600_000_000_000;
-/// Values below and above the threshold of `score`.
-const FAILS: f64 = 0.1;
-const PASSES: f64 = 0.9;
-
-fn score(n: i64, value: f64) -> ScoreRow {
-    ScoreRow {
-        score_id: format!("s{n}"),
-        trace_id: Some(TraceId([7; 16])),
-        span_id: None,
-        span_time: UnixNanos(START),
-        evaluated_at: UnixNanos(START + n * 1_000_000_000),
-        service_name: "shop".into(),
-        request_model: Some("m".into()),
-        tenant: "default".into(),
-        rule: Some("r".into()),
-        rule_version: Some("v".into()),
-        evaluator: "hallucination".into(),
-        evaluator_version: "1".into(),
-        score: Score::measured("hallucination", value, 0.5, Better::Higher),
-        inclusion_probability: 1.0,
-        stratum: None,
-        sampling_reason: None,
-        score_version: 1,
-        attempt: 1,
-        latency_ms: 1.0,
-        judge_model: None,
-        input_tokens: None,
-        output_tokens: None,
-        cost_usd: None,
-        source: ScoreSource::Rule,
-        prompt: Prompt::default(),
-    }
-}
 
 fn journal(dir: &Path) -> Journal {
     Journal::open(dir, JournalConfig::default(), FORMAT).unwrap()
@@ -96,13 +60,13 @@ async fn read_all(watcher: &mut Watcher) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crash_at_any_frame_neither_loses_nor_repeats_a_change() {
     let dir = tempfile::tempdir().unwrap();
-    let journal = journal(dir.path());
+    let (journal, plan) = (journal(dir.path()), plan());
     // Good, bad, good: it fires and resolves.
     let failing = |n: i64| if (100..200).contains(&n) { n % 2 == 0 } else { n % 25 == 0 };
     for n in 0..900 {
         append(&journal, &[score(n, if failing(n) { FAILS } else { PASSES })]).await;
         if n % 7 == 0 {
-            let mut watcher = watcher(&journal, plan());
+            let mut watcher = watcher(&journal, plan.clone());
             read_all(&mut watcher).await;
             // Dropped without a word, with its state written or not.
             if n % 3 == 0 {
@@ -113,9 +77,9 @@ async fn a_crash_at_any_frame_neither_loses_nor_repeats_a_change() {
             }
         }
     }
-    read_all(&mut watcher(&journal, plan())).await;
+    read_all(&mut watcher(&journal, plan.clone())).await;
     assert_eq!(told(&journal), ["firing", "resolved"]);
-    let mut last = watcher(&journal, plan());
+    let mut last = watcher(&journal, plan);
     read_all(&mut last).await;
     let standings = last.alerts().standings();
     assert_eq!(
@@ -128,7 +92,11 @@ async fn a_crash_at_any_frame_neither_loses_nor_repeats_a_change() {
 async fn what_is_no_first_production_verdict_enters_no_alert() {
     let dir = tempfile::tempdir().unwrap();
     let journal = journal(dir.path());
-    let mut rows: Vec<ScoreRow> = (0..5).map(|n| score(n, FAILS)).collect();
+    let mut rows: Vec<ScoreRow> = (0..8).map(|n| score(n, FAILS)).collect();
+    // Nothing says for how many items these stand.
+    for (row, pi) in rows[5..].iter_mut().zip([0.0, 1.5, f64::NAN]) {
+        row.inclusion_probability = pi;
+    }
     rows[0].source = ScoreSource::Experiment;
     rows[1].score_version = 2;
     rows[2].score = Score::skipped("hallucination", "context");

@@ -71,29 +71,43 @@ impl Definition {
         Ok(Self { config: config.clone(), filter, slices })
     }
 
-    /// The scores of `batch` that the alert is about, each with the name of its slice.
+    /// The scores of `batch` that the alert is about, each once for every slice that it is in, with the slice's name.
     ///
     /// # Errors
     /// When the filter fails on the batch.
     pub(super) fn scores(&self, batch: &RecordBatch) -> Result<Vec<(String, Seen)>, DataFusionError> {
         let Some(columns) = Columns::of(batch) else { return Ok(Vec::new()) };
-        let metric = &self.config.metric;
-        let mut rows: Vec<usize> = (0..batch.num_rows()).filter(|row| columns.counts(*row, metric)).collect();
+        let (mut rows, unusable) = columns.verdicts(&self.config.metric);
+        if unusable > 0 {
+            let alert = &self.config.name;
+            metrics::counter!("groundline_alert_scores_unusable_total", "alert" => alert.clone())
+                .increment(unusable as u64);
+            tracing::warn!(alert, unusable, "scores have no inclusion probability above 0 and up to 1");
+        }
         if let (false, Some(filter)) = (rows.is_empty(), &self.filter) {
             let passes = filter.matches(batch)?;
             rows.retain(|row| passes.value(*row));
         }
-        Ok(rows.into_iter().map(|row| (self.slice(batch, row), columns.seen(row))).collect())
+        let in_slices = |row: usize| {
+            let seen = columns.seen(row);
+            self.slices(batch, row).into_iter().map(move |slice| (slice, seen.clone()))
+        };
+        Ok(rows.into_iter().flat_map(in_slices).collect())
     }
 
-    /// The name of the slice of a row.
-    fn slice(&self, batch: &RecordBatch, row: usize) -> String {
+    /// The names of the slices of a row: that of all columns, and with margins one for each column alone.
+    fn slices(&self, batch: &RecordBatch, row: usize) -> Vec<String> {
         let schema = batch.schema_ref();
-        let parts = self.slices.iter().map(|at| {
+        let part = |at: &usize| {
             let column = batch.column(*at).as_string_opt::<i32>().filter(|c| c.is_valid(row));
             (schema.field(*at).name().as_str(), column.map_or("", |c| c.value(row)))
-        });
-        slice_name::name(parts)
+        };
+        let parts: Vec<(&str, &str)> = self.slices.iter().map(part).collect();
+        let mut names = vec![slice_name::name(parts.iter().copied())];
+        if self.config.margins {
+            names.extend((0..parts.len()).map(|kept| slice_name::margin(&parts, kept)));
+        }
+        names
     }
 }
 
@@ -132,15 +146,20 @@ impl<'a> Columns<'a> {
         })
     }
 
-    fn counts(&self, row: usize, metric: &str) -> bool {
-        let pi = self.pi.value(row);
-        self.metric.value(row) == metric
-            && self.status.value(row) == "ok"
-            && self.source.value(row) == "rule"
-            && self.passed.is_valid(row)
-            && self.version.value(row) == 1
-            && pi > 0.0
-            && pi <= 1.0
+    /// The rows with a verdict that counts, and how many more have one but no probability by which it could be weighted.
+    fn verdicts(&self, metric: &str) -> (Vec<usize>, usize) {
+        let has_one = |row: &usize| {
+            self.metric.value(*row) == metric
+                && self.status.value(*row) == "ok"
+                && self.source.value(*row) == "rule"
+                && self.passed.is_valid(*row)
+                && self.version.value(*row) == 1
+        };
+        let mut rows: Vec<usize> = (0..self.metric.len()).filter(has_one).collect();
+        let all = rows.len();
+        rows.retain(|row| self.pi.is_valid(*row) && self.pi.value(*row) > 0.0 && self.pi.value(*row) <= 1.0);
+        let unusable = all - rows.len();
+        (rows, unusable)
     }
 
     fn seen(&self, row: usize) -> Seen {
@@ -157,3 +176,7 @@ impl<'a> Columns<'a> {
         Seen { at: self.at[row], failed, pi: self.pi.value(row), example }
     }
 }
+
+#[cfg(test)]
+#[path = "scores_tests.rs"]
+pub(super) mod tests;

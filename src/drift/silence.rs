@@ -5,7 +5,7 @@
 
 use super::acknowledge::said_fault;
 use super::moment::rfc3339;
-use super::slice_name::{shown, values};
+use super::slice_name::{EVERY, shown, values};
 use crate::domain::time::UnixNanos;
 use crate::units::{nanos, words};
 use chrono::DateTime;
@@ -55,7 +55,9 @@ impl Silence {
         let Some(found) = values(columns, slice) else { return false };
         wanted.iter().all(|(column, value)| {
             let at = columns.iter().position(|known| known == column);
-            at.and_then(|at| found.get(at)).is_some_and(|found| *found == shown(value))
+            let found = at.and_then(|at| found.get(at));
+            // The value that stands for every value names a margin.
+            found.is_some_and(|found| *found == shown(value) || (value == EVERY && *found == EVERY))
         })
     }
 

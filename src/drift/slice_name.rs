@@ -1,16 +1,34 @@
-//! The name of a slice: `service_name=shop, request_model=m`, empty for an alert without slices.
+//! The name of a slice: `service_name=shop, request_model=m`, empty for an alert without slices. In a margin all columns but one are
+//! `*`: `service_name=*, request_model=m`.
 
 /// Characters of a value that are kept.
 pub(super) const MOST: usize = 120;
 
+/// What stands for every value of a column.
+pub(super) const EVERY: &str = "*";
+/// How the value `*` is shown: it stands for itself alone.
+pub(super) const STAR: &str = "\\*";
+
 /// A value as the name has it: it goes into labels and messages, and a sender chooses it.
 pub(super) fn shown(value: &str) -> String {
+    if value == EVERY {
+        return STAR.to_owned();
+    }
     value.chars().filter(|c| !c.is_control()).take(MOST).collect()
 }
 
 /// The name of the slice with these columns and values, which are cut.
 pub(super) fn name<'a>(parts: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let parts = parts.map(|(column, value)| format!("{column}={}", shown(value)));
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// The name of the margin in which only the column number `kept` has its value.
+pub(super) fn margin(parts: &[(&str, &str)], kept: usize) -> String {
+    let parts = parts.iter().enumerate().map(|(at, (column, value))| {
+        let value = if at == kept { shown(value) } else { EVERY.to_owned() };
+        format!("{column}={value}")
+    });
     parts.collect::<Vec<_>>().join(", ")
 }
 
@@ -46,6 +64,9 @@ mod tests {
         assert_eq!(values(&["tenant".to_owned()], &made).unwrap(), [shown(&long)]);
         assert_eq!(shown(&long).chars().count(), MOST);
         assert_eq!(values(&columns, "service_name=shop"), None);
+        let parts = [("service_name", "*"), ("request_model", "m")];
+        assert_eq!(values(&columns, &margin(&parts, 1)).unwrap(), [EVERY, "m"]);
+        assert_eq!(values(&columns, &margin(&parts, 0)).unwrap(), [STAR, EVERY]);
         assert_eq!(values(&[], "").unwrap(), [""; 0]);
     }
 }

@@ -236,8 +236,8 @@ impl State {
             let known = wish.of(slice, now);
             let (slice, examples) = (slice.to_owned(), examples.to_vec());
             // It goes on firing, and its newest row says so.
-            let (since, ended) = (now.0, Ended::Back);
-            let change = Change { slice, state: "firing", reading, examples, since, fired, ended };
+            let (since, ended, among) = (now.0, Ended::Back, Vec::new());
+            let change = Change { slice, state: "firing", reading, examples, since, fired, ended, among };
             let mut row = row_of(definition, &change, None);
             row.message = format!("{}; {}", known.sentence(), row.message);
             rows.push(row);

@@ -1,19 +1,17 @@
 use super::super::config::{AlertConfig, Method};
 use super::super::scores::compile;
+use super::super::scores::tests::{FAILS, PASSES, START, score};
 use super::super::silence::Ends;
 use super::*;
-use crate::domain::id::TraceId;
-use crate::domain::prompt::Prompt;
-use crate::domain::score::{Better, Score, ScoreRow, ScoreSource};
+use crate::domain::time::SECOND;
 use crate::schema::batch::scores_to_batch;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-const SECOND: i64 = 1_000_000_000;
 const HOUR: i64 = 3_600 * SECOND;
 
 fn at(seconds: i64) -> UnixNanos {
-    UnixNanos(1_767_225_600 * SECOND + seconds * SECOND)
+    UnixNanos(START + seconds * SECOND)
 }
 
 fn definitions(change: impl Fn(&mut AlertConfig)) -> Vec<Definition> {
@@ -26,36 +24,6 @@ fn definitions(change: impl Fn(&mut AlertConfig)) -> Vec<Definition> {
     };
     change(&mut config);
     compile(&[config]).map_err(|e| e[0].to_string()).unwrap()
-}
-
-fn score(seconds: i64, fails: bool) -> ScoreRow {
-    ScoreRow {
-        score_id: format!("s{seconds}"),
-        trace_id: Some(TraceId([7; 16])),
-        span_id: None,
-        span_time: at(seconds),
-        evaluated_at: at(seconds),
-        service_name: "shop".into(),
-        request_model: Some("m".into()),
-        prompt: Prompt::default(),
-        tenant: "default".into(),
-        rule: Some("r".into()),
-        rule_version: Some("v".into()),
-        evaluator: "hallucination".into(),
-        evaluator_version: "1".into(),
-        score: Score::measured("hallucination", if fails { 0.1 } else { 0.9 }, 0.5, Better::Higher),
-        inclusion_probability: 1.0,
-        stratum: None,
-        sampling_reason: None,
-        score_version: 1,
-        attempt: 1,
-        latency_ms: 1.0,
-        judge_model: None,
-        input_tokens: None,
-        output_tokens: None,
-        cost_usd: None,
-        source: ScoreSource::Rule,
-    }
 }
 
 /// A state that follows scores, a second each.
@@ -77,7 +45,7 @@ impl Followed {
         let mut states = Vec::new();
         for _ in 0..scores {
             self.seconds += 1;
-            let row = score(self.seconds, self.seconds % every == 0);
+            let row = score(self.seconds, if self.seconds % every == 0 { FAILS } else { PASSES });
             let batch = scores_to_batch(&[row]).unwrap();
             let rows = self.state.apply(&self.definitions, &batch, &Anchors::default(), at(self.seconds));
             states.extend(rows.iter().map(|row| row.state));

@@ -1,4 +1,4 @@
-//! Settings of what leaves: `[emit]` and `[forward]` have the same keys.
+//! Settings of what leaves: `[emit]`, `[forward]` and `[forward_logs]` have the same keys.
 
 use crate::units::{ByteSize, Time};
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ pub struct Config {
     /// The longest wait for an answer.
     #[serde(with = "Time")]
     pub timeout: Duration,
-    /// The largest request before compression, unless a single span is larger.
+    /// The largest request before compression, unless a single span or record is larger.
     pub max_request_size: ByteSize,
     /// So much of the journal may wait for the backend; beyond it the oldest is left out.
     pub max_disk_size: ByteSize,

@@ -69,11 +69,22 @@ enum Ended {
 }
 
 impl Emitter {
-    /// Stands where it stood before. Without an endpoint it only lets the journal go on.
+    /// The loops of all that leaves, each with the settings of its own backend.
     ///
     /// # Errors
     /// Those of reading the journal.
-    pub fn open(
+    pub fn all(
+        journal: &Journal,
+        [results, spans, logs]: [&Config; 3],
+        clock: &Arc<dyn Clock>,
+    ) -> Result<[Self; 3], JournalError> {
+        let one =
+            |signal, config: &Config| Self::open(signal, journal.clone(), config.clone(), clock.clone());
+        Ok([one(Signal::Results, results)?, one(Signal::Spans, spans)?, one(Signal::Logs, logs)?])
+    }
+
+    /// Stands where it stood before. Without an endpoint it only lets the journal go on.
+    fn open(
         signal: Signal,
         journal: Journal,
         config: Config,

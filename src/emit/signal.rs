@@ -1,7 +1,7 @@
-//! What the two loops differ in.
+//! What the three loops differ in.
 
 use super::record;
-use crate::ingest::encode::spans_to_request;
+use crate::ingest::encode::{logs_to_request, spans_to_request};
 use crate::schema::columns::Table;
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::TimestampMicrosecondType;
@@ -10,11 +10,13 @@ use prost::Message;
 
 /// What leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Signal {
+pub(super) enum Signal {
     /// Evaluation results, as log events.
     Results,
     /// Spans as they came.
     Spans,
+    /// Log records as they came.
+    Logs,
 }
 
 impl Signal {
@@ -23,6 +25,7 @@ impl Signal {
         match self {
             Self::Results => "emit",
             Self::Spans => "forward",
+            Self::Logs => "forward_logs",
         }
     }
 
@@ -31,6 +34,7 @@ impl Signal {
         match self {
             Self::Results => Table::Scores,
             Self::Spans => Table::Spans,
+            Self::Logs => Table::LogRecords,
         }
     }
 
@@ -39,13 +43,14 @@ impl Signal {
         match self {
             Self::Results => "evaluation results",
             Self::Spans => "spans",
+            Self::Logs => "log records",
         }
     }
 
     /// Behind the endpoint of OTLP/HTTP.
     pub(super) fn http_path(self) -> &'static str {
         match self {
-            Self::Results => "v1/logs",
+            Self::Results | Self::Logs => "v1/logs",
             Self::Spans => "v1/traces",
         }
     }
@@ -53,7 +58,7 @@ impl Signal {
     /// The method of OTLP/gRPC.
     pub(super) fn grpc_path(self) -> &'static str {
         match self {
-            Self::Results => "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
+            Self::Results | Self::Logs => "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
             Self::Spans => "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
         }
     }
@@ -69,6 +74,10 @@ impl Signal {
                 let request = spans_to_request(rows).map_err(|error| error.to_string())?;
                 Ok(request.encode_to_vec().into())
             }
+            Self::Logs => {
+                let request = logs_to_request(rows).map_err(|error| error.to_string())?;
+                Ok(request.encode_to_vec().into())
+            }
         }
     }
 
@@ -76,7 +85,7 @@ impl Signal {
     pub(super) fn count(self, rows: &[RecordBatch]) -> u64 {
         let one = |batch: &RecordBatch| match self {
             Self::Results => record::results(batch).count(),
-            Self::Spans => batch.num_rows(),
+            Self::Spans | Self::Logs => batch.num_rows(),
         };
         rows.iter().map(one).sum::<usize>() as u64
     }
@@ -85,7 +94,7 @@ impl Signal {
     pub(super) fn newest(self, rows: &[RecordBatch]) -> Option<i64> {
         let name = match self {
             Self::Results => "evaluated_at",
-            Self::Spans => "received_at",
+            Self::Spans | Self::Logs => "received_at",
         };
         let newest = |batch: &RecordBatch| {
             let times = batch.column_by_name(name)?.as_primitive_opt::<TimestampMicrosecondType>()?;
@@ -102,6 +111,9 @@ impl Signal {
             }
             Self::Spans => {
                 metrics::counter!("groundline_forwarded_total", "outcome" => outcome).increment(count)
+            }
+            Self::Logs => {
+                metrics::counter!("groundline_forwarded_logs_total", "outcome" => outcome).increment(count)
             }
         }
     }

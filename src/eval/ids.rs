@@ -73,6 +73,18 @@ pub fn asks_judge(id: &str) -> bool {
     is_custom || JUDGE_IDS.contains(&id)
 }
 
+/// What the error of a row says where no reply of a judge could be read as a verdict.
+pub const NO_VERDICT: &str = "are no verdict";
+
+/// Those whose label tells of a fail whether it came from the retrieved text or is the model's own.
+const TELL_ORIGIN: [&str; 5] =
+    ["contact_information", "language_mismatch_judge", "sexism", "stereotypes", "summarization_judge"];
+
+/// Whether the label of `id` tells where a fail came from: `retrieval` or `generation`.
+pub fn tells_origin(id: &str) -> bool {
+    TELL_ORIGIN.contains(&id) || id == "byop" || id.starts_with("byop/")
+}
+
 /// What stands before the name of a plug-in.
 const PLUGIN: &str = "plugin/";
 

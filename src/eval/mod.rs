@@ -41,7 +41,7 @@ pub use catalog::{Registry, RegistryError};
 pub use config::Config;
 pub use custom::{CustomConfig, CustomKind};
 pub use evaluator::{Away, Evaluator, Forecast, Metric, Pace, Places, Said, Waits};
-pub use ids::{IDS, JUDGE_IDS, asks_judge, asks_others, is_plugin, plugin_id};
+pub use ids::{IDS, JUDGE_IDS, NO_VERDICT, asks_judge, asks_others, is_plugin, plugin_id, tells_origin};
 pub use language::{Guess, identify};
 pub use matrix::{FITS, Fit, Group, Input, fit_of};
 pub use model::{

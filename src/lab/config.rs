@@ -16,6 +16,12 @@ pub struct Config {
     pub max_item_size: ByteSize,
     /// Largest file that is imported, and largest body of any other change.
     pub max_import_size: ByteSize,
+    /// Largest file beside an item, and largest table of a ZIP archive.
+    pub max_file_size: ByteSize,
+    /// Most bytes of the files of a ZIP archive together, unpacked.
+    pub max_zip_size: ByteSize,
+    /// Most files of a ZIP archive.
+    pub max_zip_entries: usize,
     /// Evaluations of experiments at once; those of production have workers of their own.
     pub workers: usize,
     /// The longest that the evaluators of one request may take.
@@ -31,6 +37,9 @@ impl Default for Config {
             max_items: 1_000_000,
             max_item_size: ByteSize::mib(4),
             max_import_size: ByteSize::mib(100),
+            max_file_size: ByteSize::mib(100),
+            max_zip_size: ByteSize::gib(1),
+            max_zip_entries: 100_000,
             workers: 1,
             score_timeout: Duration::from_mins(10),
             targets: BTreeMap::new(),
@@ -45,6 +54,12 @@ impl Config {
         if self.max_items == 0 || self.max_item_size.is_zero() || self.max_import_size.is_zero() {
             faults.push(
                 "lab.max_items, lab.max_item_size and lab.max_import_size must be above 0: no dataset could be made"
+                    .to_owned(),
+            );
+        }
+        if self.max_file_size.is_zero() || self.max_zip_size.is_zero() || self.max_zip_entries == 0 {
+            faults.push(
+                "lab.max_file_size, lab.max_zip_size and lab.max_zip_entries must be above 0: no archive could be read"
                     .to_owned(),
             );
         }

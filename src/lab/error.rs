@@ -97,6 +97,12 @@ pub enum LabError {
         /// The version that is there.
         version: i64,
     },
+    /// It stands otherwise than who asks believes.
+    #[error("{0}")]
+    Conflict(String),
+    /// Who asks may not do it.
+    #[error("{0}")]
+    Denied(String),
     /// It is more than a limit allows; the text names the key.
     #[error("{0}")]
     Limit(String),
@@ -121,7 +127,8 @@ impl LabError {
         match self {
             Self::Wrong(_) | Self::Faults(_) => StatusCode::BAD_REQUEST,
             Self::Missing(_) => StatusCode::NOT_FOUND,
-            Self::Moved { .. } => StatusCode::CONFLICT,
+            Self::Moved { .. } | Self::Conflict(_) => StatusCode::CONFLICT,
+            Self::Denied(_) => StatusCode::FORBIDDEN,
             Self::Limit(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Later(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Broken(_) => StatusCode::INTERNAL_SERVER_ERROR,

@@ -1,5 +1,6 @@
 //! The items of one metric of one tenant: who has which, and what to ask next.
 
+use super::draw::is_sent;
 use super::item::{Answer, State, standing, state};
 use crate::domain::time::UnixNanos;
 use crate::schema::batch::{AnswerKind, ReviewItem};
@@ -53,7 +54,7 @@ impl Entry {
 /// How many items stand where.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counts {
-    /// Items that were drawn.
+    /// Items that were drawn, or sent by hand.
     pub drawn: usize,
     /// Those that need more answers.
     pub open: usize,
@@ -106,21 +107,31 @@ impl Book {
         Self { needed, ..Self::default() }
     }
 
-    /// Adds items; one that is there stays as it is.
+    /// Adds items; one that is there stays as it is, but for one that was sent by hand and is drawn now: it keeps its answers.
     pub fn add(&mut self, entries: Vec<Entry>) {
         for entry in entries {
-            if !self.by_id.contains_key(&entry.drawn.item) {
+            let Some(at) = self.by_id.get(&entry.drawn.item).copied() else {
                 self.by_id.insert(entry.drawn.item.clone(), self.entries.len());
                 self.entries.push(entry);
+                continue;
+            };
+            let known = &mut self.entries[at];
+            if is_sent(&known.drawn) && !is_sent(&entry.drawn) {
+                (known.drawn, known.order) = (entry.drawn, entry.order);
             }
         }
         self.entries.sort_by_key(|entry| (entry.drawn.drawn_at, entry.order));
         self.by_id = self.entries.iter().enumerate().map(|(at, e)| (e.drawn.item.clone(), at)).collect();
     }
 
-    /// Whether an item is there.
-    pub fn has(&self, item: &str) -> bool {
-        self.by_id.contains_key(item)
+    /// The item with that id.
+    pub fn get(&self, item: &str) -> Option<&Entry> {
+        self.by_id.get(item).and_then(|at| self.entries.get(*at))
+    }
+
+    /// Whether a draw has chosen an item.
+    pub fn has_drawn(&self, item: &str) -> bool {
+        self.get(item).is_some_and(|entry| !is_sent(&entry.drawn))
     }
 
     /// Up to when the population of the last draw was evaluated; none before the first.
@@ -179,8 +190,7 @@ impl Book {
     /// # Errors
     /// [`Refused`].
     pub fn accept(&self, item: &str, who: &str, kind: AnswerKind) -> Result<(&Entry, AnswerKind), Refused> {
-        let entry = self.by_id.get(item).and_then(|at| self.entries.get(*at));
-        let entry = entry.ok_or_else(|| Refused::Unknown(item.to_owned()))?;
+        let entry = self.get(item).ok_or_else(|| Refused::Unknown(item.to_owned()))?;
         let (who_owned, item_owned) = (who.to_owned(), item.to_owned());
         match (kind, entry.answered_by(who)) {
             (AnswerKind::Undo, false) => Err(Refused::Nothing { who: who_owned, item: item_owned }),
@@ -196,7 +206,7 @@ impl Book {
 
     /// The answer with that id, if it was taken before.
     pub fn known(&self, item: &str, answer: &str) -> Option<&Entry> {
-        let entry = self.by_id.get(item).and_then(|at| self.entries.get(*at))?;
+        let entry = self.get(item)?;
         entry.answers.iter().any(|one| one.id == answer).then_some(entry)
     }
 

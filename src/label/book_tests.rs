@@ -1,5 +1,6 @@
 use super::*;
 use crate::domain::id::TraceId;
+use crate::label::draw::SENT;
 
 const LEASE: Duration = Duration::from_mins(15);
 
@@ -24,6 +25,7 @@ fn drawn(n: u8) -> Entry {
         population_until: UnixNanos(9),
         drawn_at: UnixNanos(10),
         tenant: "t".into(),
+        of_queue: None,
     };
     Entry::new(item, Vec::new(), u64::from(n))
 }
@@ -105,4 +107,23 @@ fn a_skipped_item_goes_to_others_and_does_not_hold_up_the_next_draw() {
     assert!(!book.is_worked_off());
     assert!(book.known("item0", "s").is_some() && book.known("item0", "x").is_none());
     assert!(matches!(book.accept("other", "ana", AnswerKind::Answer), Err(Refused::Unknown(_))));
+}
+
+#[test]
+fn an_item_that_was_sent_by_hand_is_drawn_all_the_same_and_keeps_its_answers() {
+    let mut sent = drawn(0);
+    (sent.drawn.draw, sent.drawn.label_probability) = (SENT.to_owned(), 0.0);
+    let mut book = Book::new(1);
+    book.add(vec![sent.clone()]);
+    assert!(book.get("item0").is_some() && !book.has_drawn("item0") && !book.is_worked_off());
+    assert_eq!(says(&mut book, "ana", "item0", true), State::Final(true));
+    book.add(vec![drawn(0)]);
+    // Rows are read in any order.
+    book.add(vec![sent]);
+    let entry = book.get("item0").unwrap();
+    assert_eq!(
+        (entry.drawn.draw.as_str(), entry.drawn.label_probability, entry.answers.len()),
+        ("d", 0.5, 1)
+    );
+    assert!(book.has_drawn("item0") && book.is_worked_off());
 }

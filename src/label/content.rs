@@ -1,7 +1,7 @@
 //! What a reviewer is shown of an item: question, answer and documents, and nothing that an evaluator or another person said.
 
 use super::ask::{rows, text};
-use crate::schema::batch::ReviewItem;
+use crate::domain::id::{SpanId, TraceId};
 use crate::sql::{Sql, SqlError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -46,17 +46,22 @@ struct Seen {
     documents: Option<Vec<Value>>,
 }
 
-/// What there is to show of `item`.
+/// What there is to show of a trace, or of one of its spans.
 ///
 /// # Errors
 /// Those of the query.
-pub async fn content(sql: &Sql, tenant: &str, item: &ReviewItem) -> Result<Content, SqlError> {
+pub async fn content(
+    sql: &Sql,
+    tenant: &str,
+    trace_id: TraceId,
+    span_id: Option<SpanId>,
+) -> Result<Content, SqlError> {
     let query = format!(
         "SELECT span_id, parent_span_id, operation, question, answer, system_prompt, documents FROM spans \
          WHERE trace_id = $1 ORDER BY start_time, span_id LIMIT {MAX_SPANS}"
     );
-    let spans: Vec<Seen> = rows(sql, tenant, &query, vec![text(&item.trace_id.to_string())]).await?;
-    Ok(shown(&spans, item.span_id.map(|id| id.to_string()).as_deref()))
+    let spans: Vec<Seen> = rows(sql, tenant, &query, vec![text(&trace_id.to_string())]).await?;
+    Ok(shown(&spans, span_id.map(|id| id.to_string()).as_deref()))
 }
 
 /// The judged span's own texts first, then those of the root and of the last model call, as the view `traces` has them.
@@ -85,7 +90,8 @@ fn shown(spans: &[Seen], judged: Option<&str>) -> Content {
 }
 
 impl Content {
-    fn shorten(&mut self) {
+    /// Cuts texts that are too long to be shown whole.
+    pub fn shorten(&mut self) {
         let mut is_cut = self.is_cut;
         let mut cut = |text: &mut String| {
             if text.len() > MAX_TEXT {

@@ -65,6 +65,34 @@ pub struct Draw<'a> {
     pub now: UnixNanos,
 }
 
+/// What stands in the place of a draw for an item that somebody sent to the queue.
+pub const SENT: &str = "sent by hand";
+
+/// Whether somebody sent an item to the queue, instead of a draw.
+pub fn is_sent(item: &ReviewItem) -> bool {
+    item.draw == SENT
+}
+
+/// The item of a score that somebody sends to the queue. No draw has it, and its time holds no evaluation: its label corrects no
+/// rate. None for a row with ids that are none.
+pub fn by_hand(tenant: &str, metric: &str, row: Scored, now: UnixNanos) -> Option<ReviewItem> {
+    let (from, until) = (UnixNanos(0), UnixNanos(0));
+    let nobody = Draw {
+        id: SENT,
+        tenant,
+        metric,
+        from,
+        until,
+        population: 0,
+        part: 0.0,
+        wanted: 0,
+        even_share: 1.0,
+        now,
+    };
+    let item = item_id(tenant, metric, &row.trace_id, row.span_id.as_deref());
+    nobody.item(item, row, 0.0, 0.0)
+}
+
 /// The identity of an item.
 pub fn item_id(tenant: &str, metric: &str, trace: &str, span: Option<&str>) -> String {
     let identity = format!("label\0{tenant}\0{metric}\0{trace}\0{}", span.unwrap_or_default());
@@ -131,6 +159,7 @@ impl Draw<'_> {
             population_until: self.until,
             drawn_at: self.now,
             tenant: self.tenant.into(),
+            of_queue: None,
         })
     }
 }

@@ -1,15 +1,16 @@
-//! `GET /v1/labels`, `/v1/labels/next`, `/v1/labels/agreement` and `/v1/labels/export`.
+//! `GET /v1/labels`, `/v1/labels/next`, `/v1/labels/agreement` and `/v1/labels/export`; `POST /v1/labels/items`.
 
 use super::fault::LabelError;
 use super::report;
-use super::review::{MAX_COUNT, Review, Wish};
+use super::review::{Chosen, MAX_COUNT, Review, Wish};
 use crate::net::{Access, Caller, Denied, Role, guarded};
-use axum::extract::{FromRequestParts, Query, State};
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{DefaultBodyLimit, FromRequestParts, Query, State};
 use axum::http::header;
 use axum::http::request::Parts;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -18,6 +19,8 @@ use std::sync::Arc;
 const NOBODY: &str = "reviewer";
 /// Longest name of a reviewer, bytes.
 const MAX_NAME: usize = 128;
+/// Largest body, bytes.
+const MAX_BODY: usize = 4096;
 
 #[derive(Clone)]
 struct Behind {
@@ -35,7 +38,8 @@ struct Asked {
     adjudicate: bool,
 }
 
-/// The routes. What is labelled is the tenant's whose token comes with the request; the token needs the role review or query.
+/// The routes. What is labelled is the tenant's whose token comes with the request; the token needs the role review or query, and
+/// query to send an item to the queue.
 pub fn label_router(review: Arc<Review>, access: Access) -> Router {
     let behind = Behind { access, review };
     let guard = |role: Role| from_fn_with_state((behind.access.clone(), role), guarded);
@@ -46,6 +50,7 @@ pub fn label_router(review: Arc<Review>, access: Access) -> Router {
     let readers = Router::new()
         .route("/v1/labels/agreement", get(agreement))
         .route("/v1/labels/export", get(export))
+        .route("/v1/labels/items", post(send).layer(DefaultBodyLimit::max(MAX_BODY)))
         .layer(guard(Role::Query));
     reviewers.merge(readers).with_state(behind)
 }
@@ -97,6 +102,20 @@ async fn next(State(behind): State<Behind>, Reader { caller, tenant, asked }: Re
     let metric = metric(&asked)?;
     let (tenant, adjudicates) = (&*tenant, asked.adjudicate);
     behind.review.next(&Wish { tenant, metric, reviewer: &reviewer, count, adjudicates }).await.map(Json)
+}
+
+async fn send(
+    State(behind): State<Behind>,
+    Reader { tenant, .. }: Reader,
+    chosen: Result<Json<Chosen>, JsonRejection>,
+) -> Told {
+    let Json(chosen) = chosen.map_err(|wrong| {
+        let why = wrong.body_text();
+        LabelError::Wrong(format!(
+            "{why}; send {{\"metric\", \"trace_id\"}} and, if you like, {{\"span_id\"}}"
+        ))
+    })?;
+    behind.review.send(&tenant, &chosen).await.map(Json)
 }
 
 async fn list(State(behind): State<Behind>, Reader { caller, tenant, asked }: Reader) -> Told {

@@ -18,7 +18,7 @@
 //! | `sent` | a judgement as it is sent |
 //! | `heard` | what is told of labels: unknown traces, words that count nowhere, contradictions |
 //! | `annotations` | `POST /v1/annotations`: judgements, drawn or not, as JSON or CSV |
-//! | `http` | `GET /v1/labels`, `/v1/labels/next`, `/v1/labels/agreement`, `/v1/labels/export` |
+//! | `http` | `GET /v1/labels`, `/v1/labels/next`, `/v1/labels/agreement`, `/v1/labels/export`; `POST /v1/labels/items` |
 //!
 //! Promises: a drawn label carries the probability of its draw, so that it corrects a rate without bending it; an answer is
 //! on the disk before it is confirmed; a reviewer gets an item once; leases are in memory and end with the process, answers
@@ -44,5 +44,6 @@ mod verdict;
 
 pub use annotations::annotations_router;
 pub use config::{CalibrationConfig, Config};
+pub use content::{Content, content};
 pub use http::label_router;
 pub use review::Review;

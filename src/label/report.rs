@@ -3,6 +3,7 @@
 use super::agreement;
 use super::ask::{rows, text};
 use super::csv::COLUMNS;
+use super::draw::is_sent;
 use super::fault::LabelError;
 use super::review::Review;
 use super::verdict::WITHDRAWN;
@@ -33,7 +34,7 @@ pub async fn list(review: &Review, tenant: &str, reviewer: &str) -> Result<Value
          AND evaluated_at > now() - INTERVAL '{seconds} seconds' GROUP BY metric ORDER BY n DESC, metric LIMIT {MAX_METRICS}"
     );
     let drawn = format!(
-        "SELECT metric, count(DISTINCT item) AS n FROM review_items GROUP BY metric ORDER BY n DESC, metric LIMIT {MAX_METRICS}"
+        "SELECT metric, count(DISTINCT item) AS n FROM review_items WHERE queue_id IS NULL GROUP BY metric ORDER BY n DESC, metric LIMIT {MAX_METRICS}"
     );
     let scored: Vec<Count> = rows(review.sql(), tenant, &scored, Vec::new()).await?;
     let drawn: Vec<Count> = rows(review.sql(), tenant, &drawn, Vec::new()).await?;
@@ -59,7 +60,9 @@ pub async fn list(review: &Review, tenant: &str, reviewer: &str) -> Result<Value
 /// # Errors
 /// [`LabelError`].
 pub async fn agreement(review: &Review, tenant: &str, metric: &str) -> Result<Value, LabelError> {
-    let entries = review.entries(tenant, metric).await?;
+    let mut entries = review.entries(tenant, metric).await?;
+    // What somebody picked is no sample of anything.
+    entries.retain(|(entry, _)| !is_sent(&entry.drawn));
     // A thousand draws take long enough to hold up other requests of this thread.
     let measures = tokio::task::spawn_blocking(move || agreement::agreement(&entries))
         .await

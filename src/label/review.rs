@@ -4,7 +4,7 @@ use super::ask::{rows, text};
 use super::book::{Book, Counts, Entry, Refused, Wanted};
 use super::config::Config;
 use super::content::{Content, content};
-use super::draw::{Draw, Scored, numbers};
+use super::draw::{Draw, Scored, by_hand, is_sent, item_id, numbers};
 use super::fault::LabelError;
 use super::item::{Answer, State, standing};
 use super::rows::load;
@@ -27,6 +27,10 @@ pub const MAX_COUNT: usize = 10;
 const MAX_BOOKS: usize = 1_000;
 /// Longest name of a metric, bytes.
 const MAX_NAME: usize = 256;
+
+/// The columns of [`Scored`].
+const SCORED: &str = "trace_id, span_id, CAST(span_time AS BIGINT) AS span_time, evaluator, evaluator_version, value, threshold, \
+     passed, inclusion_probability";
 
 /// A book, or none before it was read from the tables.
 type Shelf = Arc<tokio::sync::Mutex<Option<Book>>>;
@@ -80,6 +84,19 @@ pub struct Said<'a> {
     pub seconds: Option<f64>,
 }
 
+/// What somebody sends to the queue.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chosen {
+    /// The metric.
+    pub metric: String,
+    /// The trace, as hexadecimal text.
+    pub trace_id: String,
+    /// The span that was judged; without it the one that was judged last.
+    #[serde(default)]
+    pub span_id: Option<String>,
+}
+
 impl Review {
     /// The queue over `sql`; what it writes goes through `receiver`.
     pub fn new(sql: Arc<Sql>, receiver: Receiver, config: Config) -> Self {
@@ -118,7 +135,7 @@ impl Review {
         };
         let mut items = Vec::with_capacity(given.len());
         for (entry, state) in given.iter().zip(states) {
-            let content = content(&self.sql, wish.tenant, &entry.drawn).await?;
+            let content = content(&self.sql, wish.tenant, entry.drawn.trace_id, entry.drawn.span_id).await?;
             items.push(shown(entry, state, &content));
         }
         Ok(json!({
@@ -128,6 +145,47 @@ impl Review {
             "own": {"answered": counts.mine, "with_label": agreed.0, "agreed": agreed.1},
             "why_none": items.is_empty().then(|| why_none(wish, counts)),
         }))
+    }
+
+    /// Puts an item into the queue because somebody wants a label for it, unless it is there, and tells where it stands. When it
+    /// returns, it is on the disk.
+    ///
+    /// # Errors
+    /// [`LabelError`], also where the metric has no verdict on it.
+    pub async fn send(&self, tenant: &str, chosen: &Chosen) -> Result<Value, LabelError> {
+        let metric = chosen.metric.as_str();
+        let shelf = self.shelf(tenant, metric)?;
+        let scored = self.verdict_on(tenant, chosen).await?;
+        let id = item_id(tenant, metric, &scored.trace_id, scored.span_id.as_deref());
+        let mut slot = shelf.lock().await;
+        let book = self.read(&mut slot, tenant, metric).await?;
+        let is_new = book.get(&id).is_none();
+        if is_new {
+            let item = by_hand(tenant, metric, scored, self.receiver.now());
+            let item = item.ok_or_else(|| LabelError::Wrong("trace_id or span_id is no id".to_owned()))?;
+            self.receiver.labels(std::slice::from_ref(&item), &[], &[]).await?;
+            book.add(vec![Entry::new(item, Vec::new(), 0)]);
+        }
+        let state = book.get(&id).map_or(State::Open, |entry| book.state_of(entry));
+        Ok(json!({"item": id, "metric": metric, "state": state.as_str(), "is_new": is_new}))
+    }
+
+    /// The newest score of what was chosen.
+    async fn verdict_on(&self, tenant: &str, chosen: &Chosen) -> Result<Scored, LabelError> {
+        let query = format!(
+            "SELECT {SCORED} FROM scores_latest WHERE metric = $1 AND trace_id = $2 AND coalesce(span_id = $3, true) \
+             AND status = 'ok' AND passed IS NOT NULL ORDER BY evaluated_at DESC, evaluator, span_id LIMIT 1"
+        );
+        let span = ScalarValue::Utf8(chosen.span_id.clone());
+        let values = vec![text(&chosen.metric), text(&chosen.trace_id), span];
+        let found: Vec<Scored> = rows(&self.sql, tenant, &query, values).await?;
+        let Some(scored) = found.into_iter().next() else {
+            return Err(LabelError::Wrong(format!(
+                "{:?} has no verdict on this trace and span, so there is nothing to label: scores_latest tells what was judged",
+                chosen.metric
+            )));
+        };
+        Ok(scored)
     }
 
     /// Takes what a reviewer says of an item, and tells where the item stands then, what the evaluator said and what others
@@ -170,6 +228,7 @@ impl Review {
             seconds: sent.seconds.filter(|s| s.is_finite() && *s >= 0.0),
             created_at: at,
             tenant: sent.tenant.into(),
+            of_queue: None,
         };
         self.receiver.labels(&[], &[row], &final_label.into_iter().collect::<Vec<_>>()).await?;
         metrics::counter!("groundline_labels_answers_total", "kind" => kind.as_str()).increment(1);
@@ -250,8 +309,7 @@ impl Review {
         let bound =
             if part < 1.0 { format!("{:08x}", (part * f64::from(u32::MAX)) as u32) } else { "g".to_owned() };
         let query = format!(
-            "SELECT trace_id, span_id, CAST(span_time AS BIGINT) AS span_time, evaluator, evaluator_version, value, threshold, \
-             passed, inclusion_probability {WHERE} AND evaluated_at <= $3 AND score_id < $4 AND trace_id IS NOT NULL \
+            "SELECT {SCORED} {WHERE} AND evaluated_at <= $3 AND score_id < $4 AND trace_id IS NOT NULL \
              ORDER BY evaluated_at DESC"
         );
         let values = values.into_iter().chain([moment(until), text(&bound)]).collect();
@@ -270,12 +328,14 @@ impl Review {
             now,
         };
         let mut drawn = draw.choose(scored, |row| self.probability(metric, row));
-        // An item is asked about once, however often it is evaluated.
-        drawn.retain(|item| !book.has(&item.item));
+        // An item is asked about once, however often it is evaluated. One that was sent by hand is drawn like any other: a draw
+        // that left it out would bend the rate.
+        drawn.retain(|item| !book.has_drawn(&item.item));
         if drawn.is_empty() {
             return Ok(());
         }
-        self.receiver.labels(&drawn, &[], &[]).await?;
+        let labels: Vec<Annotation> = drawn.iter().filter_map(|item| label_before(book, item, now)).collect();
+        self.receiver.labels(&drawn, &[], &labels).await?;
         metrics::counter!("groundline_labels_drawn_total").increment(drawn.len() as u64);
         let entry = |item: ReviewItem| {
             let order = numbers(&id, &item.item).1;
@@ -329,9 +389,20 @@ fn annotation(entry: &Entry, answer: &Answer, state: State) -> Annotation {
         annotator: Some(who.join(", ")),
         created_at: answer.at,
         tenant: drawn.tenant.clone(),
-        item: Some(drawn.item.clone()),
-        label_probability: Some(drawn.label_probability),
+        item: (!is_sent(drawn)).then(|| drawn.item.clone()),
+        label_probability: (!is_sent(drawn)).then_some(drawn.label_probability),
     }
+}
+
+/// The label of an item that had it before a draw chose it: from now on it counts with the probability of the draw.
+fn label_before(book: &Book, item: &ReviewItem, now: UnixNanos) -> Option<Annotation> {
+    let entry = book.get(&item.item)?;
+    let state = book.state_of(entry);
+    state.label()?;
+    let last = standing(&entry.answers).into_iter().rfind(|one| one.kind != AnswerKind::Skip)?;
+    let others = entry.answers.iter().filter(|one| one.id != last.id).cloned().collect();
+    let answer = Answer { at: now, ..last.clone() };
+    Some(annotation(&Entry::new(item.clone(), others, 0), &answer, state))
 }
 
 fn why_none(wish: &Wish<'_>, counts: Counts) -> String {

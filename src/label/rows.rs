@@ -69,7 +69,7 @@ impl ItemRow {
             ["span_time", "population_from", "population_until", "drawn_at"].map(time).to_vec();
         format!(
             "SELECT item, draw, metric, trace_id, span_id, evaluator, evaluator_version, value, threshold, passed, \
-             inclusion_probability, label_probability, uncertainty, population, {} FROM review_items WHERE metric = $1 \
+             inclusion_probability, label_probability, uncertainty, population, {} FROM review_items WHERE metric = $1 AND queue_id IS NULL \
              ORDER BY drawn_at DESC LIMIT {MAX_ITEMS}",
             times.join(", ")
         )
@@ -99,6 +99,7 @@ impl ItemRow {
             population_until: time(self.population_until),
             drawn_at: time(self.drawn_at),
             tenant: tenant.into(),
+            of_queue: None,
         })
     }
 }
@@ -120,7 +121,8 @@ struct AnswerRow {
 
 impl AnswerRow {
     const QUERY: &str = "SELECT answer_id, item, reviewer, kind, label, comment, flagged, CAST(created_at AS BIGINT) AS created_at \
-                         FROM review_answers WHERE metric = $1 ORDER BY created_at, answer_id";
+                         FROM review_answers WHERE metric = $1 AND queue_id IS NULL \
+                         ORDER BY created_at, answer_id";
 
     fn answer(self) -> Answer {
         Answer {

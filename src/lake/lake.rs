@@ -2,6 +2,7 @@
 
 use super::config::Config;
 use super::error::LakeError;
+use super::files::LakeFiles;
 use super::join::Waiting;
 use super::manifest::{Manifest, SharedManifest};
 use super::snapshot::TableSnapshot;
@@ -34,6 +35,7 @@ pub struct Lake {
     pub(super) manifests: Vec<SharedManifest>,
     pub(super) clock: Arc<dyn Clock>,
     stores: BTreeMap<Table, Arc<dyn ObjectStore>>,
+    files: LakeFiles,
     seen: Mutex<Seen>,
     applied: watch::Sender<u64>,
     /// Whether somebody waits for hot rows to be in files.
@@ -78,7 +80,8 @@ impl Lake {
         let (tables, applied) = (RwLock::new(tables), watch::channel(0).0);
         let is_wanted = AtomicBool::new(false);
         let handed = manifests.clone();
-        let lake = Lake { config, tables, manifests, clock, stores, seen, applied, is_wanted };
+        let files = store.files();
+        let lake = Lake { config, tables, manifests, clock, stores, files, seen, applied, is_wanted };
         Ok((Arc::new(lake), handed))
     }
 
@@ -90,6 +93,11 @@ impl Lake {
             None => (Arc::default(), Vec::new()),
         };
         TableSnapshot { table, schema: table.schema(), store: self.stores[&table].clone(), files, hot }
+    }
+
+    /// The files beside the tables.
+    pub fn files(&self) -> &LakeFiles {
+        &self.files
     }
 
     /// The values of a text column in hot rows and in files whose times reach into the last `window`.

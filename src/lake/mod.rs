@@ -5,6 +5,7 @@
 //! | `config` | settings and their faults |
 //! | `error` | what can go wrong |
 //! | `store` | the object store: local disk with fsync, or S3 |
+//! | `files` | files that rows name by their hash |
 //! | `durable` | a local store whose writes are on the disk when they return |
 //! | `path` | names of data files, printed and parsed |
 //! | `read` | some columns of a file |
@@ -27,6 +28,7 @@
 mod config;
 mod durable;
 mod error;
+mod files;
 mod flush;
 mod join;
 mod manifest;
@@ -47,6 +49,7 @@ mod lake;
 
 pub use config::{Config, Retention, RetentionRule, S3};
 pub use error::LakeError;
+pub use files::{LakeFiles, Stored};
 pub use flush::{CURSOR, FlushHandle};
 pub use lake::Lake;
 pub use snapshot::{DataFile, TableSnapshot};

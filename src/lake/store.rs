@@ -3,6 +3,7 @@
 use super::config::Config;
 use super::durable;
 use super::error::LakeError;
+use super::files::LakeFiles;
 use crate::journal::create_dirs;
 use object_store::aws::{AmazonS3Builder, S3ConditionalPut};
 use object_store::path::Path as StorePath;
@@ -76,6 +77,11 @@ impl LakeStore {
         let prefix = self.prefix.clone().join(name);
         let table: Arc<dyn ObjectStore> = Arc::new(PrefixStore::new(self.root.clone(), prefix));
         Ok(TableStore { table, root: self.root.clone(), url })
+    }
+
+    /// The files beside the tables.
+    pub fn files(&self) -> LakeFiles {
+        LakeFiles::new(self.root.clone(), self.prefix.clone())
     }
 }
 

@@ -95,8 +95,16 @@ pub fn key_columns(table: Table) -> &'static [&'static str] {
         Table::LogRecords => &["tenant", "trace_id", "span_id", "event_name", "body", "attributes", TIME],
         Table::ReviewItems => &["item", "draw", "tenant"],
         Table::ReviewAnswers => &["answer_id", "item", "tenant"],
-        // A change of a dataset or an experiment is one frame, which comes once.
-        Table::Datasets | Table::DatasetItems | Table::Experiments | Table::Runs => &[],
+        // A change of a dataset, a suite or an experiment is one frame, which comes once.
+        Table::Datasets
+        | Table::DatasetItems
+        | Table::Experiments
+        | Table::Runs
+        | Table::Suites
+        | Table::SuiteTests
+        | Table::SuiteChecks
+        | Table::CheckResults
+        | Table::ReviewQueues => &[],
         Table::Decisions | Table::Alerts => &[],
     }
 }

@@ -6,6 +6,7 @@
 //! | `serve` | accepts connections of an HTTP endpoint up to a cap and serves HTTP/1.1 and HTTP/2 on them |
 //! | `pulse` | what a connection does, and when that is too little |
 //! | `pace` | bodies that come too slowly end |
+//! | `certificate` | until when a certificate holds |
 //! | `tls` | certificates, and who must show one |
 //! | `tokens` | the file of bearer tokens: names, tenants, roles |
 //! | `sessions` | whose token stands behind a browser's cookie, and for how long |
@@ -22,6 +23,7 @@
 mod access;
 mod attempts;
 mod browsers;
+mod certificate;
 mod config;
 mod names;
 mod pace;

@@ -1,5 +1,6 @@
 //! Certificates, and who must show one.
 
+use super::certificate::first_end;
 use super::config::TlsFiles;
 use super::reload::Source;
 use parking_lot::RwLock;
@@ -23,6 +24,7 @@ pub struct Tls {
 struct Made {
     http: Arc<ServerConfig>,
     pg: Arc<ServerConfig>,
+    end: Option<i64>,
 }
 
 impl Tls {
@@ -47,6 +49,11 @@ impl Tls {
     /// Whether clients must show a certificate.
     pub fn is_mutual(&self) -> bool {
         self.is_mutual
+    }
+
+    /// When the first certificate of the chain ends, seconds since 1970-01-01 UTC; none where that cannot be read.
+    pub fn end(&self) -> Option<i64> {
+        self.now.read().end
     }
 
     /// For a new connection that speaks HTTP or gRPC.
@@ -74,6 +81,7 @@ fn make(contents: &[Vec<u8>]) -> Result<Made, String> {
         _ => return Err("server.tls: a certificate and a key are expected".to_owned()),
     };
     let chain = certificates("cert", cert)?;
+    let end = first_end(&chain);
     let key =
         PrivateKeyDer::from_pem_slice(key).map_err(|e| format!("server.tls.key: no private key: {e}"))?;
     let builder = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
@@ -85,7 +93,7 @@ fn make(contents: &[Vec<u8>]) -> Result<Made, String> {
     let mut pg = http.clone();
     http.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     pg.alpn_protocols = vec![b"postgresql".to_vec()];
-    Ok(Made { http: Arc::new(http), pg: Arc::new(pg) })
+    Ok(Made { http: Arc::new(http), pg: Arc::new(pg), end })
 }
 
 type WantsCert = ConfigBuilder<ServerConfig, rustls::server::WantsServerCert>;

@@ -50,9 +50,14 @@ impl Decided {
         self.filters.front().map_or(UnixNanos(i64::MAX), |filter| filter.since)
     }
 
+    /// Whether the trace was decided for sure. The filters are not asked: this is called for every span.
+    pub(super) fn is_sure(&self, id: &TraceId) -> bool {
+        self.when.contains_key(id)
+    }
+
     /// Whether the trace was decided.
     pub(super) fn knows(&self, id: &TraceId) -> Known {
-        if self.when.contains_key(id) {
+        if self.is_sure(id) {
             return Known::Yes;
         }
         if self.filters.iter().any(|filter| filter.has(id)) { Known::Maybe } else { Known::No }

@@ -27,10 +27,18 @@ const LEAST_SEEN: f64 = 30.0;
 const MOST_SEEN: f64 = 10_000.0;
 
 /// What was decided in the last day, by rule, stratum and minute: what [`Memory::restore`] reads.
-pub const PAST: &str = "SELECT CAST(rule AS VARCHAR) AS rule, CAST(coalesce(stratum, '') AS VARCHAR) AS stratum, \
+const PAST: &str = "SELECT CAST(rule AS VARCHAR) AS rule, CAST(coalesce(stratum, '') AS VARCHAR) AS stratum, \
     CAST(date_part('epoch', date_trunc('minute', decided_at)) AS BIGINT) AS minute, \
     CAST(count(*) AS BIGINT) AS seen, CAST(count(*) FILTER (WHERE decision = 'queued') AS BIGINT) AS queued \
     FROM decisions WHERE decided_at >= now() - INTERVAL '1 day' \
+    AND decision IN ('queued', 'not_sampled', 'throttled', 'over_budget') GROUP BY 1, 2, 3";
+
+/// The same of the last day and of the month, of which earlier days are told as a whole: for budgets of a month.
+const PAST_MONTH: &str = "SELECT CAST(rule AS VARCHAR) AS rule, CAST(coalesce(stratum, '') AS VARCHAR) AS stratum, \
+    CAST(date_part('epoch', CASE WHEN decided_at >= now() - INTERVAL '1 day' THEN date_trunc('minute', decided_at) \
+    ELSE date_trunc('day', decided_at) END) AS BIGINT) AS minute, \
+    CAST(count(*) AS BIGINT) AS seen, CAST(count(*) FILTER (WHERE decision = 'queued') AS BIGINT) AS queued \
+    FROM decisions WHERE (decided_at >= now() - INTERVAL '1 day' OR decided_at >= date_trunc('month', now())) \
     AND decision IN ('queued', 'not_sampled', 'throttled', 'over_budget') GROUP BY 1, 2, 3";
 
 /// What the designs of all rules remember.
@@ -71,9 +79,12 @@ impl Memory {
         Self { prices, ..self }
     }
 
-    /// Whether any rule remembers something.
-    pub fn is_needed(&self) -> bool {
-        self.designs.iter().any(Option::is_some)
+    /// What must be asked of the tables before [`Memory::restore`]; none if no rule remembers anything.
+    pub fn past(&self) -> Option<&'static str> {
+        let mut designs = self.designs.iter().flatten().peekable();
+        designs.peek()?;
+        let is_of_months = |design: &Design| design.pacer.as_ref().is_some_and(Pacer::is_of_months);
+        Some(if designs.any(is_of_months) { PAST_MONTH } else { PAST })
     }
 
     /// Gives `draw`, a match of `rule` with this bit, the probability that it has at `now`. The match counts as seen.
@@ -104,7 +115,7 @@ impl Memory {
         }
     }
 
-    /// Takes in rows of [`PAST`], as they stand at `now`: a restart gives nobody a new budget.
+    /// Takes in the rows of [`Memory::past`], as they stand at `now`: a restart gives nobody a new budget.
     pub fn restore(&mut self, rules: &[Rule], rows: &[RecordBatch], now: UnixNanos) {
         for batch in rows {
             let text = |name: &str| batch.column_by_name(name).and_then(|c| cast(c, &DataType::Utf8).ok());
@@ -122,9 +133,7 @@ impl Memory {
                 let Some(Some(design)) = self.designs.get_mut(bit) else { continue };
                 let then = UnixNanos(number(&minutes, at).saturating_mul(SECOND));
                 if let Some(pacer) = &mut design.pacer {
-                    // The periods are those of now.
-                    pacer.spend_many(0.0, now);
-                    pacer.spend_many(number(&queued, at) as f64, then);
+                    pacer.spend_many(number(&queued, at) as f64, then, now);
                 }
                 if let Some(minimum) = &mut design.minimum {
                     let stratum = Arc::from(strata.as_string::<i32>().value(at));

@@ -8,13 +8,15 @@
 
 use super::rule_config::Budget;
 use crate::domain::time::{SECOND, UnixNanos};
+use chrono::{DateTime, Datelike, Months};
 
 const MINUTE: i64 = 60 * SECOND;
 const DAY: i64 = 86_400 * SECOND;
 
-/// How far back the forecast of a minute and of a day looks, nanoseconds.
+/// How far back the forecast of a minute, of a day and of a month looks, nanoseconds: nights and days are in a month alike.
 const MINUTE_MEMORY: i64 = MINUTE;
 const DAY_MEMORY: i64 = 10 * MINUTE;
+const MONTH_MEMORY: i64 = DAY;
 
 /// Items that are held back, because draws scatter; at most this share of the budget.
 const RESERVE: f64 = 2.0;
@@ -28,10 +30,18 @@ pub struct Pacer {
     periods: Vec<Period>,
 }
 
+/// What a budget is for; periods are those of UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Length {
+    Minute,
+    Day,
+    Month,
+}
+
 /// One budget and what was used of it.
 #[derive(Debug, Clone)]
 struct Period {
-    length: i64,
+    length: Length,
     /// Items that may be selected, and those that are held back beside them.
     most: f64,
     reserve: f64,
@@ -48,27 +58,69 @@ struct Wanted {
     memory: i64,
     sum: f64,
     at: UnixNanos,
+    /// The first moment that it knows, where its memory is long.
+    since: Option<UnixNanos>,
+}
+
+impl Length {
+    const ALL: [Self; 3] = [Self::Minute, Self::Day, Self::Month];
+
+    /// Which one `now` is in, counted.
+    fn at(self, now: UnixNanos) -> i64 {
+        match self {
+            Self::Minute => now.0.div_euclid(MINUTE),
+            Self::Day => now.0.div_euclid(DAY),
+            Self::Month => {
+                let day = DateTime::from_timestamp_nanos(now.0).date_naive();
+                i64::from(day.year()) * 12 + i64::from(day.month0())
+            }
+        }
+    }
+
+    /// Nanoseconds of the one that `now` is in which are left.
+    fn left(self, now: UnixNanos) -> i64 {
+        match self {
+            Self::Minute => MINUTE - now.0.rem_euclid(MINUTE),
+            Self::Day => DAY - now.0.rem_euclid(DAY),
+            Self::Month => {
+                let day = DateTime::from_timestamp_nanos(now.0).date_naive();
+                let next = day.with_day(1).and_then(|first| first.checked_add_months(Months::new(1)));
+                let days = next.map_or(1, |next| next.signed_duration_since(day).num_days());
+                days * DAY - now.0.rem_euclid(DAY)
+            }
+        }
+    }
+
+    fn memory(self) -> i64 {
+        match self {
+            Self::Minute => MINUTE_MEMORY,
+            Self::Day => DAY_MEMORY,
+            Self::Month => MONTH_MEMORY,
+        }
+    }
+
+    /// Items that `budget` allows at so many US dollars an item.
+    fn most(self, budget: &Budget, price: Option<f64>) -> Option<f64> {
+        match self {
+            Self::Minute => budget.per_minute(price),
+            Self::Day => budget.per_day(price),
+            Self::Month => budget.per_month(price),
+        }
+    }
 }
 
 impl Pacer {
     /// A pacer of `budget` at its own price, nothing used; none without a budget.
     pub fn new(budget: &Budget) -> Option<Self> {
-        let price = budget.usd_per_item;
-        let minute = budget.per_minute(price).map(|most| Period::new(MINUTE, most, MINUTE_MEMORY));
-        let day = budget.per_day(price).map(|most| Period::new(DAY, most, DAY_MEMORY));
-        let periods: Vec<Period> = minute.into_iter().chain(day).collect();
+        let period = |length: Length| Some(Period::new(length, length.most(budget, budget.usd_per_item)?));
+        let periods: Vec<Period> = Length::ALL.into_iter().filter_map(period).collect();
         (!periods.is_empty()).then_some(Self { periods })
     }
 
     /// An item costs `price` US dollars from now on, and so do those that were selected before in the same periods.
     pub fn reprice(&mut self, budget: &Budget, price: f64) {
         for period in &mut self.periods {
-            let most = if period.length == MINUTE {
-                budget.per_minute(Some(price))
-            } else {
-                budget.per_day(Some(price))
-            };
-            if let Some(most) = most {
+            if let Some(most) = period.length.most(budget, Some(price)) {
                 period.allow(most);
             }
         }
@@ -81,16 +133,21 @@ impl Pacer {
         left
     }
 
-    /// Counts an item that was selected at `now`.
-    pub fn spend(&mut self, now: UnixNanos) {
-        self.spend_many(1.0, now);
+    /// Whether it has to know what was selected in the whole month.
+    pub fn is_of_months(&self) -> bool {
+        self.periods.iter().any(|period| period.length == Length::Month)
     }
 
-    /// Counts `items` that were selected at `then`; those of periods that have passed do not count.
-    pub fn spend_many(&mut self, items: f64, then: UnixNanos) {
+    /// Counts an item that was selected at `now`.
+    pub fn spend(&mut self, now: UnixNanos) {
+        self.spend_many(1.0, now, now);
+    }
+
+    /// Counts `items` that were selected at `then`, as it stands at `now`; those of periods that have passed do not count.
+    pub fn spend_many(&mut self, items: f64, then: UnixNanos, now: UnixNanos) {
         for period in &mut self.periods {
-            period.turn(then);
-            if then.0.div_euclid(period.length) == period.at {
+            period.turn(now);
+            if period.length.at(then) == period.at {
                 period.used += items;
             }
         }
@@ -98,8 +155,8 @@ impl Pacer {
 }
 
 impl Period {
-    fn new(length: i64, most: f64, memory: i64) -> Self {
-        let wanted = Wanted { memory, sum: 0.0, at: UnixNanos(0) };
+    fn new(length: Length, most: f64) -> Self {
+        let wanted = Wanted { memory: length.memory(), sum: 0.0, at: UnixNanos(0), since: None };
         let mut period = Self { length, most: 0.0, at: i64::MIN, used: 0.0, rest: 0.0, reserve: 0.0, wanted };
         period.allow(most);
         period.rest = period.reserve * LAST_OF_RESERVE;
@@ -116,7 +173,7 @@ impl Period {
     /// Begins a new period. A clock that went back into the one before does not give its budget again; one that was set
     /// right after it had been far ahead begins anew.
     fn turn(&mut self, now: UnixNanos) {
-        let at = now.0.div_euclid(self.length);
+        let at = self.length.at(now);
         if at > self.at || at.saturating_add(1) < self.at {
             (self.at, self.used, self.rest) = (at, 0.0, self.reserve * LAST_OF_RESERVE);
         }
@@ -124,7 +181,7 @@ impl Period {
 
     fn left(&mut self, p: f64, now: UnixNanos) -> f64 {
         self.turn(now);
-        let time_left = (self.length - now.0.rem_euclid(self.length)) as f64;
+        let time_left = self.length.left(now) as f64;
         let wanted = (self.wanted.per_nano(now) * time_left).max(p);
         let room = self.most - self.used;
         if room > self.rest {
@@ -144,7 +201,18 @@ impl Wanted {
             self.sum *= (-(passed as f64) / self.memory as f64).exp();
         }
         self.at = now;
-        self.sum / self.memory as f64
+        self.sum / self.seen(now)
+    }
+
+    /// The time that the sum is of, nanoseconds. A minute and ten are soon full; in the first hours of a day's memory most of
+    /// it is missing, and would be taken for a time without matches.
+    fn seen(&mut self, now: UnixNanos) -> f64 {
+        let memory = self.memory as f64;
+        if self.memory < MONTH_MEMORY {
+            return memory;
+        }
+        let age = now.since(*self.since.get_or_insert(now)).max(DAY_MEMORY) as f64;
+        memory * (1.0 - (-age / memory).exp())
     }
 
     fn add(&mut self, p: f64, now: UnixNanos) {
@@ -160,14 +228,18 @@ mod tests {
 
     /// A day with a quiet night, busy hours and bursts of a hundredfold; the times of its matches.
     fn bursty_day(random: &mut Seeded) -> Vec<UnixNanos> {
-        let midnight = 20_000 * DAY;
+        bursty(random, 20_000 * DAY, 1.0)
+    }
+
+    /// The same from `midnight` on, with so many times the matches.
+    fn bursty(random: &mut Seeded, midnight: i64, times_as_many: f64) -> Vec<UnixNanos> {
         let mut times = Vec::new();
         for minute in 0..1_440_i64 {
             let hour = minute / 60;
             let usual = if (8..20).contains(&hour) { 6.0 } else { 0.5 };
             let burst = if minute % 173 == 0 { 100.0 } else { 1.0 };
             // The fraction is an arrival by chance.
-            let count = usual * burst * 2.0 * random.unit() + random.unit();
+            let count = times_as_many * usual * burst * 2.0 * random.unit() + random.unit();
             for _ in 0..count as u64 {
                 times.push(UnixNanos(midnight + minute * MINUTE + (random.unit() * MINUTE as f64) as i64));
             }
@@ -210,6 +282,58 @@ mod tests {
         assert!(least_used > 0.75, "{least_used}");
     }
 
+    /// 1970-01-01 plus so many days.
+    fn midnight(year: i32, month: u32, day: u32) -> i64 {
+        let date = chrono::NaiveDate::from_ymd_opt(year, month, day).unwrap();
+        i64::from(date.num_days_from_ce() - 719_163) * DAY
+    }
+
+    #[test]
+    fn a_month_of_bursts_keeps_its_budget_and_is_sampled_to_its_last_day() {
+        const DAYS: usize = 28;
+        let first = midnight(2026, 2, 1);
+        for seed in 0..3 {
+            for most in [3_000.0, 300.0] {
+                let budget = Budget { items_per_month: Some(most), ..Budget::default() };
+                let (mut random, mut pacer) = (Seeded::new(seed), Pacer::new(&budget).unwrap());
+                let mut days = [0u32; DAYS];
+                for (day, selected) in days.iter_mut().enumerate() {
+                    for now in bursty(&mut random, first + day as i64 * DAY, 0.3) {
+                        if random.unit() < pacer.left(1.0, now) {
+                            pacer.spend(now);
+                            *selected += 1;
+                        }
+                    }
+                }
+                let used = f64::from(days.iter().sum::<u32>());
+                assert!(used <= most && used > 0.9 * most, "seed {seed}: {used} of {most}: {days:?}");
+                let even = most / DAYS as f64;
+                let most_of_a_day = f64::from(days.iter().copied().max().unwrap());
+                assert!(most_of_a_day < 4.0 * even && days[DAYS - 1] > 0, "seed {seed}: {days:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn months_are_those_of_the_calendar() {
+        let noon = |day: i64| UnixNanos(day + DAY / 2);
+        let (last, next) = (noon(midnight(2026, 12, 31)), noon(midnight(2027, 1, 1)));
+        assert_eq!(Length::Month.at(next), Length::Month.at(last) + 1);
+        assert_eq!(Length::Month.left(last), DAY / 2);
+        assert_eq!(Length::Month.left(noon(midnight(2028, 2, 28))), DAY + DAY / 2);
+        let budget = Budget { items_per_month: Some(10.0), items_per_day: Some(5.0), ..Budget::default() };
+        let mut pacer = Pacer::new(&budget).unwrap();
+        assert!(pacer.is_of_months());
+        // Before a restart: earlier in the month, in another one, and today, in any order.
+        pacer.spend_many(4.0, noon(midnight(2026, 12, 31)), last);
+        pacer.spend_many(6.0, noon(midnight(2026, 12, 3)), last);
+        pacer.spend_many(9.0, noon(midnight(2026, 11, 30)), last);
+        let used: Vec<f64> = pacer.periods.iter().map(|period| period.used).collect();
+        assert_eq!(used, [4.0, 10.0]);
+        assert!(pacer.left(1.0, last) < 0.2);
+        assert!(pacer.left(1.0, next) > 0.3, "a new day and a new month");
+    }
+
     #[test]
     fn minutes_of_bursts_keep_theirs() {
         for seed in 0..40 {
@@ -236,7 +360,7 @@ mod tests {
         let budget = Budget { usd_per_day: Some(10.0), usd_per_item: Some(0.01), ..Budget::default() };
         let (mut pacer, now) = (Pacer::new(&budget).unwrap(), UnixNanos(20_000 * DAY + 5 * MINUTE));
         assert_eq!(pacer.left(1.0, now), 1.0);
-        pacer.spend_many(90.0, now);
+        pacer.spend_many(90.0, now, now);
         // 90 of 1,000 items are used, or 90 of 100.
         pacer.reprice(&budget, 0.1);
         let dear = (0..50).map(|_| pacer.left(1.0, now)).last().unwrap();
@@ -264,7 +388,7 @@ mod tests {
     fn a_clock_that_goes_back_gives_no_budget_twice_and_one_set_right_begins_anew() {
         let budget = Budget { items_per_day: Some(10.0), ..Budget::default() };
         let (mut pacer, morning) = (Pacer::new(&budget).unwrap(), UnixNanos(20_000 * DAY + 5 * MINUTE));
-        pacer.spend_many(10.0, morning);
+        pacer.spend_many(10.0, morning, morning);
         let spent = pacer.left(1.0, morning);
         assert!(spent < 0.2, "{spent}");
         assert!(
@@ -274,8 +398,7 @@ mod tests {
         assert!(pacer.left(1.0, UnixNanos(morning.0 - 5 * DAY)) > 0.01);
         // What was spent before a restart counts in its own period only.
         let mut pacer = Pacer::new(&budget).unwrap();
-        pacer.spend_many(0.0, morning);
-        pacer.spend_many(10.0, UnixNanos(morning.0 - DAY));
+        pacer.spend_many(10.0, UnixNanos(morning.0 - DAY), morning);
         assert_eq!(pacer.left(1.0, morning), 1.0);
     }
 }

@@ -19,6 +19,7 @@ use crate::domain::time::{SECOND, UnixNanos};
 use crate::schema::batch::{decisions_to_batch, spans_to_batch};
 use crate::stats::seeded::Seeded;
 use arrow::array::RecordBatch;
+use std::sync::LazyLock;
 
 /// Traces that are decided about at once.
 const CHUNK: u64 = 2_000;
@@ -115,6 +116,12 @@ fn day(count: u64) -> Vec<(RecordBatch, Vec<Decision>)> {
     starts.map(part).collect()
 }
 
+/// The usual number of traces, decided about once for all tests.
+fn shared() -> &'static [(RecordBatch, Vec<Decision>)] {
+    static DAY: LazyLock<Vec<(RecordBatch, Vec<Decision>)>> = LazyLock::new(|| day(traces()));
+    &DAY
+}
+
 fn replayed(day: &[(RecordBatch, Vec<Decision>)], rules: &[RuleConfig]) -> Replay {
     let mut replay = Replay::new(compiled(rules), Config::default());
     for (spans, decisions) in day {
@@ -130,8 +137,8 @@ fn found<'a>(replay: &'a Replay, rule: &str) -> &'a Findings {
 
 #[test]
 fn the_same_rules_decide_the_same_about_every_trace() {
-    let day = day(traces());
-    let replay = replayed(&day, &designs());
+    let day = shared();
+    let replay = replayed(day, &designs());
     let all: usize = day.iter().map(|(_, decisions)| decisions.len()).sum();
     for (name, found) in replay.findings() {
         assert_eq!(
@@ -157,7 +164,7 @@ fn the_same_rules_decide_the_same_about_every_trace() {
 
 #[test]
 fn a_row_that_was_decided_otherwise_is_found() {
-    let mut day = day(CHUNK);
+    let mut day = shared()[..1].to_vec();
     let at = |day: &[(RecordBatch, Vec<Decision>)], rule: &str| {
         day[0].1.iter().position(|d| d.rule == rule && d.decision == DecisionKind::NotSampled).unwrap()
     };
@@ -174,13 +181,12 @@ fn a_row_that_was_decided_otherwise_is_found() {
 
 #[test]
 fn a_changed_rule_is_told_apart_with_what_it_would_select() {
-    let day = day(10_000);
     let mut rules = designs();
     rules[0].rate = 0.2;
     rules[1].boosts.remove(0);
     rules.truncate(2);
     rules.push(RuleConfig::new("new", "request_model = 'm3'", 1.0, &["*"]));
-    let replay = replayed(&day, &rules);
+    let replay = replayed(shared(), &rules);
     let plain = found(&replay, "plain");
     // The salt is the same, so the higher rate selects all of then and as many again.
     assert_eq!((plain.standing, plain.lost, plain.unknown), (Standing::Changed, 0, 0));
@@ -196,12 +202,11 @@ fn a_changed_rule_is_told_apart_with_what_it_would_select() {
 
 #[test]
 fn a_changed_budget_is_paced_anew() {
-    let day = day(10_000);
     let mut rules = designs();
     rules.truncate(3);
     rules[2].budget = Budget { items_per_day: Some(50.0), ..Budget::default() };
     rules[2].min_per_stratum = 0;
-    let replay = replayed(&day, &rules);
+    let replay = replayed(shared(), &rules);
     let held = found(&replay, "held");
     assert_eq!(held.standing, Standing::Changed);
     assert!(held.items_now <= 50 && held.items_now < held.items_then, "{held:?}");
@@ -209,7 +214,7 @@ fn a_changed_budget_is_paced_anew() {
 
 #[test]
 fn spans_that_are_gone_or_came_later_are_told() {
-    let mut day = day(CHUNK);
+    let mut day = shared()[..1].to_vec();
     let half = day[0].0.num_rows() / 2;
     let first = day[0].0.column_by_name("trace_id").unwrap().clone();
     // Cut between two traces.

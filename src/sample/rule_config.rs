@@ -52,12 +52,18 @@ pub struct Budget {
     /// Items a day (UTC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items_per_day: Option<f64>,
+    /// Items a month (UTC).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items_per_month: Option<f64>,
     /// US dollars a minute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usd_per_minute: Option<f64>,
     /// US dollars a day (UTC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usd_per_day: Option<f64>,
+    /// US dollars a month (UTC).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usd_per_month: Option<f64>,
     /// What one item costs, US dollars, until judges have told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usd_per_item: Option<f64>,
@@ -127,17 +133,45 @@ impl Budget {
         least(self.items_per_day, items_for(self.usd_per_day, price))
     }
 
+    /// Items a month, whatever they are given in, at so many US dollars an item.
+    pub fn per_month(&self, price: Option<f64>) -> Option<f64> {
+        least(self.items_per_month, items_for(self.usd_per_month, price))
+    }
+
     /// Whether it is, in part, given in money.
     pub fn is_in_money(&self) -> bool {
-        self.usd_per_minute.is_some() || self.usd_per_day.is_some()
+        [self.usd_per_minute, self.usd_per_day, self.usd_per_month].iter().any(Option::is_some)
+    }
+
+    /// Whether it limits anything.
+    fn is_given(&self) -> bool {
+        let items = [self.items_per_minute, self.items_per_day, self.items_per_month];
+        self.is_in_money() || items.iter().any(Option::is_some)
+    }
+
+    /// As text, for the fingerprint of a rule: keys that came later stand in it only where they are given, so that a rule
+    /// without them is the one that it was.
+    fn text(&self) -> String {
+        let Self { items_per_minute, items_per_day, items_per_month, .. } = self;
+        let Self { usd_per_minute, usd_per_day, usd_per_month, usd_per_item, .. } = self;
+        let mut text = format!(
+            "Budget {{ items_per_minute: {items_per_minute:?}, items_per_day: {items_per_day:?}, \
+             usd_per_minute: {usd_per_minute:?}, usd_per_day: {usd_per_day:?}, usd_per_item: {usd_per_item:?} }}"
+        );
+        if items_per_month.is_some() || usd_per_month.is_some() {
+            text += &format!("{:?}", (items_per_month, usd_per_month));
+        }
+        text
     }
 
     fn faults(&self, wrong: &mut dyn FnMut(String)) {
         let amounts = [
             ("items_per_minute", self.items_per_minute),
             ("items_per_day", self.items_per_day),
+            ("items_per_month", self.items_per_month),
             ("usd_per_minute", self.usd_per_minute),
             ("usd_per_day", self.usd_per_day),
+            ("usd_per_month", self.usd_per_month),
             ("usd_per_item", self.usd_per_item),
         ];
         for (key, amount) in amounts {
@@ -148,7 +182,7 @@ impl Budget {
                 ));
             }
         }
-        if (self.usd_per_minute.is_some() || self.usd_per_day.is_some()) && self.usd_per_item.is_none() {
+        if self.is_in_money() && self.usd_per_item.is_none() {
             wrong("budget in dollars without budget.usd_per_item: say what an item costs".to_owned());
         }
     }
@@ -197,8 +231,7 @@ impl RuleConfig {
     /// Whether the probability depends on what was selected before.
     pub fn has_memory(&self) -> bool {
         self.min_per_stratum > 0
-            || self.budget.per_minute(self.budget.usd_per_item).is_some()
-            || self.budget.per_day(self.budget.usd_per_item).is_some()
+            || self.budget.is_given()
             || (self.weight_kind == WeightKind::Outlier && !self.weight.is_empty())
     }
 
@@ -215,8 +248,9 @@ impl RuleConfig {
             return String::new();
         }
         let drawn = (&self.boosts, &self.weight, self.weight_kind, &self.stratify_by);
-        let held = (self.min_per_stratum, words(self.stratum_window), &self.budget);
-        format!("{drawn:?}{held:?}{:?}", (&self.after, &self.shadow_of))
+        let (window, budget) = (words(self.stratum_window), self.budget.text());
+        let held = format!("({}, {window:?}, {budget})", self.min_per_stratum);
+        format!("{drawn:?}{held}{:?}", (&self.after, &self.shadow_of))
     }
 
     /// Its faults, without the key in front; `earlier` are the rules before it. Expressions are checked by
@@ -412,5 +446,18 @@ mod tests {
         assert_eq!((items(&budget), budget.per_minute(budget.usd_per_item)), (Some(250.0), None));
         let budget = Budget { items_per_day: Some(100.0), ..budget };
         assert_eq!(items(&budget), Some(100.0));
+        let month = Budget { usd_per_month: Some(50.0), ..budget };
+        assert_eq!(month.per_month(month.usd_per_item), Some(2_500.0));
+    }
+
+    #[test]
+    fn a_rule_with_no_budget_of_a_month_has_the_fingerprint_that_it_had() {
+        let budget = Budget { items_per_day: Some(100.0), ..Budget::default() };
+        let rule = RuleConfig { budget, ..plain() };
+        let known = "(0, \"1h\", Budget { items_per_minute: None, items_per_day: Some(100.0), usd_per_minute: None, \
+                     usd_per_day: None, usd_per_item: None })";
+        assert!(rule.design().contains(known), "{}", rule.design());
+        let budget = Budget { items_per_month: Some(9.0), ..rule.budget.clone() };
+        assert_ne!(RuleConfig { budget, ..rule.clone() }.design(), rule.design());
     }
 }

@@ -4,10 +4,10 @@ use super::again::{Found, Tables};
 use super::assemble::{Open, OpenTrace};
 use super::config::Config;
 use super::decide::{Drawn, decide};
-use super::decided::{Decided, Known, REMEMBER_NANOS};
+use super::decided::{Decided, REMEMBER_NANOS};
 use super::input::View;
 use super::late::Latecomers;
-use super::memory::{Memory, PAST};
+use super::memory::Memory;
 use super::outgoing::{Outgoing, count, count_queued, encoded, fitting, given_up, one_by_one, throttled};
 use super::prices::Prices;
 use super::progress::Progress;
@@ -141,7 +141,7 @@ impl Sampler {
 
     /// What must be asked of the tables before [`Sampler::restore`]; none if no rule depends on the past, second phases included.
     pub fn past(&self) -> Option<&'static str> {
-        self.memory.is_needed().then_some(PAST)
+        self.memory.past()
     }
 
     /// Takes in the answer to [`Sampler::past`]: budgets and strata go on as they were before a restart.
@@ -188,7 +188,7 @@ impl Sampler {
             let now = self.clock.now();
             for part in parts(&frame, wanted) {
                 let decided = &self.decided;
-                let skip = |id: &TraceId| decided.knows(id) == Known::Yes;
+                let skip = |id: &TraceId| decided.is_sure(id);
                 let Part::Rows(table, batch) = part else { continue };
                 let is_span = table == Table::Spans;
                 let late = match is_span {

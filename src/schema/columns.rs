@@ -1,11 +1,16 @@
 //! The tables: every column with its type and its documentation.
 //!
-//! A column is declared here and nowhere else, those of the lab in `lab_columns`. The stored schema is what Parquet and Delta hold; SQL shows the
-//! same columns, except that `spans` gets nanosecond times (Delta's timestamps have microseconds, so the exact start is
-//! stored as the integer `start_time_unix_nano` beside a microsecond `start_time` for readers that are not ours).
+//! A column is declared here and nowhere else, those of the lab in `lab_columns`, of scores in `score_columns` and of reviews
+//! in `review_columns`. The stored schema is what Parquet and Delta hold; SQL shows the same columns, except that `spans` gets
+//! nanosecond times (Delta's timestamps have microseconds, so the exact start is stored as the integer
+//! `start_time_unix_nano` beside a microsecond `start_time` for readers that are not ours).
 
 use super::column::{fields, may, must};
-use super::lab_columns::{DATASET_ITEMS, DATASETS, EXPERIMENTS, RUNS};
+use super::lab_columns::{
+    CHECK_RESULTS, DATASET_ITEMS, DATASETS, EXPERIMENTS, RUNS, SUITE_CHECKS, SUITE_TESTS, SUITES,
+};
+use super::review_columns::{REVIEW_ANSWERS, REVIEW_ITEMS, REVIEW_QUEUES};
+use super::score_columns::{DECISIONS, SCORES};
 use crate::domain::id::EXPERIMENT_MARK;
 use arrow::datatypes::{Schema, SchemaRef};
 use std::sync::{Arc, LazyLock};
@@ -44,11 +49,21 @@ pub enum Table {
     Experiments,
     /// One row an attempt to have a target answer an item.
     Runs,
+    /// One row a revision of a suite, or a run that made it a version.
+    Suites,
+    /// One row a test of a revision of a suite.
+    SuiteTests,
+    /// One row a check of a revision of a suite.
+    SuiteChecks,
+    /// One row a check of a run.
+    CheckResults,
+    /// One row a state of a queue of items to review.
+    ReviewQueues,
 }
 
 impl Table {
     /// Every table.
-    pub const ALL: [Table; 12] = [
+    pub const ALL: [Table; 17] = [
         Table::Spans,
         Table::Scores,
         Table::Decisions,
@@ -61,6 +76,11 @@ impl Table {
         Table::DatasetItems,
         Table::Experiments,
         Table::Runs,
+        Table::Suites,
+        Table::SuiteTests,
+        Table::SuiteChecks,
+        Table::CheckResults,
+        Table::ReviewQueues,
     ];
 
     /// Its name in SQL and its folder in the lake.
@@ -78,6 +98,11 @@ impl Table {
             Table::DatasetItems => "dataset_items",
             Table::Experiments => "experiments",
             Table::Runs => "runs",
+            Table::Suites => "suites",
+            Table::SuiteTests => "suite_tests",
+            Table::SuiteChecks => "suite_checks",
+            Table::CheckResults => "check_results",
+            Table::ReviewQueues => "review_queues",
         }
     }
 
@@ -97,6 +122,11 @@ impl Table {
             Table::DatasetItems => 8,
             Table::Experiments => 9,
             Table::Runs => 10,
+            Table::Suites => 11,
+            Table::SuiteTests => 12,
+            Table::SuiteChecks => 13,
+            Table::CheckResults => 14,
+            Table::ReviewQueues => 18,
         }
     }
 
@@ -115,6 +145,13 @@ impl Table {
             Table::DatasetItems => "One row a revision of an item of a dataset, append-only.",
             Table::Experiments => "One row a state of an experiment, append-only.",
             Table::Runs => "One row an attempt to have a target answer an item of a dataset.",
+            Table::Suites => "One row a revision of a suite, or a run that made it a version; append-only.",
+            Table::SuiteTests => "One row a test of a revision of a suite, append-only.",
+            Table::SuiteChecks => "One row a check of a revision of a suite, append-only.",
+            Table::CheckResults => {
+                "One row a check of a run of a suite, or an edit of its verdict; append-only."
+            }
+            Table::ReviewQueues => "One row a state of a queue of items that people review, append-only.",
         }
     }
 
@@ -133,6 +170,11 @@ impl Table {
             Table::DatasetItems => DATASET_ITEMS,
             Table::Experiments => EXPERIMENTS,
             Table::Runs => RUNS,
+            Table::Suites => SUITES,
+            Table::SuiteTests => SUITE_TESTS,
+            Table::SuiteChecks => SUITE_CHECKS,
+            Table::CheckResults => CHECK_RESULTS,
+            Table::ReviewQueues => REVIEW_QUEUES,
         }
     }
 
@@ -155,7 +197,12 @@ impl Table {
             | Table::Datasets
             | Table::DatasetItems
             | Table::Experiments
-            | Table::Runs => "created_at",
+            | Table::Runs
+            | Table::Suites
+            | Table::SuiteTests
+            | Table::SuiteChecks
+            | Table::CheckResults
+            | Table::ReviewQueues => "created_at",
             Table::ReviewItems => "drawn_at",
             Table::LogRecords => "time",
         }
@@ -164,7 +211,18 @@ impl Table {
     /// Whether its rows are work of people that nobody sends again: retention takes them only by a rule that names the
     /// table.
     pub fn is_kept(self) -> bool {
-        matches!(self, Table::Datasets | Table::DatasetItems | Table::Experiments | Table::Runs)
+        matches!(
+            self,
+            Table::Datasets
+                | Table::DatasetItems
+                | Table::Experiments
+                | Table::Runs
+                | Table::Suites
+                | Table::SuiteTests
+                | Table::SuiteChecks
+                | Table::CheckResults
+                | Table::ReviewQueues
+        )
     }
 
     /// Whether its rows are labels: retention takes them only by a rule that names the table or a tenant.
@@ -272,79 +330,6 @@ static SPANS: &[Column] = &[
     may("error_type", Kind::Text, "Class of the error."),
 ];
 
-static SCORES: &[Column] = &[
-    must("score_id", Kind::Text, "The same item, evaluator, metric and version give the same id."),
-    may("trace_id", Kind::Text, "The trace."),
-    may("span_id", Kind::Text, "The span that was judged; the root for a whole trace."),
-    must("span_time", Kind::Micros, "When that span began, UTC."),
-    must("evaluated_at", Kind::Micros, "When it was evaluated, UTC."),
-    may("service_name", Kind::Text, "service.name of the span."),
-    may("request_model", Kind::Text, "The model that was asked for."),
-    must("tenant", Kind::Text, "Tenant of the span."),
-    may("rule", Kind::Text, "The sampling rule that selected the item."),
-    may("rule_version", Kind::Text, "Hash of that rule as it was then."),
-    must("evaluator", Kind::Text, "The evaluator."),
-    must("evaluator_version", Kind::Text, "Its version."),
-    must("metric", Kind::Text, "The metric."),
-    may("value", Kind::Double, "The value in the metric's own scale; NULL unless status is ok."),
-    may("label", Kind::Text, "A class, where the metric has one."),
-    may("passed", Kind::Bool, "Whether the value is on the right side of the threshold."),
-    may("threshold", Kind::Double, "The threshold that was used."),
-    must("status", Kind::Text, "ok, error or skipped."),
-    may("rationale", Kind::Payload, "Why the value is what it is."),
-    may("error", Kind::Payload, "What went wrong, or which input was missing."),
-    must(
-        "inclusion_probability",
-        Kind::Double,
-        "Probability with which the item was selected, above 0 and up to 1.",
-    ),
-    may("stratum", Kind::Text, "The stratum that it was drawn from."),
-    may("sampling_reason", Kind::Text, "Why it was selected."),
-    must(
-        "score_version",
-        Kind::Int,
-        "Counts the evaluations of one item, from 1: one that is put back gets the next.",
-    ),
-    must("attempt", Kind::Int, "The attempt that gave this row, from 1."),
-    must("latency_ms", Kind::Double, "How long the evaluator took, milliseconds."),
-    may("judge_model", Kind::Text, "The judge's model."),
-    may("input_tokens", Kind::Int, "Tokens that the judge read."),
-    may("output_tokens", Kind::Int, "Tokens that the judge wrote."),
-    may("cost_usd", Kind::Double, "What the judge cost, US dollars."),
-    must("source", Kind::Text, "rule, annotation, ingested, experiment or plugin."),
-    may(
-        "evidence",
-        Kind::Payload,
-        "Parts of the answer that failed it, JSON array of {answer, document, context}: byte ranges, and the document's \
-         place from 0. Where a judge was asked about parts one by one, all of them: {number, rating, rationale}.",
-    )
-    .since(2),
-    may("experiment_id", Kind::Text, "The experiment; NULL in production.").since(3),
-    may("run_id", Kind::Text, "The run of the experiment; NULL in production.").since(3),
-    may("item_id", Kind::Text, "The item of the dataset; NULL in production.").since(3),
-    may("check_id", Kind::Text, "The check of a suite; NULL in production.").since(3),
-    may("prompt_name", Kind::Text, "Prompt template of the span that answered.").since(4),
-    may("prompt_version", Kind::Text, "Version of that prompt template.").since(4),
-];
-
-static DECISIONS: &[Column] = &[
-    must("trace_id", Kind::Text, "The trace."),
-    may("span_id", Kind::Text, "The span; the root for rules on traces."),
-    must("rule", Kind::Text, "The sampling rule."),
-    must("rule_version", Kind::Text, "Hash of that rule as it was then."),
-    must(
-        "decision",
-        Kind::Text,
-        "filtered, not_sampled, queued, throttled, over_budget, expired, failed or scored.",
-    ),
-    may("reason", Kind::Text, "Why."),
-    must("inclusion_probability", Kind::Double, "Probability with which the item would be selected."),
-    may("stratum", Kind::Text, "The stratum that it was drawn from."),
-    must("decided_at", Kind::Micros, "When it was decided, UTC."),
-    must("span_time", Kind::Micros, "When the span began, UTC."),
-    may("tenant", Kind::Text, "Tenant of the span; NULL in rows of before there was this column."),
-];
-
 static ANNOTATIONS: &[Column] = &[
     must("annotation_id", Kind::Text, "Identity; the same id sent twice is one row."),
     must("trace_id", Kind::Text, "The trace."),
@@ -412,52 +397,6 @@ static LOG_RECORDS: &[Column] = &[
     must("tenant", Kind::Text, "Tenant, from the sender's token."),
     must("received_at", Kind::Micros, "When the server received it, UTC."),
     may("content", Kind::Payload, "What the record says about its span, JSON; NULL for an ordinary record."),
-];
-
-static REVIEW_ITEMS: &[Column] = &[
-    must("item", Kind::Text, "Identity of tenant, metric, trace and span."),
-    must("draw", Kind::Text, "The draw that chose it."),
-    must("metric", Kind::Text, "The metric that is to be labelled."),
-    must("trace_id", Kind::Text, "The trace."),
-    may("span_id", Kind::Text, "The span that was judged; the root for a whole trace."),
-    must("span_time", Kind::Micros, "When that span began, UTC."),
-    must("evaluator", Kind::Text, "The evaluator."),
-    must("evaluator_version", Kind::Text, "Its version."),
-    may("value", Kind::Double, "What it said when the item was drawn."),
-    may("threshold", Kind::Double, "The threshold that was used."),
-    may("passed", Kind::Bool, "Its verdict."),
-    must(
-        "inclusion_probability",
-        Kind::Double,
-        "Probability with which the item was sampled for evaluation.",
-    ),
-    must(
-        "label_probability",
-        Kind::Double,
-        "Probability with which the draw chose it among the sampled items, above 0 and up to 1.",
-    ),
-    must("uncertainty", Kind::Double, "How unsure the evaluator is, 0 to 1."),
-    must("population", Kind::Int, "Items that the draw chose from."),
-    must("population_from", Kind::Micros, "They were evaluated after this moment, UTC."),
-    must("population_until", Kind::Micros, "They were evaluated up to this moment, UTC."),
-    must("drawn_at", Kind::Micros, "When the draw was made, UTC."),
-    must("tenant", Kind::Text, "Tenant of the span."),
-];
-
-static REVIEW_ANSWERS: &[Column] = &[
-    must("answer_id", Kind::Text, "Identity; the same id sent twice is one row."),
-    must("item", Kind::Text, "The item of `review_items`."),
-    must("metric", Kind::Text, "The metric that is labelled."),
-    must("trace_id", Kind::Text, "The trace."),
-    may("span_id", Kind::Text, "The span."),
-    must("reviewer", Kind::Text, "Who."),
-    must("kind", Kind::Text, "answer, skip, undo (takes back the one before) or adjudication."),
-    may("label", Kind::Text, "pass or fail; NULL for skip and undo."),
-    may("comment", Kind::Payload, "Why."),
-    must("flagged", Kind::Bool, "Whether the reviewer wants it looked at again."),
-    may("seconds", Kind::Double, "How long the reviewer took, seconds."),
-    must("created_at", Kind::Micros, "When, UTC."),
-    must("tenant", Kind::Text, "Tenant of the span."),
 ];
 
 /// The columns of `queue`, which is no table of the lake: it shows what waits at the moment of the query.

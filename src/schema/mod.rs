@@ -4,7 +4,9 @@
 //! |---|---|
 //! | `column` | what a column is |
 //! | `columns` | the Arrow schema of every table, with the documentation of each column |
-//! | `lab_columns` | the columns of datasets, experiments and runs |
+//! | `lab_columns` | the columns of datasets, suites, experiments and runs |
+//! | `score_columns` | the columns of scores and of sampling decisions |
+//! | `review_columns` | the columns of queues of review, their items and answers |
 //! | `format` | the numbers of what is on the disk |
 //! | `layout` | numbers of tables, and columns by schema version |
 //! | `batch` | rows to Arrow and back |
@@ -25,7 +27,9 @@ mod filter;
 mod format;
 mod lab_columns;
 mod layout;
+mod review_columns;
 mod rows;
+mod score_columns;
 
 #[cfg(test)]
 mod shape_tests;

@@ -91,16 +91,19 @@ fn parts() -> Value {
 
 /// Columns whose words a release must know to read the row: a word that it does not know would be taken for another. Their
 /// documentation names all of them.
-const WORDS: [(Table, &str); 9] = [
+const WORDS: [(Table, &str); 12] = [
     (Table::Alerts, "state"),
+    (Table::CheckResults, "auto_eval"),
     (Table::DatasetItems, "op"),
     (Table::Datasets, "change"),
     (Table::Decisions, "decision"),
     (Table::Experiments, "status"),
     (Table::ReviewAnswers, "kind"),
+    (Table::ReviewQueues, "status"),
     (Table::Runs, "status"),
     (Table::Scores, "source"),
     (Table::Scores, "status"),
+    (Table::Suites, "change"),
 ];
 
 fn words() -> Value {

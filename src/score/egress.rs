@@ -57,18 +57,18 @@ impl Egress {
         let Some(redaction) = &self.redaction else { return Cow::Borrowed(input) };
         let mut counts = Counts::new();
         let mut input = input.clone();
-        let mut put_out = |text: &mut String| {
+        let mut redact = |text: &mut String| {
             if let Cow::Owned(clean) = redaction.text("", text, &mut counts) {
                 *text = clean;
             }
         };
         let one = [&mut input.question, &mut input.answer, &mut input.expected, &mut input.system_prompt];
-        one.into_iter().flatten().for_each(&mut put_out);
-        input.contexts.iter_mut().filter_map(|document| document.content.as_mut()).for_each(&mut put_out);
-        input.history.iter_mut().for_each(&mut put_out);
+        one.into_iter().flatten().for_each(&mut redact);
+        input.contexts.iter_mut().filter_map(|document| document.content.as_mut()).for_each(&mut redact);
+        input.history.iter_mut().for_each(&mut redact);
         for step in &mut input.steps {
-            put_out(&mut step.tool);
-            step.arguments.iter_mut().chain(&mut step.result).for_each(&mut put_out);
+            redact(&mut step.tool);
+            step.arguments.iter_mut().chain(&mut step.result).for_each(&mut redact);
         }
         Cow::Owned(input)
     }
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_of_an_input_keeps_what_is_put_out() {
+    fn no_text_of_an_input_keeps_what_is_redacted() {
         let text = "Write to ann.smith@example.com now.".to_owned();
         let one = Some(text.clone());
         let input = EvalInput {

@@ -307,7 +307,7 @@ impl Scorer {
             }
             for row in rows {
                 metrics::counter!("groundline_scores_total", "evaluator" => row.evaluator.clone(),
-                    "status" => row.score.status.as_str())
+                    "rule" => row.rule.clone().unwrap_or_default(), "status" => row.score.status.as_str())
                 .increment(1);
             }
             let waited = self.clock.now().0.saturating_sub(lease.item.queued_at);

@@ -7,7 +7,7 @@
 //! | `tables` | files and hot batches as tables |
 //! | `functions` | `quality_rate` and its like, `attr`, and bounds on functions that could exhaust memory |
 //! | `catalog` | `pg_catalog` as clients read it |
-//! | `views` | `traces`, `quality_hourly`, `quality_by_model`, `evaluator_quality`, `evaluation_hourly`, `labelled_scores`, and the newest rows of the lab's tables |
+//! | `views` | `traces`, `quality_hourly`, `quality_by_model`, `evaluator_quality`, `evaluation_hourly`, `evaluation_outcomes`, `labelled_scores`, and the newest rows of the lab's tables |
 //! | `shape` | how deep a query can become, told before it is parsed |
 //! | `settings` | the version that clients are told, and settings that SHOW knows |
 //! | `guard` | which statements may run |

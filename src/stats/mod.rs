@@ -57,6 +57,8 @@ pub mod wilson;
 
 mod beta;
 mod comoments;
+#[cfg(test)]
+mod documented_tests;
 mod estimate;
 
 pub use clustered::Clustered;

@@ -1,8 +1,10 @@
 //! Is the server alive, is it ready.
 
+use super::disk::Disk;
 use crate::domain::time::Clock;
 use crate::journal::Journal;
 use crate::lake::Lake;
+use crate::net::Tls;
 use crate::queue::{Lane, Queue};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +22,10 @@ pub struct Health {
     pub clock: Arc<dyn Clock>,
     /// Whether every room is open.
     pub ready: Arc<AtomicBool>,
+    /// The disk of the data directory.
+    pub disk: Disk,
+    /// The certificates; none without TLS.
+    pub tls: Option<Tls>,
 }
 
 /// Frames that may be durable and not yet visible before readiness is withdrawn.
@@ -72,6 +78,10 @@ impl Health {
             metrics::gauge!("groundline_queue_oldest_seconds", "lane" => name).set(oldest);
             let max_age = self.queue.config().lane(lane).max_age.as_secs_f64();
             metrics::gauge!("groundline_queue_max_age_seconds", "lane" => name).set(max_age);
+        }
+        self.disk.set_gauges();
+        if let Some(end) = self.tls.as_ref().and_then(Tls::end) {
+            metrics::gauge!("groundline_certificate_not_after_timestamp_seconds").set(end as f64);
         }
         if let Some(bytes) = resident_bytes() {
             metrics::gauge!("groundline_process_resident_bytes").set(bytes as f64);

@@ -5,6 +5,7 @@
 //! | `config` | settings and their faults |
 //! | `names` | every metric with its unit and meaning |
 //! | `exporter` | the Prometheus exporter |
+//! | `disk` | how full the disk is, and how long it lasts |
 //! | `health` | is the server alive, is it ready |
 //! | `grpc` | health and reflection over gRPC |
 //! | `quality` | the loop that keeps the quality gauges fresh |
@@ -16,6 +17,7 @@
 
 mod anchors;
 mod config;
+mod disk;
 mod exporter;
 mod grpc;
 mod health;
@@ -28,6 +30,7 @@ mod watermarks;
 
 pub use anchors::AnchorLoop;
 pub use config::Config;
+pub use disk::Disk;
 pub use exporter::install;
 pub use grpc::grpc_routes;
 pub use health::Health;

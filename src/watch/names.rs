@@ -116,7 +116,7 @@ pub const METRICS: &[MetricName] = &[
         "Time from the end of a span to its scores, seconds, by rule.",
     ),
     histogram("groundline_evaluation_seconds", "Time of one evaluator for one item, seconds."),
-    counter("groundline_scores_total", "Scores, by evaluator and status."),
+    counter("groundline_scores_total", "Scores, by evaluator, rule and status."),
     counter("groundline_sql_queries_total", "Queries, by endpoint (label door) and outcome."),
     histogram("groundline_sql_seconds", "Time of a query, seconds."),
     gauge("groundline_quality_pass_rate", "Weighted share of passing scores in the window."),
@@ -157,6 +157,10 @@ pub const METRICS: &[MetricName] = &[
     counter("groundline_alert_errors_total", "Batches of scores on which an alert's filter failed."),
     counter("groundline_alert_scores_left_out_total", "Scores of slices beyond alerts.max_slices."),
     counter(
+        "groundline_alert_scores_unusable_total",
+        "Scores without an inclusion probability above 0 and up to 1, which enter no alert, by alert.",
+    ),
+    counter(
         "groundline_alert_slices_left_total",
         "Slices that left an alert after alerts.forget_after without a score.",
     ),
@@ -175,13 +179,14 @@ pub const METRICS: &[MetricName] = &[
     counter("groundline_anchor_errors_total", "Times that anchors could not be scored."),
     counter("groundline_emitted_total", "Evaluation results that were to leave, by outcome."),
     counter("groundline_forwarded_total", "Spans that were to be passed on, by outcome."),
+    counter("groundline_forwarded_logs_total", "Log records that were to be passed on, by outcome."),
     gauge(
         "groundline_backend_held_bytes",
-        "Journal that waits for the backend of emit or forward, bytes, by section.",
+        "Journal that waits for the backend of emit, forward or forward_logs, bytes, by section.",
     ),
     gauge(
         "groundline_backend_away",
-        "1 while the backend of emit or forward takes nothing, else 0, by section.",
+        "1 while the backend of emit, forward or forward_logs takes nothing, else 0, by section.",
     ),
     gauge("groundline_connections", "Open connections, by listener (label door)."),
     counter(
@@ -193,5 +198,11 @@ pub const METRICS: &[MetricName] = &[
         "Connections that were ended for doing too little, by listener (label door) and reason.",
     ),
     counter("groundline_reloads_total", "Changed certificates and tokens, by what and outcome."),
+    gauge(
+        "groundline_certificate_not_after_timestamp_seconds",
+        "When the first certificate of [server.tls] ends, seconds since 1970.",
+    ),
+    gauge("groundline_disk_free_bytes", "Bytes that may be written on the disk of the data directory."),
+    gauge("groundline_disk_total_bytes", "Bytes of that disk."),
     gauge("groundline_process_resident_bytes", "Resident memory of the process, bytes."),
 ];

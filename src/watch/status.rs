@@ -18,19 +18,13 @@ use axum::{Json, Router};
 use chrono::{DateTime, SecondsFormat};
 use metrics_exporter_prometheus::PrometheusHandle;
 use serde_json::{Map, Value, json};
-use std::ffi::CString;
-use std::mem::MaybeUninit;
 use std::net::SocketAddr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What does not change while the server runs.
 pub struct Facts {
     /// When it was started.
     pub started: UnixNanos,
-    /// Where journal and tables are.
-    pub data_dir: PathBuf,
     /// The addresses, by the names that metrics give to their endpoints.
     pub endpoints: Vec<(&'static str, SocketAddr)>,
     /// The evaluators that run, with their versions.
@@ -106,7 +100,8 @@ impl StatusEndpoint {
         add("ingest", ingest(&counted));
         add("queries", self.queries(&counted));
         add("memory", json!({"resident_bytes": counted.total("groundline_process_resident_bytes")}));
-        add("disk", disk(&self.facts.data_dir));
+        add("disk", self.health.disk.told());
+        add("tls", self.tls());
         add("configuration", self.facts.configuration.clone());
         shown
     }
@@ -143,6 +138,13 @@ impl StatusEndpoint {
                 "lag_seconds": mark.lag_seconds(), "waits_for": mark.waits_for})
         };
         self.sql.watermarks().all().into_iter().map(one).collect::<Vec<_>>().into()
+    }
+
+    /// When the certificate ends; null without TLS.
+    fn tls(&self) -> Value {
+        let Some(tls) = &self.health.tls else { return Value::Null };
+        let end = tls.end().and_then(|end| DateTime::from_timestamp(end, 0));
+        json!({"certificate_ends": end.map(|end| end.to_rfc3339_opts(SecondsFormat::Secs, true))})
     }
 
     fn queue(&self) -> Value {
@@ -222,18 +224,4 @@ fn time(at: UnixNanos) -> String {
 
 fn seconds(nanos: i64) -> f64 {
     nanos.max(0) as f64 / 1e9
-}
-
-/// Room on the disk of `folder`, bytes; null where the system does not say.
-fn disk(folder: &Path) -> Value {
-    let Ok(path) = CString::new(folder.as_os_str().as_bytes()) else { return Value::Null };
-    let mut told = MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: the path ends with a zero byte, and `told` has room for what the call writes.
-    let answer = unsafe { libc::statvfs(path.as_ptr(), told.as_mut_ptr()) };
-    if answer != 0 {
-        return Value::Null;
-    }
-    // SAFETY: the call has succeeded, so it has written all of it.
-    let told = unsafe { told.assume_init() };
-    json!({"free_bytes": told.f_bavail * told.f_frsize, "total_bytes": told.f_blocks * told.f_frsize})
 }

@@ -305,20 +305,28 @@ async fn a_budget_lasts_over_a_restart() {
         let mut settings = config(folder.path());
         let mut rule = RuleConfig::new("held", "operation = 'llm'", 1.0, &["looping"]);
         rule.budget.items_per_day = Some(20.0);
-        settings.sample.rules = vec![rule];
+        // It looks further back than the other one.
+        let mut month = RuleConfig::new("month", "operation = 'llm'", 1.0, &["looping"]);
+        month.budget.items_per_month = Some(20.0);
+        settings.sample.rules = vec![rule, month];
         let app = start(settings).await;
         post(&app, (0..300).map(|n| call(1_000 * (part + 1) + n, "m", SOUND)).collect()).await;
         settled(&app).await;
-        let sql = "SELECT decision, inclusion_probability AS pi FROM decisions WHERE decision <> 'scored'";
+        let sql =
+            "SELECT rule, decision, inclusion_probability AS pi FROM decisions WHERE decision <> 'scored'";
         let rows = query(app.addresses.http, sql).await;
-        let count = |kind: &str| rows.iter().filter(|row| row["decision"] == kind).count();
-        queued.push(count("queued"));
-        assert_eq!(count("queued") + count("over_budget"), rows.len());
+        let count = |rule: &str, kind: &str| {
+            rows.iter().filter(|row| row["rule"] == rule && row["decision"] == kind).count()
+        };
+        let rules = ["held", "month"];
+        queued.push(rules.map(|rule| count(rule, "queued")));
+        let over: usize = rules.iter().map(|rule| count(rule, "over_budget")).sum();
+        assert_eq!(queued[part as usize].iter().sum::<usize>() + over, rows.len());
         assert!(rows.iter().all(|row| number(row, "pi") > 0.0));
         app.stop().await.unwrap();
     }
     // The first items of a new day have its budget.
     if today() == day {
-        assert!(queued[0] > 0 && queued[1] <= 20, "{queued:?}");
+        assert!(queued[0].iter().all(|n| *n > 0) && queued[1].iter().all(|n| *n <= 20), "{queued:?}");
     }
 }

@@ -1,4 +1,5 @@
-//! Spans that are passed on: to a backend that answers as it is told, and to another Groundline, over both transports.
+//! Spans and log records that are passed on: to a backend that answers as it is told, and to another Groundline, over both
+//! transports.
 
 use crate::access::tokens;
 use crate::net::Root;
@@ -226,7 +227,7 @@ async fn a_backend_that_was_away_gets_every_span_over_both_transports() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_put_out_before_it_is_stored_does_not_leave() {
+async fn what_is_redacted_before_it_is_stored_does_not_leave() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let to = start(config(other.path())).await;
     let mut made = config(folder.path());
@@ -240,6 +241,63 @@ async fn what_is_put_out_before_it_is_stored_does_not_leave() {
     assert!(found.contains("[CREDIT_CARD]") && !found.contains("4111"), "{found}");
     from.stop().await.unwrap();
     to.stop().await.unwrap();
+}
+
+/// Log records as they are stored, without what the receiver adds.
+const RECORDS: &str = "SELECT time_unix_nano, trace_id, span_id, event_name, severity_number, severity_text, body, attributes, \
+    resource_attributes, scope_name, flags, dropped_attributes_count FROM log_records ORDER BY time_unix_nano";
+
+fn log_record(number: u64) -> serde_json::Value {
+    let said = |text: &str| serde_json::json!({"stringValue": text});
+    let mut record = serde_json::json!({
+        "timeUnixNano": (number + 1).to_string(), "severityNumber": 9, "severityText": "INFO", "eventName": "payment",
+        "body": {"kvlistValue": {"values": [{"key": "card", "value": said("4111 1111 1111 1111")}]}},
+        "attributes": [{"key": "n", "value": {"intValue": number.to_string()}}], "flags": 1, "droppedAttributesCount": 2,
+    });
+    if number.is_multiple_of(2) {
+        record["traceId"] = "07".repeat(16).into();
+        record["spanId"] = "08".repeat(8).into();
+    }
+    let resource = serde_json::json!({"attributes": [{"key": "service.name", "value": said("shop")}]});
+    let scope_logs = serde_json::json!([{"scope": {"name": "payments"}, "logRecords": [record]}]);
+    serde_json::json!({"resourceLogs": [{"resource": resource, "scopeLogs": scope_logs}]})
+}
+
+/// What was taken while the backend was away leaves when it is there, redacted, and the spans stay where they are.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn log_records_leave_as_they_came_over_both_transports() {
+    for protocol in [Protocol::Grpc, Protocol::Http] {
+        let (folder, other, port) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), free_port());
+        let mut made = config(folder.path());
+        made.sample.rules.clear();
+        made.ingest.redact.kinds = vec!["pii".to_owned()];
+        made.forward_logs.otlp_endpoint = format!("http://{port}");
+        made.forward_logs.protocol = protocol;
+        let from = start(made).await;
+        let otlp = from.addresses.otlp_http;
+        for number in 0..5 {
+            let sent =
+                reqwest::Client::new().post(format!("http://{otlp}/v1/logs")).json(&log_record(number));
+            assert_eq!(sent.send().await.unwrap().status(), 200);
+        }
+        assert!(send(otlp, vec![span(1, 1, vec![])]).await);
+        settled(&from).await;
+        let mut quiet = config(other.path());
+        quiet.sample.rules.clear();
+        match protocol {
+            Protocol::Grpc => quiet.ingest.grpc_listen = port,
+            Protocol::Http => quiet.ingest.http_listen = port,
+        }
+        let to = start(quiet).await;
+        until("every record", async || query(to.addresses.http, RECORDS).await.len() == 5).await;
+        let got = query(to.addresses.http, RECORDS).await;
+        assert_eq!(got, query(from.addresses.http, RECORDS).await);
+        let body = got[0]["body"].as_str().unwrap();
+        assert!(body.contains("[CREDIT_CARD]") && !body.contains("4111"), "{body}");
+        assert_eq!(count(to.addresses.http, SPANS).await, 0);
+        from.stop().await.unwrap();
+        to.stop().await.unwrap();
+    }
 }
 
 /// A sample of `/metrics` of a server of its own; 0 where it is not there.

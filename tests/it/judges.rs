@@ -16,6 +16,8 @@ mod offline;
 mod real;
 #[path = "judges/resumed.rs"]
 mod resumed;
+#[path = "judges/sealed.rs"]
+mod sealed;
 #[path = "judges/server.rs"]
 pub mod server;
 #[path = "judges/sessions.rs"]

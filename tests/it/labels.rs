@@ -1,5 +1,7 @@
 //! Items to label, from the draw to the corrected rate; labels as files; who may what.
 
+mod sent;
+
 use crate::access::{tokens, with_tokens};
 use crate::support::{config, count, query, request, settled, span, start, text};
 use groundline::app::App;
@@ -303,6 +305,13 @@ async fn labels_belong_to_the_tokens_tenant_and_a_reviewer_sees_nothing_else() {
     let note = json!({"trace_id": own[0]["trace_id"], "name": METRIC, "label": "pass"});
     assert_eq!(post(at, Some("rita"), &note).await.0, 400);
     assert_eq!(get(at, &format!("/v1/labels/agreement?metric={METRIC}"), Some("rita")).await.0, 403);
+    let chosen = json!({"metric": METRIC, "trace_id": own[0]["trace_id"]});
+    assert_eq!(sent::to_queue(at, Some("rita"), &chosen).await.0, 403);
+    assert_eq!(
+        sent::to_queue(at, Some("read-b"), &chosen).await.0,
+        400,
+        "another tenant's trace is not there"
+    );
     assert_eq!(get(at, "/v1/labels", Some("rita")).await.0, 200);
     assert_eq!(get(at, &path, Some("chief")).await.0, 403);
     assert_eq!(get(at, &path, None).await.0, 401);

@@ -29,6 +29,7 @@ mod judges;
 mod lab;
 mod labels;
 mod late;
+mod models;
 mod net;
 mod pg;
 mod plugins;

@@ -6,7 +6,7 @@ use groundline::app::{Addresses, App};
 use groundline::units::ByteSize;
 use opentelemetry_proto::tonic::collector::trace::v1::trace_service_client::TraceServiceClient;
 use prost::Message;
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use std::io::ErrorKind;
@@ -37,15 +37,25 @@ impl Root {
 
     /// A certificate and its key.
     pub fn sign(&self) -> (String, String) {
+        self.sign_until(4096)
+    }
+
+    /// As [`Root::sign`], ending with the first day of `year`.
+    fn sign_until(&self, year: i32) -> (String, String) {
         let key = KeyPair::generate().unwrap();
         let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
-        let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &self.issuer).unwrap();
-        (certificate.pem(), key.serialize_pem())
+        let mut params = CertificateParams::new(names).unwrap();
+        params.not_after = date_time_ymd(year, 1, 1);
+        (params.signed_by(&key, &self.issuer).unwrap().pem(), key.serialize_pem())
     }
 
     /// Writes a certificate for the server.
     pub fn put(&self, folder: &Path) {
-        let (cert, key) = self.sign();
+        self.put_until(folder, 4096);
+    }
+
+    fn put_until(&self, folder: &Path, year: i32) {
+        let (cert, key) = self.sign_until(year);
         std::fs::write(folder.join("cert.pem"), cert).unwrap();
         std::fs::write(folder.join("key.pem"), key).unwrap();
     }
@@ -94,6 +104,18 @@ async fn over_http(at: Addresses, root: &Root, own: Option<&Pair>) -> Result<(),
     Ok(())
 }
 
+/// What the server tells of its certificate's end, in its status and to Prometheus.
+async fn told_end(at: Addresses, root: &Root) -> (serde_json::Value, bool) {
+    let ca = reqwest::Certificate::from_pem(root.pem.as_bytes()).unwrap();
+    let client = reqwest::Client::builder().use_rustls_tls().add_root_certificate(ca).build().unwrap();
+    let get = async |path: &str| client.get(format!("https://{}{path}", at.http)).send().await.unwrap();
+    let told: serde_json::Value = get("/v1/status").await.json().await.unwrap();
+    let scraped = get("/metrics").await.text().await.unwrap();
+    // Its number is that of any server in this process.
+    let is_scraped = scraped.contains("\ngroundline_certificate_not_after_timestamp_seconds ");
+    (told["tls"]["certificate_ends"].clone(), is_scraped)
+}
+
 async fn over_pg(at: Addresses, root: &Root, own: Option<&Pair>) -> Result<(), String> {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(root.pem.as_bytes()).unwrap()).unwrap();
@@ -127,6 +149,7 @@ async fn every_endpoint_speaks_tls_with_the_certificates_of_now() {
     let app = encrypted(folder.path(), &root, None).await;
     let at = app.addresses;
     assert_eq!(over_all(at, &root, None).await, [Ok(()), Ok(()), Ok(())]);
+    assert_eq!(told_end(at, &root).await, ("4096-01-01T00:00:00Z".into(), true));
     assert!(over_all(at, &next, None).await.iter().all(Result::is_err), "a client that trusts another root");
     let plain = reqwest::Client::new().post(format!("http://{}/v1/traces", at.otlp_http)).send().await;
     assert!(plain.is_err(), "{plain:?}");
@@ -136,7 +159,7 @@ async fn every_endpoint_speaks_tls_with_the_certificates_of_now() {
     for _ in 0..5 {
         assert_eq!(over_http(at, &root, None).await, Ok(()));
     }
-    next.put(folder.path());
+    next.put_until(folder.path(), 2049);
     let started = Instant::now();
     loop {
         app.reload.notify_one();
@@ -148,6 +171,7 @@ async fn every_endpoint_speaks_tls_with_the_certificates_of_now() {
     }
     assert_eq!(over_all(at, &next, None).await, [Ok(()), Ok(()), Ok(())]);
     assert!(over_http(at, &root, None).await.is_err());
+    assert_eq!(told_end(at, &next).await, ("2049-01-01T00:00:00Z".into(), true));
     app.stop().await.unwrap();
 }
 

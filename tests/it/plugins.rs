@@ -4,6 +4,8 @@
 mod grpc;
 #[path = "plugins/languages.rs"]
 mod languages;
+#[path = "plugins/leaving.rs"]
+mod leaving;
 #[path = "plugins/packages.rs"]
 mod packages;
 #[path = "plugins/server.rs"]

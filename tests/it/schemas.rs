@@ -42,11 +42,13 @@ async fn tables_are_as_published() {
         "quality_by_model",
         "evaluator_quality",
         "evaluation_hourly",
+        "evaluation_outcomes",
         "labelled_scores",
         "datasets_latest",
         "dataset_items_latest",
         "experiments_latest",
         "runs_latest",
+        "review_queues_latest",
         "queue",
         "watermarks",
     ];

@@ -96,6 +96,7 @@ async fn a_working_server_exposes_what_the_dashboards_name() {
         "unusable",
         "errors",
         "reloads",
+        "certificate",
         "compaction_seconds",
         "redacted",
         "alert_",

@@ -6,6 +6,8 @@ import { HighlightStyle, bracketMatching, syntaxHighlighting } from "@codemirror
 import { Compartment, EditorState, type Extension, Prec } from "@codemirror/state";
 import { EditorView, drawSelection, keymap, lineNumbers, placeholder } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { visible } from "../lib/text";
+import type { Word } from "../lib/words";
 
 export interface Documented {
   table: string;
@@ -21,6 +23,8 @@ export interface EditorOptions {
   /** One line: Enter runs. */
   single: boolean;
   hint?: string;
+  /** Where quotes are open before the cursor: how much of them is typed, and what may stand there. */
+  words: (before: string) => { typed: string; words: Promise<Word[]> } | undefined;
   run: () => void;
   change: (text: string) => void;
 }
@@ -78,6 +82,21 @@ function functions(context: CompletionContext): CompletionResult | null {
   return { from: word.from, options, validFor: /^\w*$/ };
 }
 
+/** Longest text before the cursor that is looked at. */
+const LOOKED_AT = 2000;
+
+/** Keys and values come from spans, so they are shown as any text of a span is, and written as SQL quotes them. */
+function quoted(words: EditorOptions["words"]) {
+  return async (context: CompletionContext): Promise<CompletionResult | null> => {
+    const found = words(context.state.sliceDoc(Math.max(0, context.pos - LOOKED_AT), context.pos));
+    if (!found) return null;
+    const close = context.state.sliceDoc(context.pos, context.pos + 1) === "'" ? "" : "'";
+    const options = (await found.words).map(({ word, n }, at) => (
+      { label: visible(word), apply: word.replace(/'/g, "''") + close, detail: `n ${n}`, type: "text", boost: -Math.min(99, at) }));
+    return { from: context.pos - found.typed.length, options, validFor: /^[^']*$/ };
+  };
+}
+
 function columnsOf(columns: Documented[], table: string) {
   return columns.filter((each) => each.table === table)
     .map((each) => ({ label: each.column, detail: each.type, info: each.doc, type: "property" }));
@@ -108,7 +127,7 @@ export function makeEditor(options: EditorOptions): Editor {
       extensions: [
         EditorView.cspNonce.of(nonce()), history(), drawSelection(), bracketMatching(), keysOf(options),
         autocompletion({ defaultKeymap: false }), syntaxHighlighting(COLOURS), LOOK, spoken.of(language([])),
-        PostgreSQL.language.data.of({ autocomplete: functions }),
+        PostgreSQL.language.data.of({ autocomplete: functions }), PostgreSQL.language.data.of({ autocomplete: quoted(options.words) }),
         EditorView.contentAttributes.of({ "aria-label": options.label, ...(options.single ? { "data-filter": "" } : {}) }),
         EditorView.updateListener.of((update) => update.docChanged && options.change(update.state.doc.toString())),
         options.single

@@ -74,9 +74,15 @@ export function seconds(total: Maybe): string {
   if (total === null || total === undefined) return "–";
   if (total < 1) return `${three(total * 1e3)} ms`;
   if (total < 60) return `${three(total)} s`;
-  if (total < 3600) return `${Math.floor(total / 60)} min ${Math.round(total % 60)} s`;
-  if (total < 86_400) return `${Math.floor(total / 3600)} h ${Math.round((total % 3600) / 60)} min`;
-  return `${Math.floor(total / 86_400)} d ${Math.round((total % 86_400) / 3600)} h`;
+  // Rounded before it is parted: 119.7 s are 2 minutes, not 1 minute and 60 seconds.
+  const parts = (unit: number, many: number): [number, number] => [Math.floor(Math.round(total / unit) / many), Math.round(total / unit) % many];
+  if (total < 3600) return words(parts(1, 60), "min", "s");
+  if (total < 86_400) return words(parts(60, 60), "h", "min");
+  return words(parts(3600, 24), "d", "h");
+}
+
+function words([large, small]: [number, number], one: string, other: string): string {
+  return `${large} ${one} ${small} ${other}`;
 }
 
 function three(number: number): string {

@@ -39,6 +39,18 @@ export function importPath(dataset: string, file: string, options: Options, trie
   return labPath(`datasets/${encodeURIComponent(dataset)}/import`, params, tenant);
 }
 
+/** Bytes of the file that become text at once: a call has no place for more. */
+const PIECE = 0x8000;
+
+/** The file as JSON: its text, or the bytes of an archive and of Parquet as base64. */
+export async function bodyOf(file: Blob, name: string): Promise<{ file_text: string } | { file_base64: string }> {
+  if (!/\.(zip|parquet)$/i.test(name)) return { file_text: await file.text() };
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let text = "";
+  for (let at = 0; at < bytes.length; at += PIECE) text += String.fromCharCode(...bytes.subarray(at, at + PIECE));
+  return { file_base64: btoa(text) };
+}
+
 /** A name for the dataset, of the file's. */
 export function stemOf(file: string): string {
   return file.replace(/^.*[\\/]/, "").replace(/\.[a-z0-9]+$/i, "") || "dataset";

@@ -1,5 +1,5 @@
 // Keys of the keyboard. Every key has a visible control that does the same; none acts while somebody types.
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 
 export interface Key {
   /** "j", "?", "g q". */
@@ -18,7 +18,8 @@ export function allKeys(): readonly Key[] {
 
 /** Adds keys while a component stands; the newest wins. */
 export function useKeys(keys: Key[], deps: unknown[]): void {
-  useEffect(() => {
+  // Before the next key: one that comes right behind another must meet what that one has changed.
+  useLayoutEffect(() => {
     active.unshift(...keys);
     return () => {
       for (const key of keys) active.splice(active.indexOf(key), 1);

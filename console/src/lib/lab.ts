@@ -15,6 +15,13 @@ export interface Head {
   created_by: string;
 }
 
+/** A file of an item. */
+export interface Attached {
+  name: string;
+  sha256: string;
+  bytes: number;
+}
+
 export interface Item {
   item_id?: string;
   external_id?: string;
@@ -22,6 +29,7 @@ export interface Item {
   expected?: unknown;
   tags?: string[];
   split?: string;
+  files?: Attached[];
   source_trace_id?: string;
   source_span_id?: string;
   ordinal?: number;
@@ -185,4 +193,10 @@ export function words(before: string, after: string): [Word[], Word[]] {
 export function labPath(path: string, params: Record<string, string> = {}, tenant = ""): string {
   const all = new URLSearchParams({ ...params, ...(tenant ? { tenant } : {}) }).toString();
   return `/v1/lab/${path}${all ? `?${all}` : ""}`;
+}
+
+/** Where the files of an item are; one without a hash is nowhere. */
+export function filesOf({ files = [] }: Item, tenant = ""): Array<{ name: string; href: string }> {
+  const known = files.filter(({ sha256 }) => /^[0-9a-f]{64}$/.test(sha256));
+  return known.map(({ name, sha256 }) => ({ name, href: labPath(`files/${sha256}`, { name }, tenant) }));
 }

@@ -7,27 +7,27 @@ export interface Kept {
   setItem(key: string, value: string): void;
 }
 
-export interface Flushed {
-  told: Told[];
+export interface Flushed<T> {
+  told: T[];
   /** What the server said of answers that it will never take. */
   refused: string[];
   /** Why the rest could not be sent. */
   fault?: Fault;
 }
 
-export class Outbox {
-  private list: Sent[];
+export class Outbox<S extends { item: string } = Sent, T = Told> {
+  private list: S[];
   private busy = false;
 
-  constructor(private readonly kept: Kept, private readonly key: string, private readonly post: (sent: Sent) => Promise<unknown>) {
+  constructor(private readonly kept: Kept, private readonly key: string, private readonly post: (sent: S) => Promise<unknown>) {
     this.list = this.read();
   }
 
-  get waiting(): readonly Sent[] {
+  get waiting(): readonly S[] {
     return this.list;
   }
 
-  add(sent: Sent): void {
+  add(sent: S): void {
     this.list = [...this.list, sent];
     this.write();
   }
@@ -43,14 +43,14 @@ export class Outbox {
   }
 
   /** Sends what waits, in its order. Stops where the server cannot be reached; one flush at a time. */
-  async flush(): Promise<Flushed> {
-    const done: Flushed = { told: [], refused: [] };
+  async flush(): Promise<Flushed<T>> {
+    const done: Flushed<T> = { told: [], refused: [] };
     if (this.busy) return done;
     this.busy = true;
     try {
       for (let next = this.list[0]; next !== undefined; next = this.list[0]) {
         try {
-          const answer = (await this.post(next)) as { items?: Told[] } | null;
+          const answer = (await this.post(next)) as { items?: T[] } | null;
           done.told.push(...(answer?.items ?? []));
         } catch (error) {
           const fault = error instanceof Fault ? error : new Fault("server", String(error));
@@ -66,10 +66,10 @@ export class Outbox {
     return done;
   }
 
-  private read(): Sent[] {
+  private read(): S[] {
     try {
       const list: unknown = JSON.parse(this.kept.getItem(this.key) ?? "[]");
-      return Array.isArray(list) ? (list as Sent[]) : [];
+      return Array.isArray(list) ? (list as S[]) : [];
     } catch {
       return [];
     }

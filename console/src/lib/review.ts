@@ -86,7 +86,7 @@ export interface Sent {
 }
 
 /** The items at hand with those that came, each once, without those that are answered. */
-export function dealt(deck: readonly Item[], came: readonly Item[], done: ReadonlySet<string>): Item[] {
+export function dealt<I extends { item: string }>(deck: readonly I[], came: readonly I[], done: ReadonlySet<string>): I[] {
   const there = new Set(deck.map((item) => item.item));
   return [...deck, ...came.filter((item) => !there.has(item.item))].filter((item) => !done.has(item.item));
 }

@@ -1,8 +1,9 @@
-// The state of somebody who labels: asks for items ahead, sends answers at once, keeps what could not be sent.
+// The state of somebody who reviews: asks for items ahead, sends answers at once, keeps what could not be sent. What is asked
+// and how it is sent is its source's: the items of a metric, or of a queue.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Fault, getJson, postJson } from "./api";
+import { Fault } from "./api";
 import { Outbox } from "./outbox";
-import { type Draft, EMPTY, type Given, type Item, type Kind, type Told, answerOf, dealt, walked } from "./review";
+import { type Kind, dealt, walked } from "./review";
 import { say } from "./store";
 
 /** The item at hand and the next three. */
@@ -10,79 +11,117 @@ const AHEAD = 4;
 /** How soon what could not be sent is sent again, milliseconds. */
 const AGAIN = 5_000;
 
-export interface Reviewing {
-  given: Given | undefined;
+interface Named {
+  item: string;
+}
+
+/** Where items come from and answers go: I an item, D the draft of an answer, G what is given, S what is sent, T what is told. */
+export interface Source<I extends Named, D, G extends { items: I[] }, S extends Named, T> {
+  /** Its name, under which answers are kept in the tab. */
+  key: string;
+  empty: D;
+  load: (who: string, decides: boolean, count: number) => Promise<G>;
+  post: (sent: S) => Promise<{ items?: T[] } | null>;
+  answer: (item: I, kind: Kind, draft: D, who: string, seconds: number) => S;
+  /** The draft of an answer that was taken back. */
+  again: (draft: D) => D;
+  /** What is still missing, for a person. */
+  lacks: (item: I, draft: D) => string;
+}
+
+export interface Reviewing<I, D, G, T> {
+  given: G | undefined;
   fault: Fault | undefined;
   busy: boolean;
-  item: Item | undefined;
+  item: I | undefined;
   place: string;
-  draft: Draft;
+  draft: D;
   /** The last answer, as the server knows it. */
-  told: Told | undefined;
+  told: T | undefined;
   unsent: number;
   times: readonly number[];
-  change: (change: Partial<Draft>) => void;
+  change: (change: Partial<D>) => void;
   walk: (by: number) => void;
   commit: (kind: Kind) => void;
   undo: () => void;
   retry: () => void;
 }
 
-interface Data {
-  deck: Item[];
+interface Data<I, D, G, T> {
+  deck: I[];
   at: number;
-  drafts: Map<string, Draft>;
-  done: Map<string, Item>;
+  drafts: Map<string, D>;
+  /** Answered items; those of an earlier visit, of which only the name is known, are undefined. */
+  done: Map<string, I | undefined>;
   since: number;
-  given?: Given;
+  given?: G;
   fault?: Fault;
-  told?: Told;
+  told?: T;
   busy: boolean;
   times: number[];
+  /** Whether somebody sends and asks, and whether there is more to send since. */
+  syncing: boolean;
+  again: boolean;
 }
 
-export function useReviewing(metric: string, who: string, decides: boolean): Reviewing {
+export function useReviewing<I extends Named, D, G extends { items: I[] }, S extends Named, T>(
+  source: Source<I, D, G, S, T>, who: string, decides: boolean,
+): Reviewing<I, D, G, T> {
   const [, draw] = useState(0);
-  const data = useRef<Data>({ deck: [], at: 0, drafts: new Map(), done: new Map(), since: Date.now(), busy: true, times: [] }).current;
-  const outbox = useMemo(() => new Outbox(sessionStorage, `groundline.review.${metric}`, (sent) => postJson("/v1/annotations", sent)), [metric]);
+  const data = useRef<Data<I, D, G, T>>({ deck: [], at: 0, drafts: new Map(), done: new Map(), since: Date.now(), busy: true, times: [], syncing: false, again: false }).current;
+  const outbox = useMemo(() => new Outbox<S, T>(sessionStorage, `groundline.review.${source.key}`, source.post), [source.key]);
   const redraw = () => draw((n) => n + 1);
-  // Sends what waits; then there is room for more items.
+  const latest = useRef({ source, who, decides, outbox });
+  latest.current = { source, who, decides, outbox };
+  // Sends what waits; then there is room for more items. One at a time: items that were asked for before an answer was there
+  // would stand beside those that came after it.
   const sync = async (): Promise<void> => {
-    const { told, refused, fault } = await outbox.flush();
-    const last = told.at(-1);
-    if (last) data.told = last;
-    for (const why of refused) say(why);
-    if (fault) setTimeout(() => void sync(), AGAIN);
-    if (data.deck.length < AHEAD) await load(data, metric, who, decides);
+    data.again = true;
+    if (data.syncing) return;
+    data.syncing = true;
+    while (data.again) {
+      data.again = false;
+      const now = latest.current;
+      const { told, refused, fault } = await now.outbox.flush();
+      const last = told.at(-1);
+      if (last) data.told = last;
+      for (const why of refused) say(why);
+      if (fault) setTimeout(() => void sync(), AGAIN);
+      redraw();
+      if (data.deck.length < AHEAD) await load(data, now.source, now.who, now.decides, () => latest.current.who === now.who && latest.current.source.key === now.source.key);
+    }
+    data.syncing = false;
     redraw();
   };
   useEffect(() => {
-    for (const { item } of outbox.waiting) data.done.set(item, { item } as Item);
+    for (const { item } of outbox.waiting) data.done.set(item, undefined);
     data.deck = [];
     void sync();
-  }, [metric, who, decides]);
+  }, [source.key, who, decides]);
   const sent = () => {
     redraw();
     void sync();
   };
-  const act = actions(data, metric, who, outbox, redraw, sent);
+  const act = actions(data, source, who, outbox, redraw, sent);
   const item = data.deck[data.at];
   return {
     given: data.given, fault: data.fault, busy: data.busy, item, told: data.told, times: data.times, unsent: outbox.waiting.length,
-    draft: (item && data.drafts.get(item.item)) ?? EMPTY, place: `${data.at + 1} of ${data.deck.length} at hand`,
+    draft: (item && data.drafts.get(item.item)) ?? source.empty, place: `${data.at + 1} of ${data.deck.length} at hand`,
     ...act, retry: () => void sync(),
   };
 }
 
-async function load(data: Data, metric: string, who: string, decides: boolean): Promise<void> {
-  const reviewer = who ? `&reviewer=${encodeURIComponent(who)}` : "";
-  const path = `/v1/labels/next?metric=${encodeURIComponent(metric)}&count=${AHEAD}&adjudicate=${decides}${reviewer}`;
+async function load<I extends Named, D, G extends { items: I[] }, S extends Named, T>(
+  data: Data<I, D, G, T>, source: Source<I, D, G, S, T>, who: string, decides: boolean, isWanted: () => boolean,
+): Promise<void> {
   data.busy = true;
   try {
-    data.given = await getJson<Given>(path);
+    const given = await source.load(who, decides, AHEAD);
+    if (!isWanted()) return;
+    data.given = given;
     delete data.fault;
     if (data.deck.length === 0) data.since = Date.now();
-    data.deck = dealt(data.deck, data.given.items, new Set(data.done.keys()));
+    data.deck = dealt(data.deck, given.items, new Set(data.done.keys()));
     data.at = walked(data.at, 0, data.deck.length);
   } catch (error) {
     data.fault = error instanceof Fault ? error : new Fault("server", String(error));
@@ -90,14 +129,17 @@ async function load(data: Data, metric: string, who: string, decides: boolean): 
   data.busy = false;
 }
 
-type Acts = Pick<Reviewing, "change" | "walk" | "commit" | "undo">;
+type Acts<D> = Pick<Reviewing<unknown, D, unknown, unknown>, "change" | "walk" | "commit" | "undo">;
 
-function actions(data: Data, metric: string, who: string, outbox: Outbox, redraw: () => void, sent: () => void): Acts {
+function actions<I extends Named, D, G extends { items: I[] }, S extends Named, T>(
+  data: Data<I, D, G, T>, source: Source<I, D, G, S, T>, who: string, outbox: Outbox<S, T>, redraw: () => void, sent: () => void,
+): Acts<D> {
   const here = () => data.deck[data.at];
-  const change = (change: Partial<Draft>) => {
+  const draftOf = (item: I) => data.drafts.get(item.item) ?? source.empty;
+  const change = (change: Partial<D>) => {
     const item = here();
     if (!item) return;
-    data.drafts.set(item.item, { ...(data.drafts.get(item.item) ?? EMPTY), ...change });
+    data.drafts.set(item.item, { ...draftOf(item), ...change });
     redraw();
   };
   const walk = (by: number) => {
@@ -107,10 +149,11 @@ function actions(data: Data, metric: string, who: string, outbox: Outbox, redraw
   };
   const commit = (kind: Kind) => {
     const item = here();
-    const draft = (item && data.drafts.get(item.item)) ?? EMPTY;
     if (!item) return;
-    if (kind === "answer" && draft.label === "") return say("Choose first: 1 or 2");
-    outbox.add(answerOf(item, kind, draft, who, Math.round((Date.now() - data.since) / 100) / 10));
+    const draft = draftOf(item);
+    const lacks = kind === "answer" ? source.lacks(item, draft) : "";
+    if (lacks !== "") return say(lacks);
+    outbox.add(source.answer(item, kind, draft, who, Math.round((Date.now() - data.since) / 100) / 10));
     data.done.set(item.item, item);
     data.deck = data.deck.filter((other) => other.item !== item.item);
     data.at = walked(data.at, 0, data.deck.length);
@@ -120,10 +163,11 @@ function actions(data: Data, metric: string, who: string, outbox: Outbox, redraw
   };
   const undo = () => {
     const last = [...data.done.values()].at(-1);
-    if (!last?.content) return say("There is nothing to take back");
+    if (!last) return say("There is nothing to take back");
     data.done.delete(last.item);
+    data.drafts.set(last.item, source.again(draftOf(last)));
     data.times.pop();
-    if (!outbox.takeBack(last.item)) outbox.add(answerOf({ ...last, metric }, "undo", EMPTY, who, 0));
+    if (!outbox.takeBack(last.item)) outbox.add(source.answer(last, "undo", source.empty, who, 0));
     data.deck = [last, ...data.deck.filter((other) => other.item !== last.item)];
     data.at = 0;
     data.since = Date.now();

@@ -1,7 +1,7 @@
 // Datasets: the list; of one its versions, any of them to read, and what changed between it and the version before.
 import { count } from "../lib/format";
 import { useJson } from "../lib/hooks";
-import { type Diff, type Head, type Item, labPath, textOf } from "../lib/lab";
+import { type Diff, type Head, type Item, filesOf, labPath, textOf } from "../lib/lab";
 import { address, hrefOf, tenant } from "../lib/store";
 import { line, visible } from "../lib/text";
 import { Empty, Panel } from "../ui/panel";
@@ -125,6 +125,17 @@ function Changes({ diff: { added, removed, changed } }: { diff: Diff }) {
   );
 }
 
+/** The first files of an item, to be saved. */
+function Files({ item }: { item: Item }) {
+  const files = filesOf(item, tenant.value);
+  return (
+    <>
+      {files.slice(0, 10).map(({ name, href }, at) => <div key={at} class="small"><a href={href} download>{line(name, 60)}</a></div>)}
+      {files.length > 10 && <div class="small muted">{count(files.length - 10)} more files</div>}
+    </>
+  );
+}
+
 function ItemTable({ items }: { items: Item[] }) {
   return (
     <div class="scroll" tabIndex={0} role="group" aria-label="Items">
@@ -133,7 +144,7 @@ function ItemTable({ items }: { items: Item[] }) {
         <tbody>{items.map((item, at) => (
           <tr key={item.item_id ?? at}>
             <td class="mono nowrap">{line(item.external_id ?? item.item_id ?? "", 24)}</td>
-            <td>{line(textOf(item.input), 300)}</td><td>{line(textOf(item.expected), 300)}</td>
+            <td>{line(textOf(item.input), 300)}<Files item={item} /></td><td>{line(textOf(item.expected), 300)}</td>
             <td>{line([...(item.tags ?? []), item.split ?? ""].filter(Boolean).join(", "), 60)}</td>
             <td>{item.source_trace_id && <TraceLink id={item.source_trace_id} span={item.source_span_id ?? null} />}</td>
           </tr>

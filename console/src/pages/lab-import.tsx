@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { Fault, postJson } from "../lib/api";
 import { count } from "../lib/format";
-import { type Options, type Outcome, importPath, outcomeText, placeOf, stemOf } from "../lib/importing";
+import { type Options, type Outcome, bodyOf, importPath, outcomeText, placeOf, stemOf } from "../lib/importing";
 import { refresh, say, setState, tenant } from "../lib/store";
 import { line } from "../lib/text";
 import { FaultBox } from "../ui/panel";
@@ -28,7 +28,7 @@ export function Import({ chosen }: { chosen: string }) {
     try {
       const partial = tries || (looked?.outcome.faults.length ?? 0) > 0;
       const path = importPath(name.trim(), file.name, options, tries, partial, tenant.value);
-      const outcome = (await postJson(path, { file_text: await file.text() })) as Outcome;
+      const outcome = (await postJson(path, await bodyOf(file, file.name))) as Outcome;
       setLooked(tries ? { outcome, of } : undefined);
       if (!tries) taken(name.trim(), outcome);
     } catch (error) {
@@ -50,12 +50,12 @@ export function Import({ chosen }: { chosen: string }) {
         void send(true);
       }}>
         <div class="row small">
-          <label>File <input type="file" accept=".csv,.tsv,.json,.jsonl,.ndjson,text/csv,application/json" onChange={(event) => pick(event.currentTarget.files?.[0])} /></label>
+          <label>File <input type="file" accept=".csv,.tsv,.json,.jsonl,.ndjson,.parquet,.zip,text/csv,application/json,application/zip" onChange={(event) => pick(event.currentTarget.files?.[0])} /></label>
           <label>Dataset <input type="text" required value={name} onInput={(event) => setName(event.currentTarget.value)} /></label>
           <How options={options} change={setOptions} />
           <button type="submit" disabled={busy || !file || name.trim() === ""}>Look at it</button>
         </div>
-        <p class="muted small">CSV, JSON lines or JSON, also as other systems write them; the command line takes Parquet too.</p>
+        <p class="muted small">CSV, JSON lines, JSON or Parquet, also as other systems write them; or a ZIP archive of one with the files that it names.</p>
         {fault && <FaultBox fault={fault} />}
         {shown && <Preview outcome={shown} busy={busy} take={() => void send(false)} />}
       </form>

@@ -14,7 +14,7 @@ interface Measure {
   upper: number | null;
 }
 
-const NAMES: Record<string, string> = {
+export const NAMES: Record<string, string> = {
   percent: "same answer", cohen_kappa: "Cohen's κ", krippendorff_alpha: "Krippendorff's α", gwet_ac1: "Gwet's AC1",
 };
 

@@ -2,8 +2,9 @@
 import { useState } from "preact/hooks";
 import { numberOf, value } from "../lib/format";
 import { useKeys } from "../lib/keys";
-import { type Reviewing, useReviewing } from "../lib/reviewing";
-import { type Item, pace, sideBySide } from "../lib/review";
+import { getJson, postJson } from "../lib/api";
+import { type Reviewing, type Source, useReviewing } from "../lib/reviewing";
+import { type Draft, EMPTY, type Given, type Item, type Sent, type Told, answerOf, pace, sideBySide } from "../lib/review";
 import { address, goTo, hrefOf, me, remember, remembered, setState } from "../lib/store";
 import { visible } from "../lib/text";
 import { Bars, FaultBox } from "../ui/panel";
@@ -11,12 +12,27 @@ import { Hostile, Link, Meter } from "../ui/parts";
 import { Top } from "../ui/shell";
 import { Agreement } from "./review-agreement";
 
+type Labelling = Reviewing<Item, Draft, Given, Told>;
+
+/** The items that are drawn for a metric. */
+function sourceOf(metric: string): Source<Item, Draft, Given, Sent, Told> {
+  return {
+    key: metric, empty: EMPTY,
+    load: (who, decides, count) => getJson<Given>(
+      `/v1/labels/next?metric=${encodeURIComponent(metric)}&count=${count}&adjudicate=${decides}${who ? `&reviewer=${encodeURIComponent(who)}` : ""}`),
+    post: async (sent) => (await postJson("/v1/annotations", sent)) as { items?: Told[] } | null,
+    answer: (item, kind, draft, who, seconds) => answerOf({ ...item, metric }, kind, draft, who, seconds),
+    again: (draft) => draft,
+    lacks: (_, draft) => (draft.label === "" ? "Choose first: 1 or 2" : ""),
+  };
+}
+
 export function Work({ metric }: { metric: string }) {
   const [name, setName] = useState(remembered("reviewer"));
   const decides = address.value.state.mode === "decide";
   // Where there are tokens, the token's name is the reviewer's.
   const who = me.value?.needs_token ? "" : name;
-  const work = useReviewing(metric, who, decides);
+  const work = useReviewing(sourceOf(metric), who, decides);
   useWorkKeys(work);
   const keep = (next: string) => {
     remember("reviewer", next);
@@ -40,7 +56,7 @@ export function Work({ metric }: { metric: string }) {
   );
 }
 
-function useWorkKeys(work: Reviewing): void {
+function useWorkKeys(work: Labelling): void {
   const labels = work.given?.labels ?? [];
   const focusComment = () => document.querySelector<HTMLTextAreaElement>("#comment")?.focus();
   useKeys([
@@ -70,7 +86,7 @@ function Name({ name, keep }: { name: string; keep: (name: string) => void }) {
   );
 }
 
-function Progress({ work }: { work: Reviewing }) {
+function Progress({ work }: { work: Labelling }) {
   const counts = work.given?.counts;
   if (!counts) return null;
   const { own } = work.given ?? { own: { with_label: 0, agreed: 0 } };
@@ -87,7 +103,7 @@ function Progress({ work }: { work: Reviewing }) {
   );
 }
 
-function One({ work, item }: { work: Reviewing; item: Item }) {
+function One({ work, item }: { work: Labelling; item: Item }) {
   const { content } = item;
   return (
     <article class="panel" aria-label="Item">
@@ -132,7 +148,7 @@ function Differ({ item }: { item: Item }) {
   );
 }
 
-function Form({ work }: { work: Reviewing }) {
+function Form({ work }: { work: Labelling }) {
   const { draft } = work;
   const typed = (event: KeyboardEvent) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
@@ -160,7 +176,7 @@ function Form({ work }: { work: Reviewing }) {
 }
 
 /** After the answer, and only then: what the evaluator and others said. */
-function Last({ work }: { work: Reviewing }) {
+function Last({ work }: { work: Labelling }) {
   const { told } = work;
   if (!told) return null;
   const { evaluator } = told;
@@ -173,7 +189,7 @@ function Last({ work }: { work: Reviewing }) {
   );
 }
 
-function Done({ work, metric }: { work: Reviewing; metric: string }) {
+function Done({ work, metric }: { work: Labelling; metric: string }) {
   if (work.fault) return null;
   return (
     <div class="stack">

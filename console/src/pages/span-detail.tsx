@@ -13,6 +13,7 @@ import { Panel } from "../ui/panel";
 import { CopyButton, Hostile, Later, Link, TraceLink } from "../ui/parts";
 import { evidenceIn } from "./trace-evidence";
 import { AddToDataset } from "./trace-keep";
+import { SendToReview } from "./trace-send";
 import C6 from "../../sql/C6.sql";
 
 interface DetailProps {
@@ -38,8 +39,9 @@ export function SpanDetail({ trace, span, rows = NONE, scores = NONE }: DetailPr
   const asked = useAsk(bound);
   const row = useMemo(() => asked.data && rowsOf(asked.data)[0], [asked.data]);
   const evidence = useEvidence(row, rows, scores);
-  const tools = row && (row.input_messages !== null || row.question !== null)
+  const asks = row && (row.input_messages !== null || row.question !== null)
     ? <><AddToDataset trace={trace} span={span} /><Link class="button" href={hrefOf("lab", "playground", { trace, span })}>Ask it in the playground</Link></> : null;
+  const tools = <><SendToReview trace={trace} span={span} scores={scores} />{asks}</>;
   return (
     <Panel title="What it brought" asked={asked} bound={bound} tools={tools}>
       {() => (row ? <Payload row={row} evidence={evidence} /> : <p class="muted">The span is not here any more.</p>)}

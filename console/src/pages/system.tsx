@@ -4,12 +4,13 @@ import { rowsOf } from "../lib/api";
 import { quoted } from "../lib/filter";
 import { bytes, cost, count, numberOf, seconds, value } from "../lib/format";
 import { type Asked, useAsk, useJson } from "../lib/hooks";
+import { type Lasting, certificateLasts, diskLasts } from "../lib/lasting";
 import { fixed } from "../lib/range";
 import { bind } from "../lib/statement";
 import { copy, hrefOf, span } from "../lib/store";
 import { line, visible } from "../lib/text";
 import { FaultBox, Panel } from "../ui/panel";
-import { Link, Meter } from "../ui/parts";
+import { Link, Meter, Time } from "../ui/parts";
 import { Top } from "../ui/shell";
 import { type Json, Part, titleOf } from "./system-parts";
 import C18 from "../../sql/C18.sql";
@@ -17,7 +18,7 @@ import C18 from "../../sql/C18.sql";
 type Status = Record<string, Json>;
 
 /** Shown by the head, or by a part of their own. */
-const OWN = new Set(["version", "started_at", "uptime_seconds", "tenant", "not_ready", "damage", "memory", "disk", "configuration", "config"]);
+const OWN = new Set(["version", "started_at", "uptime_seconds", "tenant", "not_ready", "damage", "memory", "disk", "tls", "configuration", "config"]);
 
 export default function System() {
   const asked = useJson<Status>("/v1/status");
@@ -50,6 +51,7 @@ function Head({ status }: { status: Status }) {
   const faults = faultsOf(status);
   const disk = status.disk as Record<string, Json> | null | undefined;
   const [free, total] = [numberOf(disk?.free_bytes), numberOf(disk?.total_bytes)];
+  const certificate = certificateLasts(status.tls as Record<string, Json> | null | undefined, Date.now());
   const memory = numberOf((status.memory as Record<string, Json> | null | undefined)?.resident_bytes);
   return (
     <section aria-label="Summary" class="stack">
@@ -62,12 +64,17 @@ function Head({ status }: { status: Status }) {
         <div><dt>Up for</dt><dd>{seconds(numberOf(status.uptime_seconds))}</dd></div>
         {memory !== null && <div><dt>Memory</dt><dd>{bytes(memory)}</dd></div>}
         {free !== null && total !== null && (
-          <div><dt>Disk</dt><dd>{bytes(free)} <small>free of {bytes(total)}</small><Meter share={1 - free / (total || 1)} {...(free / (total || 1) < 0.1 ? { tone: "var(--bad)" } : {})} /></dd></div>
+          <div><dt>Disk</dt><dd>{bytes(free)} <small>free of {bytes(total)}</small><Meter share={1 - free / (total || 1)} {...(free / (total || 1) < 0.1 ? { tone: "var(--bad)" } : {})} /><Lasts of={diskLasts(disk, Date.now())} /></dd></div>
         )}
+        {certificate && <div><dt>Certificate</dt><dd><Lasts of={certificate} /><br /><small><Time at={String((status.tls as Record<string, Json>).certificate_ends ?? "")} /></small></dd></div>}
         {typeof status.tenant === "string" && <div><dt>Tenant</dt><dd>{visible(status.tenant)}</dd></div>}
       </dl>
     </section>
   );
+}
+
+function Lasts({ of: { text, urgent } }: { of: Lasting }) {
+  return <small class={urgent ? "bad" : ""}>{urgent && "! "}{text}</small>;
 }
 
 function Parts({ status, asked }: { status: Status; asked: Asked<Status> }) {

@@ -2,6 +2,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Editor } from "../editor/editor";
 import { columns } from "../lib/columns";
+import { placeIn } from "../lib/quotes";
+import { wordsOf } from "../lib/words";
 
 interface EditorBoxProps {
   text: string;
@@ -34,6 +36,7 @@ export function EditorBox(props: EditorBoxProps) {
       editor.current = makeEditor({
         parent: place.current, text: latest.current.text, label: props.label, single: props.single ?? false,
         ...(props.hint ? { hint: props.hint } : {}),
+        words: fitting,
         run: () => latest.current.run(), change: (text) => latest.current.change(text),
       });
       setReady(true);
@@ -58,6 +61,12 @@ export function EditorBox(props: EditorBoxProps) {
       {!ready && <Plain {...props} focus={() => setWanted(true)} />}
     </div>
   );
+}
+
+/** What fits in the quotes that are open; an answer that does not come offers nothing. */
+function fitting(before: string) {
+  const place = placeIn(before);
+  return place && { typed: place.typed, words: wordsOf(place.column).catch(() => []) };
 }
 
 function Plain(props: EditorBoxProps & { focus: () => void }) {

@@ -1,6 +1,8 @@
 //! Datasets: make, import, export, look at versions and go back to them.
 
 use super::client::{Asked, LabClient, Refused, Where};
+use super::folder::packed;
+use super::safe::spreadsheet;
 use super::schema::{SchemaArgs, schema};
 use super::told::{cell, fault, hash, linted, purged, said, short, table};
 use clap::{Args, Subcommand};
@@ -46,23 +48,26 @@ pub enum DatasetVerb {
         #[arg(long)]
         description: Option<String>,
     },
-    /// Import a file (CSV, JSON lines, JSON, Parquet) or the rows of a query; a new version, if anything changes.
+    /// Import a file (CSV, JSON lines, JSON, Parquet, ZIP), a folder, or the rows of a query; a new version, if anything changes.
     #[command(
-        after_help = "Examples:\n  groundline dataset import refunds cases.csv\n  groundline dataset import refunds cases.jsonl --map 'input=question,history;expected=answer'\n  groundline dataset import refunds --sql \"SELECT question AS input, trace_id, span_id FROM spans WHERE operation = 'llm' LIMIT 100\"\n\nColumns: input (must be there), expected, metadata, contexts, constraints, tags, split, weight, group_id,\nexternal_id, source_trace_id, source_span_id, inclusion_probability. A dotted column such as input.question is a key\nof an object. What has no name goes into input if there is none, else into metadata. An item whose external_id is there\nalready is replaced; one whose content is there already is left as it is."
+        after_help = "Examples:\n  groundline dataset import refunds cases.csv\n  groundline dataset import refunds cases.jsonl --map 'input=question,history;expected=answer'\n  groundline dataset import refunds --sql \"SELECT question AS input, trace_id, span_id FROM spans WHERE operation = 'llm' LIMIT 100\"\n\nColumns: input (must be there), expected, metadata, contexts, constraints, tags, split, weight, group_id,\nexternal_id, source_trace_id, source_span_id, inclusion_probability. A dotted column such as input.question is a key\nof an object. What has no name goes into input if there is none, else into metadata. An item whose external_id is there\nalready is replaced; one whose content is there already is left as it is.\n\nA ZIP archive or a folder has the table at its root, and the files that its column files names by their paths; a folder\nof Hugging Face may have a table for each split."
     )]
     Import(ImportArgs),
     /// Write the items of a version.
     #[command(
-        after_help = "Examples:\n  groundline dataset export refunds > refunds.jsonl\n  groundline dataset export refunds@7 --format csv --output refunds.csv"
+        after_help = "Examples:\n  groundline dataset export refunds > refunds.jsonl\n  groundline dataset export refunds@7 --format csv --output refunds.csv\n  groundline dataset export refunds --format zip --output refunds.zip"
     )]
     Export {
         #[command(flatten)]
         place: Where,
         /// NAME, or NAME@VERSION.
         dataset: String,
-        /// jsonl, json, csv, parquet, openai_evals, openai_ft, langfuse, phoenix, inspect or mlflow.
+        /// jsonl, json, csv, parquet, openai_evals, openai_ft, langfuse, phoenix, inspect or mlflow; zip with the files of the items.
         #[arg(long, default_value = "jsonl")]
         format: String,
+        /// Of CSV: an apostrophe before cells that a spreadsheet would take for formulas. It changes them.
+        #[arg(long)]
+        safe_cells: bool,
         /// Where to; standard output if left out.
         #[arg(long)]
         output: Option<PathBuf>,
@@ -155,13 +160,13 @@ pub struct ImportArgs {
     place: Where,
     /// The dataset; it is made if it is not there.
     name: String,
-    /// The file; - for standard input.
+    /// The file or folder; - for standard input.
     #[arg(required_unless_present = "sql")]
     file: Option<PathBuf>,
     /// The rows of this query instead of a file.
     #[arg(long, conflicts_with = "file")]
     sql: Option<String>,
-    /// auto, csv, jsonl, json or parquet.
+    /// auto, csv, jsonl, json, parquet or zip.
     #[arg(long, default_value = "auto")]
     format: String,
     /// Which columns make which field: FIELD=COLUMN[,COLUMN…][;…].
@@ -296,8 +301,8 @@ async fn act(client: &LabClient, verb: DatasetVerb) -> Done {
             Ok((format!("{name}: version {}, no items\n", head["version"]), 0))
         }
         DatasetVerb::Import(args) => import(client, args).await,
-        DatasetVerb::Export { dataset, format, output, .. } => {
-            export(client, &dataset, &format, output).await
+        DatasetVerb::Export { dataset, format, safe_cells, output, .. } => {
+            export(client, &dataset, (&format, safe_cells), output).await
         }
         DatasetVerb::Delete { name, items, message, if_version, .. } => {
             let body = json!({ "delete": items, "message": message, "if_version": if_version });
@@ -445,11 +450,20 @@ fn read(file: &PathBuf) -> Result<Vec<u8>, Refused> {
         std::io::stdin().read_to_end(&mut bytes).map_err(|e| Refused::from(e.to_string()))?;
         return Ok(bytes);
     }
+    if file.is_dir() {
+        return packed(file).map_err(Refused::from);
+    }
     std::fs::read(file).map_err(|e| Refused::from(format!("{}: {e}", file.display())))
 }
 
-async fn export(client: &LabClient, dataset: &str, format: &str, output: Option<PathBuf>) -> Done {
+async fn export(
+    client: &LabClient,
+    dataset: &str,
+    (format, is_safe): (&str, bool),
+    output: Option<PathBuf>,
+) -> Done {
     let bytes = client.ask(Asked::get(&["datasets", dataset, "items"]).with("format", format)).await?;
+    let bytes = if is_safe { spreadsheet(&bytes, format == "csv")?.into() } else { bytes };
     let written = match &output {
         Some(path) => std::fs::write(path, &bytes).map_err(|e| format!("{}: {e}", path.display())),
         None => std::io::stdout().lock().write_all(&bytes).map_err(|e| e.to_string()),

@@ -3,7 +3,9 @@
 use super::boards::{flipped, found, ranked};
 use super::client::{Asked, LabClient, Refused, Where};
 use super::compared::compared;
+use super::logged::{self, LogArgs};
 use super::runner::{self, Ended, Plan};
+use super::safe::spreadsheet;
 use super::target::{AskArgs, Asker, TargetArgs};
 use super::told::{cell, short, summarized, table};
 use clap::{Args, Subcommand};
@@ -25,6 +27,11 @@ pub enum ExperimentVerb {
         after_help = "Examples:\n  groundline experiment resume v2 --http http://127.0.0.1:8000/answer\n  groundline experiment resume v2 --retry errors --http http://127.0.0.1:8000/answer"
     )]
     Resume(ResumeArgs),
+    /// Take a log of Inspect or a test lab of H2O: what it asked as a dataset, its answers and scores as an experiment a model.
+    #[command(
+        after_help = "Examples:\n  groundline experiment import quiz.eval --dataset quiz --name gpt-5\n  groundline experiment import quiz.json --dataset quiz --evaluator rouge\n\nEpochs are repetitions. Its scores are client/SCORER, as if a client had sent them: C and I are 1 and 0, P is half; of\nseveral values each is client/SCORER.KEY. What is not taken, such as messages and events, is told."
+    )]
+    Import(LogArgs),
     /// Show the experiments, the newest first.
     List {
         #[command(flatten)]
@@ -160,6 +167,9 @@ pub struct RunArgs {
     /// How often each item is asked.
     #[arg(long, default_value_t = 1)]
     repetitions: u32,
+    /// Ask only items of which this SQL condition is true, such as "array_has(tags, 'returns')".
+    #[arg(long, value_name = "CONDITION")]
+    filter: Option<String>,
     /// Parameters for the target, a JSON object.
     #[arg(long)]
     parameters: Option<String>,
@@ -198,12 +208,15 @@ pub struct ExportArgs {
     #[arg(required = true)]
     experiments: Vec<String>,
     /// llm-eval-results, llm-heatmap-leaderboard, llm-bool-leaderboard, llm-classification-leaderboard, problems_and_actions,
-    /// insights, mlflow or work-dir-archive.
+    /// insights, mlflow, test-lab or work-dir-archive; of one run of a suite also results or qa, as Vals names them.
     #[arg(long)]
     part: String,
-    /// json, csv, parquet, md, html or zip.
+    /// json, csv, parquet, md, html or zip; of results csv, json, zip, text, markdown or junit.
     #[arg(long)]
     format: Option<String>,
+    /// Of CSV: an apostrophe before cells that a spreadsheet would take for formulas. It changes them.
+    #[arg(long)]
+    safe_cells: bool,
     /// Where to.
     #[arg(long)]
     output: PathBuf,
@@ -214,6 +227,7 @@ impl ExperimentVerb {
         match self {
             Self::Run(args) => &args.place,
             Self::Resume(args) => &args.place,
+            Self::Import(args) => &args.place,
             Self::Export(args) => &args.place,
             Self::List { place }
             | Self::Show { place, .. }
@@ -256,6 +270,15 @@ async fn act(client: &LabClient, verb: ExperimentVerb) -> Done {
     match verb {
         ExperimentVerb::Run(args) => begin(client, args).await,
         ExperimentVerb::Resume(args) => resume(client, args).await,
+        ExperimentVerb::Import(args) => {
+            let (mut text, mut code) = (String::new(), 0);
+            for id in logged::import(client, args).await.map_err(spelled)? {
+                let (told, worst) = finish(client, &id, Ended::default()).await?;
+                text.push_str(&told);
+                code = code.max(worst);
+            }
+            Ok((text, code))
+        }
         ExperimentVerb::List { .. } => list(client).await,
         ExperimentVerb::Show { experiment, weights, slice, json, .. } => {
             let path = ["experiments", &experiment, "summary"];
@@ -308,7 +331,7 @@ async fn begin(client: &LabClient, args: RunArgs) -> Done {
     let body = json!({
         "name": args.name, "dataset": args.dataset, "target": asker.described(), "parameters": parameters,
         "evaluators": args.evaluator, "repetitions": args.repetitions, "tags": args.tags,
-        "baseline": args.baseline,
+        "baseline": args.baseline, "filter": args.filter,
     });
     let made = client.value(Asked::json(Method::POST, &["experiments"], &body)).await.map_err(spelled)?;
     let id = cell(&made["experiment_id"]);
@@ -362,11 +385,23 @@ async fn finish(client: &LabClient, id: &str, ended: Ended) -> Done {
 }
 
 async fn export(client: &LabClient, args: ExportArgs) -> Done {
-    let asked = Asked::get(&["export"])
-        .with("experiments", args.experiments.join(","))
-        .with("part", args.part)
-        .maybe("format", args.format);
-    let bytes = client.ask(asked).await?;
+    let is_csv = args.format.as_deref() == Some("csv");
+    let bytes = match (args.part.as_str(), args.experiments.as_slice()) {
+        ("results" | "qa", [experiment]) => {
+            let path = ["experiments", experiment.as_str(), "export"];
+            client
+                .ask(Asked::get(&path).with("part", args.part.as_str()).maybe("format", args.format))
+                .await?
+        }
+        ("results" | "qa", _) => {
+            return Err(Refused::from(format!("{} are of one experiment: name one", args.part)));
+        }
+        (part, all) => {
+            let asked = Asked::get(&["export"]).with("experiments", all.join(",")).with("part", part);
+            client.ask(asked.maybe("format", args.format)).await?
+        }
+    };
+    let bytes = if args.safe_cells { spreadsheet(&bytes, is_csv)?.into() } else { bytes };
     let output = args.output.display();
     std::fs::write(&args.output, &bytes).map_err(|e| Refused::from(format!("{output}: {e}")))?;
     Ok((format!("{output}: {} bytes\n", bytes.len()), 0))

@@ -1,4 +1,4 @@
-//! Datasets and experiments from the command line.
+//! Datasets, experiments and kept suites from the command line.
 //!
 //! | file | what |
 //! |---|---|
@@ -6,11 +6,17 @@
 //! | `compared` | a comparison of two experiments as text |
 //! | `dataset` | the verb `dataset` |
 //! | `schema` | the verb `dataset schema` |
+//! | `folder` | a folder as an archive |
 //! | `experiment` | the verb `experiment` |
 //! | `perturb` | the verb `perturb` |
 //! | `runner` | asking a target for what is missing |
+//! | `fetched` | files of items, brought here |
+//! | `logged` | the verb `experiment import` |
+//! | `safe` | files for spreadsheets |
 //! | `target` | who answers |
+//! | `review` | the verb `review` |
 //! | `archive` | the verb `lab` |
+//! | `suites` | suites that a server keeps, for the verb `suite` |
 //! | `boards` | leaderboards, findings and flips as text |
 //! | `told` | what the routes answer, as text |
 
@@ -20,16 +26,25 @@ mod client;
 mod compared;
 mod dataset;
 mod experiment;
+mod fetched;
+mod folder;
+mod logged;
 mod perturb;
+mod review;
 mod runner;
+mod safe;
 mod schema;
+mod suites;
 mod target;
 mod told;
 
 pub use archive::{LabVerb, run as lab};
-pub use client::{Asked, LabClient, Where};
+pub use client::{Asked, LabClient, Refused, Where};
 pub use compared::compared;
 pub use dataset::{DatasetVerb, run as dataset};
 pub use experiment::{ExperimentVerb, run as experiment};
 pub use perturb::{PerturbArgs, run as perturb};
+pub use review::{ReviewVerb, run as review};
+pub use safe::spreadsheet;
+pub use suites::{OfSuites, RunArgs, SendArgs, suites};
 pub use told::summarized;

@@ -1,6 +1,7 @@
 //! Asking a target for what is missing, and sending what it answers.
 
 use super::client::{Asked, LabClient, Refused};
+use super::fetched::Fetched;
 use super::target::{Asker, answer};
 use futures::StreamExt;
 use http::Method;
@@ -50,12 +51,12 @@ pub struct Ended {
 /// When the server refuses.
 pub async fn run(client: &LabClient, plan: &Plan<'_>, runs: u64) -> Result<Ended, Refused> {
     let bar = progress(runs);
-    let mut ended = Ended::default();
+    let (mut ended, mut fetched) = (Ended::default(), Fetched::default());
     let stop = tokio::signal::ctrl_c();
     tokio::pin!(stop);
     loop {
         let before = ended.stored;
-        let page = page(client, plan).await?;
+        let mut page = page(client, plan).await?;
         if page.is_empty() {
             break;
         }
@@ -67,6 +68,7 @@ pub async fn run(client: &LabClient, plan: &Plan<'_>, runs: u64) -> Result<Ended
                 ended.took(&answer, &bar);
             }
             Asker::Here(target) => {
+                fetched.bring(client, &mut page).await?;
                 let asked = futures::stream::iter(&page).map(|todo| answer(target, todo));
                 // Where answers cost, each is looked at before another is asked for.
                 let at_once = if plan.max_cost.is_some() { 1 } else { BATCH };

@@ -152,6 +152,7 @@ fn question(todo: &Value) -> Question {
         text: Some(text_of(&input).unwrap_or_else(|| input.to_string())),
         input,
         contexts: todo["contexts"].clone(),
+        attached: todo["files"].as_array().cloned().unwrap_or_default(),
         parameters: todo["parameters"].as_object().cloned().unwrap_or_default(),
         ..Question::default()
     }

@@ -159,9 +159,21 @@ pub fn linted(told: &Value) -> String {
 pub fn purged(name: &str, told: &Value) -> String {
     let (version, items) = (&told["version"], told["items"].as_array().map_or(0, Vec::len));
     let (revisions, runs, scores) = (&told["revisions"], &told["runs"], &told["scores"]);
-    format!(
-        "{name}: version {version}, {items} items purged: {revisions} revisions, {runs} runs, {scores} scores\n"
-    )
+    let mut text = format!(
+        "{name}: version {version}, {items} items purged: {revisions} revisions, {runs} runs, {scores} scores"
+    );
+    let more = [
+        ("files", "files"),
+        ("check_results", "results of checks"),
+        ("suite_rows", "tests and checks of suites"),
+    ];
+    for (key, what) in more {
+        if let Some(count) = told[key].as_u64().filter(|count| *count > 0) {
+            let _ = write!(text, ", {count} {what}");
+        }
+    }
+    text + "
+"
 }
 
 /// One line on what a change did.

@@ -1,6 +1,6 @@
 //! What all rows say together, and what they cost.
 
-use crate::eval::OfflineRow;
+use crate::eval::{NO_VERDICT, OfflineRow, tells_origin};
 use crate::stats::confusion::{Confusion, LabelQuality};
 use crate::stats::{Estimate, Rate, Weighted};
 use std::collections::BTreeMap;
@@ -50,13 +50,37 @@ struct Worked {
     cpu: Duration,
 }
 
+/// Where the fails of an evaluator came from.
+#[derive(Default)]
+struct Origins {
+    passes: u64,
+    retrieval: u64,
+    generation: u64,
+    /// The judge's own: no reply could be read.
+    unread: u64,
+}
+
 /// All rows.
 #[derive(Default)]
 pub struct Summary {
     lines: BTreeMap<(String, String), Line>,
+    origins: BTreeMap<String, Origins>,
     worked: BTreeMap<String, Worked>,
     spent: BTreeMap<String, Spent>,
     labels: Confusion,
+}
+
+impl Origins {
+    fn add(&mut self, row: &OfflineRow) {
+        let is_unread = || row.error.as_deref().is_some_and(|error| error.contains(NO_VERDICT));
+        match (row.status, row.label.as_deref()) {
+            ("error", _) => self.unread += u64::from(is_unread()),
+            ("ok", Some("retrieval")) => self.retrieval += 1,
+            ("ok", Some("generation")) => self.generation += 1,
+            ("ok", _) => self.passes += u64::from(row.passed == Some(true)),
+            _ => {}
+        }
+    }
 }
 
 impl Summary {
@@ -72,6 +96,9 @@ impl Summary {
                 row.value.map(|value| line.values.push(value, 1.0));
                 row.passed.map(|passed| line.passes.push(passed, 1.0));
             }
+        }
+        if tells_origin(&row.evaluator) {
+            self.origins.entry(row.evaluator.clone()).or_default().add(row);
         }
         if let Some(usage) = &row.usage {
             let spent = self.spent.entry(row.evaluator.clone()).or_default();
@@ -108,6 +135,7 @@ impl Summary {
         if !self.lines.is_empty() {
             self.tell_metrics(&mut out);
         }
+        self.tell_origins(&mut out);
         self.tell_worked(&mut out);
         for (evaluator, spent) in &self.spent {
             let Spent { requests, input_tokens, output_tokens, usd } = spent;
@@ -120,6 +148,21 @@ impl Summary {
             tell_labels(&self.labels, &mut out);
         }
         out
+    }
+
+    fn tell_origins(&self, out: &mut String) {
+        let width = self.origins.keys().map(String::len).max().unwrap_or(0).max(9);
+        if !self.origins.is_empty() {
+            let _ = writeln!(
+                out,
+                "{:width$} {:>7} {:>10} {:>11} {:>6}",
+                "fails of", "passed", "retrieval", "generation", "parse"
+            );
+        }
+        for (evaluator, Origins { passes, retrieval, generation, unread }) in &self.origins {
+            let _ =
+                writeln!(out, "{evaluator:width$} {passes:>7} {retrieval:>10} {generation:>11} {unread:>6}");
+        }
     }
 
     /// Items without the evaluator's input are in it: they take next to nothing, and a server has them too.
@@ -225,6 +268,35 @@ mod tests {
             }),
             cpu: value.map(|_| Duration::from_millis(3)),
         }
+    }
+
+    #[test]
+    fn fails_are_counted_by_where_they_came_from() {
+        let mut summary = Summary::default();
+        let told = |label: &str, passed| OfflineRow {
+            evaluator: "sexism".to_owned(),
+            metric: "sexism".to_owned(),
+            label: Some(label.to_owned()),
+            passed: Some(passed),
+            ..row("ok", Some(0.0), None)
+        };
+        let failed = |why: &str| OfflineRow {
+            evaluator: "sexism".to_owned(),
+            error: Some(why.to_owned()),
+            ..row("error", None, None)
+        };
+        for row in
+            [told("none", true), told("none", true), told("retrieval", false), told("generation", false)]
+        {
+            summary.add(&row);
+        }
+        summary.add(&failed(&format!("2 replies of the judge {NO_VERDICT}; the last: it is empty")));
+        summary.add(&failed("judge main: it is away"));
+        summary.add(&OfflineRow { evaluator: "sexism".to_owned(), ..row("skipped", None, None) });
+        let text = summary.text();
+        let line = text.lines().skip_while(|line| !line.starts_with("fails of ")).nth(1).unwrap();
+        let line: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(line, ["sexism", "2", "1", "1", "1"], "{text}");
     }
 
     #[test]

@@ -16,9 +16,12 @@ pub struct TestArgs {
     /// The --json report of an earlier run, or the name of one that --store kept; gates with max_drop compare with it.
     #[arg(long)]
     pub baseline: Option<PathBuf>,
-    /// Keep the run as an experiment on --url or --data-dir, over a dataset suite/NAME of its tests; takes the role lab.
-    #[arg(long, conflicts_with_all = ["filter", "retry", "dry_run"])]
+    /// Keep the suite and the run on --data-dir, or fail where --url does not keep them; takes the role lab.
+    #[arg(long, conflicts_with_all = ["retry", "dry_run"])]
     pub store: bool,
+    /// Keep nothing on --url: it has the suite's datasets and the baseline only.
+    #[arg(long, conflicts_with = "store")]
+    pub no_store: bool,
     /// Write a JUnit XML report here.
     #[arg(long)]
     pub junit: Option<PathBuf>,

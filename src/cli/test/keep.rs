@@ -1,6 +1,6 @@
 //! A run of a suite that is kept as an experiment, and one of before as a baseline.
 
-use super::super::lab::{Asked, LabClient, Where};
+use super::super::lab::{Asked, LabClient, Refused, Where};
 use crate::lab::suite::{Baseline, Outcome, Suite, sent};
 use http::Method;
 use serde_json::{Value, json};
@@ -16,22 +16,29 @@ pub struct Kept {
     place: Where,
     /// Its id.
     pub experiment_id: String,
+    /// The suite and its version.
+    pub suite: String,
     /// The items of the tests, by the tests' ids.
     items: HashMap<String, String>,
 }
 
 impl Kept {
-    /// Stores the tests of `suite` as the newest version of its dataset, unless they are that already, and makes an
-    /// experiment over it. Nobody is asked yet.
+    /// Keeps `suite` as the newest revision of that name, unless it is that already, and makes an experiment of the tests of
+    /// which `filter` is true, each asked so often. Nobody is asked yet.
     ///
     /// # Errors
     /// What the server refuses.
-    pub async fn begin(place: Where, suite: &Suite, target: &Value) -> Result<Self, String> {
+    pub async fn begin(
+        place: Where,
+        (suite, repetitions): (&Suite, u32),
+        target: &Value,
+        filter: Option<&str>,
+    ) -> Result<Self, String> {
         let client = LabClient::open(&place).await?;
-        let begun = begun(&client, suite, target).await;
+        let begun = begun(&client, (suite, repetitions), target, filter).await;
         client.close().await?;
-        let (experiment_id, items) = begun?;
-        Ok(Self { place, experiment_id, items })
+        let (experiment_id, suite, items) = begun?;
+        Ok(Self { place, experiment_id, suite, items })
     }
 
     /// Stores the answers with their verdicts.
@@ -60,32 +67,37 @@ impl Kept {
 
 async fn begun(
     client: &LabClient,
-    suite: &Suite,
+    (suite, repetitions): (&Suite, u32),
     target: &Value,
-) -> Result<(String, HashMap<String, String>), String> {
-    let dataset = suite.dataset();
-    let path = ["datasets", &dataset, "import"];
+    filter: Option<&str>,
+) -> Result<(String, String, HashMap<String, String>), String> {
+    let path = ["suites", "import"];
     let mut import = Asked::get(&path);
     import.method = Method::POST;
-    import.body = Some(("application/x-ndjson", suite.items().into_bytes()));
-    let import = import.with("format", "jsonl").with("create", true).with("replace", true);
-    let import = import.with("keep_duplicates", true);
-    let told = client.value(import).await.map_err(|refused| refused.error)?;
-    let at = format!("{dataset}@{}", told["version"]);
-    let path = ["datasets", &at, "items"];
-    let asked = Asked::get(&path).with("format", "json");
-    let items = client.value(asked).await.map_err(|refused| refused.error)?;
+    import.body = Some(("application/json", suite.sendable()?.into_bytes()));
+    let kept = client.value(import.with("message", "groundline test")).await.map_err(refused)?;
+    let name = kept["name"].as_str().ok_or("the server does not say which suite it keeps")?;
+    let path = ["suites", name, "run"];
+    let mut body = json!({ "target": target, "repetitions": repetitions });
+    if let Some(condition) = filter {
+        body["filter"] = json!(condition);
+    }
+    let made = client.value(Asked::json(Method::POST, &path, &body)).await.map_err(refused)?;
+    let text = |key: &str| made[key].as_str().map(str::to_owned);
+    let id = text("experiment_id").ok_or("the server does not say which experiment it made")?;
+    let dataset = text("dataset").ok_or("the server does not say which dataset has the tests")?;
+    let path = ["datasets", dataset.as_str(), "items"];
+    let items = client.value(Asked::get(&path).with("format", "json")).await.map_err(refused)?;
     let named =
         |item: &Value| Some((item["external_id"].as_str()?.to_owned(), item["item_id"].as_str()?.to_owned()));
     let items = items.as_array().into_iter().flatten().filter_map(named).collect();
-    let body = json!({
-        "name": suite.name(), "dataset": at, "target": target, "evaluators": [], "repetitions": suite.repetitions(),
-        "tags": ["suite"],
-    });
-    let made = client.value(Asked::json(Method::POST, &["experiments"], &body)).await;
-    let made = made.map_err(|refused| refused.error)?;
-    let id = made["experiment_id"].as_str().ok_or("the server does not say which experiment it made")?;
-    Ok((id.to_owned(), items))
+    Ok((id, format!("{name}@{}", made["suite_version"]), items))
+}
+
+/// Everything that a server says against it.
+fn refused(refused: Refused) -> String {
+    let faults: Vec<&str> = refused.faults.iter().filter_map(|fault| fault["message"].as_str()).collect();
+    if faults.is_empty() { refused.error } else { faults.join("; ") }
 }
 
 /// The values of an experiment that was kept, by its id, or its name: the newest of that name.

@@ -33,7 +33,7 @@ pub async fn run(args: TestArgs) -> ExitCode {
 type Fault = (u8, String);
 
 async fn tried(args: &TestArgs) -> Result<u8, Fault> {
-    let suite = loaded(args).await?;
+    let (whole, suite) = loaded(args).await?;
     let (runs, kept) = wanted(args, &suite)?;
     writable(args)?;
     let baseline = baseline(args, &suite).await?;
@@ -54,7 +54,7 @@ async fn tried(args: &TestArgs) -> Result<u8, Fault> {
         );
         return Ok(0);
     }
-    let keep = begun(args, &suite, &target).await?;
+    let keep = begun(args, (&whole, suite.repetitions()), &target).await?;
     let started = now();
     let answered = asked(&suite, &runs, &target).await;
     let job = (suite.clone(), scorers.clone());
@@ -87,12 +87,14 @@ fn wrong(why: impl ToString) -> Fault {
     (2, why.to_string())
 }
 
-async fn loaded(args: &TestArgs) -> Result<Suite, Fault> {
+/// The suite, and of it what is to run.
+async fn loaded(args: &TestArgs) -> Result<(Suite, Suite), Fault> {
     let items = args.stored.items(&args.suite, args.config.as_deref()).await.map_err(wrong)?;
     let (mut suite, left_out) = read(&args.suite, args.partial, &items).map_err(wrong)?;
     if !left_out.is_empty() {
         eprintln!("groundline test: left out:\n{left_out}");
     }
+    let whole = suite.clone();
     if let Some(repetitions) = args.repetitions {
         suite.repeat(repetitions).map_err(wrong)?;
     }
@@ -100,7 +102,7 @@ async fn loaded(args: &TestArgs) -> Result<Suite, Fault> {
         let left_out = suite.filter(condition).await.map_err(wrong)?;
         eprintln!("groundline test: {} tests run, --filter leaves out {left_out}", suite.tests());
     }
-    Ok(suite)
+    Ok((whole, suite))
 }
 
 /// The runs to ask, and those of an earlier report that stay.
@@ -111,17 +113,25 @@ fn wanted(args: &TestArgs, suite: &Suite) -> Result<(Vec<Run>, Vec<Outcome>), Fa
     Ok((asked, kept))
 }
 
-/// The experiment that takes the answers, if the run is kept.
-async fn begun(args: &TestArgs, suite: &Suite, target: &Target) -> Result<Option<Kept>, Fault> {
-    if !args.store {
+/// The experiment that takes the answers, if the run is kept. A server that does not keep it is told, and is no fault unless
+/// --store says so.
+async fn begun(args: &TestArgs, whole: (&Suite, u32), target: &Target) -> Result<Option<Kept>, Fault> {
+    if !args.store && (args.no_store || args.retry.is_some() || !args.stored.is_server()) {
         return Ok(None);
     }
     let place = args.stored.place(args.config.as_deref());
     let place = place.ok_or_else(|| wrong("--store: say where, --url or --data-dir"))?;
-    let begun = Kept::begin(place, suite, target.described()).await;
-    let kept = begun.map_err(|why| wrong(format!("--store: {why}")))?;
-    eprintln!("groundline test: kept as the experiment {}", kept.experiment_id);
-    Ok(Some(kept))
+    match Kept::begin(place, whole, target.described(), args.filter.as_deref()).await {
+        Ok(kept) => {
+            eprintln!("groundline test: {} is kept as the experiment {}", kept.suite, kept.experiment_id);
+            Ok(Some(kept))
+        }
+        Err(why) if args.store => Err(wrong(format!("--store: {why}"))),
+        Err(why) => {
+            eprintln!("groundline test: the run is not kept: {why}");
+            Ok(None)
+        }
+    }
 }
 
 async fn baseline(args: &TestArgs, suite: &Suite) -> Result<Option<Baseline>, Fault> {

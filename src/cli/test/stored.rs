@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 /// Where datasets are stored that a suite names.
 #[derive(Debug, Clone, Args)]
 pub struct StoredArgs {
-    /// A running server with the datasets that the suite names, such as refunds@7.
+    /// A running server: it has the datasets that the suite names, such as refunds@7, and test keeps its run there.
     #[arg(long, conflicts_with = "data_dir")]
     url: Option<String>,
-    /// A token of the server with the role query, if it has tokens.
+    /// A token of the server with the role query, and lab to keep something, if it has tokens.
     #[arg(long, env = "GROUNDLINE_TOKEN", hide_env_values = true)]
     token: Option<String>,
     /// The data directory of a stopped server with these datasets.
@@ -27,6 +27,11 @@ impl StoredArgs {
             (None, Some(dir)) => Some(Where::folder(dir.clone(), config.map(Path::to_path_buf))),
             (None, None) => None,
         }
+    }
+
+    /// Whether it is a running server.
+    pub fn is_server(&self) -> bool {
+        self.url.is_some()
     }
 
     /// The items of all stored datasets that `suite` names. `NAME@latest` is the newest version.

@@ -1,6 +1,7 @@
 //! The direct way gives the very rows that the general decoder gives, or says that it cannot.
 
 use super::super::protobuf::from_protobuf;
+use super::super::weigh::tests::wrapped;
 use super::*;
 use crate::ingest::decode::Chunk;
 use crate::schema::batch::spans_to_batch;
@@ -193,15 +194,15 @@ fn a_resource_that_many_rows_repeat_is_bounded() {
 
 #[test]
 fn what_is_decoded_as_a_whole_is_weighed_first() {
-    let values = vec![AnyValue::default(); 15 << 20];
-    let heavy = pair("list", any(Any::ArrayValue(ArrayValue { values })));
+    let list = wrapped(0x2a, &[0x0a, 0x00].repeat(15 << 20));
+    let heavy = [wrapped(0x0a, b"list"), wrapped(0x12, &list)].concat();
     let mut speaking = a_span(1);
-    speaking.attributes =
-        vec![heavy.clone(), pair("gen_ai.request.model", any(Any::StringValue("m".into())))];
-    let resource = Some(Resource { attributes: vec![heavy], ..Resource::default() });
-    let group = ResourceSpans { resource, ..ResourceSpans::default() };
-    let resource = ExportTraceServiceRequest { resource_spans: vec![group] }.encode_to_vec();
-    for body in [request(vec![speaking]), resource] {
+    speaking.attributes = vec![pair("gen_ai.request.model", any(Any::StringValue("m".into())))];
+    // Fields of a message may come in any order.
+    let speaking = [speaking.encode_to_vec(), wrapped(0x4a, &heavy)].concat();
+    let speaking = wrapped(0x0a, &wrapped(0x12, &wrapped(0x12, &speaking)));
+    let resource = wrapped(0x0a, &wrapped(0x0a, &wrapped(0x0a, &heavy)));
+    for body in [speaking, resource] {
         assert!(traces(&body).is_err());
         assert!(matches!(Traces::from_protobuf(&body), Err(super::super::DecodeError::Heavy(_))));
     }

@@ -220,10 +220,10 @@ fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
-    use opentelemetry_proto::tonic::common::v1::{AnyValue, ArrayValue, KeyValue, any_value::Value};
+    use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value::Value};
     use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
     use prost::Message;
 
@@ -233,22 +233,34 @@ mod tests {
         ExportTraceServiceRequest { resource_spans }.encode_to_vec()
     }
 
+    /// A field of bytes under its key. An encoder would reckon the length of what is nested anew at each level.
+    pub(in crate::ingest::decode) fn wrapped(key: u8, inner: &[u8]) -> Vec<u8> {
+        let mut out = vec![key];
+        prost::encoding::encode_varint(inner.len() as u64, &mut out);
+        out.extend_from_slice(inner);
+        out
+    }
+
     #[test]
     fn small_bytes_that_decode_to_much_are_refused() {
-        let empty_groups = [0x0a, 0x00].repeat(5 << 20);
-        let empty_spans = request(vec![Span::default(); 800_000]);
-        let values = vec![AnyValue::default(); 15 << 20];
-        let array = AnyValue { value: Some(Value::ArrayValue(ArrayValue { values })) };
-        let attribute = KeyValue { key: "a".into(), value: Some(array), ..KeyValue::default() };
-        let array = request(vec![Span { attributes: vec![attribute], ..Span::default() }]);
-        let mut nested = AnyValue {
-            value: Some(Value::ArrayValue(ArrayValue { values: vec![AnyValue::default(); 15 << 20] })),
+        let of_scope = |inner: &[u8]| wrapped(0x0a, &wrapped(0x12, inner));
+        let of_attribute = |value: &[u8]| {
+            let attribute = [wrapped(0x0a, b"a"), wrapped(0x12, value)].concat();
+            of_scope(&wrapped(0x12, &wrapped(0x4a, &attribute)))
         };
+        let empty_groups = [0x0a, 0x00].repeat(5 << 20);
+        let empty_spans = of_scope(&[0x12, 0x00].repeat(800_000));
+        let mut value = wrapped(0x2a, &[0x0a, 0x00].repeat(15 << 20));
+        let array = of_attribute(&value);
         for _ in 0..40 {
-            nested = AnyValue { value: Some(Value::ArrayValue(ArrayValue { values: vec![nested] })) };
+            value = wrapped(0x2a, &wrapped(0x0a, &value));
         }
-        let attribute = KeyValue { key: "a".into(), value: Some(nested), ..KeyValue::default() };
-        let nested = request(vec![Span { attributes: vec![attribute], ..Span::default() }]);
+        let nested = of_attribute(&value);
+        // It is what an encoder writes.
+        let one = AnyValue { value: Some(Value::IntValue(1)) };
+        let attribute = KeyValue { key: "a".into(), value: Some(one.clone()), ..KeyValue::default() };
+        let encoded = request(vec![Span { attributes: vec![attribute], ..Span::default() }]);
+        assert_eq!(of_attribute(&one.encode_to_vec()), encoded);
         for body in [empty_groups, empty_spans, array, nested] {
             assert!(body.len() < 64 << 20);
             assert!(matches!(protobuf(&body), Err(DecodeError::Heavy(_))), "{} bytes", body.len());

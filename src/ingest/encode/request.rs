@@ -306,12 +306,12 @@ fn own_attributes(object: &mut Attrs) -> Vec<KeyValue> {
     }
 }
 
-fn key_values(pairs: Vec<(String, Value)>) -> Vec<KeyValue> {
+pub(super) fn key_values(pairs: Vec<(String, Value)>) -> Vec<KeyValue> {
     let pair = |(key, value)| KeyValue { key, value: Some(any(value)), ..KeyValue::default() };
     pairs.into_iter().map(pair).collect()
 }
 
-fn any(value: Value) -> AnyValue {
+pub(super) fn any(value: Value) -> AnyValue {
     let value = match value {
         Value::Null => None,
         Value::Str(text) => Some(Any::StringValue(text)),
@@ -327,10 +327,10 @@ fn any(value: Value) -> AnyValue {
     AnyValue { value }
 }
 
-fn unsigned(number: i64) -> u64 {
+pub(super) fn unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or_default()
 }
 
-fn narrow(number: i64) -> u32 {
+pub(super) fn narrow(number: i64) -> u32 {
     u32::try_from(number).unwrap_or_default()
 }

@@ -1,11 +1,13 @@
 //! What an archive says, held against what it has.
 
+use super::documents;
 use super::manifest::{MANIFEST, Manifest};
 use super::tables::Rows;
 use super::versions::{Bounds, Versions, versions};
 use crate::lab::cells;
 use crate::lab::experiment::run_id;
-use crate::lab::suite::unarchive;
+use crate::lab::zip::read as unarchive;
+use bytes::Bytes;
 use std::collections::{BTreeMap, HashSet};
 
 /// States that an experiment may be in.
@@ -20,6 +22,8 @@ pub struct Opened {
     pub rows: Rows,
     /// The versions of its datasets.
     pub versions: Versions,
+    /// The files of its items, by their hashes.
+    pub documents: BTreeMap<String, Bytes>,
 }
 
 /// Opens an archive. When it returns, every hash was computed again, every row belongs to what the archive names, and no
@@ -49,7 +53,8 @@ pub fn opened(bytes: &[u8], bounds: Bounds<'_>) -> Result<Opened, String> {
     }
     let runs = runs(&rows, &experiments, bounds)?;
     scores(&rows, &experiments, &runs)?;
-    Ok(Opened { manifest, rows, versions })
+    let documents = documents::taken(&mut files, &rows.items, bounds.config.max_file_size)?;
+    Ok(Opened { manifest, rows, versions, documents })
 }
 
 /// The dataset of each experiment.
@@ -136,7 +141,7 @@ mod tests {
     use super::*;
     use crate::lab::Config;
     use crate::lab::dataset::Item;
-    use crate::lab::suite::archive;
+    use crate::lab::zip::write as archive;
     use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray, new_null_array};
     use arrow::datatypes::DataType;
     use serde_json::{Value, json};

@@ -1,12 +1,13 @@
 //! Writing an archive.
 
-use super::manifest::{Files, MANIFEST, Manifest, OfDataset, OfExperiment};
+use super::documents::{self, Documents};
+use super::manifest::{MANIFEST, Manifest, OfDataset, OfExperiment};
 use super::tables::{DATASETS, EXPERIMENTS, ITEMS, Kept, RUNS, Rows, SCORES};
 use crate::lab::dataset::{Head, Reference, find_by_id, find_or_none};
 use crate::lab::error::LabError;
 use crate::lab::experiment::{Beside, Experiment, Experiments, MAX_BESIDE, experiments_of, named};
 use crate::lab::store::{Store, Who, text};
-use crate::lab::suite::archive as zipped;
+use crate::lab::zip::write as zipped;
 use arrow::array::RecordBatch;
 use std::collections::BTreeMap;
 
@@ -33,6 +34,7 @@ pub async fn archive(all: &Experiments, who: &Who, names: &[String]) -> Result<V
     let still = all.still().await;
     let chosen = Chosen::of(all.store(), who, names).await?;
     let rows = chosen.rows(all.store(), who).await?;
+    let documents = documents::read(all.datasets(), who, &rows.items).await?;
     let mut boards = Vec::new();
     for dataset_id in chosen.datasets.keys() {
         let of_it = chosen.experiments.values().filter(|one| one.dataset_id == *dataset_id);
@@ -46,7 +48,7 @@ pub async fn archive(all: &Experiments, who: &Who, names: &[String]) -> Result<V
     }
     drop(still);
     let all = all.clone();
-    let work = move || packed(&all, &chosen, &rows, &boards);
+    let work = move || packed(&all, &chosen, (&rows, documents), &boards);
     let task = tokio::task::spawn_blocking(work).await.map_err(|e| LabError::Broken(e.to_string()))?;
     task.map_err(LabError::Wrong)
 }
@@ -54,10 +56,10 @@ pub async fn archive(all: &Experiments, who: &Who, names: &[String]) -> Result<V
 fn packed(
     all: &Experiments,
     chosen: &Chosen,
-    rows: &Rows,
+    (rows, documents): (&Rows, Documents),
     boards: &[(String, Beside)],
 ) -> Result<Vec<u8>, String> {
-    let (mut files, mut counts) = (Files::new(), BTreeMap::new());
+    let (mut files, mut counts) = (documents, BTreeMap::new());
     for (kept, rows) in rows.all() {
         counts.insert(kept.file, rows.num_rows() as u64);
         files.insert(kept.file.to_owned(), kept.written(rows).map_err(|e| e.to_string())?);

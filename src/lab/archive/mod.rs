@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `manifest` | what an archive says of itself |
 //! | `tables` | rows of a table as Parquet, and back |
+//! | `documents` | the files of items |
 //! | `differ` | which rows are there already, and which say something else |
 //! | `make` | writing one |
 //! | `versions` | datasets of an archive: hashes, versions, limits |
@@ -24,6 +25,7 @@
 
 mod check;
 mod differ;
+mod documents;
 mod http;
 mod make;
 mod manifest;

@@ -74,6 +74,8 @@ pub async fn restore(
         written,
     };
     if !taking.is_tried {
+        // Before the rows that name them.
+        all.datasets().keep_all(who, &opened.documents).await?;
         for frame in frames(&new, who)? {
             all.store().write(frame).await?;
         }

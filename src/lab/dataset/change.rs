@@ -123,12 +123,18 @@ pub struct Purged {
     pub version: i64,
     /// The ids of the items.
     pub items: Vec<String>,
+    /// Files that were deleted: no other item names them.
+    pub files: u64,
     /// Revisions that have lost their content.
     pub revisions: u64,
     /// Runs that are gone.
     pub runs: u64,
     /// Scores that are gone.
     pub scores: u64,
+    /// Results of checks that are gone.
+    pub check_results: u64,
+    /// Tests and checks of suites that are gone.
+    pub suite_rows: u64,
 }
 
 /// How a file is taken.

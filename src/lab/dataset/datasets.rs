@@ -68,6 +68,18 @@ impl Datasets {
         self.changing.clone().lock_owned().await
     }
 
+    /// What redacts what must not be stored; none where nothing is redacted.
+    pub fn redaction(&self) -> Option<&Redact> {
+        self.redact.as_ref()
+    }
+
+    /// Takes out of a text what must not be stored.
+    pub fn redact(&self, text: &mut String) {
+        if let Some(redact) = &self.redact {
+            redact(text);
+        }
+    }
+
     /// Whether the item has something that must not be stored.
     pub fn would_redact(&self, item: &Item) -> bool {
         self.redact.as_ref().is_some_and(|redact| {
@@ -107,14 +119,9 @@ impl Datasets {
     /// # Errors
     /// [`LabError::Faults`] with every fault, [`LabError::Moved`] if `if_version` is not the newest version.
     pub async fn change(&self, who: &Who, name: &str, change: Change) -> Result<Outcome, LabError> {
-        let mut faults = Vec::new();
-        let mut put = Vec::with_capacity(change.put.len());
-        for (number, item) in (1..).zip(change.put) {
-            match self.row(item) {
-                Ok(row) => put.push((Place::item(number), row)),
-                Err(wrong) => faults.extend(wrong.into_iter().map(|fault| fault.on(Place::item(number)))),
-            }
-        }
+        let mut items: Vec<(Place, Item)> = (1..).map(Place::item).zip(change.put).collect();
+        let mut faults = self.with_lengths(who, &mut items, None).await?;
+        let put = self.rows(items, &mut faults);
         if !faults.is_empty() {
             faults.truncate(MAX_FAULTS);
             return Err(LabError::Faults(faults));
@@ -129,6 +136,7 @@ impl Datasets {
         let wanted = Wanted { put, delete: change.delete, ..Wanted::default() };
         let known = self.outline(who, &head).await?;
         let plan = self.planned(&known, wanted)?;
+        self.keep(who, &plan.rows, None).await?;
         let next = Next { change: change_name, message: change.message, source: None };
         let outcome = self.next(who, &head, plan, next).await?;
         Ok(Outcome { warnings: violations.warnings, ..outcome })
@@ -146,13 +154,9 @@ impl Datasets {
         import: Import,
         taking: Taking,
     ) -> Result<Outcome, LabError> {
-        let (mut faults, mut put) = (import.faults, Vec::with_capacity(import.items.len()));
-        for (place, item) in import.items {
-            match self.row(item) {
-                Ok(row) => put.push((place, row)),
-                Err(wrong) => faults.extend(wrong.into_iter().map(|fault| fault.on(place))),
-            }
-        }
+        let (mut faults, mut items, packed) = (import.faults, import.items, import.packed.as_ref());
+        faults.extend(self.with_lengths(who, &mut items, packed).await?);
+        let put = self.rows(items, &mut faults);
         faults.truncate(MAX_FAULTS);
         if !faults.is_empty() && taking.faulty == Faulty::Nothing {
             return Err(LabError::Faults(faults));
@@ -180,7 +184,10 @@ impl Datasets {
         let next = Next { change: "import", message: taking.message, source: taking.source.as_ref() };
         let mut outcome = match taking.end {
             End::Tried => outcome(&head, &plan),
-            End::Stored => self.next(who, &head, plan, next).await?,
+            End::Stored => {
+                self.keep(who, &plan.rows, packed).await?;
+                self.next(who, &head, plan, next).await?
+            }
         };
         (outcome.faults, outcome.archived) = (faults, import.archived);
         outcome.warnings = violations.warnings;
@@ -303,6 +310,18 @@ impl Datasets {
         let head = reading::find(&self.store, &who.tenant, &newest).await?;
         check_version(name, &head, version)?;
         Ok(head)
+    }
+
+    /// The items as rows, but for those with faults, which are added to `faults`.
+    fn rows(&self, items: Vec<(Place, Item)>, faults: &mut Vec<Fault>) -> Vec<(Place, ItemRow)> {
+        let mut rows = Vec::with_capacity(items.len());
+        for (place, item) in items {
+            match self.row(item) {
+                Ok(row) => rows.push((place, row)),
+                Err(wrong) => faults.extend(wrong.into_iter().map(|fault| fault.on(place))),
+            }
+        }
+        rows
     }
 
     /// The item as a row; redacted first, so that its hash is that of what is stored.
@@ -446,17 +465,27 @@ fn outcome(head: &Head, plan: &Plan) -> Outcome {
 
 /// Redacts every text of an item, however nested; ids are not touched.
 fn redacted(item: &mut Item, redact: &Redact) {
-    fn walk(value: &mut Value, redact: &Redact) {
-        match value {
-            Value::String(text) => redact(text),
-            Value::Array(values) => values.iter_mut().for_each(|value| walk(value, redact)),
-            Value::Object(fields) => fields.values_mut().for_each(|value| walk(value, redact)),
-            _ => {}
-        }
-    }
     let values = [&mut item.input, &mut item.expected].into_iter().flatten();
-    values.for_each(|value| walk(value, redact));
-    item.metadata.iter_mut().flat_map(serde_json::Map::values_mut).for_each(|value| walk(value, redact));
-    item.contexts.iter_mut().chain(&mut item.constraints).for_each(|value| walk(value, redact));
+    values.for_each(|value| redact_json(value, redact));
+    item.metadata
+        .iter_mut()
+        .flat_map(serde_json::Map::values_mut)
+        .for_each(|value| redact_json(value, redact));
+    item.contexts.iter_mut().chain(&mut item.constraints).for_each(|value| redact_json(value, redact));
     item.tags.iter_mut().for_each(|tag| redact(tag));
+    // Their names only: what is in a file is stored as it came.
+    for file in &mut item.files {
+        redact(&mut file.name);
+        file.path.iter_mut().for_each(|path| redact(path));
+    }
+}
+
+/// Redacts every text of a value, however nested.
+pub fn redact_json(value: &mut Value, redact: &Redact) {
+    match value {
+        Value::String(text) => redact(text),
+        Value::Array(values) => values.iter_mut().for_each(|value| redact_json(value, redact)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| redact_json(value, redact)),
+        _ => {}
+    }
 }

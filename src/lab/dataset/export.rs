@@ -56,7 +56,7 @@ impl FromStr for ExportFormat {
     fn from_str(name: &str) -> Result<Self, String> {
         NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, format)| format).ok_or_else(|| {
             let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
-            format!("there is no format {name:?}; there are {}", names.join(", "))
+            format!("there is no format {name:?}; there are {} and zip", names.join(", "))
         })
     }
 }
@@ -74,6 +74,7 @@ const COLUMNS: &[&str] = &[
     "split",
     "weight",
     "group_id",
+    "files",
     "source_trace_id",
     "source_span_id",
     "inclusion_probability",
@@ -201,7 +202,9 @@ mod tests {
         let values = json!([
             {"item_id": "1", "external_id": "a", "input": "Where, \"exactly\"?\nHere?", "expected": "[1]", "tags": ["x", "y"]},
             {"item_id": "2", "input": {"question": "What?"}, "expected": {"any_of": ["p", "q"]}, "metadata": {"n": 1.5},
-             "contexts": ["c", {"id": "d"}], "weight": 0.5, "split": "test", "inclusion_probability": 0.25},
+             "contexts": ["c", {"id": "d"}], "weight": 0.5, "split": "test", "inclusion_probability": 0.25,
+             "files": [{"name": "a.txt", "path": "documents/a.txt", "sha256": "0a".repeat(32), "bytes": 3,
+                        "media_type": "text/plain"}]},
         ]);
         serde_json::from_value(values).unwrap()
     }

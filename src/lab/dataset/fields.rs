@@ -57,6 +57,13 @@ impl FromStr for Mapping {
     }
 }
 
+impl Mapping {
+    /// Whether it makes a field of this column.
+    pub fn has(&self, column: &str) -> bool {
+        self.0.iter().any(|(_, columns)| columns.iter().any(|known| known == column))
+    }
+}
+
 /// The item that the fields of a line make; none for one that its system has archived.
 ///
 /// # Errors

@@ -1,10 +1,13 @@
 //! The items of a file.
 
+use super::super::config::Config;
 use super::super::error::{Fault, LabError, MAX_FAULTS};
 use super::super::place::Place;
 use super::super::rows::{self, FileFormat, Limits, Read};
+use super::attached;
 use super::fields::{self, Mapping};
 use super::item::Item;
+use super::packed::{Packed, split_of};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use bytes::Bytes;
@@ -18,6 +21,8 @@ pub struct Import {
     pub faults: Vec<Fault>,
     /// Items that their system had archived.
     pub archived: usize,
+    /// The archive that the files of the items are in.
+    pub packed: Option<Packed>,
 }
 
 impl Import {
@@ -26,7 +31,36 @@ impl Import {
     /// # Errors
     /// [`LabError::Wrong`] for a file of which no item can be read.
     pub fn read(bytes: &Bytes, format: Option<FileFormat>, mapping: &Mapping) -> Result<Self, LabError> {
-        Ok(Self::of(rows::read(bytes, format, Limits::default())?, mapping))
+        let mut import = Self::default();
+        import.take(rows::read(bytes, format, Limits::default())?, mapping);
+        Ok(import.in_order())
+    }
+
+    /// Reads a ZIP archive of a table of items, or of the parts of one, and of the files that its rows name.
+    ///
+    /// # Errors
+    /// [`LabError::Wrong`] with the name of what is refused.
+    pub fn unpack(bytes: Bytes, mapping: &Mapping, config: &Config) -> Result<Self, LabError> {
+        let packed = Packed::open(bytes, config)?;
+        let tables = packed.tables()?;
+        let mut import = Self { packed: Some(packed.clone()), ..Self::default() };
+        for (name, split) in &tables {
+            let in_table = |error| match error {
+                LabError::Wrong(why) => LabError::Wrong(format!("{name}: {why}")),
+                other => other,
+            };
+            let (items, faults) = (import.items.len(), import.faults.len());
+            let read = rows::read(&packed.table(name)?, None, Limits::default()).map_err(in_table)?;
+            import.take(read, mapping);
+            for (_, item) in import.items.iter_mut().skip(items) {
+                item.split = item.split.take().or_else(|| split.clone());
+            }
+            // Where there are several, a line alone does not say where it stands.
+            for fault in import.faults.iter_mut().skip(faults).filter(|_| tables.len() > 1) {
+                fault.message = format!("{name}: {}", fault.message);
+            }
+        }
+        Ok(if tables.len() > 1 { import.cut() } else { import.in_order() })
     }
 
     /// The items of the rows of a query.
@@ -38,39 +72,47 @@ impl Import {
         batches: &[RecordBatch],
         mapping: &Mapping,
     ) -> Result<Self, LabError> {
-        let rows = rows::of_batches(schema, batches)?;
-        Ok(Self::of(Read::from(rows), mapping))
+        let mut import = Self::default();
+        import.take(Read::from(rows::of_batches(schema, batches)?), mapping);
+        Ok(import.in_order())
     }
 
     /// Gives items without a split the one that a part of a Hugging Face dataset is named after: `train-00000-of-00002.parquet`.
     pub fn split_by_name(&mut self, file: &str) {
-        let Some(split) = split_of(file) else { return };
+        let Some(split) = split_of(file).filter(|_| file.contains("-of-")) else { return };
         for (_, item) in &mut self.items {
             item.split.get_or_insert_with(|| split.to_owned());
         }
     }
 
-    fn of(read: Read, mapping: &Mapping) -> Self {
-        let mut import = Self { faults: read.faults, ..Self::default() };
-        for (place, fields) in read.rows {
-            match fields::item(fields, mapping) {
-                Ok(Some(item)) => import.items.push((place, item)),
-                Ok(None) => import.archived += 1,
-                Err(faults) => import.faults.extend(faults.into_iter().map(|fault| fault.on(place))),
+    /// Adds the items of `read`, and what is wrong with the others.
+    fn take(&mut self, read: Read, mapping: &Mapping) {
+        self.faults.extend(read.faults);
+        for (place, mut fields) in read.rows {
+            let files = match &mut self.packed {
+                _ if mapping.has("files") => Ok(Vec::new()),
+                Some(packed) => packed.taken(&mut fields),
+                None => Ok(attached::taken(&mut fields)),
+            };
+            let item = files.and_then(|files| Ok((files, fields::item(fields, mapping)?)));
+            match item {
+                Ok((files, Some(item))) => self.items.push((place, Item { files, ..item })),
+                Ok((_, None)) => self.archived += 1,
+                Err(faults) => self.faults.extend(faults.into_iter().map(|fault| fault.on(place))),
             }
         }
-        import.faults.sort_by_key(|fault| (fault.line, fault.item));
-        import.faults.truncate(MAX_FAULTS);
-        import
     }
-}
 
-fn split_of(file: &str) -> Option<&str> {
-    let name = file.rsplit('/').next()?.strip_suffix(".parquet")?;
-    let (before, of) = name.rsplit_once("-of-")?;
-    let (split, part) = before.rsplit_once('-')?;
-    let is_number = |text: &str| text.len() == 5 && text.bytes().all(|byte| byte.is_ascii_digit());
-    (is_number(of) && is_number(part) && !split.is_empty()).then_some(split)
+    /// The same with its faults in the order of the file.
+    fn in_order(mut self) -> Self {
+        self.faults.sort_by_key(|fault| (fault.line, fault.item));
+        self.cut()
+    }
+
+    fn cut(mut self) -> Self {
+        self.faults.truncate(MAX_FAULTS);
+        self
+    }
 }
 
 #[cfg(test)]
@@ -80,11 +122,41 @@ mod tests {
     #[test]
     fn a_part_of_a_dataset_is_named_after_its_split() {
         assert_eq!(split_of("data/train-00000-of-00002.parquet"), Some("train"));
-        for other in
-            ["train.parquet", "a-of-b.parquet", "train-00000-of-00002.csv", "-00000-of-00002.parquet"]
-        {
+        assert_eq!(split_of("train.csv"), Some("train"));
+        for other in ["mine.csv", "a-of-b.parquet", "train-00000-of-00002.csv", "-00000-of-00002.parquet"] {
             assert_eq!(split_of(other), None, "{other}");
         }
+    }
+
+    fn zipped(files: &[(&str, &str)]) -> Bytes {
+        let files = files.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect();
+        Bytes::from(crate::lab::zip::write(&files).unwrap())
+    }
+
+    #[test]
+    fn parts_of_a_folder_are_one_dataset_with_splits() {
+        let parts = [
+            ("train.jsonl", "{\"input\":\"a\"}\n"),
+            ("test.csv", "input,split\nb,\nc,own\n"),
+            ("README.md", "x"),
+        ];
+        let import = Import::unpack(zipped(&parts), &Mapping::default(), &Config::default()).unwrap();
+        let of = |(_, item): &(Place, Item)| (item.input.clone().unwrap(), item.split.clone().unwrap());
+        let told: Vec<_> = import.items.iter().map(of).collect();
+        let wanted = [("b", "test"), ("c", "own"), ("a", "train")];
+        assert_eq!(told, wanted.map(|(input, split)| (serde_json::Value::from(input), split.to_owned())));
+        let bad = [("train.jsonl", "{\"input\":\"a\"}\nx\n"), ("test.csv", "input\nb\n")];
+        let import = Import::unpack(zipped(&bad), &Mapping::default(), &Config::default()).unwrap();
+        assert!(import.faults[0].to_string().starts_with("line 2: train.jsonl: not JSON"), "{import:?}");
+    }
+
+    #[test]
+    fn a_file_that_the_archive_lacks_is_told_with_its_row() {
+        let table = "input,files\na,a.txt\nb,\"[\"\"b.txt\"\"]\"\nc,\n";
+        let files = [("items.csv", table), ("documents/a.txt", "A")];
+        let import = Import::unpack(zipped(&files), &Mapping::default(), &Config::default()).unwrap();
+        assert_eq!(import.items.iter().map(|(_, item)| item.files.len()).collect::<Vec<_>>(), [1, 0]);
+        assert_eq!(import.faults[0].to_string(), "line 3: files: the archive has no file \"b.txt\"");
     }
 
     #[test]

@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-/// The same line under our names, if it is one of MLflow or Mosaic AI, Phoenix, Inspect or Datadog.
+/// The same line under our names, if it is one of OpenAI, Opik, MLflow or Mosaic AI, Phoenix, Inspect or Datadog.
 pub fn ours(fields: Map<String, Value>) -> Map<String, Value> {
     let has = |key: &str| fields.get(key).is_some_and(|value| !value.is_null());
     match () {
         () if !has("input") && fields.get("item").is_some_and(Value::is_object) => openai_item(fields),
+        () if is_opik(&fields) => opik(fields),
         () if !has("input") && (has("request") || has("inputs")) => mlflow(fields),
         () if is_phoenix(&fields) => phoenix(fields),
         () if has("input") && has("target") && !has("expected") => inspect(fields),
@@ -48,6 +49,36 @@ fn openai_item(mut fields: Map<String, Value>) -> Map<String, Value> {
         metadata.extend(beside);
     }
     own
+}
+
+/// Where an item of Opik may come from, in its words.
+const OPIK_SOURCES: &[&str] = &["manual", "sdk", "span", "trace"];
+/// What Opik says of an item beside the author's own keys.
+const OPIK_KEYS: &[&str] = &["source", "description", "evaluators", "execution_policy"];
+
+/// Items of Opik: a source in its words beside the author's own keys, which its API has under `data`.
+fn is_opik(fields: &Map<String, Value>) -> bool {
+    let source = fields.get("source").and_then(Value::as_str);
+    source.is_some_and(|source| OPIK_SOURCES.contains(&source)) && fields.contains_key("id")
+}
+
+/// The author's keys are what is asked, but for those that have a name of ours; what Opik says becomes metadata.
+fn opik(mut fields: Map<String, Value>) -> Map<String, Value> {
+    if let Some(Value::Object(own)) = fields.get("data").cloned() {
+        fields.shift_remove("data");
+        for (key, value) in own {
+            fields.entry(key).or_insert(value);
+        }
+    }
+    let said: Vec<(String, Value)> =
+        OPIK_KEYS.iter().filter_map(|key| Some(((*key).to_owned(), fields.shift_remove(*key)?))).collect();
+    let said = said.into_iter().filter(|(_, value)| !value.is_null());
+    if let Some(metadata) = metadata(&mut fields) {
+        for (key, value) in said {
+            metadata.entry(key).or_insert(value);
+        }
+    }
+    fields
 }
 
 /// An evaluation set: `request`, `expected_response`, `retrieved_context[].content`; or `inputs` and `expectations`.
@@ -171,6 +202,29 @@ mod tests {
             of(json!({"item": "kettle", "question": "How much?"})).input,
             Some(json!({"item": "kettle", "question": "How much?"}))
         );
+    }
+
+    #[test]
+    fn the_reserved_keys_of_opik_are_not_asked() {
+        let flat = of(
+            json!({"id": "o1", "source": "sdk", "description": "d", "tags": ["t"], "evaluators": [{"name": "e"}],
+            "question": "Where?", "expected_output": "There."}),
+        );
+        assert_eq!(
+            (flat.external_id.as_deref(), flat.input),
+            (Some("o1"), Some(json!({"question": "Where?"})))
+        );
+        assert_eq!((flat.expected, flat.tags), (Some(json!("There.")), vec!["t".to_owned()]));
+        let said = json!({"source": "sdk", "description": "d", "evaluators": [{"name": "e"}]});
+        assert_eq!(flat.metadata.map(Value::Object), Some(said));
+        let api = of(json!({"id": "o2", "source": "trace", "trace_id": "t", "span_id": null,
+            "data": {"input": {"q": 1}, "expected_output": {"a": 2}, "lang": "en"}}));
+        assert_eq!((api.input, api.expected), (Some(json!({"q": 1})), Some(json!({"a": 2}))));
+        assert_eq!(api.source_trace_id.as_deref(), Some("t"));
+        assert_eq!(api.metadata.map(Value::Object), Some(json!({"source": "trace", "lang": "en"})));
+        // The same words in a file of somebody else's are the author's.
+        let other = of(json!({"source": "sdk", "question": "Where?"}));
+        assert_eq!(other.input, Some(json!({"source": "sdk", "question": "Where?"})));
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! The routes under `/v1/lab/datasets`.
 
+use super::super::config::Config;
 use super::super::endpoint::{Asks, Brings, Outcome, Params, Tells, Whose, told};
 use super::super::error::LabError;
 use super::super::rows::FileFormat;
+use super::super::zip::is_zip;
 use super::change::{Absent, Change, Edit, End, Faulty, New, Purge, Taking};
 use super::datasets::Datasets;
 use super::export::ExportFormat;
@@ -14,11 +16,14 @@ use super::reading::{self, Depth, Page, Reference};
 use crate::net::{Access, Role, Scope, guarded};
 use crate::sql::Work;
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::header;
 use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
 use axum::routing::{get, patch, post};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -47,6 +52,7 @@ pub fn dataset_router(endpoint: DatasetEndpoint) -> Router {
         .route("/v1/lab/datasets/{name}/items", get(items))
         .route("/v1/lab/datasets/{name}/versions", get(versions))
         .route("/v1/lab/datasets/{name}/diff", get(diff))
+        .route("/v1/lab/files/{sha256}", get(attachment))
         .layer(guard(Role::Query));
     let writes = Router::new()
         .route("/v1/lab/datasets", post(create))
@@ -94,7 +100,7 @@ struct DiffParams {
 #[serde(deny_unknown_fields, default)]
 struct ImportParams {
     tenant: Option<String>,
-    /// auto, csv, jsonl, json or parquet.
+    /// auto, csv, jsonl, json, parquet or zip.
     format: Option<String>,
     /// Which columns make which field.
     map: Option<String>,
@@ -122,11 +128,12 @@ struct FromSql {
     sql: String,
 }
 
-/// A file of text from a page: a browser that is known by its cookie may send JSON alone.
+/// A file from a page: a browser that is known by its cookie may send JSON alone.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FromText {
-    file_text: String,
+#[serde(rename_all = "snake_case")]
+enum FromPage {
+    FileText(String),
+    FileBase64(String),
 }
 
 impl Params for ListParams {
@@ -148,6 +155,20 @@ impl Params for DiffParams {
 }
 
 impl Params for ImportParams {
+    fn tenant(&self) -> Option<&str> {
+        self.tenant.as_deref()
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct FileParams {
+    tenant: Option<String>,
+    /// What the file is to be called.
+    name: Option<String>,
+}
+
+impl Params for FileParams {
     fn tenant(&self) -> Option<&str> {
         self.tenant.as_deref()
     }
@@ -208,8 +229,11 @@ async fn items(
     Path(name): Path<String>,
     Asks { who, params }: Asks<ItemParams>,
 ) -> Outcome {
-    let format: ExportFormat =
-        params.format.as_deref().unwrap_or("jsonl").parse().map_err(LabError::Wrong)?;
+    let format = params.format.as_deref().unwrap_or("jsonl");
+    let format = match format {
+        "zip" => None,
+        other => Some(other.parse::<ExportFormat>().map_err(LabError::Wrong)?),
+    };
     let head = reading::find(datasets.store(), &who.tenant, &reference(&name)?).await?;
     let page = Page {
         after: params.after.unwrap_or(Page::ALL.after),
@@ -217,12 +241,32 @@ async fn items(
     };
     let at = (head.dataset_id.as_str(), head.version);
     let rows = reading::items(datasets.store(), &who.tenant, at, Depth::Content, page).await?;
-    let text =
-        tokio::task::spawn_blocking(move || format.write(&rows.iter().map(Item::of_row).collect::<Vec<_>>()))
-            .await
-            .map_err(|e| LabError::Broken(e.to_string()))?
-            .map_err(LabError::Broken)?;
+    let items: Vec<Item> = rows.iter().map(Item::of_row).collect();
+    let Some(format) = format else {
+        let bytes = datasets.bundled(&who, items).await?;
+        return Ok(([(header::CONTENT_TYPE, "application/zip")], bytes).into_response());
+    };
+    let task = tokio::task::spawn_blocking(move || format.write(&items)).await;
+    let text = task.map_err(|e| LabError::Broken(e.to_string()))?.map_err(LabError::Broken)?;
     Ok(([(header::CONTENT_TYPE, format.media_type())], text).into_response())
+}
+
+/// A file as an attachment: nothing that a tenant uploads is shown as a page of the server's.
+async fn attachment(
+    State(datasets): State<Datasets>,
+    Path(sha256): Path<String>,
+    Asks { who, params }: Asks<FileParams>,
+) -> Outcome {
+    let stored = datasets.file(&who, &sha256).await?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_. ".contains(c);
+    let name = params.name.unwrap_or(sha256).replace(|c: char| !is_plain(c), "_");
+    let headers = [
+        (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
+        (header::CONTENT_LENGTH, stored.bytes.to_string()),
+        (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
+    ];
+    Ok((headers, Body::from_stream(stored.content)).into_response())
 }
 
 async fn diff(
@@ -266,7 +310,10 @@ async fn import(
             let rows = datasets.store().sql.collect_from("lab", &scope, work, None).await?;
             (Import::of_batches(&rows.schema, &rows.batches, &mapping)?, json!({ "sql": sql }))
         }
-        None => file(&params, text_of(&kind, &bytes).unwrap_or(bytes), mapping).await?,
+        None => {
+            let config = datasets.config().clone();
+            file(&params, file_of(&kind, bytes)?, mapping, config).await?
+        }
     };
     let taking = Taking {
         equals: if params.keep_duplicates { Equals::Each } else { Equals::Once },
@@ -278,7 +325,9 @@ async fn import(
         message: params.message,
         if_version: params.if_version,
     };
-    told(datasets.import(&who, &name, import, taking).await?)
+    // Who hangs up does not leave files that no item names.
+    let task = tokio::spawn(async move { datasets.import(&who, &name, import, taking).await });
+    told(task.await.map_err(|e| LabError::Broken(e.to_string()))??)
 }
 
 /// The query of a body `{"sql": "…"}`; none for a file.
@@ -287,15 +336,27 @@ fn sql_of(kind: &str, bytes: &[u8]) -> Option<String> {
     sent.flatten().map(|sent| sent.sql)
 }
 
-/// The text of a body `{"file_text": "…"}`; none for a file that is sent as it is.
-fn text_of(kind: &str, bytes: &[u8]) -> Option<Bytes> {
-    let sent = (kind == "application/json").then(|| serde_json::from_slice::<FromText>(bytes).ok());
-    sent.flatten().map(|sent| Bytes::from(sent.file_text))
+/// The file of a body `{"file_text": "…"}` or `{"file_base64": "…"}`; the body itself for a file that is sent as it is.
+fn file_of(kind: &str, bytes: Bytes) -> Result<Bytes, LabError> {
+    let sent = (kind == "application/json").then(|| serde_json::from_slice::<FromPage>(&bytes).ok());
+    match sent.flatten() {
+        None => Ok(bytes),
+        Some(FromPage::FileText(text)) => Ok(text.into()),
+        Some(FromPage::FileBase64(text)) => {
+            let decoded = STANDARD.decode(text);
+            decoded.map(Bytes::from).map_err(|e| LabError::Wrong(format!("file_base64: {e}")))
+        }
+    }
 }
 
-async fn file(params: &ImportParams, bytes: Bytes, mapping: Mapping) -> Result<(Import, Value), LabError> {
+async fn file(
+    params: &ImportParams,
+    bytes: Bytes,
+    mapping: Mapping,
+    config: Config,
+) -> Result<(Import, Value), LabError> {
     let format: Option<FileFormat> = match params.format.as_deref() {
-        None | Some("auto") => None,
+        None | Some("auto" | "zip") => None,
         Some(name) => Some(name.parse().map_err(LabError::Wrong)?),
     };
     let source = json!({
@@ -304,7 +365,10 @@ async fn file(params: &ImportParams, bytes: Bytes, mapping: Mapping) -> Result<(
         "bytes": bytes.len(),
     });
     // Reading a big file takes long enough to hold up other requests of this thread.
-    let read = tokio::task::spawn_blocking(move || Import::read(&bytes, format, &mapping));
+    let read = tokio::task::spawn_blocking(move || match format {
+        None if is_zip(&bytes) => Import::unpack(bytes, &mapping, &config),
+        format => Import::read(&bytes, format, &mapping),
+    });
     let mut import = read.await.map_err(|e| LabError::Broken(e.to_string()))??;
     import.split_by_name(params.file.as_deref().unwrap_or_default());
     Ok((import, source))

@@ -1,6 +1,7 @@
 //! An item as JSON and as a row.
 
 use super::super::error::Fault;
+use super::attached::{self, Attached};
 use super::canonical;
 use crate::schema::batch::ItemRow;
 use crate::units::ByteSize;
@@ -49,6 +50,9 @@ pub struct Item {
     /// What it is not independent of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group_id: Option<String>,
+    /// Files that belong to what is asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<Attached>,
     /// The trace that it was made of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_trace_id: Option<String>,
@@ -85,6 +89,7 @@ impl Item {
         let list = |values: &[Value]| (!values.is_empty()).then(|| Value::from(values).to_string());
         Ok(ItemRow {
             content_hash: Some(canonical::hash(&content)),
+            files: (!self.files.is_empty()).then(|| json!(self.files).to_string()),
             contexts: list(&self.contexts),
             constraints: list(&self.constraints),
             item_id: self.item_id.unwrap_or_default(),
@@ -98,7 +103,6 @@ impl Item {
             split: self.split,
             weight: self.weight,
             group_id: self.group_id,
-            files: None,
             source_trace_id: self.source_trace_id,
             source_span_id: self.source_span_id,
             inclusion_probability: self.inclusion_probability,
@@ -123,6 +127,11 @@ impl Item {
                 put(key, json!(list));
             }
         }
+        if !self.files.is_empty() {
+            // Where a file lay, and what its sender says that it is, changes nothing of it.
+            let file = |file: &Attached| json!({ "name": file.name, "sha256": file.sha256 });
+            put("files", self.files.iter().map(file).collect());
+        }
         Value::Object(content)
     }
 
@@ -132,6 +141,7 @@ impl Item {
         if self.input.as_ref().is_none_or(Value::is_null) {
             wrong("input", "there is none; an item needs what is asked");
         }
+        attached::faults(&self.files).iter().for_each(|why| wrong("files", why));
         let is_context = |value: &Value| value.is_string() || value.is_object();
         if !self.contexts.iter().all(is_context) {
             wrong("contexts", "each must be a text or an object of id, uri and text");
@@ -177,6 +187,7 @@ impl Item {
             split: row.split.clone(),
             weight: row.weight,
             group_id: row.group_id.clone(),
+            files: attached::of_column(row.files.as_deref()),
             source_trace_id: row.source_trace_id.clone(),
             source_span_id: row.source_span_id.clone(),
             inclusion_probability: row.inclusion_probability,
@@ -217,6 +228,20 @@ mod tests {
         let one = hash(json!({"input": "Where?", "tags": ["a"], "external_id": "1", "expected": null}));
         assert_eq!(one, hash(json!({"input": "Where?", "weight": 3.0})));
         assert_ne!(one, hash(json!({"input": "Where?", "expected": "There."})));
+    }
+
+    #[test]
+    fn a_file_is_part_of_the_content_by_its_name_and_hash() {
+        let sha256 = "0a".repeat(32);
+        let with = |file: Value| item(json!({"input": "Where?", "files": [file]})).into_row(ByteSize::kib(4));
+        let row = with(json!({"name": "a.txt", "sha256": sha256, "bytes": 3})).unwrap();
+        let back = Item::of_row(&row);
+        assert_eq!((back.files[0].name.as_str(), back.files[0].bytes), ("a.txt", 3));
+        let moved = with(json!({"name": "a.txt", "path": "x/a.txt", "sha256": sha256})).unwrap();
+        assert_eq!(moved.content_hash, row.content_hash);
+        let other = with(json!({"name": "a.txt", "sha256": "0b".repeat(32)})).unwrap();
+        assert_ne!(other.content_hash, row.content_hash);
+        assert_eq!(with(json!({"name": "../a"})).unwrap_err()[0].column.as_deref(), Some("files"));
     }
 
     #[test]

@@ -143,6 +143,7 @@ fn is_same(a: &ItemRow, b: &ItemRow) -> bool {
         metadata: None,
         contexts: None,
         constraints: None,
+        files: None,
         ..row.clone()
     };
     a.content_hash == b.content_hash && about(a) == about(b)

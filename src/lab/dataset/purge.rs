@@ -1,4 +1,4 @@
-//! A person's right to be forgotten: items out of every version, run and score.
+//! A person's right to be forgotten: items out of every version, run and score, and out of the suites that have them as tests.
 //!
 //! What is left of an item is a tombstone in each version that had it: its id, its place, the hash of what it said, and in
 //! `datasets` a version that says who purged it and when. So the hash of every version can still be explained, and nothing
@@ -34,7 +34,8 @@ const CONTENT: &[&str] = &[
 ];
 
 impl Datasets {
-    /// Takes items out of every version, with their runs and scores. When it returns, no query shows their content, and
+    /// Takes items out of every version, with their runs and scores, and files that no other item names. When it returns, no
+    /// query shows their content, those files are gone, and
     /// the files that had it wait for vacuum (`lake.vacuum_after`). Purging again changes nothing, and goes on with what a
     /// crash broke off.
     ///
@@ -78,11 +79,19 @@ impl Datasets {
             self.store().journal.begin_segment();
             self.write(row, plan.rows).await?;
         }
+        let files = self.purge_files(who, &head.dataset_id, &items).await?;
         let bare = Left::Bare { without: CONTENT, mark: ("op", "put", "purge") };
+        // Where people reviewed its runs, what they were shown and what they said goes, too.
+        self.erased(who, &items, Table::ReviewItems, Left::Nothing).await?;
+        self.erased(who, &items, Table::ReviewAnswers, Left::Nothing).await?;
         Ok(Purged {
             revisions: self.erased(who, &items, Table::DatasetItems, bare).await?,
             runs: self.erased(who, &items, Table::Runs, Left::Nothing).await?,
             scores: self.erased(who, &items, Table::Scores, Left::Nothing).await?,
+            check_results: self.erased(who, &items, Table::CheckResults, Left::Nothing).await?,
+            suite_rows: self.erased(who, &items, Table::SuiteTests, Left::Nothing).await?
+                + self.erased(who, &items, Table::SuiteChecks, Left::Nothing).await?,
+            files,
             dataset_id: head.dataset_id,
             version,
             items: items.into_iter().collect(),

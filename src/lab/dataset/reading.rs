@@ -249,6 +249,43 @@ pub async fn purged(
     Ok(rows.iter().map(|row| row.text("item_id")).collect())
 }
 
+/// How many items of a version have what evaluators may need of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Filled {
+    /// An expected answer.
+    pub expected: i64,
+    /// Constraints.
+    pub constraints: i64,
+    /// The documents that should be retrieved.
+    pub expected_documents: i64,
+}
+
+/// What the items of a dataset have at `version`.
+///
+/// # Errors
+/// The limits of queries.
+pub async fn filled(
+    store: &Store,
+    tenant: &str,
+    (dataset_id, version): (&str, i64),
+) -> Result<Filled, LabError> {
+    let sql = "SELECT count(expected) AS expected, count(constraints) AS constraints, \
+               count(CASE WHEN metadata LIKE '%\"expected_documents\"%' \
+               OR metadata LIKE '%\"expected_retrieved_context\"%' THEN 1 END) AS expected_documents \
+               FROM (SELECT DISTINCT ON (item_id) item_id, op, expected, constraints, metadata FROM dataset_items \
+               WHERE dataset_id = $1 AND version <= $2 ORDER BY item_id, version DESC) WHERE op = 'put'";
+    let rows = store.ask(tenant, sql, vec![text(dataset_id), int(version)]).await?;
+    let of = |row: Row<'_>| {
+        let count = |name: &str| row.int(name).unwrap_or_default();
+        Filled {
+            expected: count("expected"),
+            constraints: count("constraints"),
+            expected_documents: count("expected_documents"),
+        }
+    };
+    Ok(rows.iter().next().map(of).unwrap_or_default())
+}
+
 /// How much of the items is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {

@@ -2,13 +2,13 @@
 //! have it fetch any address.
 
 use super::super::config::Config;
-use super::super::dataset::text_of;
+use super::super::dataset::{Attached, text_of};
 use super::super::error::LabError;
 use super::definition::{Answer, Target as Described, Todo};
 use crate::lab::target::{self, Prompts, Question, Target};
 use futures::StreamExt;
 use parking_lot::Mutex as Lock;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl Targets {
     pub fn listed(&self) -> Vec<Value> {
         let told = |(name, target): (&String, &Result<Target, String>)| match target {
             Ok(target) => named(name, target),
-            Err(why) => serde_json::json!({ "name": name, "error": why }),
+            Err(why) => json!({ "name": name, "error": why }),
         };
         self.all.iter().map(told).collect()
     }
@@ -129,6 +129,8 @@ async fn answer(target: &Target, todo: &Todo, prompts: &Prompts) -> Answer {
         text: Some(text_of(&todo.input).unwrap_or_else(|| todo.input.to_string())),
         input: todo.input.clone(),
         contexts: todo.contexts.clone(),
+        // Where a file lay in an archive is no path that a target could read.
+        attached: todo.files.iter().map(|file| json!(Attached { path: None, ..file.clone() })).collect(),
         prompts: prompts.clone(),
         parameters: todo.parameters.as_object().cloned().unwrap_or_default(),
         ..Question::default()

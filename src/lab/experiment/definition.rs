@@ -2,6 +2,8 @@
 
 use super::super::error::Fault;
 use crate::domain::id::EXPERIMENT_MARK;
+use crate::lab::dataset::Attached;
+use crate::lab::suite::CheckOutcome;
 use crate::lab::target::Prompts;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -29,12 +31,25 @@ pub struct NewExperiment {
     /// How often each item is asked.
     #[serde(default = "once")]
     pub repetitions: i64,
+    /// Which items are asked: a condition in SQL over their id, question, input, expected, tags, group_id, weight and the
+    /// keys of their metadata; all without one.
+    #[serde(default)]
+    pub filter: Option<String>,
     /// Words to find it by.
     #[serde(default)]
     pub tags: Vec<String>,
     /// Whether others of the dataset are compared with it.
     #[serde(default)]
     pub baseline: bool,
+}
+
+/// The suite that an experiment is a run of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfSuite {
+    /// The suite.
+    pub suite_id: String,
+    /// Its version.
+    pub version: i64,
 }
 
 fn once() -> i64 {
@@ -150,6 +165,9 @@ pub struct Answer {
     /// What the sender measured itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<SentScore>,
+    /// What the checks of a suite said, in their order; of runs of a suite only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<CheckOutcome>,
 }
 
 /// What a sender measured itself.
@@ -176,6 +194,9 @@ pub struct SentScore {
     /// What is missing to give it, such as `expected`; it has no value and no verdict then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<String>,
+    /// Why a person must look at it, such as votes that differ: the run goes into the experiment's queue of review.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needs_review: Option<String>,
 }
 
 /// A run that is missing.
@@ -197,6 +218,9 @@ pub struct Todo {
     /// Context that the item has.
     #[serde(default)]
     pub contexts: Value,
+    /// Files that the item has; each is at `/v1/lab/files/SHA256`.
+    #[serde(default)]
+    pub files: Vec<Attached>,
     /// What should be answered, for who judges answers itself; a target is never told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Value>,

@@ -1,19 +1,24 @@
 //! Making experiments, taking runs.
 
-use super::super::dataset::{Datasets, Reference, find as find_dataset};
+use super::super::dataset::{Datasets, Head, Reference, filled, find as find_dataset};
 use super::super::error::{Fault, LabError};
 use super::super::store::{Store, Who};
 use super::super::turn::Production;
 use super::called::{NAMED, Targets};
-use super::definition::ASKED_BY;
-use super::definition::{Answer, EditExperiment, NewExperiment, Retry, Stored, Telling, Todo};
+use super::checks::check_rows;
+use super::definition::{ASKED_BY, OfSuite};
+use super::definition::{Answer, EditExperiment, NewExperiment, Retry, Stored, Target, Telling, Todo};
+use super::flagged::flagged;
 use super::judge::{Case, Judge, ScoredRuns};
 use super::known::{Added, After, Attempt, Kept, Known, Shared};
+use super::needs::{asks_items, must_have};
 use super::reading::{self, Experiment, Key};
 use super::taken::{Items, added, asked, case, is_there};
 use crate::eval::{Evaluator, Registry};
+use crate::lab::suite::filtered;
 use crate::schema::batch::{
-    ExperimentRow, ItemRow, RunRow, experiments_to_batch, run_scores_to_batch, runs_to_batch,
+    ExperimentRow, ItemRow, RunRow, check_results_to_batch, experiments_to_batch, run_scores_to_batch,
+    runs_to_batch,
 };
 use crate::schema::columns::Table;
 use crate::schema::frame::Part;
@@ -22,6 +27,7 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
 use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 
 /// Most answers of one request.
 const MAX_ANSWERS: usize = 1_000;
@@ -29,9 +35,6 @@ const MAX_ANSWERS: usize = 1_000;
 const MAX_KEPT: usize = 2;
 /// Requests of the playground that are answered at once.
 const MAX_TRIALS: usize = 8;
-
-/// What the name of a dataset begins with that has the tests of a suite.
-const SUITES: &str = "suite/";
 
 /// The experiments of all tenants. Cheap to clone.
 #[derive(Clone)]
@@ -54,8 +57,9 @@ pub struct Experiments {
     known: Arc<Lock<Kept>>,
 }
 
-/// The items of a version, by id of the dataset, number, and how many items were purged before they were read.
-type Version = ((String, i64, usize), Arc<Items>);
+/// The items of a version of which a condition is true, by id of the dataset, number, how many items were purged before they
+/// were read, and the condition.
+type Version = ((String, i64, usize, Option<String>), Arc<Items>);
 
 impl Experiments {
     /// Over `datasets`, judged by the evaluators of `registry` while nothing of `production` waits for them.
@@ -74,6 +78,22 @@ impl Experiments {
     pub(super) fn trial(&self) -> Result<OwnedSemaphorePermit, LabError> {
         let busy = |_| LabError::Later(format!("the playground answers {MAX_TRIALS} requests already"));
         self.trials.clone().try_acquire_owned().map_err(busy)
+    }
+
+    /// A place among those whose answers are judged at once, for as long as it is held.
+    ///
+    /// # Errors
+    /// [`LabError::Later`] when all are taken until then.
+    pub async fn judging(&self, until: Instant) -> Result<OwnedSemaphorePermit, LabError> {
+        let busy =
+            || LabError::Later("the evaluators of other experiments are busy (lab.workers)".to_owned());
+        let turn = tokio::time::timeout_at(until, self.workers.clone().acquire_owned()).await;
+        turn.map_err(|_| busy())?.map_err(|_| busy())
+    }
+
+    /// What is judged before.
+    pub fn production(&self) -> &Production {
+        &self.production
     }
 
     /// Lets nothing be changed as long as it is held but by who holds it: neither datasets nor experiments.
@@ -98,6 +118,13 @@ impl Experiments {
         &self.targets
     }
 
+    /// Those of the evaluators of an experiment that ask somebody else, such as a judge.
+    pub fn judges(&self, found: &Experiment) -> HashSet<String> {
+        let evaluators = self.registry.select(&found.evaluator_ids()).unwrap_or_default();
+        let asking = evaluators.iter().filter(|evaluator| evaluator.waits().is_some());
+        asking.map(|evaluator| evaluator.id().to_owned()).collect()
+    }
+
     /// The limits.
     pub fn datasets(&self) -> &Datasets {
         &self.datasets
@@ -107,17 +134,22 @@ impl Experiments {
     ///
     /// # Errors
     /// [`LabError::Faults`] with everything that is wrong, [`LabError::Missing`] without the dataset.
-    pub async fn create(&self, who: &Who, mut new: NewExperiment) -> Result<(Experiment, i64), LabError> {
+    pub async fn create(&self, who: &Who, new: NewExperiment) -> Result<(Experiment, i64), LabError> {
+        self.create_of(who, new, None).await
+    }
+
+    /// The same as a run of a suite, whose tests are the items of the dataset.
+    ///
+    /// # Errors
+    /// As [`Experiments::create`].
+    pub async fn create_of(
+        &self,
+        who: &Who,
+        mut new: NewExperiment,
+        suite: Option<OfSuite>,
+    ) -> Result<(Experiment, i64), LabError> {
         let mut faults = new.faults();
-        // Only the server says so.
-        new.target.more.shift_remove(ASKED_BY);
-        if new.target.kind == NAMED {
-            let name = new.target.name.as_deref().unwrap_or_default();
-            match self.targets.described(name, &new.target.prompts()) {
-                Ok(target) => new.target = target.asked_by_the_server(),
-                Err(why) => faults.push(Fault::new(why).at("target")),
-            }
-        }
+        faults.extend(self.own_target(&mut new.target).err());
         let evaluators = self.registry.select(&new.evaluators);
         if let Err(unknown) = &evaluators {
             faults.push(Fault::new(unknown.to_string()).at("evaluators"));
@@ -135,16 +167,19 @@ impl Experiments {
             return Err(LabError::Wrong(why));
         }
         self.datasets.must_be_whole(who, &head).await?;
+        if asks_items(&evaluators) {
+            let at = (head.dataset_id.as_str(), head.version);
+            must_have(&head, filled(self.store(), &who.tenant, at).await?, &evaluators)?;
+        }
         let of = |e: &Arc<dyn Evaluator>| json!({"id": e.id(), "version": e.version()});
-        let items = head.items;
-        // A version of a suite is the version of its tests.
-        let is_suite = head.name.starts_with(SUITES);
+        let items = self.asked_items(who, &head, new.filter.as_deref()).await?;
         let row = ExperimentRow {
             experiment_id: uuid::Uuid::now_v7().to_string(),
             revision: 1,
             name: new.name,
-            suite_id: is_suite.then(|| head.dataset_id.clone()),
-            suite_version: is_suite.then_some(head.version),
+            suite_version: suite.as_ref().map(|suite| suite.version),
+            suite_id: suite.map(|suite| suite.suite_id),
+            filter: new.filter,
             dataset_id: head.dataset_id,
             dataset_version: head.version,
             dataset_hash: head.content_hash,
@@ -164,6 +199,25 @@ impl Experiments {
         let id = row.experiment_id.clone();
         self.store().write(vec![state(&row)?]).await?;
         Ok((reading::find(self.store(), &who.tenant, &id).await?, items))
+    }
+
+    /// Puts what the server knows of a target in the place of its name; nobody else says that the server asks it.
+    fn own_target(&self, target: &mut Target) -> Result<(), Fault> {
+        target.more.shift_remove(ASKED_BY);
+        if target.kind == NAMED {
+            let name = target.name.clone().unwrap_or_default();
+            let known = self.targets.described(&name, &target.prompts());
+            *target = known.map_err(|why| Fault::new(why).at("target"))?.asked_by_the_server();
+        }
+        Ok(())
+    }
+
+    /// How many items of a version a condition leaves.
+    async fn asked_items(&self, who: &Who, head: &Head, filter: Option<&str>) -> Result<i64, LabError> {
+        let Some(condition) = filter else { return Ok(head.items) };
+        let items = self.datasets.items_at(who, head).await?;
+        let left = filtered(condition, items).await.map_err(LabError::Wrong)?;
+        Ok(i64::try_from(left.len()).unwrap_or(i64::MAX))
     }
 
     /// Marks an experiment, or pauses, resumes or cancels it.
@@ -278,14 +332,11 @@ impl Experiments {
         cases: Arc<Vec<Case>>,
     ) -> Result<ScoredRuns, LabError> {
         let patience = self.datasets.config().score_timeout;
-        let busy =
-            || LabError::Later("the evaluators of other experiments are busy (lab.workers)".to_owned());
-        let turn = tokio::time::timeout(patience, self.workers.acquire()).await;
-        let _turn = turn.map_err(|_| busy())?.map_err(|_| busy())?;
+        let _turn = self.judging(Instant::now() + patience).await?;
         let judge = Judge {
             registry: self.registry.clone(),
             evaluators,
-            until: tokio::time::Instant::now() + patience,
+            until: Instant::now() + patience,
             tenant: who.tenant.clone(),
             now: self.store().now(),
             model,
@@ -324,6 +375,11 @@ impl Experiments {
                 Table::Runs,
                 runs_to_batch(&rows, &self.store().made(who)).map_err(broken)?,
             ));
+            let checks = check_rows(&new);
+            if !checks.is_empty() {
+                let checks = check_results_to_batch(&checks, &self.store().made(who)).map_err(broken)?;
+                parts.push(Part::Rows(Table::CheckResults, checks));
+            }
             let ids: HashSet<&str> = new.iter().map(|case| case.run.run_id.as_str()).collect();
             let both = judged.rows.into_iter().zip(judged.runs);
             let (rows, runs): (Vec<_>, Vec<_>) =
@@ -331,6 +387,8 @@ impl Experiments {
             if !rows.is_empty() {
                 let scores = run_scores_to_batch(&rows, &runs).map_err(broken)?;
                 parts.push(Part::Rows(Table::Scores, scores));
+                let (judged, judges) = (ScoredRuns { rows, runs }, self.judges(&found));
+                parts.extend(flagged(&found, &new, &judged, &judges, &self.store().made(who))?);
             }
         }
         if let Some(row) = next {
@@ -414,13 +472,18 @@ impl Experiments {
 
     /// The same, to be found by their ids.
     async fn version(&self, who: &Who, found: &Experiment) -> Result<Arc<Items>, LabError> {
-        let key = (found.dataset_id.clone(), found.dataset_version, self.datasets.purges());
+        let key =
+            (found.dataset_id.clone(), found.dataset_version, self.datasets.purges(), found.filter.clone());
         if let Some((_, items)) = self.kept.lock().iter().find(|(known, _)| *known == key) {
             return Ok(items.clone());
         }
-        let items = Arc::new(Items::of(self.datasets.items_of(who, &key.0, key.1).await?));
+        let mut items = self.datasets.items_of(who, &key.0, key.1).await?;
+        if let (Some(condition), false) = (&key.3, items.is_empty()) {
+            items = filtered(condition, items).await.map_err(LabError::Wrong)?;
+        }
+        let items = Arc::new(Items::of(items));
         let mut kept = self.kept.lock();
-        kept.retain(|((_, _, purges), _)| *purges == key.2);
+        kept.retain(|((_, _, purges, _), _)| *purges == key.2);
         if kept.len() >= MAX_KEPT {
             kept.remove(0);
         }

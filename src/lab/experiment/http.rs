@@ -203,8 +203,12 @@ async fn edit(
     told(all.edit(&sent.who, &id, sent.body).await?)
 }
 
-fn retry(params: &Page) -> Result<Retry, LabError> {
-    match params.retry.as_deref() {
+/// Which runs `retry` asks again: errors, or failed.
+///
+/// # Errors
+/// [`LabError::Wrong`] for any other word.
+pub fn retry_of(retry: Option<&str>) -> Result<Retry, LabError> {
+    match retry {
         None => Ok(Retry::Missing),
         Some("errors") => Ok(Retry::Errors),
         Some("failed") => Ok(Retry::Failed),
@@ -218,7 +222,8 @@ async fn todo(
     Asks { who, params }: Asks<Page>,
 ) -> Outcome {
     let telling = if params.expected { Telling::Expected } else { Telling::Asked };
-    told(all.todo(&who, &id, params.limit(), (retry(&params)?, telling)).await?)
+    let retry = retry_of(params.retry.as_deref())?;
+    told(all.todo(&who, &id, params.limit(), (retry, telling)).await?)
 }
 
 async fn receive(
@@ -252,8 +257,13 @@ async fn run(
     Path(id): Path<String>,
     Asks { who, params }: Asks<Page>,
 ) -> Outcome {
-    let (retry, limit) = (retry(&params)?, params.limit());
+    let (retry, limit) = (retry_of(params.retry.as_deref())?, params.limit());
     let found = reading::find(all.store(), &who.tenant, &id).await?;
+    if found.suite().is_some() {
+        let why = "it is a run of a suite: POST /v1/lab/suites/NAME/run?experiment=ID asks its target, so that the suite's \
+                   checks judge what is answered";
+        return Err(LabError::Wrong(why.to_owned()));
+    }
     let answers = match (found.target.kind.as_str(), all.targets().has(&found.target)) {
         ("trace", _) => {
             let todo = all.todo(&who, &id, limit, (retry, Telling::Asked)).await?;
@@ -345,9 +355,22 @@ async fn leaderboards(State(all): State<Experiments>, Asks { who, params }: Asks
 }
 
 async fn export(State(all): State<Experiments>, Asks { who, params }: Asks<ExportParams>) -> Outcome {
-    let part: Part = params.part.parse().map_err(LabError::Wrong)?;
-    let form: Option<Form> = params.format.as_deref().map(str::parse).transpose().map_err(LabError::Wrong)?;
-    let beside = Beside::load(&all, &who, beside(&all, &who, &params.experiments).await?).await?;
+    artifact(all, &who, &params.experiments, (&params.part, params.format.as_deref())).await
+}
+
+/// A file of experiments for other programs: which part, in which form.
+///
+/// # Errors
+/// What is wrong with these; as reading experiments.
+pub async fn artifact(
+    all: Experiments,
+    who: &Who,
+    experiments: &str,
+    (part, format): (&str, Option<&str>),
+) -> Outcome {
+    let part: Part = part.parse().map_err(LabError::Wrong)?;
+    let form: Option<Form> = format.map(str::parse).transpose().map_err(LabError::Wrong)?;
+    let beside = Beside::load(&all, who, beside(&all, who, experiments).await?).await?;
     let work = move || written(&beside.sides(), part, form, &|of: &str, metric: &str| line(&all, of, metric));
     // Every two experiments are compared: that takes long enough to hold up other requests of this thread.
     let task = tokio::task::spawn_blocking(work).await.map_err(|e| LabError::Broken(e.to_string()))?;

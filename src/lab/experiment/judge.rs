@@ -8,6 +8,7 @@ use crate::domain::score::{Better, Score, ScoreRow, ScoreSource, ScoreStatus, Us
 use crate::domain::time::UnixNanos;
 use crate::domain::trace::EvalInput;
 use crate::eval::{Evaluator, Registry};
+use crate::lab::suite::CheckOutcome;
 use crate::lab::turn::Production;
 use crate::schema::batch::{ItemRow, OfRun, RunRow};
 use serde_json::Value;
@@ -22,6 +23,8 @@ pub struct Case {
     pub run: RunRow,
     /// What its sender measured itself.
     pub sent: Vec<SentScore>,
+    /// What the checks of a suite said.
+    pub checks: Vec<CheckOutcome>,
 }
 
 /// Rows of scores, each with its run.

@@ -6,9 +6,14 @@
 //! | `reading` | experiments, runs and scores as they are stored |
 //! | `taken` | what is asked of a target, and what is taken of its answers |
 //! | `known` | which runs are stored already, in memory |
+//! | `checks` | what checks of suites said, as rows |
 //! | `input` | what evaluators are given of an item and its answer |
 //! | `judge` | what evaluators say about answers, as rows of `scores` |
+//! | `needs` | what evaluators need and no item has |
 //! | `experiments` | making experiments, taking runs |
+//! | `asked` | what evaluators said, as a reviewer is asked about it |
+//! | `reviewed` | a run as an item of a queue of review |
+//! | `flagged` | runs that a person must look at |
 //! | `traces` | the target `trace`: answers that production gave |
 //! | `summary` | estimates of one experiment |
 //! | `compare` | the difference of two, item by item |
@@ -23,21 +28,26 @@
 //! at any time. A batch of runs and the scores of their answers are one frame.
 
 mod artifacts;
+mod asked;
 mod beside;
 mod called;
+mod checks;
 mod compare;
 mod definition;
 mod detail;
 mod experiments;
 mod findings;
+mod flagged;
 mod flips;
 mod http;
 mod input;
 mod judge;
 mod known;
 mod leaderboard;
+mod needs;
 mod playground;
 mod reading;
+mod reviewed;
 mod slices;
 mod summary;
 mod taken;
@@ -46,14 +56,21 @@ mod traces;
 #[cfg(test)]
 mod tried;
 
+pub(in crate::lab) use asked::{AutoEval, MAX_ASKED};
 pub(in crate::lab) use beside::{Beside, MAX_BESIDE};
+pub use called::MAX_CALLED;
 pub use compare::{Comparison, compare};
 pub use definition::{
-    Answer, EditExperiment, NewExperiment, Retry, SentScore, Stored, Target, Todo, run_id, trace_ids,
-    traceparent,
+    Answer, EditExperiment, NewExperiment, OfSuite, Retry, SentScore, Stored, Target, Telling, Todo, run_id,
+    trace_ids, traceparent,
 };
 pub use experiments::Experiments;
 pub use http::{ExperimentEndpoint, experiment_router};
+pub(in crate::lab) use http::{artifact, retry_of};
+pub(in crate::lab) use input::{Answered as Given, eval_input};
 pub use reading::Experiment;
-pub(in crate::lab) use reading::{named, of_dataset as experiments_of};
+pub(in crate::lab) use reading::{
+    baseline_of, find as find_experiment, named, of_dataset as experiments_of, parsed,
+};
+pub(in crate::lab) use reviewed::{Chosen, ForQueue};
 pub use summary::{Summary, summary};

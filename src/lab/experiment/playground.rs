@@ -1,7 +1,7 @@
 //! The playground: a few items are asked by a prompt that is being written, and judged at once. Nothing of it is stored; what
 //! is worth keeping is made an experiment.
 
-use super::super::dataset::Item;
+use super::super::dataset::{Item, files_of};
 use super::super::endpoint::{Asks, Outcome, Tells, Whose, told};
 use super::super::error::{Fault, LabError};
 use super::called::NAMED;
@@ -128,6 +128,7 @@ fn asked(item: &ItemRow, parameters: &Map<String, Value>) -> Todo {
         attempt: 1,
         input: value(&item.input),
         contexts: value(&item.contexts),
+        files: files_of(item.files.as_deref()),
         parameters: Value::Object(parameters.clone()),
         expected: None,
         metadata: None,
@@ -153,7 +154,7 @@ fn case(item: ItemRow, todo: &Todo, answer: Answer) -> Case {
         error: answer.error,
         ..RunRow::default()
     };
-    Case { item, run, sent: answer.scores }
+    Case { item, run, sent: answer.scores, checks: Vec::new() }
 }
 
 fn shown(cases: &[Case], judged: &ScoredRuns) -> Vec<Value> {

@@ -22,9 +22,15 @@ pub struct Experiment {
     pub dataset_id: String,
     /// Its version.
     pub dataset_version: i64,
-    /// The version of the suite that it is a run of.
+    /// The suite that it is a run of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suite_id: Option<String>,
+    /// The version of the suite.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suite_version: Option<i64>,
+    /// Which items it asks, a condition in SQL; all without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
     /// What answers.
     pub target: Target,
     /// Its parameters.
@@ -62,6 +68,7 @@ impl Experiment {
             dataset_hash: row.text("dataset_hash"),
             suite_id: row.may("suite_id"),
             suite_version: row.int("suite_version"),
+            filter: row.may("filter"),
             target: row.text("target"),
             parameters: row.may("parameters"),
             repetitions: row.int("repetitions").unwrap_or(1),
@@ -86,7 +93,9 @@ impl Experiment {
             name: stored.name.clone(),
             dataset_id: stored.dataset_id.clone(),
             dataset_version: stored.dataset_version,
+            suite_id: stored.suite_id.clone(),
             suite_version: stored.suite_version,
+            filter: stored.filter.clone(),
             target: serde_json::from_str(&stored.target).unwrap_or_else(|_| unknown()),
             parameters: json("parameters").unwrap_or_default(),
             evaluators: json("evaluators").unwrap_or_default(),
@@ -106,6 +115,13 @@ impl Experiment {
     pub fn evaluator_ids(&self) -> Vec<String> {
         let all = self.evaluators.as_array().into_iter().flatten();
         all.filter_map(|one| one["id"].as_str().map(str::to_owned)).collect()
+    }
+
+    /// The suite that it is a run of, and the suite's version. Before suites were kept, their tests stood for them: such a run
+    /// is none of these.
+    pub fn suite(&self) -> Option<(&str, i64)> {
+        let suite = self.suite_id.as_deref().filter(|suite| *suite != self.dataset_id)?;
+        Some((suite, self.suite_version?))
     }
 
     /// Whether it takes no more runs.

@@ -7,11 +7,15 @@ use super::known::{Added, Attempt, Known};
 use super::reading::Experiment;
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::time::UnixNanos;
+use crate::lab::dataset::files_of;
 use crate::schema::batch::{ItemRow, RunRow};
 use crate::units::ByteSize;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
+
+/// Most checks of one answer.
+const MAX_CHECKS: usize = 1_000;
 
 /// The items of a version, found by their ids.
 pub struct Items {
@@ -59,6 +63,7 @@ pub fn case(
     if answer.output.is_none() && answer.error.is_none() {
         return Err(Fault::new("there is neither an output nor an error").at("output"));
     }
+    checks_fault(found, &answer)?;
     let (trace, span) = trace_ids(&id, attempt);
     let hex = |e: crate::domain::id::IdError| Fault::new(e.to_string());
     let trace_id = answer.trace_id.as_deref().map(TraceId::from_hex).transpose();
@@ -92,7 +97,21 @@ pub fn case(
     if bytes > most.in_memory() {
         return Err(Fault::new(format!("{bytes} bytes, at most {most} (lab.max_item_size)")).at("output"));
     }
-    Ok(Case { item, run, sent: answer.scores })
+    Ok(Case { item, run, sent: answer.scores, checks: answer.checks })
+}
+
+/// What checks say belongs to runs of suites.
+fn checks_fault(found: &Experiment, answer: &Answer) -> Result<(), Fault> {
+    match answer.checks.len() {
+        0 => Ok(()),
+        _ if found.suite().is_none() => {
+            Err(Fault::new("this experiment is no run of a suite: send scores").at("checks"))
+        }
+        many if many > MAX_CHECKS => {
+            Err(Fault::new(format!("{many} checks of one answer, at most {MAX_CHECKS}")).at("checks"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether this attempt, or a later one, is stored.
@@ -128,6 +147,7 @@ pub fn asked(
         attempt,
         input: value(&item.input),
         contexts: value(&item.contexts),
+        files: files_of(item.files.as_deref()),
         expected: told(&item.expected),
         metadata: told(&item.metadata),
         parameters: found.parameters.clone(),

@@ -30,9 +30,9 @@ impl FromStr for FileFormat {
             "jsonl" => Ok(Self::Jsonl),
             "json" => Ok(Self::Json),
             "parquet" => Ok(Self::Parquet),
-            other => {
-                Err(format!("there is no format {other:?}; there are auto, csv, jsonl, json and parquet"))
-            }
+            other => Err(format!(
+                "there is no format {other:?}; there are auto, csv, jsonl, json, parquet and zip"
+            )),
         }
     }
 }

@@ -7,6 +7,7 @@
 //! | `format` | what a file is |
 //! | `reader` | a file into rows |
 //! | `columns` | batches of columns into rows |
+//! | `safe` | CSV for spreadsheets |
 //! | `yaml` | YAML as JSON values |
 
 pub mod yaml;
@@ -15,8 +16,10 @@ mod cell;
 mod columns;
 mod format;
 mod reader;
+mod safe;
 
 pub use cell::looks_like_json;
 pub use columns::of_batches;
 pub use format::FileFormat;
 pub use reader::{Limits, Read, read};
+pub use safe::safe_cells;

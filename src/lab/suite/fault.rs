@@ -31,6 +31,11 @@ impl Faults {
         self.more += other.more;
     }
 
+    /// Those that are told, one a line.
+    pub(super) fn lines(&self) -> &[String] {
+        &self.told
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.told.is_empty()

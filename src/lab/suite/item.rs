@@ -72,7 +72,7 @@ impl Item {
 }
 
 /// The text that an input asks: itself, its question, its only text, or the last message of its user.
-fn asked(input: &Json) -> Option<String> {
+pub(super) fn asked(input: &Json) -> Option<String> {
     match input {
         Json::String(text) => Some(text.clone()),
         Json::Null => None,

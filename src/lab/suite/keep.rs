@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use std::collections::{BTreeMap, HashMap};
 
 /// Where a run keeps which test it was, and the hash of what that asks and expects.
-const TEST: &str = "suite_test";
+pub(super) const TEST: &str = "suite_test";
 
 impl Suite {
     /// The name of the dataset that has its tests.
@@ -56,11 +56,10 @@ pub fn sent(outcomes: &[Outcome], items: &HashMap<String, String>) -> Vec<Json> 
 
 fn answer(outcome: &Outcome, item_id: &str) -> Json {
     let reply = outcome.reply.as_ref();
-    let mut context = reply.map(|reply| reply.output_context.clone()).unwrap_or_default();
-    context.insert(TEST.to_owned(), json!({ "id": outcome.test, "hash": outcome.hash }));
+    let context = marked(reply.map(|reply| reply.output_context.clone()).unwrap_or_default(), outcome);
     let mut sent = json!({
         "item_id": item_id, "repetition": outcome.repetition, "trace_id": outcome.trace_id,
-        "output_context": context, "scores": scores(outcome),
+        "output_context": context, "scores": scores(outcome), "checks": outcome.checks,
     });
     match (&outcome.error, reply) {
         (Some(why), _) => sent["error"] = json!(why),
@@ -82,8 +81,14 @@ fn answer(outcome: &Outcome, item_id: &str) -> Json {
     sent
 }
 
-/// The test's verdict, the share of its checks, each check, and what evaluators say.
-fn scores(outcome: &Outcome) -> Vec<Json> {
+/// What else a target told, with the test that it was and the hash of what that asks.
+pub fn marked(mut context: Map<String, Json>, outcome: &Outcome) -> Map<String, Json> {
+    context.insert(TEST.to_owned(), json!({ "id": outcome.test, "hash": outcome.hash }));
+    context
+}
+
+/// The test's verdict, the share of its checks, each check, and what evaluators say, as an experiment takes them.
+pub fn scores(outcome: &Outcome) -> Vec<Json> {
     // A run without an answer has no scores: its error says why.
     if outcome.error.is_some() {
         return Vec::new();
@@ -116,6 +121,10 @@ fn of_check(number: usize, check: &CheckOutcome) -> Json {
         }
         Status::Error => score["error"] = json!(check.feedback),
         Status::Skipped => score["skipped"] = json!(check.feedback),
+    }
+    if check.needs_review() {
+        let why = if check.status == Status::Error { "judge error" } else { "low confidence" };
+        score["needs_review"] = json!(why);
     }
     score
 }

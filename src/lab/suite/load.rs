@@ -31,6 +31,9 @@ pub struct Suite {
     pub(super) folder: PathBuf,
 }
 
+/// A test as it is written, and where it stands.
+pub(super) type Placed = (TestSpec, SourceLine);
+
 /// One test.
 #[derive(Debug, Clone)]
 pub(super) struct Case {
@@ -109,13 +112,21 @@ fn is_stored(folder: &Path, name: &str) -> bool {
 pub(super) fn read(path: &Path, partial: bool, items: &StoredItems) -> Result<(Suite, Faults), Faults> {
     let name = path.display().to_string();
     let text = cases::read_text(path).map_err(|why| Faults::one(format!("{name}: {why}")))?;
-    let spec: SuiteSpec = toml::from_str(&text)
+    let (spec, tests) = parsed(&text, &name)?;
+    build(spec, tests, (path.parent().unwrap_or(Path::new("")), items), &name, partial)
+}
+
+/// The text of a suite file of ours: the suite, and each of its tests with the line where it stands.
+///
+/// # Errors
+/// What is wrong with the file, with its line.
+pub(super) fn parsed(text: &str, name: &str) -> Result<(SuiteSpec, Vec<Placed>), Faults> {
+    let mut spec: SuiteSpec = toml::from_str(text)
         .map_err(|error| Faults::one(format!("{name}: {}", error.to_string().trim_end())))?;
-    let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-    let places = lines(&text, spec.test.len());
-    let at = |line: &usize| SourceLine { file: name.clone(), line: *line };
-    let tests = spec.test.clone().into_iter().zip(places.iter().map(at)).collect();
-    build(spec, tests, (&folder, items), &name, partial)
+    let tests = std::mem::take(&mut spec.test);
+    let at = |line: usize| SourceLine { file: name.to_owned(), line };
+    let places = lines(text, tests.len()).into_iter().map(at);
+    Ok((spec, tests.into_iter().zip(places).collect()))
 }
 
 /// The lines on which `[[test]]` begins; 0 where it is not written so.
@@ -132,7 +143,7 @@ fn lines(text: &str, tests: usize) -> Vec<usize> {
 /// A suite out of its parts.
 pub(super) fn build(
     spec: SuiteSpec,
-    mut tests: Vec<(TestSpec, SourceLine)>,
+    mut tests: Vec<Placed>,
     (folder, items): (&Path, &StoredItems),
     name: &str,
     partial: bool,
@@ -179,12 +190,7 @@ pub(super) fn build(
 }
 
 /// The cases that are right, each with the checks of all tests and its own.
-fn compiled(
-    tests: Vec<(TestSpec, SourceLine)>,
-    common: &[CheckSpec],
-    is_lenient: bool,
-    faults: &mut Faults,
-) -> Vec<Case> {
+fn compiled(tests: Vec<Placed>, common: &[CheckSpec], is_lenient: bool, faults: &mut Faults) -> Vec<Case> {
     let (mut cases, mut ids) = (Vec::new(), BTreeMap::<String, SourceLine>::new());
     for (at, (mut spec, place)) in tests.into_iter().enumerate() {
         if spec.id.is_empty() {

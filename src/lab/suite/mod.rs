@@ -29,8 +29,10 @@
 //! | `summary` | metrics with intervals |
 //! | `baseline` | the values of an earlier run |
 //! | `keep` | a run as an experiment that is stored |
+//! | `restored` | what became of runs that are stored |
 //! | `gate` | what must hold, and the exit code |
 //! | `report` | a table, JSON, JUnit XML, Markdown |
+//! | `server` | suites that a server keeps |
 //!
 //! Promises: a verdict is pass, fail, skipped or error, and neither of the last two is ever a pass; a fault of a file names
 //! its line and item, and all faults of a file are told at once; what a target sends is bounded in size and time.
@@ -58,7 +60,9 @@ mod outcome;
 mod pattern;
 mod reply;
 mod report;
+mod restored;
 mod schema;
+mod server;
 mod spec;
 mod summary;
 mod text;
@@ -71,14 +75,19 @@ pub use bench::{Bench, evaluators, questions};
 pub use earlier::{Again, Earlier, Run};
 pub use examples::{examples, wrong_examples};
 pub use exchange::{Exported, Form, Imported, export, import, import_results};
-pub(in crate::lab) use exchange::{archive, unarchive};
 pub use fault::Faults;
+pub(in crate::lab) use filter::filtered;
 pub use gate::{Code, Decided, Verdict, code, decide, unknown_metrics};
-pub use keep::sent;
+pub use keep::{marked, scores, sent};
 pub use load::{StoredItems, Suite, stored};
 pub use open::read;
-pub use outcome::{Outcome, Status};
+pub use outcome::{CheckOutcome, Confidence, Outcome, Scored, Status};
 pub use report::{Report, junit, markdown, table};
+pub use restored::{StoredOutcome, TestNames};
+pub use server::{
+    NewSuite, SentForm, SuiteEndpoint, SuiteHead, SuiteOutcome, Suites, find, find_version, suite_router,
+    whole,
+};
 pub use spec::suite_schema;
 pub use summary::{Summary, summarise};
 pub use verdict::judge;

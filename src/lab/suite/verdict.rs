@@ -89,7 +89,11 @@ pub(super) fn judge_text(case: &Case, check: &Check, text: &str, bench: &Bench<'
 }
 
 /// How the test ended, and the share of the weight that passed. Where a counted check has no verdict the test has none.
-fn verdict(checks: &[CheckOutcome], threshold: Option<f64>, is_unanswered: bool) -> (Status, Option<f64>) {
+pub(super) fn verdict(
+    checks: &[CheckOutcome],
+    threshold: Option<f64>,
+    is_unanswered: bool,
+) -> (Status, Option<f64>) {
     let counted = || checks.iter().filter(|check| check.counts && check.status != Status::Skipped);
     let weight: f64 = counted().map(|check| check.weight).sum();
     let passed: f64 = counted().filter(|check| check.status == Status::Pass).map(|check| check.weight).sum();
@@ -107,7 +111,7 @@ fn verdict(checks: &[CheckOutcome], threshold: Option<f64>, is_unanswered: bool)
 }
 
 /// The run's value of each metric; what has no value is not there.
-fn values(outcome: &Outcome) -> BTreeMap<String, f64> {
+pub(super) fn values(outcome: &Outcome) -> BTreeMap<String, f64> {
     let mut values = BTreeMap::new();
     if outcome.status != Status::Skipped {
         values.insert("tests_passed".to_owned(), f64::from(u8::from(outcome.status == Status::Pass)));

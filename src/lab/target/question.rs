@@ -41,6 +41,8 @@ pub struct Question {
     pub contexts: Json,
     /// Files by their paths.
     pub files: Vec<String>,
+    /// Files of a stored item, as objects with name, sha256 and, where the target can read it, path.
+    pub attached: Vec<Json>,
     /// Parameters; they go before those of the target.
     pub parameters: Map<String, Json>,
     /// Prompts in place of the target's.
@@ -54,7 +56,8 @@ pub struct Question {
 impl Question {
     /// What addresses and processes are sent.
     pub(super) fn message(&self, parameters: &BTreeMap<String, Json>) -> Json {
-        let files: Vec<Json> = self.files.iter().map(|file| json!({"name": file, "path": file})).collect();
+        let named = self.files.iter().map(|file| json!({"name": file, "path": file}));
+        let files: Vec<Json> = named.chain(self.attached.iter().cloned()).collect();
         json!({
             "run_id": self.run_id,
             "item_id": self.item_id,

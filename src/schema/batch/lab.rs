@@ -108,6 +108,8 @@ pub struct ExperimentRow {
     pub suite_id: Option<String>,
     /// Its version.
     pub suite_version: Option<i64>,
+    /// Which items are asked, a condition in SQL; none for all.
+    pub filter: Option<String>,
     /// What answers, JSON.
     pub target: String,
     /// JSON object.
@@ -243,7 +245,7 @@ pub fn experiments_to_batch(rows: &[ExperimentRow]) -> Result<RecordBatch, Arrow
         text(rows, |r| Some(&r.dataset_hash)),
         text(rows, |r| r.suite_id.as_deref()),
         int(rows, |r| r.suite_version),
-        text(rows, |_| None),
+        text(rows, |r| r.filter.as_deref()),
         text(rows, |r| Some(&r.target)),
         text(rows, |r| r.parameters.as_deref()),
         int(rows, |r| Some(r.repetitions)),

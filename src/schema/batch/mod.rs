@@ -8,8 +8,9 @@
 //! | `spans` | spans in, and the part of a row that sampling needs back |
 //! | `logs` | log records |
 //! | `rows` | scores, decisions, annotations, alerts |
-//! | `review` | items to label, and answers |
+//! | `review` | items to label, answers, and queues of review |
 //! | `lab` | datasets, experiments, runs |
+//! | `suites` | suites, their tests and checks, results of checks |
 //! | `watermarks` | up to when tables are final |
 
 mod build;
@@ -20,6 +21,7 @@ mod review;
 mod rows;
 mod span_rows;
 mod spans;
+mod suites;
 mod watermarks;
 
 pub use lab::{
@@ -28,11 +30,18 @@ pub use lab::{
 };
 pub use llm::{read_llm, replace_llm};
 pub use logs::{LogContent, logs_to_batch, read_log_content};
-pub use review::{AnswerKind, ReviewAnswer, ReviewItem, answers_to_batch, items_to_batch};
+pub use review::{
+    AnswerKind, AnswerOfQueue, ItemOfQueue, ReviewAnswer, ReviewItem, ReviewQueueRow, answers_to_batch,
+    items_to_batch, queues_to_batch,
+};
 pub use rows::{
     Alert, Annotation, OfRun, QueueRow, alerts_to_batch, annotations_to_batch, decisions_to_batch,
     queue_to_batch, run_scores_to_batch, scores_to_batch,
 };
 pub use span_rows::{RawSpan, SourceText, SpanRows};
 pub use spans::{SpanHead, SpanReader, SpanRow, spans_to_batch, with_raw};
+pub use suites::{
+    CheckResultRow, SuiteCheckRow, SuiteRow, SuiteTestRow, check_results_to_batch, suite_checks_to_batch,
+    suite_tests_to_batch, suites_to_batch,
+};
 pub use watermarks::{Watermark, watermarks_to_batch};

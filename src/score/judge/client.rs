@@ -53,6 +53,15 @@ pub(super) enum Failed {
     Away(Away),
 }
 
+/// Who is asked where a judge has no answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    /// Nobody: it is asked again.
+    Nobody,
+    /// Another judge.
+    Another,
+}
+
 /// One judge behind its limits.
 struct Judge {
     config: JudgeConfig,
@@ -193,8 +202,8 @@ impl Panel {
         let chain = &self.chains[place];
         let mut last = Failed::Never("no judge is configured".to_owned());
         for (at, judge) in chain.iter().enumerate() {
-            let has_another = at + 1 < chain.len();
-            match self.judges[*judge].complete(question, until, has_another).await {
+            let behind = if at + 1 < chain.len() { Behind::Another } else { Behind::Nobody };
+            match self.judges[*judge].complete(question, until, behind).await {
                 Err(failed @ (Failed::Away(_) | Failed::Spent(_))) => last = failed,
                 done => return done.map(|done| Completion { stood_in: at > 0, ..done }),
             }
@@ -209,7 +218,7 @@ impl Panel {
         question: &Question<'_>,
         until: Instant,
     ) -> Result<Completion, Failed> {
-        self.judges[place].complete(question, until, false).await
+        self.judges[place].complete(question, until, Behind::Nobody).await
     }
 }
 
@@ -224,7 +233,7 @@ impl Judge {
         &self,
         question: &Question<'_>,
         until: Instant,
-        has_another: bool,
+        behind: Behind,
     ) -> Result<Completion, Failed> {
         let mut tries = 0;
         let most = self.config.forecast(question);
@@ -244,7 +253,7 @@ impl Judge {
             let Some(fault) = fault else {
                 // The item's time is over, and nothing is said against the judge.
                 self.count("late");
-                return Err(self.away("no answer in time (score.slow_timeout)", false));
+                return Err(self.away("no answer in time (score.slow_timeout)"));
             };
             self.count(fault.word());
             tries += 1;
@@ -252,9 +261,9 @@ impl Judge {
             if let Some(until) = self.breaker.shut(self.clock.instant()).filter(|_| self.breaker.is_away()) {
                 return Err(self.shut(&why, until));
             }
-            if has_another || tries >= TRIES || Instant::now() + wait >= latest {
+            if behind == Behind::Another || tries >= TRIES || Instant::now() + wait >= latest {
                 // A judge that answers others may fail by this very input.
-                return Err(self.away(&why, is_passing));
+                return Err(Failed::Away(Away { why: self.named(&why), counts: is_passing, wait: None }));
             }
             tokio::time::sleep(wait).await;
         }
@@ -291,7 +300,7 @@ impl Judge {
             }
             Fault::Closed(why) => {
                 self.failed(&why);
-                Err(self.away(&why, false))
+                Err(self.away(&why))
             }
             Fault::Busy(why, wait) => {
                 let wait = wait.map_or(backoff, |wait| jittered(wait).max(wait));
@@ -318,15 +327,11 @@ impl Judge {
         let tokens = u32::try_from(most.input_tokens + most.output_tokens).unwrap_or(u32::MAX);
         let now = Instant::now();
         let Some(first) = self.tokens.take(tokens, now, latest) else {
-            return Err(
-                self.away("its tokens are spread over the minute (judges.max_tokens_per_minute)", false)
-            );
+            return Err(self.away("its tokens are spread over the minute (judges.max_tokens_per_minute)"));
         };
         let Some(then) = self.requests.take(1, now, latest) else {
             self.tokens.give_back(tokens);
-            return Err(
-                self.away("its requests are spread over the minute (judges.max_requests_per_minute)", false)
-            );
+            return Err(self.away("its requests are spread over the minute (judges.max_requests_per_minute)"));
         };
         sleep_until(first.max(then)).await;
         let lasts = self.config.timeout + Duration::from_secs(1);
@@ -418,8 +423,9 @@ impl Judge {
         format!("judge {}: {why}", self.config.name)
     }
 
-    fn away(&self, why: &str, counts: bool) -> Failed {
-        Failed::Away(Away { why: self.named(why), counts, wait: None })
+    /// There is no answer, for no fault of the item.
+    fn away(&self, why: &str) -> Failed {
+        Failed::Away(Away { why: self.named(why), counts: false, wait: None })
     }
 }
 

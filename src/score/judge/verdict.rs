@@ -10,7 +10,7 @@ use super::shape::{Compare, Finding, Shape};
 use super::told::add;
 use crate::domain::score::Usage;
 use crate::domain::trace::EvalInput;
-use crate::eval::{Away, Evaluator, Forecast};
+use crate::eval::{Away, Evaluator, Forecast, NO_VERDICT};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -267,7 +267,7 @@ impl Verdict {
                 Err(error) => why = completion.note.map_or(error, str::to_owned),
             }
         }
-        Ok(Err(Open::Wrong(format!("{REPLIES} replies of the judge are no verdict; the last: {why}"))))
+        Ok(Err(Open::Wrong(format!("{REPLIES} replies of the judge {NO_VERDICT}; the last: {why}"))))
     }
 
     /// What the judge has said of the same before.

@@ -26,9 +26,14 @@ impl Job {
         let _ = self.reply.send(answer);
     }
 
-    /// Tells that nobody answered; `counts` says that the item may be the cause.
-    pub(super) fn away(self, why: &str, counts: bool) {
-        self.tell(Err(Away { why: why.to_owned(), counts, wait: None }));
+    /// Tells that nobody answered, for no fault of the item.
+    pub(super) fn away(self, why: &str) {
+        self.tell(Err(Away { why: why.to_owned(), counts: false, wait: None }));
+    }
+
+    /// Tells that nobody answered, and that the item may be the cause.
+    pub(super) fn suspected(self, why: &str) {
+        self.tell(Err(Away { why: why.to_owned(), counts: true, wait: None }));
     }
 }
 

@@ -51,6 +51,15 @@ pub(super) struct Worker {
     description: Option<Arc<Description>>,
 }
 
+/// What is known of the jobs of a batch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Past {
+    /// Nothing that speaks against them.
+    Clean,
+    /// They have failed alone before: a plug-in that is away now may be so for their sake.
+    FailedAlone,
+}
+
 /// Why a job that a batch failed with has no answer.
 enum Blame {
     /// Another try may help.
@@ -95,13 +104,14 @@ impl Worker {
     async fn serve(&mut self, mut jobs: Vec<Job>) {
         jobs.retain(|job| !job.reply.is_closed());
         let is_alone = jobs.len() == 1;
-        let (left, _) = self.attempt(jobs, false).await;
+        let (left, _) = self.attempt(jobs, Past::Clean).await;
         let suspects = left.len();
+        let past = if is_alone { Past::FailedAlone } else { Past::Clean };
         for job in left {
             if job.reply.is_closed() {
                 continue;
             }
-            let (left, blame) = self.attempt(vec![job], is_alone).await;
+            let (left, blame) = self.attempt(vec![job], past).await;
             for job in left {
                 self.blame(job, &blame);
             }
@@ -114,9 +124,8 @@ impl Worker {
         }
     }
 
-    /// Asks for all of `jobs`; those that may be the cause of a fault come back. All others have been told. `counts` says
-    /// that they have failed alone before: a plug-in that is away now may be so for their sake.
-    async fn attempt(&mut self, mut jobs: Vec<Job>, counts: bool) -> (Vec<Job>, Blame) {
+    /// Asks for all of `jobs`; those that may be the cause of a fault come back. All others have been told.
+    async fn attempt(&mut self, mut jobs: Vec<Job>, past: Past) -> (Vec<Job>, Blame) {
         let mut last = String::new();
         for _ in 0..TRIES {
             if jobs.is_empty() {
@@ -164,7 +173,10 @@ impl Worker {
             }
         }
         let why = self.named(&last);
-        jobs.drain(..).for_each(|job| job.away(&why, counts));
+        jobs.drain(..).for_each(|job| match past {
+            Past::Clean => job.away(&why),
+            Past::FailedAlone => job.suspected(&why),
+        });
         (jobs, Blame::Again(why))
     }
 
@@ -177,11 +189,11 @@ impl Worker {
                 let scores = self.description.as_ref().map(|description| failed(description, &why));
                 match scores {
                     Some(scores) => job.tell(Ok(Said { scores, usage: None, version })),
-                    None => job.away(&why, true),
+                    None => job.suspected(&why),
                 }
             }
             // The plug-in has described itself since the fault before.
-            Blame::Again(why) => job.away(&self.named(why), true),
+            Blame::Again(why) => job.suspected(&self.named(why)),
         }
     }
 

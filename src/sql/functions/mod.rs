@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `quality` | `quality_rate`, `ppi_rate` and their like: weighted estimates with intervals, for any GROUP BY |
+//! | `ages` | `age(later, earlier)` |
 //! | `attr` | `attr(json, key)`: one attribute of a JSON object as text |
 //! | `calibrated` | `calibrated` and `abstains`: what a score means as a probability |
 //! | `server` | `version()`, `current_setting`, `set_config`, `pg_size_pretty` |
@@ -10,15 +11,18 @@
 //! | `concat` | the operator `\|\|` on texts, with a bound |
 //! | `operators` | intervals times numbers, conditions beside texts |
 //! | `lists` | `list_mode` and `regexp_matches_list`, for aggregates and rows of the PostgreSQL port |
+//! | `digits` | `number_to_char`: `to_char` of numbers |
 //! | `dataset_at` | `dataset_at(name, version)`: a dataset as it was |
 //! | `experiment` | `is_experiment(trace_id)`: whether a trace is of a run of an experiment |
 //! | `bounded` | functions whose output can be far larger than their input, with a limit on it |
 
+mod ages;
 mod attr;
 mod bounded;
 mod calibrated;
 mod concat;
 mod dataset_at;
+mod digits;
 mod experiment;
 mod json;
 mod lists;
@@ -26,11 +30,13 @@ mod operators;
 mod quality;
 mod server;
 
+pub use ages::age;
 pub use attr::attr;
 pub use bounded::{bound_scalars, bound_tables};
 pub use calibrated::{Calibrations, calibrated};
 pub use concat::ConcatPlanner;
 pub use dataset_at::register as dataset_at;
+pub use digits::{is_of_numbers, number_to_char};
 pub use experiment::is_experiment;
 pub use json::{JsonPlanner, hold_functions, json_functions, make_functions, pair_functions, read_functions};
 pub use lists::list_functions;

@@ -11,6 +11,7 @@
 //! | `cursors` | `DECLARE … CURSOR`, `FETCH`, `CLOSE` |
 //! | `explain` | `EXPLAIN … EXECUTE`, which drivers ask |
 //! | `lists` | parameters that are lists in text, and those that are JSON |
+//! | `named` | `PREPARE` and `EXECUTE` in SQL |
 //! | `names` | which names a statement uses |
 //! | `rewrite` | what clients write and the engine has no word for |
 //! | `prepared` | a statement between its parsing and its execution |
@@ -29,6 +30,7 @@ mod copy;
 mod cursors;
 mod explain;
 mod lists;
+mod named;
 mod names;
 mod parser;
 mod portals;

@@ -1,6 +1,7 @@
 //! From the text of a query to statements and plans.
 
 use super::auth;
+use super::named;
 use super::prepared::{Command, Prepared};
 use super::rewrite::Dialect;
 use super::rows::{error, text_field, wire_error, wire_fields};
@@ -63,6 +64,21 @@ impl Parser {
         }
         Ok(parsed)
     }
+
+    /// What `statement` asks for; an EXECUTE asks for the query that its name stands for.
+    ///
+    /// # Errors
+    /// As [`Command::of`]; for an EXECUTE that does not fit what was prepared.
+    pub async fn command<C>(&self, client: &C, statement: Statement) -> PgWireResult<Command>
+    where
+        C: ClientInfo + ?Sized,
+    {
+        let Some(text) = named::text_of(client, &statement)? else { return Command::of(statement) };
+        match self.parse(&text).await?.pop() {
+            Some(query) => Command::of(query),
+            None => Err(error("42601", "there is nothing to execute".to_owned())),
+        }
+    }
 }
 
 #[async_trait]
@@ -85,7 +101,7 @@ impl QueryParser for Parser {
             return Err(error("42601", why.to_owned()));
         }
         let Some(statement) = statements.pop() else { return Ok(None) };
-        let command = Command::of(statement)?;
+        let command = self.command(client, statement).await?;
         let plan = match command.planned() {
             Some(statement) => {
                 let plan = self.sql.prepare(statement.clone()).await.map_err(|why| wire_error(&why))?;

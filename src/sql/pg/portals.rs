@@ -3,6 +3,7 @@
 //! The library's store takes any number of names, and its `Execute` collects the rows before it sends the first.
 
 use super::cursors;
+use super::named;
 use super::parser::Parser;
 use super::prepared::{Command, Prepared};
 use super::rows::error;
@@ -215,6 +216,7 @@ where
 {
     client.portal_store().rm_statement(name);
     kept(client).statements.free(name);
+    named::forget(client, name);
 }
 
 fn drop_statements<C>(client: &C)
@@ -225,6 +227,7 @@ where
     for name in kept(client).statements.free_all() {
         client.portal_store().rm_statement(&name);
     }
+    named::forget_all(client);
 }
 
 fn drop_portals<C>(client: &C)

@@ -3,6 +3,7 @@
 use super::copy::Copy;
 use super::cursors::{Declared, Fetch};
 use super::explain::Explained;
+use super::named::Named;
 use super::rows::hinted;
 use super::session;
 use datafusion::logical_expr::LogicalPlan;
@@ -23,6 +24,8 @@ pub enum Command {
     Fetch(Fetch),
     /// Whether columns of a prepared statement may be NULL.
     Explain(Explained),
+    /// A query under a name, for EXECUTE.
+    Prepare(Box<Named>),
     /// Rows, if it is allowed at all.
     Query(Box<Statement>),
 }
@@ -31,7 +34,7 @@ impl Command {
     /// What `statement` asks for.
     ///
     /// # Errors
-    /// For a copy or a cursor with options that nothing here has.
+    /// For a copy or a cursor with options that nothing here has, and for a PREPARE of what is no query.
     pub fn of(statement: Statement) -> PgWireResult<Self> {
         if session::is_control(&statement) {
             return Ok(Command::Control(Box::new(statement)));
@@ -48,6 +51,9 @@ impl Command {
         if let Some(explained) = Explained::parse(&statement) {
             return Ok(Command::Explain(explained));
         }
+        if let Some(named) = Named::parse(&statement)? {
+            return Ok(Command::Prepare(Box::new(named)));
+        }
         match refused(&statement) {
             Some((what, hint)) => Err(hinted("0A000", format!("{what} is not supported"), hint)),
             None => Ok(Command::Query(Box::new(statement))),
@@ -59,7 +65,11 @@ impl Command {
         match self {
             Command::Query(statement) => Some(statement),
             Command::Declare(declared) => Some(&declared.query),
-            Command::Control(_) | Command::Copy(_) | Command::Fetch(_) | Command::Explain(_) => None,
+            Command::Control(_)
+            | Command::Copy(_)
+            | Command::Fetch(_)
+            | Command::Explain(_)
+            | Command::Prepare(_) => None,
         }
     }
 
@@ -79,8 +89,8 @@ fn refused(statement: &Statement) -> Option<(&'static str, &'static str)> {
         Statement::NOTIFY { .. } => {
             ("NOTIFY", "Nothing listens here: alerts have receivers, see the page on alerts.")
         }
-        Statement::Prepare { .. } | Statement::Execute { .. } => {
-            ("PREPARE in SQL", "Prepare by the protocol, as drivers do.")
+        Statement::Execute { .. } => {
+            ("EXECUTE of a text", "EXECUTE name runs what PREPARE name AS … prepared.")
         }
         Statement::Lock(_) => {
             ("LOCK TABLE", "BEGIN ISOLATION LEVEL REPEATABLE READ reads one snapshot without locks.")

@@ -109,6 +109,10 @@ impl Queries {
             }
             Command::Declare(declared) => self.declare(client, declared, bound).await?,
             Command::Explain(explained) => explained.respond(client, format)?,
+            Command::Prepare(named) => {
+                named.keep(client)?;
+                Response::Execution(Tag::new("PREPARE"))
+            }
             Command::Fetch(fetch) => Response::Query(self.fetch(client, fetch, format).await?),
             Command::Query(statement) => {
                 let work = bound.map_or_else(|| Work::Parsed(statement.clone()), |p| Work::Plan(Box::new(p)));

@@ -3,7 +3,6 @@
 //! The library has this loop too, but plans every statement of a message before it sends the first row, does not hear a
 //! request to cancel while it sends, and ends a failed COPY with a message that clients do not know.
 
-use super::prepared::Command;
 use super::query::Queries;
 use super::rows::error;
 use super::send::{self, Cancelled, Reply};
@@ -39,7 +38,8 @@ impl SimpleQueryHandler for Queries {
             send::reply(client, Reply::Plain(Response::EmptyQuery), &mut cancelled).await?;
         }
         for statement in statements {
-            let command = Command::of(statement)?;
+            let asked = Box::pin(self.parser().command(&*client, statement));
+            let command = cancelled.or(asked).await??;
             let begun = Box::pin(self.begin(client, &command, None, &Format::UnifiedText));
             let reply = cancelled.or(begun).await??;
             send::reply(client, reply, &mut cancelled).await?;

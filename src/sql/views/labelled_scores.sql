@@ -16,7 +16,8 @@ WITH verdict AS (
 answered AS (
   SELECT i.tenant, i.metric, i.draw, i.item, i.population_from, i.population_until,
     CASE WHEN v.passed IS NOT NULL THEN 1 ELSE 0 END AS has_label
-  FROM review_items AS i LEFT JOIN verdict AS v ON i.tenant = v.tenant AND i.item = v.item
+  FROM (SELECT * FROM review_items WHERE queue_id IS NULL) AS i
+    LEFT JOIN verdict AS v ON i.tenant = v.tenant AND i.item = v.item
 ),
 drawn AS (
   SELECT tenant, metric, draw, min(population_from) AS opens, max(population_until) AS closes,

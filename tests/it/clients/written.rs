@@ -89,6 +89,11 @@ const WRITTEN: &[(&str, &str)] = &[
     ("SELECT count(*) FROM scores WHERE passed = 'f' AND passed <> 'true'", "2"),
     ("SELECT to_char(TIMESTAMP '2026-01-02 03:04:05', 'YYYY-MM-DD HH24:MI')", "2026-01-02 03:04"),
     ("SELECT to_date('02.01.2026', 'DD.MM.YYYY')", "2026-01-02"),
+    ("SELECT to_char(1234567.891, 'FM9,999,999.00') || to_char(12, '000')", "1,234,567.89 012"),
+    (
+        "SELECT age(TIMESTAMP '2026-03-01', TIMESTAMP '2024-02-29') = INTERVAL '2 years 1 day' AND age(now()) < INTERVAL '0 days'",
+        "t",
+    ),
     ("SELECT pg_size_pretty(pg_total_relation_size('annotations') * 0 + 10485760)", "10 MB"),
     ("SELECT pg_total_relation_size('spans') > 0 AND pg_table_size('traces') = 0", "t"),
     ("SELECT to_regclass('public.spans') IS NOT NULL AND to_regclass('nope') IS NULL", "t"),
@@ -180,7 +185,8 @@ async fn errors_have_a_class_and_a_hint() {
     let (mut pg, _shutdown) = connected().await;
     for (sql, class, hint) in [
         ("LISTEN x", "C0A000", "receivers"),
-        ("PREPARE p AS SELECT 1", "C0A000", "protocol"),
+        ("PREPARE p AS DELETE FROM spans", "C0A000", "SELECT"),
+        ("EXECUTE nope(1)", "C26000", "PREPARE"),
         ("LOCK TABLE spans", "C0A000", "REPEATABLE READ"),
         ("INSERT INTO spans VALUES (1)", "C25006", "OTLP"),
         ("CREATE TEMP TABLE t (a int)", "C25006", "OTLP"),
@@ -191,6 +197,35 @@ async fn errors_have_a_class_and_a_hint() {
         let said = pg.query(sql).await;
         assert!(said.contains(class) && said.contains(hint), "{sql}: {said}");
     }
+}
+
+/// By a message with several statements, and by the protocol that drivers speak.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn statements_are_prepared_in_sql() {
+    let (mut pg, _shutdown) = connected().await;
+    let said = pg
+        .query("PREPARE p (text, int) AS SELECT $1 || '-' || ($2 + 1)::text AS said, count(*) FROM spans WHERE name <> $1; EXECUTE p('a', 2)")
+        .await;
+    assert!(said.contains("a-3") && said.contains('6'), "{said}");
+    let row = pg.rows("EXECUTE p('it''s', '41')", &[]).await.unwrap().remove(0);
+    assert_eq!(row, [Some("it's-42".to_owned()), Some("6".to_owned())]);
+    assert_eq!(pg.columns("EXECUTE p('a', 2)").await.unwrap().0[0].0, "said");
+    for (sql, class) in [
+        ("PREPARE p AS SELECT 1", "C42P05"),
+        ("EXECUTE p('a')", "C42601"),
+        ("EXECUTE p(name, 1)", "C0A000"),
+        ("EXECUTE p('a', 'b')", "C22"),
+    ] {
+        let said = pg.query(sql).await;
+        assert!(said.contains(class), "{sql}: {said}");
+    }
+    pg.query("PREPARE catalogue AS SELECT count(*) > 5 AS many FROM pg_class WHERE relname <> $1").await;
+    let known = pg.rows("EXECUTE catalogue('spans')", &[]).await.unwrap();
+    assert_eq!(known, [[Some("t".to_owned())]]);
+    pg.query("DEALLOCATE p").await;
+    assert!(pg.query("EXECUTE p('a', 2)").await.contains("C26000"));
+    pg.query("DISCARD ALL").await;
+    assert!(pg.query("EXECUTE catalogue('spans')").await.contains("C26000"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -55,6 +55,9 @@ async fn the_status_tells_what_the_server_holds() {
     assert_eq!(told["queries"]["max_running"], 8);
     assert!(told["memory"]["resident_bytes"].as_u64().unwrap() > 1 << 20);
     assert!(told["disk"]["free_bytes"].as_u64().unwrap() <= told["disk"]["total_bytes"].as_u64().unwrap());
+    // A server that has just started does not guess how long the disk lasts, and it has no certificate.
+    assert_eq!((&told["disk"]["growth_per_day_bytes"], &told["disk"]["full_at"]), (&Json::Null, &Json::Null));
+    assert!(told["disk"]["observed_seconds"].is_u64() && told["tls"].is_null(), "{told}");
     assert_eq!(told["configuration"]["sql"]["timeout"], "30s");
     assert!(!told.to_string().contains("do-not-tell"));
     app.stop().await.unwrap();

@@ -21,7 +21,7 @@ async fn texts_of_other_tenants_do_not_leave() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_put_out_is_not_sent() {
+async fn what_is_redacted_is_not_sent() {
     let (folder, server) = (tempfile::tempdir().unwrap(), Server::default());
     let config = configured("\"safety\"", server.listen().await, "redact = [\"pii\"]");
     let app = served(folder.path(), &config).await;

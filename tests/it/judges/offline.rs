@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// So many lines are scored before any is written.
 const CHUNK: usize = 512;
@@ -85,4 +86,20 @@ async fn a_run_that_was_killed_goes_on_without_asking_twice() {
     let told = error.lines().find(|line| line.starts_with("safety ")).unwrap();
     assert_eq!(told.split_whitespace().nth(1), Some("8"), "{error}");
     assert!(error.contains("safety: 8 judged by request, 800 tokens read"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn as_many_lines_are_in_work_as_the_judge_takes() {
+    const MOST: usize = 100;
+    // Longer than it takes to begin them all.
+    let server = Server { takes: Duration::from_secs(2), ..Server::default() };
+    let folder = tempfile::tempdir().unwrap();
+    let config = configured("\"safety\"", server.listen().await, &format!("max_concurrent = {MOST}\n"));
+    std::fs::write(folder.path().join("c.toml"), config).unwrap();
+    let some: String = lines().lines().take(3 * MOST / 2).map(|line| format!("{line}\n")).collect();
+    std::fs::write(folder.path().join("in.jsonl"), some).unwrap();
+    let (code, _, error) = done(score(folder.path(), &["--output", "out.jsonl"])).await;
+    assert_eq!((code, server.requests()), (Some(0), 3 * MOST / 2), "{error}");
+    let (_, most) = *server.at_once.lock();
+    assert!((MOST * 2 / 3..=MOST).contains(&most), "{most}");
 }

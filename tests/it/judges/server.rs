@@ -98,13 +98,17 @@ impl Server {
 
     pub async fn listen_at(&self, address: SocketAddr) -> SocketAddr {
         let listener = tokio::net::TcpListener::bind(address).await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let routes = Router::new()
-            .route("/v1/chat/completions", post(answer))
-            .route("/v1/completions", post(answer))
-            .with_state(self.clone());
+        let (address, routes) = (listener.local_addr().unwrap(), self.routes());
         tokio::spawn(async move { axum::serve(listener, routes).await });
         address
+    }
+
+    /// What it answers, wherever it listens.
+    pub fn routes(&self) -> Router {
+        Router::new()
+            .route("/v1/chat/completions", post(answer))
+            .route("/v1/completions", post(answer))
+            .with_state(self.clone())
     }
 
     pub fn requests(&self) -> usize {

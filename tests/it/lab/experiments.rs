@@ -275,6 +275,13 @@ async fn an_experiment_belongs_to_a_tenant() {
     let empty = send(&app, "POST", "experiments", Some("lab-a"), &body).await;
     assert!(empty.0 == 400 && empty.1["error"].as_str().unwrap().contains("no items"), "{empty:?}");
     send(&app, "POST", "datasets/d/items", Some("lab-a"), &json!({"put": [{"input": "q"}]})).await;
+    let lacking = send(&app, "POST", "experiments", Some("lab-a"), &body).await;
+    assert!(
+        lacking.0 == 400 && lacking.1["error"].as_str().unwrap().contains("rouge: needs expected"),
+        "{lacking:?}"
+    );
+    send(&app, "POST", "datasets/d/items", Some("lab-a"), &json!({"put": [{"input": "r", "expected": "s"}]}))
+        .await;
     let id = send(&app, "POST", "experiments", Some("lab-a"), &body).await.1["experiment_id"]
         .as_str()
         .unwrap()

@@ -1,11 +1,11 @@
 //! A hundred thousand items. Ignored in the ordinary run, because it takes a minute with optimisation and many without:
-//! `cargo test --release --test it -- --ignored --nocapture lab::large`
+//! `GROUNDLINE_BINARY=target/release/groundline cargo test --test it -- --ignored --nocapture lab::large`
 
-use super::done;
-use crate::support::{config, query, start};
-use groundline::app::App;
+use crate::support::{Process, query};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 const ITEMS: usize = 100_000;
@@ -25,9 +25,19 @@ async fn middle(work: impl AsyncFn()) -> Duration {
     times[TIMES / 2]
 }
 
-async fn experiment(app: &App, name: &str, items: &[String], share: usize) -> Duration {
+async fn done(http: SocketAddr, method: &str, path: &str, body: &Json) -> Json {
+    let url = format!("http://{http}/v1/lab/{path}");
+    let sent = reqwest::Client::new().request(method.parse().unwrap(), url);
+    let sent = if body.is_null() { sent } else { sent.json(body) };
+    let answer = sent.send().await.unwrap();
+    let (status, answer) = (answer.status(), answer.json().await.unwrap());
+    assert!(status.is_success(), "{method} {path}: {answer}");
+    answer
+}
+
+async fn experiment(http: SocketAddr, name: &str, items: &[String], share: usize) -> Duration {
     let body = json!({"name": name, "dataset": "d", "target": {"kind": "function"}});
-    let id = done(app, "POST", "experiments", &body).await["experiment_id"].as_str().unwrap().to_owned();
+    let id = done(http, "POST", "experiments", &body).await["experiment_id"].as_str().unwrap().to_owned();
     let began = Instant::now();
     for (at, batch) in items.chunks(BATCH).enumerate() {
         let answer = |(n, item): (usize, &String)| {
@@ -36,7 +46,7 @@ async fn experiment(app: &App, name: &str, items: &[String], share: usize) -> Du
                 "scores": [{"name": "right", "value": f64::from(u8::from(passed)), "passed": passed}]})
         };
         let answers: Vec<Json> = batch.iter().enumerate().map(answer).collect();
-        let told = done(app, "POST", &format!("experiments/{id}/runs"), &json!(answers)).await;
+        let told = done(http, "POST", &format!("experiments/{id}/runs"), &json!(answers)).await;
         assert_eq!(told["stored"], batch.len());
     }
     began.elapsed()
@@ -46,8 +56,9 @@ async fn experiment(app: &App, name: &str, items: &[String], share: usize) -> Du
 #[ignore = "a minute with optimisation, many without; the head of the file has the command"]
 async fn a_hundred_thousand_items_are_imported_read_and_compared_in_time() {
     let folder = tempfile::tempdir().unwrap();
-    let app = start(config(folder.path())).await;
-    let http = app.addresses.http;
+    let program = std::env::var_os("GROUNDLINE_BINARY").map(PathBuf::from);
+    let running = Process::start_program(program.as_deref(), folder.path(), "", &[]);
+    let http = running.http;
     let mut lines = String::new();
     for n in 0..ITEMS {
         let item = json!({"external_id": n.to_string(), "input": {"question": format!("What is the question number {n} about, and why?")},
@@ -69,13 +80,13 @@ async fn a_hundred_thousand_items_are_imported_read_and_compared_in_time() {
     })
     .await;
     let page = middle(async || {
-        let page = done(&app, "GET", "datasets/d@1/items?format=json&limit=100", &Json::Null).await;
+        let page = done(http, "GET", "datasets/d@1/items?format=json&limit=100", &Json::Null).await;
         assert_eq!(page.as_array().unwrap().len(), 100);
     })
     .await;
-    let runs = [experiment(&app, "v1", &items, 80).await, experiment(&app, "v2", &items, 78).await];
+    let runs = [experiment(http, "v1", &items, 80).await, experiment(http, "v2", &items, 78).await];
     let compared = middle(async || {
-        let told = done(&app, "GET", "compare?new=v2&baseline=v1", &Json::Null).await;
+        let told = done(http, "GET", "compare?new=v2&baseline=v1", &Json::Null).await;
         let difference = told["comparison"]["metrics"][0]["difference"].as_f64().unwrap();
         assert!((difference + 0.02).abs() < 1e-9, "{difference}");
     })
@@ -87,5 +98,4 @@ async fn a_hundred_thousand_items_are_imported_read_and_compared_in_time() {
     assert!(import <= Duration::from_secs(20), "import {import:?}");
     assert!(counted <= Duration::from_millis(300), "dataset_at {counted:?}");
     assert!(compared <= Duration::from_secs(2), "compare {compared:?}");
-    app.stop().await.unwrap();
 }

@@ -38,6 +38,26 @@ async fn a_suite_asks_a_stored_dataset_in_the_version_that_it_names() {
     let (code, out, err) = verb(&filtered, &place).await;
     assert!(code == 0 && counts() == (1, 0), "{out}{err}");
     assert!(err.contains("1 tests run, --filter leaves out 5"), "{err}");
+    // Each is kept with what its checks said, the part with its condition; --no-store keeps nothing.
+    well(&["test", &suite("geography@1"), "--no-store"], &place).await;
+    let http = app.addresses.http;
+    let runs =
+        query(http, "SELECT suite_version, filter, status FROM experiments_latest ORDER BY suite_version")
+            .await;
+    let told: Vec<_> = runs
+        .iter()
+        .map(|run| (run["suite_version"].as_i64(), run["filter"].as_str(), run["status"].as_str()))
+        .collect();
+    let condition = Some("question LIKE '%Australia%'");
+    assert_eq!(
+        told,
+        [
+            (Some(1), None, Some("success")),
+            (Some(2), None, Some("success")),
+            (Some(3), condition, Some("success"))
+        ]
+    );
+    assert_eq!(count(http, "SELECT count(*) FROM check_results").await, 6 + 5 + 1);
     let checked = well(&["suite", "check", &suite("geography@1")], &place).await;
     assert_eq!(checked, "s: 6 tests, 6 checks, 0 gates\n");
     app.stop().await.unwrap();
@@ -95,11 +115,16 @@ async fn a_run_is_kept_as_an_experiment_and_is_the_baseline_of_the_next() {
         48
     );
 
-    // The same tests are the same version; the next version of the application is held against the run that is kept.
+    // The same tests are the same version of their dataset, and another gate is another version of the suite; the next
+    // version of the application is held against the run that is kept.
     let shorter = suite("\"app.sh\", \"short\"", "max_drop = 0.1");
     let (code, out, err) = verb(&["test", &shorter, "--store", "--baseline", "times"], &place).await;
     assert!(code == 1 && out.contains("tests_passed max_drop 0.1"), "{out}{err}");
-    assert_eq!(count(http, "SELECT count(DISTINCT suite_version) FROM experiments_latest").await, 1);
+    assert_eq!(count(http, "SELECT count(DISTINCT suite_version) FROM experiments_latest").await, 2);
+    assert_eq!(count(http, "SELECT count(DISTINCT dataset_version) FROM experiments_latest").await, 1);
+    let results =
+        "SELECT count(*) FROM check_results WHERE auto_eval = 'pass' AND operator = 'equals_exactly'";
+    assert!(count(http, results).await >= 48);
     let compared = well(&["experiment", "compare", "times", "--items", "1"], &place).await;
     let line = compared.lines().find(|line| line.starts_with("tests_passed")).unwrap_or(&compared);
     assert!(line.contains("worse"), "{compared}");

@@ -60,12 +60,23 @@ fn the_commands_of_the_documents_exist() {
             let plain =
                 |w: &&&str| w.chars().all(|c| c.is_ascii_lowercase() || c == '-') && !w.starts_with('-');
             let verb = words.get(at + 1).filter(plain).unwrap_or_else(|| panic!("{line}: no verb"));
-            let inner =
-                ["alerts", "config", "dataset", "experiment", "lab", "labels", "queue", "suite", "token"]
-                    .contains(verb)
-                    .then(|| words.get(at + 2))
-                    .flatten();
-            let verbs: Vec<&str> = [*verb].into_iter().chain(inner.copied()).collect();
+            let inner = [
+                "alerts",
+                "config",
+                "dataset",
+                "experiment",
+                "lab",
+                "labels",
+                "queue",
+                "review",
+                "suite",
+                "token",
+            ]
+            .contains(verb)
+            .then(|| words.get(at + 2))
+            .flatten();
+            let deeper = (*verb == "review").then(|| words.get(at + 3)).flatten();
+            let verbs: Vec<&str> = [*verb].into_iter().chain(inner.copied()).chain(deeper.copied()).collect();
             let text = help.entry(verbs.join(" ")).or_insert_with(|| {
                 let output =
                     Command::new(env!("CARGO_BIN_EXE_groundline")).args(&verbs).arg("--help").output();

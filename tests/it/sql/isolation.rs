@@ -46,6 +46,16 @@ fn rows(table: Table) -> Vec<Map<String, Value>> {
                 Table::Experiments => json!({"experiment_id": trace, "name": word, "tenant": tenant}),
                 Table::Runs => json!({"run_id": trace, "experiment_id": trace, "item_id": trace,
                     "output": word, "tenant": tenant}),
+                Table::Suites => json!({"suite_id": trace, "revision": 1, "name": word, "tenant": tenant}),
+                Table::SuiteTests => {
+                    json!({"suite_id": trace, "revision": 1, "test_id": trace, "input": word,
+                    "tenant": tenant})
+                }
+                Table::SuiteChecks => json!({"suite_id": trace, "revision": 1, "criteria": word,
+                    "tenant": tenant}),
+                Table::CheckResults => json!({"run_id": trace, "experiment_id": trace, "item_id": trace,
+                    "feedback": word, "tenant": tenant}),
+                Table::ReviewQueues => json!({"queue_id": trace, "name": word, "tenant": tenant}),
             };
             let mut row = row.as_object().expect("an object").clone();
             row.insert("_in".to_owned(), json!(place));
@@ -88,10 +98,12 @@ async fn every_table_and_view_is_cut() {
         "quality_by_model",
         "evaluator_quality",
         "evaluation_hourly",
+        "evaluation_outcomes",
         "datasets_latest",
         "dataset_items_latest",
         "experiments_latest",
         "runs_latest",
+        "review_queues_latest",
         "dataset_at('set')",
     ];
     let names = Table::ALL.iter().map(|t| t.name()).chain(views);

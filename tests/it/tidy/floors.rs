@@ -46,7 +46,7 @@ pub(super) const ROOMS: &[Room] = &[
     room(
         6,
         "lab",
-        May::Only(&["units", "domain", "schema", "journal", "net", "eval", "stats", "lake", "sql"]),
+        May::Only(&["units", "domain", "schema", "journal", "net", "eval", "stats", "lake", "sql", "label"]),
     ),
     room(6, "watch", May::Below),
     room(7, "config", May::Below),

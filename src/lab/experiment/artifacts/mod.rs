@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `side` | an experiment beside others, with what was answered |
 //! | `results` | a row an item and experiment, a column a metric |
+//! | `test_lab` | a test lab of H2O Eval Studio |
 //! | `insights` | what stands out between experiments |
 //! | `mlflow` | the same under the names of MLflow and Mosaic AI |
 //! | `boards` | leaderboards: values, verdicts, classes |
@@ -16,6 +17,7 @@ mod mlflow;
 mod part;
 mod results;
 mod side;
+mod test_lab;
 mod written;
 
 pub use part::{Form, Part, Written, all_files, written};

@@ -6,8 +6,9 @@ use super::insights::between;
 use super::mlflow;
 use super::results::results;
 use super::side::{Side, keys};
+use super::test_lab::test_lab;
 use super::written::{Table, escaped};
-use crate::lab::suite::archive;
+use crate::lab::zip::write as archive;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -29,12 +30,14 @@ pub enum Part {
     Insights,
     /// `mlflow`: results and metrics under the names of MLflow and Mosaic AI.
     Mlflow,
+    /// `test-lab`: what was asked and answered, for H2O Eval Studio.
+    TestLab,
     /// `work-dir-archive`: all of them in a ZIP.
     All,
 }
 
 /// The names of the parts.
-const PARTS: [(&str, Part); 8] = [
+const PARTS: [(&str, Part); 9] = [
     ("llm-eval-results", Part::Results),
     ("llm-heatmap-leaderboard", Part::Heatmap),
     ("llm-bool-leaderboard", Part::Verdicts),
@@ -42,6 +45,7 @@ const PARTS: [(&str, Part); 8] = [
     ("problems_and_actions", Part::Problems),
     ("insights", Part::Insights),
     ("mlflow", Part::Mlflow),
+    ("test-lab", Part::TestLab),
     ("work-dir-archive", Part::All),
 ];
 
@@ -129,6 +133,7 @@ pub fn written(
     }
     let (json, table) = match part {
         Part::Problems | Part::Insights => (told(sides, part, line), None),
+        Part::TestLab => (test_lab(sides), None),
         Part::Results => {
             let table = results(sides);
             (json!(table.rows), Some(table))
@@ -216,6 +221,7 @@ fn files(
         Part::Problems | Part::Insights => {
             put(format!("{name}.json"), format!("{:#}\n", told(sides, part, line)))
         }
+        Part::TestLab => put(format!("{name}.json"), format!("{:#}\n", test_lab(sides))),
         Part::Results => {
             let table = results(sides);
             put(format!("{name}/{name}.csv"), table.csv()?);
@@ -317,6 +323,7 @@ mod tests {
             ("llm-classification-leaderboard", &["json", "zip"]),
             ("problems_and_actions", &["json", "zip"]),
             ("insights", &["json"]),
+            ("test-lab", &["json", "zip"]),
             ("work-dir-archive", &["zip"]),
         ] {
             for form in forms {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
 
 /// The columns before those of the metrics.
-const COLUMNS: &[&str] = &[
+pub(super) const COLUMNS: &[&str] = &[
     "key",
     "input",
     "corpus",
@@ -102,13 +102,15 @@ fn row(side: &Side<'_>, row: &ItemRow, model: &str) -> Map<String, Value> {
         let values: Vec<f64> = runs.iter().filter_map(|key| get(side.data.runs.get(key)?)).collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
+    let metadata_of = |key: &str| metadata.get(key).filter(|value| value.is_array()).cloned();
+    let uris: Vec<Value> = contexts.iter().filter_map(uri).collect();
     let values: [Value; 12] = [
         row.external_id.as_deref().unwrap_or(&row.item_id).into(),
         item.input.as_ref().map_or(Value::Null, text_or_json),
-        contexts.iter().filter_map(uri).collect::<Vec<_>>().into(),
+        metadata_of("corpus").unwrap_or_else(|| uris.into()),
         contexts.iter().map(text).collect::<Vec<_>>().into(),
         item.tags.into(),
-        source.unwrap_or_else(|| json!([])),
+        source.or_else(|| metadata_of("relationships")).unwrap_or_else(|| json!([])),
         item.expected.as_ref().map_or(Value::Null, text),
         if item.constraints.is_empty() { Value::Null } else { item.constraints.into() },
         if answers.len() > 1 { answers.into() } else { answers.into_iter().next().unwrap_or_default() },

@@ -3,8 +3,9 @@
 use super::super::load::Suite;
 use super::super::spec::TestSpec;
 use super::blocks::csv_text;
-use super::{h2o, results, vals_csv, vals_json, zip};
+use super::{h2o, promptfoo_out, results, vals_csv, vals_json};
 use crate::lab::template::plain;
+use crate::lab::zip;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
@@ -23,6 +24,8 @@ pub enum Form {
     Zip,
     /// For H2O Eval Studio.
     H2o,
+    /// A configuration of promptfoo, as JSON.
+    Promptfoo,
 }
 
 /// What is written.
@@ -56,6 +59,9 @@ pub fn export(part: Exported<'_>, form: Form) -> Result<(Vec<u8>, Vec<String>), 
         }
         (Exported::Suite(suite), Form::H2o) => {
             h2o::write(&suite.head, &suite.common, &tests(suite), &mut warnings)?
+        }
+        (Exported::Suite(suite), Form::Promptfoo) => {
+            promptfoo_out::write(&suite.head, &suite.common, &tests(suite), &mut warnings)?
         }
         (Exported::Questions(suite), Form::Csv) => {
             let head = std::iter::once("Test Input".to_owned());

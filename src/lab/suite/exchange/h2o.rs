@@ -2,8 +2,8 @@
 
 use super::super::fault::{Faults, SourceLine};
 use super::super::spec::{CheckSpec, HeadSpec, TestSpec, Unmet};
-use super::h2o_condition::{constraints_of, text_of};
 use super::imported::Imported;
+use crate::lab::condition::{constraints_of, text_of};
 use crate::lab::template::plain;
 use serde_json::{Map, Value as Json, json};
 

@@ -3,8 +3,9 @@
 use super::super::cases::{read_text, text_of};
 use super::super::fault::Faults;
 use super::imported::Imported;
-use super::{h2o, promptfoo, promptfoo_files, results_in, vals_csv, vals_json, zip};
+use super::{h2o, promptfoo, promptfoo_files, results_in, vals_csv, vals_json};
 use crate::lab::rows::yaml;
+use crate::lab::zip;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,9 +26,21 @@ pub fn import(path: &Path) -> Result<(Imported, Faults), Faults> {
         return Err(told(format!("the file has {length} bytes, at most {MAX_FILE} (100 MiB)")));
     }
     let bytes = std::fs::read(path).map_err(|e| told(e.to_string()))?;
+    taken(bytes, &name, &Surroundings::Folder(path.parent().unwrap_or(Path::new(""))))
+}
+
+/// The same of a file called `name` that was sent: there is no folder beside it.
+///
+/// # Errors
+/// As [`import`].
+pub fn import_sent(bytes: Vec<u8>, name: &str) -> Result<(Imported, Faults), Faults> {
+    taken(bytes, name, &Surroundings::Nothing)
+}
+
+fn taken(bytes: Vec<u8>, name: &str, beside: &Surroundings<'_>) -> Result<(Imported, Faults), Faults> {
+    let told = |why: String| Faults::one(format!("{name}: {why}"));
     if !zip::is_zip(&bytes) {
-        let text = text_of(bytes).map_err(told)?;
-        return parse(&text, &name, &Surroundings::Folder(path.parent().unwrap_or(Path::new(""))));
+        return parse(&text_of(bytes).map_err(told)?, name, beside);
     }
     let mut files = zip::read(&bytes).map_err(told)?;
     let is_table =
@@ -68,13 +81,21 @@ enum Surroundings<'a> {
     Folder(&'a Path),
     /// An archive with files of these names.
     Archive(&'a [String]),
+    /// Nothing.
+    Nothing,
 }
 
 impl Surroundings<'_> {
     /// The text of a file below the folder.
     fn text(&self, file: &str) -> Result<String, String> {
-        let Self::Folder(folder) = self else {
-            return Err("it is not read from an archive: put its tests into the configuration".to_owned());
+        let folder = match self {
+            Self::Folder(folder) => folder,
+            Self::Archive(_) => {
+                return Err("it is not read from an archive: put its tests into the configuration".to_owned());
+            }
+            Self::Nothing => {
+                return Err("no file beside it was sent: put its tests into the configuration".to_owned());
+            }
         };
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let found = folder.canonicalize().and_then(|folder| Ok((folder.join(file).canonicalize()?, folder)));
@@ -90,7 +111,7 @@ fn parse(text: &str, name: &str, beside: &Surroundings<'_>) -> Result<(Imported,
     let mut faults = Faults::default();
     let in_archive = match beside {
         Surroundings::Archive(names) => Some(*names),
-        Surroundings::Folder(_) => None,
+        Surroundings::Folder(_) | Surroundings::Nothing => None,
     };
     let mut imported = if text.trim_start().starts_with('{') {
         let json: Json = serde_json::from_str(text).map_err(|e| Faults::one(format!("{name}: {e}")))?;

@@ -21,6 +21,13 @@ impl Imported {
         self.warnings.push(what.into());
     }
 
+    /// A suite of ours, so that it is written as one file.
+    pub(in crate::lab::suite) fn of(mut spec: SuiteSpec) -> Self {
+        let tests = std::mem::take(&mut spec.test);
+        let tests = tests.into_iter().map(|test| (test, SourceLine::default())).collect();
+        Self { spec, tests, ..Self::default() }
+    }
+
     /// How many tests there are.
     pub fn tests(&self) -> usize {
         self.tests.len()

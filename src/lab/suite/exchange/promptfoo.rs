@@ -8,7 +8,7 @@ use crate::lab::template::plain;
 use serde_json::{Map, Value as Json};
 
 /// Assertions that have another name here.
-const NAMES: &[(&str, &str)] = &[
+pub(super) const NAMES: &[(&str, &str)] = &[
     // There `equals` compares letters, here it compares what is meant.
     ("equals", "equals_exactly"),
     ("answer-relevance", "answers"),
@@ -16,7 +16,9 @@ const NAMES: &[(&str, &str)] = &[
     ("is-valid-json", "is-json"),
 ];
 /// Assertions whose threshold is the most that may be, and not the least that must.
-const AT_MOST: &[&str] = &["levenshtein", "cost", "latency"];
+pub(super) const AT_MOST: &[&str] = &["levenshtein", "cost", "latency"];
+/// What stands before the name of an assertion that is kept and not run.
+pub(super) const KEPT: &str = "promptfoo:";
 /// Assertions that are code.
 const CODE: &[&str] = &["javascript", "python", "ruby", "fn", "eval", "webhook"];
 
@@ -84,7 +86,7 @@ fn one(assert: &Map<String, Json>, place: &str, warnings: &mut Vec<String>) -> R
             "{place}: {kind} is code or a file, and is not run: write a plug-in (docs/plugins.md)"
         ));
         // A name that no operator has: it stays in the file, and is an error when it runs.
-        check.operator = format!("promptfoo:{kind}");
+        check.operator = format!("{KEPT}{kind}");
     }
     Ok(check)
 }
@@ -216,7 +218,7 @@ fn expression(cell: &str, place: &SourceLine, warnings: &mut Vec<String>) -> Che
     let mut check = asserted(kind, Some(with_vars(&Json::String(value.to_owned()))), threshold);
     if CODE.contains(&kind) {
         warnings.push(format!("{place}: {kind} is code, and is not run: write a plug-in (docs/plugins.md)"));
-        check.operator = format!("promptfoo:{kind}");
+        check.operator = format!("{KEPT}{kind}");
     }
     if check.criteria.as_ref().is_some_and(|criteria| plain(criteria).is_empty()) {
         check.criteria = None;

@@ -298,8 +298,8 @@ fn plain_json(text: &str) -> String {
 mod tests {
     use super::super::export::{Exported, Form, export};
     use super::super::results::results;
-    use super::super::zip;
     use super::*;
+    use crate::lab::zip;
 
     /// Results as that system writes them: words in capitals, counts with a point, columns that are missing.
     const THEIRS: &str = "Run Id,Test Suite Id,Test Suite Title,Run Status,Completed At,Run Parameters,Percent Of Checks Passed\n\

@@ -5,7 +5,8 @@ use super::super::spec::{
     CheckSpec, ConditionSpec, ExampleSpec, ExtractSpec, HeadSpec, SuiteSpec, TestSpec, Unmet,
 };
 use super::imported::Imported;
-use super::{h2o, vals_csv, vals_json, zip};
+use super::{h2o, vals_csv, vals_json};
+use crate::lab::zip;
 use crate::stats::seeded::Seeded;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;

@@ -2,6 +2,7 @@
 
 use super::build::{parsed, text};
 use super::formats::engine_format;
+use crate::sql::functions::is_of_numbers;
 use datafusion::sql::sqlparser::ast::{
     Array, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, Value,
     ValueWithSpan,
@@ -77,9 +78,14 @@ pub fn instead_of(function: &mut Function) -> Option<Expr> {
         }
         ("time_bucket", [width, time, rest @ ..]) => bucket(width, time, rest.first()),
         ("to_char" | "to_date" | "to_timestamp", [value, Expr::Value(format)]) => {
-            let format = engine_format(literal(format)?)?;
+            let format = literal(format)?;
+            if name == "to_char" && is_of_numbers(format) {
+                return parsed(&format!("number_to_char({value}, {})", text(format)));
+            }
+            let format = engine_format(format)?;
             parsed(&format!("{name}({value}, {})", text(&format)))
         }
+        ("age", [time]) => parsed(&format!("age(CURRENT_DATE, {time})")),
         ("timezone", [zone, time]) => parsed(&format!("({time} AT TIME ZONE {zone})")),
         ("percentile_cont", [Expr::Array(shares)]) => Some(each(function, shares)),
         ("percentile_disc", [share]) => discrete(function, share),
@@ -148,7 +154,9 @@ mod tests {
             ("time_bucket(INTERVAL '1 month', t)", "date_bin(INTERVAL '1 month', t, TIMESTAMP '2000-01-01')"),
             ("time_bucket($1, t, o)", "date_bin($1, t, o)"),
             ("to_char(t, 'YYYY-MM')", "to_char(t, '%Y-%m')"),
-            ("to_char(n, '99')", "to_char(n, '99')"),
+            ("to_char(n, '99')", "number_to_char(n, '99')"),
+            ("age(t)", "age(CURRENT_DATE, t)"),
+            ("age(a, b)", "age(a, b)"),
             ("timezone('UTC', t)", "(t AT TIME ZONE 'UTC')"),
             ("lower(a)", "lower(a)"),
         ] {

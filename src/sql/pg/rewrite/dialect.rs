@@ -59,10 +59,9 @@ impl Dialect {
         let spelled = whole_table(sql);
         let sql = spelled.as_deref().unwrap_or(sql);
         match Parser::parse_sql(&PostgreSqlDialect {}, sql) {
-            Ok(plain) if !plain.iter().any(is_about_catalog) => Ok(plain
-                .into_iter()
-                .map(|statement| self.ruled(adapted(named(statement), About::Rows)))
-                .collect()),
+            Ok(plain) if !plain.iter().any(|each| is_about_catalog(each) && !is_for_later(each)) => {
+                Ok(plain.into_iter().map(|statement| self.worded(statement)).collect())
+            }
             // What does not parse may be what the library replaces before it parses.
             _ => {
                 let known = self.library.parse(sql)?;
@@ -71,9 +70,18 @@ impl Dialect {
         }
     }
 
-    fn ruled(&self, statement: Statement) -> Statement {
+    fn worded(&self, statement: Statement) -> Statement {
+        if is_for_later(&statement) {
+            return statement;
+        }
+        let statement = adapted(named(statement), About::Rows);
         self.rules.iter().fold(statement, |statement, rule| rule.rewrite(statement))
     }
+}
+
+/// Whether `statement` has a text that is read when it is executed, and not before.
+fn is_for_later(statement: &Statement) -> bool {
+    matches!(statement, Statement::Prepare { .. } | Statement::Execute { .. })
 }
 
 /// `TABLE name` as the query that it stands for.
