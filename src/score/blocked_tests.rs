@@ -25,12 +25,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 const HOUR: i64 = 3_600;
-/// The clock moves so many seconds at a time, with one frame for all that comes in them.
-const STEP: i64 = 10;
-const SPANS_A_STEP: usize = 1_000;
-const CALLS_A_STEP: usize = 20;
-/// What calls there are in the hour.
-const CALLS: usize = (HOUR / STEP) as usize * CALLS_A_STEP;
+const SPANS_A_SECOND: usize = 1_000;
+const CALLS_A_SECOND: usize = 2;
 
 /// A clock that stands still until it is told to go on.
 struct Paused(AtomicI64);
@@ -72,7 +68,7 @@ impl Evaluator for Gate {
 }
 
 pub(super) fn span(number: u64) -> Span {
-    let llm = match number < CALLS_A_STEP as u64 {
+    let llm = match number < CALLS_A_SECOND as u64 {
         true => Llm { dialect: Dialect::OtelGenai, operation: Operation::Llm, ..Llm::default() },
         false => Llm::default(),
     };
@@ -100,16 +96,16 @@ pub(super) fn span(number: u64) -> Span {
 }
 
 /// The same spans, in traces of their own.
-pub(super) fn in_new_traces(template: &RecordBatch, step: i64) -> RecordBatch {
+pub(super) fn in_new_traces(template: &RecordBatch, second: i64) -> RecordBatch {
     let ids: StringArray =
-        (0..template.num_rows()).map(|row| Some(format!("{:016x}{:016x}", step + 1, row + 1))).collect();
+        (0..template.num_rows()).map(|row| Some(format!("{:016x}{:016x}", second + 1, row + 1))).collect();
     let mut columns = template.columns().to_vec();
     columns[template.schema().index_of("trace_id").unwrap()] = Arc::new(ids) as ArrayRef;
     RecordBatch::try_new(template.schema(), columns).unwrap()
 }
 
 fn journal_config() -> LogConfig {
-    LogConfig { segment_size: ByteSize::mib(2), max_frame_size: ByteSize::mib(1), ..LogConfig::default() }
+    LogConfig { segment_size: ByteSize::mib(8), max_frame_size: ByteSize::mib(4), ..LogConfig::default() }
 }
 
 /// Sampling, the queue and its log, and workers whose evaluator does not answer.
@@ -127,10 +123,8 @@ struct Blocked {
 
 /// What was seen in the hour.
 #[derive(Debug, Default)]
-struct Seen {
-    /// Bytes that were written.
-    written: usize,
-    /// The most items that waited at once.
+struct Most {
+    segments: u64,
     items: usize,
 }
 
@@ -163,33 +157,24 @@ impl Blocked {
         Self { journal, queue, clock, progress, open, asked, stop, loops, _folder: folder }
     }
 
-    /// An hour of `spans_a_step` passes, as fast as sampling reads it.
-    async fn pass_an_hour(&self, spans_a_step: usize) -> Seen {
-        let spans: Vec<Span> = (0..spans_a_step as u64).map(span).collect();
+    /// An hour of `spans_a_second` passes, as fast as sampling reads it.
+    async fn pass_an_hour(&self, spans_a_second: usize) -> Most {
+        let spans: Vec<Span> = (0..spans_a_second as u64).map(span).collect();
         let template = spans_to_batch(&spans, "t", UnixNanos(1)).unwrap();
-        let mut seen = Seen::default();
-        for step in 0..HOUR / STEP {
-            let part = Part::Rows(Table::Spans, in_new_traces(&template, step));
+        let mut most = Most::default();
+        for second in 0..HOUR {
+            let part = Part::Rows(Table::Spans, in_new_traces(&template, second));
             let (kind, bytes) = frame::encode(&[part]).unwrap();
-            seen.written += bytes.len();
             let seq = self.journal.append(kind.0, bytes).await.unwrap();
-            self.clock.0.fetch_add(STEP * SECOND, Ordering::SeqCst);
-            while self.progress.now().0 + 10 < seq {
+            self.clock.0.fetch_add(SECOND, Ordering::SeqCst);
+            while self.progress.now().0 + 30 < seq {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
-            seen.items = seen.items.max(self.queue.stats(self.clock.now()).items);
+            most.segments = most.segments.max(self.journal.stats().segments);
+            most.items = most.items.max(self.queue.stats(self.clock.now()).items);
         }
         assert_eq!(self.asked.load(Ordering::SeqCst), 0);
-        seen
-    }
-
-    /// Waits until the journal has given back all but `most` segments.
-    async fn given_back(&self, most: u64) {
-        let began = std::time::Instant::now();
-        while self.journal.stats().segments > most {
-            assert!(began.elapsed() < Duration::from_mins(1), "{:?}", self.journal.stats());
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        most
     }
 
     /// The evaluator is back; the last traces become ripe, and what waits is evaluated.
@@ -229,15 +214,13 @@ impl Blocked {
 async fn an_evaluator_that_is_away_for_an_hour_holds_up_neither_journal_nor_queue() {
     let patient = LaneConfig { max_age: Duration::from_hours(2), ..LaneConfig::default() };
     let mut blocked = Blocked::start(patient, &journal_config());
-    let seen = blocked.pass_an_hour(SPANS_A_STEP).await;
-    let segments = seen.written as u64 / journal_config().segment_size.bytes();
-    assert!(segments > 30, "{segments} segments are too few to tell whether room is made");
-    // The evaluator is still away.
-    blocked.given_back(10).await;
-    assert_eq!(blocked.asked.load(Ordering::SeqCst), 0);
-    assert!(seen.items <= LaneConfig::default().max_items, "{seen:?}");
+    let most = blocked.pass_an_hour(SPANS_A_SECOND).await;
+    let written = HOUR as usize * SPANS_A_SECOND;
+    // Some 500 bytes a span: without room made, 200 segments.
+    assert!(most.segments < 30, "{} segments were kept of {written} spans", most.segments);
+    assert!(most.items <= LaneConfig::default().max_items, "{most:?}");
     blocked.end().await;
-    assert_eq!(blocked.asked.load(Ordering::SeqCst), CALLS);
+    assert_eq!(blocked.asked.load(Ordering::SeqCst), HOUR as usize * CALLS_A_SECOND);
     assert_eq!(blocked.queue.stats(blocked.clock.now()).ended, 0);
 }
 
@@ -249,14 +232,14 @@ async fn a_lane_that_is_full_keeps_its_limit_and_says_what_it_left_out() {
     let small = LaneConfig { max_items: MAX_ITEMS, ..LaneConfig::default() };
     // One segment: every decision can be read again at the end.
     let mut blocked = Blocked::start(small, &LogConfig::default());
-    let seen = blocked.pass_an_hour(10 * CALLS_A_STEP).await;
-    assert_eq!(seen.items, MAX_ITEMS);
+    let most = blocked.pass_an_hour(10 * CALLS_A_SECOND).await;
+    assert_eq!(most.items, MAX_ITEMS);
     // Now the items of the first minutes have waited for longer than the lane allows.
-    blocked.clock.0.fetch_add(400 * SECOND, Ordering::SeqCst);
+    blocked.clock.0.fetch_add(250 * SECOND, Ordering::SeqCst);
     blocked.end().await;
     let found = blocked.decisions();
     let of = |word: &str| found.get(word).copied().unwrap_or_default();
-    assert_eq!(of("queued") + of("throttled"), CALLS, "{found:?}");
+    assert_eq!(of("queued") + of("throttled"), HOUR as usize * CALLS_A_SECOND, "{found:?}");
     assert!(of("queued") >= MAX_ITEMS && of("throttled") > 5 * MAX_ITEMS, "{found:?}");
     assert_eq!(of("scored") + of("expired"), of("queued"), "{found:?}");
     assert_eq!(of("scored"), blocked.asked.load(Ordering::SeqCst), "{found:?}");
