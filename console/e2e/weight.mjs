@@ -12,26 +12,30 @@ export async function requestsOfAPage(page, world) {
   const [{ trace_id: id }] = await sqlOf(world.base, "SELECT trace_id FROM traces WHERE session_id IS NOT NULL ORDER BY spans DESC LIMIT 1");
   for (const path of ["/", "/explore", "/scores", "/scores/hallucination", "/alerts", "/lab/datasets", "/lab/experiments", "/lab/compare", "/lab/leaderboard", "/lab/playground", "/sampling", "/system", "/sql", `/trace/${id}`]) {
     const asked = [];
+    const open = new Set();
     // The frame asks twice a tab: who is looking, and where the server's other endpoints are.
     const frame = new Set(["/v1/me", "/v1/status"]);
     const note = (request) => {
       const { pathname } = new URL(request.url());
-      if (pathname.startsWith("/v1/") && !frame.delete(pathname)) asked.push(pathname);
+      if (!pathname.startsWith("/v1/")) return;
+      open.add(request);
+      if (!frame.delete(pathname)) asked.push(pathname);
     };
+    const ended = (request) => open.delete(request);
     await page.goto("about:blank");
-    page.on("request", note);
+    page.on("request", note).on("requestfinished", ended).on("requestfailed", ended);
     await page.goto(`${world.base}${path}#${RECENT}`);
     await settled(page);
-    // An answer may lead to another question: what the page asks by itself has come when nothing more is asked.
+    // An answer may lead to another question: what the page asks by itself has come when all is answered and nothing more is asked.
     let before = -1;
-    while (asked.length !== before) {
+    while (asked.length !== before || open.size > 0) {
       before = asked.length;
       await page.waitForTimeout(400);
     }
     await page.mouse.move(700, 600);
     for (let turn = 0; turn < 10; turn++) await page.mouse.wheel(0, 400);
     await page.waitForTimeout(200);
-    page.off("request", note);
+    page.off("request", note).off("requestfinished", ended).off("requestfailed", ended);
     assert.ok(before <= 6, `${path} asks ${before} times`);
     assert.equal(asked.length, before, `${path} asks again by scrolling`);
   }
