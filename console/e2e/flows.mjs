@@ -211,7 +211,11 @@ export async function review(page, world) {
   await page.locator("main").focus();
   for (let n = 0; n < 20; n++) {
     await page.waitForSelector("article[aria-label=Item]");
-    if (n === 5) await page.context().setOffline(true);
+    if (n === 5) {
+      // All is sent, and what is needed without a network is at hand.
+      await page.waitForSelector("text=1 of 4 at hand");
+      await page.context().setOffline(true);
+    }
     if (n === 7) {
       await page.getByText("2 answers are not sent yet").waitFor();
       await page.context().setOffline(false);
