@@ -3,6 +3,8 @@
 //! | file | what |
 //! |---|---|
 //! | `coverage` | how often the interval of a rate holds the rate |
+//! | `exact` | the same for equal weights, without chance, and what any interval could hold |
+//! | `intervals` | other intervals of weighted rates, on the samples of `coverage` |
 //! | `drift` | false alarms and delays of alarms that are looked at after every score |
 //! | `lab` | how often the interval of a difference between two experiments holds it, and false alarms |
 //! | `alerts` | false alarms of alerts as they run: learned baselines, windows, slices |
@@ -15,6 +17,8 @@
 mod alerts;
 mod coverage;
 mod drift;
+mod exact;
+mod intervals;
 mod lab;
 mod ppi;
 mod svg;

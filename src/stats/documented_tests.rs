@@ -1,8 +1,9 @@
 //! The tables of docs/statistics.md are those of this code: a change of an estimator that bends them is seen here.
 
 use super::ppi::Item;
+use super::rate::Class;
 use super::seeded::Seeded;
-use super::{Ppi, Rate, proportion};
+use super::{Ppi, Rate};
 
 const DOCUMENT: &str = include_str!("../../docs/statistics.md");
 const LEVEL: f64 = 0.95;
@@ -28,8 +29,9 @@ fn exact_coverage_is_as_documented() {
     for size in [30_u32, 100, 300, 1_000] {
         let cells = row("### Coverage of a fixed number of items, exact", &format!("| {size} |"));
         assert_eq!(cells.len(), RATES.len());
+        let class = |n: u32| Class { n: u64::from(n), weight: f64::from(n), square: f64::from(n) };
         let intervals: Vec<(f64, f64)> = (0..=size)
-            .map(|ones| proportion::interval(f64::from(ones), f64::from(size - ones), LEVEL))
+            .map(|ones| Rate::of(class(size - ones), class(ones)).two_sided_interval(LEVEL))
             .collect();
         for (rate, cell) in RATES.into_iter().zip(&cells) {
             let (mut held, mut chance) = (0.0, f64::from(size) * (-rate).ln_1p());
@@ -83,7 +85,7 @@ fn coverage_under_every_design_is_as_documented() {
                         assert!(sample.push(one, pi));
                     }
                 }
-                let (lower, upper) = sample.interval(LEVEL);
+                let (lower, upper) = sample.two_sided_interval(LEVEL);
                 held += usize::from(lower <= rate && rate <= upper);
             }
         }

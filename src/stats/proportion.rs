@@ -1,4 +1,4 @@
-//! The mid-P interval of a proportion, for counts that need not be whole.
+//! The mid-P and the exact interval of a proportion, for counts that need not be whole.
 
 use super::{beta, wilson};
 
@@ -7,6 +7,12 @@ const LARGE: f64 = 10_000.0;
 
 /// Newton steps; from Wilson's bound it takes four to eight.
 const MAX_STEPS: usize = 100;
+
+/// The part of what was seen itself that counts as more extreme, of the mid-P interval.
+const HALF: f64 = 0.5;
+
+/// The same, of the exact interval.
+const WHOLE: f64 = 1.0;
 
 /// The mid-P interval of the probability of a one, after `ones` and `zeros` of either kind.
 ///
@@ -17,6 +23,19 @@ const MAX_STEPS: usize = 100;
 ///
 /// The answer is (lower, upper), shares in 0..=1; (0, 1) without counts.
 pub fn interval(ones: f64, zeros: f64, level: f64) -> (f64, f64) {
+    bounds(ones, zeros, level, HALF)
+}
+
+/// The exact interval of Clopper and Pearson 1934, for counts as those of [`interval`]: at whole counts neither end errs more
+/// often than (1 − level)/2.
+///
+/// The answer is (lower, upper), shares in 0..=1; (0, 1) without counts.
+pub fn exact(ones: f64, zeros: f64, level: f64) -> (f64, f64) {
+    bounds(ones, zeros, level, WHOLE)
+}
+
+/// The interval that counts the part `itself` of what was seen as more extreme.
+fn bounds(ones: f64, zeros: f64, level: f64, itself: f64) -> (f64, f64) {
     let n = ones + zeros;
     if !(n > 0.0 && ones >= 0.0 && zeros >= 0.0 && n.is_finite()) {
         return (0.0, 1.0);
@@ -26,58 +45,63 @@ pub fn interval(ones: f64, zeros: f64, level: f64) -> (f64, f64) {
         return rough;
     }
     let tail = 0.5 * (1.0 - level);
-    (lower(ones, zeros, tail, rough.0), 1.0 - lower(zeros, ones, tail, 1.0 - rough.1))
-}
-
-/// The probability at which `ones` or more, of `ones` + `zeros`, are seen with probability `tail`.
-///
-/// Newton on the logarithm of the tail over that of the probability: it is concave and rises, so the steps come from below
-/// after the first.
-fn lower(ones: f64, zeros: f64, tail: f64, start: f64) -> f64 {
-    if ones <= 0.0 {
-        return 0.0;
-    }
-    let binomial = Binomial::new(ones, zeros);
-    let (mut low, mut high) = (f64::NEG_INFINITY, (ones / (ones + zeros)).ln());
-    let mut at = start.clamp(1e-300, 1.0 - 1e-16).ln().min(high);
-    for _ in 0..MAX_STEPS {
-        let (seen, slope) = binomial.tail(at);
-        if seen > tail {
-            high = at
-        } else {
-            low = at
-        }
-        let newton = at - (seen / tail).ln() / slope;
-        let middle = if low.is_finite() { 0.5 * (low + high) } else { 2.0 * high - 1.0 };
-        let next = if newton > low && newton < high { newton } else { middle };
-        let step = (next - at).abs();
-        at = next;
-        if step < 1e-12 || at < -690.0 {
-            break;
-        }
-    }
-    at.exp()
+    let (low, high) = (Binomial::new(ones, zeros, itself), Binomial::new(zeros, ones, itself));
+    (low.lower(tail, rough.0), 1.0 - high.lower(tail, 1.0 - rough.1))
 }
 
 struct Binomial {
     ones: f64,
     zeros: f64,
     ln_choices: f64,
+    /// The part of what was seen itself that counts as more extreme.
+    itself: f64,
 }
 
 impl Binomial {
-    fn new(ones: f64, zeros: f64) -> Self {
+    fn new(ones: f64, zeros: f64, itself: f64) -> Self {
         let ln_choices =
             beta::ln_gamma(ones + zeros + 1.0) - beta::ln_gamma(ones + 1.0) - beta::ln_gamma(zeros + 1.0);
-        Self { ones, zeros, ln_choices }
+        Self { ones, zeros, ln_choices, itself }
     }
 
-    /// P(X > ones) + P(X = ones)/2 at the probability exp(`ln_p`), and the slope of its logarithm over `ln_p`.
+    /// The probability at which the tail of what was seen is `tail`.
+    ///
+    /// Newton on the logarithm of the tail over that of the probability: it is concave and rises, so the steps come from below
+    /// after the first.
+    fn lower(&self, tail: f64, start: f64) -> f64 {
+        if self.ones <= 0.0 {
+            return 0.0;
+        }
+        let (mut low, mut high) = (f64::NEG_INFINITY, (self.ones / (self.ones + self.zeros)).ln());
+        let mut at = start.clamp(1e-300, 1.0 - 1e-16).ln().min(high);
+        for _ in 0..MAX_STEPS {
+            let (seen, slope) = self.tail(at);
+            if seen > tail {
+                high = at
+            } else {
+                low = at
+            }
+            let newton = at - (seen / tail).ln() / slope;
+            let middle = if low.is_finite() { 0.5 * (low + high) } else { 2.0 * high - 1.0 };
+            let next = if newton > low && newton < high { newton } else { middle };
+            let step = (next - at).abs();
+            at = next;
+            if step < 1e-12 || at < -690.0 {
+                break;
+            }
+        }
+        at.exp()
+    }
+
+    /// P(X > ones) and the part of P(X = ones) that counts, at the probability exp(`ln_p`), and the slope of the logarithm of
+    /// their sum over `ln_p`.
     fn tail(&self, ln_p: f64) -> (f64, f64) {
         let (p, q) = (ln_p.exp(), -ln_p.exp_m1());
         let point = (self.ones * ln_p + self.zeros * q.ln() + self.ln_choices).exp();
-        let seen = (beta::regularized(p, self.ones, self.zeros + 1.0) - 0.5 * point).max(f64::MIN_POSITIVE);
-        let slope = 0.5 * point * (self.ones + self.zeros * p / q) / seen;
+        let apart = 1.0 - self.itself;
+        let seen = beta::regularized(p, self.ones, self.zeros + 1.0) - apart * point;
+        let seen = seen.max(f64::MIN_POSITIVE);
+        let slope = point * (self.itself * self.ones + apart * self.zeros * p / q) / seen;
         (seen, slope)
     }
 }
@@ -102,6 +126,30 @@ mod tests {
             let got = interval(x, n - x, 0.95);
             near(got.0, low, 5e-5);
             near(got.1, high, 5e-5);
+        }
+    }
+
+    /// Newcombe 1998, table I, method 5 (Clopper and Pearson), and beta quantiles of SciPy 1.17: `beta.ppf(0.06, x, n - x + 1)`.
+    #[test]
+    fn exact_bounds() {
+        for (x, n, low, high) in [
+            (81.0, 263.0, 0.2527, 0.3676),
+            (15.0, 148.0, 0.0578, 0.1617),
+            (0.0, 20.0, 0.0, 0.1684),
+            (1.0, 29.0, 0.0009, 0.1776),
+        ] {
+            let got = exact(x, n - x, 0.95);
+            near(got.0, low, 5e-5);
+            near(got.1, high, 5e-5);
+        }
+        for (ones, zeros, low) in [
+            (1.0, 28.0, 0.002_131_360_030_637),
+            (2.0, 98.0, 0.003_953_892_476_071),
+            (6.0, 94.0, 0.027_717_089_642_878),
+            (2.5, 17.5, 0.031_965_878_405_936),
+        ] {
+            near(exact(ones, zeros, 0.88).0, low, 1e-10);
+            near(exact(zeros, ones, 0.88).1, 1.0 - low, 1e-10);
         }
     }
 

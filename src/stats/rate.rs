@@ -11,12 +11,20 @@
 //! differ truly, and one c is wrong by a factor. Each class therefore takes the share B of the common c, and 1 − B of its
 //! own; B = min(1, 4·v/d²) shrinks with the square of the difference d between the classes' mean weights beside the variance
 //! v that d would have by chance (James and Stein 1961, positive part).
+//!
+//! Each end of that interval may err in (1 − level)/2 of the samples. At a rate so low that not even a sample without a one
+//! excludes it from above, only the lower end can err, and the interval holds 97.5 % where 95 % were asked for. [`Rate::two_sided`]
+//! inverts one test instead of two (Sterne 1954; Agresti and Min 2001): for such rates all of what may err is the lower end's, and
+//! for rates so high the upper end's. Counts take few values there, so it goes by the exact tail and lets it be a fifth larger.
 
 use super::estimate::{Estimate, is_probability};
 use super::proportion;
 
 /// Differences of two standard errors and less are taken for chance.
 const CHANCE: f64 = 4.0;
+
+/// By how much the exact tail of an end that errs alone may exceed 1 − level: a nominal 95 % holds 94 % of equal weights at least.
+const LEEWAY: f64 = 1.2;
 
 /// Collects outcomes with their inclusion probabilities, in any order and in any number of parts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -105,22 +113,61 @@ impl Rate {
         if self.n() == 0 { 0.0 } else { weight * weight / (self.zeros.square + self.ones.square) }
     }
 
-    /// The weighted share of ones with its interval at the confidence `level`; none when nothing was pushed.
+    /// The weighted share of ones with its interval at the confidence `level`, for who goes by one end, as alerts and quantiles
+    /// do: either end may err in (1 − level)/2 of the samples. None when nothing was pushed.
     ///
     /// Where no item of one outcome was seen, the design cannot be told from the other outcome: the interval is too short
     /// if just the missing outcome was drawn with smaller probabilities.
     pub fn estimate(&self, level: f64) -> Option<Estimate> {
-        if self.n() == 0 {
-            return None;
-        }
-        let (lower, upper) = self.interval(level);
-        Some(Estimate {
+        self.with(self.interval(level))
+    }
+
+    /// The weighted share of ones with an interval that is meant as a whole, at the confidence `level`: that of
+    /// [`Rate::estimate`], and shorter where few ones or few zeros were seen, because where one end cannot err the other may
+    /// err in more than (1 − level)/2 of the samples. None when nothing was pushed.
+    pub fn two_sided(&self, level: f64) -> Option<Estimate> {
+        self.with(self.two_sided_interval(level))
+    }
+
+    fn with(&self, (lower, upper): (f64, f64)) -> Option<Estimate> {
+        (self.n() > 0).then(|| Estimate {
             estimate: self.ones.weight / (self.zeros.weight + self.ones.weight),
             lower: Some(lower),
             upper: Some(upper),
             n: self.n(),
             n_eff: self.n_eff(),
         })
+    }
+
+    /// The bounds of [`Rate::two_sided`]; (0, 1) when nothing was pushed.
+    pub fn two_sided_interval(&self, level: f64) -> (f64, f64) {
+        if self.n() == 0 {
+            return (0.0, 1.0);
+        }
+        let (lower, upper) = self.interval(level);
+        let (low, high) = self.unexcluded(level);
+        if lower >= low && upper <= high {
+            return (lower, upper);
+        }
+        let [zeros, ones] = self.counts();
+        let tail = (LEEWAY * (1.0 - level)).min(0.5);
+        let alone = proportion::exact(ones, zeros, 1.0 - 2.0 * tail);
+        (lower.max(self.share(alone.0).min(low)), upper.min(self.share(alone.1).max(high)))
+    }
+
+    /// The rates below the first are excluded from above, and those over the second from below, by no sample of this size. The
+    /// first is at most one half, the second at least.
+    ///
+    /// The bounds of a sample without ones: as many effective counts all zeros, or the zeros that were seen alone, whichever is
+    /// less; without ones nothing would tell that these weigh more.
+    fn unexcluded(&self, level: f64) -> (f64, f64) {
+        let of = |counts: f64| if counts > 0.0 { -((1.0 - level).ln() / counts).exp_m1() } else { 0.0 };
+        let alone =
+            |class: &Class| if class.n == 0 { 0.0 } else { class.weight * class.weight / class.square };
+        let all = of(self.counts().iter().sum());
+        let low = self.share(all).min(of(alone(&self.zeros)));
+        let high = self.share(1.0 - all).max(1.0 - of(alone(&self.ones)));
+        (low.min(0.5), high.max(0.5))
     }
 
     /// The bounds of [`Rate::estimate`]; (0, 1) when nothing was pushed.
@@ -134,11 +181,22 @@ impl Rate {
             return (0.0, 1.0);
         }
         let (zero, one) = self.scales();
-        let counts = (self.ones.weight / one + self.zeros.weight / zero) * gain;
+        let counts = self.counts().iter().sum::<f64>() * gain;
         let theta = at * zero / (at * zero + (1.0 - at) * one);
         let (lower, upper) = proportion::interval(theta * counts, (1.0 - theta) * counts, level);
-        let share = |theta: f64| one * theta / (one * theta + zero * (1.0 - theta));
-        (share(lower), share(upper))
+        (self.share(lower), self.share(upper))
+    }
+
+    /// What the zeros and the ones are worth in counts.
+    fn counts(&self) -> [f64; 2] {
+        let (zero, one) = self.scales();
+        [self.zeros.weight / zero, self.ones.weight / one]
+    }
+
+    /// The rate at which the share `theta` of the counts are ones.
+    fn share(&self, theta: f64) -> f64 {
+        let (zero, one) = self.scales();
+        one * theta / (one * theta + zero * (1.0 - theta))
     }
 
     /// How many items of a plain sample give the rate as precisely; 0 when nothing was pushed. Kish's size where the outcome

@@ -92,6 +92,66 @@ fn exact_coverage_of_a_binomial() {
     }
 }
 
+/// So many ones and zeros with equal weights.
+fn plain(ones: u32, zeros: u32) -> Rate {
+    let of = |n: u32| Class { n: u64::from(n), weight: f64::from(n), square: f64::from(n) };
+    Rate::of(of(zeros), of(ones))
+}
+
+/// By SciPy 1.17, roots of its incomplete beta function: the exact bound at 0.06, the equal-tailed bound where that is above the
+/// bound of a sample without ones, and the latter between the two.
+#[test]
+fn one_end_that_cannot_err_leaves_its_share_to_the_other() {
+    for (ones, zeros, lower, upper) in [
+        (0, 20, 0.0, 0.139_108_340_668),
+        (1, 28, 0.002_131_360_031, 0.158_537_383_682),
+        (2, 98, 0.003_953_892_476, 0.064_500_717_030),
+        (6, 94, 0.027_717_089_643, 0.120_590_775_797),
+        (7, 93, 0.031_127_373_677, 0.133_543_576_110),
+        (98, 2, 0.935_499_282_970, 0.996_046_107_524),
+    ] {
+        let got = plain(ones, zeros).two_sided_interval(0.95);
+        assert!((got.0 - lower).abs() < 1e-9 && (got.1 - upper).abs() < 1e-9, "{ones} {zeros}: {got:?}");
+    }
+    // Weights that the outcome did not steer; failures drawn less, to which zeros alone set the limit; few items.
+    let spread: Vec<_> = [1.0, 0.5, 0.25].iter().cycle().take(90).map(|pi| (false, *pi)).collect();
+    let spread = of(&[spread, vec![(true, 0.5), (true, 0.25)]].concat());
+    let less = of(&[vec![(false, 1.0); 50], vec![(true, 0.3); 2]].concat());
+    let few = of(&[(false, 1.0), (false, 0.25), (true, 1.0), (true, 0.5)]);
+    for (sample, lower, upper) in [
+        (spread, 0.005_478_107_184, 0.088_880_735_827),
+        (less, 0.024_973_310_790, 0.315_149_194_190),
+        (few, 0.028_218_111_231, 0.878_332_022_708),
+    ] {
+        let got = sample.two_sided_interval(0.95);
+        assert!((got.0 - lower).abs() < 1e-9 && (got.1 - upper).abs() < 1e-9, "{sample:?}: {got:?}");
+    }
+    let found = plain(2, 98).two_sided(0.95).unwrap();
+    assert_eq!((found.estimate, found.n), (0.02, 100));
+    assert_eq!((Rate::new().two_sided(0.95), Rate::new().two_sided_interval(0.95)), (None, (0.0, 1.0)));
+}
+
+/// Below the upper bound of no ones, and over the lower bound of no zeros, the exact coverage of equal weights is at least 0.94.
+#[test]
+fn two_sided_intervals_hold_rates_near_the_ends() {
+    for n in [10_u32, 30, 100, 300] {
+        let intervals: Vec<_> = (0..=n).map(|ones| plain(ones, n - ones).two_sided_interval(0.95)).collect();
+        let limit = plain(0, n).interval(0.95).1;
+        for step in 1..60 {
+            let rate = limit * f64::from(step) / 60.0;
+            let (mut held, mut mirrored, mut point) = (0.0, 0.0, f64::from(n) * (-rate).ln_1p());
+            for (ones, (lower, upper)) in (0_u32..).zip(&intervals) {
+                let (low, high) = intervals[(n - ones) as usize];
+                let chance = point.exp();
+                held += if *lower <= rate && rate <= *upper { chance } else { 0.0 };
+                mirrored += if low <= 1.0 - rate && 1.0 - rate <= high { chance } else { 0.0 };
+                point += (f64::from(n - ones) / f64::from(ones + 1) * rate / (1.0 - rate)).ln();
+            }
+            assert!(held >= 0.94 - 1e-9 && mirrored >= 0.94 - 1e-9, "{n} {rate}: {held} {mirrored}");
+        }
+    }
+}
+
 /// Share of simulated samples whose interval holds the true rate.
 fn coverage(rate: f64, window: usize, draw: fn(&mut Seeded, bool) -> f64) -> f64 {
     const RUNS: usize = 500;

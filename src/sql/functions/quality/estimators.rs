@@ -38,7 +38,7 @@ impl Estimator for Rate {
     }
 
     fn answer(&self, asked: &Asked) -> Option<Estimate> {
-        self.estimate(asked.level)
+        self.two_sided(asked.level)
     }
 
     fn save(&self, to: &mut Saved) {

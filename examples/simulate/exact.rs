@@ -1,0 +1,118 @@
+//! Coverage of equal weights, summed over all outcomes instead of simulated, and what any interval could have.
+
+use crate::coverage::{BAND, LEVEL, RATES, SIZES, header, mark};
+use groundline::stats::Rate;
+use groundline::stats::rate::Class;
+
+/// The sizes of the table with a random number of items; in larger ones every cell is in the band.
+const RANDOM_SIZES: [u32; 3] = [30, 100, 300];
+
+/// Chances below this change no digit that is printed.
+const NOTHING: f64 = 1e-9;
+
+/// Prints both tables.
+pub fn print() {
+    println!(
+        "### Coverage of a fixed number of items, exact; in brackets the nearest that any interval can have\n"
+    );
+    header("items");
+    for size in SIZES {
+        let shares = RATES.map(|rate| {
+            let chances = binomial(size, rate);
+            format!("{} ({:.3})", mark(held(&chances, rate)), nearest(&chances))
+        });
+        println!("| {size} | {} |", shares.join(" | "));
+    }
+    println!(
+        "\n### Exact coverage of uniform sampling, π 0.5; in brackets the least that an interval can have that holds 0.94 at \
+         every number of items\n"
+    );
+    header("n_eff");
+    for size in RANDOM_SIZES {
+        let shares = RATES.map(|rate| {
+            let ours = over_items(size, [0.5; 2], rate, |chances| held(chances, rate));
+            format!("{} ({:.3})", mark(ours), over_items(size, [0.5; 2], rate, least))
+        });
+        println!("| {size} | {} |", shares.join(" | "));
+    }
+    println!();
+    for (name, pi) in
+        [("uniform", [0.5; 2]), ("failures oversampled", [0.1, 0.9]), ("failures undersampled", [1.0, 0.3])]
+    {
+        let cells =
+            RANDOM_SIZES.into_iter().flat_map(|size| RATES.map(|rate| over_items(size, pi, rate, least)));
+        let beyond = cells.filter(|least| least > BAND.end()).count();
+        println!("Cells that no interval with 0.94 at every number of items has inside, {name}: {beyond}.\n");
+    }
+}
+
+/// The mean of `of`, which sees the probabilities of 0, 1, … ones, over the numbers of items that are drawn where zeros and
+/// ones are drawn with the probabilities `pi`, from as many items as are needed for the effective size.
+fn over_items(size: u32, [zero, one]: [f64; 2], rate: f64, of: impl Fn(&[f64]) -> f64) -> f64 {
+    let drawn = rate * one + (1.0 - rate) * zero;
+    let window = (f64::from(size) * ((1.0 - rate) / zero + rate / one)).round() as u32;
+    let numbers = (0_u32..).zip(binomial(window, drawn));
+    let likely = numbers.filter(|(items, chance)| *items > 0 && *chance > NOTHING);
+    likely.map(|(items, chance)| chance * of(&binomial(items, rate * one / drawn))).sum()
+}
+
+/// What our interval holds, given the probabilities of 0, 1, … ones.
+fn held(chances: &[f64], rate: f64) -> f64 {
+    let items = chances.len() - 1;
+    let class = |n: usize| Class { n: n as u64, weight: n as f64, square: n as f64 };
+    let holds = |ones: usize| {
+        let (lower, upper) = Rate::of(class(items - ones), class(ones)).two_sided_interval(LEVEL);
+        lower <= rate && rate <= upper
+    };
+    let likely = chances.iter().enumerate().filter(|(_, chance)| **chance > NOTHING * NOTHING);
+    likely.filter(|(ones, _)| holds(*ones)).map(|(_, chance)| chance).sum()
+}
+
+/// The least sum of neighbouring chances that the band allows: a set of outcomes that holds less is no answer.
+fn least(chances: &[f64]) -> f64 {
+    let mut best = f64::INFINITY;
+    for low in 0..chances.len() {
+        let mut sums = chances[low..].iter().scan(0.0, |sum, chance| {
+            *sum += chance;
+            Some(*sum)
+        });
+        match sums.find(|sum| sum >= BAND.start()) {
+            Some(sum) => best = best.min(sum),
+            None => break,
+        }
+    }
+    best
+}
+
+/// The probabilities of 0, 1, … ones.
+fn binomial(size: u32, rate: f64) -> Vec<f64> {
+    let mut ln = f64::from(size) * (-rate).ln_1p();
+    (0..=size)
+        .map(|ones| {
+            let chance = ln.exp();
+            ln += (f64::from(size - ones) / f64::from(ones + 1) * rate / (1.0 - rate)).ln();
+            chance
+        })
+        .collect()
+}
+
+/// The sum of neighbouring chances, the likeliest among them, that is nearest to the level.
+fn nearest(chances: &[f64]) -> f64 {
+    let top = (0..chances.len()).max_by(|a, b| chances[*a].total_cmp(&chances[*b])).unwrap_or(0);
+    let mut best = f64::INFINITY;
+    let mut below = 0.0;
+    for low in (0..=top).rev() {
+        below += chances[low];
+        let mut sum = below;
+        for chance in std::iter::once(&0.0).chain(&chances[top + 1..]) {
+            sum += chance;
+            if (sum - LEVEL).abs() < (best - LEVEL).abs() {
+                best = sum;
+            }
+            if sum > LEVEL + 0.05 {
+                break;
+            }
+        }
+    }
+    best
+}
