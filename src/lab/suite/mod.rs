@@ -24,6 +24,7 @@
 //! | `ask` | all questions to the target, several at once |
 //! | `outcome` | what became of a run |
 //! | `bench` | the evaluators that a suite needs |
+//! | `found` | what a test found, and what the scores of an evaluator say |
 //! | `verdict` | a run judged by its checks |
 //! | `examples` | examples of checks, and which come out otherwise than they are marked |
 //! | `summary` | metrics with intervals |
@@ -50,6 +51,7 @@ mod examples;
 mod exchange;
 mod fault;
 mod filter;
+mod found;
 mod gate;
 mod item;
 mod keep;
@@ -71,7 +73,7 @@ mod verdict;
 
 pub use ask::{Answered, ask_all};
 pub use baseline::Baseline;
-pub use bench::{Bench, evaluators, questions};
+pub use bench::{Bench, asks_for_parts, evaluators, questions};
 pub use earlier::{Again, Earlier, Run};
 pub use examples::{examples, wrong_examples};
 pub use exchange::{Exported, Form, Imported, export, import, import_results};

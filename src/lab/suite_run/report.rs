@@ -41,7 +41,7 @@ pub(super) async fn file(
     found: &Experiment,
     wanted: Wanted,
 ) -> Result<File, LabError> {
-    let panel = Panel::of(all.suite(who, found).await?, all.registry())?;
+    let panel = Panel::of(all.suite(who, found).await?, all.judging())?;
     let runs = runs(all, who, found).await?;
     let baseline = baseline(all, who, found, &panel, wanted.baseline.as_deref()).await?;
     let head = Head::of(found);

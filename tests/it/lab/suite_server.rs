@@ -3,13 +3,16 @@
 use super::verbs::{verb, well};
 use super::{done, send};
 use crate::access::{tokens, with_tokens};
+use crate::judges::server::Server;
 use crate::support::{config, count, query, start};
 use axum::routing::post;
 use axum::{Json, Router};
 use groundline::app::App;
 use groundline::lab::target::{Kind, TargetSpec};
 use groundline::net::Role;
+use groundline::score::JudgeConfig;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 const THEIRS: &str = "Suite Id,Title,Description,Suite Version,Number Of Tests,Number Of Checks\n\
     19025787-7245-45aa-8d27-c6047bc804c0,Geography,,3,2,3\n\n\
@@ -268,5 +271,46 @@ async fn a_suite_belongs_to_a_tenant() {
     let (status, own) = import(&app, "", Some("lab-b"), THEIRS).await;
     assert_eq!((status, &own["revision"]), (200, &json!(1)));
     assert_ne!(own["suite_id"], told["suite_id"]);
+    app.stop().await.unwrap();
+}
+
+const JUDGED: &str = "[suite]\nname = \"judged\"\nrepetitions = 2\n[[check]]\noperator = \"is_polite\"\nvotes = 3\n\
+    [[test]]\nid = \"a\"\ninput = \"Where is the Bay Area?\"\ncheck = [\
+    { operator = \"equals_exactly\", criteria = \"In California.\", extract = { prompt = \"the state\" } }, \
+    { operator = \"contains\", criteria = \"Nevada\" }]\n";
+
+/// Its judge is asked for each vote and each repetition, may see the texts of this tenant, and what it extracts is stored.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_judge_of_a_server_is_asked_what_a_suite_asks() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), Server::default());
+    let mut settings = config(&folder.path().join("data"));
+    let judge = format!("http://{}/v1", server.listen().await);
+    let tenants = Some(vec![settings.ingest.default_tenant.clone()]);
+    let canary_interval = Duration::ZERO;
+    settings.judges = vec![JudgeConfig { tenants, canary_interval, ..JudgeConfig::new("main", &judge, "m") }];
+    settings.lab.targets = [("stub".to_owned(), stub().await)].into();
+    let app = start(settings).await;
+    let (status, told) = import(&app, "format=toml", None, JUDGED).await;
+    assert_eq!(status, 200, "{told}");
+    let named = json!({"target": {"kind": "named", "name": "stub"}});
+    let ran = done(&app, "POST", "suites/judged/run", &named).await;
+    assert_eq!((&ran["stored"], &ran["missing"]), (&json!(2), &json!(0)), "{ran}");
+    // Three votes and one part for each of two repetitions.
+    assert_eq!(server.requests(), 8);
+    let rows = query(
+        app.addresses.http,
+        "SELECT operator, auto_eval, engine, coalesce(confidence, '-') AS sure, coalesce(extracted, '-') AS part, count(*) AS n \
+         FROM check_results GROUP BY 1, 2, 3, 4, 5 ORDER BY 1",
+    )
+    .await;
+    let wanted = json!([
+        {"operator": "contains", "auto_eval": "fail", "engine": "exact", "sure": "-", "part": "-", "n": 2},
+        {"operator": "equals_exactly", "auto_eval": "pass", "engine": "exact", "sure": "-", "part": "In California.", "n": 2},
+        {"operator": "is_polite", "auto_eval": "pass", "engine": "judge", "sure": "high", "part": "-", "n": 2},
+    ]);
+    assert_eq!(json!(rows), wanted);
+    let id = ran["experiment_id"].as_str().unwrap().to_owned();
+    let results = file(&app, &format!("experiments/{id}/export")).await;
+    assert!(results.contains(",In California.,"), "{results}");
     app.stop().await.unwrap();
 }
