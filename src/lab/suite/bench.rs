@@ -107,6 +107,12 @@ impl<'a> Bench<'a> {
         Some(written(desk.as_ref(), Writing::Part(words), input, self.until()))
     }
 
+    /// What a judge writes of failed checks, the contexts of `input`; none without a judge. Blocks.
+    pub(super) fn analysis(&self, input: &EvalInput) -> Option<Result<Written, Unwritten>> {
+        let desk = self.desk.as_ref()?;
+        Some(written(desk.as_ref(), Writing::Analysis, input, self.until()))
+    }
+
     /// What the evaluator `id` says of `input`; none if there is no such evaluator. Blocks.
     pub(super) fn scores(&self, id: &str, input: &EvalInput, expected: &[String]) -> Option<Vec<Score>> {
         let evaluator = self.evaluators.get(id)?;

@@ -8,7 +8,9 @@ use crate::lab::experiment::{
     Answer, Experiment, Experiments, MAX_CALLED, NewExperiment, OfSuite, Retry, Stored, Target, Telling,
 };
 use crate::lab::store::{Store, Who};
-use crate::lab::suite::{Suite, SuiteHead, Suites, TestNames, find, find_version, unknown_metrics, whole};
+use crate::lab::suite::{
+    Analyses, Suite, SuiteHead, Suites, TestNames, find, find_version, unknown_metrics, whole,
+};
 use crate::schema::batch::ItemRow;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
@@ -24,6 +26,7 @@ pub struct SuiteRuns {
     suites: Suites,
     experiments: Experiments,
     judging: Judging,
+    analyses: Analyses,
 }
 
 /// A run that is to be made.
@@ -66,7 +69,7 @@ impl SuiteRuns {
         registry: Arc<Registry>,
         desk: Option<Arc<dyn JudgeDesk>>,
     ) -> Self {
-        Self { suites, experiments, judging: Judging { registry, desk } }
+        Self { suites, experiments, judging: Judging { registry, desk }, analyses: Analyses::default() }
     }
 
     /// The experiments.
@@ -77,6 +80,11 @@ impl SuiteRuns {
     /// Who judges.
     pub(super) fn judging(&self) -> &Judging {
         &self.judging
+    }
+
+    /// What judges wrote of runs.
+    pub(super) fn analyses(&self) -> &Analyses {
+        &self.analyses
     }
 
     fn store(&self) -> &Store {

@@ -3,7 +3,7 @@
 use super::verbs::{verb, well};
 use super::{done, send};
 use crate::access::{tokens, with_tokens};
-use crate::judges::server::Server;
+use crate::judges::server::{ANALYSIS, Server};
 use crate::support::{config, count, query, start};
 use axum::routing::post;
 use axum::{Json, Router};
@@ -150,6 +150,11 @@ async fn edited(app: &App, first: &Value) {
     assert_eq!(count(http, "SELECT count(*) FROM check_results WHERE criteria = 'Oregon'").await, 2);
     let results = file(app, "experiments/given/export").await;
     assert!(results.contains("excludes_exactly,Oregon,pass,fail,it means Oregon,"), "{results}");
+    let asked = "experiments/given/export?format=markdown&analysis=judge";
+    let told = done(app, "POST", asked, &json!({})).await;
+    let why = "counted: excludes\\_exactly 1";
+    assert!(told.as_str().unwrap().contains(why), "{told}");
+    assert!(told.as_str().unwrap().contains("no analysis by a judge: it needs a judge"), "{told}");
     let wrong = json!({"run_id": run, "check_id": "2", "auto_eval": "perhaps"});
     assert_eq!(send(app, "POST", "experiments/given/checks", None, &wrong).await.0, 400);
     let versions = done(app, "GET", "suites/Geography/versions", &Value::Null).await;
@@ -311,6 +316,27 @@ async fn the_judge_of_a_server_is_asked_what_a_suite_asks() {
     assert_eq!(json!(rows), wanted);
     let id = ran["experiment_id"].as_str().unwrap().to_owned();
     let results = file(&app, &format!("experiments/{id}/export")).await;
-    assert!(results.contains(",In California.,"), "{results}");
+    assert!(results.contains(",In California.,") && results.contains("counted: contains 2"), "{results}");
+    analysed(&app, &id).await;
+    assert_eq!(server.requests(), 9, "all files of a run have one analysis");
     app.stop().await.unwrap();
+}
+
+/// Who may spend something has the judge write what the failed checks have in common.
+async fn analysed(app: &App, id: &str) {
+    let path = |format: &str| format!("experiments/{id}/export?part=results&format={format}&analysis=judge");
+    let (status, told) = send(app, "GET", &path("csv"), None, &Value::Null).await;
+    assert!(status == 400 && told.to_string().contains("with the role lab"), "{told}");
+    let analysis = format!("judge (judge-model-0, 2 of 2 failed checks): {ANALYSIS}");
+    for format in ["csv", "markdown", "text"] {
+        let told = done(app, "POST", &path(format), &json!({})).await;
+        assert!(told.as_str().unwrap().contains(&analysis), "{format}: {told}");
+    }
+    let told = done(app, "POST", &path("json"), &json!({})).await;
+    assert_eq!(told["analysis"], analysis);
+    let (folder, url) = (tempfile::tempdir().unwrap(), format!("http://{}", app.addresses.http));
+    let csv = folder.path().join("r.csv").display().to_string();
+    let words = ["experiment", "export", id, "--part", "results", "--analysis", "judge", "--output", &csv];
+    well(&words, &["--url", &url]).await;
+    assert!(std::fs::read_to_string(&csv).unwrap().contains(&analysis));
 }

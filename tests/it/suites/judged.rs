@@ -1,7 +1,7 @@
 //! Checks that ask a judge, over the scripted one.
 
 use super::{command, tested_beside};
-use crate::judges::server::{Act, Server};
+use crate::judges::server::{ANALYSIS, Act, Server};
 use serde_json::{Value, json};
 
 const SUITE: &str = "[suite]\nname = \"s\"\n[[test]]\ninput = \"Who wrote Dracula?\"\noutput = \"Bram Stoker.\"\ncheck = [\n\
@@ -73,6 +73,14 @@ const PARTS: &str = "[suite]\nname = \"p\"\n[[check]]\noperator = \"regex\"\ncri
 /// A judge that finds the period where there is one, and makes one up where there is another.
 fn period(asked: &Value) -> String {
     let text = |at: usize| asked["messages"][at]["content"].as_str().unwrap();
+    if text(0).contains("\"analysis\"") {
+        assert!(
+            text(1).contains("operator: regex\n") && text(1).contains("feedback: nothing was"),
+            "{}",
+            text(1)
+        );
+        return json!({ "analysis": ANALYSIS }).to_string();
+    }
     assert!(text(0).contains("the period") && !text(0).contains("Within"), "{}", text(0));
     let parts = if text(1).contains("somebody") { json!([]) } else { json!(["14 days"]) };
     json!({ "parts": parts }).to_string()
@@ -87,7 +95,8 @@ async fn a_judge_extracts_what_a_check_reads() {
         server.listen().await
     );
     let files = vec![("groundline.toml", config)];
-    let ended = tested_beside(PARTS.to_owned(), files, &["--config", "groundline.toml"]).await;
+    let args = &["--config", "groundline.toml", "--analysis", "judge"];
+    let ended = tested_beside(PARTS.to_owned(), files, args).await;
     assert_eq!(ended.code, 3, "{}{}", ended.out, ended.err);
     let check = |run: usize| ended.report()["runs"][run]["checks"][0].clone();
     assert_eq!((&check(0)["status"], &check(0)["extracted"]), (&json!("pass"), &json!("14  days")));
@@ -95,10 +104,14 @@ async fn a_judge_extracts_what_a_check_reads() {
     let (status, why) = ended.check(2, 0);
     assert!(status == "error" && why.contains("does not stand in the text: \"14 days\""), "{why}");
     assert!(check(2).get("extracted").is_none());
-    // A reply that cannot be is asked for once more.
-    assert_eq!(server.requests(), 4);
+    // A reply that cannot be is asked for once more; and one question is about what failed, which an error is not.
+    assert_eq!(server.requests(), 5);
+    let analysis = format!("judge (judge-model-0, 1 of 1 failed checks): {ANALYSIS}");
+    assert_eq!(ended.report()["analysis"], analysis);
+    assert!(ended.out.contains(&analysis) && ended.file("report.md").contains(&analysis), "{}", ended.out);
     let export = ["suite", "export", "report.json", "--part", "results", "--output", "results.csv"];
     assert_eq!(command(ended.folder.path(), &export).0, 0);
     let results = ended.file("results.csv");
     assert!(results.contains(",14  days,") && results.contains(",Extractor,"), "{results}");
+    assert!(results.contains(&analysis), "{results}");
 }
