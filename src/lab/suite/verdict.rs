@@ -162,8 +162,11 @@ struct Judge<'a> {
     unmet: Unmet,
     known: RefCell<BTreeMap<String, Option<Vec<Score>>>>,
     /// What a judge took out of texts, by its author's words and the text.
-    parts: RefCell<BTreeMap<(String, String), Option<Result<Written, Unwritten>>>>,
+    parts: RefCell<BTreeMap<(String, String), Part>>,
 }
+
+/// What a judge took out of a text; none without a judge.
+type Part = Option<Result<Written, Unwritten>>;
 
 impl<'a> Judge<'a> {
     fn new(bench: &'a Bench<'a>, item: &'a Item, reply: &'a Reply, input: EvalInput, unmet: Unmet) -> Self {
@@ -242,7 +245,7 @@ impl<'a> Judge<'a> {
 
     /// What a judge takes out of a text, asked once for all checks that read the same; none without a judge. It is given
     /// nothing but the text.
-    fn asked_for(&self, words: &str, whole: &str) -> Option<Result<Written, Unwritten>> {
+    fn asked_for(&self, words: &str, whole: &str) -> Part {
         let key = (words.to_owned(), whole.to_owned());
         if let Some(known) = self.parts.borrow().get(&key) {
             return known.clone();

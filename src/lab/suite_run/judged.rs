@@ -97,7 +97,7 @@ impl Panel {
     ) -> Result<Answer, LabError> {
         experiments.production().passed(until).await;
         let (me, tenant) = (self.clone(), tenant.to_owned());
-        let one = tokio::task::spawn_blocking(move || me.one(&test, answer, (&tenant, until)));
+        let one = tokio::task::spawn_blocking(move || me.one(&test, answer, (tenant.as_str(), until)));
         one.await.map_err(|e| LabError::Broken(format!("a check broke off: {e}")))
     }
 
