@@ -17,10 +17,11 @@ use std::sync::Arc;
 const SHORTEST: usize = 3;
 /// Operators, categories and tags that are told by name: the most frequent ones.
 const MOST_NAMED: usize = 20;
-/// Failed checks that a judge reads.
-const MOST_READ: usize = 60;
-/// Characters of each part of them, such as the feedback.
+/// Failed checks that a judge reads: together they fit its window where that is not set lower.
+const MOST_READ: usize = 40;
+/// Characters of their feedback, and of each other part.
 const MOST_CHARS: usize = 400;
+const OTHER_CHARS: usize = 150;
 /// Analyses that are kept for the files of a run.
 const MOST_KEPT: usize = 64;
 
@@ -81,17 +82,20 @@ pub(super) fn failed_in(runs: &[Json]) -> Vec<Failed<'_>> {
         let tags: Vec<&str> = run["tags"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
         for check in run["checks"].as_array().into_iter().flatten().filter(|check| check["status"] == "fail")
         {
-            let text = |key: &str| check[key].as_str().unwrap_or_default();
             all.push(Failed {
-                operator: text("operator"),
-                criteria: text("criteria"),
-                category: text("category"),
+                operator: text(check, "operator"),
+                criteria: text(check, "criteria"),
+                category: text(check, "category"),
                 tags: tags.clone(),
-                feedback: text("feedback"),
+                feedback: text(check, "feedback"),
             });
         }
     }
     all
+}
+
+fn text<'a>(check: &'a Json, key: &str) -> &'a str {
+    check[key].as_str().unwrap_or_default()
 }
 
 /// How many failed, by operator with the shortest feedback of each, by category and by tag; nothing where nothing failed.
@@ -154,7 +158,7 @@ pub(super) fn by_judge(failed: &[Failed<'_>], bench: &Bench<'_>, kept: &Analyses
     let cut = texts.iter().filter(|(_, is_cut)| *is_cut).count();
     let mut marks = format!("{} of {} failed checks", texts.len(), failed.len());
     if cut > 0 {
-        marks.push_str(&format!(", {cut} of them cut to {MOST_CHARS} characters a part"));
+        marks.push_str(&format!(", {cut} of them cut"));
     }
     let key = key(bench.tenant().unwrap_or_default(), &marks, &texts);
     if let Some(known) = kept.get(&key) {
@@ -195,14 +199,14 @@ fn in_turn<'a>(failed: &'a [Failed<'a>]) -> Vec<&'a Failed<'a>> {
 fn written_out(one: &Failed<'_>) -> (String, bool) {
     let tags = one.tags.join(", ");
     let (mut lines, mut is_cut) = (Vec::new(), false);
-    for (name, text) in [
-        ("operator", one.operator),
-        ("criteria", one.criteria),
-        ("category", one.category),
-        ("tags", tags.as_str()),
-        ("feedback", one.feedback),
+    for (name, text, most) in [
+        ("operator", one.operator, OTHER_CHARS),
+        ("criteria", one.criteria, OTHER_CHARS),
+        ("category", one.category, OTHER_CHARS),
+        ("tags", tags.as_str(), OTHER_CHARS),
+        ("feedback", one.feedback, MOST_CHARS),
     ] {
-        match text.char_indices().nth(MOST_CHARS) {
+        match text.char_indices().nth(most) {
             _ if text.is_empty() => {}
             None => lines.push(format!("{name}: {text}")),
             Some((at, _)) => {
