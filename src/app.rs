@@ -167,6 +167,7 @@ impl App {
             alerts: &app.alerts,
             receiver: &receiver,
             registry: &rooms.registry,
+            desk: rooms.judges.desk(),
             exporter,
             facts: rooms.facts(&config, app.addresses),
             files,

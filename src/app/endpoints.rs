@@ -4,7 +4,7 @@ use super::lab::{Laboratory, lab_routes};
 use crate::config::Config;
 use crate::console::{Files, console_router, guard_answers};
 use crate::drift::{AlertEndpoint, Alerts, alert_router};
-use crate::eval::Registry;
+use crate::eval::{JudgeDesk, Registry};
 use crate::ingest::Receiver;
 use crate::lab::Production;
 use crate::label::{Review, annotations_router, label_router};
@@ -26,6 +26,7 @@ pub(super) struct Behind<'a> {
     pub alerts: &'a Alerts,
     pub receiver: &'a Receiver,
     pub registry: &'a Arc<Registry>,
+    pub desk: Option<Arc<dyn JudgeDesk>>,
     pub exporter: PrometheusHandle,
     pub facts: Facts,
     pub files: Files,
@@ -58,6 +59,7 @@ pub(super) fn http_routes(behind: Behind<'_>) -> Router {
         sql: behind.sql.clone(),
         clock: health.clock.clone(),
         registry: behind.registry.clone(),
+        desk: behind.desk,
         redactor: behind.receiver.redactor(),
         access: access.clone(),
     };

@@ -1,7 +1,7 @@
 //! The lab over the rooms that it stands on.
 
 use crate::domain::time::Clock;
-use crate::eval::Registry;
+use crate::eval::{JudgeDesk, Registry};
 use crate::ingest::Redactor;
 use crate::journal::Journal;
 use crate::lab::archive::{ArchiveEndpoint, archive_router};
@@ -31,6 +31,8 @@ pub struct Laboratory {
     pub clock: Arc<dyn Clock>,
     /// The evaluators.
     pub registry: Arc<Registry>,
+    /// Where questions of suites are asked; none without a judge.
+    pub desk: Option<Arc<dyn JudgeDesk>>,
     /// What redacts what must not be stored; none if nothing is redacted.
     pub redactor: Option<Arc<Redactor>>,
     /// What is judged before experiments.
@@ -53,7 +55,7 @@ pub fn lab_routes(lab: Laboratory, config: &Config) -> Router {
     let registry = lab.registry;
     let suites = Suites::new(datasets.clone());
     let experiments = Experiments::new(datasets.clone(), registry.clone(), lab.production);
-    let runs = SuiteRuns::new(suites.clone(), experiments.clone(), registry.clone());
+    let runs = SuiteRuns::new(suites.clone(), experiments.clone(), registry.clone(), lab.desk);
     dataset_router(DatasetEndpoint { datasets: datasets.clone(), access: lab.access.clone() })
         .merge(perturb_router(PerturbEndpoint { datasets: datasets.clone(), access: lab.access.clone() }))
         .merge(lint_router(LintEndpoint { datasets, registry, access: lab.access.clone() }))

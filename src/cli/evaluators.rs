@@ -4,7 +4,7 @@ use crate::app::Askers;
 use crate::config::Config;
 use crate::detect::Policy;
 use crate::domain::time::{Clock, SystemClock};
-use crate::eval::{Evaluator, Registry};
+use crate::eval::{Evaluator, JudgeDesk, Registry};
 use std::sync::Arc;
 
 /// Lines at once whose evaluators wait for a judge or a plug-in: each has a thread, and no verb takes up more of them
@@ -36,10 +36,20 @@ impl Scorers {
         self.registry.select(ids).map_err(|e| (2, e.to_string()))
     }
 
+    /// Where questions of suites are asked; none without a judge.
+    pub fn desk(&self) -> Option<Arc<dyn JudgeDesk>> {
+        self.askers.judges.desk()
+    }
+
     /// Lines that are scored at once: more than there are cores where evaluators wait for others.
     pub fn at_once(&self, evaluators: &[Arc<dyn Evaluator>]) -> usize {
         let waits = evaluators.iter().any(|evaluator| evaluator.waits().is_some());
-        if waits { self.workers.max(self.askers.at_once().min(MAX_WAITING)) } else { self.workers }
+        if waits { self.waiting_at_once() } else { self.workers }
+    }
+
+    /// Lines that are in work at once where others are waited for.
+    pub fn waiting_at_once(&self) -> usize {
+        self.workers.max(self.askers.at_once().min(MAX_WAITING))
     }
 
     /// Ends the programs that plug-ins are.

@@ -230,7 +230,8 @@ fn check_examples(suite: &Suite, count: usize, config: Option<&Path>) -> Result<
     let config = configured(config, suite).map_err(|(_, why)| why)?;
     let scorers = Scorers::open(&config).map_err(|(_, why)| why)?;
     let (named, more) = chosen(suite, &scorers).map_err(|(_, why)| why)?;
-    let wrong = wrong_examples(suite, &Bench::new(&scorers.registry, named, more));
+    let bench = Bench::new(&scorers.registry, named, more).with_desk(scorers.desk());
+    let wrong = wrong_examples(suite, &bench);
     scorers.stop();
     println!("{} of {count} examples come out as they are marked", count - wrong.len());
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }

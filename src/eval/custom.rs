@@ -59,3 +59,23 @@ impl CustomConfig {
         }
     }
 }
+
+/// A text that holds no placeholder: what others write into a prompt asks for none of its texts.
+pub fn without_placeholders(text: &str) -> String {
+    let mut plain = text.to_owned();
+    // Three braces in a row leave two.
+    while plain.contains("{{") {
+        plain = plain.replace("{{", "{ {");
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn no_brace_stands_beside_another() {
+        for (text, plain) in [("{{answer}}", "{ {answer}}"), ("{{{{{x", "{ { { { {x"), ("{x}", "{x}")] {
+            assert_eq!(super::without_placeholders(text), plain);
+        }
+    }
+}

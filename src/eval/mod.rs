@@ -14,6 +14,8 @@
 //! | `evidence` | what in a context speaks for a sentence |
 //! | `local` | one file an evaluator that runs in the process |
 //! | `catalog` | evaluators by id |
+//! | `patience` | waiting for others on a thread of one's own |
+//! | `desk` | where a judge is asked what no configuration knows |
 //! | `cpu` | how much of the processor an evaluator takes |
 //! | `offline` | JSON lines in, JSON lines out |
 //! | `parallel` | work spread over threads |
@@ -27,6 +29,7 @@ mod catalog;
 mod config;
 mod cpu;
 mod custom;
+mod desk;
 mod evaluator;
 mod evidence;
 mod ids;
@@ -36,10 +39,12 @@ mod matrix;
 mod model;
 mod names;
 mod offline;
+mod patience;
 
 pub use catalog::{Registry, RegistryError};
 pub use config::Config;
-pub use custom::{CustomConfig, CustomKind};
+pub use custom::{CustomConfig, CustomKind, without_placeholders};
+pub use desk::{JudgeDesk, Unwritten, Writing, Written, written};
 pub use evaluator::{Away, Evaluator, Forecast, Metric, Pace, Places, Said, Waits};
 pub use ids::{IDS, JUDGE_IDS, NO_VERDICT, asks_judge, asks_others, is_plugin, plugin_id, tells_origin};
 pub use language::{Guess, identify};
@@ -49,5 +54,6 @@ pub use model::{
 };
 pub use names::MlflowName;
 pub use offline::{
-    OfflineInput, OfflineRow, OfflineUsage, forecast_line, read_line, score_input, score_line,
+    OfflineInput, OfflineRow, OfflineUsage, forecast_line, read_line, score_input, score_line, score_until,
 };
+pub use patience::PATIENCE;

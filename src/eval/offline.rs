@@ -2,7 +2,8 @@
 
 use super::catalog::Registry;
 use super::cpu;
-use super::evaluator::{Away, Evaluator, Forecast, Said};
+use super::evaluator::{Evaluator, Forecast, Said};
+use super::patience::{PATIENCE, patiently};
 use crate::domain::document::Document;
 use crate::domain::score::{Rated, Score, Unsupported, Usage};
 use crate::domain::trace::{Constraint, EvalInput, Step};
@@ -138,9 +139,6 @@ pub struct OfflineUsage {
     pub cost_usd: Option<f64>,
 }
 
-/// The longest wait for a judge or plug-in, its retries included.
-const PATIENCE: Duration = Duration::from_mins(10);
-
 /// Reads a line. The error names the line.
 pub fn read_line(number: usize, line: &str) -> Result<OfflineInput, String> {
     serde_json::from_str(line).map_err(|e| format!("line {number}: {e}"))
@@ -199,21 +197,20 @@ pub fn forecast_line(
 /// What `evaluator` says of `input`; one that waits for others is asked for up to ten minutes, and who is away then is an
 /// error score for each metric. Blocks; where an evaluator waits for others, a runtime must be entered.
 pub fn score_input(registry: &Registry, evaluator: &dyn Evaluator, input: &EvalInput) -> Said {
+    score_until(registry, evaluator, input, tokio::time::Instant::now() + PATIENCE)
+}
+
+/// As [`score_input`]; those that wait for others are asked until `until`.
+pub fn score_until(
+    registry: &Registry,
+    evaluator: &dyn Evaluator,
+    input: &EvalInput,
+    until: tokio::time::Instant,
+) -> Said {
     let Some(waits) = evaluator.waits() else {
         return Said { scores: registry.evaluate(evaluator, input), usage: None, version: None };
     };
-    let until = tokio::time::Instant::now() + PATIENCE;
-    let asked = async {
-        loop {
-            match registry.ask(evaluator, waits, input, until).await {
-                Err(Away { wait: Some(wait), .. }) if tokio::time::Instant::now() + wait < until => {
-                    tokio::time::sleep(wait).await;
-                }
-                asked => return asked,
-            }
-        }
-    };
-    let asked = futures::executor::block_on(asked);
+    let asked = patiently(until, || registry.ask(evaluator, waits, input, until));
     asked.unwrap_or_else(|away| Said { scores: evaluator.fail(&away.why), usage: None, version: None })
 }
 

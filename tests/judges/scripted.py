@@ -24,6 +24,10 @@ def verdict(system: str, user: str) -> dict:
         words = members["statements"]["items"]["properties"]["verdict"]["enum"]
         verdicts = ["TP", "TP", "FP", "FN"] if words[0] == "TP" else ["yes", "yes", "yes", "no"]
         return {"statements": [{"statement": f"Claim {n}", "reason": "It says so.", "verdict": v} for n, v in enumerate(verdicts, 1)]}
+    if "parts" in members:
+        return {"parts": [user.split("<<<ANSWER ")[1].split("\n")[1]]}
+    if "analysis" in members:
+        return {"analysis": "They fail alike."}
     name = system.split("one item for each ")[1].split(",")[0]
     count = user.count(f"<<<{name} ")
     answer = lambda n: "no" if n == count > 1 else "yes"

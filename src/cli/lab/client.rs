@@ -248,6 +248,7 @@ impl Local {
             sql,
             clock,
             registry: scorers.registry.clone(),
+            desk: scorers.desk(),
             redactor: Redactor::new(&config.ingest.redact, policy).map(Arc::new),
             production: Production::none(),
             access: Access::open(&config.ingest.default_tenant),

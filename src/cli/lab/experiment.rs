@@ -6,8 +6,10 @@ use super::compared::compared;
 use super::logged::{self, LogArgs};
 use super::runner::{self, Ended, Plan};
 use super::safe::spreadsheet;
+use super::suites::results_of;
 use super::target::{AskArgs, Asker, TargetArgs};
 use super::told::{cell, short, summarized, table};
+use crate::lab::suite::AnalysisBy;
 use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::{Value, json};
@@ -214,6 +216,9 @@ pub struct ExportArgs {
     /// json, csv, parquet, md, html or zip; of results csv, json, zip, text, markdown or junit.
     #[arg(long)]
     format: Option<String>,
+    /// Of results: who writes the analysis of what failed, counted, or judge for one short text by the server's first judge.
+    #[arg(long, value_name = "BY", default_value = "counted")]
+    analysis: AnalysisBy,
     /// Of CSV: an apostrophe before cells that a spreadsheet would take for formulas. It changes them.
     #[arg(long)]
     safe_cells: bool,
@@ -387,11 +392,16 @@ async fn finish(client: &LabClient, id: &str, ended: Ended) -> Done {
 async fn export(client: &LabClient, args: ExportArgs) -> Done {
     let is_csv = args.format.as_deref() == Some("csv");
     let bytes = match (args.part.as_str(), args.experiments.as_slice()) {
-        ("results" | "qa", [experiment]) => {
+        ("results", [experiment]) => {
             let path = ["experiments", experiment.as_str(), "export"];
-            client
-                .ask(Asked::get(&path).with("part", args.part.as_str()).maybe("format", args.format))
-                .await?
+            client.ask(results_of(&path, args.analysis).maybe("format", args.format)).await?
+        }
+        (_, _) if args.analysis == AnalysisBy::Judge => {
+            return Err(Refused::from("--analysis is of --part results of one experiment".to_owned()));
+        }
+        ("qa", [experiment]) => {
+            let path = ["experiments", experiment.as_str(), "export"];
+            client.ask(Asked::get(&path).with("part", "qa").maybe("format", args.format)).await?
         }
         ("results" | "qa", _) => {
             return Err(Refused::from(format!("{} are of one experiment: name one", args.part)));

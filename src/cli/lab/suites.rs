@@ -2,6 +2,7 @@
 
 use super::client::{Asked, LabClient, Refused, Where};
 use super::told::{cell, fault, hash, short, table};
+use crate::lab::suite::AnalysisBy;
 use bytes::Bytes;
 use clap::Args;
 use http::Method;
@@ -82,6 +83,9 @@ pub struct RunArgs {
     /// The run that gates with max_drop compare with, by name or id.
     #[arg(long)]
     baseline: Option<String>,
+    /// Who writes the analysis of what failed: counted, or judge for one short text by the server's first judge.
+    #[arg(long, value_name = "BY", default_value = "counted")]
+    analysis: AnalysisBy,
     /// Write a JUnit XML report here.
     #[arg(long)]
     junit: Option<PathBuf>,
@@ -206,7 +210,7 @@ async fn run(client: &LabClient, args: &RunArgs) -> Done {
     let id = asked(client, args, bodies(args)?).await?;
     let path = ["experiments", id.as_str(), "export"];
     let file = |format: &'static str| {
-        let asked = Asked::get(&path).with("part", "results").with("format", format);
+        let asked = results_of(&path, args.analysis).with("format", format);
         client.ask(asked.maybe("baseline", args.baseline.as_ref()))
     };
     let report = file("json").await?;
@@ -222,6 +226,15 @@ async fn run(client: &LabClient, args: &RunArgs) -> Done {
         }
     }
     Ok((file("text").await?, code))
+}
+
+/// Asks for the results of a run, with the analysis that is wanted: a judge is asked by a request that may cost something.
+pub fn results_of<'a>(path: &'a [&'a str], analysis: AnalysisBy) -> Asked<'a> {
+    let asked = match analysis {
+        AnalysisBy::Counting => Asked::get(path),
+        AnalysisBy::Judge => Asked::json(Method::POST, path, &json!({})).with("analysis", "judge"),
+    };
+    asked.with("part", "results")
 }
 
 /// What is sent first: how the run is made, and the answers that are there, so many at once.

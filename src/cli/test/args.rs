@@ -1,7 +1,7 @@
 //! Arguments.
 
 use super::stored::StoredArgs;
-use crate::lab::suite::Again;
+use crate::lab::suite::{Again, AnalysisBy};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -31,6 +31,9 @@ pub struct TestArgs {
     /// Write a Markdown report here.
     #[arg(long)]
     pub markdown: Option<PathBuf>,
+    /// Who writes the analysis of what failed: counted, or judge for one short text by the first judge of --config.
+    #[arg(long, value_name = "BY", default_value = "counted")]
+    pub analysis: AnalysisBy,
     /// Ask each test so often, whatever the suite says.
     #[arg(long)]
     pub repetitions: Option<u32>,

@@ -9,8 +9,8 @@ use super::progress::bar;
 use crate::domain::time::{Clock, SystemClock};
 use crate::eval::parallel;
 use crate::lab::suite::{
-    Answered, Baseline, Bench, Earlier, Outcome, Report, Run, Suite, ask_all, code, decide, judge, junit,
-    markdown, read, summarise, table, unknown_metrics,
+    Analyses, AnalysisBy, Answered, Baseline, Bench, Earlier, Outcome, Report, Run, Suite, ask_all,
+    asks_for_parts, code, decide, judge, junit, markdown, read, summarise, table, unknown_metrics,
 };
 use crate::lab::target::Target;
 use std::path::Path;
@@ -57,16 +57,20 @@ async fn tried(args: &TestArgs) -> Result<u8, Fault> {
     let keep = begun(args, (&whole, suite.repetitions()), &target).await?;
     let started = now();
     let answered = asked(&suite, &runs, &target).await;
-    let job = (suite.clone(), scorers.clone());
+    let job = (suite.clone(), scorers.clone(), args.analysis);
     let report = blocking(move || {
-        let (suite, scorers) = job;
-        let bench = Bench::new(&scorers.registry, named, more);
+        let (suite, scorers, by) = job;
+        let bench = Bench::new(&scorers.registry, named, more).with_desk(scorers.desk());
         let outcomes = suite.merged(judged(&suite, &answered, &bench, &scorers), kept);
         let gates = decide(&suite, &outcomes, &bench, baseline.as_ref());
         let summary = summarise(&suite, &outcomes, &bench);
         let verdict = code(&suite, &gates, summary.error_share, false);
+        let mut report = Report::new(&suite, (started, now()), gates, summary, verdict, outcomes);
+        if by == AnalysisBy::Judge {
+            report.analyse(&bench, &Analyses::default());
+        }
         scorers.stop();
-        Report::new(&suite, (started, now()), gates, summary, verdict, outcomes)
+        report
     });
     let mut report = report.await?;
     report.verdict = code(&suite, &report.gates, report.summary.error_share, args.strict);
@@ -167,7 +171,10 @@ async fn asked(suite: &Suite, runs: &[Run], target: &Target) -> Vec<Answered> {
 }
 
 fn judged(suite: &Suite, answered: &[Answered], bench: &Bench<'_>, scorers: &Scorers) -> Vec<Outcome> {
-    let workers = scorers.at_once(&bench.evaluators());
+    let workers = match asks_for_parts(suite) {
+        true => scorers.waiting_at_once(),
+        false => scorers.at_once(&bench.evaluators()),
+    };
     let bar = bar(answered.len(), "judging");
     let runtime = tokio::runtime::Handle::current();
     let outcomes = parallel::map(answered, workers, |_, one| {

@@ -1,13 +1,16 @@
 //! The evaluators that a suite needs.
 
-use super::check::{Check, Condition, Test};
+use super::check::{Check, Condition, Extract, Test};
 use super::compile::custom;
 use super::load::Suite;
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
-use crate::eval::{CustomConfig, Evaluator, Registry, score_input};
+use crate::eval::{
+    CustomConfig, Evaluator, JudgeDesk, PATIENCE, Registry, Unwritten, Writing, Written, score_until, written,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use tokio::time::Instant;
 
 /// Evaluators that compare with an expected answer: of several accepted ones the best counts.
 const COMPARING: &[&str] = &[
@@ -27,6 +30,10 @@ pub struct Bench<'a> {
     evaluators: BTreeMap<String, Arc<dyn Evaluator>>,
     /// Those that score every answer.
     named: Vec<String>,
+    /// Where a judge is asked for parts of answers; none without a judge.
+    desk: Option<Arc<dyn JudgeDesk>>,
+    /// Whose answers are judged, and when those that wait for others give up.
+    of: Option<(String, Instant)>,
 }
 
 impl<'a> Bench<'a> {
@@ -39,7 +46,21 @@ impl<'a> Bench<'a> {
         let ids = named.iter().map(|evaluator| evaluator.id().to_owned()).collect();
         let all = named.into_iter().chain(more);
         let evaluators = all.map(|evaluator| (evaluator.id().to_owned(), evaluator)).collect();
-        Self { registry, evaluators, named: ids }
+        Self { registry, evaluators, named: ids, desk: None, of: None }
+    }
+
+    /// The same with the judge that writes, if there is one.
+    #[must_use]
+    pub fn with_desk(mut self, desk: Option<Arc<dyn JudgeDesk>>) -> Self {
+        self.desk = desk;
+        self
+    }
+
+    /// The same for answers of a tenant: those that wait for others are asked until `until`, and not for ten minutes each.
+    #[must_use]
+    pub fn for_tenant(mut self, tenant: &str, until: Instant) -> Self {
+        self.of = Some((tenant.to_owned(), until));
+        self
     }
 
     /// The evaluators.
@@ -67,10 +88,36 @@ impl<'a> Bench<'a> {
         self.evaluators.get(id).map(|evaluator| evaluator.version().to_owned()).unwrap_or_default()
     }
 
+    /// Whose answers are judged, where that is known.
+    pub(super) fn tenant(&self) -> Option<&str> {
+        self.of.as_ref().map(|(tenant, _)| tenant.as_str())
+    }
+
+    fn until(&self) -> Instant {
+        self.of.as_ref().map_or_else(|| Instant::now() + PATIENCE, |(_, until)| *until)
+    }
+
+    /// The part of the answer of `input` that `words` ask a judge for; none without a judge. Blocks.
+    pub(super) fn part(&self, words: &str, input: &EvalInput) -> Option<Result<Written, Unwritten>> {
+        let desk = self.desk.as_ref()?;
+        // There is nothing to look for.
+        if input.answer.as_ref().is_none_or(|answer| answer.trim().is_empty()) {
+            return Some(Ok(Written { text: None, model: String::new() }));
+        }
+        Some(written(desk.as_ref(), Writing::Part(words), input, self.until()))
+    }
+
+    /// What a judge writes of failed checks, the contexts of `input`; none without a judge. Blocks.
+    pub(super) fn analysis(&self, input: &EvalInput) -> Option<Result<Written, Unwritten>> {
+        let desk = self.desk.as_ref()?;
+        Some(written(desk.as_ref(), Writing::Analysis, input, self.until()))
+    }
+
     /// What the evaluator `id` says of `input`; none if there is no such evaluator. Blocks.
     pub(super) fn scores(&self, id: &str, input: &EvalInput, expected: &[String]) -> Option<Vec<Score>> {
         let evaluator = self.evaluators.get(id)?;
-        let ask = |input: &EvalInput| score_input(self.registry, evaluator.as_ref(), input).scores;
+        let ask =
+            |input: &EvalInput| score_until(self.registry, evaluator.as_ref(), input, self.until()).scores;
         if expected.len() < 2 || !COMPARING.contains(&id) {
             return Some(ask(input));
         }
@@ -120,6 +167,16 @@ pub fn questions(suite: &Suite) -> Vec<CustomConfig> {
         }
     });
     questions.into_values().collect()
+}
+
+/// Whether checks of `suite` read parts of answers that a judge is asked for.
+pub fn asks_for_parts(suite: &Suite) -> bool {
+    suite.cases.iter().flat_map(|case| &case.checks).any(asks_for_part)
+}
+
+fn asks_for_part(check: &Check) -> bool {
+    let of_set = || matches!(&check.test, Test::Set { checks, .. } if checks.iter().any(asks_for_part));
+    matches!(check.extract, Some(Extract::Prompt(_))) || of_set()
 }
 
 fn visit(suite: &Suite, see: &mut dyn FnMut(&Test)) {

@@ -97,18 +97,25 @@ pub(super) enum Condition {
 /// The part of an answer that a check reads.
 #[derive(Debug, Clone)]
 pub(super) enum Extract {
+    /// What this rule finds.
+    Rule(Rule),
+    /// What a judge finds that is asked for it in these words.
+    Prompt(String),
+}
+
+/// Where a part stands.
+#[derive(Debug, Clone)]
+pub(super) enum Rule {
     Pattern(Pattern),
     JsonPath(String),
     Between(String, String),
-    /// Only a judge that writes texts could do it, and there is none here.
-    Prompt,
 }
 
-impl Extract {
+impl Rule {
     /// The part; none where it is not in the text.
     ///
     /// # Errors
-    /// When nothing here can extract it.
+    /// When an expression takes too many steps.
     pub fn part(&self, text: &str) -> Result<Option<String>, String> {
         match self {
             Self::Pattern(pattern) => Ok(pattern.first(text)?.map(str::to_owned)),
@@ -122,10 +129,6 @@ impl Extract {
                 .split_once(before.as_str())
                 .and_then(|(_, rest)| rest.split_once(after.as_str()))
                 .map(|(part, _)| part.trim().to_owned())),
-            Self::Prompt => {
-                Err("extract.prompt needs a model that writes texts: use regex, json_path or between"
-                    .to_owned())
-            }
         }
     }
 }
@@ -136,15 +139,14 @@ mod tests {
 
     #[test]
     fn a_part_is_extracted_or_it_is_not_there() {
-        let between = Extract::Between("<a>".to_owned(), "</a>".to_owned());
+        let between = Rule::Between("<a>".to_owned(), "</a>".to_owned());
         assert_eq!(between.part("x <a> y </a> z").unwrap().as_deref(), Some("y"));
         assert_eq!(between.part("x <a> y").unwrap(), None);
-        let path = Extract::JsonPath("items.1.n".to_owned());
+        let path = Rule::JsonPath("items.1.n".to_owned());
         assert_eq!(path.part("Here: {\"items\": [{}, {\"n\": 5}]}.").unwrap().as_deref(), Some("5"));
         assert_eq!(path.part("{\"items\": []}").unwrap(), None);
-        let pattern = Extract::Pattern(Pattern::new("in (\\d+) days").unwrap());
+        let pattern = Rule::Pattern(Pattern::new("in (\\d+) days").unwrap());
         assert_eq!(pattern.part("in 14 days").unwrap().as_deref(), Some("14"));
-        assert!(Extract::Prompt.part("x").is_err());
     }
 
     #[test]

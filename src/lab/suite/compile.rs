@@ -1,13 +1,13 @@
 //! Checks as they are written into checks that run.
 
-use super::check::{Bounds, Check, Condition, Extract, Test};
+use super::check::{Bounds, Check, Condition, Extract, Rule, Test};
 use super::exact::Criteria;
 use super::operator::{Engine, Operator, find, nearest};
 use super::outcome::Status;
 use super::pattern::Pattern;
 use super::schema::Schema;
 use super::spec::{CheckSpec, ConditionSpec, ExtractSpec};
-use crate::eval::{CustomConfig, CustomKind, IDS, asks_judge, is_plugin};
+use crate::eval::{CustomConfig, CustomKind, IDS, asks_judge, is_plugin, without_placeholders};
 use crate::lab::template::{plain, render};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
@@ -276,12 +276,11 @@ fn of_operator(operator: &Operator, spec: &CheckSpec, text: &str, list: Vec<Stri
 /// The question with criteria and examples in it, and the evaluator that will ask it.
 fn judged(question: &str, criteria: &str, spec: &CheckSpec, is_negated: bool) -> Test {
     // What the suite's author writes is no placeholder of the judge's prompt.
-    let plain = |text: &str| text.replace("{{", "{ {");
-    let mut prompt = question.replace("{{criteria}}", &plain(criteria));
+    let mut prompt = question.replace("{{criteria}}", &without_placeholders(criteria));
     for example in &spec.examples {
         let rating = if example.kind == "negative" { "no" } else { "yes" };
-        prompt
-            .push_str(&format!("\n\nFor example, the rating of this is {rating}: {}", plain(&example.text)));
+        let text = without_placeholders(&example.text);
+        prompt.push_str(&format!("\n\nFor example, the rating of this is {rating}: {text}"));
     }
     let id = format!("custom_answer/{}", name_of(&prompt));
     Test::Judge { id, question: prompt, is_negated }
@@ -331,14 +330,15 @@ fn condition_of(spec: &ConditionSpec, source: &Source<'_>) -> Result<Condition, 
 fn extract_of(spec: &ExtractSpec) -> Result<Extract, String> {
     let mut found = Vec::new();
     if let Some(regex) = &spec.regex {
-        found.push(Extract::Pattern(Pattern::new(regex).map_err(|why| format!("extract.regex: {why}"))?));
+        let pattern = Pattern::new(regex).map_err(|why| format!("extract.regex: {why}"))?;
+        found.push(Extract::Rule(Rule::Pattern(pattern)));
     }
-    found.extend(spec.json_path.clone().map(Extract::JsonPath));
-    found.extend(spec.between.clone().map(|[before, after]| Extract::Between(before, after)));
-    found.extend(spec.prompt.as_ref().map(|_| Extract::Prompt));
+    found.extend(spec.json_path.clone().map(|path| Extract::Rule(Rule::JsonPath(path))));
+    found.extend(spec.between.clone().map(|[before, after]| Extract::Rule(Rule::Between(before, after))));
+    found.extend(spec.prompt.clone().map(Extract::Prompt));
     match found.pop() {
         Some(extract) if found.is_empty() => Ok(extract),
-        _ => Err("extract has one of regex, json_path, between".to_owned()),
+        _ => Err("extract has one of regex, json_path, between, prompt".to_owned()),
     }
 }
 

@@ -24,8 +24,10 @@
 //! | `ask` | all questions to the target, several at once |
 //! | `outcome` | what became of a run |
 //! | `bench` | the evaluators that a suite needs |
+//! | `found` | what a test found, and what the scores of an evaluator say |
 //! | `verdict` | a run judged by its checks |
 //! | `examples` | examples of checks, and which come out otherwise than they are marked |
+//! | `analysis` | what failed checks have in common |
 //! | `summary` | metrics with intervals |
 //! | `baseline` | the values of an earlier run |
 //! | `keep` | a run as an experiment that is stored |
@@ -37,6 +39,7 @@
 //! Promises: a verdict is pass, fail, skipped or error, and neither of the last two is ever a pass; a fault of a file names
 //! its line and item, and all faults of a file are told at once; what a target sends is bounded in size and time.
 
+mod analysis;
 mod ask;
 mod baseline;
 mod bench;
@@ -50,6 +53,7 @@ mod examples;
 mod exchange;
 mod fault;
 mod filter;
+mod found;
 mod gate;
 mod item;
 mod keep;
@@ -69,9 +73,10 @@ mod text;
 mod trajectory;
 mod verdict;
 
+pub use analysis::{Analyses, AnalysisBy};
 pub use ask::{Answered, ask_all};
 pub use baseline::Baseline;
-pub use bench::{Bench, evaluators, questions};
+pub use bench::{Bench, asks_for_parts, evaluators, questions};
 pub use earlier::{Again, Earlier, Run};
 pub use examples::{examples, wrong_examples};
 pub use exchange::{Exported, Form, Imported, export, import, import_results};

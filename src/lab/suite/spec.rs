@@ -147,7 +147,7 @@ pub(super) struct ExtractSpec {
     pub json_path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between: Option<[String; 2]>,
-    /// Kept for other systems: a judge gives verdicts here, and no texts.
+    /// The words that ask a judge for the part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
 }

@@ -2,9 +2,10 @@
 
 use super::ask::Answered;
 use super::bench::{Bench, metric_name};
-use super::check::{Bounds, Check, Condition, Test};
+use super::check::{Bounds, Check, Condition, Extract, Test};
 use super::compile::MAX_VOTES;
 use super::exact::Seen;
+use super::found::{Found, NEEDS_JUDGE, every, read, worse};
 use super::item::Item;
 use super::load::{Case, Suite};
 use super::operator::Local;
@@ -12,16 +13,14 @@ use super::outcome::{CheckOutcome, Confidence, Outcome, Scored, Status};
 use super::reply::Reply;
 use super::spec::Unmet;
 use crate::domain::document::Document;
-use crate::domain::score::{Score, ScoreStatus};
+use crate::domain::score::Score;
 use crate::domain::trace::EvalInput;
+use crate::eval::{Unwritten, Written};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// Evaluators whose value is a calibrated probability, and where in the middle of it nobody is sure.
-const CALIBRATED: &[&str] = &["hallucination", "answer_relevance"];
-const UNSURE: std::ops::RangeInclusive<f64> = 0.3..=0.7;
-/// What is missing for a judged check.
-const NEEDS_JUDGE: &str = "it needs a judge: configure [[judges]], see docs/judges.md";
+/// What is said of a check that reads a part which is not there.
+const NOTHING: &str = "nothing was extracted from the answer";
 
 /// Judges one run by the checks of its test. Blocks; where an evaluator waits for others, a runtime must be entered.
 pub fn judge(suite: &Suite, answered: &Answered, bench: &Bench<'_>) -> Outcome {
@@ -66,11 +65,12 @@ fn judged(
     let mut input = case.item.input();
     // Votes of one repetition are told apart by what lies between.
     input.asking = repetition.saturating_sub(1).saturating_mul(MAX_VOTES);
+    input.tenant = bench.tenant().map(str::to_owned);
     input.answer = Some(reply.output.clone());
     if let Some(contexts) = &reply.contexts {
         input.contexts.clone_from(contexts);
     }
-    let judge = Judge { bench, item: &case.item, reply, input, unmet, known: RefCell::default() };
+    let judge = Judge::new(bench, &case.item, reply, input, unmet);
     let mut checks: Vec<CheckOutcome> = Vec::with_capacity(case.checks.len());
     for check in &case.checks {
         checks.push(judge.check(check, &checks));
@@ -83,8 +83,7 @@ fn judged(
 pub(super) fn judge_text(case: &Case, check: &Check, text: &str, bench: &Bench<'_>) -> CheckOutcome {
     let reply = Reply::text(text);
     let input = EvalInput { answer: Some(text.to_owned()), ..case.item.input() };
-    let known = RefCell::default();
-    let judge = Judge { bench, item: &case.item, reply: &reply, input, unmet: Unmet::Skip, known };
+    let judge = Judge::new(bench, &case.item, &reply, input, Unmet::Skip);
     judge.check(&Check { condition: None, ..check.clone() }, &[])
 }
 
@@ -154,37 +153,6 @@ fn unanswered(check: &Check, why: &str) -> CheckOutcome {
     CheckOutcome { feedback: format!("no answer: {why}"), ..blank(check) }
 }
 
-/// What a test found.
-struct Found {
-    status: Status,
-    value: Option<f64>,
-    engine: String,
-    why: String,
-    confidence: Option<Confidence>,
-    of: Vec<CheckOutcome>,
-}
-
-impl Found {
-    fn new(status: Status, engine: &str, why: impl Into<String>) -> Self {
-        let engine = engine.to_owned();
-        Self { status, value: None, engine, why: why.into(), confidence: None, of: Vec::new() }
-    }
-
-    fn passed(passed: bool, engine: &str, why: impl Into<String>) -> Self {
-        Self::new(if passed { Status::Pass } else { Status::Fail }, engine, why)
-    }
-
-    /// A pass is a fail and the other way round; what is no verdict stays none.
-    fn negated(self, is_negated: bool) -> Self {
-        let status = match self.status {
-            Status::Pass if is_negated => Status::Fail,
-            Status::Fail if is_negated => Status::Pass,
-            other => other,
-        };
-        Self { status, ..self }
-    }
-}
-
 /// One answer, and what evaluators have said of it already.
 struct Judge<'a> {
     bench: &'a Bench<'a>,
@@ -193,9 +161,19 @@ struct Judge<'a> {
     input: EvalInput,
     unmet: Unmet,
     known: RefCell<BTreeMap<String, Option<Vec<Score>>>>,
+    /// What a judge took out of texts, by its author's words and the text.
+    parts: RefCell<BTreeMap<(String, String), Part>>,
 }
 
-impl Judge<'_> {
+/// What a judge took out of a text; none without a judge.
+type Part = Option<Result<Written, Unwritten>>;
+
+impl<'a> Judge<'a> {
+    fn new(bench: &'a Bench<'a>, item: &'a Item, reply: &'a Reply, input: EvalInput, unmet: Unmet) -> Self {
+        let (known, parts) = (RefCell::default(), RefCell::default());
+        Self { bench, item, reply, input, unmet, known, parts }
+    }
+
     fn check(&self, check: &Check, earlier: &[CheckOutcome]) -> CheckOutcome {
         self.check_part(check, None, earlier)
     }
@@ -222,16 +200,11 @@ impl Judge<'_> {
             }
         }
         let whole = part.unwrap_or(&self.reply.output);
-        let extracted = match check.extract.as_ref().map(|extract| extract.part(whole)) {
-            None => None,
-            Some(Ok(Some(part))) => Some(part),
-            Some(Ok(None)) => {
-                outcome.status = Status::Fail;
-                outcome.feedback = "nothing was extracted from the answer".to_owned();
-                return outcome;
-            }
-            Some(Err(why)) => {
-                outcome.feedback = why;
+        let extracted = match check.extract.as_ref().map(|extract| self.extracted(extract, whole)).transpose()
+        {
+            Ok(extracted) => extracted,
+            Err(found) => {
+                (outcome.status, outcome.engine, outcome.feedback) = (found.status, found.engine, found.why);
                 return outcome;
             }
         };
@@ -246,6 +219,46 @@ impl Judge<'_> {
             extracted,
             ..outcome
         }
+    }
+
+    /// The part of a text that a check reads; without one, what becomes of the check.
+    fn extracted(&self, extract: &Extract, whole: &str) -> Result<String, Found> {
+        let words = match extract {
+            Extract::Rule(rule) => {
+                let part = rule.part(whole).map_err(|why| Found::new(Status::Error, "", why))?;
+                return part.ok_or_else(|| Found::new(Status::Fail, "", NOTHING));
+            }
+            Extract::Prompt(words) => words,
+        };
+        let told = |status, why: String| Err(Found::new(status, "judge", why));
+        match self.asked_for(words, whole) {
+            None => told(
+                Status::Error,
+                format!("extract.prompt: {NEEDS_JUDGE}; regex, json_path and between need none"),
+            ),
+            Some(Ok(Written { text: Some(part), .. })) => Ok(part),
+            Some(Ok(Written { text: None, .. })) => told(Status::Fail, NOTHING.to_owned()),
+            Some(Err(Unwritten::Missing(what))) => told(Status::Skipped, format!("not there: {what}")),
+            Some(Err(Unwritten::Failed(why))) => told(Status::Error, format!("extract.prompt: {why}")),
+        }
+    }
+
+    /// What a judge takes out of a text, asked once for all checks that read the same; none without a judge. It is given
+    /// nothing but the text.
+    fn asked_for(&self, words: &str, whole: &str) -> Part {
+        let key = (words.to_owned(), whole.to_owned());
+        if let Some(known) = self.parts.borrow().get(&key) {
+            return known.clone();
+        }
+        let input = EvalInput {
+            answer: Some(whole.to_owned()),
+            tenant: self.input.tenant.clone(),
+            asking: self.input.asking,
+            ..EvalInput::default()
+        };
+        let part = self.bench.part(words, &input);
+        self.parts.borrow_mut().insert(key, part.clone());
+        part
     }
 
     /// Whether a condition is met; what gives no verdict is told as it is.
@@ -426,65 +439,6 @@ impl Judge<'_> {
     }
 }
 
-/// The second is asked only where the first passes; the lower value of both is told.
-fn worse(first: Found, second: impl FnOnce() -> Found) -> Found {
-    if first.status != Status::Pass {
-        return first;
-    }
-    let second = second();
-    let is_second = second.status != Status::Pass || second.value < first.value;
-    if is_second { second } else { first }
-}
-
-/// The verdict of an evaluator's metric, the first one if none is named.
-fn read(id: &str, metric: Option<&str>, scores: Option<&[Score]>, bounds: Bounds) -> Found {
-    let Some(scores) = scores else {
-        return Found::new(Status::Error, id, missing(id));
-    };
-    let score = match metric {
-        None => scores.first(),
-        Some(metric) => scores.iter().find(|score| score.metric == metric),
-    };
-    let Some(score) = score else {
-        let there: Vec<&str> = scores.iter().map(|score| score.metric.as_str()).collect();
-        return Found::new(Status::Error, id, format!("no such metric; it has {}", there.join(", ")));
-    };
-    of_score(id, score, bounds)
-}
-
-/// The verdict of all metrics: the first that fails.
-fn every(id: &str, scores: Option<&[Score]>, bounds: Bounds) -> Found {
-    let Some(scores) = scores else { return Found::new(Status::Error, id, missing(id)) };
-    let mut found = scores.iter().map(|score| of_score(id, score, bounds));
-    let first = found.next().unwrap_or_else(|| Found::new(Status::Error, id, "no score"));
-    if first.status != Status::Pass {
-        return first;
-    }
-    found.find(|found| found.status != Status::Pass).unwrap_or(first)
-}
-
-fn missing(id: &str) -> String {
-    if crate::eval::asks_judge(id) {
-        return NEEDS_JUDGE.to_owned();
-    }
-    format!("no evaluator {id:?} here: is it disabled, or a plug-in that is not configured?")
-}
-
-fn of_score(id: &str, score: &Score, bounds: Bounds) -> Found {
-    let why = score.error.clone().or_else(|| score.rationale.clone()).unwrap_or_default();
-    let held = score.value.and_then(|value| bounds.hold(value)).or(score.passed);
-    let found = match (score.status, held) {
-        (ScoreStatus::Skipped, _) => Found::new(Status::Skipped, id, format!("not there: {why}")),
-        (ScoreStatus::Error, _) => Found::new(Status::Error, id, why),
-        (ScoreStatus::Ok, Some(passed)) => Found::passed(passed, id, why),
-        (ScoreStatus::Ok, None) => {
-            Found::new(Status::Error, id, "it has no verdict of its own: give the check min or max")
-        }
-    };
-    let is_calibrated = CALIBRATED.contains(&id) && score.status == ScoreStatus::Ok;
-    let confidence = score
-        .value
-        .filter(|_| is_calibrated)
-        .map(|value| if UNSURE.contains(&value) { Confidence::Low } else { Confidence::High });
-    Found { value: score.value, confidence, ..found }
-}
+#[cfg(test)]
+#[path = "verdict_tests.rs"]
+mod tests;

@@ -1,4 +1,4 @@
-//! The routes `POST /v1/lab/suites/{name}/run`, `GET /v1/lab/experiments/{id}/export` and `POST …/checks`.
+//! The routes `POST /v1/lab/suites/{name}/run`, `GET` and `POST /v1/lab/experiments/{id}/export`, and `POST …/checks`.
 
 use super::edits::{EditCheck, edit};
 use super::report::{self, File, Wanted};
@@ -8,6 +8,7 @@ use crate::lab::endpoint::{Asks, Brings, Outcome, Params, Tells, told};
 use crate::lab::error::LabError;
 use crate::lab::experiment::{Experiment, MAX_CALLED, Retry, Stored, artifact, find_experiment, retry_of};
 use crate::lab::store::Who;
+use crate::lab::suite::AnalysisBy;
 use crate::net::{Access, Role, guarded};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Path, State};
@@ -35,6 +36,7 @@ pub fn suite_run_router(endpoint: SuiteRunEndpoint) -> Router {
     let writes = Router::new()
         .route("/v1/lab/suites/{name}/run", post(run))
         .route("/v1/lab/experiments/{id}/checks", post(change))
+        .route("/v1/lab/experiments/{id}/export", post(export_analysed))
         .layer(guard(Role::Lab))
         .layer(DefaultBodyLimit::max(most));
     reads.merge(writes).with_state(endpoint.runs)
@@ -66,6 +68,8 @@ struct ExportParams {
     flat: bool,
     /// The run that gates compare with.
     baseline: Option<String>,
+    /// Who writes the analysis of what failed: counted, or judge.
+    analysis: Option<String>,
 }
 
 impl Params for RunParams {
@@ -154,6 +158,36 @@ async fn export(
     Path(id): Path<String>,
     Asks { who, params }: Asks<ExportParams>,
 ) -> Outcome {
+    let analysis = analysis_of(&params)?;
+    if analysis == AnalysisBy::Judge {
+        let why = "analysis=judge asks a judge, which may cost: POST the same with the role lab";
+        return Err(LabError::Wrong(why.to_owned()));
+    }
+    exported(&all, &who, &id, (params, analysis)).await
+}
+
+/// As [`export`]; a judge may be asked for the analysis.
+async fn export_analysed(
+    State(all): State<SuiteRuns>,
+    Path(id): Path<String>,
+    Brings { who, params, .. }: Brings<ExportParams>,
+) -> Outcome {
+    let analysis = analysis_of(&params)?;
+    exported(&all, &who, &id, (params, analysis)).await
+}
+
+fn analysis_of(params: &ExportParams) -> Result<AnalysisBy, LabError> {
+    let named: Option<AnalysisBy> =
+        params.analysis.as_deref().map(str::parse).transpose().map_err(LabError::Wrong)?;
+    Ok(named.unwrap_or_default())
+}
+
+async fn exported(
+    all: &SuiteRuns,
+    who: &Who,
+    id: &str,
+    (params, analysis): (ExportParams, AnalysisBy),
+) -> Outcome {
     let part = params.part.unwrap_or_else(|| "results".to_owned());
     match params.names.as_deref() {
         None | Some("vals") => {}
@@ -163,15 +197,15 @@ async fn export(
                 ("h2o", "results") => "llm-eval-results",
                 (_, other) => other,
             };
-            return artifact(all.experiments().clone(), &who, &id, (part, params.format.as_deref())).await;
+            return artifact(all.experiments().clone(), who, id, (part, params.format.as_deref())).await;
         }
         Some(other) => {
             return Err(LabError::Wrong(format!("names is {other:?}; it may be vals, mlflow or h2o")));
         }
     }
     let format = params.format.unwrap_or_else(|| "csv".to_owned());
-    let found = find_experiment(all.experiments().store(), &who.tenant, &id).await?;
-    let wanted = Wanted { part, format, flat: params.flat, baseline: params.baseline };
-    let File { media_type, bytes } = report::file(&all, &who, &found, wanted).await?;
+    let found = find_experiment(all.experiments().store(), &who.tenant, id).await?;
+    let wanted = Wanted { part, format, flat: params.flat, baseline: params.baseline, analysis };
+    let File { media_type, bytes } = report::file(all, who, &found, wanted).await?;
     Ok(([(header::CONTENT_TYPE, media_type)], bytes).into_response())
 }

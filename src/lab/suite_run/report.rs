@@ -8,9 +8,10 @@ use crate::lab::error::LabError;
 use crate::lab::experiment::{Experiment, baseline_of, find_experiment};
 use crate::lab::store::Who;
 use crate::lab::suite::{
-    Baseline, Exported, Form, Report, code, decide, export, junit, markdown, summarise, table,
+    AnalysisBy, Baseline, Exported, Form, Report, code, decide, export, junit, markdown, summarise, table,
 };
 use serde_json::{Value as Json, json};
+use tokio::time::Instant;
 
 /// What is wanted of a run.
 #[derive(Debug, Clone)]
@@ -23,6 +24,8 @@ pub(super) struct Wanted {
     pub flat: bool,
     /// What gates compare with, by id or name.
     pub baseline: Option<String>,
+    /// Who writes the analysis of what failed.
+    pub analysis: AnalysisBy,
 }
 
 /// A file of a run.
@@ -41,18 +44,23 @@ pub(super) async fn file(
     found: &Experiment,
     wanted: Wanted,
 ) -> Result<File, LabError> {
-    let panel = Panel::of(all.suite(who, found).await?, all.registry())?;
+    let panel = Panel::of(all.suite(who, found).await?, all.judging())?;
     let runs = runs(all, who, found).await?;
     let baseline = baseline(all, who, found, &panel, wanted.baseline.as_deref()).await?;
     let head = Head::of(found);
+    let until = Instant::now() + all.experiments().datasets().config().score_timeout;
+    let (tenant, analyses) = (who.tenant.clone(), all.analyses().clone());
     let work = move || {
         let outcomes = panel.suite.restored(runs.runs);
-        let bench = panel.bench();
+        let bench = panel.bench().for_tenant(&tenant, until);
         let gates = decide(&panel.suite, &outcomes, &bench, baseline.as_ref());
         let summary = summarise(&panel.suite, &outcomes, &bench);
         let verdict = code(&panel.suite, &gates, summary.error_share, false);
         let mut report = Report::new(&panel.suite, head.times, gates, summary, verdict, outcomes);
         report.target = head.target;
+        if wanted.analysis == AnalysisBy::Judge {
+            report.analyse(&bench, &analyses);
+        }
         let mut json = json!(report);
         json["run_id"] = json!(head.experiment_id);
         json["suite_id"] = json!(head.suite_id);

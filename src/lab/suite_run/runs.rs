@@ -1,14 +1,16 @@
 //! Making the experiment that a run of a suite is, asking its target, taking answers.
 
-use super::judged::Panel;
-use crate::eval::Registry;
+use super::judged::{Judging, Panel};
+use crate::eval::{JudgeDesk, Registry};
 use crate::lab::dataset::Reference;
 use crate::lab::error::{Fault, LabError, MAX_FAULTS};
 use crate::lab::experiment::{
     Answer, Experiment, Experiments, MAX_CALLED, NewExperiment, OfSuite, Retry, Stored, Target, Telling,
 };
 use crate::lab::store::{Store, Who};
-use crate::lab::suite::{Suite, SuiteHead, Suites, TestNames, find, find_version, unknown_metrics, whole};
+use crate::lab::suite::{
+    Analyses, Suite, SuiteHead, Suites, TestNames, find, find_version, unknown_metrics, whole,
+};
 use crate::schema::batch::ItemRow;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
@@ -23,7 +25,8 @@ const MAX_ANSWERS: usize = 1_000;
 pub struct SuiteRuns {
     suites: Suites,
     experiments: Experiments,
-    registry: Arc<Registry>,
+    judging: Judging,
+    analyses: Analyses,
 }
 
 /// A run that is to be made.
@@ -58,9 +61,15 @@ pub(super) struct Begun {
 }
 
 impl SuiteRuns {
-    /// Runs of `suites`, kept as `experiments`, judged by the evaluators of `registry`.
-    pub fn new(suites: Suites, experiments: Experiments, registry: Arc<Registry>) -> Self {
-        Self { suites, experiments, registry }
+    /// Runs of `suites`, kept as `experiments`, judged by the evaluators of `registry`; questions of their own are put to the
+    /// judge of `desk`, if there is one.
+    pub fn new(
+        suites: Suites,
+        experiments: Experiments,
+        registry: Arc<Registry>,
+        desk: Option<Arc<dyn JudgeDesk>>,
+    ) -> Self {
+        Self { suites, experiments, judging: Judging { registry, desk }, analyses: Analyses::default() }
     }
 
     /// The experiments.
@@ -68,9 +77,14 @@ impl SuiteRuns {
         &self.experiments
     }
 
-    /// The evaluators.
-    pub(super) fn registry(&self) -> &Arc<Registry> {
-        &self.registry
+    /// Who judges.
+    pub(super) fn judging(&self) -> &Judging {
+        &self.judging
+    }
+
+    /// What judges wrote of runs.
+    pub(super) fn analyses(&self) -> &Analyses {
+        &self.analyses
     }
 
     fn store(&self) -> &Store {
@@ -140,7 +154,7 @@ impl SuiteRuns {
         }
         // Whoever asks another target judges its answers by evaluators of its own.
         if is_named || has_answers {
-            let panel = Panel::of(suite, &self.registry)?;
+            let panel = Panel::of(suite, &self.judging)?;
             unknown_metrics(&panel.suite, &panel.bench())
                 .map_err(|faults| LabError::Wrong(faults.to_string()))?;
         }
@@ -203,8 +217,8 @@ impl SuiteRuns {
 
     async fn keep(&self, who: &Who, found: &Experiment, answers: Vec<Answer>) -> Result<Stored, LabError> {
         let items = self.experiments.items(who, found).await?;
-        let panel = Panel::of(self.suite(who, found).await?, &self.registry)?;
-        let judged = panel.judged(&self.experiments, &items, answers).await?;
+        let panel = Panel::of(self.suite(who, found).await?, &self.judging)?;
+        let judged = panel.judged(&self.experiments, &who.tenant, &items, answers).await?;
         self.experiments.receive(who, &found.experiment_id, judged).await
     }
 }

@@ -1,21 +1,22 @@
 //! Every evaluator that asks a judge, and those of the user's own.
 
-use super::builtin::{BUILTIN, Builtin, Criterion, SHARE, VERDICT, chunks};
+use super::builtin::{BUILTIN, Builtin, Criterion, SHARE, VERDICT};
 use super::cache::{Cache, CacheConfig};
 use super::canary;
 use super::client::Panel;
 use super::config::JudgeConfig;
+use super::custom::{checked, own, prompt_of};
 use super::desk::Desk;
 use super::evaluator::{JudgeEvaluator, Way};
 use super::gptscore::GptScore;
 use super::pairwise::REPEATED;
-use super::prompt::{Field, Prompt};
 use super::session::{SessionQuery, Sessions};
-use super::shape::{Formula, Shape};
+use super::shape::Shape;
 use super::verdict::Verdict;
+use super::writing::SuiteDesk;
 use crate::detect::Policy;
 use crate::domain::time::Clock;
-use crate::eval::{CustomConfig, CustomKind, Evaluator, Metric};
+use crate::eval::{CustomConfig, Evaluator, JudgeDesk, Metric};
 use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
@@ -77,7 +78,7 @@ impl Judges {
         for (id, builtin) in BUILTIN {
             let (metrics, way) =
                 made.builtin(id, builtin, setup).map_err(|e| JudgesError(format!("{id}: {e}")))?;
-            made.add(id, metrics, way, 0);
+            made.add(id, metrics, way);
         }
         for one in setup.custom {
             made.own(one).map_err(|e| JudgesError(format!("eval.custom {:?}: {e}", one.name)))?;
@@ -85,8 +86,8 @@ impl Judges {
         Ok(made)
     }
 
-    fn add(&mut self, id: &str, metrics: Vec<Metric>, way: Way, place: usize) {
-        let desk = Desk::new(self.panel.clone(), place);
+    fn add(&mut self, id: &str, metrics: Vec<Metric>, way: Way) {
+        let desk = Desk::new(self.panel.clone(), 0);
         let made = JudgeEvaluator::new(id, metrics, way, desk, self.sessions.clone());
         self.evaluators.push(Arc::new(made));
     }
@@ -139,25 +140,20 @@ impl Judges {
     }
 
     fn own(&mut self, config: &CustomConfig) -> Result<(), String> {
-        let place = self.panel.place(&config.judge).ok_or("its judge is not among [[judges]]")?;
-        let id = config.id();
-        let (shape, (better, threshold)) = match config.kind {
-            CustomKind::Answer => (Shape::Rating, VERDICT),
-            CustomKind::Retrieval => (chunks(Formula::Share), SHARE),
-            CustomKind::Byop => (Shape::Boolean, VERDICT),
-        };
-        let prompt = prompt_of(config)?;
-        checked(config, &prompt)?;
-        let desk = Desk::new(self.panel.clone(), place);
-        let verdict = Verdict::new(&id, &prompt, shape, desk, None)?;
-        let metric = Metric::named(id.clone(), better, threshold);
-        self.add(&id, vec![metric], Way::Single(verdict), place);
+        self.evaluators.push(Arc::new(own(&self.panel, &self.sessions, config)?));
         Ok(())
     }
 
     /// The evaluators.
     pub fn evaluators(&self) -> Vec<Arc<dyn Evaluator>> {
         self.evaluators.clone()
+    }
+
+    /// Where the first judge is asked what stands in no configuration; none without judges.
+    pub fn desk(&self) -> Option<Arc<dyn JudgeDesk>> {
+        let desk =
+            || -> Arc<dyn JudgeDesk> { Arc::new(SuiteDesk::new(self.panel.clone(), self.sessions.clone())) };
+        (self.panel.len() > 0).then(desk)
     }
 
     /// Items in work at once for all judges together.
@@ -208,22 +204,6 @@ fn cache(setup: &JudgesSetup<'_>) -> Result<Option<Cache>, String> {
     Cache::open(folder, config).map(Some).map_err(told)
 }
 
-fn prompt_of(config: &CustomConfig) -> Result<String, String> {
-    if config.prompt_file == Path::new("") {
-        return Ok(config.prompt.clone());
-    }
-    std::fs::read_to_string(&config.prompt_file)
-        .map_err(|e| format!("prompt_file {}: {e}", config.prompt_file.display()))
-}
-
-fn checked(config: &CustomConfig, prompt: &str) -> Result<(), String> {
-    let prompt = Prompt::parse(prompt)?;
-    if config.kind == CustomKind::Retrieval && !prompt.names(Field::Context) {
-        return Err("a question about chunks needs {{context}}".to_owned());
-    }
-    Ok(())
-}
-
 /// Every fault of the user's own questions that `[[judges]]` or their placeholders cause.
 pub fn custom_faults(custom: &[CustomConfig], judges: &[JudgeConfig]) -> Vec<String> {
     let mut faults = Vec::new();
@@ -249,7 +229,7 @@ pub fn custom_faults(custom: &[CustomConfig], judges: &[JudgeConfig]) -> Vec<Str
 mod tests {
     use super::*;
     use crate::domain::time::SystemClock;
-    use crate::eval::JUDGE_IDS;
+    use crate::eval::{CustomKind, JUDGE_IDS};
 
     fn made(judges: &[JudgeConfig], custom: &[CustomConfig], weight: f64) -> Result<Judges, JudgesError> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);

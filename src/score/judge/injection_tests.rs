@@ -89,6 +89,8 @@ fn every_text_stays_inside_its_delimiters() {
         Shape::Numbered(Items::UserTurns, Formula::Share),
         Shape::Numbered(Items::Steps, Formula::Share),
         sentences_of(Field::Answer, Formula::Share),
+        Shape::Parts,
+        Shape::Prose,
     ];
     for shape in shapes {
         let (evaluator, plain) = (asking(prompt, shape), attacked("x"));

@@ -16,6 +16,7 @@
 //! | `prompt` | prompt files with placeholders, filled with an input |
 //! | `reply` | the one JSON object of a reply, and what it says |
 //! | `shape` | what a judge must answer, and what follows from it |
+//! | `copied` | parts that a judge copied, found again in the text |
 //! | `verdict` | one question: what is sent of an input, and what the reply says |
 //! | `told` | findings as scores |
 //! | `partial` | what was answered of several questions while another one waits |
@@ -23,7 +24,9 @@
 //! | `session` | what was said before in the session of a trace |
 //! | `evaluator` | an evaluator that asks a judge, in one of these ways |
 //! | `builtin` | those that the program has, as a table |
-//! | `catalog` | all of them, and those of the user's own |
+//! | `custom` | those of the user's own |
+//! | `writing` | what a judge is asked that no configuration knows, and texts that it writes |
+//! | `catalog` | all of them |
 //! | `canary` | questions whose answers are known, on a schedule |
 //!
 //! Promises: the text under evaluation is data, and stands between delimiters with a nonce of its own for each call; a
@@ -38,6 +41,8 @@ mod canary;
 mod catalog;
 mod client;
 mod config;
+mod copied;
+mod custom;
 mod delimit;
 mod desk;
 mod evaluator;
@@ -56,6 +61,7 @@ mod shape;
 mod told;
 mod transport;
 mod verdict;
+mod writing;
 
 #[cfg(test)]
 mod injection_tests;

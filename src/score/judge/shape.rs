@@ -58,6 +58,10 @@ pub(super) enum Shape {
     Questions,
     /// Yes or no for each of the items that we number.
     Numbered(Items, Formula),
+    /// Parts of a text, copied from it.
+    Parts,
+    /// A text of its own.
+    Prose,
 }
 
 /// Which two texts are compared, and what their similarity becomes.
@@ -80,6 +84,8 @@ pub(super) struct Finding {
     pub rationale: String,
     /// What was said of each part that was judged by itself.
     pub ratings: Vec<Rated>,
+    /// What it copied from a text.
+    pub parts: Vec<String>,
     /// What must be compared before the value is known.
     pub compare: Option<Compare>,
     /// What is missing, where the judge found nothing to judge.
@@ -131,6 +137,16 @@ struct Asked {
 }
 
 #[derive(Deserialize)]
+struct Copied {
+    parts: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Prose {
+    analysis: String,
+}
+
+#[derive(Deserialize)]
 struct Numbered {
     items: Vec<Numbering>,
 }
@@ -176,6 +192,8 @@ impl Shape {
             }
             Shape::Facts { .. } => object(&[("statements", list(verdicts(json!(["TP", "FP", "FN"]))))]),
             Shape::Questions => object(&[("questions", list(text))]),
+            Shape::Parts => object(&[("parts", list(text))]),
+            Shape::Prose => object(&[("analysis", text)]),
             Shape::Numbered(..) => {
                 let number = json!({"type": "integer"});
                 object(&[(
@@ -203,6 +221,8 @@ impl Shape {
                                  verdict. The list is empty if there is none."
                 .to_owned(),
             Shape::Questions => format!("Write exactly {QUESTIONS} questions."),
+            Shape::Parts => "List the parts as they stand in the text. The list is empty if there is none.".to_owned(),
+            Shape::Prose => "Write the analysis as one text.".to_owned(),
             Shape::Numbered(items, _) => {
                 let name = items.name();
                 format!("Give one item for each {name}, with its number, a short reason and the verdict yes or no.")
@@ -229,6 +249,8 @@ impl Shape {
             }
             Shape::Facts { weight } => facts(&read::<Statements>(text)?.statements, *weight),
             Shape::Questions => questions(read::<Asked>(text)?.questions),
+            Shape::Parts => parts(read::<Copied>(text)?.parts),
+            Shape::Prose => prose(&read::<Prose>(text)?.analysis),
             Shape::Numbered(_, formula) => numbered(&read::<Numbered>(text)?.items, items, *formula),
         }
     }
@@ -369,6 +391,25 @@ fn questions(asked: Vec<String>) -> Result<Finding, String> {
     }
     let rationale = format!("The answer answers: {}", asked.join(" | "));
     Ok(Finding { rationale, compare: Some(Compare::Questions(asked)), ..Finding::default() })
+}
+
+/// Parts without white space around them; a blank one is none.
+fn parts(copied: Vec<String>) -> Result<Finding, String> {
+    if copied.len() > MAX_STATEMENTS {
+        return Err(format!("the reply has more than {MAX_STATEMENTS} parts"));
+    }
+    let parts = copied.iter().map(|part| part.trim()).filter(|part| !part.is_empty());
+    Ok(Finding { parts: parts.map(str::to_owned).collect(), ..Finding::default() })
+}
+
+/// A text that is told whole: one that would be cut is asked for again.
+fn prose(analysis: &str) -> Result<Finding, String> {
+    let (text, length) = (analysis.trim(), analysis.trim().chars().count());
+    match length {
+        0 => Err("the reply has no text".to_owned()),
+        1..=MAX_WORDS => Ok(Finding { rationale: text.to_owned(), ..Finding::default() }),
+        _ => Err(format!("the reply has {length} characters, and at most {MAX_WORDS} are meant")),
+    }
 }
 
 fn numbered(all: &[Numbering], items: usize, formula: Formula) -> Result<Finding, String> {

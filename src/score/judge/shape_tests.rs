@@ -132,6 +132,20 @@ fn questions_are_three() {
 }
 
 #[test]
+fn parts_may_be_none_and_a_text_may_not() {
+    let read = |shape: Shape, reply: Json| shape.read(&reply.to_string(), 0);
+    let parts = |parts: Json| read(Shape::Parts, json!({"parts": parts})).map(|finding| finding.parts);
+    assert_eq!(parts(json!([" 14 days ", " ", "x"])).unwrap(), ["14 days", "x"]);
+    assert!(parts(json!([])).unwrap().is_empty());
+    assert!(parts(json!(vec!["x"; 201])).unwrap_err().contains("200 parts"));
+    assert!(parts(json!("14 days")).unwrap_err().contains("not as asked"));
+    let prose = |text: &str| read(Shape::Prose, json!({"analysis": text})).map(|finding| finding.rationale);
+    assert_eq!(prose(" All the same. ").unwrap(), "All the same.");
+    assert!(prose(" ").unwrap_err().contains("no text"));
+    assert!(prose(&"x".repeat(2_001)).unwrap_err().contains("2001 characters"));
+}
+
+#[test]
 fn schemas_are_strict() {
     let shapes = [
         Shape::Rating,
@@ -141,6 +155,8 @@ fn schemas_are_strict() {
         Shape::Facts { weight: 0.75 },
         Shape::Questions,
         share(Formula::Share),
+        Shape::Parts,
+        Shape::Prose,
     ];
     for shape in shapes {
         let schema = shape.schema();

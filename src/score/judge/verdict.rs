@@ -1,6 +1,7 @@
 //! One question to a judge: what is sent of an input, and what the reply says.
 
 use super::cache::Kept;
+use super::copied::placed;
 use super::delimit::{delimited, nonce, windowed};
 use super::desk::{Desk, Open};
 use super::partial::{Partial, key_of};
@@ -256,7 +257,7 @@ impl Verdict {
                 Some(usage) => usage.add(completion.usage),
                 None => *usage = Some(completion.usage),
             }
-            match self.shape.read(&completion.text, filled.items) {
+            match self.read(&completion.text, filled) {
                 Ok(finding) => {
                     // What stands in for the judge would be taken for the judge.
                     if let (Some(cache), false) = (self.desk.cache(), completion.stood_in) {
@@ -270,10 +271,15 @@ impl Verdict {
         Ok(Err(Open::Wrong(format!("{REPLIES} replies of the judge {NO_VERDICT}; the last: {why}"))))
     }
 
+    /// What a reply says of these texts.
+    fn read(&self, reply: &str, filled: &Filled) -> Result<Finding, String> {
+        placed(self.shape.read(reply, filled.items)?, &filled.blocks)
+    }
+
     /// What the judge has said of the same before.
     async fn known(&self, key: &str, filled: &Filled, usage: &mut Option<Usage>) -> Option<Finding> {
         let kept = self.desk.cache()?.get(key).await?;
-        let finding = self.shape.read(&kept.text, filled.items).ok()?;
+        let finding = self.read(&kept.text, filled).ok()?;
         self.desk.count_cached();
         *usage = Some(Usage {
             model: kept.model,

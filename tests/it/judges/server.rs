@@ -19,6 +19,9 @@ pub const OUTPUT_TOKENS: i64 = 20;
 /// The question that the scripted judge asks back.
 pub const QUESTION: &str = "Who wrote Dracula?";
 
+/// What the scripted judge writes of failed checks.
+pub const ANALYSIS: &str = "They fail alike.";
+
 /// How one request is answered.
 #[derive(Debug, Clone)]
 pub enum Act {
@@ -266,6 +269,12 @@ fn verdict(body: &Value) -> String {
         json!({"rationale": "It is fine.", "choice": choice["enum"][0]})
     } else if properties.get("questions").is_some() {
         json!({"questions": [QUESTION, QUESTION, QUESTION]})
+    } else if properties.get("parts").is_some() {
+        // The first line of the answer.
+        let answer = text(1).split("<<<ANSWER ").nth(1).and_then(|block| block.lines().nth(1));
+        json!({"parts": [answer.unwrap()]})
+    } else if properties.get("analysis").is_some() {
+        json!({"analysis": ANALYSIS})
     } else if let Some(statements) = properties.get("statements") {
         let verdicts = match statements["items"]["properties"]["verdict"]["enum"][0] == "TP" {
             true => ["TP", "TP", "FP", "FN"],

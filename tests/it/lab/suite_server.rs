@@ -3,13 +3,16 @@
 use super::verbs::{verb, well};
 use super::{done, send};
 use crate::access::{tokens, with_tokens};
+use crate::judges::server::{ANALYSIS, Server};
 use crate::support::{config, count, query, start};
 use axum::routing::post;
 use axum::{Json, Router};
 use groundline::app::App;
 use groundline::lab::target::{Kind, TargetSpec};
 use groundline::net::Role;
+use groundline::score::JudgeConfig;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 const THEIRS: &str = "Suite Id,Title,Description,Suite Version,Number Of Tests,Number Of Checks\n\
     19025787-7245-45aa-8d27-c6047bc804c0,Geography,,3,2,3\n\n\
@@ -147,6 +150,11 @@ async fn edited(app: &App, first: &Value) {
     assert_eq!(count(http, "SELECT count(*) FROM check_results WHERE criteria = 'Oregon'").await, 2);
     let results = file(app, "experiments/given/export").await;
     assert!(results.contains("excludes_exactly,Oregon,pass,fail,it means Oregon,"), "{results}");
+    let asked = "experiments/given/export?format=markdown&analysis=judge";
+    let told = done(app, "POST", asked, &json!({})).await;
+    let why = "counted: excludes\\_exactly 1";
+    assert!(told.as_str().unwrap().contains(why), "{told}");
+    assert!(told.as_str().unwrap().contains("no analysis by a judge: it needs a judge"), "{told}");
     let wrong = json!({"run_id": run, "check_id": "2", "auto_eval": "perhaps"});
     assert_eq!(send(app, "POST", "experiments/given/checks", None, &wrong).await.0, 400);
     let versions = done(app, "GET", "suites/Geography/versions", &Value::Null).await;
@@ -269,4 +277,66 @@ async fn a_suite_belongs_to_a_tenant() {
     assert_eq!((status, &own["revision"]), (200, &json!(1)));
     assert_ne!(own["suite_id"], told["suite_id"]);
     app.stop().await.unwrap();
+}
+
+const JUDGED: &str = "[suite]\nname = \"judged\"\nrepetitions = 2\n[[check]]\noperator = \"is_polite\"\nvotes = 3\n\
+    [[test]]\nid = \"a\"\ninput = \"Where is the Bay Area?\"\ncheck = [\
+    { operator = \"equals_exactly\", criteria = \"In California.\", extract = { prompt = \"the state\" } }, \
+    { operator = \"contains\", criteria = \"Nevada\" }]\n";
+
+/// Its judge is asked for each vote and each repetition, may see the texts of this tenant, and what it extracts is stored.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_judge_of_a_server_is_asked_what_a_suite_asks() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), Server::default());
+    let mut settings = config(&folder.path().join("data"));
+    let judge = format!("http://{}/v1", server.listen().await);
+    let tenants = Some(vec![settings.ingest.default_tenant.clone()]);
+    let canary_interval = Duration::ZERO;
+    settings.judges = vec![JudgeConfig { tenants, canary_interval, ..JudgeConfig::new("main", &judge, "m") }];
+    settings.lab.targets = [("stub".to_owned(), stub().await)].into();
+    let app = start(settings).await;
+    let (status, told) = import(&app, "format=toml", None, JUDGED).await;
+    assert_eq!(status, 200, "{told}");
+    let named = json!({"target": {"kind": "named", "name": "stub"}});
+    let ran = done(&app, "POST", "suites/judged/run", &named).await;
+    assert_eq!((&ran["stored"], &ran["missing"]), (&json!(2), &json!(0)), "{ran}");
+    // Three votes and one part for each of two repetitions.
+    assert_eq!(server.requests(), 8);
+    let rows = query(
+        app.addresses.http,
+        "SELECT operator, auto_eval, engine, coalesce(confidence, '-') AS sure, coalesce(extracted, '-') AS part, count(*) AS n \
+         FROM check_results GROUP BY 1, 2, 3, 4, 5 ORDER BY 1",
+    )
+    .await;
+    let wanted = json!([
+        {"operator": "contains", "auto_eval": "fail", "engine": "exact", "sure": "-", "part": "-", "n": 2},
+        {"operator": "equals_exactly", "auto_eval": "pass", "engine": "exact", "sure": "-", "part": "In California.", "n": 2},
+        {"operator": "is_polite", "auto_eval": "pass", "engine": "judge", "sure": "high", "part": "-", "n": 2},
+    ]);
+    assert_eq!(json!(rows), wanted);
+    let id = ran["experiment_id"].as_str().unwrap().to_owned();
+    let results = file(&app, &format!("experiments/{id}/export")).await;
+    assert!(results.contains(",In California.,") && results.contains("counted: contains 2"), "{results}");
+    analysed(&app, &id).await;
+    assert_eq!(server.requests(), 9, "all files of a run have one analysis");
+    app.stop().await.unwrap();
+}
+
+/// Who may spend something has the judge write what the failed checks have in common.
+async fn analysed(app: &App, id: &str) {
+    let path = |format: &str| format!("experiments/{id}/export?part=results&format={format}&analysis=judge");
+    let (status, told) = send(app, "GET", &path("csv"), None, &Value::Null).await;
+    assert!(status == 400 && told.to_string().contains("with the role lab"), "{told}");
+    let analysis = format!("judge (judge-model-0, 2 of 2 failed checks): {ANALYSIS}");
+    for format in ["csv", "markdown", "text"] {
+        let told = done(app, "POST", &path(format), &json!({})).await;
+        assert!(told.as_str().unwrap().contains(&analysis), "{format}: {told}");
+    }
+    let told = done(app, "POST", &path("json"), &json!({})).await;
+    assert_eq!(told["analysis"], analysis);
+    let (folder, url) = (tempfile::tempdir().unwrap(), format!("http://{}", app.addresses.http));
+    let csv = folder.path().join("r.csv").display().to_string();
+    let words = ["experiment", "export", id, "--part", "results", "--analysis", "judge", "--output", &csv];
+    well(&words, &["--url", &url]).await;
+    assert!(std::fs::read_to_string(&csv).unwrap().contains(&analysis));
 }

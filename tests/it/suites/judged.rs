@@ -1,8 +1,8 @@
 //! Checks that ask a judge, over the scripted one.
 
-use super::tested_beside;
-use crate::judges::server::{Act, Server};
-use serde_json::json;
+use super::{command, tested_beside};
+use crate::judges::server::{ANALYSIS, Act, Server};
+use serde_json::{Value, json};
 
 const SUITE: &str = "[suite]\nname = \"s\"\n[[test]]\ninput = \"Who wrote Dracula?\"\noutput = \"Bram Stoker.\"\ncheck = [\n\
     { operator = \"satisfies_statement\", criteria = \"names the author of {{input}}\" },\n\
@@ -63,4 +63,55 @@ async fn without_a_judge_its_checks_are_errors_and_never_a_pass() {
         let (status, why) = ended.check(0, check);
         assert!(status == "error" && why.contains("needs a judge"), "{status}: {why}");
     }
+}
+
+const PARTS: &str = "[suite]\nname = \"p\"\n[[check]]\noperator = \"regex\"\ncriteria = '^14\\s+days$'\nextract = { prompt = \"the period\" }\n\
+    [[test]]\nid = \"there\"\ninput = \"q\"\noutput = \"Within 14  days.\"\n\
+    [[test]]\nid = \"none\"\ninput = \"q\"\noutput = \"Ask somebody else.\"\n\
+    [[test]]\nid = \"made up\"\ninput = \"q\"\noutput = \"Within two weeks.\"\n";
+
+/// A judge that finds the period where there is one, and makes one up where there is another.
+fn period(asked: &Value) -> String {
+    let text = |at: usize| asked["messages"][at]["content"].as_str().unwrap();
+    if text(0).contains("\"analysis\"") {
+        assert!(
+            text(1).contains("operator: regex\n") && text(1).contains("feedback: nothing was"),
+            "{}",
+            text(1)
+        );
+        return json!({ "analysis": ANALYSIS }).to_string();
+    }
+    assert!(text(0).contains("the period") && !text(0).contains("Within"), "{}", text(0));
+    let parts = if text(1).contains("somebody") { json!([]) } else { json!(["14 days"]) };
+    json!({ "parts": parts }).to_string()
+}
+
+/// A check reads what a judge copied, as it stands in the answer, and nothing that the judge made up.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_judge_extracts_what_a_check_reads() {
+    let server = Server { answers: Some(period), ..Server::default() };
+    let config = format!(
+        "[[judges]]\nname = \"main\"\nbase_url = \"http://{}/v1\"\nmodel = \"m\"\n",
+        server.listen().await
+    );
+    let files = vec![("groundline.toml", config)];
+    let args = &["--config", "groundline.toml", "--analysis", "judge"];
+    let ended = tested_beside(PARTS.to_owned(), files, args).await;
+    assert_eq!(ended.code, 3, "{}{}", ended.out, ended.err);
+    let check = |run: usize| ended.report()["runs"][run]["checks"][0].clone();
+    assert_eq!((&check(0)["status"], &check(0)["extracted"]), (&json!("pass"), &json!("14  days")));
+    assert_eq!(ended.check(1, 0), ("fail".to_owned(), "nothing was extracted from the answer".to_owned()));
+    let (status, why) = ended.check(2, 0);
+    assert!(status == "error" && why.contains("does not stand in the text: \"14 days\""), "{why}");
+    assert!(check(2).get("extracted").is_none());
+    // A reply that cannot be is asked for once more; and one question is about what failed, which an error is not.
+    assert_eq!(server.requests(), 5);
+    let analysis = format!("judge (judge-model-0, 1 of 1 failed checks): {ANALYSIS}");
+    assert_eq!(ended.report()["analysis"], analysis);
+    assert!(ended.out.contains(&analysis) && ended.file("report.md").contains(&analysis), "{}", ended.out);
+    let export = ["suite", "export", "report.json", "--part", "results", "--output", "results.csv"];
+    assert_eq!(command(ended.folder.path(), &export).0, 0);
+    let results = ended.file("results.csv");
+    assert!(results.contains(",14  days,") && results.contains(",Extractor,"), "{results}");
+    assert!(results.contains(&analysis), "{results}");
 }

@@ -1,10 +1,10 @@
 //! Reports as CSV: results of a run, and questions with their answers. They are made from the JSON report, so that a run
 //! needs not be there any more.
 
+use super::super::analysis::{counted, failed_in};
 use super::blocks::csv_text;
 use crate::lab::template::plain;
 use serde_json::{Map, Value as Json};
-use std::collections::BTreeMap;
 
 pub(super) const RUN: &[&str] = &[
     "Run Id",
@@ -60,8 +60,6 @@ const FILES: usize = 6;
 const CONTEXTS: usize = 10;
 /// The place of the examples among the columns of a check.
 const EXAMPLE: usize = 8;
-/// Examples of failed checks in the analysis.
-const SHORTEST: usize = 3;
 
 /// The runs of a report.
 ///
@@ -129,7 +127,7 @@ fn seconds(run: &Json) -> Option<String> {
 }
 
 fn of_run(report: &Json, runs: &[Json]) -> Vec<String> {
-    let counted: Vec<bool> = runs
+    let checks: Vec<bool> = runs
         .iter()
         .flat_map(|run| run["checks"].as_array().into_iter().flatten())
         .filter(|check| check["counts"] == true && check["status"] != "skipped")
@@ -139,7 +137,7 @@ fn of_run(report: &Json, runs: &[Json]) -> Vec<String> {
         runs.iter().filter(|run| run["status"] != "skipped").map(|run| run["status"] == "pass").collect();
     let is_error = report["verdict"] == "errors";
     let review = report["summary"]["needs_review"].as_f64().unwrap_or_default();
-    let shares = [of(&counted), of(&tests)].concat();
+    let shares = [of(&checks), of(&tests)].concat();
     // A run that was imported keeps its own id; one of ours is known by the trace of its first answer.
     let first = || text(&runs.first().cloned().unwrap_or_default(), "trace_id");
     let or = |key: &str, other: &dyn Fn() -> String| match text(report, key) {
@@ -155,7 +153,7 @@ fn of_run(report: &Json, runs: &[Json]) -> Vec<String> {
         text(report, "suite"),
         if is_error { "error" } else { "success" }.to_owned(),
         or("error", &bears),
-        or("analysis", &|| analysis(runs)),
+        or("analysis", &|| counted(&failed_in(runs))),
         text(report, "completed_at"),
         report.get("parameters").map_or_else(target, Json::to_string),
     ];
@@ -169,27 +167,6 @@ fn of(passed: &[bool]) -> [String; 3] {
     let count = passed.iter().filter(|passed| **passed).count();
     let share = if passed.is_empty() { 0.0 } else { count as f64 / passed.len() as f64 };
     [share.to_string(), count.to_string(), (share * (1.0 - share)).sqrt().to_string()]
-}
-
-/// What failed, counted by operator, with the shortest feedback of each.
-fn analysis(runs: &[Json]) -> String {
-    let mut failed: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for check in runs.iter().flat_map(|run| run["checks"].as_array().into_iter().flatten()) {
-        if check["status"] == "fail" {
-            failed.entry(text(check, "operator")).or_default().push(text(check, "feedback"));
-        }
-    }
-    if failed.is_empty() {
-        return String::new();
-    }
-    let told = failed.into_iter().map(|(operator, mut why)| {
-        why.sort_by_key(String::len);
-        let count = why.len();
-        why.dedup();
-        why.truncate(SHORTEST);
-        format!("{operator} {count} ({})", why.join("; "))
-    });
-    format!("counted: {}", told.collect::<Vec<_>>().join(", "))
 }
 
 fn context(run: &Json, key: &str) -> Vec<(String, String)> {

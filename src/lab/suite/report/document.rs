@@ -1,5 +1,7 @@
 //! All of it, as JSON; a later run reads it as its baseline.
 
+use super::super::analysis::{Analyses, by_judge, counted, failed};
+use super::super::bench::Bench;
 use super::super::gate::{Code, Decided};
 use super::super::load::Suite;
 use super::super::outcome::Outcome;
@@ -35,6 +37,12 @@ pub struct Report {
     pub gates: Vec<Decided>,
     /// What all runs say together.
     pub summary: Summary,
+    /// What the failed checks have in common, if any failed, behind a mark: counted, or judge with the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub analysis: Option<String>,
+    /// Whether a judge was to write the analysis.
+    #[serde(skip)]
+    pub is_analysed: bool,
     /// Every run, in the order of the tests.
     pub runs: Vec<Outcome>,
 }
@@ -52,6 +60,7 @@ impl Report {
         let spec = &suite.target;
         let kind = format!("{:?}", spec.kind).to_lowercase();
         let target = [&spec.name, &spec.model, &spec.url, &kind].into_iter().find(|name| !name.is_empty());
+        let analysis = Some(counted(&failed(&runs))).filter(|text| !text.is_empty());
         Self {
             format: FORMAT,
             suite: suite.head.name.clone(),
@@ -64,8 +73,25 @@ impl Report {
             level: suite.head.level,
             gates,
             summary,
+            analysis,
+            is_analysed: false,
             runs,
         }
+    }
+
+    /// Has the judge of `bench` write the analysis, if any check failed; what `kept` has of the same is taken. Where the judge
+    /// does not, the counted one stays and says why. Blocks; a runtime must be entered.
+    pub fn analyse(&mut self, bench: &Bench<'_>, kept: &Analyses) {
+        let failed = failed(&self.runs);
+        if failed.is_empty() {
+            return;
+        }
+        let told = by_judge(&failed, bench, kept);
+        self.analysis = Some(match told {
+            Ok(analysis) => analysis,
+            Err(why) => format!("{}; no analysis by a judge: {why}", counted(&failed)),
+        });
+        self.is_analysed = true;
     }
 
     /// As JSON text.

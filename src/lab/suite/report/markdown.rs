@@ -52,6 +52,9 @@ pub fn markdown(report: &Report) -> String {
     if misses.len() > MAX_TOLD {
         let _ = writeln!(out, "\n{} more are not shown.", misses.len() - MAX_TOLD);
     }
+    if let Some(analysis) = &report.analysis {
+        let _ = writeln!(out, "\nWhat failed, {}", cell(analysis));
+    }
     out
 }
 

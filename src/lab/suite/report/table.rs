@@ -40,6 +40,9 @@ pub fn table(report: &Report) -> String {
     if misses.len() > MAX_TOLD {
         let _ = writeln!(out, "… and {} more; --json has all", misses.len() - MAX_TOLD);
     }
+    if let Some(analysis) = report.analysis.as_ref().filter(|_| report.is_analysed) {
+        let _ = writeln!(out, "\nwhat failed, {analysis}");
+    }
     gates(&mut out, report);
     out
 }

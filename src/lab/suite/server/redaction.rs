@@ -26,6 +26,7 @@ fn check(one: &mut CheckSpec, redact: &Redact) {
     one.criteria.iter_mut().for_each(|value| redact_json(value, redact));
     let condition = one.condition.iter_mut().filter_map(|condition| condition.criteria.as_mut());
     condition.for_each(|value| redact_json(value, redact));
+    one.extract.iter_mut().filter_map(|extract| extract.prompt.as_mut()).for_each(|words| redact(words));
     one.examples.iter_mut().for_each(|example| redact(&mut example.text));
     one.any_of.iter_mut().chain(&mut one.all_of).for_each(|part| check(part, redact));
 }
@@ -42,7 +43,7 @@ mod tests {
             [[test]]\nid = \"secret\"\ninput = { q = [\"secret\"] }\nright_answer = \"secret\"\ntags = [\"secret\"]\n\
             metadata = { k = \"secret\" }\ncontext = { k = \"secret\" }\n\
             check = [{ any_of = [{ operator = \"contains\", criteria = \"secret\", if = { operator = \"contains\", criteria = \"secret\" }, \
-            examples = [{ type = \"positive\", text = \"secret\" }] }] }]\n";
+            extract = { prompt = \"secret\" }, examples = [{ type = \"positive\", text = \"secret\" }] }] }]\n";
         let mut spec: SuiteSpec = toml::from_str(text).unwrap();
         let mut tests: Vec<Placed> =
             std::mem::take(&mut spec.test).into_iter().map(|test| (test, SourceLine::default())).collect();
