@@ -5,6 +5,7 @@ use crate::{
     detect, drift, emit, eval, ingest, journal, lab, label, lake, net, queue, sample, score, sql, watch,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The whole configuration.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, schemars::JsonSchema)]
@@ -28,6 +29,8 @@ pub struct Config {
     pub score: score::Config,
     /// Evaluators.
     pub eval: eval::Config,
+    /// What one evaluator does otherwise, by its id.
+    pub evaluator: BTreeMap<String, eval::EvaluatorConfig>,
     /// Model files of the user.
     pub models: eval::ModelsConfig,
     /// Limits of queries.

@@ -4,8 +4,10 @@
 //! |---|---|
 //! | `ids` | the ids that there are |
 //! | `matrix` | which inputs each needs |
+//! | `scale` | the range of each metric, and H2O's threshold for it |
 //! | `names` | what MLflow calls them |
 //! | `config` | which evaluators run, with which thresholds |
+//! | `thresholds` | which of several thresholds holds |
 //! | `custom` | judges' questions of the user's own |
 //! | `evaluator` | the trait that every evaluator implements, and the one of those that wait for others |
 //! | `text` | sentences and words |
@@ -36,6 +38,8 @@ mod matrix;
 mod model;
 mod names;
 mod offline;
+mod scale;
+mod thresholds;
 
 pub use catalog::{Registry, RegistryError};
 pub use config::Config;
@@ -51,3 +55,5 @@ pub use names::MlflowName;
 pub use offline::{
     OfflineInput, OfflineRow, OfflineUsage, forecast_line, read_line, score_input, score_line,
 };
+pub use scale::{SCALES, Scale, scale_of};
+pub use thresholds::{EvaluatorConfig, System, Thresholds};

@@ -249,7 +249,7 @@ pub fn custom_faults(custom: &[CustomConfig], judges: &[JudgeConfig]) -> Vec<Str
 mod tests {
     use super::*;
     use crate::domain::time::SystemClock;
-    use crate::eval::JUDGE_IDS;
+    use crate::eval::{JUDGE_IDS, scale_of};
 
     fn made(judges: &[JudgeConfig], custom: &[CustomConfig], weight: f64) -> Result<Judges, JudgesError> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -308,6 +308,9 @@ mod tests {
         assert_eq!(metrics("gptscore_translation"), ["accuracy", "fluency", "mqm"]);
         assert_eq!(metrics("gptscore_summarization").len(), metrics("gptscore_summarization_ref").len() + 1);
         assert_eq!(metrics("gptscore_qa").len(), 8);
+        for one in &judges.evaluators {
+            assert!(one.metrics().iter().all(|m| scale_of(one.id(), &m.name).is_some()), "{}", one.id());
+        }
         assert!(judges.evaluators.iter().all(|e| {
             let names: std::collections::BTreeSet<&str> =
                 e.metrics().iter().map(|m| m.name.as_ref()).collect();
