@@ -57,6 +57,15 @@ fn thresholds_are_those_of_a_system_a_metric_or_an_evaluator() {
         ),
         ("[evaluator.bleuu]\n".to_owned(), "evaluator names \"bleuu\", which is no evaluator"),
         ("[evaluator.bleu]\nthreshold = 1\n".to_owned(), "evaluator.bleu: unknown field `threshold`"),
+        (
+            "[evaluator.bleu]\nmethod = \"embeddings\"\n".to_owned(),
+            "evaluator.bleu.method: only answer_semantic_similarity",
+        ),
+        (
+            "[evaluator.answer_semantic_similarity]\nmethod = \"cross_encoder\"\n".to_owned(),
+            "no model is there for it: name its file in models.similarity.path",
+        ),
+        ("[models.similarity]\npath = \"m.onnx\"\n".to_owned(), "models.similarity is used by nobody"),
         ("[evaluator.bleu]\nmetric_threshold = inf\n".to_owned(), "evaluator.bleu.metric_threshold is inf"),
         (
             format!("[eval.thresholds]\nbleu_1 = 0.4\nrouge_1 = 0.4\n{own}"),

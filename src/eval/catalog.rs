@@ -37,6 +37,8 @@ pub struct RegistryError {
 pub struct Registry {
     evaluators: BTreeMap<String, Arc<dyn Evaluator>>,
     lines: Lines,
+    /// Embeddings compared, whatever method is configured; none where that evaluator is disabled.
+    similarity: Option<Arc<dyn Evaluator>>,
 }
 
 impl Registry {
@@ -73,7 +75,7 @@ impl Registry {
             Arc::new(local::ContextRelevance::new(models.clone())?),
             Arc::new(local::Summarization::new(models.clone())?),
             Arc::new(local::CrossTenantLeakage::new(models.clone())),
-            Arc::new(local::AnswerSemanticSimilarity::new(models.clone())),
+            Arc::new(local::AnswerSemanticSimilarity::new(models.clone(), config.similarity_method())?),
             Arc::new(local::bleu()),
             Arc::new(local::rouge()),
             Arc::new(local::Classification),
@@ -91,9 +93,11 @@ impl Registry {
         if !is_disabled(local::Perplexity::ID) {
             all.push(Arc::new(local::Perplexity::new(&models, &config.perplexity)?));
         }
+        let embedded: Arc<dyn Evaluator> = Arc::new(local::AnswerSemanticSimilarity::embeddings(models));
+        let similarity = (!is_disabled(embedded.id())).then_some(embedded);
         let evaluators =
             all.into_iter().filter(|e| !is_disabled(e.id())).map(|e| (e.id().to_owned(), e)).collect();
-        Ok(Self { evaluators, lines: config.lines() })
+        Ok(Self { evaluators, lines: config.lines(), similarity })
     }
 
     /// The same with `more` evaluators, but for those that are disabled.
@@ -108,7 +112,12 @@ impl Registry {
     #[cfg(test)]
     pub(crate) fn of(evaluators: Vec<Arc<dyn Evaluator>>) -> Self {
         let evaluators = evaluators.into_iter().map(|e| (e.id().to_owned(), e)).collect();
-        Self { evaluators, lines: Lines::default() }
+        Self { evaluators, lines: Lines::default(), similarity: None }
+    }
+
+    /// What tells how similar two texts are for formulas that say so: the cosine of their embeddings.
+    pub fn similarity(&self) -> Option<Arc<dyn Evaluator>> {
+        self.similarity.clone()
     }
 
     /// The ids of all that run.
@@ -243,7 +252,7 @@ mod tests {
     /// Those of another system, that of one evaluator before them, and a pass that has none.
     #[test]
     fn thresholds_of_h2o_and_of_one_evaluator_hold() {
-        let own = EvaluatorConfig { metric_threshold: Some(0.1) };
+        let own = EvaluatorConfig { metric_threshold: Some(0.1), ..EvaluatorConfig::default() };
         let config = Config {
             thresholds: Thresholds::Of(System::H2o),
             evaluator: BTreeMap::from([("looping".to_owned(), own)]),

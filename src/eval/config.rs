@@ -3,7 +3,8 @@
 use super::custom::CustomConfig;
 use super::ids::{IDS, JUDGE_IDS, asks_others};
 use super::scale::scale_of;
-use super::thresholds::{EvaluatorConfig, Lines, Thresholds};
+use super::section::{EvaluatorConfig, SimilarityMethod};
+use super::thresholds::{Lines, Thresholds};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_RUNS: u32 = 9;
 /// The evaluator of [`PerplexityConfig`].
 const PERPLEXITY: &str = "perplexity";
+/// The evaluator that has a method.
+const SIMILARITY: &str = "answer_semantic_similarity";
 
 /// Settings of the evaluators.
 #[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
@@ -143,6 +146,9 @@ impl Config {
     /// Faults of `[evaluator.<id>]`; a threshold that two keys set is one that names both.
     fn own_faults(&self, faults: &mut Vec<String>) {
         for (id, one) in &self.evaluator {
+            if one.method.is_some() && id != SIMILARITY {
+                faults.push(format!("evaluator.{id}.method: only {SIMILARITY} has methods; leave it out"));
+            }
             let Some(threshold) = one.metric_threshold else { continue };
             let key = format!("evaluator.{id}.metric_threshold");
             if !threshold.is_finite() {
@@ -159,6 +165,11 @@ impl Config {
                 faults.push(both("eval.perplexity.threshold"));
             }
         }
+    }
+
+    /// How `answer_semantic_similarity` compares.
+    pub fn similarity_method(&self) -> SimilarityMethod {
+        self.evaluator.get(SIMILARITY).and_then(|one| one.method).unwrap_or_default()
     }
 
     /// What is said of thresholds. That of `[eval.perplexity]` is as much the evaluator's own as `[evaluator.perplexity]`.

@@ -8,6 +8,7 @@
 //! | `names` | what MLflow calls them |
 //! | `config` | which evaluators run, with which thresholds |
 //! | `thresholds` | which of several thresholds holds |
+//! | `section` | what one evaluator does otherwise |
 //! | `custom` | judges' questions of the user's own |
 //! | `evaluator` | the trait that every evaluator implements, and the one of those that wait for others |
 //! | `text` | sentences and words |
@@ -39,6 +40,7 @@ mod model;
 mod names;
 mod offline;
 mod scale;
+mod section;
 mod thresholds;
 
 pub use catalog::{Registry, RegistryError};
@@ -56,4 +58,5 @@ pub use offline::{
     OfflineInput, OfflineRow, OfflineUsage, forecast_line, read_line, score_input, score_line,
 };
 pub use scale::{SCALES, Scale, scale_of};
-pub use thresholds::{EvaluatorConfig, System, Thresholds};
+pub use section::{EvaluatorConfig, SimilarityMethod};
+pub use thresholds::{System, Thresholds};

@@ -82,15 +82,6 @@ impl JsonSchema for Thresholds {
     }
 }
 
-/// `[evaluator.<id>]`: what one evaluator does otherwise.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct EvaluatorConfig {
-    /// The threshold of its first metric, and of each other one that has a threshold.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metric_threshold: Option<f64>,
-}
-
 /// What the configuration says of thresholds.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lines {
