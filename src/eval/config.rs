@@ -172,6 +172,14 @@ impl Config {
         self.evaluator.get(SIMILARITY).and_then(|one| one.method).unwrap_or_default()
     }
 
+    /// The same for the program's own models alone: without the user's no cross-encoder is there.
+    #[must_use]
+    pub fn with_own_models(&self) -> Self {
+        let mut config = self.clone();
+        config.evaluator.values_mut().for_each(|one| one.method = None);
+        config
+    }
+
     /// What is said of thresholds. That of `[eval.perplexity]` is as much the evaluator's own as `[evaluator.perplexity]`.
     pub(super) fn lines(&self) -> Lines {
         let named = self.evaluator.iter();
