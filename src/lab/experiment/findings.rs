@@ -163,7 +163,11 @@ fn hardest(data: &Data<'_>, metrics: &BTreeMap<Of, Vec<&Scored>>) -> Option<Find
     items.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
     let (first, share) = *items.first()?;
     let ties = items.iter().take_while(|(_, other)| *other == share).count();
-    let also = if ties > 1 { format!(", as {} others do", ties - 1) } else { String::new() };
+    let also = match ties {
+        0 | 1 => String::new(),
+        2 => ", as 1 other does".to_owned(),
+        _ => format!(", as {} others do", ties - 1),
+    };
     let asked =
         data.items.iter().find(|item| item.item_id == first).and_then(|item| item.external_id.clone());
     Some(Finding {
