@@ -1,7 +1,7 @@
 //! The lab over the rooms that it stands on.
 
 use crate::domain::time::Clock;
-use crate::eval::Registry;
+use crate::eval::{Registry, Writer};
 use crate::ingest::Redactor;
 use crate::journal::Journal;
 use crate::lab::archive::{ArchiveEndpoint, archive_router};
@@ -37,6 +37,8 @@ pub struct Laboratory {
     pub production: Production,
     /// Who may do what.
     pub access: Access,
+    /// Who writes questions in other words; none without a judge.
+    pub writer: Option<Arc<dyn Writer>>,
 }
 
 /// The routes under `/v1/lab`.
@@ -55,7 +57,11 @@ pub fn lab_routes(lab: Laboratory, config: &Config) -> Router {
     let experiments = Experiments::new(datasets.clone(), registry.clone(), lab.production);
     let runs = SuiteRuns::new(suites.clone(), experiments.clone(), registry.clone());
     dataset_router(DatasetEndpoint { datasets: datasets.clone(), access: lab.access.clone() })
-        .merge(perturb_router(PerturbEndpoint { datasets: datasets.clone(), access: lab.access.clone() }))
+        .merge(perturb_router(PerturbEndpoint {
+            datasets: datasets.clone(),
+            access: lab.access.clone(),
+            writer: lab.writer,
+        }))
         .merge(lint_router(LintEndpoint { datasets, registry, access: lab.access.clone() }))
         .merge(archive_router(ArchiveEndpoint {
             experiments: experiments.clone(),

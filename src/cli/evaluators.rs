@@ -4,7 +4,7 @@ use crate::app::Askers;
 use crate::config::Config;
 use crate::detect::Policy;
 use crate::domain::time::{Clock, SystemClock};
-use crate::eval::{Evaluator, Registry};
+use crate::eval::{Evaluator, Registry, Writer};
 use std::sync::Arc;
 
 /// Lines at once whose evaluators wait for a judge or a plug-in: each has a thread, and no verb takes up more of them
@@ -40,6 +40,11 @@ impl Scorers {
     pub fn at_once(&self, evaluators: &[Arc<dyn Evaluator>]) -> usize {
         let waits = evaluators.iter().any(|evaluator| evaluator.waits().is_some());
         if waits { self.workers.max(self.askers.at_once().min(MAX_WAITING)) } else { self.workers }
+    }
+
+    /// Who writes texts anew; none without a judge.
+    pub fn writer(&self) -> Option<Arc<dyn Writer>> {
+        self.askers.judges.writer()
     }
 
     /// Ends the programs that plug-ins are.

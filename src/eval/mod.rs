@@ -10,6 +10,7 @@
 //! | `thresholds` | which of several thresholds holds |
 //! | `section` | what one evaluator does otherwise |
 //! | `custom` | judges' questions of the user's own |
+//! | `writer` | who writes texts anew |
 //! | `evaluator` | the trait that every evaluator implements, and the one of those that wait for others |
 //! | `text` | sentences and words |
 //! | `language` | which language a text is in |
@@ -42,6 +43,7 @@ mod offline;
 mod scale;
 mod section;
 mod thresholds;
+mod writer;
 
 pub use catalog::{Registry, RegistryError};
 pub use config::Config;
@@ -60,3 +62,4 @@ pub use offline::{
 pub use scale::{SCALES, Scale, scale_of};
 pub use section::{EvaluatorConfig, SimilarityMethod};
 pub use thresholds::{System, Thresholds};
+pub use writer::{Rewritten, Writer};

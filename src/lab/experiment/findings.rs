@@ -128,12 +128,16 @@ fn flip(found: super::flips::Flips) -> Finding {
         lower: ends.and_then(|(lower, _)| lower),
         upper: ends.and_then(|(_, upper)| upper),
         text: format!(
-            "{} of {} items flip {} under {}, {} of their plain copies do",
+            "{} of {} items flip {} under {}, {}",
             found.flipped,
             found.n,
             name(&of),
             found.method,
-            found.copies_flipped
+            if found.has_copies {
+                format!("{} of their plain copies do", found.copies_flipped)
+            } else {
+                "and without plain copies it is not known how many do by themselves".to_owned()
+            }
         ),
         action: "compare the answers of each flipped item with those of its source".to_owned(),
         ..plain(

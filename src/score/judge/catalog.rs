@@ -13,9 +13,10 @@ use super::prompt::{Field, Prompt};
 use super::session::{SessionQuery, Sessions};
 use super::shape::{Formula, Shape};
 use super::verdict::Verdict;
+use super::writer::JudgeWriter;
 use crate::detect::Policy;
 use crate::domain::time::Clock;
-use crate::eval::{CustomConfig, CustomKind, Evaluator, Metric};
+use crate::eval::{CustomConfig, CustomKind, Evaluator, Metric, Writer};
 use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
@@ -185,6 +186,14 @@ impl Judges {
                 self.panel.spent(model.unwrap_or_default(), usd, month);
             }
         }
+    }
+
+    /// The first judge, where texts are to be written anew; none without judges.
+    pub fn writer(&self) -> Option<Arc<dyn Writer>> {
+        let write = || -> Arc<dyn Writer> {
+            Arc::new(JudgeWriter::new(Desk::new(self.panel.clone(), 0), self.panel.at_once()))
+        };
+        (self.panel.len() > 0).then(write)
     }
 
     /// Reads the earlier traces of sessions with `reader` from now on.

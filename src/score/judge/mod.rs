@@ -25,6 +25,7 @@
 //! | `builtin` | those that the program has, as a table |
 //! | `catalog` | all of them, and those of the user's own |
 //! | `canary` | questions whose answers are known, on a schedule |
+//! | `writer` | texts that a judge writes anew |
 //!
 //! Promises: the text under evaluation is data, and stands between delimiters with a nonce of its own for each call; a
 //! verdict is read from the schema and nowhere else; a reply that does not parse or contradicts itself is an error, never a
@@ -56,6 +57,7 @@ mod shape;
 mod told;
 mod transport;
 mod verdict;
+mod writer;
 
 #[cfg(test)]
 mod injection_tests;
