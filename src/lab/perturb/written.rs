@@ -2,7 +2,7 @@
 
 use super::items::{Wanted, Writing, Writings, asked_of};
 use crate::domain::score::Usage;
-use crate::eval::Writer;
+use crate::eval::{Rewritten, Writer};
 use crate::lab::error::LabError;
 use futures::StreamExt;
 use serde_json::{Map, Value, json};
@@ -60,15 +60,12 @@ pub(super) async fn write(
     let asked: Vec<_> = tasks.iter().map(|task| one(writer, task, tenant, until)).collect();
     let said: Vec<_> = futures::stream::iter(asked).buffered(writer.at_once().max(1)).collect().await;
     let mut written = Written { usage: Some(Usage::default()), ..Written::default() };
-    for (task, said) in tasks.iter().zip(said) {
+    for (task, (said, usage)) in tasks.iter().zip(said) {
+        if let (Some(all), Some(usage)) = (&mut written.usage, usage) {
+            all.add(usage);
+        }
         match said {
-            Ok((text, usage)) => {
-                let model = usage.model.clone();
-                if let Some(all) = &mut written.usage {
-                    all.add(usage);
-                }
-                written.texts.insert((task.at, task.wanted), Writing { text, model });
-            }
+            Ok(writing) => drop(written.texts.insert((task.at, task.wanted), writing)),
             Err(why) => {
                 let item = &items[task.at];
                 let name = item.get("external_id").filter(|id| !id.is_null()).or_else(|| item.get("item_id"));
@@ -99,12 +96,19 @@ fn tasks(items: &[Map<String, Value>], wanted: &[Wanted]) -> Vec<Task> {
     tasks
 }
 
+/// The text, or why there is none; and what a reply took.
 async fn one(
     writer: &dyn Writer,
     task: &Task,
     tenant: &str,
     until: Instant,
-) -> Result<(String, Usage), String> {
-    let said = writer.write(&task.task, &task.text, tenant, until).await?;
-    Ok((task.wanted.method.with_reply(&task.text, &said.text)?, said.usage))
+) -> (Result<Writing, String>, Option<Usage>) {
+    match writer.write(&task.task, &task.text, tenant, until).await {
+        Ok(Rewritten { text, usage }) => {
+            let model = usage.model.clone();
+            let text = task.wanted.method.with_reply(&task.text, &text);
+            (text.map(|text| Writing { text, model }), Some(usage))
+        }
+        Err(why) => (Err(why), None),
+    }
 }
