@@ -41,8 +41,8 @@ async fn a_judge_writes_what_no_rule_can_and_what_it_does_not_write_is_told() {
     assert!(said.contains("not written: g5 synonym@high: the judge changed nothing\n"), "{said}");
     assert!(said.contains("written by judge-model-0: 1200 tokens read, 240 written"), "{said}");
     assert_eq!(server.requests(), 12);
-    let (_, sent) = server.got.lock()[0].clone();
-    assert!(sent.to_string().contains("words replaced by synonyms"), "{sent}");
+    let asked = |words: &str| server.got.lock().iter().any(|(_, sent)| sent.to_string().contains(words));
+    assert!(asked("1 of its 6 words replaced by synonyms") && asked("Write 1 short statement"));
     let sql = "SELECT external_id, input, metadata FROM dataset_at('geography-perturbed') \
                WHERE external_id LIKE 'g2~%' ORDER BY external_id";
     let rows = query(app.addresses.http, sql).await;
@@ -50,9 +50,9 @@ async fn a_judge_writes_what_no_rule_can_and_what_it_does_not_write_is_told() {
     let wanted =
         ["g2~case@medium", "g2~contextual_misinformation@medium", "g2~copy@medium", "g2~synonym@high"];
     assert_eq!(ids, wanted);
-    let asked = |at: usize| rows[at]["input"].as_str().unwrap();
-    assert!(asked(1).contains("Rivers flow uphill. Which river flows through Vienna?"), "{rows:?}");
-    assert!(asked(3).contains("Which stream runs through Vienna?"), "{rows:?}");
+    let input = |at: usize| rows[at]["input"].as_str().unwrap();
+    assert!(input(1).contains("Rivers flow uphill. Which river flows through Vienna?"), "{rows:?}");
+    assert!(input(3).contains("Which stream runs through Vienna?"), "{rows:?}");
     let metadata: Value = serde_json::from_str(rows[3]["metadata"].as_str().unwrap()).unwrap();
     assert_eq!(
         (&metadata["perturbation"]["model"], &metadata["relationships"][0]["target"]),
