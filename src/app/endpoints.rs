@@ -4,7 +4,7 @@ use super::lab::{Laboratory, lab_routes};
 use crate::config::Config;
 use crate::console::{Files, console_router, guard_answers};
 use crate::drift::{AlertEndpoint, Alerts, alert_router};
-use crate::eval::{Registry, Writer};
+use crate::eval::Registry;
 use crate::ingest::Receiver;
 use crate::lab::Production;
 use crate::label::{Review, annotations_router, label_router};
@@ -29,7 +29,7 @@ pub(super) struct Behind<'a> {
     pub exporter: PrometheusHandle,
     pub facts: Facts,
     pub files: Files,
-    pub writer: Option<Arc<dyn Writer>>,
+    pub writer: Option<Arc<dyn crate::eval::Writer>>,
 }
 
 /// SQL, annotations and labels, the lab, the queue, alerts, metrics, health, status, and the console.

@@ -1,7 +1,7 @@
 //! The lab over the rooms that it stands on.
 
 use crate::domain::time::Clock;
-use crate::eval::{Registry, Writer};
+use crate::eval::Registry;
 use crate::ingest::Redactor;
 use crate::journal::Journal;
 use crate::lab::archive::{ArchiveEndpoint, archive_router};
@@ -38,7 +38,7 @@ pub struct Laboratory {
     /// Who may do what.
     pub access: Access,
     /// Who writes questions in other words; none without a judge.
-    pub writer: Option<Arc<dyn Writer>>,
+    pub writer: Option<Arc<dyn crate::eval::Writer>>,
 }
 
 /// The routes under `/v1/lab`.

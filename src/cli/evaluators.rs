@@ -4,7 +4,7 @@ use crate::app::Askers;
 use crate::config::Config;
 use crate::detect::Policy;
 use crate::domain::time::{Clock, SystemClock};
-use crate::eval::{Evaluator, Registry, Writer};
+use crate::eval::{Evaluator, Registry};
 use std::sync::Arc;
 
 /// Lines at once whose evaluators wait for a judge or a plug-in: each has a thread, and no verb takes up more of them
@@ -43,7 +43,7 @@ impl Scorers {
     }
 
     /// Who writes texts anew; none without a judge.
-    pub fn writer(&self) -> Option<Arc<dyn Writer>> {
+    pub fn writer(&self) -> Option<Arc<dyn crate::eval::Writer>> {
         self.askers.judges.writer()
     }
 

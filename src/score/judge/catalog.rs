@@ -10,13 +10,13 @@ use super::evaluator::{JudgeEvaluator, Way};
 use super::gptscore::GptScore;
 use super::pairwise::REPEATED;
 use super::prompt::{Field, Prompt};
+use super::rewriter::JudgeWriter;
 use super::session::{SessionQuery, Sessions};
 use super::shape::{Formula, Shape};
 use super::verdict::Verdict;
-use super::writer::JudgeWriter;
 use crate::detect::Policy;
 use crate::domain::time::Clock;
-use crate::eval::{CustomConfig, CustomKind, Evaluator, Metric, Writer};
+use crate::eval::{CustomConfig, CustomKind, Evaluator, Metric};
 use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
@@ -189,8 +189,8 @@ impl Judges {
     }
 
     /// The first judge, where texts are to be written anew; none without judges.
-    pub fn writer(&self) -> Option<Arc<dyn Writer>> {
-        let write = || -> Arc<dyn Writer> {
+    pub fn writer(&self) -> Option<Arc<dyn crate::eval::Writer>> {
+        let write = || -> Arc<dyn crate::eval::Writer> {
             Arc::new(JudgeWriter::new(Desk::new(self.panel.clone(), 0), self.panel.at_once()))
         };
         (self.panel.len() > 0).then(write)
@@ -258,7 +258,7 @@ pub fn custom_faults(custom: &[CustomConfig], judges: &[JudgeConfig]) -> Vec<Str
 mod tests {
     use super::*;
     use crate::domain::time::SystemClock;
-    use crate::eval::{JUDGE_IDS, scale_of};
+    use crate::eval::JUDGE_IDS;
 
     fn made(judges: &[JudgeConfig], custom: &[CustomConfig], weight: f64) -> Result<Judges, JudgesError> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -318,7 +318,11 @@ mod tests {
         assert_eq!(metrics("gptscore_summarization").len(), metrics("gptscore_summarization_ref").len() + 1);
         assert_eq!(metrics("gptscore_qa").len(), 8);
         for one in &judges.evaluators {
-            assert!(one.metrics().iter().all(|m| scale_of(one.id(), &m.name).is_some()), "{}", one.id());
+            assert!(
+                one.metrics().iter().all(|m| crate::eval::scale_of(one.id(), &m.name).is_some()),
+                "{}",
+                one.id()
+            );
         }
         assert!(judges.evaluators.iter().all(|e| {
             let names: std::collections::BTreeSet<&str> =

@@ -12,6 +12,7 @@
 //! | `transport` | one request and its answer |
 //! | `client` | one judge: limits, retries, price; and what stands in for it |
 //! | `desk` | the judge that an evaluator asks |
+//! | `rewriter` | texts that a judge writes anew |
 //! | `delimit` | untrusted text between delimiters that nobody can guess |
 //! | `prompt` | prompt files with placeholders, filled with an input |
 //! | `reply` | the one JSON object of a reply, and what it says |
@@ -25,7 +26,6 @@
 //! | `builtin` | those that the program has, as a table |
 //! | `catalog` | all of them, and those of the user's own |
 //! | `canary` | questions whose answers are known, on a schedule |
-//! | `writer` | texts that a judge writes anew |
 //!
 //! Promises: the text under evaluation is data, and stands between delimiters with a nonce of its own for each call; a
 //! verdict is read from the schema and nowhere else; a reply that does not parse or contradicts itself is an error, never a
@@ -52,12 +52,12 @@ mod query;
 mod question;
 mod ragas;
 mod reply;
+mod rewriter;
 mod session;
 mod shape;
 mod told;
 mod transport;
 mod verdict;
-mod writer;
 
 #[cfg(test)]
 mod injection_tests;
