@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 /// Those of `ids` that `registry` has not, in their order.
 pub fn gone(registry: &Registry, ids: Vec<String>) -> Vec<String> {
-    ids.into_iter().filter(|id| !is_there(registry, id)).collect()
+    ids.into_iter().filter(|id| registry.select(std::slice::from_ref(id)).is_err()).collect()
 }
 
 /// Those of `ids` that ask somebody else, such as a judge. Of one that is gone its name tells: what it said still stands.
@@ -15,10 +15,6 @@ pub fn judges(registry: &Registry, ids: Vec<String>) -> HashSet<String> {
         Err(_) => asks_others(id),
     };
     ids.into_iter().filter(asks).collect()
-}
-
-fn is_there(registry: &Registry, id: &String) -> bool {
-    registry.select(std::slice::from_ref(id)).is_ok()
 }
 
 #[cfg(test)]
