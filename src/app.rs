@@ -171,6 +171,7 @@ impl App {
             exporter,
             facts: rooms.facts(&config, app.addresses),
             files,
+            writer: rooms.judges.writer(),
         });
         let grpc = grpc_router(receiver.clone(), access.clone())
             .merge(crate::watch::grpc_routes(health, app.stop_endpoints.clone())?);

@@ -44,9 +44,7 @@ impl Askers {
         policy: &Arc<Policy>,
         clock: &Arc<dyn Clock>,
     ) -> Result<Self, AskersError> {
-        // It is not there if it is disabled.
-        let similarity =
-            registry.select(&["answer_semantic_similarity".to_owned()]).ok().and_then(|mut all| all.pop());
+        let similarity = registry.similarity();
         let judges = Judges::new(&JudgesSetup {
             judges: &config.judges,
             custom: &config.eval.custom,

@@ -30,6 +30,7 @@ pub(super) struct Behind<'a> {
     pub exporter: PrometheusHandle,
     pub facts: Facts,
     pub files: Files,
+    pub writer: Option<Arc<dyn crate::eval::Writer>>,
 }
 
 /// SQL, annotations and labels, the lab, the queue, alerts, metrics, health, status, and the console.
@@ -62,6 +63,7 @@ pub(super) fn http_routes(behind: Behind<'_>) -> Router {
         desk: behind.desk,
         redactor: behind.receiver.redactor(),
         access: access.clone(),
+        writer: behind.writer,
     };
     let browsers = Browsers::new(access.clone(), config);
     crate::sql::http::router(behind.sql.clone(), access.clone())

@@ -39,6 +39,8 @@ pub struct Laboratory {
     pub production: Production,
     /// Who may do what.
     pub access: Access,
+    /// Who writes questions in other words; none without a judge.
+    pub writer: Option<Arc<dyn crate::eval::Writer>>,
 }
 
 /// The routes under `/v1/lab`.
@@ -57,7 +59,11 @@ pub fn lab_routes(lab: Laboratory, config: &Config) -> Router {
     let experiments = Experiments::new(datasets.clone(), registry.clone(), lab.production);
     let runs = SuiteRuns::new(suites.clone(), experiments.clone(), registry.clone(), lab.desk);
     dataset_router(DatasetEndpoint { datasets: datasets.clone(), access: lab.access.clone() })
-        .merge(perturb_router(PerturbEndpoint { datasets: datasets.clone(), access: lab.access.clone() }))
+        .merge(perturb_router(PerturbEndpoint {
+            datasets: datasets.clone(),
+            access: lab.access.clone(),
+            writer: lab.writer,
+        }))
         .merge(lint_router(LintEndpoint { datasets, registry, access: lab.access.clone() }))
         .merge(archive_router(ArchiveEndpoint {
             experiments: experiments.clone(),

@@ -146,7 +146,7 @@ enum Verb {
     },
     /// Make a dataset whose items are asked in other letters too: does the application still answer as before?
     #[command(
-        after_help = "Examples:\n  groundline perturb refunds --with typo,word_swap@high --seed 1\n  groundline experiment run v2 --dataset refunds-perturbed --http http://127.0.0.1:8000/answer --evaluator rouge\n  groundline experiment flips v2\n\nMethods: comma, word_swap, qwerty_swap, keyboard_typos (typo), ocr_errors, random_insert, random_delete,\nrandom_replace, case, whitespace, encoding_base16, copy. Intensities, a share of characters or words: very_low 1 %,\nlow 3 %, medium 6 %, high 12 %, very_high 25 %, extreme 50 %."
+        after_help = "Examples:\n  groundline perturb refunds --with typo,word_swap@high --seed 1\n  groundline experiment run v2 --dataset refunds-perturbed --http http://127.0.0.1:8000/answer --evaluator rouge\n  groundline experiment flips v2\n\nMethods: comma, word_swap, qwerty_swap, keyboard_typos (typo), ocr_errors, random_insert, random_delete,\nrandom_replace, case, whitespace, encoding_base16, copy; a judge of the server writes synonym, antonym and\ncontextual_misinformation. Intensities, a share of characters or words: very_low 1 %,\nlow 3 %, medium 6 %, high 12 %, very_high 25 %, extreme 50 %."
     )]
     Perturb(lab::PerturbArgs),
     /// Experiments: ask a target every item of a dataset, score what it answers, compare two.

@@ -52,6 +52,11 @@ impl Scorers {
         self.workers.max(self.askers.at_once().min(MAX_WAITING))
     }
 
+    /// Who writes texts anew; none without a judge.
+    pub fn writer(&self) -> Option<Arc<dyn crate::eval::Writer>> {
+        self.askers.judges.writer()
+    }
+
     /// Ends the programs that plug-ins are.
     pub async fn ended(&self) {
         self.askers.plugins.stop().await;

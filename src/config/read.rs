@@ -42,13 +42,14 @@ impl Config {
         renamed::take_out(&mut given, "", &mut faults);
         let known = Table::try_from(Config::default()).map_err(|e| ConfigError(vec![e.to_string()]))?;
         compare(&known, &mut given, "", &mut faults);
-        let config = match Config::deserialize(Value::Table(given)) {
+        let mut config = match Config::deserialize(Value::Table(given)) {
             Ok(config) => config,
             Err(error) => {
                 faults.push(error.to_string().trim_end().to_owned());
                 return Err(ConfigError(named(name, faults)));
             }
         };
+        config.eval.evaluator.clone_from(&config.evaluator);
         faults.extend(config.faults());
         if faults.is_empty() { Ok(config) } else { Err(ConfigError(named(name, faults))) }
     }
@@ -85,8 +86,9 @@ fn set(table: &mut Table, path: &str, value: &str) {
 }
 
 /// Tables without fixed keys.
-const FREE: [&str; 10] = [
+const FREE: [&str; 11] = [
     "eval.thresholds",
+    "evaluator",
     "lab.targets",
     "models",
     "labels.questions",

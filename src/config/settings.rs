@@ -5,6 +5,7 @@ use crate::{
     detect, drift, emit, eval, ingest, journal, lab, label, lake, net, queue, sample, score, sql, watch,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The whole configuration.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, schemars::JsonSchema)]
@@ -28,6 +29,8 @@ pub struct Config {
     pub score: score::Config,
     /// Evaluators.
     pub eval: eval::Config,
+    /// What one evaluator does otherwise, by its id.
+    pub evaluator: BTreeMap<String, eval::EvaluatorConfig>,
     /// Model files of the user.
     pub models: eval::ModelsConfig,
     /// Limits of queries.
@@ -87,6 +90,7 @@ impl Config {
         if let Err(alerts) = drift::compile(&self.alerts) {
             faults.extend(alerts.iter().map(ToString::to_string));
         }
+        self.similarity_faults(&mut faults);
         self.rule_faults(&mut faults);
         self.anchor_faults(&mut faults);
         self.lease_faults(&mut faults);
@@ -134,6 +138,20 @@ impl Config {
             }
         }
         faults
+    }
+
+    /// A cross-encoder needs its model, and a model needs somebody who asks it.
+    fn similarity_faults(&self, faults: &mut Vec<String>) {
+        let key = "evaluator.answer_semantic_similarity.method";
+        let is_asked = self.eval.similarity_method() == eval::SimilarityMethod::CrossEncoder;
+        match (is_asked, self.models.similarity.is_some()) {
+            (true, false) => faults.push(format!(
+                "{key} is cross_encoder, and no model is there for it: name its file in models.similarity.path"
+            )),
+            (false, true) => faults
+                .push(format!("models.similarity is used by nobody: set {key} = \"cross_encoder\" as well")),
+            _ => {}
+        }
     }
 
     fn lease_faults(&self, faults: &mut Vec<String>) {

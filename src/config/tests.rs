@@ -1,6 +1,7 @@
 //! What is read, what is refused, and with which words.
 
 use super::{Config, EXAMPLE};
+use crate::eval::{System, Thresholds};
 use crate::units::ByteSize;
 use std::time::Duration;
 use toml::Table;
@@ -37,6 +38,47 @@ fn every_fault_is_told_at_once() {
         assert!(error.contains(part), "{part} is missing in:\n{error}");
     }
     assert!(error.lines().all(|line| line.starts_with("f.toml: ")), "{error}");
+}
+
+#[test]
+fn thresholds_are_those_of_a_system_a_metric_or_an_evaluator() {
+    let read = |text: &str| Config::from_text("f", text, none());
+    let text = "[eval]\nthresholds = \"h2o\"\n[evaluator.groundedness]\nmetric_threshold = 1\n";
+    let config = read(text).unwrap();
+    assert_eq!(config.eval.thresholds, Thresholds::Of(System::H2o));
+    assert_eq!(config.eval.evaluator["groundedness"].metric_threshold, Some(1.0));
+    let again = read(&config.dump()).unwrap();
+    assert_eq!(Table::try_from(again).unwrap(), Table::try_from(config).unwrap());
+    let own = "[evaluator.bleu]\nmetric_threshold = 0.5\n";
+    for (text, told) in [
+        (
+            "[eval]\nthresholds = \"h3o\"\n".to_owned(),
+            "eval.thresholds: \"h3o\" is no system whose thresholds are known",
+        ),
+        ("[evaluator.bleuu]\n".to_owned(), "evaluator names \"bleuu\", which is no evaluator"),
+        ("[evaluator.bleu]\nthreshold = 1\n".to_owned(), "evaluator.bleu: unknown field `threshold`"),
+        (
+            "[evaluator.bleu]\nmethod = \"embeddings\"\n".to_owned(),
+            "evaluator.bleu.method: only answer_semantic_similarity",
+        ),
+        (
+            "[evaluator.answer_semantic_similarity]\nmethod = \"cross_encoder\"\n".to_owned(),
+            "no model is there for it: name its file in models.similarity.path",
+        ),
+        ("[models.similarity]\npath = \"m.onnx\"\n".to_owned(), "models.similarity is used by nobody"),
+        ("[evaluator.bleu]\nmetric_threshold = inf\n".to_owned(), "evaluator.bleu.metric_threshold is inf"),
+        (
+            format!("[eval.thresholds]\nbleu_1 = 0.4\nrouge_1 = 0.4\n{own}"),
+            "evaluator.bleu.metric_threshold and eval.thresholds.bleu_1 both set the threshold of bleu",
+        ),
+        (
+            "[eval.perplexity]\nthreshold = 9\n[evaluator.perplexity]\nmetric_threshold = 8\n".to_owned(),
+            "evaluator.perplexity.metric_threshold and eval.perplexity.threshold both set",
+        ),
+    ] {
+        let error = read(&text).unwrap_err().to_string();
+        assert!(error.contains(told) && error.lines().count() == 1, "{error}");
+    }
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Evaluators by id.
 
 use super::config::Config;
-use super::evaluator::{Away, Evaluator, Pace, Said, Waits};
+use super::evaluator::{Away, Evaluator, Metric, Pace, Said, Waits};
 use super::ids::{asks_judge, is_plugin};
 use super::local;
 use super::model::{ModelError, Models, ModelsConfig};
+use super::thresholds::Lines;
 use crate::detect::Policy;
 use crate::domain::score::{Better, Score, ScoreStatus};
 use crate::domain::trace::EvalInput;
@@ -35,7 +36,9 @@ pub struct RegistryError {
 /// The evaluators that run.
 pub struct Registry {
     evaluators: BTreeMap<String, Arc<dyn Evaluator>>,
-    thresholds: BTreeMap<String, f64>,
+    lines: Lines,
+    /// Embeddings compared, whatever method is configured; none where that evaluator is disabled.
+    similarity: Option<Arc<dyn Evaluator>>,
 }
 
 impl Registry {
@@ -72,7 +75,7 @@ impl Registry {
             Arc::new(local::ContextRelevance::new(models.clone())?),
             Arc::new(local::Summarization::new(models.clone())?),
             Arc::new(local::CrossTenantLeakage::new(models.clone())),
-            Arc::new(local::AnswerSemanticSimilarity::new(models.clone())),
+            Arc::new(local::AnswerSemanticSimilarity::new(models.clone(), config.similarity_method())?),
             Arc::new(local::bleu()),
             Arc::new(local::rouge()),
             Arc::new(local::Classification),
@@ -90,9 +93,11 @@ impl Registry {
         if !is_disabled(local::Perplexity::ID) {
             all.push(Arc::new(local::Perplexity::new(&models, &config.perplexity)?));
         }
+        let embedded: Arc<dyn Evaluator> = Arc::new(local::AnswerSemanticSimilarity::embeddings(models));
+        let similarity = (!is_disabled(embedded.id())).then_some(embedded);
         let evaluators =
             all.into_iter().filter(|e| !is_disabled(e.id())).map(|e| (e.id().to_owned(), e)).collect();
-        Ok(Self { evaluators, thresholds: config.thresholds.clone() })
+        Ok(Self { evaluators, lines: config.lines(), similarity })
     }
 
     /// The same with `more` evaluators, but for those that are disabled.
@@ -107,7 +112,12 @@ impl Registry {
     #[cfg(test)]
     pub(crate) fn of(evaluators: Vec<Arc<dyn Evaluator>>) -> Self {
         let evaluators = evaluators.into_iter().map(|e| (e.id().to_owned(), e)).collect();
-        Self { evaluators, thresholds: BTreeMap::new() }
+        Self { evaluators, lines: Lines::default(), similarity: None }
+    }
+
+    /// What tells how similar two texts are for formulas that say so: the cosine of their embeddings.
+    pub fn similarity(&self) -> Option<Arc<dyn Evaluator>> {
+        self.similarity.clone()
     }
 
     /// The ids of all that run.
@@ -186,20 +196,21 @@ impl Registry {
         scores
     }
 
-    /// The threshold of a metric: the configured one, else the evaluator's own; none for a metric without one.
-    pub fn threshold(&self, metric: &super::evaluator::Metric) -> Option<f64> {
-        let own = metric.threshold?;
-        Some(self.thresholds.get(&*metric.name).copied().unwrap_or(own))
+    /// The threshold of a metric of `evaluator`: the configured one, else its own; none where there is neither. That of a
+    /// pass or fail is what the share of passes is held against.
+    pub fn threshold(&self, evaluator: &dyn Evaluator, metric: &Metric) -> Option<f64> {
+        self.lines.configured(evaluator, metric, metric.threshold).or(metric.threshold)
     }
 
-    /// A configured threshold replaces the evaluator's own, and the verdict follows it.
+    /// A configured threshold replaces the evaluator's own, and the verdict follows it. A pass or fail without a scale stays.
     fn apply_threshold(&self, evaluator: &dyn Evaluator, score: &mut Score) {
-        let Some(threshold) = self.thresholds.get(&score.metric).copied() else { return };
         let metric = evaluator.metrics().iter().find(|m| m.name == score.metric);
         let (Some(metric), Some(value)) = (metric, score.value) else { return };
-        if score.status != ScoreStatus::Ok || score.threshold.is_none() {
+        let is_verdict = score.threshold.is_none() && score.passed.is_some();
+        if score.status != ScoreStatus::Ok || is_verdict {
             return;
         }
+        let Some(threshold) = self.lines.configured(evaluator, metric, score.threshold) else { return };
         let passed = match metric.better {
             Better::Higher => value >= threshold,
             Better::Lower => value < threshold,
@@ -218,6 +229,7 @@ impl Registry {
 mod tests {
     use super::*;
     use crate::domain::document::Document;
+    use crate::eval::{EvaluatorConfig, System, Thresholds};
 
     #[test]
     fn a_configured_threshold_that_turns_a_verdict_is_told_first() {
@@ -226,7 +238,7 @@ mod tests {
         let input =
             EvalInput { answer: Some(ticket.to_owned()), contexts: vec![document], ..EvalInput::default() };
         let judged = |threshold: f64| {
-            let thresholds = BTreeMap::from([("groundedness".to_owned(), threshold)]);
+            let thresholds = Thresholds::ByMetric(BTreeMap::from([("groundedness".to_owned(), threshold)]));
             let registry = Registry::new(&Config { thresholds, ..Config::default() }, 1).unwrap();
             let evaluator = registry.select(&["groundedness".to_owned()]).unwrap().remove(0);
             registry.evaluate(&*evaluator, &input).remove(0)
@@ -235,5 +247,46 @@ mod tests {
         assert_eq!((kept.passed, turned.passed), (Some(true), Some(false)));
         assert!(kept.rationale.unwrap().starts_with("Each sentence of the answer "));
         assert!(turned.rationale.unwrap().starts_with("Fails at the configured threshold 1.5. Each "));
+    }
+
+    /// Those of another system, that of one evaluator before them, and a pass that has none.
+    #[test]
+    fn thresholds_of_h2o_and_of_one_evaluator_hold() {
+        let own = EvaluatorConfig { metric_threshold: Some(0.1), ..EvaluatorConfig::default() };
+        let config = Config {
+            thresholds: Thresholds::Of(System::H2o),
+            evaluator: BTreeMap::from([("looping".to_owned(), own)]),
+            ..Config::default()
+        };
+        let (usual, registry) =
+            (Registry::new(&Config::default(), 1).unwrap(), Registry::new(&config, 1).unwrap());
+        let held = |registry: &Registry, id: &str| {
+            let evaluator = registry.select(&[id.to_owned()]).unwrap().remove(0);
+            registry.threshold(evaluator.as_ref(), &evaluator.metrics()[0])
+        };
+        for (id, threshold) in [
+            ("groundedness", Some(0.75)),
+            ("looping", Some(0.1)),
+            ("pii_leakage", Some(0.5)),
+            ("perplexity", Some(0.5)),
+            ("answer_relevance", held(&usual, "answer_relevance")),
+            ("cross_tenant_leakage", None),
+        ] {
+            assert_eq!(held(&registry, id), threshold, "{id}");
+        }
+        assert_ne!(held(&usual, "groundedness"), Some(0.75));
+        let input = EvalInput {
+            answer: Some("It opens at nine. It closes at five.".to_owned()),
+            ..EvalInput::default()
+        };
+        let judged = |id: &str| {
+            let evaluator = registry.select(&[id.to_owned()]).unwrap().remove(0);
+            registry.evaluate(evaluator.as_ref(), &input)
+        };
+        let looping = judged("looping");
+        assert!(looping.iter().all(|score| score.threshold == Some(0.1)), "{looping:?}");
+        // The share of passes has the threshold, not a pass.
+        let leak = judged("pii_leakage").remove(0);
+        assert_eq!((leak.threshold, leak.passed), (None, Some(true)));
     }
 }

@@ -2,11 +2,18 @@
 
 use super::custom::CustomConfig;
 use super::ids::{IDS, JUDGE_IDS, asks_others};
+use super::scale::scale_of;
+use super::section::{EvaluatorConfig, SimilarityMethod};
+use super::thresholds::{Lines, Thresholds};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// More runs of one question cost more than they tell.
 const MAX_RUNS: u32 = 9;
+/// The evaluator of [`PerplexityConfig`].
+const PERPLEXITY: &str = "perplexity";
+/// The evaluator that has a method.
+const SIMILARITY: &str = "answer_semantic_similarity";
 
 /// Settings of the evaluators.
 #[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
@@ -16,8 +23,8 @@ pub struct Config {
     pub disabled: Vec<String>,
     /// Strings planted in system prompts; one of them in an answer is a leaked prompt.
     pub canaries: Vec<String>,
-    /// Other thresholds than the default ones, by metric.
-    pub thresholds: BTreeMap<String, f64>,
+    /// Other thresholds than the default ones: by metric, or those of another system (`"h2o"`).
+    pub thresholds: Thresholds,
     /// Judges' questions of your own.
     pub custom: Vec<CustomConfig>,
     /// The weight of factual F1 in `answer_correctness`; the rest is that of similarity.
@@ -26,6 +33,9 @@ pub struct Config {
     pub pairwise_runs: u32,
     /// The language model of `perplexity`.
     pub perplexity: PerplexityConfig,
+    /// `[evaluator.<id>]`. The section stands beside `[eval]`, so whoever reads the file puts it here.
+    #[serde(skip)]
+    pub evaluator: BTreeMap<String, EvaluatorConfig>,
 }
 
 impl Default for Config {
@@ -33,11 +43,12 @@ impl Default for Config {
         Self {
             disabled: Vec::new(),
             canaries: Vec::new(),
-            thresholds: BTreeMap::new(),
+            thresholds: Thresholds::default(),
             custom: Vec::new(),
             answer_correctness_weight: 0.75,
             pairwise_runs: 1,
             perplexity: PerplexityConfig::default(),
+            evaluator: BTreeMap::new(),
         }
     }
 }
@@ -97,17 +108,20 @@ impl Config {
     /// Every fault, each with the key and what to do.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
-        for id in &self.disabled {
-            if !IDS.contains(&id.as_str()) && !asks_others(id) {
-                faults.push(format!(
-                    "eval.disabled names {id:?}, which is no evaluator; there are {}, {}, and plugin/<name>",
-                    IDS.join(", "),
-                    JUDGE_IDS.join(", ")
-                ));
-            }
-        }
-        for (metric, threshold) in &self.thresholds {
-            if !threshold.is_finite() {
+        let unknown = |key: &str, id: &str| {
+            let (local, judges) = (IDS.join(", "), JUDGE_IDS.join(", "));
+            let is_known = IDS.contains(&id) || asks_others(id);
+            (!is_known).then(|| {
+                format!(
+                    "{key} names {id:?}, which is no evaluator; there are {local}, {judges}, and plugin/<name>"
+                )
+            })
+        };
+        faults.extend(self.disabled.iter().filter_map(|id| unknown("eval.disabled", id)));
+        faults.extend(self.evaluator.keys().filter_map(|id| unknown("evaluator", id)));
+        self.own_faults(&mut faults);
+        if let Thresholds::ByMetric(values) = &self.thresholds {
+            for (metric, threshold) in values.iter().filter(|(_, threshold)| !threshold.is_finite()) {
                 faults.push(format!("eval.thresholds.{metric} is {threshold}: give a number"));
             }
         }
@@ -127,5 +141,53 @@ impl Config {
         }
         self.perplexity.faults(&mut faults);
         faults
+    }
+
+    /// Faults of `[evaluator.<id>]`; a threshold that two keys set is one that names both.
+    fn own_faults(&self, faults: &mut Vec<String>) {
+        for (id, one) in &self.evaluator {
+            if one.method.is_some() && id != SIMILARITY {
+                faults.push(format!("evaluator.{id}.method: only {SIMILARITY} has methods; leave it out"));
+            }
+            let Some(threshold) = one.metric_threshold else { continue };
+            let key = format!("evaluator.{id}.metric_threshold");
+            if !threshold.is_finite() {
+                faults.push(format!("{key} is {threshold}: give a number"));
+            }
+            let both = |other: &str| {
+                format!("{key} and {other} both set the threshold of {id}: leave one of them out")
+            };
+            if let Thresholds::ByMetric(values) = &self.thresholds {
+                let named = values.keys().filter(|metric| scale_of(id, metric).is_some());
+                faults.extend(named.map(|metric| both(&format!("eval.thresholds.{metric}"))));
+            }
+            if id == PERPLEXITY && self.perplexity.threshold != 0.0 {
+                faults.push(both("eval.perplexity.threshold"));
+            }
+        }
+    }
+
+    /// How `answer_semantic_similarity` compares.
+    pub fn similarity_method(&self) -> SimilarityMethod {
+        self.evaluator.get(SIMILARITY).and_then(|one| one.method).unwrap_or_default()
+    }
+
+    /// The same for the program's own models alone: without the user's no cross-encoder is there.
+    #[must_use]
+    pub fn with_own_models(&self) -> Self {
+        let mut config = self.clone();
+        config.evaluator.values_mut().for_each(|one| one.method = None);
+        config
+    }
+
+    /// What is said of thresholds. That of `[eval.perplexity]` is as much the evaluator's own as `[evaluator.perplexity]`.
+    pub(super) fn lines(&self) -> Lines {
+        let named = self.evaluator.iter();
+        let mut own: BTreeMap<String, f64> =
+            named.filter_map(|(id, one)| Some((id.clone(), one.metric_threshold?))).collect();
+        if self.perplexity.threshold != 0.0 {
+            own.entry(PERPLEXITY.to_owned()).or_insert(self.perplexity.threshold);
+        }
+        Lines::new(self.thresholds.clone(), own)
     }
 }

@@ -4,9 +4,13 @@
 //! |---|---|
 //! | `ids` | the ids that there are |
 //! | `matrix` | which inputs each needs |
+//! | `scale` | the range of each metric, and H2O's threshold for it |
 //! | `names` | what MLflow calls them |
 //! | `config` | which evaluators run, with which thresholds |
+//! | `thresholds` | which of several thresholds holds |
+//! | `section` | what one evaluator does otherwise |
 //! | `custom` | judges' questions of the user's own |
+//! | `writer` | who writes texts anew |
 //! | `evaluator` | the trait that every evaluator implements, and the one of those that wait for others |
 //! | `text` | sentences and words |
 //! | `language` | which language a text is in |
@@ -40,6 +44,10 @@ mod model;
 mod names;
 mod offline;
 mod patience;
+mod scale;
+mod section;
+mod thresholds;
+mod writer;
 
 pub use catalog::{Registry, RegistryError};
 pub use config::Config;
@@ -57,3 +65,7 @@ pub use offline::{
     OfflineInput, OfflineRow, OfflineUsage, forecast_line, read_line, score_input, score_line, score_until,
 };
 pub use patience::PATIENCE;
+pub use scale::{SCALES, Scale, scale_of};
+pub use section::{EvaluatorConfig, SimilarityMethod};
+pub use thresholds::{System, Thresholds};
+pub use writer::{Rewritten, Writer};

@@ -83,6 +83,11 @@ pub enum Refused {
         /// What.
         item: String,
     },
+    /// Somebody else's answer has the id.
+    #[error(
+        "the answer_id is that of another reviewer's answer to item {0:?}: send one of your own, or none"
+    )]
+    Taken(String),
     /// There is nothing to take back.
     #[error("{who:?} has no answer to item {item:?} that could be taken back")]
     Nothing {
@@ -204,10 +209,16 @@ impl Book {
         }
     }
 
-    /// The answer with that id, if it was taken before.
-    pub fn known(&self, item: &str, answer: &str) -> Option<&Entry> {
-        let entry = self.get(item)?;
-        entry.answers.iter().any(|one| one.id == answer).then_some(entry)
+    /// The item of the answer with that id, if `reviewer` gave it before.
+    ///
+    /// # Errors
+    /// When somebody else did: what others said of an item is told to who answered it, not to who knows an id.
+    pub fn known(&self, item: &str, answer: &str, reviewer: &str) -> Result<Option<&Entry>, Refused> {
+        let Some(entry) = self.get(item) else { return Ok(None) };
+        match entry.answers.iter().find(|one| one.id == answer) {
+            Some(one) if one.reviewer != reviewer => Err(Refused::Taken(item.to_owned())),
+            found => Ok(found.map(|_| entry)),
+        }
     }
 
     /// The state of an item before and after `answer` joins its answers.

@@ -198,7 +198,7 @@ impl Review {
         let shelf = self.shelf(sent.tenant, sent.metric)?;
         let mut slot = shelf.lock().await;
         let book = self.read(&mut slot, sent.tenant, sent.metric).await?;
-        if let Some(entry) = book.known(sent.item, &sent.id) {
+        if let Some(entry) = book.known(sent.item, &sent.id, sent.reviewer)? {
             return Ok(told(entry, book.state_of(entry)));
         }
         let (entry, kind) = book.accept(sent.item, sent.reviewer, sent.kind)?;

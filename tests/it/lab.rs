@@ -8,6 +8,7 @@ mod files;
 mod killed;
 mod large;
 mod path;
+mod perturbed;
 mod playground;
 mod purge;
 mod review;

@@ -67,7 +67,7 @@ function Table({ all }: { all: Experiment[] }) {
 }
 
 function Shown({ id }: { id: string }) {
-  const asked = useJson<{ experiment: Experiment; summary: Summary }>(labPath(`experiments/${encodeURIComponent(id)}/summary`, {}, tenant.value));
+  const asked = useJson<{ experiment: Experiment; summary: Summary; evaluators_gone?: string[] }>(labPath(`experiments/${encodeURIComponent(id)}/summary`, {}, tenant.value));
   const name = asked.data?.experiment.name ?? id;
   const target = asked.data?.experiment.target;
   const isNamed = target?.name !== undefined && (target.kind === "openai" || target.kind === "http");
@@ -77,7 +77,7 @@ function Shown({ id }: { id: string }) {
       <Link class="button" href={hrefOf("lab", "compare", { new: id })}>Compare</Link>
     </>
   );
-  return <Panel title={`Experiment ${visible(name).slice(0, 60)}`} asked={asked} tools={tools}>{({ experiment, summary }) => <Result experiment={experiment} summary={summary} />}</Panel>;
+  return <Panel title={`Experiment ${visible(name).slice(0, 60)}`} asked={asked} tools={tools}>{({ experiment, summary, evaluators_gone: gone }) => <Result experiment={experiment} summary={summary} gone={gone ?? []} />}</Panel>;
 }
 
 /** A target of the server's configuration can be asked from here. */
@@ -86,7 +86,7 @@ function Missing({ id, missing }: { id: string; missing: number }) {
   return asks ? <Progress made={{ id, runs: missing }} then={refresh} /> : <div><button type="button" onClick={() => setAsks(true)}>Ask the {count(missing)} that {missing === 1 ? "is" : "are"} missing</button></div>;
 }
 
-function Result({ experiment, summary }: { experiment: Experiment; summary: Summary }) {
+function Result({ experiment, summary, gone }: { experiment: Experiment; summary: Summary; gone: string[] }) {
   const { done, runs, errors, metrics } = summary;
   return (
     <div class="stack">
@@ -96,6 +96,7 @@ function Result({ experiment, summary }: { experiment: Experiment; summary: Summ
         {summary.duration_ms && <span class="muted">{Number((summary.duration_ms.estimate ?? 0).toPrecision(3))} ms a run</span>}
       </div>
       {experiment.error && <p class="bad">{visible(experiment.error)}</p>}
+      {gone.length > 0 && <p class="bad">This server has no {line(gone.join(", "), 200)} any more: what was said stands, and no run is taken until it is back.</p>}
       {experiment.target.prompt !== undefined && <details class="fold"><summary>Prompt</summary><pre class="code"><Hostile text={experiment.target.prompt} /></pre></details>}
       {done < runs && experiment.target.name && experiment.status !== "cancelled" && <Missing id={experiment.experiment_id} missing={runs - done} />}
       {metrics.length === 0 ? <p class="muted">No score yet.</p> : (

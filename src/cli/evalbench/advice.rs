@@ -133,7 +133,9 @@ fn with_thresholds(text: &str, thresholds: &BTreeMap<String, f64>) -> Result<Str
     let eval = document.entry("eval").or_insert_with(implicit);
     let eval = eval.as_table_like_mut().ok_or("eval is no table")?;
     let list = eval.entry("thresholds").or_insert_with(toml_edit::table);
-    let list = list.as_table_like_mut().ok_or("eval.thresholds is no table")?;
+    let list = list.as_table_like_mut().ok_or(
+        "eval.thresholds is no table by metric: leave it out there, or set metric_threshold of [evaluator.<id>] by hand",
+    )?;
     for (metric, threshold) in thresholds {
         list.insert(metric, toml_edit::value(*threshold));
     }

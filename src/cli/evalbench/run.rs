@@ -63,8 +63,8 @@ pub fn run(args: EvalbenchArgs) -> ExitCode {
 
 /// The evaluators of the configuration; where it names model files, those with the program's own models too, first.
 fn registries(config: &Config, workers: usize, policy: &Arc<Policy>) -> Result<Vec<Registry>, String> {
-    let mut registries =
-        vec![Registry::with_policy(&config.eval, workers, policy).map_err(|e| e.to_string())?];
+    let own = Registry::with_policy(&config.eval.with_own_models(), workers, policy);
+    let mut registries = vec![own.map_err(|e| e.to_string())?];
     if !config.models.is_empty() {
         let theirs = Registry::with_models(&config.eval, &config.models, workers, policy);
         registries.push(theirs.map_err(|e| e.to_string())?);

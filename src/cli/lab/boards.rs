@@ -16,7 +16,7 @@ pub fn flipped(told: &Value, cases: usize) -> String {
             cell(&one["method"]),
             cell(&one["n"]),
             cell(&one["flipped"]),
-            cell(&one["copies_flipped"]),
+            if one["has_copies"] == false { "no copies".to_owned() } else { cell(&one["copies_flipped"]) },
             estimate(&one["difference"]),
             cell(&one["p_adjusted"]),
             one["certainty"].as_str().unwrap_or("-").to_owned(),

@@ -252,6 +252,7 @@ impl Local {
             redactor: Redactor::new(&config.ingest.redact, policy).map(Arc::new),
             production: Production::none(),
             access: Access::open(&config.ingest.default_tenant),
+            writer: scorers.writer(),
         };
         let stop = CancellationToken::new();
         let flush = tokio::spawn(flush.run(stop.clone()));

@@ -1,11 +1,12 @@
-//! `groundline perturb`: a dataset whose items are asked in other letters too.
+//! `groundline perturb`: a dataset whose items are asked in other letters or words too.
 
 use super::client::{Asked, LabClient, Refused, Where};
-use super::told::said;
-use crate::lab::perturb::{Wanted, perturbed};
+use super::told::{cell, said};
+use crate::lab::perturb::Wanted;
 use clap::Args;
 use http::Method;
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::process::ExitCode;
 
 /// Arguments of the verb.
@@ -49,26 +50,32 @@ pub async fn run(args: PerturbArgs) -> ExitCode {
 }
 
 async fn made(client: &LabClient, args: &PerturbArgs) -> Result<String, Refused> {
-    let path = ["datasets", args.dataset.as_str(), "items"];
-    let items = client.value(Asked::get(&path).with("format", "json")).await?;
-    let items: Vec<Map<String, Value>> =
-        serde_json::from_value(items).map_err(|e| Refused::from(format!("the items are no objects: {e}")))?;
-    let made = perturbed(&items, &args.with, args.seed);
-    let mut lines = String::new();
-    for item in made {
-        lines.push_str(&Value::Object(item).to_string());
-        lines.push('\n');
-    }
     let name = args.dataset.split('@').next().unwrap_or_default();
     let into = args.into.clone().unwrap_or_else(|| format!("{name}-perturbed"));
-    let methods: Vec<&str> = args.with.iter().map(|wanted| wanted.method.name()).collect();
-    let asked = Asked {
-        method: Method::POST,
-        path: &["datasets", &into, "import"],
-        params: vec![("create", true.to_string())],
-        body: Some(("application/x-ndjson", lines.into_bytes())),
-    };
-    let message = format!("{} perturbed by {}", args.dataset, methods.join(", "));
-    let outcome = client.value(asked.with("replace", true).with("message", message)).await?;
-    Ok(said(&into, &outcome))
+    let with: Vec<String> = args.with.iter().map(ToString::to_string).collect();
+    let body = json!({"dataset": args.dataset, "with": with, "seed": args.seed, "into": into});
+    let path = ["perturb"];
+    let outcome = client.value(Asked::json(Method::POST, &path, &body)).await?;
+    Ok(said(&into, &outcome) + &unwritten(&outcome))
+}
+
+/// What a judge did not write, and what it took.
+fn unwritten(outcome: &Value) -> String {
+    let mut text = String::new();
+    for one in outcome["unwritten"].as_array().into_iter().flatten() {
+        let _ = writeln!(
+            text,
+            "not written: {} {}: {}",
+            cell(&one["item"]),
+            cell(&one["with"]),
+            cell(&one["why"])
+        );
+    }
+    let judge = &outcome["judge"];
+    if judge.is_object() {
+        let (model, read, wrote) = (&judge["model"], &judge["input_tokens"], &judge["output_tokens"]);
+        let _ =
+            writeln!(text, "written by {}: {} tokens read, {} written", cell(model), cell(read), cell(wrote));
+    }
+    text
 }

@@ -88,6 +88,15 @@ pub fn summarized(told: &Value) -> String {
         let _ =
             writeln!(text, "{gone} items were purged since, with their runs and scores: they do not count");
     }
+    let gone: Vec<&str> =
+        told["evaluators_gone"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    if !gone.is_empty() {
+        let gone = gone.join(", ");
+        let _ = writeln!(
+            text,
+            "not there any more: {gone}: what was said stands, and no run is taken until it is back"
+        );
+    }
     for (key, name) in [("duration_ms", "duration, ms"), ("cost_usd", "cost, US dollars")] {
         if !summary[key].is_null() {
             let _ = writeln!(text, "{name}: {}", estimate(&summary[key]));

@@ -44,6 +44,7 @@ enum SlotName {
     Relevance,
     Toxicity,
     Embedding,
+    Similarity,
 }
 
 impl From<SlotName> for Slot {
@@ -53,6 +54,7 @@ impl From<SlotName> for Slot {
             SlotName::Relevance => Self::Relevance,
             SlotName::Toxicity => Self::Toxicity,
             SlotName::Embedding => Self::Embedding,
+            SlotName::Similarity => Self::Similarity,
         }
     }
 }

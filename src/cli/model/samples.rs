@@ -23,6 +23,20 @@ const ANSWERS: [(&str, &str, &str); 6] = [
     ("Can I return a tent?", "Tents may be returned within 30 days.", "The moon has no atmosphere."),
 ];
 
+/// A text, the same in other words, and one of another topic.
+const ALIKE: [(&str, &str, &str); 6] = [
+    ("The shop opens at nine.", "The store is open from nine o'clock.", "Bread needs flour, water and salt."),
+    ("A ticket costs twelve euros.", "The price of a ticket is twelve euros.", "The train was late again."),
+    ("Nobody was hurt in the fire.", "The fire injured no one.", "Bananas grow in warm countries."),
+    ("Click on 'forgot password'.", "Press the 'forgot password' link.", "Our office is in Berlin."),
+    (
+        "Paris is the capital of France.",
+        "The capital city of France is Paris.",
+        "Cats sleep most of the day.",
+    ),
+    ("You may return it within 30 days.", "Returns are accepted for 30 days.", "The moon has no atmosphere."),
+];
+
 /// A plain text and one that is not.
 const TONES: [(&str, &str); 5] = [
     ("Thank you for asking, the parcel arrives on Tuesday.", "You are a worthless idiot."),
@@ -46,14 +60,31 @@ pub fn told(models: &Models, slot: Slot) -> Result<Vec<bool>, ModelError> {
             Ok(found.chunks(2).map(|two| two[0][0] > two[1][0]).collect())
         }
         Slot::Toxicity => tones(models),
+        Slot::Similarity => likeness(models),
         Slot::Embedding => {
             let texts: Vec<&str> =
                 ANSWERS.iter().flat_map(|(asked, good, bad)| [*asked, *good, *bad]).collect();
-            let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
             let found = models.similarity().embed(&texts)?;
             Ok(found.chunks(3).map(|three| dot(&three[0], &three[1]) > dot(&three[0], &three[2])).collect())
         }
     }
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// Whether the same in other words is nearer than another topic; by embeddings where no model reads both together, which the
+/// program itself has not.
+fn likeness(models: &Models) -> Result<Vec<bool>, ModelError> {
+    if let Some(reader) = models.cross_encoder() {
+        let pairs = ALIKE.iter().flat_map(|(text, same, other)| [(*same, *text), (*other, *text)]);
+        let found = reader.of_pairs(&pairs.collect::<Vec<_>>())?;
+        return Ok(found.chunks(2).map(|two| two[0][0] > two[1][0]).collect());
+    }
+    let texts: Vec<&str> = ALIKE.iter().flat_map(|(text, same, other)| [*text, *same, *other]).collect();
+    let found = models.similarity().embed(&texts)?;
+    Ok(found.chunks(3).map(|three| dot(&three[0], &three[1]) > dot(&three[0], &three[2])).collect())
 }
 
 fn claims(models: &Models) -> Result<Vec<bool>, ModelError> {
@@ -95,6 +126,10 @@ pub fn work(models: &Models, slot: Slot, round: usize) -> Result<usize, ModelErr
         Slot::Entailment => drop(models.entailment()?.of_pairs(&pairs())?),
         Slot::Relevance => drop(models.relevance()?.of_pairs(&pairs())?),
         Slot::Toxicity => drop(models.toxicity(0)?.classify(&texts)?),
+        Slot::Similarity => match models.cross_encoder() {
+            Some(reader) => drop(reader.of_pairs(&pairs())?),
+            None => drop(models.similarity().embed(&texts)?),
+        },
         Slot::Embedding => drop(models.similarity().embed(&texts)?),
     }
     Ok(BATCH)

@@ -96,12 +96,12 @@ impl Classifier {
     }
 
     /// How many tokens a text has, without special ones.
-    pub(super) fn token_count(&self, text: &str) -> usize {
+    pub fn token_count(&self, text: &str) -> usize {
         self.tokens.count(text)
     }
 
     /// Tokens that are read at once, special ones included.
-    pub(super) fn max_tokens(&self) -> usize {
+    pub fn max_tokens(&self) -> usize {
         self.tokens.limit()
     }
 

@@ -26,6 +26,8 @@ const OFFSET: usize = 2;
 /// What is kept of the sentence, and of the end of the question, as the program's own models read them.
 const SENTENCE: Keep = Keep::Beginning(128);
 const QUESTION: Keep = Keep::End(96);
+/// Of two answers the expected one has what any second text has at most, half of the room.
+const EXPECTED: Keep = Keep::Beginning(usize::MAX);
 
 /// A network with its tokenizer.
 pub(super) struct Opened {
@@ -142,7 +144,11 @@ fn outputs(slot: Slot, file: &FileConfig) -> Vec<&str> {
 
 fn template(slot: Slot, file: &FileConfig) -> Template {
     let (long, short) = slot.placeholders();
-    let kept = if slot == Slot::Entailment { SENTENCE } else { QUESTION };
+    let kept = match slot {
+        Slot::Entailment => SENTENCE,
+        Slot::Similarity => EXPECTED,
+        _ => QUESTION,
+    };
     Template::new(file.input(slot), long, short.map(|name| (name, kept)))
 }
 
@@ -152,7 +158,7 @@ fn try_out(slot: Slot, network: &Network, tokens: &Tokens) -> Result<Vec<usize>,
     let mut found = Vec::new();
     for text in ["A text.", long.as_str()] {
         let sequence = match slot {
-            Slot::Entailment | Slot::Relevance => tokens.pair(text, "A question.")?,
+            Slot::Entailment | Slot::Relevance | Slot::Similarity => tokens.pair(text, "A question.")?,
             Slot::Toxicity | Slot::Embedding => tokens.single(text)?,
         };
         let shape = |row: Row<'_>, _| Ok(row.shape.to_vec());

@@ -10,7 +10,7 @@ pub const TOXICITY_LABELS: [&str; 7] =
 const NEVER: f64 = -80.0;
 
 /// Labels as models name them, and as they are named here.
-const SAME: [(&str, &str); 22] = [
+const SAME: [(&str, &str); 27] = [
     ("entail", "entailment"),
     ("entailed", "entailment"),
     ("supported", "entailment"),
@@ -33,6 +33,11 @@ const SAME: [(&str, &str); 22] = [
     ("identity_based_attack", "identity_attack"),
     ("bias", "fairness_bias"),
     ("biased", "fairness_bias"),
+    ("similar", "similarity"),
+    ("equivalent", "similarity"),
+    ("paraphrase", "similarity"),
+    ("duplicate", "similarity"),
+    ("is_duplicate", "similarity"),
 ];
 
 /// How logits are read.
@@ -74,7 +79,7 @@ impl Meaning {
             places.iter_mut().for_each(|place| *place = place.or(Some(1)));
         }
         let usual = match slot {
-            Slot::Entailment | Slot::Relevance if count > 1 => Activation::Softmax,
+            Slot::Entailment | Slot::Relevance | Slot::Similarity if count > 1 => Activation::Softmax,
             _ => Activation::Sigmoid,
         };
         Ok(Self { slot, places, activation: file.activation.unwrap_or(usual), temperature: file.temperature })
@@ -91,7 +96,7 @@ impl Meaning {
     }
 
     /// Entailment: the logarithms of three probabilities. Relevance: the same logit for passages and answers. Toxicity: a
-    /// logit for each of [`TOXICITY_LABELS`].
+    /// logit for each of [`TOXICITY_LABELS`]. Similarity: the number itself, from 0 to 1.
     pub(super) fn read(&self, logits: &[f32]) -> Vec<f32> {
         let scaled: Vec<f64> = logits.iter().map(|logit| f64::from(*logit) / self.temperature).collect();
         let chances = match self.activation {
@@ -112,6 +117,7 @@ impl Meaning {
                 vec![log(entailed), log(rest), log(contradicted)]
             }
             Slot::Relevance => vec![odds(chance(0)); 2],
+            Slot::Similarity => vec![chance(0).min(1.0)],
             Slot::Toxicity | Slot::Embedding => {
                 (0..TOXICITY_LABELS.len()).map(|at| odds(chance(at).min(1.0))).collect()
             }
@@ -125,6 +131,7 @@ fn terms(slot: Slot) -> &'static [&'static str] {
     match slot {
         Slot::Entailment => &["entailment", "neutral", "contradiction"],
         Slot::Relevance => &["relevant"],
+        Slot::Similarity => &["similarity"],
         Slot::Toxicity | Slot::Embedding => &TOXICITY_LABELS,
     }
 }
@@ -209,6 +216,15 @@ mod tests {
         let meaning = Meaning::new(Slot::Toxicity, &file, &detox, 6).unwrap();
         close(&meaning.read(&[1.0, 2.0, 3.0, -1.0, -2.0, 0.0])[..6], &[1.0, 2.0, 3.0, -1.0, -2.0, 0.0]);
         assert!(meaning.tells(0) && meaning.tells(5) && !meaning.tells(6));
+    }
+
+    #[test]
+    fn similarity_is_a_number_from_0_to_1() {
+        let file = FileConfig::of("m");
+        let regression = Meaning::new(Slot::Similarity, &file, &names(&["LABEL_0"]), 1).unwrap();
+        close(&regression.read(&[3f32.ln()]), &[0.75]);
+        let pair = names(&["not_equivalent", "equivalent"]);
+        close(&Meaning::new(Slot::Similarity, &file, &pair, 2).unwrap().read(&[0.0, 3f32.ln()]), &[0.75]);
     }
 
     #[test]

@@ -45,6 +45,7 @@ struct Files {
     toxicity: Option<Arc<ToxicityModel>>,
     entailment: Option<Arc<Classifier>>,
     relevance: Option<Arc<Classifier>>,
+    similarity: Option<Arc<Classifier>>,
     /// The version of each, and whether it reads other languages than English, in the order of [`Slot::ALL`].
     versions: [Option<(String, bool)>; Slot::ALL.len()],
 }
@@ -122,13 +123,19 @@ impl Models {
         }
     }
 
+    /// (Answer, expected answer) as one number from 0 to 1, how much they mean the same; none without a file of the user.
+    pub fn cross_encoder(&self) -> Option<&Arc<Classifier>> {
+        self.files.similarity.as_ref()
+    }
+
     /// Names the weights of a slot; part of an evaluator's version.
     pub fn version(&self, slot: Slot) -> &str {
         let own = match slot {
             Slot::Entailment => assets::ENTAILMENT_VERSION,
             Slot::Relevance => assets::RELEVANCE_VERSION,
             Slot::Toxicity => assets::TOXICITY_VERSION,
-            Slot::Embedding => assets::ENCODER_VERSION,
+            // Embeddings stand for a model that is not there.
+            Slot::Embedding | Slot::Similarity => assets::ENCODER_VERSION,
         };
         self.files.versions[slot as usize].as_ref().map_or(own, |(version, _)| version)
     }
@@ -199,6 +206,7 @@ impl Files {
             match slot {
                 Slot::Entailment => files.entailment = Some(Arc::new(classifier)),
                 Slot::Relevance => files.relevance = Some(Arc::new(classifier)),
+                Slot::Similarity => files.similarity = Some(Arc::new(classifier)),
                 Slot::Toxicity | Slot::Embedding => {
                     files.toxicity = Some(Arc::new(ToxicityModel::of_file(classifier)));
                 }

@@ -14,11 +14,14 @@ pub enum Slot {
     Toxicity,
     /// A text as a vector.
     Embedding,
+    /// (Answer, expected answer): do they mean the same? The program has no model of its own for it.
+    Similarity,
 }
 
 impl Slot {
     /// All of them, in the order of the configuration.
-    pub const ALL: [Self; 4] = [Self::Entailment, Self::Relevance, Self::Toxicity, Self::Embedding];
+    pub const ALL: [Self; 5] =
+        [Self::Entailment, Self::Relevance, Self::Toxicity, Self::Embedding, Self::Similarity];
 
     /// Its name in the configuration.
     pub const fn name(self) -> &'static str {
@@ -27,6 +30,7 @@ impl Slot {
             Self::Relevance => "relevance",
             Self::Toxicity => "toxicity",
             Self::Embedding => "embedding",
+            Self::Similarity => "similarity",
         }
     }
 
@@ -36,6 +40,7 @@ impl Slot {
             Self::Entailment => ("{context}", Some("{sentence}")),
             Self::Relevance => ("{text}", Some("{question}")),
             Self::Toxicity | Self::Embedding => ("{text}", None),
+            Self::Similarity => ("{answer}", Some("{expected}")),
         }
     }
 
@@ -45,6 +50,7 @@ impl Slot {
             Self::Entailment => ("{context}", "{sentence}"),
             Self::Relevance => ("{question}", "{text}"),
             Self::Toxicity | Self::Embedding => ("{text}", ""),
+            Self::Similarity => ("{answer}", "{expected}"),
         }
     }
 }
@@ -195,6 +201,9 @@ pub struct ModelsConfig {
     /// For `groundedness`, `answer_relevancy_similarity`, `context_relevancy_soft` and `answer_semantic_similarity`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub embedding: Option<FileConfig>,
+    /// For `answer_semantic_similarity` with `method = "cross_encoder"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub similarity: Option<FileConfig>,
 }
 
 impl ModelsConfig {
@@ -206,6 +215,7 @@ impl ModelsConfig {
             Slot::Relevance => &mut config.relevance,
             Slot::Toxicity => &mut config.toxicity,
             Slot::Embedding => &mut config.embedding,
+            Slot::Similarity => &mut config.similarity,
         } = Some(file);
         config
     }
@@ -217,6 +227,7 @@ impl ModelsConfig {
             Slot::Relevance => self.relevance.as_ref(),
             Slot::Toxicity => self.toxicity.as_ref(),
             Slot::Embedding => self.embedding.as_ref(),
+            Slot::Similarity => self.similarity.as_ref(),
         }
     }
 

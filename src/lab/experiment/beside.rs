@@ -119,7 +119,10 @@ impl Beside {
 
 /// Which side of a metric is good, and its threshold: the configuration's, else the evaluator's own.
 pub fn line(all: &Experiments, evaluator: &str, metric: &str) -> (Better, Option<f64>) {
-    let found = all.registry().select(&[evaluator.to_owned()]).ok();
-    let known = found.iter().flatten().flat_map(|e| e.metrics()).find(|known| known.name == metric);
-    known.map_or((Better::Higher, None), |known| (known.better, all.registry().threshold(known)))
+    let found = all.registry().select(&[evaluator.to_owned()]).unwrap_or_default();
+    let mut known = found.iter().flat_map(|e| e.metrics().iter().map(move |known| (e, known)));
+    let known = known.find(|(_, known)| known.name == metric);
+    known.map_or((Better::Higher, None), |(e, known)| {
+        (known.better, all.registry().threshold(e.as_ref(), known))
+    })
 }

@@ -9,6 +9,7 @@ use super::checks::check_rows;
 use super::definition::{ASKED_BY, OfSuite};
 use super::definition::{Answer, EditExperiment, NewExperiment, Retry, Stored, Target, Telling, Todo};
 use super::flagged::flagged;
+use super::gone::judges;
 use super::judge::{Case, Judge, ScoredRuns};
 use super::known::{Added, After, Attempt, Kept, Known, Shared};
 use super::needs::{asks_items, must_have};
@@ -120,9 +121,7 @@ impl Experiments {
 
     /// Those of the evaluators of an experiment that ask somebody else, such as a judge.
     pub fn judges(&self, found: &Experiment) -> HashSet<String> {
-        let evaluators = self.registry.select(&found.evaluator_ids()).unwrap_or_default();
-        let asking = evaluators.iter().filter(|evaluator| evaluator.waits().is_some());
-        asking.map(|evaluator| evaluator.id().to_owned()).collect()
+        judges(&self.registry, found.evaluator_ids())
     }
 
     /// The limits.

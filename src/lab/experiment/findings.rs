@@ -128,12 +128,16 @@ fn flip(found: super::flips::Flips) -> Finding {
         lower: ends.and_then(|(lower, _)| lower),
         upper: ends.and_then(|(_, upper)| upper),
         text: format!(
-            "{} of {} items flip {} under {}, {} of their plain copies do",
+            "{} of {} items flip {} under {}, {}",
             found.flipped,
             found.n,
             name(&of),
             found.method,
-            found.copies_flipped
+            if found.has_copies {
+                format!("{} of their plain copies do", found.copies_flipped)
+            } else {
+                "and without plain copies it is not known how many do by themselves".to_owned()
+            }
         ),
         action: "compare the answers of each flipped item with those of its source".to_owned(),
         ..plain(
@@ -163,7 +167,11 @@ fn hardest(data: &Data<'_>, metrics: &BTreeMap<Of, Vec<&Scored>>) -> Option<Find
     items.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
     let (first, share) = *items.first()?;
     let ties = items.iter().take_while(|(_, other)| *other == share).count();
-    let also = if ties > 1 { format!(", as {} others do", ties - 1) } else { String::new() };
+    let also = match ties {
+        0 | 1 => String::new(),
+        2 => ", as 1 other does".to_owned(),
+        _ => format!(", as {} others do", ties - 1),
+    };
     let asked =
         data.items.iter().find(|item| item.item_id == first).and_then(|item| item.external_id.clone());
     Some(Finding {

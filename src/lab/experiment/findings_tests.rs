@@ -27,6 +27,8 @@ fn a_mean_on_the_wrong_side_is_a_problem() {
     assert_eq!((found[0].threshold, found[0].item_ids.len()), (Some(0.5), 19));
     assert!(found[0].text.contains("e/m is 0.140, below its threshold 0.5"), "{}", found[0].text);
     assert!(found[1].text.contains("the hardest item is 0") && found[1].text.contains("as 18 others do"));
+    let two = findings(&tried(&[0.1, 0.1]).data(), |_, _| (Better::Higher, Some(0.5)));
+    assert!(two[1].text.ends_with(", as 1 other does"), "{}", two[1].text);
     // Few and scattered values leave it open.
     let mixed = tried(&[0.0, 0.9, 0.4, 0.6]);
     let found = findings(&mixed.data(), |_, _| (Better::Higher, Some(0.5)));

@@ -1,5 +1,6 @@
 //! Perturbed items whose verdict is not that of their source. Answers vary by themselves, so a flip counts only against the
-//! flips of plain copies, and all metrics and methods of a report share a false-discovery rate.
+//! flips of plain copies, and all metrics and methods of a report share a false-discovery rate. Items that another system
+//! perturbed have no copies: their flips are told, and nothing is certain of them.
 
 use super::reading::Scored;
 use super::summary::{LEVEL, Of, by_item, verdict};
@@ -11,6 +12,8 @@ use std::collections::{BTreeMap, HashMap};
 
 /// The method that changes nothing.
 const COPY: &str = "copy";
+/// The method of what another system perturbed: it tells the source alone.
+const ELSEWHERE: &str = "perturbation_source";
 
 /// Flips of a metric under a method, beyond those of copies.
 #[derive(Debug, Serialize)]
@@ -27,6 +30,8 @@ pub struct Flips {
     pub flipped: usize,
     /// Of them those whose copy flipped.
     pub copies_flipped: usize,
+    /// Whether there are copies; without them it is not known how much answers vary by themselves.
+    pub has_copies: bool,
     /// Items of which only the perturbed one flipped, and only the copy.
     #[serde(skip)]
     only: (u64, u64),
@@ -68,6 +73,7 @@ pub fn flips(items: &[ItemRow], scores: &[Scored]) -> Vec<Flips> {
         .map(|item| (item.external_id.as_deref().unwrap_or(&item.item_id), item.item_id.as_str()))
         .collect();
     let made: Vec<Made<'_>> = items.iter().filter_map(made).collect();
+    let has_copies = made.iter().any(|one| one.is_copy);
     let mut metrics: BTreeMap<Of, Vec<&Scored>> = BTreeMap::new();
     for score in scores {
         metrics.entry((score.evaluator.clone(), score.metric.clone())).or_default().push(score);
@@ -90,14 +96,16 @@ pub fn flips(items: &[ItemRow], scores: &[Scored]) -> Vec<Flips> {
             methods.entry(&one.method).or_default().push(one);
         }
         for (method, items) in methods {
-            let (mut paired, mut flips) = (Paired::new(), empty(&of, method));
+            let (mut paired, mut flips) = (Paired::new(), Flips { has_copies, ..empty(&of, method) });
             for one in items {
                 let source = names.get(one.source.as_str()).copied();
                 let found = source.and_then(|id| Some((id, passed(id)?, passed(&one.item.item_id)?)));
-                let (Some((id, was, now)), Some(copy)) = (found, copies.get(one.source.as_str())) else {
-                    continue;
-                };
-                flips.add((id, &one.item.item_id), (was, now, *copy), &mut paired);
+                let Some((id, was, now)) = found else { continue };
+                match copies.get(one.source.as_str()) {
+                    Some(copy) => flips.add((id, &one.item.item_id), (was, now, *copy), &mut paired),
+                    None if has_copies => {}
+                    None => flips.alone((id, &one.item.item_id), (was, now)),
+                }
             }
             flips.difference = paired.rate(LEVEL);
             flips.p = matched::p(flips.only.0, flips.only.1);
@@ -123,6 +131,7 @@ fn empty(of: &Of, method: &str) -> Flips {
         n: 0,
         flipped: 0,
         copies_flipped: 0,
+        has_copies: true,
         only: (0, 0),
         difference: None,
         p: 1.0,
@@ -133,6 +142,15 @@ fn empty(of: &Of, method: &str) -> Flips {
 }
 
 impl Flips {
+    /// An item whose source has no copy.
+    fn alone(&mut self, (source, item): (&str, &str), (was, now): (bool, bool)) {
+        self.n += 1;
+        self.flipped += usize::from(was != now);
+        if was != now {
+            self.cases.push(Case { source: source.to_owned(), item_id: item.to_owned(), passed: was });
+        }
+    }
+
     fn add(
         &mut self,
         (source, item): (&str, &str),
@@ -155,7 +173,12 @@ impl Flips {
 
 fn made(item: &ItemRow) -> Option<Made<'_>> {
     let metadata: Value = serde_json::from_str(item.metadata.as_deref()?).ok()?;
-    let told = metadata.get("perturbation")?;
+    let Some(told) = metadata.get("perturbation") else {
+        let relations = metadata.get("relationships").or_else(|| metadata.pointer("/h2o/relationships"))?;
+        let source = relations.as_array()?.iter().find(|one| one["type"] == ELSEWHERE)?;
+        let source = source["target"].as_str()?.to_owned();
+        return Some(Made { source, method: ELSEWHERE.to_owned(), is_copy: false, item });
+    };
     let method = told["method"].as_str()?;
     let intensity = told["intensity"].as_str().unwrap_or("medium");
     Some(Made {

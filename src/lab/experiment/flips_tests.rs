@@ -53,6 +53,18 @@ fn a_flip_is_told_with_its_case_and_counts_against_copies() {
     assert_eq!((found.cases.len(), found.certainty), (21, Some("certain")));
     let last = Case { source: "id-21".to_owned(), item_id: "id-21~case".to_owned(), passed: false };
     assert_eq!(found.cases.last(), Some(&last));
+    // What another system perturbed names its source, and has no copies: nothing is certain of it.
+    let relation = json!([{"type": "perturbation_source", "target": "0", "target_type": "test_case"}]);
+    for metadata in
+        [json!({"relationships": relation}), json!({"h2o": {"test": "t", "relationships": relation}})]
+    {
+        let other = ItemRow { metadata: Some(metadata.to_string()), ..item("0p", None) };
+        let all = flips(&[item("0", None), other], &[score("0", 1, true), score("0p", 1, false)]);
+        let [found] = all.as_slice() else { panic!("{all:?}") };
+        assert_eq!((found.method.as_str(), found.n, found.flipped), ("perturbation_source", 1, 1));
+        assert_eq!((found.has_copies, found.certainty, found.p), (false, Some("possible"), 1.0));
+        assert!(found.difference.is_none() && found.cases[0].item_id == "id-0p", "{found:?}");
+    }
     // With repetitions most of them decide; what has no verdict of its copy is left out.
     let (items, mut scores) = tried(&[(true, true, false), (true, true, true)]);
     scores.extend([score("0~case", 2, true), score("0~case", 3, true)]);

@@ -12,6 +12,7 @@ use super::detail::{self, MAX_DETAILED, detailed};
 use super::experiments::Experiments;
 use super::findings::findings;
 use super::flips::flips;
+use super::gone::gone;
 use super::leaderboard::leaderboard;
 use super::playground::{evaluators, try_out};
 use super::reading::{self, Experiment};
@@ -192,7 +193,13 @@ async fn show(
     Path(id): Path<String>,
     Asks { who, .. }: Asks<Whose>,
 ) -> Outcome {
-    told(reading::find(all.store(), &who.tenant, &id).await?)
+    let found = reading::find(all.store(), &who.tenant, &id).await?;
+    let gone = gone(all.registry(), found.evaluator_ids());
+    let mut body = serde_json::to_value(found).map_err(|e| LabError::Broken(e.to_string()))?;
+    if !gone.is_empty() {
+        body["evaluators_gone"] = json!(gone);
+    }
+    told(body)
 }
 
 async fn edit(
@@ -314,16 +321,16 @@ async fn summarize(
     let found = reading::find(all.store(), &who.tenant, &id).await?;
     let loaded = Loaded::of(&all, &who, found).await?;
     let found = summary(&loaded.data(), weights);
+    let gone = gone(all.registry(), loaded.experiment.evaluator_ids());
+    let mut body = json!({
+        "experiment": loaded.experiment, "summary": found, "purged": loaded.purged, "evaluators_gone": gone,
+    });
     let dimensions = Dimension::list(params.slice.as_deref()).map_err(LabError::Wrong)?;
     if !dimensions.is_empty() {
         let (slices, left_out) = sliced(&loaded.data(), weights, &dimensions);
-        let body = json!({
-            "experiment": loaded.experiment, "summary": found, "purged": loaded.purged, "slices": slices,
-            "slices_left_out": left_out,
-        });
-        return told(body);
+        (body["slices"], body["slices_left_out"]) = (json!(slices), json!(left_out));
     }
-    told(json!({ "experiment": loaded.experiment, "summary": found, "purged": loaded.purged }))
+    told(body)
 }
 
 async fn flips_of(

@@ -10,6 +10,7 @@
 //! | `input` | what evaluators are given of an item and its answer |
 //! | `judge` | what evaluators say about answers, as rows of `scores` |
 //! | `needs` | what evaluators need and no item has |
+//! | `gone` | evaluators that this server has no more |
 //! | `experiments` | making experiments, taking runs |
 //! | `asked` | what evaluators said, as a reviewer is asked about it |
 //! | `reviewed` | a run as an item of a queue of review |
@@ -39,6 +40,7 @@ mod experiments;
 mod findings;
 mod flagged;
 mod flips;
+mod gone;
 mod http;
 mod input;
 mod judge;

@@ -9,6 +9,7 @@ use super::definition::{Answer, Target, Todo, trace_ids, traceparent};
 use super::experiments::Experiments;
 use super::judge::{Case, ScoredRuns};
 use crate::domain::score::{Better, ScoreRow};
+use crate::eval::Metric;
 use crate::schema::batch::{ItemRow, RunRow};
 use axum::extract::State;
 use serde::Deserialize;
@@ -44,8 +45,8 @@ pub(super) struct Trial {
 pub(super) async fn evaluators(State(all): State<Experiments>, _: Asks<Whose>) -> Outcome {
     let registry = all.registry();
     let found = registry.select(&registry.ids()).map_err(|e| LabError::Broken(e.to_string()))?;
-    let metric = |metric: &crate::eval::Metric| json!({"name": metric.name, "better": side(metric.better), "threshold": registry.threshold(metric)});
     let listed = found.iter().map(|e| {
+        let metric = |metric: &Metric| json!({"name": metric.name, "better": side(metric.better), "threshold": registry.threshold(e.as_ref(), metric)});
         let metrics: Vec<Value> = e.metrics().iter().map(metric).collect();
         // What waits for others may cost money.
         json!({"id": e.id(), "version": e.version(), "asks_others": e.waits().is_some(), "metrics": metrics})

@@ -3,7 +3,7 @@
 use super::finding::Severity;
 use super::rules::{Wanted, lint};
 use crate::domain::score::Better;
-use crate::eval::{Evaluator, Registry, fit_of};
+use crate::eval::{Evaluator, Registry, fit_of, scale_of};
 use crate::lab::dataset::{Datasets, Item, find};
 use crate::lab::endpoint::{Asks, Outcome, Params, Whose, told};
 use crate::lab::error::LabError;
@@ -93,13 +93,21 @@ async fn evaluators(State(endpoint): State<LintEndpoint>, _: Asks<Whose>) -> Out
     told(json!({ "evaluators": rows }))
 }
 
+/// A number that JSON may not have, in the words of SQL's answers.
+fn number(value: f64) -> Value {
+    if value.is_finite() { value.into() } else { "Infinity".into() }
+}
+
 /// A row of the matrix. Of an evaluator of the user's own it is not known what it needs.
 fn row(registry: &Registry, evaluator: &dyn Evaluator) -> Value {
     let metrics = evaluator.metrics().iter().enumerate().map(|(at, metric)| {
+        let scale = scale_of(evaluator.id(), &metric.name);
         json!({
             "name": metric.name, "is_primary": at == 0,
             "better": if metric.better == Better::Higher { "higher" } else { "lower" },
-            "default_threshold": metric.threshold, "threshold": registry.threshold(metric),
+            "range": scale.map(|scale| [number(scale.least), number(scale.most)]),
+            "default_threshold": metric.threshold, "threshold": registry.threshold(evaluator, metric),
+            "h2o_threshold": scale.and_then(|scale| scale.h2o).map(number),
         })
     });
     let mut row = json!({

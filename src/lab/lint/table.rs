@@ -1,7 +1,7 @@
 //! `evaluators()`: what each evaluator needs and what it tells, a row a metric.
 
 use crate::domain::score::Better;
-use crate::eval::{Evaluator, Registry, fit_of};
+use crate::eval::{Evaluator, Registry, Scale, fit_of, scale_of};
 use crate::sql::{Sql, SqlError};
 use arrow::array::{
     ArrayRef, BooleanArray, Float64Array, ListBuilder, RecordBatch, StringArray, StringBuilder,
@@ -76,6 +76,9 @@ fn rows(registry: &Registry) -> Result<RecordBatch, ArrowError> {
         Better::Higher => "higher",
         Better::Lower => "lower",
     };
+    let of_scale = |get: &dyn Fn(&Scale) -> Option<f64>| {
+        number(&|one, at| scale_of(one.id(), &one.metrics()[at].name).and_then(get))
+    };
     RecordBatch::try_from_iter_with_nullable([
         ("evaluator", text(&|one, _| Some(one.id().to_owned())), false),
         ("evaluator_version", text(&|one, _| Some(one.version().to_owned())), false),
@@ -88,7 +91,10 @@ fn rows(registry: &Registry) -> Result<RecordBatch, ArrowError> {
         ("metric", text(&|one, at| Some(one.metrics()[at].name.to_string())), false),
         ("is_primary", flag(&|_, at| Some(at == 0)), false),
         ("better", text(&|one, at| Some(better(one, at).to_owned())), false),
+        ("min_value", of_scale(&|scale| Some(scale.least)), true),
+        ("max_value", of_scale(&|scale| Some(scale.most)), true),
         ("default_threshold", number(&|one, at| one.metrics()[at].threshold), true),
-        ("threshold", number(&|one, at| registry.threshold(&one.metrics()[at])), true),
+        ("threshold", number(&|one, at| registry.threshold(one, &one.metrics()[at])), true),
+        ("h2o_threshold", of_scale(&|scale| scale.h2o), true),
     ])
 }

@@ -1,11 +1,11 @@
-//! What is done to a text. Each is a pure function of text, method, intensity and seed.
+//! What is done to a text. Each is a pure function of text, method, intensity and seed, but for those that a judge writes.
 
 use super::random::Random;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
 /// A change of a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
     /// None: it tells how much answers vary by themselves.
@@ -32,9 +32,15 @@ pub enum Method {
     Whitespace,
     /// The whole text as hexadecimal digits of its bytes; it has one intensity.
     EncodingBase16,
+    /// Words become others that mean the same; a judge writes it.
+    Synonym,
+    /// Words become others that mean the opposite; a judge writes it.
+    Antonym,
+    /// False statements before what is asked; a judge writes them.
+    ContextualMisinformation,
 }
 
-const METHODS: [(&str, Method); 12] = [
+const METHODS: [(&str, Method); 15] = [
     ("copy", Method::Copy),
     ("comma", Method::Comma),
     ("word_swap", Method::WordSwap),
@@ -47,10 +53,13 @@ const METHODS: [(&str, Method); 12] = [
     ("case", Method::Case),
     ("whitespace", Method::Whitespace),
     ("encoding_base16", Method::EncodingBase16),
+    ("synonym", Method::Synonym),
+    ("antonym", Method::Antonym),
+    ("contextual_misinformation", Method::ContextualMisinformation),
 ];
 
 /// How much of a text is changed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Intensity {
     /// 1 of 100 characters or words.
@@ -76,6 +85,13 @@ const INTENSITIES: [(&str, Intensity, f64); 6] = [
     ("very_high", Intensity::VeryHigh, 0.25),
     ("extreme", Intensity::Extreme, 0.5),
 ];
+
+/// Most characters of false statements.
+const MAX_STATEMENTS: usize = 2_000;
+/// Characters that a text in other words may have beyond twice its own.
+const ROOM: usize = 200;
+/// Of fewer words all may be replaced.
+const FEW: usize = 4;
 
 /// The rows of letters of a keyboard; neighbours stand beside each other.
 const ROWS: [&str; 3] = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
@@ -127,6 +143,16 @@ impl Intensity {
         INTENSITIES.into_iter().find(|(_, one, _)| *one == self).map_or(0.06, |(.., share)| share)
     }
 
+    /// How many false statements it has.
+    fn statements(self) -> usize {
+        match self {
+            Self::VeryLow | Self::Low | Self::Medium => 1,
+            Self::High => 2,
+            Self::VeryHigh => 3,
+            Self::Extreme => 4,
+        }
+    }
+
     /// How many of `n` are changed: at least one, if there is one.
     fn of(self, n: usize) -> usize {
         ((n as f64 * self.share()).round() as usize).max(1).min(n)
@@ -139,11 +165,68 @@ impl Method {
         METHODS.into_iter().find(|(_, one)| *one == self).map_or("copy", |(name, _)| name)
     }
 
-    /// The changed text. A text without a letter or word that it could change stays as it is.
+    /// Whether a judge writes it.
+    pub fn asks_judge(self) -> bool {
+        matches!(self, Self::Synonym | Self::Antonym | Self::ContextualMisinformation)
+    }
+
+    /// What a judge is asked to do with `text`; none for a method that needs no judge.
+    pub fn task(self, text: &str, intensity: Intensity) -> Option<String> {
+        let words = text.split_whitespace().count();
+        let count = intensity.of(words);
+        let replaced = |by: &str, so: &str| {
+            format!(
+                "Write TEXT again with {count} of its {words} words replaced by {by}, {so}. Choose words that have one. Names, numbers, \
+                 code and addresses stay as they are, and so does every other word."
+            )
+        };
+        match self {
+            Self::Synonym => Some(replaced("synonyms", "so that it asks the same as before")),
+            Self::Antonym => Some(replaced("antonyms", "so that it says the opposite there")),
+            Self::ContextualMisinformation => Some(format!(
+                "Write {} short statement(s) about the subject of TEXT that sound plausible and are false or misleading. They will \
+                 stand before TEXT: do not repeat or answer it, and do not say that they are false.",
+                intensity.statements()
+            )),
+            _ => None,
+        }
+    }
+
+    /// The changed text, of which a judge wrote `reply`.
+    ///
+    /// # Errors
+    /// Why that is not what it was asked for.
+    pub fn with_reply(self, text: &str, reply: &str) -> Result<String, String> {
+        let length = |text: &str| text.chars().count();
+        let (most, same) = match self {
+            Self::ContextualMisinformation => (MAX_STATEMENTS, text.trim().contains(reply)),
+            _ => (2 * length(text) + ROOM, words_of(text) == words_of(reply)),
+        };
+        if same {
+            return Err("the judge changed nothing".to_owned());
+        }
+        if length(reply) > most {
+            return Err(format!(
+                "the judge wrote {} characters, and at most {most} are meant",
+                length(reply)
+            ));
+        }
+        if self == Self::ContextualMisinformation {
+            return Ok(format!("{reply} {text}"));
+        }
+        let (was, now) = (words_of(text), words_of(reply));
+        if was.len() >= FEW && was.iter().all(|word| !now.contains(word)) {
+            return Err("the judge wrote another text: no word of this one is left".to_owned());
+        }
+        Ok(reply.to_owned())
+    }
+
+    /// The changed text. A text without a letter or word that it could change stays as it is, and so does one that a judge
+    /// changes.
     pub fn apply(self, text: &str, intensity: Intensity, seed: u64) -> String {
         let mut random = Random::of(&[self.name(), intensity.name(), &seed.to_string(), text]);
         match self {
-            Self::Copy => text.to_owned(),
+            Self::Copy | Self::Synonym | Self::Antonym | Self::ContextualMisinformation => text.to_owned(),
             Self::EncodingBase16 => hex::encode(text),
             Self::Comma | Self::WordSwap => self.words(text, intensity, &mut random),
             _ => self.letters(text, intensity, &mut random),
@@ -240,6 +323,12 @@ impl Method {
     }
 }
 
+/// The words of a text, in small letters.
+fn words_of(text: &str) -> Vec<String> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -254,7 +343,9 @@ mod tests {
                 let (one, again) = (method.apply(TEXT, intensity, 7), method.apply(TEXT, intensity, 7));
                 assert_eq!(one, again, "{name}");
                 let is_same = one == TEXT;
-                assert_eq!(is_same, method == Method::Copy, "{name} {share}: {one}");
+                let stays = method == Method::Copy || method.asks_judge();
+                assert_eq!(is_same, stays, "{name} {share}: {one}");
+                assert_eq!(method.task(TEXT, intensity).is_some(), method.asks_judge());
             }
             // A text that has nothing to change stays, and breaks nothing.
             for odd in ["", " ", "?", "日本語"] {
@@ -284,9 +375,24 @@ mod tests {
         assert_eq!(all(Method::RandomDelete, "a?"), "?");
         assert!(["w", "r"].contains(&all(Method::KeyboardTypos, "e").as_str()));
         assert!(
-            "typo".parse::<Method>().is_ok()
-                && "synonym".parse::<Method>().unwrap_err().contains("ocr_errors")
+            "typo".parse::<Method>().is_ok() && "magic".parse::<Method>().unwrap_err().contains("ocr_errors")
         );
         assert!("huge".parse::<Intensity>().unwrap_err().contains("very_low"));
+    }
+    #[test]
+    fn what_a_judge_writes_is_a_change_of_the_text() {
+        let asked = "How long is the warranty of a lamp?";
+        let task = Method::Synonym.task(asked, Intensity::High).unwrap();
+        assert!(task.contains("1 of its 8 words replaced by synonyms"), "{task}");
+        let synonym = |reply: &str| Method::Synonym.with_reply(asked, reply);
+        let other = "How long is the guarantee of a lamp?";
+        assert_eq!(synonym(other).unwrap(), other);
+        assert!(synonym("how long is the warranty of a lamp").unwrap_err().contains("changed nothing"));
+        assert!(synonym("Two years.").unwrap_err().contains("another text"));
+        assert!(synonym(&other.repeat(9)).unwrap_err().contains("at most"));
+        let misled = Method::ContextualMisinformation;
+        assert!(misled.task(asked, Intensity::Extreme).unwrap().contains("Write 4 short"));
+        assert_eq!(misled.with_reply("Why?", "Lamps last a day.").unwrap(), "Lamps last a day. Why?");
+        assert!(misled.with_reply(asked, "the warranty").unwrap_err().contains("changed nothing"));
     }
 }

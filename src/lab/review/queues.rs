@@ -216,6 +216,11 @@ impl Queues {
         let state = book.state_of(entry);
         let known = entry.answers.iter().find(|one| Some(&one.id) == sent.answer_id.as_ref());
         if let Some(known) = known {
+            // What others said of an item is told to who answered it, not to who knows the id of an answer.
+            if known.reviewer != reviewer.name {
+                let why = format!("the answer_id is that of another reviewer's answer to {item:?}");
+                return Err(LabError::Conflict(why));
+            }
             return Ok(told(entry, &state, known.kind));
         }
         let kind = book.accept(entry, &reviewer.name, sent.kind.unwrap_or(AnswerKind::Answer))?;

@@ -10,6 +10,7 @@ use super::desk::Desk;
 use super::evaluator::{JudgeEvaluator, Way};
 use super::gptscore::GptScore;
 use super::pairwise::REPEATED;
+use super::rewriter::JudgeWriter;
 use super::session::{SessionQuery, Sessions};
 use super::shape::Shape;
 use super::verdict::Verdict;
@@ -183,6 +184,14 @@ impl Judges {
         }
     }
 
+    /// The first judge, where texts are to be written anew; none without judges.
+    pub fn writer(&self) -> Option<Arc<dyn crate::eval::Writer>> {
+        let write = || -> Arc<dyn crate::eval::Writer> {
+            Arc::new(JudgeWriter::new(Desk::new(self.panel.clone(), 0), self.panel.at_once()))
+        };
+        (self.panel.len() > 0).then(write)
+    }
+
     /// Reads the earlier traces of sessions with `reader` from now on.
     pub fn read_sessions_with(&self, reader: SessionQuery) {
         self.sessions.read_with(reader);
@@ -288,6 +297,13 @@ mod tests {
         assert_eq!(metrics("gptscore_translation"), ["accuracy", "fluency", "mqm"]);
         assert_eq!(metrics("gptscore_summarization").len(), metrics("gptscore_summarization_ref").len() + 1);
         assert_eq!(metrics("gptscore_qa").len(), 8);
+        for one in &judges.evaluators {
+            assert!(
+                one.metrics().iter().all(|m| crate::eval::scale_of(one.id(), &m.name).is_some()),
+                "{}",
+                one.id()
+            );
+        }
         assert!(judges.evaluators.iter().all(|e| {
             let names: std::collections::BTreeSet<&str> =
                 e.metrics().iter().map(|m| m.name.as_ref()).collect();

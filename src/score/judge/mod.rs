@@ -12,6 +12,7 @@
 //! | `transport` | one request and its answer |
 //! | `client` | one judge: limits, retries, price; and what stands in for it |
 //! | `desk` | the judge that an evaluator asks |
+//! | `rewriter` | texts that a judge writes anew |
 //! | `delimit` | untrusted text between delimiters that nobody can guess |
 //! | `prompt` | prompt files with placeholders, filled with an input |
 //! | `reply` | the one JSON object of a reply, and what it says |
@@ -56,6 +57,7 @@ mod query;
 mod question;
 mod ragas;
 mod reply;
+mod rewriter;
 mod session;
 mod shape;
 mod told;

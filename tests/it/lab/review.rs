@@ -131,6 +131,9 @@ async fn ben_differs_and_cleo_decides(app: &App, queue: &str, first: &Json) {
         (200, told),
         "the same answer again is taken once"
     );
+    near["reviewer"] = json!("eve");
+    let (status, told) = answer(app, queue, &theirs[1], &near).await;
+    assert!(status == 409 && told["auto_evals"].is_null() && told["answers"].is_null(), "{told}");
     answer(app, queue, &theirs[2], &says("ben", "fail", "polite")).await;
     let undo = json!({"reviewer": "ben", "kind": "undo"});
     assert_eq!(answer(app, queue, &theirs[2], &undo).await.1["state"], "open");

@@ -255,6 +255,8 @@ async fn other_letters_flip_verdicts_and_experiments_stand_beside_each_other() {
     let wrong =
         super::send(&app, "POST", "perturb", None, &json!({"dataset": "geography", "with": ["magic"]})).await;
     assert!(wrong.0 == 400 && wrong.1["error"].as_str().unwrap().contains("magic"), "{wrong:?}");
+    let (code, _, err) = verb(&["perturb", "geography", "--with", "synonym"], &place).await;
+    assert!(code == 1 && err.contains("a judge writes synonym") && err.contains("[[judges]]"), "{err}");
 
     // It knows a question by its letters.
     let base = format!("{}/v1", targets().await);

@@ -120,11 +120,18 @@ async fn a_dataset_is_looked_at_over_http_and_by_the_command_line() {
         rows["evaluators"].as_array().unwrap().iter().find(|row| row["id"] == "document_recall").unwrap();
     assert_eq!(row["needs"], serde_json::json!(["contexts", "expected_documents"]));
     assert_eq!((&row["llm"], &row["group"]), (&false.into(), &"retrieval".into()));
-    let sql = "SELECT evaluator_group, needs, asks_judge, metric, is_primary, better, default_threshold FROM evaluators() \
+    let row = rows["evaluators"].as_array().unwrap().iter().find(|row| row["id"] == "perplexity").unwrap();
+    let metric = &row["metrics"][0];
+    assert_eq!(
+        (&metric["range"], &metric["h2o_threshold"]),
+        (&serde_json::json!([1.0, "Infinity"]), &0.5.into())
+    );
+    let sql = "SELECT evaluator_group, needs, asks_judge, metric, is_primary, better, min_value, max_value, h2o_threshold, default_threshold FROM evaluators() \
                WHERE evaluator = 'document_recall'";
     let row = crate::support::query(app.addresses.http, sql).await;
     let wanted = serde_json::json!([{"evaluator_group": "retrieval", "needs": ["contexts", "expected_documents"],
         "asks_judge": false, "metric": "document_recall", "is_primary": true, "better": "higher",
+        "min_value": 0.0, "max_value": 1.0, "h2o_threshold": null,
         "default_threshold": rows["evaluators"].as_array().unwrap().iter().find(|one| one["id"] == "document_recall").unwrap()["metrics"][0]["default_threshold"]}]);
     assert_eq!(serde_json::Value::from(row), wanted);
     let (_, wrong) = crate::support::query_raw(app.addresses.http, "SELECT * FROM evaluators('rouge')").await;

@@ -110,7 +110,7 @@ fn row(side: &Side<'_>, row: &ItemRow, model: &str) -> Map<String, Value> {
         metadata_of("corpus").unwrap_or_else(|| uris.into()),
         contexts.iter().map(text).collect::<Vec<_>>().into(),
         item.tags.into(),
-        source.or_else(|| metadata_of("relationships")).unwrap_or_else(|| json!([])),
+        metadata_of("relationships").or(source).unwrap_or_else(|| json!([])),
         item.expected.as_ref().map_or(Value::Null, text),
         if item.constraints.is_empty() { Value::Null } else { item.constraints.into() },
         if answers.len() > 1 { answers.into() } else { answers.into_iter().next().unwrap_or_default() },

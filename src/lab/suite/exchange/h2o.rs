@@ -128,6 +128,8 @@ pub(super) fn write(
 
 fn write_case(test: &TestSpec, kept: &Json) -> Result<Json, String> {
     let told = |why: String| format!("test {:?}: {why}", test.id);
+    // Those of an item that was perturbed here stand in its metadata.
+    let relationships = kept.get("relationships").or_else(|| test.metadata.get("relationships"));
     let condition = match (&test.constraints, kept.get("condition")) {
         (Some(constraints), _) => text_of(constraints).map_err(told)?,
         (None, Some(condition)) => plain(condition),
@@ -137,7 +139,7 @@ fn write_case(test: &TestSpec, kept: &Json) -> Result<Json, String> {
         "key": test.id,
         "prompt": plain(&test.input),
         "categories": test.tags,
-        "relationships": kept.get("relationships").cloned().unwrap_or_else(|| json!([])),
+        "relationships": relationships.cloned().unwrap_or_else(|| json!([])),
         "expected_output": test.right_answer.as_ref().map(plain).unwrap_or_default(),
         "condition": condition,
     }))

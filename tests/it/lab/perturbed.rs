@@ -1,0 +1,62 @@
+//! Questions in other words, which a judge writes.
+
+use super::verbs::{example, well};
+use crate::judges::server::Server;
+use crate::support::{config, query, start};
+use groundline::config::Config;
+use serde_json::{Value, json};
+
+/// What the judge writes of the text that stands between its delimiters; of one it changes nothing.
+fn writes(sent: &Value) -> String {
+    let text = |at: usize| sent["messages"][at]["content"].as_str().unwrap();
+    let asked = text(1).lines().nth(1).unwrap();
+    let new = if text(0).contains("false or misleading") {
+        "Rivers flow uphill.".to_owned()
+    } else if asked.contains("official language") {
+        asked.to_owned()
+    } else {
+        asked.replace("Which river flows", "Which stream runs").replace("is", "may be")
+    };
+    json!({"text": new}).to_string()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_judge_writes_what_no_rule_can_and_what_it_does_not_write_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server { answers: Some(writes), ..Server::default() };
+    let judge = format!(
+        "[[judges]]\nname = \"main\"\nbase_url = \"http://{}/v1\"\nmodel = \"m\"\n",
+        server.listen().await
+    );
+    let mut made = config(&folder.path().join("data"));
+    made.judges = Config::from_text("test", &judge, std::iter::empty()).unwrap().judges;
+    let app = start(made).await;
+    let url = format!("http://{}", app.addresses.http);
+    let place = ["--url", url.as_str()];
+    well(&["dataset", "import", "geography", &example()], &place).await;
+    let methods = "synonym@high,contextual_misinformation,case";
+    let said = well(&["perturb", "geography", "--with", methods], &place).await;
+    // Six items, each as it is, copied and changed in three ways, but for the one that was not written.
+    assert!(said.starts_with("geography-perturbed: version 1, 29 items"), "{said}");
+    assert!(said.contains("not written: g5 synonym@high: the judge changed nothing\n"), "{said}");
+    assert!(said.contains("written by judge-model-0: 1200 tokens read, 240 written"), "{said}");
+    assert_eq!(server.requests(), 12);
+    let asked = |words: &str| server.got.lock().iter().any(|(_, sent)| sent.to_string().contains(words));
+    assert!(asked("1 of its 6 words replaced by synonyms") && asked("Write 1 short statement"));
+    let sql = "SELECT external_id, input, metadata FROM dataset_at('geography-perturbed') \
+               WHERE external_id LIKE 'g2~%' ORDER BY external_id";
+    let rows = query(app.addresses.http, sql).await;
+    let ids: Vec<&str> = rows.iter().map(|row| row["external_id"].as_str().unwrap()).collect();
+    let wanted =
+        ["g2~case@medium", "g2~contextual_misinformation@medium", "g2~copy@medium", "g2~synonym@high"];
+    assert_eq!(ids, wanted);
+    let input = |at: usize| rows[at]["input"].as_str().unwrap();
+    assert!(input(1).contains("Rivers flow uphill. Which river flows through Vienna?"), "{rows:?}");
+    assert!(input(3).contains("Which stream runs through Vienna?"), "{rows:?}");
+    let metadata: Value = serde_json::from_str(rows[3]["metadata"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        (&metadata["perturbation"]["model"], &metadata["relationships"][0]["target"]),
+        (&json!("judge-model-0"), &json!("g2"))
+    );
+    app.stop().await.unwrap();
+}
