@@ -6,7 +6,7 @@ use crate::ingest::Redactor;
 use crate::journal::Journal;
 use crate::lab::archive::{ArchiveEndpoint, archive_router};
 use crate::lab::dataset::{DatasetEndpoint, Datasets, Redact, dataset_router};
-use crate::lab::experiment::{ExperimentEndpoint, Experiments, experiment_router};
+use crate::lab::experiment::{ExperimentEndpoint, Experiments, RunSpans, experiment_router};
 use crate::lab::lint::{LintEndpoint, evaluators_in_sql, lint_router};
 use crate::lab::perturb::{PerturbEndpoint, perturb_router};
 use crate::lab::review::{ReviewEndpoint, review_router};
@@ -39,8 +39,8 @@ pub struct Laboratory {
     pub access: Access,
 }
 
-/// The routes under `/v1/lab`.
-pub fn lab_routes(lab: Laboratory, config: &Config) -> Router {
+/// The routes under `/v1/lab`, and the loop that makes spans of runs whose targets sent none.
+pub fn lab_routes(lab: Laboratory, config: &Config) -> (Router, RunSpans) {
     if let Err(error) = evaluators_in_sql(&lab.sql, &lab.registry) {
         tracing::error!(%error, "evaluators() is not there");
     }
@@ -54,7 +54,8 @@ pub fn lab_routes(lab: Laboratory, config: &Config) -> Router {
     let suites = Suites::new(datasets.clone());
     let experiments = Experiments::new(datasets.clone(), registry.clone(), lab.production);
     let runs = SuiteRuns::new(suites.clone(), experiments.clone(), registry.clone());
-    dataset_router(DatasetEndpoint { datasets: datasets.clone(), access: lab.access.clone() })
+    let spans = RunSpans::new(experiments.clone());
+    let routes = dataset_router(DatasetEndpoint { datasets: datasets.clone(), access: lab.access.clone() })
         .merge(perturb_router(PerturbEndpoint { datasets: datasets.clone(), access: lab.access.clone() }))
         .merge(lint_router(LintEndpoint { datasets, registry, access: lab.access.clone() }))
         .merge(archive_router(ArchiveEndpoint {
@@ -64,5 +65,6 @@ pub fn lab_routes(lab: Laboratory, config: &Config) -> Router {
         .merge(suite_run_router(SuiteRunEndpoint { runs, access: lab.access.clone() }))
         .merge(suite_router(SuiteEndpoint { suites, access: lab.access.clone() }))
         .merge(review_router(ReviewEndpoint { experiments: experiments.clone(), access: lab.access.clone() }))
-        .merge(experiment_router(ExperimentEndpoint { experiments, access: lab.access }))
+        .merge(experiment_router(ExperimentEndpoint { experiments, access: lab.access }));
+    (routes, spans)
 }
