@@ -12,7 +12,7 @@ use crate::lab::perturb::{PerturbEndpoint, perturb_router};
 use crate::lab::review::{ReviewEndpoint, review_router};
 use crate::lab::suite::{SuiteEndpoint, Suites, suite_router};
 use crate::lab::suite_run::{SuiteRunEndpoint, SuiteRuns, suite_run_router};
-use crate::lab::{Config, Production, Store};
+use crate::lab::{Config, Production, Restores, Store};
 use crate::lake::Lake;
 use crate::net::Access;
 use crate::sql::Sql;
@@ -44,7 +44,8 @@ pub fn lab_routes(lab: Laboratory, config: &Config) -> (Router, RunSpans) {
     if let Err(error) = evaluators_in_sql(&lab.sql, &lab.registry) {
         tracing::error!(%error, "evaluators() is not there");
     }
-    let store = Store { journal: lab.journal, lake: lab.lake, sql: lab.sql, clock: lab.clock };
+    let (journal, lake, sql, clock) = (lab.journal, lab.lake, lab.sql, lab.clock);
+    let store = Store { journal, lake, sql, clock, restores: Restores::default() };
     let redact = lab.redactor.map(|redactor| -> Redact {
         Arc::new(move |text: &mut String| redactor.texts(std::iter::once(text)))
     });

@@ -334,10 +334,12 @@ impl Queues {
         who: &Who,
         queue: &Queue,
     ) -> Result<&'a mut Book, LabError> {
-        let mut book = match slot.take() {
+        let restores = self.store().restores.now();
+        let mut book = match slot.take().filter(|book| book.restores == restores) {
             Some(book) => book,
             None => {
                 let mut book = stored::book(self.store(), &who.tenant, queue).await?;
+                book.restores = restores;
                 self.retire(&mut book, who, queue).await?;
                 book
             }
