@@ -102,8 +102,8 @@ pub fn revision_hash(
     let read = |text: &String| serde_json::from_str::<CheckSpec>(text).map_err(|e| e.to_string());
     suite.check = checks.iter().map(|(_, text)| read(text)).collect::<Result<_, _>>()?;
     let read = |text: &String| serde_json::from_str::<TestSpec>(text).map_err(|e| e.to_string());
-    let placed = tests.iter().map(|(_, text)| Ok((read(text)?, SourceLine::default())));
-    let mut placed: Vec<Placed> = placed.collect::<Result<_, String>>()?;
+    let placed = tests.iter().map(|(_, text)| read(text).map(|test| (test, SourceLine::default())));
+    let mut placed: Vec<Placed> = placed.collect::<Result<_, _>>()?;
     if let Some(redact) = redact {
         let all = |suite: &SuiteSpec, placed: &[Placed]| -> Result<String, String> {
             Ok(written(suite)? + &written(&placed.iter().map(|(test, _)| test).collect::<Vec<_>>())?)
