@@ -159,7 +159,7 @@ impl App {
         let receiver = Receiver::new(rooms.journal.clone(), rooms.clock.clone(), config.ingest.clone())
             .with_policy(Arc::new(Policy::new(&config.detect)));
         let access = net.access.clone();
-        let routes = http_routes(Behind {
+        let (routes, spans) = http_routes(Behind {
             config: &config,
             access: &access,
             health: &health,
@@ -181,6 +181,11 @@ impl App {
             ("HTTP", listeners.http, routes),
         ];
         app.start_loops(rooms, &config);
+        let stop = app.stop_loops.clone();
+        app.loops.spawn(async move {
+            spans.run(stop).await;
+            Ok(())
+        });
         app.start_endpoints(endpoints, listeners.pg, net, &config);
         app.health.ready.store(true, Ordering::Release);
         Ok(app)

@@ -7,6 +7,7 @@ use crate::drift::{AlertEndpoint, Alerts, alert_router};
 use crate::eval::{JudgeDesk, Registry};
 use crate::ingest::Receiver;
 use crate::lab::Production;
+use crate::lab::experiment::RunSpans;
 use crate::label::{Review, annotations_router, label_router};
 use crate::net::{Access, Browsers, known_browser};
 use crate::queue::{QueueEndpoint, queue_router};
@@ -33,8 +34,8 @@ pub(super) struct Behind<'a> {
     pub writer: Option<Arc<dyn crate::eval::Writer>>,
 }
 
-/// SQL, annotations and labels, the lab, the queue, alerts, metrics, health, status, and the console.
-pub(super) fn http_routes(behind: Behind<'_>) -> Router {
+/// SQL, annotations and labels, the lab, the queue, alerts, metrics, health, status, and the console; and the loop of the lab.
+pub(super) fn http_routes(behind: Behind<'_>) -> (Router, RunSpans) {
     let (config, health, access) = (&behind.config.server, behind.health, behind.access);
     let queue = QueueEndpoint {
         journal: health.journal.clone(),
@@ -65,16 +66,18 @@ pub(super) fn http_routes(behind: Behind<'_>) -> Router {
         access: access.clone(),
         writer: behind.writer,
     };
+    let (lab, spans) = lab_routes(lab, &behind.config.lab);
     let browsers = Browsers::new(access.clone(), config);
-    crate::sql::http::router(behind.sql.clone(), access.clone())
+    let routes = crate::sql::http::router(behind.sql.clone(), access.clone())
         .merge(queue_router(queue))
         .merge(alert_router(alerts))
         .merge(annotations_router(behind.receiver.clone(), access.clone(), review.clone()))
         .merge(label_router(review, access.clone()))
-        .merge(lab_routes(lab, &behind.config.lab))
+        .merge(lab)
         .merge(crate::watch::router(health.clone(), behind.exporter, access.clone(), config.open_metrics))
         .merge(status_router(status))
         .merge(console_router(behind.files, browsers.clone()))
         .layer(from_fn_with_state(browsers, known_browser))
-        .layer(from_fn(guard_answers))
+        .layer(from_fn(guard_answers));
+    (routes, spans)
 }

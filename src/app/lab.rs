@@ -6,13 +6,13 @@ use crate::ingest::Redactor;
 use crate::journal::Journal;
 use crate::lab::archive::{ArchiveEndpoint, archive_router};
 use crate::lab::dataset::{DatasetEndpoint, Datasets, Redact, dataset_router};
-use crate::lab::experiment::{ExperimentEndpoint, Experiments, experiment_router};
+use crate::lab::experiment::{ExperimentEndpoint, Experiments, RunSpans, experiment_router};
 use crate::lab::lint::{LintEndpoint, evaluators_in_sql, lint_router};
 use crate::lab::perturb::{PerturbEndpoint, perturb_router};
 use crate::lab::review::{ReviewEndpoint, review_router};
 use crate::lab::suite::{SuiteEndpoint, Suites, suite_router};
 use crate::lab::suite_run::{SuiteRunEndpoint, SuiteRuns, suite_run_router};
-use crate::lab::{Config, Production, Store};
+use crate::lab::{Config, Production, Restores, Store};
 use crate::lake::Lake;
 use crate::net::Access;
 use crate::sql::Sql;
@@ -43,12 +43,13 @@ pub struct Laboratory {
     pub writer: Option<Arc<dyn crate::eval::Writer>>,
 }
 
-/// The routes under `/v1/lab`.
-pub fn lab_routes(lab: Laboratory, config: &Config) -> Router {
+/// The routes under `/v1/lab`, and the loop that makes spans of runs whose targets sent none.
+pub fn lab_routes(lab: Laboratory, config: &Config) -> (Router, RunSpans) {
     if let Err(error) = evaluators_in_sql(&lab.sql, &lab.registry) {
         tracing::error!(%error, "evaluators() is not there");
     }
-    let store = Store { journal: lab.journal, lake: lab.lake, sql: lab.sql, clock: lab.clock };
+    let (journal, lake, sql, clock) = (lab.journal, lab.lake, lab.sql, lab.clock);
+    let store = Store { journal, lake, sql, clock, restores: Restores::default() };
     let redact = lab.redactor.map(|redactor| -> Redact {
         Arc::new(move |text: &mut String| redactor.texts(std::iter::once(text)))
     });
@@ -58,7 +59,8 @@ pub fn lab_routes(lab: Laboratory, config: &Config) -> Router {
     let suites = Suites::new(datasets.clone());
     let experiments = Experiments::new(datasets.clone(), registry.clone(), lab.production);
     let runs = SuiteRuns::new(suites.clone(), experiments.clone(), registry.clone(), lab.desk);
-    dataset_router(DatasetEndpoint { datasets: datasets.clone(), access: lab.access.clone() })
+    let spans = RunSpans::new(experiments.clone());
+    let routes = dataset_router(DatasetEndpoint { datasets: datasets.clone(), access: lab.access.clone() })
         .merge(perturb_router(PerturbEndpoint {
             datasets: datasets.clone(),
             access: lab.access.clone(),
@@ -72,5 +74,6 @@ pub fn lab_routes(lab: Laboratory, config: &Config) -> Router {
         .merge(suite_run_router(SuiteRunEndpoint { runs, access: lab.access.clone() }))
         .merge(suite_router(SuiteEndpoint { suites, access: lab.access.clone() }))
         .merge(review_router(ReviewEndpoint { experiments: experiments.clone(), access: lab.access.clone() }))
-        .merge(experiment_router(ExperimentEndpoint { experiments, access: lab.access }))
+        .merge(experiment_router(ExperimentEndpoint { experiments, access: lab.access }));
+    (routes, spans)
 }

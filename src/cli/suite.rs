@@ -1,12 +1,13 @@
 //! `groundline suite`: suites checked, exchanged with other systems, and kept by a server.
 
 use super::evaluators::Scorers;
-use super::lab::{OfSuites, RunArgs, SendArgs, Where, spreadsheet, suites};
+use super::lab::{OfSuites, RunArgs, SendArgs, Where, pairs, spreadsheet, suites};
 use super::test::{StoredArgs, chosen, configured};
 use crate::lab::suite::{
     Bench, Exported, Form, StoredItems, Suite, examples, export, import, import_results, read, suite_schema,
     wrong_examples,
 };
+use clap::builder::PossibleValue;
 use clap::{Subcommand, ValueEnum};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -54,7 +55,8 @@ pub enum SuiteVerb {
         /// Where it is written; standard output if left out. Files of an archive go beside it.
         #[arg(long)]
         output: Option<PathBuf>,
-        /// What it holds: a suite, or the results of a run, which are written as the JSON report that they are.
+        /// What it holds: a suite, or questions, a suite without checks; the results of a run, which are written as the JSON report
+        /// that they are; questions with answers, written as the JSON that --answers takes.
         #[arg(long, value_enum, default_value = "suite")]
         part: PartName,
         /// Leave out tests that are wrong.
@@ -70,7 +72,8 @@ pub enum SuiteVerb {
         after_help = "Examples:\n  groundline suite export suite.toml --format csv --output suite.csv\n  groundline suite export report.json --part results --output results.csv\n  groundline suite export refunds@3 --url http://127.0.0.1:4320 --format toml"
     )]
     Export {
-        /// A suite, or a report for the parts results and qa; with --url or --data-dir the name of a suite, NAME or NAME@VERSION.
+        /// A suite, or a report for the parts results and qa; with --url or --data-dir the name of a suite, NAME or NAME@VERSION, of
+        /// an experiment for results and qa, or of a queue for review.
         file: PathBuf,
         /// What is written.
         #[arg(long, value_enum, default_value = "suite")]
@@ -103,6 +106,8 @@ pub enum PartName {
     Results,
     /// Questions and answers of a run.
     Qa,
+    /// What people said of a run, of a queue that a server keeps.
+    Review,
 }
 
 /// How it is written.
@@ -130,21 +135,24 @@ pub fn run(what: SuiteVerb) -> ExitCode {
         SuiteVerb::List { place } => on_server(&place, OfSuites::List, None),
         SuiteVerb::Show { place, suite } => on_server(&place, OfSuites::Show(&suite), None),
         SuiteVerb::Run(args) => return ran(&args),
-        SuiteVerb::Import { file, stored, part: PartName::Suite, partial, how, .. }
-            if stored.place(None).is_some() =>
-        {
-            kept(&file, &stored, partial, &how)
-        }
+        SuiteVerb::Import {
+            file, stored, part: PartName::Suite | PartName::Questions, partial, how, ..
+        } if stored.place(None).is_some() => kept(&file, &stored, partial, &how),
         SuiteVerb::Import { file, output, part: PartName::Results, .. } => results(&file, output.as_deref()),
-        SuiteVerb::Import { file, output, part: PartName::Suite, partial, .. } => {
+        SuiteVerb::Import { file, output, part: PartName::Suite | PartName::Questions, partial, .. } => {
             imported(&file, output.as_deref(), partial)
         }
-        SuiteVerb::Import { .. } => {
-            Err("suites and results are imported; questions with answers are a target, kind = \"existing\""
-                .to_owned())
+        SuiteVerb::Import { file, output, part: PartName::Qa, .. } => {
+            pairs(&file).and_then(|bytes| written(output.as_deref(), &bytes))
         }
-        SuiteVerb::Export { file, part, format, output, stored, .. } if stored.place(None).is_some() => {
-            fetched(&file, &stored, (part, format), output.as_deref())
+        SuiteVerb::Import { part: PartName::Review, .. } => {
+            Err("what people said goes into a queue: groundline review queue import QUEUE FILE".to_owned())
+        }
+        SuiteVerb::Export { file, part, format, flat, safe_cells, output, stored }
+            if stored.place(None).is_some() =>
+        {
+            fetched(&file, &stored, (part, format, flat), safe_cells)
+                .and_then(|bytes| written(output.as_deref(), &bytes))
         }
         SuiteVerb::Export { file, part, format, flat, safe_cells, output, .. } => {
             exported(&file, (part, format, flat), safe_cells)
@@ -189,26 +197,21 @@ fn kept(file: &Path, stored: &StoredArgs, partial: bool, how: &SendArgs) -> Resu
     on_server(&place, OfSuites::Import(suite.sendable()?, how), None)
 }
 
-/// A file of a suite that a server keeps.
+/// A file of a suite, of a run or of a queue that a server keeps.
 fn fetched(
     name: &Path,
     stored: &StoredArgs,
-    (part, format): (PartName, FormName),
-    output: Option<&Path>,
-) -> Result<(), String> {
-    let place = stored.place(None).ok_or("say where the suite is, --url or --data-dir")?;
-    let part = match part {
-        PartName::Suite => "suite",
-        PartName::Questions => "questions",
-        PartName::Results | PartName::Qa => {
-            return Err(
-                "results of a run that is kept: groundline experiment export NAME --part results".to_owned()
-            );
-        }
-    };
-    let format = format.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+    (part, format, flat): (PartName, FormName, bool),
+    is_safe: bool,
+) -> Result<Vec<u8>, String> {
+    let place = stored.place(None).ok_or("say where it is, --url or --data-dir")?;
+    let word =
+        |value: Option<PossibleValue>| value.map(|value| value.get_name().to_owned()).unwrap_or_default();
+    let (part, form) = (word(part.to_possible_value()), word(format.to_possible_value()));
     let name = name.display().to_string();
-    on_server(&place, OfSuites::Export { name: &name, part, format: &format }, output)
+    let what = OfSuites::Export { name: &name, part: &part, format: &form, flat };
+    let (bytes, _) = tokio::runtime::Handle::current().block_on(suites(&place, what))?;
+    if is_safe { spreadsheet(&bytes, format == FormName::Csv) } else { Ok(bytes.to_vec()) }
 }
 
 fn check(path: &Path, config: Option<&Path>, stored: &StoredArgs) -> Result<(), String> {
@@ -295,6 +298,11 @@ fn exported(
             let part =
                 if part == PartName::Suite { Exported::Suite(&suite) } else { Exported::Questions(&suite) };
             export(part, form)?
+        }
+        PartName::Review => {
+            return Err(
+                "what people said is in a queue: say --url or --data-dir, and the queue's name".to_owned()
+            );
         }
         PartName::Results | PartName::Qa => {
             let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;

@@ -27,6 +27,9 @@ pub struct Config {
     /// The longest that the evaluators of one request may take.
     #[serde(with = "Time")]
     pub score_timeout: Duration,
+    /// How long a run may be without a span of its target before one is made of it.
+    #[serde(with = "Time")]
+    pub span_after: Duration,
     /// Targets that the server may ask itself, by name; of the kinds http and openai.
     pub targets: BTreeMap<String, TargetSpec>,
 }
@@ -42,6 +45,7 @@ impl Default for Config {
             max_zip_entries: 100_000,
             workers: 1,
             score_timeout: Duration::from_mins(10),
+            span_after: Duration::from_mins(1),
             targets: BTreeMap::new(),
         }
     }

@@ -54,6 +54,6 @@ mod zip;
 pub use config::Config;
 pub use error::{Fault, LabError};
 pub use rows::safe_cells;
-pub use store::{Store, Who};
+pub use store::{Restores, Store, Who};
 pub use turn::Production;
 pub use zip::{read as unzipped, write as zipped};

@@ -11,6 +11,7 @@ use crate::schema::frame::{self, Part};
 use crate::sql::{Collected, Sql, Work};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How long a writer waits until what it wrote is visible.
@@ -36,6 +37,24 @@ pub struct Store {
     pub sql: Arc<Sql>,
     /// The time.
     pub clock: Arc<dyn Clock>,
+    /// How often rows came from elsewhere.
+    pub restores: Restores,
+}
+
+/// Counts how often an archive was restored, so that who keeps rows in memory knows when to read them again.
+#[derive(Debug, Clone, Default)]
+pub struct Restores(Arc<AtomicU64>);
+
+impl Restores {
+    /// Counts one more: its rows are visible.
+    pub fn count(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many there were since the start.
+    pub fn now(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// The rows of an answer.
@@ -62,6 +81,15 @@ impl Store {
         let scope = Scope::Tenant(tenant.into());
         let work = Work::Bound(sql.to_owned(), values);
         Ok(Rows(self.sql.collect_from("lab", &scope, work, None).await?))
+    }
+
+    /// The same over the rows of all tenants, for what nobody asked for.
+    ///
+    /// # Errors
+    /// As [`Store::ask`].
+    pub async fn ask_all(&self, sql: &str, values: Vec<ScalarValue>) -> Result<Rows, LabError> {
+        let work = Work::Bound(sql.to_owned(), values);
+        Ok(Rows(self.sql.collect_from("lab", &Scope::All, work, None).await?))
     }
 
     /// Writes `parts` as one frame. When it returns they are durable, and visible to SQL.
@@ -103,4 +131,9 @@ pub fn text(value: &str) -> ScalarValue {
 /// An integer as a parameter of a query.
 pub fn int(value: i64) -> ScalarValue {
     ScalarValue::Int64(Some(value))
+}
+
+/// A moment as a parameter of a query.
+pub fn moment(at: UnixNanos) -> ScalarValue {
+    ScalarValue::TimestampMicrosecond(Some(at.micros()), Some("UTC".into()))
 }

@@ -256,7 +256,9 @@ impl Local {
         };
         let stop = CancellationToken::new();
         let flush = tokio::spawn(flush.run(stop.clone()));
-        Ok(Self { router: lab_routes(lab, &config.lab), journal, scorers, stop, flush, _follower: follower })
+        // Spans that targets did not send are made when the server starts again.
+        let (router, _) = lab_routes(lab, &config.lab);
+        Ok(Self { router, journal, scorers, stop, flush, _follower: follower })
     }
 
     async fn ask(&self, asked: Asked<'_>) -> Result<(StatusCode, Bytes), String> {

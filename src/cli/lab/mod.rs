@@ -46,5 +46,5 @@ pub use experiment::{ExperimentVerb, run as experiment};
 pub use perturb::{PerturbArgs, run as perturb};
 pub use review::{ReviewVerb, run as review};
 pub use safe::spreadsheet;
-pub use suites::{OfSuites, RunArgs, SendArgs, suites};
+pub use suites::{OfSuites, RunArgs, SendArgs, pairs, suites};
 pub use told::summarized;

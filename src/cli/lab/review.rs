@@ -1,11 +1,11 @@
 //! `groundline review`: queues of items that people review, on the command line.
 
 use super::client::{Asked, LabClient, Refused, Where};
-use super::told::{cell, number, short, table};
+use super::told::{cell, fault, number, short, table};
 use clap::{ArgGroup, Args, Subcommand};
 use http::Method;
 use serde_json::{Map, Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// What can be reviewed.
@@ -50,6 +50,18 @@ pub enum QueueVerb {
         place: Where,
         /// Its name, or its id.
         queue: String,
+    },
+    /// Put reviews of a file into a queue: its own export, or another system's CSV.
+    #[command(
+        after_help = "Examples:\n  groundline review queue import 'refunds v2' review.csv\n  groundline review queue import 'refunds v2' review.json\n\nA review is of the item whose run is its Test Result Id, else of the only one that asks its Test Input. All of a file is\nstored or nothing; what was imported before is left as it is."
+    )]
+    Import {
+        #[command(flatten)]
+        place: Where,
+        /// Its name, or its id.
+        queue: String,
+        /// CSV with Test Result Id, Completed By and Reviewer Response, or the JSON of an export.
+        file: PathBuf,
     },
     /// Write what people said.
     #[command(
@@ -134,6 +146,7 @@ impl QueueVerb {
             Self::List { place }
             | Self::Show { place, .. }
             | Self::Close { place, .. }
+            | Self::Import { place, .. }
             | Self::Export { place, .. } => place,
         }
     }
@@ -172,6 +185,7 @@ async fn act(client: &LabClient, verb: QueueVerb) -> Result<String, Refused> {
             let told = client.value(Asked::json(Method::POST, &asked, &json!({}))).await?;
             Ok(format!("{}: {}\n", cell(&told["name"]), cell(&told["status"])))
         }
+        QueueVerb::Import { queue, file, .. } => import(client, &queue, &file).await,
         QueueVerb::Export { queue, part, format, flat, output, .. } => {
             let path = ["queues", &queue, "export"];
             let asked = Asked::get(&path).with("part", part).with("format", format).with("flat", flat);
@@ -181,6 +195,33 @@ async fn act(client: &LabClient, verb: QueueVerb) -> Result<String, Refused> {
             Ok(format!("{}: {} bytes\n", file.display(), bytes.len()))
         }
     }
+}
+
+async fn import(client: &LabClient, queue: &str, file: &Path) -> Result<String, Refused> {
+    let wrong = |why: String| Refused::from(format!("{}: {why}", file.display()));
+    let bytes = std::fs::read(file).map_err(|e| wrong(e.to_string()))?;
+    let kind = if bytes.trim_ascii_start().starts_with(b"{") { "application/json" } else { "text/csv" };
+    let path = ["queues", queue, "import"];
+    let mut asked = Asked::get(&path);
+    asked.method = Method::POST;
+    asked.body = Some((kind, bytes));
+    let told = client.value(asked).await.map_err(|refused| match refused.faults.is_empty() {
+        true => refused,
+        false => {
+            let faults: Vec<String> =
+                refused.faults.iter().map(|one| fault(&file.display().to_string(), one)).collect();
+            Refused::from(format!("{}\nnothing was stored", faults.join("\n")))
+        }
+    })?;
+    let counts = &told["counts"];
+    Ok(format!(
+        "{}: {} reviews stored, {} were there; {} of {} items labelled\n",
+        cell(&told["name"]),
+        told["stored"],
+        told["there"],
+        counts["final"],
+        counts["items"],
+    ))
 }
 
 async fn create(client: &LabClient, args: CreateArgs) -> Result<String, Refused> {

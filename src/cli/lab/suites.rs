@@ -8,7 +8,7 @@ use clap::Args;
 use http::Method;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -24,14 +24,16 @@ pub enum OfSuites<'a> {
     Show(&'a str),
     /// Keep one: its JSON, and how.
     Import(String, &'a SendArgs),
-    /// A file of one.
+    /// A file of one, of a run of one, or of a queue of reviews.
     Export {
-        /// NAME, or NAME@VERSION.
+        /// NAME, or NAME@VERSION; an experiment for results and qa, a queue for review.
         name: &'a str,
-        /// suite or questions.
+        /// suite, questions, results, qa or review.
         part: &'a str,
         /// toml, csv, json, zip, h2o or promptfoo.
         format: &'a str,
+        /// Whether each row has everything.
+        flat: bool,
     },
     /// Run one.
     Run(&'a RunArgs),
@@ -120,9 +122,18 @@ async fn act(client: &LabClient, what: OfSuites<'_>) -> Done {
         OfSuites::List => list(client).await,
         OfSuites::Show(name) => show(client, name).await,
         OfSuites::Import(suite, how) => import(client, suite, how).await,
-        OfSuites::Export { name, part, format } => {
-            let path = ["suites", name];
-            let asked = Asked::get(&path).with("part", part).with("format", format);
+        OfSuites::Export { name, part, format, flat } => {
+            let (of_suite, of_run, of_queue) =
+                (["suites", name], ["experiments", name, "export"], ["queues", name, "export"]);
+            let path: &[&str] = match part {
+                "results" | "qa" => &of_run,
+                "review" => &of_queue,
+                _ => &of_suite,
+            };
+            let mut asked = Asked::get(path).with("part", part).with("format", format);
+            if flat {
+                asked = asked.with("flat", flat);
+            }
             Ok((client.ask(asked).await?, 0))
         }
         OfSuites::Run(args) => run(client, args).await,
@@ -319,6 +330,30 @@ const COLUMNS: [(&str, &str); 6] = [
     ("out tokens", "output_tokens"),
     ("duration", "duration_ms"),
 ];
+
+/// Questions with their answers, as JSON in the words in which answers are sent; what is not answered is told.
+///
+/// # Errors
+/// Every one without a question, and every question that is there twice.
+pub fn pairs(file: &Path) -> Result<Vec<u8>, String> {
+    let all = answers(file).map_err(|refused| refused.error)?;
+    let (mut seen, mut faults) = (HashSet::new(), Vec::new());
+    for (number, one) in (1..).zip(&all) {
+        let Some(asked) = one["question"].as_str().or_else(|| one["test"].as_str()) else {
+            faults.push(format!("answer {number}: no Question and no Test Id"));
+            continue;
+        };
+        if !seen.insert(asked.trim()) {
+            faults.push(format!("answer {number}: {asked:?} is there twice: keep one answer"));
+        } else if one["output"].is_null() && one["error"].is_null() {
+            eprintln!("groundline suite: answer {number}: {asked:?} has no answer");
+        }
+    }
+    match faults.is_empty() {
+        true => Ok(format!("{:#}\n", json!(all)).into_bytes()),
+        false => Err(format!("{}: {}", file.display(), faults.join("\n"))),
+    }
+}
 
 /// The answers of a file: CSV, a JSON list, or JSON lines.
 fn answers(file: &Path) -> Result<Vec<Value>, Refused> {

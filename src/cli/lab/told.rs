@@ -172,6 +172,7 @@ pub fn purged(name: &str, told: &Value) -> String {
         "{name}: version {version}, {items} items purged: {revisions} revisions, {runs} runs, {scores} scores"
     );
     let more = [
+        ("spans", "spans"),
         ("files", "files"),
         ("check_results", "results of checks"),
         ("suite_rows", "tests and checks of suites"),

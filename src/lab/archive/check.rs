@@ -2,7 +2,8 @@
 
 use super::documents;
 use super::manifest::{MANIFEST, Manifest};
-use super::tables::Rows;
+use super::more;
+use super::tables::{MORE, Rows};
 use super::versions::{Bounds, Versions, versions};
 use crate::lab::cells;
 use crate::lab::experiment::run_id;
@@ -34,11 +35,16 @@ pub struct Opened {
 pub fn opened(bytes: &[u8], bounds: Bounds<'_>) -> Result<Opened, String> {
     let mut files = unarchive(bytes)?;
     let manifest = Manifest::read(&files)?;
-    let rows = Rows::made(|kept| {
+    let mut rows = Rows::made(|kept| {
         let bytes =
             files.remove(kept.file).ok_or_else(|| format!("{:?} is missing in the archive", kept.file))?;
         kept.read(bytes)
     })?;
+    for kept in MORE {
+        if let Some(bytes) = files.remove(kept.file) {
+            rows.more.push((kept, kept.read(bytes)?));
+        }
+    }
     let versions = versions(&rows, bounds)?;
     let ours: Vec<(&str, i64)> =
         manifest.datasets.iter().map(|one| (one.dataset_id.as_str(), one.versions)).collect();
@@ -53,6 +59,7 @@ pub fn opened(bytes: &[u8], bounds: Bounds<'_>) -> Result<Opened, String> {
     }
     let runs = runs(&rows, &experiments, bounds)?;
     scores(&rows, &experiments, &runs)?;
+    more::held(&rows, &versions, &experiments, &runs, bounds)?;
     let documents = documents::taken(&mut files, &rows.items, bounds.config.max_file_size)?;
     Ok(Opened { manifest, rows, versions, documents })
 }
@@ -145,6 +152,7 @@ mod tests {
     use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray, new_null_array};
     use arrow::datatypes::DataType;
     use serde_json::{Value, json};
+    use sha2::{Digest, Sha256};
     use std::sync::Arc;
 
     /// A table of one row: these cells, and what a column that must not be empty needs.
@@ -194,9 +202,41 @@ mod tests {
         ]
     }
 
+    /// A suite of one test and one check, what that said of the run, and a review of it, in the order of [`MORE`].
+    fn more_tables() -> [(&'static str, Cells); 8] {
+        let (suite, test, check) =
+            (r#"{"suite":{"name":"s"}}"#, r#"{"id":"t","input":"Where?"}"#, r#"{"operator":"is-json"}"#);
+        let (own, checks) = ([("t".to_owned(), test.to_owned())], [(Some("t".to_owned()), check.to_owned())]);
+        let hash = crate::lab::suite::revision_hash(suite, &own, &checks, None).unwrap();
+        let of_test = hex::encode(Sha256::digest(test));
+        let run = run_id("e", "i", 1);
+        let trace = crate::lab::experiment::trace_ids(&run, 1).0;
+        let text = |column: &'static str, value: &str| (column, json!(value));
+        let of_suite = |more: Cells| [vec![text("suite_id", "s")], more].concat();
+        let of_queue = |more: Cells| [vec![text("queue_id", "q"), text("item", "x")], more].concat();
+        let revision = vec![
+            text("name", "s"),
+            text("dataset_id", "d"),
+            text("spec", suite),
+            text("content_hash", &hash),
+        ];
+        let tested = vec![text("test_id", "t"), text("spec", test), text("content_hash", &of_test)];
+        let source = vec![text("source", r#"{"experiment":"e"}"#), text("source_kind", "experiment")];
+        [
+            ("suites", of_suite(revision)),
+            ("tests", of_suite(tested)),
+            ("checks", of_suite(vec![text("test_id", "t"), text("spec", check)])),
+            ("results", vec![text("run_id", &run), text("experiment_id", "e")]),
+            ("queues", of_queue([source, vec![text("experiment_id", "e"), text("status", "open")]].concat())),
+            ("reviewed", of_queue(vec![text("run_id", &run)])),
+            ("answers", of_queue(vec![text("answer_id", "a"), text("kind", "answer")])),
+            ("labels", vec![text("annotation_id", "l"), text("trace_id", &trace), text("item", "x")]),
+        ]
+    }
+
     /// An archive of them after a change of one of its cells.
     fn changed(table: &str, column: &'static str, value: &str) -> Result<Opened, String> {
-        let mut all = tables().into_iter().map(|(name, mut cells)| {
+        let altered = |(name, mut cells): (&'static str, Cells)| {
             if name == table {
                 cells.retain(|(known, _)| *known != column);
                 cells.push((
@@ -205,8 +245,11 @@ mod tests {
                 ));
             }
             cells
-        });
-        let rows = Rows::made(|kept| Ok::<_, String>(one(kept, &all.next().unwrap())))?;
+        };
+        let mut all = tables().into_iter().map(altered);
+        let mut rows = Rows::made(|kept| Ok::<_, String>(one(kept, &all.next().unwrap())))?;
+        let more = MORE.into_iter().zip(more_tables().into_iter().map(altered));
+        rows.more = more.map(|(kept, cells)| (kept, one(kept, &cells))).collect();
         let mut files = Files::new();
         for (kept, rows) in rows.all() {
             files.insert(kept.file.to_owned(), kept.written(rows).unwrap());
@@ -221,13 +264,16 @@ mod tests {
         files.insert(MANIFEST.to_owned(), manifest.bytes().unwrap());
         let config = Config::default();
         let would_redact = |item: &Item| item.input == Some(json!("Where?")) && value == "redacted";
-        opened(&archive(&files).unwrap(), Bounds { config: &config, would_redact: &would_redact })
+        opened(
+            &archive(&files).unwrap(),
+            Bounds { config: &config, would_redact: &would_redact, redact: None },
+        )
     }
 
     #[test]
     fn nothing_that_an_archive_says_is_believed() {
         let whole = changed("", "", "").unwrap();
-        assert_eq!(whole.versions["d"].len(), 1);
+        assert_eq!((whole.versions["d"].len(), whole.rows.more.len()), (1, MORE.len()));
         for (table, column, value, told) in [
             ("datasets", "name", "d@1", "no @"),
             ("datasets", "version", "2", "version 2 where 1 should be"),
@@ -248,6 +294,27 @@ mod tests {
             ("scores", "source", "rule", "of the source \"rule\""),
             ("scores", "run_id", "other", "not of a run of the archive"),
             ("scores", "experiment_id", "other", "not of a run of the archive"),
+            ("suites", "name", "a@b", "no @"),
+            ("suites", "content_hash", "none", "content_hash is not that of its content"),
+            ("suites", "spec", "{}", "content_hash is not that of its content"),
+            ("suites", "spec", "nothing", "revision 1 of the suite"),
+            ("suites", "dataset_version", "2", "no version of a dataset of the archive"),
+            ("tests", "spec", "{}", "content_hash is not that of its content"),
+            ("tests", "revision", "7", "no revision 7 of the suite"),
+            ("checks", "spec", r#"{"operator":"regex"}"#, "content_hash is not that of its content"),
+            ("results", "run_id", "other", "not of a run of the archive"),
+            ("queues", "source", r#"{"sql":"SELECT 1"}"#, "not over an experiment of the archive"),
+            ("queues", "experiment_id", "other", "not over an experiment of the archive"),
+            ("queues", "status", "ajar", "neither open nor closed"),
+            ("reviewed", "run_id", "other", "not a run of the experiment of its queue"),
+            ("answers", "item", "other", "to no item of the archive"),
+            ("labels", "item", "other", "not of a run that the archive reviews"),
+            (
+                "labels",
+                "trace_id",
+                "0af7651916cd43dd8448eb211c80319c",
+                "not of a run that the archive reviews",
+            ),
         ] {
             let why = changed(table, column, value).unwrap_err();
             assert!(why.contains(told), "{table}.{column}: {why}");

@@ -2,13 +2,14 @@
 
 use super::documents::{self, Documents};
 use super::manifest::{MANIFEST, Manifest, OfDataset, OfExperiment};
-use super::tables::{DATASETS, EXPERIMENTS, ITEMS, Kept, RUNS, Rows, SCORES};
+use super::more;
+use super::stored::read;
+use super::tables::{DATASETS, EXPERIMENTS, ITEMS, RUNS, Rows, SCORES};
 use crate::lab::dataset::{Head, Reference, find_by_id, find_or_none};
 use crate::lab::error::LabError;
 use crate::lab::experiment::{Beside, Experiment, Experiments, MAX_BESIDE, experiments_of, named};
-use crate::lab::store::{Store, Who, text};
+use crate::lab::store::{Store, Who};
 use crate::lab::zip::write as zipped;
-use arrow::array::RecordBatch;
 use std::collections::BTreeMap;
 
 /// Most names of one archive.
@@ -34,7 +35,8 @@ pub async fn archive(all: &Experiments, who: &Who, names: &[String]) -> Result<V
     let still = all.still().await;
     let chosen = Chosen::of(all.store(), who, names).await?;
     let rows = chosen.rows(all.store(), who).await?;
-    let documents = documents::read(all.datasets(), who, &rows.items).await?;
+    let mut documents = documents::read(all.datasets(), who, &rows.items).await?;
+    documents.extend(more::files(all.store(), who, &rows).await?);
     let mut boards = Vec::new();
     for dataset_id in chosen.datasets.keys() {
         let of_it = chosen.experiments.values().filter(|one| one.dataset_id == *dataset_id);
@@ -162,32 +164,7 @@ impl Chosen {
             experiments: of_experiments(EXPERIMENTS).await?,
             runs: of_experiments(RUNS).await?,
             scores: of_experiments(SCORES).await?,
+            more: more::rows(store, who, datasets, experiments.clone()).await?,
         })
     }
-}
-
-/// The rows of a table whose `column` is one of `ids`, in the order of their keys.
-///
-/// # Errors
-/// The limits of queries.
-pub async fn read<'a>(
-    store: &Store,
-    who: &Who,
-    kept: Kept,
-    column: &str,
-    ids: impl Iterator<Item = &'a String>,
-) -> Result<RecordBatch, LabError> {
-    let only = if kept == SCORES { "source = 'experiment' AND " } else { "" };
-    let sql = format!(
-        "SELECT {} FROM {} WHERE {only}{column} = $1 ORDER BY {}",
-        kept.columns(),
-        kept.table.name(),
-        kept.key.join(", ")
-    );
-    let mut batches = Vec::new();
-    for id in ids {
-        batches
-            .extend(store.ask(&who.tenant, &sql, vec![text(id)]).await?.collected().batches.iter().cloned());
-    }
-    kept.stored(&batches).map_err(|e| LabError::Broken(e.to_string()))
 }

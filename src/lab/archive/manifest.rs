@@ -1,5 +1,6 @@
 //! What an archive says of itself.
 
+use super::tables::MORE;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -11,7 +12,9 @@ pub const MANIFEST: &str = "manifest.json";
 const KIND: &str = "groundline-lab-archive";
 /// Counts the changes of archives that an older release could not read. Columns that a later release adds are not
 /// among them: they are NULL in what was archived before.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
+/// The format of an archive without suites and reviews, which earlier releases read.
+const PLAIN: u64 = 1;
 
 /// The files of an archive by name.
 pub type Files = BTreeMap<String, Vec<u8>>;
@@ -85,7 +88,9 @@ impl Manifest {
             "groundline lab restore archive.zip".to_owned(),
         ];
         let entries = files.iter().map(entry).collect();
-        Self { kind: KIND.to_owned(), format: FORMAT, datasets, experiments, commands, entries }
+        let has_more = MORE.iter().any(|kept| files.contains_key(kept.file));
+        let format = if has_more { FORMAT } else { PLAIN };
+        Self { kind: KIND.to_owned(), format, datasets, experiments, commands, entries }
     }
 
     /// As the bytes of its file.
@@ -187,9 +192,9 @@ mod tests {
     fn what_a_later_release_made_is_said_to_be_newer() {
         let mut files = whole();
         let text = String::from_utf8(files[MANIFEST].clone()).unwrap();
-        let later = text.replace("\"format\": 1", "\"format\": 2, \"more\": {}").replace("sha256", "sha512");
+        let later = text.replace("\"format\": 1", "\"format\": 3, \"more\": {}").replace("sha256", "sha512");
         files.insert(MANIFEST.to_owned(), later.into_bytes());
         let why = Manifest::read(&files).unwrap_err();
-        assert!(why.contains("format 2") && why.contains("up to 1") && why.contains("newer"), "{why}");
+        assert!(why.contains("format 3") && why.contains("up to 2") && why.contains("newer"), "{why}");
     }
 }

@@ -4,7 +4,9 @@
 //! |---|---|
 //! | `manifest` | what an archive says of itself |
 //! | `tables` | rows of a table as Parquet, and back |
+//! | `stored` | rows as they are stored |
 //! | `documents` | the files of items |
+//! | `more` | suites and reviews, which come with datasets and experiments |
 //! | `differ` | which rows are there already, and which say something else |
 //! | `make` | writing one |
 //! | `versions` | datasets of an archive: hashes, versions, limits |
@@ -16,6 +18,7 @@
 //! manifest.json                    format, names, SHA-256 of every other file
 //! datasets/datasets.parquet        versions          datasets/dataset_items.parquet   revisions of items
 //! experiments.parquet              states            runs.parquet, scores.parquet     attempts, and what was said of them
+//! suites/suites.parquet …          suites, their tests and checks; check_results.parquet, and reviews/review_queues.parquet …
 //! llm-eval-results/ …              files for other programs, which are not read back
 //! ```
 //!
@@ -29,7 +32,9 @@ mod documents;
 mod http;
 mod make;
 mod manifest;
+mod more;
 mod restore;
+mod stored;
 mod tables;
 mod versions;
 

@@ -2,10 +2,14 @@
 
 use super::check::{Opened, opened};
 use super::differ::{Differs, contents, missing};
-use super::make::read;
-use super::tables::{DATASETS, EXPERIMENTS, ITEMS, Kept, RUNS, Rows, SCORES};
+use super::more;
+use super::stored::read;
+use super::tables::{
+    CHECK_RESULTS, DATASETS, EXPERIMENTS, ITEMS, Kept, LABELS, QUEUES, REVIEW_ANSWERS, REVIEW_ITEMS, RUNS,
+    Rows, SCORES, SUITE_CHECKS, SUITE_TESTS, SUITES,
+};
 use super::versions::Bounds;
-use crate::lab::dataset::{checked_name, find_by_id, find_or_none};
+use crate::lab::dataset::{Item, checked_name, find_by_id, find_or_none};
 use crate::lab::error::LabError;
 use crate::lab::experiment::Experiments;
 use crate::lab::store::Who;
@@ -17,6 +21,23 @@ use std::collections::BTreeMap;
 
 /// Bytes of rows that are written as one frame.
 const FRAME: usize = 32 << 20;
+
+/// The order in which rows are written.
+const ORDER: [Kept; 13] = [
+    ITEMS,
+    SUITE_TESTS,
+    SUITE_CHECKS,
+    RUNS,
+    SCORES,
+    CHECK_RESULTS,
+    REVIEW_ITEMS,
+    REVIEW_ANSWERS,
+    LABELS,
+    QUEUES,
+    EXPERIMENTS,
+    SUITES,
+    DATASETS,
+];
 
 /// How an archive is taken.
 #[derive(Debug, Clone, Default)]
@@ -54,7 +75,9 @@ pub async fn restore(
 ) -> Result<Restored, LabError> {
     let datasets = all.datasets().clone();
     let check = move || {
-        let bounds = Bounds { config: datasets.config(), would_redact: &|item| datasets.would_redact(item) };
+        let would_redact = |item: &Item| datasets.would_redact(item);
+        let (config, redact) = (datasets.config(), datasets.redaction());
+        let bounds = Bounds { config, would_redact: &would_redact, redact };
         named(opened(&bytes, bounds)?, taking.name)
     };
     let task = tokio::task::spawn_blocking(check).await;
@@ -79,6 +102,7 @@ pub async fn restore(
         for frame in frames(&new, who)? {
             all.store().write(frame).await?;
         }
+        all.store().restores.count();
         tracing::info!(tenant = %who.tenant, by = %who.name, rows = all_rows - restored.there, "restored an archive");
     }
     drop(still);
@@ -91,6 +115,9 @@ fn named(mut opened: Opened, name: Option<String>) -> Result<Opened, String> {
     checked_name(&name)?;
     if opened.versions.len() != 1 {
         return Err(format!("the archive has {} datasets: they keep their names", opened.versions.len()));
+    }
+    if opened.rows.more(SUITES).is_some() {
+        return Err("the archive has a suite, whose tests are the dataset: both keep their names".to_owned());
     }
     let renamed = DATASETS.with(&opened.rows.datasets, "name", &name);
     opened.rows.datasets = renamed.map_err(|e| e.to_string())?;
@@ -115,6 +142,17 @@ async fn new(all: &Experiments, who: &Who, opened: &Opened) -> Result<Rows, LabE
             return Err(LabError::Moved { error, version: head.version });
         }
     }
+    for (suite_id, name) in more::suite_names(&opened.rows) {
+        if more::is_taken(store, who, (suite_id.as_str(), name.as_str())).await? {
+            let error = format!("the name {name:?} is that of another suite here; nothing was changed");
+            return Err(LabError::Moved { error, version: 0 });
+        }
+    }
+    let mut new_more = Vec::new();
+    for (kept, rows) in &opened.rows.more {
+        let there = more::there(store, who, *kept, &opened.rows).await?;
+        new_more.push((*kept, fresh(*kept, rows, there)?));
+    }
     let (datasets, experiments) = (opened.versions.keys(), &opened.manifest.experiments);
     let experiments = || experiments.iter().map(|one| &one.experiment_id);
     let rows = &opened.rows;
@@ -132,6 +170,7 @@ async fn new(all: &Experiments, who: &Who, opened: &Opened) -> Result<Rows, LabE
         )?,
         runs: fresh(RUNS, &rows.runs, read(store, who, RUNS, "experiment_id", experiments()).await?)?,
         scores: fresh(SCORES, &rows.scores, read(store, who, SCORES, "experiment_id", experiments()).await?)?,
+        more: new_more,
     })
 }
 
@@ -149,19 +188,14 @@ fn fresh(kept: Kept, archived: &RecordBatch, there: RecordBatch) -> Result<Recor
     })
 }
 
-/// The rows as frames. What makes the others visible, versions of datasets and states of experiments, comes last: if the
+/// The rows as frames. What makes the others visible, such as versions of datasets and states of experiments, comes last: if the
 /// process ends in between, nothing is seen, and the same archive restores the rest.
 fn frames(rows: &Rows, who: &Who) -> Result<Vec<Vec<Part>>, LabError> {
     let broken = |e: arrow::error::ArrowError| LabError::Broken(e.to_string());
     let (mut frames, mut frame, mut size) = (Vec::new(), Vec::new(), 0);
-    let order = [
-        (ITEMS, &rows.items),
-        (RUNS, &rows.runs),
-        (SCORES, &rows.scores),
-        (EXPERIMENTS, &rows.experiments),
-        (DATASETS, &rows.datasets),
-    ];
-    for (kept, rows) in order {
+    let all = rows.all();
+    for (kept, rows) in ORDER.iter().filter_map(|kept| all.iter().find(|(one, _)| one == kept)) {
+        let kept = *kept;
         let sizes = contents(rows).map_err(broken)?;
         let mut from = 0;
         for at in 0..rows.num_rows() {

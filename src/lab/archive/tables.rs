@@ -52,6 +52,55 @@ pub const RUNS: Kept = Kept { table: Table::Runs, file: "runs.parquet", key: &["
 /// What evaluators said of them.
 pub const SCORES: Kept = Kept { table: Table::Scores, file: "scores.parquet", key: &["score_id"] };
 
+/// Revisions and versions of suites.
+pub const SUITES: Kept = Kept {
+    table: Table::Suites,
+    file: "suites/suites.parquet",
+    key: &["suite_id", "revision", "version", "draft"],
+};
+/// Their tests.
+pub const SUITE_TESTS: Kept = Kept {
+    table: Table::SuiteTests,
+    file: "suites/suite_tests.parquet",
+    key: &["suite_id", "revision", "test_id"],
+};
+/// Their checks.
+pub const SUITE_CHECKS: Kept = Kept {
+    table: Table::SuiteChecks,
+    file: "suites/suite_checks.parquet",
+    key: &["suite_id", "revision", "test_id", "ordinal"],
+};
+/// What checks said of runs, with edits.
+pub const CHECK_RESULTS: Kept = Kept {
+    table: Table::CheckResults,
+    file: "check_results.parquet",
+    key: &["run_id", "attempt", "ordinal", "check_id", "revision"],
+};
+/// States of queues of review.
+pub const QUEUES: Kept = Kept {
+    table: Table::ReviewQueues,
+    file: "reviews/review_queues.parquet",
+    key: &["queue_id", "revision"],
+};
+/// What people are asked about.
+pub const REVIEW_ITEMS: Kept = Kept {
+    table: Table::ReviewItems,
+    file: "reviews/review_items.parquet",
+    key: &["queue_id", "item", "draw"],
+};
+/// What they answered.
+pub const REVIEW_ANSWERS: Kept = Kept {
+    table: Table::ReviewAnswers,
+    file: "reviews/review_answers.parquet",
+    key: &["queue_id", "item", "answer_id"],
+};
+/// The labels that follow from it.
+pub const LABELS: Kept =
+    Kept { table: Table::Annotations, file: "reviews/annotations.parquet", key: &["annotation_id"] };
+/// Tables that an archive has only if they have rows.
+pub const MORE: [Kept; 8] =
+    [SUITES, SUITE_TESTS, SUITE_CHECKS, CHECK_RESULTS, QUEUES, REVIEW_ITEMS, REVIEW_ANSWERS, LABELS];
+
 /// Rows of each table.
 #[derive(Debug, Clone)]
 pub struct Rows {
@@ -65,21 +114,29 @@ pub struct Rows {
     pub runs: RecordBatch,
     /// Scores.
     pub scores: RecordBatch,
+    /// Those of [`MORE`] that are there.
+    pub more: Vec<(Kept, RecordBatch)>,
 }
 
 impl Rows {
     /// Each table with its rows.
-    pub fn all(&self) -> [(Kept, &RecordBatch); 5] {
-        [
+    pub fn all(&self) -> Vec<(Kept, &RecordBatch)> {
+        let own = [
             (DATASETS, &self.datasets),
             (ITEMS, &self.items),
             (EXPERIMENTS, &self.experiments),
             (RUNS, &self.runs),
             (SCORES, &self.scores),
-        ]
+        ];
+        own.into_iter().chain(self.more.iter().map(|(kept, rows)| (*kept, rows))).collect()
     }
 
-    /// Rows of each table that `of` makes.
+    /// The rows of one of [`MORE`], if there are any.
+    pub fn more(&self, kept: Kept) -> Option<&RecordBatch> {
+        self.more.iter().find(|(one, _)| *one == kept).map(|(_, rows)| rows)
+    }
+
+    /// Rows of each table that every archive has, as `of` makes them.
     ///
     /// # Errors
     /// Those of `of`.
@@ -90,6 +147,7 @@ impl Rows {
             experiments: of(EXPERIMENTS)?,
             runs: of(RUNS)?,
             scores: of(SCORES)?,
+            more: Vec::new(),
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::tables::Rows;
 use crate::lab::Config;
 use crate::lab::cells;
-use crate::lab::dataset::{Item, checked_name, hash_of_all, item_row};
+use crate::lab::dataset::{Item, Redact, checked_name, hash_of_all, item_row};
 use arrow::array::RecordBatch;
 use std::collections::BTreeMap;
 
@@ -14,6 +14,8 @@ pub struct Bounds<'a> {
     pub config: &'a Config,
     /// Whether an item has something that must not be stored.
     pub would_redact: &'a dyn Fn(&Item) -> bool,
+    /// What takes that out of other texts; none where everything may be stored.
+    pub redact: Option<&'a Redact>,
 }
 
 /// A version as the archive tells it.

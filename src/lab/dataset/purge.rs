@@ -81,6 +81,11 @@ impl Datasets {
         }
         let files = self.purge_files(who, &head.dataset_id, &items).await?;
         let bare = Left::Bare { without: CONTENT, mark: ("op", "put", "purge") };
+        // Before the runs, which name the traces: a purge that is sent again finds them.
+        let only = (!purge.all).then_some(&items);
+        let traces = reading::traces(self.store(), &who.tenant, &head.dataset_id, only).await?;
+        let spans = self.erased_by(who, ("trace_id", &traces), Table::Spans, Left::Nothing).await?
+            + self.erased_by(who, ("trace_id", &traces), Table::LogRecords, Left::Nothing).await?;
         // Where people reviewed its runs, what they were shown and what they said goes, too.
         self.erased(who, &items, Table::ReviewItems, Left::Nothing).await?;
         self.erased(who, &items, Table::ReviewAnswers, Left::Nothing).await?;
@@ -91,6 +96,7 @@ impl Datasets {
             check_results: self.erased(who, &items, Table::CheckResults, Left::Nothing).await?,
             suite_rows: self.erased(who, &items, Table::SuiteTests, Left::Nothing).await?
                 + self.erased(who, &items, Table::SuiteChecks, Left::Nothing).await?,
+            spans,
             files,
             dataset_id: head.dataset_id,
             version,
@@ -105,8 +111,21 @@ impl Datasets {
         table: Table,
         left: Left,
     ) -> Result<u64, LabError> {
-        let (tenant, values) = (who.tenant.to_string(), items.clone());
-        let erasure = Erasure { table, tenant, column: "item_id", values, left };
+        self.erased_by(who, ("item_id", items), table, left).await
+    }
+
+    async fn erased_by(
+        &self,
+        who: &Who,
+        (column, values): (&'static str, &BTreeSet<String>),
+        table: Table,
+        left: Left,
+    ) -> Result<u64, LabError> {
+        if values.is_empty() {
+            return Ok(0);
+        }
+        let (tenant, values) = (who.tenant.to_string(), values.clone());
+        let erasure = Erasure { table, tenant, column, values, left };
         let told =
             |error: LakeError| LabError::Broken(format!("the purge is not complete, send it again: {error}"));
         Ok(self.store().lake.erase(&erasure).await.map_err(told)?.rows)

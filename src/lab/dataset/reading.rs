@@ -3,8 +3,10 @@
 use super::super::cells::Row;
 use super::super::error::LabError;
 use super::super::store::{Store, int, text};
+use crate::domain::id::EXPERIMENT_MARK;
 use crate::schema::batch::ItemRow;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 /// Longest name of a dataset, bytes.
@@ -228,6 +230,33 @@ pub async fn revisions(
         content_hash: row.may("content_hash"),
     };
     Ok(rows.iter().map(revision).collect())
+}
+
+/// The traces that runs of `items` were given, of all items that the dataset ever had without `items`. Those of production that
+/// a run names are not among them.
+///
+/// # Errors
+/// The limits of queries.
+pub async fn traces(
+    store: &Store,
+    tenant: &str,
+    dataset_id: &str,
+    items: Option<&BTreeSet<String>>,
+) -> Result<BTreeSet<String>, LabError> {
+    let (among, values): (String, Vec<_>) = match items {
+        None => {
+            ("SELECT item_id FROM dataset_items WHERE dataset_id = $1".to_owned(), vec![text(dataset_id)])
+        }
+        Some(items) => {
+            let places: Vec<String> = (1..=items.len()).map(|at| format!("${at}")).collect();
+            (places.join(", "), items.iter().map(|id| text(id)).collect())
+        }
+    };
+    let mark = hex::encode(EXPERIMENT_MARK);
+    let sql =
+        format!("SELECT DISTINCT trace_id FROM runs WHERE trace_id LIKE '{mark}%' AND item_id IN ({among})");
+    let rows = store.ask(tenant, &sql, values).await?;
+    Ok(rows.iter().map(|row| row.text("trace_id")).collect())
 }
 
 /// Most purged items that are told.

@@ -470,7 +470,7 @@ impl Experiments {
     }
 
     /// The same, to be found by their ids.
-    async fn version(&self, who: &Who, found: &Experiment) -> Result<Arc<Items>, LabError> {
+    pub(super) async fn version(&self, who: &Who, found: &Experiment) -> Result<Arc<Items>, LabError> {
         let key =
             (found.dataset_id.clone(), found.dataset_version, self.datasets.purges(), found.filter.clone());
         if let Some((_, items)) = self.kept.lock().iter().find(|(known, _)| *known == key) {

@@ -15,6 +15,8 @@
 //! | `asked` | what evaluators said, as a reviewer is asked about it |
 //! | `reviewed` | a run as an item of a queue of review |
 //! | `flagged` | runs that a person must look at |
+//! | `run_span` | the span that is made of a run whose target sent none |
+//! | `run_spans` | the loop that makes them |
 //! | `traces` | the target `trace`: answers that production gave |
 //! | `summary` | estimates of one experiment |
 //! | `compare` | the difference of two, item by item |
@@ -50,6 +52,8 @@ mod needs;
 mod playground;
 mod reading;
 mod reviewed;
+mod run_span;
+mod run_spans;
 mod slices;
 mod summary;
 mod taken;
@@ -75,4 +79,5 @@ pub(in crate::lab) use reading::{
     baseline_of, find as find_experiment, named, of_dataset as experiments_of, parsed,
 };
 pub(in crate::lab) use reviewed::{Chosen, ForQueue};
+pub use run_spans::RunSpans;
 pub use summary::{Summary, summary};

@@ -32,7 +32,7 @@ impl Items {
     }
 
     /// The item of that id.
-    fn get(&self, item_id: &str) -> Option<&ItemRow> {
+    pub fn get(&self, item_id: &str) -> Option<&ItemRow> {
         self.rows.get(*self.places.get(item_id)?)
     }
 }

@@ -93,6 +93,8 @@ pub struct Book {
     entries: Vec<Entry>,
     by_id: HashMap<String, usize>,
     rules: Rules,
+    /// How many archives had been restored when it was read.
+    pub restores: u64,
 }
 
 impl Book {

@@ -48,7 +48,7 @@ const EDITED: &[&str] = &[
     "Edited At",
 ];
 /// The type of a check that comes from an evaluator.
-const AUTO: &str = "Auto-eval review";
+pub(super) const AUTO: &str = "Auto-eval review";
 /// Where the checks of a suite that was kept as an experiment are, behind which their number and operator stand.
 const OF_SUITE: &str = "client/check/";
 
@@ -220,7 +220,7 @@ fn id(entry: &Entry) -> String {
 }
 
 /// The operator of a suite's check, or the metric.
-fn operator(one: &AutoEval) -> String {
+pub(super) fn operator(one: &AutoEval) -> String {
     let of_suite = one.evaluator.strip_prefix(OF_SUITE).and_then(|rest| rest.split_once('/'));
     of_suite.map_or_else(|| one.key(), |(_, operator)| operator.to_owned())
 }

@@ -4,11 +4,12 @@ use super::agreement::agreement;
 use super::book::{Counts, Entry};
 use super::definition::{NewQueue, is_name};
 use super::export::Reviewed;
+use super::file;
 use super::queues::{MAX_COUNT, Queues};
 use super::sent::{Reviewer, Said, Wish};
 use super::shown::texts;
 use super::stored::Queue;
-use crate::lab::endpoint::{Asks, Outcome, Params, Tells, Whose, told};
+use crate::lab::endpoint::{Asks, Brings, Outcome, Params, Tells, Whose, told};
 use crate::lab::error::LabError;
 use crate::lab::experiment::{Experiments, find_experiment};
 use crate::lab::store::Who;
@@ -44,6 +45,7 @@ struct Behind {
 
 /// The routes. Each answers JSON, but for a file; a fault is `{"error": "…"}`.
 pub fn review_router(endpoint: ReviewEndpoint) -> Router {
+    let most = endpoint.experiments.datasets().config().max_import_size.in_memory();
     let behind = Behind { queues: Queues::new(endpoint.experiments), access: endpoint.access };
     let guard = |role: Role| from_fn_with_state((behind.access.clone(), role), guarded);
     let reviews = Router::new()
@@ -62,7 +64,11 @@ pub fn review_router(endpoint: ReviewEndpoint) -> Router {
         .route("/v1/lab/queues/{id}/close", post(close))
         .layer(guard(Role::Lab))
         .layer(DefaultBodyLimit::max(MAX_BODY));
-    reviews.merge(reads).merge(writes).with_state(behind)
+    let files = Router::new()
+        .route("/v1/lab/queues/{id}/import", post(import))
+        .layer(guard(Role::Lab))
+        .layer(DefaultBodyLimit::max(most));
+    reviews.merge(reads).merge(writes).merge(files).with_state(behind)
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -211,6 +217,21 @@ async fn agree(
     let measures = tokio::task::spawn_blocking(move || agreement(&entries, &templates)).await;
     let measures = measures.map_err(|e| LabError::Broken(e.to_string()))?;
     told(json!({ "queue_id": told_of, "name": queue.row.name, "measures": measures }))
+}
+
+async fn import(
+    State(behind): State<Behind>,
+    Path(id): Path<String>,
+    Brings { who, bytes, .. }: Brings<Whose>,
+) -> Outcome {
+    let queues = behind.queues;
+    // Who hangs up does not leave half of it.
+    let task = tokio::spawn(async move {
+        let reviews = tokio::task::spawn_blocking(move || file::read(&bytes)).await;
+        let reviews = reviews.map_err(|e| LabError::Broken(e.to_string()))?.map_err(LabError::Faults)?;
+        queues.import(&who, &id, reviews).await
+    });
+    told(task.await.map_err(|e| LabError::Broken(e.to_string()))??)
 }
 
 async fn export(

@@ -14,6 +14,8 @@
 //! | `queues` | making queues, giving items, taking answers |
 //! | `agreement` | how far people agree, and evaluators with them |
 //! | `export` | reviews as files |
+//! | `file` | reviews of a file |
+//! | `import` | those into a queue |
 //! | `http` | the routes |
 //!
 //! Promises: an answer is on the disk before it is confirmed, with the label that it makes; a reviewer gets an item once; in a
@@ -24,7 +26,9 @@ mod answer;
 mod book;
 mod definition;
 mod export;
+mod file;
 mod http;
+mod import;
 mod labels;
 mod queues;
 mod sent;

@@ -12,7 +12,7 @@ use crate::lab::error::{Fault, LabError};
 use crate::lab::experiment::{Experiments, find_experiment};
 use crate::lab::store::{Store, Who};
 use crate::schema::batch::{
-    AnswerKind, AnswerOfQueue, ReviewAnswer, ReviewItem, ReviewQueueRow, annotations_to_batch,
+    Annotation, AnswerKind, AnswerOfQueue, ReviewAnswer, ReviewItem, ReviewQueueRow, annotations_to_batch,
     answers_to_batch, items_to_batch, queues_to_batch,
 };
 use crate::schema::columns::Table;
@@ -59,7 +59,7 @@ impl Queues {
         &self.all
     }
 
-    fn store(&self) -> &Store {
+    pub(super) fn store(&self) -> &Store {
         self.all.store()
     }
 
@@ -227,7 +227,8 @@ impl Queues {
         admitted(&queue, reviewer, kind == AnswerKind::Adjudication || kind == AnswerKind::Undo)?;
         let answer = self.answer(reviewer, (&queue, entry), kind, sent)?;
         let after = book.after(entry, &answer);
-        let parts = written(&queue, entry, &answer, (&state, &after))?;
+        let (row, labels) = rows(&queue, entry, &answer, (&state, &after));
+        let parts = written(std::slice::from_ref(&row), &labels)?;
         if let Err(error) = self.store().write(parts).await {
             // What is stored then is not known here: it is read again.
             *slot = None;
@@ -239,7 +240,7 @@ impl Queues {
         Ok(told(entry, &book.state_of(entry), kind))
     }
 
-    fn answer(
+    pub(super) fn answer(
         &self,
         reviewer: &Reviewer,
         (queue, entry): (&Queue, &Entry),
@@ -321,7 +322,7 @@ impl Queues {
         Ok(queue)
     }
 
-    fn shelf(&self, queue: &Queue) -> Shelf {
+    pub(super) fn shelf(&self, queue: &Queue) -> Shelf {
         let mut books = self.books.lock();
         let key = (queue.row.made.tenant.clone(), queue.row.queue_id.clone());
         if books.len() >= MAX_BOOKS && !books.contains_key(&key) {
@@ -332,16 +333,18 @@ impl Queues {
     }
 
     /// The book in `slot`, read from the tables if it was not yet; without items that were purged since.
-    async fn read<'a>(
+    pub(super) async fn read<'a>(
         &self,
         slot: &'a mut Option<Book>,
         who: &Who,
         queue: &Queue,
     ) -> Result<&'a mut Book, LabError> {
-        let mut book = match slot.take() {
+        let restores = self.store().restores.now();
+        let mut book = match slot.take().filter(|book| book.restores == restores) {
             Some(book) => book,
             None => {
                 let mut book = stored::book(self.store(), &who.tenant, queue).await?;
+                book.restores = restores;
                 self.retire(&mut book, who, queue).await?;
                 book
             }
@@ -394,7 +397,7 @@ fn filled(items: &[ReviewItem]) -> Result<Option<Part>, LabError> {
 }
 
 /// Who is not named by a queue decides in it at most, and with the role lab.
-fn admitted(queue: &Queue, reviewer: &Reviewer, decides: bool) -> Result<(), LabError> {
+pub(super) fn admitted(queue: &Queue, reviewer: &Reviewer, decides: bool) -> Result<(), LabError> {
     if queue.admits(&reviewer.name) || (decides && reviewer.is_chief) {
         return Ok(());
     }
@@ -405,12 +408,12 @@ fn admitted(queue: &Queue, reviewer: &Reviewer, decides: bool) -> Result<(), Lab
 }
 
 /// What an answer writes: itself, and what it changes about the label.
-fn written(
+pub(super) fn rows(
     queue: &Queue,
     entry: &Entry,
     answer: &Answer,
     states: (&State, &State),
-) -> Result<Vec<Part>, LabError> {
+) -> (ReviewAnswer, Vec<Annotation>) {
     let chosen = &entry.chosen;
     let of = chosen.of_queue.as_ref();
     let response = &answer.response;
@@ -436,11 +439,14 @@ fn written(
             auto_evals: (!response.auto_evals.is_empty()).then(|| json!(response.auto_evals).to_string()),
         }),
     };
-    let answers = answers_to_batch(std::slice::from_ref(&row)).map_err(broken)?;
-    let mut parts = vec![Part::Rows(Table::ReviewAnswers, answers)];
-    let labels = annotations(queue, entry, answer, states);
+    (row, annotations(queue, entry, answer, states))
+}
+
+/// The same as parts of a frame.
+pub(super) fn written(answers: &[ReviewAnswer], labels: &[Annotation]) -> Result<Vec<Part>, LabError> {
+    let mut parts = vec![Part::Rows(Table::ReviewAnswers, answers_to_batch(answers).map_err(broken)?)];
     if !labels.is_empty() {
-        parts.push(Part::Rows(Table::Annotations, annotations_to_batch(&labels).map_err(broken)?));
+        parts.push(Part::Rows(Table::Annotations, annotations_to_batch(labels).map_err(broken)?));
     }
     Ok(parts)
 }

@@ -89,6 +89,7 @@ pub use open::read;
 pub use outcome::{CheckOutcome, Confidence, Outcome, Scored, Status};
 pub use report::{Report, junit, markdown, table};
 pub use restored::{StoredOutcome, TestNames};
+pub(in crate::lab) use server::revision_hash;
 pub use server::{
     NewSuite, SentForm, SuiteEndpoint, SuiteHead, SuiteOutcome, Suites, find, find_version, suite_router,
     whole,

@@ -245,3 +245,91 @@ async fn the_verbs_archive_and_restore_work_on_a_server_and_on_a_folder() {
     let (code, _, err) = verb(&["lab", "restore", &file("none.zip")], &place).await;
     assert!(code == 1 && err.contains("none.zip"), "{err}");
 }
+
+const SUITE: &str = "[suite]\nname = \"places\"\nrepetitions = 1\n[[check]]\noperator = \"less_than_length\"\ncriteria = \"40\"\n\
+    [[test]]\nid = \"a\"\ninput = \"Where is the Bay Area?\"\ncheck = [{ operator = \"includes_exactly\", criteria = \"California\" }]\n\
+    [[test]]\nid = \"b\"\ninput = \"Is it far?\"\ncheck = [{ operator = \"includes_exactly\", criteria = \"Yes\" }]\n";
+
+/// A suite with a run, of which one verdict was edited, and a review of one of its answers.
+async fn reviewed(app: &App) -> String {
+    let url = format!("http://{}/v1/lab/suites/import?format=toml", app.addresses.http);
+    let sent = reqwest::Client::new().post(url).header("content-type", "application/toml").body(SUITE);
+    let answer = sent.send().await.unwrap();
+    assert_eq!(answer.status(), 200, "{}", answer.text().await.unwrap());
+    let answers =
+        json!({"answers": [{"test": "a", "output": "In California."}, {"test": "b", "output": "No."}]});
+    let ran = done(app, "POST", "suites/places/run", &answers).await;
+    let id = ran["experiment_id"].as_str().unwrap().to_owned();
+    let failed = "SELECT run_id, check_id FROM check_results WHERE auto_eval = 'fail'";
+    let failed = query(app.addresses.http, failed).await;
+    let edit = json!({"run_id": failed[0]["run_id"], "check_id": failed[0]["check_id"], "auto_eval": "pass", "feedback": "fine"});
+    done(app, "POST", &format!("experiments/{id}/checks"), &edit).await;
+    let templates = json!([{"name": "tone", "type": "categorical", "categories": ["polite", "rude"]}]);
+    let queue =
+        json!({"name": "tone", "source": {"experiment": id}, "templates": templates, "auto_evals": false});
+    done(app, "POST", "queues", &queue).await;
+    let given = done(app, "POST", "queues/tone/claim", &json!({"reviewer": "ana"})).await;
+    let path = format!("queues/tone/items/{}/answer", given["items"][0]["item"].as_str().unwrap());
+    done(app, "POST", &path, &json!({"reviewer": "ana", "templates": {"tone": "rude"}, "comment": "short"}))
+        .await;
+    id
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn suites_and_reviews_come_back_with_the_same_bytes() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (one, two) = (start(config(here.path())).await, start(config(there.path())).await);
+    let id = reviewed(&one).await;
+    let (status, bytes) = archived(&one, None, &["suite/places"]).await;
+    assert_eq!(status, 200, "{}", String::from_utf8_lossy(&bytes));
+    let (status, told) = restored(&two, None, "", &bytes).await;
+    assert_eq!((status, &told["there"], &told["experiments"]), (200, &json!(0), &json!(1)), "{told}");
+    for (table, rows) in [
+        ("suite_tests", 2),
+        ("suite_checks", 3),
+        ("check_results", 5),
+        ("review_queues", 1),
+        ("review_items", 2),
+        ("review_answers", 1),
+        ("annotations", 1),
+    ] {
+        assert_eq!(told["written"][table], rows, "{table}: {told}");
+    }
+    assert_eq!(
+        archived(&two, None, &["suite/places"]).await.1,
+        bytes,
+        "export, import and export give equal bytes"
+    );
+    for path in [
+        "suites/places?format=toml",
+        &format!("experiments/{id}/export?part=results"),
+        "queues/tone/export?format=json",
+        "queues/tone/agreement",
+    ] {
+        assert_eq!(
+            done(&two, "GET", path, &Json::Null).await,
+            done(&one, "GET", path, &Json::Null).await,
+            "{path}"
+        );
+    }
+
+    // Again nothing is written. What people did there since comes back here, into the queue that is in use.
+    let again = restored(&two, None, "", &bytes).await.1;
+    assert!(again["written"].as_object().unwrap().values().all(|rows| *rows == 0), "{again}");
+    let given = done(&two, "POST", "queues/tone/claim", &json!({"reviewer": "ben"})).await;
+    let path = format!("queues/tone/items/{}/answer", given["items"][0]["item"].as_str().unwrap());
+    done(&two, "POST", &path, &json!({"reviewer": "ben", "templates": {"tone": "polite"}})).await;
+    let newer = archived(&two, None, &["suite/places"]).await.1;
+    let back = restored(&one, None, "", &newer).await;
+    assert_eq!((back.0, &back.1["written"]["review_answers"]), (200, &json!(1)), "{}", back.1);
+    let counts = done(&one, "GET", "queues/tone", &Json::Null).await["counts"].clone();
+    assert_eq!((&counts["final"], &counts["open"]), (&json!(2), &json!(0)), "{counts}");
+
+    // A name that another suite has is told, and so is another name for its tests.
+    let (status, told) = restored(&two, None, "?as=other", &bytes).await;
+    assert!(status == 400 && told["error"].as_str().unwrap().contains("both keep their names"), "{told}");
+    let production = "SELECT count(*) FROM scores_latest";
+    assert_eq!(count(two.addresses.http, production).await, 0);
+    one.stop().await.unwrap();
+    two.stop().await.unwrap();
+}

@@ -33,7 +33,9 @@ fn right(item: &str, n: usize, repetition: u32) -> Json {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_is_stored_once_and_what_is_missing_can_be_asked_for() {
     let folder = tempfile::tempdir().unwrap();
-    let app = start(config(folder.path())).await;
+    let mut settings = config(folder.path());
+    settings.lab.span_after = std::time::Duration::ZERO;
+    let app = start(settings.clone()).await;
     let items = dataset(&app, 3).await;
     let id = experiment(&app, "v1", 2).await;
     let path = format!("experiments/{id}/runs");
@@ -56,9 +58,26 @@ async fn a_run_is_stored_once_and_what_is_missing_can_be_asked_for() {
     let again = done(&app, "POST", &path, &json!([right(&items[0], 0, 1), right(&items[0], 0, 1)])).await;
     assert_eq!((&again["stored"], &again["duplicate"]), (&json!(0), &json!(2)));
 
+    // Nobody sent a span: each run gets one.
+    let made = "SELECT count(*) FROM spans WHERE scope_name = 'groundline.lab'";
+    until("spans of two runs", async || count(app.addresses.http, made).await == 2).await;
+    let spans = query(
+        app.addresses.http,
+        "SELECT s.operation, s.question, s.answer, s.input_tokens, s.duration_ns, s.status_code FROM spans s \
+         JOIN runs r USING (trace_id, span_id) ORDER BY s.status_code DESC",
+    )
+    .await;
+    assert_eq!(
+        json!(spans),
+        json!([{"operation": "llm", "question": "Question 0?", "answer": "answer number 0", "input_tokens": 3,
+            "duration_ns": 12_500_000, "status_code": "ok"},
+            {"operation": "llm", "question": "Question 1?", "answer": null, "input_tokens": null, "duration_ns": 0,
+            "status_code": "error"}])
+    );
+
     // It goes on after a restart, and what failed is asked again as another attempt.
     app.stop().await.unwrap();
-    let app = start(config(folder.path())).await;
+    let app = start(settings).await;
     let todo = done(&app, "GET", &format!("experiments/{id}/todo"), &Json::Null).await;
     assert_eq!(todo.as_array().unwrap().len(), 4);
     let rest: Vec<Json> = todo
@@ -83,6 +102,10 @@ async fn a_run_is_stored_once_and_what_is_missing_can_be_asked_for() {
     let rows = "SELECT count(*) FROM runs_latest WHERE status = 'error'";
     assert_eq!(count(app.addresses.http, rows).await, 0);
     assert_eq!(count(app.addresses.http, "SELECT count(*) FROM runs").await, 7);
+    // Those of before the restart are not made again.
+    let last = "SELECT count(*) FROM spans JOIN runs USING (trace_id) WHERE attempt = 2";
+    until("the span of the last attempt", async || count(app.addresses.http, last).await == 1).await;
+    assert_eq!(count(app.addresses.http, made).await, 7);
     let cancelled = done(&app, "PATCH", &format!("experiments/{id}"), &json!({"status": "cancelled"})).await;
     assert_eq!(cancelled["status"], "cancelled");
     assert_eq!(send(&app, "POST", &path, None, &json!([])).await.0, 400);
@@ -159,6 +182,7 @@ async fn no_production_number_counts_an_experiment() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = config(folder.path());
     config.watch.quality_interval = std::time::Duration::from_millis(100);
+    config.lab.span_after = std::time::Duration::ZERO;
     let told = "[[sample.rules]]\nname = \"all\"\nfilter = \"operation = 'llm'\"\nrate = 1.0\nevaluators = [\"looping\"]\n\
         [[alerts]]\nname = \"answers\"\nmetric = \"rouge_l\"\nmethod = \"objective\"\nobjective = 0.9\n";
     let told = groundline::config::Config::from_text("f", told, std::iter::empty()).unwrap();
@@ -166,11 +190,13 @@ async fn no_production_number_counts_an_experiment() {
     let app = start(config).await;
     let items = dataset(&app, 20).await;
     let id = experiment(&app, "nightly", 1).await;
-    // What the target did is sent under the ids that it was given.
+    // What the target did is sent under the ids that it was given, but for one run.
     let todo = done(&app, "GET", &format!("experiments/{id}/todo"), &Json::Null).await;
     let parents = todo.as_array().unwrap().iter().map(|run| run["traceparent"].as_str().unwrap());
-    let spans: Vec<_> = parents.map(|parent| answered(Some(parent), "Wrong. Wrong. Wrong. Wrong.")).collect();
+    let spans: Vec<_> =
+        parents.skip(1).map(|parent| answered(Some(parent), "Wrong. Wrong. Wrong. Wrong.")).collect();
     assert!(crate::support::send(app.addresses.otlp_http, spans).await);
+    settled(&app).await;
     let bad: Vec<Json> = items.iter().map(|item| json!({"item_id": item, "output": "wrong"})).collect();
     done(&app, "POST", &format!("experiments/{id}/runs"), &json!(bad)).await;
     settled(&app).await;
@@ -191,6 +217,7 @@ async fn no_production_number_counts_an_experiment() {
     let left_out =
         "SELECT count(*) FROM decisions WHERE decision = 'filtered' AND reason LIKE '%experiment%'";
     until("why each was left out", async || count(http, left_out).await == 20).await;
+    assert_eq!(count(http, "SELECT count(*) FROM spans WHERE scope_name = 'groundline.lab'").await, 1);
     assert_eq!(count(http, "SELECT count(*) FROM scores WHERE source <> 'experiment'").await, 0);
     assert_eq!(count(http, "SELECT coalesce(sum(eligible), 0) FROM evaluation_hourly").await, 0);
     // Production beside it is judged as ever, and alone.

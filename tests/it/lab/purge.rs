@@ -56,6 +56,7 @@ async fn what_is_purged_is_nowhere_and_hashes_stay_explained() {
     let mut settings = config(folder.path());
     settings.lake.maintenance_interval = Duration::from_millis(100);
     settings.lake.vacuum_after = Duration::from_secs(1);
+    settings.lab.span_after = Duration::ZERO;
     let app = start(settings.clone()).await;
     let http = app.addresses.http;
     done(&app, "POST", "datasets", &json!({"name": "d"})).await;
@@ -72,6 +73,8 @@ async fn what_is_purged_is_nowhere_and_hashes_stay_explained() {
     done(&app, "POST", "datasets/d/items", &json!({"put": [item("a", "Who else?")]})).await;
     assert!(!is_below(folder.path(), SECRET).is_empty(), "the test would find nothing");
     let before = done(&app, "GET", "datasets/d/versions", &Json::Null).await;
+    let made = "SELECT count(*) FROM spans WHERE is_experiment(trace_id)";
+    until("a span of each run", async || count(http, made).await == 3).await;
 
     let wrong = send(&app, "POST", "datasets/d/purge", None, &json!({"items": [SECRET, "nobody"]})).await;
     assert!(wrong.0 == 400 && wrong.1["error"].as_str().unwrap().contains("nobody"), "{wrong:?}");
@@ -80,7 +83,8 @@ async fn what_is_purged_is_nowhere_and_hashes_stay_explained() {
     let gone = todo[1]["item_id"].as_str().unwrap();
     assert_eq!((&told["items"], &told["version"]), (&json!([gone]), &json!(4)), "{told}");
     assert_eq!((&told["revisions"], &told["runs"]), (&json!(1), &json!(1)), "{told}");
-    assert!(told["scores"].as_u64().unwrap() >= 2, "{told}");
+    assert!(told["scores"].as_u64().unwrap() >= 2 && told["spans"] == 1, "{told}");
+    assert_eq!(count(http, made).await, 2);
 
     // Every version that had it has a tombstone, the others' items stay, and the newest version says who and when.
     let versions = done(&app, "GET", "datasets/d/versions", &Json::Null).await;

@@ -1,6 +1,6 @@
 //! Human review of experiments and spans: queues, blind answers, decisions between them, agreement, files, tenants.
 
-use super::verbs::well;
+use super::verbs::{verb, well};
 use super::{done, send};
 use crate::access::{tokens, with_tokens};
 use crate::support::{Process, config, count, query, send as send_spans, span, start, text, until};
@@ -166,6 +166,39 @@ async fn labels_are_annotations_of_the_runs(http: SocketAddr) {
     assert_eq!(count(http, corrects).await, 3, "a query corrects the experiment's own rate");
 }
 
+/// What was written is read into other queues: the same answers and labels, once, and all of a file or nothing.
+async fn its_files_come_back(app: &App, queue: &str, csv: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("http://{}", app.addresses.http);
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let json = done(app, "GET", &format!("queues/{queue}/export?format=json"), &Json::Null).await;
+    std::fs::write(path("review.json"), json.to_string()).unwrap();
+    std::fs::write(path("review.csv"), csv).unwrap();
+    std::fs::write(path("wrong.csv"), csv.replacen(",ana,", ",,", 1)).unwrap();
+    for (name, file, more) in [("again", "review.json", true), ("third", "review.csv", false)] {
+        let mut body = wanted(json!({"experiment": "v1"}));
+        body["name"] = json!(name);
+        done(app, "POST", "queues", &body).await;
+        let said = well(&["review", "queue", "import", name, &path(file)], &["--url", &url]).await;
+        assert_eq!(said, format!("{name}: 8 reviews stored, 0 were there; 3 of 4 items labelled\n"));
+        let said = well(&["review", "queue", "import", name, &path(file)], &["--url", &url]).await;
+        assert_eq!(said, format!("{name}: 0 reviews stored, 8 were there; 3 of 4 items labelled\n"));
+        let back = done(app, "GET", &format!("queues/{name}/export?format=json"), &Json::Null).await;
+        for item in json["items"].as_array().unwrap() {
+            let same = |one: &&Json| one["run_id"] == item["run_id"];
+            let found = back["items"].as_array().unwrap().iter().find(same).unwrap();
+            assert_eq!(
+                (&found["state"], &found["label"]["templates"]),
+                (&item["state"], &item["label"]["templates"])
+            );
+            assert!(!more || found["answers"] == item["answers"], "{found} {item}");
+        }
+        let (code, _, err) =
+            verb(&["review", "queue", "import", name, &path("wrong.csv")], &["--url", &url]).await;
+        assert!(code == 1 && err.contains("wrong.csv: line 5: Completed By is missing"), "{err}");
+    }
+}
+
 /// The file has the blocks of its head, and the edited score beside what the evaluator said.
 async fn its_files_and_its_agreement(app: &App, queue: &str, run: &str) {
     let url = format!("http://{}", app.addresses.http);
@@ -185,6 +218,7 @@ async fn its_files_and_its_agreement(app: &App, queue: &str, run: &str) {
     );
     let edits = well(&["review", "queue", "export", queue, "--part", "edits"], &["--url", &url]).await;
     assert!(edits.contains("client/mine,,fail,fail,it is so,cleo,"), "{edits}");
+    its_files_come_back(app, queue, &csv).await;
     let measures = done(app, "GET", &format!("queues/{queue}/agreement"), &Json::Null).await;
     let rows = measures["measures"].as_array().unwrap();
     assert!(

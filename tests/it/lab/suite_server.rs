@@ -221,7 +221,11 @@ async fn commands(app: &App) {
     let results = path("results.csv");
     let args = ["experiment", "export", "by hand", "--part", "results", "--output", &results];
     well(&args, &place).await;
-    assert!(std::fs::read_to_string(&results).unwrap().contains("In California."));
+    let results = std::fs::read_to_string(&results).unwrap();
+    assert!(results.contains("In California."));
+    assert_eq!(well(&["suite", "export", "by hand", "--part", "results"], &place).await, results);
+    let pairs = well(&["suite", "export", "by hand", "--part", "qa", "--format", "json"], &place).await;
+    assert!(pairs.contains("\"output\": \"In California.\""), "{pairs}");
 }
 
 /// What a person asks to be forgotten is in no suite, run or result; and what is left is not taken for the suite.

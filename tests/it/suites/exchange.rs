@@ -57,6 +57,38 @@ fn a_csv_suite_is_imported_run_and_exported_to_the_same_bytes() {
         answers,
         "Question,Answer,In Tokens,Out Tokens,Duration\nWhere is the Bay Area?,In California.,0,0,0\nIs it far?,No.,0,0,0\n"
     );
+    every_part_comes_back(folder.path(), &results);
+}
+
+/// Questions, answers and results are read in each form in which they are written.
+fn every_part_comes_back(folder: &Path, results: &str) {
+    let out = |words: &[&str]| run(folder, 0, words).0;
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let questions = ["suite", "export", "theirs.csv", "--part", "questions"];
+    for (format, file) in [("csv", "questions.csv"), ("json", "questions.json")] {
+        out(&[&questions[..], &["--format", format, "--output", file][..]].concat());
+        let toml = out(&["suite", "import", file, "--part", "questions"]);
+        assert!(toml.contains("Where is the Bay Area?") && !toml.contains("operator"), "{format}: {toml}");
+    }
+    assert!(read("questions.json").contains("\"input_under_test\": \"Is it far?\""));
+    let pairs = ["suite", "export", "report.json", "--part", "qa", "--format", "json", "--output", "qa.json"];
+    out(&pairs);
+    let (of_json, of_csv) = (
+        out(&["suite", "import", "qa.json", "--part", "qa"]),
+        out(&["suite", "import", "qa.csv", "--part", "qa"]),
+    );
+    assert_eq!(of_json.trim(), read("qa.json").trim());
+    assert!(of_csv.contains("\"output\": \"In California.\""), "{of_csv}");
+    std::fs::write(folder.join("twice.csv"), "Question,Answer\nWho?,I\n Who? ,You\n").unwrap();
+    let (_, err) = run(folder, 2, &["suite", "import", "twice.csv", "--part", "qa"]);
+    assert!(err.contains("answer 2: \" Who? \" is there twice"), "{err}");
+    for format in ["json", "zip"] {
+        let file = format!("results.{format}");
+        let export = ["suite", "export", "report.json", "--part", "results", "--format", format];
+        out(&[&export[..], &["--output", file.as_str()][..]].concat());
+        out(&["suite", "import", &file, "--part", "results", "--output", "again.json"]);
+        assert_eq!(out(&["suite", "export", "again.json", "--part", "results"]), results, "{format}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::blocks::csv_text;
 use super::{h2o, promptfoo_out, results, vals_csv, vals_json};
 use crate::lab::template::plain;
 use crate::lab::zip;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
@@ -68,11 +68,15 @@ pub fn export(part: Exported<'_>, form: Form) -> Result<(Vec<u8>, Vec<String>), 
             let rows = head.chain(suite.cases.iter().map(|case| plain(&case.item.spec.input)));
             csv_text(&rows.map(|cell| vec![cell]).collect::<Vec<_>>())?
         }
+        (Exported::Questions(suite), Form::Json) => {
+            let asked = suite.cases.iter().map(|case| json!({ "input_under_test": case.item.spec.input }));
+            pretty(&asked.collect())?
+        }
         (Exported::Results(report), Form::Csv) => results::results(report, false)?,
         (Exported::FlatResults(report), Form::Csv) => results::results(report, true)?,
         (Exported::Results(report), Form::Json) => {
             results::runs(report)?;
-            serde_json::to_string_pretty(report).map_err(|e| e.to_string())? + "\n"
+            pretty(report)?
         }
         (Exported::Results(report), Form::Zip) => {
             let files = BTreeMap::from([
@@ -83,9 +87,14 @@ pub fn export(part: Exported<'_>, form: Form) -> Result<(Vec<u8>, Vec<String>), 
             return zip::write(&files).map(|bytes| (bytes, warnings));
         }
         (Exported::Answers(report), Form::Csv) => results::answers(report)?,
+        (Exported::Answers(report), Form::Json) => pretty(&results::pairs(report)?)?,
         _ => return Err("this part is not written in this format: try csv".to_owned()),
     };
     Ok((text.into_bytes(), warnings))
+}
+
+fn pretty(json: &Json) -> Result<String, String> {
+    Ok(serde_json::to_string_pretty(json).map_err(|e| e.to_string())? + "\n")
 }
 
 fn tests(suite: &Suite) -> Vec<TestSpec> {

@@ -3,10 +3,10 @@
 use super::super::cases::{read_text, text_of};
 use super::super::fault::Faults;
 use super::imported::Imported;
-use super::{h2o, promptfoo, promptfoo_files, results_in, vals_csv, vals_json};
+use super::{h2o, promptfoo, promptfoo_files, results, results_in, vals_csv, vals_json};
 use crate::lab::rows::yaml;
 use crate::lab::zip;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -20,13 +20,17 @@ const MAX_FILE: u64 = 100 << 20;
 /// When nothing could be read.
 pub fn import(path: &Path) -> Result<(Imported, Faults), Faults> {
     let name = path.display().to_string();
+    let bytes = bytes_of(path, &name)?;
+    taken(bytes, &name, &Surroundings::Folder(path.parent().unwrap_or(Path::new(""))))
+}
+
+fn bytes_of(path: &Path, name: &str) -> Result<Vec<u8>, Faults> {
     let told = |why: String| Faults::one(format!("{name}: {why}"));
     let length = std::fs::metadata(path).map_err(|e| told(e.to_string()))?.len();
     if length > MAX_FILE {
         return Err(told(format!("the file has {length} bytes, at most {MAX_FILE} (100 MiB)")));
     }
-    let bytes = std::fs::read(path).map_err(|e| told(e.to_string()))?;
-    taken(bytes, &name, &Surroundings::Folder(path.parent().unwrap_or(Path::new(""))))
+    std::fs::read(path).map_err(|e| told(e.to_string()))
 }
 
 /// The same of a file called `name` that was sent: there is no folder beside it.
@@ -59,14 +63,29 @@ fn taken(bytes: Vec<u8>, name: &str, beside: &Surroundings<'_>) -> Result<(Impor
 }
 
 /// Reads results of another system, or of our own export, as the report that they are; with it, where its head says
-/// otherwise than its rows.
+/// otherwise than its rows. CSV, our own JSON, or a ZIP archive with one of these at its root.
 ///
 /// # Errors
 /// Every fault with its line.
 pub fn import_results(path: &Path) -> Result<(Json, Vec<String>), Faults> {
-    let name = path.display().to_string();
-    let text = read_text(path).map_err(|why| Faults::one(format!("{name}: {why}")))?;
-    results_in::read(&text, &name)
+    let mut name = path.display().to_string();
+    let mut bytes = bytes_of(path, &name)?;
+    if zip::is_zip(&bytes) {
+        let mut files = zip::read(&bytes).map_err(|why| Faults::one(format!("{name}: {why}")))?;
+        let at_root =
+            |end: &str| files.keys().find(|file| !file.contains('/') && file.ends_with(end)).cloned();
+        let none = || Faults::one(format!("{name}: no .json or .csv at the root of the archive"));
+        let file = at_root(".json").or_else(|| at_root(".csv")).ok_or_else(none)?;
+        bytes = files.remove(&file).unwrap_or_default();
+        name = format!("{name}/{file}");
+    }
+    let text = text_of(bytes).map_err(|why| Faults::one(format!("{name}: {why}")))?;
+    if !text.trim_start().starts_with('{') {
+        return results_in::read(&text, &name);
+    }
+    let report: Json = serde_json::from_str(&text).map_err(|e| Faults::one(format!("{name}: {e}")))?;
+    results::runs(&report).map_err(|why| Faults::one(format!("{name}: {why}")))?;
+    Ok((report, Vec::new()))
 }
 
 /// Of the files of an archive those that a test names.
@@ -116,6 +135,8 @@ fn parse(text: &str, name: &str, beside: &Surroundings<'_>) -> Result<(Imported,
     let mut imported = if text.trim_start().starts_with('{') {
         let json: Json = serde_json::from_str(text).map_err(|e| Faults::one(format!("{name}: {e}")))?;
         of_json(&json, name, beside, &mut faults).ok_or_else(|| unknown(name))?
+    } else if let Some(questions) = questions(text) {
+        vals_json::read(&questions, name, &mut faults)
     } else if promptfoo::is_csv(text) {
         promptfoo::read_csv(text, name, &mut faults)
     } else if vals_csv::is_suite(text) {
@@ -136,6 +157,17 @@ fn parse(text: &str, name: &str, beside: &Surroundings<'_>) -> Result<(Imported,
         missing_files(&mut imported, there, name, &mut faults);
     }
     Ok((imported, faults))
+}
+
+/// A list of questions as a suite without checks: texts, or objects with `input_under_test`.
+fn questions(text: &str) -> Option<Json> {
+    let Ok(Json::Array(list)) = serde_json::from_str::<Json>(text) else { return None };
+    let test = |one: Json| match one {
+        Json::String(asked) => Some(json!({ "input_under_test": asked })),
+        one => one.get("input_under_test").is_some().then_some(one),
+    };
+    let tests: Option<Vec<Json>> = list.into_iter().map(test).collect();
+    Some(json!({ "title": "", "tests": tests? }))
 }
 
 fn of_json(json: &Json, name: &str, beside: &Surroundings<'_>, faults: &mut Faults) -> Option<Imported> {
@@ -165,6 +197,6 @@ fn missing_files(imported: &mut Imported, there: &[String], name: &str, faults: 
 
 fn unknown(name: &str) -> Faults {
     Faults::one(format!(
-        "{name}: no suite of a known form: CSV with Test Input, JSON with title and tests, H2O's JSON, promptfoo's YAML, JSON or CSV, or a ZIP with one of them"
+        "{name}: no suite of a known form: CSV with Test Input, JSON with title and tests or a list of questions, H2O's JSON, promptfoo's YAML, JSON or CSV, or a ZIP with one of them"
     ))
 }

@@ -118,6 +118,24 @@ pub(super) fn answers(report: &Json) -> Result<String, String> {
     csv_text(&rows)
 }
 
+/// The same as JSON, in the words in which answers are sent.
+pub(super) fn pairs(report: &Json) -> Result<Json, String> {
+    let keys = [
+        ("output", "output"),
+        ("in_tokens", "input_tokens"),
+        ("out_tokens", "output_tokens"),
+        ("duration_ms", "duration_ms"),
+    ];
+    let answered = runs(report)?.iter().filter(|run| run.get("output").is_some());
+    let pair = |run: &Json| {
+        let mut pair = Map::from_iter([("question".to_owned(), plain(&run["input"]).into())]);
+        let said = keys.iter().filter_map(|(from, to)| Some(((*to).to_owned(), run.get(*from)?.clone())));
+        pair.extend(said.filter(|(_, value)| !value.is_null()));
+        Json::Object(pair)
+    };
+    Ok(answered.map(pair).collect())
+}
+
 fn text(of: &Json, key: &str) -> String {
     of.get(key).filter(|value| !value.is_null()).map(plain).unwrap_or_default()
 }

@@ -3,6 +3,8 @@
 use super::super::fault::{Faults, SourceLine};
 use super::super::load::{Placed, StoredItems, Suite, build};
 use super::super::spec::{CheckSpec, HeadSpec, SuiteSpec, TestSpec};
+use super::redaction::redacted;
+use crate::lab::dataset::Redact;
 use crate::lab::template::plain;
 use crate::schema::batch::{SuiteCheckRow, SuiteTestRow};
 use serde::Serialize;
@@ -84,6 +86,51 @@ impl Suite {
     pub fn sendable(&self) -> Result<String, String> {
         written(&self.written_out())
     }
+}
+
+/// The hash of what a revision says, from its rows: [`Content::of`] of the suite that they are has the same.
+///
+/// # Errors
+/// A row that is none of a suite, or has what `redact` would take out.
+pub fn revision_hash(
+    spec: &str,
+    tests: &[(String, String)],
+    checks: &[(Option<String>, String)],
+    redact: Option<&Redact>,
+) -> Result<String, String> {
+    let mut suite: SuiteSpec = serde_json::from_str(spec).map_err(|e| e.to_string())?;
+    let read = |text: &String| serde_json::from_str::<CheckSpec>(text).map_err(|e| e.to_string());
+    suite.check = checks.iter().map(|(_, text)| read(text)).collect::<Result<_, _>>()?;
+    let read = |text: &String| serde_json::from_str::<TestSpec>(text).map_err(|e| e.to_string());
+    let placed = tests.iter().map(|(_, text)| read(text).map(|test| (test, SourceLine::default())));
+    let mut placed: Vec<Placed> = placed.collect::<Result<_, _>>()?;
+    if let Some(redact) = redact {
+        let all = |suite: &SuiteSpec, placed: &[Placed]| -> Result<String, String> {
+            Ok(written(suite)? + &written(&placed.iter().map(|(test, _)| test).collect::<Vec<_>>())?)
+        };
+        let before = all(&suite, &placed)?;
+        redacted(&mut suite, &mut placed, redact);
+        if all(&suite, &placed)? != before {
+            return Err("ingest.redact would change it: make the archive where it was redacted".to_owned());
+        }
+    }
+    let mut of_tests: HashMap<Option<&str>, Vec<&str>> = HashMap::new();
+    for (test, check) in checks {
+        of_tests.entry(test.as_deref()).or_default().push(check);
+    }
+    let mut hash = Sha256::new_with_prefix(spec);
+    let mut add = |mark: u8, text: &str| {
+        hash.update([mark]);
+        hash.update(text);
+    };
+    let common = of_tests.remove(&None).unwrap_or_default();
+    common.into_iter().for_each(|check| add(1, check));
+    for (id, test) in tests {
+        add(0, test);
+        let own = of_tests.remove(&Some(id.as_str())).unwrap_or_default();
+        own.into_iter().for_each(|check| add(1, check));
+    }
+    Ok(hex::encode(hash.finalize()))
 }
 
 /// A test as it is stored: the whole of it but for its checks.
@@ -225,6 +272,13 @@ mod tests {
         let after = suite_of(&content.spec, 3, (tests.collect(), checks.collect()), "s@3").unwrap();
         assert_eq!((after.head.version, after.checks(), after.gates()), (Some(3), before.checks(), 1));
         assert_eq!(Content::of(&after).unwrap(), content);
+        let tests: Vec<(String, String)> =
+            content.tests.iter().map(|row| (row.test_id.clone(), row.spec.clone())).collect();
+        let checks: Vec<(Option<String>, String)> =
+            content.checks.iter().map(|row| (row.test_id.clone(), row.spec.clone())).collect();
+        assert_eq!(revision_hash(&content.spec, &tests, &checks, None), Ok(content.hash.clone()));
+        let redact: Redact = std::sync::Arc::new(|text: &mut String| *text = text.replace('z', "-"));
+        assert!(revision_hash(&content.spec, &tests, &checks, Some(&redact)).unwrap_err().contains("redact"));
         let hashes = |suite: &Suite| -> Vec<(String, String)> {
             suite.cases.iter().map(|case| (case.item.hash.clone(), case.checks_hash.clone())).collect()
         };

@@ -22,6 +22,7 @@ mod sent;
 mod suites;
 mod written;
 
+pub(in crate::lab) use content::revision_hash;
 pub use http::{SuiteEndpoint, suite_router};
 pub use reading::{SuiteHead, find, find_version, whole};
 pub use sent::SentForm;
