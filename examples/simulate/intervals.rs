@@ -62,7 +62,7 @@ fn share(sample: &Rate) -> f64 {
 /// Ones and zeros that Kish's size is shared out to; none for an empty sample.
 fn counts(sample: &Rate) -> Option<[f64; 2]> {
     let (share, size) = (share(sample), sample.n_eff());
-    (size > 0.0).then(|| [share * size, (1.0 - share) * size])
+    (size > 0.0).then_some([share * size, (1.0 - share) * size])
 }
 
 /// An empty sample has the interval from 0 to 1.
