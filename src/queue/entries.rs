@@ -46,6 +46,8 @@ pub(super) struct Entries {
     /// Items whose next attempt has to wait, by the time from which it may begin.
     delayed: BTreeSet<(i64, String)>,
     leased: HashSet<String>,
+    /// No lease ends before this; none while nothing is leased, as far as is known.
+    lease_ends: Option<UnixNanos>,
     /// Items that failed or expired, in the order of their end.
     ended: VecDeque<String>,
     by_log_seq: BTreeMap<u64, HashSet<String>>,
@@ -278,6 +280,7 @@ impl Entries {
         entry.leased_until = Some(until);
         let leased = (entry.item.clone(), entry.failed + 1);
         self.leased.insert(id);
+        self.lease_ends = Some(self.lease_ends.map_or(until, |ends| ends.min(until)));
         Some(leased)
     }
 
@@ -318,6 +321,10 @@ impl Entries {
     }
 
     fn end_leases(&mut self, now: UnixNanos) {
+        // Hundreds are leased at a time, and whoever asks for an item comes by here.
+        if self.lease_ends.is_none_or(|ends| ends > now) {
+            return;
+        }
         let over = |id: &String| {
             let until = self.all.get(id).and_then(|entry| entry.leased_until);
             until.is_none_or(|until| until <= now)
@@ -330,6 +337,8 @@ impl Entries {
                 self.ready.insert(&entry.item);
             }
         }
+        let until = |id: &String| self.all.get(id).and_then(|entry| entry.leased_until);
+        self.lease_ends = self.leased.iter().filter_map(until).min();
     }
 
     fn end_delays(&mut self, now: UnixNanos) {

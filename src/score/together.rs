@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// How long an end waits for others. Short beside what a judge takes, long beside a sync.
-const MOMENT: Duration = Duration::from_millis(30);
+/// How long an end waits for others. Short beside what a judge takes, long beside a sync; a frame costs as much as a request.
+const MOMENT: Duration = Duration::from_millis(60);
 /// Ends in one frame, at most.
 const MOST: usize = 256;
 

@@ -223,9 +223,9 @@ impl Panel {
 }
 
 impl Judge {
-    /// Items in work at once: as many as may be asked about, and half as many that begin, or are written down, meanwhile.
+    /// Items in work at once: as many as may be asked about, and as many that begin, or are written down, meanwhile.
     fn at_once(&self) -> usize {
-        self.config.max_concurrent + self.config.max_concurrent.div_ceil(2)
+        self.config.max_concurrent * 2
     }
 
     /// Asks until there is a reply; once only where another judge stands in.

@@ -11,10 +11,8 @@ pub(super) enum Question<'a> {
         system: &'a str,
         /// The text under evaluation, between its delimiters.
         user: &'a str,
-        /// The name of the schema.
-        name: &'a str,
         /// The JSON schema of the answer.
-        schema: &'a Json,
+        schema: &'a Schema,
     },
     /// For how likely a text is to the model.
     Likelihood(Likelihood<'a>),
@@ -41,15 +39,37 @@ impl Format {
             Format::Text => None,
         }
     }
+}
+
+/// The JSON schema of an answer, written down once for all requests.
+#[derive(Debug)]
+pub(super) struct Schema {
+    text: String,
+    strict: String,
+    object: String,
+}
+
+impl Schema {
+    /// `schema` under a name that servers take: letters, digits, `_` and `-`.
+    pub(super) fn new(name: &str, schema: &Json) -> Self {
+        let strict = json!({"name": name, "strict": true, "schema": schema});
+        Self {
+            text: schema.to_string(),
+            strict: json!({"type": "json_schema", "json_schema": strict}).to_string(),
+            object: json!({"type": "json_object", "schema": schema}).to_string(),
+        }
+    }
+
+    /// The schema itself, as it stands in prompts.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
 
     /// The member `response_format` of a request; none without.
-    pub(super) fn member(self, name: &str, schema: &Json) -> Option<Json> {
-        match self {
-            Format::JsonSchema => {
-                let schema = json!({"name": name, "strict": true, "schema": schema});
-                Some(json!({"type": "json_schema", "json_schema": schema}))
-            }
-            Format::JsonObject => Some(json!({"type": "json_object", "schema": schema})),
+    pub(super) fn member(&self, format: Format) -> Option<&str> {
+        match format {
+            Format::JsonSchema => Some(&self.strict),
+            Format::JsonObject => Some(&self.object),
             Format::Text => None,
         }
     }

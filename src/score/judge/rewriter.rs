@@ -3,7 +3,7 @@
 use super::client::Completion;
 use super::delimit::{Block, delimited, nonce};
 use super::desk::{Desk, Open};
-use super::question::Question;
+use super::question::{Question, Schema};
 use super::reply::read;
 use crate::domain::score::Usage;
 use crate::domain::trace::EvalInput;
@@ -77,14 +77,15 @@ impl Writer for JudgeWriter {
             "type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"],
             "additionalProperties": false,
         });
+        let schema = Schema::new(NAME, &schema);
         let blocks = [Block::new("TEXT", text)];
         let (mut usage, mut why) = (Usage::default(), String::new());
         for _ in 0..REPLIES {
             let nonce = nonce(&blocks);
             let rules = RULES.replace("{{nonce}}", &nonce);
-            let system = format!("{rules}\n# What you write\n\n{task}\n\nJSON schema: {schema}\n");
+            let system = format!("{rules}\n# What you write\n\n{task}\n\nJSON schema: {}\n", schema.text());
             let user = delimited(&blocks, &nonce) + "Answer now with the JSON object alone.";
-            let question = Question::Verdict { system: &system, user: &user, name: NAME, schema: &schema };
+            let question = Question::Verdict { system: &system, user: &user, schema: &schema };
             let Completion { text, note, usage: took, .. } = self.asked(&question, until).await?;
             usage.add(took);
             match read::<Reply>(&text) {

@@ -6,7 +6,9 @@ use super::question::{Format, Likelihood, Question};
 use crate::score::secret::Secret;
 use crate::score::wire::{client, read_secret, retry_after, sensitive, told};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use serde_json::{Value as Json, json};
+use serde::Serialize;
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -129,13 +131,13 @@ impl Transport {
         let (url, body) = match *question {
             Question::Likelihood(asked) => {
                 let url = self.config.url_of(asked.path()).map_err(Fault::Closed)?;
-                (url, asked.body(&self.config.model, manner))
+                (url, asked.body(&self.config.model, manner).to_string())
             }
-            Question::Verdict { system, user, name, schema } => {
-                (self.url.clone(), self.body((system, user), manner, manner.format.member(name, schema)))
+            Question::Verdict { system, user, schema } => {
+                (self.url.clone(), self.body((system, user), manner, schema.member(manner.format))?)
             }
         };
-        let sent = self.client.post(url).headers(headers).body(body.to_string()).send().await;
+        let sent = self.client.post(url).headers(headers).body(body).send().await;
         // Without the address: it may be a secret.
         let mut response = sent.map_err(|e| Fault::Passing(told(&e.without_url())))?;
         let (status, wait) = (response.status().as_u16(), retry_after(response.headers()));
@@ -189,31 +191,60 @@ impl Transport {
         Ok((headers, secrets))
     }
 
-    /// The request for a verdict; `format` says what the answer is to be held to.
-    fn body(&self, (system, user): (&str, &str), manner: Manner, format: Option<Json>) -> Json {
-        let mut body = json!({
-            "model": self.config.model,
-            "messages": [
-                {"role": "system", "content": system},
-                {"role": "user", "content": user},
-            ],
-            "stream": false,
-        });
-        if !manner.leaves_temperature {
-            body["temperature"] = json!(0);
-        }
+    /// The request for a verdict; `format` says what the answer is to be held to. Parameters of the configuration stand in
+    /// the place of our own.
+    fn body(
+        &self,
+        (system, user): (&str, &str),
+        manner: Manner,
+        format: Option<&str>,
+    ) -> Result<String, Fault> {
+        let parameters = &self.config.parameters;
+        let is_ours = |name: &str| !parameters.contains_key(name);
         // Both together are refused.
-        if LIMITS.iter().all(|name| !self.config.parameters.contains_key(*name)) {
-            body[manner.limit()] = json!(self.config.max_output_tokens);
+        let limits = LIMITS.iter().all(|name| is_ours(name)).then_some(self.config.max_output_tokens);
+        let request = Request {
+            model: is_ours("model").then_some(self.config.model.as_str()),
+            messages: [Message { role: "system", content: system }, Message { role: "user", content: user }],
+            stream: false,
+            temperature: (is_ours("temperature") && !manner.leaves_temperature).then_some(0),
+            max_tokens: limits.filter(|_| !manner.counts_thought),
+            max_completion_tokens: limits.filter(|_| manner.counts_thought),
+            parameters,
+        };
+        let mut body =
+            serde_json::to_string(&request).map_err(|e| Fault::Refused(format!("no request: {e}")))?;
+        if let Some(format) = format.filter(|_| is_ours("response_format"))
+            && body.pop().is_some()
+        {
+            // It was written down before.
+            body.extend([",\"response_format\":", format, "}"]);
         }
-        if let Some(format) = format {
-            body["response_format"] = format;
-        }
-        for (name, value) in &self.config.parameters {
-            body[name.as_str()] = value.clone();
-        }
-        body
+        Ok(body)
     }
+}
+
+/// A request for a verdict, without what holds its answer to a schema.
+#[derive(Serialize)]
+struct Request<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a str>,
+    messages: [Message<'a>; 2],
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    #[serde(flatten)]
+    parameters: &'a BTreeMap<String, Json>,
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    role: &'static str,
+    content: &'a str,
 }
 
 /// Whether an answer to a question about likelihoods says that the server has no such thing. Servers on llama.cpp say it as 500.
@@ -278,6 +309,7 @@ fn answer(bytes: &[u8], model: &str, asked: Option<&Likelihood<'_>>) -> Result<A
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn faults_are_told_apart() {

@@ -1,12 +1,13 @@
 //! One question to a judge: what is sent of an input, and what the reply says.
 
-use super::cache::Kept;
+use super::cache::{Cache, Kept};
+use super::config::JudgeConfig;
 use super::copied::placed;
 use super::delimit::{delimited, nonce, windowed};
 use super::desk::{Desk, Open};
-use super::partial::{Partial, key_of};
+use super::partial::{Key, Partial, key_of};
 use super::prompt::{Field, Filled, MAX_ITEMS, Prompt};
-use super::question::Question;
+use super::question::{Question, Schema};
 use super::shape::{Compare, Finding, Shape};
 use super::told::add;
 use crate::domain::score::Usage;
@@ -25,15 +26,18 @@ const MAX_GROUPS: usize = 10;
 
 /// A question to a judge, with what its reply must be.
 pub(super) struct Verdict {
-    /// A name that servers take: letters, digits, `_` and `-`.
-    name: String,
     prompt: Prompt,
     shape: Shape,
+    schema: Schema,
+    /// What the judge is told behind the rules.
+    task: String,
     desk: Desk,
     /// Who tells how similar two texts are.
     similarity: Option<Arc<dyn Evaluator>>,
     /// All that a reply depends on beside the texts.
     hashed: String,
+    /// The same with the judge and its settings, as the beginning of a hash.
+    key: Sha256,
     /// What was said of some groups of parts while another one waits.
     partial: Partial<(Asked, Option<String>)>,
 }
@@ -43,6 +47,23 @@ pub(super) struct Asked {
     pub found: Result<Finding, Open>,
     /// None if nobody was asked.
     pub usage: Option<Usage>,
+}
+
+/// A hash of who the judge is, and of all that a reply depends on beside the texts.
+fn started(config: &JudgeConfig, hashed: &str) -> Sha256 {
+    let mut hash = Sha256::new();
+    let parameters = serde_json::json!(config.parameters).to_string();
+    let tokens = config.max_output_tokens.to_string();
+    for text in [&config.base_url, &config.model, &parameters, &tokens, hashed] {
+        part(&mut hash, text);
+    }
+    hash
+}
+
+fn part(hash: &mut Sha256, text: &str) {
+    // Lengths keep the parts apart.
+    hash.update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_le_bytes());
+    hash.update(text);
 }
 
 impl Asked {
@@ -63,13 +84,20 @@ impl Verdict {
         desk: Desk,
         similarity: Option<Arc<dyn Evaluator>>,
     ) -> Result<Self, String> {
-        let mut hashed = [RULES, prompt, &shape.words(), &shape.schema().to_string()].join("\0");
+        let name = id.rsplit('/').next().unwrap_or("verdict");
+        let (schema, words) = (Schema::new(name, &shape.schema()), shape.words());
+        let mut hashed = [RULES, prompt, &words, schema.text()].join("\0");
         if let Shape::Facts { weight } = shape {
             hashed.push_str(&format!("\0{weight}"));
         }
-        let name = id.rsplit('/').next().unwrap_or("verdict").to_owned();
         let (prompt, partial) = (Prompt::parse(prompt)?, Partial::default());
-        Ok(Self { name, prompt, shape, desk, similarity, hashed, partial })
+        let task = format!(
+            "\n# What you decide\n\n{}\n\n# How you answer\n\n{words}\n\nJSON schema: {}\n",
+            prompt.task(),
+            schema.text()
+        );
+        let key = started(desk.config(), &hashed);
+        Ok(Self { prompt, shape, schema, task, desk, similarity, hashed, key, partial })
     }
 
     /// All that a reply depends on beside the texts.
@@ -84,11 +112,7 @@ impl Verdict {
 
     /// What the judge is told before the texts.
     fn system(&self, nonce: &str) -> String {
-        let rules = RULES.replace("{{nonce}}", nonce);
-        let (task, words, schema) = (self.prompt.task(), self.shape.words(), self.shape.schema());
-        format!(
-            "{rules}\n# What you decide\n\n{task}\n\n# How you answer\n\n{words}\n\nJSON schema: {schema}\n"
-        )
+        RULES.replace("{{nonce}}", nonce) + &self.task
     }
 
     /// What is sent for `filled`: the system's message, and the user's with the texts.
@@ -143,13 +167,13 @@ impl Verdict {
     pub(super) fn forecast_of(&self, filled: Filled) -> Option<Forecast> {
         let one = |(filled, _): (Filled, Option<String>)| {
             let (system, user) = self.messages(&filled);
-            self.desk.forecast(&self.question(&system, &user, &self.shape.schema()))
+            self.desk.forecast(&self.question(&system, &user))
         };
         self.requests(filled).ok()?.into_iter().map(one).reduce(Forecast::with)
     }
 
-    fn question<'a>(&'a self, system: &'a str, user: &'a str, schema: &'a serde_json::Value) -> Question<'a> {
-        Question::Verdict { system, user, name: &self.name, schema }
+    fn question<'a>(&'a self, system: &'a str, user: &'a str) -> Question<'a> {
+        Question::Verdict { system, user, schema: &self.schema }
     }
 
     /// Asks about `input`.
@@ -190,15 +214,14 @@ impl Verdict {
         };
         let groups = requests.len();
         let all = requests.into_iter().map(|(filled, note)| async move {
-            let key = key_of(&[self.key(&filled, run).as_bytes()]);
             let ask = async {
                 let mut usage = None;
                 let found = self.finding(&filled, run, &mut usage, until).await?;
                 Ok::<_, Away>((Asked { found, usage }, note))
             };
             match groups {
-                1 => (key, ask.await),
-                _ => self.partial.or_ask(key, ask).await,
+                1 => (Key::default(), ask.await),
+                _ => self.partial.or_ask(key_of(&[self.key(&filled, run).as_bytes()]), ask).await,
             }
         });
         let asked = futures::future::join_all(all).await;
@@ -240,15 +263,16 @@ impl Verdict {
         usage: &mut Option<Usage>,
         until: Instant,
     ) -> Result<Result<Finding, Open>, Away> {
-        let key = self.key(filled, run);
-        if let Some(finding) = self.known(&key, filled, usage).await {
+        let cache = self.desk.cache().map(|cache| (cache, self.key(filled, run)));
+        if let Some((cache, key)) = &cache
+            && let Some(finding) = self.known(cache, key, filled, usage).await
+        {
             return Ok(Ok(finding));
         }
-        let schema = self.shape.schema();
         let mut why = String::new();
         for _ in 0..REPLIES {
             let (system, user) = self.messages(filled);
-            let completion = match self.desk.ask(&self.question(&system, &user, &schema), until).await? {
+            let completion = match self.desk.ask(&self.question(&system, &user), until).await? {
                 Ok(completion) => completion,
                 Err(open) => return Ok(Err(open)),
             };
@@ -260,8 +284,8 @@ impl Verdict {
             match self.read(&completion.text, filled) {
                 Ok(finding) => {
                     // What stands in for the judge would be taken for the judge.
-                    if let (Some(cache), false) = (self.desk.cache(), completion.stood_in) {
-                        cache.put(&key, Kept { text: completion.text, model }).await;
+                    if let (Some((cache, key)), false) = (&cache, completion.stood_in) {
+                        cache.put(key, Kept { text: completion.text, model }).await;
                     }
                     return Ok(Ok(finding));
                 }
@@ -277,8 +301,14 @@ impl Verdict {
     }
 
     /// What the judge has said of the same before.
-    async fn known(&self, key: &str, filled: &Filled, usage: &mut Option<Usage>) -> Option<Finding> {
-        let kept = self.desk.cache()?.get(key).await?;
+    async fn known(
+        &self,
+        cache: &Cache,
+        key: &str,
+        filled: &Filled,
+        usage: &mut Option<Usage>,
+    ) -> Option<Finding> {
+        let kept = cache.get(key).await?;
         let finding = self.read(&kept.text, filled).ok()?;
         self.desk.count_cached();
         *usage = Some(Usage {
@@ -292,24 +322,17 @@ impl Verdict {
 
     /// A hash of all that the judge is sent, but for the code of the call, and of who the judge is.
     fn key(&self, filled: &Filled, run: u32) -> String {
-        let mut hash = Sha256::new();
-        let mut part = |text: &str| {
-            // Lengths keep the parts apart.
-            hash.update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_le_bytes());
-            hash.update(text);
-        };
-        let config = self.desk.config();
-        let parameters = serde_json::json!(config.parameters).to_string();
-        let tokens = config.max_output_tokens.to_string();
-        [&config.base_url, &config.model, &parameters, &tokens, &self.hashed]
-            .into_iter()
-            .for_each(|text| part(text));
-        filled.blocks.iter().flat_map(|block| [&block.name, &block.text]).for_each(|text| part(text));
+        let mut hash = self.key.clone();
+        filled
+            .blocks
+            .iter()
+            .flat_map(|block| [&block.name, &block.text])
+            .for_each(|text| part(&mut hash, text));
         if run > 0 {
-            part(&run.to_string());
+            part(&mut hash, &run.to_string());
         }
         if filled.asking > 0 {
-            part(&format!("asking {}", filled.asking));
+            part(&mut hash, &format!("asking {}", filled.asking));
         }
         hex::encode(&hash.finalize()[..20])
     }
