@@ -81,6 +81,7 @@ pub(super) fn session(
         .chain(functions::json_functions())
         .chain(functions::hold_functions())
         .chain(functions::read_functions())
+        .chain(functions::path_functions())
         .chain(functions::make_functions())
         .chain(functions::pair_functions())
         .chain(functions::list_functions())

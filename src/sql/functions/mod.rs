@@ -38,7 +38,10 @@ pub use concat::ConcatPlanner;
 pub use dataset_at::register as dataset_at;
 pub use digits::{is_of_numbers, number_to_char};
 pub use experiment::is_experiment;
-pub use json::{JsonPlanner, hold_functions, json_functions, make_functions, pair_functions, read_functions};
+pub use json::{
+    JsonPlanner, hold_functions, json_functions, make_functions, pair_functions, path_functions,
+    read_functions,
+};
 pub use lists::list_functions;
 pub use operators::OperatorPlanner;
 pub use quality::{LEVEL, quality, rogan_gladen};
