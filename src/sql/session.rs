@@ -90,7 +90,7 @@ pub(super) fn session(
     functions::bound_scalars(&context)?;
     functions::bound_tables(&context)?;
     functions::dataset_at(&context)?;
-    views::register(&context, spans)?;
+    views::register(&context, spans, config.min_n_eff)?;
     catalog::register(&context, DATABASE, snapshots)?;
     let state = context.state_ref();
     state.write().register_expr_planner(Arc::new(functions::ConcatPlanner::new()))?;
