@@ -90,6 +90,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("single boolean result is expected", "22038"),
     ("number of the jsonpath expression is out of range", "22003"),
     ("ivision by zero", "22012"),
+    ("a jsonb value is", "22023"),
     ("this endpoint is read-only", "25006"),
     ("ParserError", "42601"),
     ("TokenizerError", "42601"),

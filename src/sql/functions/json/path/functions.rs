@@ -6,9 +6,9 @@ use super::items::Item;
 use super::parse::parse;
 use super::tree::Path;
 use crate::sql::error::SqlError;
-use crate::sql::functions::json::get::texts;
+use crate::sql::functions::json::get::Texts;
 use crate::sql::functions::json::read::{Bounded, list_of_texts};
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, BooleanBuilder, ListArray, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, BooleanBuilder, ListArray};
 use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field};
@@ -162,23 +162,6 @@ impl ScalarUDFImpl for PathFunction {
             return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&out, 0)?));
         }
         Ok(ColumnarValue::Array(out))
-    }
-}
-
-/// An argument; a constant has one row.
-struct Texts {
-    is_one: bool,
-    texts: StringArray,
-}
-
-impl Texts {
-    fn new(value: &ColumnarValue, rows: usize) -> Result<Self> {
-        Ok(Self { is_one: matches!(value, ColumnarValue::Scalar(_)), texts: texts(value, rows)? })
-    }
-
-    fn at(&self, row: usize) -> Option<&str> {
-        let at = if self.is_one { 0 } else { row };
-        self.texts.is_valid(at).then(|| self.texts.value(at))
     }
 }
 

@@ -1,0 +1,73 @@
+//! Operators that the engine lacks, or has with the meaning that they have for texts.
+
+use super::build::{parsed, text};
+use super::types::short_name;
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value, ValueWithSpan};
+
+/// What stands for an operator, or a text with escapes of Unicode.
+pub fn instead_of(expr: &Expr) -> Option<Expr> {
+    match expr {
+        Expr::BinaryOp { left, op, right } => {
+            let either = || is_jsonb(left) || is_jsonb(right);
+            let function = match op {
+                BinaryOperator::StringConcat if either() => "jsonb_concat",
+                BinaryOperator::Minus if is_jsonb(left) => "jsonb_delete",
+                BinaryOperator::Eq if either() => "jsonb_eq",
+                BinaryOperator::NotEq if either() => "jsonb_ne",
+                _ => return None,
+            };
+            parsed(&format!("{function}({left}, {right})"))
+        }
+        Expr::UnaryOp { op, expr } => {
+            let function = match op {
+                UnaryOperator::PGSquareRoot => "sqrt",
+                UnaryOperator::PGCubeRoot => "cbrt",
+                UnaryOperator::PGAbs => "abs",
+                _ => return None,
+            };
+            parsed(&format!("{function}({expr})"))
+        }
+        Expr::Value(ValueWithSpan { value: Value::UnicodeStringLiteral(letters), .. }) => Some(text(letters)),
+        _ => None,
+    }
+}
+
+/// Whether the statement says that a value is of `jsonb`, which is text here.
+fn is_jsonb(expr: &Expr) -> bool {
+    match expr {
+        Expr::Nested(inner) => is_jsonb(inner),
+        Expr::Cast { data_type, .. } => short_name(data_type) == "jsonb",
+        Expr::TypedString(typed) => short_name(&typed.data_type) == "jsonb",
+        Expr::BinaryOp { left, op: BinaryOperator::StringConcat, right } => is_jsonb(left) || is_jsonb(right),
+        Expr::BinaryOp {
+            left,
+            op: BinaryOperator::Arrow | BinaryOperator::HashArrow | BinaryOperator::Minus,
+            ..
+        } => is_jsonb(left),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_jsonb_is_no_text() {
+        for (expr, other) in [
+            ("a::jsonb || b", "jsonb_concat(a::JSONB, b)"),
+            ("a::jsonb || b || c", "jsonb_concat(a::JSONB || b, c)"),
+            ("(a::jsonb -> 'k') = '1'", "jsonb_eq((a::JSONB -> 'k'), '1')"),
+            ("a <> '{}'::jsonb", "jsonb_ne(a, '{}'::JSONB)"),
+            ("a::jsonb - 'k'", "jsonb_delete(a::JSONB, 'k')"),
+            ("|/ a", "sqrt(a)"),
+            ("@ a", "abs(a)"),
+        ] {
+            let found = instead_of(&parsed(expr).unwrap()).map(|other| other.to_string());
+            assert_eq!(found.as_deref(), Some(other), "{expr}");
+        }
+        for own in ["a || b", "a::jsonb ->> 'k' = 'x'", "(a::jsonb ->> 'n')::int - 1", "a::json = b", "- a"] {
+            assert!(instead_of(&parsed(own).unwrap()).is_none(), "{own}");
+        }
+    }
+}
