@@ -83,6 +83,7 @@ pub(super) fn session(
         .chain(functions::read_functions())
         .chain(functions::path_functions())
         .chain(functions::change_functions())
+        .chain(functions::field_functions())
         .chain(functions::make_functions())
         .chain(functions::pair_functions())
         .chain(functions::list_functions())

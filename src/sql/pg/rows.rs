@@ -59,6 +59,10 @@ const HINTS: &[(&str, &str)] = &[
     ("0A000", "The SQL page of the documentation lists what of PostgreSQL works at this port."),
     ("25006", "Spans come over OTLP and labels as annotations; SQL reads what has come."),
     (
+        "42804",
+        "JSON text is read with ->> 'key' or #>> '{a,0}', or subscripted once it is cast: (attributes::jsonb)['key']; structs and lists with ['field'] and [1].",
+    ),
+    (
         "42883",
         "The functions are those of DataFusion, in the PostgreSQL dialect, and those on the SQL page of the documentation; an argument may need a cast.",
     ),
@@ -90,6 +94,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("single boolean result is expected", "22038"),
     ("number of the jsonpath expression is out of range", "22003"),
     ("ivision by zero", "22012"),
+    ("Cannot access field at argument", "42804"),
     ("a jsonb value is", "22023"),
     ("this endpoint is read-only", "25006"),
     ("ParserError", "42601"),

@@ -37,6 +37,11 @@ const WRITTEN: &[(&str, &str)] = &[
     (r#"SELECT '{"a":1,"b":2}'::jsonb - 'a'"#, r#"{"b":2}"#),
     (r#"SELECT '{"a":1,"b":2}'::jsonb = '{"b": 2, "a": 1.0}'"#, "t"),
     ("SELECT json_agg(t) FROM (SELECT 1 AS a, 'x' AS b) AS t", r#"[{"a":1,"b":"x"}]"#),
+    (r#"SELECT ('{"a":[1,2]}'::jsonb)['a'][1]"#, "2"),
+    (
+        r#"SELECT sum(t.a), max(t.b) FROM jsonb_to_recordset('[{"a":1,"b":"x"},{"a":2,"b":"y"}]') AS t(a int, b text)"#,
+        "3, y",
+    ),
     (r#"SELECT json_value('{"a":{"b":"x"}}', '$.a.b')"#, "x"),
     ("SELECT jsonb_build_object('a', 1, 'b', ARRAY['x'])", r#"{"a":1,"b":["x"]}"#),
     ("SELECT to_jsonb(ARRAY[1, 2])", "[1,2]"),
@@ -217,6 +222,7 @@ async fn errors_have_a_class_and_a_hint() {
         ("INSERT INTO spans VALUES (1)", "C25006", "OTLP"),
         ("CREATE TEMP TABLE t (a int)", "C25006", "OTLP"),
         ("SELECT nope(1)", "C42883", "DataFusion"),
+        ("SELECT attributes['n'] FROM spans", "C42804", "->> 'key'"),
         ("SELECT 1 FROM spans WHERE attributes @? '$.a = 1'", "C42601", "A path looks like"),
         (
             "SELECT jsonb_path_query_first(attributes, 'strict $.a.a') FROM spans",

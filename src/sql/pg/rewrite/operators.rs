@@ -2,7 +2,9 @@
 
 use super::build::{parsed, text};
 use super::types::short_name;
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value, ValueWithSpan};
+use datafusion::sql::sqlparser::ast::{
+    AccessExpr, BinaryOperator, Expr, Subscript, UnaryOperator, Value, ValueWithSpan,
+};
 
 /// What stands for an operator, or a text with escapes of Unicode.
 pub fn instead_of(expr: &Expr) -> Option<Expr> {
@@ -17,6 +19,14 @@ pub fn instead_of(expr: &Expr) -> Option<Expr> {
                 _ => return None,
             };
             parsed(&format!("{function}({left}, {right})"))
+        }
+        Expr::CompoundFieldAccess { root, access_chain } if is_jsonb(root) => {
+            let step = |step: &AccessExpr| match step {
+                AccessExpr::Subscript(Subscript::Index { index }) => Some(format!(" -> {index}")),
+                _ => None,
+            };
+            let steps: String = access_chain.iter().map(step).collect::<Option<_>>()?;
+            parsed(&format!("({root}{steps})"))
         }
         Expr::UnaryOp { op, expr } => {
             let function = match op {
@@ -60,6 +70,7 @@ mod tests {
             ("(a::jsonb -> 'k') = '1'", "jsonb_eq((a::JSONB -> 'k'), '1')"),
             ("a <> '{}'::jsonb", "jsonb_ne(a, '{}'::JSONB)"),
             ("a::jsonb - 'k'", "jsonb_delete(a::JSONB, 'k')"),
+            ("(a::jsonb)['k'][0]", "((a::JSONB) -> 'k' -> 0)"),
             ("|/ a", "sqrt(a)"),
             ("@ a", "abs(a)"),
         ] {

@@ -88,7 +88,7 @@ impl Reader<'_> {
         self.letters.peek().map_or(self.path.len(), |(at, _)| *at)
     }
 
-    /// Takes `bytes` of the path.
+    /// Takes the letters before `place`.
     fn skip_to(&mut self, place: usize) {
         while self.letters.next_if(|(at, _)| *at < place).is_some() {}
     }
