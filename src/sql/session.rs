@@ -87,6 +87,7 @@ pub(super) fn session(
         .chain(functions::make_functions())
         .chain(functions::pair_functions())
         .chain(functions::list_functions())
+        .chain(functions::like_functions())
         .chain([functions::age(), functions::number_to_char()])
         .for_each(|f| context.register_udf(f));
     functions::bound_scalars(&context)?;

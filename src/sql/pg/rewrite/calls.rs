@@ -17,6 +17,7 @@ const RENAMED: &[(&str, &str)] = &[
     ("statement_timestamp", "now"),
     ("transaction_timestamp", "now"),
     ("user", "session_user"),
+    ("uuid_generate_v4", "uuid"),
     ("variance", "var_samp"),
 ];
 

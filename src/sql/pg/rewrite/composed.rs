@@ -31,6 +31,11 @@ pub fn instead_of(function: &Function) -> Option<Expr> {
         ("json_object_agg" | "jsonb_object_agg", [key, value]) => object(function, &name, key, value),
         ("width_bucket", [value, low, high, count]) => bucket(value, low, high, count),
         ("count", [Expr::Tuple(parts)]) => rows_counted(function, parts),
+        ("first", [value, time]) => at_the_end("first_value", function, value, time),
+        ("last", [value, time]) => at_the_end("last_value", function, value, time),
+        ("regexp_substr", [value, pattern]) => {
+            parsed(&format!("array_element(regexp_match({value}, '(' || {pattern} || ')'), 1)"))
+        }
         ("current_timestamp", [_]) => parsed("now()"),
         ("mod", [value, divisor]) => parsed(&format!("(({value}) % ({divisor}))")),
         ("div", [value, divisor]) => parsed(&format!("trunc(({value}) / ({divisor}))")),
@@ -54,6 +59,12 @@ pub fn instead_of(function: &Function) -> Option<Expr> {
         }
         _ => None,
     }
+}
+
+/// `first(value, time)` and `last`, which come with `time_bucket`.
+fn at_the_end(name: &str, function: &Function, value: &Expr, time: &Expr) -> Option<Expr> {
+    let filter = function.filter.as_ref().map(|filter| format!(" FILTER (WHERE {filter})"));
+    parsed(&format!("{name}({value} ORDER BY {time}){}", filter.unwrap_or_default()))
 }
 
 /// `count(DISTINCT (a, b))`: the engine takes memory without end for structs, and little for their texts.
@@ -150,7 +161,13 @@ pub fn like_any(expr: &Expr) -> Option<Expr> {
     while let Expr::Nested(inner) = list {
         list = inner;
     }
-    let Expr::Array(patterns) = list else { return None };
+    let Expr::Array(patterns) = list else {
+        if !any || *negated {
+            return None;
+        }
+        let cast = if matches!(list, Expr::Value(_)) { "::TEXT[]" } else { "" };
+        return parsed(&format!("{}_any({value}, {list}{cast})", word.to_lowercase()));
+    };
     if !any || patterns.elem.is_empty() {
         return None;
     }
@@ -219,6 +236,8 @@ mod tests {
         let any = parsed("a ILIKE ANY (ARRAY['x%', 'y'])").unwrap();
         assert_eq!(like_any(&any).unwrap().to_string(), "((a) ILIKE ('x%') OR (a) ILIKE ('y'))");
         assert!(like_any(&parsed("a LIKE 'x'").unwrap()).is_none());
+        let sent = parsed("a LIKE ANY ($1)").unwrap();
+        assert_eq!(like_any(&sent).unwrap().to_string(), "like_any(a, $1::TEXT[])");
         let part = parsed("substring(a FROM 'it''s (.*)')").unwrap();
         let other = substring(&part).unwrap().to_string();
         assert_eq!(other, "array_element(regexp_match(a, 'it''s (.*)'), 1)");
