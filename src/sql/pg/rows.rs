@@ -48,8 +48,14 @@ fn hint(code: &str, text: &str) -> Option<&'static str> {
     if code.starts_with("2203") || text.contains("jsonpath") {
         return Some(OF_PATHS);
     }
+    if text.contains("OuterReferenceColumn") {
+        return Some(OF_LATERAL);
+    }
     HINTS.iter().find(|(known, _)| *known == code).map(|(_, hint)| *hint)
 }
+
+/// What to do about subqueries that the engine cannot join.
+const OF_LATERAL: &str = "A subquery that names columns of an outer one has no LIMIT here, and needs a FROM: DISTINCT ON (key) with ORDER BY, or row_number() OVER (PARTITION BY key ORDER BY …) in a subquery of its own, gives the first rows of each.";
 
 /// What to do about paths that do not fit.
 const OF_PATHS: &str = "A path looks like $.a.\"b c\"[0] ? (@.d > 1); @? and @@, and functions that are told to be silent, pass over values that it does not fit. The SQL page of the documentation says what paths have.";

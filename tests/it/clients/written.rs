@@ -236,6 +236,11 @@ async fn errors_have_a_class_and_a_hint() {
         (r#"SELECT jsonb_path_exists(name, '$ like_regex "("') FROM spans"#, "C2201B", "A path looks like"),
         ("SELECT jsonb_path_match(attributes, '$.type()') FROM spans", "C22038", "told to be silent"),
         ("SELECT * FROM nope", "C42P01", "information_schema"),
+        (
+            "SELECT x.name FROM traces t CROSS JOIN LATERAL (SELECT name FROM spans s WHERE s.trace_id = t.trace_id ORDER BY duration_ns LIMIT 1) x",
+            "C0A000",
+            "DISTINCT ON",
+        ),
         ("SET nope = 1", "C42501", "pg_settings"),
     ] {
         let said = pg.query(sql).await;
