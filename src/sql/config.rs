@@ -4,6 +4,9 @@ use crate::units::{ByteSize, Time};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
+/// What `min_n_eff` may be at most: a view that is empty for ever is a mistake.
+const MOST_N_EFF: f64 = 1e6;
+
 /// Limits of queries; each holds on every endpoint. Names of the keys appear in the error that a limit causes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -25,6 +28,8 @@ pub struct Config {
     pub target_partitions: usize,
     /// Open connections of the PostgreSQL port.
     pub max_connections: usize,
+    /// Effective sample size below which the quality views have NULL for an estimate and its interval; 0 shows all.
+    pub min_n_eff: f64,
 }
 
 impl Default for Config {
@@ -38,6 +43,7 @@ impl Default for Config {
             max_sql_size: ByteSize::mib(1),
             target_partitions: 2,
             max_connections: 64,
+            min_n_eff: 2.0,
         }
     }
 }
@@ -56,6 +62,7 @@ impl Config {
             (self.target_partitions >= 1, "target_partitions must be at least 1"),
             (self.target_partitions <= 256, "target_partitions must be at most 256"),
             (self.max_connections >= 1, "max_connections must be at least 1"),
+            ((0.0..=MOST_N_EFF).contains(&self.min_n_eff), "min_n_eff must be 0 to 1000000"),
         ];
         checks.iter().filter(|(holds, _)| !holds).map(|(_, fault)| format!("sql.{fault}")).collect()
     }

@@ -57,8 +57,16 @@ impl From<DataFusionError> for SqlError {
                 Some(own) => own.clone(),
                 None => SqlError::Internal(error.strip_backtrace()),
             },
-            _ => SqlError::Wrong(error.strip_backtrace()),
+            _ => SqlError::Wrong(without_rules(&error)),
         }
+    }
+}
+
+/// What an error says, without the names of the planner's rules that met it.
+fn without_rules(error: &DataFusionError) -> String {
+    match error {
+        DataFusionError::Context(rule, inner) if rule.contains("rule") => without_rules(inner),
+        other => other.strip_backtrace(),
     }
 }
 
@@ -77,6 +85,16 @@ impl From<ArrowError> for SqlError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rules_of_the_planner_are_not_told() {
+        let inner = DataFusionError::Plan("a column of text".to_owned());
+        let met = inner.context("Optimizer rule 'simplify_expressions' failed");
+        assert_eq!(
+            SqlError::from(met),
+            SqlError::Wrong("Error during planning: a column of text".to_owned())
+        );
+    }
 
     #[test]
     fn a_filter_that_fails_in_a_file_is_the_senders_fault_and_a_damaged_file_is_not() {

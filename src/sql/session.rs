@@ -81,15 +81,19 @@ pub(super) fn session(
         .chain(functions::json_functions())
         .chain(functions::hold_functions())
         .chain(functions::read_functions())
+        .chain(functions::path_functions())
+        .chain(functions::change_functions())
+        .chain(functions::field_functions())
         .chain(functions::make_functions())
         .chain(functions::pair_functions())
         .chain(functions::list_functions())
+        .chain(functions::like_functions())
         .chain([functions::age(), functions::number_to_char()])
         .for_each(|f| context.register_udf(f));
     functions::bound_scalars(&context)?;
     functions::bound_tables(&context)?;
     functions::dataset_at(&context)?;
-    views::register(&context, spans)?;
+    views::register(&context, spans, config.min_n_eff)?;
     catalog::register(&context, DATABASE, snapshots)?;
     let state = context.state_ref();
     state.write().register_expr_planner(Arc::new(functions::ConcatPlanner::new()))?;

@@ -8,13 +8,16 @@ use datafusion::prelude::SessionContext;
 use futures::FutureExt;
 use std::sync::Arc;
 
+/// Stands in the texts of views for the least effective sample size of an estimate.
+const LEAST: &str = "$min_n_eff";
+
 /// Registers `traces` over `spans`, and `quality_hourly`, `quality_by_model`, `evaluator_quality`, `evaluation_hourly`,
 /// `evaluation_outcomes` and `labelled_scores`, over the tables and `scores_latest`; and the newest rows of datasets, their items,
-/// experiments, runs and queues of review.
+/// experiments, runs and queues of review. Estimates with an effective sample size below `min_n_eff` are NULL in them.
 ///
 /// # Errors
 /// A plan error if a view names a column that its table lacks.
-pub fn register(context: &SessionContext, spans: Arc<LakeTable>) -> Result<()> {
+pub fn register(context: &SessionContext, spans: Arc<LakeTable>, min_n_eff: f64) -> Result<()> {
     let state = context.state();
     // It is put into plans that are checked already, so it is checked here.
     let checked = state.analyzer().execute_and_check(
@@ -24,9 +27,10 @@ pub fn register(context: &SessionContext, spans: Arc<LakeTable>) -> Result<()> {
     )?;
     context.register_table("traces", Arc::new(Traces::new(spans, checked)?))?;
     context.add_optimizer_rule(Arc::new(ExpandTraces));
-    add(context, "quality_hourly", include_str!("views/quality_hourly.sql"))?;
-    add(context, "quality_by_model", include_str!("views/quality_by_model.sql"))?;
-    add(context, "evaluator_quality", include_str!("views/evaluator_quality.sql"))?;
+    let of_estimates = |name, sql: &str| add(context, name, &sql.replace(LEAST, &format!("{min_n_eff:?}")));
+    of_estimates("quality_hourly", include_str!("views/quality_hourly.sql"))?;
+    of_estimates("quality_by_model", include_str!("views/quality_by_model.sql"))?;
+    of_estimates("evaluator_quality", include_str!("views/evaluator_quality.sql"))?;
     add(context, "evaluation_hourly", include_str!("views/evaluation_hourly.sql"))?;
     add(context, "evaluation_outcomes", include_str!("views/evaluation_outcomes.sql"))?;
     add(context, "labelled_scores", include_str!("views/labelled_scores.sql"))?;

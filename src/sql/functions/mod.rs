@@ -9,6 +9,7 @@
 //! | `server` | `version()`, `current_setting`, `set_config`, `pg_size_pretty` |
 //! | `json` | operators and functions on JSON text, as of PostgreSQL's `jsonb` |
 //! | `concat` | the operator `\|\|` on texts, with a bound |
+//! | `like` | `like_any`: `LIKE ANY` of a list that is known only when the query runs |
 //! | `operators` | intervals times numbers, conditions beside texts |
 //! | `lists` | `list_mode` and `regexp_matches_list`, for aggregates and rows of the PostgreSQL port |
 //! | `digits` | `number_to_char`: `to_char` of numbers |
@@ -25,6 +26,7 @@ mod dataset_at;
 mod digits;
 mod experiment;
 mod json;
+mod like;
 mod lists;
 mod operators;
 mod quality;
@@ -38,7 +40,11 @@ pub use concat::ConcatPlanner;
 pub use dataset_at::register as dataset_at;
 pub use digits::{is_of_numbers, number_to_char};
 pub use experiment::is_experiment;
-pub use json::{JsonPlanner, hold_functions, json_functions, make_functions, pair_functions, read_functions};
+pub use json::{
+    JsonPlanner, change_functions, field_functions, hold_functions, json_functions, make_functions,
+    pair_functions, path_functions, read_functions,
+};
+pub use like::like_functions;
 pub use lists::list_functions;
 pub use operators::OperatorPlanner;
 pub use quality::{LEVEL, quality, rogan_gladen};

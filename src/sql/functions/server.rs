@@ -21,7 +21,8 @@ pub fn server_functions() -> Vec<ScalarUDF> {
     let format = ScalarUDF::from(Format { signature });
     let settings = [setting("current_setting", &[1, 2], Verb::Show), setting("set_config", &[3], Verb::Set)];
     let quotes = [quote("quote_literal", None), quote("quote_nullable", Some("NULL"))];
-    let mut all = vec![version(), size_pretty(), escaped(), format, split()];
+    let type_of = ScalarUDF::from(TypeOf { signature: Signature::any(1, Volatility::Immutable) });
+    let mut all = vec![version(), size_pretty(), escaped(), format, split(), type_of];
     all.extend(settings);
     all.extend(quotes);
     all
@@ -216,6 +217,55 @@ fn split() -> ScalarUDF {
     create_udf("regexp_split_to_array", takes, texts, Volatility::Immutable, Arc::new(split))
 }
 
+/// `pg_typeof(value)`: the type, as PostgreSQL calls what the port sends of it.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct TypeOf {
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for TypeOf {
+    fn name(&self) -> &str {
+        "pg_typeof"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Utf8)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let told = args.arg_fields.first().map(|field| type_name(field.data_type()));
+        Ok(ColumnarValue::Scalar(ScalarValue::Utf8(told)))
+    }
+}
+
+fn type_name(data_type: &DataType) -> String {
+    let name = match data_type {
+        DataType::Null => "unknown",
+        DataType::Boolean => "boolean",
+        DataType::Int8 | DataType::Int16 | DataType::UInt8 => "smallint",
+        DataType::Int32 | DataType::UInt16 => "integer",
+        DataType::Int64 | DataType::UInt32 => "bigint",
+        DataType::UInt64 | DataType::Decimal128(..) | DataType::Decimal256(..) => "numeric",
+        DataType::Float16 | DataType::Float32 => "real",
+        DataType::Float64 => "double precision",
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => "bytea",
+        DataType::Date32 | DataType::Date64 => "date",
+        DataType::Time32(_) | DataType::Time64(_) => "time without time zone",
+        DataType::Timestamp(_, None) => "timestamp without time zone",
+        DataType::Timestamp(_, Some(_)) => "timestamp with time zone",
+        DataType::Interval(_) | DataType::Duration(_) => "interval",
+        DataType::List(element) if !element.data_type().is_nested() => {
+            return format!("{}[]", type_name(element.data_type()));
+        }
+        _ => "text",
+    };
+    name.to_owned()
+}
+
 /// `format('%s is %I', …)`: `%s` a text, `%I` a name, `%L` a constant, `%%` the sign itself.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Format {
@@ -295,7 +345,7 @@ fn filled(form: &str, values: &[Option<String>]) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{filled, in_words, quoted};
+    use super::{DataType, filled, in_words, quoted, type_name};
 
     #[test]
     fn formats_are_filled() {
@@ -304,6 +354,12 @@ mod tests {
         assert_eq!(filled("%L %L", &values).unwrap(), "'a''b' 'Name'");
         assert!(filled("%s", &[]).is_err() && filled("%d", &values).is_err());
         assert_eq!(quoted("a\\b"), "E'a\\\\b'");
+    }
+
+    #[test]
+    fn types_have_the_names_of_postgresql() {
+        assert_eq!(type_name(&DataType::new_list(DataType::Float64, true)), "double precision[]");
+        assert_eq!(type_name(&DataType::Utf8View), "text");
     }
 
     #[test]

@@ -247,11 +247,10 @@ fn uses(plan: &LogicalPlan) -> HashMap<String, DataType> {
             }
         }
         Expr::ScalarFunction(call) => {
-            if let TypeSignature::Exact(exact) = &call.func.signature().type_signature {
-                for (arg, data_type) in call.args.iter().zip(exact) {
-                    if let Expr::Placeholder(placeholder) = arg {
-                        types.insert(placeholder.id.clone(), data_type.clone());
-                    }
+            let exact = exact_types(&call.func.signature().type_signature, call.args.len());
+            for (arg, data_type) in call.args.iter().zip(exact) {
+                if let Expr::Placeholder(placeholder) = arg {
+                    types.insert(placeholder.id.clone(), data_type.clone());
                 }
             }
         }
@@ -268,6 +267,25 @@ fn uses(plan: &LogicalPlan) -> HashMap<String, DataType> {
         Ok(TreeNodeRecursion::Continue)
     });
     types
+}
+
+/// The types that a function takes, if it takes no others in a call of so many arguments.
+fn exact_types(signature: &TypeSignature, arguments: usize) -> &[DataType] {
+    match signature {
+        TypeSignature::Exact(exact) => exact,
+        TypeSignature::OneOf(several) => {
+            let mut fitting = several.iter().filter_map(|one| match one {
+                TypeSignature::Exact(exact) if exact.len() == arguments => Some(exact.as_slice()),
+                TypeSignature::Exact(_) => None,
+                _ => Some(&[] as &[DataType]),
+            });
+            match (fitting.next(), fitting.next()) {
+                (Some(only), None) => only,
+                _ => &[],
+            }
+        }
+        _ => &[],
+    }
 }
 
 /// The same as the protocol names them.

@@ -37,16 +37,37 @@ pub fn wire_error(why: &SqlError) -> PgWireError {
         SqlError::Busy => "53300",
         SqlError::Internal(_) => "XX000",
     };
-    match HINTS.iter().find(|(known, _)| *known == code) {
-        Some((_, hint)) => hinted(code, text, hint),
+    match hint(code, &text) {
+        Some(hint) => hinted(code, text, hint),
         None => error(code, text),
     }
 }
+
+/// What to do about an error.
+fn hint(code: &str, text: &str) -> Option<&'static str> {
+    if code.starts_with("2203") || text.contains("jsonpath") {
+        return Some(OF_PATHS);
+    }
+    if text.contains("OuterReferenceColumn") {
+        return Some(OF_LATERAL);
+    }
+    HINTS.iter().find(|(known, _)| *known == code).map(|(_, hint)| *hint)
+}
+
+/// What to do about subqueries that the engine cannot join.
+const OF_LATERAL: &str = "A subquery that names columns of an outer one has no LIMIT here, and needs a FROM: DISTINCT ON (key) with ORDER BY, or row_number() OVER (PARTITION BY key ORDER BY …) in a subquery of its own, gives the first rows of each.";
+
+/// What to do about paths that do not fit.
+const OF_PATHS: &str = "A path looks like $.a.\"b c\"[0] ? (@.d > 1); @? and @@, and functions that are told to be silent, pass over values that it does not fit. The SQL page of the documentation says what paths have.";
 
 /// What to do about errors of a class.
 const HINTS: &[(&str, &str)] = &[
     ("0A000", "The SQL page of the documentation lists what of PostgreSQL works at this port."),
     ("25006", "Spans come over OTLP and labels as annotations; SQL reads what has come."),
+    (
+        "42804",
+        "JSON text is read with ->> 'key' or #>> '{a,0}', or subscripted once it is cast: (attributes::jsonb)['key']; structs and lists with ['field'] and [1].",
+    ),
     (
         "42883",
         "The functions are those of DataFusion, in the PostgreSQL dialect, and those on the SQL page of the documentation; an argument may need a cast.",
@@ -60,6 +81,31 @@ const HINTS: &[(&str, &str)] = &[
 
 /// Parts of the engine's errors and the SQLSTATE that PostgreSQL has for them; the first that fits counts.
 const CLASSES: &[(&str, &str)] = &[
+    ("of jsonpath input", "42601"),
+    ("at end of jsonpath", "42601"),
+    ("invalid regular expression", "2201B"),
+    ("could not find jsonpath variable", "42704"),
+    ("argument of jsonpath is not an object", "22023"),
+    ("JSON object does not contain key", "2203A"),
+    ("jsonpath member accessor", "2203A"),
+    ("jsonpath wildcard member accessor", "2203C"),
+    ("array accessor can only be applied", "22039"),
+    ("jsonpath array subscript", "22033"),
+    (".size() can only be applied", "22039"),
+    (".keyvalue() can only be applied", "2203C"),
+    ("of jsonpath item method", "22036"),
+    ("can only be applied to a", "22036"),
+    ("of unary jsonpath operator", "2203B"),
+    ("is not a single numeric value", "22038"),
+    ("single boolean result is expected", "22038"),
+    ("number of the jsonpath expression is out of range", "22003"),
+    ("ivision by zero", "22012"),
+    ("must appear in select list", "42P10"),
+    ("subquery returned more than one row", "21000"),
+    ("Can't cast value", "22003"),
+    ("to value of Date32 type", "22007"),
+    ("Cannot access field at argument", "42804"),
+    ("a jsonb value is", "22023"),
     ("this endpoint is read-only", "25006"),
     ("ParserError", "42601"),
     ("TokenizerError", "42601"),
@@ -197,6 +243,10 @@ mod tests {
     fn errors_have_the_class_of_postgresql() {
         for (text, code) in [
             ("DROP TABLE is refused: this endpoint is read-only (SELECT)", "25006"),
+            ("syntax error at end of jsonpath input: $ was expected", "42601"),
+            ("JSON object does not contain key \"a\"", "2203A"),
+            ("jsonpath array subscript is out of bounds", "22033"),
+            ("jsonpath item method .abs() can only be applied to a numeric value", "22036"),
             ("SQL error: ParserError(\"Expected: an expression\")", "42601"),
             ("Error during planning: table 'groundline.public.nope' not found", "42P01"),
             ("Schema error: No field named nope. Did you mean 'name'?", "42703"),

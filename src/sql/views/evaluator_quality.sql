@@ -28,12 +28,12 @@ daily AS (
     count(*) FILTER (WHERE status = 'ok') AS scored,
     count(*) FILTER (WHERE status = 'skipped') AS skipped,
     count(*) FILTER (WHERE status = 'error') AS errors,
-    quality_rate(passed, inclusion_probability) FILTER (WHERE status = 'ok') AS rate,
+    quality_rate(passed, inclusion_probability, 0.95, $min_n_eff) FILTER (WHERE status = 'ok') AS rate,
     avg(latency_ms) FILTER (WHERE status <> 'skipped') AS latency_ms,
     approx_percentile_cont(latency_ms, 0.95) FILTER (WHERE status <> 'skipped') AS latency_p95_ms,
     sum(cost_usd) AS cost_usd,
-    quality_rate(NOT passed, truth_probability) FILTER (WHERE status = 'ok' AND NOT truth) AS found,
-    quality_rate(passed, truth_probability) FILTER (WHERE status = 'ok' AND truth) AS spared
+    quality_rate(NOT passed, truth_probability, 0.95, $min_n_eff) FILTER (WHERE status = 'ok' AND NOT truth) AS found,
+    quality_rate(passed, truth_probability, 0.95, $min_n_eff) FILTER (WHERE status = 'ok' AND truth) AS spared
   FROM judged
   GROUP BY date_trunc('day', span_time), tenant, evaluator, evaluator_version, metric
 )

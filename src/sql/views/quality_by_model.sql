@@ -1,8 +1,8 @@
 WITH daily AS (
   SELECT
     date_trunc('day', span_time) AS day, tenant, request_model, evaluator, metric,
-    quality_rate(passed, inclusion_probability) AS rate,
-    quality_mean(value, inclusion_probability) AS average
+    quality_rate(passed, inclusion_probability, 0.95, $min_n_eff) AS rate,
+    quality_mean(value, inclusion_probability, 0.95, $min_n_eff) AS average
   FROM scores_latest
   WHERE status = 'ok'
   GROUP BY date_trunc('day', span_time), tenant, request_model, evaluator, metric

@@ -13,9 +13,9 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// The engine over the rows of `tests/slt`, with the default limits.
+/// The engine over the rows of `tests/slt`, with the default limits, and numbers from however few scores.
 pub async fn sql() -> Arc<Sql> {
-    limited(Config::default()).await
+    limited(Config { min_n_eff: 0.0, ..Config::default() }).await
 }
 
 /// The engine over the rows of `tests/slt`, with limits of the test's own.

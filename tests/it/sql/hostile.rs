@@ -73,6 +73,12 @@ async fn each_ends_in_an_error_within_the_timeout() {
         "SELECT arrow_cast(repeat('x', 16000000), 'LargeUtf8') FROM generate_series(1, 900)".to_owned(),
         "SELECT repeat('x', 200000), value FROM generate_series(1, 900)".to_owned(),
         "SELECT levenshtein(repeat('x', 16000000), repeat('y', 16000000))".to_owned(),
+        // Paths that look at each with each, that go down in every way, that are deep, or whose expressions are large.
+        "SELECT jsonb_path_exists(concat('[', repeat('1,', 5000), value, ']'), 'strict $[*] ? ($[*] > @)') FROM generate_series(1, 3)"
+            .to_owned(),
+        format!("SELECT jsonb_path_query_array(concat(repeat('[', 100), value, repeat(']', 100)), '${}') FROM generate_series(1, 3)", ".**".repeat(9)),
+        format!("SELECT jsonb_path_exists('1', '{}1{}')", "(".repeat(6000), ")".repeat(6000)),
+        r#"SELECT jsonb_path_exists('"a"', '$ like_regex "(\\w{900}){900}"')"#.to_owned(),
     ];
     for statement in &statements {
         let began = Instant::now();

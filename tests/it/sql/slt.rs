@@ -4,7 +4,7 @@
 //! parted by an empty line, and lines that begin with `#` are comments.
 
 use super::fixture;
-use groundline::sql::{Format, Sql, encode};
+use groundline::sql::{Config, Format, Sql, encode};
 
 #[tokio::test]
 async fn answers() {
@@ -27,6 +27,23 @@ async fn answers() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n\n"));
+}
+
+#[tokio::test]
+async fn views_have_no_numbers_below_the_least_effective_sample_size() {
+    let statement = "SELECT q.n, round(q.estimate, 6) AS estimate, q.mean IS NULL AS no_mean, e.sensitivity_n, \
+        round(e.sensitivity, 6) AS sensitivity, e.specificity_n, e.specificity FROM quality_hourly q, evaluator_quality e";
+    let least = |min_n_eff| Config { min_n_eff, ..Config::default() };
+    for (config, row) in [
+        (least(0.0), "3,0.428571,false,2,0.8,1,1.0"),
+        (Config::default(), "3,0.428571,false,2,,1,"),
+        (least(2.5), "3,,true,2,,1,"),
+    ] {
+        let sql = fixture::limited(config).await;
+        let (schema, batches) = sql.collect(statement).await.expect("rows");
+        let csv = encode(Format::Csv, &schema, &batches, usize::MAX).expect("CSV");
+        assert_eq!(String::from_utf8_lossy(&csv).lines().nth(1), Some(row));
+    }
 }
 
 async fn check(sql: &Sql, record: &str) -> Result<(), String> {

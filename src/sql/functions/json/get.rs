@@ -135,6 +135,28 @@ pub fn texts(value: &ColumnarValue, rows: usize) -> Result<StringArray> {
     Ok(array.as_string::<i32>().clone())
 }
 
+/// The texts of an argument, row by row; a constant has one row.
+pub struct Texts {
+    is_one: bool,
+    texts: StringArray,
+}
+
+impl Texts {
+    /// The texts of `value`, which has `rows` rows if it is no constant.
+    ///
+    /// # Errors
+    /// As [`texts`].
+    pub fn new(value: &ColumnarValue, rows: usize) -> Result<Self> {
+        Ok(Self { is_one: matches!(value, ColumnarValue::Scalar(_)), texts: texts(value, rows)? })
+    }
+
+    /// The text of a row; none if it is NULL.
+    pub fn at(&self, row: usize) -> Option<&str> {
+        let at = if self.is_one { 0 } else { row };
+        self.texts.is_valid(at).then(|| self.texts.value(at))
+    }
+}
+
 /// One step into a value.
 #[derive(Debug, PartialEq)]
 pub struct Step {

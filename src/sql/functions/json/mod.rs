@@ -6,19 +6,28 @@
 //! | `hold` | `@>`, `<@`, `?`, `?\|` and `?&`: whether a value holds another, or a key |
 //! | `read` | `jsonb_array_length`, `jsonb_typeof`, `jsonb_extract_path` and others: what a value is, and its parts as lists |
 //! | `make` | `to_jsonb`, `jsonb_build_object` and others: values as JSON text |
+//! | `change` | what `\|\|`, `-` and `=` do to values of `jsonb` |
+//! | `fields` | `json_fields`: one field of each object in an array |
 //! | `pairs` | `json_object_of`: lists of pairs as objects |
+//! | `path` | `jsonb_path_query`, `@?`, `@@` and others: SQL/JSON paths |
 //! | `planner` | plans the operators as functions |
 
+mod change;
+mod fields;
 mod get;
 mod hold;
 mod make;
 mod pairs;
+mod path;
 mod planner;
 mod read;
 
+pub use change::change_functions;
+pub use fields::field_functions;
 pub use get::json_functions;
 pub use hold::hold_functions;
 pub use make::make_functions;
 pub use pairs::pair_functions;
+pub use path::path_functions;
 pub use planner::JsonPlanner;
 pub use read::read_functions;

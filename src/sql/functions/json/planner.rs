@@ -2,6 +2,7 @@
 
 use super::get::json_functions;
 use super::hold::hold_functions;
+use super::path::path_operators;
 use arrow::datatypes::DataType;
 use datafusion::common::DFSchema;
 use datafusion::error::Result;
@@ -16,12 +17,17 @@ use std::sync::Arc;
 pub struct JsonPlanner {
     get: [Arc<ScalarUDF>; 4],
     hold: [Arc<ScalarUDF>; 5],
+    path: [Arc<ScalarUDF>; 2],
 }
 
 impl JsonPlanner {
     /// The planner with its functions.
     pub fn new() -> Self {
-        Self { get: json_functions().map(Arc::new), hold: hold_functions().map(Arc::new) }
+        Self {
+            get: json_functions().map(Arc::new),
+            hold: hold_functions().map(Arc::new),
+            path: path_operators().map(Arc::new),
+        }
     }
 }
 
@@ -29,6 +35,7 @@ impl ExprPlanner for JsonPlanner {
     fn plan_binary_op(&self, expr: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
         let [get, get_text, get_path, get_path_text] = &self.get;
         let [holds, held, key, any_key, all_keys] = &self.hold;
+        let [path_exists, path_matches] = &self.path;
         // On lists `@>` and `<@` have a meaning of their own.
         let plain = |e: &Expr| e.get_type(schema).is_ok_and(|t| !t.is_nested());
         let function = match expr.op {
@@ -41,6 +48,8 @@ impl ExprPlanner for JsonPlanner {
             BinaryOperator::Question => key.clone(),
             BinaryOperator::QuestionPipe => any_key.clone(),
             BinaryOperator::QuestionAnd => all_keys.clone(),
+            BinaryOperator::AtQuestion => path_exists.clone(),
+            BinaryOperator::AtAt => path_matches.clone(),
             BinaryOperator::PGOverlap if is_list(&expr.left, schema) => array_has_any_udf(),
             _ => return Ok(PlannerResult::Original(expr)),
         };

@@ -86,7 +86,7 @@ impl ScalarUDFImpl for Read {
         Ok(match self.what {
             What::Length => DataType::Int32,
             What::Kind | What::Pretty | What::WithoutNulls => DataType::Utf8,
-            _ => DataType::List(Arc::new(element())),
+            _ => list_of_texts(),
         })
     }
 
@@ -104,6 +104,11 @@ impl ScalarUDFImpl for Read {
 
 fn element() -> Field {
     Field::new_list_field(DataType::Utf8, true)
+}
+
+/// The type of the parts of a value.
+pub fn list_of_texts() -> DataType {
+    DataType::List(Arc::new(element()))
 }
 
 impl Read {
@@ -126,7 +131,7 @@ impl Read {
         for text in texts {
             out.push(text)?;
         }
-        Ok(Arc::new(out.texts.finish()))
+        Ok(Arc::new(out.finish()))
     }
 
     /// A list of each value's parts; what has no such parts has no list.
@@ -153,7 +158,7 @@ impl Read {
             lengths.push(out.count - before);
             valid.push(is_there);
         }
-        let texts = Arc::new(out.texts.finish());
+        let texts = Arc::new(out.finish());
         let offsets = OffsetBuffer::from_lengths(lengths);
         let valid = Some(NullBuffer::from(valid));
         Ok(Arc::new(ListArray::try_new(Arc::new(element()), offsets, texts, valid)?))
@@ -171,7 +176,7 @@ impl Read {
 }
 
 /// Texts up to the limit of one batch.
-struct Bounded {
+pub struct Bounded {
     name: &'static str,
     texts: StringBuilder,
     count: usize,
@@ -179,16 +184,26 @@ struct Bounded {
 }
 
 impl Bounded {
-    fn new(name: &'static str) -> Self {
+    /// No texts yet, for the function of this name.
+    pub fn new(name: &'static str) -> Self {
         Self { name, texts: StringBuilder::new(), count: 0, bytes: 0 }
     }
 
-    fn push(&mut self, text: Option<String>) -> Result<()> {
+    /// Adds a text, or NULL.
+    ///
+    /// # Errors
+    /// [`check_bytes`] for more than one batch may have.
+    pub fn push(&mut self, text: Option<String>) -> Result<()> {
         self.count += 1;
         self.bytes += ELEMENT + text.as_ref().map_or(0, String::len);
         check_bytes(self.name, self.bytes as i128)?;
         self.texts.append_option(text);
         Ok(())
+    }
+
+    /// The texts.
+    pub fn finish(mut self) -> StringArray {
+        self.texts.finish()
     }
 }
 
@@ -265,7 +280,7 @@ impl ScalarUDFImpl for Along {
             });
             out.push(found)?;
         }
-        let out: ArrayRef = Arc::new(out.texts.finish());
+        let out: ArrayRef = Arc::new(out.finish());
         if all_constant {
             return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&out, 0)?));
         }

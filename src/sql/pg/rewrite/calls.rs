@@ -17,6 +17,7 @@ const RENAMED: &[(&str, &str)] = &[
     ("statement_timestamp", "now"),
     ("transaction_timestamp", "now"),
     ("user", "session_user"),
+    ("uuid_generate_v4", "uuid"),
     ("variance", "var_samp"),
 ];
 
@@ -32,6 +33,7 @@ const SETS: &[(&str, &[(&str, &str)])] = &[
     ("jsonb_each_text", &[("key", "json_keys"), ("value", "json_value_texts")]),
     ("json_object_keys", &[("json_object_keys", "json_keys")]),
     ("jsonb_object_keys", &[("jsonb_object_keys", "json_keys")]),
+    ("jsonb_path_query", &[("jsonb_path_query", "json_path_items")]),
     ("regexp_matches", &[("regexp_matches", "regexp_matches_list")]),
     ("regexp_split_to_table", &[("regexp_split_to_table", "regexp_split_to_array")]),
     ("string_to_table", &[("string_to_table", "string_to_array")]),
@@ -149,6 +151,7 @@ mod tests {
         for (call, other) in [
             ("every(a)", "bool_and(a)"),
             ("jsonb_array_elements(a)", "unnest(json_elements(a))"),
+            ("jsonb_path_query(a, '$.b')", "unnest(json_path_items(a, '$.b'))"),
             ("jsonb_agg(a ORDER BY b)", "to_json(array_agg(a ORDER BY b))"),
             ("time_bucket('1 hour', t)", "date_bin(INTERVAL '1 hour', t, TIMESTAMP '2000-01-03')"),
             ("time_bucket(INTERVAL '1 month', t)", "date_bin(INTERVAL '1 month', t, TIMESTAMP '2000-01-01')"),

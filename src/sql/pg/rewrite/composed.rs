@@ -30,6 +30,28 @@ pub fn instead_of(function: &Function) -> Option<Expr> {
         ("mode", []) => most_frequent(function),
         ("json_object_agg" | "jsonb_object_agg", [key, value]) => object(function, &name, key, value),
         ("width_bucket", [value, low, high, count]) => bucket(value, low, high, count),
+        ("count", [Expr::Tuple(parts)]) => rows_counted(function, parts),
+        ("first", [value, time]) => at_the_end("first_value", function, value, time),
+        ("last", [value, time]) => at_the_end("last_value", function, value, time),
+        ("regexp_substr", [value, pattern]) => {
+            parsed(&format!("array_element(regexp_match({value}, '(' || {pattern} || ')'), 1)"))
+        }
+        ("current_timestamp", [_]) => parsed("now()"),
+        ("mod", [value, divisor]) => parsed(&format!("(({value}) % ({divisor}))")),
+        ("div", [value, divisor]) => parsed(&format!("trunc(({value}) / ({divisor}))")),
+        ("make_timestamp", [year, month, day, hour, minute, second]) => parsed(&format!(
+            "(CAST(make_date({year}, {month}, {day}) AS TIMESTAMP) + INTERVAL '1 hour' * ({hour}) \
+             + INTERVAL '1 minute' * ({minute}) + INTERVAL '1 second' * ({second}))"
+        )),
+        ("json_exists", [json, path]) => {
+            parsed(&format!("coalesce(jsonb_path_exists({json}, {path}, '{{}}', true), false)"))
+        }
+        ("json_query", [json, path]) => {
+            parsed(&format!("jsonb_path_query_first({json}, {path}, '{{}}', true)"))
+        }
+        ("json_value", [json, path]) => {
+            parsed(&format!("(jsonb_path_query_first({json}, {path}, '{{}}', true) #>> '{{}}')"))
+        }
         ("date", [time]) => parsed(&format!("CAST({time} AS DATE)")),
         // A time without a zone is UTC here, also before it is seen from another.
         ("date_trunc", [unit, time, zone]) => {
@@ -37,6 +59,22 @@ pub fn instead_of(function: &Function) -> Option<Expr> {
         }
         _ => None,
     }
+}
+
+/// `first(value, time)` and `last`, which come with `time_bucket`.
+fn at_the_end(name: &str, function: &Function, value: &Expr, time: &Expr) -> Option<Expr> {
+    let filter = function.filter.as_ref().map(|filter| format!(" FILTER (WHERE {filter})"));
+    parsed(&format!("{name}({value} ORDER BY {time}){}", filter.unwrap_or_default()))
+}
+
+/// `count(DISTINCT (a, b))`: the engine takes memory without end for structs, and little for their texts.
+fn rows_counted(function: &Function, parts: &[Expr]) -> Option<Expr> {
+    let mut counted = function.clone();
+    let FunctionArguments::List(list) = &mut counted.args else { return None };
+    let parts: Vec<String> = parts.iter().map(Expr::to_string).collect();
+    let row = parsed(&format!("jsonb_build_array({})", parts.join(", ")))?;
+    list.args = vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(row))];
+    Some(Expr::Function(counted))
 }
 
 /// `make_interval(hours => 2)`, by names and by places.
@@ -123,7 +161,13 @@ pub fn like_any(expr: &Expr) -> Option<Expr> {
     while let Expr::Nested(inner) = list {
         list = inner;
     }
-    let Expr::Array(patterns) = list else { return None };
+    let Expr::Array(patterns) = list else {
+        if !any || *negated {
+            return None;
+        }
+        let cast = if matches!(list, Expr::Value(_)) { "::TEXT[]" } else { "" };
+        return parsed(&format!("{}_any({value}, {list}{cast})", word.to_lowercase()));
+    };
     if !any || patterns.elem.is_empty() {
         return None;
     }
@@ -168,6 +212,9 @@ mod tests {
             ("make_interval(0, 1)", "(INTERVAL '1 year' * (0) + INTERVAL '1 month' * (1))"),
             ("make_interval()", "(INTERVAL '0 seconds')"),
             ("date(t)", "CAST(t AS DATE)"),
+            ("count(DISTINCT (a, b))", "count(DISTINCT jsonb_build_array(a, b))"),
+            ("mod(a, 2)", "((a) % (2))"),
+            ("json_query(a, '$.b')", "jsonb_path_query_first(a, '$.b', '{}', true)"),
             (
                 "json_object_agg(k, v ORDER BY k)",
                 "json_object_of(array_agg(named_struct('key', k, 'value', v) ORDER BY k))",
@@ -189,6 +236,8 @@ mod tests {
         let any = parsed("a ILIKE ANY (ARRAY['x%', 'y'])").unwrap();
         assert_eq!(like_any(&any).unwrap().to_string(), "((a) ILIKE ('x%') OR (a) ILIKE ('y'))");
         assert!(like_any(&parsed("a LIKE 'x'").unwrap()).is_none());
+        let sent = parsed("a LIKE ANY ($1)").unwrap();
+        assert_eq!(like_any(&sent).unwrap().to_string(), "like_any(a, $1::TEXT[])");
         let part = parsed("substring(a FROM 'it''s (.*)')").unwrap();
         let other = substring(&part).unwrap().to_string();
         assert_eq!(other, "array_element(regexp_match(a, 'it''s (.*)'), 1)");

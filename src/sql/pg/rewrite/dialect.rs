@@ -8,7 +8,8 @@ use super::columns::name_columns;
 use super::laterals::flatten;
 use super::numbers::{is_number, is_procedure, is_zero, number_of, procedure, rename};
 use super::patterns::escape_with_backslash;
-use super::{calls, composed, types};
+use super::spelled::spelled_out;
+use super::{calls, composed, exists, operators, types, whole};
 use crate::sql::pg::names::{is_about_catalog, is_correlated, reads_function};
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, BinaryOperator, DataType, Distinct, Expr, Function, FunctionArgumentList, FunctionArguments,
@@ -56,7 +57,7 @@ impl Dialect {
     /// # Errors
     /// For text that does not parse.
     pub fn parse(&self, sql: &str) -> Result<Vec<Statement>, ParserError> {
-        let spelled = whole_table(sql);
+        let spelled = spelled_out(sql);
         let sql = spelled.as_deref().unwrap_or(sql);
         match Parser::parse_sql(&PostgreSqlDialect {}, sql) {
             Ok(plain) if !plain.iter().any(|each| is_about_catalog(each) && !is_for_later(each)) => {
@@ -82,14 +83,6 @@ impl Dialect {
 /// Whether `statement` has a text that is read when it is executed, and not before.
 fn is_for_later(statement: &Statement) -> bool {
     matches!(statement, Statement::Prepare { .. } | Statement::Execute { .. })
-}
-
-/// `TABLE name` as the query that it stands for.
-fn whole_table(sql: &str) -> Option<String> {
-    let word = sql.trim_start();
-    let (first, rest) = word.split_at_checked(5)?;
-    let is_word = first.eq_ignore_ascii_case("table") && rest.starts_with(char::is_whitespace);
-    is_word.then(|| format!("SELECT * FROM{rest}"))
 }
 
 fn named(mut statement: Statement) -> Statement {
@@ -126,10 +119,11 @@ impl VisitorMut for Adapter {
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
-        // The engine knows EXISTS as a condition only.
-        for item in &mut select.projection {
-            let _ = VisitMut::visit(item, &mut Counter::default());
+        if self.about == About::Rows {
+            whole::rows(select);
+            whole::series(select);
         }
+        select.projection.iter_mut().for_each(exists::count);
         ControlFlow::Continue(())
     }
 
@@ -157,7 +151,10 @@ impl VisitorMut for Adapter {
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if let Some(other) = composed::like_any(expr).or_else(|| composed::substring(expr)) {
+        if let Some(other) = composed::like_any(expr)
+            .or_else(|| composed::substring(expr))
+            .or_else(|| operators::instead_of(expr))
+        {
             *expr = other;
         }
         match expr {
@@ -333,52 +330,6 @@ fn limit(query: &mut Query) {
         Some(LimitClause::LimitOffset { limit, .. }) => *limit = rows,
         other => *other = Some(LimitClause::LimitOffset { limit: rows, offset: None, limit_by: vec![] }),
     }
-}
-
-/// Makes `EXISTS (…)` among the columns a count of the subquery's rows.
-#[derive(Default)]
-struct Counter {
-    /// Subqueries around the expression: in theirs it may be a condition.
-    depth: usize,
-}
-
-impl VisitorMut for Counter {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.depth += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.depth -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if self.depth == 0
-            && let Expr::Exists { subquery, negated } = expr
-            && let Some(counted) = counted(subquery, *negated)
-        {
-            *expr = counted;
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-fn counted(query: &Query, negated: bool) -> Option<Expr> {
-    let condition = parsed(if negated { "count(*) = 0" } else { "count(*) > 0" })?;
-    let mut query = Box::new(query.clone());
-    let SetExpr::Select(select) = query.body.as_mut() else { return None };
-    // Groups and limits are not what they were when their rows are counted.
-    let is_plain = query.limit_clause.is_none() && query.fetch.is_none() && select.having.is_none();
-    let text = select.group_by.to_string();
-    if !is_plain || !(text.is_empty() || text.trim() == "GROUP BY") {
-        return None;
-    }
-    (select.projection, select.distinct) = (vec![SelectItem::UnnamedExpr(condition)], None);
-    query.order_by = None;
-    Some(Expr::Subquery(query))
 }
 
 /// Makes `(struct).field` the field of that name. After a bare name a dot leads to a column.

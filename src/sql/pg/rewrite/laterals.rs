@@ -6,13 +6,17 @@
 use super::build::{folded, parsed, parsed_factor, quoted, text};
 use super::calls::{columns_of, name_of, plain};
 use super::columns::{self, MARK};
+use super::types::is_json;
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, Expr, Ident, Join, JoinConstraint, JoinOperator, Query, Select, SelectItem,
-    SelectItemQualifiedWildcardKind, SetExpr, Subscript, TableAlias, TableFactor, TableWithJoins, Visit,
-    VisitMut, Visitor, VisitorMut,
+    SelectItemQualifiedWildcardKind, SetExpr, Subscript, TableAlias, TableAliasColumnDef, TableFactor,
+    TableWithJoins, Visit, VisitMut, Visitor, VisitorMut,
 };
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+
+/// Functions whose columns are told by their alias: `jsonb_to_recordset(json) AS t(a int, b text)`.
+const RECORDS: [&str; 4] = ["json_to_record", "json_to_recordset", "jsonb_to_record", "jsonb_to_recordset"];
 
 /// Functions in FROM that one query may have.
 const MAX_CALLS: usize = 16;
@@ -126,7 +130,8 @@ fn call_of(factor: &TableFactor, item: usize, join: Option<usize>) -> Option<Cal
         }
         _ => return None,
     };
-    let is_known = columns_of(&name).is_some() || (name == "unnest" && args.len() == 1);
+    let is_list = name == "unnest" || RECORDS.contains(&name.as_str());
+    let is_known = columns_of(&name).is_some() || (is_list && args.len() == 1);
     let alias = alias.clone();
     is_known.then_some(Call { item, join, name, args, alias, ordinality, outer: false, condition: None })
 }
@@ -139,6 +144,7 @@ fn columns(call: &Call, name: &str, of_table: bool) -> Option<Vec<Column>> {
         Some(columns) => {
             columns.iter().map(|(column, list)| ((*column).to_owned(), format!("{list}({args})"))).collect()
         }
+        None if RECORDS.contains(&call.name.as_str()) => records(call, &args)?,
         None => vec![(name.to_owned(), args)],
     };
     if call.ordinality {
@@ -158,6 +164,23 @@ fn columns(call: &Call, name: &str, of_table: bool) -> Option<Vec<Column>> {
         Column { shown, inner, list }
     };
     Some(lists.into_iter().enumerate().map(column).collect())
+}
+
+/// The columns of a record, which have their names and types from the alias; none if one has no type.
+fn records(call: &Call, json: &str) -> Option<Vec<(String, String)>> {
+    let column = |column: &TableAliasColumnDef| {
+        let data_type = column.data_type.as_ref()?;
+        let name = folded(&column.name);
+        let list = if is_json(data_type) {
+            format!("json_fields({json}, {})", text(&name))
+        } else {
+            format!("CAST(json_field_texts({json}, {}) AS {data_type}[])", text(&name))
+        };
+        Some((name, list))
+    };
+    let columns: Vec<(String, String)> =
+        call.alias.as_ref()?.columns.iter().map(column).collect::<Option<_>>()?;
+    (!columns.is_empty()).then_some(columns)
 }
 
 /// A table before the function: the item of FROM, the join of that item, and its name.
@@ -451,6 +474,17 @@ mod tests {
         );
         let plain = "SELECT * FROM generate_series(1, 3) AS t (x)";
         assert_eq!(flat(plain), plain);
+    }
+
+    #[test]
+    fn records_have_the_columns_of_their_alias() {
+        let found = flat("SELECT t.a FROM spans s, jsonb_to_recordset(s.j) AS t(a int, b jsonb)");
+        let expected = "SELECT \"s\".\"a~t\" AS \"a\" FROM (SELECT \"s\".*, \
+            unnest(CAST(json_field_texts(s.j, 'a') AS INT[])) AS \"a~t\", unnest(json_fields(s.j, 'b')) AS \"b~t\" \
+            FROM spans s) AS \"s\"";
+        assert_eq!(found.replace(" AS s)", " s)"), expected);
+        let untyped = "SELECT * FROM jsonb_to_record(j) AS t (a)";
+        assert_eq!(flat(untyped), untyped);
     }
 
     #[test]

@@ -8,6 +8,10 @@
 //! | `formats` | `YYYY-MM-DD` as the engine writes it |
 //! | `calls` | functions that go by other names, or are made of others |
 //! | `composed` | functions that are made of several calls or of operators: `mode`, `json_object_agg`, `make_interval` |
+//! | `exists` | `EXISTS (…)` among the columns |
+//! | `operators` | operators on values of `jsonb`, roots and absolute values |
+//! | `spelled` | `TABLE t` and `(struct).*` |
+//! | `whole` | whole rows as values, and series as rows |
 //! | `laterals` | functions in FROM that give rows: `unnest`, `jsonb_array_elements`, `jsonb_each` |
 //! | `numbers` | numbers of the catalogue, and functions, which have names here |
 //! | `patterns` | `LIKE … ESCAPE` |
@@ -18,11 +22,15 @@ mod calls;
 mod columns;
 mod composed;
 mod dialect;
+mod exists;
 mod formats;
 mod laterals;
 mod numbers;
+mod operators;
 mod patterns;
+mod spelled;
 mod types;
+mod whole;
 
 pub use columns::shown;
 pub use dialect::Dialect;

@@ -11,6 +11,7 @@ const TEXTS: &[&str] = &[
     "citext",
     "cstring",
     "inet",
+    "jsonpath",
     "macaddr",
     "name",
     "sql_identifier",

@@ -1,0 +1,133 @@
+//! Operators that the engine lacks, or has with the meaning that they have for texts.
+
+use super::build::{parsed, text};
+use super::types::short_name;
+use datafusion::sql::sqlparser::ast::{
+    AccessExpr, BinaryOperator, Expr, Query, Subscript, UnaryOperator, Value, ValueWithSpan,
+};
+
+/// What stands for an operator, or a text with escapes of Unicode.
+pub fn instead_of(expr: &Expr) -> Option<Expr> {
+    match expr {
+        Expr::BinaryOp { left, op, right } => {
+            let either = || is_jsonb(left) || is_jsonb(right);
+            let is_sum = matches!(op, BinaryOperator::Plus | BinaryOperator::Minus);
+            if is_sum && is_interval(right) && !is_jsonb(left) {
+                return parsed(&format!("({left}) {op} INTERVAL {right}"));
+            }
+            let function = match op {
+                BinaryOperator::StringConcat if either() => "jsonb_concat",
+                BinaryOperator::Minus if is_jsonb(left) => "jsonb_delete",
+                BinaryOperator::Eq if either() => "jsonb_eq",
+                BinaryOperator::NotEq if either() => "jsonb_ne",
+                _ => return None,
+            };
+            parsed(&format!("{function}({left}, {right})"))
+        }
+        Expr::InSubquery { expr, subquery, negated } => match expr.as_ref() {
+            Expr::Tuple(row) => row_in(row, subquery, *negated),
+            _ => None,
+        },
+        Expr::CompoundFieldAccess { root, access_chain } if is_jsonb(root) => {
+            let step = |step: &AccessExpr| match step {
+                AccessExpr::Subscript(Subscript::Index { index }) => Some(format!(" -> {index}")),
+                _ => None,
+            };
+            let steps: String = access_chain.iter().map(step).collect::<Option<_>>()?;
+            parsed(&format!("({root}{steps})"))
+        }
+        Expr::UnaryOp { op, expr } => {
+            let function = match op {
+                UnaryOperator::PGSquareRoot => "sqrt",
+                UnaryOperator::PGCubeRoot => "cbrt",
+                UnaryOperator::PGAbs => "abs",
+                _ => return None,
+            };
+            parsed(&format!("{function}({expr})"))
+        }
+        Expr::Value(ValueWithSpan { value: Value::UnicodeStringLiteral(letters), .. }) => Some(text(letters)),
+        _ => None,
+    }
+}
+
+/// `(a, b) IN (SELECT …)`: the engine compares one column. A row with a NULL in it is in none.
+fn row_in(row: &[Expr], subquery: &Query, negated: bool) -> Option<Expr> {
+    let one = |cells: &[String]| {
+        let nulls: Vec<String> = cells.iter().map(|cell| format!("({cell}) IS NULL")).collect();
+        let cells = cells.join(", ");
+        format!("CASE WHEN {} THEN NULL ELSE jsonb_build_array({cells}) END", nulls.join(" OR "))
+    };
+    let cells: Vec<String> = row.iter().map(Expr::to_string).collect();
+    let names: Vec<String> = (0..row.len()).map(|place| format!("c{place}")).collect();
+    let (outer, inner, names) = (one(&cells), one(&names), names.join(", "));
+    let not = if negated { "NOT " } else { "" };
+    parsed(&format!("({outer}) {not}IN (SELECT {inner} AS r FROM ({subquery}) AS q ({names}))"))
+}
+
+/// Whether a constant is an interval such as `'5 minutes'`: no other text is added to something.
+fn is_interval(expr: &Expr) -> bool {
+    let Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) = expr else {
+        return false;
+    };
+    let mut words = text.split_whitespace();
+    let is_number = words.next().is_some_and(|word| word.parse::<f64>().is_ok());
+    let units = ["sec", "min", "hour", "day", "week", "mon", "year"];
+    is_number
+        && words.next().is_some_and(|word| units.iter().any(|unit| word.to_lowercase().starts_with(unit)))
+}
+
+/// Whether the statement says that a value is of `jsonb`, which is text here.
+fn is_jsonb(expr: &Expr) -> bool {
+    match expr {
+        Expr::Nested(inner) => is_jsonb(inner),
+        Expr::Cast { data_type, .. } => short_name(data_type) == "jsonb",
+        Expr::TypedString(typed) => short_name(&typed.data_type) == "jsonb",
+        Expr::BinaryOp { left, op: BinaryOperator::StringConcat, right } => is_jsonb(left) || is_jsonb(right),
+        Expr::BinaryOp {
+            left,
+            op: BinaryOperator::Arrow | BinaryOperator::HashArrow | BinaryOperator::Minus,
+            ..
+        } => is_jsonb(left),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_jsonb_is_no_text() {
+        for (expr, other) in [
+            ("a::jsonb || b", "jsonb_concat(a::JSONB, b)"),
+            ("a::jsonb || b || c", "jsonb_concat(a::JSONB || b, c)"),
+            ("(a::jsonb -> 'k') = '1'", "jsonb_eq((a::JSONB -> 'k'), '1')"),
+            ("a <> '{}'::jsonb", "jsonb_ne(a, '{}'::JSONB)"),
+            ("a::jsonb - 'k'", "jsonb_delete(a::JSONB, 'k')"),
+            ("(a::jsonb)['k'][0]", "((a::JSONB) -> 'k' -> 0)"),
+            ("|/ a", "sqrt(a)"),
+            ("t - '5 minutes'", "(t) - INTERVAL '5 minutes'"),
+            (
+                "(a, b) IN (SELECT x, y FROM t)",
+                "(CASE WHEN (a) IS NULL OR (b) IS NULL THEN NULL ELSE jsonb_build_array(a, b) END) IN \
+                 (SELECT CASE WHEN (c0) IS NULL OR (c1) IS NULL THEN NULL ELSE jsonb_build_array(c0, c1) END AS r \
+                 FROM (SELECT x, y FROM t) AS q (c0, c1))",
+            ),
+            ("@ a", "abs(a)"),
+        ] {
+            let found = instead_of(&parsed(expr).unwrap()).map(|other| other.to_string());
+            assert_eq!(found.as_deref(), Some(other), "{expr}");
+        }
+        for own in [
+            "a || b",
+            "a::jsonb ->> 'k' = 'x'",
+            "(a::jsonb ->> 'n')::int - 1",
+            "a::json = b",
+            "- a",
+            "a - '5'",
+            "a IN (SELECT 1)",
+        ] {
+            assert!(instead_of(&parsed(own).unwrap()).is_none(), "{own}");
+        }
+    }
+}

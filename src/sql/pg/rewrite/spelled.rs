@@ -1,0 +1,80 @@
+//! What the parser does not read, spelled so that it does.
+
+/// Functions that give a struct, by how their names begin.
+const OF_STRUCTS: [&str; 3] = ["quality_", "ppi_", "rogan_gladen"];
+
+/// The fields of such a struct.
+const FIELDS: [&str; 5] = ["estimate", "lower", "upper", "n", "n_eff"];
+
+/// `sql` in words that the parser has; none if it has them already.
+pub fn spelled_out(sql: &str) -> Option<String> {
+    whole_table(sql).or_else(|| fields(sql))
+}
+
+/// `TABLE name` as the query that it stands for.
+fn whole_table(sql: &str) -> Option<String> {
+    let word = sql.trim_start();
+    let (first, rest) = word.split_at_checked(5)?;
+    let is_word = first.eq_ignore_ascii_case("table") && rest.starts_with(char::is_whitespace);
+    is_word.then(|| format!("SELECT * FROM{rest}"))
+}
+
+/// `(quality_rate(…)).*` as the fields of its struct.
+fn fields(sql: &str) -> Option<String> {
+    let mut out = String::new();
+    let (mut copied, mut opened, mut quote) = (0, Vec::new(), None);
+    for (at, byte) in sql.bytes().enumerate() {
+        match (quote, byte) {
+            (Some(open), _) if byte == open => quote = None,
+            (Some(_), _) => {}
+            (None, b'\'' | b'"') => quote = Some(byte),
+            (None, b'(') => opened.push(at),
+            (None, b')') => {
+                let open = opened.pop()?;
+                let Some(star) = star_behind(sql.get(at + 1..)?) else { continue };
+                let inner = sql.get(open + 1..at)?.trim();
+                let lower = inner.to_lowercase();
+                if open < copied || !OF_STRUCTS.iter().any(|begin| lower.starts_with(begin)) {
+                    continue;
+                }
+                let each = FIELDS.map(|field| format!("({inner}).{field}"));
+                out.push_str(sql.get(copied..open)?);
+                out.push_str(&each.join(", "));
+                copied = at + 1 + star;
+            }
+            _ => {}
+        }
+    }
+    out.push_str(sql.get(copied..)?);
+    (copied > 0).then_some(out)
+}
+
+/// Where `.*` ends that `rest` begins with.
+fn star_behind(rest: &str) -> Option<usize> {
+    let star = rest.trim_start().strip_prefix('.')?.trim_start().strip_prefix('*')?;
+    Some(rest.len() - star.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structs_are_spelled_by_their_fields() {
+        let spelled = spelled_out("SELECT m, (quality_rate(passed, 1)) . * FROM t WHERE a = ').*'").unwrap();
+        let call = "(quality_rate(passed, 1))";
+        let all = FIELDS.map(|field| format!("{call}.{field}")).join(", ");
+        assert_eq!(spelled, format!("SELECT m, {all} FROM t WHERE a = ').*'"));
+        assert_eq!(spelled_out("TABLE spans").as_deref(), Some("SELECT * FROM spans"));
+        for own in [
+            "SELECT 1",
+            "SELECT count(*) FROM t",
+            "SELECT (t).* FROM t",
+            "SELECT '(quality_rate(1)).*'",
+            "))((",
+            "(",
+        ] {
+            assert_eq!(spelled_out(own), None, "{own}");
+        }
+    }
+}
