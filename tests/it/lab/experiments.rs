@@ -30,6 +30,23 @@ fn right(item: &str, n: usize, repetition: u32) -> Json {
         "input_tokens": 3, "scores": [{"name": "mine", "value": 1.0, "passed": true}]})
 }
 
+/// The spans of the first two runs say what was asked and answered, and stand where `traceparent` put them.
+async fn made_as_told(http: std::net::SocketAddr) {
+    let spans = query(
+        http,
+        "SELECT s.operation, s.question, s.answer, s.input_tokens, s.duration_ns, s.status_code FROM spans s \
+         JOIN runs r USING (trace_id, span_id) ORDER BY s.status_code DESC",
+    )
+    .await;
+    assert_eq!(
+        json!(spans),
+        json!([{"operation": "llm", "question": "Question 0?", "answer": "answer number 0", "input_tokens": 3,
+            "duration_ns": 12_500_000, "status_code": "ok"},
+            {"operation": "llm", "question": "Question 1?", "answer": null, "input_tokens": null, "duration_ns": 0,
+            "status_code": "error"}])
+    );
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_is_stored_once_and_what_is_missing_can_be_asked_for() {
     let folder = tempfile::tempdir().unwrap();
@@ -61,19 +78,7 @@ async fn a_run_is_stored_once_and_what_is_missing_can_be_asked_for() {
     // Nobody sent a span: each run gets one.
     let made = "SELECT count(*) FROM spans WHERE scope_name = 'groundline.lab'";
     until("spans of two runs", async || count(app.addresses.http, made).await == 2).await;
-    let spans = query(
-        app.addresses.http,
-        "SELECT s.operation, s.question, s.answer, s.input_tokens, s.duration_ns, s.status_code FROM spans s \
-         JOIN runs r USING (trace_id, span_id) ORDER BY s.status_code DESC",
-    )
-    .await;
-    assert_eq!(
-        json!(spans),
-        json!([{"operation": "llm", "question": "Question 0?", "answer": "answer number 0", "input_tokens": 3,
-            "duration_ns": 12_500_000, "status_code": "ok"},
-            {"operation": "llm", "question": "Question 1?", "answer": null, "input_tokens": null, "duration_ns": 0,
-            "status_code": "error"}])
-    );
+    made_as_told(app.addresses.http).await;
 
     // It goes on after a restart, and what failed is asked again as another attempt.
     app.stop().await.unwrap();
