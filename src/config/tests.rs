@@ -75,6 +75,10 @@ fn thresholds_are_those_of_a_system_a_metric_or_an_evaluator() {
             "[eval.perplexity]\nthreshold = 9\n[evaluator.perplexity]\nmetric_threshold = 8\n".to_owned(),
             "evaluator.perplexity.metric_threshold and eval.perplexity.threshold both set",
         ),
+        (
+            "[eval.perplexity]\nthreshold = 9\n[eval.thresholds]\nperplexity = 8\n".to_owned(),
+            "eval.perplexity.threshold and eval.thresholds.perplexity both set",
+        ),
     ] {
         let error = read(&text).unwrap_err().to_string();
         assert!(error.contains(told) && error.lines().count() == 1, "{error}");

@@ -165,6 +165,13 @@ impl Config {
                 faults.push(both("eval.perplexity.threshold"));
             }
         }
+        if let Thresholds::ByMetric(values) = &self.thresholds
+            && self.perplexity.threshold != 0.0
+            && values.contains_key(PERPLEXITY)
+        {
+            let both = "eval.perplexity.threshold and eval.thresholds.perplexity both set the threshold of perplexity";
+            faults.push(format!("{both}: leave one of them out"));
+        }
     }
 
     /// How `answer_semantic_similarity` compares.

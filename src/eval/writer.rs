@@ -4,13 +4,13 @@ use crate::domain::score::Usage;
 use async_trait::async_trait;
 use tokio::time::Instant;
 
-/// A text that was written.
+/// What came of a text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rewritten {
-    /// The text.
-    pub text: String,
-    /// Who wrote it, and what that took.
-    pub usage: Usage,
+    /// The text that was written, or why there is none.
+    pub text: Result<String, String>,
+    /// Who was asked, and what all replies took; none where nobody replied.
+    pub usage: Option<Usage>,
 }
 
 /// Writes texts anew.
@@ -20,8 +20,5 @@ pub trait Writer: Send + Sync {
     fn at_once(&self) -> usize;
 
     /// What `task` makes of `text`, which is a text of `tenant`; gives up at `until`.
-    ///
-    /// # Errors
-    /// Why nothing was written.
-    async fn write(&self, task: &str, text: &str, tenant: &str, until: Instant) -> Result<Rewritten, String>;
+    async fn write(&self, task: &str, text: &str, tenant: &str, until: Instant) -> Rewritten;
 }

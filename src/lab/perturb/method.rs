@@ -379,6 +379,7 @@ mod tests {
         );
         assert!("huge".parse::<Intensity>().unwrap_err().contains("very_low"));
     }
+
     #[test]
     fn what_a_judge_writes_is_a_change_of_the_text() {
         let asked = "How long is the warranty of a lamp?";

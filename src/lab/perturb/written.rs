@@ -6,6 +6,7 @@ use crate::eval::{Rewritten, Writer};
 use crate::lab::error::LabError;
 use futures::StreamExt;
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 use tokio::time::Instant;
 
 /// Most texts of one request: its sender waits for all of them.
@@ -41,7 +42,10 @@ pub(super) async fn write(
     writer: Option<&dyn Writer>,
     (tenant, until): (&str, Instant),
 ) -> Result<Written, LabError> {
-    let wanted: Vec<Wanted> = wanted.iter().filter(|one| one.method.asks_judge()).copied().collect();
+    // What is named twice is written once.
+    let mut named = HashSet::new();
+    let wanted = wanted.iter().filter(|one| one.method.asks_judge() && named.insert(**one));
+    let wanted: Vec<Wanted> = wanted.copied().collect();
     let Some(first) = wanted.first() else { return Ok(Written::default()) };
     let Some(writer) = writer else {
         let name = first.method.name();
@@ -49,14 +53,7 @@ pub(super) async fn write(
             "with: a judge writes {name}, and there is none: configure [[judges]], see docs/judges.md"
         )));
     };
-    let tasks = tasks(items, &wanted);
-    if tasks.len() > MAX_TEXTS {
-        let why = format!(
-            "{} texts are to be written, at most {MAX_TEXTS} at once: take fewer items or methods",
-            tasks.len()
-        );
-        return Err(LabError::Limit(why));
-    }
+    let tasks = tasks(items, &wanted)?;
     let asked: Vec<_> = tasks.iter().map(|task| one(writer, task, tenant, until)).collect();
     let said: Vec<_> = futures::stream::iter(asked).buffered(writer.at_once().max(1)).collect().await;
     let mut written = Written { usage: Some(Usage::default()), ..Written::default() };
@@ -82,33 +79,43 @@ pub(super) async fn write(
     Ok(written)
 }
 
-fn tasks(items: &[Map<String, Value>], wanted: &[Wanted]) -> Vec<Task> {
-    let mut tasks = Vec::new();
+/// The texts that are to be written.
+///
+/// # Errors
+/// [`LabError::Limit`] for too many; then they were only counted.
+fn tasks(items: &[Map<String, Value>], wanted: &[Wanted]) -> Result<Vec<Task>, LabError> {
+    let count = items.iter().filter_map(text_of).count().saturating_mul(wanted.len());
+    if count > MAX_TEXTS {
+        let why = format!(
+            "{count} texts are to be written, at most {MAX_TEXTS} at once: take fewer items or methods"
+        );
+        return Err(LabError::Limit(why));
+    }
+    let mut tasks = Vec::with_capacity(count);
     for (at, item) in items.iter().enumerate() {
-        let Some(text) = item.get("input").and_then(asked_of).filter(|text| !text.trim().is_empty()) else {
-            continue;
-        };
+        let Some(text) = text_of(item) else { continue };
         tasks.extend(wanted.iter().filter_map(|wanted| {
             let task = wanted.method.task(&text, wanted.intensity)?;
             Some(Task { at, wanted: *wanted, task, text: text.clone() })
         }));
     }
-    tasks
+    Ok(tasks)
 }
 
-/// The text, or why there is none; and what a reply took.
+/// What an item asks; none where that is blank.
+fn text_of(item: &Map<String, Value>) -> Option<String> {
+    item.get("input").and_then(asked_of).filter(|text| !text.trim().is_empty())
+}
+
+/// The text, or why there is none; and what the replies took.
 async fn one(
     writer: &dyn Writer,
     task: &Task,
     tenant: &str,
     until: Instant,
 ) -> (Result<Writing, String>, Option<Usage>) {
-    match writer.write(&task.task, &task.text, tenant, until).await {
-        Ok(Rewritten { text, usage }) => {
-            let model = usage.model.clone();
-            let text = task.wanted.method.with_reply(&task.text, &text);
-            (text.map(|text| Writing { text, model }), Some(usage))
-        }
-        Err(why) => (Err(why), None),
-    }
+    let Rewritten { text, usage } = writer.write(&task.task, &task.text, tenant, until).await;
+    let text = text.and_then(|text| task.wanted.method.with_reply(&task.text, &text));
+    let model = usage.as_ref().map(|usage| usage.model.clone()).unwrap_or_default();
+    (text.map(|text| Writing { text, model }), usage)
 }

@@ -189,6 +189,11 @@ async fn exported(
     (params, analysis): (ExportParams, AnalysisBy),
 ) -> Outcome {
     let part = params.part.unwrap_or_else(|| "results".to_owned());
+    let is_ours = matches!(params.names.as_deref(), None | Some("vals"));
+    if analysis == AnalysisBy::Judge && !(is_ours && part == "results") {
+        let why = "analysis=judge is of part=results, in the names of vals: other files have no analysis";
+        return Err(LabError::Wrong(why.to_owned()));
+    }
     match params.names.as_deref() {
         None | Some("vals") => {}
         Some(names @ ("mlflow" | "h2o")) => {

@@ -75,8 +75,9 @@ impl Panel {
         items: &[ItemRow],
         answers: Vec<Answer>,
     ) -> Result<Vec<Answer>, LabError> {
-        let until = Instant::now() + experiments.datasets().config().score_timeout;
-        let _place = experiments.judging(until).await?;
+        let patience = experiments.datasets().config().score_timeout;
+        let _place = experiments.judging(Instant::now() + patience).await?;
+        let until = Instant::now() + patience;
         let named = |item: &ItemRow| Some((item.item_id.clone(), item.external_id.clone()?));
         let tests: HashMap<String, String> = items.iter().filter_map(named).collect();
         let mut asked = Vec::with_capacity(answers.len());

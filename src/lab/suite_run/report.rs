@@ -37,7 +37,8 @@ pub(super) struct File {
 /// The file that is wanted of a run.
 ///
 /// # Errors
-/// [`LabError::Wrong`] for an experiment that is no run of a suite, or a part that has no such form.
+/// [`LabError::Wrong`] for an experiment that is no run of a suite, or a part that has no such form, [`LabError::Later`] where a
+/// judge is to write of it while the evaluators are busy for as long as `lab.score_timeout`.
 pub(super) async fn file(
     all: &SuiteRuns,
     who: &Who,
@@ -48,7 +49,15 @@ pub(super) async fn file(
     let runs = runs(all, who, found).await?;
     let baseline = baseline(all, who, found, &panel, wanted.baseline.as_deref()).await?;
     let head = Head::of(found);
-    let until = Instant::now() + all.experiments().datasets().config().score_timeout;
+    let patience = all.experiments().datasets().config().score_timeout;
+    // JUnit has no place for an analysis.
+    let turn = match wanted.analysis {
+        AnalysisBy::Judge if wanted.format != "junit" => {
+            Some(all.experiments().judging(Instant::now() + patience).await?)
+        }
+        _ => None,
+    };
+    let until = Instant::now() + patience;
     let (tenant, analyses) = (who.tenant.clone(), all.analyses().clone());
     let work = move || {
         let outcomes = panel.suite.restored(runs.runs);
@@ -58,7 +67,7 @@ pub(super) async fn file(
         let verdict = code(&panel.suite, &gates, summary.error_share, false);
         let mut report = Report::new(&panel.suite, head.times, gates, summary, verdict, outcomes);
         report.target = head.target;
-        if wanted.analysis == AnalysisBy::Judge {
+        if turn.is_some() {
             report.analyse(&bench, &analyses);
         }
         let mut json = json!(report);

@@ -62,6 +62,38 @@ impl JudgeWriter {
             }
         }
     }
+
+    /// What `task` makes of `text`; what each reply took is added to `usage`, also of one that holds no text.
+    async fn written(
+        &self,
+        task: &str,
+        text: &str,
+        until: Instant,
+        usage: &mut Option<Usage>,
+    ) -> Result<String, String> {
+        let schema = json!({
+            "type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"],
+            "additionalProperties": false,
+        });
+        let schema = Schema::new(NAME, &schema);
+        let blocks = [Block::new("TEXT", text)];
+        let mut why = String::new();
+        for _ in 0..REPLIES {
+            let nonce = nonce(&blocks);
+            let rules = RULES.replace("{{nonce}}", &nonce);
+            let system = format!("{rules}\n# What you write\n\n{task}\n\nJSON schema: {}\n", schema.text());
+            let user = delimited(&blocks, &nonce) + "Answer now with the JSON object alone.";
+            let question = Question::Verdict { system: &system, user: &user, schema: &schema };
+            let Completion { text, note, usage: took, .. } = self.asked(&question, until).await?;
+            usage.get_or_insert_default().add(took);
+            match read::<Reply>(&text) {
+                Ok(reply) if !reply.text.trim().is_empty() => return Ok(reply.text.trim().to_owned()),
+                Ok(_) => why = "the reply has no text".to_owned(),
+                Err(error) => why = note.map_or(error, str::to_owned),
+            }
+        }
+        Err(format!("{REPLIES} replies of the judge hold no text; the last: {why}"))
+    }
 }
 
 #[async_trait]
@@ -70,32 +102,14 @@ impl Writer for JudgeWriter {
         self.at_once
     }
 
-    async fn write(&self, task: &str, text: &str, tenant: &str, until: Instant) -> Result<Rewritten, String> {
+    async fn write(&self, task: &str, text: &str, tenant: &str, until: Instant) -> Rewritten {
         let (question, tenant) = (Some(text.to_owned()), Some(tenant.to_owned()));
-        self.check(&EvalInput { question, tenant, ..EvalInput::default() })?;
-        let schema = json!({
-            "type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"],
-            "additionalProperties": false,
-        });
-        let schema = Schema::new(NAME, &schema);
-        let blocks = [Block::new("TEXT", text)];
-        let (mut usage, mut why) = (Usage::default(), String::new());
-        for _ in 0..REPLIES {
-            let nonce = nonce(&blocks);
-            let rules = RULES.replace("{{nonce}}", &nonce);
-            let system = format!("{rules}\n# What you write\n\n{task}\n\nJSON schema: {}\n", schema.text());
-            let user = delimited(&blocks, &nonce) + "Answer now with the JSON object alone.";
-            let question = Question::Verdict { system: &system, user: &user, schema: &schema };
-            let Completion { text, note, usage: took, .. } = self.asked(&question, until).await?;
-            usage.add(took);
-            match read::<Reply>(&text) {
-                Ok(reply) if !reply.text.trim().is_empty() => {
-                    return Ok(Rewritten { text: reply.text.trim().to_owned(), usage });
-                }
-                Ok(_) => why = "the reply has no text".to_owned(),
-                Err(error) => why = note.map_or(error, str::to_owned),
-            }
-        }
-        Err(format!("{REPLIES} replies of the judge hold no text; the last: {why}"))
+        let checked = self.check(&EvalInput { question, tenant, ..EvalInput::default() });
+        let mut usage = None;
+        let text = match checked {
+            Ok(()) => self.written(task, text, until, &mut usage).await,
+            Err(why) => Err(why),
+        };
+        Rewritten { text, usage }
     }
 }

@@ -331,6 +331,9 @@ async fn analysed(app: &App, id: &str) {
     let path = |format: &str| format!("experiments/{id}/export?part=results&format={format}&analysis=judge");
     let (status, told) = send(app, "GET", &path("csv"), None, &Value::Null).await;
     assert!(status == 400 && told.to_string().contains("with the role lab"), "{told}");
+    let answers = format!("experiments/{id}/export?part=qa&analysis=judge");
+    let (status, told) = send(app, "POST", &answers, None, &json!({})).await;
+    assert!(status == 400 && told.to_string().contains("other files have no analysis"), "{told}");
     let analysis = format!("judge (judge-model-0, 2 of 2 failed checks): {ANALYSIS}");
     for format in ["csv", "markdown", "text"] {
         let told = done(app, "POST", &path(format), &json!({})).await;

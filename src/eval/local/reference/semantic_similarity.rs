@@ -163,6 +163,7 @@ mod tests {
         assert!(same > 0.999 && changed < 0.95, "{same} {changed}");
         assert_eq!(value("...", "x"), None);
     }
+
     /// The number is that of the file: a small model with random weights, whose logits PyTorch told.
     #[test]
     fn a_cross_encoder_reads_both_answers_and_its_rows_say_so() {

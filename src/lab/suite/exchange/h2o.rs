@@ -128,8 +128,8 @@ pub(super) fn write(
 
 fn write_case(test: &TestSpec, kept: &Json) -> Result<Json, String> {
     let told = |why: String| format!("test {:?}: {why}", test.id);
-    // Those of an item that was perturbed here stand in its metadata.
-    let relationships = kept.get("relationships").or_else(|| test.metadata.get("relationships"));
+    // Those of an item that was perturbed here stand in its metadata; what is kept is then of its source.
+    let relationships = test.metadata.get("relationships").or_else(|| kept.get("relationships"));
     let condition = match (&test.constraints, kept.get("condition")) {
         (Some(constraints), _) => text_of(constraints).map_err(told)?,
         (None, Some(condition)) => plain(condition),
