@@ -211,7 +211,12 @@ export async function review(page, world) {
   await page.locator("main").focus();
   for (let n = 0; n < 20; n++) {
     await page.waitForSelector("article[aria-label=Item]");
-    if (n === 5) await page.context().setOffline(true);
+    if (n === 5) {
+      // All that was said is sent, and what is said without a connection is at hand.
+      await page.locator(".unsent").waitFor({ state: "detached" });
+      await page.getByText("1 of 4 at hand").waitFor();
+      await page.context().setOffline(true);
+    }
     if (n === 7) {
       await page.getByText("2 answers are not sent yet").waitFor();
       await page.context().setOffline(false);

@@ -70,6 +70,7 @@ export async function queue(page, world) {
   await until("it is taken back", async () => (await counts()).adjudicate === 0);
   for (let n = 0; n < 3; n++) await say(page, "1", "1", "");
   // The server has the last one, and the page is left before it hears of it: the answer waits in the tab.
+  await page.locator(".unsent").waitFor({ state: "detached" });
   let isTold = false;
   await page.route("**/answer", (route) => (isTold ? route.continue() : route.fetch()));
   await say(page, "2", "1", "");
