@@ -52,7 +52,7 @@ async function second(page, base, id, counts) {
     const { final: labelled, adjudicate } = await counts();
     return labelled === 3 && adjudicate === 1;
   });
-  await page.goto("about:blank");
+  await page.goto(`${base}/review`);
   await page.unroute("**/answer");
 }
 
