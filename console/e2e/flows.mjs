@@ -212,8 +212,9 @@ export async function review(page, world) {
   for (let n = 0; n < 20; n++) {
     await page.waitForSelector("article[aria-label=Item]");
     if (n === 5) {
-      // All is sent, and what is needed without a network is at hand.
-      await page.waitForSelector("text=1 of 4 at hand");
+      // All that was said is sent, and what is said without a connection is at hand.
+      await page.locator(".unsent").waitFor({ state: "detached" });
+      await page.getByText("1 of 4 at hand").waitFor();
       await page.context().setOffline(true);
     }
     if (n === 7) {

@@ -1,6 +1,6 @@
 // Numbers lead to what they count, charts say what alerts want, and what failed is marked where the server says.
 import assert from "node:assert/strict";
-import { sqlOf, until } from "./demo.mjs";
+import { counted, sqlOf, until } from "./demo.mjs";
 import { RECENT } from "./pages.mjs";
 import { settled } from "./shots.mjs";
 
@@ -16,7 +16,7 @@ export async function numbersLead(page, world) {
   await settled(page);
   assert.match(place(page), /\/scores\/[^#]+#.*show=skipped/);
   const cards = page.locator(".item-card");
-  assert.equal(await cards.count(), Math.min(n, 100), "as many as were counted");
+  await counted(cards, Math.min(n, 100), "as many as were counted");
   await cards.first().getByText("lacks").waitFor();
   assert.equal(await page.getByRole("button", { name: "✓ right" }).count(), 0, "nothing was judged that could be right");
   await page.goto(`${world.base}/sampling#${RECENT}`);
@@ -43,8 +43,8 @@ export async function pointsLead(page, world) {
   await page.waitForFunction(() => location.pathname.startsWith("/scores/"));
   assert.match(place(page), /from=.*to=/);
   assert.doesNotMatch(place(page), /range=/);
-  await settled(page);
-  assert.ok((await page.locator(".item-card").count()) > 0, "the bucket has items");
+  // The bucket has items.
+  await page.locator(".item-card").first().waitFor();
 }
 
 /** The objective of the demo's alert stands on the curves of its metric; the threshold of an item on its mean value. */

@@ -36,6 +36,26 @@ async function say(page, verdict, tone, note) {
   await page.locator("main").focus();
 }
 
+/** The second one thinks otherwise of the last item alone, takes an answer back in between, and leaves before the last is confirmed. */
+async function second(page, base, id, counts) {
+  await sit(page, base, `/review/${id}`, "ben");
+  await say(page, "2", "2", "wrong key");
+  await until("an answer", async () => (await counts()).adjudicate === 1);
+  await page.keyboard.press("u");
+  await until("it is taken back", async () => (await counts()).adjudicate === 0);
+  for (let n = 0; n < 3; n++) await say(page, "1", "1", "");
+  await page.locator(".unsent").waitFor({ state: "detached" });
+  // The server has the last one, and the page never hears so: the answer waits in the tab.
+  await page.route("**/answer", (route) => route.fetch());
+  await say(page, "2", "1", "");
+  await until("three labels and one that differs", async () => {
+    const { final: labelled, adjudicate } = await counts();
+    return labelled === 3 && adjudicate === 1;
+  });
+  await page.goto(`${base}/review`);
+  await page.unroute("**/answer");
+}
+
 export async function queue(page, world) {
   const { base } = world;
   const dataset = `reviewed ${Date.now()}`;
@@ -62,20 +82,10 @@ export async function queue(page, world) {
   await page.waitForSelector("text=/Last item: waits for more answers/");
   await page.waitForSelector("text=/client\\/right said (pass|fail)/");
 
-  // The second one thinks otherwise of the last item alone, and takes an answer back in between.
-  await sit(page, base, `/review/${id}`, "ben");
-  await say(page, "2", "2", "wrong key");
-  await until("an answer", async () => (await counts()).adjudicate === 1);
-  await page.keyboard.press("u");
-  await until("it is taken back", async () => (await counts()).adjudicate === 0);
-  for (let n = 0; n < 3; n++) await say(page, "1", "1", "");
-  await say(page, "2", "1", "");
-  await until("three labels and one that differs", async () => {
-    const { final: labelled, adjudicate } = await counts();
-    return labelled === 3 && adjudicate === 1;
-  });
+  await second(page, base, id, counts);
 
   await sit(page, base, `/review/${id}#mode=decide`, "cleo");
+  assert.equal(await page.getByText(/Last item/).count(), 0, "what is told of an answer is for who gave it");
   const said = page.getByRole("group", { name: "Answers side by side" });
   await said.waitFor();
   assert.match(await said.locator("tbody tr").first().innerText(), /right/, "what differs stands first");
@@ -91,7 +101,3 @@ async function exported(base, id) {
   assert.match(csv, /^Run Id,Run Name,Run Review Status/);
   assert.equal(csv.split("\n").filter((line) => line.includes("Auto-eval review")).length, 9, "eight answers and the decision");
 }
-
-// An open fault: in about one run of seven against a slow server an answered item is missing for its second reader until the page
-// is loaded again. Until that is found the test runs where it is named.
-queue.byName = true;

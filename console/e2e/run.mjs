@@ -75,7 +75,7 @@ const world = { base, otlp: process.env.GROUNDLINE_OTLP ?? own?.otlp, worst: own
 const chrome = await browser();
 let failed = 0;
 for (const [name, test] of Object.entries(TESTS)) {
-  if (wanted.length === 0 ? !test.byName : wanted.includes(name)) failed += (await one(name, test, chrome, world)) ? 0 : 1;
+  if (wanted.length === 0 || wanted.includes(name)) failed += (await one(name, test, chrome, world)) ? 0 : 1;
 }
 await chrome.close();
 adapter?.close();

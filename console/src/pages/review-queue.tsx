@@ -6,7 +6,8 @@ import {
   BLANK, type Field, type Queue, type QueueDraft, type QueueGiven, type QueueItem, type QueueSent, type QueueTold, fieldsOf, lacks, nextField, queueAnswer,
 } from "../lib/queue";
 import { pace } from "../lib/review";
-import { type Reviewing, type Source, useReviewing } from "../lib/reviewing";
+import type { Source } from "../lib/review-session";
+import { type Reviewing, useReviewing } from "../lib/reviewing";
 import { address, goTo, hrefOf, me, remember, remembered, setState } from "../lib/store";
 import { useJson } from "../lib/hooks";
 import { visible } from "../lib/text";
@@ -26,6 +27,7 @@ function sourceOf(id: string, templates: Queue["templates"]): Source<QueueItem, 
     load: async (who, decides, count) => (await postJson(`${base}/claim`, { count, adjudicate: decides, ...(who ? { reviewer: who } : {}) })) as QueueGiven,
     post: async ({ item, ...sent }) => ({ items: [(await postJson(`${base}/items/${item}/answer`, sent)) as QueueTold] }),
     answer: (item, kind, draft, who, seconds) => queueAnswer(item, fields(item), kind, draft, who, seconds),
+    by: ({ reviewer }) => reviewer ?? "",
     again: ({ comment }) => ({ ...BLANK, comment }),
     lacks: (item, draft) => lacks(fields(item), draft),
   };

@@ -3,7 +3,8 @@ import { useState } from "preact/hooks";
 import { numberOf, value } from "../lib/format";
 import { useKeys } from "../lib/keys";
 import { getJson, postJson } from "../lib/api";
-import { type Reviewing, type Source, useReviewing } from "../lib/reviewing";
+import type { Source } from "../lib/review-session";
+import { type Reviewing, useReviewing } from "../lib/reviewing";
 import { type Draft, EMPTY, type Given, type Item, type Sent, type Told, answerOf, pace, sideBySide } from "../lib/review";
 import { address, goTo, hrefOf, me, remember, remembered, setState } from "../lib/store";
 import { visible } from "../lib/text";
@@ -22,6 +23,7 @@ function sourceOf(metric: string): Source<Item, Draft, Given, Sent, Told> {
       `/v1/labels/next?metric=${encodeURIComponent(metric)}&count=${count}&adjudicate=${decides}${who ? `&reviewer=${encodeURIComponent(who)}` : ""}`),
     post: async (sent) => (await postJson("/v1/annotations", sent)) as { items?: Told[] } | null,
     answer: (item, kind, draft, who, seconds) => answerOf({ ...item, metric }, kind, draft, who, seconds),
+    by: ({ annotator }) => annotator ?? "",
     again: (draft) => draft,
     lacks: (_, draft) => (draft.label === "" ? "Choose first: 1 or 2" : ""),
   };
