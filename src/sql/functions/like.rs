@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// Patterns that one batch of rows may have.
 const MAX_PATTERNS: usize = 1000;
 
+/// Bytes that a pattern takes once it is compiled, and again where it is matched: the memory pool does not see them.
+const MAX_PATTERN: usize = 256 << 10;
+
 /// The functions.
 pub fn like_functions() -> [ScalarUDF; 2] {
     [("like_any", false), ("ilike_any", true)].map(|(name, any_case)| {
@@ -125,7 +128,12 @@ fn expression(pattern: &str, any_case: bool) -> Result<Regex> {
         }
     }
     spelled.push('$');
-    let built = RegexBuilder::new(&spelled).case_insensitive(any_case).dot_matches_new_line(true).build();
+    let built = RegexBuilder::new(&spelled)
+        .case_insensitive(any_case)
+        .dot_matches_new_line(true)
+        .size_limit(MAX_PATTERN)
+        .dfa_size_limit(MAX_PATTERN)
+        .build();
     built.map_err(|why| DataFusionError::Execution(format!("a pattern of LIKE ANY is too long: {why}")))
 }
 
@@ -139,6 +147,7 @@ mod tests {
         assert!(fits("a%", "a.b\nc") && fits("_b", "éb") && fits("50\\%", "50%") && fits("(x)", "(x)"));
         assert!(!fits("a", "ab") && !fits("50\\%", "500") && !fits("A%", "a"));
         assert!(expression("A%", true).unwrap().is_match("ab"));
+        assert!(expression(&"_".repeat(100_000), false).is_err());
     }
 
     #[test]

@@ -16,6 +16,9 @@ const COPIED: usize = 4;
 /// Bytes of a text that is read or copied in one step.
 const BYTES: usize = 16;
 
+/// Steps for compiling a regular expression.
+const COMPILED: usize = 50_000;
+
 /// Why a path has no complete answer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -75,6 +78,14 @@ impl Steps {
     /// As [`Steps::take`].
     pub fn read(&self, text: &str) -> Result<(), Fault> {
         self.take(1 + text.len() / BYTES)
+    }
+
+    /// Takes the steps for reading a path from its text.
+    ///
+    /// # Errors
+    /// As [`Steps::take`].
+    pub fn parse(&self, path: &str, patterns: usize) -> Result<(), Fault> {
+        self.take(path.len() + patterns * COMPILED)
     }
 
     /// Takes the steps for a copy of `value`.
