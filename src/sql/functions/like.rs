@@ -1,9 +1,10 @@
 //! `like_any(text, patterns)` and `ilike_any`: `text LIKE ANY (patterns)` where the patterns are a list that is known only when the
 //! query runs, as drivers send it.
 
+use super::json::list_of_texts;
 use arrow::array::{Array, AsArray, BooleanArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field};
+use arrow::datatypes::DataType;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
@@ -25,10 +26,6 @@ pub fn like_functions() -> [ScalarUDF; 2] {
         let signature = Signature::exact(vec![DataType::Utf8, list_of_texts()], Volatility::Immutable);
         ScalarUDF::from(LikeAny { name, any_case, signature })
     })
-}
-
-fn list_of_texts() -> DataType {
-    DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true)))
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]

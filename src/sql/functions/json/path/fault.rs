@@ -122,6 +122,7 @@ mod tests {
             steps.next_value();
             steps.take(OF_VALUE as usize / 2)
         };
+        assert_eq!(Steps::default().parse("$", 101), Err(Fault::Limit));
         assert!((0..30).map(each).any(|taken| taken == Err(Fault::Limit)));
     }
 }
