@@ -101,13 +101,9 @@ async fn what_is_purged_is_nowhere_and_hashes_stay_explained() {
     }
     let old = done(&app, "GET", "datasets/d@2/items?format=json", &Json::Null).await;
     assert_eq!(old.as_array().unwrap().iter().map(|i| &i["input"]).collect::<Vec<_>>(), ["Who?", "What?"]);
-    let left = query(
-        http,
-        &format!(
-            "SELECT op, input, external_id FROM dataset_items WHERE item_id = '{gone}' ORDER BY version"
-        ),
-    )
-    .await;
+    let sql =
+        format!("SELECT op, input, external_id FROM dataset_items WHERE item_id = '{gone}' ORDER BY version");
+    let left = query(http, &sql).await;
     assert_eq!(
         json!(left),
         json!([{"op": "purge", "input": null, "external_id": null}, {"op": "delete", "input": null, "external_id": null}])
