@@ -211,9 +211,10 @@ mod tests {
         let of_test = hex::encode(Sha256::digest(test));
         let run = run_id("e", "i", 1);
         let trace = crate::lab::experiment::trace_ids(&run, 1).0;
+        let item = crate::lab::experiment::item_of_run("q", &run, 1);
         let text = |column: &'static str, value: &str| (column, json!(value));
         let of_suite = |more: Cells| [vec![text("suite_id", "s")], more].concat();
-        let of_queue = |more: Cells| [vec![text("queue_id", "q"), text("item", "x")], more].concat();
+        let of_queue = |more: Cells| [vec![text("queue_id", "q"), text("item", &item)], more].concat();
         let revision = vec![
             text("name", "s"),
             text("dataset_id", "d"),
@@ -228,9 +229,9 @@ mod tests {
             ("checks", of_suite(vec![text("test_id", "t"), text("spec", check)])),
             ("results", vec![text("run_id", &run), text("experiment_id", "e")]),
             ("queues", of_queue([source, vec![text("experiment_id", "e"), text("status", "open")]].concat())),
-            ("reviewed", of_queue(vec![text("run_id", &run)])),
+            ("reviewed", of_queue(vec![text("run_id", &run), text("draw", "q")])),
             ("answers", of_queue(vec![text("answer_id", "a"), text("kind", "answer")])),
-            ("labels", vec![text("annotation_id", "l"), text("trace_id", &trace), text("item", "x")]),
+            ("labels", vec![text("annotation_id", "l"), text("trace_id", &trace), text("item", &item)]),
         ]
     }
 
@@ -298,6 +299,7 @@ mod tests {
             ("suites", "content_hash", "none", "content_hash is not that of its content"),
             ("suites", "spec", "{}", "content_hash is not that of its content"),
             ("suites", "spec", "nothing", "revision 1 of the suite"),
+            ("suites", "spec", r#"{"suite":{"name":"s","dataset":"cases.csv"}}"#, "names files"),
             ("suites", "dataset_version", "2", "no version of a dataset of the archive"),
             ("tests", "spec", "{}", "content_hash is not that of its content"),
             ("tests", "revision", "7", "no revision 7 of the suite"),
@@ -307,6 +309,9 @@ mod tests {
             ("queues", "experiment_id", "other", "not over an experiment of the archive"),
             ("queues", "status", "ajar", "neither open nor closed"),
             ("reviewed", "run_id", "other", "not a run of the experiment of its queue"),
+            ("reviewed", "item", "other", "not the id of its run"),
+            ("reviewed", "draw", "other", "not the id of its run"),
+            ("reviewed", "trace_id", "0af7651916cd43dd8448eb211c80319c", "not a run of the experiment"),
             ("answers", "item", "other", "to no item of the archive"),
             ("labels", "item", "other", "not of a run that the archive reviews"),
             (

@@ -10,6 +10,7 @@ use crate::domain::id::TraceId;
 use crate::lab::cells::{self, Row};
 use crate::lab::dataset::{Reference, checked_name, redact_json};
 use crate::lab::error::LabError;
+use crate::lab::experiment::{item_of_run, trace_ids};
 use crate::lab::store::{Store, Who, text};
 use crate::lab::suite::{Exported, Form, export, find, revision_hash, whole};
 use arrow::array::RecordBatch;
@@ -79,16 +80,46 @@ pub fn suite_names(archived: &Rows) -> BTreeMap<String, String> {
     each(archived, SUITES).map(|row| (row.text("suite_id"), row.text("name"))).collect()
 }
 
-/// Whether the tenant has another suite of that name.
+/// The column `it` of the first row.
+async fn first(store: &Store, who: &Who, sql: &str, values: &[&str]) -> Result<Option<String>, LabError> {
+    let values = values.iter().map(|value| text(value)).collect();
+    let rows = store.ask(&who.tenant, sql, values).await?;
+    Ok(rows.iter().next().map(|row| row.text("it")))
+}
+
+/// What the tenant has that a suite or a queue of the archive would take the place of; none where there is nothing.
 ///
 /// # Errors
 /// The limits of queries.
-pub async fn is_taken(store: &Store, who: &Who, (suite_id, name): (&str, &str)) -> Result<bool, LabError> {
-    // Where it is there already, it may have got another name since.
-    let sql = "SELECT suite_id FROM suites WHERE suite_id = $1 LIMIT 1";
-    let is_there = store.ask(&who.tenant, sql, vec![text(suite_id)]).await?.iter().next().is_some();
-    let sql = "SELECT suite_id FROM suites WHERE name = $1 LIMIT 1";
-    Ok(!is_there && store.ask(&who.tenant, sql, vec![text(name)]).await?.iter().next().is_some())
+pub async fn clash(store: &Store, who: &Who, archived: &Rows) -> Result<Option<String>, LabError> {
+    let suites: BTreeMap<String, (String, String)> = each(archived, SUITES)
+        .map(|row| (row.text("suite_id"), (row.text("name"), row.text("dataset_id"))))
+        .collect();
+    for (id, (name, dataset)) in &suites {
+        // Where it is there already, it may have got another name since.
+        let sql =
+            "SELECT dataset_id AS it FROM suites WHERE suite_id = $1 ORDER BY dataset_id = $2 DESC LIMIT 1";
+        match first(store, who, sql, &[id.as_str(), dataset.as_str()]).await? {
+            Some(found) if found == *dataset => {}
+            Some(_) => return Ok(Some(format!("the suite {id} has other tests here"))),
+            None => {
+                let sql = "SELECT suite_id AS it FROM suites WHERE name = $1 LIMIT 1";
+                if first(store, who, sql, &[name.as_str()]).await?.is_some() {
+                    return Ok(Some(format!("the name {name:?} is that of another suite here")));
+                }
+            }
+        }
+    }
+    let queues: BTreeMap<String, String> =
+        each(archived, QUEUES).map(|row| (row.text("queue_id"), row.text("experiment_id"))).collect();
+    for (id, experiment) in &queues {
+        let sql = "SELECT queue_id AS it FROM review_queues WHERE queue_id = $1 \
+                   AND (experiment_id IS NULL OR experiment_id <> $2) LIMIT 1";
+        if first(store, who, sql, &[id.as_str(), experiment.as_str()]).await?.is_some() {
+            return Ok(Some(format!("the queue {id} is over something else here")));
+        }
+    }
+    Ok(None)
 }
 
 /// The newest revision of each suite for other programs, which is not read back: none of one that lost tests.
@@ -218,14 +249,26 @@ fn reviews(
         }
         queues.insert(id, experiment);
     }
-    let mut items = HashSet::new();
+    let attempt = |row: Row<'_>| (row.text("run_id"), row.int("attempt").unwrap_or_default());
+    let traces: HashMap<(String, i64), String> = cells::rows(std::slice::from_ref(&rows.runs))
+        .map(|row| (attempt(row), row.text("trace_id")))
+        .collect();
+    let (mut items, mut labelled) = (HashSet::new(), HashMap::new());
     for row in each(rows, REVIEW_ITEMS) {
-        let (queue, item) = (row.text("queue_id"), row.text("item"));
-        let run = queues.get(&queue).map(|experiment| (experiment.clone(), row.text("run_id")));
-        if !run.is_some_and(|run| runs.contains(&run)) {
+        let (queue, item, (run, attempt)) = (row.text("queue_id"), row.text("item"), attempt(row));
+        let is_of_it =
+            queues.get(&queue).is_some_and(|experiment| runs.contains(&(experiment.clone(), run.clone())));
+        let trace = traces.get(&(run.clone(), attempt)).filter(|trace| **trace == row.text("trace_id"));
+        let (Some(trace), true) = (trace, is_of_it) else {
             return Err(format!("the item {item} to review is not a run of the experiment of its queue"));
+        };
+        // By another id it could be an item of production's draws.
+        if item != item_of_run(&queue, &run, attempt) || row.text("draw") != queue {
+            return Err(format!("the item {item} to review has not the id of its run in its queue"));
         }
         probable(row, &format!("the item {item} to review"))?;
+        let is_own = is_marked(trace);
+        labelled.insert(item.clone(), if is_own { trace.clone() } else { trace_ids(&run, attempt).0 });
         items.insert((queue, item));
     }
     for row in each(rows, REVIEW_ANSWERS) {
@@ -236,18 +279,21 @@ fn reviews(
         redacted(row, &["comment", "response", "auto_evals"], bounds)
             .map_err(|why| format!("the answer {id}: {why}"))?;
     }
-    let items: HashSet<&str> = items.iter().map(|(_, item)| item.as_str()).collect();
     for row in each(rows, LABELS) {
-        let id = row.text("annotation_id");
-        let is_marked = TraceId::from_hex(&row.text("trace_id")).is_ok_and(|id| id.is_of_experiment());
-        // Under a trace of production it would move production's numbers.
-        if !is_marked || !items.contains(row.text("item").as_str()) {
+        let (id, trace) = (row.text("annotation_id"), row.text("trace_id"));
+        // Under a trace of production it would move production's numbers, and under another run's that one's.
+        if !is_marked(&trace) || labelled.get(&row.text("item")) != Some(&trace) {
             return Err(format!("the label {id} is not of a run that the archive reviews"));
         }
         probable(row, &format!("the label {id}"))?;
         redacted(row, &["comment"], bounds).map_err(|why| format!("the label {id}: {why}"))?;
     }
     Ok(())
+}
+
+/// Whether a trace is of a run of an experiment.
+fn is_marked(trace: &str) -> bool {
+    TraceId::from_hex(trace).is_ok_and(|id| id.is_of_experiment())
 }
 
 /// Probabilities are above 0 and up to 1, or 0 where nobody drew.

@@ -142,11 +142,9 @@ async fn new(all: &Experiments, who: &Who, opened: &Opened) -> Result<Rows, LabE
             return Err(LabError::Moved { error, version: head.version });
         }
     }
-    for (suite_id, name) in more::suite_names(&opened.rows) {
-        if more::is_taken(store, who, (suite_id.as_str(), name.as_str())).await? {
-            let error = format!("the name {name:?} is that of another suite here; nothing was changed");
-            return Err(LabError::Moved { error, version: 0 });
-        }
+    if let Some(why) = more::clash(store, who, &opened.rows).await? {
+        let error = format!("{why}; nothing was changed");
+        return Err(LabError::Moved { error, version: 0 });
     }
     let mut new_more = Vec::new();
     for (kept, rows) in &opened.rows.more {

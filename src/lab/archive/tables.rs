@@ -80,7 +80,8 @@ pub const CHECK_RESULTS: Kept = Kept {
 pub const QUEUES: Kept = Kept {
     table: Table::ReviewQueues,
     file: "reviews/review_queues.parquet",
-    key: &["queue_id", "revision"],
+    // The queue that an experiment has by itself is told again with each of its frames.
+    key: &["queue_id", "revision", "created_at"],
 };
 /// What people are asked about.
 pub const REVIEW_ITEMS: Kept = Kept {

@@ -78,6 +78,6 @@ pub use reading::Experiment;
 pub(in crate::lab) use reading::{
     baseline_of, find as find_experiment, named, of_dataset as experiments_of, parsed,
 };
-pub(in crate::lab) use reviewed::{Chosen, ForQueue};
+pub(in crate::lab) use reviewed::{Chosen, ForQueue, item_of_run};
 pub use run_spans::RunSpans;
 pub use summary::{Summary, summary};

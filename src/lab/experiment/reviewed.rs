@@ -47,23 +47,31 @@ pub struct Chosen {
     pub asked: Vec<AutoEval>,
 }
 
+/// The id that an attempt of a run has in a queue.
+pub fn item_of_run(queue_id: &str, run_id: &str, attempt: i64) -> String {
+    digits(&format!("{queue_id}\0run\0{run_id}\0{attempt}"), 16)
+}
+
 impl Chosen {
     /// The row; none where the trace has no id. The same run, span or drawn item has the same id in a queue.
     pub fn row(self, into: ForQueue<'_>) -> Option<ReviewItem> {
         let trace_id = TraceId::from_hex(&self.trace_id).ok()?;
         let span_id = self.span_id.as_deref().and_then(|id| SpanId::from_hex(id).ok());
         let attempt = self.attempt.unwrap_or_default();
-        let what = match (&self.run_id, &self.source_item) {
-            (Some(run), _) => format!("run\0{run}\0{attempt}"),
-            (None, Some(item)) => format!("item\0{item}"),
-            (None, None) => format!("span\0{trace_id}\0{}", self.span_id.as_deref().unwrap_or_default()),
+        let other = |what: String| digits(&format!("{}\0{what}", into.queue_id), 16);
+        let item = match (&self.run_id, &self.source_item) {
+            (Some(run), _) => item_of_run(into.queue_id, run, attempt),
+            (None, Some(item)) => other(format!("item\0{item}")),
+            (None, None) => {
+                other(format!("span\0{trace_id}\0{}", self.span_id.as_deref().unwrap_or_default()))
+            }
         };
         let reasons: BTreeSet<&str> = self.asked.iter().filter_map(|one| one.reason.as_deref()).collect();
         let reason = reasons.into_iter().collect::<Vec<_>>().join(", ");
         let priority = i64::from(!reason.is_empty());
         let auto_evals = (!self.asked.is_empty()).then(|| serde_json::json!(self.asked).to_string());
         Some(ReviewItem {
-            item: digits(&format!("{}\0{what}", into.queue_id), 16),
+            item,
             draw: into.queue_id.to_owned(),
             metric: into.name.to_owned(),
             trace_id,

@@ -88,7 +88,7 @@ pub struct Rules {
 }
 
 /// The items of one queue.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Book {
     entries: Vec<Entry>,
     by_id: HashMap<String, usize>,
@@ -113,6 +113,16 @@ impl Book {
         }
         self.entries.sort_by(|one, other| one.rank().cmp(&other.rank()));
         self.number();
+    }
+
+    /// Takes over who holds which item from the book that this one replaces.
+    pub fn keep_leases(&mut self, before: Book) {
+        for old in before.entries {
+            let entry = self.by_id.get(&old.chosen.item).and_then(|at| self.entries.get_mut(*at));
+            if let Some(entry) = entry {
+                entry.leases = old.leases;
+            }
+        }
     }
 
     /// Takes out items of which `is_gone` says so.

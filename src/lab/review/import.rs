@@ -22,6 +22,8 @@ use std::collections::HashMap;
 
 /// Most reviews of a file.
 const MAX_REVIEWS: usize = 20_000;
+/// Most answers to one item, skips and those that were taken back among them: each looks at those before it.
+const MAX_ANSWERS: usize = 200;
 /// The times of two answers to one item differ by so much at least, so that their order stays.
 const APART: i64 = 1_000;
 
@@ -74,24 +76,24 @@ impl Queues {
         let known = Places::of(&entries, &texts(self.experiments(), who, &queue, &entries).await?);
         let shelf = self.shelf(&queue);
         let mut slot = shelf.lock().await;
-        let book = self.read(&mut slot, who, &queue).await?;
+        // A copy: what is wrong leaves the book as it is, and who holds which item.
+        let mut book = self.read(&mut slot, who, &queue).await?.clone();
         let mut next = Next::default();
-        let faults = self.taken(who, (&queue, &mut *book), known.placed(reviews), &mut next);
-        let counts = book.counts(&who.name);
-        let stored = next.answers.len();
-        // The book has them already: if they are not stored, it is read again.
+        let faults = self.taken(who, (&queue, &mut book), known.placed(reviews), &mut next);
         if !faults.is_empty() {
-            *slot = None;
             return Err(LabError::Faults(faults));
         }
+        let (stored, counts) = (next.answers.len(), book.counts(&who.name));
         let done = match written(&next.answers, &next.labels) {
             Ok(parts) if stored > 0 => self.store().write(parts).await,
             made => made.map(|_| ()),
         };
         if let Err(error) = done {
+            // What is stored then is not known here: it is read again.
             *slot = None;
             return Err(error);
         }
+        *slot = Some(book);
         let (queue_id, name) = (queue.row.queue_id.clone(), queue.row.name.clone());
         Ok(ImportedReviews { queue_id, name, stored, there: next.there, counts })
     }
@@ -140,6 +142,11 @@ impl Queues {
             said(review, (queue.templates.as_slice(), entry.asked.as_slice()), id(queue, item, review));
         if entry.answers.iter().any(|one| Some(&one.id) == said.answer_id.as_ref()) {
             return Ok(None);
+        }
+        if entry.answers.len() >= MAX_ANSWERS {
+            return Err(LabError::Limit(format!(
+                "the item {item:?} has {MAX_ANSWERS} answers: no more are read"
+            )));
         }
         if !is_name(&review.reviewer) {
             let why = format!("the name of the reviewer {:?} is too long, or empty", review.reviewer);

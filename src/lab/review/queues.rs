@@ -340,12 +340,14 @@ impl Queues {
         queue: &Queue,
     ) -> Result<&'a mut Book, LabError> {
         let restores = self.store().restores.now();
-        let mut book = match slot.take().filter(|book| book.restores == restores) {
-            Some(book) => book,
-            None => {
+        let mut book = match slot.take() {
+            Some(book) if book.restores == restores => book,
+            before => {
                 let mut book = stored::book(self.store(), &who.tenant, queue).await?;
                 book.restores = restores;
                 self.retire(&mut book, who, queue).await?;
+                // Whoever's archive was restored: who holds an item goes on with it.
+                before.into_iter().for_each(|before| book.keep_leases(before));
                 book
             }
         };

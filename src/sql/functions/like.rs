@@ -1,9 +1,10 @@
 //! `like_any(text, patterns)` and `ilike_any`: `text LIKE ANY (patterns)` where the patterns are a list that is known only when the
 //! query runs, as drivers send it.
 
+use super::json::list_of_texts;
 use arrow::array::{Array, AsArray, BooleanArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field};
+use arrow::datatypes::DataType;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
@@ -16,16 +17,15 @@ use std::sync::Arc;
 /// Patterns that one batch of rows may have.
 const MAX_PATTERNS: usize = 1000;
 
+/// Bytes that a pattern takes once it is compiled, and again where it is matched: the memory pool does not see them.
+const MAX_PATTERN: usize = 256 << 10;
+
 /// The functions.
 pub fn like_functions() -> [ScalarUDF; 2] {
     [("like_any", false), ("ilike_any", true)].map(|(name, any_case)| {
         let signature = Signature::exact(vec![DataType::Utf8, list_of_texts()], Volatility::Immutable);
         ScalarUDF::from(LikeAny { name, any_case, signature })
     })
-}
-
-fn list_of_texts() -> DataType {
-    DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true)))
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -125,7 +125,12 @@ fn expression(pattern: &str, any_case: bool) -> Result<Regex> {
         }
     }
     spelled.push('$');
-    let built = RegexBuilder::new(&spelled).case_insensitive(any_case).dot_matches_new_line(true).build();
+    let built = RegexBuilder::new(&spelled)
+        .case_insensitive(any_case)
+        .dot_matches_new_line(true)
+        .size_limit(MAX_PATTERN)
+        .dfa_size_limit(MAX_PATTERN)
+        .build();
     built.map_err(|why| DataFusionError::Execution(format!("a pattern of LIKE ANY is too long: {why}")))
 }
 
@@ -139,6 +144,7 @@ mod tests {
         assert!(fits("a%", "a.b\nc") && fits("_b", "éb") && fits("50\\%", "50%") && fits("(x)", "(x)"));
         assert!(!fits("a", "ab") && !fits("50\\%", "500") && !fits("A%", "a"));
         assert!(expression("A%", true).unwrap().is_match("ab"));
+        assert!(expression(&"_".repeat(100_000), false).is_err());
     }
 
     #[test]

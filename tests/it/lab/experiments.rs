@@ -30,8 +30,12 @@ fn right(item: &str, n: usize, repetition: u32) -> Json {
         "input_tokens": 3, "scores": [{"name": "mine", "value": 1.0, "passed": true}]})
 }
 
-/// The spans of the first two runs say what was asked and answered, and stand where `traceparent` put them.
-async fn made_as_told(http: std::net::SocketAddr) {
+/// Spans that nobody sent.
+const MADE: &str = "SELECT count(*) FROM spans WHERE scope_name = 'groundline.lab'";
+
+/// Nobody sent a span: each of two runs gets one.
+async fn each_run_has_a_span(http: std::net::SocketAddr) {
+    until("spans of two runs", async || count(http, MADE).await == 2).await;
     let spans = query(
         http,
         "SELECT s.operation, s.question, s.answer, s.input_tokens, s.duration_ns, s.status_code FROM spans s \
@@ -75,10 +79,7 @@ async fn a_run_is_stored_once_and_what_is_missing_can_be_asked_for() {
     let again = done(&app, "POST", &path, &json!([right(&items[0], 0, 1), right(&items[0], 0, 1)])).await;
     assert_eq!((&again["stored"], &again["duplicate"]), (&json!(0), &json!(2)));
 
-    // Nobody sent a span: each run gets one.
-    let made = "SELECT count(*) FROM spans WHERE scope_name = 'groundline.lab'";
-    until("spans of two runs", async || count(app.addresses.http, made).await == 2).await;
-    made_as_told(app.addresses.http).await;
+    each_run_has_a_span(app.addresses.http).await;
 
     // It goes on after a restart, and what failed is asked again as another attempt.
     app.stop().await.unwrap();
@@ -110,7 +111,7 @@ async fn a_run_is_stored_once_and_what_is_missing_can_be_asked_for() {
     // Those of before the restart are not made again.
     let last = "SELECT count(*) FROM spans JOIN runs USING (trace_id) WHERE attempt = 2";
     until("the span of the last attempt", async || count(app.addresses.http, last).await == 1).await;
-    assert_eq!(count(app.addresses.http, made).await, 7);
+    assert_eq!(count(app.addresses.http, MADE).await, 7);
     let cancelled = done(&app, "PATCH", &format!("experiments/{id}"), &json!({"status": "cancelled"})).await;
     assert_eq!(cancelled["status"], "cancelled");
     assert_eq!(send(&app, "POST", &path, None, &json!([])).await.0, 400);
@@ -222,7 +223,7 @@ async fn no_production_number_counts_an_experiment() {
     let left_out =
         "SELECT count(*) FROM decisions WHERE decision = 'filtered' AND reason LIKE '%experiment%'";
     until("why each was left out", async || count(http, left_out).await == 20).await;
-    assert_eq!(count(http, "SELECT count(*) FROM spans WHERE scope_name = 'groundline.lab'").await, 1);
+    assert_eq!(count(http, MADE).await, 1);
     assert_eq!(count(http, "SELECT count(*) FROM scores WHERE source <> 'experiment'").await, 0);
     assert_eq!(count(http, "SELECT coalesce(sum(eligible), 0) FROM evaluation_hourly").await, 0);
     // Production beside it is judged as ever, and alone.

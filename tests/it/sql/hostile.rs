@@ -19,7 +19,7 @@ fn small() -> Config {
 const GRACE: Duration = Duration::from_secs(3);
 
 /// Paths that look at each with each, that go down in every way, that are deep, or whose expressions are large.
-fn paths() -> [String; 4] {
+fn of_paths() -> [String; 4] {
     [
         "SELECT jsonb_path_exists(concat('[', repeat('1,', 5000), value, ']'), 'strict $[*] ? ($[*] > @)') FROM generate_series(1, 3)"
             .to_owned(),
@@ -85,7 +85,7 @@ async fn each_ends_in_an_error_within_the_timeout() {
         "SELECT repeat('x', 200000), value FROM generate_series(1, 900)".to_owned(),
         "SELECT levenshtein(repeat('x', 16000000), repeat('y', 16000000))".to_owned(),
     ];
-    for statement in statements.iter().chain(&paths()) {
+    for statement in statements.iter().chain(&of_paths()) {
         let began = Instant::now();
         let result = sql.collect(statement).await;
         let took = began.elapsed();

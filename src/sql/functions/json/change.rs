@@ -11,6 +11,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::scalar::ScalarValue;
 use serde_json::Value;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -182,7 +183,7 @@ impl Gone {
     /// For a plain value, and for a place in an object.
     fn without(&self, mut value: Value, row: usize) -> Result<Option<Value>> {
         let wrong = |why: &str| Err(DataFusionError::Execution(why.to_owned()));
-        let keys: Vec<String> = match self {
+        let keys: HashSet<String> = match self {
             Gone::Place(is_one, places) => {
                 let at = if *is_one { 0 } else { row };
                 if places.is_null(at) {
@@ -200,7 +201,7 @@ impl Gone {
                 return Ok(Some(value));
             }
             Gone::Key(texts) => match texts.at(row) {
-                Some(key) => vec![key.to_owned()],
+                Some(key) => HashSet::from([key.to_owned()]),
                 None => return Ok(None),
             },
             Gone::Keys(is_one, lists) => {
@@ -215,7 +216,7 @@ impl Gone {
         match &mut value {
             Value::Object(object) => object.retain(|key, _| !keys.contains(key)),
             Value::Array(elements) => {
-                elements.retain(|element| !keys.iter().any(|key| element.as_str() == Some(key.as_str())));
+                elements.retain(|element| element.as_str().is_none_or(|text| !keys.contains(text)));
             }
             _ => return wrong("a jsonb value is plain: nothing can be deleted from it"),
         }

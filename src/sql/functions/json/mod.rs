@@ -30,4 +30,4 @@ pub use make::make_functions;
 pub use pairs::pair_functions;
 pub use path::path_functions;
 pub use planner::JsonPlanner;
-pub use read::read_functions;
+pub use read::{list_of_texts, read_functions};

@@ -43,13 +43,13 @@ pub fn instead_of(function: &Function) -> Option<Expr> {
             "(CAST(make_date({year}, {month}, {day}) AS TIMESTAMP) + INTERVAL '1 hour' * ({hour}) \
              + INTERVAL '1 minute' * ({minute}) + INTERVAL '1 second' * ({second}))"
         )),
-        ("json_exists", [json, path]) => {
+        ("json_exists", [json, path]) if list.clauses.is_empty() => {
             parsed(&format!("coalesce(jsonb_path_exists({json}, {path}, '{{}}', true), false)"))
         }
-        ("json_query", [json, path]) => {
+        ("json_query", [json, path]) if list.clauses.is_empty() => {
             parsed(&format!("jsonb_path_query_first({json}, {path}, '{{}}', true)"))
         }
-        ("json_value", [json, path]) => {
+        ("json_value", [json, path]) if list.clauses.is_empty() => {
             parsed(&format!("(jsonb_path_query_first({json}, {path}, '{{}}', true) #>> '{{}}')"))
         }
         ("date", [time]) => parsed(&format!("CAST({time} AS DATE)")),
@@ -63,6 +63,10 @@ pub fn instead_of(function: &Function) -> Option<Expr> {
 
 /// `first(value, time)` and `last`, which come with `time_bucket`.
 fn at_the_end(name: &str, function: &Function, value: &Expr, time: &Expr) -> Option<Expr> {
+    // Over a window it is another question.
+    if function.over.is_some() {
+        return None;
+    }
     let filter = function.filter.as_ref().map(|filter| format!(" FILTER (WHERE {filter})"));
     parsed(&format!("{name}({value} ORDER BY {time}){}", filter.unwrap_or_default()))
 }
@@ -226,7 +230,12 @@ mod tests {
         ] {
             assert_eq!(instead(call).as_deref(), Some(other), "{call}");
         }
-        for own in ["make_interval(fortnights => 2)", "date_trunc('day', t)", "mode(a)"] {
+        for own in [
+            "make_interval(fortnights => 2)",
+            "date_trunc('day', t)",
+            "mode(a)",
+            "last(a, t) OVER (PARTITION BY b)",
+        ] {
             assert_eq!(instead(own), None, "{own}");
         }
     }

@@ -25,7 +25,11 @@ use datafusion_postgres::datafusion_pg_catalog::sql::rules::{
     RewritePgCatalogOperator, RewriteRegCastToSubquery, SqlStatementRewriteRule, StripCallableQualifier,
     StripCollate,
 };
+use std::fmt::Display;
 use std::ops::ControlFlow;
+
+/// Bytes of SQL that may be made of one statement. What stands for a part may name its own parts twice, and theirs again.
+const MAX_MADE: usize = 8 << 20;
 
 /// Parses the PostgreSQL dialect into statements that the engine has words for.
 #[derive(Debug)]
@@ -55,28 +59,28 @@ impl Dialect {
     /// The statements of `sql`.
     ///
     /// # Errors
-    /// For text that does not parse.
+    /// For text that does not parse, and for a statement that becomes too large.
     pub fn parse(&self, sql: &str) -> Result<Vec<Statement>, ParserError> {
         let spelled = spelled_out(sql);
         let sql = spelled.as_deref().unwrap_or(sql);
         match Parser::parse_sql(&PostgreSqlDialect {}, sql) {
             Ok(plain) if !plain.iter().any(|each| is_about_catalog(each) && !is_for_later(each)) => {
-                Ok(plain.into_iter().map(|statement| self.worded(statement)).collect())
+                plain.into_iter().map(|statement| self.worded(statement)).collect()
             }
             // What does not parse may be what the library replaces before it parses.
             _ => {
                 let known = self.library.parse(sql)?;
-                Ok(known.into_iter().map(|statement| adapted(named(statement), About::Catalog)).collect())
+                known.into_iter().map(|statement| adapted(named(statement), About::Catalog)).collect()
             }
         }
     }
 
-    fn worded(&self, statement: Statement) -> Statement {
+    fn worded(&self, statement: Statement) -> Result<Statement, ParserError> {
         if is_for_later(&statement) {
-            return statement;
+            return Ok(statement);
         }
-        let statement = adapted(named(statement), About::Rows);
-        self.rules.iter().fold(statement, |statement, rule| rule.rewrite(statement))
+        let statement = adapted(named(statement), About::Rows)?;
+        Ok(self.rules.iter().fold(statement, |statement, rule| rule.rewrite(statement)))
     }
 }
 
@@ -90,9 +94,15 @@ fn named(mut statement: Statement) -> Statement {
     statement
 }
 
-fn adapted(mut statement: Statement, about: About) -> Statement {
-    let _ = VisitMut::visit(&mut statement, &mut Adapter { about });
-    statement
+fn adapted(mut statement: Statement, about: About) -> Result<Statement, ParserError> {
+    match VisitMut::visit(&mut statement, &mut Adapter { about, made: 0 }) {
+        ControlFlow::Continue(()) => Ok(statement),
+        ControlFlow::Break(()) => {
+            let why =
+                format!("the statement becomes longer than {MAX_MADE} bytes: nest fewer functions in it");
+            Err(ParserError::ParserError(why))
+        }
+    }
 }
 
 /// What a statement reads.
@@ -105,14 +115,16 @@ enum About {
 
 struct Adapter {
     about: About,
+    /// Bytes of what was made so far.
+    made: usize,
 }
 
 impl VisitorMut for Adapter {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
-        if self.about == About::Rows {
-            flatten(query);
+        if self.about == About::Rows && flatten(query) && self.is_too_much(&*query) {
+            return ControlFlow::Break(());
         }
         limit(query);
         ControlFlow::Continue(())
@@ -151,10 +163,11 @@ impl VisitorMut for Adapter {
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if let Some(other) = composed::like_any(expr)
+        let other = composed::like_any(expr)
             .or_else(|| composed::substring(expr))
-            .or_else(|| operators::instead_of(expr))
-        {
+            .or_else(|| operators::instead_of(expr));
+        let mut is_made = other.is_some();
+        if let Some(other) = other {
             *expr = other;
         }
         match expr {
@@ -188,6 +201,7 @@ impl VisitorMut for Adapter {
             Expr::Function(function) => {
                 if let Some(other) = self.instead_of(function) {
                     *expr = other;
+                    is_made = true;
                 }
             }
             Expr::Interval(interval) => types::complete_interval(&mut interval.value),
@@ -207,11 +221,20 @@ impl VisitorMut for Adapter {
             Expr::CompoundFieldAccess { root, access_chain } => by_name(root, access_chain),
             _ => {}
         }
+        if is_made && self.is_too_much(&*expr) {
+            return ControlFlow::Break(());
+        }
         ControlFlow::Continue(())
     }
 }
 
 impl Adapter {
+    /// Whether a statement may not become so large as it is with what was made now.
+    fn is_too_much(&mut self, made: &impl Display) -> bool {
+        self.made = self.made.saturating_add(made.to_string().len());
+        self.made > MAX_MADE
+    }
+
     /// What stands for a function that the engine does not have.
     fn instead_of(&self, function: &mut Function) -> Option<Expr> {
         let name = calls::name_of(&function.name);
@@ -402,6 +425,14 @@ mod tests {
         assert!(spelled("SELECT ARRAY(SELECT name FROM spans LIMIT 2)").contains("LIMIT 2) AS \"q\""));
         let about = "SELECT ARRAY(SELECT b.rolname FROM pg_roles b WHERE b.oid = r.oid) FROM pg_roles r";
         assert!(spelled(about).contains("CAST(NULL AS TEXT[])"), "{}", spelled(about));
+    }
+
+    #[test]
+    fn what_names_its_parts_again_and_again_is_refused() {
+        let long = format!("'{}'", "x".repeat(200_000));
+        let nested = (0..6).fold(long, |inner, _| format!("({inner}, 1) IN (SELECT 1, 1)"));
+        let why = Dialect::new().parse(&format!("SELECT {nested} AS a")).unwrap_err().to_string();
+        assert!(why.contains("becomes longer than"), "{why}");
     }
 
     #[test]

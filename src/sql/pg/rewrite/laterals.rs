@@ -21,13 +21,12 @@ const RECORDS: [&str; 4] = ["json_to_record", "json_to_recordset", "jsonb_to_rec
 /// Functions in FROM that one query may have.
 const MAX_CALLS: usize = 16;
 
-/// Makes subqueries of the functions in the FROM of `query`; what cannot be one stays as it is.
-pub fn flatten(query: &mut Query) {
-    for _ in 0..MAX_CALLS {
-        if step(query).is_none() {
-            return;
-        }
-    }
+/// Bytes of the arguments of a record, which stand there for each of its columns.
+const MAX_RECORDS: usize = 4 << 20;
+
+/// Makes subqueries of the functions in the FROM of `query`; what cannot be one stays as it is. Whether there was one.
+pub fn flatten(query: &mut Query) -> bool {
+    (0..MAX_CALLS).take_while(|_| step(query).is_some()).count() > 0
 }
 
 /// A function in FROM.
@@ -168,6 +167,10 @@ fn columns(call: &Call, name: &str, of_table: bool) -> Option<Vec<Column>> {
 
 /// The columns of a record, which have their names and types from the alias; none if one has no type.
 fn records(call: &Call, json: &str) -> Option<Vec<(String, String)>> {
+    let columns = &call.alias.as_ref()?.columns;
+    if json.len().saturating_mul(columns.len()) > MAX_RECORDS {
+        return None;
+    }
     let column = |column: &TableAliasColumnDef| {
         let data_type = column.data_type.as_ref()?;
         let name = folded(&column.name);
@@ -178,8 +181,7 @@ fn records(call: &Call, json: &str) -> Option<Vec<(String, String)>> {
         };
         Some((name, list))
     };
-    let columns: Vec<(String, String)> =
-        call.alias.as_ref()?.columns.iter().map(column).collect::<Option<_>>()?;
+    let columns: Vec<(String, String)> = columns.iter().map(column).collect::<Option<_>>()?;
     (!columns.is_empty()).then_some(columns)
 }
 

@@ -24,8 +24,8 @@ pub fn instead_of(expr: &Expr) -> Option<Expr> {
             };
             parsed(&format!("{function}({left}, {right})"))
         }
-        Expr::InSubquery { expr, subquery, negated } => match expr.as_ref() {
-            Expr::Tuple(row) => row_in(row, subquery, *negated),
+        Expr::InSubquery { expr, subquery, negated: false } => match expr.as_ref() {
+            Expr::Tuple(row) => row_in(row, subquery),
             _ => None,
         },
         Expr::CompoundFieldAccess { root, access_chain } if is_jsonb(root) => {
@@ -50,8 +50,9 @@ pub fn instead_of(expr: &Expr) -> Option<Expr> {
     }
 }
 
-/// `(a, b) IN (SELECT …)`: the engine compares one column. A row with a NULL in it is in none.
-fn row_in(row: &[Expr], subquery: &Query, negated: bool) -> Option<Expr> {
+/// `(a, b) IN (SELECT …)`: the engine compares one column. A row with a NULL in it is in none. NOT IN is not among it: there a
+/// NULL in one place does not matter where another differs.
+fn row_in(row: &[Expr], subquery: &Query) -> Option<Expr> {
     let one = |cells: &[String]| {
         let nulls: Vec<String> = cells.iter().map(|cell| format!("({cell}) IS NULL")).collect();
         let cells = cells.join(", ");
@@ -60,8 +61,7 @@ fn row_in(row: &[Expr], subquery: &Query, negated: bool) -> Option<Expr> {
     let cells: Vec<String> = row.iter().map(Expr::to_string).collect();
     let names: Vec<String> = (0..row.len()).map(|place| format!("c{place}")).collect();
     let (outer, inner, names) = (one(&cells), one(&names), names.join(", "));
-    let not = if negated { "NOT " } else { "" };
-    parsed(&format!("({outer}) {not}IN (SELECT {inner} AS r FROM ({subquery}) AS q ({names}))"))
+    parsed(&format!("({outer}) IN (SELECT {inner} AS r FROM ({subquery}) AS q ({names}))"))
 }
 
 /// Whether a constant is an interval such as `'5 minutes'`: no other text is added to something.
@@ -126,6 +126,7 @@ mod tests {
             "- a",
             "a - '5'",
             "a IN (SELECT 1)",
+            "(a, b) NOT IN (SELECT x, y FROM t)",
         ] {
             assert!(instead_of(&parsed(own).unwrap()).is_none(), "{own}");
         }

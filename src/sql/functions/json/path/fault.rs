@@ -16,6 +16,9 @@ const COPIED: usize = 4;
 /// Bytes of a text that is read or copied in one step.
 const BYTES: usize = 16;
 
+/// Steps for compiling a regular expression.
+const COMPILED: usize = 50_000;
+
 /// Why a path has no complete answer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -77,6 +80,14 @@ impl Steps {
         self.take(1 + text.len() / BYTES)
     }
 
+    /// Takes the steps for reading a path from its text.
+    ///
+    /// # Errors
+    /// As [`Steps::take`].
+    pub fn parse(&self, path: &str, patterns: usize) -> Result<(), Fault> {
+        self.take(path.len() + patterns * COMPILED)
+    }
+
     /// Takes the steps for a copy of `value`.
     ///
     /// # Errors
@@ -111,6 +122,7 @@ mod tests {
             steps.next_value();
             steps.take(OF_VALUE as usize / 2)
         };
+        assert_eq!(Steps::default().parse("$", 101), Err(Fault::Limit));
         assert!((0..30).map(each).any(|taken| taken == Err(Fault::Limit)));
     }
 }

@@ -231,7 +231,13 @@ impl<'a> Call<'a> {
         };
         let known = match self.known.take().filter(|known| known.text == text) {
             Some(known) => known,
-            None => Known::new(text).map_err(told)?,
+            None => {
+                let known = Known::new(text).map_err(told)?;
+                self.steps.next_value();
+                let taken = self.steps.parse(text, known.path.patterns);
+                taken.map_err(|fault| told(fault.told(self.function.name)))?;
+                known
+            }
         };
         let Ok(value) = serde_json::from_str::<Value>(json) else {
             self.known = Some(known);

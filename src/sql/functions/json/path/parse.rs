@@ -19,6 +19,9 @@ pub const MAX_PARTS: usize = 500;
 /// Bytes that a regular expression takes once it is compiled.
 const MAX_REGEX: usize = 256 << 10;
 
+/// Regular expressions of a path.
+const MAX_PATTERNS: usize = 20;
+
 /// How tight the operators bind.
 const OR: u8 = 1;
 const AND: u8 = 2;
@@ -48,7 +51,8 @@ pub fn parse(path: &str) -> Result<Path, SqlError> {
         return Err(SqlError::Limit(format!("the jsonpath has more than {MAX_BYTES} bytes")));
     }
     let tokens = tokens(path)?;
-    let mut parser = Parser { path, tokens, at: 0, depth: 0, parts: 0, filters: 0, subscripts: 0 };
+    let mut parser =
+        Parser { path, tokens, at: 0, depth: 0, parts: 0, patterns: 0, filters: 0, subscripts: 0 };
     let strict = parser.takes_word("strict");
     if !strict {
         parser.takes_word("lax");
@@ -57,7 +61,7 @@ pub fn parse(path: &str) -> Result<Path, SqlError> {
     if parser.at < parser.tokens.len() {
         return Err(parser.wrong("the path ends before this"));
     }
-    Ok(Path { strict, root })
+    Ok(Path { strict, patterns: parser.patterns, root })
 }
 
 struct Parser<'a> {
@@ -66,6 +70,8 @@ struct Parser<'a> {
     at: usize,
     depth: usize,
     parts: usize,
+    /// Regular expressions so far.
+    patterns: usize,
     /// Filters around this place.
     filters: usize,
     /// Subscripts around this place.
@@ -226,6 +232,11 @@ impl Parser<'_> {
 
     /// The regular expression behind `like_regex`, with its flags.
     fn pattern(&mut self) -> Result<Regex, SqlError> {
+        self.patterns += 1;
+        if self.patterns > MAX_PATTERNS {
+            let why = format!("the jsonpath has more than {MAX_PATTERNS} regular expressions");
+            return Err(SqlError::Limit(why));
+        }
         let Some(Token::Text(pattern)) = self.advance() else {
             return Err(self.wrong_before("a regular expression in double quotes was expected"));
         };

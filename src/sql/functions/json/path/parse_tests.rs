@@ -92,6 +92,7 @@ fn paths_are_bounded() {
         format!("${}", "?(@".repeat(5000)),
         format!("$.a == \"{}\"", "x".repeat(MAX_BYTES)),
         r#"$.a like_regex "(\\w{500}){500}""#.to_owned(),
+        format!("$ ? (@ == 1{})", " || @ like_regex \"a\"".repeat(21)),
     ] {
         let short: String = path.chars().take(30).collect();
         assert!(matches!(parse(&path), Err(SqlError::Limit(_))), "{short}: {:?}", parse(&path).err());

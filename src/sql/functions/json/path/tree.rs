@@ -8,6 +8,8 @@ use serde_json::Value;
 pub struct Path {
     /// Whether what is missing is an error.
     pub strict: bool,
+    /// How many regular expressions were compiled for it.
+    pub patterns: usize,
     /// What it asks for.
     pub root: Node,
 }
