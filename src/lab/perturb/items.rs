@@ -189,8 +189,10 @@ mod tests {
         let synonym = Wanted::from_str("synonym").unwrap();
         let writing = Writing { text: "Where does it stand?".to_owned(), model: "m".to_owned() };
         let made = perturbed(&items, &[synonym], 1, &Writings::from([((0, synonym), writing)]));
-        let written: Vec<&Map<String, Value>> =
-            made.iter().filter(|item| item["metadata"]["perturbation"]["method"] == "synonym").collect();
+        let written: Vec<&Map<String, Value>> = made
+            .iter()
+            .filter(|item| item.get("metadata").is_some_and(|m| m["perturbation"]["method"] == "synonym"))
+            .collect();
         let [one] = written.as_slice() else { panic!("{made:?}") };
         assert_eq!(
             (&one["external_id"], &one["input"]["question"]),
