@@ -357,12 +357,21 @@ pub async fn items(
         Depth::Outline => OUTLINE.to_owned(),
         Depth::Content => format!("{OUTLINE}, {CONTENT}"),
     };
-    let limit = if page.limit == i64::MAX { String::new() } else { format!(" LIMIT {}", page.limit.max(0)) };
-    let sql = format!(
-        "SELECT * FROM (SELECT DISTINCT ON (item_id) {columns} FROM dataset_items \
-         WHERE dataset_id = $1 AND version <= $2 ORDER BY item_id, version DESC) \
-         WHERE op = 'put' AND ordinal > $3 ORDER BY ordinal, item_id{limit}"
-    );
+    let newest = |columns: &str, among: &str| {
+        format!(
+            "SELECT * FROM (SELECT DISTINCT ON (item_id) {columns} FROM dataset_items \
+             WHERE dataset_id = $1 AND version <= $2{among} ORDER BY item_id, version DESC) \
+             WHERE op = 'put' AND ordinal > $3 ORDER BY ordinal, item_id"
+        )
+    };
+    let sql = if page.limit == i64::MAX {
+        newest(&columns, "")
+    } else {
+        // Which items are on the page is found without their texts: all of a large dataset do not fit into a query.
+        let (limit, first) = (page.limit.max(0), newest("item_id, ordinal, op", ""));
+        let among = format!(" AND item_id IN (SELECT item_id FROM ({first} LIMIT {limit}))");
+        format!("{} LIMIT {limit}", newest(&columns, &among))
+    };
     let rows = store.ask(tenant, &sql, vec![text(dataset_id), int(version), int(page.after)]).await?;
     Ok(rows.iter().map(item).collect())
 }
