@@ -22,12 +22,9 @@ use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::tree_node::TreeNode;
 use datafusion::datasource::{TableType, provider_as_source};
-use datafusion::error::{DataFusionError, Result};
+use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder, TableProviderFilterPushDown, col, lit};
-use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::scalar::ScalarValue;
 use std::fmt;
 use std::sync::Arc;
@@ -96,19 +93,9 @@ impl TableProvider for LatestScores {
             .build()?;
         let rows = state.create_physical_plan(&plan).await?;
         let about = self.scores.rows_about(state, evaluated_about(filters));
-        only(Arc::new(NewestExec::new(rows, about)), &asked)
+        let asked = asked.into_iter().map(str::to_owned).collect();
+        Ok(Arc::new(NewestExec::new(rows, asked, about)?))
     }
-}
-
-/// The columns `names` of `input`.
-fn only(input: Arc<dyn ExecutionPlan>, names: &[&str]) -> Result<Arc<dyn ExecutionPlan>> {
-    let schema = input.schema();
-    let exprs = names.iter().map(|name| {
-        let index = schema.index_of(name).map_err(DataFusionError::from)?;
-        let column: Arc<dyn PhysicalExpr> = Arc::new(Column::new(name, index));
-        Ok((column, (*name).to_owned()))
-    });
-    Ok(Arc::new(ProjectionExec::try_new(exprs.collect::<Result<Vec<_>>>()?, input)?))
 }
 
 /// What of `filters` may go below the choice of the newest version.
