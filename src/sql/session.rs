@@ -76,6 +76,21 @@ pub(super) fn session(
     context.register_udf(functions::rogan_gladen());
     functions::calibrated(calibrations).into_iter().for_each(|f| context.register_udf(f));
     setup_pg_catalog(&context, DATABASE, EmptyContextProvider).map_err(|e| *e)?;
+    register_functions(&context);
+    functions::bound_scalars(&context)?;
+    functions::bound_tables(&context)?;
+    functions::dataset_at(&context)?;
+    views::register(&context, spans, config.min_n_eff)?;
+    catalog::register(&context, DATABASE, snapshots)?;
+    let state = context.state_ref();
+    state.write().register_expr_planner(Arc::new(functions::ConcatPlanner::new()))?;
+    state.write().register_expr_planner(Arc::new(functions::JsonPlanner::new()))?;
+    state.write().register_expr_planner(Arc::new(functions::OperatorPlanner::new()))?;
+    Ok(context)
+}
+
+/// Registers the functions of a row that need nothing of the server.
+fn register_functions(context: &SessionContext) {
     functions::server_functions()
         .into_iter()
         .chain(functions::json_functions())
@@ -90,14 +105,4 @@ pub(super) fn session(
         .chain(functions::like_functions())
         .chain([functions::age(), functions::number_to_char()])
         .for_each(|f| context.register_udf(f));
-    functions::bound_scalars(&context)?;
-    functions::bound_tables(&context)?;
-    functions::dataset_at(&context)?;
-    views::register(&context, spans, config.min_n_eff)?;
-    catalog::register(&context, DATABASE, snapshots)?;
-    let state = context.state_ref();
-    state.write().register_expr_planner(Arc::new(functions::ConcatPlanner::new()))?;
-    state.write().register_expr_planner(Arc::new(functions::JsonPlanner::new()))?;
-    state.write().register_expr_planner(Arc::new(functions::OperatorPlanner::new()))?;
-    Ok(context)
 }
