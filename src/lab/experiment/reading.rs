@@ -213,8 +213,9 @@ pub async fn runs(
     tenant: &str,
     experiment_id: &str,
 ) -> Result<HashMap<Key, StoredRun>, LabError> {
+    // The view would hold all columns of all runs at once.
     let sql = "SELECT item_id, repetition, attempt, status, item_hash, duration_ms, cost_usd, input_tokens, output_tokens, \
-               error FROM runs_latest WHERE experiment_id = $1";
+               error FROM runs WHERE experiment_id = $1";
     let rows = store.ask(tenant, sql, vec![text(experiment_id)]).await?;
     let known = |row: Row<'_>| {
         let known = StoredRun {
@@ -229,7 +230,13 @@ pub async fn runs(
         };
         ((row.text("item_id"), row.int("repetition").unwrap_or(1)), known)
     };
-    Ok(rows.iter().map(known).collect())
+    let mut last: HashMap<Key, StoredRun> = HashMap::new();
+    for (key, run) in rows.iter().map(known) {
+        if last.get(&key).is_none_or(|before| before.attempt < run.attempt) {
+            last.insert(key, run);
+        }
+    }
+    Ok(last)
 }
 
 /// A column of JSON text; null where there is none.
@@ -310,8 +317,10 @@ pub struct Scored {
 /// The scores of the last attempt of each run of an experiment.
 pub async fn scores(store: &Store, tenant: &str, experiment_id: &str) -> Result<Vec<Scored>, LabError> {
     let sql = "SELECT r.item_id, r.repetition, s.evaluator, s.metric, s.status, s.value, s.passed, s.label \
-               FROM scores s JOIN runs_latest r ON s.run_id = r.run_id AND s.score_version = r.attempt \
-               WHERE s.source = 'experiment' AND s.experiment_id = $1 AND r.experiment_id = $1";
+               FROM scores s JOIN (SELECT run_id, item_id, repetition, max(attempt) AS attempt FROM runs \
+               WHERE experiment_id = $1 GROUP BY run_id, item_id, repetition) r \
+               ON s.run_id = r.run_id AND s.score_version = r.attempt \
+               WHERE s.source = 'experiment' AND s.experiment_id = $1";
     let rows = store.ask(tenant, sql, vec![text(experiment_id)]).await?;
     let scored = |row: Row<'_>| Scored {
         item_id: row.text("item_id"),
