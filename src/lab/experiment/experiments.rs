@@ -477,6 +477,8 @@ impl Experiments {
             return Ok(items.clone());
         }
         let mut items = self.datasets.items_of(who, &key.0, key.1).await?;
+        // A purge counts from its beginning on, and its rows may still be there.
+        items.retain(|item| !self.datasets.is_purged(&item.item_id));
         if let (Some(condition), false) = (&key.3, items.is_empty()) {
             items = filtered(condition, items).await.map_err(LabError::Wrong)?;
         }
