@@ -1,4 +1,4 @@
-import{W as c,ca as u}from"./chunk-KHAKDZ3P.js";import{e as r}from"./chunk-6RZX4AS2.js";var $=`-- What changed, for the marks on the axis: evaluator versions, deployments, alerts.
+import{W as c,ca as u}from"./chunk-STABK5FY.js";import{e as r}from"./chunk-6RZX4AS2.js";var $=`-- What changed, for the marks on the axis: evaluator versions, deployments, alerts.
 SELECT 'evaluator' AS kind, evaluator AS name, evaluator_version AS version, min(span_time) AS at, count(*) AS n
 FROM scores_latest WHERE span_time >= $from AND span_time < $to AND source = 'rule' GROUP BY 2, 3
 UNION ALL
