@@ -222,7 +222,7 @@ impl By {
         create_hashes(&keys, &self.seeds[0], &mut high)?;
         create_hashes(&keys, &self.seeds[1], &mut low)?;
         for ((high, low), row) in high.into_iter().zip(low).zip(first..) {
-            // The upper half of one and of the other: which part it is says nothing twice.
+            // All of one hash and the upper half of the other: 96 bits.
             self.parts[high as usize % PARTS].push((high, (low >> 32) as u32, row));
         }
         Ok(())
