@@ -42,7 +42,7 @@ pub async fn run(file: Option<PathBuf>, data_dir: Option<PathBuf>, console_dir: 
         tracing::warn!(%error, "free memory is not given back: the thread for it does not start");
     }
     // Before the server says that it is ready: a signal right after must find it listening.
-    let signals = Signals::listen();
+    let (signals, reloads) = (Signals::listen(), Reloads::listen());
     let mut app = match App::start_with(config, files).await {
         Ok(app) => app,
         Err(error) => {
@@ -56,7 +56,7 @@ pub async fn run(file: Option<PathBuf>, data_dir: Option<PathBuf>, console_dir: 
     let _ = write!(std::io::stdout(), "{}", super::welcome::text(&server, at));
     let (alerts, anchors, sql) = (app.alerts.clone(), app.anchors.clone(), app.sql.clone());
     let reloaded = file;
-    signals.reload_with(app.reload.clone(), move || reload(reloaded.as_deref(), &alerts, &anchors, &sql));
+    reloads.then(app.reload.clone(), move || reload(reloaded.as_deref(), &alerts, &anchors, &sql));
     let failure = tokio::select! {
         error = app.failed() => Some(error),
         () = signals.told_to_stop() => None,
@@ -99,18 +99,19 @@ async fn ended(app: App, failure: Option<AppError>) -> ExitCode {
     if failure.is_some() || stopped.is_err() { ExitCode::from(1) } else { ExitCode::SUCCESS }
 }
 
-/// The signals that stop the server.
-pub struct Signals(std::io::Result<(Signal, Signal)>);
+/// SIGHUP, by which a server is told to read its files again.
+pub struct Reloads(std::io::Result<Signal>);
 
-impl Signals {
-    /// Listens from now on.
+impl Reloads {
+    /// Listens from now on: SIGHUP no longer ends the process, it waits for [`Reloads::then`].
     pub fn listen() -> Self {
-        Self(signal(SignalKind::terminate()).and_then(|term| Ok((term, signal(SignalKind::interrupt())?))))
+        Self(signal(SignalKind::hangup()))
     }
 
-    /// From now on SIGHUP makes the server look at its certificates and tokens at once, and calls `also`.
-    pub fn reload_with(&self, reload: Arc<Notify>, also: impl Fn() + Send + 'static) {
-        match signal(SignalKind::hangup()) {
+    /// Each SIGHUP makes the server look at its certificates and tokens at once, and calls `also`. So does one that came since
+    /// [`Reloads::listen`].
+    pub fn then(self, reload: Arc<Notify>, also: impl Fn() + Send + 'static) {
+        match self.0 {
             Ok(mut hangup) => {
                 tokio::spawn(async move {
                     while hangup.recv().await.is_some() {
@@ -123,6 +124,16 @@ impl Signals {
                 tracing::warn!(%error, "SIGHUP cannot be listened for; files are looked at by time only")
             }
         }
+    }
+}
+
+/// The signals that stop the server.
+pub struct Signals(std::io::Result<(Signal, Signal)>);
+
+impl Signals {
+    /// Listens from now on.
+    pub fn listen() -> Self {
+        Self(signal(SignalKind::terminate()).and_then(|term| Ok((term, signal(SignalKind::interrupt())?))))
     }
 
     /// Returns at the first SIGINT or SIGTERM; a second one ends the process at once.
@@ -158,5 +169,22 @@ pub fn log(filter: &str) {
     let format = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     if format.try_init().is_err() {
         tracing::debug!("logging was set up before");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever starts a server may signal it as soon as it says that it is ready.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_hangup_before_anybody_waits_for_it_is_not_lost() {
+        let reloads = Reloads::listen();
+        let id = std::process::id().to_string();
+        assert!(std::process::Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
+        let (look, (came, mut comes)) = (Arc::new(Notify::new()), tokio::sync::mpsc::unbounded_channel());
+        reloads.then(look.clone(), move || came.send(()).unwrap());
+        look.notified().await;
+        comes.recv().await.unwrap();
     }
 }
