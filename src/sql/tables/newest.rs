@@ -9,7 +9,7 @@
 //! texts: two of ten million rows share one with a probability below 1e-15, and nobody can choose texts that do.
 
 use super::super::stream::bytes_of;
-use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, RecordBatch, UInt8Array};
+use arrow::array::{ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, RecordBatch};
 use arrow::compute::{cast, filter_record_batch};
 use arrow::datatypes::{Int32Type, Int64Type, Schema};
 use datafusion::common::Statistics;
@@ -30,6 +30,7 @@ use datafusion::physical_plan::{
 };
 use futures::{Stream, TryStreamExt};
 use std::fmt;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 /// What tells one evaluation from another: rows that have all of these in common are repeats.
@@ -215,12 +216,12 @@ impl By {
 
     /// Takes the rows of `batch`, the first of which is the row `first`.
     fn take(&mut self, batch: &RecordBatch, first: u32) -> Result<()> {
-        let keys = self.names.iter().map(|name| column(batch, name).cloned());
-        let mut keys = keys.collect::<Result<Vec<ArrayRef>>>()?;
-        keys.push(nulls(&keys, batch.num_rows()));
         let (mut high, mut low) = (vec![0; batch.num_rows()], vec![0; batch.num_rows()]);
-        create_hashes(&keys, &self.seeds[0], &mut high)?;
-        create_hashes(&keys, &self.seeds[1], &mut low)?;
+        for name in self.names {
+            let key = column(batch, name)?;
+            fold(key, &self.seeds[0], &mut high)?;
+            fold(key, &self.seeds[1], &mut low)?;
+        }
         for ((high, low), row) in high.into_iter().zip(low).zip(first..) {
             // All of one hash and the upper half of the other: 96 bits.
             self.parts[high as usize % PARTS].push((high, (low >> 32) as u32, row));
@@ -249,13 +250,13 @@ impl By {
     }
 }
 
-/// Which of `keys` are NULL in each row, a bit each: a hash passes over them, so that a text could stand in another's place.
-fn nulls(keys: &[ArrayRef], rows: usize) -> ArrayRef {
-    let mut bits = vec![0u8; rows];
-    for (at, nulls) in keys.iter().enumerate().filter_map(|(at, key)| Some((at, key.logical_nulls()?))) {
-        bits.iter_mut().zip(&nulls).for_each(|(bits, is_there)| *bits |= u8::from(!is_there) << at);
-    }
-    Arc::new(UInt8Array::from(bits))
+/// Folds the next of the columns that rows are known by into their hashes. Of several columns `create_hashes` adds the hashes
+/// of texts up and passes over NULLs, so that a text could stand in another's place.
+fn fold(key: &ArrayRef, seed: &QualityRandomState, hashes: &mut [u64]) -> Result<()> {
+    let mut own = vec![0; hashes.len()];
+    create_hashes([key], seed, &mut own)?;
+    hashes.iter_mut().zip(own).for_each(|(hash, own)| *hash = seed.hash_one((*hash, own)));
+    Ok(())
 }
 
 /// What the choice needs of all rows.
@@ -372,5 +373,13 @@ mod tests {
         ]])
         .await;
         assert_eq!(kept, [false, true, true]);
+    }
+
+    #[tokio::test]
+    async fn texts_in_each_others_places_are_two_things() {
+        let kept = chosen(&[&[("a", Some("x"), Some("y"), 1, 1), ("b", Some("y"), Some("x"), 1, 2)]]).await;
+        assert_eq!(kept, [true, true]);
+        let kept = chosen(&[&[("a", None, Some("e"), 1, 1), ("b", Some("e"), None, 1, 2)]]).await;
+        assert_eq!(kept, [true, true], "the evaluators of both are called e, too");
     }
 }
