@@ -90,12 +90,13 @@ impl Datasets {
         self.erased(who, &items, Table::ReviewItems, Left::Nothing).await?;
         self.erased(who, &items, Table::ReviewAnswers, Left::Nothing).await?;
         Ok(Purged {
-            revisions: self.erased(who, &items, Table::DatasetItems, bare).await?,
             runs: self.erased(who, &items, Table::Runs, Left::Nothing).await?,
             scores: self.erased(who, &items, Table::Scores, Left::Nothing).await?,
             check_results: self.erased(who, &items, Table::CheckResults, Left::Nothing).await?,
             suite_rows: self.erased(who, &items, Table::SuiteTests, Left::Nothing).await?
                 + self.erased(who, &items, Table::SuiteChecks, Left::Nothing).await?,
+            // Last: a purge that is sent again finds its items by the ids of their senders, which go here.
+            revisions: self.erased(who, &items, Table::DatasetItems, bare).await?,
             spans,
             files,
             dataset_id: head.dataset_id,
