@@ -65,8 +65,8 @@ impl Datasets {
         let mut version = head.version;
         if revisions.iter().any(|revision| revision.op == "put") {
             let known = self.outline(who, &head).await?;
-            let is_there = |id: &&String| known.iter().any(|item| item.item_id == **id);
-            let delete = items.iter().filter(is_there).cloned().collect();
+            let there: BTreeSet<&str> = known.iter().map(|item| item.item_id.as_str()).collect();
+            let delete = items.iter().filter(|id| there.contains(id.as_str())).cloned().collect();
             let mut plan = self.planned(&known, Wanted { delete, ..Wanted::default() })?;
             plan.rows.iter_mut().for_each(|row| row.external_id = None);
             let mut row = self.following(who, &head, "purge");
