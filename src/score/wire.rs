@@ -5,7 +5,7 @@ use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
 use std::path::Path;
 use std::time::Duration;
 
-/// So much of an error is told, characters.
+/// So much of an error, or of a server's message, is told, characters.
 const MAX_TOLD: usize = 300;
 /// No server is left alone for longer because it says so.
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_mins(1);
@@ -77,6 +77,12 @@ pub(super) fn told(error: &reqwest::Error) -> String {
     text.chars().take(MAX_TOLD).collect()
 }
 
+/// The beginning of what a server says, without `secrets`: they are looked for first, as half of one would not be found.
+pub(super) fn said<'a>(text: &str, secrets: impl IntoIterator<Item = &'a Secret>) -> String {
+    let text = secrets.into_iter().fold(text.to_owned(), |text, secret| secret.taken_out_of(&text));
+    text.chars().take(MAX_TOLD).collect()
+}
+
 /// What `Retry-After` asks for, seconds or a date, and not longer than a minute.
 pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     crate::units::retry_after(headers.get(RETRY_AFTER)?.to_str().ok()?, LONGEST_PAUSE)
@@ -85,6 +91,13 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_part_of_a_secret_is_told() {
+        let (key, text) = (Secret::new("sk-1234"), "x".repeat(MAX_TOLD - 4) + "sk-1234");
+        assert_eq!(said(&text, [&key]), "x".repeat(MAX_TOLD - 4) + "<hid");
+        assert_eq!(said(&text, []).chars().count(), MAX_TOLD);
+    }
 
     #[test]
     fn a_secret_is_read_from_its_file() {

@@ -4,7 +4,7 @@ use super::config::JudgeConfig;
 use super::manner::Manner;
 use super::question::{Format, Likelihood, Question};
 use crate::score::secret::Secret;
-use crate::score::wire::{client, read_secret, retry_after, sensitive, told};
+use crate::score::wire::{client, read_secret, retry_after, said, sensitive, told};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -14,8 +14,6 @@ use std::time::Duration;
 
 /// Longest answer, bytes.
 const MAX_ANSWER: usize = 4 << 20;
-/// So much of a server's message is told, characters.
-const MAX_TOLD: usize = 300;
 
 /// The members that limit an answer; of these a request has one.
 const LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
@@ -154,11 +152,12 @@ impl Transport {
             Question::Likelihood(asked) => Some(asked),
             Question::Verdict { .. } => None,
         };
+        // Servers repeat what they refuse, also as an answer.
+        let clean = |text: &str| said(text, secrets.iter().chain(&self.secrets));
         if status == 200 {
-            return answer(&bytes, &self.config.model, asked);
+            return answer(&bytes, &self.config.model, asked, clean);
         }
-        let text: String = String::from_utf8_lossy(&bytes).chars().take(MAX_TOLD).collect();
-        let text = secrets.iter().chain(&self.secrets).fold(text, |text, secret| secret.taken_out_of(&text));
+        let text = clean(&String::from_utf8_lossy(&bytes));
         let why = format!("HTTP {status}: {}", text.trim());
         Err(match asked {
             // Not every server can do this, and what it has for verdicts is no worse for that.
@@ -269,16 +268,19 @@ fn fault(status: u16, why: String, wait: Option<Duration>) -> Fault {
     }
 }
 
-/// The answer that `bytes` are. What is no JSON came broken; what is JSON of another shape is another API.
-fn answer(bytes: &[u8], model: &str, asked: Option<&Likelihood<'_>>) -> Result<Answer, Fault> {
+/// The answer that `bytes` are; `clean` takes secrets out of a message. What is no JSON came broken; what is JSON of another
+/// shape is another API.
+fn answer(
+    bytes: &[u8],
+    model: &str,
+    asked: Option<&Likelihood<'_>>,
+    clean: impl Fn(&str) -> String,
+) -> Result<Answer, Fault> {
     let body: Json = serde_json::from_slice(bytes)
         .map_err(|e| Fault::Passing(format!("the answer is no JSON ({} bytes): {e}", bytes.len())))?;
     let Some(choice) = body["choices"].get(0) else {
         let why = body["error"]["message"].as_str().unwrap_or("no choices");
-        return Err(Fault::Passing(format!(
-            "the answer holds nothing: {}",
-            why.chars().take(MAX_TOLD).collect::<String>()
-        )));
+        return Err(Fault::Passing(format!("the answer holds nothing: {}", clean(why))));
     };
     let nats = asked.map(|asked| asked.read(choice)).transpose().map_err(Fault::Refused)?;
     let message = &choice["message"];
@@ -325,7 +327,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_read_in_the_forms_that_servers_have() {
-        let read = |body: Json| answer(body.to_string().as_bytes(), "asked", None).unwrap();
+        let read = |body: Json| answer(body.to_string().as_bytes(), "asked", None, str::to_owned).unwrap();
         let plain = read(
             json!({"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}),
         );
@@ -336,7 +338,9 @@ mod tests {
         );
         assert_eq!((parts.text.as_str(), parts.model.as_str(), parts.input_tokens), ("y", "real", None));
         assert!(parts.note.unwrap().contains("max_output_tokens"));
-        assert!(answer(b"{\"choices\": [", "m", None).is_err());
-        assert!(answer(b"{\"error\": {\"message\": \"no\"}}", "m", None).is_err());
+        assert!(answer(b"{\"choices\": [", "m", None, str::to_owned).is_err());
+        let key = Secret::new("sk-1");
+        let refused = answer(b"{\"error\": {\"message\": \"no sk-1\"}}", "m", None, |why| said(why, [&key]));
+        assert_eq!(refused, Err(Fault::Passing("the answer holds nothing: no <hidden>".to_owned())));
     }
 }

@@ -7,7 +7,8 @@ use super::item::{Answer, Item, RawScore};
 use super::ledger::Ledger;
 use super::pb;
 use crate::domain::trace::{Constraint, Step};
-use crate::score::wire::read_secret;
+use crate::score::secret::Secret;
+use crate::score::wire::{read_secret, said};
 use crate::units::words;
 use http::uri::PathAndQuery;
 use prost::Message;
@@ -30,8 +31,6 @@ const SCORE: &str = "/groundline.evaluator.v1.Evaluator/Score";
 const HEALTH: &str = "/grpc.health.v1.Health/Check";
 /// Longest answer to a batch, bytes.
 const MAX_ANSWER: usize = 16 << 20;
-/// So much of a server's message is told, characters.
-const MAX_TOLD: usize = 300;
 
 /// One plug-in's address.
 pub(super) struct Grpc {
@@ -124,8 +123,7 @@ impl Grpc {
         if status.code() == Code::DeadlineExceeded || is_caused_by::<tonic::TimeoutExpired>(&status) {
             return Err(late());
         }
-        let why = told(&status);
-        let why = token.iter().fold(why, |text, token| token.taken_out_of(&text));
+        let why = told(&status, token.as_ref());
         // Where nobody was reached at all, no item can be the cause.
         let is_away = is_caused_by::<tonic::ConnectError>(&status);
         Err(if is_away { Refusal::Away(why) } else { Refusal::Status(status.code(), why) })
@@ -172,12 +170,12 @@ fn is_caused_by<E: Error + 'static>(status: &Status) -> bool {
     false
 }
 
-fn told(status: &Status) -> String {
+fn told(status: &Status, token: Option<&Secret>) -> String {
     let why = match status.source() {
         Some(cause) => causes(cause),
         None => status.message().to_owned(),
     };
-    format!("gRPC {:?}: {}", status.code(), why.chars().take(MAX_TOLD).collect::<String>())
+    format!("gRPC {:?}: {}", status.code(), said(&why, token))
 }
 
 fn causes(error: &dyn Error) -> String {

@@ -6,7 +6,7 @@ use super::fault::Fault;
 use super::item::{Answer, Item};
 use super::ledger::Ledger;
 use crate::score::secret::Secret;
-use crate::score::wire::{client, read_secret, retry_after, sensitive, told};
+use crate::score::wire::{client, read_secret, retry_after, said, sensitive, told};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
@@ -14,8 +14,6 @@ use std::time::Duration;
 
 /// Longest answer to a batch, bytes.
 const MAX_ANSWER: usize = 16 << 20;
-/// So much of a server's message is told, characters.
-const MAX_TOLD: usize = 300;
 
 /// One plug-in's address.
 pub(super) struct Http {
@@ -108,8 +106,7 @@ impl Http {
             return serde_json::from_slice(&bytes)
                 .map_err(|e| Fault::Broken(format!("the answer is no JSON ({} bytes): {e}", bytes.len())));
         }
-        let text: String = String::from_utf8_lossy(&bytes).chars().take(MAX_TOLD).collect();
-        let text = token.iter().fold(text, |text, token| token.taken_out_of(&text));
+        let text = said(&String::from_utf8_lossy(&bytes), &token);
         Err(fault(status, format!("HTTP {status}: {}", text.trim()), wait))
     }
 }
