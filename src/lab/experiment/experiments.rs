@@ -58,9 +58,9 @@ pub struct Experiments {
     known: Arc<Lock<Kept>>,
 }
 
-/// The items of a version of which a condition is true, by id of the dataset, number, how many items were purged before they
-/// were read, and the condition.
-type Version = ((String, i64, usize, Option<String>), Arc<Items>);
+/// The items of a version of which a condition is true, by tenant, id of the dataset, number, how many items were purged before
+/// they were read, and the condition.
+type Version = ((Arc<str>, String, i64, usize, Option<String>), Arc<Items>);
 
 impl Experiments {
     /// Over `datasets`, judged by the evaluators of `registry` while nothing of `production` waits for them.
@@ -396,10 +396,10 @@ impl Experiments {
         if !parts.is_empty() {
             let written = self.store().write(parts).await;
             // Who does not know what is stored reads it again.
-            written.inspect_err(|_| self.known.lock().forget(experiment_id))?;
+            written.inspect_err(|_| self.known.lock().forget(&who.tenant, experiment_id))?;
         }
         added.into_iter().for_each(|(key, attempt, why)| known.write().add(key, attempt, why));
-        self.known.lock().put(experiment_id, purges, known);
+        self.known.lock().put(&who.tenant, experiment_id, purges, known);
         Ok(stored)
     }
 
@@ -446,7 +446,7 @@ impl Experiments {
     /// The runs that are stored.
     async fn known(&self, who: &Who, found: &Experiment) -> Result<Shared, LabError> {
         let (id, purges) = (&found.experiment_id, self.datasets.purges());
-        if let Some(known) = self.known.lock().get(id, purges) {
+        if let Some(known) = self.known.lock().get(&who.tenant, id, purges) {
             return Ok(known);
         }
         let is_purged = |item: &str| self.datasets.is_purged(item);
@@ -471,20 +471,20 @@ impl Experiments {
 
     /// The same, to be found by their ids.
     pub(super) async fn version(&self, who: &Who, found: &Experiment) -> Result<Arc<Items>, LabError> {
-        let key =
-            (found.dataset_id.clone(), found.dataset_version, self.datasets.purges(), found.filter.clone());
+        let (id, number) = (found.dataset_id.clone(), found.dataset_version);
+        let key = (who.tenant.clone(), id, number, self.datasets.purges(), found.filter.clone());
         if let Some((_, items)) = self.kept.lock().iter().find(|(known, _)| *known == key) {
             return Ok(items.clone());
         }
-        let mut items = self.datasets.items_of(who, &key.0, key.1).await?;
+        let mut items = self.datasets.items_of(who, &key.1, key.2).await?;
         // A purge counts from its beginning on, and its rows may still be there.
         items.retain(|item| !self.datasets.is_purged(&item.item_id));
-        if let (Some(condition), false) = (&key.3, items.is_empty()) {
+        if let (Some(condition), false) = (&key.4, items.is_empty()) {
             items = filtered(condition, items).await.map_err(LabError::Wrong)?;
         }
         let items = Arc::new(Items::of(items));
         let mut kept = self.kept.lock();
-        kept.retain(|((_, _, purges, _), _)| *purges == key.2);
+        kept.retain(|(known, _)| known.3 == key.3);
         if kept.len() >= MAX_KEPT {
             kept.remove(0);
         }

@@ -98,33 +98,37 @@ impl Known {
 /// Read by many, written by who holds the lock of writing.
 pub type Shared = Arc<RwLock<Known>>;
 
+/// A tenant, and an experiment of it: an archive gives two tenants one of the same id.
+type Of = (String, String);
+
 /// The runs of the experiments that were written last. Only who holds the lock of writing may put something in, so what
 /// is here is what is stored.
 #[derive(Default)]
-pub struct Kept(Vec<(String, usize, Shared)>);
+pub struct Kept(Vec<(Of, usize, Shared)>);
 
 impl Kept {
     /// Those of an experiment, unless items were purged since.
-    pub fn get(&self, experiment_id: &str, purges: usize) -> Option<Shared> {
-        let found = self.0.iter().find(|(id, then, _)| id == experiment_id && *then == purges);
+    pub fn get(&self, tenant: &str, experiment_id: &str, purges: usize) -> Option<Shared> {
+        let is_it = |(whose, id): &Of| whose == tenant && id == experiment_id;
+        let found = self.0.iter().find(|(of, then, _)| is_it(of) && *then == purges);
         found.map(|(_, _, known)| known.clone())
     }
 
     /// Keeps them in the place of what was known before.
-    pub fn put(&mut self, experiment_id: &str, purges: usize, known: Shared) {
-        self.forget(experiment_id);
+    pub fn put(&mut self, tenant: &str, experiment_id: &str, purges: usize, known: Shared) {
+        self.forget(tenant, experiment_id);
         if known.read().runs.len() > MAX_RUNS {
             return;
         }
         if self.0.len() >= MAX_EXPERIMENTS {
             self.0.remove(0);
         }
-        self.0.push((experiment_id.to_owned(), purges, known));
+        self.0.push(((tenant.to_owned(), experiment_id.to_owned()), purges, known));
     }
 
     /// Forgets those of an experiment.
-    pub fn forget(&mut self, experiment_id: &str) {
-        self.0.retain(|(id, ..)| id != experiment_id);
+    pub fn forget(&mut self, tenant: &str, experiment_id: &str) {
+        self.0.retain(|((whose, id), ..)| whose != tenant || id != experiment_id);
     }
 
     /// Forgets all: rows come from elsewhere.
@@ -158,11 +162,16 @@ mod tests {
     #[test]
     fn what_was_read_before_a_purge_is_not_taken() {
         let mut kept = Kept::default();
-        kept.put("e", 0, Arc::default());
-        assert!(kept.get("e", 0).is_some() && kept.get("e", 1).is_none() && kept.get("f", 0).is_none());
-        (0..MAX_EXPERIMENTS).for_each(|at| kept.put(&at.to_string(), 0, Arc::default()));
-        assert!(kept.get("e", 0).is_none() && kept.get("0", 0).is_some());
+        kept.put("t", "e", 0, Arc::default());
+        let is_there = |tenant: &str, id: &str, purges| kept.get(tenant, id, purges).is_some();
+        assert!(is_there("t", "e", 0) && !is_there("t", "e", 1) && !is_there("t", "f", 0));
+        assert!(!is_there("u", "e", 0), "another tenant has restored the same archive");
+        kept.forget("u", "e");
+        (1..MAX_EXPERIMENTS).for_each(|at| kept.put("t", &at.to_string(), 0, Arc::default()));
+        assert!(kept.get("t", "e", 0).is_some());
+        kept.put("t", "0", 0, Arc::default());
+        assert!(kept.get("t", "e", 0).is_none() && kept.get("t", "0", 0).is_some());
         kept.clear();
-        assert!(kept.get("0", 0).is_none());
+        assert!(kept.get("t", "0", 0).is_none());
     }
 }
