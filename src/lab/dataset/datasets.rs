@@ -31,8 +31,8 @@ pub struct Datasets {
     redact: Option<Redact>,
     /// One change at a time: each begins with the version that the one before it made.
     pub(super) changing: Arc<Mutex<()>>,
-    /// Items that were purged since the start: what is on its way may still have them.
-    pub(super) purged: Arc<RwLock<BTreeSet<String>>>,
+    /// Items that were purged since the start, by tenant: what is on its way may still have them.
+    pub(super) purged: Arc<RwLock<HashMap<Arc<str>, BTreeSet<String>>>>,
 }
 
 /// A version on its way to be written.
@@ -55,12 +55,12 @@ impl Datasets {
 
     /// How many items were purged since the start, so that who keeps items knows when to read them again.
     pub fn purges(&self) -> usize {
-        self.purged.read().len()
+        self.purged.read().values().map(BTreeSet::len).sum()
     }
 
-    /// Whether the item was purged since the start.
-    pub fn is_purged(&self, item_id: &str) -> bool {
-        self.purged.read().contains(item_id)
+    /// Whether the item of `tenant` was purged since the start: an archive gives another one an item of the same id.
+    pub fn is_purged(&self, tenant: &str, item_id: &str) -> bool {
+        self.purged.read().get(tenant).is_some_and(|items| items.contains(item_id))
     }
 
     /// Lets no dataset be changed as long as it is held.

@@ -61,7 +61,7 @@ impl Datasets {
             return Err(LabError::Wrong(format!("{name:?} never had an item: there is nothing to purge")));
         }
         // From here on nothing that is on its way is stored.
-        self.purged.write().extend(items.iter().cloned());
+        self.purged.write().entry(who.tenant.clone()).or_default().extend(items.iter().cloned());
         let mut version = head.version;
         if revisions.iter().any(|revision| revision.op == "put") {
             let known = self.outline(who, &head).await?;

@@ -358,7 +358,7 @@ impl Experiments {
         let found = reading::find(self.store(), &who.tenant, experiment_id).await?;
         let purges = self.datasets.purges();
         let known = self.known(who, &found).await?;
-        let (late, new) = self.parted(cases, &known.read());
+        let (late, new) = self.parted(who, cases, &known.read());
         stored.duplicate += late.len();
         stored.stored = new.len();
         let added: Vec<Added<'_>> = new.iter().map(|case| added(case)).collect();
@@ -404,8 +404,8 @@ impl Experiments {
     }
 
     /// Runs that are there already, and those that are not; without those of items that were purged.
-    fn parted<'a>(&self, cases: &'a [Case], known: &Known) -> (Vec<&'a Case>, Vec<&'a Case>) {
-        let is_left = |case: &&Case| !self.datasets.is_purged(&case.run.item_id);
+    fn parted<'a>(&self, who: &Who, cases: &'a [Case], known: &Known) -> (Vec<&'a Case>, Vec<&'a Case>) {
+        let is_left = |case: &&Case| !self.datasets.is_purged(&who.tenant, &case.run.item_id);
         cases.iter().filter(is_left).partition(|case| is_there(known, case))
     }
 
@@ -449,7 +449,7 @@ impl Experiments {
         if let Some(known) = self.known.lock().get(&who.tenant, id, purges) {
             return Ok(known);
         }
-        let is_purged = |item: &str| self.datasets.is_purged(item);
+        let is_purged = |item: &str| self.datasets.is_purged(&who.tenant, item);
         let known = Known::read(self.store(), &who.tenant, found, is_purged).await?;
         Ok(Arc::new(RwLock::new(known)))
     }
@@ -478,7 +478,7 @@ impl Experiments {
         }
         let mut items = self.datasets.items_of(who, &key.1, key.2).await?;
         // A purge counts from its beginning on, and its rows may still be there.
-        items.retain(|item| !self.datasets.is_purged(&item.item_id));
+        items.retain(|item| !self.datasets.is_purged(&who.tenant, &item.item_id));
         if let (Some(condition), false) = (&key.4, items.is_empty()) {
             items = filtered(condition, items).await.map_err(LabError::Wrong)?;
         }

@@ -352,7 +352,7 @@ impl Queues {
             }
         };
         let item = |entry: &Entry| entry.chosen.of_queue.as_ref().and_then(|of| of.item_id.clone());
-        book.retain(|entry| item(entry).is_some_and(|id| self.all.datasets().is_purged(&id)));
+        book.retain(|entry| item(entry).is_some_and(|id| self.all.datasets().is_purged(&who.tenant, &id)));
         Ok(slot.insert(book))
     }
 

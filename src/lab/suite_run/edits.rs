@@ -63,7 +63,8 @@ pub(super) async fn edit(
                ORDER BY attempt DESC, revision DESC LIMIT 1";
     let values = vec![text(&found.experiment_id), text(&edit.run_id), text(&edit.check_id)];
     let rows = experiments.store().ask(&who.tenant, sql, values).await?;
-    let before = rows.iter().next().map(result_row).filter(|row| !datasets.is_purged(&row.item_id));
+    let before =
+        rows.iter().next().map(result_row).filter(|row| !datasets.is_purged(&who.tenant, &row.item_id));
     let before = before.ok_or_else(|| {
         LabError::Missing(format!(
             "the run {:?} of {:?} has no check {:?}",

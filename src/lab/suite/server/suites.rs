@@ -259,7 +259,9 @@ impl Suites {
         let content = ready.content.clone().with_items(&items);
         // Nothing is purged between this look and the frame.
         let _still = self.datasets.still().await;
-        if let Some(test) = content.tests.iter().find(|test| self.datasets.is_purged(&test.item_id)) {
+        if let Some(test) =
+            content.tests.iter().find(|test| self.datasets.is_purged(&who.tenant, &test.item_id))
+        {
             let why = format!("the test {:?} was purged while the suite was imported", test.test_id);
             return Err(LabError::Moved { error: why, version: row.revision - 1 });
         }
