@@ -179,6 +179,19 @@ async fn an_archive_lands_with_its_tenant_and_brings_back_nothing_that_was_purge
     assert_eq!(items("b", "e").await, 2);
     let of_c = send(&app, "GET", "datasets/d/items?format=json&tenant=c", Some("chief"), &Json::Null).await.1;
     assert_eq!(of_c.as_array().unwrap().len(), 1, "{of_c}");
+
+    // Version 3 of the same dataset is another one for each tenant, and what one purged the other still has.
+    let put = json!({"put": [{"external_id": "x", "input": "Where?"}]});
+    assert_eq!(send(&app, "POST", "datasets/e/items", Some("b"), &put).await.0, 200);
+    let asked = async |token: &str, dataset: &str| {
+        let new = json!({"name": "v", "dataset": dataset, "target": {"kind": "function"}, "evaluators": []});
+        let (status, told) = send(&app, "POST", "experiments", Some(token), &new).await;
+        assert_eq!(status, 200, "{told}");
+        let todo = send(&app, "GET", "experiments/v/todo", Some(token), &Json::Null).await.1;
+        todo.as_array().unwrap().iter().map(|run| run["input"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(asked("a", "d").await, ["What?"]);
+    assert_eq!(asked("b", "e").await, ["Where?", "What?"]);
     app.stop().await.unwrap();
 }
 
