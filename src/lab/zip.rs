@@ -50,6 +50,7 @@ impl Default for Limits {
 }
 
 /// An archive whose entries are unpacked one by one, so that the whole of it is never in memory.
+#[derive(Debug)]
 pub struct Archive<B> {
     bytes: B,
     entries: BTreeMap<String, Entry>,
@@ -162,6 +163,7 @@ fn directory(bytes: &[u8], limits: Limits) -> Result<(usize, usize), String> {
     Ok((start as usize, count))
 }
 
+#[derive(Debug)]
 struct Entry {
     name: String,
     flags: u16,
@@ -268,16 +270,35 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 /// # Errors
 /// When there are too many files, or they are too large.
 pub fn write(files: &BTreeMap<String, Vec<u8>>) -> Result<Vec<u8>, String> {
-    let count = u16::try_from(files.len()).ok().filter(|count| *count < u16::MAX);
-    let count = count.ok_or("too many files for a ZIP archive")?;
-    let (mut out, mut list) = (Vec::new(), Vec::new());
+    let mut writer = Writer::default();
     for (name, content) in files {
+        writer.add(name, content)?;
+    }
+    writer.finish()
+}
+
+/// An archive that is written file by file, so that they need not all be in memory.
+#[derive(Debug, Default)]
+pub struct Writer {
+    out: Vec<u8>,
+    list: Vec<u8>,
+    count: u16,
+}
+
+impl Writer {
+    /// Adds a file, whose name no other one has. What fails leaves an archive that is good for nothing.
+    ///
+    /// # Errors
+    /// When there are too many files, or they are too large.
+    pub fn add(&mut self, name: &str, content: &[u8]) -> Result<(), String> {
+        let count = self.count.checked_add(1).filter(|count| *count < u16::MAX);
+        self.count = count.ok_or("too many files for a ZIP archive")?;
         let large = |_| format!("{name:?} is too large for a ZIP archive");
         let mut encoder = DeflateEncoder::new(Vec::new(), flate2::Compression::new(6));
         let packed = encoder.write_all(content).and_then(|()| encoder.finish()).map_err(|e| e.to_string())?;
         let mut crc = Crc::new();
         crc.update(content);
-        let offset = u32::try_from(out.len()).map_err(large)?;
+        let offset = u32::try_from(self.out.len()).map_err(large)?;
         let sizes =
             [u32::try_from(packed.len()).map_err(large)?, u32::try_from(content.len()).map_err(large)?];
         let length = u16::try_from(name.len()).map_err(|_| format!("the name {name:?} is too long"))?;
@@ -289,6 +310,7 @@ pub fn write(files: &BTreeMap<String, Vec<u8>>) -> Result<Vec<u8>, String> {
             shared.extend_from_slice(&long.to_le_bytes());
         }
         shared.extend_from_slice(&length.to_le_bytes());
+        let (out, list) = (&mut self.out, &mut self.list);
         out.extend_from_slice(&LOCAL.to_le_bytes());
         out.extend_from_slice(&shared);
         out.extend_from_slice(&0u16.to_le_bytes());
@@ -301,19 +323,28 @@ pub fn write(files: &BTreeMap<String, Vec<u8>>) -> Result<Vec<u8>, String> {
         list.extend_from_slice(&[0; 12]);
         list.extend_from_slice(&offset.to_le_bytes());
         list.extend_from_slice(name.as_bytes());
+        Ok(())
     }
-    let large = |_| "the archive is too large".to_owned();
-    let (start, length) =
-        (u32::try_from(out.len()).map_err(large)?, u32::try_from(list.len()).map_err(large)?);
-    out.extend_from_slice(&list);
-    out.extend_from_slice(&END.to_le_bytes());
-    out.extend_from_slice(&[0; 4]);
-    out.extend_from_slice(&count.to_le_bytes());
-    out.extend_from_slice(&count.to_le_bytes());
-    out.extend_from_slice(&length.to_le_bytes());
-    out.extend_from_slice(&start.to_le_bytes());
-    out.extend_from_slice(&[0; 2]);
-    Ok(out)
+
+    /// The bytes of the archive, whose files are in the order in which they were added.
+    ///
+    /// # Errors
+    /// When they are too large.
+    pub fn finish(self) -> Result<Vec<u8>, String> {
+        let Self { mut out, list, count } = self;
+        let large = |_| "the archive is too large".to_owned();
+        let (start, length) =
+            (u32::try_from(out.len()).map_err(large)?, u32::try_from(list.len()).map_err(large)?);
+        out.extend_from_slice(&list);
+        out.extend_from_slice(&END.to_le_bytes());
+        out.extend_from_slice(&[0; 4]);
+        out.extend_from_slice(&count.to_le_bytes());
+        out.extend_from_slice(&count.to_le_bytes());
+        out.extend_from_slice(&length.to_le_bytes());
+        out.extend_from_slice(&start.to_le_bytes());
+        out.extend_from_slice(&[0; 2]);
+        Ok(out)
+    }
 }
 
 #[cfg(test)]

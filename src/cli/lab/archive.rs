@@ -2,6 +2,7 @@
 
 use super::client::{Asked, LabClient, Refused, Where};
 use super::told::cell;
+use crate::lab::archive::traces_of;
 use clap::Subcommand;
 use http::Method;
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 pub enum LabVerb {
     /// Write datasets with all their versions, experiments, runs and scores as one file.
     #[command(
-        after_help = "Examples:\n  groundline lab archive refunds --output refunds.zip\n  groundline lab archive v1 v2 -o v1-v2.zip\n\nA name is a dataset, which comes with all of its experiments, or an experiment, which comes with its dataset; where both\nhave it: dataset:NAME, experiment:NAME. The same rows give the same bytes."
+        after_help = "Examples:\n  groundline lab archive refunds --output refunds.zip\n  groundline lab archive v1 v2 --with-traces -o v1-v2.zip\n\nA name is a dataset, which comes with all of its experiments, or an experiment, which comes with its dataset; where both\nhave it: dataset:NAME, experiment:NAME. The same rows give the same bytes."
     )]
     Archive {
         #[command(flatten)]
@@ -24,6 +25,9 @@ pub enum LabVerb {
         /// The file.
         #[arg(long, short)]
         output: PathBuf,
+        /// Put in the spans of the traces that were made for the runs; those of production are not.
+        #[arg(long)]
+        with_traces: bool,
     },
     /// Put what an archive has into the tables; what is there already is left as it is, and never replaced.
     #[command(
@@ -72,11 +76,15 @@ pub async fn run(verb: LabVerb) -> ExitCode {
 async fn act(client: &LabClient, verb: LabVerb) -> Result<String, Refused> {
     let told = |path: &PathBuf, e: std::io::Error| Refused::from(format!("{}: {e}", path.display()));
     match verb {
-        LabVerb::Archive { names, output, .. } => {
-            let body = json!({ "names": names });
+        LabVerb::Archive { names, output, with_traces, .. } => {
+            let mut body = json!({ "names": names });
+            if with_traces {
+                // An earlier server does not know the key.
+                body["with_traces"] = true.into();
+            }
             let bytes = client.ask(Asked::json(Method::POST, &["archive"], &body)).await?;
             std::fs::write(&output, &bytes).map_err(|e| told(&output, e))?;
-            Ok(format!("{}: {} bytes\n", output.display(), bytes.len()))
+            Ok(format!("{}: {} bytes{}\n", output.display(), bytes.len(), traces(&bytes)))
         }
         LabVerb::Restore { file, name, dry_run, tenant, .. } => {
             let bytes = std::fs::read(&file).map_err(|e| told(&file, e))?;
@@ -90,6 +98,17 @@ async fn act(client: &LabClient, verb: LabVerb) -> Result<String, Refused> {
             Ok(said(&client.value(asked).await?, dry_run))
         }
     }
+}
+
+/// What an archive has of the traces of its runs, if it was asked for them.
+fn traces(archive: &[u8]) -> String {
+    let Some(told) = traces_of(archive) else { return String::new() };
+    let (spans, traces, others) = (told.spans, told.traces, told.left_out);
+    let others = match others {
+        0 => String::new(),
+        more => format!("; without {more} traces that were not made for a run"),
+    };
+    format!("; {spans} spans of {traces} traces{others}")
 }
 
 fn said(restored: &Value, is_tried: bool) -> String {

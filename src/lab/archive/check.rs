@@ -1,15 +1,17 @@
 //! What an archive says, held against what it has.
 
 use super::documents;
-use super::manifest::{MANIFEST, Manifest};
+use super::manifest::{Files, MANIFEST, Manifest};
 use super::more;
+use super::span_files::{SpanFiles, is_among};
 use super::tables::{MORE, Rows};
 use super::versions::{Bounds, Versions, versions};
 use crate::lab::cells;
 use crate::lab::experiment::run_id;
-use crate::lab::zip::read as unarchive;
+use crate::lab::zip::{Archive, Limits};
 use bytes::Bytes;
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 /// States that an experiment may be in.
 const STATES: [&str; 6] = ["pending", "running", "paused", "success", "error", "cancelled"];
@@ -25,6 +27,8 @@ pub struct Opened {
     pub versions: Versions,
     /// The files of its items, by their hashes.
     pub documents: BTreeMap<String, Bytes>,
+    /// The spans of its runs.
+    pub spans: Arc<SpanFiles>,
 }
 
 /// Opens an archive. When it returns, every hash was computed again, every row belongs to what the archive names, and no
@@ -32,9 +36,16 @@ pub struct Opened {
 ///
 /// # Errors
 /// The first thing that is not so, with its place.
-pub fn opened(bytes: &[u8], bounds: Bounds<'_>) -> Result<Opened, String> {
-    let mut files = unarchive(bytes)?;
-    let manifest = Manifest::read(&files)?;
+pub fn opened(bytes: Bytes, bounds: Bounds<'_>) -> Result<Opened, String> {
+    let archive = Archive::open(bytes, Limits::default())?;
+    let (spans, others): (Vec<String>, Vec<String>) =
+        archive.names().map(str::to_owned).partition(|name| is_among(name));
+    let mut files = Files::new();
+    for name in others {
+        let content = archive.unpacked(&name)?;
+        files.insert(name, content);
+    }
+    let manifest = Manifest::read(&files, &spans)?;
     let mut rows = Rows::made(|kept| {
         let bytes =
             files.remove(kept.file).ok_or_else(|| format!("{:?} is missing in the archive", kept.file))?;
@@ -61,7 +72,8 @@ pub fn opened(bytes: &[u8], bounds: Bounds<'_>) -> Result<Opened, String> {
     scores(&rows, &experiments, &runs)?;
     more::held(&rows, &versions, &experiments, &runs, bounds)?;
     let documents = documents::taken(&mut files, &rows.items, bounds.config.max_file_size)?;
-    Ok(Opened { manifest, rows, versions, documents })
+    let spans = Arc::new(SpanFiles::checked(archive, spans, &manifest, &rows.runs, bounds)?);
+    Ok(Opened { manifest, rows, versions, documents, spans })
 }
 
 /// The dataset of each experiment.
@@ -143,7 +155,7 @@ fn scores(
 
 #[cfg(test)]
 mod tests {
-    use super::super::manifest::{Files, OfDataset, OfExperiment};
+    use super::super::manifest::{OfDataset, OfExperiment};
     use super::super::tables::{Kept, SCORES};
     use super::*;
     use crate::lab::Config;
@@ -153,7 +165,6 @@ mod tests {
     use arrow::datatypes::DataType;
     use serde_json::{Value, json};
     use sha2::{Digest, Sha256};
-    use std::sync::Arc;
 
     /// A table of one row: these cells, and what a column that must not be empty needs.
     fn one(kept: Kept, cells: &[(&str, Value)]) -> RecordBatch {
@@ -266,7 +277,7 @@ mod tests {
         let config = Config::default();
         let would_redact = |item: &Item| item.input == Some(json!("Where?")) && value == "redacted";
         opened(
-            &archive(&files).unwrap(),
+            Bytes::from(archive(&files).unwrap()),
             Bounds { config: &config, would_redact: &would_redact, redact: None },
         )
     }

@@ -40,10 +40,13 @@ pub fn archive_router(endpoint: ArchiveEndpoint) -> Router {
 struct Wanted {
     /// Datasets and experiments.
     names: Vec<String>,
+    /// Whether the spans of the traces that were made for their runs are put in.
+    #[serde(default)]
+    with_traces: bool,
 }
 
 async fn make(State(all): State<Experiments>, sent: Tells<Wanted>) -> Outcome {
-    let bytes = archive(&all, &sent.who, &sent.body.names).await?;
+    let bytes = archive(&all, &sent.who, &sent.body.names, sent.body.with_traces).await?;
     Ok(([(header::CONTENT_TYPE, "application/zip")], bytes).into_response())
 }
 

@@ -3,13 +3,14 @@
 use super::documents::{self, Documents};
 use super::manifest::{MANIFEST, Manifest, OfDataset, OfExperiment};
 use super::more;
+use super::span_pages::{self, Packed};
 use super::stored::read;
 use super::tables::{DATASETS, EXPERIMENTS, ITEMS, RUNS, Rows, SCORES};
 use crate::lab::dataset::{Head, Reference, find_by_id, find_or_none};
 use crate::lab::error::LabError;
 use crate::lab::experiment::{Beside, Experiment, Experiments, MAX_BESIDE, experiments_of, named};
 use crate::lab::store::{Store, Who};
-use crate::lab::zip::write as zipped;
+use crate::lab::zip::Writer;
 use std::collections::BTreeMap;
 
 /// Most names of one archive.
@@ -22,11 +23,18 @@ struct Chosen {
     experiments: BTreeMap<String, Experiment>,
 }
 
-/// An archive of what `names` name: datasets with all versions and experiments, or experiments with their dataset.
+/// An archive of what `names` name: datasets with all versions and experiments, or experiments with their dataset; and, if
+/// it is made `with_traces`, the spans of the traces that were made for their runs.
 ///
 /// # Errors
-/// [`LabError::Missing`] for a name that is not there, [`LabError::Limit`] where queries meet their limits.
-pub async fn archive(all: &Experiments, who: &Who, names: &[String]) -> Result<Vec<u8>, LabError> {
+/// [`LabError::Missing`] for a name that is not there, [`LabError::Limit`] where queries meet their limits, and for more than
+/// an archive may have.
+pub async fn archive(
+    all: &Experiments,
+    who: &Who,
+    names: &[String],
+    with_traces: bool,
+) -> Result<Vec<u8>, LabError> {
     if names.is_empty() || names.len() > MAX_NAMES {
         let why = format!("names has {} names; name 1 to {MAX_NAMES} datasets or experiments", names.len());
         return Err(LabError::Wrong(why));
@@ -49,8 +57,15 @@ pub async fn archive(all: &Experiments, who: &Who, names: &[String]) -> Result<V
         }
     }
     drop(still);
+    let spans = if with_traces {
+        let used: usize = documents.values().map(Vec::len).sum();
+        let bounds = (used as u64, all.datasets().config().max_zip_size);
+        Some(Box::pin(span_pages::packed(all.store(), who, &rows.runs, bounds)).await?)
+    } else {
+        None
+    };
     let all = all.clone();
-    let work = move || packed(&all, &chosen, (&rows, documents), &boards);
+    let work = move || packed(&all, &chosen, (&rows, documents), &boards, spans);
     let task = tokio::task::spawn_blocking(work).await.map_err(|e| LabError::Broken(e.to_string()))?;
     task.map_err(LabError::Wrong)
 }
@@ -60,6 +75,7 @@ fn packed(
     chosen: &Chosen,
     (rows, documents): (&Rows, Documents),
     boards: &[(String, Beside)],
+    spans: Option<Packed>,
 ) -> Result<Vec<u8>, String> {
     let (mut files, mut counts) = (documents, BTreeMap::new());
     for (kept, rows) in rows.all() {
@@ -81,9 +97,17 @@ fn packed(
     };
     let datasets = chosen.datasets.values().map(dataset).collect();
     let experiments = chosen.experiments.values().map(experiment).collect();
-    let manifest = Manifest::of(datasets, experiments, &files, &counts).bytes()?;
-    files.insert(MANIFEST.to_owned(), manifest);
-    zipped(&files)
+    let mut manifest = Manifest::of(datasets, experiments, &files, &counts);
+    let mut zip = Writer::default();
+    if let Some(spans) = spans {
+        manifest = manifest.with_traces(spans.traces, spans.entries);
+        zip = spans.zip;
+    }
+    files.insert(MANIFEST.to_owned(), manifest.bytes()?);
+    for (name, content) in &files {
+        zip.add(name, content)?;
+    }
+    zip.finish()
 }
 
 impl Chosen {

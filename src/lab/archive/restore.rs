@@ -3,10 +3,11 @@
 use super::check::{Opened, opened};
 use super::differ::{Differs, contents, missing};
 use super::more;
+use super::span_restore;
 use super::stored::read;
 use super::tables::{
     CHECK_RESULTS, DATASETS, EXPERIMENTS, ITEMS, Kept, LABELS, QUEUES, REVIEW_ANSWERS, REVIEW_ITEMS, RUNS,
-    Rows, SCORES, SUITE_CHECKS, SUITE_TESTS, SUITES,
+    Rows, SCORES, SPANS, SUITE_CHECKS, SUITE_TESTS, SUITES,
 };
 use super::versions::Bounds;
 use crate::lab::dataset::{Item, checked_name, find_by_id, find_or_none};
@@ -66,7 +67,7 @@ pub struct Restored {
 ///
 /// # Errors
 /// [`LabError::Wrong`] for what is no archive, was changed, or is of a later release; [`LabError::Moved`] where something
-/// is there with other content, or a name is taken. Nothing was changed then.
+/// is there with other content, or a name is taken. Nothing was changed then. Of a span that is there the one here stays.
 pub async fn restore(
     all: &Experiments,
     who: &Who,
@@ -78,7 +79,7 @@ pub async fn restore(
         let would_redact = |item: &Item| datasets.would_redact(item);
         let (config, redact) = (datasets.config(), datasets.redaction());
         let bounds = Bounds { config, would_redact: &would_redact, redact };
-        named(opened(&bytes, bounds)?, taking.name)
+        named(opened(bytes, bounds)?, taking.name)
     };
     let task = tokio::task::spawn_blocking(check).await;
     // What reads files may panic on some that were made to harm.
@@ -90,7 +91,7 @@ pub async fn restore(
     let written: BTreeMap<&'static str, usize> =
         new.all().iter().map(|(kept, rows)| (kept.table.name(), rows.num_rows())).collect();
     let all_rows: usize = opened.rows.all().iter().map(|(_, rows)| rows.num_rows()).sum();
-    let restored = Restored {
+    let mut restored = Restored {
         datasets: opened.versions.iter().map(|(id, versions)| (name(id), versions.len())).collect(),
         experiments: opened.manifest.experiments.len(),
         there: all_rows - written.values().sum::<usize>(),
@@ -99,14 +100,36 @@ pub async fn restore(
     if !taking.is_tried {
         // Before the rows that name them.
         all.datasets().keep_all(who, &opened.documents).await?;
+    }
+    // Before the runs, too: a run that is seen without its spans would get one that is made of it.
+    spans(all, who, &opened, &mut restored, taking.is_tried).await?;
+    if !taking.is_tried {
         for frame in frames(&new, who)? {
             all.store().write(frame).await?;
         }
         all.store().restores.count();
-        tracing::info!(tenant = %who.tenant, by = %who.name, rows = all_rows - restored.there, "restored an archive");
+        let rows: usize = restored.written.values().sum();
+        tracing::info!(tenant = %who.tenant, by = %who.name, rows, "restored an archive");
     }
     drop(still);
     Ok(restored)
+}
+
+/// Restores the spans, or only counts them.
+async fn spans(
+    all: &Experiments,
+    who: &Who,
+    opened: &Opened,
+    restored: &mut Restored,
+    is_tried: bool,
+) -> Result<(), LabError> {
+    if opened.spans.files() == 0 {
+        return Ok(());
+    }
+    let (written, there) = Box::pin(span_restore::put(all.store(), who, &opened.spans, is_tried)).await?;
+    restored.written.insert(SPANS.table.name(), written);
+    restored.there += there;
+    Ok(())
 }
 
 /// The archive with another name for its dataset.

@@ -102,6 +102,9 @@ pub const LABELS: Kept =
 pub const MORE: [Kept; 8] =
     [SUITES, SUITE_TESTS, SUITE_CHECKS, CHECK_RESULTS, QUEUES, REVIEW_ITEMS, REVIEW_ANSWERS, LABELS];
 
+/// Spans of runs, which stand in several files of a folder.
+pub const SPANS: Kept = Kept { table: Table::Spans, file: "spans/", key: &["trace_id", "span_id"] };
+
 /// Rows of each table.
 #[derive(Debug, Clone)]
 pub struct Rows {
@@ -155,7 +158,7 @@ impl Rows {
 
 impl Kept {
     /// The columns of its file.
-    fn schema(self) -> SchemaRef {
+    pub fn schema(self) -> SchemaRef {
         let stored = self.table.schema();
         let fields: Vec<Arc<Field>> =
             stored.fields().iter().filter(|f| f.name() != TENANT).cloned().collect();
@@ -209,7 +212,14 @@ impl Kept {
     /// # Errors
     /// What is damaged, too large, or of a later release.
     pub fn read(self, bytes: Vec<u8>) -> Result<RecordBatch, String> {
-        let file = self.file;
+        self.read_as(self.file, bytes)
+    }
+
+    /// The same of a table that has several files, of which this one is `file`.
+    ///
+    /// # Errors
+    /// As [`Kept::read`].
+    pub fn read_as(self, file: &str, bytes: Vec<u8>) -> Result<RecordBatch, String> {
         let wrong = |e: &dyn ToString| format!("{file}: {}", e.to_string());
         let builder = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(bytes)).map_err(|e| wrong(&e))?;
         let mut columns = builder.metadata().row_groups().iter().flat_map(|group| group.columns());
@@ -217,6 +227,9 @@ impl Kept {
             return Err(wrong(&"it has compressed columns, which no archive of the lab has"));
         }
         let schema = self.schema();
+        if builder.schema().index_of(TENANT).is_ok() {
+            return Err(wrong(&"it says whose its rows are: they belong to who restores them"));
+        }
         if let Some(unknown) = builder.schema().fields().iter().find(|f| schema.index_of(f.name()).is_err()) {
             let why = format!(
                 "the column {:?} is not known here: a later release made the archive; restore it with that one or a newer one",

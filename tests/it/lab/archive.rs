@@ -3,15 +3,21 @@
 use super::verbs::{example, verb, well};
 use super::{done, send};
 use crate::access::{tokens, with_tokens};
-use crate::support::{config, count, query, start};
+use crate::support::{config, count, query, request, span, start, text, until};
 use groundline::app::App;
+use groundline::lab::archive::{OfTraces, traces_of};
 use groundline::net::Role;
+use prost::Message;
 use serde_json::{Value as Json, json};
 
 /// The bytes of an archive.
 async fn archived(app: &App, token: Option<&str>, names: &[&str]) -> (u16, Vec<u8>) {
-    let url = format!("http://{}/v1/lab/archive", app.addresses.http);
-    let mut request = reqwest::Client::new().post(url).json(&json!({ "names": names }));
+    made(app, token, "", &json!({ "names": names })).await
+}
+
+async fn made(app: &App, token: Option<&str>, params: &str, wanted: &Json) -> (u16, Vec<u8>) {
+    let url = format!("http://{}/v1/lab/archive{params}", app.addresses.http);
+    let mut request = reqwest::Client::new().post(url).json(wanted);
     if let Some(token) = token {
         request = request.bearer_auth(token);
     }
@@ -195,6 +201,104 @@ async fn an_archive_lands_with_its_tenant_and_brings_back_nothing_that_was_purge
     app.stop().await.unwrap();
 }
 
+/// The number that a query of a token gives.
+async fn counted(app: &App, token: &str, sql: &str) -> i64 {
+    let url = format!("http://{}/v1/sql", app.addresses.http);
+    let asked = reqwest::Client::new().post(url).bearer_auth(token).json(&json!({ "sql": sql }));
+    let rows: Json = asked.send().await.unwrap().json().await.unwrap();
+    rows[0]["n"].as_i64().unwrap_or_else(|| panic!("{sql}: {rows}"))
+}
+
+/// Three runs of the tenant a: two whose targets sent spans, three together, and one that names a trace of production.
+async fn traced(app: &App) {
+    let put = json!({"put": [{"input": "Who?"}, {"input": "What?"}, {"input": "Where?"}]});
+    let asked =
+        json!({"name": "v1", "dataset": "d", "target": {"kind": "function"}, "evaluators": ["looping"]});
+    for (path, body) in
+        [("datasets", &json!({"name": "d"})), ("datasets/d/items", &put), ("experiments", &asked)]
+    {
+        let (status, told) = send(app, "POST", path, Some("a"), body).await;
+        assert_eq!(status, 200, "{told}");
+    }
+    let todo = send(app, "GET", "experiments/v1/todo", Some("a"), &Json::Null).await.1;
+    let call = |run: usize, id: u64, parent: &str| {
+        let output = r#"[{"role":"assistant","parts":[{"type":"text","content":"It depends."}]}]"#;
+        let said = vec![text("gen_ai.operation.name", "chat"), text("gen_ai.output.messages", output)];
+        let (given, mut call) = (todo[run]["traceparent"].as_str().unwrap(), span(1, id, said));
+        call.trace_id = hex::decode(&given[3..35]).unwrap();
+        call.parent_span_id = hex::decode(parent).unwrap();
+        call
+    };
+    let spans = vec![call(0, 1, ""), call(0, 2, "0000000000000002"), call(1, 1, ""), span(7, 7, Vec::new())];
+    let production = hex::encode(&spans[3].trace_id);
+    let sent = reqwest::Client::new()
+        .post(format!("http://{}/v1/traces", app.addresses.otlp_http))
+        .header("content-type", "application/x-protobuf")
+        .bearer_auth("a")
+        .body(request("shop", spans).encode_to_vec());
+    assert_eq!(sent.send().await.unwrap().status(), 200);
+    let answers: Vec<Json> = (0..3usize)
+        .map(|at| {
+            let mut run = json!({"item_id": todo[at]["item_id"], "repetition": 1, "output": "It depends."});
+            if at == 2 {
+                run["trace_id"] = json!(production);
+            }
+            run
+        })
+        .collect();
+    let (status, told) = send(app, "POST", "experiments/v1/runs", Some("a"), &json!(answers)).await;
+    assert_eq!((status, &told["stored"]), (200, &json!(3)), "{told}");
+    until("the spans", async || counted(app, "a", "SELECT count(*) AS n FROM spans").await == 4).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn spans_of_runs_come_back_once_and_those_of_production_do_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let roles = [Role::Ingest, Role::Lab, Role::Query];
+    let who = tokens(&[("a", Some("a"), &roles), ("b", Some("b"), &roles), ("chief", None, &[Role::Admin])]);
+    let app = with_tokens(folder.path(), &who).await;
+    traced(&app).await;
+    let plain = archived(&app, Some("a"), &["d"]).await.1;
+    assert_eq!(traces_of(&plain), None);
+    let wanted = json!({"names": ["d"], "with_traces": true});
+    let (status, bytes) = made(&app, Some("a"), "", &wanted).await;
+    assert_eq!(status, 200, "{}", String::from_utf8_lossy(&bytes));
+    assert_eq!(traces_of(&bytes), Some(OfTraces { traces: 2, spans: 3, left_out: 1 }));
+    assert_eq!(made(&app, Some("a"), "", &wanted).await.1, bytes, "the same rows give the same bytes");
+
+    // Under another name the runs still name their spans, which are the other tenant's now.
+    let all = "SELECT count(*) AS n FROM spans";
+    let linked = "SELECT count(*) AS n FROM runs_latest r JOIN spans s USING (trace_id) WHERE s.answer = 'It depends.' \
+                  AND s.service_name = 'shop'";
+    let (status, tried) = restored(&app, Some("b"), "?as=e&dry_run=true", &bytes).await;
+    assert_eq!((status, &tried["written"]["spans"]), (200, &json!(3)), "{tried}");
+    assert_eq!(counted(&app, "b", all).await, 0);
+    let (status, told) = restored(&app, Some("b"), "?as=e", &bytes).await;
+    assert_eq!((status, &told["written"]["spans"], &told["there"]), (200, &json!(3), &json!(0)), "{told}");
+    assert_eq!((counted(&app, "b", all).await, counted(&app, "b", linked).await), (3, 3));
+    let again = restored(&app, Some("b"), "?as=e", &bytes).await.1;
+    assert!(again["written"].as_object().unwrap().values().all(|rows| *rows == 0), "{again}");
+    assert_eq!((counted(&app, "b", all).await, counted(&app, "a", all).await), (3, 4));
+
+    // Spans come to runs that were restored without them, and the whole gives the same bytes again.
+    assert_eq!(restored(&app, Some("chief"), "?tenant=c", &plain).await.0, 200);
+    let (status, told) = restored(&app, Some("chief"), "?tenant=c", &bytes).await;
+    assert_eq!(
+        (status, &told["written"]["spans"], &told["written"]["runs"]),
+        (200, &json!(3), &json!(0)),
+        "{told}"
+    );
+    assert_eq!(made(&app, Some("chief"), "?tenant=c", &wanted).await.1, bytes);
+
+    // What was purged is gone with its spans, and no archive brings them back.
+    let purge = send(&app, "POST", "datasets/d/purge?tenant=a", Some("chief"), &json!({"all": true})).await;
+    assert_eq!(purge.0, 200, "{}", purge.1);
+    assert_eq!(counted(&app, "a", all).await, 1);
+    assert_eq!(restored(&app, Some("a"), "", &bytes).await.0, 409);
+    assert_eq!((counted(&app, "a", all).await, counted(&app, "b", linked).await), (1, 3));
+    app.stop().await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_archive_or_was_changed_is_refused_with_its_place() {
     let folder = tempfile::tempdir().unwrap();
@@ -236,8 +340,9 @@ async fn the_verbs_archive_and_restore_work_on_a_server_and_on_a_folder() {
     let url = format!("http://{}", app.addresses.http);
     well(&["dataset", "import", "geography", &example()], &["--url", &url]).await;
     let file = |name: &str| folder.path().join(name).display().to_string();
-    let said = well(&["lab", "archive", "geography", "-o", &file("1.zip")], &["--url", &url]).await;
-    assert!(said.contains("1.zip: "), "{said}");
+    let said =
+        well(&["lab", "archive", "geography", "--with-traces", "-o", &file("1.zip")], &["--url", &url]).await;
+    assert!(said.contains("1.zip: ") && said.ends_with("; 0 spans of 0 traces\n"), "{said}");
     app.stop().await.unwrap();
 
     let other = folder.path().join("other").display().to_string();
@@ -253,7 +358,7 @@ async fn the_verbs_archive_and_restore_work_on_a_server_and_on_a_folder() {
         "geography: 1 versions\n0 experiments; rows written: 6 of dataset_items, 1 of datasets, 0 of experiments, 0 of runs, \
          0 of scores; 0 were there\n"
     );
-    well(&["lab", "archive", "geography", "--output", &file("2.zip")], &place).await;
+    well(&["lab", "archive", "geography", "--with-traces", "--output", &file("2.zip")], &place).await;
     assert_eq!(std::fs::read(file("1.zip")).unwrap(), std::fs::read(file("2.zip")).unwrap());
     let (code, _, err) = verb(&["lab", "restore", &file("none.zip")], &place).await;
     assert!(code == 1 && err.contains("none.zip"), "{err}");
