@@ -254,6 +254,25 @@ mod tests {
         assert_eq!(of_json[0].edits["client/mine"].feedback.as_deref(), Some("no"));
     }
 
+    /// The columns are those of a public file; its README tells which. A run has many checks of one operator there.
+    #[test]
+    fn a_public_file_of_reviews_is_read_whole() {
+        let reviews = read(include_bytes!("../../../tests/fixtures/vals/reviews.csv")).unwrap();
+        let of =
+            |review: &FileReview| (review.reviewer.clone(), review.comment.clone(), review.verdicts.clone());
+        let said = |pass: Verdict, then: Verdict| {
+            let one = |verdict| ("satisfies_statement".to_owned(), verdict);
+            vec![one(pass), one(then)]
+        };
+        let wanted = [
+            ("ana@example.com".to_owned(), None, said(Verdict::Pass, Verdict::Fail)),
+            ("ben@example.com".to_owned(), Some("Close call".to_owned()), said(Verdict::Fail, Verdict::Pass)),
+        ];
+        assert_eq!(reviews.iter().map(of).collect::<Vec<_>>(), wanted);
+        assert_eq!(reviews[0].question, "Fill in the form.\n\nFare:\nClass:");
+        assert_eq!(reviews[0].at().map(UnixNanos::millis), Some(1_762_556_466_256));
+    }
+
     #[test]
     fn every_fault_of_reviews_has_its_line() {
         let wrong = CSV.replace(",Fail\n", ",perhaps\n").replace(",ben,", ",,");

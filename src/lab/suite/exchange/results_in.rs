@@ -328,6 +328,27 @@ mod tests {
         assert!(told[0].contains("Percent Of Checks Passed is 90, its rows say 0.333 (1 of 3)"), "{told:?}");
     }
 
+    /// The columns are those of a public file; its README tells which.
+    #[test]
+    fn a_public_file_of_the_other_system_is_read_whole() {
+        let text = include_str!("../../../../tests/fixtures/vals/results.csv");
+        let (report, told) = read(text, "results.csv").unwrap();
+        assert!(told.is_empty(), "{told:?}");
+        assert_eq!(report["completed_at"], "2025-07-22 19:24:02.291794+00:00");
+        assert_eq!(report["target"]["model_under_test"], "gpt-4o-mini");
+        assert_eq!(report["parameters"]["run_confidence_evaluation"], true);
+        assert_eq!(report["analysis"], "The answers say more than they were asked.\n");
+        let run = &report["runs"][0];
+        assert!(run["output"].as_str().unwrap().contains("every \"regional\" one.\n\n- Buses"), "{run}");
+        assert_eq!((&run["in_tokens"], &run["duration_ms"]), (&json!(12), &json!(7780.0)));
+        let said =
+            |check: &Json| (check["operator"].clone(), check["status"].clone(), check["confidence"].clone());
+        let checks: Vec<_> = run["checks"].as_array().unwrap().iter().map(said).collect();
+        let wanted = |operator: &str, status: &str| (json!(operator), json!(status), json!("high"));
+        assert_eq!(checks, [wanted("equals", "fail"), wanted("grammar", "pass")]);
+        assert_eq!((&run["status"], &run["score"]), (&json!("fail"), &json!(0.5)));
+    }
+
     #[test]
     fn files_contexts_examples_conditions_and_edits_come_back() {
         let text = "Test Result Id,Test Id,Test Status,Test Input,LLM Output,Files,Input Context Keys,Input Context Values,\
