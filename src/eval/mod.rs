@@ -68,4 +68,4 @@ pub use patience::PATIENCE;
 pub use scale::{SCALES, Scale, scale_of};
 pub use section::{EvaluatorConfig, SimilarityMethod};
 pub use thresholds::{System, Thresholds};
-pub use writer::{Rewritten, Writer};
+pub use writer::{NotWritten, Rewritten, Writer};

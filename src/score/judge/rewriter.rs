@@ -1,13 +1,13 @@
 //! Texts that a judge writes anew, such as a question in other words.
 
-use super::client::Completion;
+use super::client::{Completion, Failed};
 use super::delimit::{Block, delimited, nonce};
-use super::desk::{Desk, Open};
+use super::desk::Desk;
 use super::question::{Question, Schema};
 use super::reply::read;
 use crate::domain::score::Usage;
 use crate::domain::trace::EvalInput;
-use crate::eval::{Away, Rewritten, Writer};
+use crate::eval::{Away, NotWritten, Rewritten, Writer};
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::json;
@@ -52,13 +52,16 @@ impl JudgeWriter {
     }
 
     /// Asks until there is a reply; one that is away is asked again as long as there is time.
-    async fn asked(&self, question: &Question<'_>, until: Instant) -> Result<Completion, String> {
+    async fn asked(&self, question: &Question<'_>, until: Instant) -> Result<Completion, NotWritten> {
         loop {
-            match self.desk.ask(question, until).await {
-                Ok(Ok(completion)) => return Ok(completion),
-                Ok(Err(Open::Missing(why) | Open::Wrong(why))) => return Err(why),
-                Err(Away { wait: Some(wait), .. }) if Instant::now() + wait < until => sleep(wait).await,
-                Err(away) => return Err(away.why),
+            match self.desk.complete(question, until).await {
+                Ok(completion) => return Ok(completion),
+                Err(Failed::Away(Away { wait: Some(wait), .. })) if Instant::now() + wait < until => {
+                    sleep(wait).await;
+                }
+                Err(Failed::Away(away)) => return Err(NotWritten::Away(away.why)),
+                Err(Failed::Closed(why)) => return Err(NotWritten::Closed(why)),
+                Err(Failed::Never(why) | Failed::Spent(why)) => return Err(NotWritten::Never(why)),
             }
         }
     }
@@ -70,7 +73,7 @@ impl JudgeWriter {
         text: &str,
         until: Instant,
         usage: &mut Option<Usage>,
-    ) -> Result<String, String> {
+    ) -> Result<String, NotWritten> {
         let schema = json!({
             "type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"],
             "additionalProperties": false,
@@ -92,7 +95,7 @@ impl JudgeWriter {
                 Err(error) => why = note.map_or(error, str::to_owned),
             }
         }
-        Err(format!("{REPLIES} replies of the judge hold no text; the last: {why}"))
+        Err(NotWritten::Never(format!("{REPLIES} replies of the judge hold no text; the last: {why}")))
     }
 }
 
@@ -108,7 +111,7 @@ impl Writer for JudgeWriter {
         let mut usage = None;
         let text = match checked {
             Ok(()) => self.written(task, text, until, &mut usage).await,
-            Err(why) => Err(why),
+            Err(why) => Err(NotWritten::Never(why)),
         };
         Rewritten { text, usage }
     }
