@@ -301,8 +301,9 @@ async fn called(
     retry: Retry,
 ) -> Result<Stored, LabError> {
     let id = &found.experiment_id;
+    let _turn = all.targets().turn(id)?;
     let todo = all.todo(&who, id, limit, (retry, Telling::Asked)).await?;
-    let answers = all.targets().answers_once(&found.target, id, &todo).await?;
+    let answers = all.targets().answers(&found.target, &todo).await?;
     all.receive(&who, id, answers).await
 }
 
