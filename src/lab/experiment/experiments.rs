@@ -14,6 +14,7 @@ use super::gone::judges;
 use super::judge::{Case, Judge, ScoredRuns};
 use super::known::{Added, After, Attempt, Kept, Known, Shared};
 use super::needs::{asks_items, must_have};
+use super::own::Own;
 use super::reading::{self, Experiment, Key};
 use super::taken::{Items, added, asked, is_there};
 use crate::eval::{Evaluator, Registry};
@@ -51,6 +52,8 @@ pub struct Experiments {
     trials: Arc<Semaphore>,
     /// Runs that are judged now.
     claims: Claims,
+    /// Runs that were stored here.
+    own: Own,
     /// One change at a time: what is stored twice must be seen.
     writing: Arc<Mutex<()>>,
     /// Items of versions that were asked for last; a version never changes.
@@ -69,9 +72,9 @@ impl Experiments {
         let workers = Arc::new(Semaphore::new(datasets.config().workers));
         let targets = Targets::open(datasets.config());
         let trials = Arc::new(Semaphore::new(MAX_TRIALS));
-        let (claims, writing) = (Claims::default(), Arc::default());
-        let (kept, known) = (Arc::default(), Arc::default());
-        Self { datasets, registry, targets, production, workers, trials, claims, writing, kept, known }
+        let (claims, own) = (Claims::default(), Own::default());
+        let (writing, kept, known) = (Arc::default(), Arc::default(), Arc::default());
+        Self { datasets, registry, targets, production, workers, trials, claims, own, writing, kept, known }
     }
 
     /// A place in the playground, for as long as it is held.
@@ -124,6 +127,11 @@ impl Experiments {
     /// Runs that are judged now.
     pub(super) fn claims(&self) -> &Claims {
         &self.claims
+    }
+
+    /// Runs that were stored here.
+    pub(super) fn own(&self) -> &Own {
+        &self.own
     }
 
     /// Those of the evaluators of an experiment that ask somebody else, such as a judge.
@@ -371,6 +379,7 @@ impl Experiments {
             // Who does not know what is stored reads it again.
             written.inspect_err(|_| self.known.lock().forget(experiment_id))?;
         }
+        new.iter().filter_map(|case| case.run.trace_id.as_deref()).for_each(|trace| self.own.add(trace));
         added.into_iter().for_each(|(key, attempt, why)| known.write().add(key, attempt, why));
         self.known.lock().put(experiment_id, purges, known);
         Ok(stored)

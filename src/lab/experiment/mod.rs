@@ -18,6 +18,7 @@
 //! | `reviewed` | a run as an item of a queue of review |
 //! | `flagged` | runs that a person must look at |
 //! | `run_span` | the span that is made of a run whose target sent none |
+//! | `own` | runs that this server stored |
 //! | `run_spans` | the loop that makes them |
 //! | `traces` | the target `trace`: answers that production gave |
 //! | `summary` | estimates of one experiment |
@@ -52,6 +53,7 @@ mod judge;
 mod known;
 mod leaderboard;
 mod needs;
+mod own;
 mod playground;
 mod reading;
 mod received;
