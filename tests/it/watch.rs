@@ -65,20 +65,31 @@ async fn a_working_server_exposes_what_the_dashboards_name() {
             r#"[{"role":"assistant","parts":[{"type":"text","content":"All is well here."}]}]"#,
         ),
     ];
-    let body = request("watched", vec![span(1, 1, attributes)]).encode_to_vec();
-    let client = reqwest::Client::new();
-    let url = format!("http://{}/v1/traces", app.addresses.otlp_http);
-    let sent =
-        client.post(url).header("content-type", "application/x-protobuf").body(body).send().await.unwrap();
-    assert_eq!(sent.status(), 200);
+    // Two have a rate; one is fewer than `sql.min_n_eff`.
+    for (service, traces) in [("watched", 1..3), ("alone", 3..4)] {
+        let body = request(service, traces.map(|n| span(n, 1, attributes.clone())).collect()).encode_to_vec();
+        let url = format!("http://{}/v1/traces", app.addresses.otlp_http);
+        let sent = reqwest::Client::new().post(url).header("content-type", "application/x-protobuf");
+        assert_eq!(sent.body(body).send().await.unwrap().status(), 200);
+    }
     settled(&app).await;
     crate::support::query(app.addresses.http, "SELECT 1").await;
     let started = std::time::Instant::now();
-    let rate = "groundline_quality_pass_rate{tenant=\"default\",service=\"watched\",evaluator=\"pii_leakage\",metric=\"pii_leakage\"} 1";
+    let of = |gauge: &str, service: &str, value: &str| {
+        format!(
+            "groundline_quality_{gauge}{{tenant=\"default\",service=\"{service}\",evaluator=\"pii_leakage\",metric=\"pii_leakage\"}} {value}\n"
+        )
+    };
+    let rates = [
+        of("pass_rate", "watched", "1"),
+        of("scores", "watched", "2"),
+        of("pass_rate", "alone", "NaN"),
+        of("scores", "alone", "1"),
+    ];
     let scraped = loop {
         let text = reqwest::get(format!("{base}/metrics")).await.unwrap().text().await.unwrap();
-        let all = [rate, "groundline_flush_seconds_count", "groundline_watermark_lag_seconds"];
-        if all.iter().all(|sample| text.contains(sample)) {
+        let others = ["groundline_flush_seconds_count", "groundline_watermark_lag_seconds"];
+        if rates.iter().map(String::as_str).chain(others).all(|sample| text.contains(sample)) {
             break text;
         }
         assert!(started.elapsed().as_secs() < 30, "no quality gauge:\n{text}");
