@@ -54,8 +54,11 @@ impl Experiments {
         if found.is_closed() {
             return Err(LabError::Wrong(format!("the experiment {named:?} was cancelled: it takes no runs")));
         }
-        let run =
-            |answer: &Answer| run_id(&found.experiment_id, &answer.item_id, answer.repetition.unwrap_or(1));
+        // Tenants that restored one archive have runs of the same ids.
+        let run = |answer: &Answer| {
+            let id = run_id(&found.experiment_id, &answer.item_id, answer.repetition.unwrap_or(1));
+            format!("{id} {}", who.tenant)
+        };
         let until = Instant::now() + self.datasets().config().score_timeout;
         let claim = self.claims().claim(answers.iter().map(run).collect(), until).await;
         let busy = || LabError::Later("another request judges some of these answers still".to_owned());
