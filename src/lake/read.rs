@@ -159,6 +159,7 @@ mod tests {
         let properties = WriterProperties::builder()
             .set_max_row_group_row_count(Some(10))
             .set_column_bloom_filter_enabled("trace_id".into(), true)
+            .set_column_bloom_filter_max_ndv("trace_id".into(), 1_000)
             .build();
         let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
         writer.write(&batch).unwrap();
