@@ -7,11 +7,11 @@ use super::question::{Question, Schema};
 use super::reply::read;
 use crate::domain::score::Usage;
 use crate::domain::trace::EvalInput;
-use crate::eval::{Away, NotWritten, Rewritten, Writer};
+use crate::eval::{NotWritten, Rewritten, Writer, patient};
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::json;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
 /// Who the judge is then, and how it answers.
 const RULES: &str = include_str!("prompts/writer.md");
@@ -53,17 +53,16 @@ impl JudgeWriter {
 
     /// Asks until there is a reply; one that is away is asked again as long as there is time.
     async fn asked(&self, question: &Question<'_>, until: Instant) -> Result<Completion, NotWritten> {
-        loop {
-            match self.desk.complete(question, until).await {
-                Ok(completion) => return Ok(completion),
-                Err(Failed::Away(Away { wait: Some(wait), .. })) if Instant::now() + wait < until => {
-                    sleep(wait).await;
-                }
-                Err(Failed::Away(away)) => return Err(NotWritten::Away(away.why)),
-                Err(Failed::Closed(why)) => return Err(NotWritten::Closed(why)),
-                Err(Failed::Never(why) | Failed::Spent(why)) => return Err(NotWritten::Never(why)),
-            }
-        }
+        let wait = |failed: &Failed| match failed {
+            Failed::Away(away) => away.wait,
+            _ => None,
+        };
+        let asked = patient(until, || self.desk.complete(question, until), wait).await;
+        asked.map_err(|failed| match failed {
+            Failed::Away(away) => NotWritten::Away(away.why),
+            Failed::Closed(why) => NotWritten::Closed(why),
+            Failed::Never(why) | Failed::Spent(why) => NotWritten::Never(why),
+        })
     }
 
     /// What `task` makes of `text`; what each reply took is added to `usage`, also of one that holds no text.
