@@ -138,6 +138,11 @@ pub fn run(what: SuiteVerb) -> ExitCode {
         SuiteVerb::Import {
             file, stored, part: PartName::Suite | PartName::Questions, partial, how, ..
         } if stored.place(None).is_some() => kept(&file, &stored, partial, &how),
+        SuiteVerb::Import { stored, part: part @ (PartName::Results | PartName::Qa), .. }
+            if stored.place(None).is_some() =>
+        {
+            Err(no_suite(part))
+        }
         SuiteVerb::Import { file, output, part: PartName::Results, .. } => results(&file, output.as_deref()),
         SuiteVerb::Import { file, output, part: PartName::Suite | PartName::Questions, partial, .. } => {
             imported(&file, output.as_deref(), partial)
@@ -166,6 +171,15 @@ pub fn run(what: SuiteVerb) -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Why a server does not take a file of this part.
+fn no_suite(part: PartName) -> String {
+    let part = part.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+    format!(
+        "a server keeps suites, and --part {part} only writes a file: leave out --url and --data-dir; to have a server judge and \
+         keep answers, groundline suite run SUITE --answers FILE"
+    )
 }
 
 /// What a server answers, to a file or standard output.

@@ -64,8 +64,8 @@ pub use names::MlflowName;
 pub use offline::{
     OfflineInput, OfflineRow, OfflineUsage, forecast_line, read_line, score_input, score_line, score_until,
 };
-pub use patience::PATIENCE;
+pub use patience::{PATIENCE, patient};
 pub use scale::{SCALES, Scale, scale_of};
 pub use section::{EvaluatorConfig, SimilarityMethod};
 pub use thresholds::{System, Thresholds};
-pub use writer::{Rewritten, Writer};
+pub use writer::{NotWritten, Rewritten, Writer};

@@ -30,6 +30,19 @@ pub trait Params: DeserializeOwned + Send {
     fn tenant(&self) -> Option<&str>;
 }
 
+/// Parameters whose field `tenant` names the tenant.
+macro_rules! of_tenants {
+    ($($params:ty),+) => {
+        $(impl Params for $params {
+            fn tenant(&self) -> Option<&str> {
+                self.tenant.as_deref()
+            }
+        })+
+    };
+}
+
+pub(in crate::lab) use of_tenants;
+
 /// Parameters of a route that has no others.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -37,11 +50,7 @@ pub struct Whose {
     tenant: Option<String>,
 }
 
-impl Params for Whose {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
-}
+of_tenants!(Whose);
 
 /// A request that reads: whose rows it concerns, and its parameters.
 pub struct Asks<P> {

@@ -106,6 +106,9 @@ pub enum LabError {
     /// It is more than a limit allows; the text names the key.
     #[error("{0}")]
     Limit(String),
+    /// Somebody who was asked for it refuses, and would refuse it again; the text says what to change.
+    #[error("{0}")]
+    Refused(String),
     /// The same may succeed later.
     #[error("{0}")]
     Later(String),
@@ -129,7 +132,7 @@ impl LabError {
             Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::Moved { .. } | Self::Conflict(_) => StatusCode::CONFLICT,
             Self::Denied(_) => StatusCode::FORBIDDEN,
-            Self::Limit(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Limit(_) | Self::Refused(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Later(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Broken(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }

@@ -53,4 +53,4 @@ pub use files::{LakeFiles, Stored};
 pub use flush::{CURSOR, FlushHandle};
 pub use lake::Lake;
 pub use snapshot::{DataFile, TableSnapshot};
-pub use upkeep::{Erased, Erasure, Left, Upkeep};
+pub use upkeep::{Erased, Erasure, Left, Looked, Upkeep};

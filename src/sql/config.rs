@@ -28,7 +28,7 @@ pub struct Config {
     pub target_partitions: usize,
     /// Open connections of the PostgreSQL port.
     pub max_connections: usize,
-    /// Effective sample size below which the quality views have NULL for an estimate and its interval; 0 shows all.
+    /// Effective sample size below which an estimate and its interval are NULL in quality views, NaN in quality gauges; 0 shows all.
     pub min_n_eff: f64,
 }
 

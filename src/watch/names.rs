@@ -119,7 +119,10 @@ pub const METRICS: &[MetricName] = &[
     counter("groundline_scores_total", "Scores, by evaluator, rule and status."),
     counter("groundline_sql_queries_total", "Queries, by endpoint (label door) and outcome."),
     histogram("groundline_sql_seconds", "Time of a query, seconds."),
-    gauge("groundline_quality_pass_rate", "Weighted share of passing scores in the window."),
+    gauge(
+        "groundline_quality_pass_rate",
+        "Weighted share of passing scores in the window; NaN below sql.min_n_eff.",
+    ),
     gauge("groundline_quality_pass_rate_lower", "Lower end of its 95 % interval."),
     gauge("groundline_quality_pass_rate_upper", "Upper end of its 95 % interval."),
     gauge("groundline_quality_scores", "Scores behind the rate."),

@@ -1,5 +1,5 @@
 //! The loop that keeps the quality gauges fresh: pass rates with intervals of production's scores, by tenant,
-//! service, evaluator and metric.
+//! service, evaluator and metric. As in the quality views, too few effective items have no rate (`sql.min_n_eff`).
 
 use super::config::Config;
 use crate::sql::{Sql, SqlError};
@@ -44,9 +44,10 @@ impl Quality {
         let query = format!(
             "SELECT tenant, coalesce(service_name, ''), evaluator, metric, q['estimate'], q['lower'], q['upper'], \
              q['n'], q['n_eff'] FROM (SELECT tenant, service_name, evaluator, metric, \
-             quality_rate(passed, inclusion_probability) AS q FROM scores_latest \
+             quality_rate(passed, inclusion_probability, 0.95, {:?}) AS q FROM scores_latest \
              WHERE status = 'ok' AND passed IS NOT NULL AND evaluated_at > now() - INTERVAL '{} seconds' \
              GROUP BY tenant, service_name, evaluator, metric) ORDER BY 1, 2, 3, 4",
+            self.sql.config().min_n_eff,
             self.config.quality_window.as_secs()
         );
         let (_, batches) = self.sql.collect(&query).await?;

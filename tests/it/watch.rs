@@ -65,7 +65,9 @@ async fn a_working_server_exposes_what_the_dashboards_name() {
             r#"[{"role":"assistant","parts":[{"type":"text","content":"All is well here."}]}]"#,
         ),
     ];
-    let body = request("watched", vec![span(1, 1, attributes)]).encode_to_vec();
+    // One alone has no rate (`sql.min_n_eff`).
+    let calls = (1..3).map(|n| span(n, 1, attributes.clone())).collect();
+    let body = request("watched", calls).encode_to_vec();
     let client = reqwest::Client::new();
     let url = format!("http://{}/v1/traces", app.addresses.otlp_http);
     let sent =
@@ -145,10 +147,12 @@ const TEXTS: [i32; 2] = [25, 1043];
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_queries_of_the_sql_dashboard_run_over_the_postgresql_port() {
     let folder = tempfile::tempdir().unwrap();
-    let app = start(config(folder.path())).await;
+    let mut quick = config(folder.path());
+    quick.watch.quality_interval = Duration::from_millis(200);
+    let app = start(quick).await;
     let message = r#"[{"role":"assistant","parts":[{"type":"text","content":"The card 4111 1111 1111 1111 was charged."}]}]"#;
     let attributes = vec![text("gen_ai.operation.name", "chat"), text("gen_ai.output.messages", message)];
-    let body = request("watched", vec![span(1, 1, attributes)]).encode_to_vec();
+    let body = request("other", vec![span(1, 1, attributes)]).encode_to_vec();
     let url = format!("http://{}/v1/traces", app.addresses.otlp_http);
     let client = reqwest::Client::new();
     let sent =
@@ -184,6 +188,17 @@ async fn the_queries_of_the_sql_dashboard_run_over_the_postgresql_port() {
         let (columns, rows) = pg.columns(query).await.unwrap();
         assert!(rows > 0 && TEXTS.contains(&columns[0].1), "{query}: {columns:?}");
     }
+    // One score has no rate, in the gauges as in the views (`sql.min_n_eff`), and is counted.
+    let labels = "{tenant=\"default\",service=\"other\",evaluator=\"pii_leakage\",metric=\"pii_leakage\"}";
+    let gauges = ["pass_rate", "pass_rate_upper", "scores"].into_iter().zip(["NaN", "NaN", "1"]);
+    let gauges: Vec<String> =
+        gauges.map(|(name, value)| format!("groundline_quality_{name}{labels} {value}\n")).collect();
+    let scrape = format!("http://{}/metrics", app.addresses.http);
+    crate::support::until("gauges of one score", async || {
+        let text = reqwest::get(&scrape).await.unwrap().text().await.unwrap();
+        gauges.iter().all(|sample| text.contains(sample))
+    })
+    .await;
     app.stop().await.unwrap();
 }
 

@@ -2,7 +2,7 @@
 
 use super::make::archive;
 use super::restore::{Taking, restore};
-use crate::lab::endpoint::{Brings, Outcome, Params, Tells, told};
+use crate::lab::endpoint::{Brings, Outcome, Params, Tells, of_tenants, told};
 use crate::lab::error::LabError;
 use crate::lab::experiment::Experiments;
 use crate::net::{Access, Role, guarded};
@@ -61,11 +61,7 @@ struct RestoreParams {
     dry_run: bool,
 }
 
-impl Params for RestoreParams {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
-}
+of_tenants!(RestoreParams);
 
 async fn put_back(State(all): State<Experiments>, sent: Brings<RestoreParams>) -> Outcome {
     if sent.kind == "application/json" {

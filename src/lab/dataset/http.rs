@@ -1,7 +1,7 @@
 //! The routes under `/v1/lab/datasets`.
 
 use super::super::config::Config;
-use super::super::endpoint::{Asks, Brings, Outcome, Params, Tells, Whose, told};
+use super::super::endpoint::{Asks, Brings, Outcome, Params, Tells, Whose, of_tenants, told};
 use super::super::error::LabError;
 use super::super::rows::FileFormat;
 use super::super::zip::is_zip;
@@ -136,29 +136,7 @@ enum FromPage {
     FileBase64(String),
 }
 
-impl Params for ListParams {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
-}
-
-impl Params for ItemParams {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
-}
-
-impl Params for DiffParams {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
-}
-
-impl Params for ImportParams {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
-}
+of_tenants!(ListParams, ItemParams, DiffParams, ImportParams, FileParams);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -166,12 +144,6 @@ struct FileParams {
     tenant: Option<String>,
     /// What the file is to be called.
     name: Option<String>,
-}
-
-impl Params for FileParams {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
 }
 
 fn reference(text: &str) -> Result<Reference, LabError> {

@@ -7,10 +7,10 @@
 use super::change::{Purge, Purged};
 use super::datasets::Datasets;
 use super::plan::Wanted;
-use super::reading::{self, Revision};
+use super::reading::{self, Head, Revision};
 use crate::lab::error::{Fault, LabError, MAX_FAULTS};
 use crate::lab::store::Who;
-use crate::lake::{Erasure, LakeError, Left};
+use crate::lake::{Erasure, LakeError, Left, Looked};
 use crate::schema::columns::Table;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,6 +33,16 @@ const CONTENT: &[&str] = &[
     "source_span_id",
 ];
 
+/// What is to be purged.
+struct Meant {
+    /// The dataset.
+    head: Head,
+    /// What the items said.
+    revisions: Vec<Revision>,
+    /// Their ids.
+    items: BTreeSet<String>,
+}
+
 impl Datasets {
     /// Takes items out of every version, with their runs and scores, and files that no other item names. When it returns, no
     /// query shows their content, those files are gone, and
@@ -49,17 +59,16 @@ impl Datasets {
             );
             return Err(LabError::Wrong(why));
         }
+        // Spans are many. Nobody waits while their files are looked through, and what comes meanwhile is found below.
+        let Meant { head, items, .. } = self.meant(who, name, &purge).await?;
+        let only = (!purge.all).then_some(&items);
+        let traces = reading::traces(self.store(), &who.tenant, &head.dataset_id, only).await?;
+        let looked = [
+            self.looked(who, &traces, Table::Spans).await?,
+            self.looked(who, &traces, Table::LogRecords).await?,
+        ];
         let _changing = self.changing.lock().await;
-        let head = self.based_on(who, name, None).await?;
-        let named_ids = (!purge.all).then_some(purge.items.as_slice());
-        let revisions = reading::revisions(self.store(), &who.tenant, &head.dataset_id, named_ids).await?;
-        let items = match purge.all {
-            true => revisions.iter().map(|revision| revision.item_id.clone()).collect(),
-            false => named(&purge.items, &revisions)?,
-        };
-        if items.is_empty() {
-            return Err(LabError::Wrong(format!("{name:?} never had an item: there is nothing to purge")));
-        }
+        let Meant { head, revisions, items } = self.meant(who, name, &purge).await?;
         // From here on nothing that is on its way is stored.
         self.purged.write().entry(who.tenant.clone()).or_default().extend(items.iter().cloned());
         let mut version = head.version;
@@ -84,8 +93,10 @@ impl Datasets {
         // Before the runs, which name the traces: a purge that is sent again finds them.
         let only = (!purge.all).then_some(&items);
         let traces = reading::traces(self.store(), &who.tenant, &head.dataset_id, only).await?;
-        let spans = self.erased_by(who, ("trace_id", &traces), Table::Spans, Left::Nothing).await?
-            + self.erased_by(who, ("trace_id", &traces), Table::LogRecords, Left::Nothing).await?;
+        let mut spans = 0;
+        for (table, looked) in [Table::Spans, Table::LogRecords].into_iter().zip(&looked) {
+            spans += self.erased_by(of_traces(who, &traces, table), looked).await?;
+        }
         // Where people reviewed its runs, what they were shown and what they said goes, too.
         self.erased(who, &items, Table::ReviewItems, Left::Nothing).await?;
         self.erased(who, &items, Table::ReviewAnswers, Left::Nothing).await?;
@@ -105,6 +116,26 @@ impl Datasets {
         })
     }
 
+    /// What is to be purged, as it is now.
+    async fn meant(&self, who: &Who, name: &str, purge: &Purge) -> Result<Meant, LabError> {
+        let head = self.based_on(who, name, None).await?;
+        let named_ids = (!purge.all).then_some(purge.items.as_slice());
+        let revisions = reading::revisions(self.store(), &who.tenant, &head.dataset_id, named_ids).await?;
+        let items: BTreeSet<String> = match purge.all {
+            true => revisions.iter().map(|revision| revision.item_id.clone()).collect(),
+            false => named(&purge.items, &revisions)?,
+        };
+        if items.is_empty() {
+            return Err(LabError::Wrong(format!("{name:?} never had an item: there is nothing to purge")));
+        }
+        Ok(Meant { head, revisions, items })
+    }
+
+    /// Which files of a table have rows of these traces.
+    async fn looked(&self, who: &Who, traces: &BTreeSet<String>, table: Table) -> Result<Looked, LabError> {
+        self.store().lake.look_for(&of_traces(who, traces, table)).await.map_err(incomplete)
+    }
+
     async fn erased(
         &self,
         who: &Who,
@@ -112,25 +143,27 @@ impl Datasets {
         table: Table,
         left: Left,
     ) -> Result<u64, LabError> {
-        self.erased_by(who, ("item_id", items), table, left).await
+        let (tenant, values) = (who.tenant.to_string(), items.clone());
+        let erasure = Erasure { table, tenant, column: "item_id", values, left };
+        self.erased_by(erasure, &Looked::default()).await
     }
 
-    async fn erased_by(
-        &self,
-        who: &Who,
-        (column, values): (&'static str, &BTreeSet<String>),
-        table: Table,
-        left: Left,
-    ) -> Result<u64, LabError> {
-        if values.is_empty() {
+    async fn erased_by(&self, erasure: Erasure, looked: &Looked) -> Result<u64, LabError> {
+        if erasure.values.is_empty() {
             return Ok(0);
         }
-        let (tenant, values) = (who.tenant.to_string(), values.clone());
-        let erasure = Erasure { table, tenant, column, values, left };
-        let told =
-            |error: LakeError| LabError::Broken(format!("the purge is not complete, send it again: {error}"));
-        Ok(self.store().lake.erase(&erasure).await.map_err(told)?.rows)
+        Ok(self.store().lake.erase(&erasure, looked).await.map_err(incomplete)?.rows)
     }
+}
+
+fn incomplete(error: LakeError) -> LabError {
+    LabError::Broken(format!("the purge is not complete, send it again: {error}"))
+}
+
+/// All rows of these traces in a table.
+fn of_traces(who: &Who, traces: &BTreeSet<String>, table: Table) -> Erasure {
+    let (tenant, values) = (who.tenant.to_string(), traces.clone());
+    Erasure { table, tenant, column: "trace_id", values, left: Left::Nothing }
 }
 
 /// The ids of the items that are named.

@@ -26,15 +26,15 @@ pub struct Targets {
     asked: Arc<Lock<HashSet<String>>>,
 }
 
-/// An experiment that is asked now.
-struct Turn<'a> {
-    asked: &'a Lock<HashSet<String>>,
-    experiment_id: &'a str,
+/// An experiment that is asked now, and by nobody else as long as it is held.
+pub struct Turn {
+    asked: Arc<Lock<HashSet<String>>>,
+    experiment_id: String,
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Turn {
     fn drop(&mut self) {
-        self.asked.lock().remove(self.experiment_id);
+        self.asked.lock().remove(&self.experiment_id);
     }
 }
 
@@ -84,21 +84,16 @@ impl Targets {
         found.as_ref().map_err(Clone::clone)
     }
 
-    /// What the target of an experiment answers to `todo`.
+    /// The turn of an experiment: to be held from the look at what is missing until that is stored, or it is asked twice.
     ///
     /// # Errors
-    /// [`LabError::Wrong`] without the target, [`LabError::Later`] while the experiment is asked already.
-    pub async fn answers_once(
-        &self,
-        target: &Described,
-        experiment_id: &str,
-        todo: &[Todo],
-    ) -> Result<Vec<Answer>, LabError> {
-        if !self.asked.lock().insert(experiment_id.to_owned()) {
+    /// [`LabError::Later`] while somebody else has it.
+    pub fn turn(&self, experiment_id: &str) -> Result<Turn, LabError> {
+        let experiment_id = experiment_id.to_owned();
+        if !self.asked.lock().insert(experiment_id.clone()) {
             return Err(LabError::Later("the server asks the target of this experiment already".to_owned()));
         }
-        let _turn = Turn { asked: &self.asked, experiment_id };
-        self.answers(target, todo).await
+        Ok(Turn { asked: self.asked.clone(), experiment_id })
     }
 
     /// What a target answers to `todo`, in that order, as many at once as it may be asked. Its prompts are those that
@@ -146,4 +141,19 @@ async fn answer(target: &Target, todo: &Todo, prompts: &Prompts) -> Answer {
     answer.item_id.clone_from(&todo.item_id);
     (answer.repetition, answer.attempt) = (Some(todo.repetition), Some(todo.attempt));
     answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_experiment_is_asked_by_one_at_a_time() {
+        let targets = Targets::default();
+        let turn = targets.turn("a").unwrap();
+        assert_eq!(targets.clone().turn("a").err().unwrap().status().as_u16(), 503);
+        assert!(targets.turn("b").is_ok());
+        drop(turn);
+        assert!(targets.turn("a").is_ok());
+    }
 }

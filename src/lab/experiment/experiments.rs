@@ -6,15 +6,17 @@ use super::super::store::{Store, Who};
 use super::super::turn::Production;
 use super::called::{NAMED, Targets};
 use super::checks::check_rows;
+use super::claims::Claims;
 use super::definition::{ASKED_BY, OfSuite};
-use super::definition::{Answer, EditExperiment, NewExperiment, Retry, Stored, Target, Telling, Todo};
+use super::definition::{EditExperiment, NewExperiment, Retry, Stored, Target, Telling, Todo};
 use super::flagged::flagged;
 use super::gone::judges;
 use super::judge::{Case, Judge, ScoredRuns};
 use super::known::{Added, After, Attempt, Kept, Known, Shared};
 use super::needs::{asks_items, must_have};
+use super::own::Own;
 use super::reading::{self, Experiment, Key};
-use super::taken::{Items, added, asked, case, is_there};
+use super::taken::{Items, added, asked, is_there};
 use crate::eval::{Evaluator, Registry};
 use crate::lab::suite::filtered;
 use crate::schema::batch::{
@@ -30,8 +32,6 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-/// Most answers of one request.
-const MAX_ANSWERS: usize = 1_000;
 /// Versions of datasets that are kept in memory.
 const MAX_KEPT: usize = 2;
 /// Requests of the playground that are answered at once.
@@ -50,6 +50,10 @@ pub struct Experiments {
     workers: Arc<Semaphore>,
     /// Requests of the playground.
     trials: Arc<Semaphore>,
+    /// Runs that are judged now.
+    claims: Claims,
+    /// Runs that were stored here.
+    own: Own,
     /// One change at a time: what is stored twice must be seen.
     writing: Arc<Mutex<()>>,
     /// Items of versions that were asked for last; a version never changes.
@@ -68,8 +72,9 @@ impl Experiments {
         let workers = Arc::new(Semaphore::new(datasets.config().workers));
         let targets = Targets::open(datasets.config());
         let trials = Arc::new(Semaphore::new(MAX_TRIALS));
+        let (claims, own) = (Claims::default(), Own::default());
         let (writing, kept, known) = (Arc::default(), Arc::default(), Arc::default());
-        Self { datasets, registry, targets, production, workers, trials, writing, kept, known }
+        Self { datasets, registry, targets, production, workers, trials, claims, own, writing, kept, known }
     }
 
     /// A place in the playground, for as long as it is held.
@@ -117,6 +122,16 @@ impl Experiments {
     /// What the server may ask itself.
     pub fn targets(&self) -> &Targets {
         &self.targets
+    }
+
+    /// Runs that are judged now.
+    pub(super) fn claims(&self) -> &Claims {
+        &self.claims
+    }
+
+    /// Runs that were stored here.
+    pub(super) fn own(&self) -> &Own {
+        &self.own
     }
 
     /// Those of the evaluators of an experiment that ask somebody else, such as a judge.
@@ -285,40 +300,6 @@ impl Experiments {
         Ok(todo)
     }
 
-    /// Judges and stores answers. When it returns, runs and scores are durable and visible; a run that is there is not
-    /// stored again.
-    ///
-    /// # Errors
-    /// [`LabError::Limit`] for too many at once, [`LabError::Later`] when evaluators are busy.
-    pub async fn receive(&self, who: &Who, named: &str, answers: Vec<Answer>) -> Result<Stored, LabError> {
-        if answers.len() > MAX_ANSWERS {
-            return Err(LabError::Limit(format!("{} answers at once, at most {MAX_ANSWERS}", answers.len())));
-        }
-        let found = reading::find(self.store(), &who.tenant, named).await?;
-        if found.is_closed() {
-            return Err(LabError::Wrong(format!("the experiment {named:?} was cancelled: it takes no runs")));
-        }
-        let items = self.version(who, &found).await?;
-        let known = self.known(who, &found).await?;
-        let taken = (self.store().now(), self.datasets.config().max_item_size);
-        let (mut stored, mut cases, mut seen) = (Stored::default(), Vec::new(), HashSet::new());
-        for (number, answer) in (1u64..).zip(answers) {
-            match case(&found, &items, answer, taken) {
-                Err(fault) => stored.refused.push(json!(Fault { item: Some(number), ..fault })),
-                Ok(case) if is_there(&known.read(), &case) || !seen.insert(case.run.run_id.clone()) => {
-                    stored.duplicate += 1
-                }
-                Ok(case) => cases.push(case),
-            }
-        }
-        let cases = Arc::new(cases);
-        let evaluators =
-            self.registry.select(&found.evaluator_ids()).map_err(|e| LabError::Wrong(e.to_string()))?;
-        let model = found.target.model.clone();
-        let judged = self.judged(who, evaluators, model, cases.clone()).await?;
-        self.keep(who, &found.experiment_id, (cases.as_slice(), judged), items.rows.len(), stored).await
-    }
-
     /// What `evaluators` say about `cases`, answers of `model`; nothing is stored.
     ///
     /// # Errors
@@ -345,7 +326,7 @@ impl Experiments {
     }
 
     /// Writes runs, their scores and what becomes of the experiment, but for runs that came in between.
-    async fn keep(
+    pub(super) async fn keep(
         &self,
         who: &Who,
         experiment_id: &str,
@@ -398,6 +379,7 @@ impl Experiments {
             // Who does not know what is stored reads it again.
             written.inspect_err(|_| self.known.lock().forget(&who.tenant, experiment_id))?;
         }
+        new.iter().filter_map(|case| case.run.trace_id.as_deref()).for_each(|trace| self.own.add(trace));
         added.into_iter().for_each(|(key, attempt, why)| known.write().add(key, attempt, why));
         self.known.lock().put(&who.tenant, experiment_id, purges, known);
         Ok(stored)
@@ -444,7 +426,7 @@ impl Experiments {
     }
 
     /// The runs that are stored.
-    async fn known(&self, who: &Who, found: &Experiment) -> Result<Shared, LabError> {
+    pub(super) async fn known(&self, who: &Who, found: &Experiment) -> Result<Shared, LabError> {
         let (id, purges) = (&found.experiment_id, self.datasets.purges());
         if let Some(known) = self.known.lock().get(&who.tenant, id, purges) {
             return Ok(known);

@@ -1,6 +1,6 @@
 //! The routes under `/v1/lab/experiments`, and `/v1/lab/compare`.
 
-use super::super::endpoint::{Asks, Outcome, Params, Tells, Whose, told};
+use super::super::endpoint::{Asks, Outcome, Params, Tells, Whose, of_tenants, told};
 use super::super::error::LabError;
 use super::super::store::Who;
 use super::artifacts::{Form, Part, Written, written};
@@ -94,11 +94,7 @@ struct RunParams {
     limit: Option<usize>,
 }
 
-impl Params for RunParams {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
-}
+of_tenants!(RunParams, ExportParams, BoardParams, Page, SummaryParams, CompareParams);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -128,18 +124,6 @@ struct ExportParams {
     format: Option<String>,
 }
 
-impl Params for ExportParams {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
-}
-
-impl Params for BoardParams {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CompareParams {
@@ -150,24 +134,6 @@ struct CompareParams {
     slice: Option<String>,
     /// How many of the items are told with what both sides answered.
     details: Option<usize>,
-}
-
-impl Params for Page {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
-}
-
-impl Params for SummaryParams {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
-}
-
-impl Params for CompareParams {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
 }
 
 impl Page {
@@ -301,8 +267,9 @@ async fn called(
     retry: Retry,
 ) -> Result<Stored, LabError> {
     let id = &found.experiment_id;
+    let _turn = all.targets().turn(id)?;
     let todo = all.todo(&who, id, limit, (retry, Telling::Asked)).await?;
-    let answers = all.targets().answers_once(&found.target, id, &todo).await?;
+    let answers = all.targets().answers(&found.target, &todo).await?;
     all.receive(&who, id, answers).await
 }
 

@@ -12,10 +12,13 @@
 //! | `needs` | what evaluators need and no item has |
 //! | `gone` | evaluators that this server has no more |
 //! | `experiments` | making experiments, taking runs |
+//! | `claims` | runs that requests judge now |
+//! | `received` | answers on their way into the tables, each judged once |
 //! | `asked` | what evaluators said, as a reviewer is asked about it |
 //! | `reviewed` | a run as an item of a queue of review |
 //! | `flagged` | runs that a person must look at |
 //! | `run_span` | the span that is made of a run whose target sent none |
+//! | `own` | runs that this server stored |
 //! | `run_spans` | the loop that makes them |
 //! | `traces` | the target `trace`: answers that production gave |
 //! | `summary` | estimates of one experiment |
@@ -35,6 +38,7 @@ mod asked;
 mod beside;
 mod called;
 mod checks;
+mod claims;
 mod compare;
 mod definition;
 mod detail;
@@ -49,8 +53,10 @@ mod judge;
 mod known;
 mod leaderboard;
 mod needs;
+mod own;
 mod playground;
 mod reading;
+mod received;
 mod reviewed;
 mod run_span;
 mod run_spans;
@@ -74,6 +80,7 @@ pub use experiments::Experiments;
 pub use http::{ExperimentEndpoint, experiment_router};
 pub(in crate::lab) use http::{artifact, retry_of};
 pub(in crate::lab) use input::{Answered as Given, eval_input};
+pub(in crate::lab) use judge::Case;
 pub use reading::Experiment;
 pub(in crate::lab) use reading::{
     baseline_of, find as find_experiment, named, of_dataset as experiments_of, parsed,

@@ -2,9 +2,13 @@
 //!
 //! Senders hold spans back, so it looks at a run when it is `lab.span_after` old. It keeps nothing but the time up to which it
 //! has looked; after a start it looks back a day. What it finds it does not make again: a made span is a span of the run.
+//!
+//! Several servers may share a bucket, and see what another one made only when that is in a file. So each looks at the runs
+//! that it stored itself, and only much later at those that have no span because who stored them is gone.
 
 use super::definition::trace_ids;
 use super::experiments::Experiments;
+use super::own::Own;
 use super::reading;
 use super::run_span::{Told, is_asked, source, span_of};
 use super::taken::Items;
@@ -28,6 +32,8 @@ const LOOK_BACK: Duration = Duration::from_hours(24);
 const SLACK: Duration = Duration::from_mins(1);
 /// How much earlier than a run the clock of its target may say that its spans began.
 const SKEW: Duration = Duration::from_mins(10);
+/// How much longer a run of another server is left to that: its spans are in a file by then, and are seen.
+const OTHERS: Duration = Duration::from_mins(15);
 /// The shortest and the longest time between two looks.
 const EVERY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(30));
 /// Runs that are looked at together.
@@ -40,8 +46,39 @@ const COPIES: usize = 3;
 /// The loop.
 pub struct RunSpans {
     experiments: Experiments,
-    /// Up to when it has looked, but for what was not visible then.
+    looks: [Look; 2],
+}
+
+/// Up to when it has looked at some runs, but for what was not visible then.
+#[derive(Clone, Copy)]
+struct Look {
+    whose: Whose,
     from: UnixNanos,
+}
+
+/// Whose runs are looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// Those that this server stored since its start.
+    Own,
+    /// All that are much older.
+    All,
+}
+
+impl Whose {
+    /// How much older than `lab.span_after` they are.
+    fn waits(self) -> Duration {
+        match self {
+            Self::Own => Duration::ZERO,
+            Self::All => OTHERS,
+        }
+    }
+
+    /// Those of `page` that are meant, and may have been traced under the ids that their targets were given.
+    fn of(self, page: Vec<Candidate>, own: &Own) -> Vec<Candidate> {
+        let is_meant = |one: &Candidate| one.is_given && (self == Self::All || own.has(&one.trace_id));
+        page.into_iter().filter(is_meant).collect()
+    }
 }
 
 /// A run that may have no span, without what it says.
@@ -61,8 +98,9 @@ struct Candidate {
 impl RunSpans {
     /// Over the runs of `experiments`, of all tenants.
     pub fn new(experiments: Experiments) -> Self {
-        let from = earlier(experiments.store().now(), LOOK_BACK);
-        Self { experiments, from }
+        let look = |whose, back| Look { whose, from: earlier(experiments.store().now(), back) };
+        let looks = [look(Whose::Own, SLACK), look(Whose::All, LOOK_BACK)];
+        Self { experiments, looks }
     }
 
     /// Runs until `stop`. What cannot be made is told and tried again.
@@ -81,34 +119,56 @@ impl RunSpans {
 
     /// Looks at the runs that have become old enough since the last look.
     async fn round(&mut self, stop: &CancellationToken) -> Result<(), LabError> {
+        let mut failed = None;
+        for at in 0..self.looks.len() {
+            let (from, done) = self.look(self.looks[at], stop).await;
+            self.looks[at].from = from;
+            failed = failed.or(done.err());
+        }
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Takes one look; and the time from which the next one is taken.
+    async fn look(&self, look: Look, stop: &CancellationToken) -> (UnixNanos, Result<(), LabError>) {
+        let Look { whose, from } = look;
+        let age = self.experiments.datasets().config().span_after.saturating_add(whose.waits());
+        let until = earlier(self.experiments.store().now(), age);
+        let looked = self.look_through(whose, (from, until), stop).await;
+        if stop.is_cancelled() {
+            return (from, looked);
+        }
+        // What failed is looked at again, but not for ever.
+        let back = if looked.is_err() { LOOK_BACK } else { SLACK };
+        (from.max(earlier(until, back)), looked)
+    }
+
+    /// Looks at the runs that were stored in a span of time.
+    async fn look_through(
+        &self,
+        whose: Whose,
+        (from, until): (UnixNanos, UnixNanos),
+        stop: &CancellationToken,
+    ) -> Result<(), LabError> {
         let store = self.experiments.store();
-        let until = earlier(store.now(), self.experiments.datasets().config().span_after);
-        let (mut after, mut failed) = ((self.from, String::new()), None);
+        let (mut after, mut failed) = ((from, String::new()), None);
         loop {
             let page = candidates(store, &after, until).await?;
             let is_last = page.len() < PAGE;
             if let Some(last) = page.last() {
                 after = (last.created, last.trace_id.clone());
             }
-            failed = failed.or(self.look_at(page).await.err());
-            if stop.is_cancelled() {
-                return Ok(());
-            }
-            if is_last {
-                break;
+            failed = failed.or(self.look_at(whose.of(page, self.experiments.own())).await.err());
+            if is_last || stop.is_cancelled() {
+                return failed.map_or(Ok(()), Err);
             }
         }
-        // What failed is looked at again, but not for ever.
-        let done = if failed.is_some() { LOOK_BACK } else { SLACK };
-        self.from = self.from.max(earlier(until, done));
-        failed.map_or(Ok(()), Err)
     }
 
     /// Makes the spans that these runs lack. One experiment that fails does not keep the others from theirs.
     async fn look_at(&self, page: Vec<Candidate>) -> Result<(), LabError> {
         let mut failed = None;
         let mut groups: BTreeMap<(String, String), Vec<Candidate>> = BTreeMap::new();
-        for one in page.into_iter().filter(|one| one.is_given) {
+        for one in page {
             groups.entry((one.tenant.clone(), one.experiment_id.clone())).or_default().push(one);
         }
         for ((tenant, experiment_id), runs) in groups {
@@ -276,20 +336,40 @@ async fn told(
 mod tests {
     use super::*;
 
-    #[test]
-    fn answers_are_parted_by_their_bytes() {
-        let run = |bytes: usize| Candidate {
+    fn run(trace_id: &str, bytes: usize) -> Candidate {
+        Candidate {
             tenant: String::new(),
             experiment_id: String::new(),
             item_id: String::new(),
-            trace_id: String::new(),
+            trace_id: trace_id.to_owned(),
             created: UnixNanos(0),
             started: UnixNanos(0),
             bytes,
             is_given: true,
+        }
+    }
+
+    #[test]
+    fn who_stored_a_run_makes_its_span_and_others_long_after() {
+        let own = Own::default();
+        own.add("a");
+        own.add("c");
+        let page = || vec![run("a", 1), run("b", 1), Candidate { is_given: false, ..run("c", 1) }];
+        let of = |whose: Whose| {
+            let left = whose.of(page(), &own);
+            left.into_iter().map(|run| run.trace_id).collect::<Vec<_>>()
         };
+        assert_eq!(
+            (of(Whose::Own), of(Whose::All)),
+            (vec!["a".to_owned()], vec!["a".to_owned(), "b".to_owned()])
+        );
+        assert!(Whose::Own.waits().is_zero() && Whose::All.waits() > Duration::from_mins(1));
+    }
+
+    #[test]
+    fn answers_are_parted_by_their_bytes() {
         let of = |bytes: &[usize]| {
-            let runs: Vec<Candidate> = bytes.iter().map(|bytes| run(*bytes)).collect();
+            let runs: Vec<Candidate> = bytes.iter().map(|bytes| run("", *bytes)).collect();
             parts(&runs).iter().map(|part| part.len()).collect::<Vec<_>>()
         };
         assert_eq!(of(&[1, 2, 3]), [3]);

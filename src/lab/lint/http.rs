@@ -5,7 +5,7 @@ use super::rules::{Wanted, lint};
 use crate::domain::score::Better;
 use crate::eval::{Evaluator, Registry, fit_of, scale_of};
 use crate::lab::dataset::{Datasets, Item, find};
-use crate::lab::endpoint::{Asks, Outcome, Params, Whose, told};
+use crate::lab::endpoint::{Asks, Outcome, Params, Whose, of_tenants, told};
 use crate::lab::error::LabError;
 use crate::net::{Access, Role, guarded};
 use axum::Router;
@@ -46,11 +46,7 @@ struct LintParams {
     longest: Option<usize>,
 }
 
-impl Params for LintParams {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
-}
+of_tenants!(LintParams);
 
 async fn lint_of(
     State(endpoint): State<LintEndpoint>,

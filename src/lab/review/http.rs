@@ -9,7 +9,7 @@ use super::queues::{MAX_COUNT, Queues};
 use super::sent::{Reviewer, Said, Wish};
 use super::shown::texts;
 use super::stored::Queue;
-use crate::lab::endpoint::{Asks, Brings, Outcome, Params, Tells, Whose, told};
+use crate::lab::endpoint::{Asks, Brings, Outcome, Params, Tells, Whose, of_tenants, told};
 use crate::lab::error::LabError;
 use crate::lab::experiment::{Experiments, find_experiment};
 use crate::lab::store::Who;
@@ -102,17 +102,7 @@ struct Claim {
     reviewer: Option<String>,
 }
 
-impl Params for ListParams {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
-}
-
-impl Params for ExportParams {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
-}
+of_tenants!(ListParams, ExportParams);
 
 impl Behind {
     /// Who reviews: the token's name, or the one that is given where there are no tokens.

@@ -335,6 +335,9 @@ fn extract_of(spec: &ExtractSpec) -> Result<Extract, String> {
     }
     found.extend(spec.json_path.clone().map(|path| Extract::Rule(Rule::JsonPath(path))));
     found.extend(spec.between.clone().map(|[before, after]| Extract::Rule(Rule::Between(before, after))));
+    if spec.prompt.as_ref().is_some_and(|prompt| prompt.trim().is_empty()) {
+        return Err("extract.prompt is blank: say which part of the answer is meant".to_owned());
+    }
     found.extend(spec.prompt.clone().map(Extract::Prompt));
     match found.pop() {
         Some(extract) if found.is_empty() => Ok(extract),
@@ -374,6 +377,10 @@ mod tests {
             ),
             ("{ operator = \"contains\", criteria = \"x\", engine = \"judge\" }", "does not answer contains"),
             ("{ operator = \"contains\", criteria = \"x\", extract = {} }", "one of regex"),
+            (
+                "{ operator = \"contains\", criteria = \"x\", extract = { prompt = \" \\n\" } }",
+                "extract.prompt is blank",
+            ),
             ("{ any_of = [{ operator = \"is-json\" }], at_least = 2 }", "must be 1 to 1"),
             ("{ weight = 2 }", "no operator: name one"),
             ("{ operator = \"is_polite\", votes = 0 }", "votes is 0"),

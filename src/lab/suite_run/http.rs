@@ -4,7 +4,7 @@ use super::edits::{EditCheck, edit};
 use super::report::{self, File, Wanted};
 use super::runs::{RunSuite, SuiteRuns};
 use crate::lab::dataset::Reference;
-use crate::lab::endpoint::{Asks, Brings, Outcome, Params, Tells, told};
+use crate::lab::endpoint::{Asks, Brings, Outcome, Params, Tells, of_tenants, told};
 use crate::lab::error::LabError;
 use crate::lab::experiment::{Experiment, MAX_CALLED, Retry, Stored, artifact, find_experiment, retry_of};
 use crate::lab::store::Who;
@@ -72,17 +72,7 @@ struct ExportParams {
     analysis: Option<String>,
 }
 
-impl Params for RunParams {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
-}
-
-impl Params for ExportParams {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
-}
+of_tenants!(RunParams, ExportParams);
 
 /// Begins a run, or goes on with one: answers what is stored and how much is still missing, so that the caller comes again.
 async fn run(

@@ -2,12 +2,12 @@
 
 use crate::eval::{Evaluator, JudgeDesk, Registry};
 use crate::lab::error::LabError;
-use crate::lab::experiment::{Answer, Experiments};
+use crate::lab::experiment::{Case, Experiments};
 use crate::lab::suite::{Bench, Suite, asks_for_parts, evaluators, judge, marked, questions, scores};
 use crate::lab::target;
-use crate::schema::batch::ItemRow;
 use futures::{StreamExt, TryStreamExt};
-use std::collections::HashMap;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value as Json};
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -64,7 +64,7 @@ impl Panel {
         if waits && all.all(|evaluator| evaluator.waits().is_some()) { AT_ONCE } else { 1 }
     }
 
-    /// `answers` of a tenant with the verdicts of their tests, in their order. Production goes first.
+    /// `cases` of a tenant with the verdicts of their tests, in their order. Production goes first.
     ///
     /// # Errors
     /// [`LabError::Later`] while the evaluators are busy for as long as `lab.score_timeout`.
@@ -72,59 +72,64 @@ impl Panel {
         &self,
         experiments: &Experiments,
         tenant: &str,
-        items: &[ItemRow],
-        answers: Vec<Answer>,
-    ) -> Result<Vec<Answer>, LabError> {
+        cases: Vec<Case>,
+    ) -> Result<Vec<Case>, LabError> {
+        if cases.is_empty() {
+            return Ok(cases);
+        }
         let patience = experiments.datasets().config().score_timeout;
         let _place = experiments.judging(Instant::now() + patience).await?;
         let until = Instant::now() + patience;
-        let named = |item: &ItemRow| Some((item.item_id.clone(), item.external_id.clone()?));
-        let tests: HashMap<String, String> = items.iter().filter_map(named).collect();
-        let mut asked = Vec::with_capacity(answers.len());
-        for answer in answers {
-            let test = tests.get(&answer.item_id).cloned().unwrap_or_default();
-            asked.push(self.in_turn(experiments, (tenant, until), test, answer));
-        }
+        let asked: Vec<_> =
+            cases.into_iter().map(|case| self.in_turn(experiments, (tenant, until), case)).collect();
         futures::stream::iter(asked).buffered(self.at_once()).try_collect().await
     }
 
-    /// One answer, when nothing of production waits.
+    /// One case, when nothing of production waits.
     async fn in_turn(
         &self,
         experiments: &Experiments,
         (tenant, until): (&str, Instant),
-        test: String,
-        answer: Answer,
-    ) -> Result<Answer, LabError> {
+        case: Case,
+    ) -> Result<Case, LabError> {
         experiments.production().passed(until).await;
         let (me, tenant) = (self.clone(), tenant.to_owned());
-        let one = tokio::task::spawn_blocking(move || me.one(&test, answer, (tenant.as_str(), until)));
+        let one = tokio::task::spawn_blocking(move || me.one(case, (tenant.as_str(), until)));
         one.await.map_err(|e| LabError::Broken(format!("a check broke off: {e}")))
     }
 
     /// Blocks; where an evaluator waits for others, within a runtime.
-    fn one(&self, test: &str, mut answer: Answer, (tenant, until): (&str, Instant)) -> Answer {
+    fn one(&self, mut case: Case, (tenant, until): (&str, Instant)) -> Case {
+        let run = &mut case.run;
+        let context: Option<Map<String, Json>> = read(run.output_context.as_deref());
         let said = target::Answer {
-            output: answer.output.clone().unwrap_or_default(),
-            error: answer.error.clone(),
-            contexts: answer.contexts.clone(),
-            output_context: answer.output_context.clone(),
-            in_tokens: answer.input_tokens,
-            out_tokens: answer.output_tokens,
-            cost_usd: answer.cost_usd,
-            duration_ms: answer.duration_ms,
+            output: read(run.output.as_deref()).unwrap_or_default(),
+            error: run.error.clone(),
+            contexts: read(run.contexts.as_deref()),
+            output_context: context.clone(),
+            in_tokens: run.input_tokens,
+            out_tokens: run.output_tokens,
+            cost_usd: run.cost_usd,
+            duration_ms: run.duration_ms,
             ..target::Answer::default()
         };
-        let ids = (answer.run_id.clone().unwrap_or_default(), answer.trace_id.clone().unwrap_or_default());
-        let repetition = answer.repetition.and_then(|number| u32::try_from(number).ok()).unwrap_or(1);
-        // The experiment refuses an answer to what it does not ask.
-        let Some(answered) = self.suite.answered(test, repetition, ids, said) else { return answer };
+        let ids = (run.run_id.clone(), run.trace_id.clone().unwrap_or_default());
+        let repetition = u32::try_from(run.repetition).unwrap_or(1);
+        let test = case.item.external_id.as_deref().unwrap_or_default();
+        // A test that the suite has no more has no verdict.
+        let Some(answered) = self.suite.answered(test, repetition, ids, said) else { return case };
         let outcome = judge(&self.suite, &answered, &self.bench().for_tenant(tenant, until));
-        answer.output_context = Some(marked(answer.output_context.take().unwrap_or_default(), &outcome));
+        let context = marked(context.unwrap_or_default(), &outcome);
+        run.output_context = Some(Json::Object(context).to_string());
         let told = scores(&outcome).into_iter();
-        answer.scores = told.filter_map(|score| serde_json::from_value(score).ok()).collect();
-        answer.error = outcome.error;
-        answer.checks = outcome.checks;
-        answer
+        case.sent = told.filter_map(|score| serde_json::from_value(score).ok()).collect();
+        run.error = outcome.error;
+        case.checks = outcome.checks;
+        case
     }
+}
+
+/// A value of a run as it was sent.
+fn read<T: DeserializeOwned>(text: Option<&str>) -> Option<T> {
+    serde_json::from_str(text?).ok()
 }

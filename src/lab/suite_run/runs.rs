@@ -194,8 +194,9 @@ impl SuiteRuns {
             )));
         }
         let id = &found.experiment_id;
+        let _turn = self.experiments.targets().turn(id)?;
         let todo = self.experiments.todo(who, id, limit.min(MAX_CALLED), (retry, Telling::Asked)).await?;
-        let answers = self.experiments.targets().answers_once(&found.target, id, &todo).await?;
+        let answers = self.experiments.targets().answers(&found.target, &todo).await?;
         self.keep(who, found, answers).await
     }
 
@@ -216,10 +217,11 @@ impl SuiteRuns {
     }
 
     async fn keep(&self, who: &Who, found: &Experiment, answers: Vec<Answer>) -> Result<Stored, LabError> {
-        let items = self.experiments.items(who, found).await?;
         let panel = Panel::of(self.suite(who, found).await?, &self.judging)?;
-        let judged = panel.judged(&self.experiments, &who.tenant, &items, answers).await?;
-        self.experiments.receive(who, &found.experiment_id, judged).await
+        let mut received = self.experiments.received(who, &found.experiment_id, answers).await?;
+        let cases = std::mem::take(&mut received.cases);
+        received.cases = panel.judged(&self.experiments, &who.tenant, cases).await?;
+        self.experiments.finished(who, received).await
     }
 }
 

@@ -5,7 +5,8 @@ use super::super::error::LakeError;
 use super::super::lake::Lake;
 use super::super::manifest::{self, LogFile, Rows, SharedManifest};
 use super::super::path::merged_path;
-use super::super::read::stream_columns;
+use super::super::read::stream_holding;
+use super::super::snapshot::DataFile;
 use super::super::writer::{Effort, FileWriter, Written};
 use super::merge::conform;
 use super::run::listed;
@@ -17,9 +18,11 @@ use arrow::compute::kernels::zip::zip;
 use arrow::compute::{and, filter_record_batch, is_not_null, not, or};
 use bytes::Bytes;
 use futures::TryStreamExt;
-use object_store::ObjectStoreExt;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -67,18 +70,47 @@ pub struct Erased {
     pub rows: u64,
 }
 
+/// Files that were looked through before, and hold no row of some values. A file never changes: they hold none later either.
+#[derive(Debug, Default)]
+pub struct Looked {
+    values: BTreeSet<String>,
+    files: HashSet<Path>,
+}
+
 impl Lake {
-    /// Erases rows that are visible now. When it returns, no version of the table from the newest on has their content;
-    /// files that had it are deleted by vacuum, as all that were replaced. Erasing again changes nothing.
+    /// Looks for the rows of an erasure: [`Lake::erase`] of the same then reads only the files that have some, or that are new
+    /// by then. Who must keep others from writing meanwhile keeps them for a shorter time.
+    ///
+    /// # Errors
+    /// When files cannot be read.
+    pub async fn look_for(&self, erasure: &Erasure) -> Result<Looked, LakeError> {
+        let mut looked = Looked { values: erasure.values.clone(), files: HashSet::new() };
+        for manifest in &self.manifests {
+            let (table, store, files) = listed(manifest).await?;
+            for file in files.into_iter().filter(|_| table == erasure.table) {
+                if !erasure.is_in(&store, &file.file).await? {
+                    looked.files.insert(file.file.path);
+                }
+            }
+        }
+        Ok(looked)
+    }
+
+    /// Erases rows that are visible now; `looked` is what is known of files that have none of them. When it returns, no version
+    /// of the table from the newest on has their content; files that had it are deleted by vacuum, as all that were replaced.
+    /// Erasing again changes nothing.
     ///
     /// # Errors
     /// When files cannot be read or written, or others replace them all the time; what was erased before stays erased.
-    pub async fn erase(&self, erasure: &Erasure) -> Result<Erased, LakeError> {
+    pub async fn erase(&self, erasure: &Erasure, looked: &Looked) -> Result<Erased, LakeError> {
         self.all_in_files(erasure.table).await?;
+        // What was not looked for may be in any file.
+        let values = erasure.values.difference(&looked.values).cloned().collect();
+        let rest = Erasure { values, ..erasure.clone() };
         let mut erased = Erased::default();
         for manifest in &self.manifests {
             if manifest.lock().await.table == erasure.table {
-                self.erase_in(manifest, erasure, &mut erased).await?;
+                self.erase_in(manifest, erasure, (&looked.files, &rest), &mut erased).await?;
             }
         }
         Ok(erased)
@@ -101,6 +133,7 @@ impl Lake {
         &self,
         manifest: &SharedManifest,
         erasure: &Erasure,
+        (looked, rest): (&HashSet<Path>, &Erasure),
         erased: &mut Erased,
     ) -> Result<(), LakeError> {
         for _ in 0..ATTEMPTS {
@@ -108,12 +141,8 @@ impl Lake {
             let (_, store, files) = listed(manifest).await?;
             let mut is_done = true;
             for file in files {
-                let mut batches = stream_columns(&store, &file.file, &[TENANT, erasure.column]).await?;
-                let mut is_named = false;
-                while let Some(batch) = batches.try_next().await? {
-                    is_named |= erasure.names(&batch).true_count() > 0;
-                }
-                if is_named {
+                let sought = if looked.contains(&file.file.path) { rest } else { erasure };
+                if sought.is_in(&store, &file.file).await? {
                     let bytes = store.get(&file.file.path).await?.bytes().await?;
                     is_done &= self.erase_file(manifest, &file, bytes, (erasure, &mut *erased)).await?;
                 }
@@ -182,6 +211,21 @@ fn rewrite(erasure: &Erasure, bytes: Bytes, config: &Config) -> Result<Option<(W
 }
 
 impl Erasure {
+    /// Whether a file has such a row.
+    async fn is_in(&self, store: &Arc<dyn ObjectStore>, file: &DataFile) -> Result<bool, LakeError> {
+        if self.values.is_empty() {
+            return Ok(false);
+        }
+        let names = [TENANT, self.column];
+        let mut batches = stream_holding(store, file, &names, (self.column, &self.values)).await?;
+        while let Some(batch) = batches.try_next().await? {
+            if self.names(&batch).true_count() > 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Which rows are meant.
     fn names(&self, batch: &RecordBatch) -> BooleanArray {
         let text = |name: &str| batch.column_by_name(name).and_then(|c| c.as_string_opt::<i32>());

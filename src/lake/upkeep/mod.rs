@@ -30,5 +30,5 @@ mod vacuum;
 #[cfg(test)]
 mod tests;
 
-pub use erase::{Erased, Erasure, Left};
+pub use erase::{Erased, Erasure, Left, Looked};
 pub use run::Upkeep;

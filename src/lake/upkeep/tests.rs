@@ -1,5 +1,6 @@
 //! Upkeep on a store in memory, with a clock that is moved and a store that fails on demand.
 
+mod erasing;
 mod faults;
 mod merging;
 mod rounds;

@@ -17,6 +17,17 @@ pub struct Made {
     pub by: String,
 }
 
+impl Made {
+    /// The last columns of a table of the lab, of rows of which `of` tells who made each.
+    pub(super) fn columns<'a, T>(rows: &'a [T], of: impl Fn(&'a T) -> &'a Made) -> [ArrayRef; 3] {
+        [
+            text(rows, |row| Some(&of(row).tenant)),
+            micros(rows, |row| Some(of(row).at.micros())),
+            text(rows, |row| Some(&of(row).by)),
+        ]
+    }
+}
+
 /// A version of a dataset: a row of `datasets`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DatasetRow {
@@ -177,7 +188,7 @@ pub struct RunRow {
 
 /// Versions of datasets as one batch of the stored schema.
 pub fn datasets_to_batch(rows: &[DatasetRow]) -> Result<RecordBatch, ArrowError> {
-    let columns: Vec<ArrayRef> = vec![
+    let mut columns: Vec<ArrayRef> = vec![
         text(rows, |r| Some(&r.dataset_id)),
         int(rows, |r| Some(r.version)),
         int(rows, |r| r.parent_version),
@@ -192,10 +203,8 @@ pub fn datasets_to_batch(rows: &[DatasetRow]) -> Result<RecordBatch, ArrowError>
         text(rows, |r| Some(&r.content_hash)),
         text(rows, |r| r.source.as_deref()),
         text(rows, |r| r.message.as_deref()),
-        text(rows, |r| Some(&r.made.tenant)),
-        micros(rows, |r| Some(r.made.at.micros())),
-        text(rows, |r| Some(&r.made.by)),
     ];
+    columns.extend(Made::columns(rows, |r| &r.made));
     RecordBatch::try_new(Table::Datasets.schema(), columns)
 }
 
@@ -206,7 +215,7 @@ pub fn dataset_items_to_batch(
     version: i64,
     made: &Made,
 ) -> Result<RecordBatch, ArrowError> {
-    let columns: Vec<ArrayRef> = vec![
+    let mut columns: Vec<ArrayRef> = vec![
         text(rows, |r| Some(&r.item_id)),
         text(rows, |r| r.external_id.as_deref()),
         text(rows, |_| Some(dataset_id)),
@@ -227,16 +236,14 @@ pub fn dataset_items_to_batch(
         text(rows, |r| r.source_span_id.as_deref()),
         double(rows, |r| r.inclusion_probability),
         text(rows, |r| r.content_hash.as_deref()),
-        text(rows, |_| Some(&made.tenant)),
-        micros(rows, |_| Some(made.at.micros())),
-        text(rows, |_| Some(&made.by)),
     ];
+    columns.extend(Made::columns(rows, |_| made));
     RecordBatch::try_new(Table::DatasetItems.schema(), columns)
 }
 
 /// States of experiments as one batch of the stored schema.
 pub fn experiments_to_batch(rows: &[ExperimentRow]) -> Result<RecordBatch, ArrowError> {
-    let columns: Vec<ArrayRef> = vec![
+    let mut columns: Vec<ArrayRef> = vec![
         text(rows, |r| Some(&r.experiment_id)),
         int(rows, |r| Some(r.revision)),
         text(rows, |r| Some(&r.name)),
@@ -256,16 +263,14 @@ pub fn experiments_to_batch(rows: &[ExperimentRow]) -> Result<RecordBatch, Arrow
         micros(rows, |r| r.started_at.map(UnixNanos::micros)),
         micros(rows, |r| r.completed_at.map(UnixNanos::micros)),
         text(rows, |r| r.error.as_deref()),
-        text(rows, |r| Some(&r.made.tenant)),
-        micros(rows, |r| Some(r.made.at.micros())),
-        text(rows, |r| Some(&r.made.by)),
     ];
+    columns.extend(Made::columns(rows, |r| &r.made));
     RecordBatch::try_new(Table::Experiments.schema(), columns)
 }
 
 /// Runs as one batch of the stored schema.
 pub fn runs_to_batch(rows: &[RunRow], made: &Made) -> Result<RecordBatch, ArrowError> {
-    let columns: Vec<ArrayRef> = vec![
+    let mut columns: Vec<ArrayRef> = vec![
         text(rows, |r| Some(&r.run_id)),
         text(rows, |r| Some(&r.experiment_id)),
         text(rows, |r| Some(&r.item_id)),
@@ -285,9 +290,7 @@ pub fn runs_to_batch(rows: &[RunRow], made: &Made) -> Result<RecordBatch, ArrowE
         text(rows, |r| r.error.as_deref()),
         micros(rows, |r| r.started_at.map(UnixNanos::micros)),
         micros(rows, |r| r.completed_at.map(UnixNanos::micros)),
-        text(rows, |_| Some(&made.tenant)),
-        micros(rows, |_| Some(made.at.micros())),
-        text(rows, |_| Some(&made.by)),
     ];
+    columns.extend(Made::columns(rows, |_| made));
     RecordBatch::try_new(Table::Runs.schema(), columns)
 }

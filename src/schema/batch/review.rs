@@ -246,7 +246,7 @@ pub fn answers_to_batch(rows: &[ReviewAnswer]) -> Result<RecordBatch, ArrowError
 
 /// States of queues of review as one batch of the stored schema.
 pub fn queues_to_batch(rows: &[ReviewQueueRow]) -> Result<RecordBatch, ArrowError> {
-    let columns: Vec<ArrayRef> = vec![
+    let mut columns: Vec<ArrayRef> = vec![
         text(rows, |r| Some(&r.queue_id)),
         int(rows, |r| Some(r.revision)),
         text(rows, |r| Some(&r.name)),
@@ -262,9 +262,7 @@ pub fn queues_to_batch(rows: &[ReviewQueueRow]) -> Result<RecordBatch, ArrowErro
         micros(rows, |r| Some(r.opened_at.micros())),
         text(rows, |r| Some(&r.opened_by)),
         micros(rows, |r| r.completed_at.map(UnixNanos::micros)),
-        text(rows, |r| Some(&r.made.tenant)),
-        micros(rows, |r| Some(r.made.at.micros())),
-        text(rows, |r| Some(&r.made.by)),
     ];
+    columns.extend(Made::columns(rows, |r| &r.made));
     RecordBatch::try_new(Table::ReviewQueues.schema(), columns)
 }

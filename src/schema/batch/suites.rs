@@ -1,6 +1,6 @@
 //! Suites, their tests and checks, and what checks said of runs, to the stored columns of their tables.
 
-use super::build::{boolean, double, int, micros, text, texts};
+use super::build::{boolean, double, int, text, texts};
 use super::lab::Made;
 use crate::schema::columns::Table;
 use arrow::array::{ArrayRef, RecordBatch};
@@ -158,7 +158,7 @@ pub struct CheckResultRow {
 
 /// Revisions of suites as one batch of the stored schema.
 pub fn suites_to_batch(rows: &[SuiteRow]) -> Result<RecordBatch, ArrowError> {
-    let columns: Vec<ArrayRef> = vec![
+    let mut columns: Vec<ArrayRef> = vec![
         text(rows, |r| Some(&r.suite_id)),
         int(rows, |r| Some(r.revision)),
         int(rows, |r| Some(r.version)),
@@ -174,10 +174,8 @@ pub fn suites_to_batch(rows: &[SuiteRow]) -> Result<RecordBatch, ArrowError> {
         text(rows, |r| Some(&r.content_hash)),
         text(rows, |r| r.source.as_deref()),
         text(rows, |r| r.message.as_deref()),
-        text(rows, |r| Some(&r.made.tenant)),
-        micros(rows, |r| Some(r.made.at.micros())),
-        text(rows, |r| Some(&r.made.by)),
     ];
+    columns.extend(Made::columns(rows, |r| &r.made));
     RecordBatch::try_new(Table::Suites.schema(), columns)
 }
 
@@ -187,7 +185,7 @@ pub fn suite_tests_to_batch(
     (suite_id, revision): (&str, i64),
     made: &Made,
 ) -> Result<RecordBatch, ArrowError> {
-    let columns: Vec<ArrayRef> = vec![
+    let mut columns: Vec<ArrayRef> = vec![
         text(rows, |_| Some(suite_id)),
         int(rows, |_| Some(revision)),
         text(rows, |r| Some(&r.test_id)),
@@ -200,10 +198,8 @@ pub fn suite_tests_to_batch(
         text(rows, |r| r.context.as_deref()),
         text(rows, |r| Some(&r.spec)),
         text(rows, |r| Some(&r.content_hash)),
-        text(rows, |_| Some(&made.tenant)),
-        micros(rows, |_| Some(made.at.micros())),
-        text(rows, |_| Some(&made.by)),
     ];
+    columns.extend(Made::columns(rows, |_| made));
     RecordBatch::try_new(Table::SuiteTests.schema(), columns)
 }
 
@@ -213,7 +209,7 @@ pub fn suite_checks_to_batch(
     (suite_id, revision): (&str, i64),
     made: &Made,
 ) -> Result<RecordBatch, ArrowError> {
-    let columns: Vec<ArrayRef> = vec![
+    let mut columns: Vec<ArrayRef> = vec![
         text(rows, |_| Some(suite_id)),
         int(rows, |_| Some(revision)),
         text(rows, |r| r.test_id.as_deref()),
@@ -231,16 +227,14 @@ pub fn suite_checks_to_batch(
         text(rows, |r| r.condition_criteria.as_deref()),
         text(rows, |r| r.examples.as_deref()),
         text(rows, |r| Some(&r.spec)),
-        text(rows, |_| Some(&made.tenant)),
-        micros(rows, |_| Some(made.at.micros())),
-        text(rows, |_| Some(&made.by)),
     ];
+    columns.extend(Made::columns(rows, |_| made));
     RecordBatch::try_new(Table::SuiteChecks.schema(), columns)
 }
 
 /// What checks said of runs as one batch of the stored schema.
 pub fn check_results_to_batch(rows: &[CheckResultRow], made: &Made) -> Result<RecordBatch, ArrowError> {
-    let columns: Vec<ArrayRef> = vec![
+    let mut columns: Vec<ArrayRef> = vec![
         text(rows, |r| Some(&r.run_id)),
         int(rows, |r| Some(r.attempt)),
         text(rows, |r| Some(&r.experiment_id)),
@@ -265,9 +259,7 @@ pub fn check_results_to_batch(rows: &[CheckResultRow], made: &Made) -> Result<Re
         text(rows, |r| r.edited_by.as_deref()),
         text(rows, |r| r.edited_auto_eval.as_deref()),
         text(rows, |r| r.edited_feedback.as_deref()),
-        text(rows, |_| Some(&made.tenant)),
-        micros(rows, |_| Some(made.at.micros())),
-        text(rows, |_| Some(&made.by)),
     ];
+    columns.extend(Made::columns(rows, |_| made));
     RecordBatch::try_new(Table::CheckResults.schema(), columns)
 }

@@ -49,6 +49,8 @@ pub(super) enum Failed {
     Never(String),
     /// The budget of the day or month is spent.
     Spent(String),
+    /// Nobody gets an answer until somebody changes something: a key, an address, a bill.
+    Closed(String),
     /// Another try later may help.
     Away(Away),
 }
@@ -204,7 +206,9 @@ impl Panel {
         for (at, judge) in chain.iter().enumerate() {
             let behind = if at + 1 < chain.len() { Behind::Another } else { Behind::Nobody };
             match self.judges[*judge].complete(question, until, behind).await {
-                Err(failed @ (Failed::Away(_) | Failed::Spent(_))) => last = failed,
+                // One that may come back is waited for, whoever stands in for it.
+                Err(Failed::Closed(why)) if matches!(last, Failed::Away(_)) => last = gone(why),
+                Err(failed @ (Failed::Away(_) | Failed::Spent(_) | Failed::Closed(_))) => last = failed,
                 done => return done.map(|done| Completion { stood_in: at > 0, ..done }),
             }
         }
@@ -300,7 +304,7 @@ impl Judge {
             }
             Fault::Closed(why) => {
                 self.failed(&why);
-                Err(self.away(&why))
+                Err(Failed::Closed(self.named(&why)))
             }
             Fault::Busy(why, wait) => {
                 let wait = wait.map_or(backoff, |wait| jittered(wait).max(wait));
@@ -425,8 +429,13 @@ impl Judge {
 
     /// There is no answer, for no fault of the item.
     fn away(&self, why: &str) -> Failed {
-        Failed::Away(Away { why: self.named(why), counts: false, wait: None })
+        gone(self.named(why))
     }
+}
+
+/// There is no answer, and nobody knows how long.
+fn gone(why: String) -> Failed {
+    Failed::Away(Away { why, counts: false, wait: None })
 }
 
 /// Half to one and a half times as long: those who failed together do not come back together.

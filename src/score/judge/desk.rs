@@ -82,19 +82,31 @@ impl Desk {
     /// Asks the judge, or who stands in for it, until `until`.
     ///
     /// # Errors
+    /// Why there is no reply.
+    pub(super) async fn complete(
+        &self,
+        question: &Question<'_>,
+        until: Instant,
+    ) -> Result<Completion, Failed> {
+        match self.is_alone {
+            true => self.panel.complete_at(self.place, question, until).await,
+            false => self.panel.complete(self.place, question, until).await,
+        }
+    }
+
+    /// The same, for an item that can wait until somebody has given the judge another key.
+    ///
+    /// # Errors
     /// When another try later may help.
     pub(super) async fn ask(
         &self,
         question: &Question<'_>,
         until: Instant,
     ) -> Result<Result<Completion, Open>, Away> {
-        let asked = match self.is_alone {
-            true => self.panel.complete_at(self.place, question, until).await,
-            false => self.panel.complete(self.place, question, until).await,
-        };
-        match asked {
+        match self.complete(question, until).await {
             Ok(completion) => Ok(Ok(completion)),
             Err(Failed::Away(away)) => Err(away),
+            Err(Failed::Closed(why)) => Err(Away { why, counts: false, wait: None }),
             Err(Failed::Never(why) | Failed::Spent(why)) => Ok(Err(Open::Wrong(why))),
         }
     }

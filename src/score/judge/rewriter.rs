@@ -1,17 +1,17 @@
 //! Texts that a judge writes anew, such as a question in other words.
 
-use super::client::Completion;
+use super::client::{Completion, Failed};
 use super::delimit::{Block, delimited, nonce};
-use super::desk::{Desk, Open};
+use super::desk::Desk;
 use super::question::{Question, Schema};
 use super::reply::read;
 use crate::domain::score::Usage;
 use crate::domain::trace::EvalInput;
-use crate::eval::{Away, Rewritten, Writer};
+use crate::eval::{NotWritten, Rewritten, Writer, patient};
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::json;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
 /// Who the judge is then, and how it answers.
 const RULES: &str = include_str!("prompts/writer.md");
@@ -52,15 +52,17 @@ impl JudgeWriter {
     }
 
     /// Asks until there is a reply; one that is away is asked again as long as there is time.
-    async fn asked(&self, question: &Question<'_>, until: Instant) -> Result<Completion, String> {
-        loop {
-            match self.desk.ask(question, until).await {
-                Ok(Ok(completion)) => return Ok(completion),
-                Ok(Err(Open::Missing(why) | Open::Wrong(why))) => return Err(why),
-                Err(Away { wait: Some(wait), .. }) if Instant::now() + wait < until => sleep(wait).await,
-                Err(away) => return Err(away.why),
-            }
-        }
+    async fn asked(&self, question: &Question<'_>, until: Instant) -> Result<Completion, NotWritten> {
+        let wait = |failed: &Failed| match failed {
+            Failed::Away(away) => away.wait,
+            _ => None,
+        };
+        let asked = patient(until, || self.desk.complete(question, until), wait).await;
+        asked.map_err(|failed| match failed {
+            Failed::Away(away) => NotWritten::Away(away.why),
+            Failed::Closed(why) => NotWritten::Closed(why),
+            Failed::Never(why) | Failed::Spent(why) => NotWritten::Never(why),
+        })
     }
 
     /// What `task` makes of `text`; what each reply took is added to `usage`, also of one that holds no text.
@@ -70,7 +72,7 @@ impl JudgeWriter {
         text: &str,
         until: Instant,
         usage: &mut Option<Usage>,
-    ) -> Result<String, String> {
+    ) -> Result<String, NotWritten> {
         let schema = json!({
             "type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"],
             "additionalProperties": false,
@@ -92,7 +94,7 @@ impl JudgeWriter {
                 Err(error) => why = note.map_or(error, str::to_owned),
             }
         }
-        Err(format!("{REPLIES} replies of the judge hold no text; the last: {why}"))
+        Err(NotWritten::Never(format!("{REPLIES} replies of the judge hold no text; the last: {why}")))
     }
 }
 
@@ -108,7 +110,7 @@ impl Writer for JudgeWriter {
         let mut usage = None;
         let text = match checked {
             Ok(()) => self.written(task, text, until, &mut usage).await,
-            Err(why) => Err(why),
+            Err(why) => Err(NotWritten::Never(why)),
         };
         Rewritten { text, usage }
     }

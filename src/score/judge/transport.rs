@@ -207,8 +207,7 @@ impl Transport {
             messages: [Message { role: "system", content: system }, Message { role: "user", content: user }],
             stream: false,
             temperature: (is_ours("temperature") && !manner.leaves_temperature).then_some(0),
-            max_tokens: limits.filter(|_| !manner.counts_thought),
-            max_completion_tokens: limits.filter(|_| manner.counts_thought),
+            limit: limits.map(|most| BTreeMap::from([(manner.limit(), most)])),
             parameters,
         };
         let mut body =
@@ -232,10 +231,8 @@ struct Request<'a> {
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<u8>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_tokens: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_completion_tokens: Option<u32>,
+    #[serde(flatten)]
+    limit: Option<BTreeMap<&'static str, u32>>,
     #[serde(flatten)]
     parameters: &'a BTreeMap<String, Json>,
 }

@@ -1,14 +1,19 @@
 //! Questions in other words, which a judge writes.
 
 use super::verbs::{example, well};
-use crate::judges::server::Server;
+use crate::judges::server::{Act, Server};
 use crate::support::{config, query, start};
+use groundline::app::App;
 use groundline::config::Config;
 use serde_json::{Value, json};
 
-/// What the judge writes of the text that stands between its delimiters; of one it changes nothing.
+/// What the judge writes of the text that stands between its delimiters; of one it changes nothing. What is no text to write
+/// is a check, which passes.
 fn writes(sent: &Value) -> String {
     let text = |at: usize| sent["messages"][at]["content"].as_str().unwrap();
+    if !text(0).contains("# What you write") {
+        return json!({"rationale": "It is.", "problems": [], "rating": "yes"}).to_string();
+    }
     let asked = text(1).lines().nth(1).unwrap();
     let new = if text(0).contains("false or misleading") {
         "Rivers flow uphill.".to_owned()
@@ -58,5 +63,29 @@ async fn a_judge_writes_what_no_rule_can_and_what_it_does_not_write_is_told() {
         (&metadata["perturbation"]["model"], &metadata["relationships"][0]["target"]),
         (&json!("judge-model-0"), &json!("g2"))
     );
+    judged_once(&app, &server).await;
+    // A judge that takes no request is no matter of time.
+    server.script.lock().extend(vec![Act::Status(401); 12]);
+    let body = json!({"dataset": "geography", "with": ["antonym"]});
+    let (status, told) = super::send(&app, "POST", "perturb", None, &body).await;
+    assert!(status == 422 && told["error"].as_str().unwrap().contains("HTTP 401"), "{status} {told}");
     app.stop().await.unwrap();
+}
+
+/// Answers of a suite that come twice, at the same time and later, are judged once.
+async fn judged_once(app: &App, server: &Server) {
+    let suite = "[suite]\nname = \"kind\"\n[[test]]\nid = \"a\"\ninput = \"Where?\"\ncheck = [{ operator = \"is_polite\" }]\n";
+    let url = format!("http://{}/v1/lab/suites/import?format=toml", app.addresses.http);
+    let sent = reqwest::Client::new().post(url).header("content-type", "application/toml").body(suite);
+    assert_eq!(sent.send().await.unwrap().status(), 200);
+    let begun = super::done(app, "POST", "suites/kind/run", &json!({"target": {"kind": "function"}})).await;
+    let path = format!("suites/kind/run?experiment={}", begun["experiment_id"].as_str().unwrap());
+    let (before, answers) = (server.requests(), json!({"answers": [{"test": "a", "output": "Here."}]}));
+    let send = async || super::done(app, "POST", &path, &answers).await;
+    let (one, two) = tokio::join!(send(), send());
+    let sum = |key: &str| one[key].as_u64().unwrap() + two[key].as_u64().unwrap();
+    assert_eq!((sum("stored"), sum("duplicate"), server.requests()), (1, 1, before + 1), "{one} {two}");
+    let again = send().await;
+    assert_eq!((&again["duplicate"], &again["missing"]), (&json!(1), &json!(0)), "{again}");
+    assert_eq!(server.requests(), before + 1);
 }

@@ -82,6 +82,12 @@ fn every_part_comes_back(folder: &Path, results: &str) {
     std::fs::write(folder.join("twice.csv"), "Question,Answer\nWho?,I\n Who? ,You\n").unwrap();
     let (_, err) = run(folder, 2, &["suite", "import", "twice.csv", "--part", "qa"]);
     assert!(err.contains("answer 2: \" Who? \" is there twice"), "{err}");
+    // No server takes these, and none is asked.
+    for part in ["qa", "results"] {
+        let args = ["suite", "import", "twice.csv", "--part", part, "--url", "http://127.0.0.1:9"];
+        let (_, err) = run(folder, 2, &args);
+        assert!(err.contains("leave out --url") && err.contains(&format!("--part {part}")), "{err}");
+    }
     for format in ["json", "zip"] {
         let file = format!("results.{format}");
         let export = ["suite", "export", "report.json", "--part", "results", "--format", format];

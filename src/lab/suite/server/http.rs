@@ -5,7 +5,7 @@ use super::sent::SentForm;
 use super::suites::{NewSuite, Suites};
 use super::written::{WrittenFile, written};
 use crate::lab::dataset::Reference;
-use crate::lab::endpoint::{Asks, Brings, Outcome, Params, Whose, told};
+use crate::lab::endpoint::{Asks, Brings, Outcome, Params, Whose, of_tenants, told};
 use crate::lab::error::LabError;
 use crate::net::{Access, Role, guarded};
 use axum::Router;
@@ -90,23 +90,7 @@ struct FromText {
     file_text: String,
 }
 
-impl Params for ListParams {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
-}
-
-impl Params for ShowParams {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
-}
-
-impl Params for ImportParams {
-    fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
-}
+of_tenants!(ListParams, ShowParams, ImportParams);
 
 fn reference(text: &str) -> Result<Reference, LabError> {
     text.parse().map_err(LabError::Wrong)
