@@ -269,10 +269,12 @@ impl App {
     /// How much is still to be done with what was acknowledged until now: frames that are not visible or not read by
     /// sampling, open traces, and items that wait for their scores.
     pub fn unfinished(&self) -> (u64, usize, usize) {
-        let durable = self.health.journal.durable();
         let (sampled, open) = self.progress.now();
-        let frames = durable.saturating_sub(self.health.lake.applied().min(sampled));
-        (frames, open, self.queue.stats(self.health.clock.now()).items)
+        let items = self.queue.stats(self.health.clock.now()).items;
+        let visible = self.health.lake.applied();
+        // Last: what became durable while the rest was looked at is still to be done.
+        let durable = self.health.journal.durable();
+        (durable.saturating_sub(visible.min(sampled)), open, items)
     }
 
     /// Waits until an endpoint or loop fails. A server that runs well waits for ever.

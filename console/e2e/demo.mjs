@@ -70,7 +70,7 @@ export async function send(otlp, service, spans, token) {
 }
 
 /** How often `until` asks; where other work runs beside, all of it takes longer. */
-const TRIES = process.env.TIMES === "told" ? 600 : 100;
+const TRIES = process.env.TIMES === "told" ? 1_800 : 100;
 
 /** Asks until the answer is true; a span is there within two seconds. */
 export async function until(what, check) {

@@ -14,4 +14,4 @@ export async function paths(world) {
  * Without anything busy: what is asked has come and is drawn. It answers no element: the debugger would hold it, and all that it stands
  * in, for as long as the page lives.
  */
-export const drawn = (page) => page.waitForFunction(() => document.querySelector("h1") !== null && document.querySelector("[aria-busy=true], .bars") === null, undefined, { timeout: 30_000 });
+export const drawn = (page) => page.waitForFunction(() => document.querySelector("h1") !== null && document.querySelector("[aria-busy=true], .bars") === null, undefined, { timeout: 120_000 });

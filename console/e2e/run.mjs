@@ -26,7 +26,7 @@ const LATE = TOLD ? 900 : 300;
 async function one(name, test, chrome, world) {
   const context = await chrome.newContext({ viewport: { width: 1400, height: 900 }, colorScheme: "light", ...(test.context ?? {}) });
   // Where other work runs beside, all of it takes longer: what is waited for must come all the same.
-  if (TOLD) context.setDefaultTimeout(60_000);
+  if (TOLD) context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   const faults = [];
   page.on("pageerror", (error) => faults.push(`page error: ${error}`));

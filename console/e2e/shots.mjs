@@ -17,10 +17,10 @@ export const SIZES = {
 
 /** Waits until no panel is busy; one that stays busy is a fault. */
 export async function settled(page) {
-  await page.waitForSelector("main", { timeout: 30000 });
+  await page.waitForSelector("main", { timeout: 120_000 });
   // What one panel has found may make another ask: quiet is what is quiet at the second look.
   do {
-    await page.waitForFunction(() => !document.querySelector("[aria-busy=true], .bars"), undefined, { timeout: 60_000 });
+    await page.waitForFunction(() => !document.querySelector("[aria-busy=true], .bars"), undefined, { timeout: 120_000 });
     await page.waitForTimeout(150);
   } while (await page.evaluate(() => document.querySelector("[aria-busy=true], .bars") !== null));
 }

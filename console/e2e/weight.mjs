@@ -31,6 +31,8 @@ export async function requestsOfAPage(page, world) {
     while (asked.length !== before || open.size > 0) {
       before = asked.length;
       await page.waitForTimeout(400);
+      // A page that is still at an answer has not asked yet.
+      await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
     }
     await page.mouse.move(700, 600);
     for (let turn = 0; turn < 10; turn++) await page.mouse.wheel(0, 400);

@@ -127,8 +127,7 @@ impl Emitter {
     /// Sends what comes next, or leaves out what the limits do not allow; false if nothing is durable that was not seen.
     async fn step(&mut self, stop: &CancellationToken) -> Result<bool, JournalError> {
         if self.is_over(None) {
-            tokio::task::block_in_place(|| self.leave_out())?;
-            self.save()?;
+            self.make_room()?;
             return Ok(true);
         }
         let Some(gathered) = tokio::task::block_in_place(|| self.gather())? else { return Ok(false) };
@@ -145,8 +144,7 @@ impl Emitter {
                 Ended::Open => {
                     self.reader = self.journal.reader(self.done)?;
                     if !stop.is_cancelled() {
-                        tokio::task::block_in_place(|| self.leave_out())?;
-                        self.save()?;
+                        self.make_room()?;
                     }
                     return Ok(true);
                 }
@@ -279,8 +277,26 @@ impl Emitter {
             || (self.is_away && newest.is_some_and(|newest| is_old(&self.config, &*self.clock, newest)))
     }
 
-    /// Passes over frames until the limits allow the next one, or for a while; counts what is in them.
-    fn leave_out(&mut self) -> Result<(), JournalError> {
+    /// Leaves out what the limits do not allow. It is counted when it is durable that it does not leave: after a crash nothing
+    /// of it does.
+    fn make_room(&mut self) -> Result<(), JournalError> {
+        let count = tokio::task::block_in_place(|| self.leave_out())?;
+        self.save()?;
+        if count > 0 {
+            self.signal.told("dropped", count);
+            let section = self.signal.section();
+            tracing::error!(
+                count,
+                "{} are left out: the backend of [{section}] was away for longer than {section}.max_age or \
+                 {section}.max_disk_size allow",
+                self.signal.noun()
+            );
+        }
+        Ok(())
+    }
+
+    /// Passes over frames until the limits allow the next one, or for a while; gives how many rows were in them.
+    fn leave_out(&mut self) -> Result<u64, JournalError> {
         self.reader = self.journal.reader(self.done)?;
         let (mut rows_left, mut bytes) = (0, 0);
         while bytes < SKIP_BYTES {
@@ -297,18 +313,8 @@ impl Emitter {
             self.done = frame.seq;
         }
         self.reader = self.journal.reader(self.done)?;
-        if rows_left > 0 {
-            self.signal.told("dropped", rows_left);
-            let section = self.signal.section();
-            tracing::error!(
-                count = rows_left,
-                "{} are left out: the backend of [{section}] was away for longer than {section}.max_age or \
-                 {section}.max_disk_size allow",
-                self.signal.noun()
-            );
-        }
         self.show();
-        Ok(())
+        Ok(rows_left)
     }
 
     fn taken(&self, load: &Load, rejected: u64, said: &str) {

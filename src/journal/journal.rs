@@ -18,12 +18,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 use tokio::sync::{oneshot, watch};
 
 const LOCK: &str = "LOCK";
 
+/// How long a lock is waited for. A child of who had it holds a copy from its start until it runs its program.
+const LOCK_WAIT: Duration = Duration::from_secs(1);
+/// How often it is tried meanwhile.
+const LOCK_TRY: Duration = Duration::from_millis(10);
 /// How long a loop waits before it tries again to write what it owes.
-const FULL_WAIT: std::time::Duration = std::time::Duration::from_millis(500);
+const FULL_WAIT: Duration = Duration::from_millis(500);
 
 /// The durable log of opaque frames. Clones share one journal; the last one to go closes it.
 #[derive(Clone)]
@@ -264,10 +269,14 @@ fn lock(dir: &Path) -> Result<File, JournalError> {
         .truncate(false)
         .open(&path)
         .map_err(|e| JournalError::io("open", &path, e))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(JournalError::Locked { dir: dir.to_owned() }),
-        Err(TryLockError::Error(e)) => Err(JournalError::io("lock", &path, e)),
+    let began = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if began.elapsed() < LOCK_WAIT => std::thread::sleep(LOCK_TRY),
+            Err(TryLockError::WouldBlock) => return Err(JournalError::Locked { dir: dir.to_owned() }),
+            Err(TryLockError::Error(e)) => return Err(JournalError::io("lock", &path, e)),
+        }
     }
 }
 

@@ -122,8 +122,9 @@ mod tests {
         let error = slow.collect().await.unwrap_err();
         assert!(TooSlow::caused(&*error), "{error}");
         assert!(began.elapsed() >= grace);
-        // Each piece of this one buys five seconds.
-        let steady = Paced::new(dripping(5_000, Duration::from_millis(1)), Pace { grace, rate: 1_000 });
+        // Each piece of this one buys five seconds, and it lasts longer than its grace.
+        let pace = Pace { grace: Duration::from_secs(1), rate: 1_000 };
+        let steady = Paced::new(dripping(5_000, Duration::from_millis(3)), pace);
         assert_eq!(steady.collect().await.unwrap().to_bytes().len(), 3_000_000);
         let silent = Paced::new(dripping(1, Duration::from_secs(3_600)), Pace { grace, rate: 1 });
         assert!(silent.collect().await.is_err());

@@ -123,7 +123,7 @@ public class Metadata {
     /** A query ends within a second of the request; where it did not run yet, the request is lost, and there is another try. */
     static void cancelled(Connection connection) throws SQLException {
         List<Long> taken = new ArrayList<>();
-        while (taken.size() < 3 && taken.stream().noneMatch(millis -> millis < 1000)) {
+        while (taken.size() < 10 && taken.stream().noneMatch(millis -> millis < 1000)) {
             AtomicLong asked = new AtomicLong();
             try (Statement statement = connection.createStatement()) {
                 Thread asking = new Thread(() -> {

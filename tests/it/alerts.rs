@@ -3,7 +3,7 @@
 mod receivers;
 mod silences;
 
-use crate::support::{Process, config, query, send, settled, span, start, text, until};
+use crate::support::{Process, Reserved, config, query, send, settled, span, start, text, until};
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A rule that asks the cheap evaluator of leaked personal data, and an alert on it by model.
@@ -114,6 +115,8 @@ async fn one_model_leaks_more_and_who_is_named_is_told_once() {
     assert_eq!(query(http, ROWS).await, Vec::<Value>::new());
     assert!(send(otlp, calls(200, 200, 60)).await);
     until("the alert", async || receiver.states() == ["firing"]).await;
+    // It is told as soon as it is durable, and seen a moment later.
+    until("its row", async || !query(http, ROWS).await.is_empty()).await;
     let rows = query(http, ROWS).await;
     assert_eq!(rows.len(), 1, "{rows:?}");
     assert_eq!((&rows[0]["state"], &rows[0]["slice"]), (&json!("firing"), &json!("request_model=bad")));
@@ -203,15 +206,19 @@ async fn kill_nine_neither_loses_nor_repeats_an_alert() {
         let mut server = Process::start_with(folder.path(), &text);
         // The first half of the cycles is good, the second bad; it never comes back, so it fires once.
         let leaking = if cycle < cycles / 2 { 4 } else { 70 };
-        let otlp = server.otlp_http;
+        let (otlp, heard) = (server.otlp_http, Arc::new(AtomicU64::new(0)));
+        let acknowledged = heard.clone();
         let sender = tokio::spawn(async move {
             let mut sent = 0;
             while sent < 40 && send(otlp, calls(next + sent, 8, leaking)).await {
                 sent += 8;
+                acknowledged.store(sent, Ordering::Relaxed);
             }
             sent
         });
         tokio::time::sleep(Duration::from_millis(350 + cycle * 61 % 900)).await;
+        // On a busy machine the kill waits for something to lose.
+        until("a call is acknowledged", async || heard.load(Ordering::Relaxed) > 0).await;
         server.kill();
         next += sender.await.unwrap() + 8;
     }
@@ -242,9 +249,8 @@ impl Drop for Alertmanager {
 
 impl Alertmanager {
     pub async fn start(dir: &std::path::Path) -> Option<Self> {
-        // The port was free a moment ago.
-        let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        Self::start_at(dir, address).await
+        let port = Reserved::new();
+        Self::start_at(dir, port.address).await
     }
 
     /// As [`Alertmanager::start`], at this address.
@@ -378,6 +384,7 @@ async fn what_fires_is_acknowledged_and_goes_on_firing() {
     let (status, answer) = post(wish).await;
     assert!(status == 200 && answer.contains("request_model=bad"), "{status}: {answer}");
     until("the message", async || receiver.states() == ["firing", "acknowledged"]).await;
+    until("its row", async || query(app.addresses.http, ROWS).await.len() >= 2).await;
     let rows = query(app.addresses.http, ROWS).await;
     assert_eq!((rows.len(), &rows[1]["state"]), (2, &json!("firing")), "{rows:?}");
     assert!(rows[1]["message"].as_str().unwrap().starts_with("acknowledged by Ada until "), "{rows:?}");

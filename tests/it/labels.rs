@@ -136,7 +136,8 @@ async fn drawn_items_are_labelled_and_correct_the_rate() {
         assert_eq!((status, &told["refused"]), (200, &json!([])), "{told}");
         assert!(ids(&items).iter().all(|id| asked.insert((*id).to_owned())), "asked twice");
     }
-    assert!((25..60).contains(&asked.len()), "{} of 120 were drawn, 40 were wanted", asked.len());
+    // Chance draws fewer than 18 or more than 65 once in a hundred thousand runs.
+    assert!((18..=65).contains(&asked.len()), "{} of 120 were drawn, 40 were wanted", asked.len());
     settled(&app).await;
     assert_eq!(count(at, "SELECT count(*) FROM review_answers").await, asked.len() as i64);
     corrected(at, asked.len()).await;

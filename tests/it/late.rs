@@ -41,6 +41,7 @@ fn quick(dir: &std::path::Path, rules: &str) -> Config {
     (made.server, made.ingest) = (usual.server, usual.ingest);
     (made.sample.idle, made.sample.rootless_idle) = (usual.sample.idle, usual.sample.rootless_idle);
     made.sample.late.debounce = Duration::from_millis(300);
+    made.watch.lateness = Duration::ZERO;
     made
 }
 
@@ -78,8 +79,10 @@ async fn a_late_root_is_evaluated_once_more_with_the_probability_of_then() {
     assert_eq!(rows[2]["reason"], "spans came late: evaluation 2");
     assert!(rows.iter().all(|row| row["inclusion_probability"] == 1.0), "{rows:?}");
     // Its bet was settled: alerts count the first evaluation alone.
-    let alerts: Value = reqwest::get(format!("http://{http}/v1/alerts")).await.unwrap().json().await.unwrap();
-    assert_eq!(alerts["alerts"][0]["n"], 3, "{alerts}");
+    let alerts = async || -> Value {
+        reqwest::get(format!("http://{http}/v1/alerts")).await.unwrap().json().await.unwrap()
+    };
+    until("the first evaluations", async || alerts().await["alerts"][0]["n"] == 3).await;
     // As often as the configuration says, and no more.
     assert!(send(otlp, vec![call(1, 2, GOOD), call(1, 3, GOOD)]).await);
     settled(&app).await;
@@ -88,6 +91,11 @@ async fn a_late_root_is_evaluated_once_more_with_the_probability_of_then() {
     let looked = "groundline_late_traces_total{outcome=\"unchanged\"}";
     until("the looks", async || metrics().await.lines().any(|line| line.starts_with(looked))).await;
     assert_eq!(versions(http, 2).await, [(1, true)]);
+    let seen = "SELECT final_until > (SELECT max(evaluated_at) FROM scores) AS is_final FROM watermarks \
+                WHERE table_name = 'alerts'";
+    until("the alerts", async || query(http, seen).await[0]["is_final"] == true).await;
+    let counted = alerts().await;
+    assert_eq!(counted["alerts"][0]["n"], 3, "{counted}");
     app.stop().await.unwrap();
 }
 

@@ -1,7 +1,7 @@
 //! Connections: TLS and certificates of clients, reloads, slow clients, many clients, health and reflection.
 
 use crate::pg::{Pg, asks_for_tls};
-use crate::support::{config, count, request, span, start};
+use crate::support::{PATIENCE, config, count, request, span, start};
 use groundline::app::{Addresses, App};
 use groundline::units::ByteSize;
 use opentelemetry_proto::tonic::collector::trace::v1::trace_service_client::TraceServiceClient;
@@ -10,6 +10,7 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_tim
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use std::io::ErrorKind;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -166,7 +167,7 @@ async fn every_endpoint_speaks_tls_with_the_certificates_of_now() {
         if over_pg(at, &next, None).await.is_ok() {
             break;
         }
-        assert!(started.elapsed() < Duration::from_secs(20), "the new certificate is not used");
+        assert!(started.elapsed() < PATIENCE, "the new certificate is not used");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert_eq!(over_all(at, &next, None).await, [Ok(()), Ok(()), Ok(())]);
@@ -220,7 +221,7 @@ async fn impatient(folder: &Path, most: usize) -> App {
 /// Waits until the server has closed the connection; gives what it said before.
 async fn closed(stream: &mut TcpStream) -> String {
     let mut said = Vec::new();
-    match tokio::time::timeout(Duration::from_secs(30), stream.read_to_end(&mut said)).await {
+    match tokio::time::timeout(PATIENCE, stream.read_to_end(&mut said)).await {
         Ok(Ok(_)) => {}
         Ok(Err(e)) => assert_eq!(e.kind(), ErrorKind::ConnectionReset, "{e}"),
         Err(_) => panic!("the connection is still open"),
@@ -229,6 +230,23 @@ async fn closed(stream: &mut TcpStream) -> String {
 }
 
 const HEAD: &str = "POST /v1/traces HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
+
+/// What is said to a request that ends with `rest`, until the connection is closed, and how long it was open. On a busy machine a
+/// whole head may come too late: nothing is said to that, and it is sent again.
+async fn answered(at: SocketAddr, rest: &str) -> (String, Duration) {
+    let started = Instant::now();
+    loop {
+        let began = Instant::now();
+        let mut stream = TcpStream::connect(at).await.unwrap();
+        if stream.write_all(format!("{HEAD}{rest}").as_bytes()).await.is_ok() {
+            let said = closed(&mut stream).await;
+            if !said.is_empty() {
+                return (said, began.elapsed());
+            }
+        }
+        assert!(started.elapsed() < PATIENCE, "nothing is said to a request that ends with {rest:?}");
+    }
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn slow_clients_are_sent_away() {
@@ -251,21 +269,17 @@ async fn slow_clients_are_sent_away() {
         });
         closed(&mut silent).await;
         closed(&mut half).await;
-        let ended = tokio::time::timeout(Duration::from_secs(30), hears.read(&mut [0; 64])).await;
+        let ended = tokio::time::timeout(PATIENCE, hears.read(&mut [0; 64])).await;
         assert!(matches!(ended, Ok(Ok(0) | Err(_))), "{ended:?}");
         drip.abort();
     }
     // A body that trickles: the client is told to come back, and gets to read it.
-    let mut trickle = TcpStream::connect(app.addresses.otlp_http).await.unwrap();
-    trickle.write_all(format!("{HEAD}content-length: 90000\r\n\r\n{{").as_bytes()).await.unwrap();
-    let said = closed(&mut trickle).await;
+    let (said, _) = answered(app.addresses.otlp_http, "content-length: 90000\r\n\r\n{").await;
     assert!(said.starts_with("HTTP/1.1 503") && said.contains("body_min_rate"), "{said}");
     // A connection that was used and is not used any more.
-    let mut idle = TcpStream::connect(app.addresses.otlp_http).await.unwrap();
-    idle.write_all(format!("{HEAD}content-length: 2\r\n\r\n{{}}").as_bytes()).await.unwrap();
-    let began = Instant::now();
-    assert!(closed(&mut idle).await.starts_with("HTTP/1.1 200"));
-    assert!(began.elapsed() > Duration::from_millis(1_000), "it may wait longer than a head may");
+    let (said, lasted) = answered(app.addresses.otlp_http, "content-length: 2\r\n\r\n{}").await;
+    assert!(said.starts_with("HTTP/1.1 200"), "{said}");
+    assert!(lasted > Duration::from_millis(1_000), "it may wait longer than a head may");
     let metrics = format!("http://{}/metrics", app.addresses.http);
     let metrics = reqwest::get(metrics).await.unwrap().text().await.unwrap();
     for reason in ["header", "idle"] {
@@ -295,7 +309,7 @@ async fn many_idle_connections_do_not_hinder_a_client_that_works() {
     let idle = usize::min(wanted, open_files().saturating_sub(600) / 2);
     let folder = tempfile::tempdir().unwrap();
     let mut many = config(folder.path());
-    (many.server.max_connections, many.server.header_timeout) = (idle + 8, Duration::from_mins(1));
+    (many.server.max_connections, many.server.header_timeout) = (idle + 8, Duration::from_mins(10));
     let app = start(many).await;
     let url = format!("http://{}/v1/traces", app.addresses.otlp_http);
     let client = reqwest::Client::new();
@@ -333,7 +347,7 @@ async fn many_idle_connections_do_not_hinder_a_client_that_works() {
     let started = Instant::now();
     let mut fresh = TcpStream::connect(app.addresses.otlp_http).await.unwrap();
     while !serves(&mut fresh).await {
-        assert!(started.elapsed() < Duration::from_secs(20), "no room came back");
+        assert!(started.elapsed() < PATIENCE, "no room came back");
         fresh = TcpStream::connect(app.addresses.otlp_http).await.unwrap();
     }
     crate::support::settled(&app).await;

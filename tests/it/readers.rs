@@ -1,6 +1,6 @@
 //! Readers that are not ours: psql over the wire, and a Delta library on the files.
 
-use crate::support::{busy, config, count, parquet, settled, start};
+use crate::support::{PATIENCE, busy, config, count, parquet, settled, start};
 use groundline::app::App;
 use groundline::cli::{Protocol, send_file};
 use std::path::{Path, PathBuf};
@@ -136,14 +136,14 @@ async fn a_delta_library_counts_the_same_rows_after_compaction() {
         let before = parquet(&spans);
         send_file(&endpoint, Protocol::Http, &fixtures.join(name)).await.unwrap();
         while parquet(&spans).iter().all(|name| before.contains(name)) {
-            assert!(started.elapsed() < Duration::from_secs(60), "no file was written");
+            assert!(started.elapsed() < PATIENCE, "no file was written");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
     settled(&app).await;
     let merged = |names: &[String]| names.iter().filter(|name| name.starts_with("merged-")).count();
     while merged(&parquet(&spans)) == 0 || parquet(&spans).len() > 2 {
-        assert!(started.elapsed() < Duration::from_secs(60), "{:?}", parquet(&spans));
+        assert!(started.elapsed() < PATIENCE, "{:?}", parquet(&spans));
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let expected = counted(&app).await;

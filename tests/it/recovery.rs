@@ -1,6 +1,6 @@
 //! The server is killed in the middle of its work; what it said yes to is there, once.
 
-use crate::support::{Process, count, parquet, query, query_raw, request, span, text};
+use crate::support::{PATIENCE, Process, count, parquet, query, query_raw, request, span, text};
 use prost::Message;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ async fn kill_nine_during_compaction_loses_and_doubles_nothing() {
         if status == 200 && body[0]["n"] == 0 && files < 10 {
             break;
         }
-        assert!(started.elapsed() < Duration::from_secs(60), "{body}, {files} files of spans");
+        assert!(started.elapsed() < PATIENCE, "{body}, {files} files of spans");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
@@ -148,7 +148,7 @@ async fn wait_for_scores(http: std::net::SocketAddr) {
         if status == 200 && body[0]["n"] == 0 {
             return;
         }
-        assert!(started.elapsed() < Duration::from_secs(180), "traces are not scored: {body}");
+        assert!(started.elapsed() < PATIENCE, "traces are not scored: {body}");
         tokio::time::sleep(Duration::from_millis(300)).await;
     }
 }

@@ -1,6 +1,6 @@
 //! The lake in a bucket: a real S3 server that is not ours, as a child process.
 
-use crate::support::{busy, config, count, query, settled, start};
+use crate::support::{PATIENCE, busy, config, count, query, settled, start};
 use groundline::app::App;
 use groundline::cli::{Protocol, send_file};
 use groundline::config::Config;
@@ -58,7 +58,7 @@ impl Bucket {
                 }
             }
         });
-        address.recv_timeout(Duration::from_secs(30)).expect("the S3 server is not ready in 30 s")
+        address.recv_timeout(PATIENCE).expect("the S3 server is not ready")
     }
 
     /// A server on this bucket that writes files soon.
@@ -148,7 +148,7 @@ async fn rows_are_in_the_bucket_and_are_there_after_a_restart() {
     send(&app, &["rag_grounded.pb"]).await;
     let started = Instant::now();
     while parquet(&bucket.objects("spans").await) == 0 {
-        assert!(started.elapsed() < Duration::from_secs(20), "the flush loop wrote no file");
+        assert!(started.elapsed() < PATIENCE, "the flush loop wrote no file");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     send(&app, &["toxic.pb"]).await;
@@ -232,7 +232,7 @@ async fn files_in_the_bucket_are_merged_and_the_old_ones_deleted() {
         let before = bucket.objects("spans").await;
         send(&app, &[name]).await;
         while parquet(&bucket.objects("spans").await) == 0 || bucket.objects("spans").await == before {
-            assert!(started.elapsed() < Duration::from_secs(60), "the flush loop wrote no file");
+            assert!(started.elapsed() < PATIENCE, "the flush loop wrote no file");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
@@ -242,7 +242,7 @@ async fn files_in_the_bucket_are_merged_and_the_old_ones_deleted() {
         if objects.iter().any(|name| name.starts_with("merged-")) && parquet(&objects) <= 2 {
             break;
         }
-        assert!(started.elapsed() < Duration::from_secs(60), "{objects:?}");
+        assert!(started.elapsed() < PATIENCE, "{objects:?}");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     assert_eq!((counts(&app).await, traces(&app).await), before);
@@ -280,7 +280,7 @@ async fn a_bucket_that_is_not_there_is_told_soon() {
     let Err(error) = App::start(config).await else { panic!("it started without a bucket") };
     let error = format!("{error} {error:?}");
     assert!(error.contains("127.0.0.1:9") && !error.contains(SECRET), "{error}");
-    assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
 }
 
 /// A configuration file that gives the secret.

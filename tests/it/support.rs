@@ -1,6 +1,6 @@
 //! What several tests need: a server in this process or as a process of its own, and requests.
 
-use groundline::app::App;
+use groundline::app::{App, AppError};
 use groundline::config::Config;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value};
@@ -8,6 +8,7 @@ use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
 use prost::Message;
 use serde_json::Value as Json;
+use socket2::{Domain, Socket, Type};
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -27,24 +28,55 @@ pub fn config(data_dir: &Path) -> Config {
     config
 }
 
+/// How long an event may take: what comes never is told late, and what comes late on a busy machine is no fault.
+pub const PATIENCE: Duration = Duration::from_secs(300);
+
 pub async fn start(config: Config) -> App {
     // The second test that installs it finds it installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    Box::pin(App::start(config)).await.unwrap_or_else(|e| panic!("the server does not start: {e}"))
+    let started = Instant::now();
+    loop {
+        match Box::pin(App::start(config.clone())).await {
+            Ok(app) => return app,
+            // A child that another test starts just now may hold a copy of a port that was closed, for a moment.
+            Err(AppError::Bind { .. }) if started.elapsed() < PATIENCE => {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            Err(error) => panic!("the server does not start: {error}"),
+        }
+    }
+}
+
+/// An address that is given to nobody who asks for a free one, and where nobody listens yet. Whoever is told it may listen there,
+/// also several times one after the other.
+pub struct Reserved {
+    pub address: SocketAddr,
+    _held: Socket,
+}
+
+impl Reserved {
+    pub fn new() -> Self {
+        let held = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        // A socket that is bound and does not listen keeps the port, and lets those bind it who name it.
+        held.set_reuse_address(true).unwrap();
+        held.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+        let address = held.local_addr().unwrap().as_socket().unwrap();
+        Self { address, _held: held }
+    }
 }
 
 /// Waits until everything that was acknowledged is visible, decided and scored.
 pub async fn settled(app: &App) {
     let started = Instant::now();
     while app.unfinished() != (0, 0, 0) {
-        assert!(started.elapsed() < Duration::from_secs(120), "not settled: {:?}", app.unfinished());
+        assert!(started.elapsed() < PATIENCE, "not settled: {:?}", app.unfinished());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
 /// Waits until `holds`; the test fails where that takes too long.
 pub async fn until(what: &str, holds: impl AsyncFnMut() -> bool) {
-    until_within(Duration::from_secs(120), what, holds).await;
+    until_within(PATIENCE, what, holds).await;
 }
 
 /// As [`until`], for as long as `limit`.

@@ -175,7 +175,7 @@ fn limits_answer_at_once() {
 fn a_commit_window_gathers_frames() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config {
-        commit_window: Duration::from_millis(50),
+        commit_window: Duration::from_secs(1),
         segment_size: ByteSize::mib(1),
         max_disk_size: ByteSize::mib(2),
         ..small()

@@ -75,6 +75,7 @@ async fn a_long_result_takes_a_few_batches() {
     let folder = tempfile::tempdir().unwrap();
     let server = Settings::new(Path::new(env!("CARGO_BIN_EXE_groundline")), folder.path())
         .set("SQL__MAX_RESULT_SIZE", "1GiB")
+        .set("SQL__TIMEOUT", "10m")
         .start();
     let mut client = connected(&server).await;
     // What a first query makes once is not counted.

@@ -1,6 +1,6 @@
 //! Clients that show everything of an answer, and servers that several cases share.
 
-use crate::support::{config, request, span, start};
+use crate::support::{PATIENCE, config, request, span, start};
 use axum::http::{HeaderMap, Request};
 use base64::Engine as _;
 use groundline::app::Addresses;
@@ -287,7 +287,7 @@ pub async fn stored(app: Addresses, service: &str, n: i64) {
         if now == n {
             return;
         }
-        assert!(started.elapsed() < Duration::from_secs(10), "{service}: {now} spans, expected {n}");
+        assert!(started.elapsed() < PATIENCE, "{service}: {now} spans, expected {n}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }

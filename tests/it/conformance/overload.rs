@@ -1,7 +1,7 @@
 //! Faults that pass: the client is told to come back, and when.
 
 use super::client::*;
-use crate::support::{config, span, start, text};
+use crate::support::{config, span, start, text, until};
 use groundline::app::App;
 use groundline::units::ByteSize;
 use std::time::Duration;
@@ -22,14 +22,12 @@ async fn occupied(folder: &std::path::Path) -> (App, TcpStream) {
     );
     slow.write_all(head.as_bytes()).await.unwrap();
     slow.write_all(&[b' '; 55_000]).await.unwrap();
-    for _ in 0..100 {
-        let body = pb("probe", vec![span(1, 1, vec![])]);
-        if post(app.addresses, PB, &[], body).await.status != 200 {
-            return (app, slow);
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("the slow client holds nothing");
+    let body = pb("probe", vec![span(1, 1, vec![])]);
+    until("the slow client holds all", async || {
+        post(app.addresses, PB, &[], body.clone()).await.status != 200
+    })
+    .await;
+    (app, slow)
 }
 
 /// The slow client ends, and there is room again.

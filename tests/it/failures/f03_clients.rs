@@ -103,7 +103,7 @@ async fn client(app: Arc<App>, number: u64, requests: u64) -> (u64, i64, u64) {
                 break;
             }
             again += 1;
-            assert!(started.elapsed() < Duration::from_secs(60), "the server never takes it");
+            assert!(started.elapsed() < Duration::from_secs(180), "the server never takes it");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
@@ -156,7 +156,7 @@ async fn f04_what_was_acknowledged_is_there_once_and_equal() {
         .collect();
     for (round, millis) in [400u64, 250, 550].into_iter().enumerate() {
         let before = oracle.acknowledged();
-        eventually("spans are acknowledged", 30, async || oracle.acknowledged() > before + 30).await;
+        eventually("spans are acknowledged", 120, async || oracle.acknowledged() > before + 30).await;
         tokio::time::sleep(Duration::from_millis(millis)).await;
         if round == 1 {
             assert!(server.stop(), "SIGTERM: {}", server.log());
@@ -167,7 +167,7 @@ async fn f04_what_was_acknowledged_is_there_once_and_equal() {
     }
     let back = Instant::now();
     let before = oracle.acknowledged();
-    eventually("a fresh span is accepted", 10, async || oracle.acknowledged() > before).await;
+    eventually("a fresh span is accepted", 120, async || oracle.acknowledged() > before).await;
     println!("accepted {:?} after the last start", back.elapsed());
     oracle.stop.store(true, Ordering::Relaxed);
     for writer in writers {

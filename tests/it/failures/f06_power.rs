@@ -3,6 +3,7 @@
 
 use super::disk::Mount;
 use super::oracle::{Oracle, Writing};
+use super::server::eventually;
 use super::small;
 use std::path::Path;
 use std::process::Command;
@@ -40,6 +41,7 @@ async fn f06_a_power_cut_loses_nothing_acknowledged() {
         });
         // Long enough for files of the lake; the moment wanders through the flush interval.
         tokio::time::sleep(Duration::from_millis(1_200 + cut * 37 % 400)).await;
+        eventually("spans are acknowledged", 120, async || oracle.acknowledged() > 50).await;
         // The control: without a sync, this must not survive.
         std::fs::write(live.0.join("never-synced"), [7u8; 4_096]).unwrap();
         let stopped = Command::new("kill").arg("-STOP").arg(server.pid().to_string()).status().unwrap();

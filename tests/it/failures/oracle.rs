@@ -165,7 +165,7 @@ impl Oracle {
     /// the journal; it waits for them first.
     pub async fn check(&self, server: &Server, writing: Writing, progress: impl Fn(u64)) -> Verdict {
         const PAGE: u64 = 5_000;
-        eventually("the tables have the journal", 120, async || {
+        eventually("the tables have the journal", 300, async || {
             server.metric("groundline_journal_unapplied_frames").await == 0.0
         })
         .await;
@@ -215,5 +215,5 @@ fn trace_text(number: u64) -> String {
 }
 
 fn client() -> reqwest::Client {
-    reqwest::Client::builder().timeout(Duration::from_secs(30)).build().unwrap()
+    reqwest::Client::builder().timeout(Duration::from_secs(180)).build().unwrap()
 }

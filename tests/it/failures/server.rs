@@ -1,7 +1,8 @@
 //! A server as a process of its own, which can be killed, starved and measured. Tests and the soak run share this file.
 
+use socket2::{Domain, Socket, Type};
 use std::io::{BufRead, BufReader};
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -13,6 +14,8 @@ pub struct Settings {
     binary: PathBuf,
     data_dir: PathBuf,
     environment: Vec<(String, String)>,
+    /// Sockets that are bound and do not listen: they keep the fixed ports while no server runs.
+    ports: Vec<Arc<Socket>>,
 }
 
 /// A running server, killed when it is dropped.
@@ -27,10 +30,10 @@ pub struct Server {
 impl Settings {
     /// The binary on `data_dir`, on free ports.
     pub fn new(binary: &Path, data_dir: &Path) -> Self {
-        let me = Self { binary: binary.to_owned(), data_dir: data_dir.to_owned(), environment: Vec::new() };
-        let ports =
-            ["SERVER__HTTP_LISTEN", "SERVER__PG_LISTEN", "INGEST__HTTP_LISTEN", "INGEST__GRPC_LISTEN"];
-        ports.iter().fold(me, |me, key| me.set(key, "127.0.0.1:0"))
+        let (binary, data_dir) = (binary.to_owned(), data_dir.to_owned());
+        let me = Self { binary, data_dir, environment: Vec::new(), ports: Vec::new() };
+        let keys = ["SERVER__HTTP_LISTEN", "SERVER__PG_LISTEN", "INGEST__HTTP_LISTEN", "INGEST__GRPC_LISTEN"];
+        keys.iter().fold(me, |me, key| me.set(key, "127.0.0.1:0"))
     }
 
     /// One key of the configuration, such as `LAKE__FLUSH_INTERVAL`.
@@ -47,9 +50,12 @@ impl Settings {
 
     /// The OTLP ports stay the same over restarts, because SDKs do not look for a server that moved.
     pub fn fixed_ports(mut self) -> Self {
-        let free = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
-        for (key, listener) in ["INGEST__HTTP_LISTEN", "INGEST__GRPC_LISTEN"].iter().zip(&free) {
-            self = self.set(key, listener.local_addr().unwrap());
+        for key in ["INGEST__HTTP_LISTEN", "INGEST__GRPC_LISTEN"] {
+            let held = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+            held.set_reuse_address(true).unwrap();
+            held.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+            self = self.set(key, held.local_addr().unwrap().as_socket().unwrap());
+            self.ports.push(Arc::new(held));
         }
         self
     }

@@ -1,16 +1,17 @@
 //! What a judge that is dead, slow or particular costs the others: nothing.
 
 use super::server::Server;
-use super::{SCORES, ask, call, configured, free_address, judged, served};
+use super::{SCORES, ask, call, configured, judged, served};
 use crate::plugins::server::Server as Plugin;
-use crate::support::{query, send, settled, text, until};
+use crate::support::{Reserved, query, send, settled, text, until};
 use axum::http::StatusCode;
 use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dead_judge_with_three_hundred_items_holds_up_no_other_judge_and_no_plug_in() {
     const DEAD: u64 = 300;
-    let (folder, address, server) = (tempfile::tempdir().unwrap(), free_address(), Server::default());
+    let (folder, server, reserved) = (tempfile::tempdir().unwrap(), Server::default(), Reserved::new());
+    let address = reserved.address;
     let rule = |name: &str, model: &str, evaluator: &str| {
         format!(
             "[[sample.rules]]\nname = \"{name}\"\nfilter = \"request_model = '{model}'\"\nrate = 1.0\nevaluators = [\"{evaluator}\"]\n"
@@ -50,7 +51,8 @@ async fn a_dead_judge_with_three_hundred_items_holds_up_no_other_judge_and_no_pl
             format!("SELECT count(*) AS n FROM scores WHERE evaluator = '{evaluator}' AND status = 'ok'");
         until(evaluator, async || query(http, &scored).await[0]["n"] == 40).await;
     }
-    assert_eq!(query(http, waiting).await[0]["n"], DEAD, "the others wait, and are not lost");
+    // Items leave the queue a moment after their scores are seen; the others wait, and are not lost.
+    until("the others alone", async || query(http, waiting).await[0]["n"] == DEAD).await;
     let back = Server::default();
     back.listen_at(address).await;
     settled(&app).await;
@@ -112,11 +114,11 @@ async fn a_server_that_knows_no_schema_is_found_out_once_by_all_that_wait() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_judge_is_not_away_because_items_run_out_of_time() {
-    // One after the other, and time for a few only: the rest comes again.
-    let server = Server { takes: Duration::from_millis(200), ..Server::default() };
+    // One after the other, and time for a few only: the rest comes again. On a busy machine too an answer is there in time.
+    let server = Server { takes: Duration::from_millis(600), ..Server::default() };
     let (folder, address) = (tempfile::tempdir().unwrap(), server.listen().await);
     let more =
-        "max_concurrent = 1\ncanary_interval = \"0s\"\ntimeout = \"1500ms\"\n[score]\nslow_timeout = \"2s\"";
+        "max_concurrent = 1\ncanary_interval = \"0s\"\ntimeout = \"4500ms\"\n[score]\nslow_timeout = \"6s\"";
     let ids = "\"safety\", \"relevance_to_query\", \"stereotypes\"";
     let app = served(folder.path(), &configured(ids, address, more)).await;
     assert!(ask(app.addresses.otlp_http, 0..3).await);

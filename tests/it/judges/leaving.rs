@@ -116,6 +116,8 @@ async fn the_budget_of_a_month_outlasts_a_restart() {
     // An answer costs 100 dollars: after two the third may not begin.
     let money = "max_concurrent = 1\nmax_output_tokens = 20\nprice_input_usd = 0.0\nprice_output_usd = 5e6\nmax_usd_per_month = 250.0";
     let config = configured("\"safety\"", server.listen().await, money);
+    let today = || chrono::Utc::now().date_naive();
+    let day = today();
     for calls in [0..3, 3..5] {
         let app = served(folder.path(), &config).await;
         assert!(ask(app.addresses.otlp_http, calls.clone()).await);
@@ -124,6 +126,10 @@ async fn the_budget_of_a_month_outlasts_a_restart() {
         app.stop().await.unwrap();
         let errors: Vec<&str> = rows.iter().filter_map(|row| row["error"].as_str()).collect();
         let count = usize::try_from(calls.end).unwrap();
+        // A new month has its own.
+        if today() != day {
+            return;
+        }
         assert_eq!((rows.len(), errors.len(), server.requests()), (count, count - 2, 2), "{rows:?}");
         assert!(errors.iter().all(|error| error.contains("judges.max_usd_per_month = 250")), "{errors:?}");
     }
@@ -140,9 +146,9 @@ async fn failed(server: &Server) -> String {
         let name = "groundline_judge_canaries_failed{judge=\"main\"} ";
         text.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned))
     };
-    // A gauge of another test may stand there.
+    // The gauge of another server of this process may stand there: this one's own does when it is in its third round.
     let asked = server.requests();
-    until("a round", async || server.requests() >= asked + 10 && line().await.is_some()).await;
+    until("two rounds", async || server.requests() > asked + 20 && line().await.is_some()).await;
     let told = line().await.unwrap();
     app.stop().await.unwrap();
     told

@@ -1,8 +1,8 @@
 //! A real model behind a real server: SmolLM2-135M in llama-cpp-python, which `tests/setup-llm` builds. A long test, not one of every day:
 //! `cargo test --test it -- --ignored --nocapture judges::real`
 
-use super::{free_address, groundline};
-use crate::support::until_within;
+use super::groundline;
+use crate::support::{Reserved, until_within};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
@@ -39,7 +39,8 @@ struct Served {
 
 impl Served {
     async fn start() -> Self {
-        let address = free_address();
+        let reserved = Reserved::new();
+        let address = reserved.address;
         let mut command = Command::new(python());
         command.args([
             "-m",

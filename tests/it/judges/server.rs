@@ -88,6 +88,8 @@ pub struct Server {
     pub reads: bool,
     /// Every answer takes so long.
     pub takes: Duration,
+    /// Nothing is answered before so many requests were there at once.
+    pub gathers: usize,
 }
 
 impl Server {
@@ -117,6 +119,11 @@ impl Server {
     pub fn requests(&self) -> usize {
         self.got.lock().len()
     }
+
+    /// How many were there at once, at most.
+    pub fn most(&self) -> usize {
+        self.at_once.lock().1
+    }
 }
 
 async fn answer(State(server): State<Server>, headers: HeaderMap, Json(body): Json<Value>) -> Response {
@@ -134,6 +141,9 @@ async fn answer(State(server): State<Server>, headers: HeaderMap, Json(body): Js
 
 async fn acted(server: &Server, act: Act, body: &Value) -> Response {
     tokio::time::sleep(server.takes).await;
+    while server.most() < server.gathers {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
     if server.refuses.iter().any(|kind| body["response_format"]["type"] == *kind) {
         return (server.refusal, "response_format is not supported").into_response();
     }

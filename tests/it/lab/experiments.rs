@@ -111,6 +111,7 @@ async fn a_run_is_stored_once_and_what_is_missing_can_be_asked_for() {
     // Those of before the restart are not made again.
     let last = "SELECT count(*) FROM spans JOIN runs USING (trace_id) WHERE attempt = 2";
     until("the span of the last attempt", async || count(app.addresses.http, last).await == 1).await;
+    until("a span of each run", async || count(app.addresses.http, MADE).await >= 7).await;
     assert_eq!(count(app.addresses.http, MADE).await, 7);
     let cancelled = done(&app, "PATCH", &format!("experiments/{id}"), &json!({"status": "cancelled"})).await;
     assert_eq!(cancelled["status"], "cancelled");

@@ -2,7 +2,7 @@
 
 use super::{ask, configured, error, file, rows, served};
 use crate::sdk::python;
-use crate::support::{query, settled, until};
+use crate::support::{Reserved, query, settled, until};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -129,7 +129,8 @@ fn every_input_goes_over_grpc() {
 async fn a_server_that_is_killed_in_a_batch_loses_and_doubles_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let health = folder.path().join("none");
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let reserved = Reserved::new();
+    let free = reserved.address.port();
     let Some(mut server) = Server::start_at(&health, free, &[]) else { return };
     // The wait is longer than the test: what ends the batch is the death of the server.
     let keys = format!("url = \"grpc://127.0.0.1:{free}\"\ntimeout = \"60s\"");

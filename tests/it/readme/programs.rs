@@ -2,7 +2,7 @@
 
 use super::pages::{self, Page, read};
 use crate::sdk::{node_modules, python};
-use crate::support::{config, query, start};
+use crate::support::{config, query, start, until};
 use groundline::app::App;
 use std::path::Path;
 use std::process::Command;
@@ -54,6 +54,8 @@ async fn the_programs_of_the_quickstart_send_a_model_call() {
     sent += usize::from(run(&app, command, "quickstart-node", &node_modules().join("@opentelemetry")));
     let sql =
         "SELECT operation, request_model, question, answer, service_name FROM spans ORDER BY service_name";
+    // What was acknowledged is seen a moment later.
+    until("every call", async || query(app.addresses.http, sql).await.len() >= sent).await;
     let rows = query(app.addresses.http, sql).await;
     assert_eq!(rows.len(), sent, "{rows:?}");
     for row in &rows {

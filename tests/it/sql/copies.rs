@@ -71,7 +71,7 @@ async fn copies_and_cursors_have_the_limits_of_queries() {
 
 #[tokio::test]
 async fn cursors_are_few_and_give_their_place_back() {
-    let config = Config { max_concurrent: 1, timeout: Duration::from_secs(2), ..Config::default() };
+    let config = Config { max_concurrent: 1, timeout: Duration::from_secs(60), ..Config::default() };
     let mut pg = limited(config).await;
     pg.query("BEGIN").await;
     for number in 0..16 {

@@ -33,7 +33,7 @@ fn an_expression_that_never_ends_is_an_error_in_time() {
         "a".repeat(5_000)
     );
     let ended = tested(&suite, &[], &[]);
-    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(300), "{:?}", started.elapsed());
     assert!(["fail", "error"].contains(&ended.check(0, 0).0.as_str()), "{}", ended.out);
     assert_eq!(ended.check(0, 1).0, "pass");
 }

@@ -1,6 +1,6 @@
 //! A real Prometheus scrapes the server, evaluates the rules, and is asked every query of the boards.
 
-use crate::support::{Process, send, span, text, until};
+use crate::support::{Process, Reserved, send, span, text, until};
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -21,14 +21,14 @@ impl Prometheus {
     async fn start(dir: &Path, target: SocketAddr) -> Option<Self> {
         let rules = super::dashboards().join("groundline.rules.yml");
         let config = format!(
-            "global: {{scrape_interval: 250ms, scrape_timeout: 250ms, evaluation_interval: 250ms}}\n\
+            "global: {{scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}}\n\
              rule_files: [{:?}]\nscrape_configs:\n  - job_name: groundline\n    static_configs: [{{targets: [\"{target}\"]}}]\n",
             rules.display().to_string()
         );
         let file = dir.join("prometheus.yml");
         std::fs::write(&file, config).unwrap();
-        // The port was free a moment ago.
-        let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let port = Reserved::new();
+        let address = port.address;
         let child = Command::new("prometheus")
             .arg(format!("--config.file={}", file.display()))
             .arg(format!("--storage.tsdb.path={}", dir.join("tsdb").display()))

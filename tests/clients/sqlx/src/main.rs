@@ -120,7 +120,7 @@ async fn errors(pool: &PgPool, options: PgConnectOptions) -> Done {
     assert_eq!(code(wrong).as_deref(), Some("42703"));
     let written = sqlx::query("DELETE FROM spans").execute(pool).await.err().ok_or("no error")?;
     assert_eq!(code(written).as_deref(), Some("25006"));
-    let hurried = PgPool::connect_with(options.options([("statement_timeout", "200ms")])).await?;
+    let hurried = PgPool::connect_with(options.options([("statement_timeout", "3s")])).await?;
     let endless = "SELECT count(*) FROM generate_series(1, 9000000) a, generate_series(1, 9000000) b";
     let ended = sqlx::query(endless).fetch_all(&hurried).await.err().ok_or("no timeout")?;
     assert_eq!(code(ended).as_deref(), Some("57014"));
