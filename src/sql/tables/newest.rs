@@ -114,7 +114,7 @@ impl Rank {
                 let mut hashes = vec![0; batch.num_rows()];
                 create_hashes([column(batch, name)?], &QualityRandomState::with_seed(0), &mut hashes)?;
                 // Turning the highest bit leaves them in their order.
-                Ok(hashes.into_iter().map(|hash: u64| (hash ^ 1 << 63).cast_signed()).collect())
+                Ok(hashes.into_iter().map(|hash: u64| (hash ^ (1 << 63)).cast_signed()).collect())
             }
         }
     }
