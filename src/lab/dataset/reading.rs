@@ -418,17 +418,5 @@ pub fn item(row: Row<'_>) -> ItemRow {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_reference_names_a_dataset_and_perhaps_a_version() {
-        let of = |text: &str| text.parse::<Reference>().map(|r| (r.name, r.version));
-        assert_eq!(of("refunds"), Ok(("refunds".to_owned(), None)));
-        assert_eq!(of("refunds@7"), Ok(("refunds".to_owned(), Some(7))));
-        assert_eq!(of("adhoc/a b@v2"), Ok(("adhoc/a b".to_owned(), Some(2))));
-        for wrong in ["", "@1", "a@0", "a@x", "a@b@1", "a\nb"] {
-            assert!(of(wrong).is_err(), "{wrong:?}");
-        }
-    }
-}
+#[path = "reading_tests.rs"]
+mod tests;
