@@ -12,8 +12,8 @@ use std::sync::Arc;
 const LEAST: &str = "$min_n_eff";
 
 /// Registers `traces` over `spans`, and `quality_hourly`, `quality_by_model`, `evaluator_quality`, `evaluation_hourly`,
-/// `evaluation_outcomes` and `labelled_scores`, over the tables and `scores_latest`. Estimates with an effective sample size below
-/// `min_n_eff` are NULL in them.
+/// `evaluation_outcomes` and `labelled_scores`, over the tables and `scores_latest`. Estimates with an effective sample size
+/// below `min_n_eff` are NULL in them.
 ///
 /// # Errors
 /// A plan error if a view names a column that its table lacks.
