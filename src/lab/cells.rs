@@ -27,10 +27,15 @@ impl<'a> Row<'a> {
 
     /// A text, if there is one.
     pub fn may(&self, name: &str) -> Option<String> {
+        self.borrowed(name).map(str::to_owned)
+    }
+
+    /// The same where it lies.
+    pub fn borrowed(&self, name: &str) -> Option<&'a str> {
         let column = self.column(name)?;
         let plain = column.as_string_opt::<i32>().map(|texts| texts.value(self.at));
         let view = || column.as_string_view_opt().map(|texts| texts.value(self.at));
-        plain.or_else(view).map(str::to_owned)
+        plain.or_else(view)
     }
 
     /// An integer.

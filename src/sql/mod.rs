@@ -4,10 +4,10 @@
 //! |---|---|
 //! | `config` | what a query may use |
 //! | `error` | what can go wrong, and whose fault it is |
-//! | `tables` | files and hot batches as tables |
+//! | `tables` | files and hot batches as tables, and the newest of their rows |
 //! | `functions` | `quality_rate` and its like, `attr`, and bounds on functions that could exhaust memory |
 //! | `catalog` | `pg_catalog` as clients read it |
-//! | `views` | `traces`, `quality_hourly`, `quality_by_model`, `evaluator_quality`, `evaluation_hourly`, `evaluation_outcomes`, `labelled_scores`, and the newest rows of the lab's tables |
+//! | `views` | `traces`, `quality_hourly`, `quality_by_model`, `evaluator_quality`, `evaluation_hourly`, `evaluation_outcomes`, `labelled_scores` |
 //! | `shape` | how deep a query can become, told before it is parsed |
 //! | `settings` | the version that clients are told, and settings that SHOW knows |
 //! | `guard` | which statements may run |

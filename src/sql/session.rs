@@ -3,7 +3,9 @@
 use super::catalog;
 use super::config::Config;
 use super::functions;
-use super::tables::{LakeTable, LatestScores, LiveRows, LiveTable, PrivateStores, Snapshots, column_docs};
+use super::tables::{
+    LakeTable, LatestScores, LiveRows, LiveTable, PrivateStores, Snapshots, column_docs, latest_rows,
+};
 use super::views;
 use super::watermarks::Watermarks;
 use crate::schema::columns::{Table, queue_schema, watermarks_schema};
@@ -54,13 +56,18 @@ pub(super) fn session(
     options.execution.parquet.enable_page_index = true;
     let context = SessionContext::new_with_config_rt(settings, runtime);
     let spans = Arc::new(LakeTable::new(Table::Spans, snapshots.clone()));
+    let items = Arc::new(LakeTable::new(Table::DatasetItems, snapshots.clone()));
     for table in Table::ALL {
         let rows = match table {
             Table::Spans => spans.clone(),
+            Table::DatasetItems => items.clone(),
             _ => Arc::new(LakeTable::new(table, snapshots.clone())),
         };
         if table == Table::Scores {
             context.register_table("scores_latest", Arc::new(LatestScores::new(rows.clone())))?;
+        }
+        if let Some((name, view)) = latest_rows(table, &rows)? {
+            context.register_table(name, view)?;
         }
         context.register_table(table.name(), rows)?;
     }
@@ -79,7 +86,7 @@ pub(super) fn session(
     register_functions(&context);
     functions::bound_scalars(&context)?;
     functions::bound_tables(&context)?;
-    functions::dataset_at(&context)?;
+    functions::dataset_at(&context, items)?;
     views::register(&context, spans, config.min_n_eff)?;
     catalog::register(&context, DATABASE, snapshots)?;
     let state = context.state_ref();

@@ -12,8 +12,8 @@ use std::sync::Arc;
 const LEAST: &str = "$min_n_eff";
 
 /// Registers `traces` over `spans`, and `quality_hourly`, `quality_by_model`, `evaluator_quality`, `evaluation_hourly`,
-/// `evaluation_outcomes` and `labelled_scores`, over the tables and `scores_latest`; and the newest rows of datasets, their items,
-/// experiments, runs and queues of review. Estimates with an effective sample size below `min_n_eff` are NULL in them.
+/// `evaluation_outcomes` and `labelled_scores`, over the tables and `scores_latest`. Estimates with an effective sample size
+/// below `min_n_eff` are NULL in them.
 ///
 /// # Errors
 /// A plan error if a view names a column that its table lacks.
@@ -33,12 +33,7 @@ pub fn register(context: &SessionContext, spans: Arc<LakeTable>, min_n_eff: f64)
     of_estimates("evaluator_quality", include_str!("views/evaluator_quality.sql"))?;
     add(context, "evaluation_hourly", include_str!("views/evaluation_hourly.sql"))?;
     add(context, "evaluation_outcomes", include_str!("views/evaluation_outcomes.sql"))?;
-    add(context, "labelled_scores", include_str!("views/labelled_scores.sql"))?;
-    add(context, "datasets_latest", include_str!("views/datasets_latest.sql"))?;
-    add(context, "dataset_items_latest", include_str!("views/dataset_items_latest.sql"))?;
-    add(context, "experiments_latest", include_str!("views/experiments_latest.sql"))?;
-    add(context, "runs_latest", include_str!("views/runs_latest.sql"))?;
-    add(context, "review_queues_latest", include_str!("views/review_queues_latest.sql"))
+    add(context, "labelled_scores", include_str!("views/labelled_scores.sql"))
 }
 
 fn add(context: &SessionContext, name: &str, sql: &str) -> Result<()> {

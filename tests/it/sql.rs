@@ -8,5 +8,6 @@ mod isolation;
 mod latest;
 mod older;
 mod pruning;
+mod revisions;
 mod slt;
 mod traces;

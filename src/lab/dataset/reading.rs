@@ -271,10 +271,8 @@ pub async fn purged(
     tenant: &str,
     (dataset_id, version): (&str, i64),
 ) -> Result<Vec<String>, LabError> {
-    let sql = "SELECT item_id FROM (SELECT DISTINCT ON (item_id) item_id, op FROM dataset_items \
-               WHERE dataset_id = $1 AND version <= $2 ORDER BY item_id, version DESC) \
-               WHERE op = 'purge' ORDER BY item_id LIMIT $3";
-    let rows = store.ask(tenant, sql, vec![text(dataset_id), int(version), int(MAX_TOLD)]).await?;
+    let sql = format!("{} AND op = 'purge' ORDER BY item_id LIMIT $3", revisions_of("item_id", NEWEST));
+    let rows = store.ask(tenant, &sql, vec![text(dataset_id), int(version), int(MAX_TOLD)]).await?;
     Ok(rows.iter().map(|row| row.text("item_id")).collect())
 }
 
@@ -298,12 +296,11 @@ pub async fn filled(
     tenant: &str,
     (dataset_id, version): (&str, i64),
 ) -> Result<Filled, LabError> {
-    let sql = "SELECT count(expected) AS expected, count(constraints) AS constraints, \
-               count(CASE WHEN metadata LIKE '%\"expected_documents\"%' \
-               OR metadata LIKE '%\"expected_retrieved_context\"%' THEN 1 END) AS expected_documents \
-               FROM (SELECT DISTINCT ON (item_id) item_id, op, expected, constraints, metadata FROM dataset_items \
-               WHERE dataset_id = $1 AND version <= $2 ORDER BY item_id, version DESC) WHERE op = 'put'";
-    let rows = store.ask(tenant, sql, vec![text(dataset_id), int(version)]).await?;
+    let counted = "count(expected) AS expected, count(constraints) AS constraints, \
+                   count(CASE WHEN metadata LIKE '%\"expected_documents\"%' \
+                   OR metadata LIKE '%\"expected_retrieved_context\"%' THEN 1 END) AS expected_documents";
+    let sql = format!("{} AND op = 'put'", revisions_of(counted, NEWEST));
+    let rows = store.ask(tenant, &sql, vec![text(dataset_id), int(version)]).await?;
     let of = |row: Row<'_>| {
         let count = |name: &str| row.int(name).unwrap_or_default();
         Filled {
@@ -345,6 +342,19 @@ impl Page {
     pub const ALL: Self = Self { after: i64::MIN, limit: i64::MAX };
 }
 
+/// Which revisions are the newest of the dataset `$1` at the version `$2`. A group of each item holds a number, where a choice by
+/// whole rows would hold all that each says.
+const NEWEST: &str = "SELECT item_id AS newest_id, max(version) AS newest_version FROM dataset_items \
+     WHERE dataset_id = $1 AND version <= $2 GROUP BY item_id";
+
+/// The `columns` of the revisions that `those` names; conditions may follow. What is read of others goes at once.
+fn revisions_of(columns: &str, those: &str) -> String {
+    format!(
+        "SELECT {columns} FROM ({those}) JOIN dataset_items ON item_id = newest_id AND version = newest_version \
+         WHERE dataset_id = $1 AND version <= $2"
+    )
+}
+
 /// The items of a dataset as they were at `version`, in their order.
 pub async fn items(
     store: &Store,
@@ -353,27 +363,34 @@ pub async fn items(
     depth: Depth,
     page: Page,
 ) -> Result<Vec<ItemRow>, LabError> {
+    let sql = items_sql(depth, page);
+    let rows = store.ask(tenant, &sql, vec![text(dataset_id), int(version), int(page.after)]).await?;
+    Ok(in_order(rows.iter().map(item).collect()))
+}
+
+fn items_sql(depth: Depth, page: Page) -> String {
+    const ASKED: &str = "op = 'put' AND ordinal > $3";
     let columns = match depth {
         Depth::Outline => OUTLINE.to_owned(),
         Depth::Content => format!("{OUTLINE}, {CONTENT}"),
     };
-    let newest = |columns: &str, among: &str| {
-        format!(
-            "SELECT * FROM (SELECT DISTINCT ON (item_id) {columns} FROM dataset_items \
-             WHERE dataset_id = $1 AND version <= $2{among} ORDER BY item_id, version DESC) \
-             WHERE op = 'put' AND ordinal > $3 ORDER BY ordinal, item_id"
-        )
+    let those = match page.limit {
+        i64::MAX => NEWEST.to_owned(),
+        // Which items are on the page is found without their texts.
+        limit => format!(
+            "{} AND {ASKED} ORDER BY ordinal, item_id LIMIT {}",
+            revisions_of("newest_id, newest_version", NEWEST),
+            limit.max(0)
+        ),
     };
-    let sql = if page.limit == i64::MAX {
-        newest(&columns, "")
-    } else {
-        // Which items are on the page is found without their texts: all of a large dataset do not fit into a query.
-        let (limit, first) = (page.limit.max(0), newest("item_id, ordinal, op", ""));
-        let among = format!(" AND item_id IN (SELECT item_id FROM ({first} LIMIT {limit}))");
-        format!("{} LIMIT {limit}", newest(&columns, &among))
-    };
-    let rows = store.ask(tenant, &sql, vec![text(dataset_id), int(version), int(page.after)]).await?;
-    Ok(rows.iter().map(item).collect())
+    format!("{} AND {ASKED}", revisions_of(&columns, &those))
+}
+
+/// Items in their order, each once: a version that was written twice has two revisions of an item.
+fn in_order(mut items: Vec<ItemRow>) -> Vec<ItemRow> {
+    items.sort_by(|a, b| (a.ordinal, &a.item_id).cmp(&(b.ordinal, &b.item_id)));
+    items.dedup_by(|later, first| later.item_id == first.item_id);
+    items
 }
 
 /// The item of a row, as it was put.
@@ -401,17 +418,5 @@ pub fn item(row: Row<'_>) -> ItemRow {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_reference_names_a_dataset_and_perhaps_a_version() {
-        let of = |text: &str| text.parse::<Reference>().map(|r| (r.name, r.version));
-        assert_eq!(of("refunds"), Ok(("refunds".to_owned(), None)));
-        assert_eq!(of("refunds@7"), Ok(("refunds".to_owned(), Some(7))));
-        assert_eq!(of("adhoc/a b@v2"), Ok(("adhoc/a b".to_owned(), Some(2))));
-        for wrong in ["", "@1", "a@0", "a@x", "a@b@1", "a\nb"] {
-            assert!(of(wrong).is_err(), "{wrong:?}");
-        }
-    }
-}
+#[path = "reading_tests.rs"]
+mod tests;

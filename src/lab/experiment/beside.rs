@@ -34,10 +34,13 @@ impl Loaded {
     /// The limits of queries.
     pub async fn of(all: &Experiments, who: &Who, experiment: Experiment) -> Result<Self, LabError> {
         let items = all.items(who, &experiment).await?;
-        let runs = reading::runs(all.store(), &who.tenant, &experiment.experiment_id).await?;
-        let scores = reading::scores(all.store(), &who.tenant, &experiment.experiment_id).await?;
-        let purged =
-            all.datasets().purged_at(who, &experiment.dataset_id, experiment.dataset_version).await?;
+        let (store, id) = (all.store(), &experiment.experiment_id);
+        // While one is taken apart the engine works on the next.
+        let (runs, scores, purged) = tokio::try_join!(
+            Box::pin(reading::runs(store, &who.tenant, id)),
+            Box::pin(reading::scores(store, &who.tenant, id)),
+            Box::pin(all.datasets().purged_at(who, &experiment.dataset_id, experiment.dataset_version)),
+        )?;
         Ok(Self { experiment, items, runs, scores, purged })
     }
 

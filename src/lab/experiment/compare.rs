@@ -6,12 +6,14 @@
 
 use super::reading::{Key, Scored, StoredRun};
 use super::slices::{Dimension, Slice, slices};
-use super::summary::{Data, LEVEL, Of, Places, Unit, Weights, by_item, grouped, is_plain, spread, verdict};
+use super::summary::{
+    Data, LEVEL, Of, Places, Unit, Weights, by_item, by_metric, grouped, is_plain, spread, verdict,
+};
 use crate::domain::score::Better;
 use crate::stats::{difference, matched, multiple, normal};
 use serde::Serialize;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Differences below this adjusted p are told as better or worse.
 const ALPHA: f64 = 0.05;
@@ -134,17 +136,12 @@ pub fn compare(
     dimensions: &[Dimension],
     better: impl Fn(&str, &str) -> Better,
 ) -> Comparison {
-    let asked = |data: &Data<'_>| -> HashMap<String, Option<String>> {
-        data.runs.iter().map(|((item, _), run)| (item.clone(), run.item_hash.clone())).collect()
-    };
     let (now, then) = (asked(new), asked(baseline));
-    let paired: BTreeSet<&str> = now
-        .iter()
-        .filter(|(item, hash)| then.get(*item) == Some(*hash))
-        .map(|(item, _)| item.as_str())
-        .collect();
-    let all: BTreeSet<&str> = now.keys().chain(then.keys()).map(String::as_str).collect();
-    let places = Places::of(new.items, Weights::Items).within(&paired);
+    let paired: HashSet<&str> =
+        now.iter().filter(|(item, hash)| then.get(**item) == Some(*hash)).map(|(item, _)| *item).collect();
+    let all = now.len() + then.keys().filter(|item| !now.contains_key(**item)).count();
+    let pairs = new.items.iter().filter(|item| paired.contains(item.item_id.as_str()));
+    let places = Places::of(pairs.clone(), Weights::Items);
     let (scores, before) = (metrics(new.scores, &paired), metrics(baseline.scores, &paired));
     let both = scores.iter().filter_map(|(of, now)| Some((of.clone(), Pairs::of(now, before.get(of)?))));
     let both: Vec<(Of, Pairs<'_>)> = both.collect();
@@ -152,7 +149,6 @@ pub fn compare(
         both.iter().filter_map(|(of, pairs)| pairs.difference(of, places)).collect()
     };
     let mut whole = within(&places);
-    let pairs = new.items.iter().filter(|item| paired.contains(item.item_id.as_str()));
     let (slices, slices_left_out) = slices(pairs, dimensions);
     let one = |slice: Slice<'_>| SliceDifference {
         metrics: within(&places.within(&slice.items)),
@@ -170,7 +166,7 @@ pub fn compare(
     let listed = listed(moved, new, baseline, &paired);
     Comparison {
         paired: paired.len(),
-        unpaired: all.len() - paired.len(),
+        unpaired: all - paired.len(),
         unchanged: paired.len().saturating_sub(listed.len()),
         items: listed.into_iter().take(MAX_LISTED).collect(),
         metrics: whole,
@@ -178,6 +174,11 @@ pub fn compare(
         slices,
         slices_left_out,
     }
+}
+
+/// What the items were that an experiment has asked, by their ids.
+fn asked<'a>(data: &Data<'a>) -> HashMap<&'a str, Option<&'a str>> {
+    data.runs.iter().map(|((item, _), run)| (item.as_str(), run.item_hash.as_deref())).collect()
 }
 
 /// Adjusts the p-values of differences that are told together, and says what each shows.
@@ -220,12 +221,8 @@ fn amounts<'a>(data: &Data<'a>, get: fn(&StoredRun) -> Option<f64>) -> HashMap<&
     values
 }
 
-fn metrics<'a>(scores: &'a [Scored], paired: &BTreeSet<&str>) -> BTreeMap<Of, Vec<&'a Scored>> {
-    let mut all: BTreeMap<Of, Vec<&Scored>> = BTreeMap::new();
-    for score in scores.iter().filter(|score| paired.contains(score.item_id.as_str())) {
-        all.entry((score.evaluator.clone(), score.metric.clone())).or_default().push(score);
-    }
-    all
+fn metrics<'a>(scores: &'a [Scored], paired: &HashSet<&str>) -> BTreeMap<Of, Vec<&'a Scored>> {
+    by_metric(scores.iter().filter(|score| paired.contains(score.item_id.as_str())))
 }
 
 /// The values of a metric on both sides, by item.
@@ -350,18 +347,21 @@ impl Difference {
     }
 }
 
+/// Items of which a run has no answer.
+fn failing<'a>(data: &Data<'a>) -> BTreeSet<&'a str> {
+    data.runs.iter().filter(|(_, run)| run.is_error).map(|((item, _), _)| item.as_str()).collect()
+}
+
 /// Regressions first: a verdict that was lost before a value that fell, the largest first; then items that have no
 /// answer any more; then improvements.
 fn listed(
     moved: BTreeMap<&str, Vec<(f64, MovedMetric)>>,
     new: &Data<'_>,
     baseline: &Data<'_>,
-    paired: &BTreeSet<&str>,
+    paired: &HashSet<&str>,
 ) -> Vec<Moved> {
-    let failing = |data: &Data<'_>| -> BTreeSet<String> {
-        data.runs.iter().filter(|(_, run)| run.is_error).map(|((item, _), _)| item.clone()).collect()
-    };
     let (now, then) = (failing(new), failing(baseline));
+    let known: HashSet<&str> = moved.keys().copied().collect();
     let mut all: Vec<(usize, f64, Moved)> = Vec::new();
     for (item, mut metrics) in moved {
         metrics.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -375,10 +375,8 @@ fn listed(
         let metrics = metrics.into_iter().map(|(_, metric)| metric).collect();
         all.push((rank, worst, Moved { item_id: item.to_owned(), kind, metrics }));
     }
-    for item in now.difference(&then).filter(|item| paired.contains(item.as_str())) {
-        if all.iter().all(|(_, _, moved)| moved.item_id != *item) {
-            all.push((2, 0.0, Moved { item_id: item.clone(), kind: "error", metrics: Vec::new() }));
-        }
+    for item in now.difference(&then).filter(|item| paired.contains(**item) && !known.contains(**item)) {
+        all.push((2, 0.0, Moved { item_id: (*item).to_owned(), kind: "error", metrics: Vec::new() }));
     }
     all.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then_with(|| a.2.item_id.cmp(&b.2.item_id)));
     all.into_iter().map(|(_, _, moved)| moved).collect()

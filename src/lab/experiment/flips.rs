@@ -3,7 +3,7 @@
 //! perturbed have no copies: their flips are told, and nothing is certain of them.
 
 use super::reading::Scored;
-use super::summary::{LEVEL, Of, by_item, verdict};
+use super::summary::{LEVEL, Of, by_item, by_metric, verdict};
 use crate::schema::batch::ItemRow;
 use crate::stats::{Estimate, Paired, matched, multiple};
 use serde::Serialize;
@@ -74,12 +74,8 @@ pub fn flips(items: &[ItemRow], scores: &[Scored]) -> Vec<Flips> {
         .collect();
     let made: Vec<Made<'_>> = items.iter().filter_map(made).collect();
     let has_copies = made.iter().any(|one| one.is_copy);
-    let mut metrics: BTreeMap<Of, Vec<&Scored>> = BTreeMap::new();
-    for score in scores {
-        metrics.entry((score.evaluator.clone(), score.metric.clone())).or_default().push(score);
-    }
     let mut all = Vec::new();
-    for (of, scores) in metrics {
+    for (of, scores) in by_metric(scores.iter()) {
         let values = by_item(&scores, verdict);
         // With repetitions the verdict is that of most of them.
         let passed = |item: &str| {

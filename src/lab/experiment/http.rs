@@ -369,7 +369,15 @@ async fn compare_two(State(all): State<Experiments>, Asks { who, params }: Asks<
     }
     let dimensions = Dimension::list(params.slice.as_deref()).map_err(LabError::Wrong)?;
     let (new, baseline) = (Loaded::of(&all, &who, new).await?, Loaded::of(&all, &who, baseline).await?);
-    let compared = compare(&new.data(), &baseline.data(), &dimensions, |of, metric| line(&all, of, metric).0);
+    let lines = all.clone();
+    let work = move || {
+        let better = |of: &str, metric: &str| line(&lines, of, metric).0;
+        let compared = compare(&new.data(), &baseline.data(), &dimensions, better);
+        (new, baseline, compared)
+    };
+    // A hundred thousand items take long enough to hold up other requests of this thread.
+    let task = tokio::task::spawn_blocking(work).await;
+    let (new, baseline, compared) = task.map_err(|e| LabError::Broken(e.to_string()))?;
     let most = params.details.unwrap_or(DETAILS);
     let items = detailed(&all, &who, (&new, &baseline), &compared.items, most).await?;
     let mut comparison = json!(compared);

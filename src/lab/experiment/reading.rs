@@ -213,14 +213,14 @@ pub async fn runs(
     tenant: &str,
     experiment_id: &str,
 ) -> Result<HashMap<Key, StoredRun>, LabError> {
-    // The view would hold all columns of all runs at once.
+    // Which attempt is the last is told below: the view would hash all of them.
     let sql = "SELECT item_id, repetition, attempt, status, item_hash, duration_ms, cost_usd, input_tokens, output_tokens, \
                error FROM runs WHERE experiment_id = $1";
     let rows = store.ask(tenant, sql, vec![text(experiment_id)]).await?;
     let known = |row: Row<'_>| {
         let known = StoredRun {
             attempt: row.int("attempt").unwrap_or(1),
-            is_error: row.text("status") == "error",
+            is_error: row.borrowed("status") == Some("error"),
             item_hash: row.may("item_hash"),
             duration_ms: row.number("duration_ms"),
             cost_usd: row.number("cost_usd"),
@@ -317,9 +317,9 @@ pub struct Scored {
 /// The scores of the last attempt of each run of an experiment.
 pub async fn scores(store: &Store, tenant: &str, experiment_id: &str) -> Result<Vec<Scored>, LabError> {
     let sql = "SELECT r.item_id, r.repetition, s.evaluator, s.metric, s.status, s.value, s.passed, s.label \
-               FROM scores s JOIN (SELECT run_id, item_id, repetition, max(attempt) AS attempt FROM runs \
+               FROM (SELECT run_id, item_id, repetition, max(attempt) AS attempt FROM runs \
                WHERE experiment_id = $1 GROUP BY run_id, item_id, repetition) r \
-               ON s.run_id = r.run_id AND s.score_version = r.attempt \
+               JOIN scores s ON s.run_id = r.run_id AND s.score_version = r.attempt \
                WHERE s.source = 'experiment' AND s.experiment_id = $1";
     let rows = store.ask(tenant, sql, vec![text(experiment_id)]).await?;
     let scored = |row: Row<'_>| Scored {

@@ -124,10 +124,7 @@ pub fn sliced(data: &Data<'_>, weights: Weights, dimensions: &[Dimension]) -> (V
 
 /// Each metric of the items that have a place.
 fn metrics(data: &Data<'_>, places: &Places<'_>) -> Vec<MetricSummary> {
-    let mut metrics: BTreeMap<Of, Vec<&Scored>> = BTreeMap::new();
-    for score in data.scores.iter().filter(|score| places.0.contains_key(score.item_id.as_str())) {
-        metrics.entry((score.evaluator.clone(), score.metric.clone())).or_default().push(score);
-    }
+    let of_places = data.scores.iter().filter(|score| places.0.contains_key(score.item_id.as_str()));
     let metric = |((evaluator, metric), scores): (Of, Vec<&Scored>)| {
         let with = |status: &str| scores.iter().filter(|score| score.status == status).count();
         MetricSummary {
@@ -140,7 +137,17 @@ fn metrics(data: &Data<'_>, places: &Places<'_>) -> Vec<MetricSummary> {
             skipped: with("skipped"),
         }
     };
-    metrics.into_iter().map(metric).collect()
+    by_metric(of_places).into_iter().map(metric).collect()
+}
+
+/// Scores by their metrics, each in the order that they come in.
+pub fn by_metric<'a>(scores: impl Iterator<Item = &'a Scored>) -> BTreeMap<Of, Vec<&'a Scored>> {
+    let mut all: BTreeMap<(&str, &str), Vec<&Scored>> = BTreeMap::new();
+    for score in scores {
+        all.entry((&score.evaluator, &score.metric)).or_default().push(score);
+    }
+    let named = all.into_iter().map(|((of, metric), scores)| ((of.to_owned(), metric.to_owned()), scores));
+    named.collect()
 }
 
 /// 1 for a pass, 0 for a fail.
@@ -175,39 +182,34 @@ pub struct Unit<'a> {
     pub repetitions: usize,
 }
 
-/// What items count for, and their groups.
-pub struct Places<'a>(HashMap<&'a str, (&'a str, f64)>);
+/// What items count for, and their groups; by their ids.
+pub struct Places<'a>(BTreeMap<&'a str, (&'a str, f64)>);
 
 impl<'a> Places<'a> {
     /// Of these items.
-    pub fn of(items: &'a [ItemRow], weights: Weights) -> Self {
+    pub fn of(items: impl IntoIterator<Item = &'a ItemRow>, weights: Weights) -> Self {
         let place = |item: &'a ItemRow| {
             let pi = item.inclusion_probability.filter(|_| weights == Weights::Traffic).unwrap_or(1.0);
             let weight = item.weight.unwrap_or(1.0) / pi;
             (item.item_id.as_str(), (item.group_id.as_deref().unwrap_or(&item.item_id), weight))
         };
-        Self(items.iter().map(place).collect())
+        Self(items.into_iter().map(place).collect())
     }
 
     /// Those of these items alone.
     pub fn within(&self, items: &BTreeSet<&str>) -> Self {
-        let places = self.0.iter().filter(|(item, _)| items.contains(**item));
+        let places = items.iter().filter_map(|item| self.0.get_key_value(*item));
         Self(places.map(|(item, place)| (*item, *place)).collect())
     }
 
-    /// The items that have values and count for something.
+    /// The items that have values and count for something, by their ids: sums do not depend on the order of a hash map then.
     pub fn units(&self, values: &HashMap<&str, Vec<f64>>) -> Vec<Unit<'a>> {
-        let mut units: Vec<(&str, Unit<'a>)> = Vec::with_capacity(values.len());
-        for (item, values) in values.iter().filter(|(_, values)| !values.is_empty()) {
-            let Some((id, (group, weight))) = self.0.get_key_value(item) else { continue };
-            if *weight > 0.0 {
-                let value = values.iter().sum::<f64>() / values.len() as f64;
-                units.push((id, Unit { group, weight: *weight, value, repetitions: values.len() }));
-            }
-        }
-        // Sums do not depend on the order of a hash map then.
-        units.sort_by_key(|(id, _)| *id);
-        units.into_iter().map(|(_, unit)| unit).collect()
+        let unit = |(item, (group, weight)): (&&'a str, &(&'a str, f64))| {
+            let values = values.get(*item).filter(|values| !values.is_empty() && *weight > 0.0)?;
+            let value = values.iter().sum::<f64>() / values.len() as f64;
+            Some(Unit { group: *group, weight: *weight, value, repetitions: values.len() })
+        };
+        self.0.iter().filter_map(unit).collect()
     }
 }
 
@@ -254,13 +256,18 @@ pub fn is_plain(units: &[Unit<'_>], groups: usize) -> bool {
 
 /// The mean and weight of each group.
 pub fn grouped(units: &[Unit<'_>]) -> Vec<(f64, f64)> {
-    let mut groups: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
-    for unit in units {
-        let (sum, weight) = groups.entry(unit.group).or_default();
-        *sum += unit.value * unit.weight;
-        *weight += unit.weight;
-    }
-    groups.into_values().map(|(sum, weight)| (sum / weight, weight)).collect()
+    let mut sorted: Vec<&Unit<'_>> = units.iter().collect();
+    // Most are in order already, and those of a group stay as they are, so that their sum does, too.
+    sorted.sort_by_key(|unit| unit.group);
+    let mean = |group: &[&Unit<'_>]| {
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for unit in group {
+            sum += unit.value * unit.weight;
+            weight += unit.weight;
+        }
+        (sum / weight, weight)
+    };
+    sorted.chunk_by(|a, b| a.group == b.group).map(mean).collect()
 }
 
 /// The groups as draws whose probability is the inverse of their weight.

@@ -91,15 +91,21 @@ async fn add_checks(
     experiment_id: &str,
     (runs, edited): (&mut Runs, &mut Edits),
 ) -> Result<(), LabError> {
-    let sql = "SELECT * FROM (SELECT DISTINCT ON (run_id, attempt, ordinal) * FROM check_results \
-               WHERE experiment_id = $1 ORDER BY run_id, attempt, ordinal, revision DESC) \
-               ORDER BY run_id, attempt, ordinal";
+    // A group holds a number, where a choice by whole rows would hold all that a check says.
+    let sql = "SELECT check_results.* FROM (SELECT run_id AS run, attempt AS last, ordinal AS place, max(revision) AS newest \
+               FROM check_results WHERE experiment_id = $1 GROUP BY run_id, attempt, ordinal) JOIN check_results \
+               ON run_id = run AND attempt = last AND ordinal = place AND revision = newest \
+               WHERE experiment_id = $1 ORDER BY run_id, attempt, ordinal";
     let rows = store.ask(tenant, sql, vec![text(experiment_id)]).await?;
+    let mut before = None;
     for row in rows.iter() {
         let Some((attempt, run)) = runs.get_mut(&row.text("run_id")) else { continue };
-        if row.int("attempt") != Some(*attempt) {
+        let place = Some((run.run_id.clone(), row.int("ordinal")));
+        // An edit that was written twice has two rows.
+        if row.int("attempt") != Some(*attempt) || before == place {
             continue;
         }
+        before = place;
         if let Some(by) = row.may("edited_by") {
             let (auto_eval, feedback) = (row.text("auto_eval"), row.text("edited_feedback"));
             edited.insert((run.run_id.clone(), run.checks.len()), Edited { auto_eval, feedback, by });

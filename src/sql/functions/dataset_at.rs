@@ -1,6 +1,7 @@
 //! `dataset_at('refunds', 7)`: the items of a dataset as they were at a version.
 
 use crate::sql::error::SqlError;
+use crate::sql::tables::{LakeTable, items_at};
 use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::datasource::ViewTable;
 use datafusion::error::{DataFusionError, Result};
@@ -14,27 +15,22 @@ use std::sync::Arc;
 /// The name of the function.
 const NAME: &str = "dataset_at";
 
-/// Registers the function, over the tables `datasets` and `dataset_items`, which must be there.
+/// Registers the function, over the view `datasets_latest`, which must be there, and all rows of `items`.
 ///
 /// # Errors
-/// A plan error if one of the tables is missing.
-pub fn register(context: &SessionContext) -> Result<()> {
-    // A session of its own: one that held itself would never go.
-    let tables =
-        SessionContext::new_with_config(context.copied_config().with_create_default_catalog_and_schema(true));
-    for name in ["datasets", "dataset_items"] {
-        let table = context
-            .table_provider(name)
-            .now_or_never()
-            .ok_or_else(|| DataFusionError::Internal(format!("looking up {name} had to wait")))??;
-        tables.register_table(name, table)?;
-    }
-    context.register_udtf(NAME, Arc::new(DatasetAt { tables }));
+/// A plan error if the view is missing.
+pub fn register(context: &SessionContext, items: Arc<LakeTable>) -> Result<()> {
+    let datasets = context
+        .table_provider("datasets_latest")
+        .now_or_never()
+        .ok_or_else(|| DataFusionError::Internal("looking up datasets_latest had to wait".to_owned()))??;
+    context.register_udtf(NAME, Arc::new(DatasetAt { datasets, items }));
     Ok(())
 }
 
 struct DatasetAt {
-    tables: SessionContext,
+    datasets: Arc<dyn TableProvider>,
+    items: Arc<LakeTable>,
 }
 
 impl fmt::Debug for DatasetAt {
@@ -54,15 +50,8 @@ impl TableFunctionImpl for DatasetAt {
             let why = "dataset_at takes the name of a dataset and a version: dataset_at('refunds', 7)";
             return Err(DataFusionError::External(Box::new(SqlError::Wrong(why.to_owned()))));
         };
-        let sql = include_str!("dataset_at.sql")
-            .replace("{name}", &name.replace('\'', "''"))
-            .replace("{version}", &version.to_string());
-        let state = self.tables.state();
-        let plan = state
-            .create_logical_plan(&sql)
-            .now_or_never()
-            .ok_or_else(|| DataFusionError::Internal("planning dataset_at had to wait".to_owned()))??;
-        Ok(Arc::new(ViewTable::new(plan, None)))
+        let items = items_at(self.datasets.clone(), &self.items, (&name, version))?;
+        Ok(Arc::new(ViewTable::new(items, None)))
     }
 }
 

@@ -15,9 +15,9 @@
 //! judged by halves): one of them is shown, and these filters may choose which.
 
 use super::lake_table::LakeTable;
-use super::newest::{self, KEY, NewestExec};
+use super::newest::{KEY, SCORES, newest_of};
 use super::time_range::TimeRange;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::tree_node::TreeNode;
@@ -75,32 +75,25 @@ impl TableProvider for LatestScores {
         filters: &[Expr],
         _: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let schema = self.schema();
-        let asked: Vec<&str> = match projection {
-            Some(indices) => indices.iter().map(|at| schema.field(*at).name().as_str()).collect(),
-            None => schema.fields().iter().map(|field| field.name().as_str()).collect(),
-        };
-        let mut read = asked.clone();
-        for name in newest::needed() {
-            if !read.contains(&name) {
-                read.push(name);
-            }
-        }
         let production = below(filters).into_iter().fold(col("source").eq(lit("rule")), Expr::and);
-        let plan = LogicalPlanBuilder::scan("scores", provider_as_source(self.scores.clone()), None)?
-            .filter(production)?
-            .project(read.iter().map(|name| col(*name)))?
-            .build()?;
-        let rows = state.create_physical_plan(&plan).await?;
+        let scores = LogicalPlanBuilder::scan("scores", provider_as_source(self.scores.clone()), None)?;
         let about = self.scores.rows_about(state, evaluated_about(filters));
-        let asked = asked.into_iter().map(str::to_owned).collect();
-        Ok(Arc::new(NewestExec::new(rows, asked, about)?))
+        let asked = asked(&self.schema(), projection);
+        newest_of(state, scores.filter(production)?, &SCORES, asked, about).await
+    }
+}
+
+/// The names of the columns that a scan is asked for.
+pub fn asked(schema: &Schema, projection: Option<&Vec<usize>>) -> Vec<String> {
+    match projection {
+        Some(indices) => indices.iter().map(|at| schema.field(*at).name().clone()).collect(),
+        None => schema.fields().iter().map(|field| field.name().clone()).collect(),
     }
 }
 
 /// What of `filters` may go below the choice of the newest version.
 fn below(filters: &[Expr]) -> Vec<Expr> {
-    let mut below: Vec<Expr> = filters.iter().filter(|filter| is_of_key(filter)).cloned().collect();
+    let mut below: Vec<Expr> = filters.iter().filter(|filter| is_of(filter, KEY)).cloned().collect();
     let (from, to) = TimeRange::of(filters, "span_time").ends_micros();
     below.extend(from.map(|at| col("span_time").gt_eq(micros(at))));
     below.extend(to.map(|at| col("span_time").lt_eq(micros(at))));
@@ -121,8 +114,8 @@ fn micros(at: i64) -> Expr {
     lit(ScalarValue::TimestampMicrosecond(Some(at), Some("UTC".into())))
 }
 
-/// Whether `filter` says the same of all versions of a score, by columns and constants alone.
-fn is_of_key(filter: &Expr) -> bool {
+/// Whether `filter` says the same of all rows that have the columns `key` in common, by these and constants alone.
+pub fn is_of(filter: &Expr, key: &[&str]) -> bool {
     let queries = |expr: &Expr| {
         matches!(
             expr,
@@ -131,6 +124,6 @@ fn is_of_key(filter: &Expr) -> bool {
     };
     let columns = filter.column_refs();
     !columns.is_empty()
-        && columns.iter().all(|column| KEY.contains(&column.name.as_str()))
+        && columns.iter().all(|column| key.contains(&column.name.as_str()))
         && !filter.exists(|expr| Ok(queries(expr))).unwrap_or(true)
 }

@@ -8,8 +8,9 @@
 //! | `trace_filters` | which files may hold a trace, told by bloom filters in memory |
 //! | `lake_table` | files and hot batches as one table; files outside the time range are not opened |
 //! | `live` | tables that are not in the lake: what the server holds now |
-//! | `newest` | of all rows of scores the newest version of each, as a node of a plan |
+//! | `newest` | of all rows the newest version of each thing, as a node of a plan |
 //! | `latest` | `scores_latest`: what of a query's filters may go below that choice |
+//! | `revisions` | `datasets_latest` and its like, and the items of a dataset as they were at a version |
 //! | `traces` | `traces`: the spans of the traces that have one in the time that a query asks for |
 //! | `readers` | readers of files that keep their footers with the page index |
 //! | `tenant` | one tenant's rows: what a query with a tenant's token sees |
@@ -22,6 +23,7 @@ mod latest;
 mod live;
 mod newest;
 mod readers;
+mod revisions;
 mod shown;
 mod snapshots;
 mod stores;
@@ -34,6 +36,7 @@ pub use catalog::{column_docs, documented, type_name};
 pub use lake_table::LakeTable;
 pub use latest::LatestScores;
 pub use live::{LiveRows, LiveTable};
+pub use revisions::{items_at, latest_rows};
 pub use snapshots::{QuerySnapshots, Snapshots};
 pub use stores::PrivateStores;
 pub use traces::{ExpandTraces, TRACES, Traces};

@@ -1,17 +1,20 @@
-//! Of all rows of scores the newest version of each, as a node of a physical plan.
+//! Of all rows the newest version of each thing, as a node of a physical plan.
 //!
-//! Two choices, one after the other. Of rows with one `score_id` (an item that two servers judged, a request that came to
-//! both) the one that was evaluated last stays, which is also the one that a merge keeps. Of what stays, each evaluator's
-//! and metric's row of the highest `score_version` about an item is the newest.
+//! Of scores there are two choices, one after the other. Of rows with one `score_id` (an item that two servers judged, a request
+//! that came to both) the one that was evaluated last stays, which is also the one that a merge keeps. Of what stays, each
+//! evaluator's and metric's row of the highest `score_version` about an item is the newest. Of what the lab keeps there is one:
+//! the highest version, revision or attempt.
 //!
-//! A window function would sort every row for each of the two. This keeps of a row the columns that are asked for, and 60
-//! bytes: hashes of what it is known by, and what decides. Hashes of 96 bits with seeds of the query's own stand for the
-//! texts: two of ten million rows share one with a probability below 1e-15, and nobody can choose texts that do.
+//! A window function would sort every row for each choice, and an aggregate holds every column for itself. This keeps of a row
+//! the columns that are asked for, and a few bytes (64 of a score): hashes of what it is known by, and what decides. Hashes of
+//! 96 bits with seeds of the query's own stand for the texts: two of ten million rows share one with a probability below 1e-15,
+//! and nobody can choose texts that do.
 
 use super::super::stream::bytes_of;
-use arrow::array::{ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, RecordBatch};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch};
 use arrow::compute::{cast, filter_record_batch};
-use arrow::datatypes::{Int32Type, Int64Type, Schema};
+use arrow::datatypes::{DataType, Int64Type, Schema};
+use datafusion::catalog::Session;
 use datafusion::common::Statistics;
 use datafusion::common::hash_utils::{QualityRandomState, create_hashes};
 use datafusion::common::stats::Precision;
@@ -19,6 +22,7 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::{LogicalPlanBuilder, col};
 use datafusion::physical_expr::equivalence::ProjectionMapping;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{Distribution, EquivalenceProperties, PhysicalExpr};
@@ -29,6 +33,7 @@ use datafusion::physical_plan::{
     PlanProperties,
 };
 use futures::{Stream, TryStreamExt};
+use std::cmp::Ordering;
 use std::fmt;
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -39,21 +44,111 @@ const REPEATED: &[&str] = &["tenant", "score_id"];
 /// What a score is about and who gave it: rows that have all of these in common are versions of one score.
 pub const KEY: &[&str] = &["tenant", "trace_id", "span_id", "rule", "evaluator", "metric"];
 
-/// What decides which version is the newest.
-const DECIDING: &[&str] = &["score_version", "evaluated_at", "span_time", "score_id"];
-
-/// The columns that the choice needs.
-pub fn needed() -> impl Iterator<Item = &'static str> {
-    KEY.iter().chain(DECIDING).copied()
-}
-
-/// Where rows that are compared with each other must be together: both choices are within a trace of a tenant.
+/// Where rows of scores that are compared with each other must be together: both choices are within a trace of a tenant.
 const TOGETHER: &[&str] = &["tenant", "trace_id"];
 
-/// The newest rows of its input, which has the columns of [`needed`].
+/// The newest scores.
+pub static SCORES: Newest = Newest {
+    choices: &[
+        Choice { key: REPEATED, by: &[Rank::High("evaluated_at"), Rank::High("span_time")] },
+        Choice {
+            key: KEY,
+            by: &[Rank::High("score_version"), Rank::High("evaluated_at"), Rank::Hash("score_id")],
+        },
+    ],
+    together: TOGETHER,
+};
+
+/// Which rows of a table are the newest.
 #[derive(Debug)]
-pub struct NewestExec {
+pub struct Newest {
+    /// Each is among the rows that the one before it left.
+    pub choices: &'static [Choice],
+    /// Where rows that are compared with each other must be together: columns that are in the key of every choice.
+    pub together: &'static [&'static str],
+}
+
+/// Of the rows that have `key` in common, the one that ranks highest. NULL is in common with NULL alone.
+#[derive(Debug)]
+pub struct Choice {
+    /// What a row is known by, at most eight columns.
+    pub key: &'static [&'static str],
+    /// What decides, the first that differs; where nothing does, the row that was read first stays.
+    pub by: &'static [Rank],
+}
+
+/// How a column decides. It has no NULL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rank {
+    /// The highest number or latest time.
+    High(&'static str),
+    /// The lowest number or earliest time.
+    Low(&'static str),
+    /// Whichever has the higher hash, which is the same in every run.
+    Hash(&'static str),
+}
+
+impl Newest {
+    /// The columns that the choice needs; some more than once.
+    pub fn needed(&'static self) -> impl Iterator<Item = &'static str> {
+        let of = |choice: &'static Choice| {
+            choice.key.iter().copied().chain(choice.by.iter().map(|rank| rank.column()))
+        };
+        self.choices.iter().flat_map(of)
+    }
+}
+
+impl Rank {
+    fn column(self) -> &'static str {
+        match self {
+            Self::High(name) | Self::Low(name) | Self::Hash(name) => name,
+        }
+    }
+
+    /// A number for each row of `batch`; the highest wins.
+    fn values(self, batch: &RecordBatch) -> Result<Vec<i64>> {
+        match self {
+            Self::High(name) => numbers(batch, name),
+            // Turned round, every number keeps a place of its own.
+            Self::Low(name) => Ok(numbers(batch, name)?.into_iter().map(|number| !number).collect()),
+            Self::Hash(name) => {
+                let mut hashes = vec![0; batch.num_rows()];
+                create_hashes([column(batch, name)?], &QualityRandomState::with_seed(0), &mut hashes)?;
+                // Turning the highest bit leaves them in their order.
+                Ok(hashes.into_iter().map(|hash: u64| (hash ^ (1 << 63)).cast_signed()).collect())
+            }
+        }
+    }
+}
+
+/// The columns `asked` of the newest of `rows`, which are about `about` so many. What of a query's filters may go below the
+/// choice is in `rows` already.
+///
+/// # Errors
+/// Those of planning, and when the rows lack a column.
+pub async fn newest_of(
+    state: &dyn Session,
+    rows: LogicalPlanBuilder,
+    how: &'static Newest,
+    asked: Vec<String>,
+    about: usize,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let mut read = asked.clone();
+    for name in how.needed() {
+        if read.iter().all(|known| known != name) {
+            read.push(name.to_owned());
+        }
+    }
+    let plan = rows.project(read.iter().map(|name| col(name.as_str())))?.build()?;
+    let rows = state.create_physical_plan(&plan).await?;
+    Ok(Arc::new(NewestExec::new(rows, how, asked, about)?))
+}
+
+/// The newest rows of its input, which has the columns of [`Newest::needed`].
+#[derive(Debug)]
+struct NewestExec {
     input: Arc<dyn ExecutionPlan>,
+    how: &'static Newest,
     /// The columns that are passed on; no others are kept.
     asked: Vec<String>,
     /// About how many rows there are: a join reads the smaller side first, and the other only where it matches.
@@ -62,11 +157,12 @@ pub struct NewestExec {
 }
 
 impl NewestExec {
-    /// The columns `asked` of `input`, which has `about` so many rows.
-    ///
-    /// # Errors
-    /// When the input has no such column.
-    pub fn new(input: Arc<dyn ExecutionPlan>, asked: Vec<String>, about: usize) -> Result<Self> {
+    fn new(
+        input: Arc<dyn ExecutionPlan>,
+        how: &'static Newest,
+        asked: Vec<String>,
+        about: usize,
+    ) -> Result<Self> {
         let schema = input.schema();
         let places = places(&schema, &asked)?;
         let mapping = ProjectionMapping::from_indices(&places, &schema)?;
@@ -76,7 +172,7 @@ impl NewestExec {
             EmissionType::Final,
             Boundedness::Bounded,
         );
-        Ok(Self { input, asked, about, properties: Arc::new(properties) })
+        Ok(Self { input, how, asked, about, properties: Arc::new(properties) })
     }
 
     fn column(&self, name: &str) -> Option<Arc<dyn PhysicalExpr>> {
@@ -106,7 +202,7 @@ impl ExecutionPlan for NewestExec {
     }
 
     fn input_distribution_requirements(&self) -> InputDistributionRequirements {
-        let together: Option<Vec<_>> = TOGETHER.iter().map(|name| self.column(name)).collect();
+        let together: Option<Vec<_>> = self.how.together.iter().map(|name| self.column(name)).collect();
         let how = together.map_or(Distribution::SinglePartition, Distribution::KeyPartitioned);
         InputDistributionRequirements::new(vec![how])
     }
@@ -122,7 +218,7 @@ impl ExecutionPlan for NewestExec {
         let input = children
             .pop()
             .ok_or_else(|| DataFusionError::Internal("the newest rows have one source".to_owned()))?;
-        Ok(Arc::new(Self::new(input, self.asked.clone(), self.about)?))
+        Ok(Arc::new(Self::new(input, self.how, self.asked.clone(), self.about)?))
     }
 
     fn apply_expressions(
@@ -143,7 +239,7 @@ impl ExecutionPlan for NewestExec {
         let places = places(&self.input.schema(), &self.asked)?;
         let input = self.input.execute(partition, context.clone())?;
         let held = MemoryConsumer::new("NewestExec").register(context.memory_pool());
-        let newest = futures::stream::once(newest(input, places, held)).try_flatten();
+        let newest = futures::stream::once(newest(input, self.how, places, held)).try_flatten();
         Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), newest)))
     }
 }
@@ -151,10 +247,11 @@ impl ExecutionPlan for NewestExec {
 /// Reads all of `input`; what is kept of its rows counts against the query's memory until they are passed on.
 async fn newest(
     mut input: SendableRecordBatchStream,
+    how: &'static Newest,
     asked: Vec<usize>,
     held: MemoryReservation,
 ) -> Result<impl Stream<Item = Result<RecordBatch>>> {
-    let (mut batches, mut rows, mut counted) = (Vec::new(), Rows::new(), 0);
+    let (mut batches, mut rows, mut counted) = (Vec::new(), Rows::new(how), 0);
     while let Some(batch) = input.try_next().await? {
         if batch.num_rows() > 0 {
             rows.take(&batch)?;
@@ -189,9 +286,9 @@ fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
     batch.column_by_name(name).ok_or_else(missing)
 }
 
-fn numbers<T: ArrowPrimitiveType>(batch: &RecordBatch, name: &str) -> Result<Vec<T::Native>> {
-    let numbers = cast(column(batch, name)?, &T::DATA_TYPE)?;
-    Ok(numbers.as_primitive::<T>().values().to_vec())
+fn numbers(batch: &RecordBatch, name: &str) -> Result<Vec<i64>> {
+    let numbers = cast(column(batch, name)?, &DataType::Int64)?;
+    Ok(numbers.as_primitive::<Int64Type>().values().to_vec())
 }
 
 /// A row by what it is known by: rows that share all but the last part are compared. In the order of their rows.
@@ -200,7 +297,7 @@ type Known = (u64, u32, u32);
 /// Rows are parted by their hashes: each part is sorted by itself, and others get their turn between two.
 const PARTS: usize = 64;
 
-/// Rows by one of the two things that they are known by.
+/// Rows by one of the things that they are known by.
 struct By {
     names: &'static [&'static str],
     seeds: [QualityRandomState; 2],
@@ -230,7 +327,7 @@ impl By {
     }
 
     /// Of rows that are known by the same, of those that are in `kept`, the one that ranks highest stays there.
-    async fn choose<R: PartialOrd>(self, kept: &mut [bool], rank: impl Fn(usize) -> R) {
+    async fn choose(self, kept: &mut [bool], order: impl Fn(usize, usize) -> Ordering) {
         for mut part in self.parts {
             part.sort_unstable();
             for same in part.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).filter(|same| same.len() > 1) {
@@ -238,7 +335,7 @@ impl By {
                 let best = rows
                     .clone()
                     .filter(|row| kept[*row])
-                    .reduce(|best, row| if rank(best) < rank(row) { row } else { best });
+                    .reduce(|best, row| if order(best, row).is_lt() { row } else { best });
                 rows.filter(|row| Some(*row) != best).for_each(|row| kept[row] = false);
             }
             tokio::task::yield_now().await;
@@ -259,52 +356,63 @@ fn fold(key: &ArrayRef, seed: &QualityRandomState, hashes: &mut [u64]) -> Result
     Ok(())
 }
 
-/// What the choice needs of all rows.
+/// What the choices need of all rows.
 struct Rows {
-    repeats: By,
-    versions: By,
-    score_version: Vec<i32>,
-    evaluated_at: Vec<i64>,
-    span_time: Vec<i64>,
-    /// A hash of `score_id` that is the same in every run: what decides last.
-    id: Vec<u64>,
+    how: &'static Newest,
+    /// One for each choice.
+    known: Vec<By>,
+    /// Each column that decides, once.
+    ranks: Vec<(Rank, Vec<i64>)>,
+    count: usize,
 }
 
 impl Rows {
-    fn new() -> Self {
-        let (repeats, versions) = (By::new(REPEATED), By::new(KEY));
-        let (evaluated_at, span_time) = (Vec::new(), Vec::new());
-        Self { repeats, versions, score_version: Vec::new(), evaluated_at, span_time, id: Vec::new() }
+    fn new(how: &'static Newest) -> Self {
+        let known = how.choices.iter().map(|choice| By::new(choice.key)).collect();
+        let mut ranks: Vec<(Rank, Vec<i64>)> = Vec::new();
+        for rank in how.choices.iter().flat_map(|choice| choice.by) {
+            if ranks.iter().all(|(known, _)| known != rank) {
+                ranks.push((*rank, Vec::new()));
+            }
+        }
+        Self { how, known, ranks, count: 0 }
     }
 
     fn take(&mut self, batch: &RecordBatch) -> Result<()> {
-        let many = |_| DataFusionError::ResourcesExhausted("scores_latest reads too many rows".to_owned());
+        let many = |_| DataFusionError::ResourcesExhausted("a view of newest rows reads too many".to_owned());
+        let count = self.count + batch.num_rows();
         // The last row has a number, too.
-        u32::try_from(self.id.len() + batch.num_rows()).map_err(many)?;
-        let first = u32::try_from(self.id.len()).map_err(many)?;
-        self.repeats.take(batch, first)?;
-        self.versions.take(batch, first)?;
-        self.score_version.extend(numbers::<Int32Type>(batch, "score_version")?);
-        self.evaluated_at.extend(numbers::<Int64Type>(batch, "evaluated_at")?);
-        self.span_time.extend(numbers::<Int64Type>(batch, "span_time")?);
-        let mut ids = vec![0; batch.num_rows()];
-        create_hashes([column(batch, "score_id")?], &QualityRandomState::with_seed(0), &mut ids)?;
-        self.id.extend(ids);
+        u32::try_from(count).map_err(many)?;
+        let first = u32::try_from(self.count).map_err(many)?;
+        for known in &mut self.known {
+            known.take(batch, first)?;
+        }
+        for (rank, values) in &mut self.ranks {
+            values.extend(rank.values(batch)?);
+        }
+        self.count = count;
         Ok(())
     }
 
     fn size(&self) -> usize {
-        let numbers = self.id.capacity() + self.evaluated_at.capacity() + self.span_time.capacity();
-        let rows = numbers * size_of::<i64>() + self.score_version.capacity() * size_of::<i32>();
-        rows + self.repeats.size() + self.versions.size()
+        let ranks: usize = self.ranks.iter().map(|(_, values)| values.capacity() * size_of::<i64>()).sum();
+        ranks + self.known.iter().map(By::size).sum::<usize>()
     }
 
     /// Which rows stay.
     async fn chosen(self) -> Vec<bool> {
-        let Self { repeats, versions, score_version, evaluated_at, span_time, id } = self;
-        let mut kept = vec![true; id.len()];
-        repeats.choose(&mut kept, |row| (evaluated_at[row], span_time[row])).await;
-        versions.choose(&mut kept, |row| (score_version[row], evaluated_at[row], id[row])).await;
+        let Self { how, known, ranks, count } = self;
+        let mut kept = vec![true; count];
+        for (choice, known) in how.choices.iter().zip(known) {
+            let of = |rank: &Rank| ranks.iter().find(|(known, _)| known == rank);
+            let by: Vec<&[i64]> =
+                choice.by.iter().filter_map(of).map(|(_, values)| values.as_slice()).collect();
+            let order = |one: usize, other: usize| {
+                let mut orders = by.iter().map(|values| values[one].cmp(&values[other]));
+                orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+            };
+            known.choose(&mut kept, order).await;
+        }
         kept
     }
 }
@@ -313,7 +421,7 @@ impl Rows {
 mod tests {
     use super::*;
     use arrow::array::{Int32Array, Int64Array, StringArray};
-    use arrow::datatypes::{DataType, Field};
+    use arrow::datatypes::Field;
 
     /// A row: `score_id`, `span_id`, `rule`, `score_version`, `evaluated_at`.
     type Row = (&'static str, Option<&'static str>, Option<&'static str>, i32, i64);
@@ -342,7 +450,7 @@ mod tests {
     }
 
     async fn chosen(batches: &[&[Row]]) -> Vec<bool> {
-        let mut rows = Rows::new();
+        let mut rows = Rows::new(&SCORES);
         for rows_of in batches {
             rows.take(&batch(rows_of)).unwrap();
         }
