@@ -31,8 +31,11 @@ export function SilenceForm({ alert, slice = "", names = [], close }: FormProps)
   const [comment, setComment] = useState("");
   // Where there are tokens, the token's name counts.
   const named = me.value?.needs_token === true;
+  const [busy, setBusy] = useState(false);
   const send = async (event: Event) => {
     event.preventDefault();
+    if (busy) return;
+    setBusy(true);
     try {
       await postJson("/v1/alerts/silences", silenceBody({ alert: chosen, slice: whole ? "" : slice, hours, comment, by: named ? "" : by }));
       if (!named) remember("name", by.trim());
@@ -43,6 +46,7 @@ export function SilenceForm({ alert, slice = "", names = [], close }: FormProps)
     } catch (error) {
       say(error instanceof Error ? error.message : String(error));
     }
+    setBusy(false);
   };
   return (
     <form class="row" aria-label="Silence" onSubmit={(event) => void send(event)}>
@@ -69,7 +73,7 @@ export function SilenceForm({ alert, slice = "", names = [], close }: FormProps)
       <label class="row small grow">Reason
         <input type="text" class="grow" required value={comment} maxLength={400} onInput={(event) => setComment(event.currentTarget.value)} />
       </label>
-      <button type="submit">Tell nobody</button>{close && <button type="button" class="quiet" onClick={close}>Cancel</button>}
+      <button type="submit" disabled={busy}>Tell nobody</button>{close && <button type="button" class="quiet" onClick={close}>Cancel</button>}
     </form>
   );
 }

@@ -50,7 +50,7 @@ export function Chart(props: ChartProps) {
     plot.current = new uPlot(optionsOf(props, width), dataOf(props) as uPlot.AlignedData, box.current);
     plot.current.over.addEventListener("click", () => setAt((before) => clicked(plot.current, before)));
     return () => plot.current?.destroy();
-  }, [width, theme.value, zone.value, props.xs, props.series, props.lines, props.marks, props.kind]);
+  }, [width, theme.value, zone.value, props.xs, props.series, props.lines, props.marks, props.kind, props.openFrom, props.xRange?.[0], props.xRange?.[1]]);
   const move = (next: number) => {
     const to = Math.max(0, Math.min(props.xs.length - 1, next));
     setAt(to);
