@@ -6,6 +6,7 @@ import { interval, rate, time, value } from "../lib/format";
 import { useWidth } from "../lib/hooks";
 import { goTo, theme, zone } from "../lib/store";
 import type { Mark } from "../lib/marks";
+import { extent } from "../lib/plot";
 import { bands, type Line, marksPlugin, whiskersPlugin } from "./chart-draw";
 import { Link } from "./parts";
 
@@ -123,7 +124,7 @@ function summaryOf(props: ChartProps): string {
     if (known.length === 0) return `${series.label}: no value`;
     const [first, last] = [known[0] as number, known[known.length - 1] as number];
     const trend = last > first ? "rising" : last < first ? "falling" : "level";
-    const [low, high] = [Math.min(...known), Math.max(...known)];
+    const [low, high] = extent(known);
     return `${series.label}: lowest ${rate(low)}, highest ${rate(high)}, last ${rate(last)}, ${trend}`;
   });
   const lines = (props.lines ?? []).map((each) => ` Line: ${each.text}.`).join("");
