@@ -23,6 +23,17 @@ export function Lengths({ hours, set }: { hours: number; set: (next: number) => 
   );
 }
 
+function Which({ names, chosen, set }: { names: string[]; chosen: string; set: (next: string) => void }) {
+  return (
+    <label class="row small">Silence
+      <select value={chosen} onChange={(event) => set(event.currentTarget.value)}>
+        <option value="">every alert</option>
+        {names.map((name) => <option key={name} value={name}>{visible(name)}</option>)}
+      </select>
+    </label>
+  );
+}
+
 export function SilenceForm({ alert, slice = "", names = [], close }: FormProps) {
   const [chosen, setChosen] = useState(alert ?? "");
   const [whole, setWhole] = useState(slice === "");
@@ -50,14 +61,7 @@ export function SilenceForm({ alert, slice = "", names = [], close }: FormProps)
   };
   return (
     <form class="row" aria-label="Silence" onSubmit={(event) => void send(event)}>
-      {alert === undefined && (
-        <label class="row small">Silence
-          <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
-            <option value="">every alert</option>
-            {names.map((name) => <option key={name} value={name}>{visible(name)}</option>)}
-          </select>
-        </label>
-      )}
+      {alert === undefined && <Which names={names} chosen={chosen} set={setChosen} />}
       {slice !== "" && (
         <span class="row" role="group" aria-label="What is silenced">
           <button type="button" aria-pressed={!whole} onClick={() => setWhole(false)}>{line(slice, 60)}</button>
