@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { ReviewSession } = await load("src/lib/review-session.ts");
+const { ReviewSession, whileThere } = await load("src/lib/review-session.ts");
 
 function storage() {
   const kept = new Map();
@@ -210,4 +210,18 @@ test("who has left the page asks for no more items, and what waits is still sent
   session.waiting[0]();
   await quiet();
   assert.deepEqual([is.taken.length, session.unsent, asked], [1, 0, before]);
+});
+
+test("what one could not send does not go out under the name of who logs in next", async () => {
+  const [is, kept] = [queue(), storage()];
+  let isThere = true;
+  const session = page(kept);
+  await session.sit({ ...is.source, post: whileThere(is.source.post, () => isThere) }, "ana", false);
+  is.refuses = 503;
+  await answers(session);
+  session.leave();
+  [isThere, is.refuses] = [false, 0];
+  session.waiting[0]();
+  await quiet();
+  assert.deepEqual([is.sent.length, session.unsent, session.waiting.length], [1, 1, 1], "it waits, and nobody tries again by himself");
 });

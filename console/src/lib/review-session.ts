@@ -15,6 +15,11 @@ export function patience(): AbortSignal {
   return AbortSignal.timeout(PATIENCE);
 }
 
+/** Sends only while who gave an answer is there: the server takes the name of whoever sends it. */
+export function whileThere<S, A>(post: (sent: S) => Promise<A>, isThere: () => boolean): (sent: S) => Promise<A> {
+  return (sent) => (isThere() ? post(sent) : Promise.reject(new Fault("login", "It waits for the token that gave it", 401)));
+}
+
 interface Named {
   item: string;
 }

@@ -1,9 +1,9 @@
 // A review in a page: who sits there and what is drawn. Everything else is the session's.
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { Fault } from "./api";
+import type { Fault } from "./api";
 import type { Refusal } from "./outbox";
 import type { Kind } from "./review";
-import { ReviewSession, type Source } from "./review-session";
+import { ReviewSession, type Source, whileThere } from "./review-session";
 import { loginNeeded, me, say } from "./store";
 
 /** How soon what could not be sent is sent again, milliseconds. */
@@ -50,7 +50,7 @@ export function useReviewing<I extends { item: string }, D, G extends { items: I
   }), []);
   const key = keyOf(source.key);
   // Somebody else may have logged in since the answer was given, also in front of another page.
-  const post = (sent: S) => (loginNeeded.value || keyOf(source.key) !== key ? Promise.reject(new Fault("login", "", 401)) : source.post(sent));
+  const post = whileThere(source.post, () => !loginNeeded.value && keyOf(source.key) === key);
   // Until it is known who looks, nobody sits there.
   const isKnown = me.value !== undefined;
   useEffect(() => {
