@@ -45,4 +45,6 @@ test("only http and https become links", () => {
 test("a cell of CSV is no formula", () => {
   const table = { columns: [{ name: "a" }, { name: "n" }], data: [["=1+1", 'x"y', null], [-1, 2, 3]], rows: 3 };
   assert.equal(csv(table), "a,n\r\n'=1+1,-1\r\n\"x\"\"y\",2\r\n,3\r\n");
+  const large = { columns: [{ name: "n", type: "bigint" }], data: [["-9007199254740993", "-Infinity", "-1.5e-9", "-cmd", "-1+2"]], rows: 5, elapsed_ms: 1 };
+  assert.equal(csv(large), "n\r\n-9007199254740993\r\n-Infinity\r\n-1.5e-9\r\n'-cmd\r\n'-1+2\r\n", "a number that comes as text stays one");
 });

@@ -60,22 +60,22 @@ test("what is not sent waits, survives a reload, and goes in its order", async (
     got.push(sent.item);
     return { items: [{ item: sent.item, state: "final" }] };
   };
-  const box = new Outbox(kept, "k", post);
+  const box = Outbox.of(kept, "k", post);
   for (const name of ["a", "b", "c"]) box.add(answerOf(item(name), "answer", { ...EMPTY, label: "pass" }, "", 1));
   const failed = await box.flush();
   assert.ok(failed.fault);
   assert.equal(box.takeBack("b"), true);
   assert.equal(box.takeBack("x"), false);
-  const again = new Outbox(kept, "k", post);
+  const again = Outbox.of({ ...kept }, "k", post);
   assert.deepEqual(again.waiting.map((sent) => sent.item), ["a", "c"]);
   away = false;
   const { told } = await again.flush();
   assert.deepEqual([got, told.length, again.waiting.length], [["a", "c"], 2, 0]);
-  assert.equal(new Outbox(kept, "k", post).waiting.length, 0);
+  assert.equal(Outbox.of({ ...kept }, "k", post).waiting.length, 0);
 });
 
 test("damaged storage is an empty outbox", () => {
   const kept = storage();
   kept.setItem("k", "{");
-  assert.deepEqual(new Outbox(kept, "k", async () => null).waiting, []);
+  assert.deepEqual(Outbox.of(kept, "k", async () => null).waiting, []);
 });

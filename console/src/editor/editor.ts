@@ -8,6 +8,7 @@ import { EditorView, drawSelection, keymap, lineNumbers, placeholder } from "@co
 import { tags } from "@lezer/highlight";
 import { visible } from "../lib/text";
 import type { Word } from "../lib/words";
+import { joined, oneLine } from "./one-line";
 
 export interface Documented {
   table: string;
@@ -123,7 +124,7 @@ export function makeEditor(options: EditorOptions): Editor {
   const view = new EditorView({
     parent: options.parent,
     state: EditorState.create({
-      doc: options.text,
+      doc: options.single ? oneLine(options.text) : options.text,
       extensions: [
         EditorView.cspNonce.of(nonce()), history(), drawSelection(), bracketMatching(), keysOf(options),
         autocompletion({ defaultKeymap: false }), syntaxHighlighting(COLOURS), LOOK, spoken.of(language([])),
@@ -131,7 +132,7 @@ export function makeEditor(options: EditorOptions): Editor {
         EditorView.contentAttributes.of({ "aria-label": options.label, ...(options.single ? { "data-filter": "" } : {}) }),
         EditorView.updateListener.of((update) => update.docChanged && options.change(update.state.doc.toString())),
         options.single
-          ? EditorState.transactionFilter.of((tr) => (tr.newDoc.lines > 1 ? [] : tr))
+          ? EditorState.transactionFilter.of((tr) => (tr.newDoc.lines > 1 ? [tr, { changes: joined(tr.newDoc), sequential: true }] : tr))
           : [lineNumbers(), EditorView.lineWrapping],
         options.hint ? placeholder(options.hint) : [],
       ],

@@ -45,7 +45,9 @@ async function send(path: string, init: RequestInit): Promise<Response> {
   try {
     response = await fetch(path, { credentials: "same-origin", redirect: "error", ...init });
   } catch (error) {
-    if (init.signal?.aborted) throw error;
+    // Who gave up waiting is told so; who went away is told nothing.
+    const reason: unknown = init.signal?.aborted ? init.signal.reason : undefined;
+    if (init.signal?.aborted && !(reason instanceof DOMException && reason.name === "TimeoutError")) throw error;
     throw told(new Fault("offline", "The server does not answer. It may be stopped, or the network is away."));
   }
   if (!response.ok) throw told(await faultOf(response));

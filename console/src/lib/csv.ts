@@ -1,10 +1,13 @@
 // A table as CSV. A spreadsheet runs a cell that starts as a formula: such texts get a quote in front.
 import type { Table } from "./api";
 
+/** Large integers and the like come as text: they are no formulas. */
+const NUMBER = /^-(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|Infinity)$/i;
+
 function cell(value: unknown): string {
   if (value === null || value === undefined) return "";
   let text = typeof value === "object" ? JSON.stringify(value) : String(value);
-  if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
+  if (typeof value === "string" && /^[=+\-@\t\r]/.test(text) && !NUMBER.test(text)) text = `'${text}`;
   return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
 }
 

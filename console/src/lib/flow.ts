@@ -1,5 +1,6 @@
 // What became of the traces of a rule. A trace gets one first decision; one that was queued gets a second when it ends.
 import type { Row } from "./api";
+import { quoted } from "./filter";
 import { numberOf } from "./format";
 
 export interface Step {
@@ -26,6 +27,19 @@ export interface Flow {
   /** What became of those that were queued; `waiting` is the rest. */
   then: Step[];
   strata: Stratum[];
+}
+
+/** Reasons that C15 counts together. */
+const OTHERS = "other reasons";
+
+/** A condition over spans for the traces about which this was decided; undefined where they have no reason in common. */
+export function tracesOf(rule: string, kind: string, reason: string): string | undefined {
+  // What waits has no decision yet.
+  if (kind === "waiting" || reason === OTHERS) return undefined;
+  // C15 leaves the number out that was drawn.
+  const drawn = kind === "not_sampled" || kind === "over_budget";
+  const why = reason === "" ? "" : drawn ? ` AND ends_with(reason, ${quoted(reason)})` : ` AND reason = ${quoted(reason)}`;
+  return `trace_id IN (SELECT trace_id FROM decisions WHERE rule = ${quoted(rule)} AND decision = ${quoted(kind)}${why})`;
 }
 
 const FIRST = ["filtered", "not_sampled", "throttled", "over_budget", "queued"];

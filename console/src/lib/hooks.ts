@@ -1,7 +1,8 @@
 // Asking the server from a component: the old answer stays while a new one is under way, leaving cancels it.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Fault, type Table, ask, getJson } from "./api";
-import { now } from "./store";
+import { type Known, answered, asking, questionOf, refused } from "./asked";
+import { now, range, tenant } from "./store";
 import type { Bound } from "./statement";
 
 export interface Asked<T> {
@@ -12,34 +13,36 @@ export interface Asked<T> {
   retry: () => void;
 }
 
-/** Runs `load` whenever `key` changes; null asks nothing. */
-export function useLoad<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>): Asked<T> {
-  const [state, setState] = useState<{ data?: T; fault?: Fault; busy: boolean }>({ busy: key !== null });
+/** Runs `load` whenever `key` changes; null asks nothing. Keys of one question ask the same at other times. */
+export function useLoad<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>, question = key ?? ""): Asked<T> {
+  const [state, setState] = useState<Known<T>>({ busy: key !== null });
   const [again, setAgain] = useState(0);
+  const own = tenant.value;
   useEffect(() => {
     if (key === null) {
       setState({ busy: false });
       return undefined;
     }
     const abort = new AbortController();
-    setState((old) => ({ ...old, busy: true }));
+    setState((old) => asking(old, own));
     load(abort.signal).then(
-      (data) => !abort.signal.aborted && setState({ data, busy: false }),
+      (data) => !abort.signal.aborted && setState(answered(data, question, own)),
       (error: unknown) => {
         if (abort.signal.aborted) return;
         const fault = error instanceof Fault ? error : new Fault("server", String(error));
-        setState((old) => ({ ...(old.data === undefined ? {} : { data: old.data }), fault, busy: false }));
+        setState((old) => refused(old, question, fault));
       },
     );
     return () => abort.abort();
-  }, [key, again]);
+  }, [key, again, own]);
   return { data: state.data, fault: state.fault, busy: state.busy, retry: () => setAgain((n) => n + 1) };
 }
 
 /** Asks again when the statement changes, and when the reader asks for the present. */
 export function useAsk(bound: Bound | null): Asked<Table> {
   const key = bound && JSON.stringify([bound.query, bound.params, now.value]);
-  return useLoad(key, (signal) => ask(bound as Bound, signal));
+  const question = bound === null ? "" : questionOf(bound.query, bound.params, range.value.relative);
+  return useLoad(key, (signal) => ask(bound as Bound, signal), question);
 }
 
 /** The same without the fault of a wrong query, where a panel beside it tells that already. */
@@ -49,7 +52,7 @@ export function withoutWrong<T>(asked: Asked<T>): Asked<T> {
 
 export function useJson<T>(path: string | null): Asked<T> {
   const key = path && `${path} ${now.value}`;
-  return useLoad(key, (signal) => getJson<T>(path as string, signal));
+  return useLoad(key, (signal) => getJson<T>(path as string, signal), path ?? "");
 }
 
 /** True once `on` has lasted for 150 ms: what is quick shows no grey bars. */

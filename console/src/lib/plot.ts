@@ -41,6 +41,11 @@ export function guess(table: Table): PlotChoice {
   return { x, y, series: times[0] ? (texts[0] ?? "") : "", kind: times[0] ? "line" : "scatter" };
 }
 
+/** The least and the greatest; of hundreds of thousands of values too, which are too many arguments for Math.min. */
+export function extent(values: readonly number[]): [number, number] {
+  return [values.reduce((a, b) => Math.min(a, b), Infinity), values.reduce((a, b) => Math.max(a, b), -Infinity)];
+}
+
 const MOST = 8;
 
 export function plotOf(table: Table, choice: PlotChoice): Plotted {
@@ -82,8 +87,7 @@ function fill(table: Table, choice: PlotChoice, name: string, length: number, pl
 function histogram(table: Table, choice: PlotChoice): Plotted {
   const values = columnOf(table, choice.y).map(numberOf).filter((y): y is number => y !== null);
   if (values.length === 0) return { xs: [], timed: false, series: [], why: "choose a column of numbers for y" };
-  const low = values.reduce((a, b) => Math.min(a, b));
-  const high = values.reduce((a, b) => Math.max(a, b));
+  const [low, high] = extent(values);
   const bins = Math.min(40, Math.max(1, Math.ceil(Math.sqrt(values.length))));
   const width = (high - low) / bins || 1;
   const counts = new Array<number>(bins).fill(0);

@@ -1,11 +1,24 @@
 // Somebody reviews: items are asked for ahead, an answer is sent at once, what could not be sent is kept. It knows no page: what
 // is asked and how it is sent is its source's, the items of a metric or of a queue.
 import { Fault } from "./api";
-import { type Kept, Outbox } from "./outbox";
+import { type Kept, Outbox, type Refusal } from "./outbox";
 import { type Kind, dealt, walked } from "./review";
 
 /** The item at hand and the next three. */
 const AHEAD = 4;
+
+/** The longest that the server may take: a connection that went silent would hold up everything behind it. Milliseconds. */
+const PATIENCE = 60_000;
+
+/** The end of the patience with one request. */
+export function patience(): AbortSignal {
+  return AbortSignal.timeout(PATIENCE);
+}
+
+/** Sends only while who gave an answer is there: the server takes the name of whoever sends it. */
+export function whileThere<S, A>(post: (sent: S) => Promise<A>, isThere: () => boolean): (sent: S) => Promise<A> {
+  return (sent) => (isThere() ? post(sent) : Promise.reject(new Fault("login", "It waits for the token that gave it", 401)));
+}
 
 interface Named {
   item: string;
@@ -65,6 +78,8 @@ export class ReviewSession<I extends Named, D, G extends { items: I[] }, S exten
   private again = false;
   /** Whether it is tried again later: once, however many answers found no server. */
   private waits = false;
+  /** Whether the page is gone: what waits is still sent, and nothing more is asked for. */
+  private left = false;
 
   constructor(private readonly around: Around) {}
 
@@ -84,6 +99,17 @@ export class ReviewSession<I extends Named, D, G extends { items: I[] }, S exten
     return this.seat?.outbox.waiting.length ?? 0;
   }
 
+  /** What was answered under this name, and refused for good. */
+  get refused(): readonly Refusal<S>[] {
+    const { seat } = this;
+    return seat ? seat.outbox.refused.filter(({ sent }) => seat.source.by(sent) === seat.who) : [];
+  }
+
+  discard(refusal: Refusal<S>): void {
+    this.seat?.outbox.discard(refusal);
+    this.around.redraw();
+  }
+
   /** Whether items may still come: until the last answer is there and nothing was given since, nobody knows that there are none. */
   get busy(): boolean {
     return this.syncing || (this.given === undefined && this.fault === undefined);
@@ -93,13 +119,19 @@ export class ReviewSession<I extends Named, D, G extends { items: I[] }, S exten
   sit(source: Source<I, D, G, S, T>, who: string, decides: boolean): Promise<void> {
     const before = this.seat;
     const isHere = before?.source.key === source.key;
-    const outbox = before && isHere ? before.outbox : new Outbox<S, T>(this.around.kept, `groundline.review.${source.key}`, source.post);
+    const outbox = Outbox.of<S, T>(this.around.kept, `groundline.review.${source.key}`, source.post);
     this.seat = { source, who, decides, outbox };
+    this.left = false;
     if (!isHere || before.who !== who) this.forget(this.seat);
     this.deck = [];
     this.at = 0;
     this.around.redraw();
     return this.sync();
+  }
+
+  /** The page goes: items that were asked for now would be kept from others for nobody. */
+  leave(): void {
+    this.left = true;
   }
 
   /** What one has answered, written and been told is not the next one's. Answers that wait may be anybody's. */
@@ -129,7 +161,7 @@ export class ReviewSession<I extends Named, D, G extends { items: I[] }, S exten
       this.again = false;
       await this.send(this.seat.outbox);
       this.around.redraw();
-      if (this.deck.length < AHEAD) await this.load(this.seat);
+      if (!this.left && this.deck.length < AHEAD) await this.load(this.seat);
     }
     this.syncing = false;
     this.around.redraw();
@@ -147,7 +179,8 @@ export class ReviewSession<I extends Named, D, G extends { items: I[] }, S exten
       // The server has no such answer, so that it gives the item again.
       if (isMine(sent) && sent.kind !== "undo") this.done.delete(sent.item);
     }
-    if (!fault || this.waits) return;
+    // Without a login nothing is taken however often it is sent: whoever sits down after it sends it.
+    if (!fault || fault.status === 401 || this.waits) return;
     this.waits = true;
     this.around.later(() => {
       this.waits = false;

@@ -3,15 +3,7 @@ import { computed, signal } from "@preact/signals";
 import { type Address, type PageName, type State, changed, formatAddress, parseAddress, sharedState } from "./address";
 import { DEFAULT, type Range, fixed, rangeOf, spanOf, stateOf } from "./range";
 import type { Zone } from "./format";
-
-export interface Me {
-  name: string;
-  tenant: string | null;
-  roles: string[];
-  tenants: string[] | null;
-  /** Whether this server has tokens at all. */
-  needs_token?: boolean;
-}
+import type { Me } from "./who";
 
 /** Storage can be refused (private windows, policies): then nothing is remembered. */
 export function remembered(key: string): string {

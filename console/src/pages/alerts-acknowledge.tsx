@@ -24,8 +24,11 @@ export function Acknowledge({ alert, slice, close }: { alert: string; slice: str
   const [note, setNote] = useState("");
   // Where there are tokens, the token's name counts.
   const named = me.value?.needs_token === true;
+  const [busy, setBusy] = useState(false);
   const send = async (event: Event) => {
     event.preventDefault();
+    if (busy) return;
+    setBusy(true);
     try {
       await postJson("/v1/alerts/acknowledge", acknowledgement(alert, slice, hours, named ? "" : by, note));
       remember("name", by.trim());
@@ -35,6 +38,7 @@ export function Acknowledge({ alert, slice, close }: { alert: string; slice: str
     } catch (error) {
       say(error instanceof Error ? error.message : String(error));
     }
+    setBusy(false);
   };
   return (
     <form class="row" aria-label="Acknowledge" onSubmit={(event) => void send(event)}>
@@ -47,7 +51,7 @@ export function Acknowledge({ alert, slice, close }: { alert: string; slice: str
       <label class="row small grow">Note
         <input type="text" class="grow" value={note} maxLength={400} onInput={(event) => setNote(event.currentTarget.value)} />
       </label>
-      <button type="submit">I know of it</button>
+      <button type="submit" disabled={busy}>I know of it</button>
       <button type="button" class="quiet" onClick={close}>Cancel</button>
     </form>
   );

@@ -23,6 +23,17 @@ export function Lengths({ hours, set }: { hours: number; set: (next: number) => 
   );
 }
 
+function Which({ names, chosen, set }: { names: string[]; chosen: string; set: (next: string) => void }) {
+  return (
+    <label class="row small">Silence
+      <select value={chosen} onChange={(event) => set(event.currentTarget.value)}>
+        <option value="">every alert</option>
+        {names.map((name) => <option key={name} value={name}>{visible(name)}</option>)}
+      </select>
+    </label>
+  );
+}
+
 export function SilenceForm({ alert, slice = "", names = [], close }: FormProps) {
   const [chosen, setChosen] = useState(alert ?? "");
   const [whole, setWhole] = useState(slice === "");
@@ -31,8 +42,11 @@ export function SilenceForm({ alert, slice = "", names = [], close }: FormProps)
   const [comment, setComment] = useState("");
   // Where there are tokens, the token's name counts.
   const named = me.value?.needs_token === true;
+  const [busy, setBusy] = useState(false);
   const send = async (event: Event) => {
     event.preventDefault();
+    if (busy) return;
+    setBusy(true);
     try {
       await postJson("/v1/alerts/silences", silenceBody({ alert: chosen, slice: whole ? "" : slice, hours, comment, by: named ? "" : by }));
       if (!named) remember("name", by.trim());
@@ -43,17 +57,11 @@ export function SilenceForm({ alert, slice = "", names = [], close }: FormProps)
     } catch (error) {
       say(error instanceof Error ? error.message : String(error));
     }
+    setBusy(false);
   };
   return (
     <form class="row" aria-label="Silence" onSubmit={(event) => void send(event)}>
-      {alert === undefined && (
-        <label class="row small">Silence
-          <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
-            <option value="">every alert</option>
-            {names.map((name) => <option key={name} value={name}>{visible(name)}</option>)}
-          </select>
-        </label>
-      )}
+      {alert === undefined && <Which names={names} chosen={chosen} set={setChosen} />}
       {slice !== "" && (
         <span class="row" role="group" aria-label="What is silenced">
           <button type="button" aria-pressed={!whole} onClick={() => setWhole(false)}>{line(slice, 60)}</button>
@@ -69,7 +77,7 @@ export function SilenceForm({ alert, slice = "", names = [], close }: FormProps)
       <label class="row small grow">Reason
         <input type="text" class="grow" required value={comment} maxLength={400} onInput={(event) => setComment(event.currentTarget.value)} />
       </label>
-      <button type="submit">Tell nobody</button>{close && <button type="button" class="quiet" onClick={close}>Cancel</button>}
+      <button type="submit" disabled={busy}>Tell nobody</button>{close && <button type="button" class="quiet" onClick={close}>Cancel</button>}
     </form>
   );
 }

@@ -6,7 +6,7 @@ import { useAsk, withoutWrong } from "../lib/hooks";
 import { useKeys } from "../lib/keys";
 import { fixed, stepOf } from "../lib/range";
 import { type Bound, bind } from "../lib/statement";
-import { address, goTo, hrefOf, setRange, setState, span } from "../lib/store";
+import { address, goTo, hrefOf, say, setRange, setState, span } from "../lib/store";
 import { Panel } from "../ui/panel";
 import { Top } from "../ui/shell";
 import { TimeHistogram } from "../ui/time-histogram";
@@ -120,8 +120,9 @@ function useMore(first: Table | undefined, where: string, from: string, to: stri
       const table = await ask(bind(C9b, { from, to, t: String(last.start_time), s: String(last.span_id) }, raw));
       const found = rowsOf(table);
       setLater((old) => (old.of === first ? { ...old, rows: [...old.rows, ...found], end: found.length < PAGE, busy: false } : old));
-    } catch {
-      setLater((old) => ({ ...old, busy: false }));
+    } catch (error) {
+      setLater((old) => (old.of === first ? { ...old, busy: false } : old));
+      say(error instanceof Error ? error.message : String(error));
     }
   };
   return { rows, end: mine ? later.end : start.length < PAGE, busy: later.busy, load: () => void load() };

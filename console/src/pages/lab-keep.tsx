@@ -20,14 +20,16 @@ export function Keep({ item, heads, message }: KeepProps) {
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault | undefined>();
   const [kept, setKept] = useState("");
-  const fresh = name.trim() !== "" && !heads.some((head) => head.name === name.trim()) && kept !== name.trim();
+  // A dataset that was made here is there, also where its item was refused.
+  const [made, setMade] = useState("");
+  const fresh = name.trim() !== "" && !heads.some((head) => head.name === name.trim()) && made !== name.trim();
   const put = async (event: Event) => {
     event.preventDefault();
     const dataset = name.trim();
     setBusy(true);
     setFault(undefined);
     try {
-      if (fresh) await postJson(labPath("datasets", {}, tenant.value), { name: dataset });
+      if (fresh) await postJson(labPath("datasets", {}, tenant.value), { name: dataset }).then(() => setMade(dataset));
       await postJson(labPath(`datasets/${encodeURIComponent(dataset)}/items`, {}, tenant.value), { put: [item], message });
       setKept(dataset);
     } catch (error) {

@@ -28,8 +28,11 @@ export function Save({ variant, number, dataset, total, evaluators, close }: Sav
   const [name, setName] = useState("");
   const [made, setMade] = useState<Made | undefined>();
   const [fault, setFault] = useState<Fault | undefined>();
+  const [busy, setBusy] = useState(false);
   const create = async (event: Event) => {
     event.preventDefault();
+    if (busy) return;
+    setBusy(true);
     setFault(undefined);
     try {
       const told = (await postJson(labPath("experiments", {}, tenant.value), experimentOf(name.trim(), dataset, variant, evaluators))) as { experiment_id: string; runs: number };
@@ -37,6 +40,7 @@ export function Save({ variant, number, dataset, total, evaluators, close }: Sav
     } catch (error) {
       setFault(error instanceof Fault ? error : new Fault("server", String(error)));
     }
+    setBusy(false);
   };
   return (
     <section class="panel" aria-label="Save as an experiment">
@@ -46,7 +50,7 @@ export function Save({ variant, number, dataset, total, evaluators, close }: Sav
         {made ? <Progress made={made} /> : (
           <form class="row" onSubmit={(event) => void create(event)}>
             <label class="row small">Name <input type="text" required value={name} onInput={(event) => setName(event.currentTarget.value)} /></label>
-            <button type="submit" class="primary" disabled={name.trim() === ""}>Ask {count(total)} {total === 1 ? "item" : "items"}</button>
+            <button type="submit" class="primary" disabled={busy || name.trim() === ""}>Ask {count(total)} {total === 1 ? "item" : "items"}</button>
             <span class="muted small">of {line(dataset, 60)}, judged by {evaluators.length === 0 ? "no evaluator" : line(evaluators.join(", "), 100)}</span>
           </form>
         )}

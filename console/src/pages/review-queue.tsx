@@ -6,7 +6,7 @@ import {
   BLANK, type Field, type Queue, type QueueDraft, type QueueGiven, type QueueItem, type QueueSent, type QueueTold, fieldsOf, lacks, nextField, queueAnswer,
 } from "../lib/queue";
 import { pace } from "../lib/review";
-import type { Source } from "../lib/review-session";
+import { type Source, patience } from "../lib/review-session";
 import { type Reviewing, useReviewing } from "../lib/reviewing";
 import { address, goTo, hrefOf, me, remember, remembered, setState } from "../lib/store";
 import { useJson } from "../lib/hooks";
@@ -16,6 +16,7 @@ import { Link, Meter } from "../ui/parts";
 import { Top } from "../ui/shell";
 import { QueueAgreement } from "./review-queue-agreement";
 import { Questions, Said, Seen } from "./review-queue-parts";
+import { Unsent } from "./review-unsent";
 
 export type Desk = Reviewing<QueueItem, QueueDraft, QueueGiven, QueueTold>;
 
@@ -24,8 +25,8 @@ function sourceOf(id: string, templates: Queue["templates"]): Source<QueueItem, 
   const fields = (item: QueueItem) => fieldsOf(item, templates);
   return {
     key: id, empty: BLANK,
-    load: async (who, decides, count) => (await postJson(`${base}/claim`, { count, adjudicate: decides, ...(who ? { reviewer: who } : {}) })) as QueueGiven,
-    post: async ({ item, ...sent }) => ({ items: [(await postJson(`${base}/items/${item}/answer`, sent)) as QueueTold] }),
+    load: async (who, decides, count) => (await postJson(`${base}/claim`, { count, adjudicate: decides, ...(who ? { reviewer: who } : {}) }, patience())) as QueueGiven,
+    post: async ({ item, ...sent }) => ({ items: [(await postJson(`${base}/items/${item}/answer`, sent, patience())) as QueueTold] }),
     answer: (item, kind, draft, who, seconds) => queueAnswer(item, fields(item), kind, draft, who, seconds),
     by: ({ reviewer }) => reviewer ?? "",
     again: ({ comment }) => ({ ...BLANK, comment }),
@@ -82,7 +83,7 @@ function Working({ queue }: { queue: Queue }) {
           <input type="text" value={name} maxLength={100} placeholder="reviewer" onChange={(event) => keep(event.currentTarget.value.trim())} />
         </label>
       )}
-      {work.unsent > 0 && <p role="status" class="unsent">{work.unsent === 1 ? "1 answer is" : `${work.unsent} answers are`} not sent yet; they are kept in this tab. <button type="button" onClick={work.retry}>Send now</button></p>}
+      <Unsent work={work} />
       {work.fault && <FaultBox fault={work.fault} retry={work.retry} />}
       {work.item ? <One key={work.item.item} work={work} item={work.item} fields={fields} queue={queue} /> : work.busy ? <Bars /> : <Done work={work} queue={queue} />}
       <Said told={work.told} templates={queue.templates} />

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { numberOf, value } from "../lib/format";
 import { useKeys } from "../lib/keys";
 import { getJson, postJson } from "../lib/api";
-import type { Source } from "../lib/review-session";
+import { type Source, patience } from "../lib/review-session";
 import { type Reviewing, useReviewing } from "../lib/reviewing";
 import { type Draft, EMPTY, type Given, type Item, type Sent, type Told, answerOf, pace, sideBySide } from "../lib/review";
 import { address, goTo, hrefOf, me, remember, remembered, setState } from "../lib/store";
@@ -12,6 +12,7 @@ import { Bars, FaultBox } from "../ui/panel";
 import { Hostile, Link, Meter } from "../ui/parts";
 import { Top } from "../ui/shell";
 import { Agreement } from "./review-agreement";
+import { Unsent } from "./review-unsent";
 
 type Labelling = Reviewing<Item, Draft, Given, Told>;
 
@@ -20,8 +21,8 @@ function sourceOf(metric: string): Source<Item, Draft, Given, Sent, Told> {
   return {
     key: metric, empty: EMPTY,
     load: (who, decides, count) => getJson<Given>(
-      `/v1/labels/next?metric=${encodeURIComponent(metric)}&count=${count}&adjudicate=${decides}${who ? `&reviewer=${encodeURIComponent(who)}` : ""}`),
-    post: async (sent) => (await postJson("/v1/annotations", sent)) as { items?: Told[] } | null,
+      `/v1/labels/next?metric=${encodeURIComponent(metric)}&count=${count}&adjudicate=${decides}${who ? `&reviewer=${encodeURIComponent(who)}` : ""}`, patience()),
+    post: async (sent) => (await postJson("/v1/annotations", sent, patience())) as { items?: Told[] } | null,
     answer: (item, kind, draft, who, seconds) => answerOf({ ...item, metric }, kind, draft, who, seconds),
     by: ({ annotator }) => annotator ?? "",
     again: (draft) => draft,
@@ -49,7 +50,7 @@ export function Work({ metric }: { metric: string }) {
       <main id="main" tabIndex={-1} class="review">
         <Progress work={work} />
         {!me.value?.needs_token && <Name name={name} keep={keep} />}
-        {work.unsent > 0 && <p role="status" class="unsent">{work.unsent === 1 ? "1 answer is" : `${work.unsent} answers are`} not sent yet; they are kept in this tab. <button type="button" onClick={work.retry}>Send now</button></p>}
+        <Unsent work={work} />
         {work.fault && <FaultBox fault={work.fault} retry={work.retry} />}
         {work.item ? <One key={work.item.item} work={work} item={work.item} /> : work.busy ? <Bars /> : <Done work={work} metric={metric} />}
         <Last work={work} />

@@ -1,7 +1,6 @@
 // The way of traces through each rule, as nested bars: seen, what was left out and why, taken, what became of it.
 import { count, value } from "../lib/format";
-import { quoted } from "../lib/filter";
-import type { Flow, Step, Stratum } from "../lib/flow";
+import { type Flow, type Step, type Stratum, tracesOf } from "../lib/flow";
 import { hrefOf } from "../lib/store";
 import { visible } from "../lib/text";
 import { Link } from "../ui/parts";
@@ -48,12 +47,10 @@ function Bar({ steps, of, width = 1 }: { steps: Step[]; of: number; width?: numb
   );
 }
 
-/** The traces about which this was decided. What waits has no decision yet. */
+/** The traces about which this was decided. */
 function Traces({ rule, kind, reason, n }: { rule: string; kind: string; reason: string; n: number }) {
-  if (kind === "waiting") return <>{count(n)}</>;
-  const why = reason === "" ? "" : ` AND reason = ${quoted(reason)}`;
-  const where = `trace_id IN (SELECT trace_id FROM decisions WHERE rule = ${quoted(rule)} AND decision = ${quoted(kind)}${why})`;
-  return <Link href={hrefOf("explore", "", { where })}>{count(n)}</Link>;
+  const where = tracesOf(rule, kind, reason);
+  return where === undefined ? <>{count(n)}</> : <Link href={hrefOf("explore", "", { where })}>{count(n)}</Link>;
 }
 
 function Reasons({ rule, steps }: { rule: string; steps: Step[] }) {

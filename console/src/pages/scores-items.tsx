@@ -4,6 +4,7 @@ import { type Row, rowsOf } from "../lib/api";
 import { evidenceOf } from "../lib/evidence";
 import { numberOf, value } from "../lib/format";
 import { useAsk } from "../lib/hooks";
+import { itemOf, namesOf, stepped } from "../lib/items";
 import { useKeys } from "../lib/keys";
 import { address, goTo, hrefOf, say, setState } from "../lib/store";
 import { visible } from "../lib/text";
@@ -86,28 +87,31 @@ function textsFor(texts: Map<string, Texts>, row: Row): Texts {
   };
 }
 
-const keyOf = (row: Row) => `${String(row.trace_id)}.${String(row.span_id)}`;
-
 function List({ rows, texts, scope }: { rows: Row[]; texts: Map<string, Texts>; scope: Scope }) {
   const [marks, setMarks] = useState<Record<string, string>>({});
-  const at = placeOf(rows);
+  const names = useMemo(() => namesOf(rows), [rows]);
+  const at = placeOf(names);
   const mark = (row: Row | undefined, label: string) => {
     // Only a verdict can be right or wrong.
     if (row?.status !== "ok") return;
-    setMarks((old) => ({ ...old, [keyOf(row)]: label }));
+    let before = "";
+    setMarks((old) => {
+      before = old[itemOf(row)] ?? "";
+      return { ...old, [itemOf(row)]: label };
+    });
     annotate({ trace_id: String(row.trace_id), span_id: String(row.span_id), name: scope.metric, label }).then(
       () => say(`Marked ${label}`),
       (error: unknown) => {
-        setMarks((old) => ({ ...old, [keyOf(row)]: "" }));
+        setMarks((old) => ({ ...old, [itemOf(row)]: before }));
         say(error instanceof Error ? error.message : String(error));
       },
     );
   };
-  useItemKeys(rows, mark);
+  useItemKeys(rows, names, mark);
   return (
     <ol class="items">
       {rows.map((row, index) => (
-        <Item key={keyOf(row)} row={row} current={index === at} mark={marks[keyOf(row)] ?? ""} set={(label) => mark(row, label)}
+        <Item key={names[index]} row={row} current={index === at} mark={marks[itemOf(row)] ?? ""} set={(label) => mark(row, label)}
           texts={textsFor(texts, row)} />
       ))}
     </ol>
@@ -115,26 +119,25 @@ function List({ rows, texts, scope }: { rows: Row[]; texts: Map<string, Texts>; 
 }
 
 /** Where the address says that the reader is; keys ask it anew, for they come faster than a page is drawn. */
-function placeOf(rows: Row[]): number {
-  const chosen = address.value.state.item ?? "";
-  return Math.max(0, rows.findIndex((row) => keyOf(row) === chosen));
+function placeOf(names: string[]): number {
+  return Math.max(0, names.indexOf(address.value.state.item ?? ""));
 }
 
-function useItemKeys(rows: Row[], mark: (row: Row | undefined, label: string) => void): void {
+function useItemKeys(rows: Row[], names: string[], mark: (row: Row | undefined, label: string) => void): void {
   const walk = (by: number) => {
-    const row = rows[Math.max(0, Math.min(rows.length - 1, placeOf(rows) + by))];
-    if (row) setState({ item: keyOf(row) }, true);
+    const next = stepped(names, address.value.state.item ?? "", by);
+    if (next !== undefined) setState({ item: next }, true);
   };
   const open = () => {
-    const row = rows[placeOf(rows)];
+    const row = rows[placeOf(names)];
     if (row) goTo(hrefOf("trace", String(row.trace_id), { span: String(row.span_id), view: "conversation" }));
   };
   useKeys([
     { keys: "j", what: "Next item", run: () => walk(1) },
     { keys: "k", what: "Item before", run: () => walk(-1) },
     { keys: "Enter", what: "Open the trace", run: open },
-    { keys: "1", what: "The evaluator is right", run: () => mark(rows[placeOf(rows)], "right") },
-    { keys: "2", what: "The evaluator is wrong", run: () => mark(rows[placeOf(rows)], "wrong") },
+    { keys: "1", what: "The evaluator is right", run: () => mark(rows[placeOf(names)], "right") },
+    { keys: "2", what: "The evaluator is wrong", run: () => mark(rows[placeOf(names)], "wrong") },
   ], [rows]);
 }
 

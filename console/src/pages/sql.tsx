@@ -1,8 +1,9 @@
 // Page 10: any question. A query in the address waits for "Run"; leaving cancels what runs.
-import { useEffect, useRef, useState } from "preact/hooks";
-import { Fault, type Table, ask, download } from "../lib/api";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { type Table, ask, download } from "../lib/api";
 import { csv, save } from "../lib/csv";
 import { useKeys } from "../lib/keys";
+import { OneQuery, type Running } from "../lib/one-query";
 import { address, copy, say, setState } from "../lib/store";
 import { plain } from "../lib/statement";
 import { EditorBox } from "../ui/editor-box";
@@ -14,27 +15,31 @@ import { EXAMPLES } from "./sql-examples";
 import { Plot } from "./sql-plot";
 import { SideList, keep } from "./sql-side";
 
-interface Running {
-  table?: Table;
-  fault?: Fault;
-  busy?: boolean;
-  cancelled?: boolean;
-  query: string;
-}
-
 export default function SqlPage() {
   const [{ text, source }, set] = useState({ text: address.value.state.q ?? EXAMPLES[0]?.sql ?? "", source: 0 });
   const setText = (next: string) => set((old) => ({ ...old, text: next }));
   const bring = (next: string) => set((old) => ({ text: next, source: old.source + 1 }));
   const [state, setRunning] = useState<Running>({ query: "" });
-  const abort = useRef<AbortController | undefined>(undefined);
+  const only = useMemo(() => new OneQuery((query, signal) => ask(plain(query.trim().replace(/;\s*$/, "")), signal), setRunning), []);
   const inAddress = address.value.state.q;
   useEffect(() => {
     if (inAddress !== undefined && inAddress !== text) bring(inAddress);
   }, [inAddress]);
-  useEffect(() => () => abort.current?.abort(), []);
-  const run = (query = text) => void start(query, abort, setRunning, () => setState({ q: query }, true));
-  const cancel = () => abort.current?.abort();
+  const cancel = () => only.cancel();
+  useEffect(() => cancel, []);
+  const answer = async (query: string) => {
+    const table = await only.run(query);
+    if (!table) return;
+    keep(query);
+    say(`${table.rows} rows`);
+  };
+  const run = (query = text) => {
+    if (query.trim() === "") return;
+    setState({ q: query }, true);
+    void answer(query);
+  };
+  // It is asked about the query, which stays what the editor and the address have.
+  const explain = () => text.trim() !== "" && void answer(`EXPLAIN ${text.replace(/^\s*EXPLAIN\s+/i, "")}`);
   useKeys([{ keys: "Escape", what: "Cancel the query", run: cancel }], []);
   return (
     <>
@@ -47,35 +52,17 @@ export default function SqlPage() {
           <section class="panel" aria-label="Query">
             <EditorBox text={text} source={source} label="SQL query" run={() => run()} change={setText} />
             <div class="row under">
-              <button type="button" class="quiet" onClick={() => run(`EXPLAIN ${text.replace(/^\s*EXPLAIN\s+/i, "")}`)}>Explain</button>
+              <button type="button" class="quiet" onClick={explain}>Explain</button>
               <button type="button" class="quiet" onClick={() => void copy(psqlOf(plain(text)), "psql line")}>Copy psql line</button>
               <span class="muted small">Reads only. One statement. Stays in the address, so the link shares it.</span>
             </div>
           </section>
-          <Result state={state} retry={() => run(state.query)} />
+          <Result state={state} retry={() => void answer(state.query)} />
         </div>
         <SideList text={text} pick={bring} insert={(word) => bring(`${text}${/\s$/.test(text) ? "" : " "}${word}`)} />
       </main>
     </>
   );
-}
-
-async function start(query: string, abort: { current: AbortController | undefined }, set: (next: Running) => void, begun: () => void) {
-  if (query.trim() === "") return;
-  abort.current?.abort();
-  const mine = new AbortController();
-  abort.current = mine;
-  begun();
-  set({ busy: true, query });
-  try {
-    const table = await ask(plain(query.trim().replace(/;\s*$/, "")), mine.signal);
-    keep(query);
-    set({ table, query });
-    say(`${table.rows} rows`);
-  } catch (error) {
-    if (mine.signal.aborted) set({ cancelled: true, query });
-    else set({ fault: error instanceof Fault ? error : new Fault("server", String(error)), query });
-  }
 }
 
 function Result({ state, retry }: { state: Running; retry: () => void }) {

@@ -6,6 +6,7 @@ import { interval, rate, time, value } from "../lib/format";
 import { useWidth } from "../lib/hooks";
 import { goTo, theme, zone } from "../lib/store";
 import type { Mark } from "../lib/marks";
+import { extent } from "../lib/plot";
 import { bands, type Line, marksPlugin, whiskersPlugin } from "./chart-draw";
 import { Link } from "./parts";
 
@@ -50,7 +51,7 @@ export function Chart(props: ChartProps) {
     plot.current = new uPlot(optionsOf(props, width), dataOf(props) as uPlot.AlignedData, box.current);
     plot.current.over.addEventListener("click", () => setAt((before) => clicked(plot.current, before)));
     return () => plot.current?.destroy();
-  }, [width, theme.value, zone.value, props.xs, props.series, props.lines, props.marks, props.kind]);
+  }, [width, theme.value, zone.value, props.xs, props.series, props.lines, props.marks, props.kind, props.openFrom, props.xRange?.[0], props.xRange?.[1]]);
   const move = (next: number) => {
     const to = Math.max(0, Math.min(props.xs.length - 1, next));
     setAt(to);
@@ -123,7 +124,7 @@ function summaryOf(props: ChartProps): string {
     if (known.length === 0) return `${series.label}: no value`;
     const [first, last] = [known[0] as number, known[known.length - 1] as number];
     const trend = last > first ? "rising" : last < first ? "falling" : "level";
-    const [low, high] = [Math.min(...known), Math.max(...known)];
+    const [low, high] = extent(known);
     return `${series.label}: lowest ${rate(low)}, highest ${rate(high)}, last ${rate(last)}, ${trend}`;
   });
   const lines = (props.lines ?? []).map((each) => ` Line: ${each.text}.`).join("");

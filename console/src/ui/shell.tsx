@@ -7,10 +7,11 @@ import { allKeys, useKeys } from "../lib/keys";
 import { shifted } from "../lib/range";
 import { askServer } from "../lib/server";
 import {
-  type Me, address, copy, fixedLink, goTo, hrefOf, isDark, loginNeeded, me, notice, refresh, setRange, setTheme,
+  address, copy, fixedLink, goTo, hrefOf, isDark, loginNeeded, me, notice, refresh, setRange, setTheme,
   setZone, span, tenant, theme, zone,
 } from "../lib/store";
 import { zoneName } from "../lib/format";
+import { type Me, isOther } from "../lib/who";
 import { visible } from "../lib/text";
 import { Boundary } from "./boundary";
 import { Icon, Logo } from "./icons";
@@ -66,7 +67,10 @@ function toMain(event: Event): void {
 
 async function whoAmI(): Promise<void> {
   try {
-    me.value = await getJson<Me>("/v1/me");
+    const now = await getJson<Me>("/v1/me");
+    // The tenant that was chosen, what the server told and what was typed are of somebody else.
+    if (isOther(me.value, now)) return location.reload();
+    me.value = now;
     loginNeeded.value = false;
     if (onlyReviews() && address.value.page !== "review") goTo(hrefOf("review"), true);
     if (!onlyReviews()) void askServer();

@@ -52,7 +52,7 @@ export function TimeHistogram({ table, span, step, zoom }: HistogramProps) {
   const text = `${count(total)} spans, ${count(errors)} with an error; at most ${count(top)} a bucket`;
   return (
     <>
-      <div class="hist" role="img" aria-label={text} ref={drag.box} onPointerDown={drag.down} onPointerMove={drag.move} onPointerUp={drag.up}>
+      <div class="hist" role="img" aria-label={text} ref={drag.box} onPointerDown={drag.down} onPointerMove={drag.move} onPointerUp={drag.up} onPointerCancel={drag.cancel}>
         {buckets.map((bucket) => (
           <div key={bucket.at} title={bucket.all > 0 ? `${time(bucket.at, zone.value)}: ${bucket.all} spans, ${bucket.errors} errors` : ""}>
             {bucket.errors > 0 && <i class="e" style={{ height: `${(bucket.errors / top) * 100}%` }} />}
@@ -88,6 +88,11 @@ function useDrag(buckets: Bucket[], step: number, zoom: (span: Span) => void) {
       if (event.button !== 0) return;
       box.current?.setPointerCapture(event.pointerId);
       start.current = share(event);
+    },
+    // The browser has taken it for something else, such as scrolling.
+    cancel: () => {
+      start.current = undefined;
+      setShown(undefined);
     },
     move: (event: PointerEvent) => start.current !== undefined && setShown(both(event)),
     up: (event: PointerEvent) => {
