@@ -1,4 +1,4 @@
-import{a as _}from"./chunk-HVHGM3NS.js";import{D as g,L as A,N as f,T as h,Y as y,a as R,c as p,ea as t,h as b,ha as m,ia as T,p as x,qa as v,ua as S}from"./chunk-STABK5FY.js";import{a as c}from"./chunk-6RZX4AS2.js";var D=`-- What people said about a trace.
+import{a as _}from"./chunk-HVHGM3NS.js";import{E as g,M as A,O as f,U as h,Z as y,a as R,c as p,fa as t,h as b,ia as m,ja as T,p as x,ra as v,va as S}from"./chunk-QHGY6JRJ.js";import{a as c}from"./chunk-6RZX4AS2.js";var D=`-- What people said about a trace.
 SELECT annotation_id, span_id, name, label, value, comment, annotator, created_at
 FROM annotations WHERE trace_id = $id ORDER BY created_at;
 `;var O=`-- What was decided about a trace.
