@@ -8,6 +8,7 @@
 //! | `trace_filters` | which files may hold a trace, told by bloom filters in memory |
 //! | `lake_table` | files and hot batches as one table; files outside the time range are not opened |
 //! | `live` | tables that are not in the lake: what the server holds now |
+//! | `chosen` | which rows are the newest, by hashes of what they are known by |
 //! | `newest` | of all rows the newest version of each thing, as a node of a plan |
 //! | `latest` | `scores_latest`: what of a query's filters may go below that choice |
 //! | `revisions` | `datasets_latest` and its like, and the items of a dataset as they were at a version |
@@ -18,6 +19,7 @@
 //! | `catalog` | `table_columns`, the documentation of every column |
 
 mod catalog;
+mod chosen;
 mod lake_table;
 mod latest;
 mod live;

@@ -4,9 +4,10 @@
 //! A filter on what all rows of a thing have in common goes below the choice, so that the runs of one experiment are chosen
 //! from its rows alone. Everything else stays above: what differs between versions must not let an older one win.
 
+use super::chosen::{Choice, Newest, Rank};
 use super::lake_table::LakeTable;
 use super::latest::{asked, is_of};
-use super::newest::{Choice, Newest, Rank, newest_of};
+use super::newest::newest_of;
 use super::time_range::TimeRange;
 use crate::schema::columns::Table;
 use arrow::datatypes::SchemaRef;
