@@ -44,6 +44,25 @@ impl Loaded {
         Ok(Self { experiment, items, runs, scores, purged })
     }
 
+    /// Reads two at once: taking apart what is read of one takes as long as the engine takes.
+    ///
+    /// # Errors
+    /// The limits of queries.
+    pub async fn both(
+        all: &Experiments,
+        who: &Who,
+        [one, other]: [Experiment; 2],
+    ) -> Result<[Self; 2], LabError> {
+        // Whoever stops waiting ends it, too.
+        let mut beside = tokio::task::JoinSet::new();
+        let (experiments, asker) = (all.clone(), who.clone());
+        beside.spawn(async move { Self::of(&experiments, &asker, other).await });
+        let one = Box::pin(Self::of(all, who, one)).await?;
+        let other = beside.join_next().await;
+        let other = other.ok_or_else(|| LabError::Broken("the other experiment is not read".to_owned()))?;
+        Ok([one, other.map_err(|e| LabError::Broken(e.to_string()))??])
+    }
+
     /// All of it, borrowed.
     pub fn data(&self) -> Data<'_> {
         Data { experiment: &self.experiment, items: &self.items, runs: &self.runs, scores: &self.scores }

@@ -368,7 +368,7 @@ async fn compare_two(State(all): State<Experiments>, Asks { who, params }: Asks<
         return Err(LabError::Wrong(why));
     }
     let dimensions = Dimension::list(params.slice.as_deref()).map_err(LabError::Wrong)?;
-    let (new, baseline) = (Loaded::of(&all, &who, new).await?, Loaded::of(&all, &who, baseline).await?);
+    let [new, baseline] = Loaded::both(&all, &who, [new, baseline]).await?;
     let lines = all.clone();
     let work = move || {
         let better = |of: &str, metric: &str| line(&lines, of, metric).0;
