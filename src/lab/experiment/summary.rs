@@ -207,7 +207,7 @@ impl<'a> Places<'a> {
         let unit = |(item, (group, weight)): (&&'a str, &(&'a str, f64))| {
             let values = values.get(*item).filter(|values| !values.is_empty() && *weight > 0.0)?;
             let value = values.iter().sum::<f64>() / values.len() as f64;
-            Some(Unit { group: *group, weight: *weight, value, repetitions: values.len() })
+            Some(Unit { group, weight: *weight, value, repetitions: values.len() })
         };
         self.0.iter().filter_map(unit).collect()
     }
