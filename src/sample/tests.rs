@@ -147,7 +147,7 @@ fn many_records_of_one_span_cost_what_they_say() {
     open.add_spans(1, &batch, &rules, |_| false, NOW);
     open.add_logs(2, &said, &rules, |_| false, NOW);
     let (_, trace) = open.take_ripe(QUIET, &rules).pop().unwrap();
-    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     let span = &trace.spans[&id(0)];
     assert_eq!((span.marks.rules, span.row.llm.input_messages.len()), (1, RECORDS));
     assert!(span.row.llm.system_prompt.as_ref().is_some_and(|prompt| prompt.len() > 500 * RECORDS));

@@ -8,8 +8,8 @@ use groundline::eval::{Config, Registry};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// The limit that the server sets by default. A debug build beside other tests has five times as long.
-const LIMIT: Duration = Duration::from_secs(if cfg!(debug_assertions) { 300 } else { 60 });
+/// The limit that the server sets by default.
+const LIMIT: Duration = Duration::from_secs(60);
 
 fn registry() -> &'static Registry {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();

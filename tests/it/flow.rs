@@ -1,6 +1,6 @@
 //! The whole way of a span: an SDK exports, SQL answers, evaluators score.
 
-use crate::support::{config, count, parquet, query, request, settled, span, start, text, until};
+use crate::support::{config, count, parquet, query, request, settled, span, start, text};
 use opentelemetry::trace::{Span as _, SpanKind, Tracer as _, TracerProvider as _};
 use opentelemetry::{KeyValue, trace::Status};
 use opentelemetry_otlp::WithExportConfig;
@@ -85,9 +85,11 @@ async fn rows_are_visible_hot_flushed_and_after_a_restart() {
     let app = start(settings).await;
     let spans = (0..50).map(|i| span(i, 0, vec![text("k", "v")])).collect();
     post(&app, request("visible", spans).encode_to_vec()).await;
+    let acknowledged = std::time::Instant::now();
     let sql = "SELECT count(*) AS n FROM spans WHERE service_name = 'visible'";
-    // How soon is measured elsewhere, with nothing beside it.
-    until("acknowledged spans", async || count(app.addresses.http, sql).await == 50).await;
+    while count(app.addresses.http, sql).await != 50 {
+        assert!(acknowledged.elapsed().as_secs() < 2, "an acknowledged span was not visible within 2 s");
+    }
     let files = || parquet(&folder.path().join("lake/spans")).len();
     assert_eq!(files(), 0);
     settled(&app).await;

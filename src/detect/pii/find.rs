@@ -211,7 +211,7 @@ mod tests {
             let text = piece.repeat(50_000 / piece.len());
             let begin = std::time::Instant::now();
             let _ = find(&text);
-            assert!(begin.elapsed().as_secs_f64() < 30.0, "{piece:?} took {:?}", begin.elapsed());
+            assert!(begin.elapsed().as_secs_f64() < 8.0, "{piece:?} took {:?}", begin.elapsed());
         }
     }
 }

@@ -267,6 +267,6 @@ fn cost_is_linear_on_hostile_text() {
         let text = piece.repeat(50_000 / piece.len());
         let begin = std::time::Instant::now();
         let _ = find(&text);
-        assert!(begin.elapsed().as_secs_f64() < 30.0, "{piece:?} took {:?}", begin.elapsed());
+        assert!(begin.elapsed().as_secs_f64() < 8.0, "{piece:?} took {:?}", begin.elapsed());
     }
 }

@@ -167,7 +167,7 @@ mod tests {
             let text = piece.repeat(200_000 / piece.len());
             let begin = std::time::Instant::now();
             let _ = sentences(&text);
-            assert!(begin.elapsed().as_secs_f64() < 20.0, "{piece:?} took {:?}", begin.elapsed());
+            assert!(begin.elapsed().as_secs_f64() < 3.0, "{piece:?} took {:?}", begin.elapsed());
         }
     }
 }

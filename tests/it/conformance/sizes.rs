@@ -59,8 +59,7 @@ async fn t03_a_grpc_bomb_is_resource_exhausted_and_takes_no_memory() {
     let zstd = zstd::encode_all(vec![0u8; 64 << 20].as_slice(), 1).unwrap();
     let refused = call(app, &[("grpc-encoding", "zstd")], framed(1, &zstd)).await;
     assert_eq!((refused.code, refused.details.len()), (8, 0), "{}", refused.message);
-    // On a busy machine too: what is too much is not unpacked to its end.
-    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     // Other tests of this process take memory at the same time: the margin is theirs.
     assert!(resident().saturating_sub(before) < 800 << 20);
 }

@@ -28,7 +28,7 @@ fn assert_retryable(oracle: &Oracle) {
 async fn queries_go_on(server: &Server) {
     let began = Instant::now();
     server.number("SELECT count(*) AS n FROM spans").await;
-    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
 }
 
 async fn refused(server: &Server) -> f64 {

@@ -7,11 +7,6 @@ use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use prost::Message;
 use std::time::{Duration, Instant};
 
-/// How long an answer may take: what a build that is not optimised takes on a busy machine is no measure.
-fn within(seconds: u64) -> Duration {
-    Duration::from_secs(if cfg!(debug_assertions) { seconds * 10 } else { seconds })
-}
-
 async fn post(app: &App, request: &ExportTraceServiceRequest) -> Duration {
     let began = Instant::now();
     let url = format!("http://{}/v1/traces", app.addresses.otlp_http);
@@ -51,7 +46,7 @@ async fn f15_new_keys_huge_keys_and_a_huge_trace() {
         slowest = slowest.max(post(&app, &request("trace", (0..2_000).map(one).collect())).await);
     }
     println!("slowest answer {slowest:?}");
-    assert!(slowest < within(5), "{slowest:?}");
+    assert!(slowest < Duration::from_secs(5), "{slowest:?}");
     settled(&app).await;
     let http = app.addresses.http;
     assert_eq!(columns(&app).await, before, "columns grow with the keys");
@@ -65,7 +60,7 @@ async fn f15_new_keys_huge_keys_and_a_huge_trace() {
     let trace = "SELECT count(*) AS n FROM decisions WHERE decision = 'queued' AND trace_id LIKE '%7d0'";
     assert!(count(http, trace).await > 0, "the huge trace was never judged");
     // And nothing stalls behind them.
-    assert!(post(&app, &request("after", vec![span(3_000, 1, vec![])])).await < within(2));
+    assert!(post(&app, &request("after", vec![span(3_000, 1, vec![])])).await < Duration::from_secs(2));
     app.stop().await.unwrap();
 }
 
@@ -89,7 +84,7 @@ async fn f17_a_canary_sees_every_span_within_two_seconds() {
         let sql =
             format!("SELECT count(*) AS n FROM spans WHERE trace_id = '{}{number:016x}'", "aa".repeat(8));
         while count(app.addresses.http, &sql).await == 0 {
-            assert!(acknowledged.elapsed() < within(10), "span {number} is missing");
+            assert!(acknowledged.elapsed() < Duration::from_secs(10), "span {number} is missing");
         }
         visible.push(acknowledged.elapsed());
     }
@@ -97,6 +92,6 @@ async fn f17_a_canary_sees_every_span_within_two_seconds() {
     visible.sort();
     let p99 = visible[(visible.len() - 1) * 99 / 100];
     println!("{} canaries, median {:?}, p99 {p99:?}", visible.len(), visible[visible.len() / 2]);
-    assert!(p99 < within(2), "{} canaries, p99 {p99:?}", visible.len());
+    assert!(p99 < Duration::from_secs(2), "{} canaries, p99 {p99:?}", visible.len());
     app.stop().await.unwrap();
 }
