@@ -1,8 +1,9 @@
 //! Which rows are the newest of what they are known by.
 //!
 //! Hashes of 96 bits with seeds of the query's own stand for the texts: two of ten million rows share one with a probability
-//! below 1e-15, and nobody can choose texts that do. Each partition takes its own rows; what is known of them is put together
-//! and looked through by several tasks.
+//! below 1e-15, and nobody can choose texts that do. Of columns with few different texts 64 bits are taken, which two of ten
+//! thousand texts share with a probability below 1e-11. Each partition takes its own rows; what is known of them is put
+//! together and looked through by several tasks.
 
 use arrow::array::{ArrayRef, AsArray, RecordBatch};
 use arrow::compute::cast;
@@ -95,44 +96,63 @@ fn numbers(batch: &RecordBatch, name: &str) -> Result<Vec<i64>> {
 /// A row by what it is known by: rows that share all but the last part are compared. In the order of their rows.
 type Known = (u64, u32, u32);
 
-/// Rows are parted by their hashes: each part is sorted by itself, and others get their turn between two.
+/// Rows are parted by their hashes: each part is looked through by itself, and others get their turn between two.
 const PARTS: usize = 64;
 
-/// The seeds of a query's hashes, two for each choice.
+/// Columns that have few different texts in a lake.
+const FEW: &[&str] = &["tenant", "rule", "evaluator", "metric"];
+
+/// The seeds of a query's hashes.
 #[derive(Clone)]
-pub(super) struct Seeds(Vec<[QualityRandomState; 2]>);
+pub(super) struct Seeds([QualityRandomState; 2]);
 
 impl Seeds {
-    pub(super) fn new(how: &Newest) -> Self {
-        let two = |_: &Choice| {
-            let (one, other) = uuid::Uuid::new_v4().as_u64_pair();
-            [one, other].map(QualityRandomState::with_seed)
+    pub(super) fn new() -> Self {
+        let (one, other) = uuid::Uuid::new_v4().as_u64_pair();
+        Self([one, other].map(QualityRandomState::with_seed))
+    }
+}
+
+/// The hashes of a column's rows.
+struct Hashes {
+    high: Vec<u64>,
+    /// None of a column of few texts.
+    low: Option<Vec<u64>>,
+}
+
+impl Hashes {
+    fn of(name: &str, batch: &RecordBatch, Seeds([high, low]): &Seeds) -> Result<Self> {
+        let hashed = |seed| {
+            let mut hashes = vec![0; batch.num_rows()];
+            create_hashes([column(batch, name)?], seed, &mut hashes)?;
+            Ok::<_, DataFusionError>(hashes)
         };
-        Self(how.choices.iter().map(two).collect())
+        let low = if FEW.contains(&name) { None } else { Some(hashed(low)?) };
+        Ok(Self { high: hashed(high)?, low })
     }
 }
 
 /// Rows by one of the things that they are known by.
 struct By {
-    names: &'static [&'static str],
-    seeds: [QualityRandomState; 2],
+    /// Which of the columns that are hashed are the key.
+    key: Vec<usize>,
     parts: Vec<Vec<Known>>,
 }
 
 impl By {
-    /// Takes the rows of `batch`, the first of which is the row `first`.
-    fn take(&mut self, batch: &RecordBatch, first: u32) -> Result<()> {
-        let (mut high, mut low) = (vec![0; batch.num_rows()], vec![0; batch.num_rows()]);
-        for name in self.names {
-            let key = column(batch, name)?;
-            fold(key, &self.seeds[0], &mut high)?;
-            fold(key, &self.seeds[1], &mut low)?;
+    /// Takes `count` rows whose columns have these `hashes`, the first of which is the row `first`.
+    fn take(&mut self, hashes: &[Hashes], count: usize, first: u32, Seeds(seeds): &Seeds) {
+        let (mut high, mut low) = (vec![0; count], vec![0; count]);
+        for hashes in self.key.iter().map(|at| &hashes[*at]) {
+            fold(&hashes.high, &seeds[0], &mut high);
+            if let Some(own) = &hashes.low {
+                fold(own, &seeds[1], &mut low);
+            }
         }
         for ((high, low), row) in high.into_iter().zip(low).zip(first..) {
             // All of one hash and the upper half of the other: 96 bits.
             self.parts[high as usize % PARTS].push((high, (low >> 32) as u32, row));
         }
-        Ok(())
     }
 
     /// Takes what another partition took, whose first row is the row `first` now.
@@ -146,6 +166,26 @@ impl By {
     fn size(&self) -> usize {
         self.parts.iter().map(|part| part.capacity() * size_of::<Known>()).sum()
     }
+}
+
+/// Folds the next of the columns that rows are known by into their hashes. Of several columns `create_hashes` adds the hashes
+/// of texts up and passes over NULLs, so that a text could stand in another's place.
+fn fold(own: &[u64], seed: &QualityRandomState, hashes: &mut [u64]) {
+    hashes.iter_mut().zip(own).for_each(|(hash, own)| *hash = seed.hash_one((*hash, *own)));
+}
+
+/// A place of a table that holds no row.
+const NOTHING: u32 = u32::MAX;
+
+/// Where the row that is known by `high` and `low` stands in a table of rows of `part`, or would stand. The table has a place
+/// that holds nothing, and as many as a power of two.
+fn place<'a>(table: &'a mut [u32], part: &[Known], (high, low): (u64, u32)) -> &'a mut u32 {
+    let last = table.len() - 1;
+    let mut at = (high as usize / PARTS) & last;
+    while part.get(table[at] as usize).is_some_and(|known| (known.0, known.1) != (high, low)) {
+        at = (at + 1) & last;
+    }
+    &mut table[at]
 }
 
 /// Of the rows of `parts` that are known by the same, of those that are in `kept`, the one that ranks highest stays. Gives the
@@ -163,30 +203,31 @@ async fn left_out(
         orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     };
     let mut left = Vec::new();
-    for mut part in parts {
-        part.sort_unstable();
-        for same in part.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).filter(|same| same.len() > 1) {
-            let rows = same.iter().map(|(.., row)| *row).filter(|row| kept[*row as usize]);
-            let best = rows.clone().reduce(|best, row| if order(best, row).is_lt() { row } else { best });
-            left.extend(rows.filter(|row| Some(*row) != best));
+    for part in parts {
+        let mut table = vec![NOTHING; (part.len() * 2).next_power_of_two()];
+        for (at, (high, low, row)) in (0..).zip(&part).filter(|(_, (.., row))| kept[*row as usize]) {
+            let best = place(&mut table, &part, (*high, *low));
+            match part.get(*best as usize) {
+                Some((.., known)) if order(*known, *row).is_lt() => left.push(*known),
+                Some(_) => {
+                    left.push(*row);
+                    continue;
+                }
+                None => {}
+            }
+            *best = at;
         }
         tokio::task::yield_now().await;
     }
     left
 }
 
-/// Folds the next of the columns that rows are known by into their hashes. Of several columns `create_hashes` adds the hashes
-/// of texts up and passes over NULLs, so that a text could stand in another's place.
-fn fold(key: &ArrayRef, seed: &QualityRandomState, hashes: &mut [u64]) -> Result<()> {
-    let mut own = vec![0; hashes.len()];
-    create_hashes([key], seed, &mut own)?;
-    hashes.iter_mut().zip(own).for_each(|(hash, own)| *hash = seed.hash_one((*hash, own)));
-    Ok(())
-}
-
 /// What the choices need of all rows.
 pub(super) struct Rows {
     how: &'static Newest,
+    seeds: Seeds,
+    /// Each column of a key, once.
+    columns: Vec<&'static str>,
     /// One for each choice.
     known: Vec<By>,
     /// Each column that decides, once.
@@ -201,19 +242,25 @@ fn too_many<E>(_: E) -> DataFusionError {
 impl Rows {
     /// None yet. Rows of one query have the same `seeds`.
     pub(super) fn new(how: &'static Newest, seeds: &Seeds) -> Self {
-        let by = |(choice, seeds): (&Choice, &[QualityRandomState; 2])| By {
-            names: choice.key,
-            seeds: seeds.clone(),
-            parts: vec![Vec::new(); PARTS],
+        let mut columns: Vec<&'static str> = Vec::new();
+        let mut place = |name: &'static str| {
+            columns.iter().position(|known| *known == name).unwrap_or_else(|| {
+                columns.push(name);
+                columns.len() - 1
+            })
         };
-        let known = how.choices.iter().zip(&seeds.0).map(by).collect();
+        let mut known = Vec::new();
+        for choice in how.choices {
+            let key = choice.key.iter().map(|name| place(name)).collect();
+            known.push(By { key, parts: vec![Vec::new(); PARTS] });
+        }
         let mut ranks: Vec<(Rank, Vec<i64>)> = Vec::new();
         for rank in how.choices.iter().flat_map(|choice| choice.by) {
             if ranks.iter().all(|(known, _)| known != rank) {
                 ranks.push((*rank, Vec::new()));
             }
         }
-        Self { how, known, ranks, count: 0 }
+        Self { how, seeds: seeds.clone(), columns, known, ranks, count: 0 }
     }
 
     /// Takes the next rows.
@@ -225,8 +272,10 @@ impl Rows {
         // The last row has a number, too.
         u32::try_from(count).map_err(too_many)?;
         let first = u32::try_from(self.count).map_err(too_many)?;
+        let hashes = self.columns.iter().map(|name| Hashes::of(name, batch, &self.seeds));
+        let hashes = hashes.collect::<Result<Vec<_>>>()?;
         for known in &mut self.known {
-            known.take(batch, first)?;
+            known.take(&hashes, batch.num_rows(), first, &self.seeds);
         }
         for (rank, values) in &mut self.ranks {
             values.extend(rank.values(batch)?);
@@ -273,7 +322,7 @@ impl Rows {
     /// # Errors
     /// When the query is given up.
     pub(super) async fn chosen(self, tasks: usize) -> Result<Vec<bool>> {
-        let Self { how, known, ranks, count } = self;
+        let Self { how, known, ranks, count, .. } = self;
         let (ranks, mut kept) = (Arc::new(ranks), Arc::new(vec![true; count]));
         for (choice, known) in how.choices.iter().zip(known) {
             let mut shares: Vec<Vec<Vec<Known>>> = (0..tasks.max(1)).map(|_| Vec::new()).collect();
@@ -328,7 +377,7 @@ mod tests {
 
     /// In one partition, and each batch in a partition of its own: the same stay.
     async fn chosen(batches: &[&[Row]]) -> Vec<bool> {
-        let seeds = Seeds::new(&SCORES);
+        let seeds = Seeds::new();
         let mut rows = Rows::new(&SCORES, &seeds);
         let mut all = Vec::new();
         for rows_of in batches {

@@ -123,7 +123,7 @@ impl NewestExec {
             return Ok(chosen.clone());
         }
         let places = places(&self.input.schema(), &self.asked)?;
-        let seeds = Seeds::new(self.how);
+        let seeds = Seeds::new();
         let mut reading = Vec::new();
         for partition in 0..self.input.output_partitioning().partition_count() {
             let input = self.input.execute(partition, context.clone())?;
