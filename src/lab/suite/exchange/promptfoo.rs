@@ -100,6 +100,11 @@ fn asserted(kind: &str, value: Option<Json>, threshold: Option<f64>) -> CheckSpe
     let base = NAMES.iter().find(|(theirs, _)| *theirs == base).map_or(base, |(_, ours)| *ours);
     let (base, value) = of_ours(base, value);
     let mut check = CheckSpec { operator: format!("{negation}{base}"), ..CheckSpec::default() };
+    // Their bounds stand in the value, and a threshold says nothing.
+    if find(base).is_some_and(|operator| operator.measure().is_some()) {
+        check.criteria = value;
+        return check;
+    }
     if let Some(Json::Object(bounds)) = value.as_ref().filter(|_| base == "trajectory:step-count") {
         let bound = |key: &str| bounds.get(key).and_then(Json::as_f64);
         (check.min, check.max) = (bound("min"), bound("max"));
@@ -148,6 +153,7 @@ fn with_vars(value: &Json) -> Json {
             Json::String(out + rest)
         }
         Json::Array(items) => Json::Array(items.iter().map(with_vars).collect()),
+        Json::Object(of) => of.iter().map(|(key, value)| (key.clone(), with_vars(value))).collect(),
         other => other.clone(),
     }
 }
