@@ -250,4 +250,26 @@ mod tests {
         assert_eq!(second.check[0].criteria, Some(json!("yes: surely")));
         assert_eq!((second.check[1].operator.as_str(), &second.check[1].criteria), ("is-json", &None));
     }
+
+    #[test]
+    fn what_is_wanted_of_spans_stands_in_a_cell() {
+        let text = "q,__expected,__expected2\nWho?,\"trace-span-count: {\"\"pattern\"\": \"\"{{q}}*\"\", \"\"max\"\": 2}\",trace-error-spans: 1\n\
+                    Why?,not-trace-error-spans,trace-span-duration: x*\n";
+        let mut faults = Faults::default();
+        let imported = read_csv(text, "p.csv", &mut faults);
+        assert!(faults.is_empty() && imported.warnings.is_empty(), "{faults}");
+        let checks: Vec<(&str, Json)> = imported
+            .tests
+            .iter()
+            .flat_map(|(test, _)| &test.check)
+            .map(|check| (check.operator.as_str(), check.criteria.clone().unwrap_or_default()))
+            .collect();
+        let wanted = [
+            ("trace-span-count", json!("{\"pattern\": \"{{input.q}}*\", \"max\": 2}")),
+            ("trace-error-spans", json!("1")),
+            ("not-trace-error-spans", Json::Null),
+            ("trace-span-duration", json!("x*")),
+        ];
+        assert_eq!(checks, wanted);
+    }
 }

@@ -200,7 +200,9 @@ fn single(check: &CheckSpec, is_theirs: bool, out: &mut Map<String, Json>) -> Re
     if let Some(measure) = find(base).and_then(|operator| operator.measure()) {
         let value = whole(measure, check.criteria.as_ref(), (check.min, check.max))?;
         out.insert("type".to_owned(), operator.into());
-        out.insert("value".to_owned(), without_input(&Json::Object(value)));
+        if check.criteria.is_some() || !value.is_empty() {
+            out.insert("value".to_owned(), without_input(&Json::Object(value)));
+        }
         return Ok(());
     }
     if base == "trajectory:step-count" {
