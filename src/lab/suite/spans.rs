@@ -122,10 +122,10 @@ pub(super) fn whole(
             return Err(format!("{key} stands in the criteria and beside them: keep one"));
         }
     }
-    match whole.keys().find(|key| !measure.keys().contains(&key.as_str())) {
-        Some(other) => Err(format!("it has no {other:?}; there are {}", measure.keys().join(", "))),
-        None => Ok(whole),
+    if let Some(other) = whole.keys().find(|key| !measure.keys().contains(&key.as_str())) {
+        return Err(format!("it has no {other:?}; there are {}", measure.keys().join(", ")));
     }
+    Ok(whole)
 }
 
 /// A pattern, an object as JSON, as cells have it, or a number of errors.

@@ -1,4 +1,5 @@
-//! The routes `POST /v1/lab/suites/{name}/run`, `GET /v1/lab/spans`, `GET` and `POST /v1/lab/experiments/{id}/export`, and `POST …/checks`.
+//! The routes `POST /v1/lab/suites/{name}/run`, `GET /v1/lab/spans`, `GET` and `POST /v1/lab/experiments/{id}/export`, and
+//! `POST …/checks`.
 
 use super::edits::{EditCheck, edit};
 use super::report::{self, File, Wanted};

@@ -8,7 +8,7 @@ use crate::lab::suite::{RunSpan, Spans};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Most traces that are read at once.
-pub(super) const MAX_TRACES: usize = 64;
+const MAX_TRACES: usize = 64;
 /// Most spans of these together.
 const MAX_SPANS: usize = 100_000;
 
