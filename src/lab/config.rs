@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// A request of a suite's run waits no longer for spans.
+const MAX_SPAN_WAIT: Duration = Duration::from_mins(10);
+
 /// Settings of datasets and experiments. Names of the keys appear in the error that a limit causes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -30,6 +33,9 @@ pub struct Config {
     /// How long a run may be without a span of its target before one is made of it.
     #[serde(with = "Time")]
     pub span_after: Duration,
+    /// How long after its answer the spans of a run are read, where checks of a suite read them.
+    #[serde(with = "Time")]
+    pub span_wait: Duration,
     /// Targets that the server may ask itself, by name; of the kinds http and openai.
     pub targets: BTreeMap<String, TargetSpec>,
 }
@@ -46,6 +52,7 @@ impl Default for Config {
             workers: 1,
             score_timeout: Duration::from_mins(10),
             span_after: Duration::from_mins(1),
+            span_wait: Duration::from_secs(10),
             targets: BTreeMap::new(),
         }
     }
@@ -69,6 +76,12 @@ impl Config {
         }
         if self.workers == 0 || self.workers > 64 {
             faults.push(format!("lab.workers is {}: set 1 to 64", self.workers));
+        }
+        if self.span_wait > MAX_SPAN_WAIT {
+            faults.push(format!(
+                "lab.span_wait is {} s: set at most 600, as a request waits for it",
+                self.span_wait.as_secs()
+            ));
         }
         for (name, target) in &self.targets {
             let key = format!("lab.targets.{name}");
@@ -96,6 +109,7 @@ mod tests {
         );
         let faults = read("[targets.own]\nkind = \"command\"\ncommand = [\"sh\"]").join(" ");
         assert!(faults.contains("lab.targets.own.kind must be http or openai"), "{faults}");
+        assert!(read("span_wait = \"11m\"").join(" ").contains("lab.span_wait is 660 s"));
         let faults = read("[targets.own]\nkind = \"http\"\nretries = 99").join(" ");
         assert!(
             faults.contains("lab.targets.own.url") && faults.contains("lab.targets.own.retries"),

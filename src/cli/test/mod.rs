@@ -7,6 +7,7 @@
 //! | `stored` | items of stored datasets |
 //! | `keep` | a run that is kept as an experiment |
 //! | `progress` | the bar |
+//! | `traced` | the spans of runs, where checks read them |
 //! | `run` | ask, judge, decide, report |
 
 mod args;
@@ -15,6 +16,7 @@ mod keep;
 mod progress;
 mod run;
 mod stored;
+mod traced;
 
 pub use args::TestArgs;
 pub use bench::{chosen, configured};

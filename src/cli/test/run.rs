@@ -6,6 +6,7 @@ use super::args::TestArgs;
 use super::bench::{chosen, configured};
 use super::keep::{self, Kept};
 use super::progress::bar;
+use super::traced::traced;
 use crate::domain::time::{Clock, SystemClock};
 use crate::eval::parallel;
 use crate::lab::suite::{
@@ -16,6 +17,7 @@ use crate::lab::target::Target;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// Runs a suite. Reports are written before it ends, whatever its exit code is.
@@ -39,6 +41,8 @@ async fn tried(args: &TestArgs) -> Result<u8, Fault> {
     let baseline = baseline(args, &suite).await?;
     let config = configured(args.config.as_deref(), &suite)?;
     let target = suite.open_target().map_err(wrong)?;
+    // Nothing comes to the folder of a stopped server.
+    let span_wait = if args.stored.is_server() { config.lab.span_wait } else { Duration::ZERO };
     // Models and judges are opened, and run, on threads that may block.
     let suite = Arc::new(suite);
     let scorers = blocking(move || Scorers::open(&config)).await??;
@@ -56,7 +60,8 @@ async fn tried(args: &TestArgs) -> Result<u8, Fault> {
     }
     let keep = begun(args, (&whole, suite.repetitions()), &target).await?;
     let started = now();
-    let answered = asked(&suite, &runs, &target).await;
+    let mut answered = asked(&suite, &runs, &target).await;
+    traced(&suite, &mut answered, args.stored.place(args.config.as_deref()).as_ref(), span_wait).await;
     let job = (suite.clone(), scorers.clone(), args.analysis);
     let report = blocking(move || {
         let (suite, scorers, by) = job;

@@ -3,8 +3,10 @@
 use super::earlier::Run;
 use super::load::{Case, Suite};
 use super::reply::Reply;
-use crate::domain::id::EXPERIMENT_MARK;
-use crate::lab::target::{Question, Target};
+use super::spans::Spans;
+use crate::domain::id::{EXPERIMENT_MARK, TraceId};
+use crate::lab::target::{Answer, Kind, Question, Target};
+use crate::lab::template::brief;
 use futures::StreamExt;
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,7 +26,26 @@ pub struct Answered {
     pub(super) reply: Result<Reply, String>,
 }
 
+impl Answered {
+    /// The trace of its spans; none where there is no answer to judge.
+    pub fn traced(&self) -> Option<&str> {
+        self.reply.is_ok().then_some(self.trace_id.as_str())
+    }
+
+    /// Gives it the spans of its trace.
+    pub fn see(&mut self, spans: Spans) {
+        if let Ok(reply) = &mut self.reply {
+            reply.spans = spans;
+        }
+    }
+}
+
 impl Suite {
+    /// Whether its answers are of now, so that spans of them may be on their way.
+    pub fn is_asked(&self) -> bool {
+        self.target.kind != Kind::Existing
+    }
+
     /// Who is asked. Nobody is asked before [`ask_all`].
     ///
     /// # Errors
@@ -56,12 +77,16 @@ async fn run(
     kept: &AtomicUsize,
     done: &(dyn Fn() + Send + Sync),
 ) -> Answered {
-    let (question, trace_id) = question(&suite.cases[at]);
-    let reply = tokio::select! {
+    let (question, mut trace_id) = question(&suite.cases[at]);
+    let answer = tokio::select! {
         biased;
         () = stop.cancelled() => Err("stopped before it was answered".to_owned()),
-        answer = target.ask(&question) => answer.and_then(Reply::of),
+        answer = target.ask(&question) => answer,
     };
+    let reply = answer.and_then(|answer| {
+        trace_id = own_trace(&answer)?.unwrap_or_else(|| trace_id.clone());
+        Reply::of(answer)
+    });
     let reply = reply.and_then(|reply| {
         let size = reply.size();
         if kept.fetch_add(size, Ordering::Relaxed) + size > MAX_KEPT {
@@ -71,6 +96,13 @@ async fn run(
     });
     done();
     Answered { case: at, repetition, run_id: question.run_id, trace_id, reply }
+}
+
+/// The trace that an answer names in the place of the one that its target was given.
+fn own_trace(answer: &Answer) -> Result<Option<String>, String> {
+    let Some(named) = answer.trace_id.as_deref().filter(|named| !named.is_empty()) else { return Ok(None) };
+    let id = TraceId::from_hex(named).map_err(|e| format!("the answer's trace_id {}: {e}", brief(named)))?;
+    Ok(Some(id.to_string()))
 }
 
 /// What a case asks, under new ids; and the trace that it belongs to. Its id says that it is not production.

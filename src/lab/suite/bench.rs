@@ -2,6 +2,7 @@
 
 use super::check::{Check, Condition, Extract, Test};
 use super::compile::custom;
+use super::exact::Exact;
 use super::load::Suite;
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
@@ -167,6 +168,13 @@ pub fn questions(suite: &Suite) -> Vec<CustomConfig> {
         }
     });
     questions.into_values().collect()
+}
+
+/// Whether checks of `suite` read the spans of its runs.
+pub fn asks_for_spans(suite: &Suite) -> bool {
+    let mut is_asked = false;
+    visit(suite, &mut |test| is_asked |= matches!(test, Test::Exact { run: Exact::Spans(_), .. }));
+    is_asked
 }
 
 /// Whether checks of `suite` read parts of answers that a judge is asked for.

@@ -1,11 +1,12 @@
 //! Checks as they are written into checks that run.
 
 use super::check::{Bounds, Check, Condition, Extract, Rule, Test};
-use super::exact::Criteria;
+use super::exact::{Criteria, Exact};
 use super::operator::{Engine, Operator, find, nearest};
 use super::outcome::Status;
 use super::pattern::Pattern;
 use super::schema::Schema;
+use super::spans::{Measure, Wanted};
 use super::spec::{CheckSpec, ConditionSpec, ExtractSpec};
 use crate::eval::{CustomConfig, CustomKind, IDS, asks_judge, is_plugin, without_placeholders};
 use crate::lab::template::{plain, render};
@@ -133,6 +134,9 @@ fn single(spec: &CheckSpec, source: &Source<'_>) -> Result<(Test, &'static str),
             (None, false) => Err(unknown(name)),
         };
     };
+    if let Some(measure) = operator.measure() {
+        return Ok((of_spans(measure, spec, source, operator.is_negated)?, operator.category));
+    }
     let test = match (&spec.criteria, operator.is_unary) {
         (_, true) => of_operator(&operator, spec, "", Vec::new())?,
         (None, false) if has_bounds_instead(&operator, bounds) => {
@@ -255,7 +259,7 @@ fn of_operator(operator: &Operator, spec: &CheckSpec, text: &str, list: Vec<Stri
             let pattern = if run.has_pattern() { Some(Pattern::new(text)?) } else { None };
             let schema = if run.has_schema() { Some(Schema::new(text)?) } else { None };
             let (text, min, max) = (text.to_owned(), spec.min, spec.max);
-            let criteria = Box::new(Criteria { text, list, pattern, schema, min, max });
+            let criteria = Box::new(Criteria { text, list, pattern, schema, spans: None, min, max });
             run.check(&criteria)?;
             Ok(Test::Exact { run, criteria, is_negated })
         }
@@ -271,6 +275,26 @@ fn of_operator(operator: &Operator, spec: &CheckSpec, text: &str, list: Vec<Stri
         (Engine::Judge(question), "" | "judge") => Ok(judged(question, text, spec, is_negated)),
         (_, engine) => Err(format!("engine {engine:?} does not answer {}", spec.operator)),
     }
+}
+
+/// A test of the run's spans.
+fn of_spans(
+    measure: Measure,
+    spec: &CheckSpec,
+    source: &Source<'_>,
+    is_negated: bool,
+) -> Result<Test, String> {
+    if !matches!(spec.engine.as_str(), "" | "exact") {
+        return Err(format!("engine {:?} does not answer {}", spec.engine, spec.operator));
+    }
+    let mut wanted = Wanted::new(measure, spec.criteria.as_ref(), (spec.min, spec.max))?;
+    match filled(&Json::String(wanted.pattern.clone()), source) {
+        Ok((pattern, _)) => wanted.pattern = pattern,
+        Err(Gap::Fault(why)) => return Err(why),
+        Err(Gap::Missing(why)) => return Ok(Test::Missing(why)),
+    }
+    let criteria = Box::new(Criteria { spans: Some(wanted), ..Criteria::default() });
+    Ok(Test::Exact { run: Exact::Spans(measure), criteria, is_negated })
 }
 
 /// The question with criteria and examples in it, and the evaluator that will ask it.
@@ -383,6 +407,16 @@ mod tests {
             ),
             ("{ any_of = [{ operator = \"is-json\" }], at_least = 2 }", "must be 1 to 1"),
             ("{ weight = 2 }", "no operator: name one"),
+            (
+                "{ operator = \"not-trace-span-count\", criteria = \"a*\" }",
+                "check 1 (not-trace-span-count): it needs min, max or both",
+            ),
+            ("{ operator = \"trace-span-duration\", min = 1 }", "it has no \"min\""),
+            ("{ operator = \"trace-error-spans\", engine = \"judge\" }", "does not answer trace-error-spans"),
+            (
+                "{ operator = \"trace-error-spans\", criteria = { pattern = \"{{inptu.q}}\" } }",
+                "no {{inptu}}: there are input",
+            ),
             ("{ operator = \"is_polite\", votes = 0 }", "votes is 0"),
         ] {
             let told = compiled(toml, false).unwrap_err();

@@ -4,6 +4,7 @@ use super::calls;
 use super::pattern::Pattern;
 use super::reply::Reply;
 use super::schema::Schema;
+use super::spans::{Measure, Wanted};
 use super::text::{distance, is_set_apart, json_in, list_item, nearness, small_start};
 use super::trajectory::{self, Order};
 use crate::lab::rows::yaml;
@@ -38,6 +39,7 @@ pub(super) struct Criteria {
     pub list: Vec<String>,
     pub pattern: Option<Pattern>,
     pub schema: Option<Schema>,
+    pub spans: Option<Wanted>,
     pub min: Option<f64>,
     pub max: Option<f64>,
 }
@@ -75,6 +77,7 @@ pub(super) enum Exact {
     JsonSchema,
     Trajectory(Order),
     StepCount,
+    Spans(Measure),
 }
 
 impl Exact {
@@ -97,6 +100,11 @@ impl Exact {
     /// When criteria are no calls of tools, where they must be.
     pub fn check(self, criteria: &Criteria) -> Result<(), String> {
         if matches!(self, Self::Trajectory(_)) { trajectory::readable(&criteria.list) } else { Ok(()) }
+    }
+
+    /// Why there is nothing of what the criteria are about, so that nothing is asked.
+    pub fn nothing(seen: &Seen<'_>, criteria: &Criteria) -> Option<String> {
+        criteria.spans.as_ref()?.nothing(&seen.reply.spans)
     }
 
     /// # Errors
@@ -130,6 +138,11 @@ impl Exact {
             Self::Trajectory(order) => {
                 let why = trajectory::fault(order, text, seen.reply, &criteria.list)?;
                 Ok(told(why.is_none(), || why.unwrap_or_default()))
+            }
+            Self::Spans(_) => {
+                let wanted = criteria.spans.as_ref().ok_or("no criteria")?;
+                let (passed, value, why) = wanted.found(&seen.reply.spans)?;
+                Ok(Found { passed, value: Some(value), why })
             }
             Self::List | Self::Paragraph | Self::Capitalized => Ok(self.formed(text)),
             Self::NearlyContains => {

@@ -11,6 +11,7 @@
 //! | `calls` | calls of tools in an answer |
 //! | `trajectory` | their order and arguments against those that are wanted |
 //! | `schema` | a JSON schema that answers must match |
+//! | `spans` | the spans of a run against what is wanted of them |
 //! | `exact` | operators that need no model |
 //! | `operator` | the catalogue |
 //! | `check` | a check that is ready to run |
@@ -67,6 +68,7 @@ mod report;
 mod restored;
 mod schema;
 mod server;
+mod spans;
 mod spec;
 mod summary;
 mod text;
@@ -76,7 +78,7 @@ mod verdict;
 pub use analysis::{Analyses, AnalysisBy};
 pub use ask::{Answered, ask_all};
 pub use baseline::Baseline;
-pub use bench::{Bench, asks_for_parts, evaluators, questions};
+pub use bench::{Bench, asks_for_parts, asks_for_spans, evaluators, questions};
 pub use earlier::{Again, Earlier, Run};
 pub use examples::{examples, wrong_examples};
 pub use exchange::{Exported, Form, Imported, export, import, import_results};
@@ -94,6 +96,7 @@ pub use server::{
     NewSuite, SentForm, SuiteEndpoint, SuiteHead, SuiteOutcome, Suites, find, find_version, suite_router,
     whole,
 };
+pub use spans::{RunSpan, Spans};
 pub use spec::suite_schema;
 pub use summary::{Summary, summarise};
 pub use verdict::judge;

@@ -1,6 +1,7 @@
 //! The catalogue of operators: what each needs, and who answers it.
 
 use super::exact::Exact;
+use super::spans::Measure;
 use super::trajectory::Order;
 
 /// Who answers an operator.
@@ -80,6 +81,16 @@ pub(super) struct Operator {
     pub category: &'static str,
 }
 
+impl Operator {
+    /// What it measures of the run's spans, if it reads them.
+    pub fn measure(&self) -> Option<Measure> {
+        match self.engine {
+            Engine::Exact(Exact::Spans(measure)) => Some(measure),
+            _ => None,
+        }
+    }
+}
+
 const CORRECTNESS: &str = "Correctness";
 const STYLE: &str = "Style";
 const FORMAT: &str = "Format";
@@ -148,6 +159,9 @@ pub(super) const OPERATORS: &[Operator] = &[
     exact("trajectory:exact", Exact::Trajectory(Order::Exact), CORRECTNESS),
     exact("trajectory:subset", Exact::Trajectory(Order::Subset), CORRECTNESS),
     exact("trajectory:step-count", Exact::StepCount, COST),
+    exact("trace-span-count", Exact::Spans(Measure::Count), COST),
+    exact("trace-span-duration", Exact::Spans(Measure::Duration), COST),
+    exact("trace-error-spans", Exact::Spans(Measure::Errors), CORRECTNESS),
     local("includes", Local::Says, CORRECTNESS),
     negated(local("excludes", Local::Says, CORRECTNESS)),
     local("includes_any", Local::SaysAny, CORRECTNESS),

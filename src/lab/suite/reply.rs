@@ -1,6 +1,7 @@
 //! What a target answers.
 
 use super::item::document;
+use super::spans::Spans;
 use crate::domain::document::Document;
 use crate::lab::target::Answer;
 use crate::lab::template::{brief, plain};
@@ -33,6 +34,9 @@ pub struct Reply {
     /// Why the model stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<String>,
+    /// The spans of its trace.
+    #[serde(skip)]
+    pub spans: Spans,
 }
 
 impl Reply {
@@ -62,6 +66,7 @@ impl Reply {
             cost_usd: answer.cost_usd,
             duration_ms: answer.duration_ms,
             finish_reason: answer.finish_reason,
+            spans: Spans::default(),
         })
     }
 

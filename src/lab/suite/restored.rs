@@ -6,6 +6,7 @@ use super::keep::TEST;
 use super::load::{Case, Suite};
 use super::outcome::{CheckOutcome, Outcome, Scored};
 use super::reply::Reply;
+use super::spans::Spans;
 use super::verdict::{values, verdict};
 use crate::lab::target::Answer;
 use crate::lab::template::plain;
@@ -167,6 +168,7 @@ fn restored(case: &Case, of_suite: Option<f64>, run: StoredOutcome) -> Outcome {
         cost_usd: run.cost_usd,
         duration_ms: run.duration_ms,
         finish_reason: None,
+        spans: Spans::default(),
     };
     let mut outcome = Outcome {
         test: run.test,

@@ -4,7 +4,7 @@ use super::ask::Answered;
 use super::bench::{Bench, metric_name};
 use super::check::{Bounds, Check, Condition, Extract, Test};
 use super::compile::MAX_VOTES;
-use super::exact::Seen;
+use super::exact::{Exact, Seen};
 use super::found::{Found, NEEDS_JUDGE, every, read, worse};
 use super::item::Item;
 use super::load::{Case, Suite};
@@ -312,7 +312,11 @@ impl<'a> Judge<'a> {
         let text = part.unwrap_or(&self.reply.output);
         match test {
             Test::Exact { run, criteria, is_negated } => {
-                match run.run(&Seen { text, reply: self.reply }, criteria) {
+                let seen = Seen { text, reply: self.reply };
+                if let Some(why) = Exact::nothing(&seen, criteria) {
+                    return Found::new(Status::Skipped, "exact", why);
+                }
+                match run.run(&seen, criteria) {
                     Ok(found) => {
                         Found { value: found.value, ..Found::passed(found.passed, "exact", found.why) }
                             .negated(*is_negated)

@@ -1,8 +1,10 @@
-//! The routes `POST /v1/lab/suites/{name}/run`, `GET` and `POST /v1/lab/experiments/{id}/export`, and `POST …/checks`.
+//! The routes `POST /v1/lab/suites/{name}/run`, `GET /v1/lab/spans`, `GET` and `POST /v1/lab/experiments/{id}/export`, and
+//! `POST …/checks`.
 
 use super::edits::{EditCheck, edit};
 use super::report::{self, File, Wanted};
 use super::runs::{RunSuite, SuiteRuns};
+use super::traced;
 use crate::lab::dataset::Reference;
 use crate::lab::endpoint::{Asks, Brings, Outcome, Params, Tells, of_tenants, told};
 use crate::lab::error::LabError;
@@ -32,7 +34,10 @@ pub struct SuiteRunEndpoint {
 pub fn suite_run_router(endpoint: SuiteRunEndpoint) -> Router {
     let most = endpoint.runs.experiments().datasets().config().max_import_size.in_memory();
     let guard = |role: Role| from_fn_with_state((endpoint.access.clone(), role), guarded);
-    let reads = Router::new().route("/v1/lab/experiments/{id}/export", get(export)).layer(guard(Role::Query));
+    let reads = Router::new()
+        .route("/v1/lab/experiments/{id}/export", get(export))
+        .route("/v1/lab/spans", get(spans))
+        .layer(guard(Role::Query));
     let writes = Router::new()
         .route("/v1/lab/suites/{name}/run", post(run))
         .route("/v1/lab/experiments/{id}/checks", post(change))
@@ -72,7 +77,15 @@ struct ExportParams {
     analysis: Option<String>,
 }
 
-of_tenants!(RunParams, ExportParams);
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct SpanParams {
+    tenant: Option<String>,
+    /// Ids of traces with commas between.
+    traces: String,
+}
+
+of_tenants!(RunParams, ExportParams, SpanParams);
 
 /// Begins a run, or goes on with one: answers what is stored and how much is still missing, so that the caller comes again.
 async fn run(
@@ -136,6 +149,13 @@ async fn going(
         }
     });
     task.await.map_err(|e| LabError::Broken(e.to_string()))?
+}
+
+/// What checks read of the spans of some traces.
+async fn spans(State(all): State<SuiteRuns>, Asks { who, params }: Asks<SpanParams>) -> Outcome {
+    let traces: Vec<&str> = params.traces.split(',').filter(|trace| !trace.is_empty()).collect();
+    let found = traced::read(all.experiments().store(), &who.tenant, &traces).await?;
+    told(json!({ "traces": found }))
 }
 
 async fn change(State(all): State<SuiteRuns>, Path(id): Path<String>, sent: Tells<EditCheck>) -> Outcome {

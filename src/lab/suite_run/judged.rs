@@ -3,11 +3,12 @@
 use crate::eval::{Evaluator, JudgeDesk, Registry};
 use crate::lab::error::LabError;
 use crate::lab::experiment::{Case, Experiments};
-use crate::lab::suite::{Bench, Suite, asks_for_parts, evaluators, judge, marked, questions, scores};
+use crate::lab::suite::{Bench, Spans, Suite, asks_for_parts, evaluators, judge, marked, questions, scores};
 use crate::lab::target;
 use futures::{StreamExt, TryStreamExt};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
+use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -64,7 +65,8 @@ impl Panel {
         if waits && all.all(|evaluator| evaluator.waits().is_some()) { AT_ONCE } else { 1 }
     }
 
-    /// `cases` of a tenant with the verdicts of their tests, in their order. Production goes first.
+    /// `cases` of a tenant with the verdicts of their tests, in their order; `traces` are those that were looked for.
+    /// Production goes first.
     ///
     /// # Errors
     /// [`LabError::Later`] while the evaluators are busy for as long as `lab.score_timeout`.
@@ -72,7 +74,7 @@ impl Panel {
         &self,
         experiments: &Experiments,
         tenant: &str,
-        cases: Vec<Case>,
+        (cases, traces): (Vec<Case>, &HashMap<String, Spans>),
     ) -> Result<Vec<Case>, LabError> {
         if cases.is_empty() {
             return Ok(cases);
@@ -80,8 +82,13 @@ impl Panel {
         let patience = experiments.datasets().config().score_timeout;
         let _place = experiments.judging(Instant::now() + patience).await?;
         let until = Instant::now() + patience;
-        let asked: Vec<_> =
-            cases.into_iter().map(|case| self.in_turn(experiments, (tenant, until), case)).collect();
+        let asked: Vec<_> = cases
+            .into_iter()
+            .map(|case| {
+                let spans = case.run.trace_id.as_ref().and_then(|trace| traces.get(trace)).cloned();
+                self.in_turn(experiments, (tenant, until), (case, spans.unwrap_or_default()))
+            })
+            .collect();
         futures::stream::iter(asked).buffered(self.at_once()).try_collect().await
     }
 
@@ -90,16 +97,16 @@ impl Panel {
         &self,
         experiments: &Experiments,
         (tenant, until): (&str, Instant),
-        case: Case,
+        (case, spans): (Case, Spans),
     ) -> Result<Case, LabError> {
         experiments.production().passed(until).await;
         let (me, tenant) = (self.clone(), tenant.to_owned());
-        let one = tokio::task::spawn_blocking(move || me.one(case, (tenant.as_str(), until)));
+        let one = tokio::task::spawn_blocking(move || me.one((case, spans), (tenant.as_str(), until)));
         one.await.map_err(|e| LabError::Broken(format!("a check broke off: {e}")))
     }
 
     /// Blocks; where an evaluator waits for others, within a runtime.
-    fn one(&self, mut case: Case, (tenant, until): (&str, Instant)) -> Case {
+    fn one(&self, (mut case, spans): (Case, Spans), (tenant, until): (&str, Instant)) -> Case {
         let run = &mut case.run;
         let context: Option<Map<String, Json>> = read(run.output_context.as_deref());
         let said = target::Answer {
@@ -117,7 +124,8 @@ impl Panel {
         let repetition = u32::try_from(run.repetition).unwrap_or(1);
         let test = case.item.external_id.as_deref().unwrap_or_default();
         // A test that the suite has no more has no verdict.
-        let Some(answered) = self.suite.answered(test, repetition, ids, said) else { return case };
+        let Some(mut answered) = self.suite.answered(test, repetition, ids, said) else { return case };
+        answered.see(spans);
         let outcome = judge(&self.suite, &answered, &self.bench().for_tenant(tenant, until));
         let context = marked(context.unwrap_or_default(), &outcome);
         run.output_context = Some(Json::Object(context).to_string());

@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `runs` | making the experiment, asking its target, taking answers |
+//! | `traced` | the spans of runs, as checks read them |
 //! | `judged` | answers judged by the checks of their tests |
 //! | `stored` | runs, checks and scores as they are stored |
 //! | `edits` | verdicts that people change |
@@ -18,6 +19,7 @@ mod judged;
 mod report;
 mod runs;
 mod stored;
+mod traced;
 
 pub use http::{SuiteRunEndpoint, suite_run_router};
 pub use runs::{RunSuite, SuiteRuns};

@@ -1,21 +1,24 @@
 //! Making the experiment that a run of a suite is, asking its target, taking answers.
 
 use super::judged::{Judging, Panel};
+use super::traced;
 use crate::eval::{JudgeDesk, Registry};
 use crate::lab::dataset::Reference;
 use crate::lab::error::{Fault, LabError, MAX_FAULTS};
 use crate::lab::experiment::{
-    Answer, Experiment, Experiments, MAX_CALLED, NewExperiment, OfSuite, Retry, Stored, Target, Telling,
+    Answer, Case, Experiment, Experiments, MAX_CALLED, NewExperiment, OfSuite, Retry, Stored, Target, Telling,
 };
 use crate::lab::store::{Store, Who};
 use crate::lab::suite::{
-    Analyses, Suite, SuiteHead, Suites, TestNames, find, find_version, unknown_metrics, whole,
+    Analyses, Spans, Suite, SuiteHead, Suites, TestNames, asks_for_spans, find, find_version,
+    unknown_metrics, whole,
 };
 use crate::schema::batch::ItemRow;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Most answers of one request.
 const MAX_ANSWERS: usize = 1_000;
@@ -197,7 +200,8 @@ impl SuiteRuns {
         let _turn = self.experiments.targets().turn(id)?;
         let todo = self.experiments.todo(who, id, limit.min(MAX_CALLED), (retry, Telling::Asked)).await?;
         let answers = self.experiments.targets().answers(&found.target, &todo).await?;
-        self.keep(who, found, answers).await
+        let wait = self.experiments.datasets().config().span_wait;
+        self.keep(who, found, answers, wait).await
     }
 
     /// Judges and stores answers that are there.
@@ -213,15 +217,40 @@ impl SuiteRuns {
         let suite = self.suite(who, found).await?;
         let items = self.experiments.items(who, found).await?;
         let answers = named(given, &suite, &items)?;
-        self.keep(who, found, answers).await
+        // Whoever sends them knows when their spans are here.
+        self.keep(who, found, answers, Duration::ZERO).await
     }
 
-    async fn keep(&self, who: &Who, found: &Experiment, answers: Vec<Answer>) -> Result<Stored, LabError> {
+    async fn keep(
+        &self,
+        who: &Who,
+        found: &Experiment,
+        answers: Vec<Answer>,
+        wait: Duration,
+    ) -> Result<Stored, LabError> {
         let panel = Panel::of(self.suite(who, found).await?, &self.judging)?;
         let mut received = self.experiments.received(who, &found.experiment_id, answers).await?;
         let cases = std::mem::take(&mut received.cases);
-        received.cases = panel.judged(&self.experiments, &who.tenant, cases).await?;
+        let traces = self.traces(who, &panel.suite, &cases, wait).await;
+        received.cases = panel.judged(&self.experiments, &who.tenant, (cases, &traces)).await?;
         self.experiments.finished(who, received).await
+    }
+
+    /// The spans of these runs, where checks read them: senders hold spans back, so it waits as long first.
+    async fn traces(
+        &self,
+        who: &Who,
+        suite: &Suite,
+        cases: &[Case],
+        wait: Duration,
+    ) -> HashMap<String, Spans> {
+        let runs = cases.iter().map(|case| &case.run).filter(|run| run.error.is_none());
+        let traces: Vec<&str> = runs.filter_map(|run| run.trace_id.as_deref()).collect();
+        if traces.is_empty() || !asks_for_spans(suite) {
+            return HashMap::new();
+        }
+        tokio::time::sleep(wait).await;
+        traced::all(self.store(), &who.tenant, &traces).await
     }
 }
 

@@ -100,6 +100,11 @@ fn asserted(kind: &str, value: Option<Json>, threshold: Option<f64>) -> CheckSpe
     let base = NAMES.iter().find(|(theirs, _)| *theirs == base).map_or(base, |(_, ours)| *ours);
     let (base, value) = of_ours(base, value);
     let mut check = CheckSpec { operator: format!("{negation}{base}"), ..CheckSpec::default() };
+    // Their bounds stand in the value, and a threshold says nothing.
+    if find(base).is_some_and(|operator| operator.measure().is_some()) {
+        check.criteria = value;
+        return check;
+    }
     if let Some(Json::Object(bounds)) = value.as_ref().filter(|_| base == "trajectory:step-count") {
         let bound = |key: &str| bounds.get(key).and_then(Json::as_f64);
         (check.min, check.max) = (bound("min"), bound("max"));
@@ -148,6 +153,7 @@ fn with_vars(value: &Json) -> Json {
             Json::String(out + rest)
         }
         Json::Array(items) => Json::Array(items.iter().map(with_vars).collect()),
+        Json::Object(of) => of.iter().map(|(key, value)| (key.clone(), with_vars(value))).collect(),
         other => other.clone(),
     }
 }
@@ -243,5 +249,27 @@ mod tests {
         assert_eq!((first.check[1].min, first.metadata["lang"].as_str()), (Some(0.8), Some("en")));
         assert_eq!(second.check[0].criteria, Some(json!("yes: surely")));
         assert_eq!((second.check[1].operator.as_str(), &second.check[1].criteria), ("is-json", &None));
+    }
+
+    #[test]
+    fn what_is_wanted_of_spans_stands_in_a_cell() {
+        let text = "q,__expected,__expected2\nWho?,\"trace-span-count: {\"\"pattern\"\": \"\"{{q}}*\"\", \"\"max\"\": 2}\",trace-error-spans: 1\n\
+                    Why?,not-trace-error-spans,trace-span-duration: x*\n";
+        let mut faults = Faults::default();
+        let imported = read_csv(text, "p.csv", &mut faults);
+        assert!(faults.is_empty() && imported.warnings.is_empty(), "{faults}");
+        let checks: Vec<(&str, Json)> = imported
+            .tests
+            .iter()
+            .flat_map(|(test, _)| &test.check)
+            .map(|check| (check.operator.as_str(), check.criteria.clone().unwrap_or_default()))
+            .collect();
+        let wanted = [
+            ("trace-span-count", json!("{\"pattern\": \"{{input.q}}*\", \"max\": 2}")),
+            ("trace-error-spans", json!("1")),
+            ("not-trace-error-spans", Json::Null),
+            ("trace-span-duration", json!("x*")),
+        ];
+        assert_eq!(checks, wanted);
     }
 }

@@ -1,6 +1,7 @@
 //! A suite as a configuration of promptfoo, as JSON: what has no form there is told.
 
 use super::super::operator::find;
+use super::super::spans::whole;
 use super::super::spec::{CheckSpec, HeadSpec, TestSpec};
 use super::promptfoo::{AT_MOST, KEPT, NAMES};
 use serde_json::{Map, Value as Json, json};
@@ -196,6 +197,14 @@ fn single(check: &CheckSpec, is_theirs: bool, out: &mut Map<String, Json>) -> Re
         Some(base) => ("not-", base),
         None => ("", operator),
     };
+    if let Some(measure) = find(base).and_then(|operator| operator.measure()) {
+        let value = whole(measure, check.criteria.as_ref(), (check.min, check.max))?;
+        out.insert("type".to_owned(), operator.into());
+        if check.criteria.is_some() || !value.is_empty() {
+            out.insert("value".to_owned(), without_input(&Json::Object(value)));
+        }
+        return Ok(());
+    }
     if base == "trajectory:step-count" {
         let bounds = [("min", check.min), ("max", check.max)];
         let bounds = bounds.into_iter().filter_map(|(key, bound)| Some((key.to_owned(), json!(bound?))));
@@ -260,6 +269,7 @@ fn without_input(value: &Json) -> Json {
     match value {
         Json::String(text) => text.replace("{{input.", "{{").into(),
         Json::Array(items) => items.iter().map(without_input).collect(),
+        Json::Object(of) => of.iter().map(|(key, value)| (key.clone(), without_input(value))).collect(),
         other => other.clone(),
     }
 }
@@ -300,6 +310,10 @@ mod tests {
                     {"type": "trajectory:tool-sequence", "value": {"mode": "exact", "steps": ["a", "b"]}},
                     {"type": "trajectory:tool-sequence", "value": {"steps": ["a"]}},
                     {"type": "trajectory:tool-used", "value": {"name": "search"}},
+                    {"type": "trajectory:tool-args-match", "value": {"name": "search", "args": {"for": "{{q}}"}}},
+                    {"type": "trace-span-count", "value": {"pattern": "{{q}} *", "min": 1, "max": 3}},
+                    {"type": "not-trace-span-duration", "value": {"max": 900, "percentile": 95}},
+                    {"type": "trace-error-spans", "value": {"max_percentage": 5}},
                     {"type": "assert-set", "threshold": 0.5, "assert": [{"type": "icontains", "value": "a"}, {"type": "is-xml"}]},
                     {"type": "assert-set", "assert": [{"type": "is-sql"}]}]},
                 {"vars": {}}]

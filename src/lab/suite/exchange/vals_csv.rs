@@ -2,7 +2,7 @@
 //! column; examples run down below their check.
 
 use super::super::fault::{Faults, SourceLine};
-use super::super::operator::find;
+use super::super::operator::{Operator, find};
 use super::super::spec::{CheckSpec, ConditionSpec, ExampleSpec, ExtractSpec, HeadSpec, TestSpec, Unmet};
 use super::blocks::{Block, blocks, csv_text};
 use super::imported::{Imported, value_of};
@@ -149,7 +149,9 @@ fn read_check(block: &Block, row: &[String], test: &mut TestSpec, place: &Source
         }
     } else {
         let criteria = text("Criteria");
-        if criteria.is_none() && find(operator).is_some_and(|operator| !operator.is_unary) {
+        // What reads spans says itself which bounds it needs, and of errors there may be none without any.
+        let needs = |operator: Operator| !operator.is_unary && operator.measure().is_none();
+        if criteria.is_none() && find(operator).is_some_and(needs) {
             faults.add(format!("{place}: Criteria is missing: {operator} needs it"));
         }
         let weight = text("Weight").map(|text| text.trim().parse::<f64>().map_err(|_| text));
