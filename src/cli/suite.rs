@@ -47,7 +47,7 @@ pub enum SuiteVerb {
     Run(RunArgs),
     /// Read a suite of another system and write it as TOML; or keep a suite, ours or another's, on a server.
     #[command(
-        after_help = "Examples:\n  groundline suite import theirs.zip --output suite.toml\n  groundline suite import suite.toml --url http://127.0.0.1:4320\n  groundline suite import suite.csv --url http://127.0.0.1:4320 --name refunds --if-revision 3\n\nWith --url or --data-dir the suite is kept with all its cases: as a new one, or as the next revision of the one of its\nname. Its version goes up when it was edited and is run."
+        after_help = "Examples:\n  groundline suite import theirs.zip --output suite.toml\n  groundline suite import suite.toml --url http://127.0.0.1:4320\n  groundline suite import suite.csv --url http://127.0.0.1:4320 --name refunds --if-revision 3\n\nWith --url or --data-dir the suite is kept with all its cases: as a new one, or as the next revision of the one of its\nname. Its version goes up when it was edited and is run. --name, --message, --if-revision and --dry-run tell how, and\nare refused without either."
     )]
     Import {
         /// CSV, JSON or ZIP, and with --url also TOML; its content tells which.
@@ -142,6 +142,11 @@ pub fn run(what: SuiteVerb) -> ExitCode {
             if stored.place(None).is_some() =>
         {
             Err(no_suite(part))
+        }
+        SuiteVerb::Import { stored, how, .. }
+            if stored.place(None).is_none() && how.without_server().is_err() =>
+        {
+            how.without_server()
         }
         SuiteVerb::Import { file, output, part: PartName::Results, .. } => results(&file, output.as_deref()),
         SuiteVerb::Import { file, output, part: PartName::Suite | PartName::Questions, partial, .. } => {

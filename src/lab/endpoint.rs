@@ -3,6 +3,7 @@
 use super::error::LabError;
 use super::store::Who;
 use crate::net::{Caller, Scope};
+use crate::units::ByteSize;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -91,12 +92,11 @@ impl<S: Send + Sync, P: Params> FromRequest<S> for Brings<P> {
         let (mut parts, body) = request.into_parts();
         let Asks { who, params } = Asks::<P>::from_request_parts(&mut parts, state).await?;
         let kind = kind_of(&parts.headers)?;
+        let length = length_of(&parts.headers);
         let bytes = match Bytes::from_request(Request::from_parts(parts, body), state).await {
             Ok(bytes) => bytes,
             Err(wrong) if wrong.status() == StatusCode::PAYLOAD_TOO_LARGE => {
-                return Err(LabError::Limit(format!(
-                    "the body is larger than {KEY} allows; send it in parts"
-                )));
+                return Err(too_large(length));
             }
             Err(wrong) => return Err(LabError::Wrong(wrong.body_text())),
         };
@@ -143,6 +143,20 @@ fn who(caller: &Caller, named: Option<&str>) -> Result<Who, LabError> {
     Ok(Who { tenant, name: caller.name().to_owned() })
 }
 
+/// How many bytes a body says that it has.
+fn length_of(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+/// Why a body of that length is refused. An archive has no parts: who runs the server is told which number lets it in.
+fn too_large(length: Option<u64>) -> LabError {
+    let enough = length.map(|bytes| format!(" to {}", ByteSize::mib(bytes.div_ceil(1 << 20))));
+    LabError::Limit(format!(
+        "the body is larger than {KEY} allows; send it in parts, or raise the key{}",
+        enough.unwrap_or_default()
+    ))
+}
+
 /// What a body says that it is; nothing that a form of a web page can send.
 fn kind_of(headers: &HeaderMap) -> Result<String, LabError> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -153,4 +167,19 @@ fn kind_of(headers: &HeaderMap) -> Result<String, LabError> {
         return Err(LabError::Wrong(why.to_owned()));
     }
     Ok(kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    #[test]
+    fn who_sends_too_much_is_told_which_number_lets_it_in() {
+        let length = HeaderValue::from_static("251658241");
+        let headers = HeaderMap::from_iter([(header::CONTENT_LENGTH, length)]);
+        let why = too_large(length_of(&headers)).to_string();
+        assert!(why.contains("lab.max_import_size") && why.ends_with("raise the key to 241MiB"), "{why}");
+        assert!(too_large(length_of(&HeaderMap::new())).to_string().ends_with("raise the key"));
+    }
 }

@@ -5,6 +5,7 @@
 //! | `config` | the section `[lab]` |
 //! | `error` | what can go wrong, and whose fault it is |
 //! | `place` | where a row of a file stands |
+//! | `ids` | ids that follow from what they name |
 //! | `template` | `{{…}}` in prompts and criteria |
 //! | `texts` | the texts of what is asked and expected |
 //! | `rows` | the lines and rows of files |
@@ -43,6 +44,7 @@ mod condition;
 mod config;
 mod endpoint;
 mod error;
+mod ids;
 mod place;
 mod rows;
 mod store;

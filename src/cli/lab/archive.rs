@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// Most bytes of a file that is restored. What an archive holds, unpacked, has a bound of its own: 1 GiB.
+const MAX_ARCHIVE: u64 = 2 << 30;
+
 /// What can be done with archives.
 #[derive(Debug, Subcommand)]
 pub enum LabVerb {
@@ -52,8 +55,16 @@ pub enum LabVerb {
 
 /// Runs it. Exit code 1 if it was refused.
 pub async fn run(verb: LabVerb) -> ExitCode {
-    let (LabVerb::Archive { place, .. } | LabVerb::Restore { place, .. }) = &verb;
-    let done = match LabClient::open(place).await {
+    let (place, bytes) = match &verb {
+        LabVerb::Archive { place, .. } => (place, 0),
+        // A file that is not there is told where it is read.
+        LabVerb::Restore { place, file, .. } => (place, std::fs::metadata(file).map_or(0, |file| file.len())),
+    };
+    if bytes > MAX_ARCHIVE {
+        eprintln!("groundline lab: the file has {bytes} bytes; an archive has at most {MAX_ARCHIVE}");
+        return ExitCode::from(1);
+    }
+    let done = match LabClient::open_for(place, bytes).await {
         Err(error) => Err(Refused::from(error)),
         Ok(client) => {
             let done = act(&client, verb).await;

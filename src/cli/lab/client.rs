@@ -11,6 +11,7 @@ use crate::lab::Production;
 use crate::lake::LakeError;
 use crate::net::Access;
 use crate::queue::Follower;
+use crate::units::ByteSize;
 use axum::Router;
 use axum::body::Body;
 use bytes::Bytes;
@@ -143,8 +144,20 @@ impl LabClient {
     /// # Errors
     /// When a data directory is none, is used by a server, or cannot be opened.
     pub async fn open(place: &Where) -> Result<Self, String> {
+        Self::open_for(place, 0).await
+    }
+
+    /// The same for a body of so many bytes: a data directory takes it whatever its configuration allows a request, which
+    /// keeps others from filling the memory of a server.
+    ///
+    /// # Errors
+    /// As [`LabClient::open`].
+    pub async fn open_for(place: &Where, bytes: u64) -> Result<Self, String> {
         match &place.data_dir {
-            Some(dir) => Ok(Self::Local(Box::new(Local::open(dir.clone(), place.config.clone()).await?))),
+            Some(dir) => {
+                let local = Local::open(dir.clone(), place.config.clone(), ByteSize::new(bytes)).await?;
+                Ok(Self::Local(Box::new(local)))
+            }
             None => Ok(Self::Remote {
                 url: place.url.clone(),
                 token: place.token.clone(),
@@ -232,9 +245,10 @@ async fn remote(
 }
 
 impl Local {
-    async fn open(dir: PathBuf, file: Option<PathBuf>) -> Result<Self, String> {
+    async fn open(dir: PathBuf, file: Option<PathBuf>, body: ByteSize) -> Result<Self, String> {
         let mut config = Config::load(file.as_deref()).map_err(|e| e.to_string())?;
         config.server.data_dir = dir;
+        config.lab.max_import_size = config.lab.max_import_size.max(body);
         let told = |e: crate::app::AppError| e.to_string();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let (journal, lake, flush) = open_storage(&config, clock.clone()).await.map_err(told)?;

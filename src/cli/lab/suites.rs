@@ -56,6 +56,31 @@ pub struct SendArgs {
     pub dry_run: bool,
 }
 
+impl SendArgs {
+    /// What was asked of a server, where none is named: it would be left out without a word.
+    ///
+    /// # Errors
+    /// Which options are for a server, and what names one.
+    pub fn without_server(&self) -> Result<(), String> {
+        let asked = [
+            ("--name", self.name.is_some()),
+            ("--message", self.message.is_some()),
+            ("--if-revision", self.if_revision.is_some()),
+            ("--dry-run", self.dry_run),
+        ];
+        let asked: Vec<&str> =
+            asked.into_iter().filter(|(_, is_asked)| *is_asked).map(|(name, _)| name).collect();
+        match asked.is_empty() {
+            true => Ok(()),
+            false => Err(format!(
+                "{}: only for a suite that a server keeps, and none is named; add --url or --data-dir, or leave it out to \
+                 write a file",
+                asked.join(", ")
+            )),
+        }
+    }
+}
+
 /// Arguments of `suite run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
@@ -401,6 +426,16 @@ fn valued(key: &str, cell: &str) -> Result<Value, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_for_a_server_is_not_left_out_without_one() {
+        assert_eq!(SendArgs::default().without_server(), Ok(()));
+        let (name, if_revision) = (Some("refunds".to_owned()), Some(0));
+        let why = SendArgs { name, if_revision, dry_run: true, message: None }.without_server().unwrap_err();
+        assert!(why.starts_with("--name, --if-revision, --dry-run: only for"), "{why}");
+        let message = Some("why".to_owned());
+        assert!(SendArgs { message, ..SendArgs::default() }.without_server().is_err());
+    }
 
     #[test]
     fn pairs_of_questions_and_answers_are_answers() {

@@ -173,6 +173,7 @@ pub fn purged(name: &str, told: &Value) -> String {
     );
     let more = [
         ("spans", "spans"),
+        ("annotations", "annotations"),
         ("files", "files"),
         ("check_results", "results of checks"),
         ("suite_rows", "tests and checks of suites"),

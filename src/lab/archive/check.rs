@@ -7,7 +7,7 @@ use super::span_files::{SpanFiles, is_among};
 use super::tables::{MORE, Rows};
 use super::versions::{Bounds, Versions, versions};
 use crate::lab::cells;
-use crate::lab::experiment::run_id;
+use crate::lab::ids::run_id;
 use crate::lab::zip::{Archive, Limits};
 use bytes::Bytes;
 use std::collections::{BTreeMap, HashSet};
@@ -221,7 +221,7 @@ mod tests {
         let hash = crate::lab::suite::revision_hash(suite, &own, &checks, None).unwrap();
         let of_test = hex::encode(Sha256::digest(test));
         let run = run_id("e", "i", 1);
-        let trace = crate::lab::experiment::trace_ids(&run, 1).0;
+        let trace = crate::lab::ids::trace_ids(&run, 1).0;
         let item = crate::lab::experiment::item_of_run("q", &run, 1);
         let text = |column: &'static str, value: &str| (column, json!(value));
         let of_suite = |more: Cells| [vec![text("suite_id", "s")], more].concat();

@@ -127,7 +127,7 @@ mod tests {
     use crate::domain::time::UnixNanos;
     use crate::lab::Config;
     use crate::lab::dataset::Item;
-    use crate::lab::experiment::trace_ids;
+    use crate::lab::ids::trace_ids;
     use crate::lab::zip::{Limits, Writer};
     use crate::schema::batch::spans_to_batch;
     use crate::units::ByteSize;

@@ -4,7 +4,7 @@
 //! One of production is not put into an archive: where it was restored, sampling would draw from it and judge it again.
 
 use crate::lab::cells;
-use crate::lab::experiment::trace_ids;
+use crate::lab::ids::trace_ids;
 use arrow::array::RecordBatch;
 use std::collections::BTreeSet;
 

@@ -133,6 +133,8 @@ pub struct Purged {
     pub scores: u64,
     /// Spans and log records of those runs' own traces that are gone.
     pub spans: u64,
+    /// Annotations of those traces that are gone.
+    pub annotations: u64,
     /// Results of checks that are gone.
     pub check_results: u64,
     /// Tests and checks of suites that are gone.

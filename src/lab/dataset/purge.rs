@@ -33,6 +33,10 @@ const CONTENT: &[&str] = &[
     "source_span_id",
 ];
 
+/// Whose rows under a run's own trace go with the run: what it did, and what people said of it.
+const UNDER_TRACES: [Table; 5] =
+    [Table::Spans, Table::LogRecords, Table::Annotations, Table::ReviewItems, Table::ReviewAnswers];
+
 /// What is to be purged.
 struct Meant {
     /// The dataset.
@@ -63,10 +67,10 @@ impl Datasets {
         let Meant { head, items, .. } = self.meant(who, name, &purge).await?;
         let only = (!purge.all).then_some(&items);
         let traces = reading::traces(self.store(), &who.tenant, &head.dataset_id, only).await?;
-        let looked = [
-            self.looked(who, &traces, Table::Spans).await?,
-            self.looked(who, &traces, Table::LogRecords).await?,
-        ];
+        let mut looked = Vec::with_capacity(UNDER_TRACES.len());
+        for table in UNDER_TRACES {
+            looked.push(self.looked(who, &traces, table).await?);
+        }
         let _changing = self.changing.lock().await;
         let Meant { head, revisions, items } = self.meant(who, name, &purge).await?;
         // From here on nothing that is on its way is stored.
@@ -93,10 +97,7 @@ impl Datasets {
         // Before the runs, which name the traces: a purge that is sent again finds them.
         let only = (!purge.all).then_some(&items);
         let traces = reading::traces(self.store(), &who.tenant, &head.dataset_id, only).await?;
-        let mut spans = 0;
-        for (table, looked) in [Table::Spans, Table::LogRecords].into_iter().zip(&looked) {
-            spans += self.erased_by(of_traces(who, &traces, table), looked).await?;
-        }
+        let (spans, annotations) = self.erased_under(who, &traces, &looked).await?;
         // Where people reviewed its runs, what they were shown and what they said goes, too.
         self.erased(who, &items, Table::ReviewItems, Left::Nothing).await?;
         self.erased(who, &items, Table::ReviewAnswers, Left::Nothing).await?;
@@ -109,6 +110,7 @@ impl Datasets {
             // Last: a purge that is sent again finds its items by the ids of their senders, which go here.
             revisions: self.erased(who, &items, Table::DatasetItems, bare).await?,
             spans,
+            annotations,
             files,
             dataset_id: head.dataset_id,
             version,
@@ -146,6 +148,25 @@ impl Datasets {
         let (tenant, values) = (who.tenant.to_string(), items.clone());
         let erasure = Erasure { table, tenant, column: "item_id", values, left };
         self.erased_by(erasure, &Looked::default()).await
+    }
+
+    /// How many spans and log records, and how many annotations, went with all that stands under `traces`.
+    async fn erased_under(
+        &self,
+        who: &Who,
+        traces: &BTreeSet<String>,
+        looked: &[Looked],
+    ) -> Result<(u64, u64), LabError> {
+        let (mut spans, mut annotations) = (0, 0);
+        for (table, looked) in UNDER_TRACES.into_iter().zip(looked) {
+            let rows = self.erased_by(of_traces(who, traces, table), looked).await?;
+            match table {
+                Table::Spans | Table::LogRecords => spans += rows,
+                Table::Annotations => annotations += rows,
+                _ => {}
+            }
+        }
+        Ok((spans, annotations))
     }
 
     async fn erased_by(&self, erasure: Erasure, looked: &Looked) -> Result<u64, LabError> {

@@ -2,6 +2,7 @@
 
 use super::super::cells::Row;
 use super::super::error::LabError;
+use super::super::ids::trace_ids;
 use super::super::store::{Store, int, text};
 use crate::domain::id::EXPERIMENT_MARK;
 use crate::schema::batch::ItemRow;
@@ -252,11 +253,15 @@ pub async fn traces(
             (places.join(", "), items.iter().map(|id| text(id)).collect())
         }
     };
-    let mark = hex::encode(EXPERIMENT_MARK);
-    let sql =
-        format!("SELECT DISTINCT trace_id FROM runs WHERE trace_id LIKE '{mark}%' AND item_id IN ({among})");
+    let sql = format!("SELECT DISTINCT run_id, attempt, trace_id FROM runs WHERE item_id IN ({among})");
     let rows = store.ask(tenant, &sql, values).await?;
-    Ok(rows.iter().map(|row| row.text("trace_id")).collect())
+    let (mark, mut traces) = (hex::encode(EXPERIMENT_MARK), BTreeSet::new());
+    for row in rows.iter() {
+        // Labels of a run that names a trace of production's stand under the one that it was given.
+        traces.insert(trace_ids(&row.text("run_id"), row.int("attempt").unwrap_or(1)).0);
+        traces.extend(row.may("trace_id").filter(|id| id.starts_with(&mark)));
+    }
+    Ok(traces)
 }
 
 /// Most purged items that are told.

@@ -23,18 +23,21 @@ pub const MAX_CALLED: usize = 64;
 pub struct Targets {
     all: Arc<BTreeMap<String, Result<Target, String>>>,
     /// Experiments that are asked now: nobody is asked twice at once.
-    asked: Arc<Lock<HashSet<String>>>,
+    asked: Arc<Lock<HashSet<Key>>>,
 }
+
+/// Whose experiment, and its id: two tenants may have restored one archive.
+type Key = (Arc<str>, String);
 
 /// An experiment that is asked now, and by nobody else as long as it is held.
 pub struct Turn {
-    asked: Arc<Lock<HashSet<String>>>,
-    experiment_id: String,
+    asked: Arc<Lock<HashSet<Key>>>,
+    key: Key,
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.asked.lock().remove(&self.experiment_id);
+        self.asked.lock().remove(&self.key);
     }
 }
 
@@ -84,16 +87,16 @@ impl Targets {
         found.as_ref().map_err(Clone::clone)
     }
 
-    /// The turn of an experiment: to be held from the look at what is missing until that is stored, or it is asked twice.
+    /// The turn of an experiment of a tenant: to be held from the look at what is missing until that is stored, or it is asked twice.
     ///
     /// # Errors
     /// [`LabError::Later`] while somebody else has it.
-    pub fn turn(&self, experiment_id: &str) -> Result<Turn, LabError> {
-        let experiment_id = experiment_id.to_owned();
-        if !self.asked.lock().insert(experiment_id.clone()) {
+    pub fn turn(&self, tenant: &Arc<str>, experiment_id: &str) -> Result<Turn, LabError> {
+        let key = (tenant.clone(), experiment_id.to_owned());
+        if !self.asked.lock().insert(key.clone()) {
             return Err(LabError::Later("the server asks the target of this experiment already".to_owned()));
         }
-        Ok(Turn { asked: self.asked.clone(), experiment_id })
+        Ok(Turn { asked: self.asked.clone(), key })
     }
 
     /// What a target answers to `todo`, in that order, as many at once as it may be asked. Its prompts are those that
@@ -148,12 +151,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_experiment_is_asked_by_one_at_a_time() {
-        let targets = Targets::default();
-        let turn = targets.turn("a").unwrap();
-        assert_eq!(targets.clone().turn("a").err().unwrap().status().as_u16(), 503);
-        assert!(targets.turn("b").is_ok());
+    fn an_experiment_of_a_tenant_is_asked_by_one_at_a_time() {
+        let (targets, mine, other) = (Targets::default(), Arc::from("mine"), Arc::from("other"));
+        let turn = targets.turn(&mine, "a").unwrap();
+        assert_eq!(targets.clone().turn(&mine, "a").err().unwrap().status().as_u16(), 503);
+        assert!(targets.turn(&mine, "b").is_ok());
+        assert!(targets.turn(&other, "a").is_ok(), "a restored archive has the same ids");
         drop(turn);
-        assert!(targets.turn("a").is_ok());
+        assert!(targets.turn(&mine, "a").is_ok());
     }
 }

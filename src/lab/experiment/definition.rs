@@ -1,13 +1,11 @@
 //! What is to be asked, of whom, and how often; what comes back.
 
 use super::super::error::Fault;
-use crate::domain::id::EXPERIMENT_MARK;
 use crate::lab::dataset::Attached;
 use crate::lab::suite::CheckOutcome;
 use crate::lab::target::Prompts;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
 /// Most times that an item is asked.
 pub const MAX_REPETITIONS: i64 = 100;
@@ -284,45 +282,10 @@ pub struct EditExperiment {
     pub tags: Option<Vec<String>>,
 }
 
-/// The run of an experiment, item and repetition: 32 hexadecimal digits.
-pub fn run_id(experiment_id: &str, item_id: &str, repetition: i64) -> String {
-    digits(&format!("run\0{experiment_id}\0{item_id}\0{repetition}"), 16)
-}
-
-/// The trace id and the span id under which the target of an attempt may send its spans. The trace id is marked, so that
-/// sampling knows these spans whenever and through whichever server they come.
-pub fn trace_ids(run_id: &str, attempt: i64) -> (String, String) {
-    let of = |what: &str, bytes: usize| digits(&format!("{what}\0{run_id}\0{attempt}"), bytes);
-    let rest = 16 - EXPERIMENT_MARK.len();
-    (format!("{}{}", hex::encode(EXPERIMENT_MARK), of("trace", rest)), of("span", 8))
-}
-
-/// The same as the header `traceparent` of W3C.
-pub fn traceparent(run_id: &str, attempt: i64) -> String {
-    let (trace, span) = trace_ids(run_id, attempt);
-    format!("00-{trace}-{span}-01")
-}
-
-/// The first bytes of a hash.
-pub fn digits(text: &str, bytes: usize) -> String {
-    hex::encode(&Sha256::digest(text)[..bytes])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
-
-    #[test]
-    fn a_run_is_named_by_experiment_item_and_repetition() {
-        assert_eq!(run_id("e", "i", 1), run_id("e", "i", 1));
-        assert_ne!(run_id("e", "i", 1), run_id("e", "i", 2));
-        let parent = traceparent(&run_id("e", "i", 1), 1);
-        assert_eq!((parent.len(), parent.matches('-').count()), (55, 3));
-        assert_ne!(parent, traceparent(&run_id("e", "i", 1), 2));
-        let trace = crate::domain::id::TraceId::from_hex(&parent[3..35]).unwrap();
-        assert!(trace.is_of_experiment());
-    }
 
     #[test]
     fn every_fault_of_an_experiment_is_told() {

@@ -2,11 +2,11 @@
 
 use super::super::error::LabError;
 use super::asked::{AutoEval, MAX_ASKED};
-use super::definition::digits;
 use super::judge::{Case, ScoredRuns};
 use super::reading::Experiment;
 use super::reviewed::{Chosen, ForQueue};
 use crate::domain::score::ScoreRow;
+use crate::lab::ids::digits;
 use crate::schema::batch::{Made, ReviewItem, ReviewQueueRow, items_to_batch, queues_to_batch};
 use crate::schema::columns::Table;
 use crate::schema::frame::Part;

@@ -267,7 +267,7 @@ async fn called(
     retry: Retry,
 ) -> Result<Stored, LabError> {
     let id = &found.experiment_id;
-    let _turn = all.targets().turn(id)?;
+    let _turn = all.targets().turn(&who.tenant, id)?;
     let todo = all.todo(&who, id, limit, (retry, Telling::Asked)).await?;
     let answers = all.targets().answers(&found.target, &todo).await?;
     all.receive(&who, id, answers).await

@@ -1,6 +1,6 @@
 //! What evaluators say about answers, as rows of `scores` that no production number counts.
 
-use super::definition::{SentScore, digits};
+use super::definition::SentScore;
 use super::input::{Answered, Expected, eval_input};
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::prompt::Prompt;
@@ -8,6 +8,7 @@ use crate::domain::score::{Better, Score, ScoreRow, ScoreSource, ScoreStatus, Us
 use crate::domain::time::UnixNanos;
 use crate::domain::trace::EvalInput;
 use crate::eval::{Evaluator, Registry};
+use crate::lab::ids::digits;
 use crate::lab::suite::CheckOutcome;
 use crate::lab::turn::Production;
 use crate::schema::batch::{ItemRow, OfRun, RunRow};

@@ -73,8 +73,7 @@ pub(in crate::lab) use beside::{Beside, MAX_BESIDE};
 pub use called::MAX_CALLED;
 pub use compare::{Comparison, compare};
 pub use definition::{
-    Answer, EditExperiment, NewExperiment, OfSuite, Retry, SentScore, Stored, Target, Telling, Todo, run_id,
-    trace_ids, traceparent,
+    Answer, EditExperiment, NewExperiment, OfSuite, Retry, SentScore, Stored, Target, Telling, Todo,
 };
 pub use experiments::Experiments;
 pub use http::{ExperimentEndpoint, experiment_router};

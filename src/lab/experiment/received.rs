@@ -4,11 +4,12 @@
 use super::super::error::{Fault, LabError};
 use super::super::store::Who;
 use super::claims::Claim;
-use super::definition::{Answer, Stored, run_id};
+use super::definition::{Answer, Stored};
 use super::experiments::Experiments;
 use super::judge::{Case, ScoredRuns};
 use super::reading::{self, Experiment};
 use super::taken::{case, is_there};
+use crate::lab::ids::run_id;
 use serde_json::json;
 use std::collections::HashSet;
 use std::sync::Arc;

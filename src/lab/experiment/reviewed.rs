@@ -1,9 +1,9 @@
 //! A run, or a span, as an item of a queue of review.
 
 use super::asked::AutoEval;
-use super::definition::digits;
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::time::UnixNanos;
+use crate::lab::ids::digits;
 use crate::schema::batch::{ItemOfQueue, ReviewItem};
 use std::collections::BTreeSet;
 

@@ -3,13 +3,14 @@
 //! Its id is the one that the target was told as its parent: what a slow sender brings later hangs beneath it, and `traces`
 //! counts a model call beneath it and not both.
 
-use super::definition::{Target, trace_ids};
+use super::definition::Target;
 use super::input::{Answered, eval_input};
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::message::{Message, write_messages};
 use crate::domain::span::{Dialect, Llm, Operation, Source, Span, SpanKind, StatusCode};
 use crate::domain::time::UnixNanos;
 use crate::domain::value::{Attrs, Value};
+use crate::lab::ids::trace_ids;
 use crate::schema::batch::ItemRow;
 use serde_json::Value as Json;
 use std::sync::Arc;

@@ -6,7 +6,6 @@
 //! Several servers may share a bucket, and see what another one made only when that is in a file. So each looks at the runs
 //! that it stored itself, and only much later at those that have no span because who stored them is gone.
 
-use super::definition::trace_ids;
 use super::experiments::Experiments;
 use super::own::Own;
 use super::reading;
@@ -17,6 +16,7 @@ use crate::domain::span::Span;
 use crate::domain::time::UnixNanos;
 use crate::lab::cells::Row;
 use crate::lab::error::LabError;
+use crate::lab::ids::trace_ids;
 use crate::lab::store::{Store, Who, int, moment, text};
 use crate::schema::batch::spans_to_batch;
 use crate::schema::columns::Table;

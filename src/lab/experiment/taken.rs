@@ -1,13 +1,14 @@
 //! What is asked of a target, and what is taken of its answers.
 
 use super::super::error::Fault;
-use super::definition::{Answer, Telling, Todo, run_id, trace_ids, traceparent};
+use super::definition::{Answer, Telling, Todo};
 use super::judge::Case;
 use super::known::{Added, Attempt, Known};
 use super::reading::Experiment;
 use crate::domain::id::{SpanId, TraceId};
 use crate::domain::time::UnixNanos;
 use crate::lab::dataset::files_of;
+use crate::lab::ids::{run_id, trace_ids, traceparent};
 use crate::schema::batch::{ItemRow, RunRow};
 use crate::units::ByteSize;
 use serde_json::Value;

@@ -6,7 +6,7 @@ use super::definition::Source;
 use super::stored::Queue;
 use super::template::TemplateKind;
 use crate::domain::id::{SpanId, TraceId};
-use crate::lab::experiment::trace_ids;
+use crate::lab::ids::trace_ids;
 use crate::schema::batch::{Annotation, AnswerKind};
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ pub fn annotations(
         name,
         label: one.label,
         value: one.value,
-        // A purge of the run's item takes its answers, where the text stands, and no annotations.
+        // Of a run the text stands in the answers alone.
         comment: one.comment.filter(|_| !is_of_run),
         annotator: Some(who.clone()),
         created_at: answer.at,

@@ -346,7 +346,11 @@ async fn the_verbs_archive_and_restore_work_on_a_server_and_on_a_folder() {
     app.stop().await.unwrap();
 
     let other = folder.path().join("other").display().to_string();
-    let place = ["--data-dir", other.as_str()];
+    // What a server may be sent is no bound of the folder's own archive.
+    let small = file("small.toml");
+    std::fs::write(&small, "[lab]\nmax_import_size = \"1KiB\"\n").unwrap();
+    assert!(std::fs::metadata(file("1.zip")).unwrap().len() > 1_024);
+    let place = ["--data-dir", other.as_str(), "--config", small.as_str()];
     let said = well(&["lab", "restore", &file("1.zip"), "--dry-run"], &place).await;
     assert!(
         said.starts_with("geography: 1 versions\n") && said.ends_with("(nothing was stored)\n"),

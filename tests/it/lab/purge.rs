@@ -75,6 +75,11 @@ async fn what_is_purged_is_nowhere_and_hashes_stay_explained() {
     let before = done(&app, "GET", "datasets/d/versions", &Json::Null).await;
     let made = "SELECT count(*) FROM spans WHERE is_experiment(trace_id)";
     until("a span of each run", async || count(http, made).await == 3).await;
+    for (run, comment) in [(&todo[0], "kind"), (&todo[1], SECRET)] {
+        let trace = &run["traceparent"].as_str().unwrap()[3..35];
+        let note = json!({"trace_id": trace, "name": "tone", "comment": comment, "annotator": "ana"});
+        done(&app, "POST", "../annotations", &note).await;
+    }
 
     let wrong = send(&app, "POST", "datasets/d/purge", None, &json!({"items": [SECRET, "nobody"]})).await;
     assert!(wrong.0 == 400 && wrong.1["error"].as_str().unwrap().contains("nobody"), "{wrong:?}");
@@ -84,6 +89,8 @@ async fn what_is_purged_is_nowhere_and_hashes_stay_explained() {
     assert_eq!((&told["items"], &told["version"]), (&json!([gone]), &json!(4)), "{told}");
     assert_eq!((&told["revisions"], &told["runs"]), (&json!(1), &json!(1)), "{told}");
     assert!(told["scores"].as_u64().unwrap() >= 2 && told["spans"] == 1, "{told}");
+    assert_eq!(told["annotations"], 1, "{told}");
+    assert_eq!(json!(query(http, "SELECT comment FROM annotations").await), json!([{"comment": "kind"}]));
     assert_eq!(count(http, made).await, 2);
 
     // Every version that had it has a tombstone, the others' items stay, and the newest version says who and when.

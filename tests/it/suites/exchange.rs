@@ -88,6 +88,8 @@ fn every_part_comes_back(folder: &Path, results: &str) {
         let (_, err) = run(folder, 2, &args);
         assert!(err.contains("leave out --url") && err.contains(&format!("--part {part}")), "{err}");
     }
+    let (_, err) = run(folder, 2, &["suite", "import", "qa.csv", "--dry-run"]);
+    assert!(err.contains("--dry-run: only for") && err.contains("add --url or --data-dir"), "{err}");
     for format in ["json", "zip"] {
         let file = format!("results.{format}");
         let export = ["suite", "export", "report.json", "--part", "results", "--format", format];
