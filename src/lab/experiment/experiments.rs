@@ -400,6 +400,10 @@ impl Experiments {
         after: &After,
         missing: usize,
     ) -> Option<ExperimentRow> {
+        // It was cancelled while its answers were judged.
+        if found.is_closed() {
+            return None;
+        }
         let status = match (after.runs, missing) {
             (0, _) => return None,
             (_, 0) if after.failed.is_some() => "error",

@@ -1,5 +1,6 @@
 //! Answers whose sender does not wait until they are stored.
 
+use super::super::definition::EditExperiment;
 use super::*;
 use crate::domain::time::{Clock, SystemClock};
 use crate::eval::Registry;
@@ -40,22 +41,44 @@ async fn experiment(all: &Experiments, who: &Who) -> Experiment {
     all.create(who, serde_json::from_value(new).unwrap()).await.unwrap().0
 }
 
+fn me() -> Who {
+    Who { tenant: "t".into(), name: "me".to_owned() }
+}
+
+/// What is answered to the item that an experiment asks.
+async fn answers(all: &Experiments, found: &Experiment) -> Vec<Answer> {
+    let item_id = all.items(&me(), found).await.unwrap()[0].item_id.clone();
+    vec![Answer { item_id, output: Some("There.".into()), ..Answer::default() }]
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_hangs_up_while_its_answers_are_stored_finds_them_there() {
     let folder = tempfile::tempdir().unwrap();
-    let all = opened(folder.path()).await;
-    let who = Who { tenant: "t".into(), name: "me".to_owned() };
+    let (all, who) = (opened(folder.path()).await, me());
     let found = experiment(&all, &who).await;
-    let item_id = all.items(&who, &found).await.unwrap()[0].item_id.clone();
-    let answers =
-        || vec![Answer { item_id: item_id.clone(), output: Some("There.".into()), ..Answer::default() }];
-    let mut received = all.received(&who, &found.experiment_id, answers()).await.unwrap();
+    let answers = answers(&all, &found).await;
+    let mut received = all.received(&who, &found.experiment_id, answers.clone()).await.unwrap();
     let cases = Arc::new(std::mem::take(&mut received.cases));
     assert_eq!(cases.len(), 1);
     // Another change goes before, and the sender is gone by then.
     let still = all.still().await;
     assert!(all.stored(&who, received, (cases, ScoredRuns::default())).now_or_never().is_none());
     drop(still);
-    let again = all.received(&who, &found.experiment_id, answers()).await.unwrap();
+    let again = all.received(&who, &found.experiment_id, answers).await.unwrap();
     assert_eq!((again.cases.len(), again.stored.duplicate), (0, 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_judged_meanwhile_does_not_open_a_cancelled_experiment_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (all, who) = (opened(folder.path()).await, me());
+    let found = experiment(&all, &who).await;
+    let answers = answers(&all, &found).await;
+    let received = all.received(&who, &found.experiment_id, answers.clone()).await.unwrap();
+    let cancel = EditExperiment { status: Some("cancelled".to_owned()), ..EditExperiment::default() };
+    all.edit(&who, &found.experiment_id, cancel).await.unwrap();
+    let stored = all.finished(&who, received).await.unwrap();
+    assert_eq!((stored.stored, stored.status.as_str()), (1, "cancelled"));
+    let refused = all.receive(&who, &found.experiment_id, answers).await.err();
+    assert!(refused.is_some_and(|why| why.to_string().contains("was cancelled")));
 }
