@@ -43,7 +43,12 @@ pub async fn run(file: Option<PathBuf>, data_dir: Option<PathBuf>, console_dir: 
     }
     // Before the server says that it is ready: a signal right after must find it listening.
     let (signals, reloads) = (Signals::listen(), Reloads::listen());
-    let mut app = match App::start_with(config, files).await {
+    // A start waits for a bucket or reads a long journal, and nothing was taken yet that would be lost.
+    let starting = tokio::spawn(Signals::listen().end_at_once());
+    let started = App::start_with(config, files).await;
+    starting.abort();
+    let _ = starting.await;
+    let mut app = match started {
         Ok(app) => app,
         Err(error) => {
             eprintln!("groundline: {error}");
@@ -134,6 +139,17 @@ impl Signals {
     /// Listens from now on.
     pub fn listen() -> Self {
         Self(signal(SignalKind::terminate()).and_then(|term| Ok((term, signal(SignalKind::interrupt())?))))
+    }
+
+    /// Ends the process at the first SIGINT or SIGTERM, as one that was stopped. Does not return.
+    pub async fn end_at_once(self) {
+        let Ok((mut term, mut int)) = self.0 else { return };
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = int.recv() => {}
+        }
+        tracing::info!("stopped before it was ready");
+        std::process::exit(0);
     }
 
     /// Returns at the first SIGINT or SIGTERM; a second one ends the process at once.

@@ -26,6 +26,38 @@ table = \"log_records\"
 max_age = \"1s\"
 ";
 
+/// A bucket that does not answer is waited for. Who stops the server meanwhile does not wait with it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_start_that_waits_for_its_bucket_ends_as_soon_as_it_is_told_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let bucket = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let config = format!(
+        "[lake]\nurl = \"s3://lake/tables\"\n[lake.s3]\nendpoint = \"http://{}\"\nallow_http = true\n\
+         region = \"us-east-1\"\naccess_key_id = \"a\"\n",
+        bucket.local_addr().unwrap()
+    );
+    let file = folder.path().join("groundline.toml");
+    std::fs::write(&file, config).unwrap();
+    let mut server = tokio::process::Command::new(env!("CARGO_BIN_EXE_groundline"))
+        .args(["serve", "--config"])
+        .arg(&file)
+        .arg("--data-dir")
+        .arg(folder.path())
+        .env("AWS_SECRET_ACCESS_KEY", "b")
+        .env("GROUNDLINE_SERVER__HTTP_LISTEN", "127.0.0.1:0")
+        .env("GROUNDLINE_SERVER__PG_LISTEN", "127.0.0.1:0")
+        .env("GROUNDLINE_INGEST__HTTP_LISTEN", "127.0.0.1:0")
+        .env("GROUNDLINE_INGEST__GRPC_LISTEN", "127.0.0.1:0")
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let _asked = tokio::time::timeout(PATIENCE, bucket.accept()).await.unwrap().unwrap();
+    let id = server.id().unwrap().to_string();
+    assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    let ended = tokio::time::timeout(PATIENCE, server.wait()).await.unwrap().unwrap();
+    assert!(ended.success(), "{ended}");
+}
+
 /// `kill -9` in a loop while requests are sent: every acknowledged span is there afterwards, none twice, and every
 /// sampled trace is scored exactly once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

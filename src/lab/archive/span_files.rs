@@ -132,6 +132,8 @@ mod tests {
     use crate::schema::batch::spans_to_batch;
     use crate::units::ByteSize;
     use arrow::array::{ArrayRef, Int64Array, StringArray};
+    use parquet::arrow::ArrowWriter;
+    use parquet::file::properties::WriterProperties;
     use std::collections::BTreeMap;
     use std::sync::Arc;
 
@@ -217,7 +219,8 @@ mod tests {
         let with = |column: &str| {
             let columns: [(&str, ArrayRef); 1] = [(column, Arc::new(StringArray::from(vec!["a"])))];
             let batch = RecordBatch::try_from_iter(columns).unwrap();
-            let mut writer = parquet::arrow::ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+            let plain = WriterProperties::builder().set_dictionary_enabled(false).build();
+            let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(plain)).unwrap();
             writer.write(&batch).unwrap();
             let bytes = writer.into_inner().unwrap();
             opened(&[("spans/00001.parquet", bytes)], Some((1, 1)), ByteSize::gib(1)).unwrap_err()

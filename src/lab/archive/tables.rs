@@ -12,9 +12,10 @@ use arrow::row::{RowConverter, SortField};
 use bytes::Bytes;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::basic::Compression;
+use parquet::basic::{Compression, Encoding};
 use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::sync::Arc;
 
 /// Whose the rows are: not in the file.
@@ -23,6 +24,10 @@ const TENANT: &str = "tenant";
 const BATCH: usize = 256;
 /// Bytes of one table in memory.
 const MAX_BYTES: usize = 1 << 30;
+/// Values of one column, with those of lists: nothing takes no room in a file.
+const MAX_VALUES: u64 = 1 << 24;
+/// Bytes that the head of a page has at least.
+const PAGE_HEAD: usize = 8;
 
 /// A table of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -221,7 +226,8 @@ impl Kept {
     /// As [`Kept::read`].
     pub fn read_as(self, file: &str, bytes: Vec<u8>) -> Result<RecordBatch, String> {
         let wrong = |e: &dyn ToString| format!("{file}: {}", e.to_string());
-        let builder = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(bytes)).map_err(|e| wrong(&e))?;
+        let bytes = Bytes::from(bytes);
+        let builder = ParquetRecordBatchReaderBuilder::try_new(bytes.clone()).map_err(|e| wrong(&e))?;
         let mut columns = builder.metadata().row_groups().iter().flat_map(|group| group.columns());
         if columns.any(|column| column.compression() != Compression::UNCOMPRESSED) {
             return Err(wrong(&"it has compressed columns, which no archive of the lab has"));
@@ -237,6 +243,7 @@ impl Kept {
             );
             return Err(wrong(&why));
         }
+        plain(bytes).map_err(|why| wrong(&why))?;
         let (mut batches, mut size) = (Vec::new(), 0);
         for batch in builder.with_batch_size(BATCH).build().map_err(|e| wrong(&e))? {
             let batch = self.whole(&batch.map_err(|e| wrong(&e))?, &schema).map_err(|e| wrong(&e))?;
@@ -285,6 +292,37 @@ impl Kept {
     }
 }
 
+/// Looks through the pages of a file before a row of it is in memory: nowhere one text may stand for many, or several columns
+/// for the same bytes.
+///
+/// # Errors
+/// What makes its rows larger than it is.
+fn plain(bytes: Bytes) -> Result<(), String> {
+    let wrong = |e: ParquetError| e.to_string();
+    let (most, mut taken) = (bytes.len(), 0usize);
+    let file = SerializedFileReader::new(bytes).map_err(wrong)?;
+    for column in 0..file.metadata().file_metadata().schema_descr().num_columns() {
+        let mut values = 0u64;
+        for group in 0..file.num_row_groups() {
+            let group = file.get_row_group(group).map_err(wrong)?;
+            for page in group.get_column_page_reader(column).map_err(wrong)? {
+                let page = page.map_err(wrong)?;
+                if page.is_dictionary_page() || page.encoding() != Encoding::PLAIN {
+                    return Err(
+                        "it has columns that are not plain, which no archive of the lab has".to_owned()
+                    );
+                }
+                values = values.saturating_add(u64::from(page.num_values()));
+                taken = taken.saturating_add(page.buffer().len()).saturating_add(PAGE_HEAD);
+                if values > MAX_VALUES || taken > most {
+                    return Err("its columns have more than the file can have".to_owned());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The columns of a batch that are named, as one comparable value a row.
 pub fn rows_of(batch: &RecordBatch, names: &[&str]) -> Result<arrow::row::Rows, ArrowError> {
     let columns = names.iter().map(|name| Ok(batch.column(batch.schema().index_of(name)?).clone()));
@@ -298,6 +336,7 @@ mod tests {
     use super::*;
     use crate::domain::time::UnixNanos;
     use crate::schema::batch::{ItemRow, Made, dataset_items_to_batch};
+    use parquet::schema::types::ColumnPath;
 
     fn rows() -> RecordBatch {
         let item = |id: &str| ItemRow {
@@ -326,6 +365,27 @@ mod tests {
         assert_eq!(tenants.value(1), "other");
         let empty = ITEMS.stored(&[]).unwrap();
         assert_eq!(ITEMS.read(ITEMS.written(&empty).unwrap()).unwrap().num_rows(), 0);
+    }
+
+    #[test]
+    fn a_small_file_that_stands_for_many_rows_is_refused() {
+        let stored = ITEMS.stored(&[rows()]).unwrap();
+        let told = |how: WriterProperties| {
+            let mut writer = ArrowWriter::try_new(Vec::new(), stored.schema(), Some(how)).unwrap();
+            writer.write(&stored).unwrap();
+            ITEMS.read(writer.into_inner().unwrap()).unwrap_err()
+        };
+        let plain = || WriterProperties::builder().set_dictionary_enabled(false);
+        for how in [
+            WriterProperties::builder(),
+            plain().set_column_encoding(ColumnPath::from("input"), Encoding::DELTA_BYTE_ARRAY),
+        ] {
+            let why = told(how.build());
+            assert!(
+                why.starts_with("datasets/dataset_items.parquet: ") && why.contains("not plain"),
+                "{why}"
+            );
+        }
     }
 
     #[test]

@@ -374,12 +374,13 @@ impl Experiments {
         if let Some(row) = next {
             parts.push(state(&row)?);
         }
+        // Also where they become visible late: nobody else makes their spans.
+        new.iter().filter_map(|case| case.run.trace_id.as_deref()).for_each(|trace| self.own.add(trace));
         if !parts.is_empty() {
             let written = self.store().write(parts).await;
             // Who does not know what is stored reads it again.
             written.inspect_err(|_| self.known.lock().forget(&who.tenant, experiment_id))?;
         }
-        new.iter().filter_map(|case| case.run.trace_id.as_deref()).for_each(|trace| self.own.add(trace));
         added.into_iter().for_each(|(key, attempt, why)| known.write().add(key, attempt, why));
         self.known.lock().put(&who.tenant, experiment_id, purges, known);
         Ok(stored)
@@ -399,6 +400,10 @@ impl Experiments {
         after: &After,
         missing: usize,
     ) -> Option<ExperimentRow> {
+        // It was cancelled while its answers were judged.
+        if found.is_closed() {
+            return None;
+        }
         let status = match (after.runs, missing) {
             (0, _) => return None,
             (_, 0) if after.failed.is_some() => "error",

@@ -84,20 +84,39 @@ impl Experiments {
     ///
     /// # Errors
     /// As [`Experiments::receive`].
-    pub async fn finished(&self, who: &Who, received: Received) -> Result<Stored, LabError> {
-        let Received { cases, stored, found, items, claim } = received;
-        let cases = Arc::new(cases);
+    pub async fn finished(&self, who: &Who, mut received: Received) -> Result<Stored, LabError> {
+        let cases = Arc::new(std::mem::take(&mut received.cases));
         let judged = match cases.is_empty() {
             true => ScoredRuns::default(),
             false => {
-                let evaluators = self.registry().select(&found.evaluator_ids());
+                let evaluators = self.registry().select(&received.found.evaluator_ids());
                 let evaluators = evaluators.map_err(|e| LabError::Wrong(e.to_string()))?;
-                self.judged(who, evaluators, found.target.model.clone(), cases.clone()).await?
+                self.judged(who, evaluators, received.found.target.model.clone(), cases.clone()).await?
             }
         };
-        let kept = self.keep(who, &found.experiment_id, (cases.as_slice(), judged), items, stored).await;
-        // Who waits for these runs sees what is stored.
-        drop(claim);
-        kept
+        self.stored(who, received, (cases, judged)).await
+    }
+
+    /// Stores what was judged. Who hangs up meanwhile does not end it: sent again, these runs are there and are not judged a
+    /// second time.
+    async fn stored(
+        &self,
+        who: &Who,
+        received: Received,
+        (cases, judged): (Arc<Vec<Case>>, ScoredRuns),
+    ) -> Result<Stored, LabError> {
+        let Received { stored, found, items, claim, .. } = received;
+        let (all, who) = (self.clone(), who.clone());
+        let task = tokio::spawn(async move {
+            let kept = all.keep(&who, &found.experiment_id, (cases.as_slice(), judged), items, stored).await;
+            // Who waits for these runs sees what is stored.
+            drop(claim);
+            kept
+        });
+        task.await.map_err(|e| LabError::Broken(e.to_string()))?
     }
 }
+
+#[cfg(test)]
+#[path = "received_tests.rs"]
+mod tests;
