@@ -3,9 +3,7 @@
 use super::catalog;
 use super::config::Config;
 use super::functions;
-use super::tables::{
-    LakeTable, LatestScores, LiveRows, LiveTable, PrivateStores, Snapshots, column_docs, latest_rows,
-};
+use super::tables::{LakeTable, LiveRows, LiveTable, PrivateStores, Snapshots, column_docs, latest_rows};
 use super::views;
 use super::watermarks::Watermarks;
 use crate::schema::columns::{Table, queue_schema, watermarks_schema};
@@ -63,9 +61,6 @@ pub(super) fn session(
             Table::DatasetItems => items.clone(),
             _ => Arc::new(LakeTable::new(table, snapshots.clone())),
         };
-        if table == Table::Scores {
-            context.register_table("scores_latest", Arc::new(LatestScores::new(rows.clone())))?;
-        }
         if let Some((name, view)) = latest_rows(table, &rows)? {
             context.register_table(name, view)?;
         }

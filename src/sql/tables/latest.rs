@@ -1,4 +1,4 @@
-//! `scores_latest`: the newest version of each score of production.
+//! `scores_latest`: what of a query's filters may go below the choice of the newest version of each score of production.
 //!
 //! # What may be asked of the files
 //!
@@ -14,84 +14,20 @@
 //! above the choice. Rows with one `score_id` that differ in `span_id` or `span_time` are repeats (a trace that two servers
 //! judged by halves): one of them is shown, and these filters may choose which.
 
-use super::lake_table::LakeTable;
-use super::newest::{KEY, SCORES, newest_of};
+use super::newest::KEY;
 use super::time_range::TimeRange;
-use arrow::datatypes::{Schema, SchemaRef};
-use async_trait::async_trait;
-use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::tree_node::TreeNode;
-use datafusion::datasource::{TableType, provider_as_source};
-use datafusion::error::Result;
-use datafusion::logical_expr::{Expr, LogicalPlanBuilder, TableProviderFilterPushDown, col, lit};
-use datafusion::physical_plan::ExecutionPlan;
+use datafusion::logical_expr::{Expr, col, lit};
 use datafusion::scalar::ScalarValue;
-use std::fmt;
-use std::sync::Arc;
 
 /// A span is judged within about this time, nanoseconds.
 const SOON: i128 = 3_600 * 1_000_000_000;
 
-/// The view.
-pub struct LatestScores {
-    scores: Arc<LakeTable>,
+/// What of `filters` may go below the choice of the newest scores, and about when the scores that pass them were evaluated.
+pub fn of_scores(filters: &[Expr]) -> (Vec<Expr>, TimeRange) {
+    (below(filters), evaluated_about(filters))
 }
 
-impl LatestScores {
-    /// Over the table `scores`.
-    pub fn new(scores: Arc<LakeTable>) -> Self {
-        Self { scores }
-    }
-}
-
-impl fmt::Debug for LatestScores {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LatestScores")
-    }
-}
-
-#[async_trait]
-impl TableProvider for LatestScores {
-    fn schema(&self) -> SchemaRef {
-        self.scores.schema()
-    }
-
-    fn table_type(&self) -> TableType {
-        TableType::View
-    }
-
-    fn get_table_definition(&self) -> Option<&str> {
-        Some(include_str!("../views/scores_latest.sql"))
-    }
-
-    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-        Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
-    }
-
-    async fn scan(
-        &self,
-        state: &dyn Session,
-        projection: Option<&Vec<usize>>,
-        filters: &[Expr],
-        _: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let production = below(filters).into_iter().fold(col("source").eq(lit("rule")), Expr::and);
-        let scores = LogicalPlanBuilder::scan("scores", provider_as_source(self.scores.clone()), None)?;
-        let about = self.scores.rows_about(state, evaluated_about(filters));
-        let asked = asked(&self.schema(), projection);
-        newest_of(state, scores.filter(production)?, &SCORES, asked, about).await
-    }
-}
-
-/// The names of the columns that a scan is asked for.
-pub fn asked(schema: &Schema, projection: Option<&Vec<usize>>) -> Vec<String> {
-    match projection {
-        Some(indices) => indices.iter().map(|at| schema.field(*at).name().clone()).collect(),
-        None => schema.fields().iter().map(|field| field.name().clone()).collect(),
-    }
-}
-
-/// What of `filters` may go below the choice of the newest version.
 fn below(filters: &[Expr]) -> Vec<Expr> {
     let mut below: Vec<Expr> = filters.iter().filter(|filter| is_of(filter, KEY)).cloned().collect();
     let (from, to) = TimeRange::of(filters, "span_time").ends_micros();

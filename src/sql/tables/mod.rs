@@ -11,7 +11,7 @@
 //! | `chosen` | which rows are the newest, by hashes of what they are known by |
 //! | `newest` | of all rows the newest version of each thing, as a node of a plan |
 //! | `latest` | `scores_latest`: what of a query's filters may go below that choice |
-//! | `revisions` | `datasets_latest` and its like, and the items of a dataset as they were at a version |
+//! | `revisions` | `scores_latest`, `datasets_latest` and its like, and the items of a dataset as they were at a version |
 //! | `traces` | `traces`: the spans of the traces that have one in the time that a query asks for |
 //! | `readers` | readers of files that keep their footers with the page index |
 //! | `tenant` | one tenant's rows: what a query with a tenant's token sees |
@@ -36,7 +36,6 @@ mod traces;
 
 pub use catalog::{column_docs, documented, type_name};
 pub use lake_table::LakeTable;
-pub use latest::LatestScores;
 pub use live::{LiveRows, LiveTable};
 pub use revisions::{items_at, latest_rows};
 pub use snapshots::{QuerySnapshots, Snapshots};

@@ -1,16 +1,17 @@
-//! The newest rows of the lab's tables, in which nothing is ever changed: `datasets_latest` and its like, and the items of a
-//! dataset as they were at a version.
+//! The newest rows of tables in which nothing is ever changed: `scores_latest`, `datasets_latest` and its like, and the items of
+//! a dataset as they were at a version.
 //!
-//! A filter on what all rows of a thing have in common goes below the choice, so that the runs of one experiment are chosen
-//! from its rows alone. Everything else stays above: what differs between versions must not let an older one win.
+//! Of what the lab keeps a filter on what all rows of a thing have in common goes below the choice, so that the runs of one
+//! experiment are chosen from its rows alone. Everything else stays above: what differs between versions must not let an older
+//! one win. `latest` tells what of scores goes below.
 
 use super::chosen::{Choice, Newest, Rank};
 use super::lake_table::LakeTable;
-use super::latest::{asked, is_of};
-use super::newest::newest_of;
+use super::latest::{is_of, of_scores};
+use super::newest::{SCORES, newest_of};
 use super::time_range::TimeRange;
 use crate::schema::columns::Table;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::datasource::{TableType, ViewTable, provider_as_source};
@@ -52,10 +53,24 @@ pub fn latest_rows(
     rows: &Arc<LakeTable>,
 ) -> Result<Option<(&'static str, Arc<dyn TableProvider>)>> {
     let newest = |how, definition| -> Result<Arc<dyn TableProvider>> {
-        let definition = Some(definition);
-        Ok(Arc::new(LatestRows { table: rows.clone(), among: scanned(table.name(), rows)?, how, definition }))
+        let (among, definition) = (scanned(table.name(), rows)?, Some(definition));
+        Ok(Arc::new(LatestRows { table: rows.clone(), among, how, below: together, definition }))
     };
     Ok(Some(match table {
+        Table::Scores => {
+            let of_production = LogicalPlanBuilder::from(scanned(table.name(), rows)?)
+                .filter(col("source").eq(lit("rule")))?
+                .build()?;
+            let view = LatestRows {
+                table: rows.clone(),
+                among: of_production,
+                how: &SCORES,
+                below: |_, filters| of_scores(filters),
+                definition: Some(include_str!("../views/scores_latest.sql")),
+            };
+            let view: Arc<dyn TableProvider> = Arc::new(view);
+            ("scores_latest", view)
+        }
         Table::Datasets => {
             ("datasets_latest", newest(&DATASETS, include_str!("../views/datasets_latest.sql"))?)
         }
@@ -99,7 +114,7 @@ pub fn items_at(
     let keys = (of(NAMED), of(Table::DatasetItems.name()));
     // Which datasets they are is read first, and the items of others are not kept.
     let among = named.join(until, JoinType::RightSemi, keys, None)?.build()?;
-    put(Arc::new(LatestRows { table: items.clone(), among, how: &ITEMS, definition: None }))
+    put(Arc::new(LatestRows { table: items.clone(), among, how: &ITEMS, below: together, definition: None }))
 }
 
 fn scanned(name: &str, rows: &Arc<LakeTable>) -> Result<LogicalPlan> {
@@ -114,12 +129,30 @@ fn put(newest: Arc<dyn TableProvider>) -> Result<LogicalPlan> {
         .build()
 }
 
+/// What of a query's filters may go below the choice, and about when the rows are that pass them: a guess, by which a join
+/// decides what it reads first.
+type Below = fn(&Newest, &[Expr]) -> (Vec<Expr>, TimeRange);
+
+/// Rows that are compared with each other have the same in these columns.
+fn together(how: &Newest, filters: &[Expr]) -> (Vec<Expr>, TimeRange) {
+    (filters.iter().filter(|filter| is_of(filter, how.together)).cloned().collect(), TimeRange::ALL)
+}
+
+/// The names of the columns that a scan is asked for.
+fn asked(schema: &Schema, projection: Option<&Vec<usize>>) -> Vec<String> {
+    match projection {
+        Some(indices) => indices.iter().map(|at| schema.field(*at).name().clone()).collect(),
+        None => schema.fields().iter().map(|field| field.name().clone()).collect(),
+    }
+}
+
 /// The newest rows of some of the rows of a table.
 struct LatestRows {
     table: Arc<LakeTable>,
     /// Those that are chosen from, with all columns of the table.
     among: LogicalPlan,
     how: &'static Newest,
+    below: Below,
     /// What it is, as SQL, where it has a name.
     definition: Option<&'static str>,
 }
@@ -156,12 +189,11 @@ impl TableProvider for LatestRows {
         _: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let mut rows = LogicalPlanBuilder::from(self.among.clone());
-        // Rows that are compared with each other have all of these columns in common.
-        let below = filters.iter().filter(|filter| is_of(filter, self.how.together)).cloned();
-        if let Some(below) = below.reduce(Expr::and) {
+        let (below, about) = (self.below)(self.how, filters);
+        if let Some(below) = below.into_iter().reduce(Expr::and) {
             rows = rows.filter(below)?;
         }
-        let about = self.table.rows_about(state, TimeRange::ALL);
+        let about = self.table.rows_about(state, about);
         newest_of(state, rows, self.how, asked(&self.schema(), projection), about).await
     }
 }

@@ -411,14 +411,18 @@ impl<'a> Asked<'a> {
             Test::Not(inner) => Ok(self.test(inner, at)?.map(|known| !known)),
             Test::Unknown(inner) => Ok(Some(self.test(inner, at)?.is_none())),
             Test::Compare(comparison, left, right) => {
-                self.of_pairs(left, Some((right, true)), at, |left, right| compared(*comparison, left, right))
+                self.of_pairs(left, Some((right, true)), at, |left, right| {
+                    Ok(compared(*comparison, left, right))
+                })
             }
             Test::StartsWith(text, start) => self.of_pairs(text, Some((start, false)), at, |text, start| {
-                text.as_str().zip(start.as_str()).map(|(text, start)| text.starts_with(start))
+                Ok(text.as_str().zip(start.as_str()).map(|(text, start)| text.starts_with(start)))
             }),
-            Test::Like(text, pattern) => {
-                self.of_pairs(text, None, at, |text, _| text.as_str().map(|text| pattern.is_match(text)))
-            }
+            Test::Like(text, pattern) => self.of_pairs(text, None, at, |text, _| {
+                let Some(text) = text.as_str() else { return Ok(None) };
+                self.steps.hold(text, pattern.weight())?;
+                Ok(Some(pattern.is_in(text)))
+            }),
             Test::Exists(node) => quietly(self.any(node, at)),
         }
     }
@@ -430,7 +434,7 @@ impl<'a> Asked<'a> {
         left: &'a Node,
         right: Option<(&'a Node, bool)>,
         at: &Place<'a>,
-        holds: impl Fn(&Value, &Value) -> Option<bool>,
+        holds: impl Fn(&Value, &Value) -> Known,
     ) -> Known {
         let Some(lefts) = quietly(self.opened(left, at))? else { return Ok(None) };
         let rights = match right {
@@ -446,7 +450,7 @@ impl<'a> Asked<'a> {
         for left in &lefts {
             for right in &rights {
                 self.steps.read(left.value().as_str().unwrap_or_default())?;
-                match holds(left.value(), right.value()) {
+                match holds(left.value(), right.value())? {
                     None if self.path.strict => return Ok(None),
                     None => is_unknown = true,
                     Some(true) if self.is_lax() => return Ok(Some(true)),

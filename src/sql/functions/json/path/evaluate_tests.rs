@@ -19,7 +19,8 @@ fn found(json: &Value, path: &str) -> Result<Value, String> {
     ask(json, path, |asked| match asked.items(false) {
         Ok(items) => Ok(items.iter().map(|item| item.value().clone()).collect()),
         Err(Fault::Value(why) | Fault::Path(why)) => Err(why),
-        Err(Fault::Limit) => Err("limit".to_owned()),
+        Err(Fault::Limit | Fault::Time) => Err("limit".to_owned()),
+        Err(Fault::Text(bytes)) => Err(format!("{bytes} bytes of text")),
     })
 }
 
@@ -126,4 +127,14 @@ fn steps_are_bounded() {
     let copies = "$.** ? (@.k.type() == \"object\").keyvalue().value";
     let twice = format!("{copies}{}", copies.trim_start_matches('$'));
     assert_eq!(found(&deep, &twice), Err("limit".to_owned()));
+}
+
+/// Each letter begins another way through the expression, and all are followed at once.
+#[test]
+fn a_hostile_expression_does_not_meet_a_long_text() {
+    let path = "$[*] ? (@ like_regex \"[0-9a-f]*[0-7][0-9a-f]{2000}[^0-9a-f]\")";
+    let text = |bytes: usize| "0123456789abcdef".repeat(bytes / 16);
+    assert_eq!(found(&json!([text(2_000)]), path), Ok(json!([])));
+    assert_eq!(found(&json!([text(160_000)]), path), Err("160000 bytes of text".to_owned()));
+    assert_eq!(found(&json!([text(160_000)]), "$[*] ? (@ like_regex \"\\\\w+@\\\\w+\")"), Ok(json!([])));
 }

@@ -3,6 +3,7 @@
 use crate::sql::error::SqlError;
 use serde_json::Value;
 use std::cell::Cell;
+use std::time::{Duration, Instant};
 
 /// Steps that one value may take, each of which keeps less than a hundred bytes.
 const OF_VALUE: u64 = 5_000_000;
@@ -19,6 +20,16 @@ const BYTES: usize = 16;
 /// Steps for compiling a regular expression.
 const COMPILED: usize = 50_000;
 
+/// Bytes of a text times bytes of the states of a regular expression that it is held against. Measured: 3.5 s, where a text is
+/// in thousands of places of the expression at once.
+const OF_MATCH: u64 = 1 << 34;
+
+/// The same, after which it is time to look at the clock.
+const LOOK: u64 = 1 << 24;
+
+/// How long regular expressions may take over one batch of rows. A query is not stopped within a batch.
+const OF_TIME: Duration = Duration::from_secs(10);
+
 /// Why a path has no complete answer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -28,6 +39,10 @@ pub enum Fault {
     Path(String),
     /// It would take more than [`OF_VALUE`] or [`OF_BATCH`].
     Limit,
+    /// A text of so many bytes is too long for a regular expression: more than [`OF_MATCH`].
+    Text(usize),
+    /// Regular expressions took more than [`OF_TIME`].
+    Time,
 }
 
 impl Fault {
@@ -37,6 +52,13 @@ impl Fault {
             Fault::Value(why) | Fault::Path(why) => SqlError::Wrong(why),
             Fault::Limit => SqlError::Limit(format!(
                 "{name} would take more than {OF_VALUE} steps for one value, or {OF_BATCH} for one batch of rows; a jsonpath without ** or with fewer filters takes less"
+            )),
+            Fault::Text(bytes) => SqlError::Limit(format!(
+                "{name}: a text of {bytes} bytes is too long for a regular expression that repeats so much; repeat less in it"
+            )),
+            Fault::Time => SqlError::Limit(format!(
+                "{name}: like_regex took more than {} s for one batch of rows; repeat less in the regular expression",
+                OF_TIME.as_secs()
             )),
         }
     }
@@ -48,10 +70,20 @@ pub fn wrong<T>(why: impl Into<String>) -> Result<T, Fault> {
 }
 
 /// Counts the steps of one batch of rows.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Steps {
     value: Cell<u64>,
     batch: Cell<u64>,
+    /// What regular expressions may have taken since the clock was looked at.
+    held: Cell<u64>,
+    until: Instant,
+}
+
+impl Default for Steps {
+    fn default() -> Self {
+        let until = Instant::now() + OF_TIME;
+        Self { value: Cell::new(0), batch: Cell::new(0), held: Cell::new(0), until }
+    }
 }
 
 impl Steps {
@@ -78,6 +110,21 @@ impl Steps {
     /// As [`Steps::take`].
     pub fn read(&self, text: &str) -> Result<(), Fault> {
         self.take(1 + text.len() / BYTES)
+    }
+
+    /// Lets `text` be held against a regular expression whose states have `weight` bytes.
+    ///
+    /// # Errors
+    /// [`Fault::Text`] where that alone may take too long, [`Fault::Time`] where those before have.
+    pub fn hold(&self, text: &str, weight: usize) -> Result<(), Fault> {
+        let cost = (text.len() as u64).saturating_mul(weight as u64);
+        if cost > OF_MATCH {
+            return Err(Fault::Text(text.len()));
+        }
+        let held = self.held.get().saturating_add(cost);
+        let is_time = held > LOOK;
+        self.held.set(if is_time { 0 } else { held });
+        if is_time && Instant::now() > self.until { Err(Fault::Time) } else { Ok(()) }
     }
 
     /// Takes the steps for reading a path from its text.
@@ -124,5 +171,20 @@ mod tests {
         };
         assert_eq!(Steps::default().parse("$", 101), Err(Fault::Limit));
         assert!((0..30).map(each).any(|taken| taken == Err(Fault::Limit)));
+    }
+
+    #[test]
+    fn texts_are_held_against_expressions_until_it_takes_too_long() {
+        let text = "x".repeat(1 << 16);
+        let mut steps = Steps::default();
+        assert_eq!(steps.hold(&text, 1 << 18), Ok(()));
+        assert_eq!(steps.hold(&text, (1 << 18) + 1), Err(Fault::Text(1 << 16)));
+        steps.until = Instant::now();
+        // Little costs no look at the clock.
+        assert_eq!(steps.hold("x", 1 << 18), Ok(()));
+        while Instant::now() <= steps.until {
+            std::hint::spin_loop();
+        }
+        assert_eq!(steps.hold(&text, 1 << 18), Err(Fault::Time));
     }
 }

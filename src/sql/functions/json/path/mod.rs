@@ -2,6 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `pattern` | regular expressions, and what they may cost |
 //! | `tree` | a path that has been read |
 //! | `tokens` | its words and signs |
 //! | `parse` | from text to a tree, within limits |
@@ -23,6 +24,7 @@ mod numbers;
 mod parse;
 #[cfg(test)]
 mod parse_tests;
+mod pattern;
 mod tokens;
 mod tree;
 

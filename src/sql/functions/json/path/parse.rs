@@ -1,10 +1,10 @@
 //! From the text of a path to a tree, within limits.
 
 use super::numbers::negated;
+use super::pattern::Pattern;
 use super::tokens::{Placed, Token, syntax, tokens};
 use super::tree::{Comparison, Method, Node, Operator, Path, Step, Test};
 use crate::sql::error::SqlError;
-use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
 /// Bytes of a path.
@@ -15,9 +15,6 @@ const MAX_DEPTH: usize = 64;
 
 /// Values, steps and operators of a path.
 pub const MAX_PARTS: usize = 500;
-
-/// Bytes that a regular expression takes once it is compiled.
-const MAX_REGEX: usize = 256 << 10;
 
 /// Regular expressions of a path.
 const MAX_PATTERNS: usize = 20;
@@ -231,7 +228,7 @@ impl Parser<'_> {
     }
 
     /// The regular expression behind `like_regex`, with its flags.
-    fn pattern(&mut self) -> Result<Regex, SqlError> {
+    fn pattern(&mut self) -> Result<Pattern, SqlError> {
         self.patterns += 1;
         if self.patterns > MAX_PATTERNS {
             let why = format!("the jsonpath has more than {MAX_PATTERNS} regular expressions");
@@ -250,20 +247,7 @@ impl Parser<'_> {
         if let Some(flag) = flags.chars().find(|flag| !"imsq".contains(*flag)) {
             return Err(self.wrong_before(&format!("there is no flag {flag:?}; there are i, m, s and q")));
         }
-        let source = if flags.contains('q') { regex::escape(&pattern) } else { pattern };
-        // The library takes time in proportion to the text, whatever the expression.
-        let built = RegexBuilder::new(&source)
-            .case_insensitive(flags.contains('i'))
-            .multi_line(flags.contains('m'))
-            .dot_matches_new_line(flags.contains('s'))
-            .size_limit(MAX_REGEX)
-            .build();
-        built.map_err(|why| match why {
-            regex::Error::CompiledTooBig(_) => SqlError::Limit(format!(
-                "the regular expression in the jsonpath takes more than {MAX_REGEX} bytes; repeat less in it"
-            )),
-            why => SqlError::Wrong(format!("invalid regular expression in jsonpath: {why}")),
-        })
+        Pattern::new(&pattern, &flags)
     }
 
     /// A value with its steps, or what stands behind a sign.

@@ -1,6 +1,6 @@
 //! A path that has been read.
 
-use regex::Regex;
+use super::pattern::Pattern;
 use serde_json::Value;
 
 /// A path.
@@ -81,7 +81,7 @@ pub enum Test {
     /// `a starts with "b"`
     StartsWith(Node, Node),
     /// `a like_regex "b"`
-    Like(Node, Regex),
+    Like(Node, Pattern),
     /// `exists(a)`
     Exists(Node),
 }
