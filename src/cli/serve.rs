@@ -141,7 +141,7 @@ impl Signals {
         Self(signal(SignalKind::terminate()).and_then(|term| Ok((term, signal(SignalKind::interrupt())?))))
     }
 
-    /// Ends the process at the first SIGINT or SIGTERM, as one that was stopped. Does not return.
+    /// Ends the process at the first SIGINT or SIGTERM, as one that was stopped. Returns only where they cannot be listened for.
     pub async fn end_at_once(self) {
         let Ok((mut term, mut int)) = self.0 else { return };
         tokio::select! {

@@ -7,6 +7,7 @@ use crate::units::ByteSize;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde::Deserialize;
@@ -23,6 +24,15 @@ pub type Outcome = Result<Response, LabError>;
 /// A value as JSON.
 pub fn told(value: impl serde::Serialize) -> Outcome {
     Ok(axum::Json(value).into_response())
+}
+
+/// Goes on with a request whose sender hangs up. A frame that is on its way is not taken back, and until it is seen nobody else
+/// may count versions.
+pub async fn to_its_end(request: Request, next: Next) -> Response {
+    match tokio::spawn(next.run(request)).await {
+        Ok(response) => response,
+        Err(error) => LabError::Broken(error.to_string()).into_response(),
+    }
 }
 
 /// Parameters behind the question mark, which may say whose rows are meant.

@@ -1,7 +1,7 @@
 //! The routes under `/v1/lab/datasets`.
 
 use super::super::config::Config;
-use super::super::endpoint::{Asks, Brings, Outcome, Params, Tells, Whose, of_tenants, told};
+use super::super::endpoint::{Asks, Brings, Outcome, Params, Tells, Whose, of_tenants, to_its_end, told};
 use super::super::error::LabError;
 use super::super::rows::FileFormat;
 use super::super::zip::is_zip;
@@ -19,7 +19,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::header;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::IntoResponse;
 use axum::routing::{get, patch, post};
 use base64::Engine as _;
@@ -60,6 +60,7 @@ pub fn dataset_router(endpoint: DatasetEndpoint) -> Router {
         .route("/v1/lab/datasets/{name}/items", post(change))
         .route("/v1/lab/datasets/{name}/import", post(import))
         .route("/v1/lab/datasets/{name}/revert", post(revert))
+        .layer(from_fn(to_its_end))
         .layer(guard(Role::Lab))
         .layer(DefaultBodyLimit::max(most));
     // What is purged cannot be brought back: whoever changes datasets may not.

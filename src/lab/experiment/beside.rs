@@ -13,6 +13,9 @@ use std::sync::Arc;
 
 pub use super::leaderboard::MAX_ROWS as MAX_BESIDE;
 
+/// Queries by which one experiment is read at once.
+const AT_ONCE: usize = 3;
+
 /// All that is known of an experiment.
 pub struct Loaded {
     /// The experiment.
@@ -44,7 +47,7 @@ impl Loaded {
         Ok(Self { experiment, items, runs, scores, purged })
     }
 
-    /// Reads two at once: taking apart what is read of one takes as long as the engine takes.
+    /// Reads two, at once where the engine can: taking apart what is read of one takes as long as the engine takes.
     ///
     /// # Errors
     /// The limits of queries.
@@ -53,6 +56,11 @@ impl Loaded {
         who: &Who,
         [one, other]: [Experiment; 2],
     ) -> Result<[Self; 2], LabError> {
+        // An engine that answers fewer at once takes no longer for one after the other, and may let no more than that wait.
+        if all.store().sql.config().max_concurrent < 2 * AT_ONCE {
+            let one = Box::pin(Self::of(all, who, one)).await?;
+            return Ok([one, Box::pin(Self::of(all, who, other)).await?]);
+        }
         // Whoever stops waiting ends it, too.
         let mut beside = tokio::task::JoinSet::new();
         let (experiments, asker) = (all.clone(), who.clone());
@@ -147,4 +155,23 @@ pub fn line(all: &Experiments, evaluator: &str, metric: &str) -> (Better, Option
     known.map_or((Better::Higher, None), |(e, known)| {
         (known.better, all.registry().threshold(e.as_ref(), known))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tried::{asked, me, opened};
+    use super::*;
+    use crate::sql;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn two_are_read_where_one_query_is_answered_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = sql::Config { max_concurrent: 1, ..sql::Config::default() };
+        let (all, who) = (opened(folder.path(), config).await, me());
+        let found = asked(&all, &who).await;
+        // So that both begin with what is read at once.
+        all.items(&who, &found).await.unwrap();
+        let both = Loaded::both(&all, &who, [found.clone(), found]).await.unwrap();
+        assert!(both.iter().all(|one| one.items.len() == 1 && one.runs.is_empty()));
+    }
 }

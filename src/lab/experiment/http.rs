@@ -1,6 +1,6 @@
 //! The routes under `/v1/lab/experiments`, and `/v1/lab/compare`.
 
-use super::super::endpoint::{Asks, Outcome, Params, Tells, Whose, of_tenants, told};
+use super::super::endpoint::{Asks, Outcome, Params, Tells, Whose, of_tenants, to_its_end, told};
 use super::super::error::LabError;
 use super::super::store::Who;
 use super::artifacts::{Form, Part, Written, written};
@@ -23,7 +23,7 @@ use crate::net::{Access, Role, guarded};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::header;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::IntoResponse;
 use axum::routing::{get, patch, post};
 use serde::Deserialize;
@@ -65,6 +65,8 @@ pub fn experiment_router(endpoint: ExperimentEndpoint) -> Router {
     let writes = Router::new()
         .route("/v1/lab/experiments", post(create))
         .route("/v1/lab/experiments/{id}", patch(edit))
+        // Those behind it end with who asks: judges cost.
+        .layer(from_fn(to_its_end))
         .route("/v1/lab/experiments/{id}/runs", post(receive))
         .route("/v1/lab/experiments/{id}/run", post(run))
         .route("/v1/lab/playground", post(try_out))
@@ -388,4 +390,37 @@ async fn compare_two(State(all): State<Experiments>, Asks { who, params }: Asks<
     };
     let body = json!({ "new": side(&new), "baseline": side(&baseline), "comparison": comparison });
     told(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tried::{asked, me, opened};
+    use super::*;
+    use crate::sql;
+    use axum::body::Body;
+    use axum::http::Request;
+    use futures::FutureExt;
+    use std::time::Duration;
+    use tower::ServiceExt;
+
+    /// What is on its way to the disk is not taken back: the next change must find it.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_change_whose_sender_hangs_up_goes_on_to_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let (all, who) = (opened(folder.path(), sql::Config::default()).await, me());
+        let found = asked(&all, &who).await;
+        let router =
+            experiment_router(ExperimentEndpoint { experiments: all.clone(), access: Access::open("t") });
+        let request = Request::patch(format!("/v1/lab/experiments/{}", found.experiment_id))
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Body::from(json!({ "baseline": true }).to_string()))
+            .unwrap();
+        assert!(router.oneshot(request).now_or_never().is_none());
+        let marked = async {
+            while !reading::find(all.store(), &who.tenant, &found.experiment_id).await.unwrap().baseline {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(300), marked).await.unwrap();
+    }
 }

@@ -1,11 +1,23 @@
 //! Experiments of a few items, for tests.
 
 use super::definition::Target;
+use super::experiments::Experiments;
 use super::reading::{Experiment, Key, Scored, StoredRun};
 use super::summary::Data;
-use crate::domain::time::UnixNanos;
+use crate::domain::time::{Clock, SystemClock, UnixNanos};
+use crate::eval::Registry;
+use crate::journal::{self, Journal};
+use crate::lab::dataset::{Change, Datasets, Item, New};
+use crate::lab::{Config, Production, Restores, Store, Who};
+use crate::lake::{self, FlushHandle, Lake};
 use crate::schema::batch::{ExperimentRow, ItemRow, Made};
+use crate::schema::columns::Table;
+use crate::sql::{self, Sql};
+use serde_json::json;
 use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 fn experiment() -> Experiment {
     let made = Made { tenant: "t".to_owned(), at: UnixNanos(0), by: String::new() };
@@ -96,4 +108,36 @@ impl Tried {
     pub fn data(&self) -> Data<'_> {
         Data { experiment: &self.experiment, items: &self.items, runs: &self.runs, scores: &self.scores }
     }
+}
+
+/// The lab over a journal and tables of its own, which are asked within the limits of `config`.
+pub async fn opened(folder: &Path, config: sql::Config) -> Experiments {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let at = folder.join("journal");
+    journal::create_dirs(&at).unwrap();
+    let journal = Journal::open(&at, journal::Config::default(), crate::schema::FORMAT).unwrap();
+    let opened = Lake::open(lake::Config::default(), folder, clock.clone(), journal.id());
+    let (lake, manifests) = opened.await.unwrap();
+    let flush = FlushHandle::catch_up(lake.clone(), journal.clone(), manifests).await.unwrap();
+    tokio::spawn(flush.run(CancellationToken::new()));
+    let tables = lake.clone();
+    let snapshots = Arc::new(move |table: Table| tables.snapshot(table));
+    let sql = Arc::new(Sql::new(snapshots, config).unwrap());
+    let store = Store { journal, lake, sql, clock, restores: Restores::default() };
+    let datasets = Datasets::new(store, Arc::new(Config::default()), None);
+    Experiments::new(datasets, Arc::new(Registry::of(Vec::new())), Production::none())
+}
+
+/// Who makes what is tried.
+pub fn me() -> Who {
+    Who { tenant: "t".into(), name: "me".to_owned() }
+}
+
+/// An experiment that asks one item.
+pub async fn asked(all: &Experiments, who: &Who) -> Experiment {
+    all.datasets().create(who, New { name: "d".to_owned(), ..New::default() }).await.unwrap();
+    let item = Item { input: Some("Where?".into()), ..Item::default() };
+    all.datasets().change(who, "d", Change { put: vec![item], ..Change::default() }).await.unwrap();
+    let new = json!({"name": "e", "dataset": "d", "target": {"kind": "existing"}});
+    all.create(who, serde_json::from_value(new).unwrap()).await.unwrap().0
 }

@@ -9,14 +9,14 @@ use super::queues::{MAX_COUNT, Queues};
 use super::sent::{Reviewer, Said, Wish};
 use super::shown::texts;
 use super::stored::Queue;
-use crate::lab::endpoint::{Asks, Brings, Outcome, Params, Tells, Whose, of_tenants, told};
+use crate::lab::endpoint::{Asks, Brings, Outcome, Params, Tells, Whose, of_tenants, to_its_end, told};
 use crate::lab::error::LabError;
 use crate::lab::experiment::{Experiments, find_experiment};
 use crate::lab::store::Who;
 use crate::net::{Access, Caller, Role, guarded};
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::header;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use axum::{Extension, Router};
@@ -62,6 +62,7 @@ pub fn review_router(endpoint: ReviewEndpoint) -> Router {
     let writes = Router::new()
         .route("/v1/lab/queues", post(create))
         .route("/v1/lab/queues/{id}/close", post(close))
+        .layer(from_fn(to_its_end))
         .layer(guard(Role::Lab))
         .layer(DefaultBodyLimit::max(MAX_BODY));
     let files = Router::new()

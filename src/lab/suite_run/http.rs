@@ -6,7 +6,7 @@ use super::report::{self, File, Wanted};
 use super::runs::{RunSuite, SuiteRuns};
 use super::traced;
 use crate::lab::dataset::Reference;
-use crate::lab::endpoint::{Asks, Brings, Outcome, Params, Tells, of_tenants, told};
+use crate::lab::endpoint::{Asks, Brings, Outcome, Params, Tells, of_tenants, to_its_end, told};
 use crate::lab::error::LabError;
 use crate::lab::experiment::{Experiment, MAX_CALLED, Retry, Stored, artifact, find_experiment, retry_of};
 use crate::lab::store::Who;
@@ -15,7 +15,7 @@ use crate::net::{Access, Role, guarded};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::header;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use serde::Deserialize;
@@ -41,6 +41,7 @@ pub fn suite_run_router(endpoint: SuiteRunEndpoint) -> Router {
     let writes = Router::new()
         .route("/v1/lab/suites/{name}/run", post(run))
         .route("/v1/lab/experiments/{id}/checks", post(change))
+        .layer(from_fn(to_its_end))
         .route("/v1/lab/experiments/{id}/export", post(export_analysed))
         .layer(guard(Role::Lab))
         .layer(DefaultBodyLimit::max(most));

@@ -5,13 +5,13 @@ use super::sent::SentForm;
 use super::suites::{NewSuite, Suites};
 use super::written::{WrittenFile, written};
 use crate::lab::dataset::Reference;
-use crate::lab::endpoint::{Asks, Brings, Outcome, Params, Whose, of_tenants, told};
+use crate::lab::endpoint::{Asks, Brings, Outcome, Params, Whose, of_tenants, to_its_end, told};
 use crate::lab::error::LabError;
 use crate::net::{Access, Role, guarded};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::{HeaderValue, header};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use bytes::Bytes;
@@ -44,6 +44,7 @@ pub fn suite_router(endpoint: SuiteEndpoint) -> Router {
         .layer(guard(Role::Query));
     let writes = Router::new()
         .route("/v1/lab/suites/import", post(import))
+        .layer(from_fn(to_its_end))
         .layer(guard(Role::Lab))
         .layer(DefaultBodyLimit::max(most));
     reads.merge(writes).with_state(endpoint.suites)
