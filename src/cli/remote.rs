@@ -72,14 +72,29 @@ impl Server {
         if let Some(token) = &self.token {
             request = request.bearer_auth(token);
         }
-        let response = request
-            .send()
-            .await
-            .map_err(|e| format!("{address}: {e}; is the server running? (groundline serve)"))?;
+        let response = request.send().await.map_err(|e| unreached(address, e))?;
         let is_done = response.status().is_success();
         let text = response.text().await.map_err(|e| format!("{address}: {e}"))?;
         Ok((is_done, text))
     }
+}
+
+/// Why nobody answered at `address`, with the causes: the outermost error alone hides a certificate that is not trusted.
+pub(super) fn unreached(address: &str, error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut text = format!("{address}: {error}");
+    let mut cause = std::error::Error::source(&error);
+    while let Some(inner) = cause {
+        text.push_str(&format!(": {inner}"));
+        cause = inner.source();
+    }
+    text.push_str(match address.starts_with("https:") {
+        true => {
+            "; is the server running (groundline serve), and is its certificate trusted here (SSL_CERT_FILE)?"
+        }
+        false => "; is the server running? (groundline serve)",
+    });
+    text
 }
 
 /// The server's sentence about what is wrong.

@@ -1,5 +1,6 @@
 //! OTLP files to a server.
 
+use super::remote::unreached;
 use clap::{Args, ValueEnum};
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::logs::v1::logs_service_client::LogsServiceClient;
@@ -193,7 +194,7 @@ async fn send_http(
     if let Some(token) = token {
         request = request.bearer_auth(token);
     }
-    let response = request.send().await.map_err(|e| (true, format!("{url}: {e}")))?;
+    let response = request.send().await.map_err(|e| (true, unreached(&url, e)))?;
     let status = response.status();
     let body = response.bytes().await.map_err(|e| (true, format!("{url}: {e}")))?;
     if status.is_success() {

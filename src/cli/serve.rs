@@ -5,7 +5,7 @@ use crate::config::Config;
 use crate::console::Files;
 use crate::drift::{Alerts, AnchorConfig};
 use crate::sql::Sql;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -183,6 +183,8 @@ const QUIET: &str = "buoyant_kernel=warn,buoyant_kernel_engine=warn,deltalake=wa
 pub fn log(filter: &str) {
     let filter = EnvFilter::try_new(format!("{QUIET},{filter}")).unwrap_or_else(|_| EnvFilter::new("info"));
     let format = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // Colours are for people; in files and collectors of logs they are noise. NO_COLOR holds on a terminal.
+    let format = if std::io::stderr().is_terminal() { format } else { format.with_ansi(false) };
     if format.try_init().is_err() {
         tracing::debug!("logging was set up before");
     }

@@ -1,5 +1,6 @@
 //! One query, against a running server or straight on a data directory.
 
+use super::remote::unreached;
 use crate::app::{open_queue, open_sql, open_storage};
 use crate::config::Config;
 use crate::domain::time::SystemClock;
@@ -103,7 +104,7 @@ pub async fn online(
         .json(&serde_json::json!({ "sql": query }))
         .send()
         .await
-        .map_err(|e| format!("{address}: {e}; is the server running? (groundline serve)"))?;
+        .map_err(|e| unreached(&address, e))?;
     let status = response.status();
     let body = response.bytes().await.map_err(|e| format!("{address}: {e}"))?;
     if !status.is_success() {

@@ -138,7 +138,9 @@ fn sql_on_a_data_directory_and_without_a_server() {
     assert_eq!((out(&asked).as_str(), asked.status.code()), ("n\n0\n", Some(0)), "{}", err(&asked));
     let asked = run(&["sql", "--url", "http://127.0.0.1:1", "SELECT 1"], "");
     assert_eq!(asked.status.code(), Some(1));
-    assert!(err(&asked).contains("is the server running"), "{}", err(&asked));
+    // The cause as well: the outermost error says only that the request failed.
+    let told = err(&asked);
+    assert!(told.contains("refused") && told.contains("is the server running"), "{told}");
     let missing = run(&["sql", "--data-dir", "/no/such/place", "SELECT 1"], "");
     assert!(err(&missing).contains("/no/such/place"), "{}", err(&missing));
 }

@@ -2,6 +2,7 @@
 
 use crate::app::{Laboratory, lab_routes, open_queue, open_sql, open_storage};
 use crate::cli::evaluators::Scorers;
+use crate::cli::remote::unreached;
 use crate::config::Config;
 use crate::detect::Policy;
 use crate::domain::time::{Clock, SystemClock};
@@ -237,8 +238,7 @@ async fn remote(
     if let Some((kind, body)) = asked.body {
         request = request.header(header::CONTENT_TYPE, kind).body(body);
     }
-    let response =
-        request.send().await.map_err(|e| format!("{url}: {e}; is the server running? (groundline serve)"))?;
+    let response = request.send().await.map_err(|e| unreached(url.as_str(), e))?;
     let status = response.status();
     let bytes = response.bytes().await.map_err(|e| format!("{url}: {e}"))?;
     Ok((status, bytes))
