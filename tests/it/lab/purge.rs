@@ -50,6 +50,22 @@ async fn explained(app: &App, version: i64) -> String {
     hex::encode(Sha256::digest(hashes.collect::<String>()))
 }
 
+async fn assert_explained(app: &App, versions: &Json) {
+    for version in versions["versions"].as_array().unwrap() {
+        let number = version["version"].as_i64().unwrap();
+        assert_eq!(version["content_hash"], explained(app, number).await, "version {number}");
+    }
+}
+
+/// Says something of runs under their own traces.
+async fn noted(app: &App, comments: [(&Json, &str); 2]) {
+    for (run, comment) in comments {
+        let trace = &run["traceparent"].as_str().unwrap()[3..35];
+        let note = json!({"trace_id": trace, "name": "tone", "comment": comment, "annotator": "ana"});
+        done(app, "POST", "../annotations", &note).await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_purged_is_nowhere_and_hashes_stay_explained() {
     let folder = tempfile::tempdir().unwrap();
@@ -75,11 +91,7 @@ async fn what_is_purged_is_nowhere_and_hashes_stay_explained() {
     let before = done(&app, "GET", "datasets/d/versions", &Json::Null).await;
     let made = "SELECT count(*) FROM spans WHERE is_experiment(trace_id)";
     until("a span of each run", async || count(http, made).await == 3).await;
-    for (run, comment) in [(&todo[0], "kind"), (&todo[1], SECRET)] {
-        let trace = &run["traceparent"].as_str().unwrap()[3..35];
-        let note = json!({"trace_id": trace, "name": "tone", "comment": comment, "annotator": "ana"});
-        done(&app, "POST", "../annotations", &note).await;
-    }
+    noted(&app, [(&todo[0], "kind"), (&todo[1], SECRET)]).await;
 
     let wrong = send(&app, "POST", "datasets/d/purge", None, &json!({"items": [SECRET, "nobody"]})).await;
     assert!(wrong.0 == 400 && wrong.1["error"].as_str().unwrap().contains("nobody"), "{wrong:?}");
@@ -102,10 +114,7 @@ async fn what_is_purged_is_nowhere_and_hashes_stay_explained() {
         (&json!("purge"), &json!(2), &json!("request 4711"))
     );
     assert_eq!(newest["source"]["purged"][0]["item_id"], gone);
-    for version in versions["versions"].as_array().unwrap() {
-        let number = version["version"].as_i64().unwrap();
-        assert_eq!(version["content_hash"], explained(&app, number).await, "version {number}");
-    }
+    assert_explained(&app, &versions).await;
     let old = done(&app, "GET", "datasets/d@2/items?format=json", &Json::Null).await;
     assert_eq!(old.as_array().unwrap().iter().map(|i| &i["input"]).collect::<Vec<_>>(), ["Who?", "What?"]);
     let sql =
