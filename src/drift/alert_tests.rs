@@ -279,6 +279,52 @@ fn slices_that_come_and_go_keep_the_promise_of_an_objective() {
     assert!(alarmed <= 30, "{alarmed} of 200 streams alarmed; 20 are promised at most");
 }
 
+/// A score a minute of a stream of which 5 % fail, where all failures are selected and 2 % of the rest; true if it fires within
+/// 150 of them.
+fn fires_by_outcome(alert: &mut Alert, config: &AlertConfig, random: &mut Seeded, at: &mut i64) -> bool {
+    (0..150).any(|_| {
+        let (failed, pi) = loop {
+            let failed = random.unit() < 0.05;
+            let pi = if failed { 1.0 } else { 0.02 };
+            if random.unit() < pi {
+                break (failed, pi);
+            }
+        };
+        *at += 60;
+        assert!(alert.push("", Seen { pi, ..seen(*at, failed) }, config));
+        alert.look(config).iter().any(|change| change.state == "firing")
+    })
+}
+
+/// Where failures are preferred the light scores come first. Bets at their scale fired in a quarter of these streams.
+#[test]
+fn an_alert_on_scores_selected_by_outcome_keeps_its_promise_from_its_first_bet() {
+    let objective = config("method = \"objective\"\nobjective = 0.95\nalpha = 0.02\nmin_n = 20");
+    let change = config("method = \"change\"\nbaseline_n = 100\nmin_n = 20\nalpha = 0.02");
+    let (mut begun, mut ended, mut learned) = (0, 0, 0);
+    for seed in 0..100 {
+        let (mut random, mut at) = (Seeded::new(seed), 0);
+        let mut alert = Alert::new(&objective);
+        begun += usize::from(fires_by_outcome(&mut alert, &objective, &mut random, &mut at));
+        // It fires for a reason, and ends.
+        let mut push = |alert: &mut Alert, failed: bool| {
+            at += 60;
+            let pi = if failed { 1.0 } else { 0.02 };
+            assert!(alert.push("", Seen { pi, ..seen(at, failed) }, &objective));
+            alert.look(&objective);
+            alert.is_firing("")
+        };
+        assert!((0..2_000).any(|_| push(&mut alert, true)), "it fires");
+        assert!((0..2_000).any(|_| !push(&mut alert, false)), "it ends");
+        ended += usize::from(fires_by_outcome(&mut alert, &objective, &mut random, &mut at));
+        let mut alert = Alert::new(&change);
+        learned += usize::from(fires_by_outcome(&mut alert, &change, &mut random, &mut at));
+    }
+    // Two are promised at most, and three standard errors are four more.
+    assert!(begun <= 6 && ended <= 6, "{begun} fired at the start, {ended} after an end");
+    assert!(learned <= 6, "{learned} fired after the baseline");
+}
+
 #[test]
 fn what_fires_without_data_ends() {
     let config = config(

@@ -17,6 +17,9 @@ const LEVEL: f64 = 0.95;
 const BASELINE_LEVEL: f64 = 0.95;
 /// A bound beyond these cannot be bet against.
 const BOUNDS: (f64, f64) = (1e-4, 0.98);
+/// Scores of a slice that only tell how much a score can weigh, before there are bets against an objective; `min_n` if that is
+/// less.
+const WEIGHED: u64 = 100;
 /// Failures that are kept as examples.
 const EXAMPLES: usize = 3;
 
@@ -146,6 +149,8 @@ impl Slice {
             (Method::Objective, Some(bound)) => slice.bet(bound, config),
             (Method::Threshold, _) => slice.watch = Watch::Window(MovingWindow::new(nanos(config.window))),
             (Method::BurnRate, _) => slice.watch = Watch::Burn(Burn::new()),
+            // While the baseline is learned it keeps the greatest weight.
+            (Method::Change, _) => slice.point = Some(ChangePoint::new(BOUNDS.0)),
             _ => {}
         }
         if let (Method::Threshold | Method::BurnRate, Some(bound)) = (config.method, config.bound()) {
@@ -157,9 +162,11 @@ impl Slice {
     fn bet(&mut self, bound: f64, config: &AlertConfig) {
         let stakes = if config.method == Method::Objective { Stakes::Once } else { Stakes::Steady };
         let bound = bound.clamp(BOUNDS.0, BOUNDS.1);
-        if let Some(bets) = Betting::new(bound, config.max_weight, stakes) {
+        if let Some(mut bets) = Betting::new(bound, config.max_weight, stakes) {
+            let weight = self.point.as_ref().map_or(0.0, ChangePoint::weight);
+            bets.know(weight);
             self.watch = Watch::Bets(Box::new(bets));
-            self.point = Some(ChangePoint::new(bound));
+            self.point = Some(ChangePoint::knowing(bound, weight));
         }
     }
 
@@ -184,6 +191,8 @@ impl Slice {
             Watch::Learning(baseline) => {
                 // Who reads the scores has looked at the probability.
                 let _ = baseline.push(seen.failed, seen.pi);
+                // An earlier release wrote none.
+                self.point.get_or_insert_with(|| ChangePoint::new(BOUNDS.0)).weigh(seen.pi);
                 let learned =
                     baseline.estimate(2.0 * BASELINE_LEVEL - 1.0).filter(|e| e.n >= config.baseline_n);
                 if let Some(bound) = learned.and_then(|e| e.upper) {
@@ -191,7 +200,13 @@ impl Slice {
                 }
                 return;
             }
+            // Bets are fair once the greatest weight is known; a baseline has told it.
+            Watch::Bets(bets) if bets.stakes() == Stakes::Once && self.n <= config.min_n.min(WEIGHED) => {
+                bets.weigh(seen.pi);
+            }
             Watch::Bets(bets) => {
+                // An earlier release forgot the weight with the capital, but not here.
+                bets.know(self.point.as_ref().map_or(0.0, ChangePoint::weight));
                 // As above; whether the capital has reached 1/α is asked when it is read.
                 let time = if bets.stakes() == Stakes::Steady { fresh } else { elapsed };
                 let _ = bets.push(seen.failed, seen.pi, time);

@@ -5,8 +5,10 @@
 //! inequality; Waudby-Smith and Ramdas 2023, "Estimating means of bounded random variables by betting"). Here the factor of
 //! an item with weight w = 1/π and y = 1 for a failure is 1 + λ·w·(y − bound). The weight makes a bet fair under unequal
 //! selection (Horvitz-Thompson); λ must not depend on the item and must keep the factor above 0, so it is a share of
-//! 1 / (bound · W), where W is the greatest weight that was seen before. The capital is spread over several shares, because
-//! nobody knows how far the rate will rise.
+//! 1 / (bound · W), where W is the greatest weight that was seen before. Nothing is bet until a weight is known, by
+//! [`Betting::weigh`] or the first item, and a reset does not forget it: where failures are preferred, the light ones come
+//! first, and bets at their scale would be unfair. The capital is spread over several shares, because nobody knows how far the
+//! rate will rise.
 //!
 //! New capital comes in over time, so that a long good past does not hide a change:
 //!
@@ -23,6 +25,9 @@ const SHARES: [f64; 12] = [0.006, 0.01, 0.016, 0.026, 0.042, 0.068, 0.11, 0.18, 
 
 /// Beyond this a capital is as good as infinite.
 const MOST: f64 = 1e12;
+
+/// The age before the first bet: then all of the capital is held back.
+const UNBEGUN: f64 = -1.0;
 
 /// How new capital comes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,9 +47,9 @@ pub struct Betting {
     bound: f64,
     max_weight: f64,
     stakes: Stakes,
-    /// Units of time that have passed.
+    /// Units of time that have passed since the first bet; [`UNBEGUN`] before it.
     age: f64,
-    /// The greatest weight so far, up to `max_weight`.
+    /// The greatest weight so far, up to `max_weight`; 0 while none is known.
     weight: f64,
     capital: [f64; SHARES.len()],
 }
@@ -59,7 +64,7 @@ impl Betting {
             bound,
             max_weight,
             stakes,
-            age: 0.0,
+            age: UNBEGUN,
             weight: 0.0,
             capital: [0.0; SHARES.len()],
         })
@@ -75,7 +80,26 @@ impl Betting {
         self.stakes
     }
 
-    /// Bets on one item that was selected with probability `pi`, `elapsed` units of time after the one before.
+    /// Takes note of the weight of an item that was selected with probability `pi`, without a bet on it.
+    ///
+    /// Leaves everything as it was unless `pi` is above 0 and at most 1.
+    pub fn weigh(&mut self, pi: f64) {
+        if pi > 0.0 && pi <= 1.0 {
+            self.know(1.0 / pi);
+        }
+    }
+
+    /// Takes note of the greatest weight that is known from elsewhere; 0 says nothing.
+    pub fn know(&mut self, weight: f64) {
+        if self.weight == 0.0 {
+            // What an earlier release wrote after a reset has the age 0.
+            self.age = UNBEGUN;
+        }
+        self.weight = self.weight.max(weight.min(self.max_weight));
+    }
+
+    /// Bets on one item that was selected with probability `pi`, `elapsed` units of time after the one before. While no weight
+    /// is known it is not bet on and only tells its own.
     ///
     /// Returns false and leaves everything as it was unless `pi` is above 0 and at most 1. A negative or unknown `elapsed`
     /// counts as none: clocks go back.
@@ -84,31 +108,26 @@ impl Betting {
         if !(pi > 0.0 && pi <= 1.0) {
             return false;
         }
-        let weight = (1.0 / pi).min(self.max_weight);
-        // The first item tells the size of weights; later a greater one counts as the greatest before it, once.
-        let limit = if self.weight > 0.0 { self.weight } else { weight };
-        let fresh = self.fresh(if elapsed.is_finite() { elapsed.max(0.0) } else { 0.0 });
-        let gain = weight.min(limit) / limit * (f64::from(u8::from(failed)) / self.bound - 1.0);
-        for (capital, share) in self.capital.iter_mut().zip(SHARES) {
-            *capital = ((*capital + fresh) * (1.0 + share * gain)).min(MOST);
+        // What scales the bet must not depend on the item: a greater weight counts as the greatest before it, once.
+        let limit = self.weight;
+        if limit > 0.0 {
+            let fresh = self.fresh(if elapsed.is_finite() { elapsed.max(0.0) } else { 0.0 });
+            let gain = (1.0 / pi).min(limit) / limit * (f64::from(u8::from(failed)) / self.bound - 1.0);
+            for (capital, share) in self.capital.iter_mut().zip(SHARES) {
+                *capital = ((*capital + fresh) * (1.0 + share * gain)).min(MOST);
+            }
         }
-        self.weight = self.weight.max(weight);
+        self.know(1.0 / pi);
         true
     }
 
     /// The capital that comes in when so much time passes.
     fn fresh(&mut self, elapsed: f64) -> f64 {
         let before = self.age;
+        self.age = before.max(0.0) + elapsed;
         match self.stakes {
-            Stakes::Steady => {
-                self.age += elapsed;
-                elapsed
-            }
-            Stakes::Once => {
-                let first = self.weight == 0.0;
-                self.age += elapsed;
-                (if first { 1.0 } else { held_back(before) }) - held_back(self.age)
-            }
+            Stakes::Steady => elapsed,
+            Stakes::Once => held_back(before) - held_back(self.age),
         }
     }
 
@@ -127,15 +146,13 @@ impl Betting {
         self.capital.iter_mut().for_each(|capital| *capital *= share);
     }
 
-    /// Starts anew, as after an alarm.
+    /// Starts anew, as after an alarm. The size of weights stays known.
     pub fn reset(&mut self) {
-        (self.age, self.capital) = (0.0, [0.0; SHARES.len()]);
-        // The first item after it brings the first unit again; the size of weights stays known.
-        self.weight = 0.0;
+        (self.age, self.capital) = (UNBEGUN, [0.0; SHARES.len()]);
     }
 }
 
-/// The part of the capital that is not bet yet after so many units of time.
+/// The part of the capital that is not bet yet after so many units of time: all of it before the first bet.
 fn held_back(age: f64) -> f64 {
     1.0 / (age + 2.0)
 }
@@ -159,6 +176,23 @@ impl ChangePoint {
         Self { share: ((twice - bound) / (1.0 - bound)).min(0.9), bound, sum: 0.0, weight: 0.0 }
     }
 
+    /// Nothing was seen yet, but it is known that weights go up to `weight`.
+    pub fn knowing(bound: f64, weight: f64) -> Self {
+        Self { weight, ..Self::new(bound) }
+    }
+
+    /// The greatest weight so far; 0 while none is known.
+    pub fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    /// Takes note of the weight of an item that says nothing of a change.
+    pub fn weigh(&mut self, pi: f64) {
+        if pi > 0.0 && pi <= 1.0 {
+            self.weight = self.weight.max(1.0 / pi);
+        }
+    }
+
     /// Whether there is no evidence left.
     pub fn is_quiet(&self) -> bool {
         self.sum == 0.0
@@ -172,7 +206,7 @@ impl ChangePoint {
     /// Counts one item; true if there is no evidence of a change at or before it. The sum stays below `most`.
     pub fn push(&mut self, failed: bool, pi: f64, most: f64) -> bool {
         let weight = if pi > 0.0 && pi <= 1.0 { 1.0 / pi } else { return self.sum == 0.0 };
-        self.weight = self.weight.max(weight);
+        self.weigh(pi);
         let gain = weight / self.weight * (f64::from(u8::from(failed)) / self.bound - 1.0);
         self.sum = (self.sum + (self.share * gain).ln_1p()).clamp(0.0, most);
         self.sum == 0.0
