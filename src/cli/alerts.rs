@@ -13,7 +13,7 @@ pub enum AlertsVerb {
         #[command(flatten)]
         server: Server,
     },
-    /// Have a baseline learned anew, as after a change that is meant.
+    /// Have the baseline of an alert with the method change learned anew, as after a change that is meant: what fires there ends.
     Rebase {
         #[command(flatten)]
         server: Server,
@@ -85,7 +85,10 @@ pub async fn run(verb: AlertsVerb) -> ExitCode {
         AlertsVerb::Rebase { server, alert, slice } => {
             let body = json!({"alert": alert, "slice": slice});
             let sent = server.post("/v1/alerts/rebase", &body).await;
-            sent.map(|_| format!("the baseline of {alert} is learned anew"))
+            let whose = slice.map_or_else(|| "in every slice".to_owned(), |slice| format!("in {slice}"));
+            sent.map(|_| {
+                format!("the baseline of {alert} is learned anew {whose}, from the next scores; what fires there ends")
+            })
         }
         AlertsVerb::Acknowledge { server, alert, slice, lasts, by, note } => {
             let body = json!({"alert": alert, "slice": slice, "for": lasts, "by": by, "note": note});

@@ -76,6 +76,8 @@ pub(super) enum Ended {
     Removed,
     /// Who was told is no longer among the alert's receivers.
     Unsubscribed,
+    /// A person had the baseline learned anew.
+    Rebased,
 }
 
 impl Ended {
@@ -95,6 +97,10 @@ impl Ended {
             }
             Ended::Removed => "the alert is no longer defined".to_owned(),
             Ended::Unsubscribed => "this receiver is no longer told of the alert".to_owned(),
+            Ended::Rebased => {
+                "ended by hand with a rebase: the baseline is learned anew from the next scores, as bad as they may be"
+                    .to_owned()
+            }
         }
     }
 }
@@ -357,17 +363,36 @@ impl Alert {
         })
     }
 
-    /// Forgets the baseline of `slice`, or of all; how many there were.
-    pub(super) fn rebase(&mut self, slice: Option<&str>, config: &AlertConfig) -> usize {
-        let wanted = self.slices.iter_mut().filter(|(name, _)| slice.is_none_or(|slice| slice == *name));
-        let anew = wanted.map(|(name, found)| {
-            found.rebase(config);
-            name.clone()
-        });
-        let anew: Vec<String> = anew.collect();
-        let count = anew.len();
-        self.touched.extend(anew);
-        count
+    /// Forgets the baseline of `slice`, or of all, at `now`; how many there were, and what fired or was pending and ends so.
+    /// Nothing happens to an alert whose method has no baseline.
+    pub(super) fn rebase(
+        &mut self,
+        slice: Option<&str>,
+        config: &AlertConfig,
+        now: UnixNanos,
+    ) -> (usize, Vec<Change>) {
+        // An earlier release took the wish for any method, and it may stand in the journal.
+        if config.method != Method::Change {
+            return (0, Vec::new());
+        }
+        let (count, mut anew, mut changes) = (self.slices.len(), 0, Vec::new());
+        for (name, found) in &mut self.slices {
+            if slice.is_some_and(|wanted| wanted != name.as_str()) {
+                continue;
+            }
+            let (reading, examples) = (found.read(config, count), found.examples().to_vec());
+            let (before, fired) = (found.phase, found.since);
+            found.rebase(config, now.0);
+            anew += 1;
+            let state = match before {
+                Phase::Ok => continue,
+                Phase::Pending => "ok",
+                Phase::Firing => "resolved",
+            };
+            let (slice, since, ended, among) = (name.clone(), now.0, Ended::Rebased, Vec::new());
+            changes.push(Change { slice, state, reading, examples, since, fired, ended, among });
+        }
+        (anew, changes)
     }
 }
 

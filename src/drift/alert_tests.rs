@@ -158,9 +158,25 @@ fn a_rebase_learns_the_new_level() {
     let mut stream = Stream::new(&config);
     stream.go("", 5, 1_000).go("", 25, 1_000);
     assert_eq!(stream.states(), ["firing"]);
-    assert_eq!(stream.alert.rebase(None, &config), 1);
+    let now = UnixNanos(stream.at * SECOND);
+    assert_eq!(stream.alert.rebase(Some("other"), &config, now), (0, Vec::new()));
+    let (count, ended) = stream.alert.rebase(None, &config, now);
+    let said: Vec<_> = ended.iter().map(|c| (c.state, c.since, c.ended)).collect();
+    assert_eq!((count, said), (1, vec![("resolved", now.0, Ended::Rebased)]));
+    assert!(ended[0].reading.bound.is_some() && ended[0].fired < now.0, "as it stood before: {ended:?}");
     stream.go("", 25, 5_000);
-    assert_eq!(stream.states(), ["firing", "resolved"]);
+    assert_eq!(stream.states(), ["firing"], "the end is told once, and the new level is the baseline");
+}
+
+#[test]
+fn a_rebase_takes_nothing_from_an_alert_without_a_baseline() {
+    let config = config("method = \"objective\"\nobjective = 0.9");
+    let mut stream = Stream::new(&config);
+    stream.go("", 50, 400);
+    assert_eq!(stream.states(), ["firing"]);
+    let before = stream.alert.clone();
+    assert_eq!(stream.alert.rebase(None, &config, UnixNanos(stream.at * SECOND)), (0, Vec::new()));
+    assert_eq!(stream.alert, before);
 }
 
 #[test]

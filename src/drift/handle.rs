@@ -2,7 +2,7 @@
 
 use super::acknowledge::{Acknowledgement, Wish};
 use super::anchors::Anchors;
-use super::config::ReceiverConfig;
+use super::config::{Method, ReceiverConfig};
 use super::scores::Definition;
 use super::silence::{Silence, SilenceFault, SilenceWish, configured};
 use super::state::{Event, Standing};
@@ -44,6 +44,23 @@ pub(super) enum Asked {
     Acknowledge(Wish, oneshot::Sender<Vec<Acknowledgement>>),
     Silence(SilenceWish, oneshot::Sender<Result<Silence, SilenceFault>>),
     Unsilence(String, oneshot::Sender<bool>),
+}
+
+/// Why a baseline is not learned anew.
+#[derive(Debug, thiserror::Error)]
+pub enum RebaseFault {
+    /// Nothing of the name is watched.
+    #[error("there is no alert of this name; GET /v1/alerts lists them")]
+    Alert,
+    /// The alert has seen no score of the slice.
+    #[error("the alert has no slice {0:?}; GET /v1/alerts lists them, and without a slice all are meant")]
+    Slice(String),
+    /// The method, by name, has nothing to learn.
+    #[error("the alert has the method {0}, which learns no baseline: only change does")]
+    Method(&'static str),
+    /// The journal does not take it.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
 }
 
 impl Alerts {
@@ -156,19 +173,27 @@ impl Alerts {
     }
 
     /// Has the baseline of an alert learned anew, in one slice or in all. When it returns, that is durable; the loop does
-    /// it when it comes to that place of the journal. False if there is no such alert.
+    /// it when it comes to that place of the journal, and what fires there ends.
     ///
     /// # Errors
-    /// When the journal does not take it.
-    pub async fn rebase(&self, alert: &str, slice: Option<&str>) -> Result<bool, JournalError> {
-        if !self.is_defined(alert) {
-            return Ok(false);
+    /// When there is no such alert, its method has no baseline, it has no such slice, or the journal does not take it.
+    pub async fn rebase(&self, alert: &str, slice: Option<&str>) -> Result<(), RebaseFault> {
+        let plan = self.plan();
+        let found = plan.definitions.iter().find(|definition| definition.config.name == alert);
+        let method = found.ok_or(RebaseFault::Alert)?.config.method;
+        if method != Method::Change {
+            return Err(RebaseFault::Method(method.as_str()));
+        }
+        let is_known =
+            |slice: &str| self.standings.read().iter().any(|s| s.alert == alert && s.slice == slice);
+        if let Some(unknown) = slice.filter(|slice| !is_known(slice)) {
+            return Err(RebaseFault::Slice(unknown.to_owned()));
         }
         let event = Event::Rebase { alert: alert.to_owned(), slice: slice.map(str::to_owned) };
         let failed = |error: &dyn std::fmt::Display| JournalError::Payload { cause: error.to_string() };
         let bytes = event.encode().map_err(|error| failed(&error))?;
         let (kind, payload) = frame::encode(&[Part::Drift(bytes)]).map_err(|error| failed(&error))?;
         self.journal.append_durably(kind.0, payload).await?;
-        Ok(true)
+        Ok(())
     }
 }

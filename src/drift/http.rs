@@ -2,7 +2,7 @@
 //! `/v1/alerts/silences`.
 
 use super::acknowledge::Wish;
-use super::handle::Alerts;
+use super::handle::{Alerts, RebaseFault};
 use super::silence::{Ends, Silence, SilenceFault, SilenceWish, moment};
 use crate::net::{Access, Role, Scope};
 use crate::units;
@@ -138,9 +138,15 @@ async fn rebase(State(endpoint): State<AlertEndpoint>, request: Request) -> Resp
         Err(wrong) => return fault(wrong.status(), &wrong.body_text()),
     };
     match endpoint.alerts.rebase(&sent.alert, sent.slice.as_deref()).await {
-        Ok(true) => Json(json!({"rebased": sent.alert})).into_response(),
-        Ok(false) => fault(StatusCode::NOT_FOUND, NO_ALERT),
-        Err(error) => fault(StatusCode::SERVICE_UNAVAILABLE, &error.to_string()),
+        Ok(()) => Json(json!({"rebased": sent.alert})).into_response(),
+        Err(why) => {
+            let status = match why {
+                RebaseFault::Alert | RebaseFault::Slice(_) => StatusCode::NOT_FOUND,
+                RebaseFault::Method(_) => StatusCode::CONFLICT,
+                RebaseFault::Journal(_) => StatusCode::SERVICE_UNAVAILABLE,
+            };
+            fault(status, &why.to_string())
+        }
     }
 }
 

@@ -328,6 +328,11 @@ mod tests {
         let config = config("method = \"change\"\nno_data_after = \"2h\"");
         let said = |ended| sentence(&config, &change("tenant=a", ended), None);
         assert_eq!(said(Ended::Back), "hallucination of tenant=a is back within 10.0 %");
+        let anew = said(Ended::Rebased);
+        assert!(
+            anew.starts_with("hallucination of tenant=a: ended by hand") && !anew.contains("within"),
+            "{anew}"
+        );
         let none = said(Ended::NoData);
         assert!(none.contains("of tenant=a: no data: no score for 2h or longer"), "{none}");
     }

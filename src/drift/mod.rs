@@ -56,7 +56,7 @@ pub use acknowledge::{Acknowledgement, Wish};
 pub use anchors::{AnchorMetric, AnchorScore, Anchors, compare_anchors, read_anchors};
 pub use config::{AlertConfig, AnchorConfig, Config, Method, ReceiverConfig, ReceiverKind, faults};
 pub use dry::DryAlert;
-pub use handle::{Alerts, Plan};
+pub use handle::{Alerts, Plan, RebaseFault};
 pub use http::{AlertEndpoint, alert_router};
 pub use run::Watcher;
 pub use scores::{AlertError, Definition, compile};

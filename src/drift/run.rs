@@ -243,10 +243,14 @@ impl Watcher {
     }
 
     fn apply(&mut self, definitions: &[Definition], frame: &Frame) -> Vec<Row> {
+        let (anchors, now) = (self.alerts.anchors(), self.clock.now());
+        let mut rows = Vec::new();
         for event in events(frame) {
             if let Event::Rebase { alert, slice } = event {
-                let slices = self.state.rebase(definitions, &alert, slice.as_deref());
+                let wanted = (alert.as_str(), slice.as_deref());
+                let (slices, ended) = self.state.rebase(definitions, wanted, &anchors, now);
                 tracing::info!(alert, slices, "baselines are learned anew");
+                rows.extend(ended);
                 self.has_news = true;
             }
         }
@@ -259,9 +263,8 @@ impl Watcher {
             Part::Rows(Table::Scores, batch) => Some(batch),
             _ => None,
         });
-        let anchors = self.alerts.anchors();
-        let now = self.clock.now();
-        batches.flat_map(|batch| self.state.apply(definitions, &batch, &anchors, now)).collect()
+        rows.extend(batches.flat_map(|batch| self.state.apply(definitions, &batch, &anchors, now)));
+        rows
     }
 
     /// Does what was wished for, and answers when it is durable. Who asked may have gone.

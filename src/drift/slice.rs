@@ -361,10 +361,9 @@ impl Slice {
         }
     }
 
-    /// Forgets the baseline and learns it anew; only for alerts on a change.
-    pub(super) fn rebase(&mut self, config: &AlertConfig) {
-        let (phase, since) = (self.phase, self.since);
+    /// Forgets the baseline and learns it anew, `now`; only for alerts on a change. What fired or was pending is at an end.
+    pub(super) fn rebase(&mut self, config: &AlertConfig, now: i64) {
         *self = Self::new(config, self.last, self.share, self.credit);
-        (self.phase, self.since) = (phase, since);
+        self.since = now;
     }
 }

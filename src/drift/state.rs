@@ -251,11 +251,19 @@ impl State {
         (all, rows)
     }
 
-    /// Learns baselines anew; how many.
-    pub(super) fn rebase(&mut self, definitions: &[Definition], name: &str, slice: Option<&str>) -> usize {
+    /// Learns the baselines of an alert anew, in one slice or in all; how many, and the rows of what ends so. Messages are put in
+    /// line.
+    pub(super) fn rebase(
+        &mut self,
+        definitions: &[Definition],
+        (name, slice): (&str, Option<&str>),
+        anchors: &Anchors,
+        now: UnixNanos,
+    ) -> (usize, Vec<Row>) {
         let found = definitions.iter().find(|definition| definition.config.name == name);
-        let alert = self.alerts.get_mut(name);
-        found.zip(alert).map_or(0, |(definition, alert)| alert.rebase(slice, &definition.config))
+        let Some((definition, alert)) = found.zip(self.alerts.get_mut(name)) else { return (0, Vec::new()) };
+        let (count, changes) = alert.rebase(slice, &definition.config, now);
+        (count, self.say(definition, &changes, anchors, now))
     }
 
     /// Makes the state smaller by a step, because no frame holds it: first without examples and old messages, then with half of

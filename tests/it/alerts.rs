@@ -1,5 +1,6 @@
 //! Alerts from the endpoints to those who are told: real requests, real evaluators, the real Alertmanager, and kills.
 
+mod rebase;
 mod receivers;
 mod silences;
 
@@ -90,8 +91,18 @@ const ROWS: &str = "SELECT state, slice, estimate, lower, upper, n, threshold, m
 
 /// The server of the test with the webhook `hook`.
 async fn served(dir: &std::path::Path, hook: SocketAddr, secret: &std::path::Path) -> groundline::app::App {
+    served_with(dir, hook, secret, WATCHED).await
+}
+
+/// The server with these rules and alerts, and the webhook `hook`.
+async fn served_with(
+    dir: &std::path::Path,
+    hook: SocketAddr,
+    secret: &std::path::Path,
+    watched: &str,
+) -> groundline::app::App {
     let text = format!(
-        "{WATCHED}[[receivers]]\nname = \"them\"\nkind = \"webhook\"\nurl = \"http://{hook}/hook\"\nsecret_file = {secret:?}\n"
+        "{watched}[[receivers]]\nname = \"them\"\nkind = \"webhook\"\nurl = \"http://{hook}/hook\"\nsecret_file = {secret:?}\n"
     );
     let mut made = groundline::config::Config::from_text("test", &text, std::iter::empty()).unwrap();
     let usual = config(dir);
@@ -336,22 +347,6 @@ async fn alertmanager_shows_the_alert_and_its_end() {
     assert!(send(server.otlp_http, calls(100, 600, 0)).await);
     until("the end", async || manager.active().await.is_empty()).await;
     server.kill();
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_baseline_is_learned_anew_by_hand() {
-    let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::default());
-    let secret = folder.path().join("secret");
-    std::fs::write(&secret, "key").unwrap();
-    let app = served(folder.path(), receiver.listen().await, &secret).await;
-    let url = format!("http://{}/v1/alerts/rebase", app.addresses.http);
-    let post = async |body: Value| reqwest::Client::new().post(&url).json(&body).send().await.unwrap();
-    assert_eq!(post(json!({"alert": "leaks"})).await.status(), 200);
-    let missing = post(json!({"alert": "none"})).await;
-    assert_eq!(missing.status(), 404);
-    assert!(missing.text().await.unwrap().contains("GET /v1/alerts"));
-    assert_eq!(post(json!({"alerts": "leaks"})).await.status(), 422);
-    app.stop().await.unwrap();
 }
 
 /// What fires is acknowledged: it fires on, who is named is told so once, and after a restart it is still known.
