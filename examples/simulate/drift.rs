@@ -246,6 +246,8 @@ fn promises(runs: usize, seed: u64) {
 /// Units of time until a false alarm; none within `most`.
 fn run_length(random: &mut Seeded, stakes: Stakes, coming: Coming, alpha: f64, most: usize) -> Option<f64> {
     let mut bets = Betting::new(BEFORE, 1_000.0, stakes)?;
+    // An alert knows how much a score can weigh before it bets.
+    bets.know(if coming == Coming::Weighted { 10.0 } else { 1.0 });
     let mut waiting: Vec<(f64, bool)> = Vec::new();
     let mut last = 0.0;
     for n in 0..most * UNIT as usize {
