@@ -140,6 +140,11 @@ impl Sql {
         self.core.calibrations.set(known);
     }
 
+    /// The curves that `calibrated` and `abstains` know now.
+    pub fn calibrations(&self) -> Arc<Vec<Calibrated>> {
+        self.core.calibrations.all()
+    }
+
     /// Up to when tables are final. Who runs the loops sets it; until then nothing is known.
     pub fn watermarks(&self) -> Watermarks {
         self.core.watermarks.clone()
