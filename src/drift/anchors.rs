@@ -4,7 +4,8 @@ use super::slice::Reading;
 use crate::stats::{Estimate, Paired};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 const LEVEL: f64 = 0.95;
 
@@ -31,8 +32,10 @@ pub struct AnchorMetric {
     pub versions: [String; 2],
     /// Anchors with a score then and now.
     pub anchors: usize,
-    /// Anchors with a score only then, or only now.
+    /// Anchors with a score on one side, which were skipped or are not there on the other.
     pub unpaired: usize,
+    /// Anchors that it failed to score, then or now: a judge that did not answer says nothing about its scores.
+    pub errors: usize,
     /// Verdicts that changed.
     pub flipped: usize,
     /// Share that passes now less that of then.
@@ -54,24 +57,93 @@ pub fn read_anchors(text: &str) -> Result<Vec<AnchorScore>, String> {
         .collect()
 }
 
-/// Compares what was scored `then` with what is scored `now`, by metric.
+/// The scores of then at `path`, with what they lack from those of `now`, which are JSON lines: what was an error then, or is a
+/// new anchor, is frozen now. Gives how many were added as well. When it returns, the file has them, and no errors.
+///
+/// # Errors
+/// The file that cannot be read or written, or the line that is none.
+pub fn freeze_anchors(path: &Path, now: &str) -> Result<(Vec<AnchorScore>, usize), String> {
+    let named = |error: &dyn ToString| format!("{}: {}", path.display(), error.to_string());
+    let then = match std::fs::read_to_string(path) {
+        Ok(then) => then,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(named(&error)),
+    };
+    let rows = read_anchors(&then).map_err(|error| named(&error))?;
+    let known: BTreeSet<_> = rows.iter().filter(|row| !row.is_error()).map(AnchorScore::key).collect();
+    let mut lines: Vec<&str> =
+        texts(&then).zip(&rows).filter(|(_, row)| !row.is_error()).map(|(line, _)| line).collect();
+    let (before, kept) = (rows.len(), lines.len());
+    let fresh = read_anchors(now)?;
+    let is_added = |row: &AnchorScore| !row.is_error() && !known.contains(&row.key());
+    lines.extend(texts(now).zip(&fresh).filter(|(_, row)| is_added(row)).map(|(line, _)| line));
+    let added = lines.len() - kept;
+    if added > 0 || kept < before || !path.exists() {
+        let text: String = lines.iter().flat_map(|line| [*line, "\n"]).collect();
+        write_whole(path, &text).map_err(|error| named(&error))?;
+    }
+    let kept = rows.iter().filter(|row| !row.is_error()).cloned();
+    Ok((kept.chain(fresh.iter().filter(|row| is_added(row)).cloned()).collect(), added))
+}
+
+/// A crash leaves what was there before, or all of `text`.
+fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    let beside = PathBuf::from(beside);
+    std::fs::write(&beside, text)?;
+    std::fs::rename(&beside, path)
+}
+
+/// The lines that [`read_anchors`] reads.
+fn texts(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.trim().is_empty())
+}
+
+impl AnchorScore {
+    fn is_ok(&self) -> bool {
+        self.status == "ok"
+    }
+
+    fn is_error(&self) -> bool {
+        self.status == "error"
+    }
+
+    fn key(&self) -> (String, String, String) {
+        (self.id.to_string(), self.evaluator.clone(), self.metric.clone())
+    }
+}
+
+/// Compares what was scored `then` with what is scored `now`, by metric. Anchors that have no row of then are left out.
 pub fn compare_anchors(then: &[AnchorScore], now: &[AnchorScore]) -> Vec<AnchorMetric> {
     type Sides<'a> = [BTreeMap<String, &'a AnchorScore>; 2];
     let mut metrics: BTreeMap<(&str, &str), Sides<'_>> = BTreeMap::new();
     for (side, rows) in [then, now].into_iter().enumerate() {
-        for row in rows.iter().filter(|row| row.status == "ok") {
+        for row in rows {
             let sides = metrics.entry((&row.evaluator, &row.metric)).or_default();
             sides[side].insert(row.id.to_string(), row);
         }
     }
-    metrics.into_iter().map(|((evaluator, metric), sides)| one(evaluator, metric, &sides)).collect()
+    let all = metrics.into_iter().map(|((evaluator, metric), sides)| one(evaluator, metric, &sides));
+    // Nothing was said on either side.
+    all.filter(|one| one.anchors + one.unpaired + one.errors > 0).collect()
 }
 
 fn one(evaluator: &str, metric: &str, [then, now]: &[BTreeMap<String, &AnchorScore>; 2]) -> AnchorMetric {
     let (mut verdicts, mut values) = (Paired::new(), Paired::new());
-    let (mut anchors, mut flipped) = (0, 0);
+    let (mut anchors, mut unpaired, mut flipped) = (0, 0, 0);
+    let fails =
+        |side: &BTreeMap<String, &AnchorScore>, id: &String| side.get(id).is_some_and(|row| row.is_error());
+    let errors = then.keys().filter(|id| fails(then, id) || fails(now, id)).count()
+        + now.keys().filter(|id| !then.contains_key(*id) && fails(now, id)).count();
     for (id, before) in then {
-        let Some(after) = now.get(id) else { continue };
+        let after = now.get(id);
+        if before.is_error() || after.is_some_and(|after| after.is_error()) {
+            continue;
+        }
+        let is_after = after.is_some_and(|after| after.is_ok());
+        unpaired += usize::from(before.is_ok() != is_after);
+        let Some(after) = after.filter(|_| before.is_ok() && is_after) else { continue };
         anchors += 1;
         if let (Some(was), Some(is)) = (before.passed, after.passed) {
             flipped += usize::from(was != is);
@@ -83,14 +155,15 @@ fn one(evaluator: &str, metric: &str, [then, now]: &[BTreeMap<String, &AnchorSco
             let _counted = values.push(is, was, 1.0);
         }
     }
-    let unpaired = then.len() + now.len() - 2 * anchors;
     let (rate, mean) = (verdicts.rate(LEVEL), values.mean(LEVEL));
     let leaves_out = |estimate: &Option<Estimate>| {
         estimate
             .is_some_and(|e| e.lower.is_some_and(|low| low > 0.0) || e.upper.is_some_and(|high| high < 0.0))
     };
     let version = |side: &BTreeMap<String, &AnchorScore>| {
-        side.values().next().map(|row| row.evaluator_version.clone()).unwrap_or_default()
+        // An error may have no version of who would have answered.
+        let row = side.values().find(|row| row.is_ok()).or_else(|| side.values().next());
+        row.map(|row| row.evaluator_version.clone()).unwrap_or_default()
     };
     AnchorMetric {
         metric: metric.to_owned(),
@@ -98,6 +171,7 @@ fn one(evaluator: &str, metric: &str, [then, now]: &[BTreeMap<String, &AnchorSco
         versions: [version(then), version(now)],
         anchors,
         unpaired,
+        errors,
         flipped,
         moved: leaves_out(&rate) || leaves_out(&mean) || unpaired > 0,
         rate,
@@ -172,6 +246,44 @@ mod tests {
         let fewer = &compare_anchors(&then, &then[..40])[0];
         assert!(fewer.moved && fewer.unpaired == 10, "{fewer:?}");
         assert!(read_anchors("{}\n").unwrap_err().starts_with("line 1"));
+    }
+
+    #[test]
+    fn errors_are_no_movement_and_are_filled_by_the_next_scoring() {
+        let line = |n: usize, status: &str, value: f64| {
+            let row = json!({"id": n, "evaluator": "e", "evaluator_version": "1", "metric": "m", "value": value,
+                "passed": status == "ok", "status": status});
+            format!("{row}\n")
+        };
+        let text = |status: &dyn Fn(usize) -> &'static str| -> String {
+            (0..50).map(|n| line(n, status(n), n as f64)).collect()
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("scores.jsonl");
+        let (first, whole) = (text(&|n| if n < 20 { "error" } else { "ok" }), text(&|_| "ok"));
+        let (then, added) = freeze_anchors(&path, &first).unwrap();
+        assert_eq!((then.len(), added), (30, 30));
+        assert!(!std::fs::read_to_string(&path).unwrap().contains("error"));
+        let found = &compare_anchors(&then, &read_anchors(&first).unwrap())[0];
+        assert!(!found.moved && (found.anchors, found.errors, found.unpaired) == (30, 20, 0), "{found:?}");
+        // The next scoring fills what failed, and freezes nothing a second time.
+        let (then, added) = freeze_anchors(&path, &whole.replace("29.0", "0.5")).unwrap();
+        assert_eq!((then.len(), added), (50, 20));
+        assert_eq!(freeze_anchors(&path, &whole).unwrap().1, 0);
+        assert!(std::fs::read_to_string(&path).unwrap().contains("29.0"));
+        // One timeout later on.
+        let late = read_anchors(&text(&|n| if n == 7 { "error" } else { "ok" })).unwrap();
+        let found = &compare_anchors(&then, &late)[0];
+        assert!(!found.moved && (found.anchors, found.errors, found.unpaired) == (49, 1, 0), "{found:?}");
+        // Who answers that there is nothing to judge says something else than then.
+        let silent = read_anchors(&text(&|n| if n == 7 { "skipped" } else { "ok" })).unwrap();
+        let found = &compare_anchors(&then, &silent)[0];
+        assert!(found.moved && (found.errors, found.unpaired) == (0, 1), "{found:?}");
+        // What an earlier release froze as an error goes as well.
+        std::fs::write(&path, &first).unwrap();
+        assert_eq!(freeze_anchors(&path, &whole).unwrap().1, 20);
+        assert!(compare_anchors(&read_anchors(&first).unwrap(), &late)[0].errors == 20);
+        assert!(freeze_anchors(&path, "{}").unwrap_err().starts_with("line 1"));
     }
 
     #[test]

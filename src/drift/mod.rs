@@ -53,7 +53,7 @@ mod told;
 mod window;
 
 pub use acknowledge::{Acknowledgement, Wish};
-pub use anchors::{AnchorMetric, AnchorScore, Anchors, compare_anchors, read_anchors};
+pub use anchors::{AnchorMetric, AnchorScore, Anchors, compare_anchors, freeze_anchors, read_anchors};
 pub use config::{AlertConfig, AnchorConfig, Config, Method, ReceiverConfig, ReceiverKind, faults};
 pub use dry::DryAlert;
 pub use handle::{Alerts, Plan, RebaseFault};

@@ -62,7 +62,8 @@ pub use model::{
 };
 pub use names::MlflowName;
 pub use offline::{
-    OfflineInput, OfflineRow, OfflineUsage, forecast_line, read_line, score_input, score_line, score_until,
+    OfflineInput, OfflineRow, OfflineUsage, forecast_line, read_line, score_input, score_line, score_line_by,
+    score_until,
 };
 pub use patience::{PATIENCE, patient};
 pub use scale::{SCALES, Scale, scale_of};

@@ -9,6 +9,7 @@ use crate::domain::score::{Rated, Score, Unsupported, Usage};
 use crate::domain::trace::{Constraint, EvalInput, Step};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -152,16 +153,33 @@ pub fn score_line(
     number: usize,
     line: &str,
 ) -> (bool, Vec<OfflineRow>) {
+    let ask = |evaluator: &dyn Evaluator, input: &EvalInput| {
+        Ok::<_, Infallible>(score_input(registry, evaluator, input))
+    };
+    let Ok(scored) = score_line_by(evaluators, number, line, ask);
+    scored
+}
+
+/// As [`score_line`], where `ask` tells what an evaluator says, and may end it.
+///
+/// # Errors
+/// The first of `ask`; the other evaluators are not asked then.
+pub fn score_line_by<E>(
+    evaluators: &[Arc<dyn Evaluator>],
+    number: usize,
+    line: &str,
+    ask: impl Fn(&dyn Evaluator, &EvalInput) -> Result<Said, E>,
+) -> Result<(bool, Vec<OfflineRow>), E> {
     let input = match read_line(number, line) {
         Ok(input) => input,
-        Err(error) => return (false, vec![error_row(number, evaluators, error)]),
+        Err(error) => return Ok((false, vec![error_row(number, evaluators, error)])),
     };
     let id = input.id.clone().unwrap_or_else(|| number.into());
     let input = input.into_eval();
     let mut rows = Vec::new();
     for evaluator in evaluators {
         let (started, before) = (Instant::now(), cpu::spent());
-        let Said { scores, usage, version } = score_input(registry, evaluator.as_ref(), &input);
+        let Said { scores, usage, version } = ask(evaluator.as_ref(), &input)?;
         let latency_ms = started.elapsed().as_secs_f64() * 1e3;
         let mut worked = before.filter(|_| evaluator.waits().is_none());
         worked = worked.map(|before| cpu::between(Some(before), cpu::spent()));
@@ -174,7 +192,7 @@ pub fn score_line(
             ..row(&id, evaluator.as_ref(), score, latency_ms)
         }));
     }
-    (true, rows)
+    Ok((true, rows))
 }
 
 /// What each of `evaluators` that waits for others would take for a line, by its id.

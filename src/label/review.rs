@@ -40,7 +40,6 @@ pub struct Review {
     sql: Arc<Sql>,
     receiver: Receiver,
     config: Config,
-    curves: Vec<Calibrated>,
     books: Mutex<HashMap<(String, String), Shelf>>,
 }
 
@@ -98,10 +97,9 @@ pub struct Chosen {
 }
 
 impl Review {
-    /// The queue over `sql`; what it writes goes through `receiver`.
+    /// The queue over `sql`, whose calibrations tell where an evaluator is unsure; what it writes goes through `receiver`.
     pub fn new(sql: Arc<Sql>, receiver: Receiver, config: Config) -> Self {
-        let curves = config.calibrated();
-        Self { sql, receiver, config, curves, books: Mutex::default() }
+        Self { sql, receiver, config, books: Mutex::default() }
     }
 
     /// The engine of queries.
@@ -327,7 +325,9 @@ impl Review {
             even_share: self.config.even_share,
             now,
         };
-        let mut drawn = draw.choose(scored, |row| self.probability(metric, row));
+        // Those of now: they may have been read again since the last draw.
+        let curves = self.sql.calibrations();
+        let mut drawn = draw.choose(scored, |row| probability(&curves, metric, row));
         // An item is asked about once, however often it is evaluated. One that was sent by hand is drawn like any other: a draw
         // that left it out would bend the rate.
         drawn.retain(|item| !book.has_drawn(&item.item));
@@ -344,12 +344,12 @@ impl Review {
         book.add(drawn.into_iter().map(entry).collect());
         Ok(())
     }
+}
 
-    fn probability(&self, metric: &str, row: &Scored) -> Option<f64> {
-        let curve =
-            self.curves.iter().find(|one| one.is_of(&row.evaluator, &row.evaluator_version, metric))?;
-        Some(curve.curve.probability(row.value?))
-    }
+/// The probability that a person passes the item, where its evaluator is calibrated.
+fn probability(curves: &[Calibrated], metric: &str, row: &Scored) -> Option<f64> {
+    let curve = curves.iter().find(|one| one.is_of(&row.evaluator, &row.evaluator_version, metric))?;
+    Some(curve.curve.probability(row.value?))
 }
 
 /// The verdict of an answer that must have one.

@@ -10,15 +10,13 @@ use super::guard;
 use super::params;
 use super::session::session;
 use super::stream::{AbortOnDrop, Item, QueryStream, Record, bytes_of, deadline, pump, timed_out};
-use super::tables::{LiveRows, LiveTable, QuerySnapshots, Snapshots};
+use super::tables::{LiveRows, QuerySnapshots, Snapshots};
 use super::watermarks::{Watermarks, final_until};
 use crate::net::Scope;
-use crate::schema::columns::queue_schema;
 use crate::stats::calibration::Calibrated;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
-use datafusion::error::DataFusionError;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::logical_expr::LogicalPlan;
@@ -27,8 +25,8 @@ use datafusion::prelude::SessionContext;
 use datafusion::sql::sqlparser::ast::Statement;
 use futures::TryStreamExt;
 use std::num::NonZeroU64;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
@@ -52,6 +50,7 @@ struct Core {
     context: SessionContext,
     calibrations: functions::Calibrations,
     watermarks: Watermarks,
+    queue: Arc<OnceLock<LiveRows>>,
     config: Config,
     permits: Arc<Semaphore>,
     waiting: AtomicUsize,
@@ -103,7 +102,8 @@ impl Sql {
             return Err(SqlError::Wrong(faults.join("; ")));
         }
         let (calibrations, watermarks) = (functions::Calibrations::default(), Watermarks::default());
-        let context = session(&snapshots, &config, &calibrations, &watermarks)
+        let queue = Arc::default();
+        let context = session(&snapshots, &config, &calibrations, &watermarks, &queue)
             .map_err(|e| SqlError::Internal(e.strip_backtrace()))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(config.target_partitions)
@@ -114,20 +114,17 @@ impl Sql {
             .map_err(|e| SqlError::Internal(format!("query threads: {e}")))?;
         let permits = Arc::new(Semaphore::new(config.max_concurrent));
         let waiting = AtomicUsize::new(0);
-        let core = Core { context, calibrations, watermarks, config, permits, waiting };
+        let core = Core { context, calibrations, watermarks, queue, config, permits, waiting };
         Ok(Self { core: Arc::new(core), runtime: Some(runtime) })
     }
 
-    /// The same engine with the rows of the table `queue`, which has none without this.
+    /// The same engine with the rows of the table `queue`, which has none without this. Views read them too.
     ///
     /// # Errors
-    /// [`SqlError::Internal`] if the table cannot be registered.
+    /// [`SqlError::Internal`] if it has rows already.
     pub fn with_queue(self, rows: LiveRows) -> Result<Self, SqlError> {
-        let table = Arc::new(LiveTable::new(queue_schema(), rows));
-        let context = &self.core.context;
-        let wrong = |e: DataFusionError| SqlError::Internal(e.strip_backtrace());
-        context.deregister_table("queue").map_err(wrong)?;
-        context.register_table("queue", table).map_err(wrong)?;
+        let set = self.core.queue.set(rows);
+        set.map_err(|_| SqlError::Internal("the table queue has its rows already".to_owned()))?;
         Ok(self)
     }
 
@@ -141,6 +138,11 @@ impl Sql {
     /// From the next query on, `calibrated` and `abstains` know these curves.
     pub fn set_calibrations(&self, known: Vec<Calibrated>) {
         self.core.calibrations.set(known);
+    }
+
+    /// The curves that `calibrated` and `abstains` know now.
+    pub fn calibrations(&self) -> Arc<Vec<Calibrated>> {
+        self.core.calibrations.all()
     }
 
     /// Up to when tables are final. Who runs the loops sets it; until then nothing is known.

@@ -16,7 +16,7 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion_postgres::datafusion_pg_catalog::pg_catalog::context::EmptyContextProvider;
 use datafusion_postgres::datafusion_pg_catalog::setup_pg_catalog;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The name of the database, as `\l` shows it.
 pub const DATABASE: &str = "groundline";
@@ -33,6 +33,7 @@ pub(super) fn session(
     config: &Config,
     calibrations: &functions::Calibrations,
     watermarks: &Watermarks,
+    queue: &Arc<OnceLock<LiveRows>>,
 ) -> Result<SessionContext, DataFusionError> {
     let runtime = RuntimeEnvBuilder::new()
         .with_memory_pool(Arc::new(GreedyMemoryPool::new(config.max_memory.in_memory())))
@@ -66,8 +67,13 @@ pub(super) fn session(
         }
         context.register_table(table.name(), rows)?;
     }
-    let empty: LiveRows = Arc::new(|_| Ok(RecordBatch::new_empty(queue_schema())));
-    context.register_table("queue", Arc::new(LiveTable::new(queue_schema(), empty)))?;
+    // Views are planned here: they must find the rows that the queue gets later.
+    let queue = queue.clone();
+    let queue: LiveRows = Arc::new(move |tenant: Option<&str>| match queue.get() {
+        Some(rows) => rows(tenant),
+        None => Ok(RecordBatch::new_empty(queue_schema())),
+    });
+    context.register_table("queue", Arc::new(LiveTable::new(queue_schema(), queue)))?;
     let marks = watermarks.clone();
     let marks: LiveRows = Arc::new(move |_| marks.rows());
     context.register_table("watermarks", Arc::new(LiveTable::new(watermarks_schema(), marks)))?;

@@ -1,11 +1,14 @@
 //! The loop that scores frozen items again, so that an alert can say whether the application or the evaluator moved.
 
 use crate::domain::time::Clock;
-use crate::drift::{Alerts, AnchorConfig, AnchorMetric, AnchorScore, Anchors, compare_anchors, read_anchors};
-use crate::eval::{Evaluator, Registry, score_line};
+use crate::domain::trace::EvalInput;
+use crate::drift::{
+    Alerts, AnchorConfig, AnchorMetric, Anchors, compare_anchors, freeze_anchors, read_anchors,
+};
+use crate::eval::{Evaluator, PATIENCE, Registry, Said, score_input, score_line_by};
+use crate::units::words;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -17,6 +20,12 @@ const MAX_ANCHORS: usize = 100_000;
 const MAX_LINE: usize = 16 << 20;
 /// How often it is looked whether scoring is due.
 const TICK: Duration = Duration::from_millis(500);
+/// Longest that a set is scored, however seldom it is due: others wait for it.
+const LONGEST: Duration = Duration::from_hours(6);
+/// When a set is tried again where a judge or plug-in was away; twice as long each time, up to how often it is due.
+const AGAIN: Duration = Duration::from_mins(1);
+/// The wait grows no further.
+const MAX_DOUBLINGS: u32 = 12;
 
 /// The loop.
 pub struct AnchorLoop {
@@ -47,29 +56,37 @@ impl AnchorLoop {
     /// Scores `sets` until others are sent.
     async fn follow(&mut self, sets: &[AnchorConfig], stop: &CancellationToken) {
         let mut due = vec![Instant::now(); sets.len()];
+        let mut away = vec![0; sets.len()];
         let mut found: BTreeMap<usize, Vec<AnchorMetric>> = BTreeMap::new();
         while !stop.is_cancelled() {
             for (at, set) in sets.iter().enumerate() {
                 if Instant::now() < due[at] || stop.is_cancelled() {
                     continue;
                 }
-                let (registry, of, cancelled) = (self.registry.clone(), set.clone(), stop.clone());
-                let scored = tokio::task::spawn_blocking(move || scored(&registry, &of, &cancelled)).await;
-                match scored.map_err(|error| error.to_string()).and_then(|scored| scored) {
+                let scoring = Scoring::new(self.registry.clone(), set.clone(), stop.clone());
+                let scored = tokio::task::spawn_blocking(move || scoring.metrics()).await;
+                let scored = scored.unwrap_or_else(|error| Err(Unscored::Failed(error.to_string())));
+                let mut wait = set.every;
+                match scored {
                     Ok(metrics) => {
+                        away[at] = 0;
                         found.insert(at, metrics);
-                        let metrics: Vec<AnchorMetric> = found.values().flatten().cloned().collect();
-                        forget(&self.alerts.anchors().metrics);
-                        show(&metrics);
-                        self.alerts.set_anchors(Anchors { metrics, scored_at: self.clock.now().0 });
+                        self.tell(found.values().flatten().cloned().collect());
                     }
-                    Err(_) if stop.is_cancelled() => {}
-                    Err(error) => {
+                    Err(Unscored::Stopped) => {}
+                    Err(Unscored::Away(why)) => {
+                        wait = again(away[at], set.every);
+                        away[at] += 1;
+                        metrics::counter!("groundline_anchor_errors_total").increment(1);
+                        let next = words(wait);
+                        tracing::warn!(items = %set.items.display(), why, next, "anchors wait: an evaluator is away");
+                    }
+                    Err(Unscored::Failed(error)) => {
                         metrics::counter!("groundline_anchor_errors_total").increment(1);
                         tracing::error!(items = %set.items.display(), error, "anchors could not be scored");
                     }
                 }
-                due[at] = Instant::now() + set.every;
+                due[at] = Instant::now() + wait;
             }
             tokio::select! {
                 () = stop.cancelled() => {}
@@ -78,21 +95,42 @@ impl AnchorLoop {
             }
         }
     }
+
+    fn tell(&self, metrics: Vec<AnchorMetric>) {
+        forget(&self.alerts.anchors().metrics);
+        show(&metrics);
+        self.alerts.set_anchors(Anchors { metrics, scored_at: self.clock.now().0 });
+    }
+}
+
+/// How long a set waits that has found an evaluator away `times` times before.
+fn again(times: u32, every: Duration) -> Duration {
+    every.min(AGAIN * 2_u32.pow(times.min(MAX_DOUBLINGS)))
 }
 
 /// Nobody has moved whose anchors are gone.
 fn forget(metrics: &[AnchorMetric]) {
     for one in metrics {
         let (evaluator, metric) = (one.evaluator.clone(), one.metric.clone());
-        metrics::gauge!("groundline_anchors_moved", "evaluator" => evaluator, "metric" => metric).set(0.0);
+        metrics::gauge!("groundline_anchors_moved", "evaluator" => evaluator.clone(), "metric" => metric.clone()).set(0.0);
+        metrics::gauge!("groundline_anchors_unscored", "evaluator" => evaluator, "metric" => metric).set(0.0);
     }
 }
 
 fn show(metrics: &[AnchorMetric]) {
     for one in metrics {
         let (evaluator, metric) = (one.evaluator.clone(), one.metric.clone());
-        metrics::gauge!("groundline_anchors_moved", "evaluator" => evaluator, "metric" => metric)
+        metrics::gauge!("groundline_anchors_moved", "evaluator" => evaluator.clone(), "metric" => metric.clone())
             .set(f64::from(u8::from(one.moved)));
+        metrics::gauge!("groundline_anchors_unscored", "evaluator" => evaluator, "metric" => metric)
+            .set(one.errors as f64);
+        if one.errors > 0 {
+            tracing::warn!(
+                metric = one.metric,
+                errors = one.errors,
+                "an evaluator failed to score some of its anchors"
+            );
+        }
         if one.moved {
             let [then, now] = &one.versions;
             tracing::warn!(
@@ -106,55 +144,220 @@ fn show(metrics: &[AnchorMetric]) {
     }
 }
 
-/// The metrics of a set, compared with their scores of then; none yet if these are written now.
-fn scored(
-    registry: &Registry,
-    set: &AnchorConfig,
-    stop: &CancellationToken,
-) -> Result<Vec<AnchorMetric>, String> {
-    let evaluators = registry.select(&set.evaluators).map_err(|error| error.to_string())?;
-    let text = score(registry, &evaluators, &set.items, stop)?;
-    let named = |error: &dyn ToString| format!("{}: {}", set.scores.display(), error.to_string());
-    if !set.scores.exists() {
-        std::fs::write(&set.scores, &text).map_err(|error| named(&error))?;
-        tracing::info!(scores = %set.scores.display(), "the scores of the anchors are frozen");
-    }
-    let then = std::fs::read_to_string(&set.scores).map_err(|error| named(&error))?;
-    let then: Vec<AnchorScore> = read_anchors(&then).map_err(|error| named(&error))?;
-    Ok(compare_anchors(&then, &read_anchors(&text)?))
+/// Why a set has no scores now.
+#[derive(Debug, PartialEq, Eq)]
+enum Unscored {
+    /// The server stops.
+    Stopped,
+    /// A judge or plug-in answers nobody.
+    Away(String),
+    /// A file, or the time that there is.
+    Failed(String),
 }
 
-/// The scores of every anchor as JSON lines, one anchor after the other: production goes before.
-fn score(
-    registry: &Registry,
-    evaluators: &[Arc<dyn Evaluator>],
-    items: &Path,
-    stop: &CancellationToken,
-) -> Result<String, String> {
-    let named = |error: &dyn ToString| format!("{}: {}", items.display(), error.to_string());
-    let file = std::fs::File::open(items).map_err(|error| named(&error))?;
-    let mut out = String::new();
-    for (number, line) in (1..).zip(BufReader::new(file).lines()) {
-        let line = line.map_err(|error| named(&error))?;
-        if stop.is_cancelled() {
-            return Err("the server stops".to_owned());
+impl From<String> for Unscored {
+    fn from(why: String) -> Self {
+        Self::Failed(why)
+    }
+}
+
+/// One scoring of a set.
+struct Scoring {
+    registry: Arc<Registry>,
+    set: AnchorConfig,
+    stop: CancellationToken,
+    /// How long it may take.
+    limit: Duration,
+    until: tokio::time::Instant,
+}
+
+impl Scoring {
+    /// One that begins now.
+    fn new(registry: Arc<Registry>, set: AnchorConfig, stop: CancellationToken) -> Self {
+        let limit = set.every.clamp(PATIENCE, LONGEST);
+        Self { registry, set, stop, limit, until: tokio::time::Instant::now() + limit }
+    }
+
+    /// The metrics, compared with their scores of then. What has none yet gets those of now.
+    fn metrics(&self) -> Result<Vec<AnchorMetric>, Unscored> {
+        let evaluators = self.registry.select(&self.set.evaluators).map_err(|error| error.to_string())?;
+        let text = self.score(&evaluators)?;
+        let (then, added) = freeze_anchors(&self.set.scores, &text)?;
+        if added > 0 {
+            tracing::info!(scores = %self.set.scores.display(), added, "scores of anchors are frozen");
         }
-        if number > MAX_ANCHORS || line.len() > MAX_LINE {
-            return Err(named(&format!(
-                "line {number}: at most {MAX_ANCHORS} lines of {MAX_LINE} bytes are taken"
-            )));
+        Ok(compare_anchors(&then, &read_anchors(&text)?))
+    }
+
+    /// The scores of every anchor as JSON lines, one anchor after the other: production goes before.
+    fn score(&self, evaluators: &[Arc<dyn Evaluator>]) -> Result<String, Unscored> {
+        let items = &self.set.items;
+        let named = |error: &dyn ToString| format!("{}: {}", items.display(), error.to_string());
+        let file = std::fs::File::open(items).map_err(|error| named(&error))?;
+        let mut out = String::new();
+        for (number, line) in (1..).zip(BufReader::new(file).lines()) {
+            let line = line.map_err(|error| named(&error))?;
+            if self.stop.is_cancelled() {
+                return Err(Unscored::Stopped);
+            }
+            if number > MAX_ANCHORS || line.len() > MAX_LINE {
+                let most =
+                    format!("line {number}: at most {MAX_ANCHORS} lines of {MAX_LINE} bytes are taken");
+                return Err(named(&most).into());
+            }
+            if tokio::time::Instant::now() >= self.until {
+                let late = format!(
+                    "line {number}: scoring took longer than {}; take fewer anchors",
+                    words(self.limit)
+                );
+                return Err(named(&late).into());
+            }
+            if line.trim().is_empty() {
+                continue;
+            }
+            let ask = |evaluator: &dyn Evaluator, input: &EvalInput| self.ask(evaluator, input);
+            let (is_read, rows) = score_line_by(evaluators, number, line.trim(), ask)?;
+            if !is_read {
+                return Err(named(&rows.into_iter().find_map(|row| row.error).unwrap_or_default()).into());
+            }
+            for row in rows {
+                out.push_str(&serde_json::to_string(&row).map_err(|error| named(&error))?);
+                out.push('\n');
+            }
         }
-        if line.trim().is_empty() {
-            continue;
-        }
-        let (is_read, rows) = score_line(registry, evaluators, number, line.trim());
-        if !is_read {
-            return Err(named(&rows.into_iter().find_map(|row| row.error).unwrap_or_default()));
-        }
-        for row in rows {
-            out.push_str(&serde_json::to_string(&row).map_err(|error| named(&error))?);
-            out.push('\n');
+        Ok(out)
+    }
+
+    /// What `evaluator` says of `input`. One that waits for others is asked once: who answers nobody is away for the other
+    /// anchors too. Blocks until then, or until the server stops.
+    fn ask(&self, evaluator: &dyn Evaluator, input: &EvalInput) -> Result<Said, Unscored> {
+        let Some(waits) = evaluator.waits() else { return Ok(score_input(&self.registry, evaluator, input)) };
+        let until = self.until.min(tokio::time::Instant::now() + PATIENCE);
+        let asked = futures::executor::block_on(async {
+            tokio::select! {
+                () = self.stop.cancelled() => None,
+                asked = self.registry.ask(evaluator, waits, input, until) => Some(asked),
+            }
+        });
+        match asked {
+            None => Err(Unscored::Stopped),
+            Some(Ok(said)) => Ok(said),
+            // Others get answers: this anchor alone has none.
+            Some(Err(away)) if away.counts => {
+                Ok(Said { scores: evaluator.fail(&away.why), usage: None, version: None })
+            }
+            Some(Err(away)) => Err(Unscored::Away(away.why)),
         }
     }
-    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::score::{Better, Score};
+    use crate::eval::{Away, Metric, Waits};
+    use async_trait::async_trait;
+    use parking_lot::Mutex;
+
+    static METRICS: [Metric; 1] = [Metric::new("m", Better::Higher, None)];
+
+    #[derive(Clone, Copy)]
+    enum Says {
+        Passes,
+        IsAway,
+        HasNoneForThis,
+        Nothing,
+    }
+
+    struct Probe {
+        says: Mutex<Says>,
+        asked: Mutex<usize>,
+        stop: CancellationToken,
+    }
+
+    impl Evaluator for Probe {
+        fn id(&self) -> &str {
+            "probe"
+        }
+
+        fn version(&self) -> &str {
+            "1"
+        }
+
+        fn metrics(&self) -> &[Metric] {
+            &METRICS
+        }
+
+        fn evaluate(&self, _: &EvalInput) -> Vec<Score> {
+            self.fail("it waits")
+        }
+
+        fn waits(&self) -> Option<&dyn Waits> {
+            Some(self)
+        }
+    }
+
+    #[async_trait]
+    impl Waits for Probe {
+        async fn ask(&self, _: &EvalInput, _: tokio::time::Instant) -> Result<Said, Away> {
+            *self.asked.lock() += 1;
+            let says = *self.says.lock();
+            let away = |counts| Away { why: "nobody is there".to_owned(), counts, wait: Some(TICK) };
+            match says {
+                Says::Passes => {
+                    Ok(Said { scores: vec![Score::verdict("m", true)], usage: None, version: None })
+                }
+                Says::IsAway => Err(away(false)),
+                Says::HasNoneForThis => Err(away(true)),
+                Says::Nothing => {
+                    // The server stops while the judge thinks.
+                    self.stop.cancel();
+                    std::future::pending().await
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn who_is_away_ends_a_scoring_and_no_fault_is_frozen_or_a_movement() {
+        let folder = tempfile::tempdir().unwrap();
+        let [items, scores] = ["items.jsonl", "scores.jsonl"].map(|name| folder.path().join(name));
+        let lines: Vec<String> = (0..20).map(|n| format!("{{\"id\": {n}, \"answer\": \"a\"}}")).collect();
+        std::fs::write(&items, lines.join("\n")).unwrap();
+        let stop = CancellationToken::new();
+        let probe =
+            Arc::new(Probe { says: Mutex::new(Says::IsAway), asked: Mutex::new(0), stop: stop.clone() });
+        let registry = Arc::new(Registry::of(vec![probe.clone() as Arc<dyn Evaluator>]));
+        let every = Duration::from_hours(1);
+        let set = AnchorConfig { items, scores: scores.clone(), evaluators: vec!["probe".to_owned()], every };
+        let scored = |says: Says| {
+            (*probe.says.lock(), *probe.asked.lock()) = (says, 0);
+            let said = Scoring::new(registry.clone(), set.clone(), stop.clone()).metrics();
+            (said, *probe.asked.lock())
+        };
+        let (said, asked) = scored(Says::IsAway);
+        assert_eq!((said.unwrap_err(), asked), (Unscored::Away("nobody is there".to_owned()), 1));
+        assert!(!scores.exists(), "nothing was scored, so nothing is frozen");
+        let (said, asked) = scored(Says::HasNoneForThis);
+        let found = &said.unwrap()[0];
+        assert!(asked == 20 && !found.moved && (found.errors, found.anchors) == (20, 0), "{found:?}");
+        assert_eq!(std::fs::read_to_string(&scores).unwrap(), "", "an error is no score of then");
+        let found = &scored(Says::Passes).0.unwrap()[0];
+        assert!(!found.moved && (found.errors, found.anchors) == (0, 20), "{found:?}");
+        let found = &scored(Says::HasNoneForThis).0.unwrap()[0];
+        assert!(!found.moved && (found.errors, found.unpaired) == (20, 0), "{found:?}");
+        let mut late = Scoring::new(registry.clone(), set.clone(), stop.clone());
+        late.until = tokio::time::Instant::now();
+        let said = late.metrics().unwrap_err();
+        assert!(matches!(&said, Unscored::Failed(why) if why.contains("took longer than 1h")), "{said:?}");
+        assert_eq!(scored(Says::Nothing).0.unwrap_err(), Unscored::Stopped);
+    }
+
+    #[test]
+    fn who_is_away_is_asked_again_soon_and_then_as_seldom_as_the_set_is_due() {
+        let day = Duration::from_hours(24);
+        let waits: Vec<u64> = [0, 1, 2, 11, 99].map(|times| again(times, day).as_secs() / 60).to_vec();
+        assert_eq!(waits, [1, 2, 4, 1440, 1440]);
+        assert_eq!(again(0, Duration::from_secs(1)), Duration::from_secs(1));
+    }
 }

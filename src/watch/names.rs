@@ -179,6 +179,10 @@ pub const METRICS: &[MetricName] = &[
         "groundline_anchors_moved",
         "1 where an evaluator moved on its anchors, else 0, by evaluator and metric.",
     ),
+    gauge(
+        "groundline_anchors_unscored",
+        "Anchors that an evaluator failed to score, then or last time, by evaluator and metric.",
+    ),
     counter("groundline_anchor_errors_total", "Times that anchors could not be scored."),
     counter("groundline_emitted_total", "Evaluation results that were to leave, by outcome."),
     counter("groundline_forwarded_total", "Spans that were to be passed on, by outcome."),

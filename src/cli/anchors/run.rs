@@ -4,15 +4,19 @@ use super::super::evaluators::Scorers;
 use super::super::score::read_chunk;
 use super::table::table;
 use crate::config::Config;
-use crate::drift::{AnchorMetric, compare_anchors, read_anchors};
+use crate::domain::trace::EvalInput;
+use crate::drift::{AnchorMetric, compare_anchors, freeze_anchors, read_anchors};
 use crate::eval::parallel;
-use crate::eval::{Evaluator, score_line};
+use crate::eval::{Away, Evaluator, PATIENCE, Said, patient, score_input, score_line_by};
 use clap::Args;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// Most anchors: all their scores are held until the end.
 const MAX_ANCHORS: usize = 100_000;
@@ -40,7 +44,7 @@ pub struct AnchorArgs {
 }
 
 /// Runs it, on a thread of a runtime that may block. Exit code 0 if no evaluator moved, 1 if one did, 2 for what was asked
-/// wrongly, 3 for a line that is none.
+/// wrongly, 3 for a line that is none, or where a judge or plug-in is away.
 pub fn run(args: &AnchorArgs) -> ExitCode {
     match moved(args) {
         Ok(false) => ExitCode::SUCCESS,
@@ -60,17 +64,25 @@ fn moved(args: &AnchorArgs) -> Result<bool, (u8, String)> {
     scorers.stop();
     let now = scored?;
     let named = |e: &dyn ToString| (2, format!("{}: {}", args.scores.display(), e.to_string()));
-    if !args.scores.exists() {
-        std::fs::write(&args.scores, &now).map_err(|e| named(&e))?;
+    let is_first = !args.scores.exists();
+    let (then, added) = freeze_anchors(&args.scores, &now).map_err(|e| (2, e))?;
+    if is_first {
         println!("{}: written; these are the scores of then from now on", args.scores.display());
+    } else if added > 0 {
+        // What is read by a program is on the other stream.
+        eprintln!(
+            "{}: {added} scores that were missing are those of then from now on",
+            args.scores.display()
+        );
+    }
+    let metrics = compare_anchors(&then, &read_anchors(&now).map_err(|e| named(&e))?);
+    if is_first && metrics.iter().all(|metric| metric.errors == 0) {
         return Ok(false);
     }
-    let then = std::fs::read_to_string(&args.scores).map_err(|e| named(&e))?;
-    let then = read_anchors(&then).map_err(|e| named(&e))?;
-    let metrics = compare_anchors(&then, &read_anchors(&now).map_err(|e| named(&e))?);
     tell(args, &metrics);
     if args.accept {
-        std::fs::write(&args.scores, &now).map_err(|e| named(&e))?;
+        std::fs::remove_file(&args.scores).map_err(|e| named(&e))?;
+        freeze_anchors(&args.scores, &now).map_err(|e| (2, e))?;
         return Ok(false);
     }
     Ok(metrics.iter().any(|metric| metric.moved))
@@ -92,6 +104,7 @@ fn score(path: &Path, scorers: &Scorers, evaluators: &[Arc<dyn Evaluator>]) -> R
     let mut input = BufReader::new(File::open(path).map_err(|e| named(&e))?);
     let (workers, runtime) = (scorers.at_once(evaluators), tokio::runtime::Handle::current());
     let (mut number, mut out) = (0, String::new());
+    let is_away = AtomicBool::new(false);
     loop {
         let lines = read_chunk(&mut input, &mut number).map_err(|e| named(&e))?;
         if lines.is_empty() {
@@ -102,7 +115,8 @@ fn score(path: &Path, scorers: &Scorers, evaluators: &[Arc<dyn Evaluator>]) -> R
         }
         let scored = parallel::map(&lines, workers, |_, (number, line)| {
             let _entered = runtime.enter();
-            one(scorers, evaluators, *number, &String::from_utf8_lossy(line))
+            let ask = |evaluator: &dyn Evaluator, input: &EvalInput| ask(scorers, evaluator, input, &is_away);
+            one(evaluators, *number, &String::from_utf8_lossy(line), ask)
         });
         for rows in scored {
             out.push_str(&rows.map_err(|e| (3, format!("{}: {e}", path.display())))?);
@@ -110,16 +124,45 @@ fn score(path: &Path, scorers: &Scorers, evaluators: &[Arc<dyn Evaluator>]) -> R
     }
 }
 
-fn one(
+/// What `evaluator` says of `input`; one that waits for others is asked for ten minutes. Who answers nobody until then `is_away`
+/// for the other anchors too, so that a judge that is gone is not waited for once an anchor.
+///
+/// # Errors
+/// Who is away.
+fn ask(
     scorers: &Scorers,
+    evaluator: &dyn Evaluator,
+    input: &EvalInput,
+    is_away: &AtomicBool,
+) -> Result<Said, String> {
+    let Some(waits) = evaluator.waits() else { return Ok(score_input(&scorers.registry, evaluator, input)) };
+    let patience = if is_away.load(Ordering::Relaxed) { Duration::ZERO } else { PATIENCE };
+    let until = Instant::now() + patience;
+    let asked =
+        patient(until, || scorers.registry.ask(evaluator, waits, input, until), |away: &Away| away.wait);
+    match futures::executor::block_on(asked) {
+        Ok(said) => Ok(said),
+        // Others get answers: this anchor alone has none.
+        Err(away) if away.counts => {
+            Ok(Said { scores: evaluator.fail(&away.why), usage: None, version: None })
+        }
+        Err(away) => {
+            is_away.store(true, Ordering::Relaxed);
+            Err(away.why)
+        }
+    }
+}
+
+fn one(
     evaluators: &[Arc<dyn Evaluator>],
     number: usize,
     line: &str,
+    ask: impl Fn(&dyn Evaluator, &EvalInput) -> Result<Said, String>,
 ) -> Result<String, String> {
     if line.trim().is_empty() {
         return Ok(String::new());
     }
-    let (is_read, rows) = score_line(&scorers.registry, evaluators, number, line.trim());
+    let (is_read, rows) = score_line_by(evaluators, number, line.trim(), ask)?;
     if !is_read {
         return Err(rows.into_iter().find_map(|row| row.error).unwrap_or_default());
     }

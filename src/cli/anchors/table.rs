@@ -18,11 +18,14 @@ pub fn table(metrics: &[AnchorMetric]) -> String {
     for one in metrics {
         let [then, now] = &one.versions;
         let version = if then == now { now.clone() } else { format!("{then} -> {now}") };
-        let verdict = match (one.moved, one.unpaired) {
+        let mut verdict = match (one.moved, one.unpaired) {
             (true, 0) => "moved".to_owned(),
             (true, count) => format!("moved; {count} scores only on one side"),
             (false, _) => "did not move".to_owned(),
         };
+        if one.errors > 0 {
+            let _ = write!(verdict, "; {} anchors were not scored", one.errors);
+        }
         let _ = write!(
             text,
             "\n{:28}{version:>12}{:>9}{:>9}  {:30}{:30}{verdict}",

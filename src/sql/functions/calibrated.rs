@@ -20,6 +20,11 @@ impl Calibrations {
     pub fn set(&self, known: Vec<Calibrated>) {
         *self.0.write() = Arc::new(known);
     }
+
+    /// Those that the functions know now.
+    pub fn all(&self) -> Arc<Vec<Calibrated>> {
+        self.0.read().clone()
+    }
 }
 
 /// What a function tells.

@@ -4,7 +4,11 @@
 //! parted by an empty line, and lines that begin with `#` are comments.
 
 use super::fixture;
+use groundline::domain::id::{SpanId, TraceId};
+use groundline::domain::time::UnixNanos;
+use groundline::schema::batch::{QueueRow, queue_to_batch};
 use groundline::sql::{Config, Format, Sql, encode};
+use std::sync::Arc;
 
 #[tokio::test]
 async fn answers() {
@@ -40,6 +44,34 @@ async fn views_have_no_numbers_below_the_least_effective_sample_size() {
         (least(2.5), "3,,true,2,,1,"),
     ] {
         let sql = fixture::limited(config).await;
+        let (schema, batches) = sql.collect(statement).await.expect("rows");
+        let csv = encode(Format::Csv, &schema, &batches, usize::MAX).expect("CSV");
+        assert_eq!(String::from_utf8_lossy(&csv).lines().nth(1), Some(row));
+    }
+}
+
+/// A judge that is away is seen in the coverage, though the local evaluators of its items have answered.
+#[tokio::test]
+async fn an_item_with_a_lane_that_still_waits_is_not_judged() {
+    let waits = QueueRow {
+        item: "i".to_owned(),
+        lane: "slow",
+        trace_id: TraceId::from_hex("00000000000000000000000000000001").expect("an id"),
+        span_id: SpanId::from_hex("00000000000000a1").expect("an id"),
+        rule: "all".to_owned(),
+        evaluators: "groundedness".to_owned(),
+        state: "waiting",
+        attempt: 0,
+        queued_at: UnixNanos(0),
+        not_before: None,
+        error: Some("the judge is away".to_owned()),
+        tenant: "shop".into(),
+    };
+    for (waiting, row) in [(vec![], "3,2,0.4"), (vec![waits], "3,1,0.2")] {
+        let rows = queue_to_batch(&waiting).expect("rows");
+        let sql = Sql::new(fixture::snapshots().await, Config::default()).expect("the engine");
+        let sql = sql.with_queue(Arc::new(move |_: Option<&str>| Ok(rows.clone()))).expect("the queue");
+        let statement = "SELECT queued, scored, coverage FROM evaluation_hourly WHERE tenant = 'shop'";
         let (schema, batches) = sql.collect(statement).await.expect("rows");
         let csv = encode(Format::Csv, &schema, &batches, usize::MAX).expect("CSV");
         assert_eq!(String::from_utf8_lossy(&csv).lines().nth(1), Some(row));
