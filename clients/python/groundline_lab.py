@@ -49,7 +49,7 @@ MAX_CONCURRENCY = 256
 #: What an answer may have beside its output; a dict with other keys is an output itself.
 ANSWER = {
     "output", "error", "contexts", "output_context", "in_tokens", "out_tokens", "input_tokens", "output_tokens",
-    "cost_usd", "duration_ms", "trace_id", "span_id",
+    "cost_usd", "duration", "duration_ms", "finish_reason", "trace_id", "span_id",
 }  # fmt: skip
 #: What a score may be beside a number or a verdict.
 SCORE = {"value", "label", "passed", "rationale", "error", "skipped"}
@@ -258,7 +258,7 @@ class Experiment:
 
         The parameters name what the function gets: input, contexts, files, parameters, run_id, item_id, external_id,
         repetition, attempt, traceparent; a first one of any other name gets the input. It returns a text or JSON, or a dict with
-        ``output`` or ``error`` and perhaps contexts, output_context, in_tokens, out_tokens, cost_usd, duration_ms, trace_id.
+        ``output`` or ``error`` and perhaps contexts, output_context, in_tokens, out_tokens, cost_usd, duration (seconds), trace_id.
         It may be async. What it raises is the run's error. It is called by several threads at once, and bounds its own time.
 
         ``retry`` is "errors" for the runs without an answer, "failed" for those that failed a metric too, at most 1,000 of
@@ -461,6 +461,12 @@ async def _awaited(value: Any) -> Any:
 def _answer(said: Any) -> dict[str, Any]:
     is_object = isinstance(said, dict) and said.keys() <= ANSWER and ("output" in said or "error" in said)
     sent = {key: value for key, value in said.items() if value is not None} if is_object else {"output": said}
+    if is_object:
+        # The server takes milliseconds, and keeps no reason why a model stopped.
+        seconds = sent.pop("duration", None)
+        sent.pop("finish_reason", None)
+        if isinstance(seconds, (int, float)) and 0 <= seconds < math.inf:
+            sent.setdefault("duration_ms", seconds * 1e3)
     if sent.get("error") is not None:
         sent["error"] = str(sent["error"])
     elif sent.get("output") is None:

@@ -37,7 +37,10 @@ export interface Answer {
   in_tokens?: number;
   out_tokens?: number;
   cost_usd?: number;
+  /** Seconds. */
+  duration?: number;
   duration_ms?: number;
+  finish_reason?: string;
   trace_id?: string;
   span_id?: string;
 }

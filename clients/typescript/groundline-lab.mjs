@@ -26,7 +26,7 @@ const MAX_CONCURRENCY = 256;
 /** What an answer may have beside its output; an object with other keys is an output itself. */
 const ANSWER = new Set([
   "output", "error", "contexts", "output_context", "in_tokens", "out_tokens", "input_tokens", "output_tokens", "cost_usd",
-  "duration_ms", "trace_id", "span_id",
+  "duration", "duration_ms", "finish_reason", "trace_id", "span_id",
 ]);
 /** What a score may be beside a number or a verdict. */
 const SCORE = new Set(["value", "label", "passed", "rationale", "error", "skipped"]);
@@ -283,10 +283,17 @@ async function scored({ name, score }, known) {
   }
 }
 
+/** What is there of an answer. The server takes milliseconds, and keeps no reason why a model stopped. */
+function known({ duration, finish_reason, ...said }) {
+  const sent = Object.fromEntries(Object.entries(said).filter(([, value]) => value != null));
+  if (Number.isFinite(duration) && duration >= 0) sent.duration_ms ??= duration * 1e3;
+  return sent;
+}
+
 function answered(said) {
   const keys = said !== null && typeof said === "object" ? Object.keys(said) : [];
   const isAnswer = keys.every((key) => ANSWER.has(key)) && keys.some((key) => key === "output" || key === "error");
-  const sent = isAnswer ? Object.fromEntries(Object.entries(said).filter(([, value]) => value != null)) : { output: said };
+  const sent = isAnswer ? known(said) : { output: said };
   if (sent.error !== undefined) return { ...sent, error: String(sent.error) };
   if (sent.output == null) return { error: `the function returned ${said === null ? "null" : typeof said}` };
   // What cannot be sent is this run's fault, and not that of those which are sent with it.

@@ -29,6 +29,8 @@ export interface Inputs {
   answer: string;
   contexts: Context[];
   expected: string;
+  /** All right answers, where one of several is enough; `expected` is the first. */
+  expected_answers: string[];
   expected_documents: string[];
   constraints: Constraint[];
   system_prompt: string;

@@ -9,6 +9,7 @@ const INPUTS = [
   "answer",
   "contexts",
   "expected",
+  "expected_answers",
   "expected_documents",
   "constraints",
   "system_prompt",

@@ -16,6 +16,10 @@ pub struct EvalInput {
     pub contexts: Vec<Document>,
     /// The expected answer (ground truth).
     pub expected: Option<String>,
+    /// All right answers, `expected` among them, where one of several is enough. Only the lab and `groundline score` know
+    /// them; they are not queued.
+    #[serde(skip)]
+    pub expected_answers: Vec<String>,
     /// URIs or ids of the documents that should have been retrieved (evaluator `document_recall`).
     pub expected_documents: Vec<String>,
     /// Constraints on the answer's tokens (evaluator `tokens_presence`).

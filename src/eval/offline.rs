@@ -27,6 +27,8 @@ pub struct OfflineInput {
     pub contexts: Option<Vec<OfflineContext>>,
     /// The expected answer.
     pub expected: Option<String>,
+    /// All right answers, where one of several is enough.
+    pub expected_answers: Option<Vec<String>>,
     /// URIs or ids of the documents that should have been retrieved.
     pub expected_documents: Option<Vec<String>>,
     /// Constraints on the answer's tokens.
@@ -296,6 +298,7 @@ impl OfflineInput {
                 .map(OfflineContext::into_document)
                 .collect(),
             expected: self.expected,
+            expected_answers: self.expected_answers.unwrap_or_default(),
             expected_documents: self.expected_documents.unwrap_or_default(),
             constraints: self.constraints.unwrap_or_default(),
             system_prompt: self.system_prompt,

@@ -10,6 +10,7 @@
 //! | `texts` | the texts of what is asked and expected |
 //! | `rows` | the lines and rows of files |
 //! | `target` | who is asked |
+//! | `accepted` | several right answers: which of them are asked about, and the best |
 //! | `cells` | cells of batches by name |
 //! | `condition` | conditions on an answer, as lists of constraints |
 //! | `zip` | archives of files |
@@ -39,6 +40,7 @@ pub mod suite;
 pub mod suite_run;
 pub mod target;
 
+mod accepted;
 mod cells;
 mod condition;
 mod config;

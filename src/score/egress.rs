@@ -66,6 +66,7 @@ impl Egress {
         one.into_iter().flatten().for_each(&mut redact);
         input.contexts.iter_mut().filter_map(|document| document.content.as_mut()).for_each(&mut redact);
         input.history.iter_mut().for_each(&mut redact);
+        input.expected_answers.iter_mut().for_each(&mut redact);
         for step in &mut input.steps {
             redact(&mut step.tool);
             step.arguments.iter_mut().chain(&mut step.result).for_each(&mut redact);
@@ -110,6 +111,7 @@ mod tests {
             question: one.clone(),
             answer: one.clone(),
             expected: one.clone(),
+            expected_answers: vec![text.clone()],
             system_prompt: one.clone(),
             history: vec![text.clone()],
             contexts: vec![Document { content: one.clone(), ..Document::default() }],
@@ -118,7 +120,9 @@ mod tests {
         };
         // What stands in another's place must not see it either.
         let strict = egress(&[(None, &[]), (None, &["pii"])]);
-        let sent = serde_json::to_string(&strict.redacted(&input)).unwrap();
+        let redacted = strict.redacted(&input);
+        assert_eq!(redacted.expected_answers, ["Write to [EMAIL] now."]);
+        let sent = serde_json::to_string(&redacted).unwrap();
         assert!(!sent.contains("ann.smith"), "{sent}");
         assert_eq!(sent.matches("[EMAIL]").count(), 8, "{sent}");
         assert!(matches!(egress(&[(None, &[])]).redacted(&input), Cow::Borrowed(_)));

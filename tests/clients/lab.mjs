@@ -16,7 +16,8 @@ async function answer({ input, attempt }) {
   await new Promise((soon) => setTimeout(soon, 0));
   const number = Number.parseInt(input.split(" ")[1]);
   if (number === 3 && attempt === 1) throw new Error("nobody knows 3");
-  return { output: `answer number ${number}`, in_tokens: 3, cost_usd: 0.001, contexts: ["a book"] };
+  const known = { in_tokens: 3, cost_usd: 0.001, duration: 0.25, finish_reason: "stop" };
+  return { output: `answer number ${number}`, contexts: ["a book"], ...known };
 }
 
 const exact = ({ output, expected }) => (expected == null ? { skipped: "expected" } : output === expected);

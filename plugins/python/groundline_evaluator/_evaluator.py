@@ -19,6 +19,7 @@ INPUTS = (
     "answer",
     "contexts",
     "expected",
+    "expected_answers",
     "expected_documents",
     "constraints",
     "system_prompt",

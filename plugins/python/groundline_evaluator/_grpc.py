@@ -86,7 +86,7 @@ def _item(item: Any) -> dict[str, Any]:
     for name in ("question", "answer", "expected", "system_prompt", "tenant"):
         if item.HasField(name):
             told[name] = getattr(item, name)
-    for name in ("expected_documents", "history"):
+    for name in ("expected_answers", "expected_documents", "history"):
         if getattr(item, name):
             told[name] = list(getattr(item, name))
     if item.contexts:

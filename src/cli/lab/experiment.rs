@@ -362,7 +362,17 @@ async fn resume(client: &LabClient, args: ResumeArgs) -> Done {
     let id = cell(&found["experiment_id"]);
     let plan = plan(&id, &asker, &args.pace, args.retry.as_deref());
     let ended = runner::run(client, &plan, 0).await?;
+    if let Some(retry) = &args.retry {
+        eprintln!("{}", again(retry, &ended));
+    }
     finish(client, &id, ended).await
+}
+
+/// What came of runs that were asked again.
+fn again(retry: &str, ended: &Ended) -> String {
+    let state = if retry == "errors" { "without an answer" } else { "failed or without an answer" };
+    let more = if ended.left >= runner::MAX_LEFT { " or more" } else { "" };
+    format!("{} runs asked again, {}{more} still {state}", ended.stored, ended.left)
 }
 
 fn plan<'a>(experiment: &'a str, asker: &'a Asker, pace: &PaceArgs, retry: Option<&'a str>) -> Plan<'a> {

@@ -13,8 +13,8 @@ use std::io::IsTerminal;
 const BATCH: usize = 16;
 /// Runs that are looked up at once.
 const PAGE: usize = 256;
-/// Most runs that are wanted again in one go.
-const MAX_AGAIN: usize = 1_000;
+/// Runs that are counted of those that are still wanted.
+pub const MAX_LEFT: usize = 1_000;
 
 /// How a target is asked.
 pub struct Plan<'a> {
@@ -41,6 +41,8 @@ pub struct Ended {
     pub cost: f64,
     /// Runs that are still missing.
     pub missing: u64,
+    /// Runs that were wanted again and still are, the first thousand.
+    pub left: usize,
     /// Why it stopped before the end.
     pub stopped: Option<&'static str>,
 }
@@ -54,17 +56,20 @@ pub async fn run(client: &LabClient, plan: &Plan<'_>, runs: u64) -> Result<Ended
     let (mut ended, mut fetched) = (Ended::default(), Fetched::default());
     let stop = tokio::signal::ctrl_c();
     tokio::pin!(stop);
+    // What is wanted again is asked once: the next look begins behind the last one.
+    let mut from = 0;
     loop {
         let before = ended.stored;
-        let mut page = page(client, plan).await?;
-        if page.is_empty() {
-            break;
-        }
+        let mut page = page(client, plan, (from, PAGE)).await?;
+        let Some(last) = page.last() else { break };
+        let mut next = behind(last);
         match plan.asker {
             Asker::Server(_) => {
                 let path = ["experiments", plan.experiment, "run"];
                 let asked = Asked::json(Method::POST, &path, &json!({})).with("limit", page.len());
-                let answer = client.value(asked.maybe("retry", plan.retry)).await?;
+                let answer = client.value(wanted(asked, plan, from)).await?;
+                // It asks no more than so many at once.
+                next = answer["next"].as_u64().or(next);
                 ended.took(&answer, &bar);
             }
             Asker::Here(target) => {
@@ -90,20 +95,41 @@ pub async fn run(client: &LabClient, plan: &Plan<'_>, runs: u64) -> Result<Ended
                 }
             }
         }
-        // What is wanted again is asked once; and a page of which nothing was stored would come for ever.
-        if ended.stopped.is_some() || plan.retry.is_some() || ended.stored == before {
-            break;
+        match (plan.retry, next) {
+            _ if ended.stopped.is_some() => break,
+            (Some(_), Some(next)) if next > from => from = next,
+            (Some(_), _) => break,
+            // A page of which nothing was stored would come for ever.
+            (None, _) if ended.stored == before => break,
+            (None, _) => {}
         }
+    }
+    if plan.retry.is_some() {
+        ended.left = page(client, plan, (0, MAX_LEFT)).await?.len();
     }
     bar.finish_and_clear();
     Ok(ended)
 }
 
-async fn page(client: &LabClient, plan: &Plan<'_>) -> Result<Vec<Value>, Refused> {
+/// Runs from a place on, so many.
+async fn page(
+    client: &LabClient,
+    plan: &Plan<'_>,
+    (from, limit): (u64, usize),
+) -> Result<Vec<Value>, Refused> {
     let path = ["experiments", plan.experiment, "todo"];
-    let limit = if plan.retry.is_some() { MAX_AGAIN } else { PAGE };
-    let todo = client.value(Asked::get(&path).with("limit", limit).maybe("retry", plan.retry)).await?;
+    let todo = client.value(wanted(Asked::get(&path).with("limit", limit), plan, from)).await?;
     Ok(todo.as_array().cloned().unwrap_or_default())
+}
+
+/// The same with what is wanted, from a place on.
+fn wanted<'a>(asked: Asked<'a>, plan: &Plan<'_>, from: u64) -> Asked<'a> {
+    asked.maybe("retry", plan.retry).maybe("from", (from > 0).then_some(from))
+}
+
+/// The place behind a run; none where an older server does not tell it.
+fn behind(run: &Value) -> Option<u64> {
+    run["place"].as_u64().map(|place| place + 1)
 }
 
 async fn send(

@@ -46,7 +46,7 @@ pub struct AskArgs {
     /// The environment variable with the key: of --openai OPENAI_API_KEY if left out, of --http none.
     #[arg(long, value_name = "VARIABLE")]
     key_env: Option<String>,
-    /// How long one answer may take with its retries, such as 90s.
+    /// How long one answer may take with its retries, such as 90s; of --command each try.
     #[arg(long, default_value = "10m", value_parser = humantime::parse_duration)]
     timeout: Duration,
     /// How often a target is asked again that is away or says that it is busy.

@@ -151,9 +151,14 @@ impl Datasets {
         &self,
         who: &Who,
         name: &str,
-        import: Import,
+        mut import: Import,
         taking: Taking,
     ) -> Result<Outcome, LabError> {
+        if import.has_cells()
+            && let Some(head) = reading::newest(&self.store, &who.tenant, name).await?
+        {
+            import.typed(head.schemas());
+        }
         let (mut faults, mut items, packed) = (import.faults, import.items, import.packed.as_ref());
         faults.extend(self.with_lengths(who, &mut items, packed).await?);
         let put = self.rows(items, &mut faults);

@@ -8,9 +8,12 @@ use super::attached;
 use super::fields::{self, Mapping};
 use super::item::Item;
 use super::packed::{Packed, split_of};
+use super::schema;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use bytes::Bytes;
+use serde_json::Value;
+use std::ops::Range;
 
 /// The items of a file, each with its line or place, and what is wrong with the others.
 #[derive(Debug, Default)]
@@ -23,6 +26,8 @@ pub struct Import {
     pub archived: usize,
     /// The archive that the files of the items are in.
     pub packed: Option<Packed>,
+    /// Which items are made of the texts of cells.
+    pub cells: Vec<Range<usize>>,
 }
 
 impl Import {
@@ -85,9 +90,24 @@ impl Import {
         }
     }
 
+    /// Whether items are made of the texts of cells, which know no numbers.
+    pub fn has_cells(&self) -> bool {
+        !self.cells.is_empty()
+    }
+
+    /// Texts of cells become what `schemas` say that they are, those of inputs, expected answers and metadata.
+    pub fn typed(&mut self, schemas: [Option<&Value>; 3]) {
+        for cells in &self.cells {
+            for (_, item) in self.items.get_mut(cells.clone()).into_iter().flatten() {
+                schema::typed(item, schemas);
+            }
+        }
+    }
+
     /// Adds the items of `read`, and what is wrong with the others.
     fn take(&mut self, read: Read, mapping: &Mapping) {
         self.faults.extend(read.faults);
+        let first = self.items.len();
         for (place, mut fields) in read.rows {
             let files = match &mut self.packed {
                 _ if mapping.has("files") => Ok(Vec::new()),
@@ -100,6 +120,9 @@ impl Import {
                 Ok((_, None)) => self.archived += 1,
                 Err(faults) => self.faults.extend(faults.into_iter().map(|fault| fault.on(place))),
             }
+        }
+        if read.has_cells {
+            self.cells.push(first..self.items.len());
         }
     }
 
@@ -118,6 +141,7 @@ impl Import {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn a_part_of_a_dataset_is_named_after_its_split() {
@@ -157,6 +181,29 @@ mod tests {
         let import = Import::unpack(zipped(&files), &Mapping::default(), &Config::default()).unwrap();
         assert_eq!(import.items.iter().map(|(_, item)| item.files.len()).collect::<Vec<_>>(), [1, 0]);
         assert_eq!(import.faults[0].to_string(), "line 3: files: the archive has no file \"b.txt\"");
+    }
+
+    #[test]
+    fn cells_are_numbers_where_the_schema_says_so() {
+        let table = "input.question,input.count,metadata.level,metadata.is_hard,metadata.code\n\
+                     Where?,3,2.5,TRUE,007\nWho?,many,x,no,8\n";
+        let parts = [("a.csv", table), ("b.jsonl", "{\"input\":{\"count\":\"3\"}}\n")];
+        let mut import = Import::unpack(zipped(&parts), &Mapping::default(), &Config::default()).unwrap();
+        let asked = json!({"properties": {"count": {"type": "integer"}, "question": {"type": "string"}}});
+        let known = json!({"properties": {"level": {"type": ["number", "null"]}, "is_hard": {"type": "boolean"},
+            "code": {"type": ["string", "integer"]}}});
+        import.typed([Some(&asked), None, Some(&known)]);
+        let of = |at: usize| {
+            let item = &import.items[at].1;
+            (item.input.clone().unwrap(), item.metadata.clone().map(Value::Object).unwrap_or_default())
+        };
+        assert!(import.has_cells());
+        let level = json!({"level": 2.5, "is_hard": true, "code": "007"});
+        assert_eq!(of(0), (json!({"question": "Where?", "count": 3}), level));
+        // What is none stays a text, which the schema refuses; and a text of JSON is one.
+        let level = json!({"level": "x", "is_hard": "no", "code": "8"});
+        assert_eq!(of(1), (json!({"question": "Who?", "count": "many"}), level));
+        assert_eq!(of(2).0, json!({"count": "3"}));
     }
 
     #[test]

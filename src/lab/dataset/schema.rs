@@ -3,11 +3,12 @@
 //! A schema is strict: a change with an item that does not match is refused as a whole. One that says `"x-mode": "warn"` lets it
 //! in and tells. What a schema refers to must stand in it: nothing is fetched.
 
+use super::item::Item;
 use super::reading::Head;
 use crate::lab::error::{Fault, LabError, MAX_FAULTS};
 use crate::lab::place::Place;
 use crate::schema::batch::ItemRow;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The parts of an item that may have a schema, as `datasets` names their columns.
 pub const PARTS: [&str; 3] = ["input", "expected", "metadata"];
@@ -104,6 +105,54 @@ pub fn matching(head: &Head, put: Vec<(Place, ItemRow)>) -> Result<(Vec<ItemRow>
     let fits = |(place, row): &(Place, ItemRow)| schemas.check(*place, row, &mut told);
     let (good, _): (Vec<_>, Vec<_>) = put.into_iter().partition(fits);
     Ok((good.into_iter().map(|(_, row)| row).collect(), told))
+}
+
+/// Puts what the schemas of input, expected answer and metadata say in the place of texts that are numbers, or true or false.
+/// Any other text stays as it is, and is a violation of theirs.
+pub fn typed(item: &mut Item, [input, expected, metadata]: [Option<&Value>; 3]) {
+    for (value, schema) in [(&mut item.input, input), (&mut item.expected, expected)] {
+        if let (Some(value), Some(schema)) = (value.as_mut(), schema) {
+            read_as(value, schema);
+        }
+    }
+    if let (Some(fields), Some(schema)) = (item.metadata.as_mut(), metadata) {
+        read_members(fields, schema);
+    }
+}
+
+fn read_members(fields: &mut Map<String, Value>, schema: &Value) {
+    for (name, schema) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        if let Some(value) = fields.get_mut(name) {
+            read_as(value, schema);
+        }
+    }
+}
+
+fn read_as(value: &mut Value, schema: &Value) {
+    match value {
+        Value::Object(fields) => read_members(fields, schema),
+        Value::String(text) => {
+            if let Some(read) = read_text(text.trim(), &schema["type"]) {
+                *value = read;
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The number, or true or false, that a text is where `kinds`, a type or a list of them, has no text.
+fn read_text(text: &str, kinds: &Value) -> Option<Value> {
+    let has =
+        |kind: &str| kinds == kind || kinds.as_array().is_some_and(|kinds| kinds.iter().any(|k| k == kind));
+    if has("string") {
+        return None;
+    }
+    // Spreadsheets write them in capitals.
+    if has("boolean") && ["true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
+        return Some(Value::Bool(text.eq_ignore_ascii_case("true")));
+    }
+    let number = serde_json::from_str(text).ok().filter(Value::is_number);
+    number.filter(|_| has("number") || has("integer"))
 }
 
 fn part(name: &'static str, text: &str) -> Result<Part, String> {

@@ -211,6 +211,9 @@ pub struct Todo {
     pub repetition: i64,
     /// Which attempt.
     pub attempt: i64,
+    /// Its place among all runs of the experiment.
+    #[serde(default)]
+    pub place: usize,
     /// What is asked.
     pub input: Value,
     /// Context that the item has.
@@ -268,6 +271,9 @@ pub struct Stored {
     pub missing: usize,
     /// The state of the experiment.
     pub status: String,
+    /// Of runs that the server asked: the place behind the last of them, where others may be wanted; none at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<usize>,
 }
 
 /// What is to be different about an experiment.

@@ -255,7 +255,8 @@ impl Experiments {
         reading::find(self.store(), &who.tenant, &row.experiment_id).await
     }
 
-    /// Runs that are missing, or wanted again: at most `limit`, those of one repetition before those of the next.
+    /// Runs that are missing, or wanted again: at most `limit` from the place `from` on, those of one repetition before those of
+    /// the next.
     ///
     /// # Errors
     /// [`LabError::Missing`] without the experiment, [`LabError::Wrong`] for one that was cancelled.
@@ -263,7 +264,7 @@ impl Experiments {
         &self,
         who: &Who,
         named: &str,
-        limit: usize,
+        (from, limit): (usize, usize),
         (retry, telling): (Retry, Telling),
     ) -> Result<Vec<Todo>, LabError> {
         let found = reading::find(self.store(), &who.tenant, named).await?;
@@ -283,19 +284,19 @@ impl Experiments {
             Retry::Failed => run.is_error || failed.contains(key),
         };
         let mut todo = Vec::new();
-        for repetition in 1..=found.repetitions {
-            for item in items.iter() {
-                let key = (item.item_id.clone(), repetition);
-                let attempt = match known.get(&key) {
-                    None => 1,
-                    Some(run) if wanted(&key, run) => run.number + 1,
-                    Some(_) => continue,
-                };
-                if todo.len() == limit {
-                    return Ok(todo);
-                }
-                todo.push(asked(&found, item, (repetition, attempt), telling));
+        let repetitions = 1..=found.repetitions;
+        let all = repetitions.flat_map(|repetition| items.iter().map(move |item| (repetition, item)));
+        for (place, (repetition, item)) in all.enumerate().skip(from) {
+            let key = (item.item_id.clone(), repetition);
+            let attempt = match known.get(&key) {
+                None => 1,
+                Some(run) if wanted(&key, run) => run.number + 1,
+                Some(_) => continue,
+            };
+            if todo.len() == limit {
+                break;
             }
+            todo.push(Todo { place, ..asked(&found, item, (repetition, attempt), telling) });
         }
         Ok(todo)
     }

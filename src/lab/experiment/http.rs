@@ -7,7 +7,7 @@ use super::artifacts::{Form, Part, Written, written};
 use super::beside::{Beside, Loaded, beside, line};
 use super::called::MAX_CALLED;
 use super::compare::compare;
-use super::definition::{Answer, EditExperiment, NewExperiment, Retry, Stored, Telling};
+use super::definition::{Answer, EditExperiment, NewExperiment, Retry, Stored, Telling, Todo};
 use super::detail::{self, MAX_DETAILED, detailed};
 use super::experiments::Experiments;
 use super::findings::findings;
@@ -80,6 +80,8 @@ pub fn experiment_router(endpoint: ExperimentEndpoint) -> Router {
 struct Page {
     tenant: Option<String>,
     limit: Option<usize>,
+    /// The place of the first run that is looked at.
+    from: usize,
     /// errors or failed.
     retry: Option<String>,
     /// Whether what should be answered is told, too.
@@ -198,7 +200,7 @@ async fn todo(
 ) -> Outcome {
     let telling = if params.expected { Telling::Expected } else { Telling::Asked };
     let retry = retry_of(params.retry.as_deref())?;
-    told(all.todo(&who, &id, params.limit(), (retry, telling)).await?)
+    told(all.todo(&who, &id, (params.from, params.limit()), (retry, telling)).await?)
 }
 
 async fn receive(
@@ -232,22 +234,22 @@ async fn run(
     Path(id): Path<String>,
     Asks { who, params }: Asks<Page>,
 ) -> Outcome {
-    let (retry, limit) = (retry_of(params.retry.as_deref())?, params.limit());
+    let (retry, from, limit) = (retry_of(params.retry.as_deref())?, params.from, params.limit());
     let found = reading::find(all.store(), &who.tenant, &id).await?;
     if found.suite().is_some() {
         let why = "it is a run of a suite: POST /v1/lab/suites/NAME/run?experiment=ID asks its target, so that the suite's \
                    checks judge what is answered";
         return Err(LabError::Wrong(why.to_owned()));
     }
-    let answers = match (found.target.kind.as_str(), all.targets().has(&found.target)) {
+    let (answers, next) = match (found.target.kind.as_str(), all.targets().has(&found.target)) {
         ("trace", _) => {
-            let todo = all.todo(&who, &id, limit, (retry, Telling::Asked)).await?;
+            let todo = all.todo(&who, &id, (from, limit), (retry, Telling::Asked)).await?;
             let items = all.items(&who, &found).await?;
-            traces::answers(all.store(), &who, &items, &todo).await?
+            (traces::answers(all.store(), &who, &items, &todo).await?, behind(&todo, limit))
         }
         (_, true) => {
             // Who hangs up loses no answer that was asked for.
-            let task = tokio::spawn(called(all, who, found, limit.min(MAX_CALLED), retry));
+            let task = tokio::spawn(called(all, who, found, (from, limit.min(MAX_CALLED)), retry));
             return told(task.await.map_err(|e| LabError::Broken(e.to_string()))??);
         }
         (kind, false) => {
@@ -258,21 +260,26 @@ async fn run(
             return Err(LabError::Wrong(why));
         }
     };
-    told(all.receive(&who, &id, answers).await?)
+    told(Stored { next, ..all.receive(&who, &id, answers).await? })
+}
+
+/// The place behind the last of `todo`, where more may be wanted than the `limit`.
+fn behind(todo: &[Todo], limit: usize) -> Option<usize> {
+    todo.last().filter(|_| todo.len() >= limit).map(|last| last.place + 1)
 }
 
 async fn called(
     all: Experiments,
     who: Who,
     found: Experiment,
-    limit: usize,
+    (from, limit): (usize, usize),
     retry: Retry,
 ) -> Result<Stored, LabError> {
     let id = &found.experiment_id;
     let _turn = all.targets().turn(&who.tenant, id)?;
-    let todo = all.todo(&who, id, limit, (retry, Telling::Asked)).await?;
+    let todo = all.todo(&who, id, (from, limit), (retry, Telling::Asked)).await?;
     let answers = all.targets().answers(&found.target, &todo).await?;
-    all.receive(&who, id, answers).await
+    Ok(Stored { next: behind(&todo, limit), ..all.receive(&who, id, answers).await? })
 }
 
 async fn summarize(
@@ -422,5 +429,31 @@ mod tests {
             }
         };
         tokio::time::timeout(Duration::from_secs(300), marked).await.unwrap();
+    }
+
+    /// What fails again is still wanted: each look begins behind the last one.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn what_is_wanted_again_is_gone_through_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (all, who) = (opened(folder.path(), sql::Config::default()).await, me());
+        asked(&all, &who).await;
+        let new = json!({"name": "again", "dataset": "d", "target": {"kind": "existing"}, "repetitions": 3});
+        let found = all.create(&who, serde_json::from_value(new).unwrap()).await.unwrap().0;
+        let id = found.experiment_id.as_str();
+        let missing = all.todo(&who, id, (0, 10), (Retry::Missing, Telling::Asked)).await.unwrap();
+        let failed = |todo: &Todo| {
+            let answer = json!({"item_id": todo.item_id, "repetition": todo.repetition, "attempt": todo.attempt, "error": "away"});
+            serde_json::from_value::<Answer>(answer).unwrap()
+        };
+        all.receive(&who, id, missing.iter().map(failed).collect()).await.unwrap();
+        let mut looks = Vec::new();
+        let mut next = Some(0);
+        while let Some(from) = next {
+            let todo = all.todo(&who, id, (from, 2), (Retry::Errors, Telling::Asked)).await.unwrap();
+            all.receive(&who, id, todo.iter().map(failed).collect()).await.unwrap();
+            next = behind(&todo, 2);
+            looks.push(todo.iter().map(|todo| (todo.place, todo.attempt)).collect::<Vec<_>>());
+        }
+        assert_eq!(looks, [vec![(0, 2), (1, 2)], vec![(2, 2)]]);
     }
 }

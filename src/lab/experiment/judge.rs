@@ -1,5 +1,6 @@
 //! What evaluators say about answers, as rows of `scores` that no production number counts.
 
+use super::super::accepted::{Best, askings};
 use super::definition::SentScore;
 use super::input::{Answered, Expected, eval_input};
 use crate::domain::id::{SpanId, TraceId};
@@ -7,7 +8,7 @@ use crate::domain::prompt::Prompt;
 use crate::domain::score::{Better, Score, ScoreRow, ScoreSource, ScoreStatus, Usage};
 use crate::domain::time::UnixNanos;
 use crate::domain::trace::EvalInput;
-use crate::eval::{Evaluator, Registry};
+use crate::eval::{Evaluator, Registry, Waits};
 use crate::lab::ids::digits;
 use crate::lab::suite::CheckOutcome;
 use crate::lab::turn::Production;
@@ -113,34 +114,51 @@ impl Judge {
         if case.run.error.is_some() { Vec::new() } else { local.map(failed).collect() }
     }
 
-    /// What those say that wait for others, all at once. One that is away is an error: a suite that ran says so.
+    /// What those say that wait for others, all at once.
     async fn waiting(&self, case: &Case) -> Vec<Said> {
-        let Some((mut input, expected)) = self.input(case) else { return Vec::new() };
-        input.expected = match expected.answers.as_slice() {
-            [] => None,
-            [one] => Some(one.clone()),
-            many => Some(format!("any one of these: {}", many.join("; "))),
-        };
-        let input = &input;
+        let Some((input, expected)) = self.input(case) else { return Vec::new() };
+        let (input, expected) = (&input, expected.answers.as_slice());
         let asked = self.evaluators.iter().filter_map(|evaluator| {
             let waits = evaluator.waits()?;
-            Some(async move {
-                let started = Instant::now();
-                let said = self.registry.ask(evaluator.as_ref(), waits, input, self.until).await;
-                let (scores, usage, version) = match said {
-                    Ok(said) => (said.scores, said.usage, said.version),
-                    Err(away) => (evaluator.fail(&away.why), None, None),
-                };
-                Said {
-                    evaluator: evaluator.id().to_owned(),
-                    version: version.unwrap_or_else(|| evaluator.version().to_owned()),
-                    scores,
-                    usage,
-                    latency_ms: started.elapsed().as_secs_f64() * 1e3,
-                }
-            })
+            Some(self.of_each(evaluator.as_ref(), waits, (input, expected)))
         });
         futures::future::join_all(asked.collect::<Vec<_>>()).await
+    }
+
+    /// The best of what one that waits for others says about each right answer, and what all of that took. One that is away
+    /// is an error: a suite that ran says so.
+    async fn of_each(
+        &self,
+        evaluator: &dyn Evaluator,
+        waits: &dyn Waits,
+        (input, expected): (&EvalInput, &[String]),
+    ) -> Said {
+        let started = Instant::now();
+        let (mut best, mut taken, mut version) = (Best::new(evaluator), None::<Usage>, None);
+        let asked = askings(evaluator, input, expected);
+        for one in &asked {
+            let scores = match self.registry.ask(evaluator, waits, one, self.until).await {
+                Ok(said) => {
+                    version = said.version.or(version);
+                    match (&mut taken, said.usage) {
+                        (Some(taken), Some(more)) => taken.add(more),
+                        (taken, more) => *taken = taken.take().or(more),
+                    }
+                    said.scores
+                }
+                Err(away) => evaluator.fail(&away.why),
+            };
+            if !best.take(scores) {
+                break;
+            }
+        }
+        Said {
+            evaluator: evaluator.id().to_owned(),
+            version: version.unwrap_or_else(|| evaluator.version().to_owned()),
+            scores: best.told(if asked.len() > 1 { expected.len() } else { 1 }),
+            usage: taken,
+            latency_ms: started.elapsed().as_secs_f64() * 1e3,
+        }
     }
 
     fn input(&self, case: &Case) -> Option<(EvalInput, Expected)> {

@@ -128,6 +128,7 @@ fn asked(item: &ItemRow, parameters: &Map<String, Value>) -> Todo {
         external_id: item.external_id.clone(),
         repetition: 1,
         attempt: 1,
+        place: 0,
         input: value(&item.input),
         contexts: value(&item.contexts),
         files: files_of(item.files.as_deref()),

@@ -146,6 +146,7 @@ pub fn asked(
         external_id: item.external_id.clone(),
         repetition,
         attempt,
+        place: 0,
         input: value(&item.input),
         contexts: value(&item.contexts),
         files: files_of(item.files.as_deref()),

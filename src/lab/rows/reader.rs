@@ -31,6 +31,8 @@ pub struct Read {
     pub rows: Vec<Placed>,
     /// What is wrong with the others, the first 200.
     pub faults: Vec<Fault>,
+    /// Whether its values are the texts of cells.
+    pub has_cells: bool,
     limits: Limits,
 }
 
@@ -47,7 +49,10 @@ impl From<Vec<Placed>> for Read {
 pub fn read(bytes: &Bytes, format: Option<FileFormat>, limits: Limits) -> Result<Read, LabError> {
     let mut read = Read { limits, ..Read::default() };
     match format.map_or_else(|| recognised(bytes), Ok)? {
-        FileFormat::Csv => read.csv(without_mark(bytes))?,
+        FileFormat::Csv => {
+            read.has_cells = true;
+            read.csv(without_mark(bytes))?;
+        }
         FileFormat::Jsonl => read.lines(without_mark(bytes)),
         FileFormat::Json => read.json(without_mark(bytes))?,
         FileFormat::Parquet => read.rows = of_parquet(bytes)?,

@@ -1,5 +1,6 @@
 //! The evaluators that a suite needs.
 
+use super::super::accepted::{Best, askings};
 use super::check::{Check, Condition, Extract, Test};
 use super::compile::custom;
 use super::exact::Exact;
@@ -12,18 +13,6 @@ use crate::eval::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tokio::time::Instant;
-
-/// Evaluators that compare with an expected answer: of several accepted ones the best counts.
-const COMPARING: &[&str] = &[
-    "answer_semantic_similarity",
-    "bleu",
-    "rouge",
-    "classification",
-    "answer_correctness",
-    "correctness",
-    "accuracy",
-    "facts_compare",
-];
 
 /// The evaluators of a suite, ready to be asked.
 pub struct Bench<'a> {
@@ -114,30 +103,23 @@ impl<'a> Bench<'a> {
         Some(written(desk.as_ref(), Writing::Analysis, input, self.until()))
     }
 
-    /// What the evaluator `id` says of `input`; none if there is no such evaluator. Blocks.
+    /// What the evaluator `id` says of `input`, the best of `expected` where it compares with right answers; none if there
+    /// is no such evaluator. Blocks.
     pub(super) fn scores(&self, id: &str, input: &EvalInput, expected: &[String]) -> Option<Vec<Score>> {
         let evaluator = self.evaluators.get(id)?;
         let ask =
             |input: &EvalInput| score_until(self.registry, evaluator.as_ref(), input, self.until()).scores;
-        if expected.len() < 2 || !COMPARING.contains(&id) {
-            return Some(ask(input));
+        let asked = askings(evaluator.as_ref(), input, expected);
+        if let [one] = asked.as_slice() {
+            return Some(ask(one));
         }
-        let better = evaluator.metrics().first().map_or(Better::Higher, |metric| metric.better);
-        let mut best: Option<(f64, Vec<Score>)> = None;
-        for (at, one) in expected.iter().enumerate() {
-            let mut scores = ask(&EvalInput { expected: Some(one.clone()), ..input.clone() });
-            let value = scores.first().and_then(|score| score.value).unwrap_or(f64::NEG_INFINITY);
-            let worth = if better == Better::Lower { -value } else { value };
-            for score in &mut scores {
-                let which = format!("Of {} accepted answers, number {}.", expected.len(), at + 1);
-                let why = score.rationale.take().map_or(which.clone(), |why| format!("{why} {which}"));
-                score.rationale = Some(why);
-            }
-            if best.as_ref().is_none_or(|(most, _)| worth > *most) {
-                best = Some((worth, scores));
+        let mut best = Best::new(evaluator.as_ref());
+        for one in &asked {
+            if !best.take(ask(one)) {
+                break;
             }
         }
-        best.map(|(_, scores)| scores)
+        Some(best.told(expected.len()))
     }
 }
 

@@ -336,7 +336,7 @@ impl<'a> Judge<'a> {
             }
             Test::Judge { id, is_negated, .. } => {
                 let input = EvalInput { asking: self.input.asking + vote, ..self.read(text) };
-                match self.bench.scores(id, &input, &[]) {
+                match self.bench.scores(id, &input, &self.item.expected) {
                     None => Found::new(Status::Error, "judge", NEEDS_JUDGE),
                     Some(scores) => {
                         let found = read(id, None, Some(&scores), Bounds::default());

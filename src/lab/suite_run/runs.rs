@@ -198,7 +198,8 @@ impl SuiteRuns {
         }
         let id = &found.experiment_id;
         let _turn = self.experiments.targets().turn(&who.tenant, id)?;
-        let todo = self.experiments.todo(who, id, limit.min(MAX_CALLED), (retry, Telling::Asked)).await?;
+        let todo =
+            self.experiments.todo(who, id, (0, limit.min(MAX_CALLED)), (retry, Telling::Asked)).await?;
         let answers = self.experiments.targets().answers(&found.target, &todo).await?;
         let wait = self.experiments.datasets().config().span_wait;
         self.keep(who, found, answers, wait).await

@@ -82,7 +82,7 @@ pub struct TargetSpec {
     /// What counts as an answer of `http` and `command`.
     #[serde(skip_serializing_if = "is_strict")]
     pub form: Form,
-    /// Of one answer, retries included.
+    /// Of one answer, retries included; of a command each try has as much.
     #[serde(with = "Time")]
     pub timeout: Duration,
     /// Items at once; a command is asked one after the other.

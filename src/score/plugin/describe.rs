@@ -20,6 +20,7 @@ pub(super) enum Input {
     Answer,
     Contexts,
     Expected,
+    ExpectedAnswers,
     ExpectedDocuments,
     Constraints,
     SystemPrompt,
@@ -29,11 +30,12 @@ pub(super) enum Input {
 }
 
 impl Input {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Question,
         Self::Answer,
         Self::Contexts,
         Self::Expected,
+        Self::ExpectedAnswers,
         Self::ExpectedDocuments,
         Self::Constraints,
         Self::SystemPrompt,
@@ -49,6 +51,7 @@ impl Input {
             Self::Answer => "answer",
             Self::Contexts => "contexts",
             Self::Expected => "expected",
+            Self::ExpectedAnswers => "expected_answers",
             Self::ExpectedDocuments => "expected_documents",
             Self::Constraints => "constraints",
             Self::SystemPrompt => "system_prompt",
@@ -70,6 +73,7 @@ impl Input {
             Self::SystemPrompt => text(&input.system_prompt),
             Self::Tenant => text(&input.tenant),
             Self::ExpectedDocuments => list(json!(input.expected_documents)),
+            Self::ExpectedAnswers => list(json!(input.expected_answers)),
             Self::Constraints => list(json!(input.constraints)),
             Self::History => list(json!(input.history)),
             Self::Steps => list(json!(input.steps)),

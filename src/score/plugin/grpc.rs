@@ -244,6 +244,7 @@ fn sent(item: &Item) -> pb::Item {
         history: texts("history"),
         tenant: text("tenant"),
         steps: list("steps").into_iter().filter_map(|json| Step::deserialize(json).ok()).map(step).collect(),
+        expected_answers: texts("expected_answers"),
     }
 }
 

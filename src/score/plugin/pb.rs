@@ -81,6 +81,8 @@ pub(super) struct Item {
     pub tenant: Option<String>,
     #[prost(message, repeated, tag = "11")]
     pub steps: Vec<Step>,
+    #[prost(string, repeated, tag = "12")]
+    pub expected_answers: Vec<String>,
 }
 
 #[derive(Clone, PartialEq, Message)]

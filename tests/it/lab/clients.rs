@@ -79,6 +79,7 @@ async fn goes_on_where_it_died(program: PathBuf, script: &str) {
     let counted = async |sql: &str| usize::try_from(count(http, sql).await).unwrap();
     assert_eq!(counted("SELECT count(*) FROM experiments_latest").await, 1);
     assert_eq!(counted("SELECT count(*) FROM runs").await, ITEMS);
+    assert_eq!(counted("SELECT count(*) FROM runs WHERE duration_ms = 250").await, ITEMS - 1);
     let sql = "SELECT evaluator, status, count(*) AS n FROM scores WHERE evaluator LIKE 'client/%' GROUP BY 1, 2 ORDER BY 1";
     let rows: Vec<String> = query(http, sql).await.iter().map(Json::to_string).collect();
     let wanted = [("broken", "error"), ("exact", "ok"), ("level", "ok")].map(|(name, status)| {

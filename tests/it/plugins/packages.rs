@@ -73,12 +73,12 @@ fn all_forms(program: &Path, arguments: &[&str], grpc: &[(&str, &str)]) {
 const TOLD_PY: &str = "import json
 from groundline_evaluator import Score, evaluator
 @evaluator(version='1')
-def told(answer, question=None, contexts=None, expected=None, expected_documents=None, constraints=None, system_prompt=None,
-         history=None, tenant=None, steps=None):
+def told(answer, question=None, contexts=None, expected=None, expected_answers=None, expected_documents=None, constraints=None,
+         system_prompt=None, history=None, tenant=None, steps=None):
     return Score(1.0, rationale=json.dumps(locals()))
 ";
 const TOLD_JS: &str = "import { evaluator } from 'groundline-evaluator';
-const others = ['question?', 'contexts?', 'expected?', 'expected_documents?', 'constraints?', 'system_prompt?', 'history?', 'tenant?', 'steps?'];
+const others = ['question?', 'contexts?', 'expected?', 'expected_answers?', 'expected_documents?', 'constraints?', 'system_prompt?', 'history?', 'tenant?', 'steps?'];
 export const told = evaluator(
   { name: 'told', version: '1', inputs: ['answer', ...others] },
   (inputs) => ({ value: 1, rationale: JSON.stringify(inputs) }),
@@ -89,7 +89,8 @@ export const told = evaluator(
 fn the_same_is_given(program: &Path, told: &Path, grpc: &[(&str, &str)]) {
     let contexts = json!([{"id": "c", "uri": "file:c", "text": "Large.", "rank": 2, "score": 0.5, "tenant": "t"}, "Plain."]);
     let lines = [
-        json!({"answer": "A", "question": "Q", "contexts": contexts, "expected": "E", "expected_documents": ["c", "d"],
+        json!({"answer": "A", "question": "Q", "contexts": contexts, "expected": "E", "expected_answers": ["E", "F"],
+               "expected_documents": ["c", "d"],
                "constraints": ["x", ["y", "REGEXP:z"]], "system_prompt": "S", "history": ["user: H"], "tenant": "t",
                "steps": [{"tool": "find", "arguments": {"q": "x"}, "result": "none", "failed": true}, {"tool": "look"}]}),
         json!({"answer": "alone"}),
@@ -111,6 +112,7 @@ fn the_same_is_given(program: &Path, told: &Path, grpc: &[(&str, &str)]) {
     };
     let process = given(&format!("command = [{program:?}, {told:?}]"));
     assert_eq!((process.len(), &process[0]["constraints"][1][0]), (2, &json!("y")), "{process:?}");
+    assert_eq!(process[0]["expected_answers"], json!(["E", "F"]));
     assert_eq!(
         (&process[0]["contexts"][0]["score"], &process[0]["history"][0]),
         (&json!(0.5), &json!("user: H"))
