@@ -110,7 +110,7 @@ pub enum ExperimentVerb {
         place: Where,
         /// Its name, or its id.
         experiment: String,
-        /// Cases that are shown of each metric and method.
+        /// Cases that are shown of each metric and method, with both answers.
         #[arg(long, default_value_t = 10)]
         cases: usize,
         /// All of it, as JSON.
@@ -308,7 +308,8 @@ async fn act(client: &LabClient, verb: ExperimentVerb) -> Done {
         }
         ExperimentVerb::Export(args) => export(client, args).await,
         ExperimentVerb::Flips { experiment, cases, json, .. } => {
-            let told = client.value(Asked::get(&["experiments", &experiment, "flips"])).await?;
+            let path = ["experiments", &experiment, "flips"];
+            let told = client.value(Asked::get(&path).with("details", cases)).await?;
             Ok((if json { format!("{told:#}\n") } else { flipped(&told, cases) }, 0))
         }
         ExperimentVerb::Baseline { experiment, off, .. } => {

@@ -96,7 +96,15 @@ struct RunParams {
     limit: Option<usize>,
 }
 
-of_tenants!(RunParams, ExportParams, BoardParams, Page, SummaryParams, CompareParams);
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct FlipParams {
+    tenant: Option<String>,
+    /// How many cases of each metric and method are told with both answers.
+    details: Option<usize>,
+}
+
+of_tenants!(RunParams, FlipParams, ExportParams, BoardParams, Page, SummaryParams, CompareParams);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -305,11 +313,13 @@ async fn summarize(
 async fn flips_of(
     State(all): State<Experiments>,
     Path(id): Path<String>,
-    Asks { who, .. }: Asks<Whose>,
+    Asks { who, params }: Asks<FlipParams>,
 ) -> Outcome {
     let found = reading::find(all.store(), &who.tenant, &id).await?;
     let loaded = Loaded::of(&all, &who, found).await?;
-    told(json!({ "flips": flips(&loaded.items, &loaded.scores) }))
+    let (found, most) = (flips(&loaded.items, &loaded.scores), params.details.unwrap_or(DETAILS));
+    let of = (&loaded.experiment, loaded.items.as_slice());
+    told(json!({ "flips": detail::flipped(&all, &who, of, &found, most).await? }))
 }
 
 async fn findings_of(
