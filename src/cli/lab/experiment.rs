@@ -419,7 +419,6 @@ async fn export(client: &LabClient, args: ExportArgs) -> Done {
 }
 
 async fn list(client: &LabClient) -> Done {
-    let all = client.value(Asked::get(&["experiments"]).with("limit", 1_000)).await?;
     let row = |one: &Value| {
         let target =
             if one["target"]["model"].is_null() { &one["target"]["kind"] } else { &one["target"]["model"] };
@@ -434,7 +433,16 @@ async fn list(client: &LabClient) -> Done {
             cell(&one["experiment_id"]),
         ]
     };
-    let rows: Vec<Vec<String>> = all["experiments"].as_array().into_iter().flatten().map(row).collect();
+    let (mut rows, mut after) = (Vec::<Vec<String>>::new(), None::<String>);
+    loop {
+        let asked = Asked::get(&["experiments"]).with("limit", 1_000).maybe("after", after);
+        let page = client.value(asked).await?;
+        rows.extend(page["experiments"].as_array().into_iter().flatten().map(row));
+        match page["next"].as_str() {
+            Some(next) => after = Some(next.to_owned()),
+            None => break,
+        }
+    }
     let head = ["name", "status", "version", "target", "repetitions", "", "changed", "id"];
     Ok((table(&head, &rows), 0))
 }

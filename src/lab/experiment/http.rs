@@ -88,6 +88,15 @@ struct Page {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+struct ListParams {
+    tenant: Option<String>,
+    /// Those that are older than the one of this id.
+    after: Option<String>,
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 struct RunParams {
     tenant: Option<String>,
     /// Runs of items behind this place.
@@ -104,7 +113,7 @@ struct FlipParams {
     details: Option<usize>,
 }
 
-of_tenants!(RunParams, FlipParams, ExportParams, BoardParams, Page, SummaryParams, CompareParams);
+of_tenants!(ListParams, RunParams, FlipParams, ExportParams, BoardParams, Page, SummaryParams, CompareParams);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -152,10 +161,12 @@ impl Page {
     }
 }
 
-async fn list(State(all): State<Experiments>, Asks { who, params }: Asks<Page>) -> Outcome {
-    let limit = i64::try_from(params.limit()).unwrap_or(i64::MAX);
-    let found = reading::list(all.store(), &who.tenant, limit).await?;
-    told(json!({ "experiments": found }))
+async fn list(State(all): State<Experiments>, Asks { who, params }: Asks<ListParams>) -> Outcome {
+    let limit = params.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
+    let most = i64::try_from(limit).unwrap_or(i64::MAX);
+    let found = reading::list(all.store(), &who.tenant, params.after.as_deref(), most).await?;
+    let next = found.last().filter(|_| found.len() == limit).map(|last| last.experiment_id.clone());
+    told(json!({ "experiments": found, "next": next }))
 }
 
 async fn create(State(all): State<Experiments>, sent: Tells<NewExperiment>) -> Outcome {
@@ -410,6 +421,7 @@ mod tests {
     use axum::body::Body;
     use axum::http::Request;
     use futures::FutureExt;
+    use serde_json::Value;
     use std::time::Duration;
     use tower::ServiceExt;
 
@@ -432,5 +444,34 @@ mod tests {
             }
         };
         tokio::time::timeout(Duration::from_secs(300), marked).await.unwrap();
+    }
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn experiments_are_listed_page_by_page_the_newest_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let (all, who) = (opened(folder.path(), sql::Config::default()).await, me());
+        asked(&all, &who).await;
+        for name in ["f", "g"] {
+            let new = json!({"name": name, "dataset": "d", "target": {"kind": "existing"}});
+            all.create(&who, serde_json::from_value(new).unwrap()).await.unwrap();
+        }
+        let router = experiment_router(ExperimentEndpoint { experiments: all, access: Access::open("t") });
+        let (mut pages, mut after) = (Vec::new(), String::new());
+        while pages.len() < 3 {
+            let request = Request::get(format!("/v1/lab/experiments?limit=2{after}"));
+            let request = request.body(Body::empty()).unwrap();
+            let answer = router.clone().oneshot(request).await.unwrap();
+            let bytes = axum::body::to_bytes(answer.into_body(), 1 << 20).await.unwrap();
+            let page: Value = serde_json::from_slice(&bytes).unwrap();
+            let names: Vec<String> = page["experiments"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|one| one["name"].as_str().unwrap().to_owned())
+                .collect();
+            pages.push(names);
+            let Some(next) = page["next"].as_str() else { break };
+            after = format!("&after={next}");
+        }
+        assert_eq!(pages, [vec!["g", "f"], vec!["e"]]);
     }
 }
