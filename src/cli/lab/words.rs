@@ -13,14 +13,15 @@ enum In {
     New,
 }
 
-/// What the first 400 words of `new` say in other words than those of `old`: `flows [-through Vienna-] {+to the sea+}`; what
+/// Where the first 400 words of `new` are not those of `old`: `flows [-through Vienna-] {+to the sea+}`; what
 /// both say far from a change is `…`. None where they have the same words, and where they share none: then each is the
 /// difference.
 pub fn differing(old: &str, new: &str) -> Option<String> {
     let words = |text: &str| text.split_whitespace().take(MAX_WORDS).map(str::to_owned).collect::<Vec<_>>();
     let steps = steps(&words(old), &words(new));
     let has = |place: In| steps.iter().any(|(found, _)| *found == place);
-    if !has(In::Both) || !(has(In::Old) || has(In::New)) {
+    let is_changed = has(In::Old) || has(In::New);
+    if !(is_changed && has(In::Both)) {
         return None;
     }
     let runs: Vec<&[(In, String)]> = steps.chunk_by(|one, next| one.0 == next.0).collect();

@@ -158,7 +158,8 @@ fn with_answers(
     told
 }
 
-/// The first of the repetitions of an item that has this verdict of a metric, with its score; most of them have it.
+/// The first of the repetitions of an item that has this verdict of a metric, with its score. A flip is told of what most of them
+/// have, so there is one.
 fn shown<'a>(
     runs: &'a [Value],
     (evaluator, metric): (&str, &str),
