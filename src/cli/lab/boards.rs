@@ -4,7 +4,10 @@ use super::told::{cell, estimate, short, table};
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// How often perturbed items flipped, metric by metric and method by method, and each flipped case.
+/// Characters of a question, an answer and a reason that are shown.
+const SHOWN: usize = 160;
+
+/// How often perturbed items flipped, metric by metric and method by method, and each flipped case with both answers.
 pub fn flipped(told: &Value, cases: usize) -> String {
     let all: Vec<&Value> = told["flips"].as_array().into_iter().flatten().collect();
     if all.is_empty() {
@@ -30,7 +33,21 @@ pub fn flipped(told: &Value, cases: usize) -> String {
             let method = cell(&one["method"]);
             let (metric, source) = (cell(&one["metric"]), cell(&case["source"]));
             let _ = writeln!(text, "{metric}: {source} {then}, {method} {now}: {}", cell(&case["item_id"]));
+            ["before", "after"].iter().for_each(|side| text.push_str(&answered(side, &case[*side])));
         }
+    }
+    text
+}
+
+/// What an item was asked and answered, and why it has its verdict; nothing where that is not told.
+fn answered(side: &str, told: &Value) -> String {
+    if told.is_null() {
+        return String::new();
+    }
+    let said = if told["error"].is_null() { &told["output"] } else { &told["error"] };
+    let mut text = format!("    {side}: {:?} -> {}\n", short(&told["question"], SHOWN), short(said, SHOWN));
+    if !told["rationale"].is_null() {
+        let _ = writeln!(text, "        why: {}", short(&told["rationale"], SHOWN));
     }
     text
 }
@@ -101,6 +118,23 @@ pub fn found(told: &Value) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_flipped_case_is_told_with_both_answers() {
+        let side = |question: &str, output: &str, rationale: Value| json!({"question": question, "output": output, "error": null, "rationale": rationale});
+        let case = json!({"source": "a", "item_id": "a~", "passed": true,
+            "before": side("Where?", "in\nParis", Value::Null), "after": side("wHERE?", &"x".repeat(161), json!("It is no town."))});
+        let bare = json!({"source": "b", "item_id": "b~", "passed": false});
+        let told = json!({"flips": [{"metric": "m", "method": "case@high", "cases": [case, bare]}]});
+        let wanted = format!(
+            "m: a passed, case@high fails: a~\n    before: \"Where?\" -> in Paris\n    after: \"wHERE?\" -> {}…\n        \
+             why: It is no town.\nm: b failed, case@high passes: b~\n",
+            "x".repeat(160)
+        );
+        let text = flipped(&told, 9);
+        assert!(text.ends_with(&wanted), "{text}");
+        assert!(!flipped(&told, 0).contains("before"));
+    }
 
     #[test]
     fn places_are_sets_and_findings_are_lines() {

@@ -110,7 +110,7 @@ pub enum ExperimentVerb {
         place: Where,
         /// Its name, or its id.
         experiment: String,
-        /// Cases that are shown of each metric and method.
+        /// Cases that are shown of each metric and method, with both answers.
         #[arg(long, default_value_t = 10)]
         cases: usize,
         /// All of it, as JSON.
@@ -308,7 +308,8 @@ async fn act(client: &LabClient, verb: ExperimentVerb) -> Done {
         }
         ExperimentVerb::Export(args) => export(client, args).await,
         ExperimentVerb::Flips { experiment, cases, json, .. } => {
-            let told = client.value(Asked::get(&["experiments", &experiment, "flips"])).await?;
+            let path = ["experiments", &experiment, "flips"];
+            let told = client.value(Asked::get(&path).with("details", cases)).await?;
             Ok((if json { format!("{told:#}\n") } else { flipped(&told, cases) }, 0))
         }
         ExperimentVerb::Baseline { experiment, off, .. } => {
@@ -428,7 +429,6 @@ async fn export(client: &LabClient, args: ExportArgs) -> Done {
 }
 
 async fn list(client: &LabClient) -> Done {
-    let all = client.value(Asked::get(&["experiments"]).with("limit", 1_000)).await?;
     let row = |one: &Value| {
         let target =
             if one["target"]["model"].is_null() { &one["target"]["kind"] } else { &one["target"]["model"] };
@@ -443,7 +443,16 @@ async fn list(client: &LabClient) -> Done {
             cell(&one["experiment_id"]),
         ]
     };
-    let rows: Vec<Vec<String>> = all["experiments"].as_array().into_iter().flatten().map(row).collect();
+    let (mut rows, mut after) = (Vec::<Vec<String>>::new(), None::<String>);
+    loop {
+        let asked = Asked::get(&["experiments"]).with("limit", 1_000).maybe("after", after);
+        let page = client.value(asked).await?;
+        rows.extend(page["experiments"].as_array().into_iter().flatten().map(row));
+        match page["next"].as_str() {
+            Some(next) => after = Some(next.to_owned()),
+            None => break,
+        }
+    }
     let head = ["name", "status", "version", "target", "repetitions", "", "changed", "id"];
     Ok((table(&head, &rows), 0))
 }

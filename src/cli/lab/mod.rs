@@ -19,6 +19,7 @@
 //! | `suites` | suites that a server keeps, for the verb `suite` |
 //! | `boards` | leaderboards, findings and flips as text |
 //! | `told` | what the routes answer, as text |
+//! | `words` | how two texts differ |
 
 mod archive;
 mod boards;
@@ -37,6 +38,7 @@ mod schema;
 mod suites;
 mod target;
 mod told;
+mod words;
 
 pub use archive::{LabVerb, run as lab};
 pub use client::{Asked, LabClient, Refused, Where};

@@ -1,5 +1,5 @@
-//! What two experiments answered to the items that moved: the question, both sides' answers with their reasons, and their
-//! traces.
+//! What was answered: by two experiments to the items that moved, and by one to the two items of a flipped case. With the
+//! question, the reasons of the evaluators, and the traces.
 
 use super::super::cells::Row;
 use super::super::error::LabError;
@@ -8,11 +8,12 @@ use super::beside::Loaded;
 use super::compare::Moved;
 use super::experiments::Experiments;
 use super::findings::{Finding, metric_name};
+use super::flips::Flips;
 use super::reading::{Experiment, parsed};
 use crate::lab::texts::text_of;
 use crate::schema::batch::ItemRow;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Most items whose answers are told.
 pub const MAX_DETAILED: usize = 200;
@@ -94,6 +95,83 @@ fn evidence<'a>(finding: &'a Finding, runs: &'a HashMap<String, Vec<Value>>) -> 
     });
     let why = of_metric.find_map(|score| score["rationale"].as_str().or(score["error"].as_str()))?;
     Some((item.as_str(), why))
+}
+
+/// The flips, the first `most` cases of each with what the item was answered before and after it was changed; in all at most
+/// 200 items are told.
+///
+/// # Errors
+/// The limits of queries.
+pub async fn flipped(
+    all: &Experiments,
+    who: &Who,
+    (experiment, items): (&Experiment, &[ItemRow]),
+    found: &[Flips],
+    most: usize,
+) -> Result<Vec<Value>, LabError> {
+    let named = of_cases(found, most);
+    let runs = answers(all.store(), &who.tenant, &experiment.experiment_id, &named).await?;
+    let items: HashMap<&str, &ItemRow> = items.iter().map(|item| (item.item_id.as_str(), item)).collect();
+    Ok(found.iter().map(|one| with_answers(one, most, &items, &runs)).collect())
+}
+
+/// The items of the first `most` cases of each: the first of all come before the second of any, so that none is left without.
+fn of_cases(found: &[Flips], most: usize) -> Vec<&str> {
+    let deepest = found.iter().map(|one| one.cases.len()).max().unwrap_or_default();
+    let cases = (0..deepest.min(most)).flat_map(|at| found.iter().filter_map(move |one| one.cases.get(at)));
+    let (mut named, mut known) = (Vec::new(), HashSet::new());
+    for case in cases {
+        for id in [case.source.as_str(), case.item_id.as_str()] {
+            if named.len() < MAX_DETAILED && known.insert(id) {
+                named.push(id);
+            }
+        }
+    }
+    named
+}
+
+/// A flip, and beside each of its cases whose runs are there both answers.
+fn with_answers(
+    found: &Flips,
+    most: usize,
+    items: &HashMap<&str, &ItemRow>,
+    runs: &HashMap<String, Vec<Value>>,
+) -> Value {
+    let mut told = json!(found);
+    let side = |id: &str, passed: bool| {
+        let (run, score) = shown(runs.get(id)?, (&found.evaluator, &found.metric), passed)?;
+        let item = items.get(id)?;
+        Some(json!({
+            "external_id": item.external_id, "question": text_of(&parsed(item.input.as_deref())),
+            "repetition": run["repetition"], "trace_id": run["trace_id"], "output": run["output"],
+            "error": run["error"], "rationale": score["rationale"],
+        }))
+    };
+    for (at, case) in found.cases.iter().enumerate().take(most) {
+        if let (Some(before), Some(after)) =
+            (side(&case.source, case.passed), side(&case.item_id, !case.passed))
+        {
+            told["cases"][at]["before"] = before;
+            told["cases"][at]["after"] = after;
+        }
+    }
+    told
+}
+
+/// The first of the repetitions of an item that has this verdict of a metric, with its score. A flip is told of what most of them
+/// have, so there is one.
+fn shown<'a>(
+    runs: &'a [Value],
+    (evaluator, metric): (&str, &str),
+    passed: bool,
+) -> Option<(&'a Value, &'a Value)> {
+    runs.iter().find_map(|run| {
+        let mut scores = run["scores"].as_array()?.iter();
+        let is_it = |score: &&Value| {
+            score["evaluator"] == evaluator && score["metric"] == metric && score["passed"] == passed
+        };
+        Some((run, scores.find(is_it)?))
+    })
 }
 
 /// The last attempt of each run of the items behind the place `after`, at most `limit` items, and the place of the last of
@@ -202,7 +280,54 @@ fn cut(output: Value) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use super::super::flips::flips;
+    use super::super::reading::Scored;
     use super::*;
+
+    #[test]
+    fn a_flipped_case_has_both_answers() {
+        let item = |id: &str, perturbed: Option<&str>| ItemRow {
+            item_id: id.to_owned(),
+            input: Some(json!({"question": format!("{id}?")}).to_string()),
+            metadata: perturbed
+                .map(|source| json!({"perturbation": {"source": source, "method": "case"}}).to_string()),
+            ..ItemRow::default()
+        };
+        let items = vec![item("a", None), item("b", None), item("a~", Some("a")), item("b~", Some("b"))];
+        let score = |id: &str, passed: bool| Scored {
+            item_id: id.to_owned(),
+            repetition: 1,
+            evaluator: "rouge".to_owned(),
+            metric: "rouge_l".to_owned(),
+            status: "ok".to_owned(),
+            value: Some(0.5),
+            passed: Some(passed),
+            label: None,
+        };
+        let scores = [score("a", true), score("b", true), score("a~", false), score("b~", false)];
+        let found = flips(&items, &scores);
+        assert_eq!((of_cases(&found, 1), of_cases(&found, 9).len()), (vec!["a", "a~"], 4));
+        let run = |repetition: i64, output: &str, passed: bool| {
+            json!({"repetition": repetition, "output": output, "error": null, "trace_id": "t", "scores": [
+                {"evaluator": "rouge", "metric": "rouge_1", "passed": !passed, "rationale": "of another metric"},
+                {"evaluator": "rouge", "metric": "rouge_l", "passed": passed, "rationale": format!("it says {output}")},
+            ]})
+        };
+        let runs = HashMap::from([
+            ("a".to_owned(), vec![run(1, "Rome", false), run(2, "Paris", true)]),
+            ("a~".to_owned(), vec![run(1, "Oslo", false)]),
+            ("b".to_owned(), vec![run(1, "Bonn", true)]),
+        ]);
+        let items: HashMap<&str, &ItemRow> = items.iter().map(|item| (item.item_id.as_str(), item)).collect();
+        let told = with_answers(&found[0], 9, &items, &runs);
+        // Of several repetitions one is shown that has the verdict that is told.
+        let (before, after) = (&told["cases"][0]["before"], &told["cases"][0]["after"]);
+        assert_eq!((&before["output"], &before["repetition"]), (&json!("Paris"), &json!(2)));
+        assert_eq!((&before["question"], &after["question"]), (&json!("a?"), &json!("a~?")));
+        assert_eq!((&after["output"], &after["rationale"]), (&json!("Oslo"), &json!("it says Oslo")));
+        assert!(told["cases"][1].get("before").is_none(), "the other side has no run: {told}");
+        assert!(with_answers(&found[0], 0, &items, &runs)["cases"][0].get("before").is_none());
+    }
 
     #[test]
     fn a_long_answer_is_cut_and_says_so() {

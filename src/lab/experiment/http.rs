@@ -90,6 +90,15 @@ struct Page {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+struct ListParams {
+    tenant: Option<String>,
+    /// Those that are older than the one of this id.
+    after: Option<String>,
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 struct RunParams {
     tenant: Option<String>,
     /// Runs of items behind this place.
@@ -98,7 +107,15 @@ struct RunParams {
     limit: Option<usize>,
 }
 
-of_tenants!(RunParams, ExportParams, BoardParams, Page, SummaryParams, CompareParams);
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct FlipParams {
+    tenant: Option<String>,
+    /// How many cases of each metric and method are told with both answers.
+    details: Option<usize>,
+}
+
+of_tenants!(ListParams, RunParams, FlipParams, ExportParams, BoardParams, Page, SummaryParams, CompareParams);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -146,10 +163,12 @@ impl Page {
     }
 }
 
-async fn list(State(all): State<Experiments>, Asks { who, params }: Asks<Page>) -> Outcome {
-    let limit = i64::try_from(params.limit()).unwrap_or(i64::MAX);
-    let found = reading::list(all.store(), &who.tenant, limit).await?;
-    told(json!({ "experiments": found }))
+async fn list(State(all): State<Experiments>, Asks { who, params }: Asks<ListParams>) -> Outcome {
+    let limit = params.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
+    let most = i64::try_from(limit).unwrap_or(i64::MAX);
+    let found = reading::list(all.store(), &who.tenant, params.after.as_deref(), most).await?;
+    let next = found.last().filter(|_| found.len() == limit).map(|last| last.experiment_id.clone());
+    told(json!({ "experiments": found, "next": next }))
 }
 
 async fn create(State(all): State<Experiments>, sent: Tells<NewExperiment>) -> Outcome {
@@ -312,11 +331,13 @@ async fn summarize(
 async fn flips_of(
     State(all): State<Experiments>,
     Path(id): Path<String>,
-    Asks { who, .. }: Asks<Whose>,
+    Asks { who, params }: Asks<FlipParams>,
 ) -> Outcome {
     let found = reading::find(all.store(), &who.tenant, &id).await?;
     let loaded = Loaded::of(&all, &who, found).await?;
-    told(json!({ "flips": flips(&loaded.items, &loaded.scores) }))
+    let (found, most) = (flips(&loaded.items, &loaded.scores), params.details.unwrap_or(DETAILS));
+    let of = (&loaded.experiment, loaded.items.as_slice());
+    told(json!({ "flips": detail::flipped(&all, &who, of, &found, most).await? }))
 }
 
 async fn findings_of(
@@ -407,6 +428,7 @@ mod tests {
     use axum::body::Body;
     use axum::http::Request;
     use futures::FutureExt;
+    use serde_json::Value;
     use std::time::Duration;
     use tower::ServiceExt;
 
@@ -455,5 +477,35 @@ mod tests {
             looks.push(todo.iter().map(|todo| (todo.place, todo.attempt)).collect::<Vec<_>>());
         }
         assert_eq!(looks, [vec![(0, 2), (1, 2)], vec![(2, 2)]]);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn experiments_are_listed_page_by_page_the_newest_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let (all, who) = (opened(folder.path(), sql::Config::default()).await, me());
+        asked(&all, &who).await;
+        for name in ["f", "g"] {
+            let new = json!({"name": name, "dataset": "d", "target": {"kind": "existing"}});
+            all.create(&who, serde_json::from_value(new).unwrap()).await.unwrap();
+        }
+        let router = experiment_router(ExperimentEndpoint { experiments: all, access: Access::open("t") });
+        let (mut pages, mut after) = (Vec::new(), String::new());
+        while pages.len() < 3 {
+            let request = Request::get(format!("/v1/lab/experiments?limit=2{after}"));
+            let request = request.body(Body::empty()).unwrap();
+            let answer = router.clone().oneshot(request).await.unwrap();
+            let bytes = axum::body::to_bytes(answer.into_body(), 1 << 20).await.unwrap();
+            let page: Value = serde_json::from_slice(&bytes).unwrap();
+            let names: Vec<String> = page["experiments"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|one| one["name"].as_str().unwrap().to_owned())
+                .collect();
+            pages.push(names);
+            let Some(next) = page["next"].as_str() else { break };
+            after = format!("&after={next}");
+        }
+        assert_eq!(pages, [vec!["g", "f"], vec!["e"]]);
     }
 }

@@ -8,9 +8,9 @@ use super::called::NAMED;
 use super::definition::{Answer, Target, Todo};
 use super::experiments::Experiments;
 use super::judge::{Case, ScoredRuns};
-use crate::domain::score::{Better, ScoreRow};
-use crate::eval::Metric;
+use crate::domain::score::ScoreRow;
 use crate::lab::ids::{trace_ids, traceparent};
+use crate::lab::lint::matrix;
 use crate::schema::batch::{ItemRow, RunRow};
 use axum::extract::State;
 use serde::Deserialize;
@@ -42,24 +42,14 @@ pub(super) struct Trial {
     items: Vec<Item>,
 }
 
-/// `GET /v1/lab/evaluators`: what may judge here.
+/// `GET /v1/lab/evaluators`: what may judge here, what each needs, and what its metrics tell.
 pub(super) async fn evaluators(State(all): State<Experiments>, _: Asks<Whose>) -> Outcome {
-    let registry = all.registry();
-    let found = registry.select(&registry.ids()).map_err(|e| LabError::Broken(e.to_string()))?;
-    let listed = found.iter().map(|e| {
-        let metric = |metric: &Metric| json!({"name": metric.name, "better": side(metric.better), "threshold": registry.threshold(e.as_ref(), metric)});
-        let metrics: Vec<Value> = e.metrics().iter().map(metric).collect();
+    let mut rows = matrix(all.registry())?;
+    for row in &mut rows {
         // What waits for others may cost money.
-        json!({"id": e.id(), "version": e.version(), "asks_others": e.waits().is_some(), "metrics": metrics})
-    });
-    told(json!({ "evaluators": listed.collect::<Vec<_>>() }))
-}
-
-fn side(better: Better) -> &'static str {
-    match better {
-        Better::Higher => "higher",
-        Better::Lower => "lower",
+        row["asks_others"] = row["waits_for_others"].clone();
     }
+    told(json!({ "evaluators": rows }))
 }
 
 /// `POST /v1/lab/playground`: the answers in the order of the items, each with its scores. Who hangs up ends it.

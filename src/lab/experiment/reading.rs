@@ -162,11 +162,23 @@ pub async fn of_dataset(store: &Store, tenant: &str, dataset_id: &str) -> Result
     Ok(rows.iter().map(Experiment::of).collect())
 }
 
-/// The experiments of a tenant, the newest first.
-pub async fn list(store: &Store, tenant: &str, limit: i64) -> Result<Vec<Experiment>, LabError> {
+/// The experiments of a tenant, the newest first; behind the one of the id `after`, if it is named.
+///
+/// # Errors
+/// The limits of queries.
+pub async fn list(
+    store: &Store,
+    tenant: &str,
+    after: Option<&str>,
+    limit: i64,
+) -> Result<Vec<Experiment>, LabError> {
     // Ids begin with the time.
-    let sql = "SELECT * FROM experiments_latest ORDER BY experiment_id DESC LIMIT $1";
-    let rows = store.ask(tenant, sql, vec![int(limit)]).await?;
+    let (older, values) = match after {
+        None => ("", vec![int(limit)]),
+        Some(after) => ("WHERE experiment_id < $2", vec![int(limit), text(after)]),
+    };
+    let sql = format!("SELECT * FROM experiments_latest {older} ORDER BY experiment_id DESC LIMIT $1");
+    let rows = store.ask(tenant, &sql, values).await?;
     Ok(rows.iter().map(Experiment::of).collect())
 }
 

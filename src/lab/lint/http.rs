@@ -83,10 +83,16 @@ fn wanted(registry: &Registry, params: &LintParams) -> Result<Wanted, LabError> 
 }
 
 async fn evaluators(State(endpoint): State<LintEndpoint>, _: Asks<Whose>) -> Outcome {
-    let all =
-        endpoint.registry.select(&endpoint.registry.ids()).map_err(|e| LabError::Broken(e.to_string()))?;
-    let rows: Vec<Value> = all.iter().map(|one| row(&endpoint.registry, one.as_ref())).collect();
-    told(json!({ "evaluators": rows }))
+    told(json!({ "evaluators": matrix(&endpoint.registry)? }))
+}
+
+/// What each evaluator of `registry` needs and tells: a row an evaluator, with its metrics.
+///
+/// # Errors
+/// [`LabError::Broken`] if it has none of its own ids.
+pub fn matrix(registry: &Registry) -> Result<Vec<Value>, LabError> {
+    let all = registry.select(&registry.ids()).map_err(|e| LabError::Broken(e.to_string()))?;
+    Ok(all.iter().map(|one| row(registry, one.as_ref())).collect())
 }
 
 /// A number that JSON may not have, in the words of SQL's answers.

@@ -20,6 +20,7 @@ mod seen;
 mod table;
 
 pub use finding::{Finding, Severity};
+pub(in crate::lab) use http::matrix;
 pub use http::{LintEndpoint, lint_router};
 pub use rules::{Wanted, lint};
 pub use table::register as evaluators_in_sql;

@@ -209,3 +209,67 @@ pub(super) fn estimate<'a>(
     let clusters = clusters(outcomes, values);
     if is_rate { clusters.rate(level) } else { clusters.mean(level) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::ask::Answered;
+    use super::super::load::{StoredItems, build, parsed};
+    use super::super::reply::Reply;
+    use super::super::verdict::judge;
+    use super::*;
+    use crate::eval::Registry;
+    use std::path::Path;
+
+    /// A check has the category of its operator unless it names another; what does not count is in none.
+    const SUITE: &str = r#"
+[suite]
+name = "s"
+[[test]]
+id = "a"
+input = "How long?"
+tags = ["short"]
+check = [
+  { operator = "contains", criteria = "14" },
+  { operator = "contains", criteria = "please", category = "Tone" },
+  { operator = "valid_json" },
+  { operator = "contains", criteria = "never", optional = true },
+]
+[[test]]
+id = "b"
+input = "How many days?"
+tags = ["short", "easy"]
+check = [{ operator = "contains", criteria = "days" }]
+[[test]]
+id = "c"
+input = "How many weeks?"
+check = [{ operator = "contains", criteria = "weeks" }]
+"#;
+
+    #[test]
+    fn pass_rates_stand_by_category_and_by_tag() {
+        let (spec, tests) = parsed(SUITE, "s").unwrap();
+        let (suite, _) = build(spec, tests, (Path::new(""), &StoredItems::new()), "s", false).unwrap();
+        let registry = Registry::of(Vec::new());
+        let bench = Bench::new(&registry, Vec::new(), Vec::new());
+        let answered = |case: usize| {
+            let (run_id, trace_id) = (format!("r{case}"), format!("t{case}"));
+            Answered { case, repetition: 1, run_id, trace_id, reply: Ok(Reply::text("14 days")) }
+        };
+        let outcomes: Vec<Outcome> = (0..3).map(|case| judge(&suite, &answered(case), &bench)).collect();
+        let summary = summarise(&suite, &outcomes, &bench);
+        let told = |lines: &[Line]| -> Vec<(String, String, u64)> {
+            let one = |line: &Line| {
+                let estimate = line.estimate.unwrap();
+                assert!(estimate.lower < Some(estimate.estimate) || estimate.estimate == 0.0, "{line:?}");
+                (line.name.clone(), format!("{:.3}", estimate.estimate), estimate.n)
+            };
+            lines.iter().map(one).collect()
+        };
+        let line = |name: &str, share: &str, n: u64| (name.to_owned(), share.to_owned(), n);
+        assert_eq!(
+            told(&summary.categories),
+            [line("Correctness", "0.667", 3), line("Format", "0.000", 1), line("Tone", "0.000", 1)]
+        );
+        assert_eq!(told(&summary.tags), [line("easy", "1.000", 1), line("short", "0.500", 2)]);
+    }
+}

@@ -446,3 +446,7 @@ impl<'a> Judge<'a> {
 #[cfg(test)]
 #[path = "verdict_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "local_tests.rs"]
+mod local_tests;

@@ -99,6 +99,11 @@ async fn a_prompt_is_tried_on_a_few_items_and_nothing_of_it_is_stored() {
         (&json!(false), &json!("higher")),
         "{rouge}"
     );
+    assert_eq!(
+        (&rouge["needs"], &rouge["asks_judge"], &rouge["llm"], &rouge["metrics"][0]["range"]),
+        (&json!(["answer", "expected"]), &json!(false), &json!(true), &json!([0.0, 1.0])),
+        "{rouge}"
+    );
     app.stop().await.unwrap();
 }
 

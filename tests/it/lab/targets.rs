@@ -265,6 +265,7 @@ async fn other_letters_flip_verdicts_and_experiments_stand_beside_each_other() {
     well(&[&["experiment", "run", "v1"][..], &common[..]].concat(), &place).await;
     let flips = well(&["experiment", "flips", "v1"], &place).await;
     assert!(flips.contains("case@extreme") && flips.contains(" passed, case@extreme fails: "), "{flips}");
+    assert!(flips.contains("\n    before: \"") && flips.contains("\n    after: \""), "{flips}");
     let found = well(&["experiment", "findings", "v1"], &place).await;
     assert!(found.contains("flip (") && found.contains("the hardest item is "), "{found}");
 

@@ -97,7 +97,7 @@ mod tests {
 
     /// Values of NLTK (`training/reference_values.py`).
     #[test]
-    fn agrees_with_the_reference_implementation() {
+    fn bleu_agrees_with_the_reference_implementation() {
         let cases: Vec<Case> = serde_json::from_str(include_str!("reference_values.json")).unwrap();
         assert!(cases.len() >= 20);
         for case in cases {

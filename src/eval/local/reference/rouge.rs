@@ -118,7 +118,7 @@ mod tests {
 
     /// Values of `rouge-score` (`training/reference_values.py`).
     #[test]
-    fn agrees_with_the_reference_implementation() {
+    fn rouge_agrees_with_the_reference_implementation() {
         let cases: Vec<Case> = serde_json::from_str(include_str!("reference_values.json")).unwrap();
         for case in cases {
             let found = scores(&case.answer, &case.expected);

@@ -11,7 +11,7 @@ use crate::lab::dataset::Item;
 use crate::schema::batch::ItemRow;
 use crate::stats::Estimate;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// The columns before those of the judges.
 const COLUMNS: [&str; 8] = [
@@ -27,7 +27,7 @@ const COLUMNS: [&str; 8] = [
 
 /// The rows of all sides, in the order of the items. Columns of what nobody judged are not there.
 pub fn rows(sides: &[Side<'_>]) -> Table {
-    let mut judged = BTreeSet::new();
+    let (measured, mut judged) = (measured(sides), BTreeSet::new());
     let mut rows = Vec::new();
     for (side, model) in sides.iter().zip(keys(sides)) {
         let mut scores: HashMap<(&str, i64), Vec<&Scored>> = HashMap::new();
@@ -43,7 +43,8 @@ pub fn rows(sides: &[Side<'_>]) -> Table {
                 let mut row = asked(item, &key, answer, &model);
                 row.insert("error_message".to_owned(), json!(run.error));
                 for score in scores.get(&(item.item_id.as_str(), repetition)).into_iter().flatten() {
-                    let cells = cells(score, answer);
+                    let is_measured = measured.contains(&(score.evaluator.as_str(), score.metric.as_str()));
+                    let cells = cells(score, answer, is_measured);
                     judged.extend(cells.iter().map(|(name, _)| name.clone()));
                     row.extend(cells);
                 }
@@ -84,23 +85,35 @@ fn asked(item: &ItemRow, key: &Key, answer: &Answered, model: &str) -> Map<Strin
     COLUMNS.iter().map(|name| (*name).to_owned()).zip(values).collect()
 }
 
+/// Evaluators and metrics that give values without verdicts. A score that failed has neither: others of its metric tell which
+/// column it belongs to.
+fn measured<'a>(sides: &[Side<'a>]) -> HashSet<(&'a str, &'a str)> {
+    let scores = sides.iter().flat_map(|side| side.data.scores);
+    let of_values = scores.filter(|score| score.passed.is_none() && score.value.is_some());
+    of_values.map(|score| (score.evaluator.as_str(), score.metric.as_str())).collect()
+}
+
 /// What a score is there: a rating, ratings of chunks, or a value.
-fn cells(score: &Scored, answer: &Answered) -> Vec<(String, Value)> {
+fn cells(score: &Scored, answer: &Answered, is_measured: bool) -> Vec<(String, Value)> {
     let Some(name) = MlflowName::of(&score.evaluator, &score.metric) else { return Vec::new() };
     let none = Reason::default();
     let of = (score.evaluator.clone(), score.metric.clone());
     let reason = answer.reasons.get(&of).unwrap_or(&none);
     let at = |what: &str| format!("{}/{what}", name.path);
     if name.is_of_chunks {
-        let list = |get: &dyn Fn(&Rated) -> Value| reason.ratings.iter().map(get).collect::<Vec<Value>>();
+        // Of what failed there is no list: an empty one would say that there were no chunks.
+        let list = |get: &dyn Fn(&Rated) -> Value| match &reason.error {
+            Some(_) => Value::Null,
+            None => reason.ratings.iter().map(get).collect::<Vec<Value>>().into(),
+        };
         let errors = match &reason.error {
-            Some(error) => vec![json!(error)],
+            Some(error) => json!([error]),
             None => list(&|_| Value::Null),
         };
         return vec![
-            (at("ratings"), list(&|chunk| chunk.rating().into()).into()),
-            (at("rationales"), list(&|chunk| chunk.rationale.as_str().into()).into()),
-            (at("error_messages"), errors.into()),
+            (at("ratings"), list(&|chunk| chunk.rating().into())),
+            (at("rationales"), list(&|chunk| chunk.rationale.as_str().into())),
+            (at("error_messages"), errors),
             (at("precision"), json!(score.value)),
         ];
     }
@@ -108,8 +121,8 @@ fn cells(score: &Scored, answer: &Answered) -> Vec<(String, Value)> {
     let said = match name.path.split('/').nth(1) {
         // What is computed has no rating and no reason.
         Some("ground_truth") => return vec![(name.path.clone(), json!(score.value))],
-        _ if rating.is_some() => (at("rating"), json!(rating)),
-        _ => (at("value"), json!(score.value)),
+        _ if is_measured && rating.is_none() => (at("value"), json!(score.value)),
+        _ => (at("rating"), json!(rating)),
     };
     vec![said, (at("rationale"), json!(reason.rationale)), (at("error_message"), json!(reason.error))]
 }
@@ -175,7 +188,12 @@ mod tests {
         error: Option<&str>,
         ratings: &[Rated],
     ) -> (Map<String, Value>, Value) {
-        let tried = judged(evaluator, [true, false], [0.75, 0.25]);
+        let mut tried = judged(evaluator, [true, false], [0.75, 0.25]);
+        if error.is_some() {
+            // A judge that failed gave neither a verdict nor a value.
+            let failed = &mut tried.scores[0];
+            (failed.status, failed.passed, failed.value) = ("error".to_owned(), None, None);
+        }
         let answers = answers(evaluator, rationale, error, ratings);
         let sides = [Side { data: tried.data(), answers: &answers }];
         let line = |of: &str, _: &str| {
@@ -201,9 +219,22 @@ mod tests {
         assert_eq!(row["response/llm_judged/correctness/error_message"], Value::Null);
         assert_eq!(metrics["metrics"]["response/llm_judged/correctness/rating/percentage"], 0.5);
         assert_eq!(metrics["intervals"]["response/llm_judged/correctness/rating/percentage"]["n"], 2);
-        let (row, metrics) = first("safety", None, Some("the judge was away"));
-        assert_eq!(row["response/llm_judged/safety/error_message"], "the judge was away");
+        let (_, metrics) = first("safety", None, None);
         assert_eq!(metrics["metrics"]["response/llm_judged/safety/rating/average"], 0.5);
+        for judge in ["correctness", "safety"] {
+            let (row, metrics) = first(judge, None, Some("the judge was away"));
+            let at = |what: &str| row.get(format!("response/llm_judged/{judge}/{what}").as_str());
+            assert_eq!(at("error_message"), Some(&json!("the judge was away")));
+            assert_eq!(
+                (at("rating"), at("rationale"), at("value")),
+                (Some(&Value::Null), Some(&Value::Null), None)
+            );
+            // Of what could not be judged nothing is counted.
+            let over_set = if judge == "safety" { "rating/average" } else { "rating/percentage" };
+            let name = format!("response/llm_judged/{judge}/{over_set}");
+            assert_eq!(metrics["metrics"][name.as_str()], 0.0, "{metrics}");
+            assert_eq!(metrics["intervals"][name.as_str()]["n"], 1, "{metrics}");
+        }
         let (row, metrics) = first("context_sufficiency", Some("The date is missing."), None);
         assert_eq!(row["retrieval/llm_judged/context_sufficiency/rationale"], "The date is missing.");
         assert_eq!(metrics["metrics"]["retrieval/llm_judged/context_sufficiency/rating/percentage"], 0.5);
@@ -211,6 +242,18 @@ mod tests {
         assert_eq!(row["retrieval/ground_truth/document_recall"], 0.75);
         assert_eq!(metrics["metrics"]["retrieval/ground_truth/document_recall/average"], 0.5);
         assert_eq!(first("toxicity", None, None).1, json!({"metrics": {}, "intervals": {}}));
+    }
+
+    #[test]
+    fn a_judge_without_verdicts_has_its_value_where_it_has_one() {
+        let mut tried = judged("correctness", [true, false], [0.75, 0.25]);
+        tried.scores.iter_mut().for_each(|score| score.passed = None);
+        (tried.scores[1].status, tried.scores[1].value) = ("error".to_owned(), None);
+        let answers = HashMap::new();
+        let table = rows(&[Side { data: tried.data(), answers: &answers }]);
+        let value = |row: usize| table.rows[row].get("response/llm_judged/correctness/value");
+        assert_eq!((value(0), value(1)), (Some(&json!(0.75)), Some(&Value::Null)));
+        assert!(!table.columns.iter().any(|column| column.ends_with("/rating")), "{:?}", table.columns);
     }
 
     #[test]
@@ -232,7 +275,11 @@ mod tests {
         assert_eq!(at("precision"), &json!(0.75));
         assert_eq!(metrics["metrics"]["retrieval/llm_judged/chunk_relevance/precision/average"], 0.5);
         let (row, _) = first("chunk_relevance", None, Some("no judge"));
+        let at = |what: &str| &row[format!("retrieval/llm_judged/chunk_relevance/{what}").as_str()];
+        assert_eq!([at("ratings"), at("rationales"), at("precision")], [&Value::Null; 3]);
+        assert_eq!(at("error_messages"), &json!(["no judge"]));
+        // No chunk at all is an empty list.
+        let (row, _) = first("chunk_relevance", None, None);
         assert_eq!(row["retrieval/llm_judged/chunk_relevance/ratings"], json!([]));
-        assert_eq!(row["retrieval/llm_judged/chunk_relevance/error_messages"], json!(["no judge"]));
     }
 }

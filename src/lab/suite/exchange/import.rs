@@ -1,7 +1,7 @@
 //! Any file of another system, told by its content.
 
 use super::super::cases::{read_text, text_of};
-use super::super::fault::Faults;
+use super::super::fault::{Faults, SourceLine};
 use super::imported::Imported;
 use super::{h2o, promptfoo, promptfoo_files, results, results_in, vals_csv, vals_json};
 use crate::lab::rows::yaml;
@@ -133,7 +133,7 @@ fn parse(text: &str, name: &str, beside: &Surroundings<'_>) -> Result<(Imported,
         Surroundings::Folder(_) | Surroundings::Nothing => None,
     };
     let mut imported = if text.trim_start().starts_with('{') {
-        let json: Json = serde_json::from_str(text).map_err(|e| Faults::one(format!("{name}: {e}")))?;
+        let json = object_or_lines(text, name, &mut faults)?;
         of_json(&json, name, beside, &mut faults).ok_or_else(|| unknown(name))?
     } else if let Some(questions) = questions(text) {
         vals_json::read(&questions, name, &mut faults)
@@ -159,6 +159,30 @@ fn parse(text: &str, name: &str, beside: &Surroundings<'_>) -> Result<(Imported,
     Ok((imported, faults))
 }
 
+/// The object that a text is, or the list of those on its lines where these are tests of promptfoo. A line that is none is
+/// told beside the others.
+fn object_or_lines(text: &str, name: &str, faults: &mut Faults) -> Result<Json, Faults> {
+    let whole = match serde_json::from_str(text) {
+        Ok(json) => return Ok(json),
+        Err(error) => error,
+    };
+    let lines = || text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let first = lines().next().and_then(|(_, line)| serde_json::from_str::<Json>(line).ok());
+    if !first.is_some_and(|first| promptfoo_files::is_tests(&first)) {
+        return Err(Faults::one(format!("{name}: {whole}")));
+    }
+    let mut tests = Vec::new();
+    for (at, line) in lines() {
+        match serde_json::from_str(line) {
+            Ok(test) => tests.push(test),
+            Err(error) => {
+                faults.add(format!("{}: {error}", SourceLine { file: name.to_owned(), line: at + 1 }))
+            }
+        }
+    }
+    Ok(Json::Array(tests))
+}
+
 /// A list of questions as a suite without checks: texts, or objects with `input_under_test`.
 fn questions(text: &str) -> Option<Json> {
     let Ok(Json::Array(list)) = serde_json::from_str::<Json>(text) else { return None };
@@ -176,6 +200,10 @@ fn of_json(json: &Json, name: &str, beside: &Surroundings<'_>, faults: &mut Faul
         json if h2o::is_suite(json) => h2o::read(json, name, faults),
         json if promptfoo_files::is_suite(json) => {
             promptfoo_files::read(json, name, &|file: &str| beside.text(file), faults)
+        }
+        tests if promptfoo_files::is_tests(tests) => {
+            let whole = json!({ "tests": tests });
+            promptfoo_files::read(&whole, name, &|file: &str| beside.text(file), faults)
         }
         _ => return None,
     })
@@ -197,6 +225,78 @@ fn missing_files(imported: &mut Imported, there: &[String], name: &str, faults: 
 
 fn unknown(name: &str) -> Faults {
     Faults::one(format!(
-        "{name}: no suite of a known form: CSV with Test Input, JSON with title and tests or a list of questions, H2O's JSON, promptfoo's YAML, JSON or CSV, or a ZIP with one of them"
+        "{name}: no suite of a known form: CSV with Test Input, JSON with title and tests or a list of questions, H2O's JSON, promptfoo's YAML, JSON, JSON lines or CSV, or a ZIP with one of them"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(text: &str, name: &str) -> (Imported, Faults) {
+        import_sent(text.as_bytes().to_vec(), name).unwrap_or_else(|faults| panic!("{faults}"))
+    }
+
+    #[test]
+    fn tests_of_promptfoo_alone_are_a_suite() {
+        let one = r#"{"vars": {"q": "Who?"}, "assert": [{"type": "contains", "value": "Anna"}]}"#;
+        let other = r#"{"vars": {"q": "When?"}}"#;
+        for (text, name, count) in [
+            (format!("{one}\n\n{other}\n"), "tests.jsonl", 2),
+            (one.to_owned(), "tests.jsonl", 1),
+            (format!("[{one}, {other}]"), "tests.json", 2),
+            (
+                "- vars: {q: Who?}\n  assert:\n    - type: contains\n      value: Anna\n- vars: {q: When?}\n"
+                    .to_owned(),
+                "tests.yaml",
+                2,
+            ),
+        ] {
+            let (imported, faults) = sent(&text, name);
+            assert!(faults.is_empty() && imported.tests.len() == count, "{name}: {faults}");
+            assert_eq!(imported.spec.suite.source, "promptfoo", "{name}");
+            let first = &imported.tests[0].0;
+            assert_eq!((&first.input, first.check.len()), (&json!({"q": "Who?"}), 1), "{name}");
+            assert_eq!(first.check[0].criteria, Some(json!("Anna")), "{name}");
+        }
+        // A line that is no JSON is told with its number, beside those that are right.
+        let (imported, faults) = sent(&format!("{one}\n{{\"vars\": \n{other}\n"), "tests.jsonl");
+        assert_eq!(imported.tests.len(), 2);
+        assert!(faults.to_string().starts_with("tests.jsonl:2: "), "{faults}");
+        // Lines of something else are none.
+        for text in ["{\"a\": 1}\n{\"a\": 2}\n", "{\"a\": 1}", "[{\"a\": 1}]"] {
+            assert!(import_sent(text.as_bytes().to_vec(), "a.jsonl").is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_a_test_must_be_in_the_archive_wherever_it_lies() {
+        let suite = "Test Id,Test Input,Files\nt1,What does it say?,a.txt\n,,other/b.txt\n,,gone.txt\n";
+        let packed = |suite: &str, name: &str| {
+            let files =
+                [(name, suite), ("documents/a.txt", "one"), ("other/b.txt", "two"), ("unnamed.txt", "three")];
+            let files = files.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
+            import_sent(zip::write(&BTreeMap::from(files)).unwrap(), "s.zip").unwrap()
+        };
+        let (_, faults) = packed(suite, "suite.csv");
+        assert_eq!(faults.to_string(), "s.zip/suite.csv:4: Files \"gone.txt\" is not in the archive");
+        let (imported, faults) = packed(&suite.replace(",,gone.txt\n", ""), "suite.csv");
+        assert!(faults.is_empty(), "{faults}");
+        assert_eq!(imported.tests[0].0.files, ["documents/a.txt", "other/b.txt"]);
+        let kept: Vec<&String> = imported.documents.keys().collect();
+        assert_eq!(kept, ["documents/a.txt", "other/b.txt"], "what no test names is left");
+        // Of JSON a test is named, which has no line.
+        let json = json!({"title": "s", "tests": [{"id": "t1", "input_under_test": "What?", "files_under_test": ["a.txt", "gone.txt"], "checks": []}]});
+        let (_, faults) = packed(&json.to_string(), "suite.json");
+        let told = faults.to_string();
+        assert!(
+            told.contains("\"t1\"") && told.contains("\"gone.txt\"") && !told.contains("a.txt\""),
+            "{told}"
+        );
+        // Without an archive the column is ignored, with one warning.
+        let (imported, faults) = sent(suite, "suite.csv");
+        assert!(faults.is_empty() && imported.tests[0].0.files.is_empty(), "{faults}");
+        let ignored = imported.warnings.iter().filter(|warning| warning.contains("Files is ignored"));
+        assert_eq!(ignored.count(), 1, "{:?}", imported.warnings);
+    }
 }

@@ -20,11 +20,19 @@ enum Found {
 
 /// Whether an object is such a configuration.
 pub(super) fn is_suite(json: &Json) -> bool {
-    let is_test = |t: &Json| t.get("vars").is_some() || t.get("assert").is_some() || named(t).is_some();
     let tests = json.get("tests");
     let has_vars =
         tests.is_some_and(|tests| tests.as_array().map_or(is_test(tests), |all| all.iter().any(is_test)));
     has_vars || (json.get("prompts").is_some() && json.get("providers").is_some())
+}
+
+/// Whether a value is one of the tests of such a configuration without the rest of it, or a list of them.
+pub(super) fn is_tests(json: &Json) -> bool {
+    json.as_array().map_or(json.is_object() && is_test(json), |all| all.iter().any(is_test))
+}
+
+fn is_test(json: &Json) -> bool {
+    json.get("vars").is_some() || json.get("assert").is_some() || named(json).is_some()
 }
 
 /// Reads a configuration; a test that is wrong is told with its number.

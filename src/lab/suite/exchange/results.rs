@@ -268,3 +268,40 @@ fn check_row(check: &Json, [kind, example]: [String; 2]) -> Vec<String> {
         text(check, "category"),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_head_has_shares_amounts_and_standard_deviations() {
+        let check =
+            |status: &str, counts: bool| json!({"operator": "contains", "status": status, "counts": counts});
+        let run = |status: &str, checks: &[Json]| json!({"status": status, "checks": checks});
+        let report = json!({
+            "run_id": "r", "analysis": "it is rude", "verdict": "failed", "summary": {"needs_review": 0.25},
+            "runs": [
+                run("pass", &[check("pass", true), check("pass", true)]),
+                // What does not count and what was skipped is in none of them; an error is no pass.
+                run("fail", &[check("fail", true), check("pass", true), check("fail", false), check("skipped", true)]),
+                run("error", &[check("error", true)]),
+                run("skipped", &[]),
+            ],
+        });
+        let row = of_run(&report, runs(&report).unwrap());
+        let cell = |head: &str| row[RUN.iter().position(|one| *one == head).unwrap()].as_str();
+        assert_eq!((cell("Percent Of Checks Passed"), cell("Amount Of Checks Passed")), ("0.6", "3"));
+        assert_eq!((cell("Amount Of Tests Passed"), cell("Needs Review Percentage")), ("1", "0.25"));
+        let number = |head: &str| cell(head).parse::<f64>().unwrap();
+        for (head, wanted) in [
+            ("Percent Of Tests Passed", 1.0 / 3.0),
+            ("Standard Deviation For Checks Passed", 0.24_f64.sqrt()),
+            ("Standard Deviation For Tests Passed", 2.0_f64.sqrt() / 3.0),
+        ] {
+            assert!((number(head) - wanted).abs() < 1e-12, "{head}: {}", cell(head));
+        }
+        // Of nothing there is no share that divides by 0.
+        assert_eq!(of(&[]), ["0", "0", "0"].map(str::to_owned));
+    }
+}
