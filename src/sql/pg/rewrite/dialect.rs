@@ -247,6 +247,9 @@ impl Adapter {
             }
             ("generate_subscripts", FunctionArguments::List(FunctionArgumentList { args, .. })) => {
                 let list = args.first()?;
+                // With its dimension, which may be a parameter whose type the client asks for.
+                let list =
+                    args.get(1).map_or_else(|| list.to_string(), |dimension| format!("{list}, {dimension}"));
                 parsed(&format!("unnest(generate_series(1, CAST(array_length({list}) AS BIGINT)))"))
             }
             ("localtime", _) => parsed("CAST(now() AS TIME)"),
