@@ -431,6 +431,12 @@ mod tests {
     }
 
     #[test]
+    fn subscripts_keep_their_dimension() {
+        let sql = spelled("SELECT generate_subscripts(finish_reasons, $1::INT) FROM spans");
+        assert!(sql.contains("array_length(finish_reasons, ") && sql.contains("$1"), "{sql}");
+    }
+
+    #[test]
     fn what_names_its_parts_again_and_again_is_refused() {
         let long = format!("'{}'", "x".repeat(200_000));
         let nested = (0..6).fold(long, |inner, _| format!("({inner}, 1) IN (SELECT 1, 1)"));
