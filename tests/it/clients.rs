@@ -57,7 +57,7 @@ const CLIENTS: &[(&str, &str, [&str; 6])] = &[
         [
             "columns, `TypeInfo`",
             "lists, pipelines",
-            "text and binary",
+            "text, binary",
             "server-side cursors, COPY in binary",
             "`cancel`",
             "classes, hints",
