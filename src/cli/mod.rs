@@ -30,6 +30,7 @@
 //! | `alerts` | how alerts stand, and baselines that are learned anew |
 //! | `lab` | datasets and experiments |
 //! | `remote` | a running server, for the verbs that ask one |
+//! | `pipe` | a reader of standard output that has read enough |
 //! | `rewrite` | a configuration file, changed by a verb |
 //! | `memory` | what the allocator keeps |
 
@@ -51,6 +52,7 @@ mod lab;
 mod labels;
 mod memory;
 mod model;
+mod pipe;
 mod queue;
 mod remote;
 mod replay_decisions;

@@ -1,5 +1,6 @@
 //! One query, against a running server or straight on a data directory.
 
+use super::pipe::ended;
 use super::remote::unreached;
 use crate::app::{open_queue, open_sql, open_storage};
 use crate::config::Config;
@@ -74,10 +75,7 @@ pub async fn run(args: SqlArgs) -> ExitCode {
         let mut out = std::io::stdout().lock();
         let is_text = matches!(format, Format::Table | Format::Json | Format::Csv);
         let end: &[u8] = if is_text && !bytes.ends_with(b"\n") { b"\n" } else { b"" };
-        out.write_all(&bytes)
-            .and_then(|()| out.write_all(end))
-            .and_then(|()| out.flush())
-            .map_err(|e| e.to_string())
+        ended(out.write_all(&bytes).and_then(|()| out.write_all(end)).and_then(|()| out.flush()))
     });
     match written {
         Ok(()) => ExitCode::SUCCESS,

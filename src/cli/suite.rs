@@ -2,6 +2,7 @@
 
 use super::evaluators::Scorers;
 use super::lab::{OfSuites, RunArgs, SendArgs, Where, pairs, spreadsheet, suites};
+use super::pipe::ended;
 use super::test::{StoredArgs, chosen, configured};
 use crate::lab::suite::{
     Bench, Exported, Form, StoredItems, Suite, examples, export, import, import_results, read, suite_schema,
@@ -342,7 +343,7 @@ fn exported(
 
 fn written(output: Option<&Path>, bytes: &[u8]) -> Result<(), String> {
     match output {
-        None => std::io::stdout().write_all(bytes).map_err(|e| e.to_string()),
+        None => ended(std::io::stdout().write_all(bytes)),
         Some(path) => std::fs::write(path, bytes).map_err(|e| format!("{}: {e}", path.display())),
     }
 }

@@ -1,5 +1,5 @@
 // pgjdbc as its users call it: java -cp postgresql.jar Metadata.java PORT
-// The rows are those of tests/slt.
+// The rows are those of tests/slt. What it says that the driver has is what `shows` held.
 import java.sql.*;
 import java.util.*;
 import java.util.concurrent.atomic.AtomicLong;
@@ -12,8 +12,23 @@ public class Metadata {
     static final String ENDLESS = "SELECT count(*) FROM generate_series(1, 9000000) a, generate_series(1, 9000000) b";
     static final List<String> faults = new ArrayList<>();
 
+    interface Checks {
+        void run() throws SQLException;
+    }
+
+    static int made = 0;
+
     static void check(String what, boolean is) {
+        made++;
         if (!is) faults.add(what);
+    }
+
+    /** Says that the driver has an aspect, by the words of the table, once the checks have passed. Without a check it is a fault. */
+    static void shows(String aspect, String by, Checks checks) throws SQLException {
+        int madeBefore = made, faultsBefore = faults.size();
+        checks.run();
+        check(aspect + ": " + by + ": nothing was checked", made > madeBefore);
+        if (faults.size() == faultsBefore) System.out.println("has " + aspect + ": " + by);
     }
 
     /** The rows as lists of texts; at least so many. */
@@ -69,11 +84,52 @@ public class Metadata {
 
     static void queries(Connection connection) throws SQLException {
         connection.setAutoCommit(false);
-        try (Statement statement = connection.createStatement()) {
-            statement.setFetchSize(1000);
-            List<List<String>> large = rows("in parts", 100000, () -> statement.executeQuery("SELECT value FROM generate_series(1, 100000)"));
-            check("large", large.size() == 100000);
+        shows("large", "rows in parts", () -> {
+            try (Statement statement = connection.createStatement()) {
+                statement.setFetchSize(1000);
+                List<List<String>> large = rows("in parts", 100000, () -> statement.executeQuery("SELECT value FROM generate_series(1, 100000)"));
+                check("large", large.size() == 100000);
+            }
+        });
+        shows("parameters", "times", () -> times(connection));
+        shows("parameters", "lists", () -> {
+            try (PreparedStatement prepared = connection.prepareStatement("SELECT name FROM spans WHERE name = ANY(?)")) {
+                prepared.setArray(1, connection.createArrayOf("text", new Object[] {"chat gpt-x", "none"}));
+                rows("a list", 1, prepared::executeQuery);
+            }
+        });
+        connection.commit();
+        connection.setReadOnly(true);
+        connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+        check("isolation", connection.getTransactionIsolation() == Connection.TRANSACTION_REPEATABLE_READ);
+        check("a schema", connection.getSchema().equals("public"));
+        shows("types", "yes", () -> types(connection));
+        connection.rollback();
+        connection.setAutoCommit(true);
+        shows("cancel", "timeouts", () -> {
+            try (Statement statement = connection.createStatement()) {
+                statement.setQueryTimeout(1);
+                fails(statement, ENDLESS, "57014");
+            }
+        });
+        shows("cancel", "`cancel`", () -> cancelled(connection));
+        shows("errors", "SQLSTATE", () -> {
+            try (Statement statement = connection.createStatement()) {
+                fails(statement, "SELECT * FROM nope", "42P01");
+            }
+        });
+    }
+
+    static void fails(Statement statement, String sql, String state) {
+        try {
+            statement.executeQuery(sql);
+            faults.add("no error: " + sql);
+        } catch (SQLException why) {
+            check(sql + ": " + why, state.equals(why.getSQLState()));
         }
+    }
+
+    static void times(Connection connection) throws SQLException {
         String typed = "SELECT name, start_time, duration_ns, cost_usd, ? FROM spans WHERE name <> ? AND duration_ns > ? AND start_time > ?";
         try (PreparedStatement prepared = connection.prepareStatement(typed)) {
             prepared.setString(1, "x");
@@ -86,41 +142,17 @@ public class Metadata {
                 check("a row", found.next() && found.getTimestamp(2) != null && found.getLong(3) >= 0);
             }
         }
-        try (PreparedStatement prepared = connection.prepareStatement("SELECT name FROM spans WHERE name = ANY(?)")) {
-            prepared.setArray(1, connection.createArrayOf("text", new Object[] {"chat gpt-x", "none"}));
-            rows("a list", 1, prepared::executeQuery);
-        }
-        connection.commit();
-        connection.setReadOnly(true);
-        connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
-        check("isolation", connection.getTransactionIsolation() == Connection.TRANSACTION_REPEATABLE_READ);
-        check("a schema", connection.getSchema().equals("public"));
-        try (Statement statement = connection.createStatement()) {
-            String types = "SELECT ARRAY[1, 2], ARRAY['a'], true, 1::int2, 1.5::float4, 1.25::numeric, date '2026-01-01', time '10:00', timestamp '2026-01-01 00:00', now(), interval '1 day', null";
-            try (ResultSet found = statement.executeQuery(types)) {
-                check("types", found.next() && found.getBoolean(3) && found.getDate(7) != null && found.getArray(2) != null);
-                for (int place = 1; place <= 12; place++) found.getObject(place);
-            }
-        }
-        connection.rollback();
-        connection.setAutoCommit(true);
-        try (Statement statement = connection.createStatement()) {
-            statement.setQueryTimeout(1);
-            statement.executeQuery(ENDLESS);
-            faults.add("an endless query ended");
-        } catch (SQLException ended) {
-            check("cancelled: " + ended, "57014".equals(ended.getSQLState()));
-        }
-        cancelled(connection);
-        try (Statement statement = connection.createStatement()) {
-            statement.executeQuery("SELECT * FROM nope");
-            faults.add("no error");
-        } catch (SQLException wrong) {
-            check("an error: " + wrong, "42P01".equals(wrong.getSQLState()));
+    }
+
+    static void types(Connection connection) throws SQLException {
+        String types = "SELECT ARRAY[1, 2], ARRAY['a'], true, 1::int2, 1.5::float4, 1.25::numeric, date '2026-01-01', time '10:00', timestamp '2026-01-01 00:00', now(), interval '1 day', null";
+        try (Statement statement = connection.createStatement(); ResultSet found = statement.executeQuery(types)) {
+            check("types", found.next() && found.getBoolean(3) && found.getDate(7) != null && found.getArray(2) != null);
+            for (int place = 1; place <= 12; place++) found.getObject(place);
         }
     }
 
-    /** A query ends within a second of the request; where it did not run yet, the request is lost, and there is another try. */
+    /** A query ends within a second of the request in the best of ten tries: where it did not run yet, the request is lost. */
     static void cancelled(Connection connection) throws SQLException {
         List<Long> taken = new ArrayList<>();
         while (taken.size() < 10 && taken.stream().noneMatch(millis -> millis < 1000)) {
@@ -136,12 +168,7 @@ public class Metadata {
                     }
                 });
                 asking.start();
-                try {
-                    statement.executeQuery(ENDLESS);
-                    faults.add("an endless query ended");
-                } catch (SQLException why) {
-                    check("cancelled: " + why, "57014".equals(why.getSQLState()));
-                }
+                fails(statement, ENDLESS, "57014");
                 taken.add((System.nanoTime() - asked.get()) / 1_000_000);
                 asking.join();
             } catch (InterruptedException wrong) {
@@ -155,12 +182,12 @@ public class Metadata {
     public static void main(String[] arguments) throws SQLException {
         String url = "jdbc:postgresql://127.0.0.1:" + arguments[0] + "/groundline?user=me&password=x&sslmode=disable";
         try (Connection connection = DriverManager.getConnection(url)) {
-            metadata(connection.getMetaData());
+            DatabaseMetaData data = connection.getMetaData();
+            shows("metadata", "all of `DatabaseMetaData`", () -> metadata(data));
             queries(connection);
         }
         faults.forEach(System.out::println);
         if (!faults.isEmpty()) System.exit(1);
-        for (String aspect : List.of("metadata", "parameters", "types", "large", "cancel", "errors")) System.out.println("has " + aspect);
         System.out.println("all ok");
     }
 }

@@ -3,6 +3,7 @@
 A database, the columns of tables and views, charts with every time grain that its editor offers, filters, SQL Lab, and a dataset
 of a query. Superset keeps its own state in $SUPERSET_HOME, which must be empty.
 """
+import contextlib
 import os
 import pathlib
 import subprocess
@@ -34,9 +35,23 @@ login = {"username": "me", "password": "pw", "provider": "db", "refresh": False}
 HEADERS = {"Authorization": "Bearer " + client.post("/api/v1/security/login", json=login).json["access_token"]}
 
 
+checks_made = 0
+
+
 def check(what, is_so):
+    global checks_made
+    checks_made += 1
     if not is_so:
         raise AssertionError(what)
+
+
+@contextlib.contextmanager
+def shows(aspect, by):
+    """Says that Superset has `aspect`, `by` the words of the table, once the checks within have passed. Without a check it fails."""
+    before = checks_made
+    yield
+    check(f"{aspect}: {by}: nothing was checked", checks_made > before)
+    print(f"has {aspect}: {by}")
 
 
 def call(verb, path, body=None):
@@ -87,18 +102,20 @@ for table, time, number_column, by in [
 ]:
     number, columns = dataset({"schema": "public", "table_name": table})
     wanted = truth(f"SELECT column_name FROM information_schema.columns WHERE table_schema = 'public' AND table_name = '{table}'")
-    check("columns", set(columns) == {name for (name,) in wanted})
-    check("a time", columns[time] == ("TIMESTAMP WITH TIME ZONE", True) and columns[by] == ("TEXT", False))
+    with shows("metadata", "columns of tables" if tables[table] == "table" else "views"):
+        check("columns", set(columns) == {name for (name,) in wanted})
+        check("a time", columns[time] == ("TIMESTAMP WITH TIME ZONE", True) and columns[by] == ("TEXT", False))
     [(total,)] = truth(f"SELECT count(*) FROM {table}")
     check("groups", sum(row["n"] for row in rows(number, columns=[by])) == total and total > 0)
     mean = {"expressionType": "SIMPLE", "column": {"column_name": number_column}, "aggregate": "AVG", "label": "mean"}
     ids = {"expressionType": "SIMPLE", "column": {"column_name": "trace_id"}, "aggregate": "COUNT_DISTINCT", "label": "ids"}
-    for grain in GRAINS:
-        axis = {"timeGrain": grain, "columnType": "BASE_AXIS", "sqlExpression": time, "label": time, "expressionType": "SQL"}
-        range_ = [{"col": time, "op": "TEMPORAL_RANGE", "val": "2000-01-01 : 2100-01-01"}]
-        series = dict(series_columns=[by], series_limit=3, orderby=[["n", False]])
-        found = rows(number, columns=[axis, by], metrics=[COUNT, mean, ids], filters=range_, **series)
-        check(f"{table} by {grain}", 0 < sum(row["n"] for row in found) <= total)
+    with shows("types", "every time grain"):
+        for grain in GRAINS:
+            axis = {"timeGrain": grain, "columnType": "BASE_AXIS", "sqlExpression": time, "label": time, "expressionType": "SQL"}
+            range_ = [{"col": time, "op": "TEMPORAL_RANGE", "val": "2000-01-01 : 2100-01-01"}]
+            series = dict(series_columns=[by], series_limit=3, orderby=[["n", False]])
+            found = rows(number, columns=[axis, by], metrics=[COUNT, mean, ids], filters=range_, **series)
+            check(f"{table} by {grain}", 0 < sum(row["n"] for row in found) <= total)
     value = truth(f"SELECT {by} FROM {table} WHERE {by} IS NOT NULL LIMIT 1")[0][0]
     filters = [{"col": by, "op": "IN", "val": [value, "nobody"]}, {"col": by, "op": "ILIKE", "val": f"%{value[1:]}"}]
     [row] = rows(number, columns=[by], filters=filters, extras={"having": "COUNT(*) > 0", "where": "1 = 1"})
@@ -111,9 +128,10 @@ for table, time, number_column, by in [
 
 query = "SELECT metric, passed, quality_rate(passed, inclusion_probability) AS rate, date_trunc('hour', evaluated_at) AS hour FROM scores GROUP BY 1, 2, 4"
 number, columns = dataset({"table_name": "rates", "sql": query})
-check("the columns of a query", columns["hour"][1] and set(columns) == {"metric", "passed", "rate", "hour"})
+with shows("metadata", "queries"):
+    check("the columns of a query", columns["hour"][1] and set(columns) == {"metric", "passed", "rate", "hour"})
 check("a condition", rows(number, columns=["metric"], filters=[{"col": "passed", "op": "IS TRUE"}]))
 lab = {"database_id": database, "sql": "SELECT metric, count(*) AS n FROM scores GROUP BY 1", "schema": "public", "runAsync": False, "client_id": "groundline1", "queryLimit": 100}
 answer = call("post", "/sqllab/execute/", lab)
 check("SQL Lab", answer["status"] == "success" and len(answer["data"]) > 0)
-print("has metadata\nhas types\nall ok")
+print("all ok")

@@ -5,6 +5,7 @@ use super::folder::packed;
 use super::safe::spreadsheet;
 use super::schema::{SchemaArgs, schema};
 use super::told::{cell, fault, hash, linted, purged, said, short, table};
+use crate::cli::pipe::ended;
 use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::{Value, json};
@@ -466,7 +467,7 @@ async fn export(
     let bytes = if is_safe { spreadsheet(&bytes, format == "csv")?.into() } else { bytes };
     let written = match &output {
         Some(path) => std::fs::write(path, &bytes).map_err(|e| format!("{}: {e}", path.display())),
-        None => std::io::stdout().lock().write_all(&bytes).map_err(|e| e.to_string()),
+        None => ended(std::io::stdout().lock().write_all(&bytes)),
     };
     written.map(|()| (String::new(), 0)).map_err(Refused::from)
 }

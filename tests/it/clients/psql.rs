@@ -1,6 +1,6 @@
 //! psql, by its commands.
 
-use super::{hold_aspects, is_missing, port, told};
+use super::{hold_aspects, is_missing, port, shows, told};
 use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -102,16 +102,26 @@ const PSQL: &[(&str, &str)] = &[
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn psql() {
     let (at, _shutdown) = port().await;
+    if psql_says(at, &["SELECT 1"]).await.is_none() {
+        return;
+    }
+    let said = [
+        shows("metadata: backslash commands", commands(at)).await,
+        shows("types: `\\gdesc`", described(at)).await,
+        shows("large: `FETCH_COUNT`", in_parts(at)).await,
+        shows("large: `\\copy`", copied(at)).await,
+        shows("errors: SQLSTATE", refused(at)).await,
+        shows("cancel: Ctrl-C", ends_in_time(at)).await,
+    ];
+    hold_aspects("psql", &said.concat());
+}
+
+async fn commands(at: SocketAddr) {
     for (command, part) in PSQL {
-        let Some(said) = psql_says(at, &[command]).await else { return };
+        let said = psql_says(at, &[command]).await.unwrap();
         let refused = *part == "read-only" || command.contains("nope") || command.starts_with("DECLARE");
         assert!(said.contains(part) && said.contains("ERROR") == refused, "{command}: {said}");
     }
-    hold_aspects("psql", &format!("has metadata\n{}", ways(at).await));
-}
-
-/// The other aspects, each as it held.
-async fn ways(at: SocketAddr) -> String {
     let commands = [
         "BEGIN",
         "DECLARE c CURSOR FOR SELECT value FROM generate_series(1, 9) ORDER BY 1",
@@ -122,28 +132,43 @@ async fn ways(at: SocketAddr) -> String {
     ];
     let said = psql_says(at, &commands).await.unwrap();
     assert!(said.contains("(2 rows)") && said.contains("(7 rows)") && !said.contains("ERROR"), "{said}");
+}
+
+async fn described(at: SocketAddr) {
     let said =
         scripted(at, "SELECT name, start_time, duration_ns, finish_reasons FROM spans \\gdesc\n").await;
     for column in ["name | text", "start_time | timestamp with time zone", "duration_ns | bigint", "text[]"] {
         let plain: Vec<&str> = said.split_whitespace().collect();
         assert!(plain.join(" ").contains(column), "{column}: {said}");
     }
-    let series = "FROM generate_series(1, 100000) ORDER BY 1";
-    let script = format!("\\set FETCH_COUNT 1000\n\\pset format unaligned\n\\t on\nSELECT value {series};\n");
+}
+
+const SERIES: &str = "FROM generate_series(1, 100000) ORDER BY 1";
+
+async fn in_parts(at: SocketAddr) {
+    let script = format!("\\set FETCH_COUNT 1000\n\\pset format unaligned\n\\t on\nSELECT value {SERIES};\n");
     let said = scripted(at, &script).await;
     let numbers: Vec<u32> = said.lines().filter_map(|line| line.parse().ok()).collect();
     assert!(numbers.iter().copied().eq(1..=100_000), "{} numbers", numbers.len());
-    let said = scripted(at, &format!("\\copy (SELECT value {series}) TO STDOUT\n")).await;
+}
+
+async fn copied(at: SocketAddr) {
+    let said = scripted(at, &format!("\\copy (SELECT value {SERIES}) TO STDOUT\n")).await;
     assert_eq!(said.lines().filter(|line| line.parse::<u32>().is_ok()).count(), 100_000);
+}
+
+async fn refused(at: SocketAddr) {
     let said = scripted(at, "\\set VERBOSITY verbose\nSELECT nope FROM spans;\n").await;
     assert!(said.contains("42703"), "{said}");
-    // What a busy machine takes for it, it does not take every time.
+}
+
+/// What a busy machine takes for it, it does not take every time.
+async fn ends_in_time(at: SocketAddr) {
     let mut taken = Vec::new();
     while taken.len() < 10 && taken.iter().all(|one| *one >= Duration::from_secs(1)) {
         taken.push(interrupted(at).await);
     }
     assert!(taken.iter().any(|one| *one < Duration::from_secs(1)), "cancelled after {taken:?}");
-    "has types\nhas large\nhas errors\nhas cancel".to_owned()
 }
 
 /// What psql says to a script on its standard input.

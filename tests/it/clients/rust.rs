@@ -1,6 +1,6 @@
 //! Clients of Rust: tokio-postgres here, and sqlx as a program of its own that `tests/setup` builds.
 
-use super::{ASPECTS, hold_aspects, is_there, port, program_runs};
+use super::{hold_aspects, is_there, port, program_runs, shows};
 use crate::sdk::cache;
 use ::tokio_postgres::types::Type;
 use ::tokio_postgres::{Client, Column, NoTls, connect};
@@ -40,6 +40,20 @@ async fn tokio_postgres() {
     let config = format!("host=127.0.0.1 port={} user=me dbname=groundline", at.port());
     let (mut client, connection) = connect(&config, NoTls).await.unwrap();
     tokio::spawn(connection);
+    let mut said = vec![
+        shows("metadata: prepared statements", prepared(&client)).await,
+        shows("types: times", times(&client)).await,
+        shows("types: lists", lists(&client)).await,
+        shows("parameters: lists", sought(&client)).await,
+        shows("large: portals in parts", in_parts(&mut client)).await,
+        shows("large: COPY", copied(&client)).await,
+        shows("errors: SQLSTATE", refused(&client)).await,
+    ];
+    said.push(shows("cancel: `cancel_query`", ends_in_time(&Arc::new(client))).await);
+    hold_aspects("tokio_postgres", &said.concat());
+}
+
+async fn prepared(client: &Client) {
     let prepared =
         client.prepare("SELECT count(*) FROM spans WHERE name <> $1 AND duration_ns > $2").await.unwrap();
     let named = |columns: &[Column]| -> Vec<_> {
@@ -49,29 +63,54 @@ async fn tokio_postgres() {
     assert_eq!(prepared.params(), [Type::TEXT, Type::INT8]);
     let count: i64 = client.query_one(&prepared, &[&"none", &-1i64]).await.unwrap().get("count");
     assert!(count > 0);
-    let sql = "SELECT name, start_time, duration_ns, cost_usd, finish_reasons FROM spans WHERE finish_reasons IS NOT NULL";
+}
+
+async fn times(client: &Client) {
+    let sql = "SELECT name, start_time, duration_ns, cost_usd FROM spans WHERE finish_reasons IS NOT NULL";
     let row = client.query(sql, &[]).await.unwrap().remove(0);
-    let _: (String, SystemTime, i64, Option<f64>, Vec<String>) =
-        (row.get(0), row.get(1), row.get(2), row.get(3), row.get(4));
+    // A value of another type panics here.
+    let (name, start, duration_ns, _): (String, SystemTime, i64, Option<f64>) =
+        (row.get(0), row.get(1), row.get(2), row.get(3));
+    assert!(!name.is_empty() && start > SystemTime::UNIX_EPOCH && duration_ns >= 0);
+}
+
+async fn lists(client: &Client) {
+    let sql = "SELECT finish_reasons FROM spans WHERE finish_reasons IS NOT NULL";
+    let reasons: Vec<String> = client.query(sql, &[]).await.unwrap().remove(0).get(0);
+    assert!(!reasons.is_empty());
+}
+
+async fn sought(client: &Client) {
     let names = vec!["chat gpt-x", "none"];
     let named = client.query("SELECT name FROM spans WHERE name = ANY($1)", &[&names]).await.unwrap();
     assert!(!named.is_empty(), "lists are parameters");
+}
+
+async fn in_parts(client: &mut Client) {
     let transaction = client.build_transaction().read_only(true).start().await.unwrap();
     let portal = transaction.bind("SELECT value FROM generate_series(1, 100000)", &[]).await.unwrap();
     assert_eq!(transaction.query_portal(&portal, 10).await.unwrap().len(), 10);
     assert_eq!(transaction.query_portal(&portal, 0).await.unwrap().len(), 99_990);
     transaction.commit().await.unwrap();
+}
+
+async fn copied(client: &Client) {
     let copied =
         client.copy_out("COPY (SELECT value FROM generate_series(1, 100000)) TO STDOUT").await.unwrap();
     let lines: usize = copied.try_fold(0, |sum, part| async move { Ok(sum + part.len()) }).await.unwrap();
     assert!(lines > 500_000, "{lines}");
+}
+
+async fn refused(client: &Client) {
     let wrong = client.query("SELECT nope FROM spans", &[]).await.unwrap_err();
     assert_eq!(wrong.code().map(|code| code.code()), Some("42703"));
-    // What a busy machine takes for it, it does not take every time.
-    let (client, mut taken) = (Arc::new(client), Vec::new());
+}
+
+/// What a busy machine takes for it, it does not take every time.
+async fn ends_in_time(client: &Arc<Client>) {
+    let mut taken = Vec::new();
     while taken.len() < 10 && taken.iter().all(|one| *one >= Duration::from_secs(1)) {
-        taken.push(cancelled(&client).await);
+        taken.push(cancelled(client).await);
     }
     assert!(taken.iter().any(|one| *one < Duration::from_secs(1)), "cancelled after {taken:?}");
-    hold_aspects("tokio_postgres", &ASPECTS.map(|aspect| format!("has {aspect}")).join("\n"));
 }

@@ -19,7 +19,7 @@ const MAX_WORDS: usize = 50_000;
 /// F1 of the shared words (`rouge_1`), pairs (`rouge_2`) and of the longest common subsequence (`rouge_l`); 0 to 1.
 ///
 /// As in the reference, a word is a run of a to z and digits in lower case: what is written in other scripts has none
-/// and gives 0.
+/// and gives 0. A text of one word has no pair, and `rouge_2` is 0 there too, also where both texts are the same.
 pub fn rouge() -> Comparison {
     Comparison { id: "rouge", metrics: METRICS, compare }
 }

@@ -247,6 +247,9 @@ impl Adapter {
             }
             ("generate_subscripts", FunctionArguments::List(FunctionArgumentList { args, .. })) => {
                 let list = args.first()?;
+                // With its dimension, which may be a parameter whose type the client asks for.
+                let list =
+                    args.get(1).map_or_else(|| list.to_string(), |dimension| format!("{list}, {dimension}"));
                 parsed(&format!("unnest(generate_series(1, CAST(array_length({list}) AS BIGINT)))"))
             }
             ("localtime", _) => parsed("CAST(now() AS TIME)"),
@@ -425,6 +428,12 @@ mod tests {
         assert!(spelled("SELECT ARRAY(SELECT name FROM spans LIMIT 2)").contains("LIMIT 2) AS \"q\""));
         let about = "SELECT ARRAY(SELECT b.rolname FROM pg_roles b WHERE b.oid = r.oid) FROM pg_roles r";
         assert!(spelled(about).contains("CAST(NULL AS TEXT[])"), "{}", spelled(about));
+    }
+
+    #[test]
+    fn subscripts_keep_their_dimension() {
+        let sql = spelled("SELECT generate_subscripts(finish_reasons, $1::INT) FROM spans");
+        assert!(sql.contains("array_length(finish_reasons, ") && sql.contains("$1"), "{sql}");
     }
 
     #[test]

@@ -30,7 +30,14 @@ impl<'r> FromRow<'r, PgRow> for Span {
     }
 }
 
-async fn parameters(pool: &PgPool) -> Done {
+/// Says that sqlx does `what`, an aspect and a word of the table of `docs/sql.md`, once what it asserts has passed.
+async fn shows(what: &str, checks: impl Future<Output = Done>) -> Done {
+    checks.await.map_err(|why| format!("{what}: {why}"))?;
+    println!("has {what}");
+    Ok(())
+}
+
+async fn times_sought(pool: &PgPool) -> Done {
     let sql = "SELECT count(*) FROM spans WHERE name <> $1 AND duration_ns > $2 AND start_time > $3";
     let (count,): (i64,) = sqlx::query_as(sql)
         .bind("none")
@@ -39,10 +46,18 @@ async fn parameters(pool: &PgPool) -> Done {
         .fetch_one(pool)
         .await?;
     assert!(count > 0);
+    Ok(())
+}
+
+async fn lists_sought(pool: &PgPool) -> Done {
     let known: String = sqlx::query_scalar("SELECT name FROM spans LIMIT 1").fetch_one(pool).await?;
     let names = vec![known, "none".to_owned()];
     let named = sqlx::query("SELECT name FROM spans WHERE name = ANY($1)").bind(&names).fetch_all(pool).await?;
     assert!(!named.is_empty(), "lists are parameters");
+    Ok(())
+}
+
+async fn parameters(pool: &PgPool) -> Done {
     let nothing: Option<String> = sqlx::query_scalar("SELECT $1::text").bind(None::<String>).fetch_one(pool).await?;
     assert_eq!(nothing, None);
     let (n, x, b, t): (i32, f64, bool, String) = sqlx::query_as("SELECT $1::int, $2::float8, $3::bool, $4::text")
@@ -56,16 +71,24 @@ async fn parameters(pool: &PgPool) -> Done {
     Ok(())
 }
 
-async fn types(pool: &PgPool) -> Done {
-    let sql = "SELECT * FROM spans WHERE finish_reasons IS NOT NULL ORDER BY start_time";
-    let spans: Vec<Span> = sqlx::query_as(sql).fetch_all(pool).await?;
-    let first = spans.first().ok_or("no span")?;
+async fn first(pool: &PgPool) -> Result<Span, Box<dyn Error>> {
+    let sql = "SELECT * FROM spans WHERE finish_reasons IS NOT NULL ORDER BY start_time LIMIT 1";
+    Ok(sqlx::query_as(sql).fetch_one(pool).await?)
+}
+
+async fn times(pool: &PgPool) -> Done {
+    let first = first(pool).await?;
     assert!(!first.name.is_empty() && first.start_time > DateTime::<Utc>::UNIX_EPOCH && first.duration_ns >= 0);
-    assert!(first.cost_usd.is_none_or(f64::is_finite) && !first.finish_reasons.is_empty());
+    assert!(first.cost_usd.is_none_or(f64::is_finite));
     let row = sqlx::query("SELECT date '2026-11-24' AS d, interval '90 minutes' AS i, 12.5::numeric AS n, 'x'::bytea AS b").fetch_one(pool).await?;
     let told: Vec<_> = row.columns().iter().map(|c| (c.name().to_owned(), c.type_info().name().to_owned())).collect();
     assert_eq!(told.len(), 4, "{told:?}");
     assert_eq!(told[0], ("d".to_owned(), "DATE".to_owned()));
+    Ok(())
+}
+
+async fn lists(pool: &PgPool) -> Done {
+    assert!(!first(pool).await?.finish_reasons.is_empty());
     Ok(())
 }
 
@@ -80,13 +103,17 @@ async fn described(pool: &PgPool) -> Done {
     Ok(())
 }
 
-async fn large(pool: &PgPool) -> Done {
+async fn streamed(pool: &PgPool) -> Done {
     let mut rows = sqlx::query_scalar::<_, i64>("SELECT value FROM generate_series(1, 100000)").fetch(pool);
     let (mut count, mut sum) = (0_u64, 0_i64);
     while let Some(value) = rows.try_next().await? {
         (count, sum) = (count + 1, sum + value);
     }
     assert_eq!((count, sum), (100_000, 5_000_050_000));
+    Ok(())
+}
+
+async fn copied(pool: &PgPool) -> Done {
     let mut connection = pool.acquire().await?;
     let mut copied = connection.copy_out_raw("COPY (SELECT value FROM generate_series(1, 100000)) TO STDOUT").await?;
     let mut bytes = 0;
@@ -135,19 +162,16 @@ async fn main() -> Done {
     let port = std::env::args().nth(1).ok_or("which port?")?.parse()?;
     let options = PgConnectOptions::new().host("127.0.0.1").port(port).username("me").database("groundline");
     let pool = PgPoolOptions::new().max_connections(4).test_before_acquire(true).connect_with(options.clone()).await?;
-    for (name, done) in [
-        ("parameters", parameters(&pool).await),
-        ("types", types(&pool).await),
-        ("described", described(&pool).await),
-        ("large", large(&pool).await),
-        ("transactions", transactions(&pool).await),
-        ("errors", errors(&pool, options).await),
-    ] {
-        done.map_err(|why| format!("{name}: {why}"))?;
-    }
-    for aspect in ["metadata", "parameters", "types", "large", "errors"] {
-        println!("has {aspect}");
-    }
+    parameters(&pool).await?;
+    transactions(&pool).await?;
+    shows("metadata: `describe` as its macros ask", described(&pool)).await?;
+    shows("parameters: times", times_sought(&pool)).await?;
+    shows("parameters: lists", lists_sought(&pool)).await?;
+    shows("types: times", times(&pool)).await?;
+    shows("types: lists", lists(&pool)).await?;
+    shows("large: streams", streamed(&pool)).await?;
+    shows("large: COPY", copied(&pool)).await?;
+    shows("errors: SQLSTATE", errors(&pool, options)).await?;
     println!("all ok");
     Ok(())
 }
