@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { acknowledgement, conditionOf, named, shownOf, standingsOf } = await load("src/lib/alerts.ts");
+const { acknowledgement, conditionOf, named, shownOf, standingsOf, watchedOf } = await load("src/lib/alerts.ts");
 const { flowsOf } = await load("src/lib/flow.ts");
 const { changeOf } = await load("src/lib/change.ts");
 
@@ -18,6 +18,21 @@ test("what fires stands first, with what its definition says", () => {
   assert.deepEqual(shown.map((each) => [each.alert, each.metric, each.alpha]), [["b", "m", 0.001], ["a", "", null]]);
   const rows = [{ alert: "b", slice: "s", state: "ok", since: "2026-11-23T10:00:00Z" }, { alert: "b", slice: "s", state: "firing" }];
   assert.deepEqual(standingsOf(rows).map((each) => each.state), ["ok"]);
+});
+
+test("an alert that changed before the time range keeps its definition", () => {
+  const standing = { alert: "b", slice: "", state: "firing", since: 1, statistic: 2, estimate: null, bound: null, n: 0, examples: [] };
+  const definitions = [{ name: "a", metric: "other" }, { name: "b", metric: "m", method: "change", alpha: 0.01, severity: "page", filter: " rule = 'x' " }];
+  const of = (rows) => shownOf([standing], rows, definitions).map((each) => [each.metric, each.method, each.alpha, each.severity, each.filter, each.message]);
+  assert.deepEqual(of([]), [["m", "change", 0.01, "page", "rule = 'x'", ""]]);
+  assert.deepEqual(of([{ alert: "b", slice: "", metric: "m", method: "change", alpha: 0.001, severity: "ticket", message: "said" }]), [["m", "change", 0.001, "ticket", "rule = 'x'", "said"]]);
+});
+
+test("what an alert watches is its filter in its slice", () => {
+  assert.equal(watchedOf({ filter: "", slice: "" }), "");
+  assert.equal(watchedOf({ filter: "service_name = 'shop'", slice: "" }), "service_name = 'shop'");
+  assert.equal(watchedOf({ filter: "", slice: "request_model=a" }), "request_model = 'a'");
+  assert.equal(watchedOf({ filter: "rule = 'x' OR rule = 'y'", slice: "request_model=a" }), "(rule = 'x' OR rule = 'y') AND request_model = 'a'");
 });
 
 test("an address names a slice of an alert, or its first", () => {

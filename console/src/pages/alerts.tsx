@@ -27,12 +27,13 @@ export default function Alerts() {
   const rows = useMemo(() => (history.data ? rowsOf(history.data) : []), [history.data]);
   // A token of one tenant may not ask where all alerts stand: then what the table says is shown.
   const refused = now.fault?.kind === "forbidden";
+  const definitions = server.value?.configuration?.alerts;
   const shown = useMemo(() => {
     const standings = now.data?.alerts ?? (refused ? standingsOf(rows) : undefined);
-    return standings && shownOf(standings, rows);
-  }, [now.data, refused, rows]);
+    return standings && shownOf(standings, rows, definitions);
+  }, [now.data, refused, rows, definitions]);
   const asked: Asked<Shown[]> = { data: shown, fault: refused ? undefined : now.fault, busy: now.busy, retry: now.retry };
-  const names = [...new Set([...(server.value?.configuration?.alerts ?? []).map((each) => each.name), ...(shown ?? []).map((each) => each.alert)])];
+  const names = [...new Set([...(definitions ?? []).map((each) => each.name), ...(shown ?? []).map((each) => each.alert)])];
   return (
     <>
       <Top title="Alerts" />
