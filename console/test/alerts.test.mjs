@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { load } from "./load.mjs";
 
 const { acknowledgement, conditionOf, named, shownOf, standingsOf, watchedOf } = await load("src/lib/alerts.ts");
-const { flowsOf } = await load("src/lib/flow.ts");
+const { decidedIn, flowsOf } = await load("src/lib/flow.ts");
 const { changeOf } = await load("src/lib/change.ts");
 
 test("a slice becomes a condition over scores", () => {
@@ -56,6 +56,13 @@ test("decisions become the way of traces through a rule", () => {
   assert.deepEqual(flow.first.map((step) => [step.kind, step.n]), [["filtered", 60], ["not_sampled", 20], ["queued", 20]]);
   assert.deepEqual(flow.then.map((step) => [step.kind, step.n]), [["scored", 15], ["failed", 1], ["waiting", 4]]);
   assert.deepEqual(flow.strata, [{ name: "", n: 20, low: 0.1, high: 0.5 }]);
+});
+
+test("a point of the curve of coverage leads to the traces decided then, from where their spans began", () => {
+  const { where, from, to } = decidedIn(3_600_000, 60_000, 3_000_000.5);
+  assert.match(where, /^trace_id IN \(SELECT trace_id FROM decisions WHERE decision IN \('queued', .*'failed'\) AND decided_at >= '1970-01-01T01:00:00.000Z' AND decided_at < '1970-01-01T01:01:00.000Z'\)$/);
+  assert.deepEqual([from, to], [3_000_000, 3_660_000]);
+  assert.equal(decidedIn(3_600_000, 60_000, Number.NaN).from, 3_600_000);
 });
 
 test("a change is said only where the intervals lie apart", () => {
