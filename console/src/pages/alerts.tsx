@@ -4,6 +4,7 @@ import { type Row, rowsOf } from "../lib/api";
 import { type Shown, type Standing, named, shownOf, standingsOf } from "../lib/alerts";
 import { millis, numberOf } from "../lib/format";
 import { type Asked, useAsk, useJson } from "../lib/hooks";
+import { CHANGES_SHOWN, changesCut } from "../lib/limits";
 import { fixed } from "../lib/range";
 import { type Bound, bind } from "../lib/statement";
 import { server } from "../lib/server";
@@ -119,16 +120,18 @@ function NoAlert() {
 }
 
 function History({ asked, bound, rows }: { asked: Asked<unknown>; bound: Bound; rows: Row[] }) {
+  const cut = changesCut(rows.length);
   return (
     <Panel title="What changed" sub="newest first, in this time range" asked={asked} bound={bound} flush>
-      {() => (rows.length === 0 ? <p class="empty">No alert changed its state in this time range.</p> : (
+      {() => (rows.length === 0 ? <p class="empty">No alert changed its state in this time range.</p> : <>
+        {cut && <p role="status" class="under small muted">{cut}</p>}
         <div class="scroll" tabIndex={0} role="group" aria-label="Changes">
           <table class="quality">
             <thead><tr><th scope="col">Time</th><th scope="col">State</th><th scope="col">Alert</th><th scope="col">Slice</th><th scope="col">Share that fails</th><th scope="col">What was said</th></tr></thead>
-            <tbody>{rows.slice(0, 300).map((row, at) => <Change key={at} row={row} />)}</tbody>
+            <tbody>{rows.slice(0, CHANGES_SHOWN).map((row, at) => <Change key={at} row={row} />)}</tbody>
           </table>
         </div>
-      ))}
+      </>)}
     </Panel>
   );
 }
