@@ -56,7 +56,7 @@ function Body({ from, to, step, state, there }: BodyProps) {
         sub={`95 % interval shaded, ${step.sql} a bucket`} tools={<Fit state={state} />}>
         {(data) => <Multiples table={data} changes={changes.data} openFrom={openFrom(finalUntil(data), span.value, step.ms)} step={step.ms} there={state} asked={there} />}
       </Panel>
-      <Panel title="By service, model and metric" asked={rows} bound={table} flush sub="the worst upper bound first; change against the window before">
+      <Panel title="By service, model and metric" asked={rows} bound={table} flush sub="change against the window before">
         {(data) => <QualityTable table={data} />}
       </Panel>
     </>
