@@ -77,6 +77,8 @@ function Form({ id, span, scores, done }: AnnotationProps & { done: () => void }
           <Choices title="What the evaluator says of it" subjects={subjects.filter((each) => each.about === "verdict")} />
         </select></label>
         <input class="grow" type="text" name="comment" maxLength={2000} aria-label="Comment" placeholder="Comment, optional" />
+      </div>
+      <div class="row">
         {WORDS[subject.about].map(([label, says]) => <button key={label} type="submit" value={label} disabled={busy}>{says}</button>)}
       </div>
     </form>
