@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { acknowledgement, conditionOf, named, shownOf, standingsOf } = await load("src/lib/alerts.ts");
-const { flowsOf } = await load("src/lib/flow.ts");
+const { acknowledgement, conditionOf, named, shownOf, standingsOf, watchedOf } = await load("src/lib/alerts.ts");
+const { decidedIn, flowsOf } = await load("src/lib/flow.ts");
 const { changeOf } = await load("src/lib/change.ts");
 
 test("a slice becomes a condition over scores", () => {
@@ -18,6 +18,21 @@ test("what fires stands first, with what its definition says", () => {
   assert.deepEqual(shown.map((each) => [each.alert, each.metric, each.alpha]), [["b", "m", 0.001], ["a", "", null]]);
   const rows = [{ alert: "b", slice: "s", state: "ok", since: "2026-11-23T10:00:00Z" }, { alert: "b", slice: "s", state: "firing" }];
   assert.deepEqual(standingsOf(rows).map((each) => each.state), ["ok"]);
+});
+
+test("an alert that changed before the time range keeps its definition", () => {
+  const standing = { alert: "b", slice: "", state: "firing", since: 1, statistic: 2, estimate: null, bound: null, n: 0, examples: [] };
+  const definitions = [{ name: "a", metric: "other" }, { name: "b", metric: "m", method: "change", alpha: 0.01, severity: "page", filter: " rule = 'x' " }];
+  const of = (rows) => shownOf([standing], rows, definitions).map((each) => [each.metric, each.method, each.alpha, each.severity, each.filter, each.message]);
+  assert.deepEqual(of([]), [["m", "change", 0.01, "page", "rule = 'x'", ""]]);
+  assert.deepEqual(of([{ alert: "b", slice: "", metric: "m", method: "change", alpha: 0.001, severity: "ticket", message: "said" }]), [["m", "change", 0.001, "ticket", "rule = 'x'", "said"]]);
+});
+
+test("what an alert watches is its filter in its slice", () => {
+  assert.equal(watchedOf({ filter: "", slice: "" }), "");
+  assert.equal(watchedOf({ filter: "service_name = 'shop'", slice: "" }), "service_name = 'shop'");
+  assert.equal(watchedOf({ filter: "", slice: "request_model=a" }), "request_model = 'a'");
+  assert.equal(watchedOf({ filter: "rule = 'x' OR rule = 'y'", slice: "request_model=a" }), "(rule = 'x' OR rule = 'y') AND request_model = 'a'");
 });
 
 test("an address names a slice of an alert, or its first", () => {
@@ -41,6 +56,13 @@ test("decisions become the way of traces through a rule", () => {
   assert.deepEqual(flow.first.map((step) => [step.kind, step.n]), [["filtered", 60], ["not_sampled", 20], ["queued", 20]]);
   assert.deepEqual(flow.then.map((step) => [step.kind, step.n]), [["scored", 15], ["failed", 1], ["waiting", 4]]);
   assert.deepEqual(flow.strata, [{ name: "", n: 20, low: 0.1, high: 0.5 }]);
+});
+
+test("a point of the curve of coverage leads to the traces decided then, from where their spans began", () => {
+  const { where, from, to } = decidedIn(3_600_000, 60_000, 3_000_000.5);
+  assert.match(where, /^trace_id IN \(SELECT trace_id FROM decisions WHERE decision IN \('queued', .*'failed'\) AND decided_at >= '1970-01-01T01:00:00.000Z' AND decided_at < '1970-01-01T01:01:00.000Z'\)$/);
+  assert.deepEqual([from, to], [3_000_000, 3_660_000]);
+  assert.equal(decidedIn(3_600_000, 60_000, Number.NaN).from, 3_600_000);
 });
 
 test("a change is said only where the intervals lie apart", () => {

@@ -1,7 +1,8 @@
 // Alerts as the server tells them: where each slice stands, and what has changed.
 import type { Row } from "./api";
-import { condition } from "./filter";
+import { condition, withCondition } from "./filter";
 import { type Estimate, millis, numberOf } from "./format";
+import type { Definition } from "./server";
 import { columnsOf } from "./silences";
 
 export interface Example {
@@ -33,9 +34,11 @@ export interface Standing {
   acknowledged?: Known;
 }
 
-/** A standing with what the table `alerts` says about its definition. */
+/** A standing with its definition, as the table `alerts` or else the configuration has it. */
 export interface Shown extends Standing {
   metric: string;
+  /** SQL over scores, as the server was started with it; empty for all, and for callers who are not told. */
+  filter: string;
   method: string;
   severity: string;
   alpha: number | null;
@@ -45,15 +48,17 @@ export interface Shown extends Standing {
 
 const RANK: Record<string, number> = { firing: 0, pending: 1, resolved: 2, ok: 3 };
 
-export function shownOf(standings: Standing[], rows: Row[]): Shown[] {
+/** A row that changed before the time range is not among `rows`: then the definition says what is watched. */
+export function shownOf(standings: Standing[], rows: Row[], definitions: readonly Definition[] = []): Shown[] {
   return standings
     .map((standing): Shown => {
       const same = rows.filter((row) => row.alert === standing.alert);
       const history = same.filter((row) => row.slice === standing.slice);
       const last = history[0] ?? same[0];
+      const own = definitions.find((each) => each.name === standing.alert);
       return {
-        ...standing, history, metric: text(last?.metric), method: text(last?.method), severity: text(last?.severity),
-        alpha: numberOf(last?.alpha), message: text(history[0]?.message),
+        ...standing, history, filter: text(own?.filter).trim(), metric: text(last?.metric ?? own?.metric), method: text(last?.method ?? own?.method),
+        severity: text(last?.severity ?? own?.severity), alpha: numberOf(last?.alpha ?? own?.alpha), message: text(history[0]?.message),
       };
     })
     .sort((a, b) => (RANK[a.state] ?? 4) - (RANK[b.state] ?? 4) || (b.statistic ?? 0) - (a.statistic ?? 0));
@@ -86,6 +91,12 @@ function text(cell: unknown): string {
 /** The slice `request_model=model-b, service_name=shop` as a condition over scores. */
 export function conditionOf(slice: string): string {
   return Object.entries(columnsOf(slice)).map(([column, value]) => condition(column, value, true)).join(" AND ");
+}
+
+/** The scores that an alert watches in a slice: those of its filter, there. Empty for all. */
+export function watchedOf({ filter, slice }: Pick<Shown, "filter" | "slice">): string {
+  const there = conditionOf(slice);
+  return there === "" ? filter : withCondition(filter, there);
 }
 
 /** What an address names: the slice of the alert, or without one the alert's first; undefined where nothing of it is there. */

@@ -12,6 +12,8 @@ export interface Table {
   data: unknown[][];
   rows: number;
   elapsed_ms: number;
+  /** Rows of spans before this time are all there, RFC 3339; null where nobody knows it of the tables that were read. */
+  final_until?: string | null;
   /** When the browser had it, milliseconds since 1970. */
   at: number;
 }

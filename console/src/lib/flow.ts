@@ -42,6 +42,19 @@ export function tracesOf(rule: string, kind: string, reason: string): string | u
   return `trace_id IN (SELECT trace_id FROM decisions WHERE rule = ${quoted(rule)} AND decision = ${quoted(kind)}${why})`;
 }
 
+/** What C16 counts, in words of the table `decisions`. */
+const COUNTED = ["queued", "scored", "throttled", "over_budget", "expired", "failed"];
+
+/**
+ * The traces that a point of the curve of coverage counts, for the explorer: they were decided in the bucket, but their spans
+ * began before it, the first at `first`. Times are milliseconds since 1970.
+ */
+export function decidedIn(bucket: number, step: number, first: number): { where: string; from: number; to: number } {
+  const at = (ms: number) => quoted(new Date(ms).toISOString());
+  const where = `trace_id IN (SELECT trace_id FROM decisions WHERE decision IN (${COUNTED.map(quoted).join(", ")}) AND decided_at >= ${at(bucket)} AND decided_at < ${at(bucket + step)})`;
+  return { where, from: Math.min(bucket, Number.isNaN(first) ? bucket : Math.floor(first)), to: bucket + step };
+}
+
 const FIRST = ["filtered", "not_sampled", "throttled", "over_budget", "queued"];
 const THEN = ["scored", "expired", "failed"];
 

@@ -12,6 +12,9 @@ export interface Definition {
   /** The share that should pass. */
   objective?: number | null;
   method?: string;
+  /** The false-alarm rate. */
+  alpha?: number;
+  severity?: string;
 }
 
 /** The part of `/v1/status` that pages use beside the page System. */

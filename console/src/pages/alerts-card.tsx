@@ -1,8 +1,9 @@
 // One alert that is not quiet: the slice, the interval against what is allowed, the evidence against its line, the traces.
 import { useMemo, useState } from "preact/hooks";
-import { conditionOf, type Shown } from "../lib/alerts";
+import { type Shown, watchedOf } from "../lib/alerts";
 import { postJson } from "../lib/api";
 import { evidenceOf } from "../lib/evidence";
+import { faultOf } from "../lib/filter";
 import { millis, numberOf, value } from "../lib/format";
 import { fixed } from "../lib/range";
 import type { Timed } from "../lib/silences";
@@ -65,13 +66,18 @@ export function AlertCard({ shown, current, silence }: CardProps) {
 
 function WorstLinks({ shown }: { shown: Shown }) {
   if (shown.metric === "") return null;
-  const where = conditionOf(shown.slice);
+  const where = watchedOf(shown);
   const start = shown.since / 1e6 - 900_000;
   const { from, to } = fixed({ from: start, to: Date.now() });
   return (
     <>
-      <Link class="button" href={hrefOf("scores", shown.metric, where ? { where } : {})}>Worst traces</Link>
-      <Link class="button" href={hrefOf("scores", shown.metric, { ...(where ? { where } : {}), range: "", from, to })}>since the onset</Link>
+      {/* A filter that no address can carry, such as one with a comment, would lead to items that are not watched. */}
+      {!faultOf(where) && (
+        <>
+          <Link class="button" href={hrefOf("scores", shown.metric, where ? { where } : {})}>Worst traces</Link>
+          <Link class="button" href={hrefOf("scores", shown.metric, { ...(where ? { where } : {}), range: "", from, to })}>since the onset</Link>
+        </>
+      )}
       {shown.method === "change" && me.value?.roles.includes("admin") && <Rebase shown={shown} />}
     </>
   );

@@ -4,6 +4,7 @@ import { type Row, rowsOf } from "../lib/api";
 import { type Shown, type Standing, named, shownOf, standingsOf } from "../lib/alerts";
 import { millis, numberOf } from "../lib/format";
 import { type Asked, useAsk, useJson } from "../lib/hooks";
+import { CHANGES_SHOWN, changesCut } from "../lib/limits";
 import { fixed } from "../lib/range";
 import { type Bound, bind } from "../lib/statement";
 import { server } from "../lib/server";
@@ -27,12 +28,13 @@ export default function Alerts() {
   const rows = useMemo(() => (history.data ? rowsOf(history.data) : []), [history.data]);
   // A token of one tenant may not ask where all alerts stand: then what the table says is shown.
   const refused = now.fault?.kind === "forbidden";
+  const definitions = server.value?.configuration?.alerts;
   const shown = useMemo(() => {
     const standings = now.data?.alerts ?? (refused ? standingsOf(rows) : undefined);
-    return standings && shownOf(standings, rows);
-  }, [now.data, refused, rows]);
+    return standings && shownOf(standings, rows, definitions);
+  }, [now.data, refused, rows, definitions]);
   const asked: Asked<Shown[]> = { data: shown, fault: refused ? undefined : now.fault, busy: now.busy, retry: now.retry };
-  const names = [...new Set([...(server.value?.configuration?.alerts ?? []).map((each) => each.name), ...(shown ?? []).map((each) => each.alert)])];
+  const names = [...new Set([...(definitions ?? []).map((each) => each.name), ...(shown ?? []).map((each) => each.alert)])];
   return (
     <>
       <Top title="Alerts" />
@@ -118,16 +120,18 @@ function NoAlert() {
 }
 
 function History({ asked, bound, rows }: { asked: Asked<unknown>; bound: Bound; rows: Row[] }) {
+  const cut = changesCut(rows.length);
   return (
     <Panel title="What changed" sub="newest first, in this time range" asked={asked} bound={bound} flush>
-      {() => (rows.length === 0 ? <p class="empty">No alert changed its state in this time range.</p> : (
+      {() => (rows.length === 0 ? <p class="empty">No alert changed its state in this time range.</p> : <>
+        {cut && <p role="status" class="under small muted">{cut}</p>}
         <div class="scroll" tabIndex={0} role="group" aria-label="Changes">
           <table class="quality">
             <thead><tr><th scope="col">Time</th><th scope="col">State</th><th scope="col">Alert</th><th scope="col">Slice</th><th scope="col">Share that fails</th><th scope="col">What was said</th></tr></thead>
-            <tbody>{rows.slice(0, 300).map((row, at) => <Change key={at} row={row} />)}</tbody>
+            <tbody>{rows.slice(0, CHANGES_SHOWN).map((row, at) => <Change key={at} row={row} />)}</tbody>
           </table>
         </div>
-      ))}
+      </>)}
     </Panel>
   );
 }

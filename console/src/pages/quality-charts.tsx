@@ -16,8 +16,8 @@ import { Interval, Link, Time } from "../ui/parts";
 interface MultiplesProps {
   table: Table;
   changes: Table | undefined;
-  /** Milliseconds since 1970. */
-  openFrom: number;
+  /** Where the buckets begin that are not final, milliseconds since 1970. */
+  openFrom: number | undefined;
   step: number;
   there: Row | undefined;
   asked: Asked<unknown>;
@@ -50,7 +50,7 @@ export function Multiples({ table, changes, openFrom, step, there }: MultiplesPr
   );
 }
 
-function OneChart({ one, changes, openFrom, step }: { one: OneSeries; changes: Table | undefined; openFrom: number; step: number }) {
+function OneChart({ one, changes, openFrom, step }: { one: OneSeries; changes: Table | undefined; openFrom: number | undefined; step: number }) {
   const { xs, series } = useMemo(() => {
     const column = (name: string) => one.rows.map((row) => numberOf(row[name]));
     return {
@@ -61,7 +61,7 @@ function OneChart({ one, changes, openFrom, step }: { one: OneSeries; changes: T
   const marks = useMemo(() => marksOf(changes ? rowsOf(changes) : [], one.evaluator, one.metric), [changes, one]);
   const lines = useMemo(() => objectivesOf(server.value?.configuration?.alerts, one.metric), [server.value, one]);
   const first = one.rows[0];
-  const open = openFrom < span.value.to ? Math.max(openFrom, span.value.from) / 1000 : undefined;
+  const open = openFrom === undefined ? undefined : openFrom / 1000;
   return (
     <section aria-label={visible(one.metric)}>
       <div class="row">

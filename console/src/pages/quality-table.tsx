@@ -1,29 +1,35 @@
 // Service × model × metric, the worst first.
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Row, type Table, rowsOf } from "../lib/api";
 import { condition } from "../lib/filter";
 import { count, interval, numberOf, rate } from "../lib/format";
 import { fixed, stateOf } from "../lib/range";
-import { hrefOf, span } from "../lib/store";
+import { ORDERS, changeIn, rowsIn } from "../lib/quality";
+import { address, hrefOf, setState, span } from "../lib/store";
 import { line } from "../lib/text";
-import { changeOf } from "../lib/change";
 import { Interval, Link, Whisker } from "../ui/parts";
 
 export function QualityTable({ table }: { table: Table }) {
   const rows = useMemo(() => rowsOf(table), [table]);
-  const [text, setText] = useState("");
-  const wanted = text.trim().toLowerCase();
-  const shown = rows.filter((row) => wanted === "" || [row.service_name, row.request_model, row.evaluator, row.metric].join(" ").toLowerCase().includes(wanted));
+  const { find = "", order = "", all: wanted = "" } = address.value.state;
+  // What is typed is looked for at once; the address has it when the field is left.
+  const [text, setText] = useState(find);
+  useEffect(() => setText(find), [find]);
+  const shown = useMemo(() => rowsIn(rows, text, order), [rows, text, order]);
   const judged = shown.filter((row) => (numberOf(row.n) ?? 0) > 0);
   const rest = shown.length - judged.length;
-  const [all, setAll] = useState(false);
+  const all = wanted !== "";
   if (rows.length === 0) return <p class="empty">No score in this time range.</p>;
   return (
     <>
       <div class="under row">
-        <input type="search" data-filter aria-label="Rows that contain" placeholder="service, model or metric (key /)" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+        <input type="search" data-filter aria-label="Rows that contain" placeholder="service, model or metric (key /)" value={text} onInput={(event) => setText(event.currentTarget.value)} onChange={(event) => setState({ find: event.currentTarget.value.trim() }, true)} />
+        <select aria-label="Order" value={Object.hasOwn(ORDERS, order) ? order : ""} onChange={(event) => setState({ order: event.currentTarget.value }, true)}>
+          <option value="">worst upper bound first</option>
+          {Object.entries(ORDERS).map(([name, [says]]) => <option key={name} value={name}>{says}</option>)}
+        </select>
         <span class="muted small">{judged.length} of {rows.length}{rows.length >= 200 ? " (the first 200)" : ""}</span>
-        {rest > 0 && <label class="small"><input type="checkbox" checked={all} onChange={() => setAll(!all)} />also {rest} without a verdict</label>}
+        {rest > 0 && <label class="small"><input type="checkbox" checked={all} onChange={() => setState({ all: all ? "" : "yes" }, true)} />also {rest} without a verdict</label>}
       </div>
       <div class="scroll" tabIndex={0} role="group" aria-label="By service, model and metric">
         <table class="quality">
@@ -71,10 +77,8 @@ function withBefore(): Record<string, string> {
 
 /** A change is said only where the two intervals lie apart. */
 function Change({ row }: { row: Row }) {
-  const before = { estimate: numberOf(row.before), lower: numberOf(row.before_lower), upper: numberOf(row.before_upper), n: numberOf(row.before_n) };
-  const now = { estimate: numberOf(row.estimate), lower: numberOf(row.lower), upper: numberOf(row.upper), n: numberOf(row.n) };
-  const change = changeOf(now, before);
-  const title = `before: ${interval(before)}`;
+  const change = changeIn(row);
+  const title = `before: ${interval(change.before)}`;
   if (change.kind === "unknown") return <span class="muted" title={title}>–</span>;
   if (change.kind === "none") return <span class="muted nowrap" title={title}>none shown</span>;
   const better = change.by > 0;

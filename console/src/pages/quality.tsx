@@ -1,11 +1,13 @@
 // Page 1: quality over time. Small multiples of the worst metrics, then service × model × metric.
 import { useMemo } from "preact/hooks";
-import { type Row, rowsOf } from "../lib/api";
+import { type Row, type Table, rowsOf } from "../lib/api";
+import { finalText, finalUntil, openFrom } from "../lib/final";
 import { millis, time } from "../lib/format";
 import { type Asked, useAsk } from "../lib/hooks";
 import { fixed, stepOf } from "../lib/range";
 import { bind } from "../lib/statement";
-import { now, range, setRange, span, zone } from "../lib/store";
+import { range, setRange, span, zone } from "../lib/store";
+import { visible } from "../lib/text";
 import { Panel } from "../ui/panel";
 import { Top } from "../ui/shell";
 import { FirstSpan } from "./quality-empty";
@@ -24,7 +26,7 @@ export default function Quality() {
   const empty = state !== undefined && Number(state.spans) === 0;
   return (
     <>
-      <Top title="Quality">{state && !empty && <Final state={state} />}</Top>
+      <Top title="Quality">{there.data && !empty && <Final table={there.data} />}</Top>
       <main id="main" tabIndex={-1}>
         {empty ? <FirstSpan asked={there} /> : <Body from={from} to={to} step={step} state={state} there={there} />}
       </main>
@@ -52,25 +54,19 @@ function Body({ from, to, step, state, there }: BodyProps) {
     <>
       <Panel title="Share that passes, the worst metrics first" asked={charts} bound={[series, marks]}
         sub={`95 % interval shaded, ${step.sql} a bucket`} tools={<Fit state={state} />}>
-        {(data) => <Multiples table={data} changes={changes.data} openFrom={finalUntil(state)} step={step.ms} there={state} asked={there} />}
+        {(data) => <Multiples table={data} changes={changes.data} openFrom={openFrom(finalUntil(data), span.value, step.ms)} step={step.ms} there={state} asked={there} />}
       </Panel>
-      <Panel title="By service, model and metric" asked={rows} bound={table} flush sub="the worst upper bound first; change against the window before">
+      <Panel title="By service, model and metric" asked={rows} bound={table} flush sub="change against the window before">
         {(data) => <QualityTable table={data} />}
       </Panel>
     </>
   );
 }
 
-/** Scores of spans up to here are all made: nothing older waits. */
-export function finalUntil(state: Row | undefined): number {
-  const waiting = state?.oldest_waiting;
-  return typeof waiting === "string" ? millis(waiting) : now.value;
-}
-
-function Final({ state }: { state: Row }) {
-  const waiting = typeof state.oldest_waiting === "string";
-  const text = waiting ? `Final until ${time(finalUntil(state), zone.value)}` : "Final: nothing waits";
-  return <span class={waiting ? "chip warn" : "chip outline"} title="Younger buckets are hatched: their items are not all judged yet">{text}</span>;
+function Final({ table }: { table: Table }) {
+  const waits = String(rowsOf(table)[0]?.waits_for ?? "");
+  const { text, late } = finalText(finalUntil(table), span.value, visible(waits), (at) => time(at, zone.value));
+  return <span class={late ? "chip warn" : "chip outline"} title="Younger buckets are hatched: their items are not all judged yet">{text}</span>;
 }
 
 /** The demo's and a young server's data fill a corner of the range: one click shows it in full. */

@@ -3,13 +3,13 @@ import { useMemo } from "preact/hooks";
 import { type Row, type Table, rowsOf } from "../lib/api";
 import { millis, numberOf } from "../lib/format";
 import { useAsk } from "../lib/hooks";
-import { bucketOf, fixed, stepOf } from "../lib/range";
+import { fixed, stateOf, stepOf } from "../lib/range";
 import { bind } from "../lib/statement";
 import { hrefOf, span } from "../lib/store";
 import { Chart } from "../ui/chart";
 import { Empty, Panel } from "../ui/panel";
 import { Top } from "../ui/shell";
-import { flowsOf } from "../lib/flow";
+import { decidedIn, flowsOf } from "../lib/flow";
 import { DryRun } from "./sampling-dry-run";
 import { Flows } from "./sampling-flows";
 import { Lag, Traffic } from "./sampling-tables";
@@ -51,10 +51,11 @@ export default function Sampling() {
 }
 
 function Coverage({ table, step }: { table: Table; step: number }) {
-  const { xs, series } = useMemo(() => {
+  const { xs, series, rows } = useMemo(() => {
     const rows = rowsOf(table);
     const column = (name: string) => rows.map((row: Row) => numberOf(row[name]));
     return {
+      rows,
       xs: rows.map((row) => millis(String(row.bucket)) / 1000),
       series: [
         { label: "taken", values: column("queued") }, { label: "scored", values: column("scored") }, { label: "lost", values: column("lost") },
@@ -62,9 +63,13 @@ function Coverage({ table, step }: { table: Table; step: number }) {
     };
   }, [table]);
   if (xs.length === 0) return <p class="empty">No decision in this time range.</p>;
+  const hrefAt = (at: number) => {
+    const { where, ...times } = decidedIn((xs[at] ?? 0) * 1000, step, millis(String(rows[at]?.first)));
+    return hrefOf("explore", "", { where, ...stateOf(fixed(times)) });
+  };
   return (
     <Chart name="Items taken, scored and lost" xs={xs} timed series={series} height={170}
-      xRange={[span.value.from / 1000, span.value.to / 1000]} hrefAt={(at) => hrefOf("explore", "", bucketOf(xs[at] ?? 0, step))} />
+      xRange={[span.value.from / 1000, span.value.to / 1000]} hrefAt={hrefAt} />
   );
 }
 

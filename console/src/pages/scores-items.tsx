@@ -178,8 +178,8 @@ function ItemHead({ row, mark, set }: Pick<ItemProps, "row" | "mark" | "set">) {
       <span class="grow" />
       {row.status === "ok" && (
         <>
-          <button type="button" aria-pressed={mark === "right"} onClick={() => set("right")} title="Key 1">✓ right</button>
-          <button type="button" aria-pressed={mark === "wrong"} onClick={() => set("wrong")} title="Key 2">✗ wrong</button>
+          <button type="button" aria-pressed={mark === "right"} onClick={() => set("right")} title="The evaluator is right, key 1">✓ right</button>
+          <button type="button" aria-pressed={mark === "wrong"} onClick={() => set("wrong")} title="The evaluator is wrong, key 2">✗ wrong</button>
         </>
       )}
       <Link class="button" href={hrefOf("trace", String(row.trace_id), { span: String(row.span_id), view: "conversation" })}>Trace</Link>

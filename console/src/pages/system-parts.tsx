@@ -1,6 +1,7 @@
 // One part of the status, whatever it has: scalars as a list, lists of objects as a table, the rest nested.
 import type { ComponentChildren } from "preact";
 import { bytes, count, seconds, value as number } from "../lib/format";
+import { isBad } from "../lib/healthy";
 import { visible } from "../lib/text";
 import { Time } from "../ui/parts";
 
@@ -42,15 +43,10 @@ export function Part({ name, value, depth = 0 }: { name: string; value: Json; de
   const deep = entries.filter(([, each]) => Array.isArray(each) || isObject(each));
   return (
     <div class="stack">
-      {flat.length > 0 && <dl class="kv">{flat.map(([key, each]) => [<dt key={`t${key}`}>{titleOf(key)}</dt>, <dd key={`d${key}`} class={bad(key, each) ? "bad" : ""}>{bad(key, each) && "! "}{scalar(key, each)}</dd>])}</dl>}
+      {flat.length > 0 && <dl class="kv">{flat.map(([key, each]) => [<dt key={`t${key}`}>{titleOf(key)}</dt>, <dd key={`d${key}`} class={isBad(key, each, value) ? "bad" : ""}>{isBad(key, each, value) && "! "}{scalar(key, each)}</dd>])}</dl>}
       {deep.map(([key, each]) => <section key={key}><h3>{titleOf(key)}</h3><Part name={key} value={each} depth={depth + 1} /></section>)}
     </div>
   );
-}
-
-/** Counts that are zero on a healthy server. */
-function bad(name: string, value: Json): boolean {
-  return typeof value === "number" && value > 0 && /damaged|behind|refused|overloaded|failed|errors?$|expired/.test(name) && !(name.startsWith("behind") && value < 100);
 }
 
 function Rows({ name, rows, depth }: { name: string; rows: Array<{ [key: string]: Json }>; depth: number }) {
@@ -61,7 +57,7 @@ function Rows({ name, rows, depth }: { name: string; rows: Array<{ [key: string]
       <table>
         <thead><tr>{columns.map((column) => <th scope="col" key={column} class={numeric(column) ? "num" : ""}>{titleOf(column)}</th>)}</tr></thead>
         <tbody>{rows.map((row, at) => (
-          <tr key={at}>{columns.map((column) => <td key={column} class={numeric(column) ? "num" : ""}><Cell name={column} value={row[column] ?? null} depth={depth} /></td>)}</tr>
+          <tr key={at}>{columns.map((column) => <td key={column} class={numeric(column) ? "num" : ""}><Cell name={column} value={row[column] ?? null} row={row} depth={depth} /></td>)}</tr>
         ))}</tbody>
       </table>
     </div>
@@ -69,11 +65,11 @@ function Rows({ name, rows, depth }: { name: string; rows: Array<{ [key: string]
 }
 
 /** An object in a cell is one line: "ok 204, skipped 240". */
-function Cell({ name, value, depth }: { name: string; value: Json; depth: number }) {
+function Cell({ name, value, row, depth }: { name: string; value: Json; row: { [key: string]: Json }; depth: number }) {
   if (isObject(value)) {
     const entries = Object.entries(value);
     return entries.length === 0 ? <span class="muted">–</span> : <>{entries.map(([key, each]) => `${visible(key)} ${typeof each === "number" ? count(each) : visible(JSON.stringify(each))}`).join(", ")}</>;
   }
-  if (bad(name, value)) return <span class="bad">! {scalar(name, value)}</span>;
+  if (isBad(name, value, row)) return <span class="bad">! {scalar(name, value)}</span>;
   return <Part name={name} value={value} depth={depth + 1} />;
 }

@@ -1,5 +1,6 @@
 // What people said about a trace, and saying it; what was decided about it.
 import { useMemo, useState } from "preact/hooks";
+import { type Subject, WORDS, keptText, keyOf, subjectsOf } from "../lib/annotate";
 import { type Row, postJson, rowsOf } from "../lib/api";
 import { numberOf, value } from "../lib/format";
 import { useAsk } from "../lib/hooks";
@@ -48,19 +49,20 @@ function Said({ row }: { row: Row }) {
 }
 
 function Form({ id, span, scores, done }: AnnotationProps & { done: () => void }) {
-  const names = [...new Set(["correctness", ...scores.filter((row) => row.span_id === span && row.status === "ok").map((row) => String(row.metric))])];
+  const subjects = useMemo(() => subjectsOf(scores, span), [scores, span]);
+  const [key, setKey] = useState("");
+  const subject = subjects.find((each) => keyOf(each) === key) ?? (subjects[0] as Subject);
   const [busy, setBusy] = useState(false);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const label = (event.submitter as HTMLButtonElement | null)?.value ?? "";
-    const data = new FormData(form);
-    const comment = String(data.get("comment") ?? "").trim();
+    const field = form.elements.namedItem("comment") as HTMLInputElement;
     setBusy(true);
     try {
-      await annotate({ trace_id: id, span_id: span, name: String(data.get("name")), label, comment });
-      form.reset();
-      say("Annotation kept");
+      const answer = await annotate({ trace_id: id, span_id: span, name: subject.name, label, comment: field.value.trim() });
+      field.value = "";
+      say(visible(keptText(subject, answer)));
       setTimeout(done, 300);
     } catch (error) {
       say(error instanceof Error ? error.message : String(error));
@@ -70,13 +72,22 @@ function Form({ id, span, scores, done }: AnnotationProps & { done: () => void }
   return (
     <form class="stack" onSubmit={(event) => void submit(event)}>
       <div class="row">
-        <label>What <select name="name">{names.map((name) => <option key={name} value={name}>{visible(name)}</option>)}</select></label>
+        <label>What <select name="name" value={keyOf(subject)} onChange={(event) => setKey(event.currentTarget.value)}>
+          <Choices title="The answer" subjects={subjects.filter((each) => each.about === "answer")} />
+          <Choices title="What the evaluator says of it" subjects={subjects.filter((each) => each.about === "verdict")} />
+        </select></label>
         <input class="grow" type="text" name="comment" maxLength={2000} aria-label="Comment" placeholder="Comment, optional" />
-        <button type="submit" value="right" disabled={busy}>✓ right</button>
-        <button type="submit" value="wrong" disabled={busy}>✗ wrong</button>
+      </div>
+      <div class="row">
+        {WORDS[subject.about].map(([label, says]) => <button key={label} type="submit" value={label} disabled={busy}>{says}</button>)}
       </div>
     </form>
   );
+}
+
+function Choices({ title, subjects }: { title: string; subjects: Subject[] }) {
+  if (subjects.length === 0) return null;
+  return <optgroup label={title}>{subjects.map((each) => <option key={keyOf(each)} value={keyOf(each)}>{visible(each.name)}</option>)}</optgroup>;
 }
 
 export interface Annotation {
@@ -87,9 +98,10 @@ export interface Annotation {
   comment?: string;
 }
 
-export async function annotate(annotation: Annotation): Promise<void> {
+/** Gives what the server has to tell of the label, such as that nothing counts its word. */
+export async function annotate(annotation: Annotation): Promise<unknown> {
   const { comment, ...rest } = annotation;
-  await postJson("/v1/annotations", { ...rest, ...(comment ? { comment } : {}), annotator: me.value?.name || "console" });
+  return postJson("/v1/annotations", { ...rest, ...(comment ? { comment } : {}), annotator: me.value?.name || "console" });
 }
 
 /** Asked for when opened: most readers do not need it. */

@@ -2,6 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { type Row, rowsOf } from "../lib/api";
 import { useAsk } from "../lib/hooks";
+import { conversationCut } from "../lib/limits";
 import { type Call, merged, messagesOf } from "../lib/messages";
 import { bind } from "../lib/statement";
 import { setState } from "../lib/store";
@@ -19,8 +20,10 @@ export function Conversation({ id, scores }: { id: string; scores: Row[] }) {
   const rows = useMemo(() => (asked.data ? rowsOf(asked.data) : []), [asked.data]);
   if (asked.fault) return <FaultBox fault={asked.fault} retry={asked.retry} />;
   if (!asked.data) return <Bars />;
+  const cut = conversationCut(rows.length);
   return (
     <>
+      {cut && <p role="status" class="muted">{cut}</p>}
       <Told rows={rows} scores={scores} />
       <ShowSql bounds={[bound]} />
     </>

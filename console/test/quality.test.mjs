@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { load } from "./load.mjs";
+
+const { ORDERS, rowsIn } = await load("src/lib/quality.ts");
+const row = (service_name, metric, more = {}) => ({ service_name, request_model: "Model-A", evaluator: metric, metric, errors: 0, skipped: 0, ...more });
+const interval = (at, name = "") => (name ? { [name]: at, [`${name}_lower`]: at - 0.01, [`${name}_upper`]: at + 0.01 } : { estimate: at, lower: at - 0.01, upper: at + 0.01 });
+const rows = [
+  row("shop", "toxicity", { errors: 2, ...interval(0.9), ...interval(0.5, "before") }),
+  row(null, "relevance", { skipped: 3, ...interval(0.4), ...interval(0.8, "before") }),
+  row("desk", "bias", { errors: 5, estimate: null }),
+];
+const of = (find, order) => rowsIn(rows, find, order).map((each) => each.metric);
+
+test("the table of the first page shows what the address says", () => {
+  assert.deepEqual(of("", ""), ["toxicity", "relevance", "bias"], "as the server has them");
+  assert.deepEqual(of(" SHOP ", ""), ["toxicity"]);
+  assert.deepEqual(of("model-a", "metric"), ["bias", "relevance", "toxicity"]);
+  assert.deepEqual(of("nothing", "errors"), []);
+  for (const unknown of ["nope", "constructor", "__proto__"]) assert.deepEqual(of("", unknown), of("", ""), unknown);
+});
+
+test("its orders put first what they say", () => {
+  assert.deepEqual(of("", "errors"), ["bias", "toxicity", "relevance"]);
+  assert.deepEqual(of("", "skipped"), ["relevance", "toxicity", "bias"]);
+  assert.deepEqual(of("", "change"), ["relevance", "toxicity", "bias"], "worse, better, unknown");
+  assert.deepEqual(of("", "service"), ["relevance", "bias", "toxicity"]);
+  assert.equal(Object.keys(ORDERS).length, 5);
+});
