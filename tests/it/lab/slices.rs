@@ -116,8 +116,9 @@ async fn the_command_line_tells_the_parts_and_both_answers() {
     for part in [
         "tag=de",
         "duration_ms",
-        "baseline: yes  (trace ",
-        "new: I do not know.  (trace ",
+        "baseline (1 of 2): yes  (trace ",
+        "new (1 of 2): I do not know.  (trace ",
+        "why: by the author",
         "11 more items moved",
     ] {
         assert!(text.contains(part), "{part}: {text}");
