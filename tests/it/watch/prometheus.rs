@@ -1,6 +1,6 @@
 //! A real Prometheus scrapes the server, evaluates the rules, and is asked every query of the boards.
 
-use crate::support::{Process, Reserved, send, span, text, until};
+use crate::support::{Process, Reserved, count, send, span, text, until};
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -96,18 +96,20 @@ async fn prometheus_answers_every_query_of_the_board_and_evaluates_every_rule() 
     let data = folder.path().join("data");
     std::fs::create_dir(&data).unwrap();
     let server = Process::start_with(&data, WATCHED);
-    let Some(prometheus) = Prometheus::start(folder.path(), server.http).await else { return };
     let message = r#"[{"role":"assistant","parts":[{"type":"text","content":"The card 4111 1111 1111 1111 was charged."}]}]"#;
     let call = |n: u64| {
         let attributes = vec![text("gen_ai.operation.name", "chat"), text("gen_ai.output.messages", message)];
         span(n, 1, attributes)
     };
-    // What has grown between two scrapes has a rate.
-    for (from, scored) in [(0, 60), (60, 120)] {
-        assert!(send(server.otlp_http, (from..from + 60).map(call).collect()).await);
-        let all = format!("sum(groundline_items_total{{outcome=\"scored\"}}) == {scored}");
-        until("the scores", async || prometheus.series(&all).await == 1).await;
-    }
+    // Rates begin with the first scrape, and what has grown since then has one: the first half is judged before it.
+    assert!(send(server.otlp_http, (0..60).map(call).collect()).await);
+    let judged = "SELECT count(*) FROM decisions WHERE decision = 'scored'";
+    until("the first scores", async || count(server.http, judged).await == 60).await;
+    let Some(prometheus) = Prometheus::start(folder.path(), server.http).await else { return };
+    let scored = |n| format!("sum(groundline_items_total{{outcome=\"scored\"}}) == {n}");
+    until("a scrape", async || prometheus.series(&scored(60)).await == 1).await;
+    assert!(send(server.otlp_http, (60..120).map(call).collect()).await);
+    until("the scores", async || prometheus.series(&scored(120)).await == 1).await;
     until("the alert", async || prometheus.series("groundline_alert_firing == 1").await == 1).await;
     // These appear only when something goes wrong or comes twice, or where there are anchors or backends.
     let rare = ["rejected", "refused", "duplicate", "anchors", "lost", "backend_held", "late_traces"];
@@ -137,8 +139,6 @@ async fn prometheus_answers_every_query_of_the_board_and_evaluates_every_rule() 
             until(name, async || prometheus.series(name).await > 0).await;
         }
     }
-    // All that was decided is scored. But rates count from the first scrape on, which may lie between the decisions of the first
-    // half and any of its scores.
-    let coverage = "groundline:evaluation_coverage:ratio_rate1h > 0.9 and groundline:evaluation_coverage:ratio_rate1h < 2.2";
+    let coverage = "groundline:evaluation_coverage:ratio_rate1h > 0.99 and groundline:evaluation_coverage:ratio_rate1h < 1.01";
     until("the coverage", async || prometheus.series(coverage).await == 1).await;
 }
