@@ -158,6 +158,30 @@ export async function alertToSentence(page, world) {
   await page.waitForSelector("mark.support");
 }
 
+/** The filter of a metric, and its slices, which write into it. */
+export async function slices(page, world) {
+  await open(page, world, `/scores/hallucination#evaluator=hallucination&${DEMO}`);
+  const [{ n }] = await sqlOf(world.base, "SELECT count(*) AS n FROM scores_latest WHERE metric = 'hallucination' AND status = 'ok' AND source = 'rule' AND request_model = 'model-b'");
+  await page.getByRole("button", { name: "Model", exact: true }).click();
+  await page.getByRole("group", { name: "Slices" }).getByRole("link", { name: "model-b", exact: true }).click();
+  await settled(page);
+  assert.match(decodeURIComponent(page.url()), /where=request_model = 'model-b'/);
+  await page.locator(".tiles").getByText(`n ${n}`).first().waitFor();
+  await page.keyboard.press("/");
+  await page.waitForSelector(".filterbar .cm-content");
+  await page.keyboard.press("Control+A");
+  await page.keyboard.type("nope = 1");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Filter", exact: true }).click();
+  await page.waitForSelector("text=No field named nope");
+  assert.equal(await page.locator("pre mark.claim").innerText(), "nope", "the place is underlined");
+  await page.locator(".item-card").first().waitFor();
+  await page.getByRole("button", { name: "Clear" }).click();
+  await page.waitForFunction(() => !location.hash.includes("where="));
+}
+
+slices.typed = true;
+
 export async function mark(page, world) {
   await open(page, world, `/scores/hallucination#evaluator=hallucination&order=random&${DEMO}`);
   await page.waitForSelector(".item-card");

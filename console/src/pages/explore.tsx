@@ -13,7 +13,7 @@ import { TimeHistogram } from "../ui/time-histogram";
 import { ExploreRows } from "./explore-rows";
 import { Facets } from "./explore-facets";
 import { NewSpans } from "./explore-new";
-import { FilterBar } from "./explore-filter";
+import { ExploreFilter } from "./explore-filter";
 import { SidePanel } from "./explore-side";
 import C9 from "../../sql/C9.sql";
 import C9b from "../../sql/C9b.sql";
@@ -52,7 +52,7 @@ export default function Explore() {
     <>
       <Top title="Explorer" />
       <main id="main" tabIndex={-1} class={open ? "explore with-side" : "explore"}>
-        <FilterBar where={where} fault={rows.fault} />
+        <ExploreFilter where={where} fault={rows.fault} />
         <Facets bound={bounds?.facets ?? null} where={where} />
         <div class="stack">
           <Histogram bound={bounds?.histogram ?? null} step={step.ms} />

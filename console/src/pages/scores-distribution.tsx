@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Row, type Table, rowsOf } from "../lib/api";
 import { count, numberOf, value } from "../lib/format";
-import { useAsk } from "../lib/hooks";
+import { useAsk, withoutWrong } from "../lib/hooks";
 import { address, setState } from "../lib/store";
 import { Panel } from "../ui/panel";
 import { Interval } from "../ui/parts";
@@ -23,7 +23,8 @@ function scaleOf(row: Row): [number, number] {
 export function Distribution({ scope, row }: { scope: Scope; row: Row }) {
   const [low, high] = useMemo(() => scaleOf(row), [row]);
   const bound = useMemo(() => bindIn(scope, C13, { low, high }), [scope, low, high]);
-  const asked = useAsk(bound);
+  // A wrong filter is told beside the whole.
+  const asked = withoutWrong(useAsk(bound));
   const start = numberOf(address.value.state.trial) ?? numberOf(row.threshold);
   const [trial, setTrial] = useState(start);
   useEffect(() => setTrial(start), [start]);

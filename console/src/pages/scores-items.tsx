@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Row, rowsOf } from "../lib/api";
 import { evidenceOf } from "../lib/evidence";
 import { numberOf, value } from "../lib/format";
-import { useAsk } from "../lib/hooks";
+import { useAsk, withoutWrong } from "../lib/hooks";
 import { itemOf, namesOf, stepped } from "../lib/items";
 import { useKeys } from "../lib/keys";
 import { address, goTo, hrefOf, say, setState } from "../lib/store";
@@ -32,7 +32,7 @@ export function Items({ scope, up }: { scope: Scope; up: boolean }) {
   const name = status === "ok" ? wanted : show;
   const order = status === "ok" ? ((ORDERS[name] ?? ORDERS.worst)?.(up) ?? "value") : "span_time DESC";
   const bound = useMemo(() => bindIn(scope, C12, { status }, { order }), [scope, order, status]);
-  const asked = useAsk(bound);
+  const asked = withoutWrong(useAsk(bound));
   const rows = useMemo(() => (asked.data ? rowsOf(asked.data) : []), [asked.data]);
   const texts = useTexts(rows);
   const tools = (

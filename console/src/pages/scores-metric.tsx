@@ -3,17 +3,19 @@ import { useMemo } from "preact/hooks";
 import { type Row, rowsOf } from "../lib/api";
 import { faultOf } from "../lib/filter";
 import { count, numberOf, value } from "../lib/format";
-import { type Asked, useAsk } from "../lib/hooks";
+import { type Asked, useAsk, withoutWrong } from "../lib/hooks";
 import { nearest } from "../lib/nearest";
 import { fixed, stepOf } from "../lib/range";
 import { type Bound, type Value, bind } from "../lib/statement";
 import { address, hrefOf, setState, span } from "../lib/store";
 import { visible } from "../lib/text";
+import { FilterBar } from "../ui/filter-bar";
 import { Empty, Panel } from "../ui/panel";
 import { Hostile, Interval, Link, Time } from "../ui/parts";
 import { Top } from "../ui/shell";
 import { Distribution } from "./scores-distribution";
 import { Items } from "./scores-items";
+import { Slices } from "./scores-slices";
 import { Trend } from "./scores-trend";
 import C12s from "../../sql/C12s.sql";
 import C38 from "../../sql/C38.sql";
@@ -39,20 +41,18 @@ export function MetricPage({ metric, evaluator }: { metric: string; evaluator: s
   const where = given === "" || faultOf(given) ? "true" : given;
   const scope = useMemo(() => ({ metric, evaluator, from, to, where }), [metric, evaluator, from, to, where]);
   const step = stepOf(span.value, 150);
-  // The whole and its buckets come by one statement: it is one scan of the scores.
+  // The whole, its buckets and its slices come by one statement: it is one scan of the scores.
   const bound = useMemo(() => bindIn(scope, C12s, { step: step.sql }), [scope, step.sql]);
   const asked = useAsk(bound);
   const rows = useMemo(() => (asked.data ? rowsOf(asked.data) : []), [asked.data]);
-  const row = rows.find((each) => each.bucket === null);
+  const row = rows.find((each) => each.part === "all");
   const judged = numberOf(row?.judged) ?? 0;
   return (
     <>
       <Top title={<><Link href={hrefOf("scores")}>Scores</Link> / {visible(metric)}</>} />
       <main id="main" tabIndex={-1}>
-        {where !== "true" && (
-          <div class="row"><span class="chip outline">only {visible(where)}</span>
-            <button type="button" class="quiet" onClick={() => setState({ where: "" })}>All items</button></div>
-        )}
+        <FilterBar where={given} fault={asked.fault} table="scores" label="Filter: a SQL expression over scores" hint="service_name = 'shop' AND value < 0.5"
+          change={(next) => setState({ where: next, item: "" })} />
         <Summary asked={asked} bound={bound} row={row} scope={scope} />
         {row && judged === 0 && !address.value.state.show && <Nothing row={row} />}
         {row && judged > 0 && (
@@ -61,6 +61,7 @@ export function MetricPage({ metric, evaluator }: { metric: string; evaluator: s
             <Distribution scope={scope} row={row} />
           </div>
         )}
+        {row && judged > 0 && <Slices scope={scope} rows={rows} asked={asked} bound={bound} />}
         {row && (judged > 0 || address.value.state.show) && <Items scope={scope} up={isUp(row)} />}
       </main>
     </>
@@ -79,7 +80,7 @@ function shown(scope: Scope, show: string): string {
 
 function Summary({ asked, bound, row, scope }: { asked: Asked<unknown>; bound: Bound; row: Row | undefined; scope: Scope }) {
   const corrected = useMemo(() => bindIn(scope, C13c), [scope]);
-  const marks = useAsk(corrected);
+  const marks = withoutWrong(useAsk(corrected));
   const labels = marks.data ? rowsOf(marks.data)[0] : undefined;
   return (
     <Panel title="As a whole" sub={scope.evaluator ? `evaluator ${visible(scope.evaluator)}` : "of every evaluator that gives it"} asked={asked} bound={[bound, corrected]}>

@@ -73,7 +73,7 @@ function Curve({ rows, changes, scope, row, step, mean }: CurveProps) {
 
 function curveOf(rows: Row[], mean: boolean) {
   const [y, lower, upper, n] = mean ? ["mean", "mean_lower", "mean_upper", "mean_n"] : ["estimate", "lower", "upper", "n"];
-  const buckets = rows.filter((row) => row.bucket !== null && (numberOf(row[n as string]) ?? 0) > 0);
+  const buckets = rows.filter((row) => row.part === "bucket" && (numberOf(row[n as string]) ?? 0) > 0);
   const column = (key: string) => buckets.map((row) => numberOf(row[key]));
   return {
     xs: buckets.map((row) => millis(String(row.bucket)) / 1000),
