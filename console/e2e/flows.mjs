@@ -158,6 +158,34 @@ export async function alertToSentence(page, world) {
   await page.waitForSelector("mark.support");
 }
 
+/** From the first page to an item and back through the lists, by keys alone; rows have curves that say what they show. */
+export async function walked(page, world) {
+  const focused = (wanted) => page.waitForFunction((row) => document.activeElement?.closest("tr") === document.querySelectorAll("[data-walk] tbody tr")[row], wanted);
+  await open(page, world, `/#${DEMO}`);
+  const curve = page.locator("table.quality svg.spark").first();
+  await curve.waitFor();
+  assert.match(await curve.getAttribute("aria-label"), /over time: lowest 0?\S+ \[.*\] n \d+, highest .*, last .* n \d+/);
+  for (const [key, row] of [["j", 0], ["j", 1], ["k", 0], ["k", 0]]) {
+    await page.keyboard.press(key);
+    await focused(row);
+  }
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => location.pathname.startsWith("/scores/"));
+  await page.locator(".item-card").first().waitFor();
+  await open(page, world, `/scores#${DEMO}`);
+  await page.locator("table.quality svg.spark").first().waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("hallucination");
+  await counted(page.locator("[data-walk] tbody tr"), 1);
+  await page.keyboard.press("Tab");
+  await page.waitForFunction(() => location.hash.includes("find=hallucination"));
+  await page.locator("main").focus();
+  await page.keyboard.press("j");
+  await focused(0);
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => location.pathname === "/scores/hallucination");
+}
+
 /** The filter of a metric, and its slices, which write into it. */
 export async function slices(page, world) {
   await open(page, world, `/scores/hallucination#evaluator=hallucination&${DEMO}`);

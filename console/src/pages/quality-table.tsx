@@ -1,15 +1,30 @@
 // Service × model × metric, the worst first.
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { type Row, type Table, rowsOf } from "../lib/api";
+import { type Fault, type Row, type Table, rowsOf } from "../lib/api";
 import { condition } from "../lib/filter";
 import { count, interval, numberOf, rate } from "../lib/format";
 import { fixed, stateOf } from "../lib/range";
 import { ORDERS, changeIn, rowsIn } from "../lib/quality";
+import { type Point, keyOf } from "../lib/spark";
 import { address, hrefOf, setState, span } from "../lib/store";
-import { line } from "../lib/text";
+import { line, visible } from "../lib/text";
 import { Interval, Link, Whisker } from "../ui/parts";
+import { Sparkline } from "../ui/sparkline";
 
-export function QualityTable({ table }: { table: Table }) {
+/** What a row is known by. */
+export const ROW = ["service_name", "request_model", "evaluator", "metric"];
+
+interface QualityTableProps {
+  table: Table;
+  /** The curves by their rows. */
+  sparks: Map<string, Point[]>;
+  /** The width of a bucket of theirs, milliseconds. */
+  step: number;
+  /** Why there are no curves. */
+  fault: Fault | undefined;
+}
+
+export function QualityTable({ table, sparks, step, fault }: QualityTableProps) {
   const rows = useMemo(() => rowsOf(table), [table]);
   const { find = "", order = "", all: wanted = "" } = address.value.state;
   // What is typed is looked for at once; the address has it when the field is left.
@@ -31,21 +46,22 @@ export function QualityTable({ table }: { table: Table }) {
         <span class="muted small">{judged.length} of {rows.length}{rows.length >= 200 ? " (the first 200)" : ""}</span>
         {rest > 0 && <label class="small"><input type="checkbox" checked={all} onChange={() => setState({ all: all ? "" : "yes" }, true)} />also {rest} without a verdict</label>}
       </div>
-      <div class="scroll" tabIndex={0} role="group" aria-label="By service, model and metric">
+      {fault && <p class="under bad small">No curves: {visible(fault.message.slice(0, 200))}</p>}
+      <div class="scroll" tabIndex={0} role="group" aria-label="By service, model and metric" data-walk>
         <table class="quality">
           <thead><tr>
             <th scope="col">Service</th><th scope="col">Model</th><th scope="col">Metric</th>
             <th scope="col">Share that passes, 95 % interval</th><th scope="col" class="num">n eff.</th>
-            <th scope="col">Change</th><th scope="col" class="num">Errors</th><th scope="col" class="num">Skipped</th>
+            <th scope="col">Over time</th><th scope="col">Change</th><th scope="col" class="num">Errors</th><th scope="col" class="num">Skipped</th>
           </tr></thead>
-          <tbody>{(all ? shown : judged).map((row, at) => <OneRow key={at} row={row} />)}</tbody>
+          <tbody>{(all ? shown : judged).map((row, at) => <OneRow key={at} row={row} points={sparks.get(keyOf(row, ROW))} step={step} />)}</tbody>
         </table>
       </div>
     </>
   );
 }
 
-function OneRow({ row }: { row: Row }) {
+function OneRow({ row, points, step }: { row: Row; points: Point[] | undefined; step: number }) {
   const estimate = { estimate: numberOf(row.estimate), lower: numberOf(row.lower), upper: numberOf(row.upper), n: numberOf(row.n) };
   const errors = numberOf(row.errors) ?? 0;
   const slice = [
@@ -62,6 +78,7 @@ function OneRow({ row }: { row: Row }) {
         {row.evaluator !== row.metric && <span class="muted small"> {line(String(row.evaluator), 40)}</span>}</td>
       <td><span class="named"><span class="whisker-cell"><Whisker {...estimate} /></span><Link class="plain" href={href()}><Interval {...estimate} /></Link></span></td>
       <td class="num">{row.n_eff === null ? "–" : count(Math.round(numberOf(row.n_eff) ?? 0))}</td>
+      <td><Sparkline points={points} span={span.value} step={step} name={line(String(row.metric), 60)} /></td>
       <td><Link class="plain" href={href(withBefore())}><Change row={row} /></Link></td>
       <td class="num">{errors > 0 ? <Link class="bad" href={href({ show: "errors" })}>! {count(errors)}</Link> : "0"}</td>
       <td class="num muted">{skipped > 0 ? <Link class="plain" href={href({ show: "skipped" })}>{count(skipped)}</Link> : "0"}</td>

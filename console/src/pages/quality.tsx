@@ -5,18 +5,21 @@ import { finalText, finalUntil, openFrom } from "../lib/final";
 import { millis, time } from "../lib/format";
 import { type Asked, useAsk } from "../lib/hooks";
 import { fixed, stepOf } from "../lib/range";
+import { sparksOf } from "../lib/spark";
 import { bind } from "../lib/statement";
 import { range, setRange, span, zone } from "../lib/store";
+import { useWalk } from "../lib/walk";
 import { visible } from "../lib/text";
 import { Panel } from "../ui/panel";
 import { Top } from "../ui/shell";
 import { FirstSpan } from "./quality-empty";
 import { Multiples } from "./quality-charts";
-import { QualityTable } from "./quality-table";
+import { QualityTable, ROW } from "./quality-table";
 import C1b from "../../sql/C1b.sql";
 import C2 from "../../sql/C2.sql";
 import C24 from "../../sql/C24.sql";
 import C3 from "../../sql/C3.sql";
+import C40 from "../../sql/C40.sql";
 
 export default function Quality() {
   const { from, to } = fixed(span.value);
@@ -50,14 +53,20 @@ function Body({ from, to, step, state, there }: BodyProps) {
   const charts = useAsk(series);
   const rows = useAsk(table);
   const changes = useAsk(marks);
+  const small = stepOf(span.value, 24);
+  const curves = useMemo(() => bind(C40, { from, to, step: small.sql }), [from, to, small.sql]);
+  // Asked when the rest is there: what is read first does not wait for it.
+  const drawn = useAsk(rows.data && charts.data ? curves : null);
+  const sparks = useMemo(() => sparksOf(drawn.data, ROW), [drawn.data]);
+  useWalk();
   return (
     <>
       <Panel title="Share that passes, the worst metrics first" asked={charts} bound={[series, marks]}
         sub={`95 % interval shaded, ${step.sql} a bucket`} tools={<Fit state={state} />}>
         {(data) => <Multiples table={data} changes={changes.data} openFrom={openFrom(finalUntil(data), span.value, step.ms)} step={step.ms} there={state} asked={there} />}
       </Panel>
-      <Panel title="By service, model and metric" asked={rows} bound={table} flush sub="change against the window before">
-        {(data) => <QualityTable table={data} />}
+      <Panel title="By service, model and metric" asked={rows} bound={[table, curves]} flush sub={`change against the window before; the curves have one scale, from 0 to 1, and ${small.sql} a bucket`}>
+        {(data) => <QualityTable table={data} sparks={sparks} step={small.ms} fault={drawn.fault} />}
       </Panel>
     </>
   );

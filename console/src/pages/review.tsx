@@ -5,6 +5,7 @@ import { type Queue as LabQueue, isQueue } from "../lib/queue";
 import type { Counts } from "../lib/review";
 import { address, hrefOf } from "../lib/store";
 import { line } from "../lib/text";
+import { useWalk } from "../lib/walk";
 import { Empty, Panel } from "../ui/panel";
 import { Link } from "../ui/parts";
 import { Top } from "../ui/shell";
@@ -27,6 +28,7 @@ export default function Review() {
 function Queues() {
   const asked = useJson<{ queues: Queue[]; reviews_per_item: number }>("/v1/labels");
   const lab = useJson<{ queues: LabQueue[] }>("/v1/lab/queues");
+  useWalk();
   return (
     <>
       <Top title="Review" ranged={false} />
@@ -52,7 +54,7 @@ function Nothing() {
 
 function Table({ queues }: { queues: Queue[] }) {
   return (
-    <div class="scroll" tabIndex={0} role="group" aria-label="Metrics">
+    <div class="scroll" tabIndex={0} role="group" aria-label="Metrics" data-walk>
       <table class="quality">
         <thead><tr>
           <th scope="col">Metric</th><th scope="col">Question</th><th scope="col" class="num">Scored</th><th scope="col" class="num">Drawn</th>
@@ -75,7 +77,7 @@ function Table({ queues }: { queues: Queue[] }) {
 
 function LabTable({ queues }: { queues: LabQueue[] }) {
   return (
-    <div class="scroll" tabIndex={0} role="group" aria-label="Queues of review">
+    <div class="scroll" tabIndex={0} role="group" aria-label="Queues of review" data-walk>
       <table class="quality">
         <thead><tr>
           <th scope="col">Queue</th><th scope="col">Over</th><th scope="col">State</th><th scope="col" class="num">Items</th>

@@ -29,7 +29,7 @@ export function Traffic({ rows }: { rows: Row[] }) {
   return (
     <>
       <p class="under small">{never === 0 ? <span class="good">✓ every service and model has judged traces</span> : <span class="bad">! {never} {never === 1 ? "has" : "have"} never been judged</span>}</p>
-      <div class="scroll short" tabIndex={0} role="group" aria-label="Traffic">
+      <div class="scroll short" tabIndex={0} role="group" aria-label="Traffic" data-walk>
         <table>
           <thead><tr><th scope="col">Service</th><th scope="col">Model</th><th scope="col" class="num">Traces</th><th scope="col" class="num">Judged</th><th scope="col">Share</th></tr></thead>
           <tbody>{rows.map((row, at) => <OneTraffic key={at} row={row} />)}</tbody>

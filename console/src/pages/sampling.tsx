@@ -6,6 +6,7 @@ import { useAsk } from "../lib/hooks";
 import { fixed, stateOf, stepOf } from "../lib/range";
 import { bind } from "../lib/statement";
 import { hrefOf, span } from "../lib/store";
+import { useWalk } from "../lib/walk";
 import { Chart } from "../ui/chart";
 import { Empty, Panel } from "../ui/panel";
 import { Top } from "../ui/shell";
@@ -26,6 +27,7 @@ export default function Sampling() {
   const lag = useMemo(() => bind(C17, { from, to }), [from, to]);
   const traffic = useMemo(() => bind(C26, { from, to }), [from, to]);
   const [decided, covered, lagged, judged] = [useAsk(decisions), useAsk(coverage), useAsk(lag), useAsk(traffic)];
+  useWalk();
   return (
     <>
       <Top title="Sampling and coverage" />

@@ -6,6 +6,7 @@ import { useKeys } from "../lib/keys";
 import { OneQuery, type Running } from "../lib/one-query";
 import { address, copy, say, setState } from "../lib/store";
 import { plain } from "../lib/statement";
+import { useWalk } from "../lib/walk";
 import { EditorBox } from "../ui/editor-box";
 import { Bars, FaultBox, psqlOf } from "../ui/panel";
 import { Place } from "../ui/place";
@@ -40,6 +41,7 @@ export default function SqlPage() {
   };
   // It is asked about the query, which stays what the editor and the address have.
   const explain = () => text.trim() !== "" && void answer(`EXPLAIN ${text.replace(/^\s*EXPLAIN\s+/i, "")}`);
+  useWalk();
   useKeys([{ keys: "Escape", what: "Cancel the query", run: cancel }], []);
   return (
     <>

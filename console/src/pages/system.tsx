@@ -9,6 +9,7 @@ import { fixed } from "../lib/range";
 import { bind } from "../lib/statement";
 import { copy, hrefOf, span } from "../lib/store";
 import { line, visible } from "../lib/text";
+import { useWalk } from "../lib/walk";
 import { FaultBox, Panel } from "../ui/panel";
 import { Link, Meter, Time } from "../ui/parts";
 import { Top } from "../ui/shell";
@@ -23,6 +24,7 @@ const OWN = new Set(["version", "started_at", "uptime_seconds", "tenant", "not_r
 export default function System() {
   const asked = useJson<Status>("/v1/status");
   const status = asked.data;
+  useWalk();
   return (
     <>
       <Top title="System">
@@ -97,7 +99,7 @@ function Evaluators() {
   return (
     <Panel title="Evaluators in this time range" sub="duration of a score, errors, cost" asked={asked} bound={bound} flush>
       {(table) => (table.rows === 0 ? <p class="empty">No score was made in this time range.</p> : (
-        <div class="scroll" tabIndex={0} role="group" aria-label="Evaluators">
+        <div class="scroll" tabIndex={0} role="group" aria-label="Evaluators" data-walk>
           <table>
             <thead><tr>
               <th scope="col">Evaluator</th><th scope="col">Version</th><th scope="col" class="num">Scores n</th><th scope="col" class="num">Half within</th>
@@ -106,7 +108,7 @@ function Evaluators() {
             <tbody>{rowsOf(table).map((row, at) => (
               <tr key={at}>
                 <td>{line(String(row.evaluator), 60)}</td><td class="muted small clip">{line(String(row.evaluator_version), 80)}</td>
-                <td class="num">{count(numberOf(row.n))}</td><td class="num">{milliseconds(row.p50_ms)}</td><td class="num">{milliseconds(row.p99_ms)}</td>
+                <td class="num"><Link class="plain" href={hrefOf("sql", "", { q: scoresOf(String(row.evaluator), String(row.evaluator_version), from, to) })}>{count(numberOf(row.n))}</Link></td><td class="num">{milliseconds(row.p50_ms)}</td><td class="num">{milliseconds(row.p99_ms)}</td>
                 <td class="num">{(numberOf(row.errors) ?? 0) > 0 ? <Link class="bad" title={line(String(row.error), 300)} href={hrefOf("sql", "", { q: errorsOf(String(row.evaluator), from, to) })}>! {count(numberOf(row.errors))}</Link> : "0"}</td>
                 <td class="num">{cost(numberOf(row.cost_usd))}</td>
               </tr>
@@ -116,6 +118,11 @@ function Evaluators() {
       ))}
     </Panel>
   );
+}
+
+/** What an evaluator gave in one version, with its traces. */
+function scoresOf(evaluator: string, version: string, from: string, to: string): string {
+  return `SELECT evaluated_at, trace_id, span_id, metric, status, value, passed, latency_ms FROM scores\nWHERE evaluator = ${quoted(evaluator)} AND evaluator_version = ${quoted(version)} AND evaluated_at >= '${from}' AND evaluated_at < '${to}'\nORDER BY evaluated_at DESC LIMIT 200`;
 }
 
 /** What failed of an evaluator, with its traces. */

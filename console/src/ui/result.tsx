@@ -41,7 +41,7 @@ export function ResultTable({ table }: { table: Table }) {
   };
   return (
     <>
-      <VirtualTable rows={table.rows} height={31} label="Result" head={head} columns={table.columns.length + 1} row={row} class="result" />
+      <div data-walk><VirtualTable rows={table.rows} height={31} label="Result" head={head} columns={table.columns.length + 1} row={row} class="result" /></div>
       {open && (
         <Modal title={open.name} close={() => setOpen(undefined)}>
           <div class="stack"><pre class="code">{visible(open.text)}</pre><div><CopyButton text={open.text} what="Value" /></div></div>
