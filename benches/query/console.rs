@@ -149,6 +149,7 @@ impl Values {
             ("high", ScalarValue::from(1.0)),
             ("trial", ScalarValue::from(0.5)),
             ("up", ScalarValue::from(true)),
+            ("chosen", text("")),
             ("metric", text(METRICS[0])),
             ("evaluator", text(METRICS[0])),
             ("id", trace.clone()),

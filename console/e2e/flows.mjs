@@ -186,6 +186,20 @@ export async function walked(page, world) {
   await page.waitForFunction(() => location.pathname === "/scores/hallucination");
 }
 
+/** Charts of chosen metrics; a name that nothing has is told, with one that may be meant. */
+export async function chosen(page, world) {
+  await open(page, world, `/#metrics=halucination&${DEMO}`);
+  await page.getByRole("link", { name: "hallucination", exact: true }).first().click();
+  await page.locator(".multiples section[aria-label=hallucination] canvas").waitFor();
+  assert.match(page.url(), /metrics=hallucination/);
+  await page.getByRole("button", { name: "1 chosen" }).click();
+  await page.getByRole("checkbox", { name: "insult" }).check();
+  await page.locator(".multiples section[aria-label=insult] canvas").waitFor();
+  await counted(page.locator(".multiples > section"), 2);
+  await page.getByRole("button", { name: "The worst six" }).click();
+  await counted(page.locator(".multiples > section"), 6);
+}
+
 /** The filter of a metric, and its slices, which write into it. */
 export async function slices(page, world) {
   await open(page, world, `/scores/hallucination#evaluator=hallucination&${DEMO}`);

@@ -1,4 +1,4 @@
--- The series of the worst metrics at once: small multiples in one request. all_… is the whole range; an item passes at
+-- The series of the worst six metrics at once, or of up to twelve that $chosen names as `,one,two,`: small multiples in one request. all_… is the whole range; an item passes at
 -- the threshold or above where agree > 0, else below it. One choice of the newest scores feeds both: every metric's whole
 -- and its buckets are grouped in one pass, and a window over these few rows picks the worst.
 SELECT evaluator, metric, bucket, q['estimate'] AS estimate, q['lower'] AS lower, q['upper'] AS upper, q['n'] AS n,
@@ -12,8 +12,9 @@ FROM (SELECT evaluator, metric, bucket, q, w, threshold, agree,
                   FROM (SELECT evaluator, metric, date_bin(CAST($step AS INTERVAL), span_time) AS bucket,
                                passed, inclusion_probability, value, threshold
                         FROM scores_latest
-                        WHERE status = 'ok' AND passed IS NOT NULL AND source = 'rule' AND span_time >= $from AND span_time < $to)
+                        WHERE status = 'ok' AND passed IS NOT NULL AND source = 'rule' AND span_time >= $from AND span_time < $to
+                          AND ($chosen = '' OR strpos($chosen, concat(',', metric, ',')) > 0))
                   GROUP BY GROUPING SETS ((evaluator, metric), (evaluator, metric, bucket)))
             WINDOW whole AS (PARTITION BY evaluator, metric ORDER BY bucket NULLS FIRST)))
-WHERE place <= 6 AND bucket IS NOT NULL
+WHERE place <= CASE WHEN $chosen = '' THEN 6 ELSE 12 END AND bucket IS NOT NULL
 ORDER BY all_upper NULLS LAST, 1, 2, 3;

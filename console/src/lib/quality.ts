@@ -37,3 +37,22 @@ export function rowsIn(rows: readonly Row[], find: string, order: string): Row[]
   const placed = found.map((row) => ({ row, key: by(row) }));
   return placed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ row }) => row);
 }
+
+/** Most metrics that can be chosen for the charts; C1b answers no more. */
+export const MOST_CHOSEN = 12;
+
+/** The metrics that an address chooses for the charts, `one,two`, each once; none stands for the worst six. */
+export function chosenOf(text: string): string[] {
+  return [...new Set(text.split(",").map((name) => name.trim()))].filter((name) => name !== "").slice(0, MOST_CHOSEN);
+}
+
+/** The same as C1b looks for them. */
+export function chosenText(chosen: readonly string[]): string {
+  return chosen.length === 0 ? "" : `,${chosen.join(",")},`;
+}
+
+/** The metrics that can be chosen: those with a verdict in these rows. A comma parts names in the address, so a name with one cannot. */
+export function metricsIn(rows: readonly Row[]): string[] {
+  const judged = rows.filter((row) => (numberOf(row.n) ?? 0) > 0).map((row) => String(row.metric));
+  return [...new Set(judged)].filter((name) => !name.includes(",")).sort();
+}

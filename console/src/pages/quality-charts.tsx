@@ -12,6 +12,7 @@ import { line, visible } from "../lib/text";
 import { Chart } from "../ui/chart";
 import { Empty } from "../ui/panel";
 import { Interval, Link, Time } from "../ui/parts";
+import { Missing } from "./quality-choose";
 
 interface MultiplesProps {
   table: Table;
@@ -21,6 +22,10 @@ interface MultiplesProps {
   step: number;
   there: Row | undefined;
   asked: Asked<unknown>;
+  /** The metrics that were chosen; none are the worst six. */
+  chosen: string[];
+  /** The metrics of the table below. */
+  names: string[];
 }
 
 interface OneSeries {
@@ -40,12 +45,14 @@ function seriesOf(table: Table): OneSeries[] {
   return [...all.values()];
 }
 
-export function Multiples({ table, changes, openFrom, step, there }: MultiplesProps) {
+export function Multiples({ table, changes, openFrom, step, there, chosen, names }: MultiplesProps) {
   const all = useMemo(() => seriesOf(table), [table]);
-  if (all.length === 0) return <NoScores there={there} />;
+  const missing = chosen.filter((name) => !all.some((one) => one.metric === name));
+  if (all.length === 0 && missing.length === 0) return <NoScores there={there} />;
   return (
     <div class="multiples">
       {all.map((one) => <OneChart key={one.evaluator + one.metric} one={one} changes={changes} openFrom={openFrom} step={step} />)}
+      {missing.map((name) => <Missing key={name} metric={name} chosen={chosen} names={names} />)}
     </div>
   );
 }

@@ -4,16 +4,18 @@ import { type Row, type Table, rowsOf } from "../lib/api";
 import { finalText, finalUntil, openFrom } from "../lib/final";
 import { millis, time } from "../lib/format";
 import { type Asked, useAsk } from "../lib/hooks";
+import { chosenOf, chosenText, metricsIn } from "../lib/quality";
 import { fixed, stepOf } from "../lib/range";
 import { sparksOf } from "../lib/spark";
 import { bind } from "../lib/statement";
-import { range, setRange, span, zone } from "../lib/store";
+import { address, range, setRange, span, zone } from "../lib/store";
 import { useWalk } from "../lib/walk";
 import { visible } from "../lib/text";
 import { Panel } from "../ui/panel";
 import { Top } from "../ui/shell";
 import { FirstSpan } from "./quality-empty";
 import { Multiples } from "./quality-charts";
+import { Choose } from "./quality-choose";
 import { QualityTable, ROW } from "./quality-table";
 import C1b from "../../sql/C1b.sql";
 import C2 from "../../sql/C2.sql";
@@ -47,7 +49,9 @@ interface BodyProps {
 
 function Body({ from, to, step, state, there }: BodyProps) {
   const before = new Date(Date.parse(from) - (Date.parse(to) - Date.parse(from))).toISOString();
-  const series = useMemo(() => bind(C1b, { from, to, step: step.sql }), [from, to, step.sql]);
+  const wanted = address.value.state.metrics ?? "";
+  const chosen = useMemo(() => chosenOf(wanted), [wanted]);
+  const series = useMemo(() => bind(C1b, { from, to, step: step.sql, chosen: chosenText(chosen) }), [from, to, step.sql, chosen]);
   const table = useMemo(() => bind(C2, { before, from, to }), [from, to]);
   const marks = useMemo(() => bind(C3, { from, to }), [from, to]);
   const charts = useAsk(series);
@@ -58,12 +62,13 @@ function Body({ from, to, step, state, there }: BodyProps) {
   // Asked when the rest is there: what is read first does not wait for it.
   const drawn = useAsk(rows.data && charts.data ? curves : null);
   const sparks = useMemo(() => sparksOf(drawn.data, ROW), [drawn.data]);
+  const names = useMemo(() => (rows.data ? metricsIn(rowsOf(rows.data)) : []), [rows.data]);
   useWalk();
   return (
     <>
-      <Panel title="Share that passes, the worst metrics first" asked={charts} bound={[series, marks]}
-        sub={`95 % interval shaded, ${step.sql} a bucket`} tools={<Fit state={state} />}>
-        {(data) => <Multiples table={data} changes={changes.data} openFrom={openFrom(finalUntil(data), span.value, step.ms)} step={step.ms} there={state} asked={there} />}
+      <Panel title={chosen.length > 0 ? "Share that passes, the metrics that were chosen" : "Share that passes, the worst metrics first"} asked={charts} bound={[series, marks]}
+        sub={`95 % interval shaded, ${step.sql} a bucket`} tools={<><Fit state={state} /><Choose chosen={chosen} names={names} /></>}>
+        {(data) => <Multiples table={data} changes={changes.data} openFrom={openFrom(finalUntil(data), span.value, step.ms)} step={step.ms} there={state} asked={there} chosen={chosen} names={names} />}
       </Panel>
       <Panel title="By service, model and metric" asked={rows} bound={[table, curves]} flush sub={`change against the window before; the curves have one scale, from 0 to 1, and ${small.sql} a bucket`}>
         {(data) => <QualityTable table={data} sparks={sparks} step={small.ms} fault={drawn.fault} />}

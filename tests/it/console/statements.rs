@@ -60,6 +60,7 @@ fn fitting(name: &str) -> Json {
         "low" | "trial" => json!(0.0),
         "high" => json!(1.0),
         "up" => json!(true),
+        "chosen" => json!(""),
         "step" => json!("1 hour"),
         "id" => json!(format!("{}{:016x}", "aa".repeat(8), 1)),
         "span" | "s" => json!("0000000000000002"),
