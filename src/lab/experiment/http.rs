@@ -405,6 +405,7 @@ async fn compare_several(all: Experiments, who: &Who, named: &str, params: &Comp
         let data: Vec<Data<'_>> = others.iter().map(Loaded::data).collect();
         let better = |of: &str, metric: &str| line(&all, of, metric).0;
         let mut told = json!(several(&baseline.data(), &data, &dimensions, better));
+        told["dimensions"] = json!(known(baseline.items.iter()));
         told["baseline"]["purged"] = json!(baseline.purged);
         for (at, other) in others.iter().enumerate() {
             told["experiments"][at]["purged"] = json!(other.purged);

@@ -128,6 +128,7 @@ async fn beside_one_baseline(app: &groundline::app::App) {
     ];
     assert_eq!(shown, wanted, "{told}");
     assert!(right(&told["baseline"])["difference"].is_null(), "{told}");
+    assert_eq!((&told["dimensions"][0], &told["baseline"]["purged"]), (&json!("tag"), &json!(0)));
     let german = others[0]["slices"].as_array().unwrap().iter().find(|slice| slice["value"] == "de").unwrap();
     let mut metrics = german["metrics"].as_array().unwrap().iter();
     assert_eq!(metrics.find(|metric| metric["metric"] == "right").unwrap()["verdict"], "worse", "{german}");
