@@ -2,6 +2,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Fault, type Table, ask, getJson } from "./api";
 import { type Known, answered, asking, questionOf, refused } from "./asked";
+import { labPath } from "./lab";
+import { type Listed, type ListPage, allOf } from "./several";
 import { now, range, tenant } from "./store";
 import type { Bound } from "./statement";
 
@@ -53,6 +55,12 @@ export function withoutWrong<T>(asked: Asked<T>): Asked<T> {
 export function useJson<T>(path: string | null): Asked<T> {
   const key = path && `${path} ${now.value}`;
   return useLoad(key, (signal) => getJson<T>(path as string, signal), path ?? "");
+}
+
+/** The experiments, the newest first, of up to five pages: a choice of one needs all that it may be. */
+export function useExperiments(): Asked<Listed> {
+  const path = (after: string) => labPath("experiments", { limit: "1000", ...(after ? { after } : {}) }, tenant.value);
+  return useLoad(`${path("")} ${now.value}`, (signal) => allOf((after) => getJson<ListPage>(path(after), signal)), path(""));
 }
 
 /** True once `on` has lasted for 150 ms: what is quick shows no grey bars. */

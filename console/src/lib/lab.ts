@@ -66,6 +66,14 @@ export interface MetricSummary {
   skipped: number;
 }
 
+/** The metrics of the items that share a value of a tag, split or key. */
+export interface SliceSummary {
+  by: string;
+  value: string;
+  items: number;
+  metrics: MetricSummary[];
+}
+
 export interface Summary {
   items: number;
   runs: number;
@@ -104,10 +112,19 @@ export interface Moved {
   metrics: Array<{ evaluator: string; metric: string; baseline: Side; new: Side }>;
 }
 
+export interface SliceDifference {
+  by: string;
+  value: string;
+  paired: number;
+  metrics: Difference[];
+}
+
 export interface Comparison {
   paired: number;
   unpaired: number;
   metrics: Difference[];
+  slices: SliceDifference[];
+  slices_left_out: number;
   items: Moved[];
   unchanged: number;
 }

@@ -1,15 +1,18 @@
 // Two experiments compared: the differences with their intervals, then the items, regressions first.
 import { useMemo, useState } from "preact/hooks";
 import { rowsOf } from "../lib/api";
-import { count, rate } from "../lib/format";
-import { useAsk, useJson } from "../lib/hooks";
-import { type Comparison, type Difference, type Experiment, type Moved, cellText, labPath, sideText, signed, verdictText } from "../lib/lab";
+import { count } from "../lib/format";
+import { useAsk, useExperiments, useJson } from "../lib/hooks";
+import { type Comparison, type Experiment, type Moved, cellText, labPath, sideText } from "../lib/lab";
 import { type Bound, bind } from "../lib/statement";
 import { address, hrefOf, setState, tenant } from "../lib/store";
 import { line, visible } from "../lib/text";
 import { Empty, Panel } from "../ui/panel";
 import { Link } from "../ui/parts";
 import { Costs } from "./lab-costs";
+import { DifferenceCells, DifferenceHeads, PartDifferences } from "./lab-difference";
+import { PartsPicker } from "./lab-parts";
+import { SeveralCompared } from "./lab-several";
 import { BothSides } from "./lab-sides";
 import C34 from "../../sql/C34.sql";
 
@@ -22,26 +25,36 @@ interface Answer {
   new: Named;
   baseline: Named;
   comparison: Comparison;
+  dimensions: string[];
 }
 
 export function Compare() {
-  const { new: wanted = "", baseline = "" } = address.value.state;
-  const list = useJson<{ experiments: Experiment[] }>(labPath("experiments", { limit: "200" }, tenant.value));
+  return address.value.state.experiments ? <SeveralCompared /> : <TwoCompared />;
+}
+
+function TwoCompared() {
+  const { new: wanted = "", baseline = "", slice = "" } = address.value.state;
+  const list = useExperiments();
   const all = list.data?.experiments ?? [];
   // Without a choice the newest that is no baseline is compared.
   const chosen = wanted || (all.find((each) => !each.baseline)?.experiment_id ?? "");
-  const asked = useJson<Answer>(chosen === "" ? null : labPath("compare", { new: chosen, ...(baseline ? { baseline } : {}) }, tenant.value));
+  const asked = useJson<Answer>(chosen === "" ? null : labPath("compare", { new: chosen, ...(baseline ? { baseline } : {}), ...(slice ? { slice } : {}) }, tenant.value));
   return (
     <>
       <Panel title="What is compared" asked={list}>
-        {() => (all.length < 2
+        {({ more }) => (all.length < 2
           ? <Empty title="Two experiments are needed"><p>On the same dataset; <Link href={hrefOf("lab", "experiments")}>experiments</Link> says how one is made.</p></Empty>
-          : <Pick all={all} chosen={chosen} baseline={baseline || (asked.data?.baseline.experiment_id ?? "")} />)}
+          : <Pick all={all} chosen={chosen} baseline={baseline || (asked.data?.baseline.experiment_id ?? "")} more={more} />)}
       </Panel>
       {chosen !== "" && all.length > 1 && (
         <>
-          <Panel title="Differences" sub="new minus baseline, over the pairs; 95 % interval" asked={asked} flush>
-            {({ comparison }) => <Differences of={comparison} />}
+          <Panel title="Differences" sub="new minus baseline, over the pairs; 95 % interval" asked={asked} tools={<PartsPicker dimensions={asked.data?.dimensions ?? []} />} flush>
+            {({ comparison }) => (
+              <>
+                <Differences of={comparison} />
+                {slice !== "" && <PartDifferences all={[{ slices: comparison.slices }]} leftOut={comparison.slices_left_out} />}
+              </>
+            )}
           </Panel>
           {asked.data && <Costs baseline={asked.data.baseline.experiment_id} after={asked.data.new.experiment_id} />}
           <Panel title="Items" sub="regressions first" asked={asked} flush>{(answer) => <Items answer={answer} />}</Panel>
@@ -51,7 +64,7 @@ export function Compare() {
   );
 }
 
-function Pick({ all, chosen, baseline }: { all: Experiment[]; chosen: string; baseline: string }) {
+function Pick({ all, chosen, baseline, more }: { all: Experiment[]; chosen: string; baseline: string; more: boolean }) {
   const same = all.find((each) => each.experiment_id === chosen)?.dataset_id;
   const others = all.filter((each) => each.dataset_id === same && each.experiment_id !== chosen);
   return (
@@ -67,11 +80,10 @@ function Pick({ all, chosen, baseline }: { all: Experiment[]; chosen: string; ba
           {others.map((each) => <option key={each.experiment_id} value={each.experiment_id}>{visible(each.name)}{each.baseline ? " (baseline)" : ""}</option>)}
         </select>
       </label>
+      {more && <span class="muted small">The newest {count(all.length)} are listed; <Link href={hrefOf("lab", "experiments")}>experiments</Link> has all.</span>}
     </div>
   );
 }
-
-const TONES: Record<string, [string, string]> = { better: ["↑", "good"], worse: ["↓", "bad"] };
 
 function Differences({ of: { metrics, paired, unpaired } }: { of: Comparison }) {
   return (
@@ -82,26 +94,12 @@ function Differences({ of: { metrics, paired, unpaired } }: { of: Comparison }) 
       {metrics.length === 0 ? <p class="empty">No metric is known of both.</p> : (
         <div class="scroll" tabIndex={0} role="group" aria-label="Differences by metric">
           <table class="quality">
-            <thead><tr><th scope="col">Metric</th><th scope="col" class="num">Baseline</th><th scope="col" class="num">New</th><th scope="col">Difference</th><th scope="col">Verdict</th><th scope="col" class="num" title="Adjusted for the number of metrics (Benjamini and Hochberg)">p</th></tr></thead>
-            <tbody>{metrics.map((each) => <DifferenceRow key={each.evaluator + each.metric} each={each} />)}</tbody>
+            <thead><tr><DifferenceHeads /></tr></thead>
+            <tbody>{metrics.map((each) => <tr key={each.evaluator + each.metric}><DifferenceCells each={each} /></tr>)}</tbody>
           </table>
         </div>
       )}
     </>
-  );
-}
-
-function DifferenceRow({ each }: { each: Difference }) {
-  const [sign, tone] = TONES[each.verdict] ?? ["≈", ""];
-  const end = (x: number | null) => (x === null ? "?" : signed(x, each.measure));
-  return (
-    <tr>
-      <td>{line(each.metric, 60)} <span class="muted">{line(each.evaluator, 60)}{each.measure === "pass_rate" ? ", passes" : ", value"}</span></td>
-      <td class="num">{rate(each.baseline)}</td><td class="num">{rate(each.new)}</td>
-      <td><strong>{signed(each.difference, each.measure)}</strong> <span class="muted">[{end(each.lower)}, {end(each.upper)}]{each.measure === "pass_rate" ? " points" : ""} n {count(each.n)}</span></td>
-      <td><span class={`chip ${tone}`}><span aria-hidden="true">{sign}</span>{verdictText(each)}</span></td>
-      <td class="num">{rate(each.p_adjusted)}</td>
-    </tr>
   );
 }
 

@@ -3,13 +3,15 @@ import { useState } from "preact/hooks";
 import { count, interval } from "../lib/format";
 import { useJson } from "../lib/hooks";
 import { variantOf, variantsText } from "../lib/playground";
-import { type Experiment, type Summary, labPath } from "../lib/lab";
-import { address, hrefOf, refresh, tenant } from "../lib/store";
+import { type Experiment, type SliceSummary, type Summary, labPath } from "../lib/lab";
+import { type ListPage, fits, flipped, idsOf } from "../lib/several";
+import { address, hrefOf, refresh, setState, tenant } from "../lib/store";
 import { line, visible } from "../lib/text";
 import { Empty, Panel } from "../ui/panel";
 import { Hostile, Interval, Link, Meter, Time } from "../ui/parts";
 import { Findings } from "./lab-findings";
 import { Runs } from "./lab-items";
+import { PartSummaries, PartsPicker } from "./lab-parts";
 import { Progress } from "./lab-save";
 
 const SIGNS: Record<string, [string, string]> = {
@@ -17,16 +19,46 @@ const SIGNS: Record<string, [string, string]> = {
 };
 
 export function Experiments() {
-  const { experiment = "" } = address.value.state;
-  const asked = useJson<{ experiments: Experiment[] }>(labPath("experiments", { limit: "200" }, tenant.value));
+  const { experiment = "", after = "" } = address.value.state;
+  const asked = useJson<ListPage>(labPath("experiments", { limit: "100", ...(after ? { after } : {}) }, tenant.value));
   return (
     <>
       {experiment !== "" && <Shown key={experiment} id={experiment} />}
       {experiment !== "" && <Findings key={`findings ${experiment}`} id={experiment} />}
       {experiment !== "" && <Runs key={`runs ${experiment}`} experiment={experiment} />}
-      <Panel title="Experiments" sub="the newest first" asked={asked} flush>
-        {({ experiments }) => (experiments.length === 0 ? <None /> : <Table all={experiments} />)}
+      <Panel title="Experiments" sub={after ? "older ones, the newest of them first" : "the newest first"} asked={asked} tools={<Together />} flush>
+        {({ experiments, next }) => (
+          <>
+            {experiments.length > 0 ? <Table all={experiments} /> : after ? <p class="empty">There are no older ones.</p> : <None />}
+            <Pages after={after} next={next} />
+          </>
+        )}
       </Panel>
+    </>
+  );
+}
+
+/** The next page begins behind the last of this one, which its address names. */
+function Pages({ after, next }: { after: string; next: string | null }) {
+  if (!after && !next) return null;
+  const { after: _, ...rest } = address.value.state;
+  return (
+    <nav class="row padded-line" aria-label="Pages of experiments">
+      {after && <Link class="button" href={hrefOf("lab", "experiments", rest)}>Newest</Link>}
+      {next && <Link class="button" href={hrefOf("lab", "experiments", { ...rest, after: next })}>Older</Link>}
+    </nav>
+  );
+}
+
+/** What is chosen stays so from page to page. */
+function Together() {
+  const { beside = "" } = address.value.state;
+  const many = idsOf(beside).length;
+  if (many < 2) return <span class="muted small">Choose two or more to compare them with one baseline</span>;
+  return (
+    <>
+      <button type="button" class="quiet" onClick={() => setState({ beside: "" }, true)}>Choose none</button>
+      <Link class="button" href={hrefOf("lab", "compare", { experiments: idsOf(beside).join(",") })}>Compare {count(many)} together</Link>
     </>
   );
 }
@@ -46,19 +78,22 @@ function Status({ status }: { status: string }) {
 }
 
 function Table({ all }: { all: Experiment[] }) {
+  const { beside = "", after = "" } = address.value.state;
   return (
     <div class="scroll" tabIndex={0} role="group" aria-label="All experiments">
       <table class="quality">
         <thead><tr>
-          <th scope="col">State</th><th scope="col">Experiment</th><th scope="col">Target</th><th scope="col" class="num">Version</th><th scope="col" class="num">Times</th><th scope="col">Changed</th><th scope="col">Compare</th>
+          <th scope="col">State</th><th scope="col">Experiment</th><th scope="col">Target</th><th scope="col" class="num">Version</th><th scope="col" class="num">Times</th><th scope="col">Changed</th><th scope="col">Compare</th><th scope="col">Together</th>
         </tr></thead>
         <tbody>{all.map((each) => (
           <tr key={each.experiment_id}>
             <td><Status status={each.status} /></td>
-            <td><span class="named"><Link href={hrefOf("lab", "experiments", { experiment: each.experiment_id })}>{line(each.name, 60)}</Link>{each.baseline && <span class="chip outline">baseline</span>}</span></td>
+            <td><span class="named"><Link href={hrefOf("lab", "experiments", { experiment: each.experiment_id, after, beside })}>{line(each.name, 60)}</Link>{each.baseline && <span class="chip outline">baseline</span>}</span></td>
             <td>{line([each.target.kind, each.target.name ?? each.target.model ?? ""].filter(Boolean).join(" "), 60)}</td>
             <td class="num">{each.dataset_version}</td><td class="num">{each.repetitions}</td><td><Time at={each.changed_at} /></td>
             <td><Link href={hrefOf("lab", "compare", { new: each.experiment_id })}>with the baseline</Link></td>
+            <td><input type="checkbox" aria-label={`Compare ${visible(each.name)} with others`} title={fits(all, idsOf(beside), each) ? "" : "Of another dataset, or one too many"} disabled={!fits(all, idsOf(beside), each)}
+              checked={idsOf(beside).includes(each.experiment_id)} onChange={() => setState({ beside: flipped(beside, each.experiment_id) }, true)} /></td>
           </tr>
         ))}</tbody>
       </table>
@@ -66,18 +101,38 @@ function Table({ all }: { all: Experiment[] }) {
   );
 }
 
+interface Told {
+  experiment: Experiment;
+  summary: Summary;
+  evaluators_gone?: string[];
+  dimensions?: string[];
+  slices?: SliceSummary[];
+  slices_left_out?: number;
+}
+
 function Shown({ id }: { id: string }) {
-  const asked = useJson<{ experiment: Experiment; summary: Summary; evaluators_gone?: string[] }>(labPath(`experiments/${encodeURIComponent(id)}/summary`, {}, tenant.value));
+  const { slice = "" } = address.value.state;
+  const asked = useJson<Told>(labPath(`experiments/${encodeURIComponent(id)}/summary`, slice ? { slice } : {}, tenant.value));
   const name = asked.data?.experiment.name ?? id;
   const target = asked.data?.experiment.target;
   const isNamed = target?.name !== undefined && (target.kind === "openai" || target.kind === "http");
   const tools = (
     <>
+      <PartsPicker dimensions={asked.data?.dimensions ?? []} />
       {isNamed && <Link class="button" href={hrefOf("lab", "playground", { v: variantsText([variantOf(target, asked.data?.experiment.parameters)]) })}>Open in the playground</Link>}
       <Link class="button" href={hrefOf("lab", "compare", { new: id })}>Compare</Link>
     </>
   );
-  return <Panel title={`Experiment ${visible(name).slice(0, 60)}`} asked={asked} tools={tools}>{({ experiment, summary, evaluators_gone: gone }) => <Result experiment={experiment} summary={summary} gone={gone ?? []} />}</Panel>;
+  return (
+    <Panel title={`Experiment ${visible(name).slice(0, 60)}`} asked={asked} tools={tools}>
+      {({ experiment, summary, evaluators_gone: gone, slices, slices_left_out: leftOut }) => (
+        <div class="stack">
+          <Result experiment={experiment} summary={summary} gone={gone ?? []} />
+          {slice !== "" && slices && <PartSummaries slices={slices} leftOut={leftOut ?? 0} />}
+        </div>
+      )}
+    </Panel>
+  );
 }
 
 /** A target of the server's configuration can be asked from here. */

@@ -1,7 +1,7 @@
 // Experiments on one dataset beside each other: every metric with its interval and its place, and what stands out in one.
 import { type BoardRow, type Cell, type Choice, MOST, choiceOf, keyOf, metricsOf, placeText, settingsText, sorted, standing } from "../lib/board";
 import { cost, count, interval, seconds } from "../lib/format";
-import { useJson } from "../lib/hooks";
+import { useExperiments, useJson } from "../lib/hooks";
 import { type Experiment, type Head, labPath } from "../lib/lab";
 import { address, hrefOf, setState, tenant } from "../lib/store";
 import { line, visible } from "../lib/text";
@@ -12,7 +12,7 @@ import { Findings } from "./lab-findings";
 
 export function Leaderboard() {
   const { dataset = "", experiments = "", one = "" } = address.value.state;
-  const list = useJson<{ experiments: Experiment[] }>(labPath("experiments", { limit: "1000" }, tenant.value));
+  const list = useExperiments();
   const heads = useJson<{ datasets: Head[] }>(labPath("datasets", { limit: "1000" }, tenant.value));
   const choice = choiceOf(list.data?.experiments ?? [], dataset, experiments);
   const board = useJson<{ rows: BoardRow[] }>(choice.ids.length === 0 ? null : labPath("leaderboards", { experiments: choice.ids.join(",") }, tenant.value));

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 /// Characters of a question and of an answer that are shown.
 const SHOWN: usize = 160;
 /// The columns of a difference.
-const HEAD: [&str; 9] =
+pub const HEAD: [&str; 9] =
     ["metric", "measure", "baseline", "new", "difference", "p", "adjusted", "verdict", ""];
 
 /// How two experiments differ: each metric, what a run took, each slice; then so many of the items that moved, regressions
@@ -43,11 +43,16 @@ pub fn compared(told: &Value, items: usize) -> String {
     text
 }
 
-fn difference(metric: &Value) -> Vec<String> {
+/// What so many items could have shown, and how many would show two points; nothing where that is not known.
+pub fn enough(metric: &Value) -> String {
     let n = metric["n_for_two_points"].as_u64();
-    let enough = n.map_or_else(String::new, |n| {
+    n.map_or_else(String::new, |n| {
         format!("{} could be shown; {n} items show 0.02", number(&metric["detectable"]))
-    });
+    })
+}
+
+/// The cells of a difference.
+pub fn difference(metric: &Value) -> Vec<String> {
     vec![
         cell(&metric["metric"]),
         cell(&metric["measure"]),
@@ -59,7 +64,7 @@ fn difference(metric: &Value) -> Vec<String> {
         number(&metric["p"]),
         number(&metric["p_adjusted"]),
         cell(&metric["verdict"]),
-        enough,
+        enough(metric),
     ]
 }
 

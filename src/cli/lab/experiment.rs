@@ -6,6 +6,7 @@ use super::compared::compared;
 use super::logged::{self, LogArgs};
 use super::runner::{self, Ended, Plan};
 use super::safe::spreadsheet;
+use super::several::against;
 use super::suites::results_of;
 use super::target::{AskArgs, Asker, TargetArgs};
 use super::told::{cell, short, summarized, table};
@@ -55,19 +56,20 @@ pub enum ExperimentVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Compare two experiments over the items that both have asked; regressions first.
+    /// Compare experiments over the items that both have asked: two with regressions first, several in one table.
     #[command(
-        after_help = "Examples:\n  groundline experiment compare v2 --baseline v1\n  groundline experiment compare v2 --slice tag,metadata.difficulty\n  groundline experiment compare v2 --json\n\nWithout --baseline it is the experiment that is marked as the baseline, else the latest that ended well."
+        after_help = "Examples:\n  groundline experiment compare v2 --baseline v1\n  groundline experiment compare v2 --slice tag,metadata.difficulty\n  groundline experiment compare v2 --json\n  groundline experiment compare v2 v3 v4 --baseline v1\n\nWithout --baseline it is the experiment that is marked as the baseline, else the latest that ended well and is not named; of\nseveral, where there is no such one, the first. The p-values of several are adjusted for all of them."
     )]
     Compare {
         #[command(flatten)]
         place: Where,
-        /// The new one, by name or id.
-        new: String,
+        /// The new one, by name or id; or up to 20 of one dataset.
+        #[arg(required = true)]
+        experiments: Vec<String>,
         /// What it is compared with, by name or id.
         #[arg(long)]
         baseline: Option<String>,
-        /// Items that are shown, with what both sides answered.
+        /// Items that are shown of a comparison of two, with what both sides answered.
         #[arg(long, default_value_t = 20)]
         items: usize,
         /// Compare within parts of the items, too: tag, split, category or metadata.KEY, comma separated.
@@ -291,11 +293,15 @@ async fn act(client: &LabClient, verb: ExperimentVerb) -> Done {
             let told = client.value(asked).await?;
             Ok((if json { format!("{told:#}\n") } else { summarized(&told) }, 0))
         }
-        ExperimentVerb::Compare { new, baseline, items, slice, json, .. } => {
-            let asked = Asked::get(&["compare"]).with("new", new).maybe("baseline", baseline);
-            let asked = asked.maybe("slice", slice).with("details", items);
+        ExperimentVerb::Compare { experiments, baseline, items, slice, json, .. } => {
+            let asked = Asked::get(&["compare"]).maybe("baseline", baseline).maybe("slice", slice);
+            let (asked, new) = match experiments.as_slice() {
+                [new] => (asked.with("new", new).with("details", items), true),
+                several => (asked.with("experiments", several.join(",")), false),
+            };
             let told = client.value(asked).await?;
-            Ok((if json { format!("{told:#}\n") } else { compared(&told, items) }, 0))
+            let text = || if new { compared(&told, items) } else { against(&told) };
+            Ok((if json { format!("{told:#}\n") } else { text() }, 0))
         }
         ExperimentVerb::Leaderboard { experiments, json, .. } => {
             let asked = Asked::get(&["leaderboards"]).with("experiments", experiments.join(","));

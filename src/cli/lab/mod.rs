@@ -13,6 +13,7 @@
 //! | `fetched` | files of items, brought here |
 //! | `logged` | the verb `experiment import` |
 //! | `safe` | files for spreadsheets |
+//! | `several` | several experiments against one baseline, as text |
 //! | `target` | who answers |
 //! | `review` | the verb `review` |
 //! | `archive` | the verb `lab` |
@@ -35,6 +36,7 @@ mod review;
 mod runner;
 mod safe;
 mod schema;
+mod several;
 mod suites;
 mod target;
 mod told;

@@ -82,26 +82,89 @@ impl Loaded {
 /// # Errors
 /// [`LabError::Wrong`] where they ask different datasets, or are too many.
 pub async fn beside(all: &Experiments, who: &Who, named: &str) -> Result<Vec<Loaded>, LabError> {
-    let named: Vec<&str> = named.split(',').map(str::trim).filter(|n| !n.is_empty()).collect();
-    if named.is_empty() || named.len() > MAX_BESIDE {
-        let why =
-            format!("experiments names {} experiments; name 1 to {MAX_BESIDE}, with commas", named.len());
-        return Err(LabError::Wrong(why));
-    }
     let mut loaded = Vec::new();
-    for name in named {
+    for name in names(named)? {
         let found = reading::find(all.store(), &who.tenant, name).await?;
         loaded.push(Loaded::of(all, who, found).await?);
     }
-    if let Some(other) =
-        loaded.iter().find(|one| one.experiment.dataset_id != loaded[0].experiment.dataset_id)
-    {
-        let (one, two) = (&loaded[0].experiment.name, &other.experiment.name);
-        return Err(LabError::Wrong(format!(
-            "{one:?} and {two:?} ask different datasets: no item has a pair"
-        )));
-    }
+    of_one_dataset(loaded.iter().map(|one| &one.experiment))?;
     Ok(loaded)
+}
+
+/// The names of a list with commas.
+fn names(named: &str) -> Result<Vec<&str>, LabError> {
+    let named: Vec<&str> = named.split(',').map(str::trim).filter(|n| !n.is_empty()).collect();
+    match (1..=MAX_BESIDE).contains(&named.len()) {
+        true => Ok(named),
+        false => {
+            let why =
+                format!("experiments names {} experiments; name 1 to {MAX_BESIDE}, with commas", named.len());
+            Err(LabError::Wrong(why))
+        }
+    }
+}
+
+fn of_one_dataset<'a>(mut all: impl Iterator<Item = &'a Experiment>) -> Result<(), LabError> {
+    let Some(first) = all.next() else { return Ok(()) };
+    match all.find(|one| one.dataset_id != first.dataset_id) {
+        None => Ok(()),
+        Some(other) => Err(LabError::Wrong(format!(
+            "{:?} and {:?} ask different datasets: no item has a pair",
+            first.name, other.name
+        ))),
+    }
+}
+
+/// What is compared with one baseline.
+pub struct Compared {
+    /// The baseline.
+    pub baseline: Loaded,
+    /// The others, each once, in the order in which they were named.
+    pub others: Vec<Loaded>,
+}
+
+impl Compared {
+    /// Reads the experiments that are named, and the baseline: the one that is named, else the one that is marked, else the latest
+    /// of the dataset that ended well and is not named, else the first that is.
+    ///
+    /// # Errors
+    /// [`LabError::Wrong`] where they ask different datasets, are too many, or the baseline is alone; [`LabError::Missing`] for one
+    /// that is not there.
+    pub async fn of(
+        all: &Experiments,
+        who: &Who,
+        named: &str,
+        baseline: Option<&str>,
+    ) -> Result<Self, LabError> {
+        let mut others: Vec<Experiment> = Vec::new();
+        for name in names(named)? {
+            let found = reading::find(all.store(), &who.tenant, name).await?;
+            if others.iter().all(|one| one.experiment_id != found.experiment_id) {
+                others.push(found);
+            }
+        }
+        let baseline = match baseline {
+            Some(named) => reading::find(all.store(), &who.tenant, named).await?,
+            None => {
+                let first = others[0].clone();
+                let dataset = &first.dataset_id;
+                let found = reading::baseline_beside(all.store(), &who.tenant, dataset, &others).await?;
+                found.unwrap_or(first)
+            }
+        };
+        others.retain(|one| one.experiment_id != baseline.experiment_id);
+        if others.is_empty() {
+            let why = format!("{:?} is the baseline: name what is compared with it", baseline.name);
+            return Err(LabError::Wrong(why));
+        }
+        of_one_dataset(std::iter::once(&baseline).chain(&others))?;
+        let mut loaded = Vec::with_capacity(others.len());
+        for one in others {
+            loaded.push(Box::pin(Loaded::of(all, who, one)).await?);
+        }
+        let baseline = Box::pin(Loaded::of(all, who, baseline)).await?;
+        Ok(Self { baseline, others: loaded })
+    }
 }
 
 /// Experiments with their answers: what their files are made of.

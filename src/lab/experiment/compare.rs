@@ -182,7 +182,7 @@ fn asked<'a>(data: &Data<'a>) -> HashMap<&'a str, Option<&'a str>> {
 }
 
 /// Adjusts the p-values of differences that are told together, and says what each shows.
-fn conclude(mut all: Vec<&mut Difference>, better: impl Fn(&str, &str) -> Better) {
+pub fn conclude(mut all: Vec<&mut Difference>, better: impl Fn(&str, &str) -> Better) {
     let adjusted = multiple::adjusted(&all.iter().map(|one| one.p).collect::<Vec<_>>());
     for (one, p) in all.iter_mut().zip(adjusted) {
         one.p_adjusted = p;

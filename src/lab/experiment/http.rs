@@ -4,7 +4,7 @@ use super::super::endpoint::{Asks, Outcome, Params, Tells, Whose, of_tenants, to
 use super::super::error::LabError;
 use super::super::store::Who;
 use super::artifacts::{Form, Part, Written, written};
-use super::beside::{Beside, Loaded, beside, line};
+use super::beside::{Beside, Compared, Loaded, beside, line};
 use super::called::MAX_CALLED;
 use super::compare::compare;
 use super::definition::{Answer, EditExperiment, NewExperiment, Retry, Stored, Telling, Todo};
@@ -16,7 +16,8 @@ use super::gone::gone;
 use super::leaderboard::leaderboard;
 use super::playground::{evaluators, try_out};
 use super::reading::{self, Experiment};
-use super::slices::Dimension;
+use super::several::several;
+use super::slices::{Dimension, known};
 use super::summary::{Data, Weights, sliced, summary};
 use super::traces;
 use crate::net::{Access, Role, guarded};
@@ -58,7 +59,7 @@ pub fn experiment_router(endpoint: ExperimentEndpoint) -> Router {
         .route("/v1/lab/experiments/{id}/findings", get(findings_of))
         .route("/v1/lab/leaderboards", get(leaderboards))
         .route("/v1/lab/export", get(export))
-        .route("/v1/lab/compare", get(compare_two))
+        .route("/v1/lab/compare", get(compare_any))
         .route("/v1/lab/targets", get(targets))
         .route("/v1/lab/evaluators", get(evaluators))
         .layer(guard(Role::Query));
@@ -145,11 +146,13 @@ struct ExportParams {
     format: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 struct CompareParams {
     tenant: Option<String>,
-    new: String,
+    new: Option<String>,
+    /// Names or ids, with commas between, in place of `new`.
+    experiments: Option<String>,
     baseline: Option<String>,
     /// tag, split, category, metadata.KEY, with commas between.
     slice: Option<String>,
@@ -319,6 +322,7 @@ async fn summarize(
     let gone = gone(all.registry(), loaded.experiment.evaluator_ids());
     let mut body = json!({
         "experiment": loaded.experiment, "summary": found, "purged": loaded.purged, "evaluators_gone": gone,
+        "dimensions": known(loaded.items.iter()),
     });
     let dimensions = Dimension::list(params.slice.as_deref()).map_err(LabError::Wrong)?;
     if !dimensions.is_empty() {
@@ -382,8 +386,39 @@ pub async fn artifact(
     Ok(([(header::CONTENT_TYPE, media_type)], bytes).into_response())
 }
 
-async fn compare_two(State(all): State<Experiments>, Asks { who, params }: Asks<CompareParams>) -> Outcome {
-    let new = reading::find(all.store(), &who.tenant, &params.new).await?;
+async fn compare_any(State(all): State<Experiments>, Asks { who, params }: Asks<CompareParams>) -> Outcome {
+    match (&params.new, &params.experiments) {
+        (Some(new), None) => Box::pin(compare_two(all, &who, new, &params)).await,
+        (None, Some(named)) => Box::pin(compare_several(all, &who, named, &params)).await,
+        (_, _) => {
+            let why = "say what is compared: new=NAME, or several of one dataset, experiments=A,B,C";
+            Err(LabError::Wrong(why.to_owned()))
+        }
+    }
+}
+
+/// Each of several with one baseline: what each has, and its verdict against the baseline.
+async fn compare_several(all: Experiments, who: &Who, named: &str, params: &CompareParams) -> Outcome {
+    let dimensions = Dimension::list(params.slice.as_deref()).map_err(LabError::Wrong)?;
+    let Compared { baseline, others } = Compared::of(&all, who, named, params.baseline.as_deref()).await?;
+    let work = move || {
+        let data: Vec<Data<'_>> = others.iter().map(Loaded::data).collect();
+        let better = |of: &str, metric: &str| line(&all, of, metric).0;
+        let mut told = json!(several(&baseline.data(), &data, &dimensions, better));
+        told["dimensions"] = json!(known(baseline.items.iter()));
+        told["baseline"]["purged"] = json!(baseline.purged);
+        for (at, other) in others.iter().enumerate() {
+            told["experiments"][at]["purged"] = json!(other.purged);
+        }
+        told
+    };
+    // As a comparison of two, and as many of them.
+    let task = tokio::task::spawn_blocking(work).await;
+    told(task.map_err(|e| LabError::Broken(e.to_string()))?)
+}
+
+async fn compare_two(all: Experiments, who: &Who, new: &str, params: &CompareParams) -> Outcome {
+    let new = reading::find(all.store(), &who.tenant, new).await?;
     let baseline = match &params.baseline {
         Some(named) => reading::find(all.store(), &who.tenant, named).await?,
         None => reading::baseline_of(all.store(), &who.tenant, &new).await?.ok_or_else(|| {
@@ -398,7 +433,7 @@ async fn compare_two(State(all): State<Experiments>, Asks { who, params }: Asks<
         return Err(LabError::Wrong(why));
     }
     let dimensions = Dimension::list(params.slice.as_deref()).map_err(LabError::Wrong)?;
-    let [new, baseline] = Loaded::both(&all, &who, [new, baseline]).await?;
+    let [new, baseline] = Loaded::both(&all, who, [new, baseline]).await?;
     let lines = all.clone();
     let work = move || {
         let better = |of: &str, metric: &str| line(&lines, of, metric).0;
@@ -409,14 +444,16 @@ async fn compare_two(State(all): State<Experiments>, Asks { who, params }: Asks<
     let task = tokio::task::spawn_blocking(work).await;
     let (new, baseline, compared) = task.map_err(|e| LabError::Broken(e.to_string()))?;
     let most = params.details.unwrap_or(DETAILS);
-    let items = detailed(&all, &who, (&new, &baseline), &compared.items, most).await?;
+    let items = detailed(&all, who, (&new, &baseline), &compared.items, most).await?;
     let mut comparison = json!(compared);
     comparison["items"] = json!(items);
     let side = |one: &Loaded| {
         let Experiment { experiment_id, name, .. } = &one.experiment;
         json!({"experiment_id": experiment_id, "name": name, "purged": one.purged})
     };
-    let body = json!({ "new": side(&new), "baseline": side(&baseline), "comparison": comparison });
+    let body = json!({
+        "new": side(&new), "baseline": side(&baseline), "comparison": comparison, "dimensions": known(new.items.iter()),
+    });
     told(body)
 }
 

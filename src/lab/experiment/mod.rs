@@ -23,6 +23,7 @@
 //! | `traces` | the target `trace`: answers that production gave |
 //! | `summary` | estimates of one experiment |
 //! | `compare` | the difference of two, item by item |
+//! | `several` | the differences of several from one baseline |
 //! | `slices` | parts of a dataset, by tag, split or metadata |
 //! | `detail` | what two experiments answered to the items that moved |
 //! | `playground` | a few items asked at once, of which nothing is kept |
@@ -60,6 +61,7 @@ mod received;
 mod reviewed;
 mod run_span;
 mod run_spans;
+mod several;
 mod slices;
 mod summary;
 mod taken;

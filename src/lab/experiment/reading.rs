@@ -195,6 +195,29 @@ pub async fn baseline_of(
     Ok(rows.iter().next().map(Experiment::of))
 }
 
+/// What several of a dataset are compared with if nobody says: the one that is marked as the baseline, be it one of them, else the
+/// latest that ended well and is none of them.
+///
+/// # Errors
+/// The limits of queries.
+pub async fn baseline_beside(
+    store: &Store,
+    tenant: &str,
+    dataset_id: &str,
+    named: &[Experiment],
+) -> Result<Option<Experiment>, LabError> {
+    let places: Vec<String> = (0..named.len()).map(|at| format!("${}", at + 2)).collect();
+    let sql = format!(
+        "SELECT * FROM experiments_latest WHERE dataset_id = $1 \
+         AND (baseline OR (status = 'success' AND experiment_id NOT IN ({}))) \
+         ORDER BY baseline DESC, experiment_id DESC LIMIT 1",
+        places.join(", ")
+    );
+    let ids = named.iter().map(|one| text(&one.experiment_id));
+    let rows = store.ask(tenant, &sql, std::iter::once(text(dataset_id)).chain(ids).collect()).await?;
+    Ok(rows.iter().next().map(Experiment::of))
+}
+
 /// A run that is there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredRun {

@@ -1,7 +1,7 @@
 //! Parts of a dataset: by tag, split, category, or any key of the metadata.
 
 use crate::schema::batch::ItemRow;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
@@ -9,6 +9,12 @@ use std::str::FromStr;
 const MAX_DIMENSIONS: usize = 8;
 /// Most slices that are looked at; those with the most items of each dimension come first.
 const MAX_SLICES: usize = 200;
+/// Items that are looked at for what they can be parted by.
+const MAX_LOOKED: usize = 1_000;
+/// Most keys of the metadata that are told.
+const MAX_KEYS: usize = 50;
+/// How deep keys of the metadata are looked for.
+const MAX_DEPTH: usize = 4;
 /// A slice of fewer items says nothing about itself.
 const MIN_ITEMS: usize = 2;
 
@@ -125,6 +131,43 @@ pub fn slices<'a>(
     (all, beyond)
 }
 
+/// What the first thousand of `items` can be parted by, as a request spells it: tag, split and category where they have them, then
+/// up to fifty keys of their metadata.
+pub fn known<'a>(items: impl Iterator<Item = &'a ItemRow> + Clone) -> Vec<String> {
+    let items = items.take(MAX_LOOKED);
+    let mut keys = BTreeSet::new();
+    for metadata in items.clone().filter_map(|item| item.metadata.as_deref()) {
+        if let Ok(Value::Object(fields)) = serde_json::from_str(metadata) {
+            named("", &fields, MAX_DEPTH, &mut keys);
+        }
+    }
+    let has_category = keys.remove("category");
+    let own = [
+        ("tag", items.clone().any(|item| !item.tags.is_empty())),
+        ("split", items.clone().any(|item| item.split.is_some())),
+        ("category", has_category),
+    ];
+    let own = own.into_iter().filter(|(_, has)| *has).map(|(name, _)| name.to_owned());
+    own.chain(keys.into_iter().take(MAX_KEYS).map(|key| format!("metadata.{key}"))).collect()
+}
+
+/// The keys of `fields` that have a word or a list of them, with dots into objects; a comma would end one in a request.
+fn named(prefix: &str, fields: &Map<String, Value>, depth: usize, to: &mut BTreeSet<String>) {
+    for (key, value) in fields.iter().filter(|(key, _)| !key.contains(',') && key.trim() == *key) {
+        let key = format!("{prefix}{key}");
+        match value {
+            Value::Object(inner) if depth > 1 => named(&format!("{key}."), inner, depth - 1, to),
+            Value::Array(values) if values.iter().any(|value| word(value).is_some()) => {
+                to.insert(key);
+            }
+            other if word(other).is_some() => {
+                to.insert(key);
+            }
+            _ => {}
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,6 +202,12 @@ mod tests {
         assert_eq!(of("category"), ["category=law:ab"]);
         assert_eq!(of("metadata.who.age,metadata.of"), ["metadata.who.age=7:ab", "metadata.of=p:ab"]);
         assert!(of("").is_empty());
+        let told = known(items.iter());
+        assert_eq!(told, ["tag", "split", "category", "metadata.of", "metadata.who.age"]);
+        // Each of them is one that a request may name.
+        assert_eq!(Dimension::list(Some(&told.join(","))).unwrap().len(), 5);
+        let odd = [item("a", &[], "", r#"{"a,b": 1, " c": 1, "d": null, "e": [[]], "f": {}}"#)];
+        assert_eq!(known(odd.iter()), ["split"]);
         assert!(
             Dimension::list(Some("colour")).unwrap_err().contains("tag, split, category or metadata.KEY")
         );

@@ -5,7 +5,7 @@ use super::{done, send};
 use crate::support::{config, start};
 use serde_json::{Value as Json, json};
 
-/// Twenty-four items, every second in German, which the new version does not answer any more.
+/// Twenty-four items, every second in German, which the second version does not answer any more, and the third does again.
 async fn asked(app: &groundline::app::App) {
     done(app, "POST", "datasets", &json!({"name": "d"})).await;
     let language = |n: usize| if n.is_multiple_of(2) { "en" } else { "de" };
@@ -16,7 +16,7 @@ async fn asked(app: &groundline::app::App) {
         })
         .collect();
     done(app, "POST", "datasets/d/items", &json!({ "put": put })).await;
-    for name in ["v1", "v2"] {
+    for name in ["v1", "v2", "v3"] {
         let body = json!({"name": name, "dataset": "d", "target": {"kind": "function"}, "evaluators": ["looping"], "repetitions": 2});
         let id = done(app, "POST", "experiments", &body).await["experiment_id"].as_str().unwrap().to_owned();
         let todo = done(app, "GET", &format!("experiments/{id}/todo?limit=100"), &Json::Null).await;
@@ -97,10 +97,52 @@ async fn a_comparison_is_parted_and_tells_what_both_sides_answered() {
         .map(|metric| &metric["passed"]["estimate"])
         .collect();
     assert_eq!(rates, [&json!(0.0), &json!(1.0)], "{summary}");
+    assert_eq!(summary["dimensions"], json!(["tag", "category", "metadata.who.age"]));
+    assert_eq!(told["dimensions"], summary["dimensions"]);
+    beside_one_baseline(&app).await;
     let (status, wrong) = send(&app, "GET", "compare?new=v2&slice=colour", None, &Json::Null).await;
     assert!(status == 400 && wrong["error"].as_str().unwrap().contains("metadata.KEY"), "{wrong}");
 
     app.stop().await.unwrap();
+}
+
+/// Several in one table: each has its estimate and its verdict against the one baseline.
+async fn beside_one_baseline(app: &groundline::app::App) {
+    let told = done(app, "GET", "compare?experiments=v2,v3,v2&slice=tag", &Json::Null).await;
+    assert_eq!(told["baseline"]["name"], "v1", "the latest that ended well and is not named");
+    let others = told["experiments"].as_array().unwrap();
+    let right = |one: &Json| {
+        let cells = one["cells"].as_array().unwrap();
+        cells.iter().find(|cell| cell["metric"] == "right").unwrap().clone()
+    };
+    let shown: Vec<(&Json, Json, Json)> = others
+        .iter()
+        .map(|one| {
+            let cell = right(one);
+            (&one["name"], cell["estimate"]["estimate"].clone(), cell["difference"]["verdict"].clone())
+        })
+        .collect();
+    let wanted = [
+        (&json!("v2"), json!(0.5), json!("worse")),
+        (&json!("v3"), json!(1.0), json!("no difference shown")),
+    ];
+    assert_eq!(shown, wanted, "{told}");
+    assert!(right(&told["baseline"])["difference"].is_null(), "{told}");
+    assert_eq!((&told["dimensions"][0], &told["baseline"]["purged"]), (&json!("tag"), &json!(0)));
+    let german = others[0]["slices"].as_array().unwrap().iter().find(|slice| slice["value"] == "de").unwrap();
+    let mut metrics = german["metrics"].as_array().unwrap().iter();
+    assert_eq!(metrics.find(|metric| metric["metric"] == "right").unwrap()["verdict"], "worse", "{german}");
+    // Where all that ended well are named the first of them is the baseline.
+    let told = done(app, "GET", "compare?experiments=v3,v2,v1", &Json::Null).await;
+    assert_eq!(told["baseline"]["name"], "v3");
+    for (query, why) in [
+        ("compare?experiments=v1&baseline=v1", "is the baseline"),
+        ("compare?new=v2&experiments=v1,v3", "experiments=A,B,C"),
+        ("compare?slice=tag", "experiments=A,B,C"),
+    ] {
+        let (status, wrong) = send(app, "GET", query, None, &Json::Null).await;
+        assert!(status == 400 && wrong["error"].as_str().unwrap().contains(why), "{query}: {wrong}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -121,6 +163,11 @@ async fn the_command_line_tells_the_parts_and_both_answers() {
         "why: by the author",
         "11 more items moved",
     ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let text =
+        well(&["experiment", "compare", "v2", "v3", "--baseline", "v1", "--slice", "tag"], &place).await;
+    for part in ["against v1\nv2: 24 items in both", "worse", "no difference shown", "tag=de"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let text = well(&["experiment", "show", "v2", "--slice", "tag"], &place).await;
