@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { load } from "./load.mjs";
 
 const { acknowledgement, conditionOf, named, shownOf, standingsOf, watchedOf } = await load("src/lib/alerts.ts");
+const { failedOf, outcomeOf, toldOf } = await load("src/lib/deliveries.ts");
 const { decidedIn, flowsOf } = await load("src/lib/flow.ts");
 const { changeOf } = await load("src/lib/change.ts");
 
@@ -47,6 +48,17 @@ test("an acknowledgement names who, for how long and why", () => {
   assert.equal("by" in acknowledgement("a", "", 1, " ", ""), false);
   const standing = { alert: "a", slice: "", state: "firing", since: 1, statistic: 2, estimate: null, bound: null, n: 0, examples: [], acknowledged: { by: "Ada", note: "", until: 5 } };
   assert.equal(shownOf([standing], [])[0].acknowledged.by, "Ada");
+});
+
+test("who was told of a slice is shown with what nobody took first, then what waits", () => {
+  const of = (receiver, outcome, more = {}) => ({ alert: "a", slice: "s", receiver, status: "firing", outcome, failed: 0, error: null, ...more });
+  const all = [of("am", "delivered"), of("chat", "waiting", { failed: 2 }), of("hook", "refused"), of("mail", "delivered", { error: "refused" }), of("x", "given_up", { slice: "other" })];
+  assert.deepEqual(toldOf(all, "a", "s").map((each) => each.receiver), ["hook", "chat", "mail", "am"]);
+  assert.deepEqual(toldOf(all, "b", "s"), []);
+  assert.deepEqual(all.slice(0, 3).map((each) => [outcomeOf(each).word, outcomeOf(each).tone]), [["told", "good"], ["waiting", "bad"], ["refused", "bad"]]);
+  assert.equal(outcomeOf(of("am", "waiting")).tone, "warn");
+  assert.equal(outcomeOf(of("am", "something new")).word, "something new");
+  assert.deepEqual([failedOf({ failed: 1 }), failedOf({ failed: 3 })], ["1 attempt failed", "3 attempts failed"]);
 });
 
 test("decisions become the way of traces through a rule", () => {

@@ -1,6 +1,8 @@
-//! Alerts of a running server: how they stand, and baselines that are learned anew.
+//! Alerts of a running server: how they stand, who was told, and baselines that are learned anew.
 
+use super::alert_deliveries;
 use super::remote::Server;
+use super::table::aligned;
 use clap::Subcommand;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -8,10 +10,21 @@ use std::process::ExitCode;
 /// What is done.
 #[derive(Debug, Subcommand)]
 pub enum AlertsVerb {
-    /// Show every slice of every alert: its state, the share that fails, and the evidence.
+    /// Show every slice of every alert: its state, the share that fails, the evidence, and who was told.
     List {
         #[command(flatten)]
         server: Server,
+    },
+    /// Show one alert: its slices, and of each receiver what was delivered when, what waits for which attempt and why, and what is
+    /// not tried again.
+    Show {
+        #[command(flatten)]
+        server: Server,
+        /// The alert.
+        alert: String,
+        /// One slice, as the list shows it; all of them if it is left out.
+        #[arg(long)]
+        slice: Option<String>,
     },
     /// Have the baseline of an alert with the method change learned anew, as after a change that is meant: what fires there ends.
     Rebase {
@@ -82,6 +95,10 @@ pub enum AlertsVerb {
 pub async fn run(verb: AlertsVerb) -> ExitCode {
     let done = match verb {
         AlertsVerb::List { server } => server.get("/v1/alerts").await.map(|answer| table(&answer)),
+        AlertsVerb::Show { server, alert, slice } => {
+            let answer = server.get("/v1/alerts").await;
+            answer.and_then(|answer| one(&answer, &alert, slice.as_deref()))
+        }
         AlertsVerb::Rebase { server, alert, slice } => {
             let body = json!({"alert": alert, "slice": slice});
             let sent = server.post("/v1/alerts/rebase", &body).await;
@@ -178,8 +195,8 @@ fn silences(answer: &Value) -> String {
     aligned(["id", "alert", "slice", "since", "until", "by", "comment"], rows)
 }
 
-const HEADER: [&str; 8] =
-    ["alert", "slice", "state", "failing", "95 % interval", "allowed", "scores", "evidence"];
+const HEADER: [&str; 9] =
+    ["alert", "slice", "state", "failing", "95 % interval", "allowed", "scores", "evidence", "told"];
 
 /// The slices as a table, those that fire first.
 fn table(answer: &Value) -> String {
@@ -188,24 +205,29 @@ fn table(answer: &Value) -> String {
     if alerts.is_empty() {
         return "no alert has seen a score; [[alerts]] of the configuration defines them".to_owned();
     }
-    let mut rows: Vec<[String; 8]> = alerts.iter().map(row).collect();
+    let mut rows: Vec<[String; 9]> = alerts.iter().map(|alert| row(alert, answer)).collect();
     rows.sort_by_key(|row| (!row[2].starts_with("firing"), row[2] != "pending"));
     aligned(HEADER, rows)
 }
 
-/// A table whose columns are as wide as what stands in them.
-fn aligned<const N: usize>(header: [&str; N], rows: Vec<[String; N]>) -> String {
-    let all: Vec<[String; N]> = std::iter::once(header.map(str::to_owned)).chain(rows).collect();
-    let widths: Vec<usize> =
-        (0..N).map(|at| all.iter().map(|row| row[at].chars().count()).max().unwrap_or(0)).collect();
-    let line = |row: &[String; N]| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+/// One alert: its slices, and who was told of them.
+fn one(answer: &Value, alert: &str, slice: Option<&str>) -> Result<String, String> {
+    let is_it = |one: &&Value| one["alert"] == alert && slice.is_none_or(|slice| one["slice"] == slice);
+    let of = |key: &str| -> Vec<Value> {
+        answer[key].as_array().into_iter().flatten().filter(is_it).cloned().collect()
     };
-    all.iter().map(line).collect::<Vec<_>>().join("\n")
+    let (standings, told) = (of("alerts"), of("deliveries"));
+    if standings.is_empty() && told.is_empty() {
+        return Err(format!(
+            "nothing is known of {alert:?} there: groundline alerts list shows the alerts and slices that have seen a score"
+        ));
+    }
+    let shown = table(&json!({"alerts": standings, "deliveries": told}));
+    Ok(format!("{shown}\n\n{}", alert_deliveries::table(answer, alert, slice)))
 }
 
-fn row(alert: &Value) -> [String; 8] {
+/// The row of a slice, with who was told of it as `answer` has it.
+fn row(alert: &Value, answer: &Value) -> [String; 9] {
     let text = |key: &str| alert[key].as_str().unwrap_or_default().to_owned();
     let share =
         |value: &Value| value.as_f64().map_or_else(|| "-".to_owned(), |v| format!("{:.1} %", v * 100.0));
@@ -226,6 +248,7 @@ fn row(alert: &Value) -> [String; 8] {
         share(&alert["bound"]),
         alert["n"].to_string(),
         format!("{:.3}", alert["statistic"].as_f64().unwrap_or_default()),
+        alert_deliveries::short(answer, word(&alert["alert"]), word(&alert["slice"])),
     ]
 }
 
@@ -247,6 +270,14 @@ mod tests {
         );
         assert!(lines[1].contains("20.0 %") && lines[1].contains("10.0 % to -"), "{shown}");
         assert!(table(&json!({"alerts": []})).contains("[[alerts]]"));
+        assert!(one(&json!({"alerts": []}), "a", None).unwrap_err().contains("alerts list"));
+        let told =
+            json!({"alert": "a", "slice": "two", "receiver": "am", "outcome": "waiting", "error": "refused"});
+        let answer = json!({"alerts": [slice("one", "ok"), slice("two", "firing")], "deliveries": [told]});
+        let listed = table(&answer);
+        assert!(listed.lines().nth(1).unwrap().ends_with("am waiting!"), "{listed}");
+        let shown = one(&answer, "a", Some("two")).unwrap();
+        assert!(!shown.contains("one") && shown.ends_with("refused"), "{shown}");
     }
 
     #[test]

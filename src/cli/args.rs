@@ -125,7 +125,7 @@ enum Verb {
     Anchors(anchors::AnchorArgs),
     /// Show how alerts stand; have a baseline learned anew.
     #[command(
-        after_help = "Examples:\n  groundline alerts list\n  groundline alerts rebase hallucination-drift --slice request_model=m2"
+        after_help = "Examples:\n  groundline alerts list\n  groundline alerts show hallucination-drift\n  groundline alerts rebase hallucination-drift --slice request_model=m2"
     )]
     Alerts {
         #[command(subcommand)]

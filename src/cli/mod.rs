@@ -27,13 +27,16 @@
 //! | `labels` | labels as files, what is labelled, how far people agree |
 //! | `calibrate` | what scores mean as probabilities, learned from labels |
 //! | `anchors` | frozen items that are scored again: did the evaluator move? |
-//! | `alerts` | how alerts stand, and baselines that are learned anew |
+//! | `alerts` | how alerts stand, who was told, and baselines that are learned anew |
+//! | `alert_deliveries` | who was told of an alert |
 //! | `lab` | datasets and experiments |
 //! | `remote` | a running server, for the verbs that ask one |
+//! | `table` | tables of texts |
 //! | `pipe` | a reader of standard output that has read enough |
 //! | `rewrite` | a configuration file, changed by a verb |
 //! | `memory` | what the allocator keeps |
 
+mod alert_deliveries;
 mod alerts;
 mod anchors;
 mod args;
@@ -62,6 +65,7 @@ mod send;
 mod serve;
 mod sql;
 mod suite;
+mod table;
 mod test;
 mod token;
 mod welcome;

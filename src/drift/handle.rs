@@ -3,6 +3,7 @@
 use super::acknowledge::{Acknowledgement, Wish};
 use super::anchors::Anchors;
 use super::config::{Method, ReceiverConfig};
+use super::delivery::Delivery;
 use super::scores::Definition;
 use super::silence::{Silence, SilenceFault, SilenceWish, configured};
 use super::state::{Event, Standing};
@@ -32,6 +33,7 @@ pub struct Alerts {
     plan: Arc<RwLock<Arc<Plan>>>,
     standings: Arc<RwLock<Vec<Standing>>>,
     silences: Arc<RwLock<Vec<Silence>>>,
+    deliveries: Arc<RwLock<Vec<Delivery>>>,
     position: Arc<AtomicU64>,
     anchors: Arc<RwLock<Arc<Anchors>>>,
     pub(super) journal: Journal,
@@ -74,7 +76,8 @@ impl Alerts {
         let (wishes, asked) = mpsc::channel(MOST_WISHES);
         let (plan, position) = (Arc::new(RwLock::new(plan)), Arc::new(AtomicU64::new(position)));
         let (standings, silences, anchors) = (Arc::default(), Arc::default(), Arc::default());
-        (Self { plan, standings, silences, position, anchors, journal, clock, wishes }, asked)
+        let deliveries = Arc::default();
+        (Self { plan, standings, silences, deliveries, position, anchors, journal, clock, wishes }, asked)
     }
 
     /// The plan that was set last.
@@ -86,6 +89,11 @@ impl Alerts {
     pub(super) fn show(&self, standings: Vec<Standing>, silences: Vec<Silence>) {
         *self.standings.write() = standings;
         *self.silences.write() = silences;
+    }
+
+    /// Shows who was told, as the loop knows it.
+    pub(super) fn show_deliveries(&self, deliveries: Vec<Delivery>) {
+        *self.deliveries.write() = deliveries;
     }
 
     /// Tells how far the loop is.
@@ -116,6 +124,12 @@ impl Alerts {
     /// Every slice of every alert, as the loop left it.
     pub fn standings(&self) -> Vec<Standing> {
         self.standings.read().clone()
+    }
+
+    /// Who was told of what, what waits for a receiver, and what nobody took: of each receiver and slice the last message of
+    /// which it is known what came of it, and those that wait.
+    pub fn deliveries(&self) -> Vec<Delivery> {
+        self.deliveries.read().clone()
     }
 
     /// Acknowledges what fires. When it returns, that is durable and shown; it is empty if nothing of the kind fires, and none

@@ -123,7 +123,8 @@ fn may_look(endpoint: &AlertEndpoint, request: &Request) -> Option<Response> {
 }
 
 async fn list(State(endpoint): State<AlertEndpoint>, request: Request) -> Response {
-    let told = || json!({ "alerts": endpoint.alerts.standings(), "anchors": *endpoint.alerts.anchors() });
+    let alerts = &endpoint.alerts;
+    let told = || json!({ "alerts": alerts.standings(), "anchors": *alerts.anchors(), "deliveries": alerts.deliveries() });
     may_look(&endpoint, &request).unwrap_or_else(|| Json(told()).into_response())
 }
 

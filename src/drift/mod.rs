@@ -20,6 +20,7 @@
 //! | `told` | who is told of what, and what a silence keeps back |
 //! | `size` | how large a state can become |
 //! | `notify` | messages to those who are told |
+//! | `delivery` | what came of these messages, and what waits |
 //! | `gauges` | alerts as metrics |
 //! | `handle` | what the loop and those who ask it share |
 //! | `run` | the loop that follows the scores |
@@ -34,6 +35,7 @@ mod alert;
 mod anchors;
 mod burn;
 mod config;
+mod delivery;
 mod dry;
 mod gauges;
 mod handle;
@@ -55,6 +57,7 @@ mod window;
 pub use acknowledge::{Acknowledgement, Wish};
 pub use anchors::{AnchorMetric, AnchorScore, Anchors, compare_anchors, freeze_anchors, read_anchors};
 pub use config::{AlertConfig, AnchorConfig, Config, Method, ReceiverConfig, ReceiverKind, faults};
+pub use delivery::{Delivery, DeliveryOutcome};
 pub use dry::DryAlert;
 pub use handle::{Alerts, Plan, RebaseFault};
 pub use http::{AlertEndpoint, alert_router};

@@ -6,6 +6,7 @@
 //! is said twice. Messages leave only what is durable.
 
 use super::config::Config;
+use super::delivery::Deliveries;
 use super::gauges::Gauges;
 use super::handle::{Alerts, Asked, Plan};
 use super::notify::{Delivered, Sender};
@@ -46,6 +47,7 @@ pub struct Watcher {
     reader: Reader,
     state: State,
     sender: Sender,
+    deliveries: Deliveries,
     /// The position up to which everything is in a durable state.
     saved: u64,
     /// Whether something came since that is worth writing.
@@ -96,6 +98,7 @@ impl Watcher {
             reader,
             state,
             sender,
+            deliveries: Deliveries::default(),
             saved,
             has_news: false,
             is_stale: false,
@@ -370,18 +373,27 @@ impl Watcher {
 
     /// Takes note of what was delivered.
     fn note(&mut self) {
-        for done in self.sender.finished() {
-            let notices = &mut self.state.notices;
-            match done {
-                Delivered::Taken(id) => notices.retain(|notice| notice.id != id),
-                Delivered::Failed { id, not_before } => {
+        let all = self.sender.finished();
+        if all.is_empty() {
+            return;
+        }
+        let now = self.clock.now();
+        for tried in all {
+            let (id, notices) = (tried.notice.id, &mut self.state.notices);
+            match &tried.delivered {
+                // A repetition leaves what waits as it is.
+                _ if !tried.counts => {}
+                Delivered::Taken | Delivered::Lost(..) => notices.retain(|notice| notice.id != id),
+                Delivered::Failed { not_before, .. } => {
                     for notice in notices.iter_mut().filter(|notice| notice.id == id) {
-                        (notice.failed, notice.not_before) = (notice.failed + 1, not_before);
+                        (notice.failed, notice.not_before) = (notice.failed + 1, *not_before);
                     }
                 }
             }
-            self.has_news = true;
+            self.has_news |= tried.counts;
+            self.deliveries.note(tried, now);
         }
+        self.show_deliveries();
     }
 
     /// Takes note of what was delivered, and hands on what waits.
@@ -396,7 +408,14 @@ impl Watcher {
         let standings = self.state.standings(&self.plan.definitions);
         self.gauges.show(&standings);
         self.alerts.show(standings, self.state.silences.clone());
+        self.show_deliveries();
         self.is_stale = false;
+    }
+
+    /// Shows who was told and what waits.
+    fn show_deliveries(&self) {
+        let state = &self.state;
+        self.alerts.show_deliveries(self.deliveries.all(&state.notices, &state.firing, &state.held));
     }
 }
 

@@ -1,6 +1,7 @@
 use super::super::acknowledge::{Acknowledgement, Wish};
 use super::super::anchors::Anchors;
 use super::super::config::{ReceiverConfig, ReceiverKind};
+use super::super::delivery::{Delivery, DeliveryOutcome};
 use super::super::scores::compile;
 use super::super::scores::tests::{FAILS, PASSES, START, score};
 use super::super::silence::{Ends, SilenceWish};
@@ -163,10 +164,16 @@ async fn a_message_waits_in_the_state_until_it_is_taken() {
         first.deliver();
     }
     assert!(first.state.notices[0].not_before > START);
+    let shown = first.alerts().deliveries();
+    assert_eq!((shown.len(), shown[0].outcome, shown[0].failed), (1, DeliveryOutcome::Waiting, 1));
+    assert!(shown[0].next_attempt_at.is_some() && shown[0].error.is_some(), "{shown:?}");
     first.write(&[]).await.unwrap();
     let second = watcher(&journal, plan);
     assert_eq!(second.state.notices, first.state.notices);
     assert!(second.state.notices[0].summary.contains("of the hallucination scores fail"));
+    let again = second.alerts().deliveries();
+    let anew = Delivery { attempted_at: None, error: None, ..shown[0].clone() };
+    assert_eq!(again, [anew], "why it failed is not kept");
 }
 
 /// A wish that is done while the caller waits for it.

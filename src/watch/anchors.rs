@@ -40,8 +40,8 @@ pub struct AnchorLoop {
 }
 
 impl AnchorLoop {
-    /// Runs until `stop`: every set is scored at once, and then as often as it says. What fails is logged and counted, and what
-    /// the set said before goes on to hold.
+    /// Runs until `stop`: every set is scored at once, then as often as it says, and when one of its evaluators, such as a
+    /// plug-in, tells another version. What fails is logged and counted, and what the set said before goes on to hold.
     pub async fn run(mut self, stop: CancellationToken) {
         while !stop.is_cancelled() {
             let sets = self.sets.borrow_and_update().clone();
@@ -55,12 +55,13 @@ impl AnchorLoop {
 
     /// Scores `sets` until others are sent.
     async fn follow(&mut self, sets: &[AnchorConfig], stop: &CancellationToken) {
-        let mut due = vec![Instant::now(); sets.len()];
-        let mut away = vec![0; sets.len()];
+        let mut plans: Vec<Due> = sets.iter().map(|_| Due::at_once()).collect();
         let mut found: BTreeMap<usize, Vec<AnchorMetric>> = BTreeMap::new();
         while !stop.is_cancelled() {
-            for (at, set) in sets.iter().enumerate() {
-                if Instant::now() < due[at] || stop.is_cancelled() {
+            for (at, (set, due)) in sets.iter().zip(&mut plans).enumerate() {
+                if stop.is_cancelled()
+                    || !due.begins(&versions(&self.registry, set), set.every, Instant::now())
+                {
                     continue;
                 }
                 let scoring = Scoring::new(self.registry.clone(), set.clone(), stop.clone());
@@ -69,14 +70,14 @@ impl AnchorLoop {
                 let mut wait = set.every;
                 match scored {
                     Ok(metrics) => {
-                        away[at] = 0;
+                        due.away = 0;
                         found.insert(at, metrics);
                         self.tell(found.values().flatten().cloned().collect());
                     }
                     Err(Unscored::Stopped) => {}
                     Err(Unscored::Away(why)) => {
-                        wait = again(away[at], set.every);
-                        away[at] += 1;
+                        wait = again(due.away, set.every);
+                        due.away += 1;
                         metrics::counter!("groundline_anchor_errors_total").increment(1);
                         let next = words(wait);
                         tracing::warn!(items = %set.items.display(), why, next, "anchors wait: an evaluator is away");
@@ -86,7 +87,7 @@ impl AnchorLoop {
                         tracing::error!(items = %set.items.display(), error, "anchors could not be scored");
                     }
                 }
-                due[at] = Instant::now() + wait;
+                due.ends(versions(&self.registry, set), wait, Instant::now());
             }
             tokio::select! {
                 () = stop.cancelled() => {}
@@ -100,6 +101,68 @@ impl AnchorLoop {
         forget(&self.alerts.anchors().metrics);
         show(&metrics);
         self.alerts.set_anchors(Anchors { metrics, scored_at: self.clock.now().0 });
+    }
+}
+
+/// Evaluators and their versions; empty for one that has not told its version yet.
+type Versions = BTreeMap<String, String>;
+
+/// The versions of the evaluators of a set, as they are known now. None if one of them is unknown: scoring tells which.
+fn versions(registry: &Registry, set: &AnchorConfig) -> Versions {
+    let all = registry.select(&set.evaluators).unwrap_or_default();
+    all.iter().map(|one| (one.id().to_owned(), one.version().to_owned())).collect()
+}
+
+/// When a set is scored again: at its time, and when an evaluator tells another version than the last scoring began with.
+struct Due {
+    at: Instant,
+    /// When the last scoring was over; none before the first.
+    scored: Option<Instant>,
+    /// What the last scoring was done with.
+    versions: Versions,
+    /// How often in a row it was scored because of a version: two versions that answer by turns must not keep it busy.
+    changes: u32,
+    /// How often in a row an evaluator was away.
+    away: u32,
+}
+
+impl Due {
+    fn at_once() -> Self {
+        Self { at: Instant::now(), scored: None, versions: Versions::new(), changes: 0, away: 0 }
+    }
+
+    /// Whether a scoring begins at `now`, with evaluators of the versions `known`. If so, it has begun.
+    fn begins(&mut self, known: &Versions, every: Duration, now: Instant) -> bool {
+        let is_time = now >= self.at;
+        if !is_time && !(self.differs(known) && self.has_rested(every, now)) {
+            return false;
+        }
+        self.changes = if is_time { 0 } else { self.changes + 1 };
+        self.versions = known.clone();
+        true
+    }
+
+    /// Whether an evaluator has another version than the last scoring was done with.
+    fn differs(&self, known: &Versions) -> bool {
+        known.iter().any(|(id, version)| self.versions.get(id).is_some_and(|scored| scored != version))
+    }
+
+    /// The first new version is scored at once, the next ones with growing waits between them.
+    fn has_rested(&self, every: Duration, now: Instant) -> bool {
+        let wait = self.changes.checked_sub(1).map_or(Duration::ZERO, |times| again(times, every));
+        self.scored.is_none_or(|at| now.saturating_duration_since(at) >= wait)
+    }
+
+    /// The scoring was over at `now`, when the versions were `known`; the next one is due after `wait`.
+    fn ends(&mut self, known: Versions, wait: Duration, now: Instant) {
+        for (id, version) in known {
+            let begun = self.versions.entry(id).or_default();
+            // Who tells its version when it is asked first has changed nothing.
+            if begun.is_empty() {
+                *begun = version;
+            }
+        }
+        (self.scored, self.at) = (Some(now), now + wait);
     }
 }
 
@@ -255,7 +318,11 @@ impl Scoring {
 mod tests {
     use super::*;
     use crate::domain::score::{Better, Score};
+    use crate::domain::time::SystemClock;
+    use crate::drift::{Config as DriftConfig, Plan, Watcher};
     use crate::eval::{Away, Metric, Waits};
+    use crate::journal::{Config as JournalConfig, Journal};
+    use crate::schema::FORMAT;
     use async_trait::async_trait;
     use parking_lot::Mutex;
 
@@ -270,9 +337,17 @@ mod tests {
     }
 
     struct Probe {
+        version: Mutex<&'static str>,
         says: Mutex<Says>,
         asked: Mutex<usize>,
         stop: CancellationToken,
+    }
+
+    impl Probe {
+        fn new(says: Says, stop: &CancellationToken) -> Self {
+            let (version, says) = (Mutex::new("1"), Mutex::new(says));
+            Self { version, says, asked: Mutex::new(0), stop: stop.clone() }
+        }
     }
 
     impl Evaluator for Probe {
@@ -281,7 +356,7 @@ mod tests {
         }
 
         fn version(&self) -> &str {
-            "1"
+            *self.version.lock()
         }
 
         fn metrics(&self) -> &[Metric] {
@@ -325,8 +400,7 @@ mod tests {
         let lines: Vec<String> = (0..20).map(|n| format!("{{\"id\": {n}, \"answer\": \"a\"}}")).collect();
         std::fs::write(&items, lines.join("\n")).unwrap();
         let stop = CancellationToken::new();
-        let probe =
-            Arc::new(Probe { says: Mutex::new(Says::IsAway), asked: Mutex::new(0), stop: stop.clone() });
+        let probe = Arc::new(Probe::new(Says::IsAway, &stop));
         let registry = Arc::new(Registry::of(vec![probe.clone() as Arc<dyn Evaluator>]));
         let every = Duration::from_hours(1);
         let set = AnchorConfig { items, scores: scores.clone(), evaluators: vec!["probe".to_owned()], every };
@@ -351,6 +425,61 @@ mod tests {
         let said = late.metrics().unwrap_err();
         assert!(matches!(&said, Unscored::Failed(why) if why.contains("took longer than 1h")), "{said:?}");
         assert_eq!(scored(Says::Nothing).0.unwrap_err(), Unscored::Stopped);
+    }
+
+    #[tokio::test]
+    async fn another_version_is_scored_while_the_server_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let [items, scores] = ["items.jsonl", "scores.jsonl"].map(|name| folder.path().join(name));
+        std::fs::write(&items, "{\"id\": 1, \"answer\": \"a\"}").unwrap();
+        let journal =
+            Journal::open(&folder.path().join("journal"), JournalConfig::default(), FORMAT).unwrap();
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let watcher = Watcher::open(journal, Plan::default(), DriftConfig::default(), clock.clone()).unwrap();
+        let (alerts, stop) = (watcher.alerts(), CancellationToken::new());
+        let probe = Arc::new(Probe::new(Says::Passes, &stop));
+        let registry = Arc::new(Registry::of(vec![probe.clone() as Arc<dyn Evaluator>]));
+        let every = Duration::from_hours(24);
+        let set = AnchorConfig { items, scores, evaluators: vec!["probe".to_owned()], every };
+        let (_sender, sets) = watch::channel(vec![set]);
+        let scored = AnchorLoop { sets, registry, alerts: alerts.clone(), clock };
+        let running = tokio::spawn(scored.run(stop.clone()));
+        for (version, times) in [("1", 1), ("2", 2)] {
+            *probe.version.lock() = version;
+            let is_told = || alerts.anchors().metrics.iter().any(|one| one.versions == ["1", version]);
+            while !is_told() {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            assert_eq!(*probe.asked.lock(), times, "each version once");
+        }
+        stop.cancel();
+        running.await.unwrap();
+    }
+
+    #[test]
+    fn versions_that_answer_by_turns_are_scored_more_and_more_seldom() {
+        let known = |version: &str| Versions::from([("plugin/a".to_owned(), version.to_owned())]);
+        let (day, minute, start) = (Duration::from_hours(24), Duration::from_mins(1), Instant::now());
+        let mut due = Due::at_once();
+        assert!(due.begins(&known(""), day, Instant::now()), "at the start");
+        // It tells its version when it is asked first.
+        due.ends(known("1"), day, start);
+        assert!(!due.begins(&known("1"), day, start + minute));
+        let mut at = start + minute;
+        let waits = ["2", "1", "2", "1"].map(|version| {
+            let before = at;
+            while !due.begins(&known(version), day, at) {
+                at += minute;
+            }
+            due.ends(known(version), day, at);
+            (at - before).as_secs() / 60
+        });
+        assert_eq!(waits, [0, 1, 2, 4]);
+        // A change in the middle of a scoring is a change.
+        assert!(due.begins(&known("2"), day, at + day), "its time has come");
+        due.ends(known("3"), day, at + day);
+        assert!(due.begins(&known("3"), day, at + day), "and the waits begin anew");
+        assert!(!Due::at_once().differs(&known("1")), "the first scoring is due by its time");
     }
 
     #[test]

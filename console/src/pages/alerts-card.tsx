@@ -2,6 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { type Shown, watchedOf } from "../lib/alerts";
 import { postJson } from "../lib/api";
+import type { Delivery } from "../lib/deliveries";
 import { evidenceOf } from "../lib/evidence";
 import { faultOf } from "../lib/filter";
 import { millis, numberOf, value } from "../lib/format";
@@ -13,6 +14,7 @@ import { Chart } from "../ui/chart";
 import { Hostile, Interval, Link, Time, TraceLink, Whisker } from "../ui/parts";
 import { Acknowledge, KnownTo } from "./alerts-acknowledge";
 import { SilenceForm } from "./alerts-silence-form";
+import { Told } from "./alerts-told";
 
 const STATES: Record<string, { sign: string; tone: string }> = {
   firing: { sign: "!", tone: "bad" }, pending: { sign: "…", tone: "warn" }, ok: { sign: "✓", tone: "good" }, resolved: { sign: "✓", tone: "good" },
@@ -28,9 +30,11 @@ interface CardProps {
   /** Whether the address names it. */
   current: boolean;
   silence: Timed | undefined;
+  /** Who was told; undefined for callers who are not told that. */
+  told: Delivery[] | undefined;
 }
 
-export function AlertCard({ shown, current, silence }: CardProps) {
+export function AlertCard({ shown, current, silence, told }: CardProps) {
   const since = new Date(shown.since / 1e6);
   const [asking, setAsking] = useState<"" | "acknowledge" | "silence">("");
   const flip = (next: "acknowledge" | "silence") => setAsking(asking === next ? "" : next);
@@ -60,6 +64,7 @@ export function AlertCard({ shown, current, silence }: CardProps) {
       </div>
       {shown.message && <p class="small text"><Hostile text={shown.message} most={800} /></p>}
       <Examples shown={shown} />
+      {told && <Told told={told} fires={shown.state === "firing"} />}
     </article>
   );
 }

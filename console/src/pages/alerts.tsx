@@ -2,6 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { type Row, rowsOf } from "../lib/api";
 import { type Shown, type Standing, named, shownOf, standingsOf } from "../lib/alerts";
+import { type Delivery, toldOf } from "../lib/deliveries";
 import { millis, numberOf } from "../lib/format";
 import { type Asked, useAsk, useJson } from "../lib/hooks";
 import { CHANGES_SHOWN, changesCut } from "../lib/limits";
@@ -22,7 +23,7 @@ export default function Alerts() {
   const { from, to } = fixed(span.value);
   const bound = useMemo(() => bind(C14, { from, to }), [from, to]);
   const history = useAsk(bound);
-  const now = useJson<{ alerts: Standing[] }>("/v1/alerts");
+  const now = useJson<{ alerts: Standing[]; deliveries: Delivery[] }>("/v1/alerts");
   const silent = useJson<{ silences: Silence[] }>("/v1/alerts/silences");
   const silences = useMemo(() => silent.data && timed(silent.data.silences, present.value), [silent.data, present.value]);
   const rows = useMemo(() => (history.data ? rowsOf(history.data) : []), [history.data]);
@@ -40,7 +41,7 @@ export default function Alerts() {
       <Top title="Alerts" />
       <main id="main" tabIndex={-1}>
         <Panel title="Where alerts stand" sub="firing first; the share that fails, with its interval" asked={asked}>
-          {(all) => <Standings all={all} silences={silences ?? []} />}
+          {(all) => <Standings all={all} silences={silences ?? []} deliveries={now.data?.deliveries} />}
         </Panel>
         <Silences asked={{ ...silent, data: silences }} names={names} />
         <History asked={history} bound={bound} rows={rows} />
@@ -50,7 +51,7 @@ export default function Alerts() {
 }
 
 /** The alert that the address names stands first, whatever its state: messages link here. */
-function Standings({ all, silences }: { all: Shown[]; silences: Timed[] }) {
+function Standings({ all, silences, deliveries }: { all: Shown[]; silences: Timed[]; deliveries: Delivery[] | undefined }) {
   const { alert = "", slice } = address.value.state;
   if (all.length === 0) return <NoAlert />;
   const wanted = alert === "" ? undefined : named(all, alert, slice);
@@ -61,7 +62,12 @@ function Standings({ all, silences }: { all: Shown[]; silences: Timed[] }) {
     <div class="stack">
       {alert !== "" && !wanted && <p role="status"><strong>{line(alert, 80)}</strong>{slice ? <> on <strong>{line(slice, 80)}</strong></> : ""} is not here: it is not defined any more, or nothing of this slice is watched now. What changed is below.</p>}
       {others.length === 0 && wanted?.state !== "firing" && <Quiet all={all} />}
-      {loud.map((each) => <AlertCard key={each.alert + each.slice} shown={each} current={each === wanted} silence={activeOf(silences, each.alert, each.slice)} />)}
+      {loud.map((each) => (
+        <AlertCard
+          key={each.alert + each.slice} shown={each} current={each === wanted} silence={activeOf(silences, each.alert, each.slice)}
+          told={deliveries && toldOf(deliveries, each.alert, each.slice)}
+        />
+      ))}
       {quiet.length > 0 && <QuietTable all={quiet} />}
     </div>
   );

@@ -1,5 +1,6 @@
 //! The request that each kind of receiver takes.
 
+use super::reason;
 use crate::domain::time::UnixNanos;
 use crate::drift::config::{Config, ReceiverConfig, ReceiverKind};
 use crate::drift::message::Notice;
@@ -20,6 +21,8 @@ pub(super) struct Message {
     pub url: String,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
+    /// What must not be shown of an answer.
+    pub secrets: Vec<String>,
 }
 
 /// The request for one notice, or why there is none.
@@ -37,6 +40,10 @@ pub(super) fn build(
         true => None,
         false => Some(secret(&receiver.secret_file)?),
     };
+    let mut secrets: Vec<String> = key.iter().cloned().collect();
+    if !receiver.url_file.as_os_str().is_empty() {
+        secrets.extend(reason::secrets_of(&url));
+    }
     let mut headers = HeaderMap::new();
     headers.insert("content-type", HeaderValue::from_static("application/json"));
     let (url, body) = match receiver.kind {
@@ -60,7 +67,7 @@ pub(super) fn build(
             put(&mut headers, "groundline-signature", &format!("v1={}", hmac(key.as_bytes(), &signed)))?;
         }
     }
-    Ok(Message { url, headers, body })
+    Ok(Message { url, headers, body, secrets })
 }
 
 fn put(headers: &mut HeaderMap, name: &'static str, value: &str) -> Result<(), String> {

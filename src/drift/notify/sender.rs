@@ -1,6 +1,6 @@
 //! Who is told what and when.
 
-use super::request;
+use super::{reason, request};
 use crate::domain::time::UnixNanos;
 use crate::drift::config::{Config, ReceiverConfig, ReceiverKind};
 use crate::drift::message::Notice;
@@ -13,18 +13,53 @@ const FIRST_WAIT: i64 = 1_000_000_000;
 /// The longest wait between two attempts.
 const LONGEST_WAIT: i64 = 300 * 1_000_000_000;
 
-/// What came of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What came of an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Delivered {
-    /// It was taken, or will never be.
-    Taken(u64),
+    /// The receiver took the message.
+    Taken,
+    /// Nobody will ever take it.
+    Lost(Lost, String),
     /// It is tried again.
     Failed {
-        /// The message.
-        id: u64,
+        /// Why the attempt failed, as it may be shown.
+        why: String,
         /// Not before this, nanoseconds since 1970.
         not_before: i64,
     },
+}
+
+/// Why a message is not tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// The same again would be refused again.
+    Refused,
+    /// Its time is over.
+    GivenUp,
+    /// Its receiver is no longer configured.
+    NoReceiver,
+}
+
+impl Lost {
+    /// The label `reason` of the metric.
+    fn word(self) -> &'static str {
+        match self {
+            Lost::Refused => "refused",
+            Lost::GivenUp => "given up",
+            Lost::NoReceiver => "no receiver",
+        }
+    }
+}
+
+/// One attempt that has ended.
+#[derive(Debug)]
+pub(crate) struct Tried {
+    /// The message as it was sent.
+    pub notice: Notice,
+    /// Whether it told what was not told yet; else it only repeated.
+    pub counts: bool,
+    /// What came of it.
+    pub delivered: Delivered,
 }
 
 /// What an attempt is for.
@@ -43,8 +78,8 @@ pub(crate) struct Sender {
     client: reqwest::Client,
     /// Receivers that have a message in the air.
     busy: HashSet<String>,
-    done: UnboundedReceiver<(String, Option<Delivered>)>,
-    tell: UnboundedSender<(String, Option<Delivered>)>,
+    done: UnboundedReceiver<Tried>,
+    tell: UnboundedSender<Tried>,
     /// When Alertmanager was told last of what fires, nanoseconds since 1970, by the message's number.
     told: HashMap<u64, i64>,
 }
@@ -77,11 +112,11 @@ impl Sender {
     }
 
     /// What came of messages since the last call.
-    pub(crate) fn finished(&mut self) -> Vec<Delivered> {
+    pub(crate) fn finished(&mut self) -> Vec<Tried> {
         let mut all = Vec::new();
-        while let Ok((receiver, delivered)) = self.done.try_recv() {
-            self.busy.remove(&receiver);
-            all.extend(delivered);
+        while let Ok(tried) = self.done.try_recv() {
+            self.busy.remove(&tried.notice.receiver);
+            all.push(tried);
         }
         all
     }
@@ -130,9 +165,10 @@ impl Sender {
     fn start(&mut self, notice: Notice, now: UnixNanos, kind: Attempt) {
         let counts = kind == Attempt::Counts;
         let Some(receiver) = self.receivers.get(&notice.receiver).cloned() else {
-            // It is no longer configured.
-            lost("no receiver", counts);
-            let _ = self.tell.send((notice.receiver, counts.then_some(Delivered::Taken(notice.id))));
+            count_lost(Lost::NoReceiver, counts);
+            let why = "no receiver of this name is configured any more".to_owned();
+            let delivered = Delivered::Lost(Lost::NoReceiver, why);
+            let _ = self.tell.send(Tried { notice, counts, delivered });
             return;
         };
         if notice.is_firing {
@@ -142,14 +178,6 @@ impl Sender {
         let (client, config, tell) = (self.client.clone(), self.config.clone(), self.tell.clone());
         tokio::spawn(async move {
             let outcome = attempt(&client, &receiver, &config, &notice, now).await;
-            let delivered = counts.then(|| judged(&outcome, &config, &notice, now));
-            if matches!(delivered, Some(Delivered::Taken(_))) {
-                match outcome {
-                    Outcome::Taken => {}
-                    Outcome::Refused(_) => lost("refused", counts),
-                    Outcome::Failed(_) => lost("given up", counts),
-                }
-            }
             metrics::counter!("groundline_alert_messages_total", "outcome" => outcome.word()).increment(1);
             if let Outcome::Refused(why) | Outcome::Failed(why) = &outcome {
                 tracing::warn!(
@@ -160,16 +188,20 @@ impl Sender {
                     "a message was not taken"
                 );
             }
+            let delivered = judged(outcome, &config, &notice, kind, now);
+            if let Delivered::Lost(reason, _) = &delivered {
+                count_lost(*reason, counts);
+            }
             // Nobody listens any more when the server stops; the message is in the state.
-            let _ = tell.send((receiver.name, delivered));
+            let _ = tell.send(Tried { notice, counts, delivered });
         });
     }
 }
 
 /// Counts a message that nobody will ever take.
-fn lost(reason: &'static str, counts: bool) {
+fn count_lost(reason: Lost, counts: bool) {
     if counts {
-        metrics::counter!("groundline_alert_messages_lost_total", "reason" => reason).increment(1);
+        metrics::counter!("groundline_alert_messages_lost_total", "reason" => reason.word()).increment(1);
     }
 }
 
@@ -192,14 +224,17 @@ impl Outcome {
     }
 }
 
-fn judged(outcome: &Outcome, config: &Config, notice: &Notice, now: UnixNanos) -> Delivered {
+fn judged(outcome: Outcome, config: &Config, notice: &Notice, kind: Attempt, now: UnixNanos) -> Delivered {
     let is_old = now.0.saturating_sub(notice.at) > nanos(config.give_up_after);
+    let wait = match kind {
+        Attempt::Counts => FIRST_WAIT.saturating_mul(1 << notice.failed.min(16)).min(LONGEST_WAIT),
+        Attempt::Repeats => nanos(config.repeat_interval),
+    };
     match outcome {
-        Outcome::Failed(_) if !is_old => {
-            let wait = FIRST_WAIT.saturating_mul(1 << notice.failed.min(16)).min(LONGEST_WAIT);
-            Delivered::Failed { id: notice.id, not_before: now.0.saturating_add(wait) }
-        }
-        _ => Delivered::Taken(notice.id),
+        Outcome::Taken => Delivered::Taken,
+        Outcome::Refused(why) => Delivered::Lost(Lost::Refused, why),
+        Outcome::Failed(why) if is_old && kind == Attempt::Counts => Delivered::Lost(Lost::GivenUp, why),
+        Outcome::Failed(why) => Delivered::Failed { why, not_before: now.0.saturating_add(wait) },
     }
 }
 
@@ -212,16 +247,19 @@ async fn attempt(
 ) -> Outcome {
     let message = match request::build(receiver, config, notice, now) {
         Ok(message) => message,
-        Err(why) => return Outcome::Failed(why),
+        Err(why) => return Outcome::Failed(reason::shown(&why, &[])),
     };
+    let secrets = message.secrets;
     let sent = client.post(&message.url).headers(message.headers).body(message.body).send().await;
     match sent {
         // Without the address: it may be a secret.
-        Err(error) => Outcome::Failed(error.without_url().to_string()),
+        Err(error) => Outcome::Failed(reason::shown(&reason::unanswered(error), &secrets)),
         Ok(answer) if answer.status().is_success() => Outcome::Taken,
         Ok(answer) => {
-            let (status, text) = (answer.status(), answer.text().await.unwrap_or_default());
-            let why = format!("{status}: {}", text.chars().take(300).collect::<String>());
+            let status = answer.status();
+            let text = reason::beginning(answer).await;
+            let said = if text.trim().is_empty() { status.to_string() } else { format!("{status}: {text}") };
+            let why = reason::shown(&said, &secrets);
             // Too many requests, timeouts and faults of the server pass; the rest is about the message.
             match status.is_client_error() && !matches!(status.as_u16(), 401 | 403 | 404 | 408 | 425 | 429) {
                 true => Outcome::Refused(why),

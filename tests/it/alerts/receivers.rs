@@ -3,7 +3,9 @@
 use super::{Alertmanager, Receiver, WATCHED, calls};
 use crate::support::{Process, Reserved, send, until};
 use axum::http::StatusCode;
+use serde_json::Value;
 use std::net::SocketAddr;
+use std::process::Command;
 use tokio::net::TcpListener;
 
 fn webhook(name: &str, at: SocketAddr) -> String {
@@ -17,6 +19,19 @@ async fn metric(server: &Process, line: &str) -> f64 {
     found.map_or(0.0, |value| value.trim().parse().unwrap())
 }
 
+/// What the server says of a receiver's messages about what fails: status, outcome, error, and whether there is a next attempt.
+async fn told(server: &Process, receiver: &str) -> Vec<(String, String, String, bool)> {
+    let answer = reqwest::get(format!("http://{}/v1/alerts", server.http)).await.unwrap();
+    let answer: Value = answer.json().await.unwrap();
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let one = |one: &Value| {
+        assert!(one["alert"] == "leaks" && one["slice"] == "request_model=bad", "{one}");
+        (word(&one["status"]), word(&one["outcome"]), word(&one["error"]), one["next_attempt_at"].is_string())
+    };
+    let all = answer["deliveries"].as_array().unwrap().iter();
+    all.filter(|one| one["receiver"] == receiver).map(one).collect()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_message_that_is_refused_is_counted_as_lost_and_the_next_one_is_sent() {
     let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::default());
@@ -26,6 +41,8 @@ async fn a_message_that_is_refused_is_counted_as_lost_and_the_next_one_is_sent()
     assert!(send(server.otlp_http, calls(0, 200, 70)).await);
     let lost = "groundline_alert_messages_lost_total{reason=\"refused\"}";
     until("the refusal", async || metric(&server, lost).await == 1.0).await;
+    let refused = |error: &str| ("firing".to_owned(), "refused".to_owned(), error.to_owned(), false);
+    until("who was not told", async || told(&server, "them").await == [refused("400 Bad Request")]).await;
     assert!(send(server.otlp_http, calls(200, 600, 0)).await);
     until("the end", async || receiver.states() == ["resolved"]).await;
     assert_eq!(metric(&server, lost).await, 1.0);
@@ -52,17 +69,30 @@ async fn a_receiver_that_hangs_holds_up_nobody_else() {
     );
     let server = Process::start_with(folder.path(), &text);
     // Whose answer takes longer than that on a busy machine is told again.
-    let told = || {
+    let heard = || {
         let mut states = receiver.states();
         states.dedup();
         states
     };
     assert!(send(server.otlp_http, calls(0, 200, 70)).await);
-    until("the message", async || told() == ["firing"]).await;
+    until("the message", async || heard() == ["firing"]).await;
     let failed = "groundline_alert_messages_total{outcome=\"failed\"}";
     until("two attempts", async || metric(&server, failed).await >= 2.0).await;
+    until("who was told and what waits", async || {
+        let (them, waits) = (told(&server, "them").await, told(&server, "hangs").await);
+        let is_told = them.iter().any(|(_, outcome, ..)| outcome == "delivered");
+        is_told
+            && waits.iter().any(|(_, outcome, why, is_next)| {
+                outcome == "waiting" && why.contains("timed out") && *is_next
+            })
+    })
+    .await;
+    let mut show = Command::new(env!("CARGO_BIN_EXE_groundline"));
+    let shown = show.args(["alerts", "show", "leaks", "--url", &format!("http://{}", server.http)]).output();
+    let shown = String::from_utf8(shown.unwrap().stdout).unwrap();
+    assert!(shown.contains("hangs waiting!") && shown.contains("timed out"), "{shown}");
     assert!(send(server.otlp_http, calls(200, 600, 0)).await);
-    until("the end", async || told() == ["firing", "resolved"]).await;
+    until("the end", async || heard() == ["firing", "resolved"]).await;
     assert_eq!(metric(&server, "groundline_alert_messages_lost_total").await, 0.0);
     hangs.abort();
 }
