@@ -1,6 +1,7 @@
 //! The files of the console, each in the forms that a browser may take.
 
-use axum::http::{HeaderMap, header};
+use crate::net::takes_coding;
+use axum::http::HeaderMap;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use std::net::SocketAddr;
@@ -93,8 +94,9 @@ impl Files {
 
 fn embedded(file: &File, headers: &HeaderMap) -> Option<Found> {
     let forms = [("br", file.brotli), ("gzip", file.gzip)];
-    let smaller =
-        forms.into_iter().find_map(|(name, form)| Some((name, form?)).filter(|_| takes(headers, name)));
+    let smaller = forms
+        .into_iter()
+        .find_map(|(name, form)| Some((name, form?)).filter(|_| takes_coding(headers, name)));
     let (encoding, form) = smaller.map_or((None, file.plain), |(name, form)| (Some(name), form));
     let bytes = Bytes::from_static(form.bytes);
     Some(Found { bytes, sha256: form.sha256.to_owned(), encoding, is_fixed: true })
@@ -119,44 +121,9 @@ async fn read(folder: &Path, name: &str) -> Option<Found> {
     Some(Found { bytes: bytes.into(), sha256, encoding: None, is_fixed: false })
 }
 
-/// Whether Accept-Encoding allows `coding`.
-fn takes(headers: &HeaderMap, coding: &str) -> bool {
-    let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    let mut any = None;
-    for item in lines.flat_map(|line| line.split(',')) {
-        let mut parts = item.split(';').map(str::trim);
-        let name = parts.next().unwrap_or_default();
-        let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok()).unwrap_or(1.0);
-        if name.eq_ignore_ascii_case(coding) {
-            return weight > 0.0;
-        }
-        if name == "*" {
-            any = Some(weight > 0.0);
-        }
-    }
-    any.unwrap_or(false)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn sent(accept: &str) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        headers.insert(header::ACCEPT_ENCODING, accept.parse().unwrap());
-        headers
-    }
-
-    #[test]
-    fn what_a_browser_takes_is_read_from_its_header() {
-        let both = |accept: &str| (takes(&sent(accept), "br"), takes(&sent(accept), "gzip"));
-        assert_eq!(both("gzip, deflate, br"), (true, true));
-        assert_eq!(both("gzip;q=0.5, br;q=0"), (false, true));
-        assert_eq!(both("*"), (true, true));
-        assert_eq!(both("identity, *;q=0"), (false, false));
-        assert_eq!(both("brotli, x-gzip"), (false, false));
-        assert!(!takes(&HeaderMap::new(), "br"));
-    }
 
     #[tokio::test]
     async fn a_folder_gives_its_own_files_and_no_others() {

@@ -6,6 +6,7 @@
 //! | `serve` | accepts connections of an HTTP endpoint up to a cap and serves HTTP/1.1 and HTTP/2 on them |
 //! | `pulse` | what a connection does, and when that is too little |
 //! | `pace` | bodies that come too slowly end |
+//! | `coding` | which codings of content a client takes |
 //! | `certificate` | until when a certificate holds |
 //! | `tls` | certificates, and who must show one |
 //! | `tokens` | the file of bearer tokens: names, tenants, roles |
@@ -24,6 +25,7 @@ mod access;
 mod attempts;
 mod browsers;
 mod certificate;
+mod coding;
 mod config;
 mod names;
 mod pace;
@@ -36,6 +38,7 @@ mod tokens;
 
 pub use access::{Access, CHALLENGE, Caller, Denied, Scope, guarded};
 pub use browsers::{Browsers, Login, known_browser};
+pub use coding::takes_coding;
 pub use config::{Config, TlsFiles};
 pub use pace::TooSlow;
 pub use reload::{Reloader, Source};

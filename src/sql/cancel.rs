@@ -2,11 +2,12 @@
 //!
 //! A task can only be aborted where it yields. DataFusion's sources yield, but a join can turn a handful of their batches
 //! into years of work: a cross join whose rows are all filtered out again never returns to the runtime. Every node that can
-//! multiply rows gets a yield point above it, and every join filter looks at a flag.
+//! multiply rows gets a yield point above it, and every join filter looks at a flag, as functions on regular expressions do.
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, FieldRef, Schema};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::config::{ConfigEntry, ConfigExtension, ExtensionOptions};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
@@ -16,6 +17,7 @@ use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::joins::{CrossJoinExec, HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
 use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
 use datafusion::physical_plan::unnest::UnnestExec;
+use std::any::Any;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -31,11 +33,42 @@ impl Flag {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    fn check(&self) -> Result<()> {
+    /// Goes on while the query may.
+    ///
+    /// # Errors
+    /// An error once [`Flag::set`] was called.
+    pub fn check(&self) -> Result<()> {
         if self.0.load(Ordering::Relaxed) {
             return Err(DataFusionError::Execution("the query was cancelled".to_owned()));
         }
         Ok(())
+    }
+}
+
+/// Functions find the flag among the options of their query.
+impl ConfigExtension for Flag {
+    const PREFIX: &'static str = "groundline_stop";
+}
+
+impl ExtensionOptions for Flag {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn cloned(&self) -> Box<dyn ExtensionOptions> {
+        Box::new(self.clone())
+    }
+
+    fn set(&mut self, key: &str, _: &str) -> Result<()> {
+        Err(DataFusionError::Configuration(format!("{key} is no setting")))
+    }
+
+    fn entries(&self) -> Vec<ConfigEntry> {
+        vec![]
     }
 }
 

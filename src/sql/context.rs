@@ -299,7 +299,8 @@ impl Sql {
             let statement = guard::listed(statement)?;
             // The plan is for later, with the scope of then; nothing is read now.
             let snapshots = Arc::new(QuerySnapshots::new(Scope::All));
-            let plan = query_state(&core.context, snapshots).statement_to_plan(statement).await?;
+            let state = query_state(&core.context, snapshots, Flag::default());
+            let plan = state.statement_to_plan(statement).await?;
             guard::verify(&plan)?;
             Ok(plan)
         })
@@ -414,8 +415,8 @@ async fn drive(
 ) {
     let _permit = permit;
     // The snapshots in it keep the files from being deleted until the last row was read.
-    let state = query_state(&core.context, asked.snapshots.clone());
     let flag = asked.flag.clone();
+    let state = query_state(&core.context, asked.snapshots.clone(), flag.clone());
     let work = async {
         match execute(&state, asked).await {
             Err(error) => drop(head.send(Err(error))),
@@ -461,9 +462,12 @@ async fn execute(state: &SessionState, asked: Asked) -> Result<SendableRecordBat
     Ok(execute_stream(plan, state.task_ctx())?)
 }
 
-/// A state for one query, with a clock of its own and the rows of `snapshots`.
-fn query_state(context: &SessionContext, snapshots: Arc<QuerySnapshots>) -> SessionState {
+/// A state for one query, with a clock of its own and the rows of `snapshots`; its functions see `flag`.
+fn query_state(context: &SessionContext, snapshots: Arc<QuerySnapshots>, flag: Flag) -> SessionState {
     let mut state = context.state();
     state.config_mut().set_extension(snapshots);
+    state.config_mut().options_mut().extensions.insert(flag);
+    // Expressions are made with the options of this moment.
+    state.mark_start_execution();
     state
 }

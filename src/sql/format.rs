@@ -2,6 +2,7 @@
 
 use super::error::SqlError;
 use arrow::array::{Array, ArrayRef, RecordBatch, StringBuilder};
+use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use arrow::json::writer::{EncoderOptions, JsonArray, WriterBuilder, make_encoder};
 use parquet::arrow::ArrowWriter;
@@ -173,9 +174,38 @@ pub fn flat_schema(schema: &SchemaRef, replace: impl Fn(&Field) -> bool) -> Sche
     Arc::new(Schema::new(fields))
 }
 
-/// The columns that a result has on the wire: lists of plain values stay lists, everything else that is nested is JSON.
+/// The columns that a result has on the wire: lists of plain values stay lists, everything else that is nested is JSON. Types that
+/// the protocol does not have are those that hold their values.
 pub fn wire_schema(schema: &SchemaRef) -> SchemaRef {
-    flat_schema(schema, |field| !is_plain_list(field))
+    let flat = flat_schema(schema, |field| !is_plain_list(field));
+    let sent = |field: &FieldRef| match stand_in(field.data_type()) {
+        Some(other) => Arc::new(field.as_ref().clone().with_data_type(other)),
+        None => field.clone(),
+    };
+    Arc::new(Schema::new(flat.fields().iter().map(sent).collect::<Vec<FieldRef>>()))
+}
+
+/// The type that stands for one that the protocol does not have.
+fn stand_in(data_type: &DataType) -> Option<DataType> {
+    let of = |element: &FieldRef| {
+        let other = stand_in(element.data_type())?;
+        Some(Arc::new(element.as_ref().clone().with_data_type(other)))
+    };
+    Some(match data_type {
+        DataType::Int8 => DataType::Int16,
+        DataType::Float16 => DataType::Float32,
+        DataType::FixedSizeBinary(_) => DataType::Binary,
+        DataType::Decimal32(precision, scale) | DataType::Decimal64(precision, scale) => {
+            DataType::Decimal128(*precision, *scale)
+        }
+        DataType::Decimal256(..) => DataType::Utf8,
+        DataType::Dictionary(_, values) if !values.is_nested() => {
+            stand_in(values).unwrap_or_else(|| values.as_ref().clone())
+        }
+        DataType::List(element) => DataType::List(of(element)?),
+        DataType::LargeList(element) => DataType::LargeList(of(element)?),
+        _ => return None,
+    })
 }
 
 fn is_plain_list(field: &Field) -> bool {
@@ -185,10 +215,10 @@ fn is_plain_list(field: &Field) -> bool {
     }
 }
 
-/// The batch with JSON text in every column that `flat` has as text and the batch as something nested.
+/// The batch with JSON text in every column that `flat` has as text and the batch as something nested, and with the types of `flat`.
 ///
 /// # Errors
-/// An error for a nested type that JSON has no way to write.
+/// An error for a nested type that JSON has no way to write, and for a value that a type of `flat` cannot hold.
 pub fn flatten(batch: &RecordBatch, flat: &SchemaRef) -> Result<RecordBatch, SqlError> {
     let schema = batch.schema();
     let columns = batch
@@ -199,6 +229,8 @@ pub fn flatten(batch: &RecordBatch, flat: &SchemaRef) -> Result<RecordBatch, Sql
         .map(|((array, from), to)| {
             if from.data_type().is_nested() && !to.data_type().is_nested() {
                 json_texts(from, array)
+            } else if array.data_type() != to.data_type() {
+                Ok(cast(array, to.data_type())?)
             } else {
                 Ok(array.clone())
             }
@@ -227,4 +259,38 @@ pub fn json_texts(field: &FieldRef, array: &ArrayRef) -> Result<ArrayRef, SqlErr
         out.append_value(String::from_utf8_lossy(&text));
     }
     Ok(Arc::new(out.finish()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{AsArray, Int8Array, ListArray};
+    use arrow::datatypes::{Int8Type, Int16Type};
+
+    #[test]
+    fn what_the_protocol_has_no_type_for_is_sent_as_one_that_holds_it() {
+        let lists = ListArray::from_iter_primitive::<Int8Type, _, _>([Some(vec![Some(-5), None]), None]);
+        let columns: [(&str, ArrayRef); 2] =
+            [("n", Arc::new(Int8Array::from(vec![Some(5), None]))), ("l", Arc::new(lists))];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let wire = wire_schema(&batch.schema());
+        let sent = flatten(&batch, &wire).unwrap();
+        assert_eq!(sent.column(0).as_primitive::<Int16Type>().iter().collect::<Vec<_>>(), [Some(5), None]);
+        let first = sent.column(1).as_list::<i32>().value(0);
+        assert_eq!(first.as_primitive::<Int16Type>().iter().collect::<Vec<_>>(), [Some(-5), None]);
+        assert!(sent.column(1).is_null(1));
+        for (from, to) in [
+            (DataType::Float16, DataType::Float32),
+            (DataType::Decimal64(9, 2), DataType::Decimal128(9, 2)),
+            (DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)), DataType::Utf8),
+            (
+                DataType::new_list(DataType::FixedSizeBinary(2), true),
+                DataType::new_list(DataType::Binary, true),
+            ),
+            (DataType::Int64, DataType::Int64),
+        ] {
+            let schema = Arc::new(Schema::new(vec![Field::new("a", from.clone(), true)]));
+            assert_eq!(wire_schema(&schema).field(0).data_type(), &to, "{from}");
+        }
+    }
 }

@@ -5,15 +5,18 @@ use super::context::{Sql, Work};
 use super::error::SqlError;
 use super::format::{Format, encode};
 use super::params;
-use crate::net::{Access, Caller, Role, Scope, guarded};
+use crate::net::{Access, Caller, Role, Scope, guarded, takes_coding};
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Extension, Router};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde::Deserialize;
 use serde_json::Value;
+use std::io::Write;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,6 +26,9 @@ const ENVELOPE: usize = 64 << 10;
 
 /// How much longer than `sql.max_result_size` an encoded result may be.
 const TEXT_FACTOR: usize = 4;
+
+/// Bytes from which an answer is worth compressing: fewer fit in one packet.
+const MIN_COMPRESSED: usize = 1400;
 
 /// When a client that came at a busy time may come again, seconds.
 const RETRY_AFTER: u16 = 1;
@@ -59,12 +65,18 @@ impl Shape {
             Shape::Columns => "application/json; shape=columns",
         }
     }
+
+    /// Whether gzip makes it smaller: Parquet is compressed as it is.
+    fn is_compressible(self) -> bool {
+        self != Shape::As(Format::Parquet)
+    }
 }
 
 /// The route `POST /v1/sql`.
 ///
 /// Answers 200 with the result in the format that Accept asks for, 400 for a wrong query or body, 406 for an Accept that
 /// nothing here satisfies, 413 for a body that is too large, 422 for a limit that was met, 503 when too many queries run.
+/// An answer of some size comes in gzip where Accept-Encoding allows that.
 /// Where there are tokens: 401 without one, 403 for one without the role query; the rows are those of the token's tenant.
 /// A client that goes away ends its query.
 pub fn router(sql: Arc<Sql>, access: Access) -> Router {
@@ -100,8 +112,9 @@ async fn answer(
         let why = "the token sees the rows of its own tenant only: leave \"tenant\" out";
         return failure(StatusCode::FORBIDDEN, why);
     };
-    match result(&sql, &scope, query, shape, began).await {
-        Ok(bytes) => ([(header::CONTENT_TYPE, shape.media_type())], bytes).into_response(),
+    let may_compress = shape.is_compressible() && takes_coding(&headers, "gzip");
+    match result(&sql, &scope, query, (shape, may_compress), began).await {
+        Ok(encoded) => encoded.respond(shape),
         Err(error) => {
             let mut response = failure(status(&error), &error.to_string());
             if error.is_retryable() {
@@ -121,13 +134,41 @@ fn narrowed(scope: Scope, tenant: Option<&str>) -> Option<Scope> {
     }
 }
 
+/// A result as it is sent.
+struct Encoded {
+    bytes: Vec<u8>,
+    is_gzip: bool,
+}
+
+impl Encoded {
+    /// `bytes`, in gzip if they may be and are worth it.
+    fn new(bytes: Vec<u8>, may_compress: bool) -> Result<Self, SqlError> {
+        if !may_compress || bytes.len() < MIN_COMPRESSED {
+            return Ok(Self { bytes, is_gzip: false });
+        }
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        let compressed = encoder.write_all(&bytes).and_then(|()| encoder.finish());
+        let bytes = compressed.map_err(|e| SqlError::Internal(format!("compressing the result: {e}")))?;
+        Ok(Self { bytes, is_gzip: true })
+    }
+
+    fn respond(self, shape: Shape) -> Response {
+        let about = [(header::CONTENT_TYPE, shape.media_type()), (header::VARY, "accept-encoding")];
+        let mut response = (about, self.bytes).into_response();
+        if self.is_gzip {
+            response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        response
+    }
+}
+
 async fn result(
     sql: &Sql,
     scope: &Scope,
     query: Query,
-    shape: Shape,
+    (shape, may_compress): (Shape, bool),
     began: Instant,
-) -> Result<Vec<u8>, SqlError> {
+) -> Result<Encoded, SqlError> {
     let work = Work::Bound(query.sql, params::values(query.params)?);
     let all = sql.collect_from("http", scope, work, query.limit).await?;
     let most = sql.config().max_result_size.in_memory();
@@ -137,9 +178,12 @@ async fn result(
     let cut_at = query.limit.filter(|_| all.is_cut).map(NonZeroU64::get);
     let about = About { cut_at, elapsed, final_until: all.final_until };
     // Encoding a big result takes long enough to hold up other requests of this thread.
-    tokio::task::spawn_blocking(move || match shape {
-        Shape::As(format) => encode(format, &all.schema, &all.batches, most),
-        Shape::Columns => encode_columns(&all.schema, &all.batches, about, most),
+    tokio::task::spawn_blocking(move || {
+        let bytes = match shape {
+            Shape::As(format) => encode(format, &all.schema, &all.batches, most)?,
+            Shape::Columns => encode_columns(&all.schema, &all.batches, about, most)?,
+        };
+        Encoded::new(bytes, may_compress)
     })
     .await
     .map_err(|e| SqlError::Internal(format!("encoding the result: {e}")))?

@@ -85,6 +85,7 @@ pub(super) fn session(
     functions::calibrated(calibrations).into_iter().for_each(|f| context.register_udf(f));
     setup_pg_catalog(&context, DATABASE, EmptyContextProvider).map_err(|e| *e)?;
     register_functions(&context);
+    functions::guard_patterns(&context)?;
     functions::bound_scalars(&context)?;
     functions::bound_tables(&context)?;
     functions::dataset_at(&context, items)?;
@@ -109,8 +110,8 @@ fn register_functions(context: &SessionContext) {
         .chain(functions::field_functions())
         .chain(functions::make_functions())
         .chain(functions::pair_functions())
-        .chain(functions::list_functions())
+        .chain(functions::pattern_functions())
         .chain(functions::like_functions())
-        .chain([functions::age(), functions::number_to_char()])
+        .chain([functions::age(), functions::number_to_char(), functions::list_mode()])
         .for_each(|f| context.register_udf(f));
 }

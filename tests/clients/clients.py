@@ -7,6 +7,7 @@ compared with that, word by word. The rows are those of tests/slt.
 import asyncio
 import contextlib
 import datetime
+import decimal
 import io
 import sys
 import threading
@@ -177,6 +178,27 @@ def psycopg():
             cancelled(connection.cancel, errors.QueryCanceled, endless)
 
 
+# Lists that asyncpg reads in binary, once it has asked what they consist of.
+LISTS_ASYNCPG = [
+    ("ARRAY[1::int2, NULL]", [1, None]),
+    ("ARRAY[1::int4, -2]", [1, -2]),
+    ("ARRAY[1::int8, NULL]", [1, None]),
+    ("ARRAY[1.5::float4, NULL]", [1.5, None]),
+    ("ARRAY[0.1::float8, NULL]", [0.1, None]),
+    ("ARRAY[true, false, NULL]", [True, False, None]),
+    ("ARRAY[1.25::numeric(10,2), NULL]", [decimal.Decimal("1.25"), None]),
+    ("ARRAY['2026-01-02'::date, NULL]", [datetime.date(2026, 1, 2), None]),
+    ("ARRAY['10:30:00'::time, NULL]", [datetime.time(10, 30), None]),
+    ("ARRAY['2026-01-02 03:04:05.123456'::timestamp, NULL]", [datetime.datetime(2026, 1, 2, 3, 4, 5, 123456), None]),
+    ("ARRAY[INTERVAL '1 day 2 hours', NULL]", [datetime.timedelta(days=1, hours=2), None]),
+    ("array_agg(X'00ff')", [b"\x00\xff"]),
+    ("array_agg(arrow_cast(-5, 'Int8'))", [-5]),
+    ("array_agg(arrow_cast(5, 'UInt64'))", [decimal.Decimal(5)]),
+    ("ARRAY['a', NULL]", ["a", None]),
+    ("ARRAY[]::int4[]", []),
+]
+
+
 def asyncpg():
     import asyncpg
 
@@ -201,6 +223,11 @@ def asyncpg():
             check("times", isinstance(row["start_time"], datetime.datetime))
         with shows("types", "lists"):
             check("lists", isinstance(row["finish_reasons"], list))
+            for query, wanted in LISTS_ASYNCPG:
+                found = await connection.fetchval(f"SELECT {query}")
+                check(f"{query}: {found!r}", found == wanted and list(map(type, found)) == list(map(type, wanted)))
+            times = await connection.fetchval("SELECT array_agg(start_time) FROM spans")
+            check(f"times: {times!r}", times and all(each.tzinfo is not None for each in times))
         with shows("metadata", "prepared statements"):
             prepared = await connection.prepare("SELECT name, duration_ns FROM spans WHERE name <> $1 AND start_time > $2")
             check("columns", [(a.name, a.type.name) for a in prepared.get_attributes()] == [("name", "text"), ("duration_ns", "int8")])
@@ -209,6 +236,9 @@ def asyncpg():
             check("one", await connection.fetchval("SELECT count(*) FROM spans WHERE name <> $1", "none") > 0)
             since = datetime.datetime(2000, 1, 1, tzinfo=datetime.timezone.utc)
             check("two", await prepared.fetch("none", since))
+            for kind, sent in (("int8", [1, None, -2]), ("float8", [0.5]), ("bool", [True, False]), ("text", ["a", None])):
+                found = await connection.fetchval(f"SELECT $1::{kind}[]", sent)
+                check(f"a list of {kind}: {found!r}", found == sent)
         check("large", len(await connection.fetch(LARGE)) == 100000)
         with shows("large", "cursors"):
             async with connection.transaction(readonly=True):

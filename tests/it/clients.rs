@@ -11,8 +11,10 @@
 //! | `catalogue` | what tools ask the catalogue that cannot be installed here |
 //! | `written` | what people write for PostgreSQL, names of columns, errors, transactions |
 //! | `repeatable` | a transaction reads one snapshot |
+//! | `faults` | faults of ours end a query, not its connection |
 
 mod catalogue;
+mod faults;
 mod memory;
 mod psql;
 mod repeatable;
@@ -24,11 +26,13 @@ use crate::readme::pages::{hold_table, read};
 use crate::sdk::{cache, node_modules, python};
 use crate::sql::fixture;
 use groundline::net::Access;
+use groundline::sql::Sql;
 use groundline::sql::pg::{PgEndpoint, serve};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -186,11 +190,16 @@ async fn shows(what: &str, checks: impl Future<Output = ()>) -> String {
 
 /// The port over the rows of `tests/slt`.
 async fn port() -> (SocketAddr, CancellationToken) {
+    port_of(fixture::sql().await).await
+}
+
+/// The port over the rows of `sql`.
+async fn port_of(sql: Arc<Sql>) -> (SocketAddr, CancellationToken) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = listener.local_addr().unwrap();
     let shutdown = CancellationToken::new();
     let endpoint = PgEndpoint { access: Access::open("default"), tls: None, allow_plain: false };
-    tokio::spawn(serve(listener, fixture::sql().await, endpoint, shutdown.clone()));
+    tokio::spawn(serve(listener, sql, endpoint, shutdown.clone()));
     (at, shutdown)
 }
 

@@ -10,6 +10,7 @@ use arrow::datatypes::{DataType, Field, Int32Type};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
+    create_udf,
 };
 use datafusion::prelude::SessionContext;
 use datafusion::scalar::ScalarValue;
@@ -51,10 +52,21 @@ pub fn register(context: &SessionContext, relations: &[Relation], types: &[Recor
     let visible = Visible { unseen: unseen.map(|r| r.oid).collect(), signature };
     context.register_udf(ScalarUDF::from(visible));
     context.register_udf(ScalarUDF::from(TypeNames::new(types)));
+    context.register_udf(oids());
     for (name, numbers) in [("to_regclass", numbers(relations)), ("to_regtype", type_numbers(types))] {
         let signature = Signature::uniform(1, vec![DataType::Utf8], Volatility::Stable);
         context.register_udf(ScalarUDF::from(ToNumber { name, numbers, signature }));
     }
+}
+
+/// `oids(numbers)`: the same list. A parameter in it is told to clients as a list of numbers of the catalogue.
+fn oids() -> ScalarUDF {
+    let same = |args: &[ColumnarValue]| match args {
+        [numbers] => Ok(numbers.clone()),
+        _ => Err(DataFusionError::Internal("oids takes one argument".to_owned())),
+    };
+    let numbers = DataType::new_list(DataType::Int32, true);
+    create_udf("oids", vec![numbers.clone()], numbers, Volatility::Stable, Arc::new(same))
 }
 
 fn add(context: &SessionContext, name: &'static str, by: By, answers: BTreeMap<(i32, i32), String>) {

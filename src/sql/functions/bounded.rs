@@ -143,8 +143,9 @@ fn integers(array: &ArrayRef) -> Option<Int64Array> {
     whole.as_primitive_opt::<Int64Type>().cloned()
 }
 
+/// A number; 0 for NULL, and where a batch has no rows.
 fn at(array: &Int64Array, row: usize) -> i128 {
-    if array.is_valid(row) { i128::from(array.value(row)) } else { 0 }
+    if row < array.len() && array.is_valid(row) { i128::from(array.value(row)) } else { 0 }
 }
 
 #[derive(Debug)]
@@ -267,5 +268,42 @@ fn literal(expr: &Expr) -> Option<i128> {
         Expr::Literal(ScalarValue::Int64(Some(n)), _) => Some(i128::from(*n)),
         Expr::Literal(ScalarValue::Int32(Some(n)), _) => Some(i128::from(*n)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{RecordBatch, StringArray};
+
+    #[tokio::test]
+    async fn no_rows_give_no_rows() {
+        let context = SessionContext::new();
+        bound_scalars(&context).unwrap();
+        let texts: ArrayRef = Arc::new(StringArray::from(Vec::<&str>::new()));
+        let numbers: ArrayRef = Arc::new(Int64Array::from(Vec::<i64>::new()));
+        let none = RecordBatch::try_from_iter([("t", texts), ("n", numbers)]).unwrap();
+        context.register_batch("empty", none).unwrap();
+        for call in [
+            "repeat(t, n)",
+            "lpad(t, n)",
+            "rpad('a', n)",
+            "array_repeat(t, n)",
+            "array_resize(make_array(n), n)",
+            "unnest(range(n))",
+            "unnest(generate_series(1, n))",
+            "unnest(generate_series(1, CAST(array_length(make_array(n), 1) AS BIGINT)))",
+            "concat(t, 'a')",
+            "concat_ws(t, 'a', t)",
+            "array_concat(make_array(t), make_array('a'))",
+            "array_to_string(make_array(t), t)",
+            "replace(t, 'a', t)",
+            "levenshtein(t, 'a')",
+            "regexp_replace(t, 'a', t, 'g')",
+        ] {
+            let sql = format!("SELECT {call} FROM empty");
+            let rows = context.sql(&sql).await.unwrap().collect().await.expect(&sql);
+            assert_eq!(rows.iter().map(RecordBatch::num_rows).sum::<usize>(), 0, "{sql}");
+        }
     }
 }

@@ -11,10 +11,11 @@
 //! | `concat` | the operator `\|\|` on texts, with a bound |
 //! | `like` | `like_any`: `LIKE ANY` of a list that is known only when the query runs |
 //! | `operators` | intervals times numbers, conditions beside texts |
-//! | `lists` | `list_mode` and `regexp_matches_list`, for aggregates and rows of the PostgreSQL port |
+//! | `lists` | `list_mode`, for an aggregate of the PostgreSQL port |
 //! | `digits` | `number_to_char`: `to_char` of numbers |
 //! | `dataset_at` | `dataset_at(name, version)`: a dataset as it was |
 //! | `experiment` | `is_experiment(trace_id)`: whether a trace is of a run of an experiment |
+//! | `patterns` | regular expressions, with bounds on their size and time |
 //! | `bounded` | functions whose output can be far larger than their input, with a limit on it |
 
 mod ages;
@@ -29,6 +30,7 @@ mod json;
 mod like;
 mod lists;
 mod operators;
+mod patterns;
 mod quality;
 mod server;
 
@@ -45,7 +47,8 @@ pub use json::{
     pair_functions, path_functions, read_functions,
 };
 pub use like::like_functions;
-pub use lists::list_functions;
+pub use lists::list_mode;
 pub use operators::OperatorPlanner;
+pub use patterns::{guard_patterns, pattern_functions};
 pub use quality::{LEVEL, quality, rogan_gladen};
 pub use server::{like_escape, server_functions};

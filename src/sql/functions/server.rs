@@ -3,16 +3,15 @@
 
 use super::bounded::check_bytes;
 use crate::sql::settings;
-use arrow::array::{Array, ArrayRef, AsArray, ListBuilder, StringArray, StringBuilder};
+use arrow::array::{Array, ArrayRef, AsArray, StringArray, StringBuilder};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Int64Type};
+use arrow::datatypes::{DataType, Int64Type};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
     create_udf,
 };
 use datafusion::scalar::ScalarValue;
-use regex::Regex;
 use std::sync::Arc;
 
 /// The functions.
@@ -22,7 +21,7 @@ pub fn server_functions() -> Vec<ScalarUDF> {
     let settings = [setting("current_setting", &[1, 2], Verb::Show), setting("set_config", &[3], Verb::Set)];
     let quotes = [quote("quote_literal", None), quote("quote_nullable", Some("NULL"))];
     let type_of = ScalarUDF::from(TypeOf { signature: Signature::any(1, Volatility::Immutable) });
-    let mut all = vec![version(), size_pretty(), escaped(), format, split(), type_of];
+    let mut all = vec![version(), size_pretty(), escaped(), format, type_of];
     all.extend(settings);
     all.extend(quotes);
     all
@@ -178,43 +177,6 @@ fn quote(name: &'static str, null: Option<&'static str>) -> ScalarUDF {
         Ok(ColumnarValue::Array(Arc::new(texts.collect::<StringArray>())))
     };
     create_udf(name, vec![DataType::Utf8], DataType::Utf8, Volatility::Immutable, Arc::new(quote))
-}
-
-/// `regexp_split_to_array(text, pattern)`.
-fn split() -> ScalarUDF {
-    let split = |args: &[ColumnarValue]| {
-        let args = ColumnarValue::values_to_arrays(args)?;
-        let [texts, patterns] = args.as_slice() else {
-            return Err(DataFusionError::Internal("regexp_split_to_array takes two arguments".to_owned()));
-        };
-        let mut out = ListBuilder::new(StringBuilder::new());
-        let mut last: Option<(String, Regex)> = None;
-        let mut bytes = 0i128;
-        for (text, pattern) in texts.as_string::<i32>().iter().zip(patterns.as_string::<i32>().iter()) {
-            let Some((text, pattern)) = text.zip(pattern) else {
-                out.append_null();
-                continue;
-            };
-            let known = match last.take().filter(|(known, _)| known == pattern) {
-                Some(known) => known,
-                None => {
-                    let made = Regex::new(pattern);
-                    let made =
-                        made.map_err(|why| DataFusionError::Execution(format!("invalid pattern: {why}")))?;
-                    (pattern.to_owned(), made)
-                }
-            };
-            let parts: Vec<&str> = known.1.split(text).collect();
-            bytes += (text.len() + parts.len() * 16) as i128;
-            check_bytes("regexp_split_to_array", bytes)?;
-            out.append_value(parts.into_iter().map(Some));
-            last = Some(known);
-        }
-        Ok(ColumnarValue::Array(Arc::new(out.finish())))
-    };
-    let texts = DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true)));
-    let takes = vec![DataType::Utf8, DataType::Utf8];
-    create_udf("regexp_split_to_array", takes, texts, Volatility::Immutable, Arc::new(split))
 }
 
 /// `pg_typeof(value)`: the type, as PostgreSQL calls what the port sends of it.

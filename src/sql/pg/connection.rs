@@ -5,15 +5,18 @@
 use super::auth::{FAREWELL, Startup, fatal};
 use super::prepared::Prepared;
 use super::query::Queries;
+use super::rows::error;
 use crate::net::Caller;
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use pgwire::api::cancel::DefaultCancelHandler;
 use pgwire::api::{ClientInfo, NoopHandler};
+use pgwire::error::PgWireResult;
 use pgwire::messages::{PgWireBackendMessage, PgWireFrontendMessage};
 use pgwire::tokio::server::{
     MaybeTls, PgWireMessageServerCodec, negotiate_tls, process_error, process_message,
 };
 use std::io;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -84,8 +87,19 @@ pub async fn talk(socket: TcpStream, tls: Option<TlsAcceptor>, handlers: Arc<Han
             Arc::new(NoopHandler),
             handlers.cancel.clone(),
         );
-        if let Err(why) = done.await {
+        if let Err(why) = caught(done).await {
             process_error(&mut socket, why, is_extended).await?;
+        }
+    }
+}
+
+/// What `work` ends with. A fault of ours in it is told as one, and the connection goes on.
+async fn caught(work: impl Future<Output = PgWireResult<()>>) -> PgWireResult<()> {
+    match AssertUnwindSafe(work).catch_unwind().await {
+        Ok(done) => done,
+        Err(_) => {
+            let why = "the server met a fault of its own, which its log tells; the connection goes on";
+            Err(error("XX000", why.to_owned()))
         }
     }
 }
@@ -153,7 +167,17 @@ impl<IO: AsyncWrite + Unpin> AsyncWrite for Bounded<IO> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pgwire::error::PgWireError;
     use tokio::io::AsyncReadExt;
+
+    #[tokio::test]
+    async fn a_panic_is_an_internal_error() {
+        match caught(async { panic!("a fault") }).await {
+            Err(PgWireError::UserError(info)) => assert_eq!(info.code, "XX000"),
+            other => panic!("{other:?}"),
+        }
+        assert!(caught(async { Ok(()) }).await.is_ok());
+    }
 
     #[tokio::test]
     async fn no_more_is_read_than_allowed() {

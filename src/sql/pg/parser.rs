@@ -113,7 +113,14 @@ impl QueryParser for Parser {
     }
 
     fn get_parameter_types(&self, statement: &Prepared) -> PgWireResult<Vec<Type>> {
-        statement.plan.as_ref().map_or(Ok(vec![]), |plan| wire_types(&parameters(plan)?))
+        let Some(plan) = &statement.plan else { return Ok(vec![]) };
+        let mut types = wire_types(&parameters(plan)?)?;
+        for place in oid_lists(plan) {
+            if let Some(known) = types.get_mut(place) {
+                *known = Type::OID_ARRAY;
+            }
+        }
+        Ok(types)
     }
 
     fn get_result_schema(
@@ -267,6 +274,33 @@ fn uses(plan: &LogicalPlan) -> HashMap<String, DataType> {
         Ok(TreeNodeRecursion::Continue)
     });
     types
+}
+
+/// The places of the parameters that are lists of numbers of the catalogue: those in calls of `oids`. A driver that knows no lists
+/// of numbers yet knows those.
+fn oid_lists(plan: &LogicalPlan) -> Vec<usize> {
+    let mut places = Vec::new();
+    let mut look = |expr: &Expr| {
+        if let Expr::ScalarFunction(call) = expr
+            && call.func.name() == "oids"
+            && let [Expr::Cast(cast)] = call.args.as_slice()
+            && let Expr::Placeholder(parameter) = cast.expr.as_ref()
+        {
+            let number: Option<usize> = parameter.id.trim_start_matches('$').parse().ok();
+            places.extend(number.and_then(|number| number.checked_sub(1)));
+        }
+    };
+    // As in `uses`, the closures never fail.
+    let _ = plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expr| {
+            expr.apply(|expr| {
+                look(expr);
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })?;
+        Ok(TreeNodeRecursion::Continue)
+    });
+    places
 }
 
 /// The types that a function takes, if it takes no others in a call of so many arguments.

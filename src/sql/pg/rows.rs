@@ -62,6 +62,10 @@ const OF_PATHS: &str = "A path looks like $.a.\"b c\"[0] ? (@.d > 1); @? and @@,
 
 /// What to do about errors of a class.
 const HINTS: &[(&str, &str)] = &[
+    (
+        "2201B",
+        "Regular expressions have no backreferences and no lookaround; a backslash makes a letter of a sign.",
+    ),
     ("0A000", "The SQL page of the documentation lists what of PostgreSQL works at this port."),
     ("25006", "Spans come over OTLP and labels as annotations; SQL reads what has come."),
     (

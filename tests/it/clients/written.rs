@@ -234,6 +234,8 @@ async fn errors_have_a_class_and_a_hint() {
             "told to be silent",
         ),
         (r#"SELECT jsonb_path_exists(name, '$ like_regex "("') FROM spans"#, "C2201B", "A path looks like"),
+        ("SELECT count(*) FROM spans WHERE name ~ '('", "C2201B", "lookaround"),
+        ("SELECT repeat(name, 50000) ~ '([ab]{100}){100}c' FROM spans", "C57014", "repeat less"),
         ("SELECT jsonb_path_match(attributes, '$.type()') FROM spans", "C22038", "told to be silent"),
         ("SELECT * FROM nope", "C42P01", "information_schema"),
         (

@@ -10,6 +10,7 @@ use groundline::sql::{Config, Sql, http};
 use groundline::units::ByteSize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::io::Read;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,6 +58,35 @@ async fn http_answers_in_every_format() {
     assert_eq!((status, &parquet[..4]), (200, b"PAR1".as_slice()));
     let (_, _, empty) = post(&url, "*/*", body("SELECT 1 AS a WHERE false")).await;
     assert_eq!(empty, b"[]");
+}
+
+#[tokio::test]
+async fn http_answers_in_gzip_to_who_takes_it() {
+    let url = http_at(fixture::sql().await).await;
+    let client = reqwest::Client::new();
+    let many = "SELECT value, 'a text' AS t FROM generate_series(1, 5000) ORDER BY value";
+    for (accept, sql, is_gzip) in [
+        ("application/json", many, true),
+        ("text/csv", many, true),
+        ("application/vnd.apache.arrow.stream", many, true),
+        ("application/vnd.apache.parquet", many, false),
+        ("application/json", "SELECT 1 AS a", false),
+        ("application/json", "SELECT nope", false),
+    ] {
+        let (_, _, plain) = post(&url, accept, body(sql)).await;
+        let request = client.post(&url).header("accept", accept).header("accept-encoding", "br, gzip;q=0.8");
+        let answer = request.body(body(sql)).send().await.expect("an answer");
+        let coding = answer.headers().get("content-encoding").map(|coding| coding.to_str().expect("text"));
+        assert_eq!(coding, is_gzip.then_some("gzip"), "{accept}: {sql}");
+        let sent = answer.bytes().await.expect("a body").to_vec();
+        if is_gzip {
+            let mut unpacked = Vec::new();
+            flate2::read::GzDecoder::new(sent.as_slice()).read_to_end(&mut unpacked).expect("gzip");
+            assert!(unpacked == plain && sent.len() * 2 < plain.len(), "{accept}: {} bytes", sent.len());
+        } else {
+            assert_eq!(sent.len(), plain.len(), "{accept}: {sql}");
+        }
+    }
 }
 
 #[tokio::test]

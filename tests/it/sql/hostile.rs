@@ -130,6 +130,12 @@ async fn nothing_keeps_a_query_thread() {
             chain(40, &|i| format!(", a{i} AS (SELECT x || x AS x FROM a{})", i - 1))
         ),
         "SELECT levenshtein(repeat('x', 1000000), repeat('y', 1000000))".to_owned(),
+        // Regular expressions that a text is in thousands of places of, and that read it to its end for each match.
+        "SELECT repeat('a', 1000000) ~ '([ab]{100}){100}c'".to_owned(),
+        "SELECT count(*) FROM generate_series(1, 900000) WHERE repeat('ab', 20 + value % 9) ~* '([ab]{100}){100}c'"
+            .to_owned(),
+        "SELECT sum(regexp_count(repeat('A', 300000 + value), '.*[^A-Z]|[A-Z]')) FROM generate_series(1, 40)"
+            .to_owned(),
         // Trees deeper than a stack.
         format!("SELECT 1{}", " + 1".repeat(100_000)),
         format!("SELECT * FROM spans{}", chain(1000, &|i| format!(" CROSS JOIN spans s{i}"))),

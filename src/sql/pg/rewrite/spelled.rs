@@ -6,9 +6,32 @@ const OF_STRUCTS: [&str; 3] = ["quality_", "ppi_", "rogan_gladen"];
 /// The fields of such a struct.
 const FIELDS: [&str; 5] = ["estimate", "lower", "upper", "n", "n_eff"];
 
+/// What asyncpg asks of types that it does not know itself, such as lists of numbers. Its own query goes down to the parts of a type by
+/// a recursion that the engine does not plan; the types of results here are lists of types that it knows.
+const OF_TYPES: &str = "SELECT t.oid, n.nspname AS ns, t.typname AS name, t.typtype AS kind, \
+CAST(NULL AS INT) AS basetype, NULLIF(t.typelem, 0) AS elemtype, t.typdelim AS elemdelim, \
+CAST(NULL AS INT) AS range_subtype, CAST(NULL AS TEXT) AS attrtypoids, CAST(NULL AS TEXT) AS attrnames, 0 AS depth, \
+CAST(NULL AS TEXT) AS basetype_name, format_type(NULLIF(t.typelem, 0), CAST(NULL AS INT)) AS elemtype_name, \
+CAST(NULL AS TEXT) AS range_subtype_name \
+FROM pg_catalog.pg_type AS t JOIN pg_catalog.pg_namespace AS n ON n.oid = t.typnamespace \
+WHERE array_has(oids(CAST($1 AS INT[])), t.oid)";
+
+/// Parts of that query, in the order in which they come.
+const ASKS_OF_TYPES: [&str; 4] =
+    ["WITH RECURSIVE typeinfo_tree(", "typebases(oid, depth)", "ti.oid = any($1::oid[])", "depth DESC"];
+
 /// `sql` in words that the parser has; none if it has them already.
 pub fn spelled_out(sql: &str) -> Option<String> {
-    whole_table(sql).or_else(|| fields(sql))
+    whole_table(sql).or_else(|| types(sql)).or_else(|| fields(sql))
+}
+
+/// What stands for the query of asyncpg.
+fn types(sql: &str) -> Option<String> {
+    let mut rest = sql.trim_start().strip_prefix(ASKS_OF_TYPES[0])?;
+    for part in &ASKS_OF_TYPES[1..] {
+        rest = rest.split_once(part)?.1;
+    }
+    Some(OF_TYPES.to_owned())
 }
 
 /// `TABLE name` as the query that it stands for.
@@ -58,6 +81,14 @@ fn star_behind(rest: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_driver_gets_the_types_that_it_asks_for() {
+        let asked = "WITH RECURSIVE typeinfo_tree(\n oid, depth)\nAS (SELECT (WITH RECURSIVE typebases(oid, depth) AS (SELECT 1)) \
+             FROM pg_type AS ti WHERE\n ti.oid = any($1::oid[])\n) SELECT * FROM typeinfo_tree ORDER BY\n depth DESC";
+        assert_eq!(spelled_out(asked).as_deref(), Some(OF_TYPES));
+        assert_eq!(spelled_out(&asked.replace("any($1", "any($2")), None);
+    }
 
     #[test]
     fn structs_are_spelled_by_their_fields() {
