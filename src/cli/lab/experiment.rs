@@ -8,7 +8,7 @@ use super::runner::{self, Ended, Plan};
 use super::safe::spreadsheet;
 use super::suites::results_of;
 use super::target::{AskArgs, Asker, TargetArgs};
-use super::told::{cell, short, summarized, table};
+use super::told::{cell, revision, short, summarized, table};
 use crate::lab::suite::AnalysisBy;
 use clap::{Args, Subcommand};
 use http::Method;
@@ -334,8 +334,9 @@ async fn begin(client: &LabClient, args: RunArgs) -> Done {
         Some(Ok(parameters @ Value::Object(_))) => parameters,
         Some(_) => return Err(Refused::from("--parameters is no JSON object".to_owned())),
     };
+    let target = asker.described().await;
     let body = json!({
-        "name": args.name, "dataset": args.dataset, "target": asker.described(), "parameters": parameters,
+        "name": args.name, "dataset": args.dataset, "target": target, "parameters": parameters,
         "evaluators": args.evaluator, "repetitions": args.repetitions, "tags": args.tags,
         "baseline": args.baseline, "filter": args.filter,
     });
@@ -361,6 +362,13 @@ async fn resume(client: &LabClient, args: ResumeArgs) -> Done {
     let asker = Asker::open(&args.target, &args.ask)?;
     let found = client.value(Asked::get(&["experiments", &args.experiment])).await?;
     let id = cell(&found["experiment_id"]);
+    let (begun, now) = (&found["target"], asker.described().await);
+    if let Some(then) = revision(begun)
+        && revision(&now).as_ref() != Some(&then)
+    {
+        let now = revision(&now).unwrap_or_else(|| "no known commit".to_owned());
+        eprintln!("{}: it was begun at {then}, and goes on at {now}", args.experiment);
+    }
     let plan = plan(&id, &asker, &args.pace, args.retry.as_deref());
     let ended = runner::run(client, &plan, 0).await?;
     if let Some(retry) = &args.retry {

@@ -2,6 +2,7 @@
 //! nothing ran, 3 more errors than the suite bears, 4 with --strict a gate is undecided.
 
 use super::super::evaluators::Scorers;
+use super::super::lab::revised;
 use super::args::TestArgs;
 use super::bench::{chosen, configured};
 use super::keep::{self, Kept};
@@ -130,7 +131,10 @@ async fn begun(args: &TestArgs, whole: (&Suite, u32), target: &Target) -> Result
     }
     let place = args.stored.place(args.config.as_deref());
     let place = place.ok_or_else(|| wrong("--store: say where, --url or --data-dir"))?;
-    match Kept::begin(place, whole, target.described(), args.filter.as_deref()).await {
+    // Programs of a suite run in its folder.
+    let folder = args.suite.parent().unwrap_or(Path::new(""));
+    let target = revised(target.described(), folder).await;
+    match Kept::begin(place, whole, &target, args.filter.as_deref()).await {
         Ok(kept) => {
             eprintln!("groundline test: {} is kept as the experiment {}", kept.suite, kept.experiment_id);
             Ok(Some(kept))

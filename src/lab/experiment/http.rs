@@ -413,8 +413,8 @@ async fn compare_two(State(all): State<Experiments>, Asks { who, params }: Asks<
     let mut comparison = json!(compared);
     comparison["items"] = json!(items);
     let side = |one: &Loaded| {
-        let Experiment { experiment_id, name, .. } = &one.experiment;
-        json!({"experiment_id": experiment_id, "name": name, "purged": one.purged})
+        let Experiment { experiment_id, name, target, .. } = &one.experiment;
+        json!({"experiment_id": experiment_id, "name": name, "target": target, "purged": one.purged})
     };
     let body = json!({ "new": side(&new), "baseline": side(&baseline), "comparison": comparison });
     told(body)

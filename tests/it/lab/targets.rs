@@ -91,6 +91,15 @@ async fn every_kind_of_target_answers() {
     let out = well(&args, &place).await;
     assert!(out.contains("6 of 6 runs over 6 items, 0 without an answer"), "{out}");
 
+    // The commit of the application, where there is one, is kept with it.
+    let git = std::process::Command::new("git").args(["rev-parse", "--verify", "HEAD"]).output();
+    let commit =
+        git.ok().filter(|git| git.status.success()).and_then(|git| String::from_utf8(git.stdout).ok());
+    let out = well(&["experiment", "show", "program"], &place).await;
+    let told = commit.as_ref().map(|commit| format!("\ntarget: command, commit {}", &commit[..12]));
+    assert_eq!(out.contains("\ntarget: "), told.is_some(), "{out}");
+    assert!(out.contains(&told.unwrap_or_default()), "{out}");
+
     // A model with a prompt of its own.
     let prompt = folder.path().join("prompt.txt");
     std::fs::write(&prompt, "Answer briefly: {{input.question}}").unwrap();
