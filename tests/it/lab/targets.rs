@@ -170,6 +170,17 @@ async fn without_a_server_and_with_a_limit_of_cost() {
     let (code, out, err) = verb(&args, &place).await;
     assert_eq!(code, 3, "{out}{err}");
     assert!(out.contains("costly: paused") && err.contains("--max-cost is reached"), "{out}{err}");
+    // What nobody has asked when the time is over is left, and asked by the next one.
+    let silent = "exec cat > /dev/null";
+    let args =
+        ["experiment", "run", "late", "--dataset", "geography", "--command", silent, "--deadline", "200ms"];
+    let (code, out, err) = verb(&args, &place).await;
+    assert!(code == 1 && out.contains("late: paused, 0 of 6 runs"), "{code}: {out}{err}");
+    assert!(err.contains("--deadline has passed: 0 runs stored, 6 missing"), "{err}");
+    let answers = "while read line; do echo '{\"output\": \"Canberra\"}'; done";
+    let out =
+        well(&["experiment", "resume", "late", "--command", answers, "--deadline", "10m"], &place).await;
+    assert!(out.contains("late: success, 6 of 6 runs"), "{out}");
     let (code, _, err) = verb(&["experiment", "run", "x", "--dataset", "geography"], &place).await;
     assert!(code == 1 && err.contains("say who answers"), "{err}");
     let unknown = ["experiment", "run", "x", "--dataset", "geography", "--trace", "--evaluator", "nothing"];
