@@ -99,6 +99,9 @@ pub struct RunArgs {
     /// Go on with this experiment.
     #[arg(long, conflicts_with_all = ["target", "answers"])]
     resume: Option<String>,
+    /// Of --resume: errors asks again what has no answer; failed what failed a metric, too. Each run is asked once more.
+    #[arg(long, requires = "resume", value_parser = ["errors", "failed"])]
+    retry: Option<String>,
     /// Ask each test so often, whatever the suite says.
     #[arg(long)]
     repetitions: Option<u32>,
@@ -313,10 +316,11 @@ async fn asked(
 ) -> Result<(String, bool), Refused> {
     let path = ["suites", args.suite.as_str(), "run"];
     let (mut id, mut bar) = (args.resume.clone(), None::<ProgressBar>);
-    let (begun, mut is_late) = (Instant::now(), false);
+    let (begun, mut is_late, mut from) = (Instant::now(), false, 0);
     loop {
         let body = bodies.pop_front().unwrap_or_else(|| json!({}));
         let asked = Asked::json(Method::POST, &path, &body).maybe("experiment", id.as_ref());
+        let asked = asked.maybe("retry", args.retry.as_ref()).maybe("from", (from > 0).then_some(from));
         let told = client.value(asked).await?;
         if id.is_none() {
             id = told["experiment_id"].as_str().map(str::to_owned);
@@ -328,8 +332,15 @@ async fn asked(
         let count = |key: &str| told[key].as_u64().unwrap_or_default();
         let (stored, missing) = (count("stored"), count("missing"));
         bar.get_or_insert_with(|| progress(stored + missing)).inc(stored);
-        // Answers that were sent are all there are; and a page of which nothing was stored would come for ever.
-        if bodies.is_empty() && (missing == 0 || stored == 0 || args.answers.is_some()) {
+        // What is wanted again is asked once: the next look begins behind the last one.
+        let next = told["next"].as_u64().filter(|next| args.retry.is_some() && *next > from);
+        from = next.unwrap_or_default();
+        let is_done = match &args.retry {
+            Some(_) => next.is_none(),
+            // Answers that were sent are all there are; and a page of which nothing was stored would come for ever.
+            None => bodies.is_empty() && (missing == 0 || stored == 0 || args.answers.is_some()),
+        };
+        if is_done {
             if missing > 0 {
                 eprintln!("groundline suite: {missing} runs are missing");
             }
@@ -337,10 +348,11 @@ async fn asked(
         }
         if args.deadline.is_some_and(|most| begun.elapsed() >= most) {
             is_late = true;
-            let id = id.as_deref().unwrap_or_default();
+            let (suite, id) = (&args.suite, id.as_deref().unwrap_or_default());
+            let again = args.retry.as_ref().map(|what| format!(" --retry {what}")).unwrap_or_default();
             eprintln!(
-                "groundline suite: --deadline has passed: {missing} runs are missing; go on with groundline suite run {} --resume {id}",
-                args.suite
+                "groundline suite: --deadline has passed: {missing} runs are missing; go on with groundline suite run {suite} \
+                 --resume {id}{again}"
             );
             break;
         }

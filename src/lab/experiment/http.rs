@@ -283,7 +283,7 @@ async fn run(
 }
 
 /// The place behind the last of `todo`, where more may be wanted than the `limit`.
-fn behind(todo: &[Todo], limit: usize) -> Option<usize> {
+pub fn behind(todo: &[Todo], limit: usize) -> Option<usize> {
     todo.last().filter(|_| todo.len() >= limit).map(|last| last.place + 1)
 }
 
