@@ -1,6 +1,6 @@
 //! A comparison of two experiments as text.
 
-use super::told::{cell, estimate, left_out, named, number, short, table};
+use super::told::{cell, estimate, identity, left_out, named, number, short, table};
 use super::words::differing;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -22,6 +22,12 @@ pub fn compared(told: &Value, items: usize) -> String {
         comparison["paired"],
         comparison["unpaired"]
     );
+    let targets = [("baseline", &told["baseline"]), ("new", &told["new"])];
+    let targets =
+        targets.map(|(side, one)| identity(&one["target"]).map(|target| format!("{side}: {target}\n")));
+    if targets.iter().any(Option::is_some) {
+        let _ = writeln!(text, "{}", targets.into_iter().flatten().collect::<String>());
+    }
     let gone = [&told["new"], &told["baseline"]].map(|side| side["purged"].as_u64().unwrap_or_default());
     if let Some(gone) = gone.into_iter().max().filter(|gone| *gone > 0) {
         let _ =

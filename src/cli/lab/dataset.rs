@@ -182,6 +182,9 @@ pub struct ImportArgs {
     /// Keep items that the file has more than once.
     #[arg(long)]
     keep_duplicates: bool,
+    /// Take items that their system has archived, too, such as Langfuse's; the status becomes metadata.
+    #[arg(long)]
+    archived: bool,
     /// Take out the items that the file does not have.
     #[arg(long)]
     replace: bool,
@@ -420,17 +423,15 @@ async fn import(client: &LabClient, args: ImportArgs) -> Done {
         (None, None) => return Err(Refused::from("name a file, or give --sql".to_owned())),
     };
     let file = args.file.as_ref().map(|file| file.display().to_string());
-    let asked = Asked {
-        method: Method::POST,
-        path: &["datasets", &args.name, "import"],
-        params: vec![("create", true.to_string())],
-        body: Some(body),
-    };
+    let path = ["datasets", args.name.as_str(), "import"];
+    let mut asked = Asked::get(&path).with("create", true);
+    (asked.method, asked.body) = (Method::POST, Some(body));
     let asked = asked
         .with("format", &args.format)
         .with("dry_run", args.dry_run)
         .with("partial", args.partial)
         .with("keep_duplicates", args.keep_duplicates)
+        .with("archived", args.archived)
         .with("replace", args.replace)
         .maybe("map", args.map)
         .maybe("file", file.clone())

@@ -9,13 +9,15 @@ use super::safe::spreadsheet;
 use super::several::against;
 use super::suites::results_of;
 use super::target::{AskArgs, Asker, TargetArgs};
-use super::told::{cell, short, summarized, table};
+use super::told::{cell, revision, short, summarized, table};
 use crate::lab::suite::AnalysisBy;
 use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// What can be done with experiments.
 #[derive(Debug, Subcommand)]
@@ -147,6 +149,9 @@ pub struct PaceArgs {
     /// Stop when the answers cost so much, US dollars, as the target tells it.
     #[arg(long)]
     max_cost: Option<f64>,
+    /// Stop after so long, such as 30m: what has no answer then is left unasked, and resume asks it.
+    #[arg(long, value_parser = humantime::parse_duration)]
+    deadline: Option<Duration>,
 }
 
 /// Arguments of `experiment run`.
@@ -340,8 +345,9 @@ async fn begin(client: &LabClient, args: RunArgs) -> Done {
         Some(Ok(parameters @ Value::Object(_))) => parameters,
         Some(_) => return Err(Refused::from("--parameters is no JSON object".to_owned())),
     };
+    let target = asker.described().await;
     let body = json!({
-        "name": args.name, "dataset": args.dataset, "target": asker.described(), "parameters": parameters,
+        "name": args.name, "dataset": args.dataset, "target": target, "parameters": parameters,
         "evaluators": args.evaluator, "repetitions": args.repetitions, "tags": args.tags,
         "baseline": args.baseline, "filter": args.filter,
     });
@@ -367,6 +373,13 @@ async fn resume(client: &LabClient, args: ResumeArgs) -> Done {
     let asker = Asker::open(&args.target, &args.ask)?;
     let found = client.value(Asked::get(&["experiments", &args.experiment])).await?;
     let id = cell(&found["experiment_id"]);
+    let (begun, now) = (&found["target"], asker.described().await);
+    if let Some(then) = revision(begun)
+        && revision(&now).as_ref() != Some(&then)
+    {
+        let now = revision(&now).unwrap_or_else(|| "no known commit".to_owned());
+        eprintln!("{}: it was begun at {then}, and goes on at {now}", args.experiment);
+    }
     let plan = plan(&id, &asker, &args.pace, args.retry.as_deref());
     let ended = runner::run(client, &plan, 0).await?;
     if let Some(retry) = &args.retry {
@@ -383,21 +396,31 @@ fn again(retry: &str, ended: &Ended) -> String {
 }
 
 fn plan<'a>(experiment: &'a str, asker: &'a Asker, pace: &PaceArgs, retry: Option<&'a str>) -> Plan<'a> {
-    Plan { experiment, asker, concurrency: usize::from(pace.concurrency), retry, max_cost: pace.max_cost }
+    Plan {
+        experiment,
+        asker,
+        concurrency: usize::from(pace.concurrency),
+        retry,
+        max_cost: pace.max_cost,
+        // One beyond all times is none.
+        deadline: pace.deadline.and_then(|time| Instant::now().checked_add(time)),
+    }
 }
 
 async fn finish(client: &LabClient, id: &str, ended: Ended) -> Done {
-    if let Some(why) = ended.stopped {
+    if ended.stopped.is_some() {
         edit(client, id, &json!({ "status": "paused" })).await?;
-        eprintln!(
-            "{why}: {} runs stored, {} missing; go on with groundline experiment resume {id}",
-            ended.stored, ended.missing
-        );
     }
     let told = client.value(Asked::get(&["experiments", id, "summary"])).await?;
-    let (done, errors) = (told["summary"]["done"].as_u64(), told["summary"]["errors"].as_u64());
-    let (done, errors) = (done.unwrap_or_default(), errors.unwrap_or_default());
-    let is_whole = told["summary"]["runs"].as_u64() == Some(done) && errors == 0;
+    let count = |key: &str| told["summary"][key].as_u64().unwrap_or_default();
+    let (runs, done, errors) = (count("runs"), count("done"), count("errors"));
+    if let Some(why) = ended.stopped {
+        let (stored, missing) = (ended.stored, runs.saturating_sub(done));
+        eprintln!(
+            "{why}: {stored} runs stored, {missing} missing; go on with groundline experiment resume {id}"
+        );
+    }
+    let is_whole = runs == done && errors == 0;
     let code = match is_whole {
         true => 0,
         false if done == errors => 1,

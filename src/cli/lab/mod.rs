@@ -12,6 +12,7 @@
 //! | `runner` | asking a target for what is missing |
 //! | `fetched` | files of items, brought here |
 //! | `logged` | the verb `experiment import` |
+//! | `revision` | the commit of the application that is asked |
 //! | `safe` | files for spreadsheets |
 //! | `several` | several experiments against one baseline, as text |
 //! | `target` | who answers |
@@ -33,6 +34,7 @@ mod folder;
 mod logged;
 mod perturb;
 mod review;
+mod revision;
 mod runner;
 mod safe;
 mod schema;
@@ -49,6 +51,7 @@ pub use dataset::{DatasetVerb, run as dataset};
 pub use experiment::{ExperimentVerb, run as experiment};
 pub use perturb::{PerturbArgs, run as perturb};
 pub use review::{ReviewVerb, run as review};
+pub use revision::revised;
 pub use safe::spreadsheet;
 pub use suites::{OfSuites, RunArgs, SendArgs, pairs, suites};
 pub use told::summarized;

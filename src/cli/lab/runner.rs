@@ -8,6 +8,7 @@ use http::Method;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use std::io::IsTerminal;
+use tokio::time::Instant;
 
 /// Answers that are sent at once.
 const BATCH: usize = 16;
@@ -15,6 +16,8 @@ const BATCH: usize = 16;
 const PAGE: usize = 256;
 /// Runs that are counted of those that are still wanted.
 pub const MAX_LEFT: usize = 1_000;
+/// Why nobody is asked any more when there is no more time.
+const LATE: &str = "--deadline has passed";
 
 /// How a target is asked.
 pub struct Plan<'a> {
@@ -28,6 +31,8 @@ pub struct Plan<'a> {
     pub retry: Option<&'a str>,
     /// No further item is asked when the answers cost so much, US dollars.
     pub max_cost: Option<f64>,
+    /// From then on nobody is asked, and what has no answer is left unasked.
+    pub deadline: Option<Instant>,
 }
 
 /// How it ended.
@@ -39,22 +44,21 @@ pub struct Ended {
     pub errors: u64,
     /// What the answers cost, as far as the target tells it, US dollars.
     pub cost: f64,
-    /// Runs that are still missing.
-    pub missing: u64,
     /// Runs that were wanted again and still are, the first thousand.
     pub left: usize,
     /// Why it stopped before the end.
     pub stopped: Option<&'static str>,
 }
 
-/// Asks until nothing is missing, the cost is reached, or the user stops it. What was answered is stored in every case.
+/// Asks until nothing is missing, the cost or the deadline is reached, or the user stops it. What was answered is stored in
+/// every case. What the server is asking at the deadline it asks to the end.
 ///
 /// # Errors
 /// When the server refuses.
 pub async fn run(client: &LabClient, plan: &Plan<'_>, runs: u64) -> Result<Ended, Refused> {
     let bar = progress(runs);
     let (mut ended, mut fetched) = (Ended::default(), Fetched::default());
-    let stop = tokio::signal::ctrl_c();
+    let stop = halted(plan.deadline);
     tokio::pin!(stop);
     // What is wanted again is asked once: the next look begins behind the last one.
     let mut from = 0;
@@ -62,6 +66,10 @@ pub async fn run(client: &LabClient, plan: &Plan<'_>, runs: u64) -> Result<Ended
         let before = ended.stored;
         let mut page = page(client, plan, (from, PAGE)).await?;
         let Some(last) = page.last() else { break };
+        if plan.deadline.is_some_and(|at| at <= Instant::now()) {
+            ended.stopped = Some(LATE);
+            break;
+        }
         let mut next = behind(last);
         match plan.asker {
             Asker::Server(_) => {
@@ -81,8 +89,8 @@ pub async fn run(client: &LabClient, plan: &Plan<'_>, runs: u64) -> Result<Ended
                 loop {
                     let batch = tokio::select! {
                         batch = answers.next() => batch,
-                        _ = &mut stop => {
-                            ended.stopped = Some("stopped");
+                        why = &mut stop => {
+                            ended.stopped = Some(why);
                             None
                         }
                     };
@@ -109,6 +117,20 @@ pub async fn run(client: &LabClient, plan: &Plan<'_>, runs: u64) -> Result<Ended
     }
     bar.finish_and_clear();
     Ok(ended)
+}
+
+/// Waits until nobody is to be asked any more, and says why: the user stops it, or there is no more time.
+async fn halted(deadline: Option<Instant>) -> &'static str {
+    let late = async {
+        match deadline {
+            Some(at) => tokio::time::sleep_until(at).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => "stopped",
+        () = late => LATE,
+    }
 }
 
 /// Runs from a place on, so many.
@@ -156,7 +178,6 @@ impl Ended {
     fn took(&mut self, answer: &Value, bar: &ProgressBar) {
         let stored = answer["stored"].as_u64().unwrap_or_default();
         self.stored += stored;
-        self.missing = answer["missing"].as_u64().unwrap_or_default();
         bar.inc(stored);
     }
 }

@@ -12,6 +12,7 @@ use std::collections::{HashSet, VecDeque};
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Answers of one request.
 const ANSWERS: usize = 500;
@@ -98,9 +99,16 @@ pub struct RunArgs {
     /// Go on with this experiment.
     #[arg(long, conflicts_with_all = ["target", "answers"])]
     resume: Option<String>,
+    /// Of --resume: errors asks again what has no answer; failed what failed a metric, too. Each run is asked once more.
+    #[arg(long, requires = "resume", value_parser = ["errors", "failed"])]
+    retry: Option<String>,
     /// Ask each test so often, whatever the suite says.
     #[arg(long)]
     repetitions: Option<u32>,
+    /// Ask nobody any more after so long, such as 30m: what has no answer then is left unasked, and --resume asks it. A request
+    /// that the server has begun, of 64 runs, it ends.
+    #[arg(long, conflicts_with = "answers", value_parser = humantime::parse_duration)]
+    deadline: Option<Duration>,
     /// Run only tests of which this SQL condition is true, such as "array_has(tags, 'returns')".
     #[arg(long, value_name = "CONDITION")]
     filter: Option<String>,
@@ -243,7 +251,7 @@ async fn import(client: &LabClient, suite: String, how: &SendArgs) -> Done {
 
 /// Begins a run, or goes on with one, until nothing is missing; then tells how it ended.
 async fn run(client: &LabClient, args: &RunArgs) -> Done {
-    let id = asked(client, args, bodies(args)?).await?;
+    let (id, is_late) = asked(client, args, bodies(args)?).await?;
     let path = ["experiments", id.as_str(), "export"];
     let file = |format: &'static str| {
         let asked = results_of(&path, args.analysis).with("format", format);
@@ -253,6 +261,8 @@ async fn run(client: &LabClient, args: &RunArgs) -> Done {
     let told: Value =
         serde_json::from_slice(&report).map_err(|e| Refused::from(format!("the report is no JSON: {e}")))?;
     let code = told["exit_code"].as_u64().and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
+    // Of a part of the tests the numbers mean nothing.
+    let code = if is_late { 3 } else { code };
     if let Some(path) = &args.json {
         written(path, &report)?;
     }
@@ -298,13 +308,19 @@ fn bodies(args: &RunArgs) -> Result<VecDeque<Value>, Refused> {
     Ok(bodies)
 }
 
-/// Asks until nothing is missing, and answers the experiment.
-async fn asked(client: &LabClient, args: &RunArgs, mut bodies: VecDeque<Value>) -> Result<String, Refused> {
+/// Asks until nothing is missing or the deadline has passed, and answers the experiment and whether it has.
+async fn asked(
+    client: &LabClient,
+    args: &RunArgs,
+    mut bodies: VecDeque<Value>,
+) -> Result<(String, bool), Refused> {
     let path = ["suites", args.suite.as_str(), "run"];
     let (mut id, mut bar) = (args.resume.clone(), None::<ProgressBar>);
+    let (begun, mut is_late, mut from) = (Instant::now(), false, 0);
     loop {
         let body = bodies.pop_front().unwrap_or_else(|| json!({}));
         let asked = Asked::json(Method::POST, &path, &body).maybe("experiment", id.as_ref());
+        let asked = asked.maybe("retry", args.retry.as_ref()).maybe("from", (from > 0).then_some(from));
         let told = client.value(asked).await?;
         if id.is_none() {
             id = told["experiment_id"].as_str().map(str::to_owned);
@@ -316,18 +332,36 @@ async fn asked(client: &LabClient, args: &RunArgs, mut bodies: VecDeque<Value>) 
         let count = |key: &str| told[key].as_u64().unwrap_or_default();
         let (stored, missing) = (count("stored"), count("missing"));
         bar.get_or_insert_with(|| progress(stored + missing)).inc(stored);
-        // Answers that were sent are all there are; and a page of which nothing was stored would come for ever.
-        if bodies.is_empty() && (missing == 0 || stored == 0 || args.answers.is_some()) {
+        // What is wanted again is asked once: the next look begins behind the last one.
+        let next = told["next"].as_u64().filter(|next| args.retry.is_some() && *next > from);
+        from = next.unwrap_or_default();
+        let is_done = match &args.retry {
+            Some(_) => next.is_none(),
+            // Answers that were sent are all there are; and a page of which nothing was stored would come for ever.
+            None => bodies.is_empty() && (missing == 0 || stored == 0 || args.answers.is_some()),
+        };
+        if is_done {
             if missing > 0 {
                 eprintln!("groundline suite: {missing} runs are missing");
             }
+            break;
+        }
+        if args.deadline.is_some_and(|most| begun.elapsed() >= most) {
+            is_late = true;
+            let (suite, id) = (&args.suite, id.as_deref().unwrap_or_default());
+            let again = args.retry.as_ref().map(|what| format!(" --retry {what}")).unwrap_or_default();
+            eprintln!(
+                "groundline suite: --deadline has passed: {missing} runs are missing; go on with groundline suite run {suite} \
+                 --resume {id}{again}"
+            );
             break;
         }
     }
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
-    id.ok_or_else(|| Refused::from("the server does not say which experiment it made".to_owned()))
+    let unknown = || Refused::from("the server does not say which experiment it made".to_owned());
+    Ok((id.ok_or_else(unknown)?, is_late))
 }
 
 /// A bar on a terminal; nothing where nobody looks.

@@ -1,5 +1,6 @@
 //! Who answers the items of an experiment, by the arguments.
 
+use super::revision::revised;
 use crate::lab::dataset::text_of;
 use crate::lab::target::{Answer, Form, Kind, Question, Target, TargetSpec};
 use clap::Args;
@@ -82,11 +83,12 @@ impl Asker {
         Ok(Self::Here(Box::new(Target::open(&spec, Path::new(""))?)))
     }
 
-    /// What is kept of it with the experiment.
-    pub fn described(&self) -> &Value {
+    /// What is kept of it with the experiment; of one that is asked from here also the commit that is checked out here.
+    pub async fn described(&self) -> Value {
         match self {
-            Self::Here(target) => target.described(),
-            Self::Server(described) => described,
+            Self::Here(target) => revised(target.described(), Path::new("")).await,
+            // What the server asks is not the application of this folder.
+            Self::Server(described) => described.clone(),
         }
     }
 }

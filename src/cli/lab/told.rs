@@ -72,6 +72,21 @@ pub fn estimate(value: &Value) -> String {
     format!("{} [{}, {}]", number(&value["estimate"]), number(&value["lower"]), number(&value["upper"]))
 }
 
+/// The commit that a target was asked at, and whether files differed from it; none where it is not known.
+pub fn revision(target: &Value) -> Option<String> {
+    target["git_commit"].as_str()?;
+    let changed = if target["git_dirty"] == true { " with changes" } else { "" };
+    Some(format!("commit {}{changed}", hash(&target["git_commit"])))
+}
+
+/// What tells a target from the next one of its kind, on one line: its prompt and its commit; none where neither is known.
+pub fn identity(target: &Value) -> Option<String> {
+    let prompt =
+        target["prompt_sha256"].is_string().then(|| format!("prompt {}", hash(&target["prompt_sha256"])));
+    let known: Vec<String> = prompt.into_iter().chain(revision(target)).collect();
+    if known.is_empty() { None } else { Some(format!("{}, {}", cell(&target["kind"]), known.join(", "))) }
+}
+
 /// What came of an experiment.
 pub fn summarized(told: &Value) -> String {
     let (experiment, summary) = (&told["experiment"], &told["summary"]);
@@ -84,6 +99,9 @@ pub fn summarized(told: &Value) -> String {
         summary["items"],
         summary["errors"]
     );
+    if let Some(target) = identity(&experiment["target"]) {
+        let _ = writeln!(text, "target: {target}");
+    }
     if let Some(gone) = told["purged"].as_u64().filter(|gone| *gone > 0) {
         let _ =
             writeln!(text, "{gone} items were purged since, with their runs and scores: they do not count");
@@ -214,6 +232,26 @@ pub fn said(name: &str, outcome: &Value) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_target_is_told_by_its_prompt_and_its_commit() {
+        let commit = "0123456789abcdef0123456789abcdef01234567";
+        let mut target = json!({"kind": "openai", "model": "m"});
+        assert_eq!((identity(&target), revision(&target)), (None, None));
+        (target["git_commit"], target["git_dirty"]) = (json!(commit), json!(false));
+        assert_eq!(identity(&target).unwrap(), "openai, commit 0123456789ab");
+        (target["prompt_sha256"], target["git_dirty"]) = (json!("f".repeat(64)), json!(true));
+        assert_eq!(
+            identity(&target).unwrap(),
+            "openai, prompt ffffffffffff, commit 0123456789ab with changes"
+        );
+        let told = json!({"experiment": {"name": "v2", "target": target}, "summary": {}});
+        assert!(
+            summarized(&told).contains("\ntarget: openai, prompt ffffffffffff, commit"),
+            "{}",
+            summarized(&told)
+        );
+    }
 
     #[test]
     fn columns_are_as_wide_as_they_must_be() {

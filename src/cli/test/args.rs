@@ -4,6 +4,7 @@ use super::stored::StoredArgs;
 use crate::lab::suite::{Again, AnalysisBy};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Arguments of the verb.
 #[derive(Debug, Args)]
@@ -37,6 +38,9 @@ pub struct TestArgs {
     /// Ask each test so often, whatever the suite says.
     #[arg(long)]
     pub repetitions: Option<u32>,
+    /// Ask nobody any more after so long, such as 30m. What has no answer then is an error, which --retry errors asks again.
+    #[arg(long, value_parser = humantime::parse_duration)]
+    pub deadline: Option<Duration>,
     /// Run only tests of which this SQL condition is true, such as "array_has(tags, 'returns')": over id, question, input,
     /// expected, tags, group_id, weight and the keys of the metadata.
     #[arg(long, value_name = "CONDITION")]

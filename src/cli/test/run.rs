@@ -2,6 +2,7 @@
 //! nothing ran, 3 more errors than the suite bears, 4 with --strict a gate is undecided.
 
 use super::super::evaluators::Scorers;
+use super::super::lab::revised;
 use super::args::TestArgs;
 use super::bench::{chosen, configured};
 use super::keep::{self, Kept};
@@ -14,6 +15,7 @@ use crate::lab::suite::{
     asks_for_parts, code, decide, judge, junit, markdown, read, summarise, table, unknown_metrics,
 };
 use crate::lab::target::Target;
+use crate::units::words;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -60,7 +62,7 @@ async fn tried(args: &TestArgs) -> Result<u8, Fault> {
     }
     let keep = begun(args, (&whole, suite.repetitions()), &target).await?;
     let started = now();
-    let mut answered = asked(&suite, &runs, &target).await;
+    let mut answered = asked(&suite, &runs, &target, args.deadline).await;
     traced(&suite, &mut answered, args.stored.place(args.config.as_deref()).as_ref(), span_wait).await;
     let job = (suite.clone(), scorers.clone(), args.analysis);
     let report = blocking(move || {
@@ -130,7 +132,10 @@ async fn begun(args: &TestArgs, whole: (&Suite, u32), target: &Target) -> Result
     }
     let place = args.stored.place(args.config.as_deref());
     let place = place.ok_or_else(|| wrong("--store: say where, --url or --data-dir"))?;
-    match Kept::begin(place, whole, target.described(), args.filter.as_deref()).await {
+    // Programs of a suite run in its folder.
+    let folder = args.suite.parent().unwrap_or(Path::new(""));
+    let target = revised(target.described(), folder).await;
+    match Kept::begin(place, whole, &target, args.filter.as_deref()).await {
         Ok(kept) => {
             eprintln!("groundline test: {} is kept as the experiment {}", kept.suite, kept.experiment_id);
             Ok(Some(kept))
@@ -157,7 +162,7 @@ async fn baseline(args: &TestArgs, suite: &Suite) -> Result<Option<Baseline>, Fa
     }
 }
 
-async fn asked(suite: &Suite, runs: &[Run], target: &Target) -> Vec<Answered> {
+async fn asked(suite: &Suite, runs: &[Run], target: &Target, deadline: Option<Duration>) -> Vec<Answered> {
     let stop = CancellationToken::new();
     let bar = bar(runs.len(), "asking");
     let signal = tokio::spawn({
@@ -169,9 +174,39 @@ async fn asked(suite: &Suite, runs: &[Run], target: &Target) -> Vec<Answered> {
             }
         }
     });
-    let answered = ask_all(suite, runs, target, &stop, &|| bar.inc(1)).await;
+    let ask = ask_all(suite, runs, target, &stop, &|| bar.inc(1));
+    let answered = match deadline {
+        Some(deadline) => in_time(ask, deadline, &stop).await,
+        None => ask.await,
+    };
     signal.abort();
     bar.finish_and_clear();
+    answered
+}
+
+/// The answers that come before the deadline; the others are told by number, and each has an error that says so.
+async fn in_time(
+    ask: impl Future<Output = Vec<Answered>>,
+    deadline: Duration,
+    stop: &CancellationToken,
+) -> Vec<Answered> {
+    tokio::pin!(ask);
+    tokio::select! {
+        biased;
+        // Ctrl-C may have stopped it earlier.
+        answered = &mut ask => return answered,
+        () = tokio::time::sleep(deadline) => stop.cancel(),
+    }
+    let mut answered = ask.await;
+    let all = answered.len();
+    let late: usize = answered.iter_mut().map(|one| usize::from(one.note_deadline(deadline))).sum();
+    if late > 0 {
+        eprintln!(
+            "groundline test: the deadline of {} passed: {late} of {all} runs have no answer; what was answered is judged and \
+             reported, and --retry errors with --json asks the others",
+            words(deadline)
+        );
+    }
     answered
 }
 

@@ -30,9 +30,12 @@ const PLAIN: &[&str] =
 const MADE: &[&str] =
     &["content_hash", "ordinal", "version", "created_at", "created_by", "op", "tenant", "dataset_id"];
 
-/// Which columns make which field: `input=question,history;expected=answer`.
+/// Which columns make which field: `input=question,history;expected=answer`; and which lines make an item.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Mapping(Vec<(String, Vec<String>)>);
+pub struct Mapping {
+    columns: Vec<(String, Vec<String>)>,
+    takes_archived: bool,
+}
 
 impl FromStr for Mapping {
     type Err = String;
@@ -53,24 +56,31 @@ impl FromStr for Mapping {
             }
             all.push((field.to_owned(), columns));
         }
-        Ok(Self(all))
+        Ok(Self { columns: all, takes_archived: false })
     }
 }
 
 impl Mapping {
+    /// The same; items that their system has archived are taken, too, if `takes_archived`.
+    #[must_use]
+    pub fn with_archived(self, takes_archived: bool) -> Self {
+        Self { takes_archived, ..self }
+    }
+
     /// Whether it makes a field of this column.
     pub fn has(&self, column: &str) -> bool {
-        self.0.iter().any(|(_, columns)| columns.iter().any(|known| known == column))
+        self.columns.iter().any(|(_, columns)| columns.iter().any(|known| known == column))
     }
 }
 
-/// The item that the fields of a line make; none for one that its system has archived.
+/// The item that the fields of a line make; none for one that its system has archived, unless the mapping takes those.
 ///
 /// # Errors
 /// Everything that is wrong with the line.
 pub fn item(fields: Map<String, Value>, mapping: &Mapping) -> Result<Option<Item>, Vec<Fault>> {
-    let mut fields = if mapping.0.is_empty() { foreign::ours(fields) } else { fields };
-    if fields.get("status").and_then(Value::as_str).is_some_and(|s| s.eq_ignore_ascii_case("archived")) {
+    let mut fields = if mapping.columns.is_empty() { foreign::ours(fields) } else { fields };
+    let status = fields.get("status").and_then(Value::as_str);
+    if !mapping.takes_archived && status.is_some_and(|status| status.eq_ignore_ascii_case("archived")) {
         return Ok(None);
     }
     let mut named = mapped(&mut fields, mapping)?;
@@ -105,7 +115,7 @@ pub fn item(fields: Map<String, Value>, mapping: &Mapping) -> Result<Option<Item
 /// What the mapping takes out of `fields`: one column as it is, several as an object.
 fn mapped(fields: &mut Map<String, Value>, mapping: &Mapping) -> Result<Map<String, Value>, Vec<Fault>> {
     let (mut named, mut faults) = (Map::new(), Vec::new());
-    for (field, columns) in &mapping.0 {
+    for (field, columns) in &mapping.columns {
         let mut object = Map::new();
         for column in columns {
             match fields.get(column) {
@@ -119,7 +129,7 @@ fn mapped(fields: &mut Map<String, Value>, mapping: &Mapping) -> Result<Map<Stri
         };
         named.insert(field.clone(), value);
     }
-    for column in mapping.0.iter().flat_map(|(_, columns)| columns) {
+    for column in mapping.columns.iter().flat_map(|(_, columns)| columns) {
         fields.shift_remove(column);
     }
     if faults.is_empty() { Ok(named) } else { Err(faults) }
@@ -252,9 +262,15 @@ mod tests {
     }
 
     #[test]
-    fn what_was_archived_is_left_out() {
+    fn what_was_archived_is_left_out_unless_it_is_wanted() {
         let Value::Object(fields) = json!({"input": "x", "status": "ARCHIVED"}) else { panic!("an object") };
-        assert_eq!(item(fields, &Mapping::default()).unwrap(), None);
+        assert_eq!(item(fields.clone(), &Mapping::default()).unwrap(), None);
+        // Who wants it has it, with what its system says of it.
+        let taken = item(fields, &Mapping::default().with_archived(true)).unwrap().unwrap();
+        assert_eq!(
+            (taken.input, taken.metadata.map(Value::Object)),
+            (Some(json!("x")), Some(json!({"status": "ARCHIVED"})))
+        );
     }
 
     #[test]

@@ -112,6 +112,8 @@ struct ImportParams {
     dry_run: bool,
     partial: bool,
     keep_duplicates: bool,
+    /// Whether items that their system has archived are taken, too.
+    archived: bool,
     replace: bool,
     create: bool,
 }
@@ -276,6 +278,7 @@ async fn import(
 ) -> Outcome {
     let name = name_of(&name)?;
     let mapping: Mapping = params.map.as_deref().unwrap_or_default().parse().map_err(LabError::Wrong)?;
+    let mapping = mapping.with_archived(params.archived);
     let (import, source) = match sql_of(&kind, &bytes) {
         Some(sql) => {
             let work = Work::Text(sql.clone());

@@ -286,7 +286,7 @@ async fn run(
 }
 
 /// The place behind the last of `todo`, where more may be wanted than the `limit`.
-fn behind(todo: &[Todo], limit: usize) -> Option<usize> {
+pub fn behind(todo: &[Todo], limit: usize) -> Option<usize> {
     todo.last().filter(|_| todo.len() >= limit).map(|last| last.place + 1)
 }
 
@@ -448,8 +448,8 @@ async fn compare_two(all: Experiments, who: &Who, new: &str, params: &ComparePar
     let mut comparison = json!(compared);
     comparison["items"] = json!(items);
     let side = |one: &Loaded| {
-        let Experiment { experiment_id, name, .. } = &one.experiment;
-        json!({"experiment_id": experiment_id, "name": name, "purged": one.purged})
+        let Experiment { experiment_id, name, target, .. } = &one.experiment;
+        json!({"experiment_id": experiment_id, "name": name, "target": target, "purged": one.purged})
     };
     let body = json!({
         "new": side(&new), "baseline": side(&baseline), "comparison": comparison, "dimensions": known(new.items.iter()),

@@ -79,7 +79,7 @@ pub use definition::{
 };
 pub use experiments::Experiments;
 pub use http::{ExperimentEndpoint, experiment_router};
-pub(in crate::lab) use http::{artifact, retry_of};
+pub(in crate::lab) use http::{artifact, behind, retry_of};
 pub(in crate::lab) use input::{Answered as Given, eval_input};
 pub(in crate::lab) use judge::Case;
 pub use reading::Experiment;

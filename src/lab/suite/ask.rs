@@ -10,8 +10,11 @@ use crate::lab::template::brief;
 use futures::StreamExt;
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
+/// Why a run that was stopped has no answer.
+const STOPPED: &str = "stopped before it was answered";
 /// Bytes of answers that are kept until they are judged.
 const MAX_KEPT: usize = 1 << 30;
 
@@ -30,6 +33,20 @@ impl Answered {
     /// The trace of its spans; none where there is no answer to judge.
     pub fn traced(&self) -> Option<&str> {
         self.reply.is_ok().then_some(self.trace_id.as_str())
+    }
+
+    /// Says that it has no answer because of the deadline, if it was stopped; whether it was.
+    pub fn note_deadline(&mut self, deadline: Duration) -> bool {
+        match &mut self.reply {
+            Err(why) if why == STOPPED => {
+                *why = format!(
+                    "the deadline of {} passed before it was answered",
+                    crate::units::words(deadline)
+                );
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Gives it the spans of its trace.
@@ -80,7 +97,7 @@ async fn run(
     let (question, mut trace_id) = question(&suite.cases[at]);
     let answer = tokio::select! {
         biased;
-        () = stop.cancelled() => Err("stopped before it was answered".to_owned()),
+        () = stop.cancelled() => Err(STOPPED.to_owned()),
         answer = target.ask(&question) => answer,
     };
     let reply = answer.and_then(|answer| {

@@ -56,6 +56,8 @@ struct RunParams {
     experiment: Option<String>,
     /// Runs that are asked, at most.
     limit: Option<usize>,
+    /// The place of the first run that is looked at.
+    from: usize,
     /// errors or failed.
     retry: Option<String>,
 }
@@ -103,13 +105,14 @@ async fn run(
             .map_err(|e| LabError::Wrong(format!("the body is not what is expected: {e}")))?,
     };
     let reference: Reference = name.parse().map_err(LabError::Wrong)?;
-    let (retry, limit) = (retry_of(params.retry.as_deref())?, params.limit.unwrap_or(MAX_CALLED));
+    let retry = retry_of(params.retry.as_deref())?;
+    let page = (params.from, params.limit.unwrap_or(MAX_CALLED));
     if let Some(id) = params.experiment {
         let found = find_experiment(all.experiments().store(), &who.tenant, &id).await?;
         if found.suite().is_none() {
             return Err(LabError::Wrong(format!("the experiment {id:?} is no run of a suite")));
         }
-        let stored = going(all, who, found.clone(), (body, limit, retry)).await?;
+        let stored = going(all, who, found.clone(), (body, page, retry)).await?;
         return told(json_of(&found, stored));
     }
     let begun = all.begin(&who, &reference, &body).await?;
@@ -117,7 +120,7 @@ async fn run(
     let is_ours = all.experiments().targets().has(&begun.experiment.target);
     let mut answer = match is_ours || !body.answers.is_empty() {
         true => {
-            let stored = going(all, who, begun.experiment.clone(), (body, limit, retry)).await?;
+            let stored = going(all, who, begun.experiment.clone(), (body, page, retry)).await?;
             json_of(&begun.experiment, stored)
         }
         // Whoever asks this target sends what it answers.
@@ -141,11 +144,11 @@ async fn going(
     all: SuiteRuns,
     who: Who,
     found: Experiment,
-    (body, limit, retry): (RunSuite, usize, Retry),
+    (body, page, retry): (RunSuite, (usize, usize), Retry),
 ) -> Result<Stored, LabError> {
     let task = tokio::spawn(async move {
         match body.answers.is_empty() {
-            true => all.ask(&who, &found, limit, retry).await,
+            true => all.ask(&who, &found, page, retry).await,
             false => all.take(&who, &found, body.answers).await,
         }
     });

@@ -6,7 +6,8 @@ use crate::eval::{JudgeDesk, Registry};
 use crate::lab::dataset::Reference;
 use crate::lab::error::{Fault, LabError, MAX_FAULTS};
 use crate::lab::experiment::{
-    Answer, Case, Experiment, Experiments, MAX_CALLED, NewExperiment, OfSuite, Retry, Stored, Target, Telling,
+    Answer, Case, Experiment, Experiments, MAX_CALLED, NewExperiment, OfSuite, Retry, Stored, Target,
+    Telling, behind,
 };
 use crate::lab::store::{Store, Who};
 use crate::lab::suite::{
@@ -178,7 +179,8 @@ impl SuiteRuns {
         whole(self.store(), &who.tenant, &head).await
     }
 
-    /// Asks the target for at most `limit` runs that are missing, or wanted again, and stores them with their verdicts.
+    /// Asks the target for at most `limit` runs from the place `from` on that are missing, or wanted again, and stores them with
+    /// their verdicts. What is wanted again goes on at `next`: what fails once more is still wanted.
     ///
     /// # Errors
     /// [`LabError::Wrong`] for a target that is none of `[lab.targets]`.
@@ -186,7 +188,7 @@ impl SuiteRuns {
         &self,
         who: &Who,
         found: &Experiment,
-        limit: usize,
+        (from, limit): (usize, usize),
         retry: Retry,
     ) -> Result<Stored, LabError> {
         if !self.experiments.targets().has(&found.target) {
@@ -198,11 +200,11 @@ impl SuiteRuns {
         }
         let id = &found.experiment_id;
         let _turn = self.experiments.targets().turn(&who.tenant, id)?;
-        let todo =
-            self.experiments.todo(who, id, (0, limit.min(MAX_CALLED)), (retry, Telling::Asked)).await?;
+        let limit = limit.clamp(1, MAX_CALLED);
+        let todo = self.experiments.todo(who, id, (from, limit), (retry, Telling::Asked)).await?;
         let answers = self.experiments.targets().answers(&found.target, &todo).await?;
         let wait = self.experiments.datasets().config().span_wait;
-        self.keep(who, found, answers, wait).await
+        Ok(Stored { next: behind(&todo, limit), ..self.keep(who, found, answers, wait).await? })
     }
 
     /// Judges and stores answers that are there.

@@ -226,6 +226,35 @@ async fn commands(app: &App) {
     assert_eq!(well(&["suite", "export", "by hand", "--part", "results"], &place).await, results);
     let pairs = well(&["suite", "export", "by hand", "--part", "qa", "--format", "json"], &place).await;
     assert!(pairs.contains("\"output\": \"In California.\""), "{pairs}");
+    retried(app, &place).await;
+}
+
+/// What has no answer is asked again, each run once: page by page over HTTP, and all of it by the command line.
+async fn retried(app: &App, place: &[&str]) {
+    let away = [json!({"test": "a", "error": "away"}), json!({"test": "b", "error": "away"})];
+    let given = json!({"target": {"kind": "named", "name": "stub"}, "answers": away});
+    let ran = done(app, "POST", "suites/Capitals/run", &given).await;
+    assert_eq!((&ran["stored"], &ran["missing"]), (&json!(2), &json!(0)), "{ran}");
+    let id = ran["experiment_id"].as_str().unwrap().to_owned();
+    let (mut place_of_next, mut stored) = (Some(0), Vec::new());
+    while let Some(from) = place_of_next {
+        let path = format!("suites/Capitals/run?experiment={id}&retry=errors&limit=1&from={from}");
+        let told = done(app, "POST", &path, &json!({})).await;
+        stored.push(told["stored"].clone());
+        place_of_next = told["next"].as_u64();
+    }
+    assert_eq!(json!(stored), json!([1, 1, 0]));
+    let ran = done(app, "POST", "suites/Capitals/run", &given).await;
+    let other = ran["experiment_id"].as_str().unwrap().to_owned();
+    let args = ["suite", "run", "Capitals", "--resume", &other, "--retry", "errors"];
+    let (code, out, err) = verb(&args, place).await;
+    assert!(code == 3 && out.contains("Capitals against stub: 2 runs"), "{code} {out}{err}");
+    for id in [id, other] {
+        let answered = format!(
+            "SELECT count(*) FROM runs_latest WHERE experiment_id = '{id}' AND error IS NULL AND attempt = 2"
+        );
+        assert_eq!(count(app.addresses.http, &answered).await, 2);
+    }
 }
 
 /// What a person asks to be forgotten is in no suite, run or result; and what is left is not taken for the suite.

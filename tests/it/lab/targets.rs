@@ -91,6 +91,15 @@ async fn every_kind_of_target_answers() {
     let out = well(&args, &place).await;
     assert!(out.contains("6 of 6 runs over 6 items, 0 without an answer"), "{out}");
 
+    // The commit of the application, where there is one, is kept with it.
+    let git = std::process::Command::new("git").args(["rev-parse", "--verify", "HEAD"]).output();
+    let commit =
+        git.ok().filter(|git| git.status.success()).and_then(|git| String::from_utf8(git.stdout).ok());
+    let out = well(&["experiment", "show", "program"], &place).await;
+    let told = commit.as_ref().map(|commit| format!("\ntarget: command, commit {}", &commit[..12]));
+    assert_eq!(out.contains("\ntarget: "), told.is_some(), "{out}");
+    assert!(out.contains(&told.unwrap_or_default()), "{out}");
+
     // A model with a prompt of its own.
     let prompt = folder.path().join("prompt.txt");
     std::fs::write(&prompt, "Answer briefly: {{input.question}}").unwrap();
@@ -161,6 +170,17 @@ async fn without_a_server_and_with_a_limit_of_cost() {
     let (code, out, err) = verb(&args, &place).await;
     assert_eq!(code, 3, "{out}{err}");
     assert!(out.contains("costly: paused") && err.contains("--max-cost is reached"), "{out}{err}");
+    // What nobody has asked when the time is over is left, and asked by the next one.
+    let silent = "exec cat > /dev/null";
+    let args =
+        ["experiment", "run", "late", "--dataset", "geography", "--command", silent, "--deadline", "200ms"];
+    let (code, out, err) = verb(&args, &place).await;
+    assert!(code == 1 && out.contains("late: paused, 0 of 6 runs"), "{code}: {out}{err}");
+    assert!(err.contains("--deadline has passed: 0 runs stored, 6 missing"), "{err}");
+    let answers = "while read line; do echo '{\"output\": \"Canberra\"}'; done";
+    let out =
+        well(&["experiment", "resume", "late", "--command", answers, "--deadline", "10m"], &place).await;
+    assert!(out.contains("late: success, 6 of 6 runs"), "{out}");
     let (code, _, err) = verb(&["experiment", "run", "x", "--dataset", "geography"], &place).await;
     assert!(code == 1 && err.contains("say who answers"), "{err}");
     let unknown = ["experiment", "run", "x", "--dataset", "geography", "--trace", "--evaluator", "nothing"];

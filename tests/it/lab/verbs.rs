@@ -40,6 +40,16 @@ async fn the_verbs_of_datasets_work_on_a_server_and_on_its_folder() {
     assert!(shown.starts_with("geography@2: 5 items") && shown.contains("Which river"), "{shown}");
     let diff = well(&["dataset", "diff", "geography", "1", "2"], &place).await;
     assert!(diff.starts_with("- ") && diff.contains("Mont Blanc"), "{diff}");
+    // What another system has archived comes along where that is asked for.
+    let theirs = folder.path().join("theirs.jsonl");
+    let lines = "{\"id\":\"l1\",\"input\":\"a\",\"expectedOutput\":\"b\",\"status\":\"ACTIVE\"}\n{\"id\":\"l2\",\"input\":\"c\",\"status\":\"ARCHIVED\"}\n";
+    std::fs::write(&theirs, lines).unwrap();
+    let theirs = theirs.display().to_string();
+    let said = well(&["dataset", "import", "theirs", &theirs], &place).await;
+    assert!(said.contains("1 put") && said.contains("1 archived and left out"), "{said}");
+    let said = well(&["dataset", "import", "theirs", &theirs, "--archived"], &place).await;
+    assert!(said.contains("2 items: 1 put, 0 deleted, 1 unchanged"), "{said}");
+    well(&["dataset", "archive", "theirs"], &place).await;
     app.stop().await.unwrap();
 
     // The same verbs on the folder of the stopped server.

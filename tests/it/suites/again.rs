@@ -11,6 +11,24 @@ const SUITE: &str = "[suite]\nname = \"s\"\n[target]\nkind = \"command\"\ncomman
     [[test]]\nid = \"a\"\ninput = \"qa\"\ntags = [\"t\"]\n[[test]]\nid = \"b\"\ninput = \"qb\"\n[[test]]\nid = \"c\"\ninput = \"qc\"\n";
 
 #[test]
+fn what_has_no_answer_at_the_deadline_is_told_and_asked_again() {
+    let silent = "exec cat > /dev/null\n";
+    let first = tested(SUITE, &[("app.sh", silent)], &["--deadline", "200ms"]);
+    assert_eq!(first.code, 3, "{}{}", first.out, first.err);
+    assert!(first.err.contains("the deadline of 200ms passed: 3 of 3 runs have no answer"), "{}", first.err);
+    let why = first.report()["runs"][2]["error"].to_string();
+    assert!(why.contains("the deadline of 200ms passed before it was answered"), "{why}");
+    std::fs::write(
+        first.folder.path().join("app.sh"),
+        silent.replace("exec cat > /dev/null", "while read -r item; do echo '{\"output\": \"ok\"}'; done"),
+    )
+    .unwrap();
+    let second = run(first.folder, &["--retry", "errors", "--deadline", "10m"]);
+    assert_eq!(second.code, 0, "{}{}", second.out, second.err);
+    assert!(second.err.contains("3 runs are asked, 0 of report.json stay"), "{}", second.err);
+}
+
+#[test]
 fn what_went_wrong_is_asked_again_and_the_rest_stays() {
     let first = tested(SUITE, &[("app.sh", APP)], &[]);
     assert_eq!(first.code, 3, "{}{}", first.out, first.err);
