@@ -1,4 +1,4 @@
-//! Coverage of equal weights, summed over all outcomes instead of simulated, and what any interval could have.
+//! Coverage of equal weights, summed over all outcomes instead of simulated, and what any interval could have, of two weights too.
 
 use crate::coverage::{BAND, LEVEL, RATES, SIZES, header, mark};
 use groundline::stats::Rate;
@@ -7,10 +7,17 @@ use groundline::stats::rate::Class;
 /// The sizes of the table with a random number of items; in larger ones every cell is in the band.
 const RANDOM_SIZES: [u32; 3] = [30, 100, 300];
 
+/// The sizes of the tables of two weights.
+const WEIGHTED_SIZES: [u32; 4] = [30, 100, 300, 1_000];
+
+/// Of the designs of two weights, the share of the items and the probability of either.
+const TWO_WEIGHTS: [(&str, [(f64, f64); 2]); 2] =
+    [("two strata", [(0.3, 0.9), (0.7, 0.2)]), ("skewed", [(0.5, 1.0), (0.5, 0.05)])];
+
 /// Chances below this change no digit that is printed.
 const NOTHING: f64 = 1e-9;
 
-/// Prints both tables.
+/// Prints the tables.
 pub fn print() {
     println!(
         "### Coverage of a fixed number of items, exact; in brackets the nearest that any interval can have\n"
@@ -44,6 +51,35 @@ pub fn print() {
         let beyond = cells.filter(|least| least > BAND.end()).count();
         println!("Cells that no interval with 0.94 at every number of items has inside, {name}: {beyond}.\n");
     }
+    for (name, strata) in TWO_WEIGHTS {
+        println!("### The least that an interval can have that knows both weights, {name}\n");
+        header("n_eff");
+        for size in WEIGHTED_SIZES {
+            let shares = RATES.map(|rate| mark(least_of_sums(size, strata, rate)));
+            println!("| {size} | {} |", shares.join(" | "));
+        }
+        println!();
+    }
+}
+
+/// The least that neighbouring sums of weights of the ones hold together where the band allows it, with as many items of either
+/// weight as are expected.
+fn least_of_sums(size: u32, strata: [(f64, f64); 2], rate: f64) -> f64 {
+    let inverse: f64 = strata.iter().map(|(share, pi)| share / pi).sum();
+    let [one, other] = strata.map(|(share, pi)| {
+        let items = (f64::from(size) * inverse * share * pi).round() as u32;
+        let likely = (0_u32..).zip(binomial(items, rate)).filter(|(_, chance)| *chance > NOTHING);
+        likely.map(|(ones, chance)| (f64::from(ones) / pi, chance)).collect::<Vec<(f64, f64)>>()
+    });
+    let mut sums: Vec<(f64, f64)> = Vec::with_capacity(one.len() * other.len());
+    for (weight, chance) in &one {
+        sums.extend(other.iter().map(|(more, with)| (weight + more, chance * with)));
+    }
+    sums.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // Sums that differ by rounding only are one outcome.
+    let outcomes = sums.chunk_by(|a, b| b.0 - a.0 < NOTHING);
+    let chances: Vec<f64> = outcomes.map(|same| same.iter().map(|(_, chance)| chance).sum::<f64>()).collect();
+    least(&chances)
 }
 
 /// The mean of `of`, which sees the probabilities of 0, 1, … ones, over the numbers of items that are drawn where zeros and

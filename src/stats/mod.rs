@@ -7,7 +7,7 @@
 //! | `beta` | the incomplete beta function |
 //! | `student` | quantiles of Student's t distribution |
 //! | `wilson` | the score interval of a proportion, with a sample size that need not be whole |
-//! | `proportion` | the mid-P and the exact interval of a proportion, with counts that need not be whole |
+//! | `proportion` | the mid-P and the exact interval of a proportion, and those between, with counts that need not be whole |
 //! | `weighted` | mean of items that were drawn with unequal probabilities |
 //! | `rate` | rate of such items, under designs that the outcome may have steered |
 //! | `total` | total over all items, of which a part was drawn |

@@ -1,4 +1,4 @@
-//! The mid-P and the exact interval of a proportion, for counts that need not be whole.
+//! The mid-P and the exact interval of a proportion, and those between, for counts that need not be whole.
 
 use super::{beta, wilson};
 
@@ -32,6 +32,18 @@ pub fn interval(ones: f64, zeros: f64, level: f64) -> (f64, f64) {
 /// The answer is (lower, upper), shares in 0..=1; (0, 1) without counts.
 pub fn exact(ones: f64, zeros: f64, level: f64) -> (f64, f64) {
     bounds(ones, zeros, level, WHOLE)
+}
+
+/// Between [`interval`] and [`exact`], for counts whose values lie `step` apart.
+///
+/// At whole counts the next value is a full count away, and what was seen counts whole, as in [`exact`]. A sum of unequal weights
+/// takes values in between: the nearer they lie, the less of the binomial's chance of one whole count is that of what was seen.
+/// With the tail of x + ½ − `step`/2 (the correction for continuity) that is ½ + `step`/2 of it, half of it where values are dense.
+/// `step` is taken into 0..=1.
+///
+/// The answer is (lower, upper), shares in 0..=1; (0, 1) without counts.
+pub fn stepped(ones: f64, zeros: f64, level: f64, step: f64) -> (f64, f64) {
+    bounds(ones, zeros, level, HALF + (WHOLE - HALF) * step.clamp(0.0, 1.0))
 }
 
 /// The interval that counts the part `itself` of what was seen as more extreme.
@@ -151,6 +163,22 @@ mod tests {
             near(exact(ones, zeros, 0.88).0, low, 1e-10);
             near(exact(zeros, ones, 0.88).1, 1.0 - low, 1e-10);
         }
+    }
+
+    /// The tail at a bound, written out for one of 29: all of two and more, and the part of one.
+    #[test]
+    fn the_part_of_what_was_seen_goes_by_the_step() {
+        for step in [0.0, 0.3, 1.0] {
+            let (low, high) = stepped(1.0, 28.0, 0.88, step);
+            let (point, none) = (29.0 * low * (1.0 - low).powi(28), (1.0 - low).powi(29));
+            near(1.0 - none - (0.5 - 0.5 * step) * point, 0.06, 1e-10);
+            near(stepped(28.0, 1.0, 0.88, step).0, 1.0 - high, 1e-12);
+        }
+        let (dense, whole) = (interval(2.5, 17.5, 0.95), exact(2.5, 17.5, 0.95));
+        assert_eq!((stepped(2.5, 17.5, 0.95, -1.0), stepped(2.5, 17.5, 0.95, 7.0)), (dense, whole));
+        let middle = stepped(2.5, 17.5, 0.95, 0.5);
+        assert!(whole.0 < middle.0 && middle.0 < dense.0 && dense.1 < middle.1 && middle.1 < whole.1);
+        assert_eq!(stepped(0.0, 0.0, 0.95, 1.0), (0.0, 1.0));
     }
 
     #[test]
