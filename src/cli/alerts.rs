@@ -1,5 +1,6 @@
 //! Alerts of a running server: how they stand, and baselines that are learned anew.
 
+use super::pipe::say;
 use super::remote::Server;
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -119,7 +120,7 @@ pub async fn run(verb: AlertsVerb) -> ExitCode {
     };
     match done {
         Ok(text) => {
-            println!("{text}");
+            say(text);
             ExitCode::SUCCESS
         }
         Err(error) => {

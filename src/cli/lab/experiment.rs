@@ -9,6 +9,7 @@ use super::safe::spreadsheet;
 use super::suites::results_of;
 use super::target::{AskArgs, Asker, TargetArgs};
 use super::told::{cell, short, summarized, table};
+use crate::cli::pipe::put;
 use crate::lab::suite::AnalysisBy;
 use clap::{Args, Subcommand};
 use http::Method;
@@ -261,7 +262,7 @@ pub async fn run(verb: ExperimentVerb) -> ExitCode {
     };
     match done {
         Ok((text, code)) => {
-            print!("{text}");
+            put(text);
             ExitCode::from(code)
         }
         Err(Refused { error, .. }) => {

@@ -2,6 +2,7 @@
 
 use super::client::{Asked, LabClient, Refused, Where};
 use super::told::{cell, fault, number, short, table};
+use crate::cli::pipe::put;
 use clap::{ArgGroup, Args, Subcommand};
 use http::Method;
 use serde_json::{Map, Value, json};
@@ -165,7 +166,7 @@ pub async fn run(verb: ReviewVerb) -> ExitCode {
     };
     match done {
         Ok(text) => {
-            print!("{text}");
+            put(text);
             ExitCode::SUCCESS
         }
         Err(Refused { error, .. }) => {
