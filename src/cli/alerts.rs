@@ -1,6 +1,7 @@
 //! Alerts of a running server: how they stand, who was told, and baselines that are learned anew.
 
 use super::alert_deliveries;
+use super::pipe::say;
 use super::remote::Server;
 use super::table::aligned;
 use clap::Subcommand;
@@ -136,7 +137,7 @@ pub async fn run(verb: AlertsVerb) -> ExitCode {
     };
     match done {
         Ok(text) => {
-            println!("{text}");
+            say(text);
             ExitCode::SUCCESS
         }
         Err(error) => {

@@ -1,6 +1,7 @@
 //! What is parsed, and the exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 some input lines were bad.
 //! Those of `test` are its own.
 
+use super::pipe::unwritten;
 use super::{
     alerts, anchors, calibrate, config, demo, demo_lab, evalbench, export, lab, labels, model, queue,
     replay_decisions, score, send, serve, sql, suite, test, token,
@@ -207,6 +208,10 @@ pub fn main() -> ExitCode {
     let code = runtime.block_on(run(cli.verb));
     // Blocking tasks that are cut off by a signal must not hold the process.
     runtime.shutdown_timeout(std::time::Duration::from_secs(2));
+    if let Some(why) = unwritten() {
+        eprintln!("groundline: standard output: {why}");
+        return ExitCode::from(1);
+    }
     code
 }
 

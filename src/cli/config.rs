@@ -1,5 +1,6 @@
 //! Check and dump.
 
+use super::pipe::{put, say};
 use crate::app::metric_faults;
 use crate::config::Config;
 use clap::Subcommand;
@@ -29,14 +30,14 @@ pub fn run(verb: ConfigVerb) -> ExitCode {
         ConfigVerb::Dump { config } => (config, true),
     };
     match Config::load(file.as_deref()) {
-        Ok(config) if dump => print!("{}", config.dump()),
+        Ok(config) if dump => put(config.dump()),
         Ok(config) => {
             let faults = metric_faults(&config);
             if !faults.is_empty() {
                 faults.iter().for_each(|fault| eprintln!("{fault}"));
                 return ExitCode::from(2);
             }
-            println!("{}: ok", file.unwrap_or_default().display());
+            say(format_args!("{}: ok", file.unwrap_or_default().display()));
         }
         Err(error) => {
             eprintln!("{error}");

@@ -4,6 +4,7 @@ use super::demo_captures::{CAPTURES, progress, wait};
 use super::demo_drift;
 use super::demo_report::{self, Scenario};
 use super::demo_times::Shift;
+use super::pipe::say;
 use super::send::{Protocol, send_file};
 use crate::app::App;
 use crate::config::Config;
@@ -32,28 +33,28 @@ async fn demo(keep: bool) -> Result<(), String> {
     let started = Instant::now();
     let app = App::start(config(folder.path())).await.map_err(|e| e.to_string())?;
     let at = app.addresses;
-    println!("Groundline is up in {} ms on a temporary directory.", started.elapsed().as_millis());
-    println!(
+    say(format_args!("Groundline is up in {} ms on a temporary directory.", started.elapsed().as_millis()));
+    say(format_args!(
         "  Console, SQL and metrics http://{}   OTLP/gRPC {}   OTLP/HTTP {}   psql port {}",
         at.http,
         at.grpc,
         at.otlp_http,
         at.pg.port()
-    );
+    ));
     let shift = Shift::to(SystemClock.now())?;
     let known = send_all(&app, folder.path(), shift, |_, _| true).await?;
     wait(&app).await?;
     demo_report::print(&app.sql, &known).await?;
     demo_drift::run(&app, folder.path(), shift).await?;
     if keep {
-        println!("\nThe console:              http://{}/", at.http);
+        say(format_args!("\nThe console:              http://{}/", at.http));
         if let Some(place) = demo_report::worst_place(&app.sql).await? {
-            println!("The worst answer in it:   http://{}{place}", at.http);
+            say(format_args!("The worst answer in it:   http://{}{place}", at.http));
         }
-        println!("Or: psql -h 127.0.0.1 -p {} -c 'SELECT * FROM traces LIMIT 5'", at.pg.port());
-        println!("    groundline sql --url http://{} 'SELECT * FROM quality_hourly'", at.http);
-        println!("    curl http://{}/metrics", at.http);
-        println!("Staying up until Ctrl-C.");
+        say(format_args!("Or: psql -h 127.0.0.1 -p {} -c 'SELECT * FROM traces LIMIT 5'", at.pg.port()));
+        say(format_args!("    groundline sql --url http://{} 'SELECT * FROM quality_hourly'", at.http));
+        say(format_args!("    curl http://{}/metrics", at.http));
+        say("Staying up until Ctrl-C.");
         super::serve::Signals::listen().told_to_stop().await;
     }
     app.stop().await.map_err(|e| e.to_string())
@@ -102,14 +103,14 @@ pub(super) async fn send_all(
         bar.inc(1);
     }
     bar.finish_and_clear();
-    println!(
+    say(format_args!(
         "Sent {} captured requests ({} KB) of {} library set-ups in {} ms; every answer came after fsync.{}",
         captures.len(),
         bytes_sent / 1024,
         libraries(&captures),
         started.elapsed().as_millis(),
         if metrics_sent > 0 { " Metrics were accepted and dropped." } else { "" }
-    );
+    ));
     Ok(known)
 }
 

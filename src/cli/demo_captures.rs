@@ -1,5 +1,6 @@
 //! The bundled captures, and waiting until what was sent is scored.
 
+use super::pipe::say;
 use crate::app::App;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -29,7 +30,10 @@ pub(super) async fn wait(app: &App) -> Result<(), String> {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     bar.finish_and_clear();
-    println!("Every sampled trace was scored {} ms after the last capture.", started.elapsed().as_millis());
+    say(format_args!(
+        "Every sampled trace was scored {} ms after the last capture.",
+        started.elapsed().as_millis()
+    ));
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use super::demo_captures::{CAPTURES, wait};
 use super::demo_times::Shift;
+use super::pipe::say;
 use super::send::{Protocol, send_file};
 use crate::app::App;
 use crate::config::Config;
@@ -48,8 +49,8 @@ pub(super) fn watch(config: &mut Config) {
 
 /// Sends both phases and prints what fired. An error if anything fires in the first, or not exactly one slice in the second.
 pub(super) async fn run(app: &App, folder: &Path, shift: Shift) -> Result<(), String> {
-    println!(
-        "\nDrift: two models answer the same question; 5 % of the answers of each contradict their documents."
+    say(
+        "\nDrift: two models answer the same question; 5 % of the answers of each contradict their documents.",
     );
     let mut next = 0;
     send(app, folder, &phase(&QUIET, shift, &mut next)?).await?;
@@ -58,7 +59,7 @@ pub(super) async fn run(app: &App, folder: &Path, shift: Shift) -> Result<(), St
     if !quiet.is_empty() {
         return Err(format!("an alert fired although nothing had changed: {quiet:?}"));
     }
-    println!("Then 70 % of the answers of the second one do.");
+    say("Then 70 % of the answers of the second one do.");
     send(app, folder, &phase(&WORSE, shift, &mut next)?).await?;
     wait(app).await?;
     let started = Instant::now();
@@ -72,7 +73,7 @@ pub(super) async fn run(app: &App, folder: &Path, shift: Shift) -> Result<(), St
     show(app).await?;
     match found.as_slice() {
         [slice] if slice == "request_model=model-b" => {
-            println!("holds: one alert fires, and names the model that changed ({slice})");
+            say(format_args!("holds: one alert fires, and names the model that changed ({slice})"));
             Ok(())
         }
         _ => Err(format!("one alert should fire, for request_model=model-b, but there are {found:?}")),
@@ -93,11 +94,11 @@ async fn show(app: &App) -> Result<(), String> {
         round(upper, 3) AS upper, n, round(threshold, 3) AS allowed, round(statistic, 0) AS evidence FROM alerts";
     let (schema, batches) = app.sql.collect(query).await.map_err(|e| e.to_string())?;
     let table = encode(Format::Table, &schema, &batches, usize::MAX).map_err(|e| e.to_string())?;
-    println!("\n{}", String::from_utf8_lossy(&table).trim_end());
+    say(format_args!("\n{}", String::from_utf8_lossy(&table).trim_end()));
     for standing in app.alerts.standings().iter().filter(|s| !s.examples.is_empty()).take(1) {
         for example in &standing.examples {
             let words: Vec<&str> = example.rationale.split_whitespace().collect();
-            println!("  trace {}: {}", example.trace_id, words.join(" "));
+            say(format_args!("  trace {}: {}", example.trace_id, words.join(" ")));
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 use super::demo::{config, send_all};
 use super::demo_times::Shift;
 use super::lab::{compared, summarized};
+use super::pipe::say;
 use crate::app::App;
 use crate::domain::time::{Clock, SystemClock};
 use crate::lab::target::{Kind, TargetSpec};
@@ -63,7 +64,7 @@ async fn demo() -> Result<(), String> {
     send_all(&app, folder.path(), Shift::to(SystemClock.now())?, wanted).await?;
     let told = told(&app, &answers).await;
     app.stop().await.map_err(|e| e.to_string())?;
-    println!("{}\nAll of it took {:.1} s.", told?, started.elapsed().as_secs_f64());
+    say(format_args!("{}\nAll of it took {:.1} s.", told?, started.elapsed().as_secs_f64()));
     Ok(())
 }
 

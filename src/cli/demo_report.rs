@@ -1,5 +1,6 @@
 //! What the demo shows: everything comes out of SQL, and what must hold is checked.
 
+use super::pipe::say;
 use crate::sql::{Format, Sql, encode};
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{Float64Type, Int64Type};
@@ -83,18 +84,22 @@ fn scenarios(known: &[Scenario]) -> String {
 async fn show(sql: &Sql, title: &str, query: &str) -> Result<(), String> {
     let (schema, batches) = sql.collect(query).await.map_err(|e| format!("{title}: {e}"))?;
     let table = encode(Format::Table, &schema, &batches, usize::MAX).map_err(|e| e.to_string())?;
-    println!("\n{title}\n{}", String::from_utf8_lossy(&table).trim_end());
+    say(format_args!("\n{title}\n{}", String::from_utf8_lossy(&table).trim_end()));
     Ok(())
 }
 
 async fn leaks(sql: &Sql) -> Result<(), String> {
     let (_, batches) = sql.collect(LEAKED).await.map_err(|e| format!("what leaked: {e}"))?;
-    println!("\nWhat leaked (values are masked before they are stored)");
+    say("\nWhat leaked (values are masked before they are stored)");
     for batch in &batches {
         for row in 0..batch.num_rows() {
             let traces = batch.column(2).as_primitive_opt::<Int64Type>().map_or(0, |c| c.value(row));
-            println!("  {} ({}), {traces} traces, such as", text(batch, 0, row), text(batch, 1, row));
-            println!("    {}", one_line(&text(batch, 3, row)));
+            say(format_args!(
+                "  {} ({}), {traces} traces, such as",
+                text(batch, 0, row),
+                text(batch, 1, row)
+            ));
+            say(format_args!("    {}", one_line(&text(batch, 3, row))));
         }
     }
     Ok(())
@@ -135,8 +140,12 @@ async fn worst(sql: &Sql) -> Result<(), String> {
     let rationale = start_of(&text(batch, 3, 0));
     let text = |at: usize| one_line(&text(batch, at, 0));
     let value = batch.column(2).as_primitive_opt::<Float64Type>().map_or(f64::NAN, |c| c.value(0));
-    println!("\nThe worst hallucination (consistency {value:.3}), service {}, model {}", text(0), text(1));
-    println!("  question:  {}\n  answer:    {}\n  rationale: {rationale}", text(4), text(5));
+    say(format_args!(
+        "\nThe worst hallucination (consistency {value:.3}), service {}, model {}",
+        text(0),
+        text(1)
+    ));
+    say(format_args!("  question:  {}\n  answer:    {}\n  rationale: {rationale}", text(4), text(5)));
     Ok(())
 }
 
@@ -163,13 +172,13 @@ async fn check(sql: &Sql, query: &str) -> Result<(), String> {
         (3, 1.0, "the leaked card was found"),
         (4, 1.0, "the leaked keys were found"),
     ];
-    println!();
+    say("");
     for (column, least, what) in checks {
         let value = number(batch, column).unwrap_or(f64::NAN);
         if value.is_nan() || value < least {
             return Err(format!("it should hold that {what}, but the figure is {value}"));
         }
-        println!("holds: {what} ({value:.3})");
+        say(format_args!("holds: {what} ({value:.3})"));
     }
     Ok(())
 }

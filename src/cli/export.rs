@@ -1,12 +1,13 @@
 //! Stored spans as OTLP, against a running server or straight on a data directory.
 
+use super::pipe::hung_up;
 use super::sql::{offline, online};
 use crate::ingest::encode::{COLUMNS, spans_to_request, traces_to_json};
 use arrow::array::RecordBatch;
 use clap::{Args, ValueEnum};
 use prost::Message;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -48,13 +49,14 @@ enum ExportFormat {
     OtlpProto,
 }
 
-/// Runs it. Exit code 0 when every selected span is written, 1 otherwise.
+/// Runs it. Exit code 0 when every selected span is written, or the reader of standard output had enough; 1 otherwise.
 pub async fn run(args: ExportArgs) -> ExitCode {
     match export(&args).await {
-        Ok(spans) => {
+        Ok(Some(spans)) => {
             eprintln!("groundline export: {spans} spans");
             ExitCode::SUCCESS
         }
+        Ok(None) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("groundline export: {error}");
             ExitCode::from(1)
@@ -76,43 +78,41 @@ fn query(filter: &str) -> String {
     format!("SELECT {columns} FROM spans WHERE {rest}")
 }
 
-/// The answer is held in memory; the server's limits on rows and bytes of a result hold, and name their keys.
-async fn export(args: &ExportArgs) -> Result<usize, String> {
+/// How many spans were written; none if the reader hung up before the end. The answer is held in memory; the server's limits on
+/// rows and bytes of a result hold, and name their keys.
+async fn export(args: &ExportArgs) -> Result<Option<usize>, String> {
     let query = query(&args.filter);
     let (_, batches) = match &args.data_dir {
         Some(data_dir) => offline(data_dir.clone(), args.config.as_deref(), &query).await,
         None => online(&args.url, args.token.as_deref(), &query).await,
     }?;
-    let told = |e: std::io::Error| match &args.output {
-        Some(path) => format!("{}: {e}", path.display()),
-        None => e.to_string(),
-    };
-    let mut out: Box<dyn Write> = match &args.output {
-        Some(path) => Box::new(BufWriter::new(File::create(path).map_err(told)?)),
-        None => Box::new(BufWriter::new(std::io::stdout().lock())),
-    };
-    let spans = write(args, &batches, &mut out, told)?;
-    out.flush().map_err(told)?;
-    Ok(spans)
+    match &args.output {
+        Some(path) => File::create(path)
+            .and_then(|file| write(args, &batches, &mut BufWriter::new(file)))
+            .map_err(|e| format!("{}: {e}", path.display()))?,
+        None => {
+            let written = write(args, &batches, &mut BufWriter::new(io::stdout().lock()));
+            if written.as_ref().is_err_and(hung_up) {
+                return Ok(None);
+            }
+            written.map_err(|e| e.to_string())?;
+        }
+    }
+    Ok(Some(batches.iter().map(RecordBatch::num_rows).sum()))
 }
 
-fn write(
-    args: &ExportArgs,
-    batches: &[RecordBatch],
-    out: &mut dyn Write,
-    told: impl Fn(std::io::Error) -> String,
-) -> Result<usize, String> {
-    let spans = batches.iter().map(RecordBatch::num_rows).sum();
+/// What cannot be encoded is told as what cannot be written.
+fn write(args: &ExportArgs, batches: &[RecordBatch], out: &mut dyn Write) -> io::Result<()> {
     if args.format == ExportFormat::OtlpProto {
-        let request = spans_to_request(batches).map_err(|e| e.to_string())?;
-        out.write_all(&request.encode_to_vec()).map_err(told)?;
-        return Ok(spans);
+        let request = spans_to_request(batches).map_err(io::Error::other)?;
+        out.write_all(&request.encode_to_vec())?;
+        return out.flush();
     }
     for part in parts(batches, usize::try_from(args.batch_spans).unwrap_or(usize::MAX)) {
-        let request = spans_to_request(&part).map_err(|e| e.to_string())?;
-        writeln!(out, "{}", traces_to_json(&request)).map_err(&told)?;
+        let request = spans_to_request(&part).map_err(io::Error::other)?;
+        writeln!(out, "{}", traces_to_json(&request))?;
     }
-    Ok(spans)
+    out.flush()
 }
 
 /// The rows in parts of at most `size`.

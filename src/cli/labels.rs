@@ -1,5 +1,6 @@
 //! Labels as files, what is labelled, how far people agree.
 
+use super::pipe::say;
 use super::remote::Server;
 use clap::Subcommand;
 use serde_json::Value;
@@ -62,7 +63,7 @@ pub async fn run(verb: LabelsVerb) -> ExitCode {
     };
     match done {
         Ok((text, code)) => {
-            println!("{text}");
+            say(text);
             ExitCode::from(code)
         }
         Err(error) => {

@@ -32,7 +32,7 @@
 //! | `lab` | datasets and experiments |
 //! | `remote` | a running server, for the verbs that ask one |
 //! | `table` | tables of texts |
-//! | `pipe` | a reader of standard output that has read enough |
+//! | `pipe` | standard output, and a reader of it that has read enough |
 //! | `rewrite` | a configuration file, changed by a verb |
 //! | `memory` | what the allocator keeps |
 

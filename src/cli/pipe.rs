@@ -1,6 +1,42 @@
-//! A reader of standard output that has read enough, such as `head`.
+//! Standard output, and a reader of it that has read enough, such as `head`.
+//!
+//! Every verb writes there by these: `println!` panics where the reader hung up.
 
-use std::io::{self, ErrorKind};
+use std::fmt::Display;
+use std::io::{self, ErrorKind, Write};
+use std::sync::OnceLock;
+
+/// Why something could not be written, the first time.
+static UNWRITTEN: OnceLock<String> = OnceLock::new();
+
+/// Writes a text and the end of a line to standard output. A reader that hung up is no failure; of any other `unwritten`
+/// knows, and `main` ends with it.
+pub fn say(text: impl Display) {
+    put(format_args!("{text}\n"));
+}
+
+/// As `say`, without the end of a line.
+pub fn put(text: impl Display) {
+    let mut out = io::stdout().lock();
+    if let Err(why) = ended(write!(out, "{text}").and_then(|()| out.flush())) {
+        // A later one has the same cause.
+        UNWRITTEN.get_or_init(|| why);
+    }
+}
+
+/// Writes bytes to standard output, as they are.
+///
+/// # Errors
+/// As `ended`.
+pub fn write(bytes: &[u8]) -> Result<(), String> {
+    let mut out = io::stdout().lock();
+    ended(out.write_all(bytes).and_then(|()| out.flush()))
+}
+
+/// Why a text could not be written to standard output; none if all of them were, or the reader had enough.
+pub fn unwritten() -> Option<&'static str> {
+    UNWRITTEN.get().map(String::as_str)
+}
 
 /// What came of writing to standard output. A reader that hung up has what it wanted, so that is no failure.
 ///
@@ -8,9 +44,14 @@ use std::io::{self, ErrorKind};
 /// Every other failure, as a text.
 pub fn ended(written: io::Result<()>) -> Result<(), String> {
     match written {
-        Err(why) if why.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(why) if hung_up(&why) => Ok(()),
         other => other.map_err(|why| why.to_string()),
     }
+}
+
+/// Whether nobody reads any more.
+pub fn hung_up(why: &io::Error) -> bool {
+    why.kind() == ErrorKind::BrokenPipe
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Items that wait, failed or expired: what there is, put back, forget.
 
+use super::pipe::say;
 use super::remote::Server;
 use super::sql::online;
 use crate::sql::{Format, encode};
@@ -69,7 +70,7 @@ pub async fn run(verb: QueueVerb) -> ExitCode {
     };
     match done {
         Ok(text) => {
-            println!("{text}");
+            say(text);
             ExitCode::SUCCESS
         }
         Err(error) => {

@@ -1,6 +1,7 @@
 //! A day's sampling decisions again: by the same rules they come out the same, by others it is told where they differ and
 //! what that costs.
 
+use super::pipe::say;
 use super::sql::{Opened, online};
 use crate::config::Config;
 use crate::sample::{DECISION_COLUMNS, Findings, Replay, Standing, compile};
@@ -57,8 +58,8 @@ pub async fn run(args: ReplayArgs) -> ExitCode {
     match replayed(&args, config).await {
         Ok(report) => {
             match args.json {
-                true => println!("{}", report.json()),
-                false => println!("{}", report.text()),
+                true => say(report.json()),
+                false => say(report.text()),
             }
             if report.is_reproduced() { ExitCode::SUCCESS } else { ExitCode::from(1) }
         }

@@ -1,5 +1,6 @@
 //! OTLP files to a server.
 
+use super::pipe::say;
 use super::remote::unreached;
 use clap::{Args, ValueEnum};
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
@@ -71,7 +72,7 @@ pub async fn run(args: SendArgs) -> ExitCode {
             Ok(answer) => {
                 failed += u32::from(answer.rejected > 0);
                 let said = if answer.message.is_empty() { "accepted" } else { answer.message.as_str() };
-                println!("{}: {said}", file.display());
+                say(format_args!("{}: {said}", file.display()));
             }
             Err(error) => {
                 failed += 1;

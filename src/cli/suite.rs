@@ -2,7 +2,7 @@
 
 use super::evaluators::Scorers;
 use super::lab::{OfSuites, RunArgs, SendArgs, Where, pairs, spreadsheet, suites};
-use super::pipe::ended;
+use super::pipe::{say, write};
 use super::test::{StoredArgs, chosen, configured};
 use crate::lab::suite::{
     Bench, Exported, Form, StoredItems, Suite, examples, export, import, import_results, read, suite_schema,
@@ -241,7 +241,7 @@ fn check(path: &Path, config: Option<&Path>, stored: &StoredArgs) -> Result<(), 
         eprintln!("{told}");
     }
     let (tests, checks, gates) = (suite.tests(), suite.checks(), suite.gates());
-    println!("{}: {tests} tests, {checks} checks, {gates} gates", suite.name());
+    say(format_args!("{}: {tests} tests, {checks} checks, {gates} gates", suite.name()));
     match examples(&suite) {
         0 => Ok(()),
         count => check_examples(&suite, count, config),
@@ -256,7 +256,7 @@ fn check_examples(suite: &Suite, count: usize, config: Option<&Path>) -> Result<
     let bench = Bench::new(&scorers.registry, named, more).with_desk(scorers.desk());
     let wrong = wrong_examples(suite, &bench);
     scorers.stop();
-    println!("{} of {count} examples come out as they are marked", count - wrong.len());
+    say(format_args!("{} of {count} examples come out as they are marked", count - wrong.len()));
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
@@ -343,7 +343,7 @@ fn exported(
 
 fn written(output: Option<&Path>, bytes: &[u8]) -> Result<(), String> {
     match output {
-        None => ended(std::io::stdout().write_all(bytes)),
+        None => write(bytes),
         Some(path) => std::fs::write(path, bytes).map_err(|e| format!("{}: {e}", path.display())),
     }
 }

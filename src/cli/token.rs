@@ -1,5 +1,6 @@
 //! Bearer tokens.
 
+use super::pipe::say;
 use crate::net::{Entry, Role, TokenSet, digest_of, new_token};
 use clap::{Args, Subcommand, ValueEnum};
 use std::io::Write;
@@ -81,17 +82,17 @@ pub fn run(verb: TokenVerb) -> ExitCode {
     }
     match args.append {
         None => {
-            println!(
+            say(format_args!(
                 "{token}\n\n# This is shown once. For the file of server.tokens_file:\n{}",
                 entry.to_toml()
-            );
+            ));
         }
         Some(file) => {
             if let Err(error) = append(&file, &entry) {
                 eprintln!("groundline token: {}: {error}", file.display());
                 return ExitCode::from(1);
             }
-            println!("{token}");
+            say(token);
         }
     }
     ExitCode::SUCCESS

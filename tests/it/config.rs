@@ -119,6 +119,35 @@ fn score_with_an_unknown_evaluator_names_those_that_exist() {
 }
 
 #[test]
+fn a_reader_that_hung_up_is_no_failure_and_a_full_disk_is_one() {
+    let verbs: [&[&str]; 4] = [
+        &["score", "--evaluator", "pii_leakage"],
+        &["score", "--evaluator", "pii_leakage", "--dry-run"],
+        &["config", "dump"],
+        &["suite", "schema"],
+    ];
+    let ended = |args: &[&str], stdout: Stdio| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_groundline"));
+        let mut child =
+            command.args(args).stdin(Stdio::piped()).stdout(stdout).stderr(Stdio::piped()).spawn().unwrap();
+        // Most of them read nothing.
+        let _ = child.stdin.take().unwrap().write_all(b"{\"answer\":\"Yes.\"}\n");
+        child.wait_with_output().unwrap()
+    };
+    for args in verbs {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let unread = ended(args, writer.into());
+        assert_eq!((unread.status.code(), err(&unread).as_str()), (Some(0), ""), "{args:?}");
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let unwritten = ended(args, full.into());
+        assert!(!unwritten.status.success(), "{args:?}");
+        let told = err(&unwritten);
+        assert!(told.contains("No space left") && !told.contains("panicked"), "{args:?}: {told}");
+    }
+}
+
+#[test]
 fn sql_on_a_data_directory_and_without_a_server() {
     let folder = tempfile::tempdir().unwrap();
     let none = run(&["sql", "--data-dir", folder.path().to_str().unwrap(), "SELECT 1"], "");

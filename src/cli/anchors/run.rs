@@ -3,6 +3,7 @@
 use super::super::evaluators::Scorers;
 use super::super::score::read_chunk;
 use super::table::table;
+use crate::cli::pipe::say;
 use crate::config::Config;
 use crate::domain::trace::EvalInput;
 use crate::drift::{AnchorMetric, compare_anchors, freeze_anchors, read_anchors};
@@ -67,7 +68,7 @@ fn moved(args: &AnchorArgs) -> Result<bool, (u8, String)> {
     let is_first = !args.scores.exists();
     let (then, added) = freeze_anchors(&args.scores, &now).map_err(|e| (2, e))?;
     if is_first {
-        println!("{}: written; these are the scores of then from now on", args.scores.display());
+        say(format_args!("{}: written; these are the scores of then from now on", args.scores.display()));
     } else if added > 0 {
         // What is read by a program is on the other stream.
         eprintln!(
@@ -90,11 +91,11 @@ fn moved(args: &AnchorArgs) -> Result<bool, (u8, String)> {
 
 fn tell(args: &AnchorArgs, metrics: &[AnchorMetric]) {
     if !args.json {
-        println!("{}", table(metrics));
+        say(table(metrics));
         return;
     }
     for metric in metrics {
-        println!("{}", serde_json::to_string(metric).unwrap_or_default());
+        say(serde_json::to_string(metric).unwrap_or_default());
     }
 }
 

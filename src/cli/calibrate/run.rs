@@ -2,13 +2,14 @@
 
 use super::args::CalibrateArgs;
 use super::{fit, labels, report, write};
+use crate::cli::pipe::say;
 use std::process::ExitCode;
 
 /// Runs it: exit code 1 if there are too few labels or no server, or the file could not be written.
 pub async fn run(args: CalibrateArgs) -> ExitCode {
     match calibrated(&args).await {
         Ok(text) => {
-            println!("{text}");
+            say(text);
             ExitCode::SUCCESS
         }
         Err(error) => {

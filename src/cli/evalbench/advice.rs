@@ -1,6 +1,7 @@
 //! What labels say of an evaluator, for a person to read; and the threshold, into the configuration.
 
 use super::super::rewrite::{implicit, rewrite};
+use crate::cli::pipe::say;
 use crate::eval::bench::Advice;
 use crate::stats::ranking::FIGURES;
 use crate::stats::threshold::{Counts, Goal};
@@ -122,7 +123,7 @@ pub fn chosen(advised: &[Advice]) -> Result<BTreeMap<String, f64>, String> {
 pub fn write(path: &Path, thresholds: &BTreeMap<String, f64>) -> Result<(), String> {
     rewrite(path, |text| with_thresholds(text, thresholds))?;
     for (metric, threshold) in thresholds {
-        println!("{}: eval.thresholds.{metric} = {threshold}", path.display());
+        say(format_args!("{}: eval.thresholds.{metric} = {threshold}", path.display()));
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use super::super::evaluators::Scorers;
 use super::super::score::{MAX_LINE_BYTES, read_chunk};
 use super::advice::{Told, chosen, write};
 use super::args::EvalbenchArgs;
+use crate::cli::pipe::say;
 use crate::config::Config;
 use crate::eval::bench::{Advice, Column};
 use crate::eval::parallel;
@@ -53,9 +54,9 @@ fn measured(args: &EvalbenchArgs, path: &Path) -> Result<(), (u8, String)> {
     for (metric, column) in &columns {
         let advice = Advice::of(metric, column, goal, args.draws);
         if args.json {
-            println!("{}", Told(&advice).json())
+            say(Told(&advice).json())
         } else {
-            println!("{}", Told(&advice))
+            say(Told(&advice))
         }
         advised.push(advice);
     }

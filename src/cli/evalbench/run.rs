@@ -2,6 +2,7 @@
 
 use super::args::EvalbenchArgs;
 use super::report;
+use crate::cli::pipe::{put, say};
 use crate::config::Config;
 use crate::detect::Policy;
 use crate::eval::Registry;
@@ -36,7 +37,7 @@ pub fn run(args: EvalbenchArgs) -> ExitCode {
         match one(&dataset, &args, &registries, &limits) {
             Ok(measured) => {
                 if args.json {
-                    measured.iter().for_each(|row| println!("{}", report::json(row)));
+                    measured.iter().for_each(|row| say(report::json(row)));
                 }
                 all.extend(measured);
             }
@@ -47,7 +48,7 @@ pub fn run(args: EvalbenchArgs) -> ExitCode {
         }
     }
     if !args.json {
-        print!("{}", report::table(&all));
+        put(report::table(&all));
     }
     if let Some(path) = &args.rows
         && let Err(error) = write_rows(path, &all)

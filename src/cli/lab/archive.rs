@@ -2,6 +2,7 @@
 
 use super::client::{Asked, LabClient, Refused, Where};
 use super::told::cell;
+use crate::cli::pipe::put;
 use crate::lab::archive::traces_of;
 use clap::Subcommand;
 use http::Method;
@@ -74,7 +75,7 @@ pub async fn run(verb: LabVerb) -> ExitCode {
     };
     match done {
         Ok(text) => {
-            print!("{text}");
+            put(text);
             ExitCode::SUCCESS
         }
         Err(Refused { error, .. }) => {

@@ -5,11 +5,11 @@ use super::folder::packed;
 use super::safe::spreadsheet;
 use super::schema::{SchemaArgs, schema};
 use super::told::{cell, fault, hash, linted, purged, said, short, table};
-use crate::cli::pipe::ended;
+use crate::cli::pipe::{put, write};
 use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::{Value, json};
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -281,7 +281,7 @@ pub async fn run(verb: DatasetVerb) -> ExitCode {
     };
     match done {
         Ok((text, code)) => {
-            print!("{text}");
+            put(text);
             ExitCode::from(code)
         }
         Err(Refused { error, faults }) => {
@@ -468,7 +468,7 @@ async fn export(
     let bytes = if is_safe { spreadsheet(&bytes, format == "csv")?.into() } else { bytes };
     let written = match &output {
         Some(path) => std::fs::write(path, &bytes).map_err(|e| format!("{}: {e}", path.display())),
-        None => ended(std::io::stdout().lock().write_all(&bytes)),
+        None => write(&bytes),
     };
     written.map(|()| (String::new(), 0)).map_err(Refused::from)
 }

@@ -10,6 +10,7 @@ use super::several::against;
 use super::suites::results_of;
 use super::target::{AskArgs, Asker, TargetArgs};
 use super::told::{cell, revision, short, summarized, table};
+use crate::cli::pipe::put;
 use crate::lab::suite::AnalysisBy;
 use clap::{Args, Subcommand};
 use http::Method;
@@ -268,7 +269,7 @@ pub async fn run(verb: ExperimentVerb) -> ExitCode {
     };
     match done {
         Ok((text, code)) => {
-            print!("{text}");
+            put(text);
             ExitCode::from(code)
         }
         Err(Refused { error, .. }) => {

@@ -2,6 +2,7 @@
 
 use super::client::{Asked, LabClient, Refused, Where};
 use super::told::{cell, said};
+use crate::cli::pipe::put;
 use crate::lab::perturb::Wanted;
 use clap::Args;
 use http::Method;
@@ -39,7 +40,7 @@ pub async fn run(args: PerturbArgs) -> ExitCode {
     };
     match done {
         Ok(text) => {
-            print!("{text}");
+            put(text);
             ExitCode::SUCCESS
         }
         Err(Refused { error, .. }) => {

@@ -1,7 +1,8 @@
 //! `groundline review`: queues of items that people review, on the command line.
 
 use super::client::{Asked, LabClient, Refused, Where};
-use super::told::{cell, fault, number, short, table};
+use super::told::{cell, fault, left_out, named, number, short, table};
+use crate::cli::pipe::put;
 use clap::{ArgGroup, Args, Subcommand};
 use http::Method;
 use serde_json::{Map, Value, json};
@@ -34,12 +35,18 @@ pub enum QueueVerb {
         #[command(flatten)]
         place: Where,
     },
-    /// Show a queue: what it asks, what stands where, and how far people agree.
+    /// Show a queue: what it asks, what stands where, and how far people agree, and evaluators with them.
+    #[command(
+        after_help = "Examples:\n  groundline review queue show 'refunds v2'\n  groundline review queue show 'refunds v2' --slice tag,metadata.difficulty\n  groundline review queue show 'refunds v2' --json"
+    )]
     Show {
         #[command(flatten)]
         place: Where,
         /// Its name, or its id.
         queue: String,
+        /// The agreement within parts of an experiment's dataset as well, comma separated: tag, split, category, metadata.KEY.
+        #[arg(long)]
+        slice: Option<String>,
         /// As JSON.
         #[arg(long)]
         json: bool,
@@ -165,7 +172,7 @@ pub async fn run(verb: ReviewVerb) -> ExitCode {
     };
     match done {
         Ok(text) => {
-            print!("{text}");
+            put(text);
             ExitCode::SUCCESS
         }
         Err(Refused { error, .. }) => {
@@ -179,7 +186,7 @@ async fn act(client: &LabClient, verb: QueueVerb) -> Result<String, Refused> {
     match verb {
         QueueVerb::Create(args) => create(client, *args).await,
         QueueVerb::List { .. } => Ok(listed(&client.value(Asked::get(&["queues"])).await?)),
-        QueueVerb::Show { queue, json, .. } => show(client, &queue, json).await,
+        QueueVerb::Show { queue, slice, json, .. } => show(client, &queue, slice, json).await,
         QueueVerb::Close { queue, .. } => {
             let asked = ["queues", &queue, "close"];
             let told = client.value(Asked::json(Method::POST, &asked, &json!({}))).await?;
@@ -311,10 +318,20 @@ fn listed(told: &Value) -> String {
     table(&["queue", "source", "status", "items", "open", "differ", "final", "id"], &rows)
 }
 
-async fn show(client: &LabClient, queue: &str, as_json: bool) -> Result<String, Refused> {
+async fn show(
+    client: &LabClient,
+    queue: &str,
+    slice: Option<String>,
+    as_json: bool,
+) -> Result<String, Refused> {
     let mut told = client.value(Asked::get(&["queues", queue])).await?;
-    let measures = client.value(Asked::get(&["queues", queue, "agreement"])).await?;
-    told["measures"] = measures["measures"].clone();
+    let path = ["queues", queue, "agreement"];
+    let mut agreed = client.value(Asked::get(&path).maybe("slice", slice)).await?;
+    for key in ["measures", "slices", "slices_left_out"] {
+        if let Some(value) = agreed.get_mut(key) {
+            told[key] = value.take();
+        }
+    }
     if as_json {
         return Ok(format!("{told:#}\n"));
     }
@@ -333,22 +350,43 @@ async fn show(client: &LabClient, queue: &str, as_json: bool) -> Result<String, 
     for template in templates {
         text.push_str(&format!("asks for {} ({})\n", cell(&template["name"]), cell(&template["type"])));
     }
-    let row = |one: &Value| {
-        let interval = match one["estimate"].is_null() {
-            true => "-".to_owned(),
-            false => {
-                format!("{} [{}, {}]", number(&one["estimate"]), number(&one["lower"]), number(&one["upper"]))
-            }
-        };
-        let words = ["field", "between", "measure", "items"].map(|key| cell(&one[key]));
-        [words.to_vec(), vec![interval]].concat()
-    };
-    let rows: Vec<Vec<String>> = told["measures"].as_array().into_iter().flatten().map(row).collect();
-    if !rows.is_empty() {
-        let head = ["field", "between", "measure", "items", "estimate"];
-        text.push_str(&format!("\n{}", table(&head, &rows)));
-    }
+    text.push_str(&agreement(&told));
     Ok(text)
+}
+
+/// The columns of a measure.
+const MEASURE: [&str; 5] = ["field", "between", "measure", "items", "estimate"];
+
+fn measure_row(one: &Value) -> Vec<String> {
+    let interval = match one["estimate"].is_null() {
+        true => "-".to_owned(),
+        false => {
+            format!("{} [{}, {}]", number(&one["estimate"]), number(&one["lower"]), number(&one["upper"]))
+        }
+    };
+    let words = ["field", "between", "measure", "items"].map(|key| cell(&one[key]));
+    [words.to_vec(), vec![interval]].concat()
+}
+
+/// The measures of all items, then those of each slice.
+fn agreement(told: &Value) -> String {
+    let mut text = String::new();
+    let all = |of: &Value| of["measures"].as_array().cloned().unwrap_or_default();
+    let rows: Vec<Vec<String>> = all(told).iter().map(measure_row).collect();
+    if !rows.is_empty() {
+        text.push_str(&format!("\n{}", table(&MEASURE, &rows)));
+    }
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for slice in told["slices"].as_array().into_iter().flatten() {
+        // How many items a measure has stands beside it.
+        let name: Vec<String> = named(slice, "items").into_iter().take(1).collect();
+        rows.extend(all(slice).iter().map(|one| [name.clone(), measure_row(one)].concat()));
+    }
+    if !rows.is_empty() {
+        let head = [&["slice"][..], &MEASURE].concat();
+        text.push_str(&format!("\n{}{}", table(&head, &rows), left_out(told)));
+    }
+    text
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `groundline model check`: what a file is, where it fits, how fast it is.
 
 use super::samples;
+use crate::cli::pipe::{put, say};
 use crate::config::Config;
 use crate::eval::{FileConfig, Models, ModelsConfig, Slot, Survey, survey};
 use clap::{Args, Subcommand, ValueEnum};
@@ -77,7 +78,7 @@ fn check(args: &CheckArgs) -> Result<bool, (u8, String)> {
     let slots: Vec<Slot> = args.slot.map_or(Slot::ALL.to_vec(), |slot| vec![slot.into()]);
     let path = args.file.to_str().ok_or((2, "the path is no UTF-8".to_owned()))?;
     let found = survey(&FileConfig::of(path)).map_err(|e| (1, e))?;
-    print!("{}", told(&args.file.display().to_string(), &found));
+    put(told(&args.file.display().to_string(), &found));
     if found.fault.is_some() {
         return Ok(false);
     }
@@ -95,13 +96,13 @@ fn check(args: &CheckArgs) -> Result<bool, (u8, String)> {
         let models = match Models::open(1, &ModelsConfig::only(slot, file)) {
             Ok(models) => models,
             Err(error) => {
-                println!("{:<12}no: {error}", slot.name());
+                say(format_args!("{:<12}no: {error}", slot.name()));
                 continue;
             }
         };
         fits = true;
         let line = measured(&models, &own, slot, args.seconds).map_err(|e| (1, e))?;
-        println!("{:<12}fits: {line}", slot.name());
+        say(format_args!("{:<12}fits: {line}", slot.name()));
     }
     Ok(fits)
 }

@@ -6,13 +6,14 @@ use super::forecast::forecast;
 use super::lines::{open, read_chunk, skip};
 use super::output::Output;
 use super::summary::Summary;
+use crate::cli::pipe::{hung_up, put};
 use crate::config::Config;
 use crate::eval::parallel;
 use crate::eval::{Evaluator, Registry, score_line};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, BufRead, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -64,11 +65,11 @@ pub fn run(args: ScoreArgs) -> ExitCode {
     if args.dry_run {
         return match forecast(input, &evaluators, workers) {
             Ok((0, told)) => {
-                print!("{told}");
+                put(told);
                 ExitCode::SUCCESS
             }
             Ok((bad, told)) => {
-                print!("{told}");
+                put(told);
                 fail(3, &format!("{bad} line(s) do not parse"))
             }
             Err(error) => fail(1, &error.to_string()),
@@ -92,6 +93,9 @@ pub fn run(args: ScoreArgs) -> ExitCode {
     let scored = score_all(input, &mut output, &bar, &job, &mut summary);
     scorers.stop();
     bar.finish_and_clear();
+    if args.output.is_none() && scored.as_ref().is_err_and(hung_up) {
+        return unread(args.metrics.as_deref());
+    }
     eprint!("{}", summary.text());
     let bad = output.mark.bad;
     let scored = scored.and_then(|()| output.finish()).and_then(|()| match &args.metrics {
@@ -102,6 +106,17 @@ pub fn run(args: ScoreArgs) -> ExitCode {
         Ok(()) if bad == 0 => ExitCode::SUCCESS,
         Ok(()) => fail(3, &format!("{bad} line(s) did not parse; each has a row with status error")),
         Err(error) => fail(1, &error.to_string()),
+    }
+}
+
+/// The reader of standard output had enough: what is left is not scored, and there are no aggregates of the whole input.
+fn unread(metrics: Option<&Path>) -> ExitCode {
+    match metrics {
+        None => ExitCode::SUCCESS,
+        Some(path) => {
+            let path = path.display();
+            fail(1, &format!("{path}: not written, because standard output was closed before all was scored"))
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use super::bench::{chosen, configured};
 use super::keep::{self, Kept};
 use super::progress::bar;
 use super::traced::traced;
+use crate::cli::pipe::{put, say};
 use crate::domain::time::{Clock, SystemClock};
 use crate::eval::parallel;
 use crate::lab::suite::{
@@ -53,11 +54,11 @@ async fn tried(args: &TestArgs) -> Result<u8, Fault> {
     unknown_metrics(&suite, &Bench::new(&scorers.registry, named.clone(), more.clone())).map_err(wrong)?;
     if args.dry_run {
         let (tests, checks) = (suite.tests(), suite.checks());
-        println!(
+        say(format_args!(
             "{}: {tests} tests, {checks} checks, {} gates; nobody was asked",
             suite.name(),
             suite.gates()
-        );
+        ));
         return Ok(0);
     }
     let keep = begun(args, (&whole, suite.repetitions()), &target).await?;
@@ -82,7 +83,7 @@ async fn tried(args: &TestArgs) -> Result<u8, Fault> {
     let mut report = report.await?;
     report.verdict = code(&suite, &report.gates, report.summary.error_share, args.strict);
     report.exit_code = report.verdict.number();
-    print!("{}", table(&report));
+    put(table(&report));
     let kept = match &keep {
         Some(keep) => keep.end(&report.runs).await.map_err(|why| format!("the run is not stored: {why}")),
         None => Ok(()),

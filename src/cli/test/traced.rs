@@ -1,13 +1,10 @@
 //! The spans of runs, where checks of a suite read them.
 
 use super::super::lab::{Asked, LabClient, Where};
-use crate::lab::suite::{Answered, RunSpan, Spans, Suite, asks_for_spans};
+use crate::lab::suite::{Answered, RunSpan, Spans, Suite, TRACES_AT_ONCE, asks_for_spans};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::time::Duration;
-
-/// Traces of one request.
-const BATCH: usize = 64;
 
 /// What the server tells of traces; one without a span is not there.
 #[derive(Deserialize)]
@@ -28,7 +25,7 @@ pub async fn traced(suite: &Suite, answered: &mut [Answered], place: Option<&Whe
     }
     let client = LabClient::open(place).await;
     let mut runs: Vec<&mut Answered> = answered.iter_mut().filter(|run| run.traced().is_some()).collect();
-    for some in runs.chunks_mut(BATCH) {
+    for some in runs.chunks_mut(TRACES_AT_ONCE) {
         let told = match &client {
             Ok(client) => spans(client, some).await,
             Err(why) => Err(why.clone()),

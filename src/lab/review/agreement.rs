@@ -3,12 +3,13 @@
 use super::answer::{Answer, State, Verdict, standing};
 use super::book::Entry;
 use super::template::{Template, TemplateKind};
-use crate::schema::batch::AnswerKind;
+use crate::lab::experiment::{Dimension, Slice, slices};
+use crate::schema::batch::{AnswerKind, ItemRow};
 use crate::stats::agreement::{
     Level, Measured, Unit, Weights, cohen, gwet, krippendorff, percent, with_interval,
 };
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Draws of the bootstrap.
 const DRAWS: usize = 1_000;
@@ -64,6 +65,25 @@ pub fn agreement(entries: &[(Entry, State)], templates: &[Template]) -> Value {
         evaluator(&key, &units, &mut rows);
     }
     Value::from(rows)
+}
+
+/// The same within each slice of the dataset whose runs are reviewed, and how many slices were left out.
+pub fn sliced(
+    entries: &[(Entry, State)],
+    templates: &[Template],
+    items: &[ItemRow],
+    dimensions: &[Dimension],
+) -> (Vec<Value>, usize) {
+    let reviewed: HashSet<&str> = entries.iter().filter_map(|(entry, _)| entry.item_id()).collect();
+    let items = items.iter().filter(|item| reviewed.contains(item.item_id.as_str()));
+    let (slices, beyond) = slices(items, dimensions);
+    let one = |slice: Slice<'_>| {
+        let is_in = |(entry, _): &&(Entry, State)| entry.item_id().is_some_and(|id| slice.items.contains(id));
+        let within: Vec<(Entry, State)> = entries.iter().filter(is_in).cloned().collect();
+        let measures = agreement(&within, templates);
+        json!({"by": slice.by, "value": slice.value, "items": within.len(), "measures": measures})
+    };
+    (slices.into_iter().map(one).collect(), beyond)
 }
 
 /// A number for each who answered.
@@ -226,7 +246,8 @@ mod tests {
     fn entry(n: usize, says: [bool; 2], evaluator: bool) -> (Entry, State) {
         let into = ForQueue { queue_id: "q", name: "q", tenant: "t", population: 1, now: UnixNanos(0) };
         let asked = AutoEval { passed: Some(evaluator), ..AutoEval::named("rouge", "rouge") };
-        let chosen = Chosen { trace_id: format!("{:032x}", n + 1), asked: vec![asked], ..Chosen::default() };
+        let (trace_id, item_id) = (format!("{:032x}", n + 1), Some(n.to_string()));
+        let chosen = Chosen { trace_id, item_id, asked: vec![asked], ..Chosen::default() };
         let answer = |(reviewer, passed): (&str, bool)| {
             let response = if passed { Verdict::Pass } else { Verdict::Fail };
             let edit = Edit { response, feedback: None };
@@ -249,18 +270,50 @@ mod tests {
         (Entry::new(chosen.row(into).unwrap(), answers), State::Final(label))
     }
 
+    /// Of 40 items people differ about 4; the evaluator finds 15 of 20 fails and lets 18 of 20 pass.
+    fn forty() -> Vec<(Entry, State)> {
+        let of = |n: usize| {
+            let label = n % 2 == 0;
+            let evaluator = if label { n >= 4 } else { n < 10 };
+            entry(n, [if n < 36 { label } else { !label }, label], evaluator)
+        };
+        (0..40).map(of).collect()
+    }
+
+    #[test]
+    fn slices_are_measured_by_themselves_and_small_ones_are_not() {
+        let split = |n: usize| match n {
+            0..25 => Some("a".to_owned()),
+            39 => None,
+            _ => Some("b".to_owned()),
+        };
+        let item = |n: usize| ItemRow { item_id: n.to_string(), split: split(n), ..ItemRow::default() };
+        // Nobody reviews the last ten.
+        let items: Vec<ItemRow> = (0..50).map(item).collect();
+        let (found, beyond) = sliced(&forty(), &[], &items, &Dimension::list(Some("split")).unwrap());
+        let heads: Vec<(&Value, &Value, &Value)> =
+            found.iter().map(|slice| (&slice["by"], &slice["value"], &slice["items"])).collect();
+        let split = json!("split");
+        assert_eq!(heads, [(&split, &json!("a"), &json!(25)), (&split, &json!("b"), &json!(14))]);
+        assert_eq!(beyond, 0);
+        let of = |slice: &Value, measure: &str| -> Value {
+            let mut all = slice["measures"].as_array().unwrap().iter();
+            let is = |row: &&Value| row["between"] == "evaluator and label" && row["measure"] == measure;
+            all.find(|row| row["field"] == "rouge" && is(row)).cloned().unwrap()
+        };
+        // In the first 25 it finds 7 of 12 fails, and lets 11 of 13 pass.
+        let near = |row: &Value, wanted: f64| (row["estimate"].as_f64().unwrap() - wanted).abs() < 1e-12;
+        assert!(near(&of(&found[0], "sensitivity"), 7.0 / 12.0), "{}", found[0]);
+        assert!(near(&of(&found[0], "specificity"), 11.0 / 13.0), "{}", found[0]);
+        let small = of(&found[1], "cohen_kappa");
+        assert_eq!((&small["items"], &small["estimate"]), (&json!(14), &Value::Null));
+    }
+
     #[test]
     fn people_and_evaluators_are_measured_with_intervals() {
         let grade = json!([{"name": "grade", "type": "numerical", "min": 1, "max": 5, "step": 1}]);
         let templates: Vec<Template> = serde_json::from_value(grade).unwrap();
-        // Of 40 items people differ about 4; the evaluator finds 15 of 20 fails and lets 18 of 20 pass.
-        let entries: Vec<(Entry, State)> = (0..40)
-            .map(|n| {
-                let label = n % 2 == 0;
-                let evaluator = if label { n >= 4 } else { n < 10 };
-                entry(n, [if n < 36 { label } else { !label }, label], evaluator)
-            })
-            .collect();
+        let entries = forty();
         let rows = agreement(&entries, &templates);
         let of = |field: &str, between: &str, measure: &str| -> Value {
             let all = rows.as_array().unwrap().iter();

@@ -34,6 +34,11 @@ impl Entry {
         self.chosen.of_queue.as_ref()?.run_id.as_deref()
     }
 
+    /// The item of the dataset whose run is reviewed; none for a span.
+    pub fn item_id(&self) -> Option<&str> {
+        self.chosen.of_queue.as_ref()?.item_id.as_deref()
+    }
+
     /// Whether `who` has an answer that holds.
     pub fn answered_by(&self, who: &str) -> bool {
         standing(&self.answers).iter().any(|one| one.reviewer == who)

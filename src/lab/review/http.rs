@@ -1,6 +1,6 @@
 //! The routes under `/v1/lab/queues`.
 
-use super::agreement::agreement;
+use super::agreement::{agreement, sliced};
 use super::book::{Counts, Entry};
 use super::definition::{NewQueue, is_name};
 use super::export::Reviewed;
@@ -11,9 +11,10 @@ use super::shown::texts;
 use super::stored::Queue;
 use crate::lab::endpoint::{Asks, Brings, Outcome, Params, Tells, Whose, of_tenants, to_its_end, told};
 use crate::lab::error::LabError;
-use crate::lab::experiment::{Experiments, find_experiment};
+use crate::lab::experiment::{Dimension, Experiments, find_experiment};
 use crate::lab::store::Who;
 use crate::net::{Access, Caller, Role, guarded};
+use crate::schema::batch::ItemRow;
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::header;
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -22,6 +23,7 @@ use axum::routing::{get, post};
 use axum::{Extension, Router};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// Largest body, bytes.
 const MAX_BODY: usize = 4 << 20;
@@ -82,6 +84,14 @@ struct ListParams {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+struct AgreeParams {
+    tenant: Option<String>,
+    /// Dimensions of the dataset, with commas.
+    slice: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 struct ExportParams {
     tenant: Option<String>,
     /// review or edits.
@@ -103,7 +113,7 @@ struct Claim {
     reviewer: Option<String>,
 }
 
-of_tenants!(ListParams, ExportParams);
+of_tenants!(ListParams, AgreeParams, ExportParams);
 
 impl Behind {
     /// Who reviews: the token's name, or the one that is given where there are no tokens.
@@ -199,15 +209,36 @@ async fn close(State(behind): State<Behind>, Path(id): Path<String>, sent: Tells
 async fn agree(
     State(behind): State<Behind>,
     Path(id): Path<String>,
-    Asks { who, .. }: Asks<Whose>,
+    Asks { who, params }: Asks<AgreeParams>,
 ) -> Outcome {
+    let dimensions = Dimension::list(params.slice.as_deref()).map_err(LabError::Wrong)?;
     let queue = behind.queues.find(&who, &id).await?;
+    let (with_slices, mut items) = (!dimensions.is_empty(), Arc::default());
+    if with_slices {
+        items = reviewed_items(behind.queues.experiments(), &who, &queue).await?;
+    }
     let entries = behind.queues.entries(&who, &queue).await?;
     let (templates, told_of) = (queue.templates.clone(), queue.row.queue_id.clone());
     // A thousand draws take long enough to hold up other requests of this thread.
-    let measures = tokio::task::spawn_blocking(move || agreement(&entries, &templates)).await;
-    let measures = measures.map_err(|e| LabError::Broken(e.to_string()))?;
-    told(json!({ "queue_id": told_of, "name": queue.row.name, "measures": measures }))
+    let measured = tokio::task::spawn_blocking(move || {
+        (agreement(&entries, &templates), sliced(&entries, &templates, &items, &dimensions))
+    });
+    let (measures, (slices, left_out)) = measured.await.map_err(|e| LabError::Broken(e.to_string()))?;
+    let mut body = json!({ "queue_id": told_of, "name": queue.row.name, "measures": measures });
+    if with_slices {
+        (body["slices"], body["slices_left_out"]) = (json!(slices), json!(left_out));
+    }
+    told(body)
+}
+
+/// The items of the dataset whose runs a queue reviews.
+async fn reviewed_items(all: &Experiments, who: &Who, queue: &Queue) -> Result<Arc<Vec<ItemRow>>, LabError> {
+    let Some(id) = &queue.row.experiment_id else {
+        let why = "slices are those of a dataset: this queue reviews no experiment; leave slice out";
+        return Err(LabError::Wrong(why.to_owned()));
+    };
+    let found = find_experiment(all.store(), &who.tenant, id).await?;
+    all.items(who, &found).await
 }
 
 async fn import(

@@ -96,7 +96,7 @@ pub use server::{
     NewSuite, SentForm, SuiteEndpoint, SuiteHead, SuiteOutcome, Suites, find, find_version, suite_router,
     whole,
 };
-pub use spans::{RunSpan, Spans};
+pub use spans::{RunSpan, Spans, TRACES_AT_ONCE};
 pub use spec::suite_schema;
 pub use summary::{Summary, summarise};
 pub use verdict::judge;

@@ -21,6 +21,9 @@ const PERCENTAGE: Must = (|n: f64| (0.0..=100.0).contains(&n), "from 0 to 100");
 const UNREAD: &str =
     "the spans of this run are not read: groundline test reads those that the server of --url has";
 
+/// Most traces whose spans are read at once.
+pub const TRACES_AT_ONCE: usize = 64;
+
 /// What a number must hold, and the same in words.
 type Must = (fn(f64) -> bool, &'static str);
 

@@ -4,12 +4,10 @@ use crate::domain::id::TraceId;
 use crate::lab::cells::Row;
 use crate::lab::error::LabError;
 use crate::lab::store::Store;
-use crate::lab::suite::{RunSpan, Spans};
+use crate::lab::suite::{RunSpan, Spans, TRACES_AT_ONCE};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Most traces that are read at once.
-const MAX_TRACES: usize = 64;
-/// Most spans of these together.
+/// Most spans of the traces that are read at once.
 const MAX_SPANS: usize = 100_000;
 
 /// The spans of a tenant's traces; a trace without a span is not there.
@@ -22,8 +20,8 @@ pub(super) async fn read(
     tenant: &str,
     traces: &[&str],
 ) -> Result<BTreeMap<String, Vec<RunSpan>>, LabError> {
-    if traces.len() > MAX_TRACES {
-        return Err(LabError::Limit(format!("{} traces at once, at most {MAX_TRACES}", traces.len())));
+    if traces.len() > TRACES_AT_ONCE {
+        return Err(LabError::Limit(format!("{} traces at once, at most {TRACES_AT_ONCE}", traces.len())));
     }
     let id = |trace: &&str| match TraceId::from_hex(trace) {
         Ok(id) => Ok(format!("'{id}'")),
@@ -64,7 +62,7 @@ fn span(row: Row<'_>) -> RunSpan {
 /// The same of any number of traces, each with its spans or why there are none.
 pub(super) async fn all(store: &Store, tenant: &str, traces: &[&str]) -> HashMap<String, Spans> {
     let mut found = HashMap::with_capacity(traces.len());
-    for some in traces.chunks(MAX_TRACES) {
+    for some in traces.chunks(TRACES_AT_ONCE) {
         let read = read(store, tenant, some).await;
         for trace in some {
             let spans = match &read {

@@ -14,7 +14,11 @@ use std::net::SocketAddr;
 async fn experiment(app: &App, items: usize) -> String {
     done(app, "POST", "datasets", &json!({"name": "d"})).await;
     let put: Vec<Json> = (0..items)
-        .map(|n| json!({"external_id": n.to_string(), "input": format!("Question {n}?"), "expected": format!("answer {n}")}))
+        .map(|n| {
+            let (input, expected) = (format!("Question {n}?"), format!("answer {n}"));
+            let tags = [if n % 2 == 0 { "even" } else { "odd" }];
+            json!({"external_id": n.to_string(), "input": input, "expected": expected, "tags": tags})
+        })
         .collect();
     done(app, "POST", "datasets/d/items", &json!({ "put": put })).await;
     let body = json!({"name": "v1", "dataset": "d", "target": {"kind": "function"}, "evaluators": []});
@@ -230,11 +234,29 @@ async fn its_files_and_its_agreement(app: &App, queue: &str, run: &str) {
             .any(|row| row["field"] == "tone" && row["measure"] == "krippendorff_alpha" && row["items"] == 3)
     );
 
+    its_agreement_has_slices(app, queue, &url).await;
     let listed = well(&["review", "queue", "list"], &["--url", &url]).await;
     assert!(listed.contains("review of v1 by two  experiment  open    4"), "{listed}");
     well(&["review", "queue", "close", queue], &["--url", &url]).await;
     let (status, closed) = send(app, "POST", &format!("queues/{queue}/claim"), None, &json!({})).await;
     assert!(status == 409 && closed["error"].as_str().unwrap().contains("is closed"), "{closed}");
+}
+
+async fn its_agreement_has_slices(app: &App, queue: &str, url: &str) {
+    let path = format!("queues/{queue}/agreement?slice=tag");
+    let told = done(app, "GET", &path, &Json::Null).await;
+    let slices: Vec<String> = told["slices"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|slice| format!("{}={}:{}", slice["by"], slice["value"], slice["items"]).replace('"', ""))
+        .collect();
+    assert_eq!(slices, ["tag=even:2", "tag=odd:2"], "{told}");
+    let shown = well(&["review", "queue", "show", queue, "--slice", "tag"], &["--url", url]).await;
+    assert!(shown.lines().any(|line| line.starts_with("tag=odd ") && line.ends_with('-')), "{shown}");
+    let wrong = format!("queues/{queue}/agreement?slice=colour");
+    let (status, told) = send(app, "GET", &wrong, None, &Json::Null).await;
+    assert!(status == 400 && told["error"].as_str().unwrap().contains("metadata.KEY"), "{status} {told}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

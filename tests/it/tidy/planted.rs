@@ -141,9 +141,10 @@ fn what_is_too_long_is_found() {
 fn what_panics_is_found() {
     for code in [
         "fn f() { g().unwrap() }",
-        "fn f() { println!(\"{}\", g().unwrap()) }",
+        "fn f() { format!(\"{}\", g().unwrap()) }",
         "fn f() { g().map(Option::unwrap) }",
         "fn f() { panic!(\"no\") }",
+        "fn f() { println!(\"no\") }",
         "fn f() { run! { todo!() } }",
         "impl S { fn f() { unimplemented!() } }",
         "#[allow(dead_code)] fn f() {}",

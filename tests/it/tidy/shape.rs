@@ -12,8 +12,8 @@ const MAX_FUNCTION_LINES: usize = 70;
 
 /// Methods that end the process, or the task, where an error belongs. What `expect` is for, clippy is told with a reason.
 const METHODS: [&str; 3] = ["unwrap", "unwrap_err", "expect_err"];
-/// Macros that do.
-const MACROS: [&str; 3] = ["todo", "unimplemented", "panic"];
+/// Macros that do; the last two where the reader of standard output hung up.
+const MACROS: [&str; 5] = ["todo", "unimplemented", "panic", "print", "println"];
 
 /// Files of more than 500 lines, tests included.
 pub(super) fn long_files(tree: &Tree) -> Vec<String> {
@@ -99,7 +99,10 @@ impl Shape {
     fn name(&mut self, ident: &Ident, wrong: &[&str]) {
         let name = ident.to_string();
         if wrong.contains(&name.as_str()) {
-            self.panics.push((ident.span().start().line, format!("{name}: return an error instead")));
+            self.panics.push((
+                ident.span().start().line,
+                format!("{name}: return an error instead; verbs print by cli/pipe"),
+            ));
         }
     }
 
