@@ -112,6 +112,8 @@ export async function filter(page, world) {
   await page.waitForSelector("text=No field named nope");
   assert.equal(await page.locator("pre mark.claim").innerText(), "nope", "the place is underlined");
   assert.equal(await rows(), before, "a wrong filter keeps the last rows");
+  await page.evaluate(() => (location.hash = location.hash.replace(/where=[^&]*/, "where=operation%20=%20'tool'%20AND%20name%20=%20'nobody'")));
+  await page.locator(".empty p").getByText("there are 21").waitFor();
 }
 
 filter.typed = true;

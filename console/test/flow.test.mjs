@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { flowsOf, tracesOf } = await load("src/lib/flow.ts");
+const { flowsOf, mostlyLost, tracesOf } = await load("src/lib/flow.ts");
 
 const row = (decision, reason, n) => ({ rule: "r", rule_version: "1", decision, reason, stratum: null, n, p_min: 0.25, p_max: 1 });
 
@@ -19,4 +19,10 @@ test("a count leads to its traces, also where every draw has a reason of its own
   assert.equal(tracesOf("it's", "not_sampled", "rate 0.3"), of("not_sampled", " AND ends_with(reason, 'rate 0.3')"));
   assert.equal(tracesOf("it's", "filtered", ""), of("filtered", ""));
   assert.deepEqual([tracesOf("r", "waiting", ""), tracesOf("r", "failed", "other reasons")], [undefined, undefined]);
+});
+
+test("of what a rule lost the most frequent reason is told", () => {
+  const [flow] = flowsOf([row("queued", "rate 1", 10), row("not_sampled", "rate 0.25", 90), row("throttled", "full", 2), row("expired", "too late", 3), row("expired", "restarted", 1), row("scored", "", 5)]);
+  assert.deepEqual(mostlyLost(flow), { lost: 6, kind: "expired", reason: "too late", n: 3 });
+  assert.equal(mostlyLost(flowsOf([row("queued", "rate 1", 1), row("filtered", "", 9)])[0]), undefined);
 });

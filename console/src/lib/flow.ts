@@ -95,3 +95,23 @@ export function flowsOf(rows: Row[]): Flow[] {
     return { rule, versions: new Set(mine.map((row) => row.rule_version)).size, seen: first.reduce((sum, step) => sum + step.n, 0), first, then, strata: strataOf(mine) };
   });
 }
+
+/** Decisions by which a trace is lost that the rule would have judged. */
+const LOST = ["throttled", "over_budget", "expired", "failed"];
+
+export interface Loss {
+  /** All traces that were lost. */
+  lost: number;
+  /** The decision and the reason by which they were most often. */
+  kind: string;
+  reason: string;
+  n: number;
+}
+
+/** Why the traces that a rule lost were lost most often; undefined where it lost none. */
+export function mostlyLost({ first, then }: Pick<Flow, "first" | "then">): Loss | undefined {
+  const steps = [...first, ...then].filter((step) => LOST.includes(step.kind));
+  const lost = steps.reduce((sum, step) => sum + step.n, 0);
+  const all = steps.flatMap(({ kind, reasons }) => reasons.map(({ text, n }) => ({ lost, kind, reason: text, n })));
+  return all.sort((a, b) => b.n - a.n)[0];
+}

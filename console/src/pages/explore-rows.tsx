@@ -1,8 +1,9 @@
 // The explorer's rows.
-import { useState } from "preact/hooks";
-import type { Row } from "../lib/api";
+import { useMemo, useState } from "preact/hooks";
+import { type Row, rowsOf } from "../lib/api";
 import { cost, count, duration, numberOf } from "../lib/format";
-import { address, hrefOf, now, remember, remembered, setRange, setState } from "../lib/store";
+import { fixed, stepOf } from "../lib/range";
+import { address, hrefOf, now, remember, remembered, setRange, setState, span } from "../lib/store";
 import { line } from "../lib/text";
 import { useAsk } from "../lib/hooks";
 import { bind } from "../lib/statement";
@@ -11,6 +12,7 @@ import { Kind } from "../ui/kind";
 import { Link, Time } from "../ui/parts";
 import { VirtualTable } from "../ui/virtual";
 import { type More, keyOf } from "./explore";
+import C10 from "../../sql/C10.sql";
 import C22 from "../../sql/C22.sql";
 
 interface ColumnDef {
@@ -101,15 +103,26 @@ function Choose({ chosen }: { chosen: string[] }) {
   );
 }
 
+/** How many spans another filter would show in this time range. */
+function useCount(where: string | null): number | undefined {
+  const { from, to } = fixed(span.value);
+  const step = stepOf(span.value, 1).sql;
+  const bound = useMemo(() => (where === null ? null : bind(C10, { from, to, step }, { where: where === "" ? "true" : where })), [where, from, to, step]);
+  const { data } = useAsk(bound);
+  return data && rowsOf(data).reduce((sum, row) => sum + (numberOf(row.n) ?? 0), 0);
+}
+
 /** No row: what to change, and where the newest span is. */
 function Nothing({ where, retry }: { where: string; retry: string }) {
+  const others = useCount(where === "" ? null : retry);
   const newest = useAsk(bind(C22, {}));
   const at = newest.data?.data[0]?.[0];
   const days = at ? Math.ceil((now.value - Date.parse(String(at))) / 86_400_000) + 1 : 0;
   return (
     <Empty title={where === "" ? "No span in this time range" : "No span passes this filter in this time range"}>
       {where !== "" && (
-        <button type="button" onClick={() => setState({ where: retry })}>{retry === "" ? "Without the filter" : "Without the last condition"}</button>
+        <p><button type="button" onClick={() => setState({ where: retry })}>{retry === "" ? "Without the filter" : "Without the last condition"}</button>
+          {others !== undefined && <> there {others === 1 ? "is" : "are"} {count(others)}</>}</p>
       )}
       {at ? (
         <p>The newest span began <Time at={String(at)} />.{" "}

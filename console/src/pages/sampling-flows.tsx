@@ -1,6 +1,6 @@
 // The way of traces through each rule, as nested bars: seen, what was left out and why, taken, what became of it.
 import { count, value } from "../lib/format";
-import { type Flow, type Step, type Stratum, tracesOf } from "../lib/flow";
+import { type Flow, type Step, type Stratum, mostlyLost, tracesOf } from "../lib/flow";
 import { hrefOf } from "../lib/store";
 import { visible } from "../lib/text";
 import { Link } from "../ui/parts";
@@ -28,6 +28,7 @@ function OneFlow({ flow }: { flow: Flow }) {
       </div>
       <Bar steps={flow.first} of={flow.seen} />
       {queued > 0 && <Bar steps={flow.then} of={Math.max(queued, flow.then.reduce((sum, step) => sum + step.n, 0))} width={queued / (flow.seen || 1)} />}
+      <Lost flow={flow} />
       <Reasons rule={flow.rule} steps={[...flow.first, ...flow.then]} />
       <Strata strata={flow.strata} />
     </section>
@@ -44,6 +45,16 @@ function Bar({ steps, of, width = 1 }: { steps: Step[]; of: number; width?: numb
         </div>
       ))}
     </div>
+  );
+}
+
+/** Coverage is short of all that was drawn: what keeps it there most. */
+function Lost({ flow }: { flow: Flow }) {
+  const loss = mostlyLost(flow);
+  if (!loss) return null;
+  return (
+    <p class="small"><span class="bad">! {count(loss.lost)} lost</span>, most often {WORDS[loss.kind]?.word ?? visible(loss.kind)}{loss.reason !== "" && `: ${visible(loss.reason)}`},
+      {" "}<Traces rule={flow.rule} kind={loss.kind} reason={loss.reason} n={loss.n} /></p>
   );
 }
 
