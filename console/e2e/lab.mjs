@@ -47,13 +47,13 @@ export async function leaderboard(page, world) {
   const { base } = world;
   const dataset = `numbers ${Date.now()}`;
   await post(base, "/v1/lab/datasets", { name: dataset });
-  const put = Array.from({ length: 30 }, (_, at) => ({ external_id: String(at), input: `Which number is ${at}?`, expected: String(at) }));
+  const put = Array.from({ length: 30 }, (_, at) => ({ external_id: String(at), input: `Which number is ${at}?`, expected: String(at), tags: [at % 2 === 0 ? "even" : "odd"] }));
   await post(base, `/v1/lab/datasets/${encodeURIComponent(dataset)}/items`, { put });
   const answers = (right) => put.map((item, at) => (right(at) ? item.expected : "none"));
   const expected = put.map((item) => item.expected);
-  await experiment(base, dataset, "never right", answers(() => false), false, expected);
-  await experiment(base, dataset, "nearly always right", answers((at) => at !== 7), false, expected);
-  await experiment(base, dataset, "always right", answers(() => true), false, expected);
+  const never = await experiment(base, dataset, "never right", answers(() => false), false, expected);
+  const nearly = await experiment(base, dataset, "nearly always right", answers((at) => at !== 7), false, expected);
+  const always = await experiment(base, dataset, "always right", answers(() => true), false, expected);
 
   await page.goto(`${base}/lab/leaderboard`);
   const table = page.getByRole("group", { name: "Places by metric" });
@@ -80,6 +80,49 @@ export async function leaderboard(page, world) {
   await page.getByRole("checkbox", { name: /^never right/ }).uncheck();
   await page.waitForFunction(() => document.querySelectorAll(".board tbody tr").length === 2);
   assert.match(page.url(), /experiments=/);
+  await together(page, base, { never, nearly, always });
+}
+
+/** Chosen in the list, page by page; then one table of what each has and whether it is better, and the same by tag. */
+async function together(page, base, { never, nearly, always }) {
+  await page.goto(`${base}/lab/experiments`);
+  const list = page.getByRole("group", { name: "All experiments" });
+  const choose = async (name) => list.getByRole("checkbox", { name: `Compare ${name} with others`, exact: true }).check();
+  await choose("always right");
+  await choose("nearly always right");
+  await page.goto(`${page.url()}&after=${nearly}`);
+  await page.getByRole("link", { name: "Newest" }).waitFor();
+  await list.getByRole("link", { name: "never right", exact: true }).waitFor();
+  await counted(list.getByRole("link", { name: "always right", exact: true }), 0, "only what is older than the one of the address");
+  await choose("never right");
+  await page.getByRole("link", { name: "Compare 3 together" }).click();
+  const table = page.getByRole("group", { name: "Estimates and verdicts" });
+  await table.getByText("worse").waitFor();
+  await settled(page);
+  const rows = await table.locator("tbody tr").allInnerTexts();
+  assert.match(rows[0], /^always right\s+baseline[\s\S]*1\.00 \[0\.\d+, 1\.00\] n 30/);
+  assert.match(rows[1], /^nearly always right[\s\S]*no difference shown/);
+  assert.match(rows[2], /^never right[\s\S]*−100 \[[\s\S]*worse/);
+  await page.getByRole("combobox", { name: "Parted by" }).selectOption("tag");
+  const parts = page.getByRole("group", { name: "Differences by part" });
+  await counted(parts.locator("tbody tr"), 4);
+  assert.match(page.url(), /slice=tag/);
+  assert.deepEqual((await violations(page)).map((each) => `${each.id} ${each.nodes[0]}`), []);
+  await page.getByRole("combobox", { name: "Baseline" }).selectOption(nearly);
+  await table.getByText("nearly always right").first().waitFor();
+  await counted(table.locator("tbody tr"), 3);
+
+  await page.goto(`${base}/lab/compare#new=${never}&baseline=${always}`);
+  await page.getByRole("combobox", { name: "Parted by" }).selectOption("tag");
+  await counted(parts.locator("tbody tr"), 2);
+  assert.match(await parts.locator("tbody tr").first().innerText(), /^tag even\s+15[\s\S]*worse/);
+  await page.goto(`${base}/lab/experiments#experiment=${nearly}&slice=tag`);
+  const metrics = page.getByRole("group", { name: "Metrics by part" });
+  await counted(metrics.locator("tbody tr"), 2);
+  assert.match(await metrics.innerText(), /tag odd\s+15[\s\S]*0\.93 \[/);
+  assert.equal(await page.getByRole("combobox", { name: "Parted by" }).inputValue(), "tag");
+  await settled(page);
+  assert.deepEqual((await violations(page)).map((each) => `${each.id} ${each.nodes[0]}`), []);
 }
 
 /** Labels: what was expected against what was answered; and what the answers of two experiments took. */
