@@ -8,7 +8,6 @@ use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use std::cmp::Ordering;
-use std::sync::Arc;
 
 /// The function.
 pub fn list_mode() -> ScalarUDF {

@@ -172,7 +172,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_is_an_internal_error() {
-        match caught(async { panic!("a fault") }).await {
+        let fault = std::future::poll_fn(|_| -> Poll<PgWireResult<()>> { panic!("a fault") });
+        match caught(fault).await {
             Err(PgWireError::UserError(info)) => assert_eq!(info.code, "XX000"),
             other => panic!("{other:?}"),
         }

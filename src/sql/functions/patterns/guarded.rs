@@ -9,7 +9,7 @@ use super::watch::Watch;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, LargeStringArray, StringArray, StringViewArray};
 use arrow::compute::concat;
 use arrow::datatypes::{DataType, FieldRef, Int64Type};
-use datafusion::error::{DataFusionError, Result};
+use datafusion::error::Result;
 use datafusion::execution::FunctionRegistry;
 use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
 use datafusion::logical_expr::{
@@ -247,8 +247,8 @@ impl<'a> Cells<'a> {
     }
 
     fn at(&self, row: usize) -> Option<&'a str> {
-        match self {
-            Self::One(text) => *text,
+        match *self {
+            Self::One(text) => text,
             Self::Texts(texts) => texts.is_valid(row).then(|| texts.value(row)),
             Self::Long(texts) => texts.is_valid(row).then(|| texts.value(row)),
             Self::Views(texts) => texts.is_valid(row).then(|| texts.value(row)),
