@@ -6,7 +6,7 @@ use crate::ingest::Redactor;
 use crate::journal::Journal;
 use crate::lab::archive::{ArchiveEndpoint, archive_router};
 use crate::lab::dataset::{DatasetEndpoint, Datasets, Redact, dataset_router};
-use crate::lab::experiment::{ExperimentEndpoint, Experiments, RunSpans, experiment_router};
+use crate::lab::experiment::{ExperimentEndpoint, Experiments, RunSpans, experiment_router, findings_in_sql};
 use crate::lab::lint::{LintEndpoint, evaluators_in_sql, lint_router};
 use crate::lab::perturb::{PerturbEndpoint, perturb_router};
 use crate::lab::review::{ReviewEndpoint, review_router};
@@ -56,6 +56,9 @@ pub fn lab_routes(lab: Laboratory, config: &Config) -> (Router, RunSpans) {
     let config = Arc::new(config.clone());
     let datasets = Datasets::new(store, config, redact);
     let registry = lab.registry;
+    if let Err(error) = findings_in_sql(&datasets, &registry) {
+        tracing::error!(%error, "findings() is not there");
+    }
     let suites = Suites::new(datasets.clone());
     let experiments = Experiments::new(datasets.clone(), registry.clone(), lab.production);
     let runs = SuiteRuns::new(suites.clone(), experiments.clone(), registry.clone(), lab.desk);

@@ -28,7 +28,7 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 
@@ -43,6 +43,8 @@ const BUFFERED: usize = 2;
 /// Queries run on threads of their own, so that one which computes for long does not hold up the server's other work.
 pub struct Sql {
     core: Arc<Core>,
+    threads: Handle,
+    /// None where they are another engine's.
     runtime: Option<Runtime>,
 }
 
@@ -115,7 +117,24 @@ impl Sql {
         let permits = Arc::new(Semaphore::new(config.max_concurrent));
         let waiting = AtomicUsize::new(0);
         let core = Core { context, calibrations, watermarks, queue, config, permits, waiting };
-        Ok(Self { core: Arc::new(core), runtime: Some(runtime) })
+        Ok(Self { core: Arc::new(core), threads: runtime.handle().clone(), runtime: Some(runtime) })
+    }
+
+    /// The same engine for what a query asks on its way, such as a table that is made of other queries: so many of these run
+    /// at once. The query has its turn already; to wait for another would be to wait for itself.
+    #[must_use]
+    pub fn within(&self, at_once: usize) -> Self {
+        let Core { context, calibrations, watermarks, queue, config, .. } = &*self.core;
+        let core = Core {
+            context: context.clone(),
+            calibrations: calibrations.clone(),
+            watermarks: watermarks.clone(),
+            queue: queue.clone(),
+            config: config.clone(),
+            permits: Arc::new(Semaphore::new(at_once)),
+            waiting: AtomicUsize::new(0),
+        };
+        Self { core: Arc::new(core), threads: self.threads.clone(), runtime: None }
     }
 
     /// The same engine with the rows of the table `queue`, which has none without this. Views read them too.
@@ -275,10 +294,9 @@ impl Sql {
         let permit = self.admit(deadline).await?;
         let (head, schema) = oneshot::channel();
         let (to, rows) = mpsc::channel(BUFFERED);
-        let runtime = self.runtime.as_ref().ok_or(SqlError::Busy)?;
         let flag = Flag::default();
         let asked = Asked { snapshots, work, flag: flag.clone() };
-        let task = runtime.spawn(drive(self.core.clone(), asked, permit, deadline, (head, to)));
+        let task = self.threads.spawn(drive(self.core.clone(), asked, permit, deadline, (head, to)));
         let abort = AbortOnDrop(task.abort_handle(), flag);
         let schema = timeout_at(deadline, schema)
             .await
@@ -317,8 +335,7 @@ impl Sql {
     ) -> Result<T, SqlError> {
         let deadline = deadline(self.core.config.timeout);
         let permit = self.admit(deadline).await?;
-        let runtime = self.runtime.as_ref().ok_or(SqlError::Busy)?;
-        let task = runtime.spawn(async move {
+        let task = self.threads.spawn(async move {
             let _permit = permit;
             work.await
         });

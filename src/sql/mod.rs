@@ -56,5 +56,5 @@ pub use functions::LEVEL;
 pub use guard::parse as parse_for_fuzzing;
 pub use session::DATABASE;
 pub use stream::QueryStream;
-pub use tables::Snapshots;
+pub use tables::{QuerySnapshots, Snapshots};
 pub use watermarks::Watermarks;

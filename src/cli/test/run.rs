@@ -175,7 +175,8 @@ async fn asked(suite: &Suite, runs: &[Run], target: &Target, deadline: Option<Du
             }
         }
     });
-    let ask = ask_all(suite, runs, target, &stop, &|| bar.inc(1));
+    let done = || bar.inc(1);
+    let ask = ask_all(suite, runs, target, &stop, &done);
     let answered = match deadline {
         Some(deadline) => in_time(ask, deadline, &stop).await,
         None => ask.await,

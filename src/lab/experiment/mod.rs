@@ -25,6 +25,8 @@
 //! | `compare` | the difference of two, item by item |
 //! | `several` | the differences of several from one baseline |
 //! | `slices` | parts of a dataset, by tag, split or metadata |
+//! | `findings` | what stands out in one experiment |
+//! | `findings_sql` | the same as a table of SQL |
 //! | `detail` | what two experiments answered to the items that moved |
 //! | `playground` | a few items asked at once, of which nothing is kept |
 //! | `beside` | experiments beside each other, with all that is known of them |
@@ -45,6 +47,7 @@ mod definition;
 mod detail;
 mod experiments;
 mod findings;
+mod findings_sql;
 mod flagged;
 mod flips;
 mod gone;
@@ -78,6 +81,7 @@ pub use definition::{
     Answer, EditExperiment, NewExperiment, OfSuite, Retry, SentScore, Stored, Target, Telling, Todo,
 };
 pub use experiments::Experiments;
+pub use findings_sql::register as findings_in_sql;
 pub use http::{ExperimentEndpoint, experiment_router};
 pub(in crate::lab) use http::{artifact, behind, retry_of};
 pub(in crate::lab) use input::{Answered as Given, eval_input};

@@ -304,6 +304,8 @@ async fn other_letters_flip_verdicts_and_experiments_stand_beside_each_other() {
     well(&args, &place).await;
     let found = well(&["experiment", "findings", "v0"], &place).await;
     assert!(found.contains("problem (high, certain): ") && found.contains("\n    why: "), "{found}");
+    let in_sql = "SELECT count(*) FROM findings('v0') WHERE kind = 'problem' AND severity = 'high' AND array_length(item_ids) > 0";
+    assert!(count(app.addresses.http, in_sql).await >= 1);
     let board = well(&["experiment", "leaderboard", "v1", "v0"], &place).await;
     assert!(board.contains("v1") && board.contains("#1 ") && board.contains("#2 "), "{board}");
     let (code, _, err) = verb(&["experiment", "leaderboard", "nobody"], &place).await;
