@@ -1,6 +1,7 @@
 //! Stored spans as OTLP, against a running server or straight on a data directory.
 
 use super::sql::{offline, online};
+use super::trust::Trust;
 use crate::ingest::encode::{COLUMNS, spans_to_request, traces_to_json};
 use arrow::array::RecordBatch;
 use clap::{Args, ValueEnum};
@@ -22,6 +23,8 @@ pub struct ExportArgs {
     /// A token of the server with the role query or admin, if it has tokens.
     #[arg(long, env = "GROUNDLINE_TOKEN", hide_env_values = true)]
     token: Option<String>,
+    #[command(flatten)]
+    trust: Trust,
     /// Configuration file, for a data directory whose tables are on S3.
     #[arg(long, requires = "data_dir")]
     config: Option<PathBuf>,
@@ -81,7 +84,7 @@ async fn export(args: &ExportArgs) -> Result<usize, String> {
     let query = query(&args.filter);
     let (_, batches) = match &args.data_dir {
         Some(data_dir) => offline(data_dir.clone(), args.config.as_deref(), &query).await,
-        None => online(&args.url, args.token.as_deref(), &query).await,
+        None => online(&args.url, args.token.as_deref(), &args.trust, &query).await,
     }?;
     let told = |e: std::io::Error| match &args.output {
         Some(path) => format!("{}: {e}", path.display()),
