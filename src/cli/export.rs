@@ -2,6 +2,7 @@
 
 use super::pipe::hung_up;
 use super::sql::{offline, online};
+use super::trust::Trust;
 use crate::ingest::encode::{COLUMNS, spans_to_request, traces_to_json};
 use arrow::array::RecordBatch;
 use clap::{Args, ValueEnum};
@@ -23,6 +24,8 @@ pub struct ExportArgs {
     /// A token of the server with the role query or admin, if it has tokens.
     #[arg(long, env = "GROUNDLINE_TOKEN", hide_env_values = true)]
     token: Option<String>,
+    #[command(flatten)]
+    trust: Trust,
     /// Configuration file, for a data directory whose tables are on S3.
     #[arg(long, requires = "data_dir")]
     config: Option<PathBuf>,
@@ -84,7 +87,7 @@ async fn export(args: &ExportArgs) -> Result<Option<usize>, String> {
     let query = query(&args.filter);
     let (_, batches) = match &args.data_dir {
         Some(data_dir) => offline(data_dir.clone(), args.config.as_deref(), &query).await,
-        None => online(&args.url, args.token.as_deref(), &query).await,
+        None => online(&args.url, args.token.as_deref(), &args.trust, &query).await,
     }?;
     match &args.output {
         Some(path) => File::create(path)

@@ -31,6 +31,7 @@
 //! | `alert_deliveries` | who was told of an alert |
 //! | `lab` | datasets and experiments |
 //! | `remote` | a running server, for the verbs that ask one |
+//! | `trust` | whose certificates a verb takes that asks a server |
 //! | `table` | tables of texts |
 //! | `pipe` | standard output, and a reader of it that has read enough |
 //! | `rewrite` | a configuration file, changed by a verb |
@@ -68,6 +69,7 @@ mod suite;
 mod table;
 mod test;
 mod token;
+mod trust;
 mod welcome;
 
 pub use args::{Cli, main};

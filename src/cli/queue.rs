@@ -87,7 +87,7 @@ async fn list(server: &Server, state: Option<State>, limit: usize) -> Result<Str
         "SELECT item, lane, state, attempt, rule, evaluators, trace_id, queued_at, not_before, error FROM queue \
          {filter} ORDER BY queued_at, item LIMIT {limit}"
     );
-    let (schema, batches) = online(&server.url, server.token.as_deref(), &query).await?;
+    let (schema, batches) = online(&server.url, server.token.as_deref(), &server.trust, &query).await?;
     let bytes = encode(Format::Table, &schema, &batches, usize::MAX).map_err(|e| e.to_string())?;
     Ok(String::from_utf8_lossy(&bytes).trim_end().to_owned())
 }

@@ -1,5 +1,6 @@
 //! A running server, for the verbs that ask one.
 
+use super::trust::Trust;
 use clap::Args;
 use reqwest::RequestBuilder;
 use serde_json::Value;
@@ -13,31 +14,33 @@ pub struct Server {
     /// A token of the server with the role admin, if it has tokens.
     #[arg(long, env = "GROUNDLINE_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
+    #[command(flatten)]
+    pub(super) trust: Trust,
 }
 
 impl Server {
     /// What `GET path` answers.
     pub(super) async fn get(&self, path: &str) -> Result<Value, String> {
         let address = self.address(path);
-        self.send(reqwest::Client::new().get(&address), &address).await
+        self.send(self.trust.client()?.get(&address), &address).await
     }
 
     /// What `POST path` answers to `body`.
     pub(super) async fn post(&self, path: &str, body: &Value) -> Result<Value, String> {
         let address = self.address(path);
-        self.send(reqwest::Client::new().post(&address).json(body), &address).await
+        self.send(self.trust.client()?.post(&address).json(body), &address).await
     }
 
     /// What `DELETE path` answers.
     pub(super) async fn delete(&self, path: &str) -> Result<Value, String> {
         let address = self.address(path);
-        self.send(reqwest::Client::new().delete(&address), &address).await
+        self.send(self.trust.client()?.delete(&address), &address).await
     }
 
     /// What `GET path` answers, as text.
     pub(super) async fn get_text(&self, path: &str) -> Result<String, String> {
         let address = self.address(path);
-        let (is_done, text) = self.exchange(reqwest::Client::new().get(&address), &address).await?;
+        let (is_done, text) = self.exchange(self.trust.client()?.get(&address), &address).await?;
         if is_done { Ok(text) } else { Err(error_of(&text)) }
     }
 
@@ -49,7 +52,7 @@ impl Server {
         body: Vec<u8>,
     ) -> Result<(bool, Value), String> {
         let address = self.address(path);
-        let request = reqwest::Client::new().post(&address).header("content-type", kind).body(body);
+        let request = self.trust.client()?.post(&address).header("content-type", kind).body(body);
         let (is_done, text) = self.exchange(request, &address).await?;
         let answer: Value = serde_json::from_str(&text).map_err(|_| text)?;
         Ok((is_done, answer))
@@ -90,7 +93,7 @@ pub(super) fn unreached(address: &str, error: reqwest::Error) -> String {
     }
     text.push_str(match address.starts_with("https:") {
         true => {
-            "; is the server running (groundline serve), and is its certificate trusted here (SSL_CERT_FILE)?"
+            "; is the server running (groundline serve), and is its certificate trusted here (--ca-file)?"
         }
         false => "; is the server running? (groundline serve)",
     });

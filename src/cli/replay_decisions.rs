@@ -3,6 +3,7 @@
 
 use super::pipe::say;
 use super::sql::{Opened, online};
+use super::trust::Trust;
 use crate::config::Config;
 use crate::sample::{DECISION_COLUMNS, Findings, Replay, Standing, compile};
 use arrow::array::{AsArray, RecordBatch};
@@ -32,6 +33,8 @@ pub struct ReplayArgs {
     /// A token of the server with the role query or admin, if it has tokens.
     #[arg(long, env = "GROUNDLINE_TOKEN", hide_env_values = true)]
     token: Option<String>,
+    #[command(flatten)]
+    trust: Trust,
     /// Configuration file with the rules; without one the default rule.
     #[arg(long)]
     config: Option<PathBuf>,
@@ -72,14 +75,14 @@ pub async fn run(args: ReplayArgs) -> ExitCode {
 
 /// Where rows come from.
 enum Source {
-    Server(String, Option<String>),
+    Server(String, Option<String>, Trust),
     Opened(Box<Opened>),
 }
 
 impl Source {
     async fn ask(&self, query: &str) -> Result<Vec<RecordBatch>, String> {
         let (_, rows) = match self {
-            Source::Server(url, token) => online(url, token.as_deref(), query).await,
+            Source::Server(url, token, trust) => online(url, token.as_deref(), trust, query).await,
             Source::Opened(opened) => opened.ask(query).await,
         }?;
         Ok(rows)
@@ -117,7 +120,7 @@ async fn replayed(args: &ReplayArgs, config: Config) -> Result<Report, String> {
     let day = Stretch { from, to: from + TimeDelta::days(1) };
     let source = match &args.data_dir {
         Some(dir) => Source::Opened(Box::new(Opened::open(dir.clone(), args.config.as_deref()).await?)),
-        None => Source::Server(args.url.clone(), args.token.clone()),
+        None => Source::Server(args.url.clone(), args.token.clone(), args.trust.clone()),
     };
     let mut replay = Replay::new(rules, sample);
     let done = decide(&source, &mut replay, day).await;

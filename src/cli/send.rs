@@ -2,6 +2,7 @@
 
 use super::pipe::say;
 use super::remote::unreached;
+use super::trust::Trust;
 use clap::{Args, ValueEnum};
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::logs::v1::logs_service_client::LogsServiceClient;
@@ -15,6 +16,7 @@ use prost::Message;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
 
 /// Arguments of the verb.
 #[derive(Debug, Args)]
@@ -28,6 +30,8 @@ pub struct SendArgs {
     /// A token of the server with the role ingest, if it has tokens.
     #[arg(long, env = "GROUNDLINE_TOKEN", hide_env_values = true)]
     token: Option<String>,
+    #[command(flatten)]
+    trust: Trust,
     /// The files.
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -66,7 +70,8 @@ pub async fn run(args: SendArgs) -> ExitCode {
         if args.protocol == Protocol::Grpc { "http://127.0.0.1:4317" } else { "http://127.0.0.1:4318" };
     let endpoint = args.endpoint.unwrap_or_else(|| default.to_owned());
     let mut failed = 0u32;
-    let to = To { endpoint: &endpoint, protocol: args.protocol, token: args.token.as_deref() };
+    let (token, trust) = (args.token.as_deref(), &args.trust);
+    let to = To { endpoint: &endpoint, protocol: args.protocol, token, trust };
     for file in &args.files {
         match send_to(to, file).await {
             Ok(answer) => {
@@ -94,15 +99,16 @@ pub struct Answer {
 
 /// Sends one file; gives what the server said beside yes. Tries again while the server says "later".
 pub async fn send_file(endpoint: &str, protocol: Protocol, file: &Path) -> Result<Answer, String> {
-    send_to(To { endpoint, protocol, token: None }, file).await
+    send_to(To { endpoint, protocol, token: None, trust: &Trust::default() }, file).await
 }
 
-/// Where requests go, and with which token.
+/// Where requests go, with which token, and whose signatures are taken there.
 #[derive(Clone, Copy)]
 struct To<'a> {
     endpoint: &'a str,
     protocol: Protocol,
     token: Option<&'a str>,
+    trust: &'a Trust,
 }
 
 async fn send_to(to: To<'_>, file: &Path) -> Result<Answer, String> {
@@ -157,8 +163,8 @@ async fn send_body(
     let mut wait = Duration::from_millis(200);
     for attempt in 1.. {
         let sent = match to.protocol {
-            Protocol::Http => send_http(to.token, to.endpoint, signal, encoding, bytes.to_vec()).await,
-            Protocol::Grpc => send_grpc(to.token, to.endpoint, signal, encoding, bytes).await,
+            Protocol::Http => send_http(to, signal, encoding, bytes.to_vec()).await,
+            Protocol::Grpc => send_grpc(to, signal, encoding, bytes).await,
         };
         match sent {
             Err((true, _)) if attempt < ATTEMPTS => {
@@ -174,25 +180,20 @@ async fn send_body(
 
 type Sent = Result<Answer, (bool, String)>;
 
-async fn send_http(
-    token: Option<&str>,
-    endpoint: &str,
-    signal: Signal,
-    encoding: Encoding,
-    bytes: Vec<u8>,
-) -> Sent {
+async fn send_http(to: To<'_>, signal: Signal, encoding: Encoding, bytes: Vec<u8>) -> Sent {
     let path = match signal {
         Signal::Traces => "v1/traces",
         Signal::Logs => "v1/logs",
         Signal::Metrics => "v1/metrics",
     };
-    let url = format!("{}/{path}", endpoint.trim_end_matches('/'));
+    let url = format!("{}/{path}", to.endpoint.trim_end_matches('/'));
     let kind = match encoding {
         Encoding::Json => "application/json",
         Encoding::Protobuf => "application/x-protobuf",
     };
-    let mut request = reqwest::Client::new().post(&url).header("content-type", kind).body(bytes);
-    if let Some(token) = token {
+    let client = to.trust.client().map_err(|e| (false, e))?;
+    let mut request = client.post(&url).header("content-type", kind).body(bytes);
+    if let Some(token) = to.token {
         request = request.bearer_auth(token);
     }
     let response = request.send().await.map_err(|e| (true, unreached(&url, e)))?;
@@ -236,18 +237,24 @@ fn with_token<T>(token: Option<&str>, message: T) -> Result<tonic::Request<T>, (
     Ok(request)
 }
 
-async fn send_grpc(
-    token: Option<&str>,
-    endpoint: &str,
-    signal: Signal,
-    encoding: Encoding,
-    bytes: &[u8],
-) -> Sent {
-    let channel = tonic::transport::Endpoint::from_shared(endpoint.to_owned())
-        .map_err(|e| (false, format!("{endpoint}: {e}")))?
-        .connect()
-        .await
-        .map_err(|e| (true, format!("{endpoint}: {e}")))?;
+/// An OTLP/gRPC address; over TLS where it is an https one.
+fn grpc_address(to: To<'_>) -> Result<Endpoint, String> {
+    let told = |error: tonic::transport::Error| format!("{}: {error}", to.endpoint);
+    let address = Endpoint::from_shared(to.endpoint.to_owned()).map_err(told)?;
+    if !to.endpoint.starts_with("https://") {
+        return Ok(address);
+    }
+    let mut tls = ClientTlsConfig::new().with_webpki_roots();
+    if let Some(pem) = to.trust.pem()? {
+        tls = tls.ca_certificate(Certificate::from_pem(pem));
+    }
+    address.tls_config(tls).map_err(told)
+}
+
+async fn send_grpc(to: To<'_>, signal: Signal, encoding: Encoding, bytes: &[u8]) -> Sent {
+    let token = to.token;
+    let address = grpc_address(to).map_err(|e| (false, e))?;
+    let channel = address.connect().await.map_err(|e| (true, format!("{}: {e}", to.endpoint)))?;
     let undecodable = |e: crate::ingest::decode::DecodeError| (false, e.to_string());
     let status =
         |s: tonic::Status| (s.code() == tonic::Code::Unavailable, format!("{:?}: {}", s.code(), s.message()));

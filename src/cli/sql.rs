@@ -2,6 +2,7 @@
 
 use super::pipe::ended;
 use super::remote::unreached;
+use super::trust::Trust;
 use crate::app::{open_queue, open_sql, open_storage};
 use crate::config::Config;
 use crate::domain::time::SystemClock;
@@ -26,6 +27,8 @@ pub struct SqlArgs {
     /// A token of the server with the role query or admin, if it has tokens.
     #[arg(long, env = "GROUNDLINE_TOKEN", hide_env_values = true)]
     token: Option<String>,
+    #[command(flatten)]
+    trust: Trust,
     /// A data directory that no server uses now.
     #[arg(long)]
     data_dir: Option<PathBuf>,
@@ -68,7 +71,7 @@ pub async fn run(args: SqlArgs) -> ExitCode {
     };
     let answer = match &args.data_dir {
         Some(data_dir) => offline(data_dir.clone(), args.config.as_deref(), &args.query).await,
-        None => online(&args.url, args.token.as_deref(), &args.query).await,
+        None => online(&args.url, args.token.as_deref(), &args.trust, &args.query).await,
     };
     let written = answer.and_then(|(schema, batches)| {
         let bytes = encode(format, &schema, &batches, usize::MAX).map_err(|e| e.to_string())?;
@@ -86,14 +89,15 @@ pub async fn run(args: SqlArgs) -> ExitCode {
     }
 }
 
-/// Asks a server for an Arrow stream.
+/// Asks a server for an Arrow stream; over https it is one that `trust` takes.
 pub async fn online(
     url: &str,
     token: Option<&str>,
+    trust: &Trust,
     query: &str,
 ) -> Result<(SchemaRef, Vec<RecordBatch>), String> {
     let address = format!("{}/v1/sql", url.trim_end_matches('/'));
-    let mut request = reqwest::Client::new().post(&address);
+    let mut request = trust.client()?.post(&address);
     if let Some(token) = token {
         request = request.bearer_auth(token);
     }

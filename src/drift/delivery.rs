@@ -119,23 +119,21 @@ impl Deliveries {
     /// Takes note of a repetition: one that was taken is as good as the message itself, and one that failed says since when the
     /// receiver does not hear what it was told.
     fn note_repetition(&mut self, notice: &Notice, delivered: Delivered, now: UnixNanos) {
-        let key = (notice.alert.clone(), notice.slice.clone(), notice.receiver.clone());
-        match delivered {
+        let attempted_at = Some(rfc3339(now.0));
+        let (why, next_attempt_at) = match delivered {
             Delivered::Taken => {
                 let made = Delivery::new(notice, DeliveryOutcome::Delivered);
-                self.keep(Delivery { attempted_at: Some(rfc3339(now.0)), ..made }, now);
+                return self.keep(Delivery { attempted_at, ..made }, now);
             }
-            Delivered::Failed { why, not_before } => {
-                if let Some((_, told)) = self.ended.get_mut(&key) {
-                    (told.error, told.next_attempt_at) = (Some(why), Some(rfc3339(not_before)));
-                }
-            }
-            Delivered::Lost(_, why) => {
-                if let Some((_, told)) = self.ended.get_mut(&key) {
-                    told.error = Some(why);
-                }
-            }
-        }
+            Delivered::Failed { why, not_before } => (why, Some(rfc3339(not_before))),
+            Delivered::Lost(_, why) => (why, None),
+        };
+        let key = (notice.alert.clone(), notice.slice.clone(), notice.receiver.clone());
+        let told = match self.ended.get(&key) {
+            Some((_, told)) if told.id == notice.id => told.clone(),
+            _ => Delivery { attempted_at, ..Delivery::new(notice, DeliveryOutcome::Unknown) },
+        };
+        self.keep(Delivery { error: Some(why), next_attempt_at, ..told }, now);
     }
 
     fn keep(&mut self, delivery: Delivery, now: UnixNanos) {

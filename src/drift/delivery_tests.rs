@@ -75,6 +75,9 @@ fn a_repetition_tells_that_a_receiver_knows_or_no_longer_hears() {
     let firing = [told.clone()];
     let all = |deliveries: &Deliveries| shown(&deliveries.all(&VecDeque::new(), &firing, &[]));
     assert_eq!(all(&deliveries), ["am firing Unknown 0 - - -"], "as after a restart");
+    let away = Delivered::Failed { why: "connection refused".into(), not_before: at(1).0 };
+    deliveries.note(tried(&told, false, away), at(0));
+    assert_eq!(all(&deliveries), ["am firing Unknown 0 00:00Z 00:01Z connection refused"]);
     deliveries.note(tried(&told, false, Delivered::Taken), at(1));
     assert_eq!(all(&deliveries), ["am firing Delivered 0 00:01Z - -"]);
     let failed = Delivered::Failed { why: "connection refused".into(), not_before: at(61).0 };

@@ -12,6 +12,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -144,6 +145,34 @@ async fn over_all(at: Addresses, root: &Root, own: Option<&Pair>) -> [Result<(),
     [over_grpc(at, root, own).await, over_http(at, root, own).await, over_pg(at, root, own).await]
 }
 
+/// The verbs that talk to a server take the signatures of a file, named by the option or the variable, and no others.
+fn verbs_trust(at: Addresses, folder: &Path, root: &Root) {
+    let (ca, spans) = (folder.join("ca.pem"), folder.join("spans.pb"));
+    std::fs::write(&ca, &root.pem).unwrap();
+    std::fs::write(&spans, request("tls", vec![span(3, 1, vec![])]).encode_to_vec()).unwrap();
+    let run = |args: &[&str], env: Option<&Path>| {
+        let mut verb = Command::new(env!("CARGO_BIN_EXE_groundline"));
+        verb.args(args).envs(env.map(|path| ("GROUNDLINE_CA_FILE", path)));
+        let done = verb.output().unwrap();
+        let said = [done.stdout, done.stderr].concat();
+        (done.status.code(), String::from_utf8(said).unwrap())
+    };
+    let (http, grpc) = (format!("https://{}", at.http), format!("https://{}", at.grpc));
+    let (ca_file, sent) = (ca.to_str().unwrap(), spans.to_str().unwrap());
+    let sql = ["sql", "--url", &http, "--format", "csv", "SELECT 7 AS n"];
+    let (code, told) = run(&[&sql[..], &["--ca-file", ca_file][..]].concat(), None);
+    assert!(code == Some(0) && told.starts_with("n\n7\n"), "{told}");
+    let (code, told) = run(&sql, None);
+    assert!(code == Some(1) && told.contains("trusted here (--ca-file)"), "{told}");
+    let (code, told) = run(&["alerts", "list", "--url", &http], Some(&ca));
+    assert!(code == Some(0) && told.starts_with("no alert"), "{told}");
+    let grpc = ["send", "--protocol", "grpc", "--endpoint", &grpc, "--ca-file", ca_file, sent];
+    let (code, told) = run(&grpc, None);
+    assert!(code == Some(0) && told.contains("accepted"), "{told}");
+    let (code, told) = run(&["dataset", "list", "--url", &http], Some(&spans));
+    assert!(code != Some(0) && told.contains("--ca-file") && told.contains("spans.pb"), "{told}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_endpoint_speaks_tls_with_the_certificates_of_now() {
     let (folder, root, next) = (tempfile::tempdir().unwrap(), Root::new(), Root::new());
@@ -151,6 +180,7 @@ async fn every_endpoint_speaks_tls_with_the_certificates_of_now() {
     let at = app.addresses;
     assert_eq!(over_all(at, &root, None).await, [Ok(()), Ok(()), Ok(())]);
     assert_eq!(told_end(at, &root).await, ("4096-01-01T00:00:00Z".into(), true));
+    tokio::task::block_in_place(|| verbs_trust(at, folder.path(), &root));
     assert!(over_all(at, &next, None).await.iter().all(Result::is_err), "a client that trusts another root");
     let plain = reqwest::Client::new().post(format!("http://{}/v1/traces", at.otlp_http)).send().await;
     assert!(plain.is_err(), "{plain:?}");

@@ -1,5 +1,6 @@
 //! Arguments of the verb.
 
+use super::super::trust::Trust;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -21,6 +22,8 @@ pub struct CalibrateArgs {
     /// A token of the server with the role query or admin, if it has tokens.
     #[arg(long, env = "GROUNDLINE_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
+    #[command(flatten)]
+    pub(super) trust: Trust,
     /// A data directory that no server uses now.
     #[arg(long)]
     pub data_dir: Option<PathBuf>,

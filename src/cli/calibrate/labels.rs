@@ -56,7 +56,7 @@ pub async fn read(args: &CalibrateArgs) -> Result<Labels, String> {
     );
     let (schema, batches) = match &args.data_dir {
         Some(data_dir) => offline(data_dir.clone(), args.config.as_deref(), &query).await?,
-        None => online(&args.url, args.token.as_deref(), &query).await?,
+        None => online(&args.url, args.token.as_deref(), &args.trust, &query).await?,
     };
     let bytes = encode(Format::Json, &schema, &batches, usize::MAX).map_err(|e| e.to_string())?;
     let rows: Vec<Row> =

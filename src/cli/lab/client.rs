@@ -3,6 +3,7 @@
 use crate::app::{Laboratory, lab_routes, open_queue, open_sql, open_storage};
 use crate::cli::evaluators::Scorers;
 use crate::cli::remote::unreached;
+use crate::cli::trust::Trust;
 use crate::config::Config;
 use crate::detect::Policy;
 use crate::domain::time::{Clock, SystemClock};
@@ -35,6 +36,8 @@ pub struct Where {
     /// A token of the server with the role query to read and lab to write, if it has tokens.
     #[arg(long, env = "GROUNDLINE_TOKEN", hide_env_values = true)]
     token: Option<String>,
+    #[command(flatten)]
+    trust: Trust,
     /// A data directory that no server uses now.
     #[arg(long)]
     data_dir: Option<PathBuf>,
@@ -44,14 +47,14 @@ pub struct Where {
 }
 
 impl Where {
-    /// A running server.
-    pub fn server(url: String, token: Option<String>) -> Self {
-        Self { url, token, data_dir: None, config: None }
+    /// A running server; over https one that `trust` takes.
+    pub fn server(url: String, token: Option<String>, trust: Trust) -> Self {
+        Self { url, token, trust, data_dir: None, config: None }
     }
 
     /// A data directory that no server uses now.
     pub fn folder(dir: PathBuf, config: Option<PathBuf>) -> Self {
-        Self { url: String::new(), token: None, data_dir: Some(dir), config }
+        Self { url: String::new(), token: None, trust: Trust::default(), data_dir: Some(dir), config }
     }
 }
 
@@ -143,7 +146,7 @@ impl LabClient {
     /// Opens what `place` names.
     ///
     /// # Errors
-    /// When a data directory is none, is used by a server, or cannot be opened.
+    /// When a data directory is none, is used by a server, or cannot be opened; or `--ca-file` cannot be used.
     pub async fn open(place: &Where) -> Result<Self, String> {
         Self::open_for(place, 0).await
     }
@@ -162,7 +165,7 @@ impl LabClient {
             None => Ok(Self::Remote {
                 url: place.url.clone(),
                 token: place.token.clone(),
-                client: reqwest::Client::new(),
+                client: place.trust.client()?,
             }),
         }
     }

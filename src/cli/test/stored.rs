@@ -1,6 +1,7 @@
 //! Items of the stored datasets that a suite names.
 
 use super::super::lab::{Asked, LabClient, Where};
+use super::super::trust::Trust;
 use crate::lab::suite::{StoredItems, stored};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,8 @@ pub struct StoredArgs {
     /// A token of the server with the role query, and lab to keep something, if it has tokens.
     #[arg(long, env = "GROUNDLINE_TOKEN", hide_env_values = true)]
     token: Option<String>,
+    #[command(flatten)]
+    trust: Trust,
     /// The data directory of a stopped server with these datasets.
     #[arg(long)]
     data_dir: Option<PathBuf>,
@@ -23,7 +26,7 @@ impl StoredArgs {
     /// The server, or the folder of a stopped one; none if neither is named.
     pub fn place(&self, config: Option<&Path>) -> Option<Where> {
         match (&self.url, &self.data_dir) {
-            (Some(url), _) => Some(Where::server(url.clone(), self.token.clone())),
+            (Some(url), _) => Some(Where::server(url.clone(), self.token.clone(), self.trust.clone())),
             (None, Some(dir)) => Some(Where::folder(dir.clone(), config.map(Path::to_path_buf))),
             (None, None) => None,
         }
