@@ -300,7 +300,7 @@ impl Alert {
     /// Looks at the slices that can have changed, and says what did.
     ///
     /// Evidence is weighed against that of all slices, so each of them may come to exceed; a window without new scores
-    /// stays as it is, unless α is divided among more slices than before.
+    /// stays as it is, unless α is divided among more slices than before. What ended without data waits for a score of its own.
     pub(super) fn look(&mut self, config: &AlertConfig) -> Vec<Change> {
         self.forget(config);
         let touched = std::mem::take(&mut self.touched);
@@ -309,7 +309,10 @@ impl Alert {
         let weighs = matches!(config.method, Method::Objective | Method::Change);
         let mut changes = Vec::new();
         for (name, slice) in &mut self.slices {
-            if !weighs && !is_shared_anew && !touched.contains(name) {
+            // What ended for want of scores has none by which it could exceed again.
+            let is_without_data = slice.phase == Phase::Ok && slice.since > slice.last;
+            let is_looked_at = (weighs || is_shared_anew) && !is_without_data;
+            if !is_looked_at && !touched.contains(name) {
                 continue;
             }
             let exceeds = match slice.evidence(config) {

@@ -357,10 +357,28 @@ fn what_fires_without_data_ends() {
     let said: Vec<_> = ended.iter().map(|c| (c.state, c.since, c.ended)).collect();
     assert_eq!(said, [("resolved", at(51).0, Ended::NoData)]);
     assert_eq!(stream.alert.end_without_data(&config, UnixNanos(0), at(500)), [], "it is said once");
+    // A slice that comes, and parts α anew, is no news of it.
+    stream.go("other", 0, 5);
+    assert_eq!(stream.states(), ["firing"]);
     // Traffic that comes back as bad as it was fires again.
     stream.at += 3_600;
     stream.go("", 40, 700);
     assert_eq!(stream.states(), ["firing", "firing"]);
+}
+
+#[test]
+fn what_was_pending_without_data_waits_for_a_score_of_its_own() {
+    let config = config("method = \"objective\"\nobjective = 0.9\nfor = \"6h\"\nno_data_after = \"30m\"");
+    let mut stream = Stream::new(&config);
+    stream.go("", 60, 600);
+    assert_eq!(stream.states(), ["pending"]);
+    let late = UnixNanos((stream.at + 3_600) * SECOND);
+    let ended = stream.alert.end_without_data(&config, UnixNanos(0), late);
+    assert_eq!(ended.iter().map(|change| change.state).collect::<Vec<_>>(), ["ok"]);
+    stream.go("other", 0, 5);
+    assert_eq!(stream.states(), ["pending"], "what it won before is no news");
+    stream.go("", 60, 1);
+    assert_eq!(stream.states(), ["pending", "pending"]);
 }
 
 #[test]
