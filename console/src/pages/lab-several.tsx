@@ -57,7 +57,7 @@ function Table({ of: several }: { of: Several }) {
             <th key={each.evaluator + each.metric} scope="col">{line(each.metric, 40)}{each.metric !== each.evaluator && <> <span class="muted">{line(each.evaluator, 30)}</span></>}
               <div class="muted">{each.measure === "pass_rate" ? "share that passes" : "mean value"}</div></th>
           ))}
-          <th scope="col" class="num">No answer</th>
+          <th scope="col">Compare</th><th scope="col" class="num">No answer</th>
         </tr></thead>
         <tbody>
           <Row one={baseline} metrics={metrics} />
@@ -71,10 +71,10 @@ function Table({ of: several }: { of: Several }) {
 function Row({ one, metrics, against }: { one: Standing | Against; metrics: SeveralCell[]; against?: Standing }) {
   return (
     <tr>
-      <th scope="row"><span class="named"><Link href={hrefOf("lab", "experiments", { experiment: one.experiment_id })}>{line(one.name, 50)}</Link>{!against && <span class="chip outline">baseline</span>}</span>
-        {against && <Link class="small" href={hrefOf("lab", "compare", { new: one.experiment_id, baseline: against.experiment_id })}>item by item</Link>}</th>
+      <th scope="row"><span class="named"><Link href={hrefOf("lab", "experiments", { experiment: one.experiment_id })}>{line(one.name, 50)}</Link>{!against && <span class="chip outline">baseline</span>}</span></th>
       <td class="num">{"paired" in one ? count(one.paired) : "–"}{"unpaired" in one && one.unpaired > 0 && <div class="muted small">{count(one.unpaired)} without</div>}</td>
       {metrics.map((metric) => <Cell key={metric.evaluator + metric.metric} cell={cellOf(one, metric)} held={against !== undefined} />)}
+      <td>{against && <Link href={hrefOf("lab", "compare", { new: one.experiment_id, baseline: against.experiment_id })}>item by item</Link>}</td>
       <td class="num">{one.errors > 0 ? <strong class="bad">{count(one.errors)}</strong> : "0"}</td>
     </tr>
   );

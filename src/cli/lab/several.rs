@@ -70,7 +70,7 @@ fn row(one: &Value, (evaluator, metric): (&Value, &Value)) -> Option<Vec<String>
 fn amounts(others: &[&Value]) -> String {
     let rows = others.iter().flat_map(|one| {
         let usage = one["usage"].as_array().into_iter().flatten();
-        usage.map(|amount| [vec![cell(&one["name"])], difference(amount)].concat())
+        usage.map(move |amount| [vec![cell(&one["name"])], difference(amount)].concat())
     });
     let rows: Vec<Vec<String>> = rows.collect();
     if rows.is_empty() {
