@@ -385,7 +385,7 @@ async fn an_export_that_nobody_reads_ends_quietly(http: SocketAddr) {
         .stderr(std::process::Stdio::piped())
         .spawn();
     let done = export.unwrap().wait_with_output().await.unwrap();
-    assert_eq!((done.status.code(), String::from_utf8_lossy(&done.stderr).as_ref()), (Some(0), ""));
+    assert_eq!((done.status.code(), &*String::from_utf8_lossy(&done.stderr)), (Some(0), ""));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
