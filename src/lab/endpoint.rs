@@ -2,6 +2,7 @@
 
 use super::error::LabError;
 use super::store::Who;
+use crate::domain::id::TenantId;
 use crate::net::{Caller, Scope};
 use crate::units::ByteSize;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
@@ -140,11 +141,11 @@ impl<S: Send + Sync, B: DeserializeOwned> FromRequest<S> for Tells<B> {
 /// request names. Another tenant's are missing.
 fn who(caller: &Caller, named: Option<&str>) -> Result<Who, LabError> {
     let tenant = match (caller.scope(), named) {
-        (Scope::All, Some(named)) => named.into(),
+        (Scope::All, Some(named)) => TenantId::from(named),
         (Scope::Tenant(own), Some(named)) if *own != *named => {
             return Err(LabError::Missing(format!("there is no tenant {named:?} for this token")));
         }
-        (_, _) => caller.tenant().cloned().ok_or_else(|| {
+        (_, _) => caller.tenant().cloned().map(TenantId::from).ok_or_else(|| {
             LabError::Wrong(
                 "the token belongs to no tenant: say whose rows are meant, ?tenant=NAME".to_owned(),
             )

@@ -2,6 +2,7 @@
 
 use super::cells::{self, Row};
 use super::error::LabError;
+use crate::domain::id::TenantId;
 use crate::domain::time::{Clock, UnixNanos};
 use crate::journal::Journal;
 use crate::lake::Lake;
@@ -21,7 +22,7 @@ const VISIBLE: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Who {
     /// Whose rows it concerns.
-    pub tenant: Arc<str>,
+    pub tenant: TenantId,
     /// The name that stands in the rows.
     pub name: String,
 }

@@ -11,6 +11,7 @@ use super::item::Item;
 use super::plan::{self, Ids, Plan, Wanted};
 use super::reading::{self, Depth, Head, Page, Reference, checked_name};
 use super::schema::{Schemas, matching};
+use crate::domain::id::TenantId;
 use crate::schema::batch::{DatasetRow, ItemRow, dataset_items_to_batch, datasets_to_batch};
 use crate::schema::columns::Table;
 use crate::schema::frame::Part;
@@ -32,7 +33,7 @@ pub struct Datasets {
     /// One change at a time: each begins with the version that the one before it made.
     pub(super) changing: Arc<Mutex<()>>,
     /// Items that were purged since the start, by tenant: what is on its way may still have them.
-    pub(super) purged: Arc<RwLock<HashMap<Arc<str>, BTreeSet<String>>>>,
+    pub(super) purged: Arc<RwLock<HashMap<TenantId, BTreeSet<String>>>>,
 }
 
 /// A version on its way to be written.

@@ -282,7 +282,7 @@ async fn import(
     let (import, source) = match sql_of(&kind, &bytes) {
         Some(sql) => {
             let work = Work::Text(sql.clone());
-            let scope = Scope::Tenant(who.tenant.clone());
+            let scope = Scope::Tenant(who.tenant.as_str().into());
             let rows = datasets.store().sql.collect_from("lab", &scope, work, None).await?;
             (Import::of_batches(&rows.schema, &rows.batches, &mapping)?, json!({ "sql": sql }))
         }

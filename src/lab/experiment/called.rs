@@ -5,6 +5,7 @@ use super::super::config::Config;
 use super::super::dataset::{Attached, text_of};
 use super::super::error::LabError;
 use super::definition::{Answer, Target as Described, Todo};
+use crate::domain::id::TenantId;
 use crate::lab::target::{self, Prompts, Question, Target};
 use futures::StreamExt;
 use parking_lot::Mutex as Lock;
@@ -27,7 +28,7 @@ pub struct Targets {
 }
 
 /// Whose experiment, and its id: two tenants may have restored one archive.
-type Key = (Arc<str>, String);
+type Key = (TenantId, String);
 
 /// An experiment that is asked now, and by nobody else as long as it is held.
 pub struct Turn {
@@ -91,7 +92,7 @@ impl Targets {
     ///
     /// # Errors
     /// [`LabError::Later`] while somebody else has it.
-    pub fn turn(&self, tenant: &Arc<str>, experiment_id: &str) -> Result<Turn, LabError> {
+    pub fn turn(&self, tenant: &TenantId, experiment_id: &str) -> Result<Turn, LabError> {
         let key = (tenant.clone(), experiment_id.to_owned());
         if !self.asked.lock().insert(key.clone()) {
             return Err(LabError::Later("the server asks the target of this experiment already".to_owned()));
@@ -152,7 +153,7 @@ mod tests {
 
     #[test]
     fn an_experiment_of_a_tenant_is_asked_by_one_at_a_time() {
-        let (targets, mine, other) = (Targets::default(), Arc::from("mine"), Arc::from("other"));
+        let (targets, mine, other) = (Targets::default(), TenantId::from("mine"), TenantId::from("other"));
         let turn = targets.turn(&mine, "a").unwrap();
         assert_eq!(targets.clone().turn(&mine, "a").err().unwrap().status().as_u16(), 503);
         assert!(targets.turn(&mine, "b").is_ok());

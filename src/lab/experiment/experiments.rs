@@ -17,6 +17,7 @@ use super::needs::{asks_items, must_have};
 use super::own::Own;
 use super::reading::{self, Experiment, Key};
 use super::taken::{Items, added, asked, is_there};
+use crate::domain::id::TenantId;
 use crate::eval::{Evaluator, Registry};
 use crate::lab::suite::filtered;
 use crate::schema::batch::{
@@ -64,7 +65,7 @@ pub struct Experiments {
 
 /// The items of a version of which a condition is true, by tenant, id of the dataset, number, how many items were purged before
 /// they were read, and the condition.
-type Version = ((Arc<str>, String, i64, usize, Option<String>), Arc<Items>);
+type Version = ((TenantId, String, i64, usize, Option<String>), Arc<Items>);
 
 impl Experiments {
     /// Over `datasets`, judged by the evaluators of `registry` while nothing of `production` waits for them.

@@ -3,7 +3,7 @@
 use super::super::accepted::{Best, askings};
 use super::definition::SentScore;
 use super::input::{Answered, Expected, eval_input};
-use crate::domain::id::{SpanId, TraceId};
+use crate::domain::id::{SpanId, TenantId, TraceId};
 use crate::domain::prompt::Prompt;
 use crate::domain::score::{Better, Score, ScoreRow, ScoreSource, ScoreStatus, Usage};
 use crate::domain::time::UnixNanos;
@@ -48,7 +48,7 @@ pub struct Judge {
     /// When those that wait for others give up.
     pub until: tokio::time::Instant,
     /// Whose it is.
-    pub tenant: Arc<str>,
+    pub tenant: TenantId,
     /// The time of the rows.
     pub now: UnixNanos,
     /// The model of the target.
@@ -275,7 +275,7 @@ fn row(judge: &Judge, case: &Case, said: &Said, score: Score) -> ScoreRow {
         evaluated_at: judge.now,
         service_name: String::new(),
         request_model: judge.model.clone(),
-        tenant: judge.tenant.clone().into(),
+        tenant: judge.tenant.clone(),
         rule: None,
         rule_version: None,
         evaluator: said.evaluator.clone(),

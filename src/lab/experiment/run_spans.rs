@@ -11,7 +11,7 @@ use super::own::Own;
 use super::reading;
 use super::run_span::{Told, is_asked, source, span_of};
 use super::taken::Items;
-use crate::domain::id::EXPERIMENT_MARK;
+use crate::domain::id::{EXPERIMENT_MARK, TenantId};
 use crate::domain::span::Span;
 use crate::domain::time::UnixNanos;
 use crate::lab::cells::Row;
@@ -83,7 +83,7 @@ impl Whose {
 
 /// A run that may have no span, without what it says.
 struct Candidate {
-    tenant: String,
+    tenant: TenantId,
     experiment_id: String,
     item_id: String,
     trace_id: String,
@@ -167,12 +167,12 @@ impl RunSpans {
     /// Makes the spans that these runs lack. One experiment that fails does not keep the others from theirs.
     async fn look_at(&self, page: Vec<Candidate>) -> Result<(), LabError> {
         let mut failed = None;
-        let mut groups: BTreeMap<(String, String), Vec<Candidate>> = BTreeMap::new();
+        let mut groups: BTreeMap<(TenantId, String), Vec<Candidate>> = BTreeMap::new();
         for one in page {
             groups.entry((one.tenant.clone(), one.experiment_id.clone())).or_default().push(one);
         }
         for ((tenant, experiment_id), runs) in groups {
-            let who = Who { tenant: tenant.into(), name: "server".to_owned() };
+            let who = Who { tenant, name: "server".to_owned() };
             failed = failed.or(self.make(&who, &experiment_id, runs).await.err());
         }
         failed.map_or(Ok(()), Err)
@@ -266,7 +266,7 @@ async fn candidates(
         let created = at(row, "created_at").unwrap_or_default();
         let given = trace_ids(&row.text("run_id"), row.int("attempt").unwrap_or(1));
         Candidate {
-            tenant: row.text("tenant"),
+            tenant: row.text("tenant").into(),
             experiment_id: row.text("experiment_id"),
             item_id: row.text("item_id"),
             is_given: given == (trace_id.clone(), span_id),
@@ -338,7 +338,7 @@ mod tests {
 
     fn run(trace_id: &str, bytes: usize) -> Candidate {
         Candidate {
-            tenant: String::new(),
+            tenant: "".into(),
             experiment_id: String::new(),
             item_id: String::new(),
             trace_id: trace_id.to_owned(),

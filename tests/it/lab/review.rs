@@ -376,6 +376,18 @@ async fn a_queue_belongs_to_a_tenant_and_to_its_reviewers() {
     app.stop().await.unwrap();
 }
 
+async fn an_export_that_nobody_reads_ends_quietly(http: SocketAddr) {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let export = tokio::process::Command::new(env!("CARGO_BIN_EXE_groundline"))
+        .args(["export", "--url", &format!("http://{http}")])
+        .stdout(writer)
+        .stderr(std::process::Stdio::piped())
+        .spawn();
+    let done = export.unwrap().wait_with_output().await.unwrap();
+    assert_eq!((done.status.code(), &*String::from_utf8_lossy(&done.stderr)), (Some(0), ""));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn spans_of_a_query_are_reviewed_and_a_kill_loses_no_answer() {
     let folder = tempfile::tempdir().unwrap();
@@ -383,6 +395,7 @@ async fn spans_of_a_query_are_reviewed_and_a_kill_loses_no_answer() {
     let spans = (1..=3).map(|n| span(n, 0, vec![text("gen_ai.operation.name", "chat")])).collect();
     assert!(send_spans(server.otlp_http, spans).await);
     until("three spans", async || count(server.http, "SELECT count(*) FROM spans").await == 3).await;
+    an_export_that_nobody_reads_ends_quietly(server.http).await;
     let post = async |server: &Process, path: &str, body: Json| {
         let url = format!("http://{}/v1/lab/{path}", server.http);
         let answer = reqwest::Client::new().post(url).json(&body).send().await.unwrap();
@@ -393,6 +406,10 @@ async fn spans_of_a_query_are_reviewed_and_a_kill_loses_no_answer() {
     let (status, made) = post(&server, "queues", new).await;
     assert_eq!((status, &made["items"]), (200, &json!(3)), "{made}");
     let queue = made["queue_id"].as_str().unwrap().to_owned();
+    let url = format!("http://{}/v1/lab/queues/{queue}/agreement?slice=tag", server.http);
+    let refused = reqwest::get(url).await.unwrap();
+    assert_eq!(refused.status().as_u16(), 400);
+    assert!(refused.text().await.unwrap().contains("reviews no experiment"), "spans have no dataset");
     for round in 0..3 {
         let claim = json!({"reviewer": format!("reviewer {round}"), "count": 10});
         let (_, given) = post(&server, &format!("queues/{queue}/claim"), claim).await;
