@@ -134,7 +134,8 @@ impl Due {
     /// Whether a scoring begins at `now`, with evaluators of the versions `known`. If so, it has begun.
     fn begins(&mut self, known: &Versions, every: Duration, now: Instant) -> bool {
         let is_time = now >= self.at;
-        if !is_time && !(self.differs(known) && self.has_rested(every, now)) {
+        let is_changed = self.differs(known) && self.has_rested(every, now);
+        if !is_time && !is_changed {
             return false;
         }
         self.changes = if is_time { 0 } else { self.changes + 1 };

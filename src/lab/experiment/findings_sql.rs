@@ -149,7 +149,7 @@ impl Source {
             Scope::Tenant(tenant) => tenant.clone(),
             Scope::All => tenant_of(&store, named).await?,
         };
-        let who = Who { tenant, name: String::new() };
+        let who = Who { tenant: tenant.into(), name: String::new() };
         let datasets = Datasets::new(store, self.config.clone(), None);
         let all = Experiments::new(datasets, registry, Production::none());
         let found = reading::find(all.store(), &who.tenant, named).await?;

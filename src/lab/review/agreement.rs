@@ -273,7 +273,7 @@ mod tests {
     /// Of 40 items people differ about 4; the evaluator finds 15 of 20 fails and lets 18 of 20 pass.
     fn forty() -> Vec<(Entry, State)> {
         let of = |n: usize| {
-            let label = n % 2 == 0;
+            let label = n.is_multiple_of(2);
             let evaluator = if label { n >= 4 } else { n < 10 };
             entry(n, [if n < 36 { label } else { !label }, label], evaluator)
         };
