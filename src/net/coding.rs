@@ -9,7 +9,8 @@ pub fn takes_coding(headers: &HeaderMap, coding: &str) -> bool {
     for item in lines.flat_map(|line| line.split(',')) {
         let mut parts = item.split(';').map(str::trim);
         let name = parts.next().unwrap_or_default();
-        let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok()).unwrap_or(1.0);
+        let weight = |part: &str| part.strip_prefix(['q', 'Q'])?.strip_prefix('=')?.parse::<f32>().ok();
+        let weight = parts.find_map(weight).unwrap_or(1.0);
         if name.eq_ignore_ascii_case(coding) {
             return weight > 0.0;
         }
@@ -35,6 +36,7 @@ mod tests {
         let both = |accept: &str| (takes_coding(&sent(accept), "br"), takes_coding(&sent(accept), "gzip"));
         assert_eq!(both("gzip, deflate, br"), (true, true));
         assert_eq!(both("gzip;q=0.5, br;q=0"), (false, true));
+        assert_eq!(both("gzip;Q=0, br"), (true, false));
         assert_eq!(both("*"), (true, true));
         assert_eq!(both("identity, *;q=0"), (false, false));
         assert_eq!(both("brotli, x-gzip"), (false, false));

@@ -7,6 +7,9 @@ use regex::{Regex, RegexBuilder, bytes};
 /// Bytes that a regular expression takes once it is compiled.
 const MAX_COMPILED: usize = 4 << 20;
 
+/// Expressions that are kept for the next rows.
+const KEPT: usize = 16;
+
 /// Bytes of its text.
 const MAX_PATTERN: usize = 64 << 10;
 
@@ -52,21 +55,32 @@ impl Compiled {
     }
 }
 
-/// The expression that was read last: most often it is that of the next row too.
+/// The expressions that were read last: most often that of the next row is one of them.
 #[derive(Debug, Default)]
-pub struct Last(Option<(String, String, Compiled)>);
+pub struct Last {
+    known: Vec<(String, String, Compiled)>,
+    /// The place of the next one that is read.
+    next: usize,
+}
 
 impl Last {
-    /// The expression of a row.
+    /// The expression of a row, and whether it was read for this one.
     ///
     /// # Errors
     /// As [`Compiled::new`].
-    pub fn get(&mut self, pattern: &str, flags: &str) -> Result<&Compiled> {
-        let known = match self.0.take().filter(|(known, with, _)| known == pattern && with == flags) {
-            Some(known) => known,
-            None => (pattern.to_owned(), flags.to_owned(), Compiled::new(pattern, flags)?),
-        };
-        Ok(&self.0.insert(known).2)
+    pub fn get(&mut self, pattern: &str, flags: &str) -> Result<(&Compiled, bool)> {
+        let found = self.known.iter().position(|(known, with, _)| known == pattern && with == flags);
+        if let Some(at) = found {
+            return Ok((&self.known[at].2, false));
+        }
+        let made = (pattern.to_owned(), flags.to_owned(), Compiled::new(pattern, flags)?);
+        let at = self.next;
+        match self.known.get_mut(at) {
+            Some(oldest) => *oldest = made,
+            None => self.known.push(made),
+        }
+        self.next = (at + 1) % KEPT;
+        Ok((&self.known[at].2, true))
     }
 }
 
@@ -144,9 +158,21 @@ mod tests {
     #[test]
     fn flags_belong_to_the_expression() {
         let mut last = Last::default();
-        assert!(last.get("^a$", "gi").unwrap().regex().is_match("A"));
-        assert!(!last.get("^a$", "g").unwrap().regex().is_match("A"));
-        assert!(last.get("^b$", "").unwrap().regex().is_match("b"));
+        assert!(last.get("^a$", "gi").unwrap().0.regex().is_match("A"));
+        assert!(!last.get("^a$", "g").unwrap().0.regex().is_match("A"));
+        assert!(last.get("^b$", "").unwrap().0.regex().is_match("b"));
         assert!(last.get("a", "?").is_err() && last.get("a", "").is_ok());
+    }
+
+    #[test]
+    fn expressions_that_come_by_turns_are_read_once() {
+        let mut last = Last::default();
+        let mut read = |n: usize| {
+            let (known, is_new) = last.get(&format!("^{n}$"), "").unwrap();
+            assert!(known.regex().is_match(&n.to_string()));
+            is_new
+        };
+        assert!((0..KEPT).all(&mut read) && !(0..KEPT).any(&mut read));
+        assert!(read(KEPT) && !read(1) && read(0), "the oldest leaves");
     }
 }

@@ -23,6 +23,9 @@ use std::sync::Arc;
 /// What the rows may cost that the engine gets at once: some tenths of a second.
 const AT_ONCE: u64 = 1 << 30;
 
+/// What a pattern counts that no row before had: the engine keeps all that it gets at once, some megabytes each.
+const OF_NEW: u64 = AT_ONCE / 16;
+
 /// Bytes of a pattern that the engine may make LIKE of.
 const MAX_PLAIN: usize = 256;
 
@@ -96,12 +99,16 @@ impl Guarded {
             let Some(pattern) = patterns.at(row) else { continue };
             let flags = flags.as_ref().and_then(|flags| flags.at(row)).unwrap_or_default();
             // The engine reads a pattern even where there is no text.
-            let known = last.get(pattern, flags)?;
-            let Some(text) = texts.at(row) else { continue };
+            let (known, is_new) = last.get(pattern, flags)?;
+            if is_new {
+                watch.look()?;
+                cost = cost.saturating_add(OF_NEW);
+            }
             let is_all = self.all == All::Always || self.all == All::Global && flags.contains('g');
-            let taken = match is_all {
-                true => watch.all(known, from(text, start(starts, row)))?,
-                false => watch.once(known, text)?,
+            let taken = match texts.at(row) {
+                Some(text) if is_all => watch.all(known, from(text, start(starts, row)))?,
+                Some(text) => watch.once(known, text)?,
+                None => 0,
             };
             cost = cost.saturating_add(taken);
             if cost > AT_ONCE && row + 1 < rows {
@@ -110,6 +117,19 @@ impl Guarded {
             }
         }
         Ok(ends)
+    }
+
+    /// The call without flags that are an empty text, which the engine takes for a fault in the pattern.
+    fn without_empty_flags(&self, mut args: ScalarFunctionArgs) -> ScalarFunctionArgs {
+        let is_empty = match args.args.get(self.flags) {
+            Some(ColumnarValue::Scalar(flags)) => flags.try_as_str() == Some(Some("")),
+            _ => false,
+        };
+        if is_empty && args.args.len() == self.flags + 1 {
+            args.args.truncate(self.flags);
+            args.arg_fields.truncate(self.flags);
+        }
+        args
     }
 
     /// The answers to some of the rows.
@@ -166,6 +186,8 @@ impl ScalarUDFImpl for Guarded {
             _ => None,
         };
         let Some(pattern) = constant(1) else { return Ok(ExprSimplifyResult::Original(args)) };
+        // Many large ones take long to read.
+        Watch::new(self.name, info.config_options()).look()?;
         // Told before the first row, and where there is none.
         Compiled::new(pattern, constant(self.flags).unwrap_or_default())?;
         match self.name == "regexp_like" && is_plain(pattern) {
@@ -175,6 +197,7 @@ impl ScalarUDFImpl for Guarded {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let args = self.without_empty_flags(args);
         let mut ends = self.ends(&args)?;
         if ends.is_empty() {
             return self.inner.invoke_with_args(args);
@@ -261,7 +284,9 @@ impl<'a> Cells<'a> {
 mod tests {
     use super::*;
     use arrow::array::RecordBatch;
+    use arrow::datatypes::Field;
     use arrow::util::display::array_value_to_string;
+    use datafusion::config::ConfigOptions;
     use datafusion::execution::session_state::SessionState;
 
     fn context() -> SessionContext {
@@ -291,6 +316,10 @@ mod tests {
             ("SELECT (NULL ~ 'a') IS NULL", "true"),
             ("SELECT ('a' ~ NULL) IS NULL", "true"),
             ("SELECT regexp_like('aB', 'A[b]', 'i')", "true"),
+            ("SELECT regexp_like('ab', 'a[b]', '')", "true"),
+            ("SELECT count(*) FROM rows WHERE regexp_like(t, '^1[a]', '')", "1"),
+            // A pattern a row.
+            ("SELECT count(*) FROM rows WHERE t ~ ('^' || split_part(t, 'a', 1) || '[a]')", "40"),
             ("SELECT regexp_replace('a1b22', '[0-9]+', '<\\0>', 'g')", "a<1>b<22>"),
             ("SELECT regexp_count('a1b22', '[0-9]', 3)", "2"),
             ("SELECT array_to_string(regexp_match('a1b22', '([a-z])([0-9]{2})'), ',')", "b,22"),
@@ -323,6 +352,26 @@ mod tests {
             let why = first(&context, sql).await.unwrap_err().to_string();
             assert!(why.contains(part), "{sql}: {why}");
         }
+    }
+
+    #[test]
+    fn the_engine_gets_few_patterns_at_once() {
+        let inner = SessionContext::new().udf("regexp_like").unwrap();
+        let guarded = Guarded { inner, name: "regexp_like", flags: 2, all: All::Never };
+        let patterns: StringArray = (0..100).map(|n| Some(format!("[a]{{{n}}}"))).collect();
+        let ends = |text: ScalarValue| {
+            let args = vec![ColumnarValue::Scalar(text), ColumnarValue::Array(Arc::new(patterns.clone()))];
+            let call = ScalarFunctionArgs {
+                args,
+                arg_fields: vec![],
+                number_rows: 100,
+                return_field: Arc::new(Field::new("f", DataType::Boolean, true)),
+                config_options: Arc::new(ConfigOptions::new()),
+            };
+            guarded.ends(&call).unwrap()
+        };
+        assert_eq!(ends(ScalarValue::from("a")), [16, 32, 48, 64, 80, 96]);
+        assert_eq!(ends(ScalarValue::Utf8(None)).len(), 5, "it reads those without a text too");
     }
 
     #[tokio::test]

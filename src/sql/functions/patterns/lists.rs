@@ -64,7 +64,10 @@ impl ScalarUDFImpl for Matches {
                 continue;
             }
             let (text, flag) = (values.value(row), flags.as_ref().map_or("", |flags| flags.value(row)));
-            let known = last.get(patterns.value(row), known_flags(flag)?)?;
+            let (known, is_new) = last.get(patterns.value(row), known_flags(flag)?)?;
+            if is_new {
+                watch.look()?;
+            }
             watch.once(known, text)?;
             let most = if flag.contains('g') { usize::MAX } else { 1 };
             for found in known.regex().captures_iter(text).take(most) {
@@ -125,7 +128,10 @@ impl ScalarUDFImpl for Split {
                 out.append_null();
                 continue;
             };
-            let known = last.get(pattern, "")?;
+            let (known, is_new) = last.get(pattern, "")?;
+            if is_new {
+                watch.look()?;
+            }
             for part in known.regex().split(text) {
                 watch.once(known, text)?;
                 bytes += part.len() as i128 + 16;

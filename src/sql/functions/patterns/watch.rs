@@ -14,6 +14,9 @@ const OF_MATCH: u64 = 1 << 34;
 /// The same, after which it is time to look whether the query should stop: tens of milliseconds at worst.
 const LOOK: u64 = 1 << 28;
 
+/// The same, up to which all matches in a text need no clock: well below a millisecond at worst.
+const BRIEF: u64 = 1 << 20;
+
 /// How long all matches in one text may take.
 const OF_TEXT: Duration = Duration::from_secs(2);
 
@@ -68,7 +71,7 @@ impl Watch {
     pub fn all(&mut self, compiled: &Compiled, text: &str) -> Result<u64> {
         let once = self.once(compiled, text)?;
         let most = once.saturating_mul(text.len() as u64);
-        if most <= LOOK {
+        if most <= BRIEF {
             return Ok(most);
         }
         let began = Instant::now();
