@@ -1,5 +1,6 @@
 //! Why a message was not taken, in words that may be shown: short, on one line, without secrets.
 
+use std::cmp::Reverse;
 use url::{Position, Url};
 
 /// Characters that are kept.
@@ -11,16 +12,21 @@ const SHORTEST: usize = 8;
 /// What stands in a secret's place.
 const HIDDEN: &str = "[hidden]";
 
-/// What must not be shown of an address that is a secret: all of it, and each part of its path that may be one.
+/// What must not be shown of an address that is a secret: all of it, and each part that may be one, the longest first. One may
+/// begin with another, whose end would stay.
 pub(super) fn secrets_of(address: &str) -> Vec<String> {
     let mut all = vec![address.to_owned()];
     if let Ok(url) = Url::parse(address) {
         all.push(url[Position::BeforePath..].to_owned());
         all.extend(url.path_segments().into_iter().flatten().map(str::to_owned));
         all.extend(url.query().map(str::to_owned));
-        all.extend(url.password().map(str::to_owned));
+        let values = url.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
+        all.extend(values.map(|(_, value)| value.to_owned()));
+        all.extend(url.query_pairs().map(|(_, value)| value.into_owned()));
+        all.extend([url.username(), url.password().unwrap_or_default()].map(str::to_owned));
     }
     all.retain(|part| part.chars().count() >= SHORTEST);
+    all.sort_by_key(|part| Reverse(part.len()));
     all
 }
 
@@ -72,6 +78,7 @@ mod tests {
             "no hook /hooks/T0000001/abcdefghijkl?key=0123456789 here",
             "no hook abcdefghijkl here",
             "no hook with key=0123456789 here",
+            "no hook for 0123456789 here",
             "no hook for routing-key here",
         ] {
             let told = shown(echoed, &secrets);
@@ -83,6 +90,12 @@ mod tests {
                 assert!(!told.contains(secret), "{secret} is in {told}");
             }
         }
+        let nested = secrets_of("https://chat.example/abcdefgh/abcdefghijkl?to=a&key=x%2By0123456");
+        let told = shown("abcdefghijkl, x+y0123456, x%2By0123456", &nested);
+        assert_eq!(
+            told, "[hidden], [hidden], [hidden]",
+            "a part that begins with another; as it is and as it is meant"
+        );
         assert_eq!(shown("hooks are off", &secrets), "hooks are off", "a short part is a word");
         assert_eq!(shown("two\nlines\u{1b}[2J", &[]), "two lines [2J");
         assert_eq!(shown(&"x".repeat(1_000), &[]).len(), MOST);
