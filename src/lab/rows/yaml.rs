@@ -43,6 +43,7 @@ mod tests {
             let again = vec![format!("*a{}", n - 1); 10].join(", ");
             text.push_str(&format!("a{n}: &a{n} [{again}]\n"));
         }
-        assert!(value(&text).is_err());
+        let why = value(&text).unwrap_err();
+        assert!(why.contains("budget") && why.contains("line"), "{why}");
     }
 }

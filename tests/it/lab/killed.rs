@@ -136,7 +136,8 @@ async fn kill_nine_during_an_experiment_loses_and_doubles_no_run() {
     let id = made["experiment_id"].as_str().unwrap().to_owned();
     drop(server);
 
-    let acknowledged = AtomicUsize::new(0);
+    let (acknowledged, named) = (AtomicUsize::new(0), parking_lot::Mutex::new(HashSet::new()));
+    let id_of = |run: &Json| run["run_id"].as_str().unwrap().to_owned();
     let answer = |run: &Json| json!({"item_id": run["item_id"], "output": "A lamp. It is bright.", "scores": [{"name": "mine", "value": 1.0}]});
     let work = async |server: &Process, heard: &AtomicUsize, batch: usize, most: usize| {
         loop {
@@ -159,6 +160,7 @@ async fn kill_nine_during_an_experiment_loses_and_doubles_no_run() {
                 return;
             };
             assert_eq!((status, &told["refused"]), (200, &json!([])), "{told}");
+            named.lock().extend(todo.as_array().unwrap().iter().map(id_of));
             acknowledged
                 .fetch_add(usize::try_from(told["stored"].as_u64().unwrap()).unwrap(), Ordering::Relaxed);
             heard.fetch_add(1, Ordering::Relaxed);
@@ -175,6 +177,10 @@ async fn kill_nine_during_an_experiment_loses_and_doubles_no_run() {
         heard >= 9 * 3 * cycles() && (heard..items).contains(&stored),
         "{heard} acknowledged, {stored} stored"
     );
+    // Counts alone would let a run that was stored unheard stand for one that is lost.
+    let there: HashSet<String> =
+        query(server.http, "SELECT run_id FROM runs").await.iter().map(id_of).collect();
+    assert_eq!(named.lock().difference(&there).count(), 0, "runs are lost that were acknowledged");
     work(&server, &AtomicUsize::new(0), 500, usize::MAX).await;
     assert_eq!(counted("SELECT count(*) FROM runs").await, items);
     assert_eq!(counted("SELECT count(DISTINCT run_id) FROM runs").await, items);
