@@ -28,7 +28,7 @@ export function SeveralCompared() {
       {(several) => (
         <>
           <Table of={several} />
-          {slice !== "" && <PartDifferences all={several.experiments} leftOut={several.experiments[0]?.slices_left_out ?? 0} />}
+          {slice !== "" && <PartDifferences all={several.experiments} leftOut={Math.max(0, ...several.experiments.map((each) => each.slices_left_out))} />}
         </>
       )}
     </Panel>
