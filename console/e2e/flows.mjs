@@ -186,6 +186,10 @@ export async function walked(page, world) {
   await focused(0);
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => location.pathname === "/scores/hallucination");
+  await open(page, world, `/alerts#${DEMO}`);
+  await page.locator("[data-walk] tbody a").first().waitFor();
+  await page.keyboard.press("j");
+  await focused(0);
 }
 
 /** Charts of chosen metrics; a name that nothing has is told, with one that may be meant. */

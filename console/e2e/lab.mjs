@@ -95,6 +95,9 @@ async function together(page, base, { never, nearly, always }) {
   await list.getByRole("link", { name: "never right", exact: true }).waitFor();
   await counted(list.getByRole("link", { name: "always right", exact: true }), 0, "only what is older than the one of the address");
   await choose("never right");
+  await page.locator("main").focus();
+  await page.keyboard.press("j");
+  await page.waitForFunction(() => document.activeElement?.closest("tr") === document.querySelector("[data-walk] tbody tr"));
   await page.getByRole("link", { name: "Compare 3 together" }).click();
   const table = page.getByRole("group", { name: "Estimates and verdicts" });
   await table.getByText("worse").waitFor();

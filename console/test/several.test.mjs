@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { MOST, allOf, cellOf, fits, flipped, idsOf, metricsOf, partsOf } = await load("src/lib/several.ts");
+const { MOST, allOf, beside, cellOf, fits, flipped, idsOf, metricsOf, partsOf } = await load("src/lib/several.ts");
+
+test("another baseline leaves the one before in the table, and never names one too many", () => {
+  assert.deepEqual(beside(["a", "b"], "a", "b"), ["a", "b"]);
+  assert.deepEqual(beside(["a", "b"], "c", "b"), ["a", "b", "c"]);
+  const full = Array.from({ length: MOST }, (_, at) => `x${at}`);
+  assert.deepEqual(beside(full, "c", "x1"), [...full.filter((id) => id !== "x1"), "c"]);
+});
 
 test("what is chosen together is of one dataset, each once, and not too many", () => {
   assert.deepEqual([flipped("", "a"), flipped("a,b", "c"), flipped("a,b,c", "b"), flipped("a", "a")], ["a", "a,b,c", "a,c", ""]);

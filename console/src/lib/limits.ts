@@ -14,6 +14,14 @@ export function changesCut(rows: number): string {
   return `The newest ${CHANGES_SHOWN} of ${all} changes. A shorter time range shows the others.`;
 }
 
+/** Rows of parts that are shown: 200 parts of each of 20 experiments, with every metric, would be too many for a page. */
+export const PARTS_SHOWN = 1000;
+
+/** What is said of parts that are cut; empty where all are shown. */
+export function partsCut(rows: number): string {
+  return rows <= PARTS_SHOWN ? "" : `The first ${PARTS_SHOWN} of ${rows} rows. The API has all.`;
+}
+
 /** What is said of a conversation that is cut; empty where all of it is shown. */
 export function conversationCut(rows: number): string {
   return rows < CONVERSATION ? "" : `The first ${CONVERSATION} spans with messages, documents or what tools answered; there may be more. The waterfall has all spans.`;

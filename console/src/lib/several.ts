@@ -47,6 +47,12 @@ export function flipped(text: string, id: string): string {
   return (ids.includes(id) ? ids.filter((each) => each !== id) : [...ids, id]).join(",");
 }
 
+/** What stands beside another baseline: the one that was it stays, and the other need not be named twice where that would be one too many. */
+export function beside(named: string[], before: string, after: string): string[] {
+  const all = [...new Set([...named, before])];
+  return all.length > MOST ? all.filter((id) => id !== after) : all;
+}
+
 /** Whether it can be chosen beside what is chosen: of the same dataset, as far as the list tells it, and not one too many. */
 export function fits(all: Experiment[], chosen: string[], one: Experiment): boolean {
   if (chosen.includes(one.experiment_id)) return true;

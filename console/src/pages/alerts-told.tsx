@@ -7,7 +7,7 @@ import { Hostile, Time } from "../ui/parts";
 export function Told({ told, fires }: { told: readonly Delivery[]; fires: boolean }) {
   if (told.length === 0 && !fires) return null;
   return (
-    <section class="told small" aria-label="Who was told">
+    <section class="deliveries small" aria-label="Who was told">
       {told.length === 0 ? (
         <p class="muted">Nobody was told: the alert has no <code>receivers</code>.</p>
       ) : (

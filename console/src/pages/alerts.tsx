@@ -12,6 +12,7 @@ import { server } from "../lib/server";
 import { type Silence, type Timed, activeOf, timed } from "../lib/silences";
 import { address, now as present, hrefOf, span } from "../lib/store";
 import { line } from "../lib/text";
+import { useWalk } from "../lib/walk";
 import { Empty, Panel } from "../ui/panel";
 import { Interval, Link, Time } from "../ui/parts";
 import { Top } from "../ui/shell";
@@ -35,6 +36,7 @@ export default function Alerts() {
     return standings && shownOf(standings, rows, definitions);
   }, [now.data, refused, rows, definitions]);
   const asked: Asked<Shown[]> = { data: shown, fault: refused ? undefined : now.fault, busy: now.busy, retry: now.retry };
+  useWalk();
   const names = [...new Set([...(definitions ?? []).map((each) => each.name), ...(shown ?? []).map((each) => each.alert)])];
   return (
     <>
@@ -86,7 +88,7 @@ function Quiet({ all }: { all: Shown[] }) {
 
 function QuietTable({ all }: { all: Shown[] }) {
   return (
-    <div class="scroll" tabIndex={0} role="group" aria-label="Quiet alerts">
+    <div class="scroll" tabIndex={0} role="group" aria-label="Quiet alerts" data-walk>
       <table class="quality">
         <thead><tr>
           <th scope="col">State</th><th scope="col">Alert</th><th scope="col">Slice</th><th scope="col">Share that fails</th>
@@ -131,7 +133,7 @@ function History({ asked, bound, rows }: { asked: Asked<unknown>; bound: Bound; 
     <Panel title="What changed" sub="newest first, in this time range" asked={asked} bound={bound} flush>
       {() => (rows.length === 0 ? <p class="empty">No alert changed its state in this time range.</p> : <>
         {cut && <p role="status" class="under small muted">{cut}</p>}
-        <div class="scroll" tabIndex={0} role="group" aria-label="Changes">
+        <div class="scroll" tabIndex={0} role="group" aria-label="Changes" data-walk>
           <table class="quality">
             <thead><tr><th scope="col">Time</th><th scope="col">State</th><th scope="col">Alert</th><th scope="col">Slice</th><th scope="col">Share that fails</th><th scope="col">What was said</th></tr></thead>
             <tbody>{rows.slice(0, CHANGES_SHOWN).map((row, at) => <Change key={at} row={row} />)}</tbody>
@@ -145,11 +147,12 @@ function History({ asked, bound, rows }: { asked: Asked<unknown>; bound: Bound; 
 function Change({ row }: { row: Row }) {
   const estimate = { estimate: numberOf(row.estimate), lower: numberOf(row.lower), upper: numberOf(row.upper), n: numberOf(row.n) };
   const at = String(row.evaluated_at);
+  const [alert, slice] = [String(row.alert), String(row.slice ?? "")];
   return (
     <tr>
       <td>{Number.isNaN(millis(at)) ? "–" : <Time at={at} />}</td>
       <td><StateChip state={String(row.state)} /></td>
-      <td>{line(String(row.alert), 60)}</td><td>{line(String(row.slice ?? ""), 80)}</td>
+      <td><Link href={hrefOf("alerts", "", { alert, slice })}>{line(alert, 60)}</Link></td><td>{slice === "" ? <span class="muted">all traffic</span> : line(slice, 80)}</td>
       <td><Interval {...estimate} /></td>
       <td><div class="clip" title={line(String(row.message ?? ""), 600)}>{line(String(row.message ?? ""), 200)}</div></td>
     </tr>

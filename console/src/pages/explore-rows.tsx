@@ -108,8 +108,9 @@ function useCount(where: string | null): number | undefined {
   const { from, to } = fixed(span.value);
   const step = stepOf(span.value, 1).sql;
   const bound = useMemo(() => (where === null ? null : bind(C10, { from, to, step }, { where: where === "" ? "true" : where })), [where, from, to, step]);
-  const { data } = useAsk(bound);
-  return data && rowsOf(data).reduce((sum, row) => sum + (numberOf(row.n) ?? 0), 0);
+  const { data, busy } = useAsk(bound);
+  // The count of another filter would stand here until this one's is there.
+  return busy || !data ? undefined : rowsOf(data).reduce((sum, row) => sum + (numberOf(row.n) ?? 0), 0);
 }
 
 /** No row: what to change, and where the newest span is. */

@@ -4,6 +4,7 @@ import { useJson } from "../lib/hooks";
 import { type Diff, type Head, type Item, filesOf, labPath, textOf } from "../lib/lab";
 import { address, hrefOf, tenant } from "../lib/store";
 import { line, visible } from "../lib/text";
+import { useWalk } from "../lib/walk";
 import { Empty, Panel } from "../ui/panel";
 import { Link, Time, TraceLink } from "../ui/parts";
 import { Import } from "./lab-import";
@@ -14,6 +15,7 @@ const PAGE = 100;
 export function Datasets() {
   const { dataset = "" } = address.value.state;
   const asked = useJson<{ datasets: Head[]; next: string | null }>(labPath("datasets", { limit: "1000" }, tenant.value));
+  useWalk();
   return (
     <>
       <Panel title="Datasets" sub="every change makes a version, and every version stays" asked={asked} flush>
@@ -41,7 +43,7 @@ function NoDataset() {
 
 function HeadTable({ heads }: { heads: Head[] }) {
   return (
-    <div class="scroll" tabIndex={0} role="group" aria-label="All datasets">
+    <div class="scroll" tabIndex={0} role="group" aria-label="All datasets" data-walk>
       <table class="quality">
         <thead><tr>
           <th scope="col">Dataset</th><th scope="col">For</th><th scope="col" class="num">Items</th><th scope="col" class="num">Version</th><th scope="col">Changed</th><th scope="col">By</th>
@@ -66,7 +68,7 @@ function Versions({ name }: { name: string }) {
     <>
       <Panel title={`Versions of ${visible(name).slice(0, 60)}`} sub="the newest first" asked={asked} flush>
         {({ versions }) => (
-          <div class="scroll short" tabIndex={0} role="group" aria-label="Versions">
+          <div class="scroll short" tabIndex={0} role="group" aria-label="Versions" data-walk>
             <table class="quality">
               <thead><tr><th scope="col">Version</th><th scope="col">What</th><th scope="col">Why</th><th scope="col" class="num">Items</th><th scope="col">When</th><th scope="col">By</th><th scope="col">Content</th></tr></thead>
               <tbody>{versions.slice(0, 500).map((head) => (

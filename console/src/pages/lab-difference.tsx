@@ -1,6 +1,7 @@
 // A difference of two experiments: the number with its interval, and what it shows.
 import { count, rate } from "../lib/format";
 import { type Difference, type SliceDifference, signed, verdictText } from "../lib/lab";
+import { PARTS_SHOWN, partsCut } from "../lib/limits";
 import { line } from "../lib/text";
 
 const TONES: Record<string, [string, string]> = { better: ["↑", "good"], worse: ["↓", "bad"] };
@@ -42,18 +43,21 @@ export interface PartsOf {
 export function PartDifferences({ all, leftOut }: { all: PartsOf[]; leftOut: number }) {
   const named = all.some((each) => each.name !== undefined);
   if (all.every((each) => each.slices.length === 0)) return <p class="empty">No part has two items that both were asked.</p>;
+  const rows = all.flatMap(({ name, slices }) => slices.flatMap((slice) => slice.metrics.map((each) => ({ name, slice, each }))));
+  const cut = partsCut(rows.length);
   return (
     <>
+      {cut && <p role="status" class="padded-line muted small">{cut}</p>}
       <div class="scroll" tabIndex={0} role="group" aria-label="Differences by part">
         <table class="quality">
           <thead><tr>{named && <th scope="col">Experiment</th>}<th scope="col">Part</th><th scope="col" class="num">Pairs</th><DifferenceHeads /></tr></thead>
-          <tbody>{all.flatMap(({ name, slices }) => slices.flatMap((slice) => slice.metrics.map((each) => (
+          <tbody>{rows.slice(0, PARTS_SHOWN).map(({ name, slice, each }) => (
             <tr key={[name, slice.by, slice.value, each.evaluator, each.metric].join("\n")}>
               {named && <td>{line(name ?? "", 40)}</td>}
               <th scope="row"><span class="muted">{line(slice.by, 40)}</span> {line(slice.value, 60)}</th><td class="num">{count(slice.paired)}</td>
               <DifferenceCells each={each} />
             </tr>
-          ))))}</tbody>
+          ))}</tbody>
         </table>
       </div>
       {leftOut > 0 && <p class="padded-line muted small">{count(leftOut)} more parts, those with the fewest items, are left out.</p>}

@@ -7,6 +7,7 @@ import { type Experiment, type SliceSummary, type Summary, labPath } from "../li
 import { type ListPage, fits, flipped, idsOf } from "../lib/several";
 import { address, hrefOf, refresh, setState, tenant } from "../lib/store";
 import { line, visible } from "../lib/text";
+import { useWalk } from "../lib/walk";
 import { Empty, Panel } from "../ui/panel";
 import { Hostile, Interval, Link, Meter, Time } from "../ui/parts";
 import { Findings } from "./lab-findings";
@@ -21,6 +22,7 @@ const SIGNS: Record<string, [string, string]> = {
 export function Experiments() {
   const { experiment = "", after = "" } = address.value.state;
   const asked = useJson<ListPage>(labPath("experiments", { limit: "100", ...(after ? { after } : {}) }, tenant.value));
+  useWalk();
   return (
     <>
       {experiment !== "" && <Shown key={experiment} id={experiment} />}
@@ -80,7 +82,7 @@ function Status({ status }: { status: string }) {
 function Table({ all }: { all: Experiment[] }) {
   const { beside = "", after = "" } = address.value.state;
   return (
-    <div class="scroll" tabIndex={0} role="group" aria-label="All experiments">
+    <div class="scroll" tabIndex={0} role="group" aria-label="All experiments" data-walk>
       <table class="quality">
         <thead><tr>
           <th scope="col">State</th><th scope="col">Experiment</th><th scope="col">Target</th><th scope="col" class="num">Version</th><th scope="col" class="num">Times</th><th scope="col">Changed</th><th scope="col">Compare</th><th scope="col">Together</th>

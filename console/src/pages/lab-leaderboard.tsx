@@ -5,6 +5,7 @@ import { useExperiments, useJson } from "../lib/hooks";
 import { type Experiment, type Head, labPath } from "../lib/lab";
 import { address, hrefOf, setState, tenant } from "../lib/store";
 import { line, visible } from "../lib/text";
+import { useWalk } from "../lib/walk";
 import { Empty, Panel } from "../ui/panel";
 import { Link } from "../ui/parts";
 import { ConfusionMatrix } from "./lab-confusion";
@@ -16,6 +17,7 @@ export function Leaderboard() {
   const heads = useJson<{ datasets: Head[] }>(labPath("datasets", { limit: "1000" }, tenant.value));
   const choice = choiceOf(list.data?.experiments ?? [], dataset, experiments);
   const board = useJson<{ rows: BoardRow[] }>(choice.ids.length === 0 ? null : labPath("leaderboards", { experiments: choice.ids.join(",") }, tenant.value));
+  useWalk();
   const shown = choice.ids.includes(one) ? one : (choice.ids[0] ?? "");
   return (
     <>
@@ -71,7 +73,7 @@ function Board({ rows, shown }: { rows: BoardRow[]; shown: string }) {
   const by = metrics.some((each) => keyOf(each) === address.value.state.by) ? (address.value.state.by as string) : metrics[0] ? keyOf(metrics[0]) : "";
   const sortOf = (key: string) => (key === by ? { "aria-sort": "descending" as const } : {});
   return (
-    <div class="scroll" tabIndex={0} role="group" aria-label="Places by metric">
+    <div class="scroll" tabIndex={0} role="group" aria-label="Places by metric" data-walk>
       <table class="quality board">
         <thead><tr>
           <th scope="col">Experiment</th>

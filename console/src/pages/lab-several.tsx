@@ -2,9 +2,10 @@
 import { count, interval } from "../lib/format";
 import { useJson } from "../lib/hooks";
 import { labPath } from "../lib/lab";
-import { type Against, type Several, type SeveralCell, type Standing, cellOf, idsOf, metricsOf } from "../lib/several";
+import { type Against, type Several, type SeveralCell, type Standing, beside, cellOf, idsOf, metricsOf } from "../lib/several";
 import { address, hrefOf, setState, tenant } from "../lib/store";
 import { line, visible } from "../lib/text";
+import { useWalk } from "../lib/walk";
 import { Panel } from "../ui/panel";
 import { Link } from "../ui/parts";
 import { Apart, PartDifferences, VerdictOf } from "./lab-difference";
@@ -14,6 +15,7 @@ export function SeveralCompared() {
   const { experiments = "", baseline = "", slice = "" } = address.value.state;
   const params = { experiments: idsOf(experiments).join(","), ...(baseline ? { baseline } : {}), ...(slice ? { slice } : {}) };
   const asked = useJson<Several>(labPath("compare", params, tenant.value));
+  useWalk();
   const tools = (
     <>
       <PartsPicker dimensions={asked.data?.dimensions ?? []} />
@@ -26,7 +28,7 @@ export function SeveralCompared() {
       {(several) => (
         <>
           <Table of={several} />
-          {slice !== "" && <PartDifferences all={several.experiments} leftOut={several.experiments[0]?.slices_left_out ?? 0} />}
+          {slice !== "" && <PartDifferences all={several.experiments} leftOut={Math.max(0, ...several.experiments.map((each) => each.slices_left_out))} />}
         </>
       )}
     </Panel>
@@ -35,7 +37,7 @@ export function SeveralCompared() {
 
 /** Another one becomes the baseline; the one that was it stays in the table. */
 function BaselinePicker({ of: { baseline, experiments }, named }: { of: Several; named: string[] }) {
-  const choose = (id: string) => setState({ baseline: id, experiments: [...new Set([...named, baseline.experiment_id])].join(",") });
+  const choose = (id: string) => setState({ baseline: id, experiments: beside(named, baseline.experiment_id, id).join(",") });
   return (
     <label class="row small">Baseline
       <select value={baseline.experiment_id} onChange={(event) => choose(event.currentTarget.value)}>
@@ -49,7 +51,7 @@ function Table({ of: several }: { of: Several }) {
   const metrics = metricsOf(several);
   const { baseline, experiments } = several;
   return (
-    <div class="scroll" tabIndex={0} role="group" aria-label="Estimates and verdicts">
+    <div class="scroll" tabIndex={0} role="group" aria-label="Estimates and verdicts" data-walk>
       <table class="quality">
         <thead><tr>
           <th scope="col">Experiment</th><th scope="col" class="num">Pairs</th>

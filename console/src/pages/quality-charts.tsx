@@ -26,6 +26,8 @@ interface MultiplesProps {
   chosen: string[];
   /** The metrics of the table below. */
   names: string[];
+  /** Another choice or range is being asked. */
+  busy: boolean;
 }
 
 interface OneSeries {
@@ -45,14 +47,14 @@ function seriesOf(table: Table): OneSeries[] {
   return [...all.values()];
 }
 
-export function Multiples({ table, changes, openFrom, step, there, chosen, names }: MultiplesProps) {
+export function Multiples({ table, changes, openFrom, step, there, chosen, names, busy }: MultiplesProps) {
   const all = useMemo(() => seriesOf(table), [table]);
   const missing = chosen.filter((name) => !all.some((one) => one.metric === name));
   if (all.length === 0 && missing.length === 0) return <NoScores there={there} />;
   return (
     <div class="multiples">
       {all.map((one) => <OneChart key={one.evaluator + one.metric} one={one} changes={changes} openFrom={openFrom} step={step} />)}
-      {missing.map((name) => <Missing key={name} metric={name} chosen={chosen} names={names} />)}
+      {missing.map((name) => <Missing key={name} metric={name} chosen={chosen} names={names} busy={busy} />)}
     </div>
   );
 }

@@ -37,15 +37,17 @@ export function Choose({ chosen, names }: ChooseProps) {
   );
 }
 
-/** A metric that is chosen and has no curve; where nothing has it, names that may be meant. */
-export function Missing({ metric, chosen, names }: ChooseProps & { metric: string }) {
-  const near = names.includes(metric) ? [] : nearest(metric, names);
+/** A metric that is chosen and has no curve, of which nothing is known until the answer is there; where nothing has it, names that may be meant. */
+export function Missing({ metric, chosen, names, busy }: ChooseProps & { metric: string; busy: boolean }) {
+  const near = nearest(metric, names);
   const instead = (name: string) => hrefOf("quality", "", { ...address.value.state, metrics: chosen.map((each) => (each === metric ? name : each)).join(",") });
   return (
     <section aria-label={visible(metric)}>
       <h3>{line(metric, 60)}</h3>
-      <p class="empty">No verdict in this time range.{near.length > 0 && " Is one of these meant? "}
-        {near.map((name) => <><Link key={name} href={instead(name)}>{visible(name)}</Link> </>)}</p>
+      {busy ? <p class="empty">…</p> : names.includes(metric) ? <p class="empty">No curve: at most {MOST_CHOSEN} are drawn, the worst first.</p> : (
+        <p class="empty">No verdict in this time range.{near.length > 0 && " Is one of these meant? "}
+          {near.map((name) => <span key={name}><Link href={instead(name)}>{visible(name)}</Link> </span>)}</p>
+      )}
     </section>
   );
 }

@@ -68,7 +68,7 @@ function Body({ from, to, step, state, there }: BodyProps) {
     <>
       <Panel title={chosen.length > 0 ? "Share that passes, the metrics that were chosen" : "Share that passes, the worst metrics first"} asked={charts} bound={[series, marks]}
         sub={`95 % interval shaded, ${step.sql} a bucket`} tools={<><Fit state={state} /><Choose chosen={chosen} names={names} /></>}>
-        {(data) => <Multiples table={data} changes={changes.data} openFrom={openFrom(finalUntil(data), span.value, step.ms)} step={step.ms} there={state} asked={there} chosen={chosen} names={names} />}
+        {(data) => <Multiples table={data} changes={changes.data} openFrom={openFrom(finalUntil(data), span.value, step.ms)} step={step.ms} there={state} asked={there} chosen={chosen} names={names} busy={charts.busy} />}
       </Panel>
       <Panel title="By service, model and metric" asked={rows} bound={[table, curves]} flush sub={`change against the window before; the curves have one scale, from 0 to 1, and ${small.sql} a bucket`}>
         {(data) => <QualityTable table={data} sparks={sparks} step={small.ms} fault={drawn.fault} />}

@@ -70,7 +70,12 @@ export function useOutside(box: { current: HTMLElement | null }, on: boolean, cl
   useEffect(() => {
     if (!on) return undefined;
     const click = (event: Event) => !box.current?.contains(event.target as Node) && close();
-    const key = (event: KeyboardEvent) => event.key === "Escape" && close();
+    const key = (event: KeyboardEvent) => {
+      if (event.key !== "Escape") return;
+      // What has the focus goes with the popup: it comes back to what opened it.
+      if (box.current?.contains(document.activeElement)) box.current.querySelector<HTMLElement>("[aria-expanded]")?.focus();
+      close();
+    };
     addEventListener("pointerdown", click);
     addEventListener("keydown", key);
     return () => {

@@ -1,4 +1,4 @@
-import{a as c}from"./chunk-HVHGM3NS.js";import{J as d,O as l,U as S,c as g,e as h,f as w,fa as s,g as i,j as _,u as T,w as R}from"./chunk-DVPWZLGA.js";var O=`-- All facets at once; $where as in C9. One scan instead of one a facet, and each span is counted once: the facets are
+import{a as c}from"./chunk-HVHGM3NS.js";import{J as d,O as l,U as S,c as g,e as h,f as w,fa as s,g as i,j as _,u as T,w as R}from"./chunk-A52P5PAS.js";var O=`-- All facets at once; $where as in C9. One scan instead of one a facet, and each span is counted once: the facets are
 -- those of the few combinations that there are.
 SELECT facet, v, n FROM (
   SELECT facet, v, n, row_number() OVER (PARTITION BY facet ORDER BY n DESC, v) AS place FROM (

@@ -1,1 +1,0 @@
-function n(e){return e<=300?"":`The newest 300 of ${e>=2e3?"at least 2000":String(e)} changes. A shorter time range shows the others.`}function r(e){return e<200?"":"The first 200 spans with messages, documents or what tools answered; there may be more. The waterfall has all spans."}export{n as a,r as b};
