@@ -109,7 +109,7 @@ async fn the_consoles_statements_run() {
     let rows = run(&app, "service_name = 'shop'", fitting, &[200]).await;
     assert!(statements().is_empty() || rows > 10, "only {rows} rows");
     if statements().contains_key("C1b") {
-        assert_eq!(shown(&app, "").await.len(), 6);
+        assert!(shown(&app, "").await.len() > 2);
         let two = shown(&app, ",pii_leakage,unique_sentences,").await;
         assert_eq!(two, BTreeSet::from(["pii_leakage", "unique_sentences"].map(str::to_owned)));
         // What is a part of names is none.
