@@ -3,6 +3,7 @@
 //! Only what our files need: stored and deflated entries below 4 GiB, and those of zstd, no encryption. Sizes are counted
 //! while unpacking, not believed; names that lead out of a folder, and links, are refused.
 
+use super::config::Config;
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
@@ -46,6 +47,25 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self { entry: MAX_UNPACKED, all: MAX_UNPACKED, entries: MAX_ENTRIES, keys: [""; 3] }
+    }
+}
+
+impl Limits {
+    /// What is configured.
+    pub fn of(config: &Config) -> Self {
+        Self {
+            entry: config.max_file_size.bytes(),
+            all: config.max_zip_size.bytes(),
+            entries: config.max_zip_entries,
+            keys: ["lab.max_file_size", "lab.max_zip_size", "lab.max_zip_entries"],
+        }
+    }
+
+    /// The same where no file has a limit of its own.
+    #[must_use]
+    pub fn together(self) -> Self {
+        let [_, all, entries] = self.keys;
+        Self { entry: self.all, keys: [all, all, entries], ..self }
     }
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use serde::Deserialize;
 
 const NONE: u32 = 9;
 
@@ -70,6 +71,73 @@ fn agrees_with_the_references() {
     near(cohen(&all, (0, 1), 4, Weights::Linear), 0.291_158_536_585_365_7);
     near(cohen(&all, (0, 1), 4, Weights::Quadratic), 0.388_019_060_585_432_23);
     near(gwet(&all, 4), 0.364_910_601_953);
+}
+
+/// A table of tests/fixtures/agreement.
+#[derive(Deserialize)]
+struct Table {
+    categories: usize,
+    alpha: Alpha,
+    kappa: Vec<Kappa>,
+    ac1: f64,
+    /// The answers to each item, one a rater; none where it is missing.
+    rows: Vec<Vec<Option<u32>>>,
+}
+
+#[derive(Deserialize)]
+struct Alpha {
+    nominal: f64,
+    ordinal: f64,
+    interval: f64,
+}
+
+#[derive(Deserialize)]
+struct Kappa {
+    raters: (u32, u32),
+    plain: f64,
+    linear: f64,
+    quadratic: f64,
+}
+
+impl Table {
+    fn units(&self) -> Vec<Unit> {
+        let unit = |row: &Vec<Option<u32>>| {
+            (0u32..).zip(row).filter_map(|(rater, what)| what.map(|what| (rater, what))).collect()
+        };
+        self.rows.iter().map(unit).collect()
+    }
+}
+
+/// Values of the same packages for tables of two to five raters.
+#[test]
+fn agrees_with_the_references_on_random_tables() {
+    let tables: Vec<Table> =
+        serde_json::from_str(include_str!("../../tests/fixtures/agreement/tables.json")).unwrap();
+    assert_eq!(tables.len(), 30);
+    for table in &tables {
+        let units = table.units();
+        let all: Vec<&Unit> = units.iter().collect();
+        let categories = table.categories;
+        for (level, expected) in [
+            (Level::Nominal, table.alpha.nominal),
+            (Level::Ordinal, table.alpha.ordinal),
+            (Level::Interval, table.alpha.interval),
+        ] {
+            near(krippendorff(&all, categories, level), expected);
+        }
+        let raters = table.rows[0].len();
+        assert_eq!(table.kappa.len(), raters * (raters - 1) / 2);
+        for kappa in &table.kappa {
+            for (weights, expected) in [
+                (Weights::Plain, kappa.plain),
+                (Weights::Linear, kappa.linear),
+                (Weights::Quadratic, kappa.quadratic),
+            ] {
+                near(cohen(&all, kappa.raters, categories, weights), expected);
+            }
+        }
+        near(gwet(&all, categories), table.ac1);
+    }
 }
 
 #[test]

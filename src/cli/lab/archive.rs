@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Most bytes of a file that is restored. What an archive holds, unpacked, has a bound of its own: 1 GiB.
+/// Most bytes of a file that is restored. What an archive holds, unpacked, has a bound of its own: `lab.max_zip_size`.
 const MAX_ARCHIVE: u64 = 2 << 30;
 
 /// What can be done with archives.

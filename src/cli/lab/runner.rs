@@ -3,11 +3,15 @@
 use super::client::{Asked, LabClient, Refused};
 use super::fetched::Fetched;
 use super::target::{Asker, answer};
-use futures::StreamExt;
+use crate::lab::target::Target;
+use futures::{FutureExt, StreamExt};
 use http::Method;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
+use std::future::ready;
 use std::io::IsTerminal;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::time::Instant;
 
 /// Answers that are sent at once.
@@ -50,8 +54,8 @@ pub struct Ended {
     pub stopped: Option<&'static str>,
 }
 
-/// Asks until nothing is missing, the cost or the deadline is reached, or the user stops it. What was answered is stored in
-/// every case. What the server is asking at the deadline it asks to the end.
+/// Asks until nothing is missing, the cost or the deadline is reached, or the user stops it. What was answered by then is
+/// stored in every case, and what was only asked is left. What the server is asking at the deadline it asks to the end.
 ///
 /// # Errors
 /// When the server refuses.
@@ -82,25 +86,8 @@ pub async fn run(client: &LabClient, plan: &Plan<'_>, runs: u64) -> Result<Ended
             }
             Asker::Here(target) => {
                 fetched.bring(client, &mut page).await?;
-                let asked = futures::stream::iter(&page).map(|todo| answer(target, todo));
-                // Where answers cost, each is looked at before another is asked for.
-                let at_once = if plan.max_cost.is_some() { 1 } else { BATCH };
-                let mut answers = asked.buffer_unordered(plan.concurrency.max(1)).ready_chunks(at_once);
-                loop {
-                    let batch = tokio::select! {
-                        batch = answers.next() => batch,
-                        why = &mut stop => {
-                            ended.stopped = Some(why);
-                            None
-                        }
-                    };
-                    let Some(batch) = batch else { break };
-                    send(client, plan, batch, &mut ended, &bar).await?;
-                    if plan.max_cost.is_some_and(|most| ended.cost >= most) {
-                        ended.stopped = Some("--max-cost is reached");
-                        break;
-                    }
-                }
+                here(client, plan, (target.as_ref(), page.as_slice()), stop.as_mut(), &mut ended, &bar)
+                    .await?;
             }
         }
         match (plan.retry, next) {
@@ -117,6 +104,44 @@ pub async fn run(client: &LabClient, plan: &Plan<'_>, runs: u64) -> Result<Ended
     }
     bar.finish_and_clear();
     Ok(ended)
+}
+
+/// Asks `target` for the runs of a page and sends what it answers. When nobody is to be asked any more, what was answered by
+/// then is sent, too.
+async fn here(
+    client: &LabClient,
+    plan: &Plan<'_>,
+    (target, page): (&Target, &[Value]),
+    mut stop: Pin<&mut impl Future<Output = &'static str>>,
+    ended: &mut Ended,
+    bar: &ProgressBar,
+) -> Result<(), Refused> {
+    let is_over = AtomicBool::new(false);
+    let open = futures::stream::iter(page).take_while(|_| ready(!is_over.load(Ordering::Relaxed)));
+    let asked = open.map(|todo| answer(target, todo));
+    // Where answers cost, each is looked at before another is asked for.
+    let at_once = if plan.max_cost.is_some() { 1 } else { BATCH };
+    let mut answers = asked.buffer_unordered(plan.concurrency.max(1)).ready_chunks(at_once);
+    while ended.stopped.is_none() {
+        let batch = tokio::select! {
+            batch = answers.next() => batch,
+            why = &mut stop => {
+                ended.stopped = Some(why);
+                None
+            }
+        };
+        let Some(batch) = batch else { break };
+        send(client, plan, batch, ended, bar).await?;
+        if plan.max_cost.is_some_and(|most| ended.cost >= most) {
+            ended.stopped = Some("--max-cost is reached");
+        }
+    }
+    is_over.store(true, Ordering::Relaxed);
+    // Others were answered while a batch was sent: they would be asked, and paid, again.
+    while let Some(Some(batch)) = answers.next().now_or_never() {
+        send(client, plan, batch, ended, bar).await?;
+    }
+    Ok(())
 }
 
 /// Waits until nobody is to be asked any more, and says why: the user stops it, or there is no more time.

@@ -37,7 +37,8 @@ pub struct Opened {
 /// # Errors
 /// The first thing that is not so, with its place.
 pub fn opened(bytes: Bytes, bounds: Bounds<'_>) -> Result<Opened, String> {
-    let archive = Archive::open(bytes, Limits::default())?;
+    // Its tables have as many rows as there are: what all of them have together is bounded.
+    let archive = Archive::open(bytes, Limits::of(bounds.config).together())?;
     let (spans, others): (Vec<String>, Vec<String>) =
         archive.names().map(str::to_owned).partition(|name| is_among(name));
     let mut files = Files::new();
@@ -161,6 +162,7 @@ mod tests {
     use crate::lab::Config;
     use crate::lab::dataset::Item;
     use crate::lab::zip::write as archive;
+    use crate::units::ByteSize;
     use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray, new_null_array};
     use arrow::datatypes::DataType;
     use serde_json::{Value, json};
@@ -335,5 +337,15 @@ mod tests {
             let why = changed(table, column, value).unwrap_err();
             assert!(why.contains(told), "{table}.{column}: {why}");
         }
+    }
+
+    #[test]
+    fn an_archive_meets_the_limit_that_is_configured() {
+        let config = Config { max_zip_size: ByteSize::kib(1), ..Config::default() };
+        let files = Files::from([("a".to_owned(), vec![0; 2_000])]);
+        let would_redact = |_: &Item| false;
+        let bounds = Bounds { config: &config, would_redact: &would_redact, redact: None };
+        let why = opened(Bytes::from(archive(&files).unwrap()), bounds).unwrap_err();
+        assert_eq!(why, "\"a\" claims 2000 bytes; a file has at most 1024 bytes (lab.max_zip_size)");
     }
 }

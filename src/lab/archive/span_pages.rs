@@ -9,7 +9,7 @@ use super::tables::SPANS;
 use super::traces::Traces;
 use crate::lab::error::LabError;
 use crate::lab::store::{Store, Who};
-use crate::lab::zip::{Limits, Writer};
+use crate::lab::zip::Writer;
 use crate::units::ByteSize;
 use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, TimestampMicrosecondArray};
 use arrow::compute::{cast, concat_batches};
@@ -56,7 +56,7 @@ pub async fn packed(
     let Traces { own, left_out } = Traces::of(runs);
     let own: Vec<String> = own.into_iter().collect();
     // More could not be restored.
-    let room = most.bytes().min(Limits::default().all).saturating_sub(used);
+    let room = most.bytes().saturating_sub(used);
     let traces = OfTraces { left_out, ..OfTraces::default() };
     let mut packed = Packed { traces, most: room, ..Packed::default() };
     let (mut at, mut page) = (0, PAGE);
@@ -165,8 +165,8 @@ impl Packed {
         self.bytes = self.bytes.saturating_add(bytes.len() as u64);
         if self.bytes > self.most {
             return Err(LabError::Limit(
-                "the spans and the files of the items have more than an archive may have (lab.max_zip_size, and at most \
-                 1 GiB): archive fewer experiments at once, or none of their traces"
+                "the spans and the files of the items have more than an archive may have (lab.max_zip_size): archive \
+                 fewer experiments at once, or none of their traces"
                     .to_owned(),
             ));
         }

@@ -47,13 +47,7 @@ impl Packed {
     /// # Errors
     /// [`LabError::Wrong`] with the name of what is refused.
     pub fn open(bytes: Bytes, config: &Config) -> Result<Self, LabError> {
-        let limits = Limits {
-            entry: config.max_file_size.bytes(),
-            all: config.max_zip_size.bytes(),
-            entries: config.max_zip_entries,
-            keys: ["lab.max_file_size", "lab.max_zip_size", "lab.max_zip_entries"],
-        };
-        let archive = Archive::open(bytes, limits).map_err(LabError::Wrong)?;
+        let archive = Archive::open(bytes, Limits::of(config)).map_err(LabError::Wrong)?;
         let base = base(&archive);
         Ok(Self { archive: Arc::new(archive), base, named: BTreeMap::new(), by_hash: BTreeMap::new() })
     }

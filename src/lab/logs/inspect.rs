@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, HashSet};
 /// The head of a `.eval` file, and the folder of its samples.
 const HEAD: &str = "header.json";
 const SAMPLES: &str = "samples/";
+/// Longest sample, bytes: each is unpacked before it is known what is in it.
+const MAX_SAMPLE: u64 = 256 << 20;
 /// What stands for a text that lies elsewhere in its sample.
 const ATTACHED: &str = "attachment://";
 /// The letters of its scorers: value, label, and whether it is good enough.
@@ -92,7 +94,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Log, String> {
         let samples = head.samples.take().unwrap_or_default();
         return of(head, samples.into_iter().map(Ok));
     }
-    let archive = Archive::open(bytes, Limits::default())?;
+    let archive = Archive::open(bytes, Limits { entry: MAX_SAMPLE, ..Limits::default() })?;
     if !archive.has(HEAD) {
         return Err(format!("the archive has no {HEAD}: it is no log, or one of a run that has not ended"));
     }

@@ -4,7 +4,7 @@ use super::client::ask;
 use crate::support::{config, send, settled, span, start, text};
 use groundline::app::App;
 use serde_json::{Value as Json, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Every `console/sql/C*.sql` by its name; none where the console has none yet.
@@ -69,6 +69,17 @@ fn fitting(name: &str) -> Json {
     }
 }
 
+/// The metrics that the small multiples (C1b) show, where `chosen` are chosen as the console writes them.
+async fn shown(app: &App, chosen: &str) -> BTreeSet<String> {
+    let (query, names) = bound(&statements()["C1b"], "true");
+    let value = |name: &String| if name == "chosen" { json!(chosen) } else { fitting(name) };
+    let params: Vec<Json> = names.iter().map(value).collect();
+    let (status, answer) = ask(app.addresses.http, &query, json!(params)).await;
+    assert_eq!(status, 200, "{answer}");
+    let metrics = answer["data"][1].as_array().unwrap().iter();
+    metrics.map(|metric| metric.as_str().unwrap().to_owned()).collect()
+}
+
 /// Runs all of them; how many rows came.
 async fn run(app: &App, filter: &str, value: impl Fn(&str) -> Json, fine: &[u16]) -> u64 {
     let mut rows = 0;
@@ -97,6 +108,13 @@ async fn the_consoles_statements_run() {
     settled(&app).await;
     let rows = run(&app, "service_name = 'shop'", fitting, &[200]).await;
     assert!(statements().is_empty() || rows > 10, "only {rows} rows");
+    if statements().contains_key("C1b") {
+        assert!(shown(&app, "").await.len() > 2);
+        let two = shown(&app, ",pii_leakage,unique_sentences,").await;
+        assert_eq!(two, BTreeSet::from(["pii_leakage", "unique_sentences"].map(str::to_owned)));
+        // What is a part of names is none.
+        assert_eq!(shown(&app, ",leakage,unique,").await, BTreeSet::new());
+    }
     for hostile in ["' OR 1=1; --", "$1", "\u{0}", "", "NaN", "9999999999999999999999"] {
         run(&app, "true", |_| json!(hostile), &[200, 400]).await;
     }

@@ -5,13 +5,18 @@ use super::super::fault::{Faults, SourceLine};
 use super::imported::Imported;
 use super::{h2o, promptfoo, promptfoo_files, results, results_in, vals_csv, vals_json};
 use crate::lab::rows::yaml;
-use crate::lab::zip;
+use crate::lab::zip::{Archive, Limits, is_zip};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Longest file, bytes.
+/// Longest file, bytes; also of each file of an archive.
 const MAX_FILE: u64 = 100 << 20;
+
+/// How much of an archive is read where nothing is configured.
+fn limits() -> Limits {
+    Limits { entry: MAX_FILE, ..Limits::default() }
+}
 
 /// Reads a suite of another system, as CSV, JSON, or a ZIP archive with one of these at its root. Faults of single tests
 /// are told beside what is right.
@@ -21,7 +26,7 @@ const MAX_FILE: u64 = 100 << 20;
 pub fn import(path: &Path) -> Result<(Imported, Faults), Faults> {
     let name = path.display().to_string();
     let bytes = bytes_of(path, &name)?;
-    taken(bytes, &name, &Surroundings::Folder(path.parent().unwrap_or(Path::new(""))))
+    taken(bytes, &name, &Surroundings::Folder(path.parent().unwrap_or(Path::new(""))), limits())
 }
 
 fn bytes_of(path: &Path, name: &str) -> Result<Vec<u8>, Faults> {
@@ -33,32 +38,38 @@ fn bytes_of(path: &Path, name: &str) -> Result<Vec<u8>, Faults> {
     std::fs::read(path).map_err(|e| told(e.to_string()))
 }
 
-/// The same of a file called `name` that was sent: there is no folder beside it.
+/// The same of a file called `name` that was sent: there is no folder beside it. Of an archive as much is read as `limits`
+/// allow.
 ///
 /// # Errors
 /// As [`import`].
-pub fn import_sent(bytes: Vec<u8>, name: &str) -> Result<(Imported, Faults), Faults> {
-    taken(bytes, name, &Surroundings::Nothing)
+pub fn import_sent(bytes: Vec<u8>, name: &str, limits: Limits) -> Result<(Imported, Faults), Faults> {
+    taken(bytes, name, &Surroundings::Nothing, limits)
 }
 
-fn taken(bytes: Vec<u8>, name: &str, beside: &Surroundings<'_>) -> Result<(Imported, Faults), Faults> {
+/// Of an archive only the suite is unpacked, and then the files that its tests name.
+fn taken(
+    bytes: Vec<u8>,
+    name: &str,
+    beside: &Surroundings<'_>,
+    limits: Limits,
+) -> Result<(Imported, Faults), Faults> {
     let told = |why: String| Faults::one(format!("{name}: {why}"));
-    if !zip::is_zip(&bytes) {
+    if !is_zip(&bytes) {
         return parse(&text_of(bytes).map_err(told)?, name, beside);
     }
-    let mut files = zip::read(&bytes).map_err(told)?;
-    let is_table =
-        |file: &&String| !file.contains('/') && (file.ends_with(".csv") || file.ends_with(".json"));
-    let Some(suite) = files.keys().find(is_table).cloned() else {
+    let archive = Archive::open(bytes, limits).map_err(told)?;
+    let is_table = |file: &&str| !file.contains('/') && (file.ends_with(".csv") || file.ends_with(".json"));
+    let Some(suite) = archive.names().find(is_table).map(str::to_owned) else {
         return Err(told(
             "no .csv or .json at the root of the archive: that is where the suite stands".to_owned(),
         ));
     };
-    let inner = files.remove(&suite).unwrap_or_default();
-    let names: Vec<String> = files.keys().cloned().collect();
+    let inner = archive.unpacked(&suite).map_err(told)?;
+    let names: Vec<String> = archive.names().filter(|file| *file != suite).map(str::to_owned).collect();
     let text = text_of(inner).map_err(|why| told(format!("{suite}: {why}")))?;
     let (mut imported, faults) = parse(&text, &format!("{name}/{suite}"), &Surroundings::Archive(&names))?;
-    imported.documents = named(&imported, files);
+    imported.documents = named(&imported, &archive, &names).map_err(told)?;
     Ok((imported, faults))
 }
 
@@ -70,13 +81,15 @@ fn taken(bytes: Vec<u8>, name: &str, beside: &Surroundings<'_>) -> Result<(Impor
 pub fn import_results(path: &Path) -> Result<(Json, Vec<String>), Faults> {
     let mut name = path.display().to_string();
     let mut bytes = bytes_of(path, &name)?;
-    if zip::is_zip(&bytes) {
-        let mut files = zip::read(&bytes).map_err(|why| Faults::one(format!("{name}: {why}")))?;
-        let at_root =
-            |end: &str| files.keys().find(|file| !file.contains('/') && file.ends_with(end)).cloned();
+    if is_zip(&bytes) {
+        let told = |why: String| Faults::one(format!("{name}: {why}"));
+        let archive = Archive::open(bytes, limits()).map_err(told)?;
+        let at_root = |end: &str| {
+            archive.names().find(|file| !file.contains('/') && file.ends_with(end)).map(str::to_owned)
+        };
         let none = || Faults::one(format!("{name}: no .json or .csv at the root of the archive"));
         let file = at_root(".json").or_else(|| at_root(".csv")).ok_or_else(none)?;
-        bytes = files.remove(&file).unwrap_or_default();
+        bytes = archive.unpacked(&file).map_err(told)?;
         name = format!("{name}/{file}");
     }
     let text = text_of(bytes).map_err(|why| Faults::one(format!("{name}: {why}")))?;
@@ -88,10 +101,14 @@ pub fn import_results(path: &Path) -> Result<(Json, Vec<String>), Faults> {
     Ok((report, Vec::new()))
 }
 
-/// Of the files of an archive those that a test names.
-fn named(imported: &Imported, mut files: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
-    files.retain(|name, _| imported.tests.iter().any(|(test, _)| test.files.contains(name)));
-    files
+/// Of the files `there` of an archive those that a test names.
+fn named(
+    imported: &Imported,
+    archive: &Archive<Vec<u8>>,
+    there: &[String],
+) -> Result<BTreeMap<String, Vec<u8>>, String> {
+    let is_named = |name: &&String| imported.tests.iter().any(|(test, _)| test.files.contains(*name));
+    there.iter().filter(is_named).map(|name| Ok((name.clone(), archive.unpacked(name)?))).collect()
 }
 
 /// What stands beside a file.
@@ -232,9 +249,12 @@ fn unknown(name: &str) -> Faults {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lab::Config;
+    use crate::lab::zip;
+    use crate::units::ByteSize;
 
     fn sent(text: &str, name: &str) -> (Imported, Faults) {
-        import_sent(text.as_bytes().to_vec(), name).unwrap_or_else(|faults| panic!("{faults}"))
+        import_sent(text.as_bytes().to_vec(), name, limits()).unwrap_or_else(|faults| panic!("{faults}"))
     }
 
     #[test]
@@ -265,7 +285,7 @@ mod tests {
         assert!(faults.to_string().starts_with("tests.jsonl:2: "), "{faults}");
         // Lines of something else are none.
         for text in ["{\"a\": 1}\n{\"a\": 2}\n", "{\"a\": 1}", "[{\"a\": 1}]"] {
-            assert!(import_sent(text.as_bytes().to_vec(), "a.jsonl").is_err(), "{text}");
+            assert!(import_sent(text.as_bytes().to_vec(), "a.jsonl", limits()).is_err(), "{text}");
         }
     }
 
@@ -276,7 +296,7 @@ mod tests {
             let files =
                 [(name, suite), ("documents/a.txt", "one"), ("other/b.txt", "two"), ("unnamed.txt", "three")];
             let files = files.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
-            import_sent(zip::write(&BTreeMap::from(files)).unwrap(), "s.zip").unwrap()
+            import_sent(zip::write(&BTreeMap::from(files)).unwrap(), "s.zip", limits()).unwrap()
         };
         let (_, faults) = packed(suite, "suite.csv");
         assert_eq!(faults.to_string(), "s.zip/suite.csv:4: Files \"gone.txt\" is not in the archive");
@@ -298,5 +318,27 @@ mod tests {
         assert!(faults.is_empty() && imported.tests[0].0.files.is_empty(), "{faults}");
         let ignored = imported.warnings.iter().filter(|warning| warning.contains("Files is ignored"));
         assert_eq!(ignored.count(), 1, "{:?}", imported.warnings);
+    }
+
+    #[test]
+    fn an_archive_meets_the_limits_that_are_configured() {
+        let suite = "Test Id,Test Input\nt1,What?\n".to_owned();
+        let files = BTreeMap::from([("s.csv", suite.into_bytes()), ("documents/a.txt", vec![0; 2_000])]);
+        let files = files.into_iter().map(|(name, content)| (name.to_owned(), content)).collect();
+        let packed = zip::write(&files).unwrap();
+        let read = |config: &Config| import_sent(packed.clone(), "s.zip", Limits::of(config));
+        assert_eq!(read(&Config::default()).unwrap().0.tests.len(), 1);
+        let small = ByteSize::kib(1);
+        for (config, told) in [
+            (
+                Config { max_zip_size: small, ..Config::default() },
+                "more than 1024 bytes together (lab.max_zip_size)",
+            ),
+            (Config { max_file_size: small, ..Config::default() }, "at most 1024 bytes (lab.max_file_size)"),
+            (Config { max_zip_entries: 1, ..Config::default() }, "2 files, at most 1 (lab.max_zip_entries)"),
+        ] {
+            let why = read(&config).unwrap_err().to_string();
+            assert!(why.starts_with("s.zip: ") && why.contains(told), "{why}");
+        }
     }
 }

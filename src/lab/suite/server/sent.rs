@@ -6,6 +6,7 @@ use super::super::fault::{Faults, SourceLine};
 use super::super::load::{Placed, parsed};
 use super::super::spec::SuiteSpec;
 use crate::lab::error::{Fault, LabError};
+use crate::lab::zip::Limits;
 use serde_json::Value as Json;
 use std::str::FromStr;
 
@@ -45,11 +46,11 @@ pub(super) struct Sent {
     pub faults: Faults,
 }
 
-/// Reads the bytes of a file called `name`.
+/// Reads the bytes of a file called `name`; of an archive as much as `limits` allow.
 ///
 /// # Errors
 /// Every fault, when nothing could be read.
-pub(super) fn read(bytes: Vec<u8>, name: &str, form: SentForm) -> Result<Sent, Faults> {
+pub(super) fn read(bytes: Vec<u8>, name: &str, form: SentForm, limits: Limits) -> Result<Sent, Faults> {
     let text = text_of(bytes.clone());
     if let Ok(text) = &text {
         if form == SentForm::Toml || is_toml(text) {
@@ -62,7 +63,7 @@ pub(super) fn read(bytes: Vec<u8>, name: &str, form: SentForm) -> Result<Sent, F
     } else if let (Err(why), SentForm::Toml) = (text, form) {
         return Err(Faults::one(format!("{name}: {why}")));
     }
-    let (imported, faults) = import_sent(bytes, name)?;
+    let (imported, faults) = import_sent(bytes, name, limits)?;
     let mut warnings = imported.warnings;
     if !imported.documents.is_empty() {
         warnings.push(format!(
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
 
     fn sent(text: &str, form: SentForm) -> Result<Sent, Faults> {
-        read(text.as_bytes().to_vec(), "s", form)
+        read(text.as_bytes().to_vec(), "s", form, Limits::default())
     }
 
     #[test]
@@ -130,7 +131,7 @@ mod tests {
         assert!(sent("hello", SentForm::Toml).is_err());
         // A file beside a configuration is never read here.
         let beside = "prompts: [a]\ntests: file://cases.csv\n";
-        let told = read(beside.as_bytes().to_vec(), "p.yaml", SentForm::Auto);
+        let told = read(beside.as_bytes().to_vec(), "p.yaml", SentForm::Auto, Limits::default());
         let told = told.map_or_else(|faults| faults.to_string(), |sent| sent.faults.to_string());
         assert!(told.contains("no file beside it was sent"), "{told}");
     }

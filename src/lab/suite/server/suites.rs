@@ -13,6 +13,7 @@ use crate::lab::dataset::{
 use crate::lab::error::{Fault, LabError};
 use crate::lab::rows::FileFormat;
 use crate::lab::store::{Store, Who};
+use crate::lab::zip::Limits;
 use crate::schema::batch::{SuiteRow, suite_checks_to_batch, suite_tests_to_batch, suites_to_batch};
 use crate::schema::columns::Table;
 use crate::schema::frame::Part;
@@ -177,7 +178,8 @@ impl Suites {
     async fn ready(&self, who: &Who, new: NewSuite) -> Result<Ready, LabError> {
         let file = if new.file.is_empty() { "the suite".to_owned() } else { new.file };
         let (bytes, form, name) = (new.bytes.to_vec(), new.form, file.clone());
-        let read = blocking(move || sent::read(bytes, &name, form)).await?;
+        let limits = Limits::of(self.datasets.config());
+        let read = blocking(move || sent::read(bytes, &name, form, limits)).await?;
         let mut sent = read.map_err(|faults| refused(&faults))?;
         if !sent.faults.is_empty() && !new.partial {
             return Err(refused(&sent.faults));
