@@ -10,6 +10,7 @@ use crate::net::Scope;
 use crate::schema::batch::Made;
 use crate::schema::frame::{self, Part};
 use crate::sql::{Collected, Sql, Work};
+use arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -65,6 +66,11 @@ impl Rows {
     /// One after the other.
     pub fn iter(&self) -> impl Iterator<Item = Row<'_>> {
         cells::rows(&self.0.batches)
+    }
+
+    /// The batches of the answer.
+    pub fn batches(&self) -> &[RecordBatch] {
+        &self.0.batches
     }
 
     /// The whole answer.

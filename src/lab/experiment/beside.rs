@@ -38,10 +38,8 @@ impl Loaded {
     pub async fn of(all: &Experiments, who: &Who, experiment: Experiment) -> Result<Self, LabError> {
         let items = all.items(who, &experiment).await?;
         let (store, id) = (all.store(), &experiment.experiment_id);
-        // While one is taken apart the engine works on the next.
-        let (runs, scores, purged) = tokio::try_join!(
-            Box::pin(reading::runs(store, &who.tenant, id)),
-            Box::pin(reading::scores(store, &who.tenant, id)),
+        let ((runs, scores), purged) = tokio::try_join!(
+            Box::pin(reading::runs_and_scores(store, &who.tenant, id)),
             Box::pin(all.datasets().purged_at(who, &experiment.dataset_id, experiment.dataset_version)),
         )?;
         Ok(Self { experiment, items, runs, scores, purged })

@@ -445,7 +445,8 @@ impl Experiments {
 
     /// Runs that failed a metric.
     async fn failed(&self, who: &Who, found: &Experiment) -> Result<HashSet<Key>, LabError> {
-        let scores = reading::scores(self.store(), &who.tenant, &found.experiment_id).await?;
+        let (_, scores) =
+            Box::pin(reading::runs_and_scores(self.store(), &who.tenant, &found.experiment_id)).await?;
         let bad = scores.into_iter().filter(|score| score.passed == Some(false) || score.status == "error");
         Ok(bad.map(|score| (score.item_id, score.repetition)).collect())
     }

@@ -1,12 +1,13 @@
 //! Experiments, runs and scores as they are stored.
 
-use super::super::cells::Row;
+use super::super::cells::{Column, Row};
 use super::super::error::LabError;
 use super::super::store::{Store, int, text};
 use super::definition::Target;
 use crate::domain::score::Rated;
 use crate::domain::time::UnixNanos;
 use crate::schema::batch::{ExperimentRow, Made};
+use arrow::array::RecordBatch;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -243,35 +244,51 @@ pub struct StoredRun {
 pub type Key = (String, i64);
 
 /// The last attempt of each run of an experiment.
+///
+/// # Errors
+/// The limits of queries.
 pub async fn runs(
     store: &Store,
     tenant: &str,
     experiment_id: &str,
 ) -> Result<HashMap<Key, StoredRun>, LabError> {
-    // Which attempt is the last is told below: the view would hash all of them.
-    let sql = "SELECT item_id, repetition, attempt, status, item_hash, duration_ms, cost_usd, input_tokens, output_tokens, \
-               error FROM runs WHERE experiment_id = $1";
-    let rows = store.ask(tenant, sql, vec![text(experiment_id)]).await?;
-    let known = |row: Row<'_>| {
-        let known = StoredRun {
-            attempt: row.int("attempt").unwrap_or(1),
-            is_error: row.borrowed("status") == Some("error"),
-            item_hash: row.may("item_hash"),
-            duration_ms: row.number("duration_ms"),
-            cost_usd: row.number("cost_usd"),
-            input_tokens: row.int("input_tokens"),
-            output_tokens: row.int("output_tokens"),
-            error: row.may("error"),
-        };
-        ((row.text("item_id"), row.int("repetition").unwrap_or(1)), known)
-    };
-    let mut last: HashMap<Key, StoredRun> = HashMap::new();
-    for (key, run) in rows.iter().map(known) {
-        if last.get(&key).is_none_or(|before| before.attempt < run.attempt) {
+    let rows = store.ask(tenant, RUNS, vec![text(experiment_id)]).await?;
+    Ok(last_runs(rows.batches()))
+}
+
+// Which attempt is the last is told below: the view would hash all of them.
+const RUNS: &str = "SELECT run_id, item_id, repetition, attempt, status, item_hash, duration_ms, cost_usd, input_tokens, \
+                    output_tokens, error FROM runs WHERE experiment_id = $1";
+
+fn last_runs(batches: &[RecordBatch]) -> HashMap<Key, StoredRun> {
+    let rows = batches.iter().map(RecordBatch::num_rows).sum();
+    let mut last: HashMap<Key, StoredRun> = HashMap::with_capacity(rows);
+    for batch in batches {
+        let column = |name: &str| Column::of(batch, name);
+        let (item, repetition, attempt) = (column("item_id"), column("repetition"), column("attempt"));
+        let (status, hash, error) = (column("status"), column("item_hash"), column("error"));
+        let (duration, cost) = (column("duration_ms"), column("cost_usd"));
+        let (read, written) = (column("input_tokens"), column("output_tokens"));
+        for at in 0..batch.num_rows() {
+            let key = (item.text(at), repetition.int(at).unwrap_or(1));
+            let attempt = attempt.int(at).unwrap_or(1);
+            if last.get(&key).is_some_and(|before| before.attempt >= attempt) {
+                continue;
+            }
+            let run = StoredRun {
+                attempt,
+                is_error: status.borrowed(at) == Some("error"),
+                item_hash: hash.may(at),
+                duration_ms: duration.number(at),
+                cost_usd: cost.number(at),
+                input_tokens: read.int(at),
+                output_tokens: written.int(at),
+                error: error.may(at),
+            };
             last.insert(key, run);
         }
     }
-    Ok(last)
+    last
 }
 
 /// A column of JSON text; null where there is none.
@@ -349,28 +366,82 @@ pub struct Scored {
     pub label: Option<String>,
 }
 
-/// The scores of the last attempt of each run of an experiment.
-pub async fn scores(store: &Store, tenant: &str, experiment_id: &str) -> Result<Vec<Scored>, LabError> {
-    let sql = "SELECT r.item_id, r.repetition, s.evaluator, s.metric, s.status, s.value, s.passed, s.label \
-               FROM (SELECT run_id, item_id, repetition, max(attempt) AS attempt FROM runs \
-               WHERE experiment_id = $1 GROUP BY run_id, item_id, repetition) r \
-               JOIN scores s ON s.run_id = r.run_id AND s.score_version = r.attempt \
-               WHERE s.source = 'experiment' AND s.experiment_id = $1";
-    let rows = store.ask(tenant, sql, vec![text(experiment_id)]).await?;
-    let scored = |row: Row<'_>| Scored {
-        item_id: row.text("item_id"),
-        repetition: row.int("repetition").unwrap_or(1),
-        evaluator: row.text("evaluator"),
-        metric: row.text("metric"),
-        status: row.text("status"),
-        value: row.number("value"),
-        passed: row.flag("passed"),
-        label: row.may("label"),
-    };
-    let mut scores: Vec<Scored> = rows.iter().map(scored).collect();
-    // Sums and files do not depend on the order in which a join gives its rows then.
+/// The last attempt of each run of an experiment, and the scores of these attempts.
+///
+/// # Errors
+/// The limits of queries.
+pub async fn runs_and_scores(
+    store: &Store,
+    tenant: &str,
+    experiment_id: &str,
+) -> Result<(HashMap<Key, StoredRun>, Vec<Scored>), LabError> {
+    let of = || vec![text(experiment_id)];
+    // Put together here: the engine would hash all runs once more, and their scores.
+    let (runs, scores) = tokio::try_join!(
+        Box::pin(store.ask(tenant, RUNS, of())),
+        Box::pin(store.ask(tenant, SCORES, of())),
+    )?;
+    let told = tokio::task::spawn_blocking(move || {
+        let (runs, scores) = (runs.batches(), scores.batches());
+        (last_runs(runs), scores_of(scores, &attempts(runs)))
+    });
+    told.await.map_err(|e| LabError::Broken(e.to_string()))
+}
+
+const SCORES: &str = "SELECT run_id, score_version, evaluator, metric, status, value, passed, label FROM scores \
+                      WHERE source = 'experiment' AND experiment_id = $1";
+
+/// The last attempt of a run, its item and its repetition.
+type Last<'a> = (i64, &'a str, i64);
+
+/// The last attempts by the ids of their runs.
+fn attempts(batches: &[RecordBatch]) -> HashMap<&str, Last<'_>> {
+    let rows = batches.iter().map(RecordBatch::num_rows).sum();
+    let mut last: HashMap<&str, Last<'_>> = HashMap::with_capacity(rows);
+    for batch in batches {
+        let column = |name: &str| Column::of(batch, name);
+        let (run, item) = (column("run_id"), column("item_id"));
+        let (repetition, attempt) = (column("repetition"), column("attempt"));
+        for at in 0..batch.num_rows() {
+            let (Some(run), Some(item)) = (run.borrowed(at), item.borrowed(at)) else { continue };
+            let this = (attempt.int(at).unwrap_or(1), item, repetition.int(at).unwrap_or(1));
+            let known = last.entry(run).or_insert(this);
+            if known.0 < this.0 {
+                *known = this;
+            }
+        }
+    }
+    last
+}
+
+fn scores_of(batches: &[RecordBatch], last: &HashMap<&str, Last<'_>>) -> Vec<Scored> {
+    let mut scores = Vec::with_capacity(batches.iter().map(RecordBatch::num_rows).sum());
+    for batch in batches {
+        let column = |name: &str| Column::of(batch, name);
+        let (run, version) = (column("run_id"), column("score_version"));
+        let (evaluator, metric, status) = (column("evaluator"), column("metric"), column("status"));
+        let (value, passed, label) = (column("value"), column("passed"), column("label"));
+        for at in 0..batch.num_rows() {
+            let known = run.borrowed(at).and_then(|run| last.get(run));
+            let Some((attempt, item, repetition)) = known else { continue };
+            if version.int(at) != Some(*attempt) {
+                continue;
+            }
+            scores.push(Scored {
+                item_id: (*item).to_owned(),
+                repetition: *repetition,
+                evaluator: evaluator.text(at),
+                metric: metric.text(at),
+                status: status.text(at),
+                value: value.number(at),
+                passed: passed.flag(at),
+                label: label.may(at),
+            });
+        }
+    }
+    // Sums and files do not depend on the order in which files are read then.
     scores.sort_by(|a, b| {
         (a.repetition, &a.evaluator, &a.metric).cmp(&(b.repetition, &b.evaluator, &b.metric))
     });
-    Ok(scores)
+    scores
 }
