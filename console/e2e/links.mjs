@@ -37,7 +37,7 @@ export async function numbersLead(page, world) {
 export async function timesOfEvaluators(page, world) {
   await page.goto(`${world.base}/system#${RECENT}`);
   await settled(page);
-  const row = page.getByRole("group", { name: "Evaluators" }).locator("tbody tr").filter({ hasText: "hallucination" }).first();
+  const row = page.locator("section[aria-label='Evaluators in this time range'] tbody tr").filter({ hasText: "hallucination" }).first();
   await row.locator("td:nth-child(4) a").click();
   await page.waitForFunction(() => location.pathname === "/sql");
   const query = /q=([^&]*)/.exec(place(page))[1];
