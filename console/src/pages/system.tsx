@@ -1,11 +1,11 @@
 // Page 9: the server itself. One JSON is shown as it comes: what a later server adds is shown too.
 import { useMemo } from "preact/hooks";
 import { type Row, rowsOf } from "../lib/api";
-import { condition, quoted } from "../lib/filter";
 import { bytes, cost, count, numberOf, seconds, value } from "../lib/format";
 import { type Asked, useAsk, useJson } from "../lib/hooks";
 import { type Lasting, certificateLasts, diskLasts } from "../lib/lasting";
 import { fixed } from "../lib/range";
+import { scoreQuery } from "../lib/score-query";
 import { bind } from "../lib/statement";
 import { copy, hrefOf, span } from "../lib/store";
 import { line, visible } from "../lib/text";
@@ -115,18 +115,18 @@ function Evaluators() {
 
 /** Each number leads to a query over its scores, with their traces. */
 function Evaluator({ row, from, to }: { row: Row; from: string; to: string }) {
-  const { evaluator, evaluator_version: version } = row;
-  const of = (columns: string, more: string, order: string) =>
-    hrefOf("sql", "", { q: `SELECT evaluated_at, trace_id, span_id, metric, ${columns} FROM scores\nWHERE evaluator = ${quoted(String(evaluator))} AND ${condition("evaluator_version", version === null ? null : String(version), true)}${more} AND evaluated_at >= '${from}' AND evaluated_at < '${to}'\nORDER BY ${order} DESC LIMIT 200` });
+  const evaluator = String(row.evaluator);
+  const version = row.evaluator_version === null ? null : String(row.evaluator_version);
+  const of = (columns: string, more: string[], order: string) => hrefOf("sql", "", { q: scoreQuery({ evaluator, version, from, to }, columns, more, order) });
   const [half, most, errors, usd] = [numberOf(row.p50_ms), numberOf(row.p99_ms), numberOf(row.errors) ?? 0, numberOf(row.cost_usd)];
-  const slow = (ms: number | null) => (ms === null ? "–" : <Link class="plain" title="What took longer" href={of("status, latency_ms", ` AND latency_ms >= ${ms}`, "latency_ms")}>{milliseconds(ms)}</Link>);
+  const slow = (ms: number | null) => (ms === null ? "–" : <Link class="plain" title="What took longer" href={of("status, latency_ms", [`latency_ms >= ${ms}`], "latency_ms")}>{milliseconds(ms)}</Link>);
   return (
     <tr>
-      <td>{line(String(evaluator), 60)}</td><td class="muted small clip">{line(String(version), 80)}</td>
-      <td class="num"><Link class="plain" href={of("status, value, passed, latency_ms", "", "evaluated_at")}>{count(numberOf(row.n))}</Link></td>
+      <td>{line(evaluator, 60)}</td><td class="muted small clip">{line(version ?? "–", 80)}</td>
+      <td class="num"><Link class="plain" href={of("status, value, passed, latency_ms", [], "evaluated_at")}>{count(numberOf(row.n))}</Link></td>
       <td class="num">{slow(half)}</td><td class="num">{slow(most)}</td>
-      <td class="num">{errors > 0 ? <Link class="bad" title={line(String(row.error), 300)} href={of("error", " AND status = 'error'", "evaluated_at")}>! {count(errors)}</Link> : "0"}</td>
-      <td class="num">{usd === null ? "–" : <Link class="plain" title="What cost most" href={of("cost_usd", " AND cost_usd IS NOT NULL", "cost_usd")}>{cost(usd)}</Link>}</td>
+      <td class="num">{errors > 0 ? <Link class="bad" title={line(String(row.error), 300)} href={of("error", ["status = 'error'"], "evaluated_at")}>! {count(errors)}</Link> : "0"}</td>
+      <td class="num">{usd === null ? "–" : <Link class="plain" title="What cost most" href={of("cost_usd", ["cost_usd IS NOT NULL"], "cost_usd")}>{cost(usd)}</Link>}</td>
     </tr>
   );
 }
