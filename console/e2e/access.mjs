@@ -53,6 +53,15 @@ export async function axeOfWhatOpens(page, world) {
   await page.keyboard.press("Escape");
   await page.locator("[data-range]").click();
   found.push(...(await violations(page)));
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByRole("textbox", { name: "Save this as" }).waitFor();
+  found.push(...(await violations(page)));
+  await page.goto(`${world.base}/#${RECENT}`);
+  await settled(page);
+  await page.getByRole("button", { name: "Choose metrics" }).click();
+  await page.getByRole("checkbox", { name: "insult" }).waitFor();
+  found.push(...(await violations(page)));
   await page.goto(`${world.base}/sql#q=SELECT%20*%20FROM%20traces`);
   await settled(page);
   await page.click("[data-run]");

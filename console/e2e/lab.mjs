@@ -40,6 +40,23 @@ export async function lab(page, world) {
   assert.equal((await page.locator("ins").innerText()).trim(), "Barcelona.");
   await page.waitForSelector("text=held against what is expected");
   assert.match(page.url(), /item=/);
+  await numbersOfTheLab(page, second);
+}
+
+/** A difference leads to the items that moved in it, an estimate to the runs that it counts. */
+async function numbersOfTheLab(page, second) {
+  const cells = page.getByRole("group", { name: "Differences by metric" }).locator("tbody tr").first();
+  await cells.getByRole("link", { name: /n 4$/ }).click();
+  await page.getByText("Only those that moved in right").waitFor();
+  await counted(page.locator("details.moved"), 2);
+  await cells.getByRole("link", { name: "0.75", exact: true }).last().click();
+  await page.waitForFunction((wanted) => location.pathname === "/lab/experiments" && location.hash.includes(`experiment=${wanted}`), second);
+  await page.getByText("Only those with a score of right").waitFor();
+  await settled(page);
+  assert.deepEqual((await page.locator("details.moved summary").allInnerTexts()).map((text) => text.includes("failed")), [true, false, false, false], "what failed first");
+  assert.deepEqual((await violations(page)).map((each) => `${each.id} ${each.nodes[0]}`), []);
+  await page.getByRole("button", { name: "All", exact: true }).click();
+  await page.waitForFunction(() => !location.hash.includes("metric="));
 }
 
 /** Thirty items, of which one experiment answers all, one all but one, and one none. */

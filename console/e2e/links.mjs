@@ -9,6 +9,8 @@ const place = (page) => decodeURIComponent(page.url());
 export async function numbersLead(page, world) {
   await page.goto(`${world.base}/#${RECENT}`);
   await settled(page);
+  const effective = page.locator("table.quality tbody tr").first().locator("td:nth-child(5) a");
+  assert.match(await effective.getAttribute("href"), /^\/scores\/[^#]+#.*where=service_name/, "n eff. is of the same items");
   await page.getByRole("checkbox", { name: /without a verdict/ }).check();
   const skipped = page.locator("table.quality tbody tr td:last-child a").first();
   const n = Number((await skipped.innerText()).replace(",", ""));
@@ -29,6 +31,21 @@ export async function numbersLead(page, world) {
   const where = /where=([^&]*)/.exec(place(page))[1];
   const [{ n: found }] = await sqlOf(world.base, `SELECT count(DISTINCT trace_id) AS n FROM spans WHERE ${where}`);
   assert.equal(Number(found), traces, where);
+}
+
+/** Times of evaluators lead to the scores that took longer; the query runs, and has as many as a percentile leaves. */
+export async function timesOfEvaluators(page, world) {
+  await page.goto(`${world.base}/system#${RECENT}`);
+  await settled(page);
+  const row = page.locator("section[aria-label='Evaluators in this time range'] tbody tr").filter({ hasText: "hallucination" }).first();
+  await row.locator("td:nth-child(4) a").click();
+  await page.waitForFunction(() => location.pathname === "/sql");
+  const query = /q=([^&]*)/.exec(place(page))[1];
+  const least = Number(/latency_ms >= ([\d.e-]+) AND/.exec(query)[1]);
+  const rows = await sqlOf(world.base, query);
+  assert.ok(rows.length > 0 && rows.every((row) => row.latency_ms >= least), query);
+  await page.click("[data-run]");
+  await page.locator("table[aria-label=Result] tbody a").first().waitFor();
 }
 
 /** A point of a curve, by keyboard: its bucket becomes the range. */

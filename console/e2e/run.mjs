@@ -2,6 +2,7 @@
 import { browser } from "./shots.mjs";
 import { consoleOf, demo } from "./demo.mjs";
 import * as access from "./access.mjs";
+import * as drills from "./drills.mjs";
 import * as first from "./first.mjs";
 import * as flows from "./flows.mjs";
 import * as graph from "./graph.mjs";
@@ -17,7 +18,7 @@ import * as visits from "./visits.mjs";
 import * as weight from "./weight.mjs";
 
 // What is no function is a name that tests share.
-const TESTS = Object.fromEntries(Object.entries({ ...flows, ...links, ...graph, ...hostile, ...long, ...lab, ...playground, ...reviewQueue, ...silences, ...tenants, ...first, ...weight, ...visits, ...access }).filter(([, test]) => typeof test === "function"));
+const TESTS = Object.fromEntries(Object.entries({ ...flows, ...links, ...drills, ...graph, ...hostile, ...long, ...lab, ...playground, ...reviewQueue, ...silences, ...tenants, ...first, ...weight, ...visits, ...access }).filter(([, test]) => typeof test === "function"));
 
 const TOLD = process.env.TIMES === "told";
 /** Seconds that a test may take. */

@@ -64,6 +64,13 @@ export function lengthOf(rows: SpanRow[]): number {
   return extent(timed(rows)).total;
 }
 
+/** The span that took longest of those without children: where the time went. */
+export function longestOf(rows: SpanRow[]): SpanRow | undefined {
+  const parents = new Set(rows.map((row) => row.parent_span_id));
+  const took = (row: SpanRow) => numberOf(row.duration_ns) ?? 0;
+  return rows.filter((row) => !parents.has(row.span_id)).reduce<SpanRow | undefined>((best, each) => (best === undefined || took(each) > took(best) ? each : best), undefined);
+}
+
 /** The models, the one that answered last first: an embedding that came before it is not what answered. */
 export function modelsOf(rows: SpanRow[]): string[] {
   const ends = ({ start, length }: Timed) => start + BigInt(Math.round(length));

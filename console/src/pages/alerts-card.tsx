@@ -1,12 +1,10 @@
 // One alert that is not quiet: the slice, the interval against what is allowed, the evidence against its line, the traces.
 import { useMemo, useState } from "preact/hooks";
-import { type Shown, watchedOf } from "../lib/alerts";
+import type { Shown } from "../lib/alerts";
 import { postJson } from "../lib/api";
 import type { Delivery } from "../lib/deliveries";
 import { evidenceOf } from "../lib/evidence";
-import { faultOf } from "../lib/filter";
-import { millis, numberOf, value } from "../lib/format";
-import { fixed } from "../lib/range";
+import { count, millis, numberOf, value } from "../lib/format";
 import type { Timed } from "../lib/silences";
 import { hrefOf, me, refresh, say } from "../lib/store";
 import { visible } from "../lib/text";
@@ -15,6 +13,7 @@ import { Hostile, Interval, Link, Time, TraceLink, Whisker } from "../ui/parts";
 import { Acknowledge, KnownTo } from "./alerts-acknowledge";
 import { SilenceForm } from "./alerts-silence-form";
 import { Told } from "./alerts-told";
+import { Watched, sinceOnset, watchedHref } from "./alerts-watched";
 
 const STATES: Record<string, { sign: string; tone: string }> = {
   firing: { sign: "!", tone: "bad" }, pending: { sign: "…", tone: "warn" }, ok: { sign: "✓", tone: "good" }, resolved: { sign: "✓", tone: "good" },
@@ -71,18 +70,11 @@ export function AlertCard({ shown, current, silence, told }: CardProps) {
 
 function WorstLinks({ shown }: { shown: Shown }) {
   if (shown.metric === "") return null;
-  const where = watchedOf(shown);
-  const start = shown.since / 1e6 - 900_000;
-  const { from, to } = fixed({ from: start, to: Date.now() });
+  const [all, since] = [watchedHref(shown), watchedHref(shown, sinceOnset(shown))];
   return (
     <>
-      {/* A filter that no address can carry, such as one with a comment, would lead to items that are not watched. */}
-      {!faultOf(where) && (
-        <>
-          <Link class="button" href={hrefOf("scores", shown.metric, where ? { where } : {})}>Worst traces</Link>
-          <Link class="button" href={hrefOf("scores", shown.metric, { ...(where ? { where } : {}), range: "", from, to })}>since the onset</Link>
-        </>
-      )}
+      {all !== undefined && <Link class="button" href={all}>Worst traces</Link>}
+      {since !== undefined && <Link class="button" href={since}>since the onset</Link>}
       {shown.method === "change" && me.value?.roles.includes("admin") && <Rebase shown={shown} />}
     </>
   );
@@ -111,10 +103,10 @@ function Facts({ shown }: { shown: Shown }) {
   const top = Math.min(1, Math.max(estimate.upper ?? 0, shown.bound ?? 0) * 1.2 || 1);
   return (
     <dl class="kv">
-      <dt>Share that fails</dt><dd><span class="named"><Whisker {...estimate} high={top} /><Interval {...estimate} /></span></dd>
+      <dt>Share that fails</dt><dd><span class="named"><Whisker {...estimate} high={top} /><Watched href={watchedHref(shown)}><Interval {...estimate} /></Watched></span></dd>
       <dt>Allowed</dt><dd>{shown.bound === null ? "–" : value(Number(shown.bound.toPrecision(3)))}</dd>
       <dt>False alarms</dt><dd>{shown.alpha === null ? "–" : `α = ${shown.alpha}, the line is 1/α = ${value(Math.round(1 / shown.alpha))}`}</dd>
-      <dt>Evidence</dt><dd>{shown.statistic === null ? "–" : `${value(shown.statistic)}, from n ${shown.n}`}</dd>
+      <dt>Evidence</dt><dd>{shown.statistic === null ? "–" : <Watched href={watchedHref(shown)}>{value(shown.statistic)}, from n {count(shown.n)}</Watched>}</dd>
     </dl>
   );
 }

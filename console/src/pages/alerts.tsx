@@ -6,7 +6,7 @@ import { type Delivery, toldOf } from "../lib/deliveries";
 import { millis, numberOf } from "../lib/format";
 import { type Asked, useAsk, useJson } from "../lib/hooks";
 import { CHANGES_SHOWN, changesCut } from "../lib/limits";
-import { fixed } from "../lib/range";
+import { fixed, stateOf } from "../lib/range";
 import { type Bound, bind } from "../lib/statement";
 import { server } from "../lib/server";
 import { type Silence, type Timed, activeOf, timed } from "../lib/silences";
@@ -18,6 +18,7 @@ import { Interval, Link, Time } from "../ui/parts";
 import { Top } from "../ui/shell";
 import { AlertCard, StateChip } from "./alerts-card";
 import { Silences } from "./alerts-silences";
+import { Watched, watchedHref } from "./alerts-watched";
 import C14 from "../../sql/C14.sql";
 
 export default function Alerts() {
@@ -98,9 +99,9 @@ function QuietTable({ all }: { all: Shown[] }) {
           <tr key={each.alert + each.slice}>
             <td><StateChip state={each.state} /></td>
             <td><Link href={hrefOf("alerts", "", { alert: each.alert, slice: each.slice })}>{line(each.alert, 60)}</Link></td><td>{each.slice === "" ? <span class="muted">all traffic</span> : line(each.slice, 80)}</td>
-            <td><Interval {...(each.estimate ?? { estimate: null, lower: null, upper: null, n: each.n })} /></td>
+            <td><Watched href={watchedHref(each)}><Interval {...(each.estimate ?? { estimate: null, lower: null, upper: null, n: each.n })} /></Watched></td>
             <td class="num">{each.bound === null ? "–" : each.bound.toFixed(3)}</td>
-            <td class="num">{each.statistic === null ? "–" : each.statistic.toPrecision(3)}</td>
+            <td class="num">{each.statistic === null ? "–" : <Watched href={watchedHref(each)}>{each.statistic.toPrecision(3)}</Watched>}</td>
             <td><Time at={new Date(each.since / 1e6).toISOString()} /></td>
           </tr>
         ))}</tbody>
@@ -144,16 +145,23 @@ function History({ asked, bound, rows }: { asked: Asked<unknown>; bound: Bound; 
   );
 }
 
+/** This time range as it was then: what came later did not count. */
+function untilThen(at: string): Record<string, string> {
+  const [{ from }, to] = [span.value, millis(at)];
+  return from < to ? stateOf(fixed({ from, to })) : {};
+}
+
 function Change({ row }: { row: Row }) {
   const estimate = { estimate: numberOf(row.estimate), lower: numberOf(row.lower), upper: numberOf(row.upper), n: numberOf(row.n) };
   const at = String(row.evaluated_at);
   const [alert, slice] = [String(row.alert), String(row.slice ?? "")];
+  const filter = (server.value?.configuration?.alerts?.find((each) => each.name === alert)?.filter ?? "").trim();
   return (
     <tr>
       <td>{Number.isNaN(millis(at)) ? "–" : <Time at={at} />}</td>
       <td><StateChip state={String(row.state)} /></td>
       <td><Link href={hrefOf("alerts", "", { alert, slice })}>{line(alert, 60)}</Link></td><td>{slice === "" ? <span class="muted">all traffic</span> : line(slice, 80)}</td>
-      <td><Interval {...estimate} /></td>
+      <td><Watched href={watchedHref({ metric: String(row.metric ?? ""), filter, slice }, untilThen(at))}><Interval {...estimate} /></Watched></td>
       <td><div class="clip" title={line(String(row.message ?? ""), 600)}>{line(String(row.message ?? ""), 200)}</div></td>
     </tr>
   );

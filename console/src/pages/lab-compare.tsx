@@ -11,6 +11,7 @@ import { Empty, Panel } from "../ui/panel";
 import { Link } from "../ui/parts";
 import { Costs } from "./lab-costs";
 import { DifferenceCells, DifferenceHeads, PartDifferences } from "./lab-difference";
+import { Only, narrowed } from "./lab-narrowed";
 import { PartsPicker } from "./lab-parts";
 import { SeveralCompared } from "./lab-several";
 import { BothSides } from "./lab-sides";
@@ -49,9 +50,9 @@ function TwoCompared() {
       {chosen !== "" && all.length > 1 && (
         <>
           <Panel title="Differences" sub="new minus baseline, over the pairs; 95 % interval" asked={asked} tools={<PartsPicker dimensions={asked.data?.dimensions ?? []} />} flush>
-            {({ comparison }) => (
+            {({ comparison, new: after, baseline: before }) => (
               <>
-                <Differences of={comparison} />
+                <Differences of={comparison} pair={{ after: after.experiment_id, baseline: before.experiment_id }} />
                 {slice !== "" && <PartDifferences all={[{ slices: comparison.slices }]} leftOut={comparison.slices_left_out} />}
               </>
             )}
@@ -85,7 +86,7 @@ function Pick({ all, chosen, baseline, more }: { all: Experiment[]; chosen: stri
   );
 }
 
-function Differences({ of: { metrics, paired, unpaired } }: { of: Comparison }) {
+function Differences({ of: { metrics, paired, unpaired }, pair }: { of: Comparison; pair: { after: string; baseline: string } }) {
   return (
     <>
       <p class="padded-line muted small">
@@ -95,7 +96,7 @@ function Differences({ of: { metrics, paired, unpaired } }: { of: Comparison }) 
         <div class="scroll" tabIndex={0} role="group" aria-label="Differences by metric">
           <table class="quality">
             <thead><tr><DifferenceHeads /></tr></thead>
-            <tbody>{metrics.map((each) => <tr key={each.evaluator + each.metric}><DifferenceCells each={each} /></tr>)}</tbody>
+            <tbody>{metrics.map((each) => <tr key={each.evaluator + each.metric}><DifferenceCells each={each} of={pair} /></tr>)}</tbody>
           </table>
         </div>
       )}
@@ -120,11 +121,14 @@ function useQuestions(items: Moved[]): [Map<string, string>, boolean] {
 }
 
 function Items({ answer: { comparison, new: after, baseline } }: { answer: Answer }) {
-  const { items, unchanged } = comparison;
+  const { unchanged } = comparison;
+  const only = narrowed();
+  const items = only ? comparison.items.filter((item) => item.metrics.some((each) => each.metric === only.metric && each.evaluator === only.evaluator)) : comparison.items;
   const [more, setMore] = useState(false);
   const [questions, busy] = useQuestions(items);
   return (
     <div class="items" aria-busy={busy}>
+      {only && <Only key={only.metric + only.evaluator} to={only} says="those that moved in" />}
       {["regression", "error", "improvement"].map((kind) => {
         const of = items.filter((item) => item.kind === kind);
         if (of.length === 0) return null;
@@ -138,7 +142,7 @@ function Items({ answer: { comparison, new: after, baseline } }: { answer: Answe
         );
       })}
       {items.length === 0 && <p class="empty">No item moved.</p>}
-      <p class="padded-line muted small">{count(unchanged)} {unchanged === 1 ? "item has" : "items have"} no metric that moved.{items.length >= 1000 && " The first 1,000 that moved are listed."}</p>
+      <p class="padded-line muted small">{count(unchanged)} {unchanged === 1 ? "item has" : "items have"} no metric that moved.{comparison.items.length >= 1000 && " The first 1,000 that moved are listed."}</p>
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { count, rate } from "../lib/format";
 import { type Difference, type SliceDifference, signed, verdictText } from "../lib/lab";
 import { PARTS_SHOWN, partsCut } from "../lib/limits";
 import { line } from "../lib/text";
+import { MovedLink, RunsLink } from "./lab-narrowed";
 
 const TONES: Record<string, [string, string]> = { better: ["↑", "good"], worse: ["↓", "bad"] };
 
@@ -21,12 +22,19 @@ export function DifferenceHeads() {
   return <><th scope="col">Metric</th><th scope="col" class="num">Baseline</th><th scope="col" class="num">New</th><th scope="col">Difference</th><th scope="col">Verdict</th><th scope="col" class="num" title="Adjusted for the number of metrics, parts and experiments (Benjamini and Hochberg)">p</th></>;
 }
 
-export function DifferenceCells({ each }: { each: Difference }) {
+interface CellsProps {
+  each: Difference;
+  /** The experiments that are compared; without them nothing leads anywhere. */
+  of?: { after: string; baseline: string };
+}
+
+export function DifferenceCells({ each, of }: CellsProps) {
+  const runs = (experiment: string | undefined, text: string) => (experiment === undefined ? text : <RunsLink experiment={experiment} each={each}>{text}</RunsLink>);
   return (
     <>
       <td>{line(each.metric, 60)} <span class="muted">{line(each.evaluator, 60)}{each.measure === "pass_rate" ? ", passes" : ", value"}</span></td>
-      <td class="num">{rate(each.baseline)}</td><td class="num">{rate(each.new)}</td>
-      <td><Apart each={each} /></td>
+      <td class="num">{runs(of?.baseline, rate(each.baseline))}</td><td class="num">{runs(of?.after, rate(each.new))}</td>
+      <td>{of ? <MovedLink {...of} each={each}><Apart each={each} /></MovedLink> : <Apart each={each} />}</td>
       <td><VerdictOf each={each} /></td>
       <td class="num">{rate(each.p_adjusted)}</td>
     </>

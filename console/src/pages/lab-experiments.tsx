@@ -12,6 +12,7 @@ import { Empty, Panel } from "../ui/panel";
 import { Hostile, Interval, Link, Meter, Time } from "../ui/parts";
 import { Findings } from "./lab-findings";
 import { Runs } from "./lab-items";
+import { RunsLink } from "./lab-narrowed";
 import { PartSummaries, PartsPicker } from "./lab-parts";
 import { Progress } from "./lab-save";
 
@@ -163,9 +164,10 @@ function Result({ experiment, summary, gone }: { experiment: Experiment; summary
             <tbody>{metrics.map((each) => (
               <tr key={each.evaluator + each.metric}>
                 <td>{line(each.metric, 60)} <span class="muted">{line(each.evaluator, 60)}</span></td>
-                <td>{each.passed ? <span class="named"><Interval whisker {...each.passed} /></span> : <span class="muted">no verdicts</span>}</td>
-                <td>{each.value ? interval(each.value) : "–"}</td>
-                <td class="num">{count(each.errors)}</td><td class="num">{count(each.skipped)}</td>
+                <td>{each.passed ? <RunsLink experiment={experiment.experiment_id} each={each}><span class="named"><Interval whisker {...each.passed} /></span></RunsLink> : <span class="muted">no verdicts</span>}</td>
+                <td>{each.value ? <RunsLink experiment={experiment.experiment_id} each={each}>{interval(each.value)}</RunsLink> : "–"}</td>
+                <td class="num">{each.errors > 0 ? <RunsLink experiment={experiment.experiment_id} each={each} show="errors" class="bad">! {count(each.errors)}</RunsLink> : "0"}</td>
+                <td class="num">{each.skipped > 0 ? <RunsLink experiment={experiment.experiment_id} each={each} show="skipped">{count(each.skipped)}</RunsLink> : "0"}</td>
               </tr>
             ))}</tbody>
           </table>

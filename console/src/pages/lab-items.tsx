@@ -9,6 +9,7 @@ import { address, setState } from "../lib/store";
 import { line } from "../lib/text";
 import { FaultBox, Panel } from "../ui/panel";
 import { Hostile, TraceLink, VerdictChip, verdictOf } from "../ui/parts";
+import { Only, narrowed } from "./lab-narrowed";
 import C32 from "../../sql/C32.sql";
 import C33 from "../../sql/C33.sql";
 import C34 from "../../sql/C34.sql";
@@ -16,11 +17,23 @@ import C34 from "../../sql/C34.sql";
 /** Scores on a line; the others stand below it. */
 const CHIPS = 6;
 
+/** What the address shows beside what was judged, and how it is called. */
+const STATUS: Record<string, string> = { errors: "error", skipped: "skipped" };
+const WORDS: Record<string, string> = { errors: "an error", skipped: "a skipped score" };
+
+/** The scores of the metric that is looked at stand first on their lines. */
+function chosenFirst(scores: Row[], metric: string): Row[] {
+  return metric === "" ? scores : [...scores].sort((a, b) => Number(b.metric === metric) - Number(a.metric === metric));
+}
+
 export function Runs({ experiment }: { experiment: string }) {
-  const { item = "" } = address.value.state;
+  const { item = "", show = "" } = address.value.state;
+  const only = narrowed();
+  const status = STATUS[show] ?? "";
   // A run that is opened here must not ask for another order.
   const first = useMemo(() => item, [experiment]);
-  const bound = useMemo(() => bind(C32, { experiment, item: first }), [experiment, first]);
+  const [metric, evaluator] = [only?.metric ?? "", only?.evaluator ?? ""];
+  const bound = useMemo(() => bind(C32, { experiment, item: first, metric, evaluator, status: only ? status : "" }), [experiment, first, metric, evaluator, status]);
   const asked = useAsk(bound);
   const rows = useMemo(() => (asked.data ? rowsOf(asked.data) : []), [asked.data]);
   const ids = [...new Set(rows.map((row) => String(row.item_id)))].filter((id) => /^[0-9A-Za-z-]{1,64}$/.test(id)).map((id) => `'${id}'`).join(", ");
@@ -28,14 +41,15 @@ export function Runs({ experiment }: { experiment: string }) {
   const scores = useAsk(more[0]);
   const items = useAsk(more[1]);
   const fault = scores.fault ?? items.fault;
-  const shown = useMemo(() => (scores.data ? rowsOf(scores.data) : []), [scores.data]);
+  const shown = useMemo(() => chosenFirst(scores.data ? rowsOf(scores.data) : [], metric), [scores.data, metric]);
   const asks = useMemo(() => (items.data ? rowsOf(items.data) : []), [items.data]);
   return (
-    <Panel title="Runs" sub={rows.length < 50 ? "those that failed most first" : "the 50 that failed most"} asked={asked} bound={[bound, ...more.filter((each): each is Bound => each !== null)]} flush>
+    <Panel title="Runs" sub={rows.length < 50 ? "what failed first" : "the first 50 of what failed"} asked={asked} bound={[bound, ...more.filter((each): each is Bound => each !== null)]} flush>
       {() => (
         <div class="items" aria-busy={ids !== "" && (scores.data === undefined || items.data === undefined) && !fault}>
           {fault && <FaultBox fault={fault} retry={() => [scores, items].forEach((each) => each.retry())} />}
-          {rows.length === 0 && <p class="empty">No run has come yet.</p>}
+          {only && <Only key={metric + evaluator + show} to={only} says={`those with ${WORDS[show] ?? "a score"} of`} />}
+          {rows.length === 0 && <p class="empty">{only ? "There is none." : "No run has come yet."}</p>}
           {rows.map((row) => (
             <Run key={String(row.run_id)} row={row} open={item === row.item_id} asks={asks.find((each) => each.item_id === row.item_id && each.content_hash === row.item_hash)}
               scores={shown.filter((each) => each.run_id === row.run_id && Number(each.score_version) === Number(row.attempt))} />

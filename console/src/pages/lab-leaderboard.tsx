@@ -10,6 +10,7 @@ import { Empty, Panel } from "../ui/panel";
 import { Link } from "../ui/parts";
 import { ConfusionMatrix } from "./lab-confusion";
 import { Findings } from "./lab-findings";
+import { RunsLink } from "./lab-narrowed";
 
 export function Leaderboard() {
   const { dataset = "", experiments = "", one = "" } = address.value.state;
@@ -101,8 +102,8 @@ function Line({ row, metrics, rows, current }: { row: BoardRow; metrics: Cell[];
         <button type="button" class="cell" title="Show its findings below" onClick={() => setState({ one: row.experiment_id }, true)}>{line(row.name, 50)}</button>
         <span class="muted small clip" title={visible(settingsText(row))}>{line([model, settingsText(row)].filter(Boolean).join("; "), 60)}</span>
       </th>
-      {metrics.map((each) => <Place key={keyOf(each)} cell={row.cells.find((own) => keyOf(own) === keyOf(each))} rows={rows} />)}
-      <td class="num">{row.errors > 0 ? <strong class="bad">{count(row.errors)}</strong> : "0"}</td>
+      {metrics.map((each) => <Place key={keyOf(each)} cell={row.cells.find((own) => keyOf(own) === keyOf(each))} rows={rows} experiment={row.experiment_id} />)}
+      <td class="num">{row.errors > 0 ? <Link class="bad" href={hrefOf("lab", "experiments", { experiment: row.experiment_id })}>! {count(row.errors)}</Link> : "0"}</td>
       <td class="num">{typeof row.duration_ms?.estimate === "number" ? seconds(row.duration_ms.estimate / 1e3) : "–"}</td>
       <td class="num">{cost(row.cost_usd?.estimate)}</td>
     </tr>
@@ -110,12 +111,12 @@ function Line({ row, metrics, rows, current }: { row: BoardRow; metrics: Cell[];
 }
 
 /** The shade says what the place says: the first is darkest. */
-function Place({ cell, rows }: { cell: Cell | undefined; rows: number }) {
+function Place({ cell, rows, experiment }: { cell: Cell | undefined; rows: number; experiment: string }) {
   if (!cell?.estimate) return <td class="muted">no score</td>;
   const share = Math.round(standing(cell, rows) * 100);
   return (
     <td style={{ background: `color-mix(in srgb, var(--accent-soft) ${share}%, transparent)` }}>
-      <span class={cell.rank_from === 1 ? "chip good" : "chip outline"}><span class="hidden">place </span>#{placeText(cell)}</span> {interval(cell.estimate)}
+      <span class={cell.rank_from === 1 ? "chip good" : "chip outline"}><span class="hidden">place </span>#{placeText(cell)}</span> <RunsLink experiment={experiment} each={cell}>{interval(cell.estimate)}</RunsLink>
     </td>
   );
 }

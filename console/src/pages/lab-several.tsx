@@ -9,6 +9,7 @@ import { useWalk } from "../lib/walk";
 import { Panel } from "../ui/panel";
 import { Link } from "../ui/parts";
 import { Apart, PartDifferences, VerdictOf } from "./lab-difference";
+import { MovedLink, RunsLink } from "./lab-narrowed";
 import { PartsPicker } from "./lab-parts";
 
 export function SeveralCompared() {
@@ -75,20 +76,20 @@ function Row({ one, metrics, against }: { one: Standing | Against; metrics: Seve
     <tr>
       <th scope="row"><span class="named"><Link href={hrefOf("lab", "experiments", { experiment: one.experiment_id })}>{line(one.name, 50)}</Link>{!against && <span class="chip outline">baseline</span>}</span></th>
       <td class="num">{"paired" in one ? count(one.paired) : "–"}{"unpaired" in one && one.unpaired > 0 && <div class="muted small">{count(one.unpaired)} without</div>}</td>
-      {metrics.map((metric) => <Cell key={metric.evaluator + metric.metric} cell={cellOf(one, metric)} held={against !== undefined} />)}
+      {metrics.map((metric) => <Cell key={metric.evaluator + metric.metric} cell={cellOf(one, metric)} of={one.experiment_id} against={against?.experiment_id} />)}
       <td>{against && <Link href={hrefOf("lab", "compare", { new: one.experiment_id, baseline: against.experiment_id })}>item by item</Link>}</td>
-      <td class="num">{one.errors > 0 ? <strong class="bad">{count(one.errors)}</strong> : "0"}</td>
+      <td class="num">{one.errors > 0 ? <Link class="bad" href={hrefOf("lab", "experiments", { experiment: one.experiment_id })}>! {count(one.errors)}</Link> : "0"}</td>
     </tr>
   );
 }
 
-function Cell({ cell, held }: { cell: SeveralCell | undefined; held: boolean }) {
+function Cell({ cell, of, against }: { cell: SeveralCell | undefined; of: string; against: string | undefined }) {
   if (!cell?.estimate) return <td class="muted">no score</td>;
   return (
     <td>
-      {interval(cell.estimate)}
-      {cell.difference && <div class="small"><Apart each={cell.difference} /> <VerdictOf each={cell.difference} /></div>}
-      {held && !cell.difference && <div class="muted small">no pair has it</div>}
+      <RunsLink experiment={of} each={cell}>{interval(cell.estimate)}</RunsLink>
+      {cell.difference && against !== undefined && <div class="small"><MovedLink after={of} baseline={against} each={cell}><Apart each={cell.difference} /></MovedLink> <VerdictOf each={cell.difference} /></div>}
+      {against !== undefined && !cell.difference && <div class="muted small">no pair has it</div>}
     </td>
   );
 }

@@ -76,7 +76,7 @@ function OneChart({ one, changes, openFrom, step }: { one: OneSeries; changes: T
       <div class="row">
         <h3><Link href={hrefOf("scores", one.metric, { evaluator: one.evaluator })}>{line(one.metric, 40)}</Link></h3>
         <span class="small muted">{passesAt(first)}</span>
-        <span class="small"><Interval estimate={numberOf(first?.all_estimate)} lower={numberOf(first?.all_lower)} upper={numberOf(first?.all_upper)} n={numberOf(first?.all_n)} /></span>
+        <Link class="plain small" href={hrefOf("scores", one.metric, { evaluator: one.evaluator })}><Interval estimate={numberOf(first?.all_estimate)} lower={numberOf(first?.all_lower)} upper={numberOf(first?.all_upper)} n={numberOf(first?.all_n)} /></Link>
       </div>
       <Chart name={`Share that passes ${visible(one.metric)}`} xs={xs} timed series={series} yRange={[0, 1]} marks={marks} lines={lines}
         hrefAt={(at) => hrefOf("scores", one.metric, { evaluator: one.evaluator, ...bucketOf(xs[at] ?? 0, step) })}

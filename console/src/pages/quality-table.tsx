@@ -77,7 +77,7 @@ function OneRow({ row, points, step }: { row: Row; points: Point[] | undefined; 
       <td class="noted"><Link href={href()}>{line(String(row.metric), 60)}</Link>
         {row.evaluator !== row.metric && <span class="muted small"> {line(String(row.evaluator), 40)}</span>}</td>
       <td><span class="named"><span class="whisker-cell"><Whisker {...estimate} /></span><Link class="plain" href={href()}><Interval {...estimate} /></Link></span></td>
-      <td class="num">{row.n_eff === null ? "–" : count(Math.round(numberOf(row.n_eff) ?? 0))}</td>
+      <td class="num">{row.n_eff === null ? "–" : <Link class="plain" href={href()}>{count(Math.round(numberOf(row.n_eff) ?? 0))}</Link>}</td>
       <td><Sparkline points={points} span={span.value} step={step} name={line(String(row.metric), 60)} /></td>
       <td><Link class="plain" href={href(withBefore())}><Change row={row} /></Link></td>
       <td class="num">{errors > 0 ? <Link class="bad" href={href({ show: "errors" })}>! {count(errors)}</Link> : "0"}</td>

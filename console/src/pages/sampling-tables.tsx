@@ -2,7 +2,9 @@
 import type { Row } from "../lib/api";
 import { condition } from "../lib/filter";
 import { count, numberOf, seconds } from "../lib/format";
-import { hrefOf } from "../lib/store";
+import { fixed } from "../lib/range";
+import { scoreQuery } from "../lib/score-query";
+import { hrefOf, span } from "../lib/store";
 import { line } from "../lib/text";
 import { Link, Meter } from "../ui/parts";
 
@@ -12,14 +14,27 @@ export function Lag({ rows }: { rows: Row[] }) {
     <div class="scroll short" tabIndex={0} role="group" aria-label="Lag">
       <table>
         <thead><tr><th scope="col">Evaluator</th><th scope="col" class="num">Half within</th><th scope="col" class="num">99 % within</th><th scope="col" class="num">n</th></tr></thead>
-        <tbody>{rows.map((row, at) => (
-          <tr key={at}>
-            <td title={line(String(row.evaluator_version), 100)}>{line(String(row.evaluator), 50)}</td>
-            <td class="num">{seconds(numberOf(row.lag_p50_s))}</td><td class="num">{seconds(numberOf(row.lag_p99_s))}</td><td class="num">{count(numberOf(row.n))}</td>
-          </tr>
-        ))}</tbody>
+        <tbody>{rows.map((row, at) => <OneLag key={at} row={row} />)}</tbody>
       </table>
     </div>
+  );
+}
+
+/** As C17 counts it, in seconds. */
+const LAG = "CAST(CAST(evaluated_at AS BIGINT) - CAST(span_time AS BIGINT) AS DOUBLE) / 1e6";
+
+/** Its numbers lead to a query over its scores, the latest after their spans first. */
+function OneLag({ row }: { row: Row }) {
+  const { from, to } = fixed(span.value);
+  const scored = { evaluator: String(row.evaluator), version: row.evaluator_version === null ? null : String(row.evaluator_version), from, to };
+  const href = (least: number | null) => hrefOf("sql", "", { q: scoreQuery(scored, `span_time, ${LAG} AS lag_s`, ["source = 'rule'", ...(least === null ? [] : [`${LAG} >= ${least}`])], "lag_s") });
+  const late = (least: number | null) => (least === null ? "–" : <Link class="plain" title="What came later" href={href(least)}>{seconds(least)}</Link>);
+  return (
+    <tr>
+      <td title={line(String(row.evaluator_version), 100)}>{line(String(row.evaluator), 50)}</td>
+      <td class="num">{late(numberOf(row.lag_p50_s))}</td><td class="num">{late(numberOf(row.lag_p99_s))}</td>
+      <td class="num"><Link class="plain" href={href(null)}>{count(numberOf(row.n))}</Link></td>
+    </tr>
   );
 }
 

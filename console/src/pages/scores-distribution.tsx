@@ -1,6 +1,7 @@
 // The distribution, weighted and raw, and a threshold under trial: moving it asks what share it would pass.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Row, type Table, rowsOf } from "../lib/api";
+import { withCondition } from "../lib/filter";
 import { count, numberOf, value } from "../lib/format";
 import { useAsk, withoutWrong } from "../lib/hooks";
 import { address, setState } from "../lib/store";
@@ -32,7 +33,7 @@ export function Distribution({ scope, row }: { scope: Scope; row: Row }) {
     <Panel title="Distribution" asked={asked} bound={bound} sub="weighted by 1/π; the outline is the raw count">
       {(table) => (
         <div class="stack">
-          <Bins table={table} low={low} high={high} trial={trial} up={isUp(row)} />
+          <Bins table={table} low={low} high={high} trial={trial} up={isUp(row)} where={scope.where} />
           {trial !== null && <Trial scope={scope} row={row} low={low} high={high} trial={trial} set={setTrial} />}
         </div>
       )}
@@ -40,12 +41,22 @@ export function Distribution({ scope, row }: { scope: Scope; row: Row }) {
   );
 }
 
-function Bins({ table, low, high, trial, up }: { table: Table; low: number; high: number; trial: number | null; up: boolean }) {
+interface BinsProps {
+  table: Table;
+  low: number;
+  high: number;
+  trial: number | null;
+  up: boolean;
+  /** The filter of the page, which a bin narrows; with the keyboard it is written there. */
+  where: string;
+}
+
+function Bins({ table, low, high, trial, up, where }: BinsProps) {
   const bins = useMemo(() => {
-    const all = Array.from({ length: BINS }, () => ({ weighted: 0, n: 0 }));
+    const all = Array.from({ length: BINS }, () => ({ weighted: 0, n: 0, range: "" }));
     for (const row of rowsOf(table)) {
       const bin = all[numberOf(row.bin) ?? -1];
-      if (bin) Object.assign(bin, { weighted: numberOf(row.weighted) ?? 0, n: numberOf(row.n) ?? 0 });
+      if (bin) Object.assign(bin, { weighted: numberOf(row.weighted) ?? 0, n: numberOf(row.n) ?? 0, range: `value BETWEEN ${numberOf(row.lowest)} AND ${numberOf(row.highest)}` });
     }
     return all;
   }, [table]);
@@ -57,7 +68,8 @@ function Bins({ table, low, high, trial, up }: { table: Table; low: number; high
   return (
     <div class="dist" role="img" aria-label={`Distribution of ${count(n)} values between ${value(low)} and ${value(high)}`}>
       {bins.map((bin, at) => (
-        <div key={at} title={`${value(edge(at))} to ${value(edge(at + 1))}: ${count(bin.n)} items, weighted ${value(bin.weighted)}`}>
+        <div key={at} title={`${value(edge(at))} to ${value(edge(at + 1))}: ${count(bin.n)} items, weighted ${value(bin.weighted)}; a click shows them`}
+          onClick={() => bin.n > 0 && setState({ where: withCondition(where === "true" ? "" : where, bin.range), item: "", show: "" })}>
           <i class={passes(at) ? "" : "fails"} style={{ height: `${(bin.weighted / weighted / top) * 100}%` }} />
           {bin.n > 0 && <b style={{ height: `${(bin.n / n / top) * 100}%` }} />}
         </div>

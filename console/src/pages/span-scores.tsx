@@ -4,6 +4,7 @@ import { numberOf, value } from "../lib/format";
 import { useAsk } from "../lib/hooks";
 import { bind } from "../lib/statement";
 import { hrefOf } from "../lib/store";
+import { worstFirst } from "../lib/worst";
 import { Panel } from "../ui/panel";
 import { Hostile, Link, VerdictChip, verdictOf } from "../ui/parts";
 import C5 from "../../sql/C5.sql";
@@ -13,7 +14,7 @@ export function SpanScores({ trace, span }: { trace: string; span: string }) {
   const asked = useAsk(bound);
   return (
     <Panel title="Scores" asked={asked} bound={bound}>
-      {(table) => <ScoreList rows={rowsOf(table).filter((row) => row.span_id === span)} />}
+      {(table) => <ScoreList rows={worstFirst(rowsOf(table)).filter((row) => row.span_id === span)} />}
     </Panel>
   );
 }

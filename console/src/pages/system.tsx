@@ -1,11 +1,11 @@
 // Page 9: the server itself. One JSON is shown as it comes: what a later server adds is shown too.
 import { useMemo } from "preact/hooks";
-import { rowsOf } from "../lib/api";
-import { quoted } from "../lib/filter";
+import { type Row, rowsOf } from "../lib/api";
 import { bytes, cost, count, numberOf, seconds, value } from "../lib/format";
 import { type Asked, useAsk, useJson } from "../lib/hooks";
 import { type Lasting, certificateLasts, diskLasts } from "../lib/lasting";
 import { fixed } from "../lib/range";
+import { scoreQuery } from "../lib/score-query";
 import { bind } from "../lib/statement";
 import { copy, hrefOf, span } from "../lib/store";
 import { line, visible } from "../lib/text";
@@ -105,14 +105,7 @@ function Evaluators() {
               <th scope="col">Evaluator</th><th scope="col">Version</th><th scope="col" class="num">Scores n</th><th scope="col" class="num">Half within</th>
               <th scope="col" class="num">99 % within</th><th scope="col" class="num">Errors</th><th scope="col" class="num">Cost</th>
             </tr></thead>
-            <tbody>{rowsOf(table).map((row, at) => (
-              <tr key={at}>
-                <td>{line(String(row.evaluator), 60)}</td><td class="muted small clip">{line(String(row.evaluator_version), 80)}</td>
-                <td class="num"><Link class="plain" href={hrefOf("sql", "", { q: scoresOf(String(row.evaluator), String(row.evaluator_version), from, to) })}>{count(numberOf(row.n))}</Link></td><td class="num">{milliseconds(row.p50_ms)}</td><td class="num">{milliseconds(row.p99_ms)}</td>
-                <td class="num">{(numberOf(row.errors) ?? 0) > 0 ? <Link class="bad" title={line(String(row.error), 300)} href={hrefOf("sql", "", { q: errorsOf(String(row.evaluator), from, to) })}>! {count(numberOf(row.errors))}</Link> : "0"}</td>
-                <td class="num">{cost(numberOf(row.cost_usd))}</td>
-              </tr>
-            ))}</tbody>
+            <tbody>{rowsOf(table).map((row, at) => <Evaluator key={at} row={row} from={from} to={to} />)}</tbody>
           </table>
         </div>
       ))}
@@ -120,19 +113,26 @@ function Evaluators() {
   );
 }
 
-/** What an evaluator gave in one version, with its traces. */
-function scoresOf(evaluator: string, version: string, from: string, to: string): string {
-  return `SELECT evaluated_at, trace_id, span_id, metric, status, value, passed, latency_ms FROM scores\nWHERE evaluator = ${quoted(evaluator)} AND evaluator_version = ${quoted(version)} AND evaluated_at >= '${from}' AND evaluated_at < '${to}'\nORDER BY evaluated_at DESC LIMIT 200`;
+/** Each number leads to a query over its scores, with their traces. */
+function Evaluator({ row, from, to }: { row: Row; from: string; to: string }) {
+  const evaluator = String(row.evaluator);
+  const version = row.evaluator_version === null ? null : String(row.evaluator_version);
+  const of = (columns: string, more: string[], order: string) => hrefOf("sql", "", { q: scoreQuery({ evaluator, version, from, to }, columns, more, order) });
+  const [half, most, errors, usd] = [numberOf(row.p50_ms), numberOf(row.p99_ms), numberOf(row.errors) ?? 0, numberOf(row.cost_usd)];
+  const slow = (ms: number | null) => (ms === null ? "–" : <Link class="plain" title="What took longer" href={of("status, latency_ms", [`latency_ms >= ${ms}`], "latency_ms")}>{milliseconds(ms)}</Link>);
+  return (
+    <tr>
+      <td>{line(evaluator, 60)}</td><td class="muted small clip">{line(version ?? "–", 80)}</td>
+      <td class="num"><Link class="plain" href={of("status, value, passed, latency_ms", [], "evaluated_at")}>{count(numberOf(row.n))}</Link></td>
+      <td class="num">{slow(half)}</td><td class="num">{slow(most)}</td>
+      <td class="num">{errors > 0 ? <Link class="bad" title={line(String(row.error), 300)} href={of("error", ["status = 'error'"], "evaluated_at")}>! {count(errors)}</Link> : "0"}</td>
+      <td class="num">{usd === null ? "–" : <Link class="plain" title="What cost most" href={of("cost_usd", ["cost_usd IS NOT NULL"], "cost_usd")}>{cost(usd)}</Link>}</td>
+    </tr>
+  );
 }
 
-/** What failed of an evaluator, with its traces. */
-function errorsOf(evaluator: string, from: string, to: string): string {
-  return `SELECT evaluated_at, trace_id, span_id, metric, error FROM scores\nWHERE evaluator = ${quoted(evaluator)} AND status = 'error' AND evaluated_at >= '${from}' AND evaluated_at < '${to}'\nORDER BY evaluated_at DESC LIMIT 200`;
-}
-
-function milliseconds(cell: unknown): string {
-  const ms = numberOf(cell);
-  return ms === null ? "–" : ms < 0.01 ? "< 0.01 ms" : ms < 1000 ? `${value(Number(ms.toPrecision(3)))} ms` : seconds(ms / 1000);
+function milliseconds(ms: number): string {
+  return ms < 0.01 ? "< 0.01 ms" : ms < 1000 ? `${value(Number(ms.toPrecision(3)))} ms` : seconds(ms / 1000);
 }
 
 function Configuration({ value: config }: { value: Json | undefined }) {

@@ -3,12 +3,13 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { type Row, rowsOf } from "../lib/api";
 import { condition } from "../lib/filter";
-import { cost, count, duration, numberOf } from "../lib/format";
+import { cost, count, duration, millis, numberOf } from "../lib/format";
 import { useAsk } from "../lib/hooks";
+import { fixed, stateOf } from "../lib/range";
 import { bind } from "../lib/statement";
 import { address, hrefOf } from "../lib/store";
 import { line, visible } from "../lib/text";
-import { type SpanRow, lengthOf, modelsOf } from "../lib/waterfall";
+import { type SpanRow, lengthOf, longestOf, modelsOf } from "../lib/waterfall";
 import { Hostile, Link, Time, VerdictChip, verdictOf } from "../ui/parts";
 import { TextWithMark } from "../ui/message";
 import { FaultBox } from "../ui/panel";
@@ -16,9 +17,11 @@ import { evidenceIn } from "./trace-evidence";
 import C4b from "../../sql/C4b.sql";
 import C23 from "../../sql/C23.sql";
 
+const isCall = (row: SpanRow) => row.operation === "llm" || row.operation === "embedding";
+
 function sum(rows: SpanRow[], pick: (row: SpanRow) => unknown): number | null {
   // Agents repeat what their calls counted: only calls of models are added up, where there are any.
-  const calls = rows.filter((row) => row.operation === "llm" || row.operation === "embedding");
+  const calls = rows.filter(isCall);
   const known = (calls.length > 0 ? calls : rows).map((row) => numberOf(pick(row))).filter((n): n is number => n !== null);
   return known.length === 0 ? null : known.reduce((a, b) => a + b, 0);
 }
@@ -26,7 +29,7 @@ function sum(rows: SpanRow[], pick: (row: SpanRow) => unknown): number | null {
 const distinct = (values: Array<string | null | undefined>) => [...new Set(values.filter((v): v is string => Boolean(v)))];
 
 export function TraceHead({ id, rows, scores }: { id: string; rows: SpanRow[]; scores: Row[] }) {
-  const total = useMemo(() => lengthOf(rows), [rows]);
+  const [total, longest] = useMemo(() => [lengthOf(rows), longestOf(rows)], [rows]);
   const extra = rows as Array<SpanRow & { session_id?: string | null; user_id?: string | null }>;
   const session = distinct(extra.map((row) => row.session_id))[0];
   const user = distinct(extra.map((row) => row.user_id))[0];
@@ -37,15 +40,30 @@ export function TraceHead({ id, rows, scores }: { id: string; rows: SpanRow[]; s
         <div><dt>Service</dt><dd class="clip"><Names column="service_name" names={distinct(rows.map((r) => r.service_name))} /></dd></div>
         <div><dt>Model</dt><dd class="clip"><Names column="request_model" names={modelsOf(rows)} /></dd></div>
         <div><dt>Began</dt><dd><small><Time at={rows[0]?.start_time} digits={3} /></small></dd></div>
-        <div><dt>Duration</dt><dd>{duration(total)}</dd></div>
-        <div><dt>Tokens in / out</dt><dd>{count(sum(rows, (r) => r.input_tokens))} / {count(sum(rows, (r) => r.output_tokens))}</dd></div>
-        <div><dt>Cost</dt><dd>{cost(sum(rows, (r) => r.cost_usd))}</dd></div>
+        <div><dt>Duration</dt><dd><SpanLink span={longest?.span_id} title={longest && `The longest step: ${line(longest.name, 80)}`}>{duration(total)}</SpanLink></dd></div>
+        <Used id={id} rows={rows} />
         <Verdicts rows={rows} scores={scores} />
         <Errors rows={rows} />
         {user && <div><dt>User</dt><dd class="clip"><small><Names column="user_id" names={[user]} /></small></dd></div>}
         {session && <div><dt>Session</dt><dd><Session id={id} session={session} /></dd></div>}
       </dl>
     </section>
+  );
+}
+
+/** Tokens and cost lead to the spans that were added up. */
+function Used({ id, rows }: { id: string; rows: SpanRow[] }) {
+  const [input, output, usd] = [sum(rows, (row) => row.input_tokens), sum(rows, (row) => row.output_tokens), sum(rows, (row) => row.cost_usd)];
+  const start = millis(rows[0]?.start_time ?? "");
+  // A span is in a time range by its start.
+  const times = stateOf(fixed({ from: start - 1000, to: start + lengthOf(rows) / 1e6 + 1000 }));
+  const where = `${condition("trace_id", id, true)}${rows.some(isCall) ? " AND operation IN ('llm', 'embedding')" : ""}`;
+  const to = (known: boolean, text: string) => (known ? <Link class="plain" href={hrefOf("explore", "", { ...times, where, cols: "service_name,name,request_model,duration_ns,tokens,cost_usd,status_code" })}>{text}</Link> : text);
+  return (
+    <>
+      <div><dt>Tokens in / out</dt><dd>{to(input !== null || output !== null, `${count(input)} / ${count(output)}`)}</dd></div>
+      <div><dt>Cost</dt><dd>{to(usd !== null, cost(usd))}</dd></div>
+    </>
   );
 }
 
@@ -62,9 +80,9 @@ function Names({ column, names }: { column: string; names: string[] }) {
 }
 
 /** Leads to a span of this trace, with what else the address says. */
-function SpanLink({ span, children }: { span: string | undefined; children: ComponentChildren }) {
+function SpanLink({ span, title, children }: { span: string | undefined; title?: string | undefined; children: ComponentChildren }) {
   const { id, state } = address.value;
-  return span === undefined ? <>{children}</> : <Link href={hrefOf("trace", id, { ...state, span })}>{children}</Link>;
+  return span === undefined ? <>{children}</> : <Link class="plain" href={hrefOf("trace", id, { ...state, span })} {...(title ? { title } : {})}>{children}</Link>;
 }
 
 function Verdicts({ rows, scores }: { rows: SpanRow[]; scores: Row[] }) {

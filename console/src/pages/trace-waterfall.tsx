@@ -1,7 +1,7 @@
 // The waterfall: a tree as a table. Arrow keys walk and fold; scores stand on the span that they judge.
 import { useMemo, useState } from "preact/hooks";
 import type { Row } from "../lib/api";
-import { cost, count, duration, numberOf, value } from "../lib/format";
+import { cost, count, duration, numberOf, rate } from "../lib/format";
 import { useKeys } from "../lib/keys";
 import { address, setState } from "../lib/store";
 import { line, visible } from "../lib/text";
@@ -150,7 +150,7 @@ function Chips({ rows }: { rows: Row[] }) {
   return (
     <span class="named chips">
       {failed.slice(0, 1).map((row, at) => (
-        <VerdictChip key={at} verdict="fail" title={visible(String(row.rationale ?? ""))}>{line(String(row.metric), 22)} {value(numberOf(row.value))}</VerdictChip>
+        <VerdictChip key={at} verdict="fail" title={visible(String(row.rationale ?? ""))}>{line(String(row.metric), 22)} {rate(numberOf(row.value))}</VerdictChip>
       ))}
       {failed.length > 1 && <span class="chip bad">+{failed.length - 1}</span>}
       {errors.length > 0 && <VerdictChip verdict="error" title={visible(String(errors[0]?.error ?? ""))}>{errors.length}</VerdictChip>}

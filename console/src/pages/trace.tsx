@@ -6,6 +6,7 @@ import { type Bound, bind } from "../lib/statement";
 import { address, hrefOf, setState } from "../lib/store";
 import type { SpanRow } from "../lib/waterfall";
 import { visible } from "../lib/text";
+import { worstFirst } from "../lib/worst";
 import { Empty, Panel } from "../ui/panel";
 import { CopyButton, Link, verdictOf } from "../ui/parts";
 import { Top } from "../ui/shell";
@@ -30,7 +31,7 @@ function OneTrace({ id }: { id: string }) {
   const spans = useAsk(skeleton);
   const scores = useAsk(scored);
   const rows = useMemo(() => (spans.data ? (rowsOf(spans.data) as unknown as SpanRow[]) : []), [spans.data]);
-  const scoreRows = useMemo(() => (scores.data ? rowsOf(scores.data) : []), [scores.data]);
+  const scoreRows = useMemo(() => (scores.data ? worstFirst(rowsOf(scores.data)) : []), [scores.data]);
   return (
     <>
       <Top title={<>Trace <span class="mono">{visible(id.slice(0, 16))}</span></>} ranged={false}>
