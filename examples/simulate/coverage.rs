@@ -97,9 +97,14 @@ pub fn print(runs: usize, max_size: u32, seed: u64) {
 
 /// Prints the head of a table whose columns are [`RATES`].
 pub fn header(first: &str) {
-    let rates: Vec<String> = RATES.iter().map(|rate| format!("{} %", rate * 100.0)).collect();
-    println!("| {first} | {} |", rates.join(" | "));
-    println!("|---|{}", "---|".repeat(RATES.len()));
+    header_of(first, &RATES);
+}
+
+/// Prints the head of a table whose columns are `rates`.
+pub fn header_of(first: &str, rates: &[f64]) {
+    let names: Vec<String> = rates.iter().map(|rate| format!("{} %", rate * 100.0)).collect();
+    println!("| {first} | {} |", names.join(" | "));
+    println!("|---|{}", "---|".repeat(rates.len()));
 }
 
 /// A share that is in the band plain, any other in italics.

@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `coverage` | how often the interval of a rate holds the rate |
 //! | `exact` | the same for equal weights, without chance, and what any interval could hold |
+//! | `steered` | the same where the outcome goes with the weight, by chance or by stratum |
+//! | `clustered` | the same where items of a trace are alike |
 //! | `intervals` | other intervals of weighted rates, on the samples of `coverage` |
 //! | `drift` | false alarms and delays of alarms that are looked at after every score |
 //! | `lab` | how often the interval of a difference between two experiments holds it, and false alarms |
@@ -15,12 +17,14 @@
 //! `docs/statistics.md` has its tables. `cargo test --lib stats` holds small versions of them.
 
 mod alerts;
+mod clustered;
 mod coverage;
 mod drift;
 mod exact;
 mod intervals;
 mod lab;
 mod ppi;
+mod steered;
 mod svg;
 mod work;
 
@@ -54,6 +58,10 @@ struct Args {
 enum Part {
     /// Intervals of rates under uniform and skewed designs.
     Coverage,
+    /// The same where the outcome goes with the weight.
+    Steered,
+    /// The same where items of a trace are alike.
+    Clustered,
     /// Rates corrected by labels.
     Ppi,
     /// Alarms on a rate.
@@ -80,6 +88,12 @@ fn run(args: &Args) -> std::io::Result<()> {
     let started = Instant::now();
     if wanted(Part::Coverage) {
         coverage::print(args.runs, args.max_n_eff, args.seed);
+    }
+    if wanted(Part::Steered) {
+        steered::print(args.runs, args.max_n_eff, args.seed);
+    }
+    if wanted(Part::Clustered) {
+        clustered::print(args.runs, args.seed);
     }
     if wanted(Part::Ppi) {
         let cells = ppi::print(args.runs, args.seed);

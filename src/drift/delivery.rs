@@ -1,20 +1,20 @@
 //! What came of the messages: who was told of what and when, what waits for another attempt, and what nobody took.
 //!
-//! What waits is in the state, and is known after a restart. What came of an attempt, and why it failed, is known since the start
-//! only.
+//! All of it is in the state, and is known after a restart.
 
 use super::message::Notice;
 use super::moment::rfc3339;
 use super::notify::{Delivered, Lost, Tried};
 use crate::domain::time::UnixNanos;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
 /// Receivers of slices of which is kept what came of the last message; those that were told longest ago go first beyond it.
-const MOST: usize = 1_000;
+pub(super) const MOST: usize = 1_000;
 
 /// What came of a message, or is to come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryOutcome {
     /// The receiver took it.
@@ -27,12 +27,14 @@ pub enum DeliveryOutcome {
     Refused,
     /// It was not taken for too long, or its receiver is gone, and it is not tried again.
     GivenUp,
-    /// It waits no longer, and what came of it is not known: that was before the start, or too many messages waited.
+    /// It waits no longer, and what came of it is not known: a release that did not keep it told of it, or too many messages
+    /// waited.
     Unknown,
 }
 
 /// A message about one slice of one alert to one receiver, as `GET /v1/alerts` shows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Delivery {
     /// The alert.
     pub alert: String,
@@ -41,22 +43,20 @@ pub struct Delivery {
     /// To whom.
     pub receiver: String,
     /// What it says: `firing`, `acknowledged` or `resolved`.
-    pub status: &'static str,
+    pub status: String,
     /// What came of it.
     pub outcome: DeliveryOutcome,
     /// When what it tells of happened, RFC 3339.
     pub changed_at: String,
-    /// When the last attempt was over, RFC 3339; none if there was none since the start. Of what was delivered, when it was taken.
+    /// When the last attempt was over, RFC 3339; none if there was none, or it is not known. Of what was delivered, when it was
+    /// taken.
     pub attempted_at: Option<String>,
     /// Attempts that failed, before a restart too.
     pub failed: u32,
     /// When the next attempt may begin, RFC 3339; none if there is none, or it comes as soon as its turn does.
     pub next_attempt_at: Option<String>,
-    /// Why the last attempt failed, without secrets; none if it did not, or that was before the start.
+    /// Why the last attempt failed, without secrets; none if it did not, or it is not known.
     pub error: Option<String>,
-    /// The message's number.
-    #[serde(skip)]
-    pub(super) id: u64,
 }
 
 impl Delivery {
@@ -65,31 +65,52 @@ impl Delivery {
             alert: notice.alert.clone(),
             slice: notice.slice.clone(),
             receiver: notice.receiver.clone(),
-            status: notice.status(),
+            status: notice.status().to_owned(),
             outcome,
             changed_at: rfc3339(notice.at),
             attempted_at: None,
             failed: notice.failed,
             next_attempt_at: None,
             error: None,
-            id: notice.id,
         }
     }
 }
 
-/// Why the last attempt of a message failed.
+/// A message that waits no longer, as it is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Settled {
+    /// The message's number.
+    id: u64,
+    /// When its last attempt was over, nanoseconds since 1970.
+    at: i64,
+    delivery: Delivery,
+}
+
+impl Settled {
+    fn is_of(&self, alert: &str, slice: &str, receiver: &str) -> bool {
+        let of = &self.delivery;
+        of.alert == alert && of.slice == slice && of.receiver == receiver
+    }
+}
+
+/// Why the last attempt of a message failed, as it is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Fault {
     /// The message's number.
     id: u64,
-    at: UnixNanos,
+    /// When the attempt was over, nanoseconds since 1970.
+    at: i64,
     why: String,
 }
 
-/// What came of messages since the start.
-#[derive(Default)]
+/// What came of messages.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Deliveries {
-    /// By alert, slice and receiver, the last message that waits no longer, with the time of its last attempt.
-    ended: BTreeMap<(String, String, String), (UnixNanos, Delivery)>,
+    /// Of each alert, slice and receiver the last message that waits no longer.
+    settled: Vec<Settled>,
     /// By receiver, the last attempt that failed: one message of a receiver is tried at a time.
     faults: BTreeMap<String, Fault>,
 }
@@ -107,13 +128,14 @@ impl Deliveries {
             Delivered::Lost(Lost::GivenUp, why) => (DeliveryOutcome::GivenUp, notice.failed + 1, Some(why)),
             Delivered::Lost(Lost::NoReceiver, why) => (DeliveryOutcome::GivenUp, notice.failed, Some(why)),
             Delivered::Failed { why, .. } => {
-                self.faults.insert(notice.receiver, Fault { id: notice.id, at: now, why });
+                self.faults.insert(notice.receiver, Fault { id: notice.id, at: now.0, why });
                 return;
             }
         };
         self.faults.remove(&notice.receiver);
         let attempted_at = Some(rfc3339(now.0));
-        self.keep(Delivery { failed, attempted_at, error, ..Delivery::new(&notice, outcome) }, now);
+        let made = Delivery { failed, attempted_at, error, ..Delivery::new(&notice, outcome) };
+        self.keep(notice.id, made, now);
     }
 
     /// Takes note of a repetition: one that was taken is as good as the message itself, and one that failed says since when the
@@ -123,28 +145,38 @@ impl Deliveries {
         let (why, next_attempt_at) = match delivered {
             Delivered::Taken => {
                 let made = Delivery::new(notice, DeliveryOutcome::Delivered);
-                return self.keep(Delivery { attempted_at, ..made }, now);
+                return self.keep(notice.id, Delivery { attempted_at, ..made }, now);
             }
             Delivered::Failed { why, not_before } => (why, Some(rfc3339(not_before))),
             Delivered::Lost(_, why) => (why, None),
         };
-        let key = (notice.alert.clone(), notice.slice.clone(), notice.receiver.clone());
-        let told = match self.ended.get(&key) {
-            Some((_, told)) if told.id == notice.id => told.clone(),
+        let same = self.settled.iter().find(|old| old.is_of(&notice.alert, &notice.slice, &notice.receiver));
+        let told = match same {
+            Some(old) if old.id == notice.id => old.delivery.clone(),
             _ => Delivery { attempted_at, ..Delivery::new(notice, DeliveryOutcome::Unknown) },
         };
-        self.keep(Delivery { error: Some(why), next_attempt_at, ..told }, now);
+        self.keep(notice.id, Delivery { error: Some(why), next_attempt_at, ..told }, now);
     }
 
-    fn keep(&mut self, delivery: Delivery, now: UnixNanos) {
-        let key = (delivery.alert.clone(), delivery.slice.clone(), delivery.receiver.clone());
-        self.ended.insert(key, (now, delivery));
-        if self.ended.len() > MOST {
-            let oldest = self.ended.iter().min_by_key(|(_, (at, _))| at.0).map(|(key, _)| key.clone());
-            if let Some(key) = oldest {
-                self.ended.remove(&key);
+    fn keep(&mut self, id: u64, delivery: Delivery, now: UnixNanos) {
+        self.settled.retain(|old| !old.is_of(&delivery.alert, &delivery.slice, &delivery.receiver));
+        self.settled.push(Settled { id, at: now.0, delivery });
+        if self.settled.len() > MOST {
+            let oldest = self.settled.iter().enumerate().min_by_key(|(_, old)| old.at);
+            if let Some((oldest, _)) = oldest {
+                self.settled.remove(oldest);
             }
         }
+    }
+
+    /// Whether nothing is known.
+    pub(super) fn is_empty(&self) -> bool {
+        self.settled.is_empty() && self.faults.is_empty()
+    }
+
+    /// Forgets what was told of alerts that are not `defined`.
+    pub(super) fn keep_alerts(&mut self, defined: impl Fn(&str) -> bool) {
+        self.settled.retain(|old| defined(&old.delivery.alert));
     }
 
     /// What came of messages and what is to come, by alert, slice and receiver, the oldest first: `waiting` are messages in line,
@@ -155,8 +187,8 @@ impl Deliveries {
         firing: &[Notice],
         held: &[Notice],
     ) -> Vec<Delivery> {
-        let mut all: Vec<Delivery> = self.ended.values().map(|(_, delivery)| delivery.clone()).collect();
-        let mut known: HashSet<u64> = all.iter().map(|delivery| delivery.id).collect();
+        let mut all: Vec<Delivery> = self.settled.iter().map(|old| old.delivery.clone()).collect();
+        let mut known: HashSet<u64> = self.settled.iter().map(|old| old.id).collect();
         known.extend(waiting.iter().chain(held).map(|notice| notice.id));
         let unknown = firing.iter().filter(|notice| !known.contains(&notice.id));
         all.extend(unknown.map(|notice| Delivery::new(notice, DeliveryOutcome::Unknown)));
@@ -168,7 +200,7 @@ impl Deliveries {
                 made.next_attempt_at = Some(rfc3339(notice.not_before));
             }
             if let Some(fault) = self.faults.get(&notice.receiver).filter(|fault| fault.id == notice.id) {
-                (made.attempted_at, made.error) = (Some(rfc3339(fault.at.0)), Some(fault.why.clone()));
+                (made.attempted_at, made.error) = (Some(rfc3339(fault.at)), Some(fault.why.clone()));
             }
             all.push(made);
         }

@@ -57,7 +57,11 @@ fn what_was_taken_what_waits_and_what_nobody_took_are_told_apart() {
             "team firing Silenced 0 - - -",
         ]
     );
-    // After a restart what waits is known with its attempts, and no longer why they failed.
+    // All of it is stored.
+    let stored = serde_json::to_string(&deliveries).unwrap();
+    let read: Deliveries = serde_json::from_str(&stored).unwrap();
+    assert_eq!(read.all(&waiting, &firing, &held), deliveries.all(&waiting, &firing, &held));
+    // Of an earlier release what waits is known with its attempts, and not why they failed.
     let anew = shown(&Deliveries::default().all(&waiting, &firing[..1], &[]));
     assert_eq!(
         anew,
@@ -74,7 +78,7 @@ fn a_repetition_tells_that_a_receiver_knows_or_no_longer_hears() {
     let told = notice(1, "am", true);
     let firing = [told.clone()];
     let all = |deliveries: &Deliveries| shown(&deliveries.all(&VecDeque::new(), &firing, &[]));
-    assert_eq!(all(&deliveries), ["am firing Unknown 0 - - -"], "as after a restart");
+    assert_eq!(all(&deliveries), ["am firing Unknown 0 - - -"], "as of an earlier release");
     let away = Delivered::Failed { why: "connection refused".into(), not_before: at(1).0 };
     deliveries.note(tried(&told, false, away), at(0));
     assert_eq!(all(&deliveries), ["am firing Unknown 0 00:00Z 00:01Z connection refused"]);

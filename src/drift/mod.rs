@@ -16,11 +16,11 @@
 //! | `silence` | times in which nobody is told |
 //! | `message` | what is said about a change |
 //! | `row` | what is written about a change |
+//! | `notify` | messages to those who are told |
+//! | `delivery` | what came of these messages, and what waits |
 //! | `state` | the state of all alerts, as bytes, and what changes it |
 //! | `told` | who is told of what, and what a silence keeps back |
 //! | `size` | how large a state can become |
-//! | `notify` | messages to those who are told |
-//! | `delivery` | what came of these messages, and what waits |
 //! | `gauges` | alerts as metrics |
 //! | `handle` | what the loop and those who ask it share |
 //! | `run` | the loop that follows the scores |

@@ -6,7 +6,6 @@
 //! is said twice. Messages leave only what is durable.
 
 use super::config::Config;
-use super::delivery::Deliveries;
 use super::gauges::Gauges;
 use super::handle::{Alerts, Asked, Plan};
 use super::notify::{Delivered, Sender};
@@ -47,7 +46,6 @@ pub struct Watcher {
     reader: Reader,
     state: State,
     sender: Sender,
-    deliveries: Deliveries,
     /// The position up to which everything is in a durable state.
     saved: u64,
     /// Whether something came since that is worth writing.
@@ -87,6 +85,9 @@ impl Watcher {
         }
         let opened = clock.now();
         let owed = state.fit(&plan.definitions, opened);
+        // Of what is no longer watched nobody asks who was told.
+        let is_defined = |alert: &str| plan.definitions.iter().any(|one| one.config.name == alert);
+        state.deliveries.keep_alerts(is_defined);
         let reader = journal.reader(state.applied)?;
         let (plan, saved) = (Arc::new(plan), cursor);
         let (alerts, wishes) = Alerts::new(journal, plan.clone(), state.applied, clock.clone());
@@ -98,7 +99,6 @@ impl Watcher {
             reader,
             state,
             sender,
-            deliveries: Deliveries::default(),
             saved,
             has_news: false,
             is_stale: false,
@@ -391,7 +391,7 @@ impl Watcher {
                 }
             }
             self.has_news |= tried.counts;
-            self.deliveries.note(tried, now);
+            self.state.deliveries.note(tried, now);
         }
         self.show_deliveries();
     }
@@ -415,7 +415,7 @@ impl Watcher {
     /// Shows who was told and what waits.
     fn show_deliveries(&self) {
         let state = &self.state;
-        self.alerts.show_deliveries(self.deliveries.all(&state.notices, &state.firing, &state.held));
+        self.alerts.show_deliveries(state.deliveries.all(&state.notices, &state.firing, &state.held));
     }
 }
 

@@ -1,7 +1,9 @@
 use super::super::acknowledge::{Acknowledgement, Wish};
 use super::super::anchors::Anchors;
 use super::super::config::{ReceiverConfig, ReceiverKind};
-use super::super::delivery::{Delivery, DeliveryOutcome};
+use super::super::delivery::DeliveryOutcome;
+use super::super::moment::rfc3339;
+use super::super::notify::Tried;
 use super::super::scores::compile;
 use super::super::scores::tests::{FAILS, PASSES, START, score};
 use super::super::silence::{Ends, SilenceWish};
@@ -168,12 +170,21 @@ async fn a_message_waits_in_the_state_until_it_is_taken() {
     assert_eq!((shown.len(), shown[0].outcome, shown[0].failed), (1, DeliveryOutcome::Waiting, 1));
     assert!(shown[0].next_attempt_at.is_some() && shown[0].error.is_some(), "{shown:?}");
     first.write(&[]).await.unwrap();
-    let second = watcher(&journal, plan);
+    let mut second = watcher(&journal, plan.clone());
     assert_eq!(second.state.notices, first.state.notices);
     assert!(second.state.notices[0].summary.contains("of the hallucination scores fail"));
-    let again = second.alerts().deliveries();
-    let anew = Delivery { attempted_at: None, error: None, ..shown[0].clone() };
-    assert_eq!(again, [anew], "why it failed is not kept");
+    assert_eq!(second.alerts().deliveries(), shown, "why it failed is known after a restart");
+    // So is what was taken, as long as the alert is watched.
+    let notice = second.state.notices.pop_front().unwrap();
+    let taken = Tried { notice, counts: true, delivered: Delivered::Taken };
+    second.state.deliveries.note(taken, UnixNanos(START));
+    second.write(&[]).await.unwrap();
+    let known = watcher(&journal, plan.clone()).alerts().deliveries();
+    assert_eq!((known.len(), known[0].outcome, known[0].failed), (1, DeliveryOutcome::Delivered, 1));
+    assert_eq!(known[0].attempted_at.as_deref(), Some(rfc3339(START).as_str()));
+    plan.definitions.clear();
+    let ends = watcher(&journal, plan).alerts().deliveries();
+    assert_eq!((ends.len(), ends[0].outcome), (1, DeliveryOutcome::Waiting), "only that it ends: {ends:?}");
 }
 
 /// A wish that is done while the caller waits for it.

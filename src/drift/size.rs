@@ -2,6 +2,7 @@
 
 use super::burn;
 use super::config::{AlertConfig, Method};
+use super::delivery;
 use super::slice_name;
 use super::window::{BUCKET_BYTES, BUCKETS};
 use crate::units::ByteSize;
@@ -12,6 +13,8 @@ const SLICE: usize = 1_500;
 const EXAMPLES: usize = 3 * 1_000;
 /// Bytes of a message that waits for a receiver, or stands for one that was told.
 const MESSAGE: usize = 2_000;
+/// Bytes of what came of the last message to a receiver, without the slice's name: an error of 300 characters, times, names.
+const OUTCOME: usize = 1_000;
 
 /// The most bytes that the state of an alert is reckoned with.
 fn most(alert: &AlertConfig) -> usize {
@@ -23,7 +26,10 @@ fn most(alert: &AlertConfig) -> usize {
         Method::Objective | Method::Change => 0,
     };
     let slices = if alert.slices.is_empty() { 1 } else { alert.max_slices };
-    slices.saturating_mul(SLICE + EXAMPLES + name + windows + alert.receivers.len() * MESSAGE)
+    let told = slices.saturating_mul(alert.receivers.len()).min(delivery::MOST);
+    slices
+        .saturating_mul(SLICE + EXAMPLES + name + windows + alert.receivers.len() * MESSAGE)
+        .saturating_add(told * (OUTCOME + name))
 }
 
 /// Faults of alerts whose state may become larger than a frame of the journal, which holds `limit` (`journal.max_frame_size`).

@@ -3,6 +3,7 @@
 use super::acknowledge::{Acknowledgement, Wish};
 use super::alert::{About, Alert, Change, Ended};
 use super::anchors::Anchors;
+use super::delivery::Deliveries;
 use super::message::{Notice, sentence};
 use super::row::row;
 use super::scores::Definition;
@@ -40,6 +41,9 @@ pub(super) struct State {
     /// Silences that were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) silences: Vec<Silence>,
+    /// What came of messages.
+    #[serde(default, skip_serializing_if = "Deliveries::is_empty")]
+    pub(super) deliveries: Deliveries,
     /// Number of the next message.
     pub(super) next: u64,
 }
@@ -266,14 +270,15 @@ impl State {
         (count, self.say(definition, &changes, anchors, now))
     }
 
-    /// Makes the state smaller by a step, because no frame holds it: first without examples and old messages, then with half of
-    /// the slices, again and again. What was done, in words; none if there is nothing left to go.
+    /// Makes the state smaller by a step, because no frame holds it: first without examples and what came of messages, then with
+    /// half of the slices, again and again. What was done, in words; none if there is nothing left to go.
     pub(super) fn shrink(&mut self, step: usize) -> Option<String> {
         if step == 0 {
             self.alerts.values_mut().for_each(Alert::drop_examples);
             let all = self.notices.iter_mut().chain(&mut self.firing).chain(&mut self.held);
             all.for_each(|notice| notice.examples.clear());
-            return Some("without examples".to_owned());
+            self.deliveries = Deliveries::default();
+            return Some("without examples, and without what came of messages".to_owned());
         }
         let slices: usize = self.alerts.values_mut().map(Alert::halve).sum();
         let notices = self.notices.len().div_ceil(2);

@@ -13,9 +13,10 @@
 /// | 6 | the tables of datasets, experiments and runs; rows of `scores` tell the run |
 /// | 7 | the state of alerts has acknowledgements, silences with what they keep back, and packed windows; datasets have purges; items of the queue and rows of `scores` name the prompt template; items know when their span ended and up to which frame its trace is in them |
 /// | 8 | the tables of suites, their tests and checks, and of the results of checks |
+/// | 9 | the state of alerts has what came of messages |
 ///
 /// `tests/fixtures/shapes` has the shape of what is stored for each format since 7, and `schema/shape_tests.rs` holds the code to it.
-pub const FORMAT: u32 = 8;
+pub const FORMAT: u32 = 9;
 
 /// The version of frames that is written; older ones are read.
 pub(super) const FRAME_VERSION: u8 = 2;

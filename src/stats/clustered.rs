@@ -114,6 +114,20 @@ mod tests {
         assert!((a.upper.unwrap() - b.upper.unwrap()).abs() < 1e-9, "{a:?} {b:?}");
     }
 
+    /// What docs/sql.md has for items that are alike: the mean of the clusters, each with the weight of its items.
+    #[test]
+    fn the_mean_of_clusters_is_that_of_items_in_clusters() {
+        let (mut clustered, mut means) = (Clustered::new(), Weighted::new());
+        for at in 0..40_u32 {
+            let values = [f64::from(at % 5), f64::from(at % 3), f64::from(at % 2)];
+            clustered.push(&values.map(|value| (value, 2.0)));
+            assert!(means.push(values.iter().sum::<f64>() / 3.0, 1.0 / 6.0));
+        }
+        let (a, b) = (clustered.mean(0.95).unwrap(), means.mean(0.95).unwrap());
+        assert!((a.estimate - b.estimate).abs() < 1e-12 && (a.n_eff - b.n_eff).abs() < 1e-9, "{a:?} {b:?}");
+        assert!((a.upper.unwrap() - b.upper.unwrap()).abs() < 1e-9, "{a:?} {b:?}");
+    }
+
     #[test]
     fn repetitions_that_always_agree_count_once() {
         let mut clustered = Clustered::new();

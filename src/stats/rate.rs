@@ -52,6 +52,21 @@ pub struct Class {
     pub square: f64,
 }
 
+/// The c of either class.
+#[derive(Clone, Copy)]
+struct Scales {
+    zero: f64,
+    one: f64,
+}
+
+impl Scales {
+    /// The rate at which the share `theta` of the counts are ones.
+    fn rate(self, theta: f64) -> f64 {
+        let Self { zero, one } = self;
+        one * theta / (one * theta + zero * (1.0 - theta))
+    }
+}
+
 impl Class {
     /// Adds everything of `other`.
     pub fn merge(&mut self, other: &Self) {
@@ -137,7 +152,7 @@ impl Rate {
 
     fn with(&self, (lower, upper): (f64, f64)) -> Option<Estimate> {
         (self.n() > 0).then(|| Estimate {
-            estimate: self.ones.weight / (self.zeros.weight + self.ones.weight),
+            estimate: self.share_of_ones(),
             lower: Some(lower),
             upper: Some(upper),
             n: self.n(),
@@ -147,19 +162,26 @@ impl Rate {
 
     /// The bounds of [`Rate::two_sided`]; (0, 1) when nothing was pushed.
     pub fn two_sided_interval(&self, level: f64) -> (f64, f64) {
+        self.two_sided_interval_sharing(self.common_share(), level)
+    }
+
+    /// The bounds of [`Rate::two_sided`] where each class takes the share `common` of the common c, a number in 0..=1 that the
+    /// caller found in another way; (0, 1) when nothing was pushed.
+    pub fn two_sided_interval_sharing(&self, common: f64, level: f64) -> (f64, f64) {
         if self.n() == 0 {
             return (0.0, 1.0);
         }
-        let (lower, upper) = self.interval(level);
-        let (low, high) = self.unexcluded(level);
+        let scales = self.scales(common);
+        let [zeros, ones] = self.counts(scales);
+        let (lower, upper) = self.around(scales, (self.share_of_ones(), 1.0), level);
+        let (low, high) = self.unexcluded(scales, level);
         if lower >= low && upper <= high {
             return (lower, upper);
         }
-        let [zeros, ones] = self.counts();
         let tail = (LEEWAY * (1.0 - level)).min(0.5);
         let step = ((ones + zeros) / self.n() as f64).clamp(LEAST_STEP, 1.0);
         let alone = proportion::stepped(ones, zeros, 1.0 - 2.0 * tail, step);
-        (lower.max(self.share(alone.0).min(low)), upper.min(self.share(alone.1).max(high)))
+        (lower.max(scales.rate(alone.0).min(low)), upper.min(scales.rate(alone.1).max(high)))
     }
 
     /// The rates below the first are excluded from above, and those over the second from below, by no sample of this size. The
@@ -167,19 +189,19 @@ impl Rate {
     ///
     /// The bounds of a sample without ones: as many effective counts all zeros, or the zeros that were seen alone, whichever is
     /// less; without ones nothing would tell that these weigh more.
-    fn unexcluded(&self, level: f64) -> (f64, f64) {
+    fn unexcluded(&self, scales: Scales, level: f64) -> (f64, f64) {
         let of = |counts: f64| if counts > 0.0 { -((1.0 - level).ln() / counts).exp_m1() } else { 0.0 };
         let alone =
             |class: &Class| if class.n == 0 { 0.0 } else { class.weight * class.weight / class.square };
-        let all = of(self.counts().iter().sum());
-        let low = self.share(all).min(of(alone(&self.zeros)));
-        let high = self.share(1.0 - all).max(1.0 - of(alone(&self.ones)));
+        let all = of(self.counts(scales).iter().sum());
+        let low = scales.rate(all).min(of(alone(&self.zeros)));
+        let high = scales.rate(1.0 - all).max(1.0 - of(alone(&self.ones)));
         (low.min(0.5), high.max(0.5))
     }
 
     /// The bounds of [`Rate::estimate`]; (0, 1) when nothing was pushed.
     pub fn interval(&self, level: f64) -> (f64, f64) {
-        self.interval_at(self.ones.weight / (self.zeros.weight + self.ones.weight), 1.0, level)
+        self.interval_at(self.share_of_ones(), 1.0, level)
     }
 
     /// The bounds around the rate `at` of an estimate that is worth `gain` times this sample; (0, 1) when nothing was pushed.
@@ -187,30 +209,33 @@ impl Rate {
         if self.n() == 0 {
             return (0.0, 1.0);
         }
-        let (zero, one) = self.scales();
-        let counts = self.counts().iter().sum::<f64>() * gain;
+        self.around(self.scales(self.common_share()), (at, gain), level)
+    }
+
+    /// [`Rate::interval_at`] of a sample that is not empty.
+    fn around(&self, scales: Scales, (at, gain): (f64, f64), level: f64) -> (f64, f64) {
+        let Scales { zero, one } = scales;
+        let counts = self.counts(scales).iter().sum::<f64>() * gain;
         let theta = at * zero / (at * zero + (1.0 - at) * one);
         let (lower, upper) = proportion::interval(theta * counts, (1.0 - theta) * counts, level);
-        (self.share(lower), self.share(upper))
+        (scales.rate(lower), scales.rate(upper))
+    }
+
+    /// The weighted share of ones; NaN when nothing was pushed.
+    fn share_of_ones(&self) -> f64 {
+        self.ones.weight / (self.zeros.weight + self.ones.weight)
     }
 
     /// What the zeros and the ones are worth in counts.
-    fn counts(&self) -> [f64; 2] {
-        let (zero, one) = self.scales();
-        [self.zeros.weight / zero, self.ones.weight / one]
-    }
-
-    /// The rate at which the share `theta` of the counts are ones.
-    fn share(&self, theta: f64) -> f64 {
-        let (zero, one) = self.scales();
-        one * theta / (one * theta + zero * (1.0 - theta))
+    fn counts(&self, scales: Scales) -> [f64; 2] {
+        [self.zeros.weight / scales.zero, self.ones.weight / scales.one]
     }
 
     /// How many items of a plain sample give the rate as precisely; 0 when nothing was pushed. Kish's size where the outcome
     /// did not steer the selection.
     pub fn worth(&self) -> f64 {
         let weight = self.zeros.weight + self.ones.weight;
-        let (zero, one) = self.scales();
+        let Scales { zero, one } = self.scales(self.common_share());
         if self.n() == 0 {
             0.0
         } else {
@@ -218,14 +243,13 @@ impl Rate {
         }
     }
 
-    /// The c of the zeros and of the ones.
-    fn scales(&self) -> (f64, f64) {
+    /// The c of the zeros and of the ones, of which the share `shared` is the common one.
+    fn scales(&self, shared: f64) -> Scales {
         let common = (self.zeros.square + self.ones.square) / (self.zeros.weight + self.ones.weight);
-        let share = self.common_share();
         let of = |class: &Class| {
-            if class.n == 0 { common } else { share * common + (1.0 - share) * class.square / class.weight }
+            if class.n == 0 { common } else { shared * common + (1.0 - shared) * class.square / class.weight }
         };
-        (of(&self.zeros), of(&self.ones))
+        Scales { zero: of(&self.zeros), one: of(&self.ones) }
     }
 
     /// B: how much of the difference between the classes' weights may be chance.

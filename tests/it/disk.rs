@@ -201,6 +201,8 @@ fn has_every_kind_of_record(fixture: &Path) {
         );
     }
     assert!(alerts.iter().any(|event| event["state"]["silences"][0]["alert"] == "quiet"), "{alerts:?}");
+    let mut faults = alerts.iter().map(|event| &event["state"]["deliveries"]["faults"]["them"]["why"]);
+    assert!(faults.any(Value::is_string), "{alerts:?}");
     let watches: BTreeSet<String> = alerts
         .iter()
         .filter_map(|event| event["state"]["alerts"].as_object())

@@ -9,7 +9,7 @@ export interface Delivery {
   status: string;
   outcome: string;
   changed_at: string;
-  /** When the last attempt was over; null if there was none since the server's start. */
+  /** When the last attempt was over; null if there was none, or it is not known. */
   attempted_at: string | null;
   /** Attempts that failed. */
   failed: number;
@@ -30,7 +30,7 @@ const OUTCOMES: Record<string, Outcome> = {
   silenced: { sign: "◐", tone: "warn", word: "kept back by a silence" },
   refused: { sign: "✗", tone: "bad", word: "refused" },
   given_up: { sign: "✗", tone: "bad", word: "given up" },
-  unknown: { sign: "?", tone: "", word: "told before the server's start, or dropped" },
+  unknown: { sign: "?", tone: "", word: "told by an earlier release, or dropped" },
 };
 
 /** What came of a message. One that waits and has failed, or is not heard again, is as bad as one that is lost. */

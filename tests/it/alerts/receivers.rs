@@ -33,19 +33,27 @@ async fn told(server: &Process, receiver: &str) -> Vec<(String, String, String, 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_message_that_is_refused_is_counted_as_lost_and_the_next_one_is_sent() {
+async fn a_message_that_is_refused_is_counted_as_lost_and_remembered_and_the_next_one_is_sent() {
     let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::default());
     *receiver.faults.lock() = vec![StatusCode::BAD_REQUEST];
     let hook = receiver.clone().listen().await;
-    let server = Process::start_with(folder.path(), &format!("{WATCHED}{}", webhook("them", hook)));
+    let text = format!("{WATCHED}{}", webhook("them", hook));
+    let mut server = Process::start_with(folder.path(), &text);
     assert!(send(server.otlp_http, calls(0, 200, 70)).await);
     let lost = "groundline_alert_messages_lost_total{reason=\"refused\"}";
     until("the refusal", async || metric(&server, lost).await == 1.0).await;
     let refused = |error: &str| ("firing".to_owned(), "refused".to_owned(), error.to_owned(), false);
     until("who was not told", async || told(&server, "them").await == [refused("400 Bad Request")]).await;
+    assert_eq!(metric(&server, lost).await, 1.0);
+    // It is known after a restart.
+    let id = server.child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    assert!(server.child.wait().unwrap().success());
+    server = Process::start_with(folder.path(), &text);
+    until("who was not told", async || told(&server, "them").await == [refused("400 Bad Request")]).await;
     assert!(send(server.otlp_http, calls(200, 600, 0)).await);
     until("the end", async || receiver.states() == ["resolved"]).await;
-    assert_eq!(metric(&server, lost).await, 1.0);
+    assert_eq!(metric(&server, lost).await, 0.0, "nothing more is lost");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
