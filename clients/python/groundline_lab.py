@@ -25,6 +25,7 @@ import json
 import math
 import os
 import ssl
+import subprocess
 import sys
 import threading
 import time
@@ -46,6 +47,9 @@ ATTEMPTS, MAX_WAIT = 10, 10.0
 LINGER = 1.0
 #: Most calls of the function at once.
 MAX_CONCURRENCY = 256
+#: How long git may take to tell the commit, seconds; what it tells the programs of its hooks would name their repository.
+GIT_PATIENCE = 10.0
+OF_HOOKS = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"}
 #: What an answer may have beside its output; a dict with other keys is an output itself.
 ANSWER = {
     "output", "error", "contexts", "output_context", "in_tokens", "out_tokens", "input_tokens", "output_tokens",
@@ -129,9 +133,10 @@ class Lab:
     ) -> "Experiment":
         """An experiment over ``dataset`` ("NAME" or "NAME@VERSION"), or over ``data``: items as dicts, or what is asked alone.
 
-        Evaluators are ids of the server's, or functions of yours. ``target`` says what answers, such as
-        ``{"model": "…", "commit": "…"}``. An unfinished experiment that is the same in all of that goes on, unless
-        ``resume`` is false.
+        Evaluators are ids of the server's, or functions of yours. ``target`` says what answers, such as ``{"model": "…"}``; the
+        commit that is checked out in the working directory is added as ``git_commit``, and whether tracked files differ from it
+        as ``git_dirty``. An unfinished experiment that is the same in all of that goes on, unless ``resume`` is false; at another
+        commit that is told on standard error.
         """
         if (dataset is None) == (data is None):
             raise ValueError("give dataset or data, and not both")
@@ -144,7 +149,7 @@ class Lab:
         wanted = {
             "name": name,
             "dataset": dataset,
-            "target": {**(target or {}), "kind": "function"},
+            "target": {**_revised(target or {}), "kind": "function"},
             "parameters": dict(parameters or {}),
             "evaluators": [one for one in evaluators if isinstance(one, str)],
             "repetitions": repetitions,
@@ -184,12 +189,18 @@ class Lab:
         same = (
             found["status"] in ("pending", "running", "paused")
             and (found["dataset_id"], found["dataset_version"]) == (head["dataset_id"], head["version"])
-            and found["target"] == wanted["target"]
+            and _unrevised(found["target"]) == _unrevised(wanted["target"])
             and (found["parameters"] or {}) == wanted["parameters"]
             and sorted(one["id"] for one in found["evaluators"]) == sorted(wanted["evaluators"])
             and found["repetitions"] == wanted["repetitions"]
         )
-        return str(found["experiment_id"]) if same else None
+        if not same:
+            return None
+        was, now = _revision(found["target"]), _revision(wanted["target"])
+        if was != now:
+            told = f"groundline: {wanted['name']} was begun at {was} and goes on at {now}; resume=False begins another"
+            print(told, file=sys.stderr, flush=True)
+        return str(found["experiment_id"])
 
     def ask(
         self,
@@ -487,6 +498,38 @@ def _scored(said: Any) -> dict[str, Any]:
         json.dumps(said, allow_nan=False)
         return said
     raise TypeError(f"{type(said).__name__} is no number, bool or dict of {', '.join(sorted(SCORE))}")
+
+
+def _revised(target: Mapping[str, Any]) -> dict[str, Any]:
+    """The target with its commit. Where it tells one, without git, outside of a repository and before its first commit as it is."""
+    commit = None if "git_commit" in target else _git("rev-parse", "--verify", "HEAD")
+    if not commit or not set(commit) <= set("0123456789abcdef"):
+        return dict(target)
+    # Reports and environments that a build makes are untracked, and are no change of the application.
+    changed = _git("status", "--porcelain", "--untracked-files=no")
+    return {**target, "git_commit": commit, **({} if changed is None else {"git_dirty": changed != ""})}
+
+
+def _unrevised(target: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in target.items() if key not in ("git_commit", "git_dirty")}
+
+
+def _revision(target: Mapping[str, Any]) -> str:
+    commit = target.get("git_commit")
+    changed = " with changes" if target.get("git_dirty") else ""
+    return f"commit {str(commit)[:12]}{changed}" if commit else "a commit that is not known"
+
+
+def _git(*arguments: str) -> Optional[str]:
+    """What git says; None where it is not there, refuses, or does not answer. It starts no program of the repository's settings."""
+    words = ["git", "--no-optional-locks", "-c", "core.fsmonitor=false", *arguments]
+    around = {key: value for key, value in os.environ.items() if key not in OF_HOOKS}
+    no = subprocess.DEVNULL
+    try:
+        told = subprocess.run(words, env=around, stdin=no, stdout=subprocess.PIPE, stderr=no, timeout=GIT_PATIENCE)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return told.stdout.decode("utf-8", "replace").strip() if told.returncode == 0 else None
 
 
 def _name(function: Callable[..., Any]) -> str:

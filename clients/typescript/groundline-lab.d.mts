@@ -75,11 +75,14 @@ export interface ExperimentOptions {
   evaluators?: (string | Score)[];
   repetitions?: number;
   parameters?: { [key: string]: Json };
-  /** What answers, such as `{ model: "…", commit: "…" }`. */
+  /**
+   * What answers, such as `{ model: "…" }`. The commit that is checked out in the working directory is added as `git_commit`, and
+   * whether tracked files differ from it as `git_dirty`; one that is given here stays.
+   */
   target?: { [key: string]: Json };
   tags?: string[];
   baseline?: boolean;
-  /** Whether an unfinished experiment that is the same in all of that goes on; true if left out. */
+  /** Whether an unfinished experiment that is the same in all of that goes on, whatever its commit; true if left out. */
   resume?: boolean;
 }
 

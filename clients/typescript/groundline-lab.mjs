@@ -9,6 +9,7 @@
 //
 // A script that was stopped is started again: an unfinished experiment of the same name and definition goes on where it was.
 
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 
 /** Runs that are looked up at once, the most that the server tells. */
@@ -23,6 +24,11 @@ const ATTEMPTS = 10;
 const MAX_WAIT = 10_000;
 /** Most calls of the function at once. */
 const MAX_CONCURRENCY = 256;
+/** How long git may take to tell the commit, milliseconds, and the most that it says, bytes. */
+const GIT_PATIENCE = 10_000;
+const GIT_MOST = 64 << 20;
+/** What git tells the programs of its hooks: it would name their repository. */
+const OF_HOOKS = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"];
 /** What an answer may have beside its output; an object with other keys is an output itself. */
 const ANSWER = new Set([
   "output", "error", "contexts", "output_context", "in_tokens", "out_tokens", "input_tokens", "output_tokens", "cost_usd",
@@ -82,7 +88,7 @@ export class Lab {
     const names = scores.map(nameOf);
     if (new Set(names).size !== names.length) throw new TypeError(`two scores have one name: ${names.join(", ")}`);
     const ids = evaluators.filter((one) => typeof one === "string");
-    const of = { ...target, kind: "function" };
+    const of = { ...(await revised(target)), kind: "function" };
     const wanted = { name, dataset, target: of, parameters, evaluators: ids, repetitions, tags, baseline };
     const found = (options.resume ?? true) ? await this.#unfinished(wanted) : null;
     const made = found ?? (await this.ask("POST", "experiments", { body: wanted, isRepeatable: false })).experiment_id;
@@ -120,11 +126,14 @@ export class Lab {
       ["pending", "running", "paused"].includes(found.status) &&
       found.dataset_id === head.dataset_id &&
       found.dataset_version === head.version &&
-      canonical(found.target) === canonical(wanted.target) &&
+      canonical(unrevised(found.target)) === canonical(unrevised(wanted.target)) &&
       canonical(found.parameters ?? {}) === canonical(wanted.parameters) &&
       canonical(ids.sort()) === canonical([...wanted.evaluators].sort()) &&
       found.repetitions === wanted.repetitions;
-    return isSame ? found.experiment_id : null;
+    if (!isSame) return null;
+    const [was, now] = [revision(found.target), revision(wanted.target)];
+    if (was !== now) console.error(`groundline: ${wanted.name} was begun at ${was} and goes on at ${now}; resume: false begins another`);
+    return found.experiment_id;
   }
 
   /**
@@ -351,6 +360,33 @@ class Sender {
       process.stderr.write(`\r${this.stored} runs stored, ${told.missing} missing ${told.missing === 0 ? "\n" : ""}`);
     }
   }
+}
+
+/** The target with its commit. Where it tells one, without git, outside of a repository and before its first commit as it is. */
+async function revised(target) {
+  const commit = "git_commit" in target ? null : await git("rev-parse", "--verify", "HEAD");
+  if (!commit || !/^[0-9a-f]+$/.test(commit)) return target;
+  // Reports and environments that a build makes are untracked, and are no change of the application.
+  const changed = await git("status", "--porcelain", "--untracked-files=no");
+  return { ...target, git_commit: commit, ...(changed === null ? {} : { git_dirty: changed !== "" }) };
+}
+
+function unrevised({ git_commit, git_dirty, ...target }) {
+  return target;
+}
+
+function revision({ git_commit, git_dirty }) {
+  return git_commit ? `commit ${String(git_commit).slice(0, 12)}${git_dirty ? " with changes" : ""}` : "a commit that is not known";
+}
+
+/** What git says; null where it is not there, refuses, or does not answer. It starts no program of the repository's settings. */
+function git(...words) {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_HOOKS.includes(name)));
+  const options = { env, timeout: GIT_PATIENCE, maxBuffer: GIT_MOST, windowsHide: true };
+  return new Promise((told) => {
+    const given = ["--no-optional-locks", "-c", "core.fsmonitor=false", ...words];
+    execFile("git", given, options, (error, said) => told(error ? null : said.trim()));
+  });
 }
 
 function nameOf(score) {

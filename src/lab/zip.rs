@@ -31,6 +31,9 @@ const UTF8: u16 = 1 << 11;
 const LINK: u32 = 0o120_000;
 const KIND: u32 = 0o170_000;
 
+/// Bytes of an unpacked file that are held at once where it is only checked.
+const PIECE: usize = 64 << 10;
+
 /// How much of an archive is read.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -122,6 +125,16 @@ impl<B: AsRef<[u8]>> Archive<B> {
     pub fn unpacked(&self, name: &str) -> Result<Vec<u8>, String> {
         let entry = self.entries.get(name).ok_or_else(|| format!("{name:?} is not in the archive"))?;
         entry.unpacked(self.bytes.as_ref(), self.limits.entry)
+    }
+
+    /// That those of its files which nobody unpacks are of the length and the sum that the archive says, too: damage there may
+    /// be damage of the whole. None of them is in memory as a whole.
+    ///
+    /// # Errors
+    /// As [`Archive::unpacked`].
+    pub fn check_others(&self, is_unpacked: impl Fn(&str) -> bool) -> Result<(), String> {
+        let mut others = self.entries.values().filter(|entry| !is_unpacked(&entry.name));
+        others.try_for_each(|entry| entry.check(self.bytes.as_ref(), self.limits.entry))
     }
 }
 
@@ -239,8 +252,13 @@ impl Entry {
         Ok(())
     }
 
-    fn unpacked(&self, bytes: &[u8], limit: u64) -> Result<Vec<u8>, String> {
-        let damaged = || format!("{:?} is damaged in the ZIP archive", self.name);
+    fn damaged(&self) -> String {
+        format!("{:?} is damaged in the ZIP archive", self.name)
+    }
+
+    /// Its unpacked bytes, of which one more comes than may be: that tells the whole from the too long.
+    fn content<'a>(&self, bytes: &'a [u8], limit: u64) -> Result<Box<dyn Read + 'a>, String> {
+        let damaged = || self.damaged();
         if u32_at(bytes, self.offset) != Some(LOCAL) {
             return Err(damaged());
         }
@@ -248,30 +266,51 @@ impl Entry {
         let start = self.offset + 30 + skip(26)? + skip(28)?;
         let end = start.checked_add(self.packed).ok_or_else(damaged)?;
         let packed = bytes.get(start..end).ok_or_else(damaged)?;
-        let mut content = Vec::new();
-        // One byte more than may be: it tells the whole from the too long.
         let most = limit.min(self.size).saturating_add(1);
         match self.method {
-            STORED => content.extend_from_slice(packed),
-            DEFLATED => {
-                let read = DeflateDecoder::new(packed).take(most).read_to_end(&mut content);
-                read.map_err(|_| damaged())?;
-            }
+            STORED => Ok(Box::new(Read::take(packed, most))),
+            DEFLATED => Ok(Box::new(DeflateDecoder::new(packed).take(most))),
             ZSTD => {
                 let decoder = zstd::stream::read::Decoder::new(packed).map_err(|_| damaged())?;
-                decoder.take(most).read_to_end(&mut content).map_err(|_| damaged())?;
+                Ok(Box::new(decoder.take(most)))
             }
             other => {
                 let name = &self.name;
-                return Err(format!("{name:?} is packed by method {other}: deflate and zstd are read"));
+                Err(format!("{name:?} is packed by method {other}: deflate and zstd are read"))
             }
         }
+    }
+
+    fn unpacked(&self, bytes: &[u8], limit: u64) -> Result<Vec<u8>, String> {
+        let mut content = Vec::new();
+        self.content(bytes, limit)?.read_to_end(&mut content).map_err(|_| self.damaged())?;
         let mut crc = Crc::new();
         crc.update(&content);
-        if content.len() as u64 != self.size || crc.sum() != self.crc {
-            return Err(damaged());
-        }
+        self.held(content.len() as u64, &crc)?;
         Ok(content)
+    }
+
+    /// As [`Entry::unpacked`], piece by piece.
+    fn check(&self, bytes: &[u8], limit: u64) -> Result<(), String> {
+        // What is packed in another way is left to those who read it.
+        if ![STORED, DEFLATED, ZSTD].contains(&self.method) {
+            return Ok(());
+        }
+        let mut content = self.content(bytes, limit)?;
+        let (mut crc, mut length, mut piece) = (Crc::new(), 0u64, vec![0; PIECE]);
+        loop {
+            let read = content.read(&mut piece).map_err(|_| self.damaged())?;
+            if read == 0 {
+                return self.held(length, &crc);
+            }
+            crc.update(&piece[..read]);
+            length += read as u64;
+        }
+    }
+
+    /// That so many bytes with this sum are its content.
+    fn held(&self, length: u64, crc: &Crc) -> Result<(), String> {
+        if length == self.size && crc.sum() == self.crc { Ok(()) } else { Err(self.damaged()) }
     }
 }
 
@@ -368,109 +407,5 @@ impl Writer {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn files() -> BTreeMap<String, Vec<u8>> {
-        BTreeMap::from([
-            ("suite.csv".to_owned(), b"a,b\n".repeat(100)),
-            ("documents/\u{e4}.txt".to_owned(), Vec::new()),
-        ])
-    }
-
-    #[test]
-    fn what_is_written_is_read_and_equal_files_give_equal_bytes() {
-        let bytes = write(&files()).unwrap();
-        assert!(is_zip(&bytes));
-        assert_eq!(read(&bytes).unwrap(), files());
-        assert_eq!(write(&files()).unwrap(), bytes);
-        assert_eq!(read(&write(&BTreeMap::new()).unwrap()).unwrap(), BTreeMap::new());
-    }
-
-    #[test]
-    fn names_that_lead_out_are_refused() {
-        for name in ["../x", "/etc/x", "a/../../x", "c:\\x", "a\\b", "./x"] {
-            let bytes = write(&BTreeMap::from([(name.to_owned(), b"x".to_vec())])).unwrap();
-            assert!(read(&bytes).unwrap_err().contains("refused"), "{name}");
-        }
-    }
-
-    /// The place of the entry's list in an archive of one file.
-    fn list(bytes: &[u8]) -> usize {
-        directory(bytes, Limits::default()).unwrap().0
-    }
-
-    #[test]
-    fn claims_are_not_believed() {
-        let good = write(&BTreeMap::from([("bomb".to_owned(), vec![0u8; 1 << 20])])).unwrap();
-        assert!(good.len() < 4_000);
-        let claim = |size: u32| {
-            let mut bytes = good.clone();
-            let at = list(&good) + 24;
-            bytes[at..at + 4].copy_from_slice(&size.to_le_bytes());
-            read(&bytes).unwrap_err()
-        };
-        assert!(claim(10).contains("damaged"));
-        assert!(claim(1 << 21).contains("damaged"));
-        assert!(claim(u32::MAX).contains("claims 4294967295 bytes"));
-        for cut in [0, 10, good.len() / 2, good.len() - 1] {
-            assert!(read(&good[..cut]).is_err(), "{cut}");
-        }
-        let mut link = good.clone();
-        let at = list(&good) + 38;
-        link[at..at + 4].copy_from_slice(&(LINK << 16).to_le_bytes());
-        assert!(read(&link).unwrap_err().contains("link"));
-        let mut flipped = good.clone();
-        flipped[40] ^= 0xff;
-        assert!(read(&flipped).is_err());
-    }
-
-    /// Every entry is the same megabyte of zeros, so a small archive claims thousands of them.
-    #[test]
-    fn entries_that_share_their_bytes_meet_the_limit() {
-        let mut files = BTreeMap::new();
-        files.insert("a".to_owned(), vec![0u8; 1 << 20]);
-        let one = write(&files).unwrap();
-        let start = list(&one);
-        let entry = &one[start..one.len() - END_BYTES];
-        let mut bytes = one[..start].to_vec();
-        for at in 0..9u8 {
-            let mut copy = entry.to_vec();
-            let name = copy.len() - 1;
-            copy[name] = b'0' + at;
-            bytes.extend_from_slice(&copy);
-        }
-        let mut end = one[one.len() - END_BYTES..].to_vec();
-        end[10..12].copy_from_slice(&9u16.to_le_bytes());
-        bytes.extend_from_slice(&end);
-        let within =
-            |all: u64, entries: usize| read_within(&bytes, Limits { all, entries, ..Limits::default() });
-        assert_eq!(within(9 << 20, 9).unwrap().len(), 9);
-        assert!(within(8 << 20, 9).unwrap_err().contains("more than 8 MiB together"));
-        assert_eq!(within(9 << 20, 8).unwrap_err(), "9 files, at most 8");
-    }
-
-    /// Logs of Inspect are packed so.
-    #[test]
-    fn what_zstd_packed_is_read_and_counted() {
-        let content = b"what was said ".repeat(1_000);
-        let packed = zstd::stream::encode_all(content.as_slice(), 3).unwrap();
-        let mut crc = Crc::new();
-        crc.update(&content);
-        let plain = write(&BTreeMap::from([("a".to_owned(), content.clone())])).unwrap();
-        let start = list(&plain);
-        let mut entry = plain[start..plain.len() - END_BYTES].to_vec();
-        entry[10..12].copy_from_slice(&ZSTD.to_le_bytes());
-        entry[20..24].copy_from_slice(&u32::try_from(packed.len()).unwrap().to_le_bytes());
-        let mut bytes = plain[..31].to_vec();
-        bytes.extend_from_slice(&packed);
-        let at = u32::try_from(bytes.len()).unwrap();
-        bytes.extend_from_slice(&entry);
-        let mut end = plain[plain.len() - END_BYTES..].to_vec();
-        end[16..20].copy_from_slice(&at.to_le_bytes());
-        bytes.extend_from_slice(&end);
-        assert_eq!(read(&bytes).unwrap(), BTreeMap::from([("a".to_owned(), content)]));
-        let one = Limits { entry: 1_000, ..Limits::default() };
-        assert!(read_within(&bytes, one).unwrap_err().contains("\"a\" claims 14000 bytes"));
-    }
-}
+#[path = "zip_tests.rs"]
+mod tests;

@@ -5,7 +5,10 @@ use super::told::{cell, estimate, left_out, named, number, table};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Each metric with what the baseline and every other experiment have, and its verdict; then what a run took, and each slice.
+/// What a run takes.
+const AMOUNTS: [&str; 4] = ["duration_ms", "cost_usd", "input_tokens", "output_tokens"];
+
+/// Each metric, and what a run took, with what the baseline and every other experiment have, and its verdict; then each slice.
 pub fn against(told: &Value) -> String {
     let baseline = &told["baseline"];
     let others: Vec<&Value> = told["experiments"].as_array().into_iter().flatten().collect();
@@ -29,12 +32,15 @@ pub fn against(told: &Value) -> String {
             metrics.push(metric);
         }
     }
-    let rows = metrics.into_iter().flat_map(|metric| {
-        let all = std::iter::once(baseline).chain(others.iter().copied());
-        all.filter_map(|one| row(one, metric)).collect::<Vec<_>>()
-    });
-    let _ = write!(text, "\n{}", table(&head, &rows.collect::<Vec<_>>()));
-    text.push_str(&amounts(&others));
+    let all: Vec<&Value> = std::iter::once(baseline).chain(others.iter().copied()).collect();
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for metric in metrics {
+        rows.extend(all.iter().filter_map(|one| row(one, metric)));
+    }
+    for name in AMOUNTS {
+        rows.extend(all.iter().filter_map(|one| amount(one, name)));
+    }
+    let _ = write!(text, "\n{}", table(&head, &rows));
     text.push_str(&slices(&others));
     text
 }
@@ -46,11 +52,25 @@ fn cells(one: &Value) -> impl Iterator<Item = &Value> {
 /// A line of a metric: an experiment, or the baseline, which has no difference.
 fn row(one: &Value, (evaluator, metric): (&Value, &Value)) -> Option<Vec<String>> {
     let found = cells(one).find(|cell| cell["evaluator"] == *evaluator && cell["metric"] == *metric)?;
-    let mut row =
-        vec![cell(metric), cell(&one["name"]), cell(&found["measure"]), estimate(&found["estimate"])];
-    let from = &found["difference"];
+    let own = vec![cell(metric), cell(&one["name"]), cell(&found["measure"]), estimate(&found["estimate"])];
+    Some([own, apart(one, &found["difference"])].concat())
+}
+
+/// The same of what a run took; none where that is not known.
+fn amount(one: &Value, name: &str) -> Option<Vec<String>> {
+    let mut differences = one["usage"].as_array().into_iter().flatten();
+    let from = differences.find(|known| known["metric"] == *name).unwrap_or(&Value::Null);
+    if one[name].is_null() && from.is_null() {
+        return None;
+    }
+    let own = vec![name.to_owned(), cell(&one["name"]), "amount".to_owned(), estimate(&one[name])];
+    Some([own, apart(one, from)].concat())
+}
+
+/// How an experiment differs from the baseline, and what that shows.
+fn apart(one: &Value, from: &Value) -> Vec<String> {
     let is_baseline = one["paired"].is_null();
-    row.extend(match (from.is_null(), is_baseline) {
+    match (from.is_null(), is_baseline) {
         (false, _) => vec![
             estimate(
                 &json!({ "estimate": from["difference"], "lower": from["lower"], "upper": from["upper"] }),
@@ -62,21 +82,7 @@ fn row(one: &Value, (evaluator, metric): (&Value, &Value)) -> Option<Vec<String>
         ],
         (true, true) => ["", "", "", "baseline"].map(str::to_owned).to_vec(),
         (true, false) => ["", "", "", "no pair has it"].map(str::to_owned).to_vec(),
-    });
-    Some(row)
-}
-
-/// What a run took: every difference with the experiment whose it is.
-fn amounts(others: &[&Value]) -> String {
-    let rows = others.iter().flat_map(|one| {
-        let usage = one["usage"].as_array().into_iter().flatten();
-        usage.map(move |amount| [vec![cell(&one["name"])], difference(amount)].concat())
-    });
-    let rows: Vec<Vec<String>> = rows.collect();
-    if rows.is_empty() {
-        return String::new();
     }
-    format!("\n{}", table(&[&["experiment"][..], &HEAD].concat(), &rows))
 }
 
 /// Each slice of each experiment, and how many are left out.
@@ -93,7 +99,8 @@ fn slices(others: &[&Value]) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let more = others.iter().map(|one| left_out(one)).find(|line| !line.is_empty()).unwrap_or_default();
+    let more = others.iter().filter(|one| !left_out(one).is_empty());
+    let more: String = more.map(|one| format!("{}: {}", cell(&one["name"]), left_out(one))).collect();
     format!("\n{}{more}", table(&[&["experiment", "slice", "items"][..], &HEAD].concat(), &rows))
 }
 
@@ -111,12 +118,15 @@ mod tests {
             "difference": difference}])
         };
         let none = Value::Null;
+        let mut slower = lost.clone();
+        (slower["metric"], slower["measure"]) = (json!("duration_ms"), json!("amount"));
         let told = json!({
-            "baseline": {"name": "v1", "purged": 0, "cells": of(&none)},
+            "baseline": {"name": "v1", "purged": 0, "cells": of(&none), "duration_ms": interval},
             "experiments": [
-                {"name": "v2", "purged": 3, "paired": 24, "unpaired": 1, "cells": of(&lost), "usage": [lost], "slices_left_out": 2,
+                {"name": "v2", "purged": 3, "paired": 24, "unpaired": 1, "cells": of(&lost), "usage": [slower], "slices_left_out": 2,
+                    "duration_ms": interval, "cost_usd": null,
                     "slices": [{"by": "tag", "value": "de", "paired": 12, "metrics": [lost]}]},
-                {"name": "v3", "purged": 0, "paired": 0, "unpaired": 25, "cells": of(&none), "usage": [], "slices": []},
+                {"name": "v3", "purged": 0, "paired": 0, "unpaired": 25, "cells": of(&none), "usage": [], "slices": [], "slices_left_out": 5},
             ],
         });
         let text = against(&told);
@@ -129,7 +139,10 @@ mod tests {
             "m v1 pass_rate 0.500 [0.250, 0.750] baseline",
             "m v2 pass_rate 0.500 [0.250, 0.750] -0.500 [-0.700, -0.200] 0.001 0.002 worse 0.100 could be shown; 90 items show 0.02",
             "m v3 pass_rate 0.500 [0.250, 0.750] no pair has it",
-            "2 more slices are left out, those with the fewest items",
+            "duration_ms v1 amount 0.500 [0.250, 0.750] baseline",
+            "duration_ms v2 amount 0.500 [0.250, 0.750] -0.500 [-0.700, -0.200] 0.001 0.002 worse 0.100 could be shown; 90 items show 0.02",
+            "v2: 2 more slices are left out, those with the fewest items",
+            "v3: 5 more slices are left out, those with the fewest items",
         ] {
             assert!(lines.iter().any(|line| line == wanted), "{wanted}: {text}");
         }

@@ -3,6 +3,7 @@
 use super::client::{Asked, LabClient, Refused, Where};
 use super::told::{cell, fault, hash, short, table};
 use crate::lab::suite::AnalysisBy;
+use crate::units::words;
 use bytes::Bytes;
 use clap::Args;
 use http::Method;
@@ -105,8 +106,8 @@ pub struct RunArgs {
     /// Ask each test so often, whatever the suite says.
     #[arg(long)]
     repetitions: Option<u32>,
-    /// Ask nobody any more after so long, such as 30m: what has no answer then is left unasked, and --resume asks it. A request
-    /// that the server has begun, of 64 runs, it ends.
+    /// Ask nobody any more after so long, such as 30m, whatever the suite says: what has no answer then is left unasked, and
+    /// --resume asks it. A request that the server has begun, of 64 runs, it ends.
     #[arg(long, conflicts_with = "answers", value_parser = humantime::parse_duration)]
     deadline: Option<Duration>,
     /// Run only tests of which this SQL condition is true, such as "array_has(tags, 'returns')".
@@ -317,6 +318,7 @@ async fn asked(
     let path = ["suites", args.suite.as_str(), "run"];
     let (mut id, mut bar) = (args.resume.clone(), None::<ProgressBar>);
     let (begun, mut is_late, mut from) = (Instant::now(), false, 0);
+    let mut deadline = args.deadline;
     loop {
         let body = bodies.pop_front().unwrap_or_else(|| json!({}));
         let asked = Asked::json(Method::POST, &path, &body).maybe("experiment", id.as_ref());
@@ -326,6 +328,9 @@ async fn asked(
             id = told["experiment_id"].as_str().map(str::to_owned);
             eprintln!("groundline suite: kept as the experiment {}", cell(&told["experiment_id"]));
         }
+        // The suite's own, where nobody is asked for answers that are there.
+        let own = told["deadline"].as_str().filter(|_| args.answers.is_none());
+        deadline = deadline.or_else(|| humantime::parse_duration(own?).ok());
         for one in told["refused"].as_array().into_iter().flatten() {
             eprintln!("groundline suite: {}", fault("refused", one));
         }
@@ -346,13 +351,14 @@ async fn asked(
             }
             break;
         }
-        if args.deadline.is_some_and(|most| begun.elapsed() >= most) {
+        if let Some(most) = deadline.filter(|most| begun.elapsed() >= *most) {
             is_late = true;
             let (suite, id) = (&args.suite, id.as_deref().unwrap_or_default());
             let again = args.retry.as_ref().map(|what| format!(" --retry {what}")).unwrap_or_default();
             eprintln!(
-                "groundline suite: --deadline has passed: {missing} runs are missing; go on with groundline suite run {suite} \
-                 --resume {id}{again}"
+                "groundline suite: the deadline of {} has passed: {missing} runs are missing; go on with groundline suite run \
+                 {suite} --resume {id}{again}",
+                words(most)
             );
             break;
         }

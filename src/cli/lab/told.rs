@@ -115,7 +115,12 @@ pub fn summarized(told: &Value) -> String {
             "not there any more: {gone}: what was said stands, and no run is taken until it is back"
         );
     }
-    for (key, name) in [("duration_ms", "duration, ms"), ("cost_usd", "cost, US dollars")] {
+    for (key, name) in [
+        ("duration_ms", "duration, ms"),
+        ("cost_usd", "cost, US dollars"),
+        ("input_tokens", "tokens read"),
+        ("output_tokens", "tokens written"),
+    ] {
         if !summary[key].is_null() {
             let _ = writeln!(text, "{name}: {}", estimate(&summary[key]));
         }

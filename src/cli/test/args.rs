@@ -38,7 +38,8 @@ pub struct TestArgs {
     /// Ask each test so often, whatever the suite says.
     #[arg(long)]
     pub repetitions: Option<u32>,
-    /// Ask nobody any more after so long, such as 30m. What has no answer then is an error, which --retry errors asks again.
+    /// Ask nobody any more after so long, such as 30m, whatever the suite says. What has no answer then is an error, which --retry
+    /// errors asks again.
     #[arg(long, value_parser = humantime::parse_duration)]
     pub deadline: Option<Duration>,
     /// Run only tests of which this SQL condition is true, such as "array_has(tags, 'returns')": over id, question, input,

@@ -63,7 +63,7 @@ async fn tried(args: &TestArgs) -> Result<u8, Fault> {
     }
     let keep = begun(args, (&whole, suite.repetitions()), &target).await?;
     let started = now();
-    let mut answered = asked(&suite, &runs, &target, args.deadline).await;
+    let mut answered = asked(&suite, &runs, &target, args.deadline.or(suite.deadline())).await;
     traced(&suite, &mut answered, args.stored.place(args.config.as_deref()).as_ref(), span_wait).await;
     let job = (suite.clone(), scorers.clone(), args.analysis);
     let report = blocking(move || {

@@ -265,9 +265,9 @@ async fn run(
     }
     let (answers, next) = match (found.target.kind.as_str(), all.targets().has(&found.target)) {
         ("trace", _) => {
-            let todo = all.todo(&who, &id, (from, limit), (retry, Telling::Asked)).await?;
+            let (todo, next) = todo_page(&all, &who, &id, (from, limit), retry).await?;
             let items = all.items(&who, &found).await?;
-            (traces::answers(all.store(), &who, &items, &todo).await?, behind(&todo, limit))
+            (traces::answers(all.store(), &who, &items, &todo).await?, next)
         }
         (_, true) => {
             // Who hangs up loses no answer that was asked for.
@@ -285,9 +285,24 @@ async fn run(
     told(Stored { next, ..all.receive(&who, &id, answers).await? })
 }
 
-/// The place behind the last of `todo`, where more may be wanted than the `limit`.
-pub fn behind(todo: &[Todo], limit: usize) -> Option<usize> {
-    todo.last().filter(|_| todo.len() >= limit).map(|last| last.place + 1)
+/// At most `limit` runs that are missing, or wanted again, from the place `from` on, and the place behind them where there are
+/// others.
+///
+/// # Errors
+/// Those of [`Experiments::todo`].
+pub async fn todo_page(
+    all: &Experiments,
+    who: &Who,
+    named: &str,
+    (from, limit): (usize, usize),
+    retry: Retry,
+) -> Result<(Vec<Todo>, Option<usize>), LabError> {
+    // One more than is wanted: who comes again finds something to do.
+    let mut todo = all.todo(who, named, (from, limit.saturating_add(1)), (retry, Telling::Asked)).await?;
+    let has_more = todo.len() > limit;
+    todo.truncate(limit);
+    let next = todo.last().filter(|_| has_more).map(|last| last.place + 1);
+    Ok((todo, next))
 }
 
 async fn called(
@@ -299,9 +314,9 @@ async fn called(
 ) -> Result<Stored, LabError> {
     let id = &found.experiment_id;
     let _turn = all.targets().turn(&who.tenant, id)?;
-    let todo = all.todo(&who, id, (from, limit), (retry, Telling::Asked)).await?;
+    let (todo, next) = todo_page(&all, &who, id, (from, limit), retry).await?;
     let answers = all.targets().answers(&found.target, &todo).await?;
-    Ok(Stored { next: behind(&todo, limit), ..all.receive(&who, id, answers).await? })
+    Ok(Stored { next, ..all.receive(&who, id, answers).await? })
 }
 
 async fn summarize(

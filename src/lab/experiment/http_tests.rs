@@ -47,12 +47,15 @@ async fn what_is_wanted_again_is_gone_through_once() {
     let mut looks = Vec::new();
     let mut next = Some(0);
     while let Some(from) = next {
-        let todo = all.todo(&who, id, (from, 2), (Retry::Errors, Telling::Asked)).await.unwrap();
+        let (todo, behind) = todo_page(&all, &who, id, (from, 2), Retry::Errors).await.unwrap();
         all.receive(&who, id, todo.iter().map(failed).collect()).await.unwrap();
-        next = behind(&todo, 2);
+        next = behind;
         looks.push(todo.iter().map(|todo| (todo.place, todo.attempt)).collect::<Vec<_>>());
     }
     assert_eq!(looks, [vec![(0, 2), (1, 2)], vec![(2, 2)]]);
+    // A full look that is the last one says so.
+    let (todo, next) = todo_page(&all, &who, id, (0, 3), Retry::Errors).await.unwrap();
+    assert_eq!((todo.len(), next), (3, None));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -83,7 +83,7 @@ pub use definition::{
 pub use experiments::Experiments;
 pub use findings_sql::register as findings_in_sql;
 pub use http::{ExperimentEndpoint, experiment_router};
-pub(in crate::lab) use http::{artifact, behind, retry_of};
+pub(in crate::lab) use http::{artifact, retry_of, todo_page};
 pub(in crate::lab) use input::{Answered as Given, eval_input};
 pub(in crate::lab) use judge::Case;
 pub use reading::Experiment;

@@ -30,6 +30,14 @@ pub struct Standing {
     pub items: usize,
     /// Runs without an answer.
     pub errors: usize,
+    /// Milliseconds a run.
+    pub duration_ms: Option<Estimate>,
+    /// US dollars a run.
+    pub cost_usd: Option<Estimate>,
+    /// Tokens that were read for a run.
+    pub input_tokens: Option<Estimate>,
+    /// Tokens that were written for a run.
+    pub output_tokens: Option<Estimate>,
     /// Each metric.
     pub cells: Vec<Cell>,
 }
@@ -60,7 +68,7 @@ pub struct Against {
     pub paired: usize,
     /// Items that only one has asked, or that were changed in between.
     pub unpaired: usize,
-    /// Tokens, cost and duration of a run; less is better.
+    /// How tokens, cost and duration of a run differ from the baseline's; less is better.
     pub usage: Vec<Difference>,
     /// The metrics within each slice that was asked for.
     pub slices: Vec<SliceDifference>,
@@ -116,6 +124,10 @@ fn standing(data: &Data<'_>, mut differences: Vec<Difference>) -> Standing {
         name: data.experiment.name.clone(),
         items: all.items,
         errors: all.errors,
+        duration_ms: all.duration_ms,
+        cost_usd: all.cost_usd,
+        input_tokens: all.input_tokens,
+        output_tokens: all.output_tokens,
         cells: all.metrics.into_iter().map(own).collect(),
     }
 }
@@ -196,5 +208,29 @@ mod tests {
         let cell = &all.experiments[0].standing.cells[0];
         assert_eq!((cell.measure, cell.estimate.unwrap().estimate), ("value", 0.0));
         assert_eq!(cell.difference.as_ref().unwrap().difference, -0.5);
+    }
+
+    #[test]
+    fn what_runs_took_is_told_of_each_and_against_the_baseline() {
+        let took = |tokens: i64| {
+            let mut tried = Tried::of(&[&[true, true] as &[bool]; 30]);
+            for ((item, repetition), run) in &mut tried.runs {
+                let at: i64 = item.parse().unwrap();
+                run.output_tokens = Some(tokens + tokens / 10 * at + 2 * repetition);
+            }
+            tried
+        };
+        let (baseline, longer, unknown) = (took(10), took(40), Tried::of(&[&[true] as &[bool]; 30]));
+        let all = several(&baseline.data(), &[longer.data(), unknown.data()], &[], |_, _| Better::Higher);
+        let own = |one: &Standing| one.output_tokens.map(|tokens| tokens.estimate);
+        let others = [&all.experiments[0], &all.experiments[1]];
+        assert_eq!((own(&all.baseline), all.baseline.cost_usd.is_none()), (Some(27.5), true));
+        assert_eq!(others.map(|one| own(&one.standing)), [Some(101.0), None]);
+        let [tokens] = others[0].usage.as_slice() else { panic!("{:?}", others[0].usage) };
+        assert_eq!(
+            (tokens.metric.as_str(), tokens.difference, tokens.verdict),
+            ("output_tokens", 73.5, "worse")
+        );
+        assert!(others[1].usage.is_empty(), "{:?}", others[1].usage);
     }
 }

@@ -37,6 +37,10 @@ pub struct Summary {
     pub duration_ms: Option<Estimate>,
     /// What a run cost, US dollars.
     pub cost_usd: Option<Estimate>,
+    /// Tokens that the target read for a run.
+    pub input_tokens: Option<Estimate>,
+    /// Tokens that it wrote.
+    pub output_tokens: Option<Estimate>,
 }
 
 /// What came of the items of one slice.
@@ -89,11 +93,11 @@ pub type Of = (String, String);
 /// The summary of an experiment.
 pub fn summary(data: &Data<'_>, weights: Weights) -> Summary {
     let places = Places::of(data.items, weights);
+    let mut runs: Vec<(&Key, &StoredRun)> = data.runs.iter().collect();
+    runs.sort_by_key(|((_, repetition), _)| *repetition);
     let of_runs = |get: fn(&StoredRun) -> Option<f64>| {
         let mut values: HashMap<&str, Vec<f64>> = HashMap::new();
-        let mut runs: Vec<(&Key, &StoredRun)> = data.runs.iter().collect();
-        runs.sort_by_key(|((_, repetition), _)| *repetition);
-        for ((item, _), run) in runs {
+        for ((item, _), run) in &runs {
             values.entry(item).or_default().extend(get(run).filter(|_| !run.is_error));
         }
         estimate(&places.units(&values))
@@ -106,6 +110,8 @@ pub fn summary(data: &Data<'_>, weights: Weights) -> Summary {
         metrics: metrics(data, &places),
         duration_ms: of_runs(|run| run.duration_ms),
         cost_usd: of_runs(|run| run.cost_usd),
+        input_tokens: of_runs(|run| run.input_tokens.map(|tokens| tokens as f64)),
+        output_tokens: of_runs(|run| run.output_tokens.map(|tokens| tokens as f64)),
     }
 }
 

@@ -12,6 +12,7 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Most repetitions of a test.
 const MAX_REPETITIONS: u32 = 1_000;
@@ -62,6 +63,11 @@ impl Suite {
     /// How many gates it has.
     pub fn gates(&self) -> usize {
         self.gates.len()
+    }
+
+    /// For how long its target is asked; none for as long as it takes.
+    pub fn deadline(&self) -> Option<Duration> {
+        self.head.deadline
     }
 
     /// Asks each test so often, whatever the file says.
@@ -234,6 +240,9 @@ fn head_faults(head: &HeadSpec, wrong: &mut dyn FnMut(String)) {
     if head.threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
         wrong("suite.threshold must be a share of a test's weight, 0 to 1".to_owned());
     }
+    if head.deadline.is_some_and(|deadline| deadline.is_zero()) {
+        wrong("suite.deadline is 0s, must be above 0, such as \"30m\"".to_owned());
+    }
     for id in head.evaluators.iter().filter(|id| *id != "*") {
         if !IDS.contains(&id.as_str()) && !asks_judge(id) && !is_plugin(id) {
             wrong(format!(
@@ -301,12 +310,13 @@ mod tests {
 
     #[test]
     fn every_fault_has_its_place() {
-        let toml = GOOD.replace("[[check]]", "repetitions = 0\nlevel = 2.0\ndataset = \"cases.jsonl\"\nevaluators = [\"halucination\"]\n[[check]]")
+        let toml = GOOD.replace("[[check]]", "repetitions = 0\nlevel = 2.0\ndeadline = \"0s\"\ndataset = \"cases.jsonl\"\nevaluators = [\"halucination\"]\n[[check]]")
             + "[[gate]]\nmetric = \"tests_passed\"\n[target]\nkind = \"http\"\nprompt = \"m\"\n[[test]]\nid = \"1\"\ninput = \"a\"\n[[test]]\nid = \"1\"\ninput = \"a\"\ncheck = [{ operator = \"x\" }]\n";
         let told = loaded(&toml, "{\"input\": 1}\n{\"inptu\": 1}\n", false).unwrap_err();
         for part in [
             "suite.repetitions is 0",
             "suite.level is 2",
+            "suite.deadline is 0s",
             "halucination",
             "gate 1 (tests_passed): a gate has one of",
             "target.url",

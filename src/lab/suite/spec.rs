@@ -1,9 +1,11 @@
 //! A suite as it is written in TOML; what other systems write is brought to it.
 
 use crate::lab::target::TargetSpec;
+use crate::units::OptionalTime;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// A whole file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -44,6 +46,9 @@ pub(super) struct HeadSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
     pub max_error_share: f64,
+    /// Nobody is asked any more after so long, such as 30m.
+    #[serde(with = "OptionalTime", skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Duration>,
     /// Of every interval.
     pub level: f64,
 }
@@ -62,6 +67,7 @@ impl Default for HeadSpec {
             condition: Unmet::Skip,
             threshold: None,
             max_error_share: 0.0,
+            deadline: None,
             level: 0.95,
         }
     }

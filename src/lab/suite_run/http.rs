@@ -3,12 +3,12 @@
 
 use super::edits::{EditCheck, edit};
 use super::report::{self, File, Wanted};
-use super::runs::{RunSuite, SuiteRuns};
+use super::runs::{RunSuite, SuiteRuns, Taken};
 use super::traced;
 use crate::lab::dataset::Reference;
 use crate::lab::endpoint::{Asks, Brings, Outcome, Params, Tells, of_tenants, to_its_end, told};
 use crate::lab::error::LabError;
-use crate::lab::experiment::{Experiment, MAX_CALLED, Retry, Stored, artifact, find_experiment, retry_of};
+use crate::lab::experiment::{Experiment, MAX_CALLED, Retry, artifact, find_experiment, retry_of};
 use crate::lab::store::Who;
 use crate::lab::suite::AnalysisBy;
 use crate::net::{Access, Role, guarded};
@@ -112,16 +112,16 @@ async fn run(
         if found.suite().is_none() {
             return Err(LabError::Wrong(format!("the experiment {id:?} is no run of a suite")));
         }
-        let stored = going(all, who, found.clone(), (body, page, retry)).await?;
-        return told(json_of(&found, stored));
+        let taken = going(all, who, found.clone(), (body, page, retry)).await?;
+        return told(json_of(&found, taken));
     }
     let begun = all.begin(&who, &reference, &body).await?;
     let runs = begun.tests.saturating_mul(begun.experiment.repetitions);
     let is_ours = all.experiments().targets().has(&begun.experiment.target);
     let mut answer = match is_ours || !body.answers.is_empty() {
         true => {
-            let stored = going(all, who, begun.experiment.clone(), (body, page, retry)).await?;
-            json_of(&begun.experiment, stored)
+            let taken = going(all, who, begun.experiment.clone(), (body, page, retry)).await?;
+            json_of(&begun.experiment, taken)
         }
         // Whoever asks this target sends what it answers.
         false => json!({ "experiment_id": begun.experiment.experiment_id, "missing": runs }),
@@ -133,8 +133,8 @@ async fn run(
     told(answer)
 }
 
-fn json_of(found: &Experiment, stored: Stored) -> Json {
-    let mut answer = json!(stored);
+fn json_of(found: &Experiment, taken: Taken) -> Json {
+    let mut answer = json!(taken);
     answer["experiment_id"] = json!(found.experiment_id);
     answer
 }
@@ -145,7 +145,7 @@ async fn going(
     who: Who,
     found: Experiment,
     (body, page, retry): (RunSuite, (usize, usize), Retry),
-) -> Result<Stored, LabError> {
+) -> Result<Taken, LabError> {
     let task = tokio::spawn(async move {
         match body.answers.is_empty() {
             true => all.ask(&who, &found, page, retry).await,

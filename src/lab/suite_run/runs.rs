@@ -7,7 +7,7 @@ use crate::lab::dataset::Reference;
 use crate::lab::error::{Fault, LabError, MAX_FAULTS};
 use crate::lab::experiment::{
     Answer, Case, Experiment, Experiments, MAX_CALLED, NewExperiment, OfSuite, Retry, Stored, Target,
-    Telling, behind,
+    todo_page,
 };
 use crate::lab::store::{Store, Who};
 use crate::lab::suite::{
@@ -15,7 +15,8 @@ use crate::lab::suite::{
     unknown_metrics, whole,
 };
 use crate::schema::batch::ItemRow;
-use serde::Deserialize;
+use crate::units::words;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -62,6 +63,16 @@ pub(super) struct Begun {
     pub head: SuiteHead,
     /// How many tests are asked.
     pub tests: i64,
+}
+
+/// What became of the answers of a request.
+#[derive(Debug, Serialize)]
+pub(super) struct Taken {
+    #[serde(flatten)]
+    pub stored: Stored,
+    /// How long the suite lets a run take, such as 30m: whoever comes again and again stops then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<String>,
 }
 
 impl SuiteRuns {
@@ -190,7 +201,7 @@ impl SuiteRuns {
         found: &Experiment,
         (from, limit): (usize, usize),
         retry: Retry,
-    ) -> Result<Stored, LabError> {
+    ) -> Result<Taken, LabError> {
         if !self.experiments.targets().has(&found.target) {
             return Err(LabError::Wrong(format!(
                 "the server asks no target of the kind {:?} but those of [lab.targets]: groundline test --url asks it, and \
@@ -201,10 +212,12 @@ impl SuiteRuns {
         let id = &found.experiment_id;
         let _turn = self.experiments.targets().turn(&who.tenant, id)?;
         let limit = limit.clamp(1, MAX_CALLED);
-        let todo = self.experiments.todo(who, id, (from, limit), (retry, Telling::Asked)).await?;
+        let (todo, next) = todo_page(&self.experiments, who, id, (from, limit), retry).await?;
         let answers = self.experiments.targets().answers(&found.target, &todo).await?;
         let wait = self.experiments.datasets().config().span_wait;
-        Ok(Stored { next: behind(&todo, limit), ..self.keep(who, found, answers, wait).await? })
+        let mut taken = self.keep(who, found, answers, wait).await?;
+        taken.stored.next = next;
+        Ok(taken)
     }
 
     /// Judges and stores answers that are there.
@@ -216,7 +229,7 @@ impl SuiteRuns {
         who: &Who,
         found: &Experiment,
         given: Vec<Map<String, Json>>,
-    ) -> Result<Stored, LabError> {
+    ) -> Result<Taken, LabError> {
         let suite = self.suite(who, found).await?;
         let items = self.experiments.items(who, found).await?;
         let answers = named(given, &suite, &items)?;
@@ -230,13 +243,15 @@ impl SuiteRuns {
         found: &Experiment,
         answers: Vec<Answer>,
         wait: Duration,
-    ) -> Result<Stored, LabError> {
-        let panel = Panel::of(self.suite(who, found).await?, &self.judging)?;
+    ) -> Result<Taken, LabError> {
+        let suite = self.suite(who, found).await?;
+        let deadline = suite.deadline().map(words);
+        let panel = Panel::of(suite, &self.judging)?;
         let mut received = self.experiments.received(who, &found.experiment_id, answers).await?;
         let cases = std::mem::take(&mut received.cases);
         let traces = self.traces(who, &panel.suite, &cases, wait).await;
         received.cases = panel.judged(&self.experiments, &who.tenant, (cases, &traces)).await?;
-        self.experiments.finished(who, received).await
+        Ok(Taken { stored: self.experiments.finished(who, received).await?, deadline })
     }
 
     /// The spans of these runs, where checks read them: senders hold spans back, so it waits as long first.

@@ -6,6 +6,7 @@ use crate::access::{tokens, with_tokens};
 use crate::support::{config, count, query, request, span, start, text, until};
 use groundline::app::App;
 use groundline::lab::archive::{OfTraces, traces_of};
+use groundline::lab::{unzipped, zipped};
 use groundline::net::Role;
 use prost::Message;
 use serde_json::{Value as Json, json};
@@ -299,6 +300,17 @@ async fn spans_of_runs_come_back_once_and_those_of_production_do_not() {
     app.stop().await.unwrap();
 }
 
+const LATER: &str = "the archive has format 99, and this release reads up to 3: a later release made it; restore it with that one or a newer one; nothing was changed";
+
+/// The same archive as a release would make it that this one does not know.
+fn of_a_later_release(archive: &[u8]) -> Vec<u8> {
+    let mut files = unzipped(archive).unwrap();
+    let mut manifest: Json = serde_json::from_slice(&files["manifest.json"]).unwrap();
+    (manifest["format"], manifest["more"]) = (json!(99), json!({"tables": 12}));
+    files.insert("manifest.json".to_owned(), serde_json::to_vec(&manifest).unwrap());
+    zipped(&files).unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_archive_or_was_changed_is_refused_with_its_place() {
     let folder = tempfile::tempdir().unwrap();
@@ -328,6 +340,14 @@ async fn what_is_no_archive_or_was_changed_is_refused_with_its_place() {
         assert!(status == 400 && text["error"].as_str().unwrap().contains(told), "{what}: {text}");
     }
     assert_eq!(restored(&app, None, "?as=a%40b", &bytes).await.0, 400);
+    // What a later release made is told with its format and ours, whatever is asked, and nothing of it is taken.
+    let (later, before) = (of_a_later_release(&bytes), archived(&app, None, &["dd"]).await.1);
+    for params in ["", "?as=again", "?dry_run=true"] {
+        let (status, told) = restored(&app, None, params, &later).await;
+        assert_eq!((status, &told["error"]), (400, &json!(LATER)), "{params}");
+    }
+    assert_eq!(archived(&app, None, &["dd"]).await.1, before);
+    assert_eq!(archived(&app, None, &["again"]).await.0, 404);
     let production = "SELECT count(*) AS n FROM scores WHERE source <> 'experiment'";
     assert_eq!(query(app.addresses.http, production).await[0]["n"], 0);
     app.stop().await.unwrap();
@@ -356,6 +376,10 @@ async fn the_verbs_archive_and_restore_work_on_a_server_and_on_a_folder() {
         said.starts_with("geography: 1 versions\n") && said.ends_with("(nothing was stored)\n"),
         "{said}"
     );
+    // One of a later release is refused by its format. Below, nothing of it is there.
+    std::fs::write(file("later.zip"), of_a_later_release(&std::fs::read(file("1.zip")).unwrap())).unwrap();
+    let refused = verb(&["lab", "restore", &file("later.zip")], &place).await;
+    assert_eq!(refused, (1, String::new(), format!("groundline lab: {LATER}\n")));
     let said = well(&["lab", "restore", &file("1.zip")], &place).await;
     assert_eq!(
         said,

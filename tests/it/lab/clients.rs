@@ -8,6 +8,7 @@ use groundline::app::App;
 use groundline::net::Role;
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use tokio::process::Command;
 
 const ITEMS: usize = 1_000;
@@ -33,31 +34,56 @@ struct Script {
     url: String,
     log: PathBuf,
     token: &'static str,
+    /// Where it works.
+    folder: PathBuf,
 }
 
 impl Script {
     /// Exit code and standard output; the test fails if it says something on standard error and does not die by itself.
     async fn run(&self, what: &str, die_after: usize) -> (i32, String) {
+        let (code, out, err) = self.ran(what, die_after).await;
+        assert!(code == 9 || err.is_empty(), "{what}: {code}: {out}{err}");
+        (code, out)
+    }
+
+    /// Exit code, standard output, standard error.
+    async fn ran(&self, what: &str, die_after: usize) -> (i32, String, String) {
         let done = Command::new(&self.program)
             .arg(&self.script)
             .args([what, &self.url])
             .arg(&self.log)
             .arg(die_after.to_string())
+            .current_dir(&self.folder)
             .env("PYTHONPATH", file("clients/python"))
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("GROUNDLINE_TOKEN", self.token)
             .output()
             .await
             .unwrap();
-        let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
-        let code = done.status.code().unwrap();
-        assert!(code == 9 || err.is_empty(), "{what}: {code}: {out}{err}");
-        (code, out.into_owned())
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (done.status.code().unwrap(), text(&done.stdout), text(&done.stderr))
     }
 
     fn calls(&self) -> usize {
         std::fs::read_to_string(&self.log).unwrap().lines().count()
     }
+}
+
+/// Makes a repository with one commit of a file `app`; false where there is no git.
+fn repository(folder: &Path) -> bool {
+    // The tests may run in a hook themselves: nothing may come to its repository.
+    let of_hooks = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"];
+    let names = ["-c", "user.name=a", "-c", "user.email=a@localhost", "-c", "commit.gpgsign=false"];
+    let git = |words: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.args(names).args(words).current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null());
+        for name in of_hooks {
+            git.env_remove(name);
+        }
+        git.status().is_ok_and(|status| status.success())
+    };
+    std::fs::write(folder.join("app"), "a").unwrap();
+    git(&["init", "--quiet"]) && git(&["add", "app"]) && git(&["commit", "--quiet", "-m", "a"])
 }
 
 async fn goes_on_where_it_died(program: PathBuf, script: &str) {
@@ -66,10 +92,17 @@ async fn goes_on_where_it_died(program: PathBuf, script: &str) {
     dataset(&app, None).await;
     let url = format!("http://{}", app.addresses.http);
     let log = folder.path().join("calls");
-    let mut script = Script { program, script: file(script), url, log, token: "" };
-    for die_after in [150, 120] {
-        assert_eq!(script.run("run", die_after).await.0, 9);
+    let at = folder.path().to_owned();
+    let (has_git, source) = (repository(&at), at.join("app"));
+    let mut script = Script { program, script: file(script), url, log, token: "", folder: at };
+    for (die_after, code) in [(150, "a"), (120, "other code")] {
+        std::fs::write(&source, code).unwrap();
+        let (ended, _, err) = script.ran("run", die_after).await;
+        assert_eq!(ended, 9, "{err}");
+        // What goes on with other code than it was begun with says so.
+        assert_eq!(err.contains(" with changes"), has_git && code != "a", "{err}");
     }
+    std::fs::write(&source, "a").unwrap();
     let (code, told) = script.run("run", 0).await;
     let head = format!("v1: success, {ITEMS} of {ITEMS} runs over {ITEMS} items, 1 without an answer");
     assert!(code == 0 && told.starts_with(&head), "{told}");
@@ -77,7 +110,11 @@ async fn goes_on_where_it_died(program: PathBuf, script: &str) {
     assert!((ITEMS..=ITEMS + 2 * MOST_LOST).contains(&calls), "{calls} calls for {ITEMS} items");
     let http = app.addresses.http;
     let counted = async |sql: &str| usize::try_from(count(http, sql).await).unwrap();
-    assert_eq!(counted("SELECT count(*) FROM experiments_latest").await, 1);
+    let kept = query(http, "SELECT target FROM experiments_latest").await;
+    assert_eq!(kept.len(), 1);
+    let target: Json = serde_json::from_str(kept[0]["target"].as_str().unwrap()).unwrap();
+    assert_eq!((&target["commit"], target["git_commit"].is_string()), (&json!("abc"), has_git), "{target}");
+    assert_eq!(target["git_dirty"].as_bool(), has_git.then_some(false), "{target}");
     assert_eq!(counted("SELECT count(*) FROM runs").await, ITEMS);
     assert_eq!(counted("SELECT count(*) FROM runs WHERE duration_ms = 250").await, ITEMS - 1);
     let sql = "SELECT evaluator, status, count(*) AS n FROM scores WHERE evaluator LIKE 'client/%' GROUP BY 1, 2 ORDER BY 1";

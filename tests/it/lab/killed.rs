@@ -1,10 +1,13 @@
 //! The server is killed during an import, an experiment and a review: no half version, no run lost or doubled, and what was
 //! leased is free again.
 
-use crate::support::{Process, count, query, request, span, text, until};
+use crate::support::{Process, count, query, request, send, span, text, until};
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
 use prost::Message;
 use serde_json::{Value as Json, json};
 use std::collections::HashSet;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -26,7 +29,17 @@ async fn ask(
     path: &str,
     body: Option<(&str, String)>,
 ) -> Option<(u16, Json)> {
-    let url = format!("http://{}/v1/{path}", server.http);
+    ask_at(server.http, method, path, body).await
+}
+
+/// The same where the server dies before it answers.
+async fn ask_at(
+    http: SocketAddr,
+    method: &str,
+    path: &str,
+    body: Option<(&str, String)>,
+) -> Option<(u16, Json)> {
+    let url = format!("http://{http}/v1/{path}");
     let mut request = reqwest::Client::new().request(method.parse().unwrap(), url);
     if let Some((kind, body)) = body {
         request = request.header("content-type", kind.to_owned()).body(body);
@@ -252,4 +265,89 @@ async fn kill_nine_during_a_review_keeps_answers_and_gives_leases_back() {
         query(server.http, "SELECT count(*) AS n, count(DISTINCT item) AS items FROM review_answers").await;
     assert_eq!((&rows[0]["n"], &rows[0]["items"]), (&json!(4), &json!(4)));
     assert_eq!(count(server.http, "SELECT count(*) FROM annotations WHERE name = 'pii_leakage'").await, 4);
+}
+
+/// Fewest rounds in which the server is killed, and the most until one of them cut an answer off.
+const ROUNDS: (usize, usize) = (2, 6);
+/// What one reviewer gets at once.
+const LEASED: usize = 10;
+
+/// A queue over spans, each of which one answer labels.
+async fn queue(server: &Process, spans: usize) -> String {
+    let calls = (1..=spans as u64).map(|n| span(n, 0, vec![text("gen_ai.operation.name", "chat")])).collect();
+    assert!(send(server.otlp_http, calls).await);
+    let stored = async || count(server.http, "SELECT count(*) FROM spans").await;
+    until("the spans", async || usize::try_from(stored().await) == Ok(spans)).await;
+    let new = json!({"name": "spans", "source": {"sql": "SELECT trace_id, span_id FROM spans"}, "auto_evals": false,
+        "templates": [{"name": "useful", "type": "categorical", "categories": ["pass", "fail"]}]});
+    let new = Some(("application/json", new.to_string()));
+    let (status, made) = ask(server, "POST", "lab/queues", new).await.unwrap();
+    assert_eq!((status, &made["items"]), (200, &json!(spans)), "{made}");
+    made["queue_id"].as_str().unwrap().to_owned()
+}
+
+/// The items that a reviewer gets of a queue.
+async fn claimed(server: &Process, queue: &str, who: &str) -> Vec<String> {
+    let wish = Some(("application/json", json!({"reviewer": who, "count": LEASED}).to_string()));
+    let (status, given) = ask(server, "POST", &format!("lab/queues/{queue}/claim"), wish).await.unwrap();
+    assert_eq!(status, 200, "{given}");
+    given["items"].as_array().unwrap().iter().map(|item| item["item"].as_str().unwrap().to_owned()).collect()
+}
+
+/// An answer under the id that its item gives it; what it was told, if it was.
+async fn says(http: SocketAddr, queue: &str, who: &str, item: String) -> (String, Option<(u16, Json)>) {
+    let path = format!("lab/queues/{queue}/items/{item}/answer");
+    let said = json!({"reviewer": who, "answer_id": format!("of {item}"), "templates": {"useful": "pass"}});
+    let told = ask_at(http, "POST", &path, Some(("application/json", said.to_string()))).await;
+    (item, told)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kill_nine_in_the_middle_of_answers_loses_and_doubles_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = Process::start_with(folder.path(), BUSY);
+    let queue = queue(&server, ROUNDS.1 * LEASED).await;
+    let (mut answered, mut cut_off) = (HashSet::new(), 0);
+    for round in 0..ROUNDS.1 {
+        let who = format!("reviewer {round}");
+        let items = claimed(&server, &queue, &who).await;
+        assert_eq!(items.len(), LEASED, "leases end with the process");
+        assert!(items.iter().all(|item| !answered.contains(item)), "what is answered is not asked again");
+
+        // All of them at once; the first one that is acknowledged finds the others on their way.
+        let mut sent: FuturesUnordered<_> =
+            items.into_iter().map(|item| says(server.http, &queue, &who, item)).collect();
+        let mut heard = vec![sent.next().await.unwrap()];
+        server.kill();
+        heard.extend(sent.collect::<Vec<_>>().await);
+        cut_off += heard.iter().filter(|(_, told)| told.is_none()).count();
+
+        server = Process::start_with(folder.path(), BUSY);
+        let rows = query(server.http, "SELECT item FROM review_answers").await;
+        let stored: Vec<&str> = rows.iter().map(|row| row["item"].as_str().unwrap()).collect();
+        assert_eq!(stored.iter().collect::<HashSet<_>>().len(), stored.len(), "an answer is there twice");
+        for (item, told) in heard {
+            if let Some((status, told)) = &told {
+                assert_eq!((*status, &told["state"]), (200, &json!("final")), "{told}");
+                assert!(stored.contains(&item.as_str()), "the answer to {item} is lost");
+            }
+            // Sent again, whatever became of it, it is one answer, and the one that was acknowledged.
+            let again = says(server.http, &queue, &who, item.clone()).await.1.unwrap();
+            assert_eq!((again.0, &again.1["answers"][1]), (200, &Json::Null), "{}", again.1);
+            assert_eq!(told.unwrap_or_else(|| again.clone()), again);
+            answered.insert(item);
+        }
+        if cut_off > 0 && round + 1 >= ROUNDS.0 {
+            break;
+        }
+    }
+    assert!(cut_off > 0, "every answer was acknowledged before the server was dead");
+    let labels =
+        "SELECT count(*) AS n, count(DISTINCT trace_id) AS items FROM annotations WHERE name = 'useful'";
+    let answers = "SELECT count(*) AS n, count(DISTINCT item) AS items FROM review_answers";
+    for sql in [labels, answers] {
+        let rows = query(server.http, sql).await;
+        let all = json!(answered.len());
+        assert_eq!((&rows[0]["n"], &rows[0]["items"]), (&all, &all), "{sql}");
+    }
 }

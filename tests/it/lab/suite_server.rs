@@ -243,7 +243,7 @@ async fn retried(app: &App, place: &[&str]) {
         stored.push(told["stored"].clone());
         place_of_next = told["next"].as_u64();
     }
-    assert_eq!(json!(stored), json!([1, 1, 0]));
+    assert_eq!(json!(stored), json!([1, 1]), "the last look says that nothing is left");
     let ran = done(app, "POST", "suites/Capitals/run", &given).await;
     let other = ran["experiment_id"].as_str().unwrap().to_owned();
     let args = ["suite", "run", "Capitals", "--resume", &other, "--retry", "errors"];
@@ -312,7 +312,7 @@ async fn a_suite_belongs_to_a_tenant() {
     app.stop().await.unwrap();
 }
 
-const JUDGED: &str = "[suite]\nname = \"judged\"\nrepetitions = 2\n[[check]]\noperator = \"is_polite\"\nvotes = 3\n\
+const JUDGED: &str = "[suite]\nname = \"judged\"\nrepetitions = 2\ndeadline = 1800\n[[check]]\noperator = \"is_polite\"\nvotes = 3\n\
     [[test]]\nid = \"a\"\ninput = \"Where is the Bay Area?\"\ncheck = [\
     { operator = \"equals_exactly\", criteria = \"In California.\", extract = { prompt = \"the state\" } }, \
     { operator = \"contains\", criteria = \"Nevada\" }]\n";
@@ -333,6 +333,7 @@ async fn the_judge_of_a_server_is_asked_what_a_suite_asks() {
     let named = json!({"target": {"kind": "named", "name": "stub"}});
     let ran = done(&app, "POST", "suites/judged/run", &named).await;
     assert_eq!((&ran["stored"], &ran["missing"]), (&json!(2), &json!(0)), "{ran}");
+    assert_eq!(ran["deadline"], "30m", "whoever comes again and again stops then");
     // Three votes and one part for each of two repetitions.
     assert_eq!(server.requests(), 8);
     let rows = query(

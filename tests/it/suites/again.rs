@@ -23,9 +23,16 @@ fn what_has_no_answer_at_the_deadline_is_told_and_asked_again() {
         silent.replace("exec cat > /dev/null", "while read -r item; do echo '{\"output\": \"ok\"}'; done"),
     )
     .unwrap();
+    // The suite may say it itself; the command line wins.
+    let own = SUITE.replacen("name = \"s\"", "name = \"s\"\ndeadline = \"200ms\"", 1);
+    std::fs::write(first.folder.path().join("suite.toml"), own).unwrap();
     let second = run(first.folder, &["--retry", "errors", "--deadline", "10m"]);
     assert_eq!(second.code, 0, "{}{}", second.out, second.err);
     assert!(second.err.contains("3 runs are asked, 0 of report.json stay"), "{}", second.err);
+    std::fs::write(second.folder.path().join("app.sh"), silent).unwrap();
+    let third = run(second.folder, &[]);
+    assert_eq!(third.code, 3, "{}{}", third.out, third.err);
+    assert!(third.err.contains("the deadline of 200ms passed: 3 of 3 runs have no answer"), "{}", third.err);
 }
 
 #[test]

@@ -47,7 +47,7 @@ pub fn import_sent(bytes: Vec<u8>, name: &str, limits: Limits) -> Result<(Import
     taken(bytes, name, &Surroundings::Nothing, limits)
 }
 
-/// Of an archive only the suite is unpacked, and then the files that its tests name.
+/// Of an archive only the suite is unpacked, and then the files that its tests name; the others are checked piece by piece.
 fn taken(
     bytes: Vec<u8>,
     name: &str,
@@ -70,6 +70,8 @@ fn taken(
     let text = text_of(inner).map_err(|why| told(format!("{suite}: {why}")))?;
     let (mut imported, faults) = parse(&text, &format!("{name}/{suite}"), &Surroundings::Archive(&names))?;
     imported.documents = named(&imported, &archive, &names).map_err(told)?;
+    let is_unpacked = |file: &str| file == suite || imported.documents.contains_key(file);
+    archive.check_others(is_unpacked).map_err(told)?;
     Ok((imported, faults))
 }
 
@@ -89,7 +91,9 @@ pub fn import_results(path: &Path) -> Result<(Json, Vec<String>), Faults> {
         };
         let none = || Faults::one(format!("{name}: no .json or .csv at the root of the archive"));
         let file = at_root(".json").or_else(|| at_root(".csv")).ok_or_else(none)?;
-        bytes = archive.unpacked(&file).map_err(told)?;
+        let content = archive.unpacked(&file).map_err(told)?;
+        archive.check_others(|other| other == file).map_err(told)?;
+        bytes = content;
         name = format!("{name}/{file}");
     }
     let text = text_of(bytes).map_err(|why| Faults::one(format!("{name}: {why}")))?;
@@ -328,6 +332,11 @@ mod tests {
         let packed = zip::write(&files).unwrap();
         let read = |config: &Config| import_sent(packed.clone(), "s.zip", Limits::of(config));
         assert_eq!(read(&Config::default()).unwrap().0.tests.len(), 1);
+        // What is damaged is told, though nobody reads it.
+        let mut damaged = packed.clone();
+        damaged[45] ^= 0x40;
+        let why = import_sent(damaged, "s.zip", Limits::of(&Config::default())).unwrap_err().to_string();
+        assert_eq!(why, "s.zip: \"documents/a.txt\" is damaged in the ZIP archive");
         let small = ByteSize::kib(1);
         for (config, told) in [
             (
