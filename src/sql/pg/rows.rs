@@ -88,6 +88,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("of jsonpath input", "42601"),
     ("at end of jsonpath", "42601"),
     ("invalid regular expression", "2201B"),
+    ("nvalid escape ", "22025"),
     ("could not find jsonpath variable", "42704"),
     ("argument of jsonpath is not an object", "22023"),
     ("JSON object does not contain key", "2203A"),

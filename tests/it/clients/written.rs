@@ -142,6 +142,8 @@ const WRITTEN: &[(&str, &str)] = &[
     ("SELECT count(*) FROM regexp_matches('a1b2', '[0-9]', 'g')", "2"),
     ("SELECT 'chat gpt' ILIKE ANY (ARRAY['Chat%', 'x'])", "t"),
     ("SELECT 'chat gpt' LIKE ANY ('{x,chat%}')", "t"),
+    ("SELECT 'chat gpt' SIMILAR TO '(chat|embed)%' AND 'chat gpt' NOT SIMILAR TO 'chat'", "t"),
+    ("SELECT 'a_c' SIMILAR TO 'a#_(b|c)' ESCAPE '#' AND 'a\\c' SIMILAR TO 'a\\_' ESCAPE ''", "t"),
     ("SELECT cardinality(ARRAY(SELECT DISTINCT x FROM (VALUES (1), (1), (2)) AS t(x)))", "2"),
     ("SELECT cardinality(ARRAY(SELECT x FROM (VALUES (1), (1), (2)) AS t(x) LIMIT 2))", "2"),
     ("SELECT format('%s-%I-%L', 1, 'a b', 'c')", r#"1-"a b"-'c'"#),
@@ -236,6 +238,7 @@ async fn errors_have_a_class_and_a_hint() {
         (r#"SELECT jsonb_path_exists(name, '$ like_regex "("') FROM spans"#, "C2201B", "A path looks like"),
         ("SELECT count(*) FROM spans WHERE name ~ '('", "C2201B", "lookaround"),
         ("SELECT repeat(name, 50000) ~ '([ab]{100}){100}c' FROM spans", "C57014", "repeat less"),
+        ("SELECT name SIMILAR TO 'a' ESCAPE '##' FROM spans", "C22025", "one character"),
         ("SELECT jsonb_path_match(attributes, '$.type()') FROM spans", "C22038", "told to be silent"),
         ("SELECT * FROM nope", "C42P01", "information_schema"),
         (

@@ -313,6 +313,16 @@ mod tests {
             ("SELECT 'aB' !~* 'a[b]'", "false"),
             ("SELECT 'abc' SIMILAR TO 'a[b]c'", "true"),
             ("SELECT 'abc' NOT SIMILAR TO 'a[b]c'", "false"),
+            ("SELECT 'abc' SIMILAR TO 'b|c'", "false"),
+            ("SELECT 'abc' SIMILAR TO '(a|b)%'", "true"),
+            ("SELECT 'a_c' SIMILAR TO 'a#_(c|d)' ESCAPE '#'", "true"),
+            ("SELECT 'a_c' SIMILAR TO 'a#%c' ESCAPE '#'", "false"),
+            ("SELECT ('a' SIMILAR TO NULL) IS NULL AND (NULL SIMILAR TO 'a|b') IS NULL", "true"),
+            ("SELECT count(*) FROM rows WHERE t SIMILAR TO split_part(t, 'a', 1) || '(ab1)+'", "40"),
+            (
+                "SELECT count(*) FROM rows WHERE t NOT SIMILAR TO split_part(t, 'a', 1) || '#(ab1#)+' ESCAPE '#'",
+                "40",
+            ),
             ("SELECT (NULL ~ 'a') IS NULL", "true"),
             ("SELECT ('a' ~ NULL) IS NULL", "true"),
             ("SELECT regexp_like('aB', 'A[b]', 'i')", "true"),
@@ -378,7 +388,9 @@ mod tests {
     async fn plain_patterns_stay_comparisons() {
         let context = context();
         let state: SessionState = context.state();
-        for (condition, is_like) in [("t ~ '^1ab'", true), ("t ~ 'a[b]'", false)] {
+        for (condition, is_like) in
+            [("t ~ '^1ab'", true), ("t ~ 'a[b]'", false), ("t SIMILAR TO '1a_%'", true)]
+        {
             let sql = format!("SELECT t FROM rows WHERE {condition}");
             let plan = state.create_logical_plan(&sql).await.unwrap();
             let plan = state.optimize(&plan).unwrap().display_indent().to_string();

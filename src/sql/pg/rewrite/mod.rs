@@ -14,7 +14,7 @@
 //! | `whole` | whole rows as values, and series as rows |
 //! | `laterals` | functions in FROM that give rows: `unnest`, `jsonb_array_elements`, `jsonb_each` |
 //! | `numbers` | numbers of the catalogue, and functions, which have names here |
-//! | `patterns` | `LIKE … ESCAPE` |
+//! | `patterns` | `LIKE … ESCAPE`, `SIMILAR TO … ESCAPE` |
 //! | `dialect` | from the text of a query to statements |
 
 mod build;
