@@ -90,6 +90,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("invalid regular expression", "2201B"),
     ("nvalid escape ", "22025"),
     ("could not find jsonpath variable", "42704"),
+    ("is not a variable which can be viewed", "42704"),
     ("argument of jsonpath is not an object", "22023"),
     ("JSON object does not contain key", "2203A"),
     ("jsonpath member accessor", "2203A"),

@@ -144,6 +144,20 @@ const WRITTEN: &[(&str, &str)] = &[
     ("SELECT 'chat gpt' LIKE ANY ('{x,chat%}')", "t"),
     ("SELECT 'chat gpt' SIMILAR TO '(chat|embed)%' AND 'chat gpt' NOT SIMILAR TO 'chat'", "t"),
     ("SELECT 'a_c' SIMILAR TO 'a#_(b|c)' ESCAPE '#' AND 'a\\c' SIMILAR TO 'a\\_' ESCAPE ''", "t"),
+    ("SELECT DATE '2026-01-31' - INTERVAL '12 hours'", "2026-01-30 12:00:00…"),
+    (
+        "SELECT pg_typeof(now()), pg_typeof('2026-01-01 12:00+02'::timestamptz)",
+        "timestamp with time zone, timestamp with time zone",
+    ),
+    ("SELECT '2026-01-01 12:00+02'::timestamptz = TIMESTAMPTZ '2026-01-01 10:00Z'", "t"),
+    ("SELECT 'yesterday'::date < 'today'::date AND timestamp 'now' > 'yesterday'::timestamp", "t"),
+    ("SELECT (DATE '2026-01-01', DATE '2026-01-03') OVERLAPS (DATE '2026-01-02', INTERVAL '1 day')", "t"),
+    ("SELECT pg_typeof(array_length(ARRAY[1], 1)), array_remove(ARRAY[1, 2, 1], 1)", "bigint, {2}"),
+    (
+        "SELECT count(*) FROM spans WHERE name = ANY (SELECT name FROM spans) AND name <> ALL (SELECT 'x')",
+        "6",
+    ),
+    ("SELECT 'gpt-4' ^@ 'gpt', ~5", "t, -6"),
     ("SELECT cardinality(ARRAY(SELECT DISTINCT x FROM (VALUES (1), (1), (2)) AS t(x)))", "2"),
     ("SELECT cardinality(ARRAY(SELECT x FROM (VALUES (1), (1), (2)) AS t(x) LIMIT 2))", "2"),
     ("SELECT format('%s-%I-%L', 1, 'a b', 'c')", r#"1-"a b"-'c'"#),
@@ -247,6 +261,7 @@ async fn errors_have_a_class_and_a_hint() {
             "DISTINCT ON",
         ),
         ("SET nope = 1", "C42501", "pg_settings"),
+        ("SHOW nope", "C42704", "nope"),
     ] {
         let said = pg.query(sql).await;
         assert!(said.contains(class) && said.contains(hint), "{sql}: {said}");

@@ -166,6 +166,7 @@ impl VisitorMut for Adapter {
         let other = composed::like_any(expr)
             .or_else(|| composed::substring(expr))
             .or_else(|| similar(expr))
+            .or_else(|| types::moment(expr))
             .or_else(|| operators::instead_of(expr));
         let mut is_made = other.is_some();
         if let Some(other) = other {
