@@ -153,7 +153,9 @@ def psycopg():
         with shows("large", "server-side cursors"), connection.cursor("large") as large:
             large.execute("SELECT value FROM generate_series(1, 100000) WHERE value > %s ORDER BY 1", (10,))
             check("a part", [row[0] for row in large.fetchmany(3)] == [11, 12, 13])
-            check("the rest", len(large.fetchall()) == 99987)
+            large.scroll(7)
+            check("behind what was passed over", large.fetchone()[0] == 21)
+            check("the rest", len(large.fetchall()) == 99979)
         with connection.cursor() as cursor:
             with shows("large", "COPY in binary"), cursor.copy(f"COPY ({LARGE}) TO STDOUT (FORMAT BINARY)") as copy:
                 copy.set_types(["int8", "text"])

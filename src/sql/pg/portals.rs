@@ -334,7 +334,9 @@ fn columns<C: ClientInfo>(
     parser: &Parser,
     format: &Format,
 ) -> PgWireResult<Vec<FieldInfo>> {
-    if let Command::Fetch(fetch) = &statement.command {
+    if let Command::Fetch(fetch) = &statement.command
+        && !fetch.is_move
+    {
         return Ok(cursors::columns(client, &fetch.name, format)?.unwrap_or_default());
     }
     parser.get_result_schema(statement, Some(format))

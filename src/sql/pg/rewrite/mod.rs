@@ -10,7 +10,7 @@
 //! | `composed` | functions that are made of several calls or of operators: `mode`, `json_object_agg`, `make_interval` |
 //! | `exists` | `EXISTS (…)` among the columns |
 //! | `operators` | operators on values of `jsonb`, roots and absolute values |
-//! | `spelled` | `TABLE t` and `(struct).*` |
+//! | `spelled` | `TABLE t`, MOVE and `(struct).*` |
 //! | `whole` | whole rows as values, and series as rows |
 //! | `laterals` | functions in FROM that give rows: `unnest`, `jsonb_array_elements`, `jsonb_each` |
 //! | `numbers` | numbers of the catalogue, and functions, which have names here |
@@ -34,3 +34,4 @@ mod whole;
 
 pub use columns::shown;
 pub use dialect::Dialect;
+pub use spelled::MOVED;
