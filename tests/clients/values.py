@@ -5,6 +5,7 @@ differs from the value is a fault, told with the way that it went.
 """
 import datetime
 import sys
+import uuid
 from decimal import Decimal
 
 import psycopg
@@ -14,6 +15,7 @@ from psycopg.types.numeric import Float4, Int2, Int4, Int8
 UTC = datetime.timezone.utc
 DAY, TIME = datetime.date(2026, 1, 31), datetime.time(23, 59, 58, 123456)
 MOMENT = datetime.datetime(2026, 1, 31, 23, 59, 58, 123456)
+UUID = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"
 
 # The type, the value as a program has it, what comes back, and the value as text. A list has no constant in quotes here.
 VALUES = [
@@ -37,6 +39,7 @@ VALUES = [
     ("interval", datetime.timedelta(days=3, hours=2, microseconds=5), datetime.timedelta(days=3, hours=2, microseconds=5), "3 days 02:00:00.000005"),
     ("jsonb", Jsonb({"a": [1, None]}), {"a": [1, None]}, '{"a":[1,null]}'),
     ("json", Json({"a": [1, None]}), {"a": [1, None]}, '{"a":[1,null]}'),
+    ("uuid", uuid.UUID(UUID), UUID, UUID),
     ("text[]", ["a", 'b,"c', None], ["a", 'b,"c', None], '{a,"b,\\"c",NULL}'),
     ("int4[]", [Int4(1), Int4(2)], [1, 2], "{1,2}"),
     ("int8[]", [Int8(1), Int8(2)], [1, 2], "{1,2}"),

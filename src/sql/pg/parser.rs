@@ -222,7 +222,7 @@ fn engine_type(wire: &Type) -> Option<DataType> {
         Type::FLOAT8 => DataType::Float64,
         // As the engine reads NUMERIC without a scale.
         Type::NUMERIC => DataType::Decimal128(38, 10),
-        Type::TEXT | Type::VARCHAR | Type::JSON | Type::JSONB => DataType::Utf8,
+        Type::TEXT | Type::VARCHAR | Type::JSON | Type::JSONB | Type::UUID => DataType::Utf8,
         Type::BYTEA => DataType::Binary,
         Type::DATE => DataType::Date32,
         Type::TIME => DataType::Time64(TimeUnit::Microsecond),

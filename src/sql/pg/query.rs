@@ -241,6 +241,7 @@ impl ExtendedQueryHandler for Queries {
             let types = portals::parameter_types(&statement, &self.parser)?;
             lists::tighten(&mut message, &types);
             lists::without_version(&mut message, &types);
+            lists::spell_uuids(&mut message, &types);
         }
         portals::bind(client, &message)?;
         Ok(client.send(PgWireBackendMessage::BindComplete(BindComplete::new())).await?)

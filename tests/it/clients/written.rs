@@ -160,6 +160,7 @@ const WRITTEN: &[(&str, &str)] = &[
     ("SELECT 'gpt-4' ^@ 'gpt', ~5", "t, -6"),
     ("SELECT cardinality(ARRAY(SELECT DISTINCT x FROM (VALUES (1), (1), (2)) AS t(x)))", "2"),
     ("SELECT cardinality(ARRAY(SELECT x FROM (VALUES (1), (1), (2)) AS t(x) LIMIT 2))", "2"),
+    ("EXPLAIN (ANALYZE, COSTS off) SELECT 1", "Plan with Metrics, …"),
     ("SELECT format('%s-%I-%L', 1, 'a b', 'c')", r#"1-"a b"-'c'"#),
     ("TABLE annotations", "a1, t1…"),
     ("SELECT 1 AS a, 2 AS a", "1, 2"),

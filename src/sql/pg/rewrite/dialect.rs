@@ -9,7 +9,7 @@ use super::laterals::flatten;
 use super::numbers::{is_number, is_procedure, is_zero, number_of, procedure, rename};
 use super::patterns::{escape_with_backslash, similar};
 use super::spelled::spelled_out;
-use super::{calls, composed, exists, operators, types, whole};
+use super::{calls, composed, exists, explain, operators, types, whole};
 use crate::sql::pg::names::{is_about_catalog, is_correlated, reads_function};
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, BinaryOperator, DataType, Distinct, Expr, Function, FunctionArgumentList, FunctionArguments,
@@ -90,6 +90,7 @@ fn is_for_later(statement: &Statement) -> bool {
 }
 
 fn named(mut statement: Statement) -> Statement {
+    explain::hear(&mut statement);
     name_columns(&mut statement);
     statement
 }

@@ -9,6 +9,7 @@
 //! | `calls` | functions that go by other names, or are made of others |
 //! | `composed` | functions that are made of several calls or of operators: `mode`, `json_object_agg`, `make_interval` |
 //! | `exists` | `EXISTS (…)` among the columns |
+//! | `explain` | `EXPLAIN (ANALYZE)` |
 //! | `operators` | operators on values of `jsonb`, roots and absolute values |
 //! | `spelled` | `TABLE t`, MOVE and `(struct).*` |
 //! | `whole` | whole rows as values, and series as rows |
@@ -23,6 +24,7 @@ mod columns;
 mod composed;
 mod dialect;
 mod exists;
+mod explain;
 mod formats;
 mod laterals;
 mod numbers;
