@@ -2,15 +2,19 @@
 
 use super::error::SqlError;
 use arrow::array::{Array, ArrayRef, RecordBatch, StringBuilder};
-use arrow::compute::cast;
+use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use arrow::json::writer::{EncoderOptions, JsonArray, WriterBuilder, make_encoder};
+use arrow::util::display::FormatOptions;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Casts that fail where a value does not fit.
+const STRICT: CastOptions<'static> = CastOptions { safe: false, format_options: FormatOptions::new() };
 
 /// How a result is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +110,7 @@ impl std::io::Write for Bounded {
 }
 
 fn table(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<u8>, SqlError> {
-    let options = arrow::util::display::FormatOptions::default();
+    let options = FormatOptions::default();
     let text = if batches.is_empty() {
         let empty = [RecordBatch::new_empty(schema.clone())];
         arrow::util::pretty::pretty_format_batches_with_options(&empty, &options)?
@@ -193,6 +197,8 @@ fn stand_in(data_type: &DataType) -> Option<DataType> {
     };
     Some(match data_type {
         DataType::Int8 => DataType::Int16,
+        // Places and lengths, which are bigint in PostgreSQL; the library would send them as numeric.
+        DataType::UInt64 => DataType::Int64,
         DataType::Float16 => DataType::Float32,
         DataType::FixedSizeBinary(_) => DataType::Binary,
         DataType::Decimal32(precision, scale) | DataType::Decimal64(precision, scale) => {
@@ -230,7 +236,8 @@ pub fn flatten(batch: &RecordBatch, flat: &SchemaRef) -> Result<RecordBatch, Sql
             if from.data_type().is_nested() && !to.data_type().is_nested() {
                 json_texts(from, array)
             } else if array.data_type() != to.data_type() {
-                Ok(cast(array, to.data_type())?)
+                // What does not fit is told: it is not NULL.
+                Ok(cast_with_options(array, to.data_type(), &STRICT)?)
             } else {
                 Ok(array.clone())
             }
@@ -264,7 +271,7 @@ pub fn json_texts(field: &FieldRef, array: &ArrayRef) -> Result<ArrayRef, SqlErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{AsArray, Int8Array, ListArray};
+    use arrow::array::{AsArray, Int8Array, ListArray, UInt64Array};
     use arrow::datatypes::{Int8Type, Int16Type};
 
     #[test]
@@ -279,8 +286,12 @@ mod tests {
         let first = sent.column(1).as_list::<i32>().value(0);
         assert_eq!(first.as_primitive::<Int16Type>().iter().collect::<Vec<_>>(), [Some(-5), None]);
         assert!(sent.column(1).is_null(1));
+        let large: ArrayRef = Arc::new(UInt64Array::from(vec![u64::MAX]));
+        let batch = RecordBatch::try_from_iter([("n", large)]).unwrap();
+        assert!(flatten(&batch, &wire_schema(&batch.schema())).is_err(), "what does not fit is no NULL");
         for (from, to) in [
             (DataType::Float16, DataType::Float32),
+            (DataType::UInt64, DataType::Int64),
             (DataType::Decimal64(9, 2), DataType::Decimal128(9, 2)),
             (DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)), DataType::Utf8),
             (

@@ -49,6 +49,8 @@ pub(super) fn session(
         .with_target_partitions(config.target_partitions);
     let options = settings.options_mut();
     options.sql_parser.dialect = datafusion::config::Dialect::PostgreSQL;
+    // now(), to_timestamp and casts to timestamptz have a zone, as the times of the tables have.
+    options.execution.time_zone = Some("UTC".to_owned());
     options.execution.parquet.pushdown_filters = true;
     options.execution.parquet.reorder_filters = true;
     options.execution.parquet.bloom_filter_on_read = true;

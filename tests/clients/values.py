@@ -5,6 +5,7 @@ differs from the value is a fault, told with the way that it went.
 """
 import datetime
 import sys
+import uuid
 from decimal import Decimal
 
 import psycopg
@@ -14,9 +15,9 @@ from psycopg.types.numeric import Float4, Int2, Int4, Int8
 UTC = datetime.timezone.utc
 DAY, TIME = datetime.date(2026, 1, 31), datetime.time(23, 59, 58, 123456)
 MOMENT = datetime.datetime(2026, 1, 31, 23, 59, 58, 123456)
+UUID = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"
 
-# The type, the value as a program has it, what comes back, and the value as text. A list has no constant in quotes here, and a
-# cast to timestamptz gives a time without its zone.
+# The type, the value as a program has it, what comes back, and the value as text. A list has no constant in quotes here.
 VALUES = [
     ("bool", True, True, "t"),
     ("bool", False, False, "f"),
@@ -38,6 +39,7 @@ VALUES = [
     ("interval", datetime.timedelta(days=3, hours=2, microseconds=5), datetime.timedelta(days=3, hours=2, microseconds=5), "3 days 02:00:00.000005"),
     ("jsonb", Jsonb({"a": [1, None]}), {"a": [1, None]}, '{"a":[1,null]}'),
     ("json", Json({"a": [1, None]}), {"a": [1, None]}, '{"a":[1,null]}'),
+    ("uuid", uuid.UUID(UUID), UUID, UUID),
     ("text[]", ["a", 'b,"c', None], ["a", 'b,"c', None], '{a,"b,\\"c",NULL}'),
     ("int4[]", [Int4(1), Int4(2)], [1, 2], "{1,2}"),
     ("int8[]", [Int8(1), Int8(2)], [1, 2], "{1,2}"),
@@ -72,11 +74,10 @@ with psycopg.connect(f"host=127.0.0.1 port={sys.argv[1]} user=me dbname=groundli
         literal = "'" + text.replace("'", "''") + "'"
         for result in (False, True):
             to = "binary" if result else "text"
-            if not kind.endswith("[]") and kind != "timestamptz":
+            if not kind.endswith("[]"):
                 tried(f"a constant as {to}", kind, back, connection, f"SELECT CAST({literal} AS {kind})", None, result)
         for form, sent, result in (("t", "in text", False), ("b", "in binary", True)):
-            if kind != "timestamptz":
-                tried(f"declared, {sent}", kind, back, connection, f"SELECT CAST(%{form} AS {kind})", (value,), result)
+            tried(f"declared, {sent}", kind, back, connection, f"SELECT CAST(%{form} AS {kind})", (value,), result)
             # psycopg declares no type for a list of texts in text.
             if (kind, form) != ("text[]", "t"):
                 tried(f"declared, {sent}, without a cast", kind, back, connection, f"SELECT %{form}", (value,), result)
@@ -96,6 +97,14 @@ with psycopg.connect(f"host=127.0.0.1 port={sys.argv[1]} user=me dbname=groundli
             query = f"SELECT count(*) > 0 FROM spans WHERE {column} > %{form}"
             tried(f"declared against {column}, {form}", "column", True, connection, query, (value,), True)
         tried(f"undeclared against {column}", "column", True, connection, f"SELECT count(*) > 0 FROM spans WHERE {column} > %t", (text,), True)
+
+    # The type that a program declares counts where the engine would guess another.
+    for form in ("t", "b"):
+        for query, value in [
+            (f"SELECT now() - %{form} < now()", datetime.timedelta(hours=1)),
+            (f"SELECT now() - %{form} * INTERVAL '1 day' < now()", Int4(2)),
+        ]:
+            tried(f"{query}, declared", "interval", True, connection, query, (value,), True)
 
 print("\n".join(faults) if faults else "all ok")
 sys.exit(1 if faults else 0)

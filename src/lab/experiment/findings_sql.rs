@@ -21,11 +21,14 @@ use async_trait::async_trait;
 use datafusion::catalog::{Session, TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::common::ScalarValue;
 use datafusion::datasource::TableType;
-use datafusion::datasource::memory::MemorySourceConfig;
-use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::{DataFusionError, Result};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::Expr;
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+use futures::stream;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -41,19 +44,9 @@ const AT_ONCE: usize = 3;
 /// # Errors
 /// When memory does.
 pub fn register(datasets: &Datasets, registry: &Arc<Registry>) -> Result<()> {
-    let store = datasets.store();
-    let source = Source {
-        sql: Arc::downgrade(&store.sql),
-        registry: Arc::downgrade(registry),
-        journal: store.journal.clone(),
-        lake: store.lake.clone(),
-        clock: store.clock.clone(),
-        restores: store.restores.clone(),
-        // Nobody is asked.
-        config: Arc::new(Config { targets: BTreeMap::new(), ..datasets.config().clone() }),
-    };
+    let source = Arc::new(Source::of(datasets, registry));
     let schema = batch("", &[])?.schema();
-    store.sql.session().register_udtf(NAME, Arc::new(OfExperiments { source: Arc::new(source), schema }));
+    datasets.store().sql.session().register_udtf(NAME, Arc::new(OfExperiments { source, schema }));
     Ok(())
 }
 
@@ -82,7 +75,8 @@ impl TableFunctionImpl for OfExperiments {
     }
 }
 
-/// The findings of one experiment, made anew by each scan.
+/// The findings of one experiment. Each scan makes them anew when it is executed: a plan reads nothing.
+#[derive(Clone)]
 struct OfExperiment {
     source: Arc<Source>,
     schema: SchemaRef,
@@ -107,18 +101,30 @@ impl TableProvider for OfExperiment {
 
     async fn scan(
         &self,
-        state: &dyn Session,
+        _: &dyn Session,
         projection: Option<&Vec<usize>>,
         _: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
+        let parts: Vec<Arc<dyn PartitionStream>> = vec![Arc::new(self.clone())];
+        let schema = self.schema.clone();
+        Ok(Arc::new(StreamingTableExec::try_new(schema, parts, projection, Vec::new(), false, limit)?))
+    }
+}
+
+impl PartitionStream for OfExperiment {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
         // What runs outside of a query is ours and not a client's.
-        let taken = state.config().get_extension::<QuerySnapshots>();
+        let taken = context.session_config().get_extension::<QuerySnapshots>();
         let scope = taken.map_or(Scope::All, |taken| taken.scope().clone());
-        let rows = Box::pin(self.source.rows(&scope, &self.named)).await.map_err(told)?;
-        let source = MemorySourceConfig::try_new(&[vec![rows]], self.schema.clone(), projection.cloned())?
-            .with_limit(limit);
-        Ok(DataSourceExec::from_data_source(source))
+        let held = MemoryConsumer::new(NAME).register(context.memory_pool());
+        let (source, named) = (self.source.clone(), self.named.clone());
+        let rows = async move { source.rows(&scope, &named, &held).await };
+        Box::pin(RecordBatchStreamAdapter::new(self.schema.clone(), stream::once(rows)))
     }
 }
 
@@ -134,7 +140,29 @@ struct Source {
 }
 
 impl Source {
-    async fn rows(&self, scope: &Scope, named: &str) -> Result<RecordBatch, LabError> {
+    fn of(datasets: &Datasets, registry: &Arc<Registry>) -> Self {
+        let store = datasets.store();
+        Self {
+            sql: Arc::downgrade(&store.sql),
+            registry: Arc::downgrade(registry),
+            journal: store.journal.clone(),
+            lake: store.lake.clone(),
+            clock: store.clock.clone(),
+            restores: store.restores.clone(),
+            // Nobody is asked.
+            config: Arc::new(Config { targets: BTreeMap::new(), ..datasets.config().clone() }),
+        }
+    }
+
+    /// What was read counts as `held` until the findings are made.
+    async fn rows(&self, scope: &Scope, named: &str, held: &MemoryReservation) -> Result<RecordBatch> {
+        let (all, loaded) = Box::pin(self.loaded(scope, named)).await.map_err(told)?;
+        held.try_grow(bytes_of(&loaded))?;
+        let found = findings(&loaded.data(), |of, metric| line(&all, of, metric));
+        Ok(batch(&loaded.experiment.experiment_id, &found)?)
+    }
+
+    async fn loaded(&self, scope: &Scope, named: &str) -> Result<(Experiments, Loaded), LabError> {
         let (Some(sql), Some(registry)) = (self.sql.upgrade(), self.registry.upgrade()) else {
             return Err(LabError::Later("the server stops".to_owned()));
         };
@@ -154,10 +182,27 @@ impl Source {
         let all = Experiments::new(datasets, registry, Production::none());
         let found = reading::find(all.store(), &who.tenant, named).await?;
         let loaded = Loaded::of(&all, &who, found).await?;
-        let found = findings(&loaded.data(), |of, metric| line(&all, of, metric));
-        let rows = batch(&loaded.experiment.experiment_id, &found);
-        rows.map_err(|e| LabError::Broken(e.to_string()))
+        Ok((all, loaded))
     }
+}
+
+/// Bytes that what was read of an experiment takes, but for what its maps and lists keep free.
+fn bytes_of(loaded: &Loaded) -> usize {
+    let of = |texts: &[Option<&str>]| texts.iter().flatten().map(|text| text.len()).sum::<usize>();
+    let items = loaded.items.iter().map(|item| {
+        let known =
+            [&item.input, &item.expected, &item.metadata, &item.contexts, &item.constraints, &item.files];
+        size_of_val(item) + of(&known.map(|text| text.as_deref()))
+    });
+    let runs = loaded.runs.iter().map(|(key, run)| {
+        let known = [Some(key.0.as_str()), run.item_hash.as_deref(), run.error.as_deref()];
+        size_of_val(key) + size_of_val(run) + of(&known)
+    });
+    let scores = loaded.scores.iter().map(|one| {
+        let known = [&one.item_id, &one.evaluator, &one.metric, &one.status].map(|text| Some(text.as_str()));
+        size_of_val(one) + of(&known) + of(&[one.label.as_deref()])
+    });
+    items.chain(runs).chain(scores).sum()
 }
 
 /// Whose experiment it is, where the query sees the rows of all tenants.
@@ -225,6 +270,7 @@ mod tests {
     use super::super::tried::{asked, me, opened};
     use super::*;
     use crate::sql;
+    use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool};
     use serde_json::json;
 
     /// Also where one query runs at once: it waits for no turn that it has itself.
@@ -259,6 +305,18 @@ mod tests {
             let told: Vec<String> = rows.iter().map(|row| row.text("metric")).collect();
             assert!(told.len() == 1 && told[0].starts_with("client/mine"), "{told:?}");
         }
+        // A plan reads nothing: it knows not even that there is none.
+        let planned = store.ask_all("EXPLAIN SELECT * FROM findings('none')", Vec::new()).await.unwrap();
+        let planned: Vec<String> = planned.iter().map(|row| row.text("plan")).collect();
+        assert!(
+            !planned.is_empty() && planned.iter().all(|plan| !plan.contains("there is no")),
+            "{planned:?}"
+        );
+        let pool: Arc<dyn MemoryPool> = Arc::new(GreedyMemoryPool::new(100));
+        let (source, held) =
+            (Source::of(all.datasets(), &registry), MemoryConsumer::new(NAME).register(&pool));
+        let why = source.rows(&Scope::All, "e", &held).await.unwrap_err();
+        assert!(matches!(SqlError::from(why), SqlError::Limit(_)), "what was read counts");
         for (tenant, sql, why) in [
             ("other", named.as_str(), "there is no experiment"),
             ("t", "SELECT * FROM findings(1)", "findings takes the name"),

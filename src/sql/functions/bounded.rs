@@ -4,6 +4,7 @@
 //! before any limit is asked. Each function here gets an estimate of its output for a batch, made from the lengths of its
 //! arguments, and refuses what is beyond [`MAX_MADE`] or [`MAX_JOINED`].
 
+use super::wrapped::{Around, Wrapped};
 use crate::sql::error::SqlError;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::compute::cast;
@@ -11,10 +12,7 @@ use arrow::compute::kernels::length::length;
 use arrow::datatypes::{DataType, FieldRef, Int64Type};
 use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::error::{DataFusionError, Result};
-use datafusion::logical_expr::{
-    ColumnarValue, Documentation, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
-    Signature,
-};
+use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF};
 use datafusion::prelude::SessionContext;
 use datafusion::scalar::ScalarValue;
 use std::sync::Arc;
@@ -76,8 +74,8 @@ pub fn bound_scalars(context: &SessionContext) -> Result<()> {
     let state = context.state();
     for (name, most, estimate) in BOUNDED {
         if let Some(inner) = state.scalar_functions().get(*name) {
-            let bounded = Bounded { inner: inner.clone(), name, most: *most, estimate: *estimate };
-            context.register_udf(ScalarUDF::from(bounded));
+            let bounded = Bounded { name, most: *most, estimate: *estimate };
+            context.register_udf(ScalarUDF::from(Wrapped::new(inner.clone(), bounded)));
         }
     }
     Ok(())
@@ -150,24 +148,9 @@ fn at(array: &Int64Array, row: usize) -> i128 {
 
 #[derive(Debug)]
 struct Bounded {
-    inner: Arc<ScalarUDF>,
     name: &'static str,
     most: i128,
     estimate: Estimate,
-}
-
-impl PartialEq for Bounded {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && self.inner == other.inner
-    }
-}
-
-impl Eq for Bounded {}
-
-impl std::hash::Hash for Bounded {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.name.hash(state);
-    }
 }
 
 impl Bounded {
@@ -205,38 +188,14 @@ fn within(name: &str, bytes: i128, most: i128) -> Result<()> {
     Err(DataFusionError::External(Box::new(SqlError::Limit(why))))
 }
 
-impl ScalarUDFImpl for Bounded {
-    fn name(&self) -> &str {
-        self.inner.name()
+impl Around for Bounded {
+    fn name(&self) -> &'static str {
+        self.name
     }
 
-    fn aliases(&self) -> &[String] {
-        self.inner.aliases()
-    }
-
-    fn signature(&self) -> &Signature {
-        self.inner.signature()
-    }
-
-    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
-        self.inner.return_type(arg_types)
-    }
-
-    fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
-        self.inner.return_field_from_args(args)
-    }
-
-    fn coerce_types(&self, arg_types: &[DataType]) -> Result<Vec<DataType>> {
-        self.inner.coerce_types(arg_types)
-    }
-
-    fn documentation(&self) -> Option<&Documentation> {
-        self.inner.documentation()
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+    fn invoke(&self, inner: &ScalarUDF, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         self.check(&args)?;
-        self.inner.invoke_with_args(args)
+        inner.invoke_with_args(args)
     }
 }
 

@@ -16,6 +16,7 @@
 //! | `dataset_at` | `dataset_at(name, version)`: a dataset as it was |
 //! | `experiment` | `is_experiment(trace_id)`: whether a trace is of a run of an experiment |
 //! | `patterns` | regular expressions, with bounds on their size and time |
+//! | `wrapped` | functions of the engine with something of ours around them |
 //! | `bounded` | functions whose output can be far larger than their input, with a limit on it |
 
 mod ages;
@@ -33,6 +34,7 @@ mod operators;
 mod patterns;
 mod quality;
 mod server;
+mod wrapped;
 
 pub use ages::age;
 pub use attr::attr;

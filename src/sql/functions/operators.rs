@@ -1,7 +1,8 @@
-//! Operators between types for which the engine has none: intervals and numbers, conditions and the texts that name them.
+//! Operators between types for which the engine has none, or has another meaning: intervals and numbers, dates and intervals,
+//! conditions and the texts that name them.
 
 use arrow::array::{AsArray, IntervalMonthDayNanoArray};
-use arrow::datatypes::{DataType, Float64Type, IntervalMonthDayNanoType, IntervalUnit};
+use arrow::datatypes::{DataType, Float64Type, IntervalMonthDayNanoType, IntervalUnit, TimeUnit};
 use datafusion::common::DFSchema;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
@@ -14,7 +15,7 @@ use std::sync::Arc;
 
 const INTERVAL: DataType = DataType::Interval(IntervalUnit::MonthDayNano);
 
-/// Plans `INTERVAL '5 minutes' * 3`, `INTERVAL '1 day' / 2` and `passed = 'f'`.
+/// Plans `INTERVAL '5 minutes' * 3`, `INTERVAL '1 day' / 2`, `CURRENT_DATE - INTERVAL '12 hours'` and `passed = 'f'`.
 #[derive(Debug)]
 pub struct OperatorPlanner {
     times: Arc<ScalarUDF>,
@@ -30,11 +31,12 @@ impl OperatorPlanner {
     fn product(&self, expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
         let left = expr.left.get_type(schema).ok()?;
         let right = expr.right.get_type(schema).ok()?;
-        let is_interval = |kind: &DataType| matches!(kind, DataType::Interval(_));
+        // A parameter has no type yet.
+        let is_number = |kind: &DataType| kind.is_numeric() || *kind == DataType::Null;
         let (interval, number) = match &expr.op {
-            BinaryOperator::Multiply if is_interval(&left) && right.is_numeric() => (&expr.left, &expr.right),
-            BinaryOperator::Multiply if left.is_numeric() && is_interval(&right) => (&expr.right, &expr.left),
-            BinaryOperator::Divide if is_interval(&left) && right.is_numeric() => (&expr.left, &expr.right),
+            BinaryOperator::Multiply if is_interval(&left) && is_number(&right) => (&expr.left, &expr.right),
+            BinaryOperator::Multiply if is_number(&left) && is_interval(&right) => (&expr.right, &expr.left),
+            BinaryOperator::Divide if is_interval(&left) && is_number(&right) => (&expr.left, &expr.right),
             _ => return None,
         };
         let factor = cast(number.clone(), DataType::Float64);
@@ -50,6 +52,15 @@ impl ExprPlanner for OperatorPlanner {
                 Some(product) => PlannerResult::Planned(product),
                 None => PlannerResult::Original(expr),
             }),
+            BinaryOperator::Plus | BinaryOperator::Minus => {
+                let RawBinaryExpr { op, left, right } = expr;
+                let of = |side: &Expr| side.get_type(schema).unwrap_or(DataType::Null);
+                let (first, second) = (of(&left), of(&right));
+                let left = if is_interval(&second) { moment(left, &first) } else { left };
+                let is_sum = op == BinaryOperator::Plus && is_interval(&first);
+                let right = if is_sum { moment(right, &second) } else { right };
+                Ok(PlannerResult::Original(RawBinaryExpr { op, left, right }))
+            }
             BinaryOperator::Eq | BinaryOperator::NotEq => {
                 let RawBinaryExpr { op, left, right } = expr;
                 let left = condition(left, &right, schema);
@@ -58,6 +69,18 @@ impl ExprPlanner for OperatorPlanner {
             }
             _ => Ok(PlannerResult::Original(expr)),
         }
+    }
+}
+
+fn is_interval(kind: &DataType) -> bool {
+    matches!(kind, DataType::Interval(_))
+}
+
+/// A date as the moment at which it begins: the engine would leave the hours out that an interval adds. What is no date as it is.
+fn moment(date: Expr, kind: &DataType) -> Expr {
+    match kind {
+        DataType::Date32 | DataType::Date64 => cast(date, DataType::Timestamp(TimeUnit::Microsecond, None)),
+        _ => date,
     }
 }
 

@@ -1,8 +1,9 @@
-//! `DECLARE … CURSOR`, `FETCH` and `CLOSE`: rows of a query in parts, as the client asks for them.
+//! `DECLARE … CURSOR`, `FETCH`, `MOVE` and `CLOSE`: rows of a query in parts, as the client asks for them.
 //!
 //! A cursor reads one snapshot, that of its first FETCH. Its rows are not kept: at most two batches wait for the client.
 
 use super::names::folded;
+use super::rewrite::MOVED;
 use super::rows::{encode, error, wire_error, wire_fields};
 use crate::sql::SqlError;
 use crate::sql::stream::QueryStream;
@@ -12,7 +13,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
     CloseCursor, Declare, DeclareType, FetchDirection, Statement, Value, ValueWithSpan,
 };
-use futures::{Stream, StreamExt, stream};
+use futures::{Stream, StreamExt, TryStreamExt, stream};
 use parking_lot::Mutex;
 use pgwire::api::ClientInfo;
 use pgwire::api::portal::Format;
@@ -39,11 +40,13 @@ pub struct Declared {
     binary: bool,
 }
 
-/// What `FETCH` asks for.
+/// What `FETCH` or `MOVE` asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fetch {
     /// The name of the cursor.
     pub name: String,
+    /// Whether the rows are passed over and not sent.
+    pub is_move: bool,
     /// How many rows; none is all.
     most: Option<usize>,
 }
@@ -112,7 +115,11 @@ impl Fetch {
     /// # Errors
     /// Any way but forward.
     pub fn parse(statement: &Statement) -> PgWireResult<Option<Self>> {
-        let Statement::Fetch { name, direction, into: None, .. } = statement else { return Ok(None) };
+        let Statement::Fetch { name, direction, into, .. } = statement else { return Ok(None) };
+        let is_move = into.as_ref().is_some_and(|into| into.to_string() == MOVED);
+        if into.is_some() && !is_move {
+            return Ok(None);
+        }
         let most = match direction {
             FetchDirection::Next | FetchDirection::Forward { limit: None } => Some(1),
             FetchDirection::All | FetchDirection::ForwardAll => None,
@@ -121,7 +128,7 @@ impl Fetch {
             }
             _ => return Err(only_forward()),
         };
-        Ok(Some(Self { name: folded(name), most }))
+        Ok(Some(Self { name: folded(name), is_move, most }))
     }
 }
 
@@ -212,6 +219,16 @@ pub fn next(
     let mut response = encode(&reading.schema, batches, format, options)?;
     response.set_command_tag("FETCH");
     Ok(response)
+}
+
+/// Passes over the next rows, as many as `fetch` asks for, and says how many there were.
+///
+/// # Errors
+/// The error that the query ends with.
+pub async fn pass(reading: Reading, fetch: &Fetch) -> PgWireResult<usize> {
+    let batches = batches(reading.rows, fetch.most.unwrap_or(usize::MAX));
+    let passed = batches.try_fold(0, |passed, batch| async move { Ok(passed + batch.num_rows()) });
+    passed.await.map_err(|why| wire_error(&why))
 }
 
 /// At most `left` rows; what is left of a batch stays with the cursor.
@@ -321,6 +338,11 @@ mod tests {
         assert_eq!(most("FETCH FORWARD 100 IN c"), Some(Some(100)));
         assert_eq!(most("FETCH ALL FROM c"), Some(None));
         assert_eq!(most("FETCH FORWARD ALL FROM c"), Some(None));
+        let moves =
+            |sql: &str| Fetch::parse(&parsed(sql)).map(|fetch| fetch.map(|f| f.is_move)).ok().flatten();
+        assert_eq!(moves("FETCH 2 FROM c"), Some(false));
+        assert_eq!(moves(&format!("FETCH 2 FROM c INTO {MOVED}")), Some(true));
+        assert_eq!(moves("FETCH 2 FROM c INTO other"), None);
         for sql in ["FETCH PRIOR FROM c", "FETCH LAST FROM c", "FETCH ABSOLUTE 3 FROM c"] {
             assert!(Fetch::parse(&parsed(sql)).is_err(), "{sql}");
         }

@@ -1,12 +1,13 @@
-//! Parameters that the library does not read as they come: lists in text, and JSON.
+//! Parameters that the library does not read as they come: lists in text, JSON, and UUIDs.
 //!
 //! PostgreSQL ignores spaces around the elements of `{"a", "b"}`; the library takes them for a part of the element. JSON is text
-//! here, and in binary `jsonb` begins with the number of its version.
+//! here, and in binary `jsonb` begins with the number of its version. A UUID is text here, too.
 
 use bytes::Bytes;
 use pgwire::api::Type;
 use pgwire::messages::data::FORMAT_CODE_TEXT;
 use pgwire::messages::extendedquery::Bind;
+use uuid::Uuid;
 
 /// Takes the spaces around elements out of the parameters of `message` that are lists in text; `types` are those of the
 /// parameters.
@@ -40,6 +41,19 @@ pub fn without_version(message: &mut Bind, types: &[Type]) {
             && let Some(json) = parameter.as_ref().and_then(|json| json.strip_prefix(&[1]))
         {
             *parameter = Some(Bytes::copy_from_slice(json));
+        }
+    }
+}
+
+/// Spells the parameters of `message` that are `uuid` in binary: they are text here.
+pub fn spell_uuids(message: &mut Bind, types: &[Type]) {
+    let codes = message.parameter_format_codes.clone();
+    for (place, (parameter, data_type)) in message.parameters.iter_mut().zip(types).enumerate() {
+        if *data_type == Type::UUID
+            && !is_text(&codes, place)
+            && let Some(id) = parameter.as_ref().and_then(|id| Uuid::from_slice(id).ok())
+        {
+            *parameter = Some(Bytes::from(id.to_string()));
         }
     }
 }

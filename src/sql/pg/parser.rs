@@ -170,13 +170,16 @@ pub fn parameters(plan: &LogicalPlan) -> PgWireResult<Vec<Option<DataType>>> {
 }
 
 /// The plan, in which the parameters whose type nothing in it tells have the type that the client declared: `SELECT $1` has a
-/// column of that type. None where there are no such parameters, or their types do not fit: then their values tell.
+/// column of that type. So have intervals, of which the engine thinks that they are times like what they are taken from. None where
+/// there are no such parameters, or their types do not fit: then their values tell.
 fn declared(plan: &LogicalPlan, types: &[Option<Type>]) -> PgWireResult<Option<LogicalPlan>> {
     let told = parameters(plan)?;
     let wanted: Vec<Option<DataType>> = (0..told.len())
-        .map(|place| match told[place] {
-            Some(_) => None,
-            None => types.get(place).and_then(Option::as_ref).and_then(engine_type),
+        .map(|place| {
+            let wanted = types.get(place).and_then(Option::as_ref)?;
+            let is_open =
+                told[place].as_ref().is_none_or(|told| told.is_temporal() && *wanted == Type::INTERVAL);
+            if is_open { engine_type(wanted) } else { None }
         })
         .collect();
     if wanted.iter().all(Option::is_none) {
@@ -189,10 +192,10 @@ fn declared(plan: &LogicalPlan, types: &[Option<Type>]) -> PgWireResult<Option<L
     Ok(typed.ok().map(|typed| typed.data))
 }
 
-/// A parameter with the type that is wanted for it, if it has none.
+/// A parameter with the type that is wanted for it, if one is.
 fn typed(part: Expr, wanted: &[Option<DataType>]) -> Transformed<Expr> {
     match part {
-        Expr::Placeholder(mut parameter) if parameter.field.is_none() => {
+        Expr::Placeholder(mut parameter) => {
             let number: Option<usize> = parameter.id.trim_start_matches('$').parse().ok();
             let place = number.and_then(|number| number.checked_sub(1));
             match place.and_then(|place| wanted.get(place).cloned().flatten()) {
@@ -219,7 +222,7 @@ fn engine_type(wire: &Type) -> Option<DataType> {
         Type::FLOAT8 => DataType::Float64,
         // As the engine reads NUMERIC without a scale.
         Type::NUMERIC => DataType::Decimal128(38, 10),
-        Type::TEXT | Type::VARCHAR | Type::JSON | Type::JSONB => DataType::Utf8,
+        Type::TEXT | Type::VARCHAR | Type::JSON | Type::JSONB | Type::UUID => DataType::Utf8,
         Type::BYTEA => DataType::Binary,
         Type::DATE => DataType::Date32,
         Type::TIME => DataType::Time64(TimeUnit::Microsecond),
@@ -235,11 +238,14 @@ fn engine_type(wire: &Type) -> Option<DataType> {
     })
 }
 
-/// The types of placeholders that are cast, such as `$1::int`, searched in, such as `name = ANY($1)`, or arguments of functions
-/// that take one type.
+/// The types of placeholders that are cast, such as `$1::int`, searched in, such as `name = ANY($1)`, arguments of functions
+/// that take one type, or numbers of rows, as in `LIMIT $1`.
 fn uses(plan: &LogicalPlan) -> HashMap<String, DataType> {
     let mut types = HashMap::new();
     let mut look = |expr: &Expr, node: &LogicalPlan| match expr {
+        Expr::Placeholder(placeholder) if matches!(node, LogicalPlan::Limit(_)) => {
+            types.insert(placeholder.id.clone(), DataType::Int64);
+        }
         Expr::Cast(cast) => {
             if let Expr::Placeholder(placeholder) = cast.expr.as_ref() {
                 types.insert(placeholder.id.clone(), cast.field.data_type().clone());

@@ -138,15 +138,16 @@ where
     Ok(())
 }
 
-/// The statement with text for parameters that were declared as JSON, which the library does not read.
+/// The statement with text for parameters that were declared as JSON or as UUIDs, which the library does not read.
 fn as_texts(statement: Arc<StoredStatement<Prepared>>) -> Arc<StoredStatement<Prepared>> {
-    let is_json =
-        |data_type: &Option<Type>| matches!(data_type, Some(t) if *t == Type::JSON || *t == Type::JSONB);
-    if !statement.parameter_types.iter().any(is_json) {
+    let is_text = |data_type: &Option<Type>| {
+        data_type.as_ref().is_some_and(|t| [Type::JSON, Type::JSONB, Type::UUID].contains(t))
+    };
+    if !statement.parameter_types.iter().any(is_text) {
         return statement;
     }
     let types = statement.parameter_types.iter();
-    let types = types.map(|t| if is_json(t) { Some(Type::TEXT) } else { t.clone() }).collect();
+    let types = types.map(|t| if is_text(t) { Some(Type::TEXT) } else { t.clone() }).collect();
     Arc::new(StoredStatement::new(statement.id.clone(), statement.statement.clone(), types))
 }
 
@@ -334,7 +335,9 @@ fn columns<C: ClientInfo>(
     parser: &Parser,
     format: &Format,
 ) -> PgWireResult<Vec<FieldInfo>> {
-    if let Command::Fetch(fetch) = &statement.command {
+    if let Command::Fetch(fetch) = &statement.command
+        && !fetch.is_move
+    {
         return Ok(cursors::columns(client, &fetch.name, format)?.unwrap_or_default());
     }
     parser.get_result_schema(statement, Some(format))

@@ -1,7 +1,7 @@
 //! The extended query protocol, and how every statement is run.
 
 use super::auth;
-use super::cursors::{self, Declared, Fetch};
+use super::cursors::{self, Declared, Fetch, Reading};
 use super::lists;
 use super::parser::{Parser, parameters, wire_types};
 use super::portals;
@@ -113,7 +113,14 @@ impl Queries {
                 named.keep(client)?;
                 Response::Execution(Tag::new("PREPARE"))
             }
-            Command::Fetch(fetch) => Response::Query(self.fetch(client, fetch, format).await?),
+            Command::Fetch(fetch) if fetch.is_move => {
+                let passed = cursors::pass(self.reading(client, fetch).await?, fetch).await?;
+                Response::Execution(Tag::new("MOVE").with_rows(passed))
+            }
+            Command::Fetch(fetch) => {
+                let reading = self.reading(client, fetch).await?;
+                Response::Query(cursors::next(reading, fetch, format, options(client))?)
+            }
             Command::Query(statement) => {
                 let work = bound.map_or_else(|| Work::Parsed(statement.clone()), |p| Work::Plan(Box::new(p)));
                 Response::Query(self.run(client, work, format).await?)
@@ -136,12 +143,8 @@ impl Queries {
         Ok(Response::Execution(Tag::new("DECLARE CURSOR")))
     }
 
-    async fn fetch<C: ClientInfo>(
-        &self,
-        client: &C,
-        fetch: &Fetch,
-        format: &Format,
-    ) -> PgWireResult<QueryResponse> {
+    /// The rows of the cursor that `fetch` names, begun.
+    async fn reading<C: ClientInfo>(&self, client: &C, fetch: &Fetch) -> PgWireResult<Reading> {
         // Asked again each time: the token may have been taken away since.
         let scope = auth::scope(client, &self.access)?;
         let mut reading = cursors::reading(client, fetch).await?;
@@ -152,7 +155,7 @@ impl Queries {
             self.sql.run_in(ENDPOINT, &scope, work, timeout, snapshots).await
         };
         cursors::start(&mut reading.rows, begin).await?;
-        cursors::next(reading, fetch, format, options(client))
+        Ok(reading)
     }
 
     /// Executes what has no portal of rows: it begins and ends with one message.
@@ -238,6 +241,7 @@ impl ExtendedQueryHandler for Queries {
             let types = portals::parameter_types(&statement, &self.parser)?;
             lists::tighten(&mut message, &types);
             lists::without_version(&mut message, &types);
+            lists::spell_uuids(&mut message, &types);
         }
         portals::bind(client, &message)?;
         Ok(client.send(PgWireBackendMessage::BindComplete(BindComplete::new())).await?)

@@ -142,8 +142,25 @@ const WRITTEN: &[(&str, &str)] = &[
     ("SELECT count(*) FROM regexp_matches('a1b2', '[0-9]', 'g')", "2"),
     ("SELECT 'chat gpt' ILIKE ANY (ARRAY['Chat%', 'x'])", "t"),
     ("SELECT 'chat gpt' LIKE ANY ('{x,chat%}')", "t"),
+    ("SELECT 'chat gpt' SIMILAR TO '(chat|embed)%' AND 'chat gpt' NOT SIMILAR TO 'chat'", "t"),
+    ("SELECT 'a_c' SIMILAR TO 'a#_(b|c)' ESCAPE '#' AND 'a\\c' SIMILAR TO 'a\\_' ESCAPE ''", "t"),
+    ("SELECT DATE '2026-01-31' - INTERVAL '12 hours'", "2026-01-30 12:00:00…"),
+    (
+        "SELECT pg_typeof(now()), pg_typeof('2026-01-01 12:00+02'::timestamptz)",
+        "timestamp with time zone, timestamp with time zone",
+    ),
+    ("SELECT '2026-01-01 12:00+02'::timestamptz = TIMESTAMPTZ '2026-01-01 10:00Z'", "t"),
+    ("SELECT 'yesterday'::date < 'today'::date AND timestamp 'now' > 'yesterday'::timestamp", "t"),
+    ("SELECT (DATE '2026-01-01', DATE '2026-01-03') OVERLAPS (DATE '2026-01-02', INTERVAL '1 day')", "t"),
+    ("SELECT pg_typeof(array_length(ARRAY[1], 1)), array_remove(ARRAY[1, 2, 1], 1)", "bigint, {2}"),
+    (
+        "SELECT count(*) FROM spans WHERE name = ANY (SELECT name FROM spans) AND name <> ALL (SELECT 'x')",
+        "6",
+    ),
+    ("SELECT 'gpt-4' ^@ 'gpt', ~5", "t, -6"),
     ("SELECT cardinality(ARRAY(SELECT DISTINCT x FROM (VALUES (1), (1), (2)) AS t(x)))", "2"),
     ("SELECT cardinality(ARRAY(SELECT x FROM (VALUES (1), (1), (2)) AS t(x) LIMIT 2))", "2"),
+    ("EXPLAIN (ANALYZE, COSTS off) SELECT 1", "Plan with Metrics, …"),
     ("SELECT format('%s-%I-%L', 1, 'a b', 'c')", r#"1-"a b"-'c'"#),
     ("TABLE annotations", "a1, t1…"),
     ("SELECT 1 AS a, 2 AS a", "1, 2"),
@@ -236,6 +253,7 @@ async fn errors_have_a_class_and_a_hint() {
         (r#"SELECT jsonb_path_exists(name, '$ like_regex "("') FROM spans"#, "C2201B", "A path looks like"),
         ("SELECT count(*) FROM spans WHERE name ~ '('", "C2201B", "lookaround"),
         ("SELECT repeat(name, 50000) ~ '([ab]{100}){100}c' FROM spans", "C57014", "repeat less"),
+        ("SELECT name SIMILAR TO 'a' ESCAPE '##' FROM spans", "C22025", "one character"),
         ("SELECT jsonb_path_match(attributes, '$.type()') FROM spans", "C22038", "told to be silent"),
         ("SELECT * FROM nope", "C42P01", "information_schema"),
         (
@@ -244,6 +262,7 @@ async fn errors_have_a_class_and_a_hint() {
             "DISTINCT ON",
         ),
         ("SET nope = 1", "C42501", "pg_settings"),
+        ("SHOW nope", "C42704", "nope"),
     ] {
         let said = pg.query(sql).await;
         assert!(said.contains(class) && said.contains(hint), "{sql}: {said}");

@@ -6,16 +6,14 @@
 use super::compiled::{Compiled, Last};
 use super::operators::PatternOperators;
 use super::watch::Watch;
+use crate::sql::functions::wrapped::{Around, Wrapped};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, LargeStringArray, StringArray, StringViewArray};
 use arrow::compute::concat;
-use arrow::datatypes::{DataType, FieldRef, Int64Type};
+use arrow::datatypes::Int64Type;
 use datafusion::error::Result;
 use datafusion::execution::FunctionRegistry;
 use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
-use datafusion::logical_expr::{
-    ColumnarValue, Documentation, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
-    Signature,
-};
+use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF};
 use datafusion::prelude::SessionContext;
 use datafusion::scalar::ScalarValue;
 use std::sync::Arc;
@@ -55,7 +53,8 @@ const GUARDED: [(&str, usize, All); 5] = [
 pub fn guard_patterns(context: &SessionContext) -> Result<()> {
     for (name, flags, all) in GUARDED {
         let inner = context.udf(name)?;
-        context.register_udf(ScalarUDF::from(Guarded { inner, name, flags, all }));
+        let guarded = Wrapped::new(inner, Guarded { name, flags, all });
+        context.register_udf(ScalarUDF::from(guarded));
     }
     let operators = Arc::new(PatternOperators::new(context.udf("regexp_like")?));
     let state = context.state_ref();
@@ -65,24 +64,9 @@ pub fn guard_patterns(context: &SessionContext) -> Result<()> {
 
 #[derive(Debug)]
 struct Guarded {
-    inner: Arc<ScalarUDF>,
     name: &'static str,
     flags: usize,
     all: All,
-}
-
-impl PartialEq for Guarded {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && self.inner == other.inner
-    }
-}
-
-impl Eq for Guarded {}
-
-impl std::hash::Hash for Guarded {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.name.hash(state);
-    }
 }
 
 impl Guarded {
@@ -131,56 +115,37 @@ impl Guarded {
         }
         args
     }
-
-    /// The answers to some of the rows.
-    fn part(&self, args: &ScalarFunctionArgs, begin: usize, end: usize) -> Result<ArrayRef> {
-        let rows = end - begin;
-        let cut = |value: &ColumnarValue| match value {
-            ColumnarValue::Array(array) => ColumnarValue::Array(array.slice(begin, rows)),
-            ColumnarValue::Scalar(scalar) => ColumnarValue::Scalar(scalar.clone()),
-        };
-        let part = ScalarFunctionArgs {
-            args: args.args.iter().map(cut).collect(),
-            arg_fields: args.arg_fields.clone(),
-            number_rows: rows,
-            return_field: args.return_field.clone(),
-            config_options: args.config_options.clone(),
-        };
-        self.inner.invoke_with_args(part)?.to_array(rows)
-    }
 }
 
-impl ScalarUDFImpl for Guarded {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
+/// The answers of `inner` to some of the rows.
+fn part(inner: &ScalarUDF, args: &ScalarFunctionArgs, begin: usize, end: usize) -> Result<ArrayRef> {
+    let rows = end - begin;
+    let cut = |value: &ColumnarValue| match value {
+        ColumnarValue::Array(array) => ColumnarValue::Array(array.slice(begin, rows)),
+        ColumnarValue::Scalar(scalar) => ColumnarValue::Scalar(scalar.clone()),
+    };
+    let part = ScalarFunctionArgs {
+        args: args.args.iter().map(cut).collect(),
+        arg_fields: args.arg_fields.clone(),
+        number_rows: rows,
+        return_field: args.return_field.clone(),
+        config_options: args.config_options.clone(),
+    };
+    inner.invoke_with_args(part)?.to_array(rows)
+}
 
-    fn aliases(&self) -> &[String] {
-        self.inner.aliases()
-    }
-
-    fn signature(&self) -> &Signature {
-        self.inner.signature()
-    }
-
-    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
-        self.inner.return_type(arg_types)
-    }
-
-    fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
-        self.inner.return_field_from_args(args)
-    }
-
-    fn coerce_types(&self, arg_types: &[DataType]) -> Result<Vec<DataType>> {
-        self.inner.coerce_types(arg_types)
-    }
-
-    fn documentation(&self) -> Option<&Documentation> {
-        self.inner.documentation()
+impl Around for Guarded {
+    fn name(&self) -> &'static str {
+        self.name
     }
 
     /// The engine makes an operator of `regexp_like`, and of that LIKE, which skips files. What it cannot make LIKE of stays here.
-    fn simplify(&self, args: Vec<Expr>, info: &SimplifyContext) -> Result<ExprSimplifyResult> {
+    fn simplify(
+        &self,
+        inner: &ScalarUDF,
+        args: Vec<Expr>,
+        info: &SimplifyContext,
+    ) -> Result<ExprSimplifyResult> {
         let constant = |at: usize| match args.get(at) {
             Some(Expr::Literal(value, _)) => value.try_as_str().flatten(),
             _ => None,
@@ -191,23 +156,23 @@ impl ScalarUDFImpl for Guarded {
         // Told before the first row, and where there is none.
         Compiled::new(pattern, constant(self.flags).unwrap_or_default())?;
         match self.name == "regexp_like" && is_plain(pattern) {
-            true => self.inner.simplify(args, info),
+            true => inner.simplify(args, info),
             false => Ok(ExprSimplifyResult::Original(args)),
         }
     }
 
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+    fn invoke(&self, inner: &ScalarUDF, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let args = self.without_empty_flags(args);
         let mut ends = self.ends(&args)?;
         if ends.is_empty() {
-            return self.inner.invoke_with_args(args);
+            return inner.invoke_with_args(args);
         }
         ends.push(args.number_rows);
         let watch = Watch::new(self.name, &args.config_options);
         let (mut parts, mut begin) = (vec![], 0);
         for end in ends {
             watch.look()?;
-            parts.push(self.part(&args, begin, end)?);
+            parts.push(part(inner, &args, begin, end)?);
             begin = end;
         }
         let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
@@ -284,7 +249,7 @@ impl<'a> Cells<'a> {
 mod tests {
     use super::*;
     use arrow::array::RecordBatch;
-    use arrow::datatypes::Field;
+    use arrow::datatypes::{DataType, Field};
     use arrow::util::display::array_value_to_string;
     use datafusion::config::ConfigOptions;
     use datafusion::execution::session_state::SessionState;
@@ -313,6 +278,16 @@ mod tests {
             ("SELECT 'aB' !~* 'a[b]'", "false"),
             ("SELECT 'abc' SIMILAR TO 'a[b]c'", "true"),
             ("SELECT 'abc' NOT SIMILAR TO 'a[b]c'", "false"),
+            ("SELECT 'abc' SIMILAR TO 'b|c'", "false"),
+            ("SELECT 'abc' SIMILAR TO '(a|b)%'", "true"),
+            ("SELECT 'a_c' SIMILAR TO 'a#_(c|d)' ESCAPE '#'", "true"),
+            ("SELECT 'a_c' SIMILAR TO 'a#%c' ESCAPE '#'", "false"),
+            ("SELECT ('a' SIMILAR TO NULL) IS NULL AND (NULL SIMILAR TO 'a|b') IS NULL", "true"),
+            ("SELECT count(*) FROM rows WHERE t SIMILAR TO split_part(t, 'a', 1) || '(ab1)+'", "40"),
+            (
+                "SELECT count(*) FROM rows WHERE t NOT SIMILAR TO split_part(t, 'a', 1) || '#(ab1#)+' ESCAPE '#'",
+                "40",
+            ),
             ("SELECT (NULL ~ 'a') IS NULL", "true"),
             ("SELECT ('a' ~ NULL) IS NULL", "true"),
             ("SELECT regexp_like('aB', 'A[b]', 'i')", "true"),
@@ -356,8 +331,7 @@ mod tests {
 
     #[test]
     fn the_engine_gets_few_patterns_at_once() {
-        let inner = SessionContext::new().udf("regexp_like").unwrap();
-        let guarded = Guarded { inner, name: "regexp_like", flags: 2, all: All::Never };
+        let guarded = Guarded { name: "regexp_like", flags: 2, all: All::Never };
         let patterns: StringArray = (0..100).map(|n| Some(format!("[a]{{{n}}}"))).collect();
         let ends = |text: ScalarValue| {
             let args = vec![ColumnarValue::Scalar(text), ColumnarValue::Array(Arc::new(patterns.clone()))];
@@ -378,7 +352,9 @@ mod tests {
     async fn plain_patterns_stay_comparisons() {
         let context = context();
         let state: SessionState = context.state();
-        for (condition, is_like) in [("t ~ '^1ab'", true), ("t ~ 'a[b]'", false)] {
+        for (condition, is_like) in
+            [("t ~ '^1ab'", true), ("t ~ 'a[b]'", false), ("t SIMILAR TO '1a_%'", true)]
+        {
             let sql = format!("SELECT t FROM rows WHERE {condition}");
             let plan = state.create_logical_plan(&sql).await.unwrap();
             let plan = state.optimize(&plan).unwrap().display_indent().to_string();

@@ -1,6 +1,7 @@
 //! `regexp_matches_list` and `regexp_split_to_array`.
 
 use super::compiled::{Last, told};
+use super::similar::similar_to_escape;
 use super::watch::Watch;
 use crate::sql::error::SqlError;
 use crate::sql::functions::bounded::check_bytes;
@@ -14,16 +15,19 @@ use datafusion::logical_expr::{
 use std::sync::Arc;
 
 /// The functions.
-pub fn pattern_functions() -> [ScalarUDF; 2] {
+pub fn pattern_functions() -> [ScalarUDF; 3] {
     let arities = TypeSignature::OneOf(vec![TypeSignature::Any(2), TypeSignature::Any(3)]);
     let matches = Matches { signature: Signature::new(arities, Volatility::Immutable) };
     let texts = vec![DataType::Utf8, DataType::Utf8];
     let split = Split { signature: Signature::exact(texts, Volatility::Immutable) };
-    [ScalarUDF::from(matches), ScalarUDF::from(split)]
+    [ScalarUDF::from(matches), ScalarUDF::from(split), similar_to_escape()]
 }
 
 /// The texts of an argument, one a row; none where there is no such argument.
-fn texts(args: &ScalarFunctionArgs, at: usize) -> Result<Option<StringArray>> {
+///
+/// # Errors
+/// For what is no text and cannot become one.
+pub fn texts(args: &ScalarFunctionArgs, at: usize) -> Result<Option<StringArray>> {
     let Some(value) = args.args.get(at) else { return Ok(None) };
     let texts: ArrayRef = cast(&value.to_array(args.number_rows)?, &DataType::Utf8)?;
     Ok(Some(texts.as_string::<i32>().clone()))

@@ -7,6 +7,7 @@
 //! | `compiled` | a regular expression, and what a byte of text may cost it |
 //! | `watch` | how much was done, and whether to go on |
 //! | `guarded` | the engine's functions, a few rows at a time |
+//! | `similar` | patterns of SIMILAR TO as regular expressions |
 //! | `operators` | `~` and its like, and SIMILAR TO, as those functions |
 //! | `lists` | `regexp_matches_list` and `regexp_split_to_array` |
 
@@ -14,6 +15,7 @@ mod compiled;
 mod guarded;
 mod lists;
 mod operators;
+mod similar;
 mod watch;
 
 pub use guarded::guard_patterns;

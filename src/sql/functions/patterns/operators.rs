@@ -1,24 +1,51 @@
 //! `~`, `~*`, `!~`, `!~*` and SIMILAR TO as calls of a function that is bounded: the engine's own operators are not.
 
+use super::similar::{MARK, expression, is_of_like, similar_to_escape};
 use arrow::datatypes::DataType;
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::Transformed;
 use datafusion::config::ConfigOptions;
 use datafusion::error::Result;
 use datafusion::logical_expr::expr_rewriter::FunctionRewrite;
-use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator, ScalarUDF, cast, lit};
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Like, Operator, ScalarUDF, cast, lit};
 use std::sync::Arc;
 
 /// Makes the operators calls.
 #[derive(Debug)]
 pub struct PatternOperators {
     like: Arc<ScalarUDF>,
+    escape: ScalarUDF,
 }
 
 impl PatternOperators {
     /// Calls of `like`, which is `regexp_like` with bounds.
     pub fn new(like: Arc<ScalarUDF>) -> Self {
-        Self { like }
+        Self { like, escape: similar_to_escape() }
+    }
+
+    /// What SIMILAR TO means; none where it is between what is no text.
+    fn similar(&self, similar: &Like, schema: &DFSchema) -> Result<Option<Expr>> {
+        let sides = (as_text(&similar.expr, schema), as_text(&similar.pattern, schema));
+        let (Some(text), Some(pattern)) = sides else { return Ok(None) };
+        let constant = match &pattern {
+            Expr::Literal(value, _) => value.try_as_str().flatten().map(str::to_owned),
+            _ => None,
+        };
+        let mark = similar.escape_char;
+        let pattern = match constant {
+            Some(plain) if is_of_like(&plain, mark.unwrap_or(MARK)) => {
+                let (text, plain) = (Box::new(text), Box::new(lit(plain)));
+                return Ok(Some(Expr::Like(Like::new(similar.negated, text, plain, None, false))));
+            }
+            Some(constant) => lit(expression(&constant, mark.or(Some(MARK)))?),
+            None => {
+                let mut args = vec![pattern];
+                args.extend(mark.map(|mark| lit(mark.to_string())));
+                self.escape.call(args)
+            }
+        };
+        let call = self.like.call(vec![text, pattern]);
+        Ok(Some(if similar.negated { Expr::Not(Box::new(call)) } else { call }))
     }
 }
 
@@ -28,6 +55,10 @@ impl FunctionRewrite for PatternOperators {
     }
 
     fn rewrite(&self, expr: Expr, schema: &DFSchema, _: &ConfigOptions) -> Result<Transformed<Expr>> {
+        if let Expr::SimilarTo(similar) = &expr {
+            let other = self.similar(similar, schema)?;
+            return Ok(other.map_or_else(|| Transformed::no(expr), Transformed::yes));
+        }
         let (text, pattern, any_case, is_not) = match &expr {
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::RegexMatch, right }) => {
                 (left, right, false, false)
@@ -40,9 +71,6 @@ impl FunctionRewrite for PatternOperators {
             }
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::RegexNotIMatch, right }) => {
                 (left, right, true, true)
-            }
-            Expr::SimilarTo(like) if like.escape_char.is_none() => {
-                (&like.expr, &like.pattern, like.case_insensitive, like.negated)
             }
             _ => return Ok(Transformed::no(expr)),
         };

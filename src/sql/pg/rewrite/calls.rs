@@ -10,6 +10,9 @@ use datafusion::sql::sqlparser::ast::{
 
 /// Functions that do the same under another name.
 const RENAMED: &[(&str, &str)] = &[
+    // All that are equal, not the first alone.
+    ("array_remove", "array_remove_all"),
+    ("array_replace", "array_replace_all"),
     ("clock_timestamp", "now"),
     ("every", "bool_and"),
     ("gen_random_uuid", "uuid"),
@@ -150,6 +153,7 @@ mod tests {
     fn calls_are_made_of_what_there_is() {
         for (call, other) in [
             ("every(a)", "bool_and(a)"),
+            ("array_remove(a, 1)", "array_remove_all(a, 1)"),
             ("jsonb_array_elements(a)", "unnest(json_elements(a))"),
             ("jsonb_path_query(a, '$.b')", "unnest(json_path_items(a, '$.b'))"),
             ("jsonb_agg(a ORDER BY b)", "to_json(array_agg(a ORDER BY b))"),

@@ -7,9 +7,9 @@ use super::build::{folded, null, parsed, parsed_factor, text};
 use super::columns::name_columns;
 use super::laterals::flatten;
 use super::numbers::{is_number, is_procedure, is_zero, number_of, procedure, rename};
-use super::patterns::escape_with_backslash;
+use super::patterns::{escape_with_backslash, similar};
 use super::spelled::spelled_out;
-use super::{calls, composed, exists, operators, types, whole};
+use super::{calls, composed, exists, explain, operators, types, whole};
 use crate::sql::pg::names::{is_about_catalog, is_correlated, reads_function};
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, BinaryOperator, DataType, Distinct, Expr, Function, FunctionArgumentList, FunctionArguments,
@@ -90,6 +90,7 @@ fn is_for_later(statement: &Statement) -> bool {
 }
 
 fn named(mut statement: Statement) -> Statement {
+    explain::hear(&mut statement);
     name_columns(&mut statement);
     statement
 }
@@ -165,6 +166,8 @@ impl VisitorMut for Adapter {
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         let other = composed::like_any(expr)
             .or_else(|| composed::substring(expr))
+            .or_else(|| similar(expr))
+            .or_else(|| types::moment(expr))
             .or_else(|| operators::instead_of(expr));
         let mut is_made = other.is_some();
         if let Some(other) = other {
@@ -450,6 +453,10 @@ mod tests {
         let escaped = |pattern: &str| format!("SELECT 1 AS a FROM t WHERE a LIKE {pattern}");
         assert_eq!(where_like(r"'pg/_\' || '%' ESCAPE '/'"), escaped(r"'pg\_\\' || '%'"));
         assert_eq!(where_like(r"b ESCAPE '/'"), escaped(r"like_escape(b, '/')"));
+        let known = "SELECT 1 AS a FROM t WHERE a SIMILAR TO b ESCAPE '#'";
+        assert_eq!(spelled(known), known);
+        let none = spelled("SELECT 1 AS a FROM t WHERE a NOT SIMILAR TO b ESCAPE ''");
+        assert!(none.ends_with("WHERE ((a) !~ similar_to_escape(b, ''))"), "{none}");
     }
 
     #[test]

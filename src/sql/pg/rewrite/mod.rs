@@ -9,12 +9,13 @@
 //! | `calls` | functions that go by other names, or are made of others |
 //! | `composed` | functions that are made of several calls or of operators: `mode`, `json_object_agg`, `make_interval` |
 //! | `exists` | `EXISTS (…)` among the columns |
+//! | `explain` | `EXPLAIN (ANALYZE)` |
 //! | `operators` | operators on values of `jsonb`, roots and absolute values |
-//! | `spelled` | `TABLE t` and `(struct).*` |
+//! | `spelled` | `TABLE t`, MOVE and `(struct).*` |
 //! | `whole` | whole rows as values, and series as rows |
 //! | `laterals` | functions in FROM that give rows: `unnest`, `jsonb_array_elements`, `jsonb_each` |
 //! | `numbers` | numbers of the catalogue, and functions, which have names here |
-//! | `patterns` | `LIKE … ESCAPE` |
+//! | `patterns` | `LIKE … ESCAPE`, `SIMILAR TO … ESCAPE` |
 //! | `dialect` | from the text of a query to statements |
 
 mod build;
@@ -23,6 +24,7 @@ mod columns;
 mod composed;
 mod dialect;
 mod exists;
+mod explain;
 mod formats;
 mod laterals;
 mod numbers;
@@ -34,3 +36,4 @@ mod whole;
 
 pub use columns::shown;
 pub use dialect::Dialect;
+pub use spelled::MOVED;

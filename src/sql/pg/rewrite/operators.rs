@@ -20,10 +20,14 @@ pub fn instead_of(expr: &Expr) -> Option<Expr> {
                 BinaryOperator::Minus if is_jsonb(left) => "jsonb_delete",
                 BinaryOperator::Eq if either() => "jsonb_eq",
                 BinaryOperator::NotEq if either() => "jsonb_ne",
+                BinaryOperator::PGStartsWith => "starts_with",
+                BinaryOperator::Overlaps => return overlaps(left, right),
                 _ => return None,
             };
             parsed(&format!("{function}({left}, {right})"))
         }
+        Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } => among(left, "IN", right),
+        Expr::AllOp { left, compare_op: BinaryOperator::NotEq, right } => among(left, "NOT IN", right),
         Expr::InSubquery { expr, subquery, negated: false } => match expr.as_ref() {
             Expr::Tuple(row) => row_in(row, subquery),
             _ => None,
@@ -41,6 +45,7 @@ pub fn instead_of(expr: &Expr) -> Option<Expr> {
                 UnaryOperator::PGSquareRoot => "sqrt",
                 UnaryOperator::PGCubeRoot => "cbrt",
                 UnaryOperator::PGAbs => "abs",
+                UnaryOperator::BitwiseNot => return parsed(&format!("(-1 - ({expr}))")),
                 _ => return None,
             };
             parsed(&format!("{function}({expr})"))
@@ -48,6 +53,29 @@ pub fn instead_of(expr: &Expr) -> Option<Expr> {
         Expr::Value(ValueWithSpan { value: Value::UnicodeStringLiteral(letters), .. }) => Some(text(letters)),
         _ => None,
     }
+}
+
+/// `x = ANY (SELECT …)` and `x <> ALL (SELECT …)`; none where it is a list.
+fn among(value: &Expr, word: &str, rows: &Expr) -> Option<Expr> {
+    match rows {
+        Expr::Nested(inner) => among(value, word, inner),
+        Expr::Subquery(query) => parsed(&format!("(({value}) {word} ({query}))")),
+        _ => None,
+    }
+}
+
+/// `(a, b) OVERLAPS (c, d)`: spans of time that have a moment in common; the second is the end, or how long it lasts.
+fn overlaps(one: &Expr, other: &Expr) -> Option<Expr> {
+    let ends = |span: &Expr| match span {
+        Expr::Tuple(ends) => match ends.as_slice() {
+            [begin, lasts @ Expr::Interval(_)] => Some((begin.to_string(), format!("({begin} + {lasts})"))),
+            [begin, end] => Some((format!("least({begin}, {end})"), format!("greatest({begin}, {end})"))),
+            _ => None,
+        },
+        _ => None,
+    };
+    let ((a, b), (c, d)) = (ends(one)?, ends(other)?);
+    parsed(&format!("(({a} < {d} AND {c} < {b}) OR {a} = {c})"))
 }
 
 /// `(a, b) IN (SELECT …)`: the engine compares one column. A row with a NULL in it is in none. NOT IN is not among it: there a
@@ -114,6 +142,14 @@ mod tests {
                  FROM (SELECT x, y FROM t) AS q (c0, c1))",
             ),
             ("@ a", "abs(a)"),
+            ("~ a", "(-1 - (a))"),
+            ("a ^@ 'b'", "starts_with(a, 'b')"),
+            ("a = ANY (SELECT x FROM t)", "((a) IN (SELECT x FROM t))"),
+            ("a <> ALL (SELECT x FROM t)", "((a) NOT IN (SELECT x FROM t))"),
+            (
+                "(a, b) OVERLAPS (c, INTERVAL '1 day')",
+                "((least(a, b) < (c + INTERVAL '1 day') AND c < greatest(a, b)) OR least(a, b) = c)",
+            ),
         ] {
             let found = instead_of(&parsed(expr).unwrap()).map(|other| other.to_string());
             assert_eq!(found.as_deref(), Some(other), "{expr}");
@@ -126,6 +162,7 @@ mod tests {
             "- a",
             "a - '5'",
             "a IN (SELECT 1)",
+            "a = ANY (b)",
             "(a, b) NOT IN (SELECT x, y FROM t)",
         ] {
             assert!(instead_of(&parsed(own).unwrap()).is_none(), "{own}");

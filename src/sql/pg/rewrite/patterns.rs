@@ -1,4 +1,4 @@
-//! `LIKE … ESCAPE`: the engine escapes by backslashes only.
+//! `LIKE … ESCAPE`: the engine escapes by backslashes only. `SIMILAR TO … ESCAPE`: the engine wants one byte.
 
 use super::build::{parsed, text};
 use crate::sql::functions::like_escape;
@@ -22,6 +22,16 @@ pub fn escape_with_backslash(pattern: &mut Expr, escape: &mut Option<ValueWithSp
         *pattern = other;
         *escape = None;
     }
+}
+
+/// What stands for `SIMILAR TO … ESCAPE` where that is empty, NULL or no letter of ASCII.
+pub fn similar(expr: &Expr) -> Option<Expr> {
+    let Expr::SimilarTo { negated, expr, pattern, escape_char: Some(mark) } = expr else { return None };
+    if matches!(&mark.value, Value::SingleQuotedString(mark) if mark.len() == 1) {
+        return None;
+    }
+    let operator = if *negated { "!~" } else { "~" };
+    parsed(&format!("(({expr}) {operator} similar_to_escape({pattern}, {mark}))"))
 }
 
 fn respelled(pattern: &mut Expr, mark: char) -> bool {

@@ -20,9 +20,20 @@ WHERE array_has(oids(CAST($1 AS INT[])), t.oid)";
 const ASKS_OF_TYPES: [&str; 4] =
     ["WITH RECURSIVE typeinfo_tree(", "typebases(oid, depth)", "ti.oid = any($1::oid[])", "depth DESC"];
 
+/// Where FETCH puts rows that nobody reads, as the parser prints it: the parser has no word for MOVE.
+pub const MOVED: &str = "\"MOVE\"";
+
 /// `sql` in words that the parser has; none if it has them already.
 pub fn spelled_out(sql: &str) -> Option<String> {
-    whole_table(sql).or_else(|| types(sql)).or_else(|| fields(sql))
+    whole_table(sql).or_else(|| moved(sql)).or_else(|| types(sql)).or_else(|| fields(sql))
+}
+
+/// `MOVE 3 IN c` as a FETCH of rows that nobody reads.
+fn moved(sql: &str) -> Option<String> {
+    let (first, rest) = sql.trim_start().split_at_checked(4)?;
+    let rest = rest.trim_end().trim_end_matches(';');
+    let is_word = first.eq_ignore_ascii_case("move") && rest.starts_with(char::is_whitespace);
+    (is_word && !rest.contains(';')).then(|| format!("FETCH{rest} INTO {MOVED}"))
 }
 
 /// What stands for the query of asyncpg.
@@ -97,8 +108,10 @@ mod tests {
         let all = FIELDS.map(|field| format!("{call}.{field}")).join(", ");
         assert_eq!(spelled, format!("SELECT m, {all} FROM t WHERE a = ').*'"));
         assert_eq!(spelled_out("TABLE spans").as_deref(), Some("SELECT * FROM spans"));
+        assert_eq!(spelled_out("move 3 IN c ;").as_deref(), Some("FETCH 3 IN c INTO \"MOVE\""));
         for own in [
             "SELECT 1",
+            "MOVE 1 IN c; SELECT 1",
             "SELECT count(*) FROM t",
             "SELECT (t).* FROM t",
             "SELECT '(quality_rate(1)).*'",

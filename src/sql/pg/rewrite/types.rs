@@ -1,6 +1,10 @@
 //! Types that the engine does not have, and literals that it does not read.
 
+use super::build::parsed;
 use datafusion::sql::sqlparser::ast::{DataType, Expr, Value, ValueWithSpan};
+
+/// Bytes of `2026-01-01 10:30`.
+const MINUTES: usize = 16;
 
 /// Types whose values are texts here.
 const TEXTS: &[&str] = &[
@@ -70,12 +74,35 @@ pub fn instead_of(data_type: &DataType) -> Option<DataType> {
 /// Writes the seconds that PostgreSQL takes for nought into a time, if `data_type` is one.
 pub fn complete(data_type: &DataType, value: &mut ValueWithSpan) {
     let has_time = matches!(data_type, DataType::Timestamp(..) | DataType::Time(..));
-    if let Value::SingleQuotedString(text) = &mut value.value
-        && has_time
-        && ends_in_minutes(text)
-    {
+    let Value::SingleQuotedString(text) = &mut value.value else { return };
+    if has_time && ends_in_minutes(text) {
         text.push_str(":00");
+    } else if has_time && has_zone_after_minutes(text) {
+        text.insert_str(MINUTES, ":00");
     }
+}
+
+/// What stands for a constant that is a time by its name, such as `'today'::date` and `timestamp 'now'`.
+pub fn moment(expr: &Expr) -> Option<Expr> {
+    let (data_type, value) = match expr {
+        Expr::Cast { expr, data_type, .. } => match expr.as_ref() {
+            Expr::Value(value) => (data_type, value),
+            _ => return None,
+        },
+        Expr::TypedString(typed) => (&typed.data_type, &typed.value),
+        _ => return None,
+    };
+    let Value::SingleQuotedString(text) = &value.value else { return None };
+    let named = match text.trim().to_lowercase().as_str() {
+        "now" => "now()",
+        "today" => "CURRENT_DATE",
+        "yesterday" => "(CURRENT_DATE - 1)",
+        "tomorrow" => "(CURRENT_DATE + 1)",
+        "epoch" => "DATE '1970-01-01'",
+        _ => return None,
+    };
+    let is_time = matches!(short_name(data_type).as_str(), "date" | "timestamp" | "timestamptz");
+    if is_time { parsed(&format!("CAST({named} AS {data_type})")) } else { None }
 }
 
 /// [`complete`] for an expression that is cast.
@@ -116,6 +143,12 @@ pub fn bytes_in_hex<'a>(expr: &'a Expr, data_type: &DataType) -> Option<&'a str>
     (is_hex && short_name(data_type) == "bytea").then_some(digits)
 }
 
+/// `2026-01-01 10:30+02`, and with `Z`.
+fn has_zone_after_minutes(text: &str) -> bool {
+    let Some((time, zone)) = text.split_at_checked(MINUTES) else { return false };
+    ends_in_minutes(time) && zone.starts_with(['+', '-', 'Z'])
+}
+
 /// `10:30`, alone or after a date.
 fn ends_in_minutes(text: &str) -> bool {
     let Some(at) = text.len().checked_sub(5) else { return false };
@@ -127,7 +160,34 @@ fn ends_in_minutes(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{ends_in_minutes, spelled_out};
+    use super::{ends_in_minutes, has_zone_after_minutes, moment, spelled_out};
+    use crate::sql::pg::rewrite::build::parsed;
+
+    #[test]
+    fn times_have_names() {
+        for (constant, named) in [
+            ("'today'::date", Some("CAST(CURRENT_DATE AS DATE)")),
+            ("timestamp 'NOW'", Some("CAST(now() AS TIMESTAMP)")),
+            ("'yesterday'::text", None),
+            ("'2026-01-01'::date", None),
+        ] {
+            let found = moment(&parsed(constant).unwrap()).map(|found| found.to_string());
+            assert_eq!(found.as_deref(), named, "{constant}");
+        }
+    }
+
+    #[test]
+    fn zones_come_after_minutes() {
+        for (text, is) in [
+            ("2026-01-01 10:30+02", true),
+            ("2026-01-01T10:30Z", true),
+            ("2026-01-01 10:30:00+02", false),
+            ("2026-01-01 10:30", false),
+            ("2026-01-01 10:3é+02", false),
+        ] {
+            assert_eq!(has_zone_after_minutes(text), is, "{text}");
+        }
+    }
 
     #[test]
     fn clocks_are_spelled_out() {
