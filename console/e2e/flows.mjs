@@ -84,7 +84,7 @@ export async function sqlRun(page, world) {
 sqlRun.typed = true;
 
 export async function sqlCancel(page, world) {
-  await open(page, world, "/sql#q=SELECT%20count(*)%20FROM%20spans%20a%20CROSS%20JOIN%20spans%20b%20CROSS%20JOIN%20spans%20c%20WHERE%20a.name%20%3C%20c.name");
+  await open(page, world, "/sql#q=SELECT%20count(*)%20FROM%20generate_series(1,%209000000)%20a,%20generate_series(1,%209000000)%20b%20WHERE%20a.value%20%2B%20b.value%20%3D%207");
   await page.click("[data-run]");
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.waitForSelector("text=Cancelled");

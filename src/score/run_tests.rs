@@ -166,8 +166,8 @@ async fn a_time_limit_keeps_what_was_scored_and_fails_the_rest_by_metric() {
 
 #[tokio::test]
 async fn a_worker_waits_for_an_evaluator_that_takes_too_long() {
-    let (slow, asked) = probe("a", 150);
-    let bench = Bench::new(vec![slow], 20, 4);
+    let (slow, asked) = probe("a", 300);
+    let bench = Bench::new(vec![slow], 100, 4);
     bench.work(&[("one", &["a"]), ("two", &["a"]), ("three", &["a"])]).await;
     // A thread that a busy machine starts too late asks nobody.
     assert!((1..=3).contains(&asked.times.load(Ordering::SeqCst)));

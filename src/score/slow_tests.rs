@@ -25,6 +25,8 @@ struct Probe {
     /// Items at once; none for as many as there are.
     places: Option<usize>,
     takes: Duration,
+    /// Nobody is answered before so many items were there at once.
+    gathers: usize,
     is_away: AtomicBool,
     /// It has no place for anybody.
     is_shut: AtomicBool,
@@ -67,6 +69,9 @@ impl Waits for Probe {
         let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
         self.at_once.fetch_max(now, Ordering::SeqCst);
         tokio::time::sleep(self.takes).await;
+        while self.at_once.load(Ordering::SeqCst) < self.gathers {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
         self.now.fetch_sub(1, Ordering::SeqCst);
         if self.is_away.load(Ordering::SeqCst) {
             return Err(Away { why: "nobody is there".to_owned(), counts: self.counts, wait: None });
@@ -164,7 +169,7 @@ fn probe(id: &'static str) -> Probe {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_items_are_asked_at_once_and_cost_is_told_once() {
-    let judge = Arc::new(Probe { takes: Duration::from_millis(1_500), ..probe("judge") });
+    let judge = Arc::new(Probe { gathers: 17, ..probe("judge") });
     let bench = Bench::new(&[&judge], 4);
     (0..32).for_each(|n| bench.put(&n.to_string(), &["judge"]));
     let working = bench.start();

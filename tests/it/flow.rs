@@ -1,6 +1,6 @@
 //! The whole way of a span: an SDK exports, SQL answers, evaluators score.
 
-use crate::support::{config, count, parquet, query, request, settled, span, start, text};
+use crate::support::{config, count, parquet, query, request, settled, span, start, text, until};
 use opentelemetry::trace::{Span as _, SpanKind, Tracer as _, TracerProvider as _};
 use opentelemetry::{KeyValue, trace::Status};
 use opentelemetry_otlp::WithExportConfig;
@@ -115,7 +115,10 @@ async fn log_records_meet_their_spans() {
         .join("tests/fixtures/otlp/otel-openai-v2-legacy-events");
     for logs_first in [true, false] {
         let folder = tempfile::tempdir().unwrap();
-        let app = start(config(folder.path())).await;
+        // The trace stays open however long the second request takes, and the next server decides about it at once.
+        let (mut patient, long) = (config(folder.path()), std::time::Duration::from_mins(10));
+        (patient.sample.idle, patient.sample.rootless_idle) = (long, long);
+        let app = start(patient).await;
         let endpoint = format!("http://{}", app.addresses.otlp_http);
         let mut names = ["chat.pb", "chat.logs.pb"];
         if logs_first {
@@ -125,6 +128,9 @@ async fn log_records_meet_their_spans() {
             let file = fixtures.join(name);
             groundline::cli::send_file(&endpoint, groundline::cli::Protocol::Http, &file).await.unwrap();
         }
+        until("both are read", async || app.unfinished().0 == 0).await;
+        app.stop().await.unwrap();
+        let app = start(config(folder.path())).await;
         settled(&app).await;
         let rows =
             query(app.addresses.http, "SELECT question, answer FROM spans WHERE operation = 'llm'").await;

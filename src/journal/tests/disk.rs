@@ -2,7 +2,7 @@
 
 use crate::journal::files::{Files, LogFile, SystemFiles};
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,11 +14,11 @@ pub(super) struct Disk(Arc<Mutex<State>>);
 #[derive(Default)]
 struct State {
     last_id: u64,
-    /// Names as the process sees them, and as they are on the disk.
-    names: HashMap<PathBuf, u64>,
-    durable_names: HashMap<PathBuf, u64>,
+    /// Names as the process sees them, and as they are on the disk. In one order, so that a seed leaves the same of each.
+    names: BTreeMap<PathBuf, u64>,
+    durable_names: BTreeMap<PathBuf, u64>,
     /// What is on the disk of each file.
-    synced: HashMap<u64, Vec<u8>>,
+    synced: BTreeMap<u64, Vec<u8>>,
     faults: Faults,
     syncs: u64,
 }

@@ -1,6 +1,7 @@
 //! F11 and F13: more than the server can take, and requests that unpack to more than they look like.
 
 use super::oracle::{Oracle, Writing, is_retryable};
+use super::server::eventually;
 use super::{alone, small};
 use crate::support::{request, span};
 use prost::Message;
@@ -37,6 +38,8 @@ async fn f11_overload_stays_within_its_memory() {
             })
             .collect();
         tokio::time::sleep(duration()).await;
+        // A slow machine gets the time that it needs for a first one.
+        eventually("something is accepted", 120, async || oracle.acknowledged() > 0).await;
         oracle.stop.store(true, Ordering::Relaxed);
         for writer in writers {
             writer.await.unwrap();
