@@ -5,8 +5,8 @@ use super::draft::Draft;
 use super::fields::{self, Fields};
 use super::fill::fill;
 use super::{
-    evaluations, genai_events, langfuse, langsmith, logfire, mlflow, openinference, openllmetry, otel_genai,
-    vercel,
+    claude_code, evaluations, frameworks, genai_events, langfuse, langsmith, logfire, mlflow, openinference,
+    openllmetry, otel_genai, vercel,
 };
 use crate::domain::log::LogRecord;
 use crate::domain::span::{Dialect, Llm, Operation, Span, StatusCode};
@@ -60,6 +60,7 @@ fn operation(dialect: Dialect, fields: &Fields<'_>, span: &Span) -> Option<Opera
         Dialect::Logfire => logfire::operation(fields),
         Dialect::Openllmetry => openllmetry::operation(fields, span),
         Dialect::OtelGenai => otel_genai::operation(fields),
+        Dialect::Framework => claude_code::operation(fields, span).or_else(|| frameworks::operation(fields)),
         Dialect::PydanticAi | Dialect::None => None,
     }
 }
@@ -89,6 +90,10 @@ fn ask(dialect: Dialect, fields: &Fields<'_>, span: &Span, draft: &mut Draft) {
             otel_genai::fill_from(fields, draft);
             genai_events::fill_from(&span.events, draft);
         }
+        Dialect::Framework => {
+            claude_code::fill_from(fields, span, draft);
+            frameworks::fill_from(fields, draft);
+        }
         Dialect::None => {}
     }
 }
@@ -116,3 +121,7 @@ fn class_name(name: &str) -> &str {
 #[cfg(test)]
 #[path = "normalize_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "frameworks_tests.rs"]
+mod frameworks_tests;
