@@ -189,7 +189,9 @@ fn choice(object: &Map<String, Json>) -> Option<Message> {
 pub(super) fn from_role(role: &str, object: &Map<String, Json>) -> Message {
     let content = ["parts", "content", "contents", "blocks"]
         .iter()
-        .find_map(|key| object.get(*key).filter(|v| !v.is_null()));
+        .find_map(|key| object.get(*key).filter(|v| !v.is_null()))
+        // In ADK's events the content is a message of Gemini's once more.
+        .map(|content| content.get("parts").filter(|parts| parts.is_array()).unwrap_or(content));
     let call_id = text_in(object, &["tool_call_id", "toolCallId"]);
     let role = plain_role(role);
     let mut pieces = match content {
