@@ -231,6 +231,8 @@ fn names_of_operations_and_roles_are_known_in_every_spelling() {
     for kind in ["chat.completions", "text_generation", "responses"] {
         assert_eq!(llm("x", &[("gen_ai.operation.name", text(kind))]).operation, Operation::Llm, "{kind}");
     }
+    let tool = [("gen_ai.tool.name", text("f")), ("gen_ai.tool.call.arguments", text(r#"{"a":1}"#))];
+    assert_eq!(llm("mcp", &tool).operation, Operation::Tool);
     let lite =
         |kind: &str| llm("litellm", &[("llm.request.type", text(kind)), ("gen_ai.request.model", text("m"))]);
     assert_eq!(lite("acompletion").operation, Operation::Llm);

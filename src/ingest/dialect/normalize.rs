@@ -65,7 +65,8 @@ fn operation(dialect: Dialect, fields: &Fields<'_>, span: &Span) -> Option<Opera
     }
 }
 
-/// A span that names a model and says nothing of its kind is a call of that model.
+/// A span that names a model and says nothing of its kind is a call of that model; one that names a tool and no model
+/// runs it, as MCP's do.
 fn guessed(fields: &Fields<'_>, llm: &Llm) -> Operation {
     let silent =
         ["gen_ai.operation.name", "openinference.span.kind", "traceloop.span.kind", "ai.operationId"]
@@ -73,7 +74,11 @@ fn guessed(fields: &Fields<'_>, llm: &Llm) -> Operation {
             .all(|key| fields.get(key).is_none());
     let model =
         llm.request_model.is_some() || llm.response_model.is_some() || fields.get("llm.model_name").is_some();
-    if silent && model { Operation::Llm } else { Operation::Other }
+    match (silent, model) {
+        (true, true) => Operation::Llm,
+        (true, false) if fields.text("gen_ai.tool.name").is_some() => Operation::Tool,
+        _ => Operation::Other,
+    }
 }
 
 fn ask(dialect: Dialect, fields: &Fields<'_>, span: &Span, draft: &mut Draft) {
