@@ -79,6 +79,8 @@ names!(
         PydanticAi = "pydantic_ai",
         /// LangSmith over OpenTelemetry.
         Langsmith = "langsmith",
+        /// Keys of a framework's own and no convention's: Braintrust, Genkit, Haystack, Claude Code, …
+        Framework = "framework",
         /// No LLM convention: an ordinary span.
         None = "none",
     }

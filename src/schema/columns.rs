@@ -298,7 +298,7 @@ static SPANS: &[Column] = &[
     must(
         "dialect",
         Kind::Text,
-        "Convention: otel_genai, openinference, openllmetry, vercel, langfuse, mlflow, logfire, pydantic_ai, langsmith or none.",
+        "Convention: otel_genai, openinference, openllmetry, vercel, langfuse, mlflow, logfire, pydantic_ai, langsmith, framework (keys of a framework's own) or none.",
     ),
     must(
         "operation",

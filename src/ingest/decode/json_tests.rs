@@ -138,6 +138,14 @@ fn deep_values_fail_without_overflowing_the_stack() {
 }
 
 #[test]
+fn an_id_in_base64_costs_its_span_and_is_told() {
+    let body = request(span_json(json!({"traceId": "CvdlGRbNQ92ESOshHIAxnA=="})));
+    let out = spans(traces_from_json(&body).expect("decodes"));
+    assert_eq!((out.items.len(), out.rejected), (0, 1));
+    assert!(out.reasons[0].ends_with("an id is hexadecimal text, not base64"), "{}", out.reasons[0]);
+}
+
+#[test]
 fn log_records_keep_their_content_when_their_ids_are_bad() {
     let body = json!({"resourceLogs": [{"scopeLogs": [{"logRecords": [
         {"traceId": "01", "spanId": "00000000000000ab", "body": {"stringValue": "hello"}},

@@ -51,7 +51,7 @@ fn group_spans(group: ScopeSpans, source: &Arc<Source>, (r, s): (usize, usize), 
                 dialect::normalize_span(&mut span);
                 out.items.push(span);
             }
-            Err(problem) => out.reject(at, &problem.to_string()),
+            Err(problem) => out.reject(at, &told(&problem)),
         }
     }
 }
@@ -71,6 +71,16 @@ pub(super) enum Problem {
 impl From<TooDeep> for Problem {
     fn from(_: TooDeep) -> Self {
         Problem::Deep
+    }
+}
+
+/// The problem in words. Of text that is not hexadecimal the reader of JSON makes an id of one byte.
+fn told(problem: &Problem) -> String {
+    match problem {
+        Problem::Id(IdError::Length { got: 1, .. }) | Problem::Parent(IdError::Length { got: 1, .. }) => {
+            format!("{problem}; in OTLP/JSON an id is hexadecimal text, not base64")
+        }
+        other => other.to_string(),
     }
 }
 

@@ -1,11 +1,11 @@
 //! Which conventions a span follows.
 
 use super::fields::Fields;
-use super::openllmetry;
+use super::{claude_code, frameworks, openllmetry};
 use crate::domain::span::{Dialect, Source, Span};
 
 /// Conventions in the order in which they are asked: those with unmistakable keys first.
-const ORDER: [Dialect; 9] = [
+const ORDER: [Dialect; 10] = [
     Dialect::Langfuse,
     Dialect::Openinference,
     Dialect::Mlflow,
@@ -15,6 +15,7 @@ const ORDER: [Dialect; 9] = [
     Dialect::Logfire,
     Dialect::Openllmetry,
     Dialect::OtelGenai,
+    Dialect::Framework,
 ];
 
 /// The conventions of which a span shows any sign, as a set of bits.
@@ -91,8 +92,10 @@ pub fn scope_is_genai(source: &Source) -> bool {
 fn of_key(key: &str) -> u16 {
     // Most keys are none of these, which their first two letters tell.
     let [first, second, ..] = key.as_bytes() else { return 0 };
-    let ((b'g', b'e')
-    | (b'l', b'l' | b'a' | b'o')
+    let ((b'g', b'e' | b'c')
+    | (b'l', b'l' | b'a' | b'o' | b'm' | b'k')
+    | (b'b', b'r')
+    | (b'h', b'a')
     | (b'o', b'p' | b'u')
     | (b'r', b'e')
     | (b'e', b'm' | b'n')
@@ -100,9 +103,9 @@ fn of_key(key: &str) -> u16 {
     | (b't', b'r' | b'o')
     | (b'd', b'b')
     | (b'a', b'i' | b'l')
-    | (b'm', b'l')
-    | (b'p', b'y')
-    | (b's', b'e')
+    | (b'm', b'l' | b'a')
+    | (b'p', b'y' | b'r')
+    | (b's', b'e' | b'p')
     | (b'u', b's')) = (*first, *second)
     else {
         return 0;
@@ -132,6 +135,7 @@ fn of_key(key: &str) -> u16 {
         "pydantic_ai" | "all_messages_events" | "tool_arguments" => bit(Dialect::PydanticAi),
         "logfire" | "request_data" => bit(Dialect::Logfire),
         "session" | "user" | "enduser" | "session_id" => IDENTITY,
+        _ if frameworks::has_key(key) => bit(Dialect::Framework),
         _ => 0,
     }
 }
@@ -158,6 +162,8 @@ fn of_scope(source: &Source) -> u16 {
         bit(Dialect::PydanticAi)
     } else if TRACELOOP.contains(&name) {
         bit(Dialect::Openllmetry)
+    } else if claude_code::is_scope(name) {
+        bit(Dialect::Framework)
     } else {
         match name {
             "langsmith" => bit(Dialect::Langsmith),
@@ -197,6 +203,8 @@ pub(super) fn primary(span: &Span, fields: &Fields<'_>, marks: Marks) -> Dialect
         Dialect::OtelGenai
     } else if marks.has(Dialect::Openinference) && (any("llm.") || any("retrieval.") || any("reranker.")) {
         Dialect::Openinference
+    } else if marks.has(Dialect::Framework) {
+        Dialect::Framework
     } else {
         Dialect::None
     }

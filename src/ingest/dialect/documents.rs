@@ -126,7 +126,9 @@ fn of_object(item: &Json, object: &Map<String, Json>) -> Option<Document> {
     let mut document = Document {
         id: find(IDS),
         uri: find(URIS),
-        content: find(CONTENTS).or_else(|| text(at(item, "content.text")?).map(str::to_owned)),
+        content: find(CONTENTS)
+            .or_else(|| text(at(item, "content.text")?).map(str::to_owned))
+            .or_else(|| in_pieces(item.get("content")?)),
         score: places.iter().flatten().find_map(|p| SCORES.iter().find_map(|path| number(place(p, path)?))),
         rank: None,
         metadata: places.iter().flatten().find_map(|p| {
@@ -142,6 +144,12 @@ fn of_object(item: &Json, object: &Map<String, Json>) -> Option<Document> {
     }
     from_metadata(&mut document);
     (document.id.is_some() || document.content.is_some()).then_some(document)
+}
+
+/// The text of a content that is a list of pieces, as Genkit has it.
+fn in_pieces(content: &Json) -> Option<String> {
+    let pieces = content.as_array()?.iter().filter_map(|piece| text_at(piece, &["text"]));
+    Some(pieces.collect::<Vec<_>>().join("\n")).filter(|text| !text.is_empty())
 }
 
 /// A value by its key, which may itself hold a dot, or by its path.

@@ -60,6 +60,7 @@ const INPUT_TOKENS: &[&str] = &[
     "ai.usage.promptTokens",
     "ai.usage.tokens",
     "llm.usage.prompt_tokens",
+    "gen_ai.response.prompt_tokens",
 ];
 const OUTPUT_TOKENS: &[&str] = &[
     "gen_ai.usage.output_tokens",
@@ -68,10 +69,12 @@ const OUTPUT_TOKENS: &[&str] = &[
     "ai.usage.outputTokens",
     "ai.usage.completionTokens",
     "llm.usage.completion_tokens",
+    "gen_ai.response.completion_tokens",
 ];
 const CACHE_READ_TOKENS: &[&str] = &[
     "gen_ai.usage.cache_read.input_tokens",
     "gen_ai.usage.cache_read_input_tokens",
+    "gen_ai.usage.cached_input_tokens",
     "gen_ai.usage.details.cache_read_tokens",
     "gen_ai.usage.details.cached_tokens",
     "llm.token_count.prompt_details.cache_read",
@@ -81,13 +84,23 @@ const CACHE_READ_TOKENS: &[&str] = &[
 const REASONING_TOKENS: &[&str] = &[
     "gen_ai.usage.reasoning.output_tokens",
     "gen_ai.usage.reasoning_tokens",
+    "gen_ai.usage.experimental.reasoning_tokens",
     "gen_ai.usage.details.reasoning_tokens",
     "llm.token_count.completion_details.reasoning",
     "ai.usage.reasoningTokens",
     "ai.usage.outputTokenDetails.reasoningTokens",
     "llm.usage.reasoning_tokens",
 ];
-const COST: &[&str] = &["operation.cost", "llm.cost.total", "gen_ai.usage.cost"];
+const COST: &[&str] = &[
+    "operation.cost",
+    "llm.cost.total",
+    "gen_ai.usage.cost",
+    "gen_ai.usage.total_cost",
+    "gen_ai.cost.total_cost",
+    "litellm.cost.total",
+];
+/// What together is the cost where nobody says the sum.
+const COST_PARTS: [&str; 2] = ["llm.cost.prompt", "llm.cost.completion"];
 const SESSION: &[&str] = &[
     "langfuse.session.id",
     "session.id",
@@ -101,6 +114,14 @@ const SESSION: &[&str] = &[
     "langsmith.metadata.session_id",
     "langsmith.metadata.thread_id",
     "langsmith.metadata.conversation_id",
+    "gen_ai.thread.id",
+    "gcp.vertex.agent.session_id",
+    "spring.ai.chat.client.conversation.id",
+    "mastra.metadata.threadId",
+    "mastra.metadata.sessionId",
+    "genkit:sessionId",
+    "lmnr.association.properties.session_id",
+    "langwatch.thread.id",
     "session_id",
 ];
 const USER: &[&str] = &[
@@ -111,6 +132,9 @@ const USER: &[&str] = &[
     "ai.settings.context.userId",
     "traceloop.association.properties.user_id",
     "langsmith.metadata.user_id",
+    "mastra.metadata.userId",
+    "lmnr.association.properties.user_id",
+    "langwatch.user.id",
     "gen_ai.user",
     "llm.user",
 ];
@@ -118,6 +142,7 @@ const PROMPT_NAME: &[&str] = &[
     "langfuse.observation.prompt.name",
     "langfuse.prompt.name",
     "gen_ai.prompt.name",
+    "gen_ai.prompt.key",
     "traceloop.prompt.key",
     "prompt.id",
     "langsmith.metadata.lc_hub_repo",
@@ -125,12 +150,18 @@ const PROMPT_NAME: &[&str] = &[
 const PROMPT_VERSION: &[&str] = &[
     "langfuse.observation.prompt.version",
     "langfuse.prompt.version",
+    "gen_ai.prompt.version",
     "llm.prompt_template.version",
     "traceloop.prompt.version",
     "langsmith.metadata.lc_hub_commit_hash",
 ];
-const FINISH_REASONS: &[&str] =
-    &["gen_ai.response.finish_reasons", "llm.finish_reason", "ai.response.finishReason", "ai.finishReason"];
+const FINISH_REASONS: &[&str] = &[
+    "gen_ai.response.finish_reasons",
+    "gen_ai.response.finish_reason",
+    "llm.finish_reason",
+    "ai.response.finishReason",
+    "ai.finishReason",
+];
 
 /// Attributes sorted by key. Values that were not set or are masked are left out; of equal keys the last one counts.
 pub(super) struct Fields<'a>(Vec<(&'a str, &'a Value)>);
@@ -203,7 +234,7 @@ impl<'a> Fields<'a> {
     }
 
     fn integer(&self, keys: &[&str]) -> Option<i64> {
-        keys.iter().find_map(|key| self.get(key)?.as_i64())
+        keys.iter().find_map(|key| self.get(key)?.as_i64().filter(|n| json::is_count(*n)))
     }
 
     fn number(&self, keys: &[&str]) -> Option<f64> {
@@ -231,11 +262,20 @@ pub(super) fn scalars(fields: &Fields<'_>, llm: &mut Llm) {
     llm.output_tokens = fields.integer(OUTPUT_TOKENS);
     llm.cache_read_tokens = fields.integer(CACHE_READ_TOKENS);
     llm.reasoning_tokens = fields.integer(REASONING_TOKENS);
-    llm.cost_usd = fields.number(COST);
+    llm.cost_usd = cost(fields);
     llm.prompt_name = fields.first(PROMPT_NAME);
     llm.prompt_version = fields.first(PROMPT_VERSION);
     llm.finish_reasons =
         FINISH_REASONS.iter().map(|key| reasons(fields, key)).find(|r| !r.is_empty()).unwrap_or_default();
+}
+
+/// The cost, or the sum of its parts. A cost below zero is none.
+fn cost(fields: &Fields<'_>) -> Option<f64> {
+    let parts = || {
+        let known: Vec<f64> = COST_PARTS.iter().filter_map(|key| fields.number(&[*key])).collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>())
+    };
+    fields.number(COST).or_else(parts).filter(|cost| *cost >= 0.0)
 }
 
 /// A list of text, the JSON text of one, or one text.

@@ -110,17 +110,19 @@ fn fill_from_body(body: &Value, draft: &mut Draft) {
     }
 }
 
+/// The body of an old event. Azure and Semantic Kernel put it into an attribute, and an empty text or the event's name
+/// where it belongs.
 fn body_of_record(body: &Value, fields: &Fields<'_>) -> Option<Map<String, Json>> {
+    if let Some(Json::Object(object)) = fields.json("gen_ai.event.content") {
+        return Some(object);
+    }
     match body {
         Value::Map(_) => body.to_plain_json().as_object().cloned(),
         Value::Str(text) => match decode_or_text(text) {
             Json::Object(object) => Some(object),
             content => Some(content_only(content)),
         },
-        _ => match fields.json("gen_ai.event.content") {
-            Some(Json::Object(object)) => Some(object),
-            _ => None,
-        },
+        _ => None,
     }
 }
 
@@ -164,6 +166,36 @@ mod tests {
         assert_eq!(llm.tool_calls[0].name, "get_weather");
         assert_eq!(llm.finish_reasons, ["tool_use"]);
         assert_eq!(llm.answer, None);
+    }
+
+    #[test]
+    fn records_of_adk_and_semantic_kernel_have_their_content_where_they_put_it() {
+        let said = |name: &str, body: &str, attributes: &[(&str, &str)]| {
+            let event = event(name, attributes);
+            let record = LogRecord {
+                time: event.time,
+                trace_id: None,
+                span_id: None,
+                event_name: event.name,
+                severity_number: 0,
+                severity_text: String::new(),
+                body: Value::Str(body.to_owned()),
+                attributes: event.attributes,
+                dropped_attributes_count: 0,
+                flags: 0,
+                source: Default::default(),
+                content: None,
+                evaluation: None,
+            };
+            content_of(&record).and_then(|llm| llm.question.or(llm.answer))
+        };
+        let asked = r#"{"content": {"parts": [{"text": "Why?"}], "role": "user"}}"#;
+        assert_eq!(said("gen_ai.user.message", asked, &[]).as_deref(), Some("Why?"));
+        let told = r#"{"index": 0, "content": {"parts": [{"text": "So."}], "role": "model"}}"#;
+        assert_eq!(said("gen_ai.choice", told, &[]).as_deref(), Some("So."));
+        let told = r#"{"index": 0, "message": {"role": "Assistant", "content": "So."}}"#;
+        let attribute = [("gen_ai.event.content", told)];
+        assert_eq!(said("gen_ai.choice", "gen_ai.choice", &attribute).as_deref(), Some("So."));
     }
 
     #[test]

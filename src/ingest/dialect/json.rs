@@ -172,6 +172,14 @@ pub(super) fn integer(json: &Json) -> Option<i64> {
     json.as_i64().or_else(|| number(json).filter(|x| x.fract() == 0.0 && x.abs() < 9e15).map(|x| x as i64))
 }
 
+/// The largest number that is believed to be a count. Larger ones, once added up, would leave 64 bits.
+const MAX_COUNT: i64 = 1_000_000_000_000;
+
+/// Whether `n` can be a count of tokens: neither below zero (some write -1 for "no limit") nor absurd.
+pub(super) fn is_count(n: i64) -> bool {
+    (0..=MAX_COUNT).contains(&n)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

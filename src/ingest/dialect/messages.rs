@@ -82,7 +82,7 @@ fn wrapped(object: &Map<String, Json>, side: Side, depth: usize, found: &mut Vec
     }
     let before = found.len();
     // Text, or a list of pieces at Anthropic.
-    if let Some(system) = ["system", "instructions"].iter().find_map(|key| object.get(*key)) {
+    if let Some(system) = system(object) {
         found.extend(Some(of_parts("system", parts::of_content(system))).filter(says_something));
     }
     let start = found.len();
@@ -115,6 +115,14 @@ fn wrapped(object: &Map<String, Json>, side: Side, depth: usize, found: &mut Vec
     if found.len() == start && !object.contains_key("messages") {
         found.truncate(before);
     }
+}
+
+/// The instructions of a request. Gemini's may be a message of parts, and ADK keeps them among the parameters.
+fn system(object: &Map<String, Json>) -> Option<&Json> {
+    const KEYS: [&str; 4] = ["system", "instructions", "system_instruction", "systemInstruction"];
+    let inner = || object.get("config").and_then(|config| KEYS[2..].iter().find_map(|key| config.get(*key)));
+    let found = KEYS.iter().find_map(|key| object.get(*key)).or_else(inner)?;
+    Some(found.get("parts").unwrap_or(found))
 }
 
 /// One message in the shape of OpenTelemetry, OpenAI, Vercel, LangChain, LlamaIndex, or an item of OpenAI Responses.
@@ -181,7 +189,9 @@ fn choice(object: &Map<String, Json>) -> Option<Message> {
 pub(super) fn from_role(role: &str, object: &Map<String, Json>) -> Message {
     let content = ["parts", "content", "contents", "blocks"]
         .iter()
-        .find_map(|key| object.get(*key).filter(|v| !v.is_null()));
+        .find_map(|key| object.get(*key).filter(|v| !v.is_null()))
+        // In ADK's events the content is a message of Gemini's once more.
+        .map(|content| content.get("parts").filter(|parts| parts.is_array()).unwrap_or(content));
     let call_id = text_in(object, &["tool_call_id", "toolCallId"]);
     let role = plain_role(role);
     let mut pieces = match content {
@@ -215,24 +225,27 @@ pub(super) fn of_parts(role: &str, parts: Vec<Part>) -> Message {
 }
 
 fn holds_parts(content: &Json) -> bool {
-    const RESULTS: [&str; 3] = ["tool_call_response", "tool-result", "tool_result"];
+    const TYPES: [&str; 3] = ["tool_call_response", "tool-result", "tool_result"];
     content.as_array().is_some_and(|items| {
         items.iter().any(|item| {
-            item.get("toolResult").is_some()
+            parts::RESULTS.iter().any(|key| item.get(*key).is_some())
                 || item
                     .get("type")
                     .and_then(Json::as_str)
-                    .is_some_and(|t| RESULTS.contains(&t) || t == "tool_call")
+                    .is_some_and(|t| TYPES.contains(&t) || t == "tool_call")
         })
     })
 }
 
+/// The role in the spelling of the conventions: .NET writes `User`. A role that nobody knows stays as it is.
 fn plain_role(role: &str) -> String {
-    match role {
-        "human" => "user",
-        "ai" | "model" | "chatbot" => "assistant",
-        "function" => "tool",
-        other => other,
+    match role.to_ascii_lowercase().as_str() {
+        "human" | "user" => "user",
+        "ai" | "model" | "chatbot" | "assistant" => "assistant",
+        "function" | "tool" => "tool",
+        "system" => "system",
+        "developer" => "developer",
+        _ => role,
     }
     .to_owned()
 }

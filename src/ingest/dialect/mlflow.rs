@@ -3,7 +3,7 @@
 use super::draft::Draft;
 use super::fields::Fields;
 use super::fill::fill;
-use super::json::{integer, number};
+use super::json::{integer, number, text_at};
 use super::usage;
 use crate::domain::span::Operation;
 
@@ -30,6 +30,13 @@ pub(super) fn fill_from(fields: &Fields<'_>, draft: &mut Draft) {
     }
     if let Some(cost) = fields.json("mlflow.llm.cost") {
         usage::cost(&cost, &mut draft.llm);
+    }
+    if let Some(prompts) = fields.json("mlflow.linkedPrompts")
+        && let Some([only]) = prompts.as_array().map(Vec::as_slice)
+    {
+        fill(&mut draft.llm.prompt_name, text_at(only, &["name"]));
+        let version = only.get("version").filter(|version| !version.is_null());
+        fill(&mut draft.llm.prompt_version, version.map(|version| version.to_string().replace('"', "")));
     }
     if let Some(raw) = fields.raw("mlflow.spanInputs") {
         draft.input(&raw);

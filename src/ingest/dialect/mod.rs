@@ -28,8 +28,11 @@
 //! | `mlflow` | MLflow tracing |
 //! | `logfire` | Pydantic Logfire and Pydantic AI |
 //! | `langsmith` | LangSmith over OpenTelemetry |
+//! | `frameworks` | frameworks with keys of their own: Google ADK, Spring AI, Braintrust, … |
+//! | `claude_code` | Claude Code, whose spans are known by their scope |
 //! | `evaluations` | evaluations that came on a span or as a log record |
 
+mod claude_code;
 mod content;
 mod detect;
 mod documents;
@@ -38,6 +41,7 @@ mod evaluations;
 mod fields;
 mod fill;
 mod flatten;
+mod frameworks;
 mod genai_events;
 mod json;
 mod langfuse;

@@ -5,8 +5,8 @@ use super::draft::Draft;
 use super::fields::{self, Fields};
 use super::fill::fill;
 use super::{
-    evaluations, genai_events, langfuse, langsmith, logfire, mlflow, openinference, openllmetry, otel_genai,
-    vercel,
+    claude_code, evaluations, frameworks, genai_events, langfuse, langsmith, logfire, mlflow, openinference,
+    openllmetry, otel_genai, vercel,
 };
 use crate::domain::log::LogRecord;
 use crate::domain::span::{Dialect, Llm, Operation, Span, StatusCode};
@@ -60,11 +60,13 @@ fn operation(dialect: Dialect, fields: &Fields<'_>, span: &Span) -> Option<Opera
         Dialect::Logfire => logfire::operation(fields),
         Dialect::Openllmetry => openllmetry::operation(fields, span),
         Dialect::OtelGenai => otel_genai::operation(fields),
+        Dialect::Framework => claude_code::operation(fields, span).or_else(|| frameworks::operation(fields)),
         Dialect::PydanticAi | Dialect::None => None,
     }
 }
 
-/// A span that names a model and says nothing of its kind is a call of that model.
+/// A span that names a model and says nothing of its kind is a call of that model; one that names a tool and no model
+/// runs it, as MCP's do.
 fn guessed(fields: &Fields<'_>, llm: &Llm) -> Operation {
     let silent =
         ["gen_ai.operation.name", "openinference.span.kind", "traceloop.span.kind", "ai.operationId"]
@@ -72,7 +74,11 @@ fn guessed(fields: &Fields<'_>, llm: &Llm) -> Operation {
             .all(|key| fields.get(key).is_none());
     let model =
         llm.request_model.is_some() || llm.response_model.is_some() || fields.get("llm.model_name").is_some();
-    if silent && model { Operation::Llm } else { Operation::Other }
+    match (silent, model) {
+        (true, true) => Operation::Llm,
+        (true, false) if fields.text("gen_ai.tool.name").is_some() => Operation::Tool,
+        _ => Operation::Other,
+    }
 }
 
 fn ask(dialect: Dialect, fields: &Fields<'_>, span: &Span, draft: &mut Draft) {
@@ -88,6 +94,10 @@ fn ask(dialect: Dialect, fields: &Fields<'_>, span: &Span, draft: &mut Draft) {
         Dialect::OtelGenai => {
             otel_genai::fill_from(fields, draft);
             genai_events::fill_from(&span.events, draft);
+        }
+        Dialect::Framework => {
+            claude_code::fill_from(fields, span, draft);
+            frameworks::fill_from(fields, draft);
         }
         Dialect::None => {}
     }
@@ -116,3 +126,7 @@ fn class_name(name: &str) -> &str {
 #[cfg(test)]
 #[path = "normalize_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "frameworks_tests.rs"]
+mod frameworks_tests;

@@ -9,7 +9,7 @@ fn attrs(pairs: &[(&str, Value)]) -> Attrs {
     Attrs(pairs.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
 }
 
-fn text(text: &str) -> Value {
+pub(super) fn text(text: &str) -> Value {
     Value::Str(text.to_owned())
 }
 
@@ -41,7 +41,7 @@ fn span(scope: &str, pairs: &[(&str, Value)]) -> Span {
     }
 }
 
-fn llm(scope: &str, pairs: &[(&str, Value)]) -> Llm {
+pub(super) fn llm(scope: &str, pairs: &[(&str, Value)]) -> Llm {
     let mut span = span(scope, pairs);
     normalize_span(&mut span);
     span.llm

@@ -21,6 +21,8 @@ const VECTOR_STORES: &[&str] = &[
     "lancedb",
     "marqo",
     "milvus",
+    "pgvector",
+    "pg_vector",
     "pinecone",
     "qdrant",
     "weaviate",
@@ -45,9 +47,13 @@ pub(super) fn operation(fields: &Fields<'_>, span: &Span) -> Option<Operation> {
         _ => {}
     }
     match fields.text("llm.request.type") {
-        Some("chat" | "completion") => return Some(Operation::Llm),
-        Some("embedding") => return Some(Operation::Embedding),
-        Some("rerank") => return Some(Operation::Reranker),
+        Some("chat" | "completion" | "text_completion" | "responses" | "anthropic_messages") => {
+            return Some(Operation::Llm);
+        }
+        // LiteLLM puts the name of its function here, which for most callers is the asynchronous one.
+        Some("acompletion" | "atext_completion" | "aresponses") => return Some(Operation::Llm),
+        Some("embedding" | "aembedding") => return Some(Operation::Embedding),
+        Some("rerank" | "arerank") => return Some(Operation::Reranker),
         _ => {}
     }
     searches_vectors(fields, span).then_some(Operation::Retrieval)

@@ -21,11 +21,15 @@ fn operation_named(name: &str) -> Option<Operation> {
         "chat" | "text_completion" | "generate_content" | "completion" | "LLM" | "CHAT_MODEL" => {
             Operation::Llm
         }
+        // Semantic Kernel and Amazon Bedrock of earlier days, and the Responses API of Azure.
+        "chat.completions" | "text.completions" | "text_generation" | "responses" => Operation::Llm,
         "retrieval" | "search_memory" | "vector_db_retrieve" | "RETRIEVER" => Operation::Retrieval,
         "embeddings" | "embedding" | "EMBEDDING" => Operation::Embedding,
         "rerank" | "RERANKER" => Operation::Reranker,
         "execute_tool" | "TOOL" => Operation::Tool,
-        "invoke_agent" | "create_agent" | "plan" | "agent_step" | "AGENT" => Operation::Agent,
+        "invoke_agent" | "create_agent" | "plan" | "agent_step" | "process_thread_run" | "AGENT" => {
+            Operation::Agent
+        }
         "invoke_workflow" | "execute_task" | "CHAIN" | "WORKFLOW" | "TASK" | "PARSER" => Operation::Chain,
         "apply_guardrail" | "GUARDRAIL" => Operation::Guardrail,
         "evaluate" | "EVALUATOR" => Operation::Evaluator,

@@ -38,13 +38,22 @@ fn one(piece: &Json) -> Option<Part> {
     }
 }
 
-/// Pieces that say by their keys what they are: Amazon Bedrock and LlamaIndex.
+/// Keys that hold a call of a tool: of Amazon Bedrock, Gemini and Genkit.
+const CALLS: [&str; 4] = ["toolUse", "functionCall", "function_call", "toolRequest"];
+
+/// Keys that hold what a tool answered, of the same.
+pub(super) const RESULTS: [&str; 4] = ["toolResult", "functionResponse", "function_response", "toolResponse"];
+
+/// Pieces that say by their keys what they are: Amazon Bedrock, Gemini, Genkit and LlamaIndex.
 fn untyped(piece: &Json, object: &Map<String, Json>) -> Option<Part> {
-    if let Some(call) = object.get("toolUse").and_then(call) {
+    if let Some(call) = CALLS.iter().find_map(|key| call(object.get(*key)?)) {
         return Some(Part::ToolCall(call));
     }
-    if let Some(Json::Object(result)) = object.get("toolResult") {
+    if let Some(result) = RESULTS.iter().find_map(|key| object.get(*key)?.as_object()) {
         return Some(response(result));
+    }
+    if object.get("thought").and_then(Json::as_bool) == Some(true) {
+        return text_in(object, &["text"]).map(Part::Reasoning);
     }
     if let Some(text) = json::at(piece, "reasoningContent.reasoningText.text").and_then(json::text) {
         return Some(Part::Reasoning(text.to_owned()));
@@ -68,7 +77,7 @@ pub(super) fn call(json: &Json) -> Option<ToolCall> {
         .find_map(|key| function.get(*key))
         .map_or(Json::Null, |arguments| open(arguments).into_owned());
     Some(ToolCall {
-        id: text_at(json, &["id", "toolCallId", "call_id", "tool_call_id", "toolUseId"]),
+        id: text_at(json, &["id", "toolCallId", "call_id", "tool_call_id", "toolUseId", "ref"]),
         name,
         arguments,
     })
@@ -83,7 +92,8 @@ pub(super) fn calls(json: &Json) -> Vec<ToolCall> {
 }
 
 fn response(object: &Map<String, Json>) -> Part {
-    let id = text_in(object, &["id", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "call_id"]);
+    let id =
+        text_in(object, &["id", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "call_id", "ref"]);
     let value = ["response", "result", "output", "content"].iter().find_map(|key| object.get(*key));
     Part::ToolResponse { id, response: value.map_or(Json::Null, plain_result) }
 }

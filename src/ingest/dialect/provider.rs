@@ -37,7 +37,7 @@ fn known(name: &str) -> Option<&'static str> {
         "vertex_ai" | "vertexai" | "google_vertexai" | "google.vertex" | "google.vertex.chat" => {
             "gcp.vertex_ai"
         }
-        "gemini" | "google_genai" | "google.generative-ai" => "gcp.gemini",
+        "gemini" | "googleai" | "google_genai" | "google.generative-ai" => "gcp.gemini",
         "google" => "gcp.gen_ai",
         "mistral" | "mistralai" => "mistral_ai",
         "xai" => "x_ai",
