@@ -30,13 +30,18 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 from tqdm import tqdm
 
-LAYERS, HEADS, DIM, MAX_TOKENS = 6, 12, 384, 256
+HEADS, DIM, MAX_TOKENS = 12, 384, 256
 WEIGHT_LIMIT = 63
 RANGE_MARGIN = 1.05
 # Degenerate texts that users send too; their activations lie at the edge.
 ODD = ["", "Yes.", "No", "OK", "Hello!", "...", "[1]", "42", "a", "\U0001f600", "\u4f60\u597d", "aaaaaaaaaa " * 60,
        "1, 2, 3, " * 60, "<html><body></body></html>", "SELECT * FROM t WHERE a = 1;", "{\"a\": [1, 2, 3]}",
        "https://example.com/a?b=c"]
+
+
+def layers_of(weights):
+    """How many layers the weights are of."""
+    return 1 + max(int(key.split(".")[2]) for key in weights if key.startswith("encoder.layer."))
 
 
 class Graph:
@@ -84,6 +89,7 @@ class Builder:
 
     def __init__(self, weights, smoothing=None, ranges=None):
         self.w, self.smoothing, self.ranges, self.g, self.probes = weights, smoothing, ranges, Graph(), []
+        self.layers = layers_of(weights)
 
     def smooth(self, x, key):
         """The input of the layer `key`, its quantised form, and the factors that its weights take over."""
@@ -183,14 +189,14 @@ class Builder:
                       to=TensorProto.FLOAT)
         mask = g.node("Sub", [g.constant("ones", np.array(1, np.float32)), mask], "hidden_places")
         mask = g.node("Mul", [mask, g.constant("minus", np.array(-10000, np.float32))], "mask")
-        for layer in range(LAYERS):
+        for layer in range(self.layers):
             x = self.feed_forward(self.attention(x, mask, layer), layer)
         self.g.node("Identity", [x], "last_hidden_state")
         return self.g.model(["last_hidden_state", *self.probes])
 
 
-def linear_keys():
-    for layer in range(LAYERS):
+def linear_keys(layers):
+    for layer in range(layers):
         key = f"encoder.layer.{layer}"
         yield f"{key}.attention.self.query"
         yield f"{key}.attention.output.dense"
@@ -231,7 +237,7 @@ def calibrate(weights, run, probes, tokenizer, texts, alpha):
             rows = value.reshape(-1, value.shape[-1])
             reached[i] = [np.minimum(reached[i][0], rows.min(axis=0)), np.maximum(reached[i][1], rows.max(axis=0))]
     factors, ranges = {}, {}
-    for key, (low, high) in zip(linear_keys(), reached):
+    for key, (low, high) in zip(linear_keys(layers_of(weights)), reached):
         names = [key] if not key.endswith("query") else [key.replace("query", n) for n in ("query", "key", "value")]
         strength = np.max([np.abs(weights[f"{n}.weight"]).max(axis=0) for n in names], axis=0)
         peak = np.maximum(-low, high)

@@ -33,8 +33,13 @@ TOKEN_WEIGHT = 0.5
 STAGE_2 = 5000  # self-made pairs of each of the two kinds in the second stage
 
 
-def new_model():
-    model = minilm.Classifier({"entailment": 3}, pooler=True)
+def new_model(source=None):
+    """Begins at all-MiniLM-L6-v2, or at a published pair encoder (`minilm.published_pair_encoder`), whose pooler it takes over too."""
+    model = minilm.Classifier({"entailment": 3}, pooler=True, source=source)
+    if "pooler.dense.weight" in model.encoder.original:
+        with torch.no_grad():
+            for kind in ("weight", "bias"):
+                getattr(model.poolers["entailment"], kind).copy_(torch.from_numpy(np.array(model.encoder.original[f"pooler.dense.{kind}"], np.float32)))
     model.token = nn.Linear(minilm.DIM, 1)  # which words are not supported; only helps the training
     nn.init.normal_(model.token.weight, std=0.02)
     nn.init.zeros_(model.token.bias)
@@ -109,10 +114,13 @@ def prepared(args):
     return pickle.loads(path.read_bytes())
 
 
-def everyday(logits):
+def everyday_rows(tokens):
+    return [minilm.Row(*tokens.pair(c, s)) for c, s, _ in EVERYDAY]
+
+
+def everyday(logits, rows=None):
     """How many of the plain sentences are judged rightly, and those that are not."""
-    tokens = minilm.Tokens(256)
-    p = probabilities(np.array(logits([minilm.Row(*tokens.pair(c, s)) for c, s, _ in EVERYDAY])))[:, 0]
+    p = probabilities(np.array(logits(rows or everyday_rows(minilm.Tokens(256)))))[:, 0]
     wrong = [f"{v:.2f} {s}" for (_, s, label), v in zip(EVERYDAY, p) if (v > 0.5) != bool(label)]
     return f"{len(EVERYDAY) - len(wrong)} of {len(EVERYDAY)}; wrong: {wrong}"
 

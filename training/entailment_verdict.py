@@ -52,7 +52,7 @@ def load(args):
 
 def export(args):
     data, tokens = load(args), minilm.Tokens(256)
-    model = minilm.load(base.new_model(), args.work / f"{args.name}.pt")
+    model = minilm.load(base.new_model(args.base), args.work / f"{args.name}.pt")
     rng = random.Random(args.seed)
     mixed = public.parts(data["pairs"], data["train"], 600, 1, args.seed + 1)[0]
     calibration = [base.row_of(tokens, p) for p in rng.sample(mixed, 500)]
@@ -259,6 +259,7 @@ def main():
     parser.add_argument("--model", default=OUTPUT / "model.onnx", type=Path)
     parser.add_argument("--combiner", default=OUTPUT / "combiner.json", type=Path)
     parser.add_argument("--of", type=read.part_of, action="append", help="SHARE:FILE, once a file: judge with their mean, without an export")
+    parser.add_argument("--base", type=Path, help="the published pair encoder that the checkpoint began from, if any")
     parser.add_argument("--window", type=int, default=ef.WINDOW_TOKENS)
     parser.add_argument("--question", action="store_true", help="read a short question with the answer")
     parser.add_argument("--share", type=float, default=EVERYDAY_SHARE)

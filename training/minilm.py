@@ -1,4 +1,4 @@
-"""MiniLM-L6 with heads: fine-tuning on a processor or a GPU, and the int8 ONNX file that the program runs.
+"""MiniLM with heads, of as many layers as what it starts from: fine-tuning on a processor or a GPU, and the int8 ONNX file that the program runs.
 
 The word embeddings are frozen and are the int8 table of models/minilm-l6-v2, so that all shipped models can share one copy.
 A head reads the vector of [CLS]: a tanh pooler (optional), dropout and a linear layer. Several named heads may sit on one
@@ -10,6 +10,9 @@ encoder; in the exported file their logits stand side by side in the order in wh
     fit(model, rows, loss, epochs=2, rate=1e-4, checkpoint="run.pt")     # loss(model, batch) -> scalar
     export(model, calibration_rows, "model.onnx")
     logits = onnx_logits("model.onnx", rows)
+
+The start is all-MiniLM-L6-v2, or `source`: a folder of the same kind, or the int8 ONNX file of a published pair encoder of this width and
+with these word pieces, of any number of layers (`published_pair_encoder`); that one keeps its own word table, frozen too.
 """
 
 import json
@@ -31,10 +34,9 @@ from torch import nn
 from tqdm import tqdm
 
 import convert_minilm as base
-from convert_minilm import DIM, HEADS, LAYERS
+from convert_minilm import DIM, HEADS
 
 INTERMEDIATE, PLACES, CLS, SEP = 1536, 512, 101, 102
-LAST = f"encoder.layer.{LAYERS - 1}"
 
 
 # ---------------------------------------------------------------------------------------------------------- tokens
@@ -142,10 +144,35 @@ class Layer(nn.Module):
         return self.norm(x + F.dropout(out, dropout, self.training))
 
 
+def published_pair_encoder(path):
+    """The weights of an int8 ONNX file as `onnxruntime.quantization` writes it, in f32, under their published names."""
+    import onnx
+    from onnx import numpy_helper
+    graph = onnx.load(path).graph
+    have = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
+    plain = lambda name: name.removeprefix("bert.")
+    value = lambda name: (have[name].astype(np.float32) - have[name.replace("_quantized", "_zero_point")]) * have[name.replace("_quantized", "_scale")]
+    out = {plain(n): v for n, v in have.items() if v.dtype == np.float32 and n.endswith((".weight", ".bias"))}
+    out |= {plain(n[:-len("_quantized")]): value(n) for n in have if n.endswith(".weight_quantized") and "embeddings" in n}
+    for node in graph.node:  # the product's name tells the layer: /bert/encoder/layer.0/attention/self/query/MatMul_quant
+        if node.op_type == "MatMulInteger" and "layer." in node.name:
+            key = ".".join(node.name.strip("/").split("/")[:-1])
+            out[plain(f"{key}.weight")] = value(node.input[1]).T
+    dense = "bert.pooler.dense.weight_quantized"
+    if dense in have:
+        out["pooler.dense.weight"] = value(dense).T
+    return out
+
+
+def weights_of(source):
+    source = Path(source or base.default_model())
+    return published_pair_encoder(source) if source.suffix == ".onnx" else load_file(source / "model.safetensors")
+
+
 class Encoder(nn.Module):
     def __init__(self, source=None, dropout=0.0):
         super().__init__()
-        self.original = load_file(Path(source or base.default_model()) / "model.safetensors")
+        self.original = weights_of(source)
         words = self.original["embeddings.word_embeddings.weight"]
         scale = np.maximum(np.abs(words).max(axis=1, keepdims=True), 1e-12) / 127
         table = np.clip(np.rint(words / scale), -127, 127).astype(np.float32) * scale.astype(np.float32)
@@ -154,7 +181,7 @@ class Encoder(nn.Module):
         self.places = nn.Parameter(tensor("embeddings.position_embeddings.weight")[:PLACES])
         self.types = nn.Parameter(tensor("embeddings.token_type_embeddings.weight"))
         self.norm, self.dropout = nn.LayerNorm(DIM, 1e-12), dropout
-        self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
+        self.layers = nn.ModuleList(Layer() for _ in range(base.layers_of(self.original)))
         with torch.no_grad():
             for part, key in self.named():
                 part.copy_(tensor(key))
@@ -327,7 +354,11 @@ def save(model, path, optimizer=None, step=0, elapsed=0.0):
 
 
 def load(model, path):
-    model.load_state_dict(torch.load(path, map_location="cpu", weights_only=True)["model"], strict=False)
+    state = torch.load(path, map_location="cpu", weights_only=True)["model"]
+    layers = 1 + max(int(key.split(".")[2]) for key in state if key.startswith("encoder.layers."))
+    if layers != len(model.encoder.layers):
+        raise SystemExit(f"{path}: it has {layers} layers, and what the model starts from has {len(model.encoder.layers)}: name its start with --base")
+    model.load_state_dict(state, strict=False)
     return model.eval()
 
 
@@ -352,9 +383,9 @@ def torch_logits(model, rows, budget=8192, device=None, half=False, label="torch
 class HeadGraph(base.Graph):
     """Ends in the heads' logits instead of the last hidden state."""
 
-    def __init__(self, weights):
+    def __init__(self, weights, layers):
         super().__init__()
-        self.weights = weights
+        self.weights, self.layers = weights, layers
 
     def model(self, outputs):
         last, probes = self.nodes.pop(), outputs[1:]
@@ -369,7 +400,7 @@ class HeadGraph(base.Graph):
         ids = lambda name: helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "sequence"])
         out = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", len(self.weights["head.bias"])])]
         out += [helper.make_tensor_value_info(o, TensorProto.FLOAT, ["batch", None, None]) for o in probes]
-        graph = helper.make_graph(self.nodes, "MiniLM-L6 with heads",
+        graph = helper.make_graph(self.nodes, f"MiniLM-L{self.layers} with heads",
                                   [ids("input_ids"), ids("attention_mask"), ids("token_type_ids")], out,
                                   initializer=list(self.constants.values()))
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
@@ -382,7 +413,7 @@ class HeadBuilder(base.Builder):
 
     def __init__(self, weights, heads, smoothing=None, ranges=None):
         super().__init__(weights, smoothing, ranges)
-        self.g = HeadGraph(heads)
+        self.g, self.last = HeadGraph(heads, self.layers), f"encoder.layer.{self.layers - 1}"
 
     def first_place(self, x, name):
         g = self.g
@@ -391,11 +422,11 @@ class HeadBuilder(base.Builder):
 
     def linear(self, source, factor, key, column_factor=None):
         out = super().linear(source, factor, key, column_factor)
-        return self.first_place(out, f"{key}.first") if key == f"{LAST}.attention.self.query" else out
+        return self.first_place(out, f"{key}.first") if key == f"{self.last}.attention.self.query" else out
 
     def norm(self, x, key):
         # The sum before this norm spread the one mixed vector over all places; only the first is meant.
-        return super().norm(self.first_place(x, f"{key}.first") if key == f"{LAST}.attention.output.LayerNorm" else x, key)
+        return super().norm(self.first_place(x, f"{key}.first") if key == f"{self.last}.attention.output.LayerNorm" else x, key)
 
 
 def head_weights(model):
