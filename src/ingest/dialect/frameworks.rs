@@ -93,6 +93,7 @@ pub(super) fn operation(fields: &Fields<'_>) -> Option<Operation> {
     if fields.first(TOOL_NAMES).is_some() {
         return Some(Operation::Tool);
     }
+    // Spring AI says the same kind of what is put into a vector store.
     if fields.text("db.operation.name").is_some_and(|verb| verb != "query") {
         return None;
     }
