@@ -1,7 +1,17 @@
 //! What holds for both detectors, whatever the text.
 
 use super::*;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
+
+/// How long this thread has had the processor: what a text costs, whatever runs beside the test. Where the system does not tell
+/// it, the time that has passed.
+pub(super) fn worked() -> Duration {
+    static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanos = told.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
+    nanos.map_or_else(|| BEGAN.elapsed(), Duration::from_nanos)
+}
 
 fn all(text: &str) -> Vec<Finding> {
     let mut found = pii::findings(text);
@@ -141,11 +151,12 @@ fn a_megabyte_takes_little_time() {
     ];
     let texts = hostile.iter().map(|piece| piece.repeat((128 << 10) / piece.len()));
     for text in texts.chain([sentence.repeat((1 << 20) / sentence.len())]) {
-        let begin = Instant::now();
+        let begin = worked();
         let _ = all(&text);
+        let took = worked() - begin;
         // Without optimisation, on a machine that others use too.
         let head: String = text.chars().take(20).collect();
-        assert!(begin.elapsed() < Duration::from_secs(60), "{head:?} took {:?}", begin.elapsed());
+        assert!(took < Duration::from_secs(60), "{head:?} took {took:?}");
     }
 }
 

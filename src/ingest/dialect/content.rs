@@ -37,15 +37,15 @@ const ANSWERS: &[&str] = &[
     "output_text",
     "response",
     "output",
-    "outputs",
     "result",
-    "replies",
     "completion",
     "generated_text",
     "reply",
     "text",
     "content",
     "message",
+    "outputs",
+    "replies",
 ];
 
 /// The text if a person would read it as text: not empty, not masked, not JSON, not the printed form of an object.

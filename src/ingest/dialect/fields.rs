@@ -75,6 +75,7 @@ const CACHE_READ_TOKENS: &[&str] = &[
     "gen_ai.usage.cache_read.input_tokens",
     "gen_ai.usage.cache_read_input_tokens",
     "gen_ai.usage.cached_input_tokens",
+    "gen_ai.usage.input_cached_tokens",
     "gen_ai.usage.details.cache_read_tokens",
     "gen_ai.usage.details.cached_tokens",
     "llm.token_count.prompt_details.cache_read",
@@ -273,9 +274,9 @@ pub(super) fn scalars(fields: &Fields<'_>, llm: &mut Llm) {
 fn cost(fields: &Fields<'_>) -> Option<f64> {
     let parts = || {
         let known: Vec<f64> = COST_PARTS.iter().filter_map(|key| fields.number(&[*key])).collect();
-        (!known.is_empty()).then(|| known.iter().sum::<f64>())
+        json::cost_of_parts(&known)
     };
-    fields.number(COST).or_else(parts).filter(|cost| *cost >= 0.0)
+    COST.iter().find_map(|key| fields.get(key)?.as_f64().filter(|cost| json::is_cost(*cost))).or_else(parts)
 }
 
 /// A list of text, the JSON text of one, or one text.

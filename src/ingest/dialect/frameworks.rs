@@ -5,7 +5,7 @@ use super::documents;
 use super::draft::Draft;
 use super::fields::Fields;
 use super::fill::fill;
-use super::json::{at, decode_or_text, text_at};
+use super::json::{at, decode_or_text, is_cost, number, text_at};
 use super::parts;
 use super::provider;
 use super::usage;
@@ -69,6 +69,9 @@ const OUTPUTS: &[&str] = &[
     "promptfoo.response.body",
 ];
 
+/// Keys of the documents that LangWatch's SDKs write: the current one, those of Go and of Python in earlier days.
+const CONTEXTS: [&str; 3] = ["langwatch.rag.contexts", "langwatch.contexts", "langwatch.rag_contexts"];
+
 const TOOL_NAMES: &[&str] = &["spring.ai.tool.definition.name", "lk.function_tool.name"];
 const TOOL_IDS: &[&str] = &["spring.ai.tool.call.id", "lk.function_tool.id"];
 
@@ -93,15 +96,21 @@ pub(super) fn operation(fields: &Fields<'_>) -> Option<Operation> {
     if fields.first(TOOL_NAMES).is_some() {
         return Some(Operation::Tool);
     }
-    if fields.text("db.operation.name").is_some_and(|verb| verb != "query") {
+    // Spring AI says the same kind of what is put into a vector store.
+    let is_store = fields.text("spring.ai.kind") == Some("vector_store");
+    if is_store && fields.text("db.operation.name").is_some_and(|verb| verb != "query") {
         return None;
     }
     let of_braintrust = || text_at(&fields.json("braintrust.span_attributes")?, &["type"]);
     let word = fields.first(KINDS).or_else(of_braintrust);
     let named = word.and_then(|word| kind_named(&word.to_ascii_lowercase()));
     named.or_else(|| component(&fields.plain("haystack.component.type")?)).or_else(|| {
-        let is_run = !fields.under("haystack.pipeline.").is_empty();
-        is_run.then_some(Operation::Chain)
+        // Only the run of an agent says so; its steps have other keys below `haystack.agent`.
+        let is_agent =
+            ["haystack.agent.max_steps", "haystack.agent.input"].iter().any(|k| fields.get(k).is_some());
+        let is_run = || !fields.under("haystack.pipeline.").is_empty();
+        let agent = is_agent.then_some(Operation::Agent);
+        agent.or_else(|| is_run().then_some(Operation::Chain))
     })
 }
 
@@ -144,6 +153,7 @@ pub(super) fn fill_from(fields: &Fields<'_>, draft: &mut Draft) {
     of_braintrust(fields, draft);
     of_genkit(fields, draft);
     of_haystack(fields, draft);
+    of_langwatch(fields, draft);
     for key in INPUTS {
         if let Some(raw) = fields.raw(key) {
             draft.input(&unwrapped(raw));
@@ -162,11 +172,6 @@ pub(super) fn fill_from(fields: &Fields<'_>, draft: &mut Draft) {
         if let Some(raw) = fields.raw(&format!("mastra.{kind}.output")) {
             draft.output(&raw);
         }
-    }
-    if draft.llm.documents.is_empty()
-        && let Some(contexts) = fields.json("langwatch.contexts")
-    {
-        draft.llm.documents = documents::of_retrieval(&parts::plain_result(&contexts));
     }
 }
 
@@ -219,5 +224,20 @@ fn of_haystack(fields: &Fields<'_>, draft: &mut Draft) {
         if draft.llm.finish_reasons.is_empty() {
             draft.llm.finish_reasons.extend(text_at(meta, &["finish_reason"]));
         }
+    }
+}
+
+/// LangWatch's SDKs write the counts and the documents with their type around them, or bare.
+fn of_langwatch(fields: &Fields<'_>, draft: &mut Draft) {
+    if let Some(metrics) = fields.json("langwatch.metrics") {
+        let metrics = parts::plain_result(&metrics);
+        usage::tokens(&metrics, &mut draft.llm);
+        let cost = metrics.get("cost").and_then(number).filter(|cost| is_cost(*cost));
+        fill(&mut draft.llm.cost_usd, cost);
+    }
+    if draft.llm.documents.is_empty()
+        && let Some(contexts) = CONTEXTS.iter().find_map(|key| fields.json(key))
+    {
+        draft.llm.documents = documents::of_retrieval(&parts::plain_result(&contexts));
     }
 }

@@ -130,6 +130,110 @@ fn haystack_is_read() {
     );
     assert_eq!((got.operation, got.question.as_deref()), (Operation::Retrieval, Some("Why?")));
     assert_eq!((got.documents[0].id.as_deref(), got.documents[0].score), (Some("d"), Some(11.6)));
+    let got = llm("haystack", &[("haystack.agent.input", text(&format!(r#"{{"messages":{user}}}"#)))]);
+    assert_eq!((got.operation, got.question.as_deref()), (Operation::Agent, Some("Why?")));
+}
+
+#[test]
+fn laminar_is_read() {
+    let of_call = [
+        ("lmnr.span.type", text("LLM")),
+        ("lmnr.span.input", text(r#"[{"role":"user","content":"Why?"}]"#)),
+        ("lmnr.span.output", text(r#""So.""#)),
+        ("lmnr.association.properties.session_id", text("s")),
+        ("lmnr.association.properties.user_id", text("u")),
+        ("gen_ai.usage.input_tokens", Value::Int(3)),
+        ("gen_ai.usage.output_tokens", Value::Int(2)),
+    ];
+    let got = llm("lmnr.tracer", &of_call);
+    assert_eq!((got.operation, said(&got)), (Operation::Llm, why_so(Some(3), Some(2))));
+    assert_eq!((got.session_id.as_deref(), got.user_id.as_deref()), (Some("s"), Some("u")));
+    let of_tool = [("lmnr.span.type", text("TOOL")), ("lmnr.span.input", text(r#"{"a":1}"#))];
+    let got = llm("lmnr.tracer", &of_tool);
+    assert_eq!((got.operation, got.dialect), (Operation::Tool, Dialect::Framework));
+    assert_eq!(got.tool_calls[0].arguments["a"].as_i64(), Some(1));
+}
+
+#[test]
+fn langwatch_is_read() {
+    let metrics = r#"{"type":"json","value":{"promptTokens":3,"completionTokens":2,"cost":0.5}}"#;
+    let got = llm(
+        "langwatch",
+        &[
+            ("langwatch.span.type", text("llm")),
+            (
+                "langwatch.input",
+                text(r#"{"type":"chat_messages","value":[{"role":"user","content":"Why?"}]}"#),
+            ),
+            ("langwatch.output", text(r#"{"type": "text", "value": "So."}"#)),
+            ("langwatch.metrics", text(metrics)),
+            ("langwatch.thread.id", text("t")),
+            ("langwatch.user.id", text("u")),
+        ],
+    );
+    assert_eq!((got.operation, got.dialect), (Operation::Llm, Dialect::Framework));
+    assert_eq!((said(&got), got.cost_usd), (why_so(Some(3), Some(2)), Some(0.5)));
+    assert_eq!((got.session_id.as_deref(), got.user_id.as_deref()), (Some("t"), Some("u")));
+    let contexts = r#"[{"document_id":"d","chunk_id":"0","content":"text"}]"#;
+    let typed = format!(r#"{{"type":"json","value":{contexts}}}"#);
+    for (key, contexts) in [("langwatch.rag.contexts", contexts), ("langwatch.contexts", typed.as_str())] {
+        let input = text(r#"{"type":"text","value":"Why?"}"#);
+        let pairs = [("langwatch.span.type", text("rag")), ("langwatch.input", input), (key, text(contexts))];
+        let got = llm("langwatch", &pairs);
+        assert_eq!((got.operation, got.question.as_deref()), (Operation::Retrieval, Some("Why?")), "{key}");
+        let document = &got.documents[0];
+        assert_eq!((document.id.as_deref(), document.content.as_deref()), (Some("d"), Some("text")), "{key}");
+    }
+}
+
+#[test]
+fn livekit_is_read() {
+    let context = r#"{"items":[{"id":"i","type":"message","role":"system","content":["Be kind."]},
+        {"id":"j","type":"message","role":"user","content":["Why?"],"interrupted":false}]}"#;
+    let got = llm(
+        "livekit-agents",
+        &[
+            ("gen_ai.request.model", text("gpt-4o")),
+            ("gen_ai.usage.input_cached_tokens", Value::Int(1)),
+            ("lk.chat_ctx", text(context)),
+            ("lk.response.text", text("So.")),
+        ],
+    );
+    assert_eq!((got.operation, got.dialect), (Operation::Llm, Dialect::OtelGenai));
+    assert_eq!((said(&got), got.system_prompt.as_deref()), (why_so(None, None), Some("Be kind.")));
+    assert_eq!(got.cache_read_tokens, Some(1));
+    let got = llm(
+        "livekit-agents",
+        &[
+            ("lk.function_tool.id", text("c")),
+            ("lk.function_tool.name", text("f")),
+            ("lk.function_tool.arguments", text(r#"{"a":1}"#)),
+            ("lk.function_tool.output", text("sunny")),
+        ],
+    );
+    assert_eq!((got.operation, got.dialect), (Operation::Tool, Dialect::Framework));
+    let call = &got.tool_calls[0];
+    assert_eq!((call.id.as_deref(), call.name.as_str()), (Some("c"), "f"));
+    assert_eq!((call.arguments["a"].as_i64(), got.answer.as_deref()), (Some(1), Some("sunny")));
+}
+
+#[test]
+fn promptfoo_is_read() {
+    let call = |request: &str, response: &str| {
+        let pairs = [
+            ("gen_ai.operation.name", text("chat")),
+            ("gen_ai.request.model", text("gpt-4o")),
+            ("promptfoo.request.body", text(request)),
+            ("promptfoo.response.body", text(response)),
+        ];
+        llm("promptfoo.providers", &pairs)
+    };
+    for request in ["Why?", r#"[{"role":"user","content":"Why?"}]"#] {
+        let got = call(request, "So.");
+        assert_eq!((got.dialect, said(&got)), (Dialect::OtelGenai, why_so(None, None)), "{request}");
+    }
+    let got = call("<REDACTED>", "<REDACTED>");
+    assert_eq!((got.question, got.answer), (None, None));
 }
 
 #[test]
@@ -209,6 +313,13 @@ fn costs_and_counts_are_those_that_can_be() {
         assert_eq!(chat(key, Value::Double(0.25)).cost_usd, Some(0.25), "{key}");
         assert_eq!(chat(key, Value::Double(-1.0)).cost_usd, None, "{key}");
     }
+    let parts = |prompt: f64, answer: f64| {
+        let pairs =
+            [("llm.cost.prompt", Value::Double(prompt)), ("llm.cost.completion", Value::Double(answer))];
+        llm("x", &pairs).cost_usd
+    };
+    assert_eq!(parts(0.25, 0.5), Some(0.75));
+    assert_eq!((parts(-1.0, 2.0), parts(f64::MAX, f64::MAX)), (None, None));
     for wrong in [-1, i64::MAX] {
         assert_eq!(chat("gen_ai.usage.input_tokens", Value::Int(wrong)).input_tokens, None);
         assert_eq!(chat("gen_ai.request.max_tokens", Value::Int(wrong)).max_tokens, None);

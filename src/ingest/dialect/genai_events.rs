@@ -113,16 +113,19 @@ fn fill_from_body(body: &Value, draft: &mut Draft) {
 /// The body of an old event. Azure and Semantic Kernel put it into an attribute, and an empty text or the event's name
 /// where it belongs.
 fn body_of_record(body: &Value, fields: &Fields<'_>) -> Option<Map<String, Json>> {
-    if let Some(Json::Object(object)) = fields.json("gen_ai.event.content") {
-        return Some(object);
-    }
+    let in_attribute = || match fields.json("gen_ai.event.content") {
+        Some(Json::Object(object)) => Some(object),
+        _ => None,
+    };
     match body {
+        Value::Map(pairs) if pairs.is_empty() => Some(in_attribute().unwrap_or_default()),
+        // A body of its own is whole, where the attribute may be cut off.
         Value::Map(_) => body.to_plain_json().as_object().cloned(),
-        Value::Str(text) => match decode_or_text(text) {
+        Value::Str(text) => in_attribute().or_else(|| match decode_or_text(text) {
             Json::Object(object) => Some(object),
             content => Some(content_only(content)),
-        },
-        _ => None,
+        }),
+        _ => in_attribute(),
     }
 }
 
@@ -196,6 +199,16 @@ mod tests {
         let told = r#"{"index": 0, "message": {"role": "Assistant", "content": "So."}}"#;
         let attribute = [("gen_ai.event.content", told)];
         assert_eq!(said("gen_ai.choice", "gen_ai.choice", &attribute).as_deref(), Some("So."));
+    }
+
+    #[test]
+    fn a_body_of_its_own_is_read_before_the_attribute() {
+        let attribute = event("gen_ai.choice", &[("gen_ai.event.content", r#"{"message": {"content": "cu"#)]);
+        let whole = Value::Map(vec![("message".to_owned(), Value::Str("whole".to_owned()))]);
+        for (body, want) in [(whole, "whole"), (Value::Map(Vec::new()), "cu"), (Value::Null, "cu")] {
+            let found = body_of_record(&body, &Fields::new(&attribute.attributes)).expect("there is one");
+            assert!(Json::Object(found).to_string().contains(want), "{body:?}");
+        }
     }
 
     #[test]

@@ -180,6 +180,17 @@ pub(super) fn is_count(n: i64) -> bool {
     (0..=MAX_COUNT).contains(&n)
 }
 
+/// Whether `x` can be a cost in US dollars: neither below zero nor beyond what a number holds.
+pub(super) fn is_cost(x: f64) -> bool {
+    x.is_finite() && x >= 0.0
+}
+
+/// The sum of the parts of a cost; none without parts, or where a part or the sum cannot be a cost.
+pub(super) fn cost_of_parts(parts: &[f64]) -> Option<f64> {
+    let sum = parts.iter().sum::<f64>();
+    (!parts.is_empty() && parts.iter().all(|part| is_cost(*part)) && is_cost(sum)).then_some(sum)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,6 +4,7 @@
 use super::draft::Draft;
 use super::fields::Fields;
 use super::fill::fill;
+use super::json::{is_cost, number};
 use super::usage;
 use crate::domain::span::Operation;
 
@@ -23,7 +24,8 @@ pub(super) fn operation(fields: &Fields<'_>) -> Option<Operation> {
 pub(super) fn fill_from(fields: &Fields<'_>, draft: &mut Draft) {
     if let Some(tokens) = fields.json("langsmith.metadata.usage_metadata") {
         usage::tokens(&tokens, &mut draft.llm);
-        fill(&mut draft.llm.cost_usd, tokens.get("total_cost").and_then(super::json::number));
+        let cost = tokens.get("total_cost").and_then(number).filter(|cost| is_cost(*cost));
+        fill(&mut draft.llm.cost_usd, cost);
     }
     if let Some(raw) = fields.raw("gen_ai.prompt") {
         draft.input(&raw);

@@ -187,13 +187,14 @@ fn choice(object: &Map<String, Json>) -> Option<Message> {
 
 /// A message from its role and the object that holds its content, calls and results.
 pub(super) fn from_role(role: &str, object: &Map<String, Json>) -> Message {
+    let role = plain_role(role);
+    // In ADK's events the content is a message of Gemini's once more. What a tool gave stays as it is.
+    let inner = |content: &Json| content.get("parts").is_some_and(Json::is_array) && role != "tool";
     let content = ["parts", "content", "contents", "blocks"]
         .iter()
         .find_map(|key| object.get(*key).filter(|v| !v.is_null()))
-        // In ADK's events the content is a message of Gemini's once more.
-        .map(|content| content.get("parts").filter(|parts| parts.is_array()).unwrap_or(content));
+        .and_then(|content| if inner(content) { content.get("parts") } else { Some(content) });
     let call_id = text_in(object, &["tool_call_id", "toolCallId"]);
-    let role = plain_role(role);
     let mut pieces = match content {
         Some(result) if role == "tool" && !holds_parts(result) => {
             let id = call_id.or_else(|| text_in(object, &["id"]));

@@ -82,6 +82,15 @@ fn tool_calls_and_results_survive_every_shape() {
 }
 
 #[test]
+fn a_message_in_the_content_is_opened_and_what_a_tool_gave_is_not() {
+    let body = json!({"content": {"parts": [{"text": "a"}]}});
+    let Json::Object(body) = body else { panic!("it is one") };
+    assert_eq!(from_role("user", &body).parts, [Part::Text("a".into())]);
+    let want = Part::ToolResponse { id: None, response: json!({"parts": [{"text": "a"}]}) };
+    assert_eq!(from_role("Tool", &body).parts, [want]);
+}
+
+#[test]
 fn a_run_is_cut_after_the_last_user_and_choices_are_not() {
     let run =
         json!({"messages": [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "So."}]});

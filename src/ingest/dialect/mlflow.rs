@@ -3,7 +3,7 @@
 use super::draft::Draft;
 use super::fields::Fields;
 use super::fill::fill;
-use super::json::{integer, number, text_at};
+use super::json::{integer, is_count, number, text_at};
 use super::usage;
 use crate::domain::span::Operation;
 
@@ -35,8 +35,8 @@ pub(super) fn fill_from(fields: &Fields<'_>, draft: &mut Draft) {
         && let Some([only]) = prompts.as_array().map(Vec::as_slice)
     {
         fill(&mut draft.llm.prompt_name, text_at(only, &["name"]));
-        let version = only.get("version").filter(|version| !version.is_null());
-        fill(&mut draft.llm.prompt_version, version.map(|version| version.to_string().replace('"', "")));
+        let in_digits = || Some(integer(only.get("version")?)?.to_string());
+        fill(&mut draft.llm.prompt_version, text_at(only, &["version"]).or_else(in_digits));
     }
     if let Some(raw) = fields.raw("mlflow.spanInputs") {
         draft.input(&raw);
@@ -49,6 +49,6 @@ pub(super) fn fill_from(fields: &Fields<'_>, draft: &mut Draft) {
         fill(&mut draft.llm.request_model, fields.plain("model"));
         fill(&mut draft.llm.temperature, loose("temperature").and_then(|json| number(&json)));
         let limit = loose("max_tokens").or_else(|| loose("max_completion_tokens"));
-        fill(&mut draft.llm.max_tokens, limit.and_then(|json| integer(&json)));
+        fill(&mut draft.llm.max_tokens, limit.and_then(|json| integer(&json)).filter(|n| is_count(*n)));
     }
 }

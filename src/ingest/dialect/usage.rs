@@ -1,7 +1,7 @@
 //! Token counts, models and parameters out of JSON objects: usage attributes and the raw bodies of model APIs.
 
 use super::fill::fill;
-use super::json::{at, integer, is_count, number, text};
+use super::json::{at, cost_of_parts, integer, is_cost, is_count, number, text};
 use crate::domain::span::{Dialect, Llm};
 use serde_json::Value as Json;
 
@@ -64,9 +64,9 @@ pub(super) fn cost(details: &Json, llm: &mut Llm) {
     let whole = ["total", "total_cost"].iter().find_map(|key| number(details.get(*key)?));
     let sum = || {
         let parts: Vec<f64> = details.as_object()?.values().filter_map(number).collect();
-        (!parts.is_empty()).then(|| parts.iter().sum::<f64>())
+        cost_of_parts(&parts)
     };
-    fill(&mut llm.cost_usd, whole.or_else(sum).filter(|cost| *cost >= 0.0));
+    fill(&mut llm.cost_usd, whole.or_else(sum).filter(|cost| is_cost(*cost)));
 }
 
 /// Fills model and sampling parameters from a request or an object of invocation parameters.

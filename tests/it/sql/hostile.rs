@@ -1,8 +1,9 @@
 //! Hostile queries: each ends in an error within the time limit, nothing is written, no file is read.
 
 use super::fixture;
+use crate::support::PATIENCE;
 use futures::{StreamExt, TryStreamExt};
-use groundline::sql::{Config, Format, SqlError, encode};
+use groundline::sql::{Config, Format, Sql, SqlError, encode};
 use groundline::units::ByteSize;
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,25 @@ fn small() -> Config {
 
 /// How much longer than the limit an answer may take on a busy machine.
 const GRACE: Duration = Duration::from_secs(3);
+/// Rounds of which one must be in time: what a busy machine takes for an answer, it does not take every time. What does not end at
+/// its limit, ends late in every round.
+const ROUNDS: usize = 4;
+
+/// Whether another round is needed: none was in `limit` and the grace.
+fn is_late(rounds: &[Duration], limit: Duration) -> bool {
+    rounds.iter().all(|took| *took >= limit + GRACE)
+}
+
+/// How long a statement takes to fail.
+async fn fails(sql: &Sql, statement: &str) -> Duration {
+    let began = Instant::now();
+    let result = sql.collect(statement).await;
+    let took = began.elapsed();
+    let why = result.as_ref().err().map(|e| first(&e.to_string()));
+    println!("{:>6} ms  {statement:.120}: {why:?}", took.as_millis());
+    assert!(result.is_err(), "{statement:.120} must fail");
+    took
+}
 
 /// Paths that look at each with each, that go down in every way, that are deep, or whose expressions are large.
 fn of_paths() -> [String; 4] {
@@ -86,17 +106,11 @@ async fn each_ends_in_an_error_within_the_timeout() {
         "SELECT levenshtein(repeat('x', 16000000), repeat('y', 16000000))".to_owned(),
     ];
     for statement in statements.iter().chain(&of_paths()) {
-        let began = Instant::now();
-        let result = sql.collect(statement).await;
-        let took = began.elapsed();
-        let short: String = statement.chars().take(120).collect();
-        println!(
-            "{:>6} ms  {short}: {:?}",
-            took.as_millis(),
-            result.as_ref().err().map(|e| first(&e.to_string()))
-        );
-        assert!(result.is_err(), "{short} must fail");
-        assert!(took < small().timeout + GRACE, "{short} took {took:?}");
+        let mut rounds = Vec::new();
+        while rounds.len() < ROUNDS && is_late(&rounds, small().timeout) {
+            rounds.push(fails(&sql, statement).await);
+        }
+        assert!(!is_late(&rounds, small().timeout), "{statement:.120} took {rounds:?}");
     }
     let left: Vec<_> = std::fs::read_dir(dir.path()).expect("folder").collect();
     assert_eq!(left.len(), 1, "nothing is written");
@@ -209,27 +223,32 @@ async fn fifty_at_once_end_busy_or_at_a_limit() {
     // All fifty are there before the first ones end, on a busy machine too.
     let timeout = Duration::from_secs(4);
     let sql = fixture::limited(Config { timeout, max_concurrent: 4, ..Config::default() }).await;
-    let began = Instant::now();
-    let all = futures::future::join_all((0..50).map(|_| sql.collect(ENDLESS))).await;
-    assert!(began.elapsed() < timeout + GRACE, "{:?}", began.elapsed());
-    let busy = all.iter().filter(|r| matches!(r, Err(SqlError::Busy))).count();
-    let limit = all.iter().filter(|r| matches!(r, Err(SqlError::Limit(_)))).count();
-    assert_eq!(busy + limit, 50);
-    assert!(busy >= 30, "4 run and 16 wait, so 30 are turned away at once: {busy}");
-    let after = tokio::time::timeout(GRACE, sql.collect("SELECT 1")).await.expect("in time");
+    let mut rounds = Vec::new();
+    while rounds.len() < ROUNDS && is_late(&rounds, timeout) {
+        let began = Instant::now();
+        let all = futures::future::join_all((0..50).map(|_| sql.collect(ENDLESS))).await;
+        rounds.push(began.elapsed());
+        let busy = all.iter().filter(|r| matches!(r, Err(SqlError::Busy))).count();
+        let limit = all.iter().filter(|r| matches!(r, Err(SqlError::Limit(_)))).count();
+        assert_eq!(busy + limit, 50);
+        assert!(busy >= 30, "4 run and 16 wait, so 30 are turned away at once: {busy}");
+    }
+    assert!(!is_late(&rounds, timeout), "{rounds:?}");
+    let after = tokio::time::timeout(PATIENCE, sql.collect("SELECT 1")).await.expect("in time");
     assert!(after.is_ok(), "permits came back: {after:?}");
 }
 
 #[tokio::test]
 async fn a_dropped_stream_frees_its_place() {
-    let config = Config { max_concurrent: 1, ..Config::default() };
+    // A place that is kept is kept for longer than anybody waits here.
+    let config = Config { max_concurrent: 1, timeout: 2 * PATIENCE, ..Config::default() };
     let sql = fixture::limited(config).await;
     for _ in 0..3 {
         let mut rows = sql.query("SELECT a.value FROM generate_series(1, 9000000) a").await.expect("begun");
         assert!(rows.next().await.expect("a batch").is_ok());
         drop(rows);
     }
-    let answer = tokio::time::timeout(GRACE, sql.collect("SELECT 1")).await.expect("in time");
+    let answer = tokio::time::timeout(PATIENCE, sql.collect("SELECT 1")).await.expect("in time");
     assert!(answer.is_ok(), "{answer:?}");
 }
 
@@ -241,7 +260,7 @@ async fn a_slow_reader_sees_the_timeout() {
     let mut rows = sql.query("SELECT a.value FROM generate_series(1, 900000) a").await.expect("begun");
     assert!(rows.next().await.expect("a batch").is_ok());
     tokio::time::sleep(timeout + Duration::from_millis(200)).await;
-    let other = tokio::time::timeout(GRACE, sql.collect("SELECT 1")).await.expect("in time");
+    let other = tokio::time::timeout(PATIENCE, sql.collect("SELECT 1")).await.expect("in time");
     assert!(other.is_ok(), "a reader that sleeps keeps no place behind the limit: {other:?}");
     let rest: Result<Vec<_>, _> = rows.try_collect().await;
     assert!(matches!(rest, Err(SqlError::Limit(_))), "{:?}", rest.map(|b| b.len()));
