@@ -123,7 +123,7 @@ function useQuestions(items: Moved[]): [Map<string, string>, boolean] {
 function Items({ answer: { comparison, new: after, baseline } }: { answer: Answer }) {
   const { unchanged } = comparison;
   const only = narrowed();
-  const items = only ? comparison.items.filter((item) => item.metrics.some((each) => each.metric === only.metric && each.evaluator === only.evaluator)) : comparison.items;
+  const items = only ? comparison.items.filter((item) => item.metrics.some((each) => each.metric === only.metric && (only.evaluator === "" || each.evaluator === only.evaluator))) : comparison.items;
   const [more, setMore] = useState(false);
   const [questions, busy] = useQuestions(items);
   return (
