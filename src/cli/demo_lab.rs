@@ -23,6 +23,9 @@ const LIBRARIES: [&str; 3] =
 /// One item a question that production answered.
 const ITEMS: &str = "SELECT question AS input, min(answer) AS expected, min(trace_id) AS trace_id FROM spans \
     WHERE operation = 'llm' AND length(question) > 0 AND length(answer) > 0 GROUP BY question ORDER BY question";
+/// The traces that the items of the dataset were made of, as they are stored.
+const TRACES: &str = "SELECT count(DISTINCT s.trace_id) AS traces FROM dataset_at('demo', 1) d \
+    JOIN spans s ON s.trace_id = d.source_trace_id WHERE s.operation = 'llm'";
 /// What both versions are judged by.
 const EVALUATORS: [&str; 2] = ["rouge", "answer_relevance"];
 /// Spans are visible two seconds after they were taken; the demo fails if they are not there by then.
@@ -101,9 +104,11 @@ async fn told(app: &App, answers: &Answers) -> Result<String, String> {
         let text = |key: &str| item[key].as_str().unwrap_or_default().to_owned();
         answers.lock().insert(text("input"), (place, text("expected")));
     }
+    let traces = client.rows(app, TRACES).await?;
     let mut out = format!(
-        "\nThe dataset demo@1 has {} questions that production was asked, with its answers.\n",
-        items.len()
+        "\nThe dataset demo@1 has {} questions that production was asked, with its answers, from {} traces.\n",
+        items.len(),
+        traces[0]["traces"]
     );
     for version in ["v1", "v2"] {
         let new = json!({
@@ -156,6 +161,11 @@ impl Client {
 
     async fn post(&self, path: &str, body: &Value) -> Result<Value, String> {
         self.answer(self.http.post(format!("{}/{path}", self.base)).json(body), path).await
+    }
+
+    async fn rows(&self, app: &App, sql: &str) -> Result<Value, String> {
+        let url = format!("http://{}/v1/sql", app.addresses.http);
+        self.answer(self.http.post(url).json(&json!({ "sql": sql })), "sql").await
     }
 
     async fn answer(&self, request: reqwest::RequestBuilder, path: &str) -> Result<Value, String> {

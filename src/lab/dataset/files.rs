@@ -65,6 +65,9 @@ impl Import {
                 fault.message = format!("{name}: {}", fault.message);
             }
         }
+        if let Some(packed) = &import.packed {
+            packed.check_others(&tables)?;
+        }
         Ok(if tables.len() > 1 { import.cut() } else { import.in_order() })
     }
 

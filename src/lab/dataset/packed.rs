@@ -10,7 +10,7 @@ use crate::lab::zip::{Archive, Limits};
 use bytes::Bytes;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// How the name of a table ends.
@@ -92,6 +92,19 @@ impl Packed {
     pub fn table(&self, name: &str) -> Result<Bytes, LabError> {
         let content = self.archive.unpacked(&format!("{}{name}", self.base));
         content.map(Bytes::from).map_err(LabError::Wrong)
+    }
+
+    /// That what is neither one of `tables` nor named by a row that was taken is what the archive says, too.
+    ///
+    /// # Errors
+    /// [`LabError::Wrong`] with the name of what is damaged.
+    pub fn check_others(&self, tables: &[(String, Option<String>)]) -> Result<(), LabError> {
+        let tables: BTreeSet<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
+        let is_read = |entry: &str| {
+            let own = entry.strip_prefix(self.base.as_str());
+            own.is_some_and(|name| tables.contains(name) || self.named.contains_key(name))
+        };
+        self.archive.check_others(is_read).map_err(LabError::Wrong)
     }
 
     /// Takes the files out of a row, with their hashes: paths, or objects with `path`, in `files`; or one that a column
@@ -272,6 +285,20 @@ mod tests {
         let a = hex::encode(Sha256::digest(b"of d/a.txt"));
         let c = hex::encode(Sha256::digest(b"of d/c.txt"));
         assert!(packed.has(&a) && !packed.has(&c), "what no row names is not stored");
+    }
+
+    #[test]
+    fn damage_is_told_of_files_that_no_row_names() {
+        let files = ["items.csv", "a.txt"].map(|name| (name.to_owned(), format!("of {name}").into_bytes()));
+        let good = zip::write(&BTreeMap::from(files)).unwrap();
+        let checked = |bytes: Vec<u8>| {
+            let packed = Packed::open(bytes.into(), &Config::default()).unwrap();
+            packed.check_others(&packed.tables().unwrap()).map_err(|e| e.to_string())
+        };
+        assert_eq!(checked(good.clone()), Ok(()));
+        let mut damaged = good;
+        damaged[36] ^= 0x40;
+        assert_eq!(checked(damaged), Err("\"a.txt\" is damaged in the ZIP archive".to_owned()));
     }
 
     #[test]

@@ -186,4 +186,103 @@ mod tests {
         }
         assert_eq!(about, 16);
     }
+
+    /// Of question, answer, expected answer and contexts each judge sees what its row of docs/compatibility.md names, and nothing
+    /// else; and the side and the line of its verdict are those of the row.
+    #[test]
+    fn each_judge_sees_what_its_row_names_and_has_its_direction() {
+        use Field::{Answer, Context, Expected, Question};
+        for (id, sees, judged) in [
+            ("accuracy", &[Answer, Expected] as &[Field], VERDICT),
+            ("facts_compare", &[Answer, Expected], VERDICT),
+            ("rag_context_recall", &[Answer, Context], SHARE),
+            ("rag_context_precision", &[Question, Context], SHARE),
+            ("rag_hallucination", &[Answer, Context], LOW_SHARE),
+            ("answer_correctness", &[Question, Answer, Expected], SHARE),
+            ("answer_relevancy", &[Answer], SHARE),
+            ("contact_information", &[Answer, Context], VERDICT),
+            ("context_precision", &[Question, Expected, Context], SHARE),
+            ("context_relevancy", &[Question, Context], SHARE),
+            ("context_recall", &[Expected, Context], SHARE),
+            ("faithfulness", &[Answer, Context], SHARE),
+            ("sexism", &[Answer, Context], VERDICT),
+            ("stereotypes", &[Question, Answer, Context], VERDICT),
+            ("summarization_judge", &[Question, Answer], VERDICT),
+        ] {
+            let found = BUILTIN.iter().find(|(known, _)| *known == id);
+            let Some((_, Builtin::Single(prompt, _, known))) = found else { panic!("{id}") };
+            let prompt = Prompt::parse(prompt).unwrap();
+            for field in [Question, Answer, Expected, Context] {
+                assert_eq!(prompt.names(field), sees.contains(&field), "{id}: {field:?}");
+            }
+            assert_eq!(*known, judged, "{id}");
+        }
+        // Shares: a hallucination is what is not supported, and precision counts early chunks for more.
+        let shape = |id: &str| match BUILTIN.iter().find(|(known, _)| *known == id) {
+            Some((_, Builtin::Single(_, shape, _))) => *shape,
+            _ => panic!("{id}"),
+        };
+        assert_eq!(shape("rag_hallucination"), sentences_of(Field::Answer, Formula::ShareOfNo));
+        assert_eq!(shape("rag_context_recall"), sentences_of(Field::Answer, Formula::Share));
+        assert_eq!(shape("context_recall"), sentences_of(Field::Expected, Formula::Share));
+        assert_eq!(shape("context_precision"), chunks(Formula::AveragePrecision));
+        assert_eq!(shape("rag_context_precision"), chunks(Formula::Share));
+    }
+
+    /// The classes of the rows, and which of them pass.
+    #[test]
+    fn verdicts_in_words_are_those_of_their_rows() {
+        let split = "none+ retrieval generation";
+        for (id, wanted) in [
+            ("accuracy", "accurate+ slightly_inaccurate completely_incorrect"),
+            ("facts_compare", "superset+ identical+ similar+ subset disagreement"),
+            ("sql_eval", "best+ acceptable+ incorrect undetermined"),
+            ("contact_information", split),
+            ("language_mismatch_judge", split),
+            ("sexism", split),
+            ("stereotypes", split),
+            ("summarization_judge", "none+ generation"),
+        ] {
+            let choices = match BUILTIN.iter().find(|(known, _)| *known == id) {
+                Some((
+                    _,
+                    Builtin::Single(_, Shape::Choice(all), _) | Builtin::Queries(_, Shape::Choice(all), _),
+                )) => *all,
+                _ => panic!("{id}"),
+            };
+            let words =
+                choices.iter().map(|one| format!("{}{}", one.label, if one.passes { "+" } else { "" }));
+            assert_eq!(words.collect::<Vec<_>>().join(" "), wanted, "{id}");
+        }
+    }
+
+    /// The metrics of the rows in their order, the first one the primary, and which texts are held against each other.
+    #[test]
+    fn likelihoods_have_the_metrics_of_their_rows() {
+        for (id, texts, wanted) in [
+            ("gptscore_translation", Likely::Both, "accuracy fluency mqm"),
+            (
+                "gptscore_qa",
+                Likely::Yes,
+                "interest engagement understandability relevance specific correctness semantically_appropriate fluency",
+            ),
+            (
+                "gptscore_summarization_ref",
+                Likely::Both,
+                "semantic_coverage factuality informativeness coherence relevance fluency",
+            ),
+            (
+                "gptscore_summarization",
+                Likely::Answer,
+                "semantic_coverage factuality informativeness coherence relevance fluency consistency",
+            ),
+        ] {
+            let found = BUILTIN.iter().find(|(known, _)| *known == id);
+            let Some((_, Builtin::Likely(prompt, likely, metrics))) = found else { panic!("{id}") };
+            assert_eq!((*likely, metrics.join(" ").as_str()), (texts, wanted), "{id}");
+            // Each has a text of its own, which is asked about.
+            let asked: Vec<&str> = prompt.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+            assert_eq!(asked, *metrics, "{id}");
+        }
+    }
 }

@@ -82,6 +82,10 @@ async fn the_demo_of_the_lab_shows_what_got_worse() {
     let (code, out, err) = typed("groundline demo --lab", folder.path()).await;
     let took = started.elapsed();
     assert_eq!(code, 0, "{out}{err}");
+    // Each item is of a trace that is stored.
+    let dataset = out.lines().find(|line| line.starts_with("The dataset demo@1 has ")).unwrap_or(&out);
+    let numbers: Vec<usize> = dataset.split(' ').filter_map(|word| word.parse().ok()).collect();
+    assert!(matches!(numbers[..], [items, traces] if items == traces && items >= 5), "{dataset}");
     assert!(out.contains("v2 against v1") && out.contains("regression: "), "{out}");
     let limit = Duration::from_secs(if cfg!(debug_assertions) { 120 } else { 15 });
     assert!(took < limit, "{took:?}: {out}");
