@@ -16,25 +16,37 @@ const MESSAGE: usize = 2_000;
 /// Bytes of what came of the last message to a receiver, without the slice's name: an error of 300 characters, times, names.
 const OUTCOME: usize = 1_000;
 
-/// The most bytes that the state of an alert is reckoned with.
+/// The most bytes that the name of a slice is reckoned with: a character has two on average, and the name of a column some twenty.
+fn name_of(alert: &AlertConfig) -> usize {
+    alert.slices.len() * (2 * slice_name::MOST + 20)
+}
+
+/// The most bytes that the state of an alert is reckoned with, without what came of its messages.
 fn most(alert: &AlertConfig) -> usize {
-    // A character has two bytes on average, and the name of a column some twenty.
-    let name = alert.slices.len() * (2 * slice_name::MOST + 20);
+    let name = name_of(alert);
     let windows = match alert.method {
         Method::Threshold => BUCKETS.unsigned_abs() as usize * BUCKET_BYTES,
         Method::BurnRate => burn::COUNT * burn::BUCKETS.unsigned_abs() as usize * BUCKET_BYTES,
         Method::Objective | Method::Change => 0,
     };
     let slices = if alert.slices.is_empty() { 1 } else { alert.max_slices };
-    let told = slices.saturating_mul(alert.receivers.len()).min(delivery::MOST);
-    slices
-        .saturating_mul(SLICE + EXAMPLES + name + windows + alert.receivers.len() * MESSAGE)
-        .saturating_add(told * (OUTCOME + name))
+    slices.saturating_mul(SLICE + EXAMPLES + name + windows + alert.receivers.len() * MESSAGE)
+}
+
+/// The most bytes that what came of the messages of all alerts is reckoned with.
+fn outcomes(alerts: &[AlertConfig]) -> usize {
+    // Slices that left are among them.
+    let told = |alert: &AlertConfig| {
+        let slices = if alert.slices.is_empty() { 1 } else { delivery::MOST };
+        slices.saturating_mul(alert.receivers.len())
+    };
+    let all = alerts.iter().map(told).fold(0_usize, usize::saturating_add).min(delivery::MOST);
+    all * (OUTCOME + alerts.iter().map(name_of).max().unwrap_or_default())
 }
 
 /// Faults of alerts whose state may become larger than a frame of the journal, which holds `limit` (`journal.max_frame_size`).
 pub fn state_faults(alerts: &[AlertConfig], limit: ByteSize) -> Vec<String> {
-    let all = alerts.iter().map(most).fold(0_usize, usize::saturating_add);
+    let all = alerts.iter().map(most).fold(outcomes(alerts), usize::saturating_add);
     if all <= limit.in_memory() {
         return Vec::new();
     }
@@ -66,5 +78,16 @@ mod tests {
         // Without slices there is one, whatever their most.
         let whole = AlertConfig { slices: Vec::new(), ..alert("burn_rate", 10_000) };
         assert_eq!(state_faults(&vec![whole; 100], limit), [""; 0]);
+    }
+
+    #[test]
+    fn what_came_of_messages_has_one_limit_for_all_alerts() {
+        let told = AlertConfig { receivers: vec!["r".to_owned()], ..alert("threshold", 200) };
+        let one = outcomes(std::slice::from_ref(&told));
+        assert!(one > delivery::MOST * OUTCOME, "{one}");
+        assert_eq!(outcomes(&vec![told.clone(); 100]), one);
+        let whole = AlertConfig { slices: Vec::new(), ..told };
+        assert_eq!(outcomes(&vec![whole; 3]), 3 * OUTCOME);
+        assert_eq!(outcomes(&[alert("threshold", 200)]), 0, "nobody is told");
     }
 }
