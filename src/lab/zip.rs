@@ -82,13 +82,15 @@ pub struct Archive<B> {
 
 impl<B: AsRef<[u8]>> Archive<B> {
     /// Reads the list of entries. When it returns, no name leads out of a folder, none is there twice, and what the entries
-    /// claim together is within the limits.
+    /// claim together is within the limits, unpacked and, beyond the length of the archive, packed.
     ///
     /// # Errors
     /// What is damaged, refused or too large, with the entry's name.
     pub fn open(bytes: B, limits: Limits) -> Result<Self, String> {
         let (mut at, count) = directory(bytes.as_ref(), limits)?;
-        let (mut entries, mut claimed) = (BTreeMap::new(), 0u64);
+        let (mut entries, mut claimed, mut packed) = (BTreeMap::new(), 0u64, 0u64);
+        // Entries may share their bytes, and be long to unpack though they claim little.
+        let most_packed = limits.all.max(bytes.as_ref().len() as u64);
         for _ in 0..count {
             let (entry, next) = Entry::read(bytes.as_ref(), at)?;
             at = next;
@@ -97,7 +99,8 @@ impl<B: AsRef<[u8]>> Archive<B> {
             }
             entry.refused(limits)?;
             claimed = claimed.saturating_add(entry.size);
-            if claimed > limits.all {
+            packed = packed.saturating_add(entry.packed as u64);
+            if claimed > limits.all || packed > most_packed {
                 let (most, key) = (shown(limits.all), key(limits.keys[1]));
                 return Err(format!("the files of the archive have more than {most} together{key}"));
             }

@@ -70,20 +70,29 @@ fn entries_that_share_their_bytes_meet_the_limit() {
     let one = write(&files).unwrap();
     let start = list(&one);
     let entry = &one[start..one.len() - END_BYTES];
-    let mut bytes = one[..start].to_vec();
-    for at in 0..9u8 {
-        let mut copy = entry.to_vec();
-        let name = copy.len() - 1;
-        copy[name] = b'0' + at;
-        bytes.extend_from_slice(&copy);
-    }
-    let mut end = one[one.len() - END_BYTES..].to_vec();
-    end[10..12].copy_from_slice(&9u16.to_le_bytes());
-    bytes.extend_from_slice(&end);
-    let within = |all: u64, entries: usize| read_within(&bytes, Limits { all, entries, ..Limits::default() });
-    assert_eq!(within(9 << 20, 9).unwrap().len(), 9);
-    assert!(within(8 << 20, 9).unwrap_err().contains("more than 8 MiB together"));
-    assert_eq!(within(9 << 20, 8).unwrap_err(), "9 files, at most 8");
+    let shared = |size: u32| {
+        let mut bytes = one[..start].to_vec();
+        for at in 0..9u8 {
+            let mut copy = entry.to_vec();
+            copy[24..28].copy_from_slice(&size.to_le_bytes());
+            let name = copy.len() - 1;
+            copy[name] = b'0' + at;
+            bytes.extend_from_slice(&copy);
+        }
+        let mut end = one[one.len() - END_BYTES..].to_vec();
+        end[10..12].copy_from_slice(&9u16.to_le_bytes());
+        bytes.extend_from_slice(&end);
+        bytes
+    };
+    let within = |size: u32, all: u64, entries: usize| {
+        read_within(&shared(size), Limits { all, entries, ..Limits::default() })
+    };
+    assert_eq!(within(1 << 20, 9 << 20, 9).unwrap().len(), 9);
+    assert!(within(1 << 20, 8 << 20, 9).unwrap_err().contains("more than 8 MiB together"));
+    assert_eq!(within(1 << 20, 9 << 20, 8).unwrap_err(), "9 files, at most 8");
+    // Each takes its time though it claims to be empty: what is packed counts, too.
+    assert!(within(0, 4_096, 9).unwrap_err().contains("more than 4096 bytes together"));
+    assert!(within(0, 1 << 20, 9).unwrap_err().contains("damaged"));
 }
 
 /// Logs of Inspect are packed so.

@@ -187,6 +187,17 @@ mod tests {
     }
 
     #[test]
+    fn damage_of_a_file_is_told_with_the_row_that_names_it() {
+        let table = "input,files\na,a.txt\nb,\n";
+        let mut damaged = zipped(&[("items.csv", table), ("a.txt", "A text")]).to_vec();
+        damaged[36] ^= 0x40;
+        let import = Import::unpack(damaged.into(), &Mapping::default(), &Config::default()).unwrap();
+        let told: Vec<_> = import.faults.iter().map(ToString::to_string).collect();
+        assert_eq!(told, ["line 2: files: \"a.txt\" is damaged in the ZIP archive"]);
+        assert_eq!(import.items.len(), 1, "the other row is as it was");
+    }
+
+    #[test]
     fn cells_are_numbers_where_the_schema_says_so() {
         let table = "input.question,input.count,metadata.level,metadata.is_hard,metadata.code\n\
                      Where?,3,2.5,TRUE,007\nWho?,many,x,no,8\n";

@@ -32,6 +32,8 @@ pub struct Packed {
     named: BTreeMap<String, (String, u64)>,
     /// Where each of them lies, by its hash.
     by_hash: BTreeMap<String, String>,
+    /// Files that rows name and that are damaged, by their path: they are faults of these rows.
+    damaged: BTreeSet<String>,
 }
 
 /// Its content is not shown.
@@ -49,7 +51,13 @@ impl Packed {
     pub fn open(bytes: Bytes, config: &Config) -> Result<Self, LabError> {
         let archive = Archive::open(bytes, Limits::of(config)).map_err(LabError::Wrong)?;
         let base = base(&archive);
-        Ok(Self { archive: Arc::new(archive), base, named: BTreeMap::new(), by_hash: BTreeMap::new() })
+        Ok(Self {
+            archive: Arc::new(archive),
+            base,
+            named: BTreeMap::new(),
+            by_hash: BTreeMap::new(),
+            damaged: BTreeSet::new(),
+        })
     }
 
     /// The tables whose rows are items, each with its split.
@@ -94,7 +102,7 @@ impl Packed {
         content.map(Bytes::from).map_err(LabError::Wrong)
     }
 
-    /// That what is neither one of `tables` nor named by a row that was taken is what the archive says, too.
+    /// That what is neither one of `tables` nor named by a row is what the archive says, too.
     ///
     /// # Errors
     /// [`LabError::Wrong`] with the name of what is damaged.
@@ -102,7 +110,8 @@ impl Packed {
         let tables: BTreeSet<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
         let is_read = |entry: &str| {
             let own = entry.strip_prefix(self.base.as_str());
-            own.is_some_and(|name| tables.contains(name) || self.named.contains_key(name))
+            let is_told = |name: &str| self.named.contains_key(name) || self.damaged.contains(name);
+            own.is_some_and(|name| tables.contains(name) || is_told(name))
         };
         self.archive.check_others(is_read).map_err(LabError::Wrong)
     }
@@ -176,7 +185,11 @@ impl Packed {
             return Ok(known.clone());
         }
         let entry = format!("{}{place}", self.base);
-        let content = self.archive.unpacked(&entry)?;
+        let unpacked = self.archive.unpacked(&entry);
+        if unpacked.is_err() {
+            self.damaged.insert(place.to_owned());
+        }
+        let content = unpacked?;
         let hash = hex::encode(Sha256::digest(&content));
         let told = (hash.clone(), content.len() as u64);
         self.named.insert(place.to_owned(), told.clone());
