@@ -45,13 +45,17 @@ pub fn without_version(message: &mut Bind, types: &[Type]) {
     }
 }
 
-/// Spells the parameters of `message` that are `uuid` in binary: they are text here.
+/// Spells the parameters of `message` that are `uuid` as PostgreSQL does: they are text here, and come in binary, without dashes or in
+/// capitals.
 pub fn spell_uuids(message: &mut Bind, types: &[Type]) {
     let codes = message.parameter_format_codes.clone();
     for (place, (parameter, data_type)) in message.parameters.iter_mut().zip(types).enumerate() {
+        let read = |id: &Bytes| match is_text(&codes, place) {
+            true => Uuid::try_parse_ascii(id).ok(),
+            false => Uuid::from_slice(id).ok(),
+        };
         if *data_type == Type::UUID
-            && !is_text(&codes, place)
-            && let Some(id) = parameter.as_ref().and_then(|id| Uuid::from_slice(id).ok())
+            && let Some(id) = parameter.as_ref().and_then(read)
         {
             *parameter = Some(Bytes::from(id.to_string()));
         }
