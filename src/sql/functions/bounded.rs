@@ -245,15 +245,18 @@ fn of_moments(exprs: &[Expr]) -> Result<Option<Vec<Expr>>> {
     // A zone is more than none.
     let Some(zone) = exprs.iter().filter_map(zone_of).max() else { return Ok(None) };
     let moment = DataType::Timestamp(TimeUnit::Nanosecond, zone);
-    let typed = |expr: &Expr| match expr {
-        Expr::Literal(value, metadata)
-            if matches!(value.data_type(), DataType::Date32 | DataType::Timestamp(..)) =>
-        {
-            Ok(Expr::Literal(value.cast_to(&moment)?, metadata.clone()))
+    let typed = |expr: &Expr| -> Result<Expr> {
+        match expr {
+            Expr::Literal(value, of)
+                if matches!(value.data_type(), DataType::Date32 | DataType::Timestamp(..)) =>
+            {
+                Ok(Expr::Literal(value.cast_to(&moment)?, of.clone()))
+            }
+            other => Ok(other.clone()),
         }
-        other => Ok(other.clone()),
     };
-    exprs.iter().map(typed).collect::<Result<_>>().map(Some)
+    let typed: Vec<Expr> = exprs.iter().map(typed).collect::<Result<_>>()?;
+    Ok(Some(typed))
 }
 
 fn literal(expr: &Expr) -> Option<i128> {
