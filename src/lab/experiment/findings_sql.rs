@@ -120,10 +120,17 @@ impl PartitionStream for OfExperiment {
     fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
         // What runs outside of a query is ours and not a client's.
         let taken = context.session_config().get_extension::<QuerySnapshots>();
-        let scope = taken.map_or(Scope::All, |taken| taken.scope().clone());
+        let scope = taken.as_ref().map_or(Scope::All, |taken| taken.scope().clone());
         let held = MemoryConsumer::new(NAME).register(context.memory_pool());
         let (source, named) = (self.source.clone(), self.named.clone());
-        let rows = async move { source.rows(&scope, &named, &held).await };
+        let rows = async move {
+            // One after the other: a query may name many, and the engine executes what it can at once.
+            let _turn = match &taken {
+                Some(taken) => Some(taken.turn().await),
+                None => None,
+            };
+            source.rows(&scope, &named, &held).await
+        };
         Box::pin(RecordBatchStreamAdapter::new(self.schema.clone(), stream::once(rows)))
     }
 }

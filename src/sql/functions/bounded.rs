@@ -9,7 +9,7 @@ use crate::sql::error::SqlError;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::compute::cast;
 use arrow::compute::kernels::length::length;
-use arrow::datatypes::{DataType, FieldRef, Int64Type};
+use arrow::datatypes::{DataType, FieldRef, Int64Type, TimeUnit};
 use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF};
@@ -51,12 +51,19 @@ const BOUNDED: &[(&str, i128, Estimate)] = &[
         let hits = a.size(0, row) / a.size(1, row).max(1);
         a.size(0, row) + hits * a.size(2, row)
     }),
+    ("array_replace_all", MAX_JOINED, replaced),
+    ("array_replace_n", MAX_JOINED, replaced),
     ("levenshtein", MAX_STEPS, |a, row| a.size(0, row) * a.size(1, row)),
     ("regexp_replace", MAX_JOINED, |a, row| a.size(0, row) + (a.size(0, row) + 1) * a.size(2, row)),
 ];
 
 fn joined(a: &Lengths, row: usize) -> i128 {
     (0..a.count()).map(|i| a.size(i, row)).sum()
+}
+
+/// A list in which every element may become the last argument.
+fn replaced(a: &Lengths, row: usize) -> i128 {
+    a.size(0, row) * a.size(2, row).max(ELEMENT)
 }
 
 fn series(a: &Lengths, row: usize) -> i128 {
@@ -218,8 +225,38 @@ impl TableFunctionImpl for BoundedSeries {
             let why = format!("{}() would produce {rows} rows; the limit is {MAX_SERIES}", self.name);
             return Err(DataFusionError::External(Box::new(SqlError::Limit(why))));
         }
-        self.inner.call_with_args(args)
+        match of_moments(args.exprs())? {
+            Some(exprs) => self.inner.call_with_args(TableFunctionArgs::new(&exprs, args.session())),
+            None => self.inner.call_with_args(args),
+        }
     }
+}
+
+/// The arguments of a series of which one is a moment: dates and moments to the nanosecond, which are the moments that the engine's
+/// series take. None for other series.
+fn of_moments(exprs: &[Expr]) -> Result<Option<Vec<Expr>>> {
+    let zone_of = |expr: &Expr| match expr {
+        Expr::Literal(value, _) => match value.data_type() {
+            DataType::Timestamp(_, zone) => Some(zone),
+            _ => None,
+        },
+        _ => None,
+    };
+    // A zone is more than none.
+    let Some(zone) = exprs.iter().filter_map(zone_of).max() else { return Ok(None) };
+    let moment = DataType::Timestamp(TimeUnit::Nanosecond, zone);
+    let typed = |expr: &Expr| -> Result<Expr> {
+        match expr {
+            Expr::Literal(value, of)
+                if matches!(value.data_type(), DataType::Date32 | DataType::Timestamp(..)) =>
+            {
+                Ok(Expr::Literal(value.cast_to(&moment)?, of.clone()))
+            }
+            other => Ok(other.clone()),
+        }
+    };
+    let typed: Vec<Expr> = exprs.iter().map(typed).collect::<Result<_>>()?;
+    Ok(Some(typed))
 }
 
 fn literal(expr: &Expr) -> Option<i128> {
@@ -257,6 +294,7 @@ mod tests {
             "array_concat(make_array(t), make_array('a'))",
             "array_to_string(make_array(t), t)",
             "replace(t, 'a', t)",
+            "array_replace_all(make_array(t), 'a', t)",
             "levenshtein(t, 'a')",
             "regexp_replace(t, 'a', t, 'g')",
         ] {

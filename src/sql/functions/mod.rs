@@ -51,6 +51,6 @@ pub use json::{
 pub use like::like_functions;
 pub use lists::list_mode;
 pub use operators::OperatorPlanner;
-pub use patterns::{guard_patterns, pattern_functions};
+pub use patterns::{guard_patterns, pattern_functions, similar_to_escape};
 pub use quality::{LEVEL, quality, rogan_gladen};
 pub use server::{like_escape, server_functions};

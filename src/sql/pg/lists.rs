@@ -45,13 +45,17 @@ pub fn without_version(message: &mut Bind, types: &[Type]) {
     }
 }
 
-/// Spells the parameters of `message` that are `uuid` in binary: they are text here.
+/// Spells the parameters of `message` that are `uuid` as PostgreSQL does: they are text here, and come in binary, without dashes or in
+/// capitals.
 pub fn spell_uuids(message: &mut Bind, types: &[Type]) {
     let codes = message.parameter_format_codes.clone();
     for (place, (parameter, data_type)) in message.parameters.iter_mut().zip(types).enumerate() {
+        let read = |id: &Bytes| match is_text(&codes, place) {
+            true => Uuid::try_parse_ascii(id).ok(),
+            false => Uuid::from_slice(id).ok(),
+        };
         if *data_type == Type::UUID
-            && !is_text(&codes, place)
-            && let Some(id) = parameter.as_ref().and_then(|id| Uuid::from_slice(id).ok())
+            && let Some(id) = parameter.as_ref().and_then(read)
         {
             *parameter = Some(Bytes::from(id.to_string()));
         }
@@ -81,7 +85,22 @@ fn tight(list: &[u8]) -> Bytes {
 
 #[cfg(test)]
 mod tests {
-    use super::tight;
+    use super::*;
+
+    #[test]
+    fn uuids_are_spelled_as_in_postgresql() {
+        let id = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11";
+        let binary = Uuid::parse_str(id).unwrap().into_bytes().to_vec();
+        for (code, sent, spelled) in [
+            (1, binary, id),
+            (0, b"A0EEBC999C0B4EF8BB6D6BB9BD380A11".to_vec(), id),
+            (0, b"none".to_vec(), "none"),
+        ] {
+            let mut message = Bind::new(None, None, vec![code], vec![Some(sent.into())], vec![]);
+            spell_uuids(&mut message, &[Type::UUID]);
+            assert_eq!(message.parameters[0].as_deref(), Some(spelled.as_bytes()));
+        }
+    }
 
     #[test]
     fn spaces_count_in_quotes_only() {

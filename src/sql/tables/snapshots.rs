@@ -17,17 +17,24 @@ pub type Snapshots = Arc<dyn Fn(Table) -> TableSnapshot + Send + Sync>;
 pub struct QuerySnapshots {
     taken: Mutex<HashMap<Table, TableSnapshot>>,
     scope: Scope,
+    turn: tokio::sync::Mutex<()>,
 }
 
 impl QuerySnapshots {
     /// Nothing taken yet, for a query that sees the rows of `scope`.
     pub fn new(scope: Scope) -> Self {
-        Self { taken: Mutex::default(), scope }
+        Self { taken: Mutex::default(), scope, turn: tokio::sync::Mutex::default() }
     }
 
     /// Whose rows the query sees.
     pub fn scope(&self) -> &Scope {
         &self.scope
+    }
+
+    /// Waits until nothing else of the query has the turn, which ends when the guard is dropped: what reads as much as a whole query
+    /// may, such as a table that is made of other queries, takes it, however many of them the query names.
+    pub async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.turn.lock().await
     }
 
     /// The tables that were read until now.

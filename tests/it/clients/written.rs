@@ -146,6 +146,10 @@ const WRITTEN: &[(&str, &str)] = &[
     ("SELECT 'a_c' SIMILAR TO 'a#_(b|c)' ESCAPE '#' AND 'a\\c' SIMILAR TO 'a\\_' ESCAPE ''", "t"),
     ("SELECT DATE '2026-01-31' - INTERVAL '12 hours'", "2026-01-30 12:00:00…"),
     (
+        "SELECT count(d) FROM generate_series(CURRENT_DATE - INTERVAL '2 days', CURRENT_DATE, '1 day') AS d",
+        "3",
+    ),
+    (
         "SELECT pg_typeof(now()), pg_typeof('2026-01-01 12:00+02'::timestamptz)",
         "timestamp with time zone, timestamp with time zone",
     ),
@@ -156,6 +160,10 @@ const WRITTEN: &[(&str, &str)] = &[
     (
         "SELECT count(*) FROM spans WHERE name = ANY (SELECT name FROM spans) AND name <> ALL (SELECT 'x')",
         "6",
+    ),
+    (
+        "SELECT (DATE '2026-01-05', INTERVAL '-3 days') OVERLAPS (DATE '2026-01-03', DATE '2026-01-04'), (DATE '2026-01-01', NULL) OVERLAPS (DATE '2026-01-01', NULL)",
+        "t, NULL",
     ),
     ("SELECT 'gpt-4' ^@ 'gpt', ~5", "t, -6"),
     ("SELECT cardinality(ARRAY(SELECT DISTINCT x FROM (VALUES (1), (1), (2)) AS t(x)))", "2"),

@@ -1,7 +1,6 @@
 //! `regexp_matches_list` and `regexp_split_to_array`.
 
 use super::compiled::{Last, told};
-use super::similar::similar_to_escape;
 use super::watch::Watch;
 use crate::sql::error::SqlError;
 use crate::sql::functions::bounded::check_bytes;
@@ -15,12 +14,12 @@ use datafusion::logical_expr::{
 use std::sync::Arc;
 
 /// The functions.
-pub fn pattern_functions() -> [ScalarUDF; 3] {
+pub fn pattern_functions() -> [ScalarUDF; 2] {
     let arities = TypeSignature::OneOf(vec![TypeSignature::Any(2), TypeSignature::Any(3)]);
     let matches = Matches { signature: Signature::new(arities, Volatility::Immutable) };
     let texts = vec![DataType::Utf8, DataType::Utf8];
     let split = Split { signature: Signature::exact(texts, Volatility::Immutable) };
-    [ScalarUDF::from(matches), ScalarUDF::from(split), similar_to_escape()]
+    [ScalarUDF::from(matches), ScalarUDF::from(split)]
 }
 
 /// The texts of an argument, one a row; none where there is no such argument.

@@ -20,3 +20,4 @@ mod watch;
 
 pub use guarded::guard_patterns;
 pub use lists::pattern_functions;
+pub use similar::similar_to_escape;

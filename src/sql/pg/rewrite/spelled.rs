@@ -31,9 +31,10 @@ pub fn spelled_out(sql: &str) -> Option<String> {
 /// `MOVE 3 IN c` as a FETCH of rows that nobody reads.
 fn moved(sql: &str) -> Option<String> {
     let (first, rest) = sql.trim_start().split_at_checked(4)?;
-    let rest = rest.trim_end().trim_end_matches(';');
+    let rest = rest.trim_end().trim_end_matches(';').trim_end();
     let is_word = first.eq_ignore_ascii_case("move") && rest.starts_with(char::is_whitespace);
-    (is_word && !rest.contains(';')).then(|| format!("FETCH{rest} INTO {MOVED}"))
+    // On a line of its own: the statement may end with a comment.
+    (is_word && !rest.contains(';')).then(|| format!("FETCH{rest}\nINTO {MOVED}"))
 }
 
 /// What stands for the query of asyncpg.
@@ -108,7 +109,7 @@ mod tests {
         let all = FIELDS.map(|field| format!("{call}.{field}")).join(", ");
         assert_eq!(spelled, format!("SELECT m, {all} FROM t WHERE a = ').*'"));
         assert_eq!(spelled_out("TABLE spans").as_deref(), Some("SELECT * FROM spans"));
-        assert_eq!(spelled_out("move 3 IN c ;").as_deref(), Some("FETCH 3 IN c INTO \"MOVE\""));
+        assert_eq!(spelled_out("move 3 IN c ;").as_deref(), Some("FETCH 3 IN c\nINTO \"MOVE\""));
         for own in [
             "SELECT 1",
             "MOVE 1 IN c; SELECT 1",
