@@ -76,8 +76,9 @@ export async function hostileLab(page, world) {
   await shown(`/lab/leaderboard#experiments=${first},${second}&one=${second}`);
   await page.getByRole("group", { name: "Places by metric" }).getByText("<b>right</b>").first().waitFor();
 
-  const trace = "0".repeat(24) + "bad0face";
-  await send(world.otlp, "annotated", [{ trace, id: "0".repeat(8) + "bad0face", name: "annotated" }]);
+  // Of its own at each run: a server may have been asked before.
+  const trace = Date.now().toString(16).padStart(32, "0");
+  await send(world.otlp, "annotated", [{ trace, id: trace.slice(16), name: "annotated" }]);
   await until("the span is there", async () => (await sqlOf(world.base, `SELECT trace_id FROM spans WHERE trace_id = '${trace}'`)).length === 1);
   await post(world.base, "/v1/annotations", VECTORS.map((vector) => ({ trace_id: trace, name: vector, label: vector, comment: vector, annotator: vector })));
   await until("the annotations are there", async () => Number((await sqlOf(world.base, `SELECT count(*) AS n FROM annotations WHERE trace_id = '${trace}'`))[0].n) === VECTORS.length);
