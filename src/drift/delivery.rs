@@ -27,8 +27,8 @@ pub enum DeliveryOutcome {
     Refused,
     /// It was not taken for too long, or its receiver is gone, and it is not tried again.
     GivenUp,
-    /// It waits no longer, and what came of it is not known: a release that did not keep it told of it, or too many messages
-    /// waited.
+    /// It waits no longer, and what came of it is not known: a release that did not keep it told of it, so many others were told
+    /// since that it was forgotten, or too many messages waited.
     Unknown,
 }
 
@@ -174,9 +174,10 @@ impl Deliveries {
         self.settled.is_empty() && self.faults.is_empty()
     }
 
-    /// Forgets what was told of alerts that are not `defined`.
-    pub(super) fn keep_alerts(&mut self, defined: impl Fn(&str) -> bool) {
+    /// Forgets what was told of alerts that are not `defined`, and why messages failed that are not `waiting`.
+    pub(super) fn fit(&mut self, defined: impl Fn(&str) -> bool, waiting: &VecDeque<Notice>) {
         self.settled.retain(|old| defined(&old.delivery.alert));
+        self.faults.retain(|_, fault| waiting.iter().any(|notice| notice.id == fault.id));
     }
 
     /// What came of messages and what is to come, by alert, slice and receiver, the oldest first: `waiting` are messages in line,

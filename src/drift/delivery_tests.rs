@@ -91,6 +91,24 @@ fn a_repetition_tells_that_a_receiver_knows_or_no_longer_hears() {
     assert_eq!(all(&deliveries), ["am firing Delivered 0 01:01Z - -"]);
 }
 
+/// What is stored is read as it was written first, and what nobody asks for is forgotten.
+#[test]
+fn what_is_stored_is_read_and_forgotten_with_its_alert_and_its_message() {
+    let stored = serde_json::json!({
+        "settled": [{"id": 1, "at": 1, "delivery": {
+            "alert": "a", "slice": "request_model=m", "receiver": "am", "status": "firing", "outcome": "given_up",
+            "changed_at": "c", "attempted_at": "t", "failed": 2, "next_attempt_at": null, "error": "503",
+        }}],
+        "faults": {"hook": {"id": 4, "at": 4, "why": "connection refused"}},
+    });
+    let mut read: Deliveries = serde_json::from_value(stored.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&read).unwrap(), stored);
+    read.fit(|alert| alert == "a", &VecDeque::from([notice(4, "hook", true)]));
+    assert_eq!(serde_json::to_value(&read).unwrap(), stored);
+    read.fit(|alert| alert == "b", &VecDeque::from([notice(5, "hook", true)]));
+    assert!(read.is_empty(), "{read:?}");
+}
+
 #[test]
 fn what_came_of_messages_has_a_limit() {
     let mut deliveries = Deliveries::default();

@@ -87,7 +87,7 @@ impl Watcher {
         let owed = state.fit(&plan.definitions, opened);
         // Of what is no longer watched nobody asks who was told.
         let is_defined = |alert: &str| plan.definitions.iter().any(|one| one.config.name == alert);
-        state.deliveries.keep_alerts(is_defined);
+        state.deliveries.fit(is_defined, &state.notices);
         let reader = journal.reader(state.applied)?;
         let (plan, saved) = (Arc::new(plan), cursor);
         let (alerts, wishes) = Alerts::new(journal, plan.clone(), state.applied, clock.clone());

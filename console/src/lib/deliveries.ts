@@ -30,7 +30,7 @@ const OUTCOMES: Record<string, Outcome> = {
   silenced: { sign: "◐", tone: "warn", word: "kept back by a silence" },
   refused: { sign: "✗", tone: "bad", word: "refused" },
   given_up: { sign: "✗", tone: "bad", word: "given up" },
-  unknown: { sign: "?", tone: "", word: "told by an earlier release, or dropped" },
+  unknown: { sign: "?", tone: "", word: "told long ago, or dropped" },
 };
 
 /** What came of a message. One that waits and has failed, or is not heard again, is as bad as one that is lost. */

@@ -9,6 +9,7 @@ use crate::units::nanos;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use std::cmp::Reverse;
 use std::path::Path;
 
 /// PagerDuty Events v2.
@@ -40,10 +41,11 @@ pub(super) fn build(
         true => None,
         false => Some(secret(&receiver.secret_file)?),
     };
-    let mut secrets: Vec<String> = key.iter().cloned().collect();
-    if !receiver.url_file.as_os_str().is_empty() {
-        secrets.extend(reason::secrets_of(&url));
-    }
+    // What is shown is stored, too: an address is kept out of it, wherever it comes from. The longest first: one may be a part of
+    // another.
+    let mut secrets = reason::secrets_of(&url);
+    secrets.extend(key.clone());
+    secrets.sort_by_key(|secret| Reverse(secret.len()));
     let mut headers = HeaderMap::new();
     headers.insert("content-type", HeaderValue::from_static("application/json"));
     let (url, body) = match receiver.kind {

@@ -77,6 +77,7 @@ fn a_webhook_is_signed_with_its_time() {
     let signed = [header("groundline-timestamp").as_bytes(), b".", &message.body].concat();
     assert_eq!(header("groundline-signature"), format!("v1={}", hmac(b"key", &signed)));
     assert_eq!((body["status"].as_str(), body["sql"].as_str()), (Some("firing"), Some("SELECT 1")));
+    assert_eq!(message.secrets, ["http://127.0.0.1:9/x", "key"], "neither is shown or stored");
     let gone = receiver("webhook", "secret_file = \"/nowhere/key\"");
     let error = build(&gone, &Config::default(), &notice(true), UnixNanos(0)).err().unwrap();
     assert!(error.contains("/nowhere/key"), "{error}");
