@@ -188,12 +188,13 @@ mod tests {
 
     #[test]
     fn damage_of_a_file_is_told_with_the_row_that_names_it() {
-        let table = "input,files\na,a.txt\nb,\n";
+        let table = "input,files\na,a.txt\nb,\nc,a.txt\n";
         let mut damaged = zipped(&[("items.csv", table), ("a.txt", "A text")]).to_vec();
         damaged[36] ^= 0x40;
         let import = Import::unpack(damaged.into(), &Mapping::default(), &Config::default()).unwrap();
         let told: Vec<_> = import.faults.iter().map(ToString::to_string).collect();
-        assert_eq!(told, ["line 2: files: \"a.txt\" is damaged in the ZIP archive"]);
+        let of_line = |line: u32| format!("line {line}: files: \"a.txt\" is damaged in the ZIP archive");
+        assert_eq!(told, [of_line(2), of_line(4)]);
         assert_eq!(import.items.len(), 1, "the other row is as it was");
     }
 

@@ -32,8 +32,8 @@ pub struct Packed {
     named: BTreeMap<String, (String, u64)>,
     /// Where each of them lies, by its hash.
     by_hash: BTreeMap<String, String>,
-    /// Files that rows name and that are damaged, by their path: they are faults of these rows.
-    damaged: BTreeSet<String>,
+    /// Why files that rows name cannot be read, by their path: they are faults of these rows.
+    damaged: BTreeMap<String, String>,
 }
 
 /// Its content is not shown.
@@ -56,7 +56,7 @@ impl Packed {
             base,
             named: BTreeMap::new(),
             by_hash: BTreeMap::new(),
-            damaged: BTreeSet::new(),
+            damaged: BTreeMap::new(),
         })
     }
 
@@ -110,7 +110,7 @@ impl Packed {
         let tables: BTreeSet<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
         let is_read = |entry: &str| {
             let own = entry.strip_prefix(self.base.as_str());
-            let is_told = |name: &str| self.named.contains_key(name) || self.damaged.contains(name);
+            let is_told = |name: &str| self.named.contains_key(name) || self.damaged.contains_key(name);
             own.is_some_and(|name| tables.contains(name) || is_told(name))
         };
         self.archive.check_others(is_read).map_err(LabError::Wrong)
@@ -184,12 +184,18 @@ impl Packed {
         if let Some(known) = self.named.get(place) {
             return Ok(known.clone());
         }
-        let entry = format!("{}{place}", self.base);
-        let unpacked = self.archive.unpacked(&entry);
-        if unpacked.is_err() {
-            self.damaged.insert(place.to_owned());
+        // A million rows may name it.
+        if let Some(why) = self.damaged.get(place) {
+            return Err(why.clone());
         }
-        let content = unpacked?;
+        let entry = format!("{}{place}", self.base);
+        let content = match self.archive.unpacked(&entry) {
+            Ok(content) => content,
+            Err(why) => {
+                self.damaged.insert(place.to_owned(), why.clone());
+                return Err(why);
+            }
+        };
         let hash = hex::encode(Sha256::digest(&content));
         let told = (hash.clone(), content.len() as u64);
         self.named.insert(place.to_owned(), told.clone());

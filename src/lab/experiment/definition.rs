@@ -271,7 +271,7 @@ pub struct Stored {
     pub missing: usize,
     /// The state of the experiment.
     pub status: String,
-    /// Of runs that the server asked: the place behind the last of them, where others may be wanted; none at the end.
+    /// Of runs that the server asked: the place behind the last of them, where others are wanted; none at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<usize>,
 }
