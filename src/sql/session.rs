@@ -42,20 +42,7 @@ pub(super) fn session(
         .with_object_store_registry(Arc::new(PrivateStores::default()))
         .with_metadata_cache_limit(FOOTER_CACHE)
         .build_arc()?;
-    let mut settings = SessionConfig::new()
-        .with_default_catalog_and_schema(DATABASE, "public")
-        // Ours is registered with the catalogue.
-        .with_information_schema(false)
-        .with_target_partitions(config.target_partitions);
-    let options = settings.options_mut();
-    options.sql_parser.dialect = datafusion::config::Dialect::PostgreSQL;
-    // now(), to_timestamp and casts to timestamptz have a zone, as the times of the tables have.
-    options.execution.time_zone = Some("UTC".to_owned());
-    options.execution.parquet.pushdown_filters = true;
-    options.execution.parquet.reorder_filters = true;
-    options.execution.parquet.bloom_filter_on_read = true;
-    options.execution.parquet.enable_page_index = true;
-    let context = SessionContext::new_with_config_rt(settings, runtime);
+    let context = SessionContext::new_with_config_rt(settings(config), runtime);
     let spans = Arc::new(LakeTable::new(Table::Spans, snapshots.clone()));
     let items = Arc::new(LakeTable::new(Table::DatasetItems, snapshots.clone()));
     for table in Table::ALL {
@@ -98,6 +85,24 @@ pub(super) fn session(
     state.write().register_expr_planner(Arc::new(functions::JsonPlanner::new()))?;
     state.write().register_expr_planner(Arc::new(functions::OperatorPlanner::new()))?;
     Ok(context)
+}
+
+/// How statements are read and planned, and how files are.
+fn settings(config: &Config) -> SessionConfig {
+    let mut settings = SessionConfig::new()
+        .with_default_catalog_and_schema(DATABASE, "public")
+        // Ours is registered with the catalogue.
+        .with_information_schema(false)
+        .with_target_partitions(config.target_partitions);
+    let options = settings.options_mut();
+    options.sql_parser.dialect = datafusion::config::Dialect::PostgreSQL;
+    // now(), to_timestamp and casts to timestamptz have a zone, as the times of the tables have.
+    options.execution.time_zone = Some("UTC".to_owned());
+    options.execution.parquet.pushdown_filters = true;
+    options.execution.parquet.reorder_filters = true;
+    options.execution.parquet.bloom_filter_on_read = true;
+    options.execution.parquet.enable_page_index = true;
+    settings
 }
 
 /// Registers the functions of a row that need nothing of the server.
