@@ -53,7 +53,7 @@ function Table({ of: several }: { of: Several }) {
   const { baseline, experiments } = several;
   return (
     <div class="scroll" tabIndex={0} role="group" aria-label="Estimates and verdicts" data-walk>
-      <table class="quality">
+      <table class="quality several">
         <thead><tr>
           <th scope="col">Experiment</th><th scope="col" class="num">Pairs</th>
           {metrics.map((each) => (
