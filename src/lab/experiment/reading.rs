@@ -377,10 +377,9 @@ pub async fn runs_and_scores(
 ) -> Result<(HashMap<Key, StoredRun>, Vec<Scored>), LabError> {
     let of = || vec![text(experiment_id)];
     // Put together here: the engine would hash all runs once more, and their scores.
-    let (runs, scores) = tokio::try_join!(
-        Box::pin(store.ask(tenant, RUNS, of())),
-        Box::pin(store.ask(tenant, SCORES, of())),
-    )?;
+    // Runs first: the scores of every attempt that is known by then are there, and later ones are passed over.
+    let runs = Box::pin(store.ask(tenant, RUNS, of())).await?;
+    let scores = Box::pin(store.ask(tenant, SCORES, of())).await?;
     let told = tokio::task::spawn_blocking(move || {
         let (runs, scores) = (runs.batches(), scores.batches());
         (last_runs(runs), scores_of(scores, &attempts(runs)))
