@@ -16,6 +16,7 @@
 //! | `multiple` | several tests at once |
 //! | `difference` | mean difference of two sides, group by group: Student, BCa bootstrap, sign test |
 //! | `paired` | difference of two values of the same item |
+//! | `by_cluster` | rates, means and differences of items of which some are alike |
 //! | `clustered` | rate and mean of values that come in clusters |
 //! | `comoments` | weighted means, squares and products of pairs |
 //! | `ppi` | prediction-powered inference: an evaluator on all items, labels on few |
@@ -33,6 +34,7 @@
 
 pub mod agreement;
 pub mod betting;
+pub mod by_cluster;
 pub mod calibration;
 pub mod clustered;
 pub mod confusion;
@@ -61,6 +63,7 @@ mod comoments;
 mod documented_tests;
 mod estimate;
 
+pub use by_cluster::ByCluster;
 pub use clustered::Clustered;
 pub use estimate::{Estimate, is_probability};
 pub use paired::Paired;

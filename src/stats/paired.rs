@@ -56,11 +56,17 @@ impl Paired {
     ///
     /// The sample size is Kish's, or the smaller one that the variance implies.
     pub fn rate(&self, level: f64) -> Option<Estimate> {
+        self.rate_worth(1.0, level)
+    }
+
+    /// [`Paired::rate`] of items that are worth `gain` times as many independent ones, above 0 and at most 1; `n_eff` is Kish's
+    /// size times `gain`.
+    pub fn rate_worth(&self, gain: f64, level: f64) -> Option<Estimate> {
         let middle = self.difference.mean(level)?;
         let (apart, differ) = (middle.estimate, self.distance.mean(level)?.estimate);
         let variance = self.difference.variance();
         let implied = (differ - apart * apart) / variance;
-        let n = if variance > 0.0 { middle.n_eff.min(implied) } else { middle.n_eff };
+        let n = gain * if variance > 0.0 { middle.n_eff.min(implied) } else { middle.n_eff };
         let share = |part: f64| (0.5 * part.max(0.0) * n + 1.0) / (n + 2.0);
         let (more, less) = (share(differ + apart), share(differ - apart));
         let spread = more + less - (more - less) * (more - less);
@@ -69,6 +75,7 @@ impl Paired {
         Some(Estimate {
             lower: Some((centre - half).max(-1.0)),
             upper: Some((centre + half).min(1.0)),
+            n_eff: middle.n_eff * gain,
             ..middle
         })
     }

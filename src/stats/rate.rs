@@ -168,13 +168,24 @@ impl Rate {
     /// The bounds of [`Rate::two_sided`] where each class takes the share `common` of the common c, a number in 0..=1 that the
     /// caller found in another way; (0, 1) when nothing was pushed.
     pub fn two_sided_interval_sharing(&self, common: f64, level: f64) -> (f64, f64) {
+        self.two_sided_interval_of(common, 1.0, level)
+    }
+
+    /// [`Rate::two_sided`] of items that are worth `gain` times as many independent ones, above 0 and at most 1; `n_eff` is Kish's
+    /// size times `gain`. None when nothing was pushed.
+    pub fn two_sided_worth(&self, gain: f64, level: f64) -> Option<Estimate> {
+        let found = self.with(self.two_sided_interval_of(self.common_share(), gain, level))?;
+        Some(Estimate { n_eff: found.n_eff * gain, ..found })
+    }
+
+    fn two_sided_interval_of(&self, common: f64, gain: f64, level: f64) -> (f64, f64) {
         if self.n() == 0 {
             return (0.0, 1.0);
         }
         let scales = self.scales(common);
-        let [zeros, ones] = self.counts(scales);
-        let (lower, upper) = self.around(scales, (self.share_of_ones(), 1.0), level);
-        let (low, high) = self.unexcluded(scales, level);
+        let [zeros, ones] = self.counts(scales).map(|count| count * gain);
+        let (lower, upper) = self.around(scales, (self.share_of_ones(), gain), level);
+        let (low, high) = self.unexcluded(scales, gain, level);
         if lower >= low && upper <= high {
             return (lower, upper);
         }
@@ -189,8 +200,9 @@ impl Rate {
     ///
     /// The bounds of a sample without ones: as many effective counts all zeros, or the zeros that were seen alone, whichever is
     /// less; without ones nothing would tell that these weigh more.
-    fn unexcluded(&self, scales: Scales, level: f64) -> (f64, f64) {
-        let of = |counts: f64| if counts > 0.0 { -((1.0 - level).ln() / counts).exp_m1() } else { 0.0 };
+    fn unexcluded(&self, scales: Scales, gain: f64, level: f64) -> (f64, f64) {
+        let of =
+            |counts: f64| if counts > 0.0 { -((1.0 - level).ln() / (gain * counts)).exp_m1() } else { 0.0 };
         let alone =
             |class: &Class| if class.n == 0 { 0.0 } else { class.weight * class.weight / class.square };
         let all = of(self.counts(scales).iter().sum());
