@@ -62,11 +62,11 @@ const LOOK = EditorView.theme({
 
 /** The functions that this server has beside DataFusion's. */
 const FUNCTIONS: ReadonlyArray<readonly [string, string]> = [
-  ["quality_rate", "(passed, inclusion_probability): the share of true, with interval and n"],
-  ["quality_mean", "(value, inclusion_probability): the mean, with interval and n"],
+  ["quality_rate", "(passed, inclusion_probability [, trace_id]): the share of true, with interval and n"],
+  ["quality_mean", "(value, inclusion_probability [, trace_id]): the mean, with interval and n"],
   ["quality_total", "(value, inclusion_probability): the total over all items"],
   ["quality_quantile", "(value, q, inclusion_probability)"],
-  ["quality_diff", "(a, b, inclusion_probability): the mean of a − b of the same item"],
+  ["quality_diff", "(a, b, inclusion_probability [, trace_id]): the mean of a − b of the same item"],
   ["ppi_rate", "(passed, label, π, π_label): the rate that labels would give"],
   ["ppi_mean", "(value, label, π, π_label)"],
   ["attr", "(json, key): the text of one attribute"],

@@ -42,7 +42,14 @@ pub const FUNCTIONS: &[(&str, &str, &str, &str)] = &[
     ("json_get_path_text", "f", "text", "json text, path text"),
     ("json_get_text", "f", "text", "json text, key text"),
     ("quality_mean", "a", "record", "value double precision, inclusion_probability double precision"),
+    (
+        "quality_mean",
+        "a",
+        "record",
+        "value double precision, inclusion_probability double precision, cluster text",
+    ),
     ("quality_rate", "a", "record", "passed boolean, inclusion_probability double precision"),
+    ("quality_rate", "a", "record", "passed boolean, inclusion_probability double precision, cluster text"),
 ];
 
 /// The number of the function at `place` in [`FUNCTIONS`].

@@ -1,7 +1,7 @@
-//! What each function takes: types, and the constants level, min_n_eff and q.
+//! What each function takes: types, the cluster, and the constants level, min_n_eff and q.
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{DataType, Schema};
+use arrow::datatypes::{DataType, FieldRef, Schema};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::logical_expr::function::AccumulatorArgs;
@@ -15,15 +15,15 @@ pub const LEVEL: f64 = 0.95;
 /// The functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum What {
-    /// `quality_rate(passed, π)`.
+    /// `quality_rate(passed, π [, cluster])`.
     Rate,
-    /// `quality_mean(value, π)`.
+    /// `quality_mean(value, π [, cluster])`.
     Mean,
     /// `quality_total(value, π)`.
     Total,
     /// `quality_quantile(value, q, π)`.
     Quantile,
-    /// `quality_diff(a, b, π)`.
+    /// `quality_diff(a, b, π [, cluster])`.
     Diff,
     /// `ppi_rate(passed, label, π, π_label)`.
     PpiRate,
@@ -42,7 +42,16 @@ enum ArgumentKind {
     Either,
     /// A number that is no boolean.
     Constant,
+    /// A text, which is what no other argument may be.
+    Cluster,
 }
+
+/// What may stand after the arguments that a call must have; the first only if it is a text.
+static OPTIONAL: [(&str, ArgumentKind); 3] = [
+    ("cluster", ArgumentKind::Cluster),
+    ("level", ArgumentKind::Constant),
+    ("min_n_eff", ArgumentKind::Constant),
+];
 
 impl What {
     /// All functions.
@@ -80,9 +89,25 @@ impl What {
         }
     }
 
-    /// How many arguments stand before level and min_n_eff.
+    /// How many arguments a call must have; those that may be left out follow.
     pub fn arity(self) -> usize {
         self.needed().len()
+    }
+
+    /// Whether rows may be of clusters, within which they are alike.
+    fn knows_clusters(self) -> bool {
+        matches!(self, What::Rate | What::Mean | What::Diff)
+    }
+
+    /// Whether a call with arguments of these types names the cluster of each row, at the place [`What::arity`].
+    pub fn is_clustered(self, given: &[FieldRef]) -> bool {
+        self.knows_clusters() && given.get(self.arity()).is_some_and(|field| is_text(field.data_type()))
+    }
+
+    /// The arguments that may follow in a call with arguments of these types.
+    fn optional(self, given: &[DataType]) -> &'static [(&'static str, ArgumentKind)] {
+        let clustered = self.knows_clusters() && given.get(self.arity()).is_some_and(is_text);
+        if clustered { &OPTIONAL } else { &OPTIONAL[1..] }
     }
 
     /// The types that the arguments are brought to.
@@ -91,17 +116,17 @@ impl What {
     /// A wrong number of arguments, or one that is no number or verdict; the text shows the call as it should be.
     pub fn coerce(self, given: &[DataType]) -> Result<Vec<DataType>> {
         let needed = self.needed();
-        if given.len() < needed.len() || given.len() > needed.len() + 2 {
+        let optional = self.optional(given);
+        if given.len() < needed.len() || given.len() > needed.len() + optional.len() {
             return Err(DataFusionError::Plan(format!("{} has {} arguments", self.usage(), given.len())));
         }
-        let optional = [("level", ArgumentKind::Constant), ("min_n_eff", ArgumentKind::Constant)];
         let of =
             |kind: ArgumentKind| needed.iter().zip(given).filter(move |(n, _)| n.1 == kind).map(|(_, g)| g);
         let verdicts = of(ArgumentKind::Either).all(|t| matches!(t, DataType::Boolean | DataType::Null));
         let known = of(ArgumentKind::Either).any(|t| *t == DataType::Boolean);
         needed
             .iter()
-            .chain(&optional)
+            .chain(optional)
             .zip(given)
             .map(|((name, kind), given)| {
                 let wanted = kind.coerce(given, verdicts && known);
@@ -112,7 +137,15 @@ impl What {
 
     fn usage(self) -> String {
         let names: Vec<&str> = self.needed().iter().map(|(name, _)| *name).collect();
-        format!("{}({} [, level [, min_n_eff]])", self.name(), names.join(", "))
+        let cluster = if self.knows_clusters() { " [, cluster]" } else { "" };
+        format!("{}({}{cluster} [, level [, min_n_eff]])", self.name(), names.join(", "))
+    }
+}
+
+fn is_text(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, values) => is_text(values),
+        kind => kind.is_string(),
     }
 }
 
@@ -127,6 +160,7 @@ impl ArgumentKind {
             ArgumentKind::Either if verdicts => Some(DataType::Boolean),
             ArgumentKind::Number | ArgumentKind::Either if number || boolean => Some(DataType::Float64),
             ArgumentKind::Constant if number => Some(DataType::Float64),
+            ArgumentKind::Cluster if is_text(given) => Some(DataType::Utf8View),
             _ => None,
         }
     }
@@ -155,8 +189,14 @@ impl Asked {
             return Err(wrong(format!("{} counts every row: DISTINCT is not supported", what.name())));
         }
         let inside = |x: f64| x > 0.0 && x < 1.0;
+        let clustered = what.is_clustered(args.expr_fields);
+        if clustered && args.exprs.get(what.arity()).is_some_and(|cluster| value_of(cluster).is_some()) {
+            let why = "the cluster is the same text in all rows; name a column, such as trace_id";
+            return Err(wrong(format!("{}: {why}", what.name())));
+        }
+        let first = what.arity() + usize::from(clustered);
         let optional = |at: usize, name: &str| -> Result<Option<f64>> {
-            args.exprs.get(what.arity() + at).map(|expr| constant(expr, what, name)).transpose()
+            args.exprs.get(first + at).map(|expr| constant(expr, what, name)).transpose()
         };
         let level = optional(0, "level")?.unwrap_or(LEVEL);
         if !inside(level) {
@@ -177,11 +217,19 @@ impl Asked {
 
 /// The value of an argument that is the same in all rows.
 fn constant(expr: &Arc<dyn PhysicalExpr>, what: What, name: &str) -> Result<f64> {
+    match value_of(expr) {
+        Some(ScalarValue::Float64(Some(value))) => Ok(value),
+        _ => Err(wrong(format!("{}: {name} must be a number that is the same in all rows", what.name()))),
+    }
+}
+
+/// The value of an expression that is the same in all rows; none of another.
+fn value_of(expr: &Arc<dyn PhysicalExpr>) -> Option<ScalarValue> {
     // An expression that reads a column fails on a batch without columns.
     let none = RecordBatch::new_empty(Arc::new(Schema::empty()));
     match expr.evaluate(&none) {
-        Ok(ColumnarValue::Scalar(ScalarValue::Float64(Some(value)))) => Ok(value),
-        _ => Err(wrong(format!("{}: {name} must be a number that is the same in all rows", what.name()))),
+        Ok(ColumnarValue::Scalar(value)) => Some(value),
+        _ => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::answer;
 use super::arguments::{Asked, What};
+use super::clusters::{self, Clusters};
 use super::estimator;
 use super::groups::Groups;
 use super::quantile::{self, Quantile};
@@ -44,6 +45,14 @@ impl AggregateUDFImpl for Quality {
     }
 
     fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
+        if self.what.is_clustered(args.input_fields) {
+            return match self.what {
+                What::Rate => Ok(clusters::fields::<Rate>(args.name)),
+                What::Mean => Ok(clusters::fields::<Weighted>(args.name)),
+                What::Diff => Ok(clusters::fields::<Paired>(args.name)),
+                _ => Err(without_clusters()),
+            };
+        }
         Ok(match self.what {
             What::Rate => estimator::fields::<Rate>(args.name),
             What::Mean => estimator::fields::<Weighted>(args.name),
@@ -56,6 +65,15 @@ impl AggregateUDFImpl for Quality {
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         let asked = Asked::new(self.what, &args)?;
+        if self.what.is_clustered(args.expr_fields) {
+            let at = self.what.arity();
+            return match self.what {
+                What::Rate => Ok(Box::new(Clusters::<Rate>::new(asked, at))),
+                What::Mean => Ok(Box::new(Clusters::<Weighted>::new(asked, at))),
+                What::Diff => Ok(Box::new(Clusters::<Paired>::new(asked, at))),
+                _ => Err(without_clusters()),
+            };
+        }
         Ok(match self.what {
             What::Rate => Box::new(Single::<Rate>::new(asked)),
             What::Mean => Box::new(Single::<Weighted>::new(asked)),
@@ -66,8 +84,8 @@ impl AggregateUDFImpl for Quality {
         })
     }
 
-    fn groups_accumulator_supported(&self, _args: AccumulatorArgs<'_>) -> bool {
-        self.what != What::Quantile
+    fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
+        self.what != What::Quantile && !self.what.is_clustered(args.expr_fields)
     }
 
     fn create_groups_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
@@ -85,4 +103,8 @@ impl AggregateUDFImpl for Quality {
             }
         })
     }
+}
+
+fn without_clusters() -> DataFusionError {
+    DataFusionError::Internal("this quality function takes no cluster".to_owned())
 }

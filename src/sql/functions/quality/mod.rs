@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `arguments` | what each function takes: types, and the constants level, min_n_eff and q |
+//! | `arguments` | what each function takes: types, the cluster, and the constants level, min_n_eff and q |
 //! | `columns` | the arguments of a batch, row by row |
 //! | `answer` | the struct estimate, lower, upper, n, n_eff |
 //! | `estimator` | what a function needs of an estimator of `stats`, and its state as columns |
@@ -10,13 +10,15 @@
 //! | `single` | one group at a time |
 //! | `groups` | all groups of a GROUP BY in one array |
 //! | `quantile` | `quality_quantile`, whose state is a list |
+//! | `clusters` | rows of which some are alike, by the cluster that they name |
 //! | `rogan_gladen` | a rate corrected by sensitivity and specificity, of one row |
 //! | `function` | the functions as DataFusion knows them |
 //!
-//! A NULL in a value or in a probability leaves the row out.
+//! A NULL in a value or in a probability leaves the row out. A row whose cluster is NULL is a cluster of its own.
 
 mod answer;
 mod arguments;
+mod clusters;
 mod columns;
 mod estimator;
 mod estimators;

@@ -2,13 +2,14 @@
 //! merged, and row by row as states.
 
 use super::arguments::Asked;
+use super::clusters::{Clustered, Clusters};
 use super::estimator::Estimator;
 use super::groups::Groups;
 use super::quantile::Quantile;
 use super::single::Single;
 use crate::stats::seeded::Seeded;
-use crate::stats::{Paired, Ppi, Rate, Total, Weighted};
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array};
+use crate::stats::{ByCluster, Paired, Ppi, Rate, Total, Weighted};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array, StringViewArray};
 use arrow::compute::{filter, take};
 use arrow::datatypes::Float64Type;
 use datafusion::logical_expr::{Accumulator, EmitTo, GroupsAccumulator};
@@ -115,6 +116,48 @@ fn all_ways_give_one_answer() {
     let groups: Vec<usize> = groups.into_iter().rev().collect();
     let again = one_by_one(|| Quantile::new(ASKED), &values, &groups, &all);
     parts.iter().zip(&again).for_each(|(a, b)| near(a, b));
+}
+
+/// Rows that name the same cluster, or none, in parts that are merged.
+fn by_cluster<E: Clustered>(values: &[ArrayRef], named: &StringViewArray) {
+    let groups: Vec<usize> = (0..ROWS).map(|row| row * 7 % GROUPS).collect();
+    let all = BooleanArray::from(vec![true; ROWS]);
+    let (batch, complete) = E::batch(values).unwrap();
+    let at = values.len();
+    let mut values = values.to_vec();
+    values.push(Arc::new(named.clone()));
+    let answers = one_by_one(|| Clusters::<E>::new(ASKED, at), &values, &groups, &all);
+    for (group, got) in answers.iter().enumerate() {
+        let mut seen = ByCluster::<E>::new();
+        for row in (0..ROWS).filter(|row| groups[*row] == group) {
+            if complete.as_ref().is_none_or(|complete| complete.is_valid(row)) {
+                let mut one = E::default();
+                one.push(&batch, row).unwrap();
+                let key = named.is_valid(row).then(|| named.value(row).len() as u128);
+                seen.push(key, &one);
+            }
+        }
+        let expected = E::answer_of(&seen, &ASKED).unwrap();
+        let (lower, upper) = (expected.lower.unwrap(), expected.upper.unwrap());
+        near(got, &[expected.estimate, lower, upper, expected.n_eff]);
+    }
+}
+
+#[test]
+fn rows_of_a_cluster_find_each_other_in_merged_states() {
+    let random = &mut Seeded::new(6);
+    let (passed, other, pi) = (flags(random, 0.8), flags(random, 0.7), numbers(random, 0.2));
+    let value = numbers(random, -1.0);
+    let name = |_| (random.unit() > 0.1).then(|| "x".repeat(1 + (random.bits() % 40) as usize));
+    let named: StringViewArray = (0..ROWS).map(name).collect();
+    by_cluster::<Rate>(&[passed.clone(), pi.clone()], &named);
+    by_cluster::<Weighted>(&[value, pi.clone()], &named);
+    by_cluster::<Paired>(&[passed.clone(), other, pi.clone()], &named);
+    // What a state takes is counted.
+    let mut few = Clusters::<Rate>::new(ASKED, 2);
+    let before = few.size();
+    few.update_batch(&[passed, pi, Arc::new(named)]).unwrap();
+    assert!(few.size() >= before + 40 * 32, "{} {before}", few.size());
 }
 
 #[test]
