@@ -175,10 +175,15 @@ async fn limits_name_their_keys() {
     // Each limit by itself: on a busy machine another one may be reached first.
     let few = Config { max_rows: 10, timeout: Duration::from_secs(300), ..Config::default() };
     let soon = Config { timeout: Duration::from_millis(500), ..Config::default() };
+    let cramped =
+        Config { max_memory: ByteSize::mib(16), timeout: Duration::from_secs(300), ..Config::default() };
+    let clusters = "quality_rate(true, 1, CAST(value AS TEXT))['n']";
     for (config, statement, key) in [
         (&few, "SELECT * FROM generate_series(1, 11)".to_owned(), "sql.max_rows"),
         (&few, format!("SELECT '{}'", "x".repeat(2 << 20)), "sql.max_sql_size"),
         (&soon, ENDLESS.to_owned(), "sql.timeout"),
+        // What an aggregate keeps of each cluster counts.
+        (&cramped, format!("SELECT {clusters} FROM generate_series(1, 1000000)"), "sql.max_memory"),
     ] {
         match fixture::limited(config.clone()).await.collect(&statement).await {
             Err(SqlError::Limit(why)) => assert!(why.contains(key), "{why}"),
