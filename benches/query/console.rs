@@ -312,7 +312,7 @@ impl Spans {
             }))),
             ("evaluator" | "metric", _) => metric(),
             ("status", _) => same("ok"),
-            ("source", _) => same("rule"),
+            ("source" | "rule" | "rule_version", _) => same("rule"),
             ("decision", _) => same("scored"),
             ("value", _) => each(&mut Random::unit),
             ("threshold", _) => each(&mut |_| 0.5),
