@@ -6,8 +6,8 @@
 //! the first choice is enough (`identities`). Of what the lab keeps there is one: the highest version, revision or attempt.
 //!
 //! A window function would sort every row for each choice, and an aggregate holds every column for itself. This keeps of a row
-//! the columns that are asked for, and a few bytes (64 of a score): hashes of what it is known by, and what decides. Rows stay in
-//! the partition that they come in; only their hashes meet.
+//! the columns that are asked for, and a few bytes (64 of a score, 32 after one choice): hashes of what it is known by, and what
+//! decides. Rows stay in the partition that they come in; only their hashes meet.
 
 use super::super::stream::bytes_of;
 use super::chosen::{Choice, Newest, Rank, Rows, Seeds, ended};
