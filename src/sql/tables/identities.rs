@@ -60,7 +60,7 @@ const SPAN_TIME: &str = "span_time";
 const MOST_NEW: u64 = 4_000_000;
 
 /// Most rows that are looked through in memory.
-const MOST_HOT: usize = 200_000;
+const MOST_HOT: usize = 100_000;
 
 /// Most kinds of one file's rows that are kept; with more there may be versions.
 const MOST_KINDS: usize = 1_024;

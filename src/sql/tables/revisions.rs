@@ -205,10 +205,10 @@ impl TableProvider for LatestRows {
             rows = rows.filter(below)?;
         }
         let about = self.table.rows_about(state, about);
-        let how = match self.single {
-            Some(single) if self.table.are_single(state, filters).await => single,
-            _ => self.how,
+        let single = match self.single {
+            Some(single) => self.table.are_single(state, filters).await.then_some(single),
+            None => None,
         };
-        newest_of(state, rows, how, asked(&self.schema(), projection), about).await
+        newest_of(state, rows, single.unwrap_or(self.how), asked(&self.schema(), projection), about).await
     }
 }
