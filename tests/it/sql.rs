@@ -9,5 +9,6 @@ mod latest;
 mod older;
 mod pruning;
 mod revisions;
+mod single;
 mod slt;
 mod traces;

@@ -5,7 +5,7 @@
 //! thousand texts share with a probability below 1e-11. Each partition takes its own rows; what is known of them is put
 //! together and looked through by several tasks.
 
-use arrow::array::{ArrayRef, AsArray, RecordBatch};
+use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
 use datafusion::common::hash_utils::{QualityRandomState, create_hashes};
@@ -61,19 +61,20 @@ impl Rank {
         }
     }
 
-    /// A number for each row of `batch`; the highest wins.
-    fn values(self, batch: &RecordBatch) -> Result<Vec<i64>> {
+    /// Puts a number for each row of `batch` behind `values`; the highest wins.
+    fn put(self, batch: &RecordBatch, values: &mut Vec<i64>) -> Result<()> {
         match self {
-            Self::High(name) => numbers(batch, name),
+            Self::High(name) => values.extend_from_slice(numbers(batch, name)?.values()),
             // Turned round, every number keeps a place of its own.
-            Self::Low(name) => Ok(numbers(batch, name)?.into_iter().map(|number| !number).collect()),
+            Self::Low(name) => values.extend(numbers(batch, name)?.values().iter().map(|number| !number)),
             Self::Hash(name) => {
                 let mut hashes = vec![0; batch.num_rows()];
                 create_hashes([column(batch, name)?], &QualityRandomState::with_seed(0), &mut hashes)?;
                 // Turning the highest bit leaves them in their order.
-                Ok(hashes.into_iter().map(|hash: u64| (hash ^ (1 << 63)).cast_signed()).collect())
+                values.extend(hashes.into_iter().map(|hash: u64| (hash ^ (1 << 63)).cast_signed()));
             }
         }
+        Ok(())
     }
 }
 
@@ -88,9 +89,9 @@ fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
     batch.column_by_name(name).ok_or_else(missing)
 }
 
-fn numbers(batch: &RecordBatch, name: &str) -> Result<Vec<i64>> {
+fn numbers(batch: &RecordBatch, name: &str) -> Result<Int64Array> {
     let numbers = cast(column(batch, name)?, &DataType::Int64)?;
-    Ok(numbers.as_primitive::<Int64Type>().values().to_vec())
+    Ok(numbers.as_primitive::<Int64Type>().clone())
 }
 
 /// A row by what it is known by: rows that share all but the last part are compared. In the order of their rows.
@@ -278,7 +279,7 @@ impl Rows {
             known.take(&hashes, batch.num_rows(), first, &self.seeds);
         }
         for (rank, values) in &mut self.ranks {
-            values.extend(rank.values(batch)?);
+            rank.put(batch, values)?;
         }
         self.count = count;
         Ok(())
@@ -346,7 +347,7 @@ impl Rows {
 mod tests {
     use super::super::newest::SCORES;
     use super::*;
-    use arrow::array::{Int32Array, Int64Array, StringArray};
+    use arrow::array::{Int32Array, StringArray};
     use arrow::datatypes::{Field, Schema};
 
     /// A row: `score_id`, `span_id`, `rule`, `score_version`, `evaluated_at`.

@@ -1,5 +1,6 @@
 //! Files and hot batches as one table.
 
+use super::identities::{Identities, Sought};
 use super::readers::Readers;
 use super::shown::{self, From, START_NS, Shown};
 use super::snapshots::{QuerySnapshots, Snapshots};
@@ -42,6 +43,7 @@ pub struct LakeTable {
     schema: SchemaRef,
     snapshots: Snapshots,
     trace_filters: TraceFilters,
+    identities: Identities,
 }
 
 impl LakeTable {
@@ -49,7 +51,8 @@ impl LakeTable {
     pub fn new(table: Table, snapshots: Snapshots) -> Self {
         let columns = shown::shown(table);
         let schema = shown::schema(&columns);
-        Self { table, columns, schema, snapshots, trace_filters: TraceFilters::default() }
+        let (trace_filters, identities) = (TraceFilters::default(), Identities::default());
+        Self { table, columns, schema, snapshots, trace_filters, identities }
     }
 
     fn snapshot(&self, state: &dyn Session) -> (TableSnapshot, Scope) {
@@ -68,6 +71,28 @@ impl LakeTable {
     /// The same where no query is at hand, of what there is now.
     pub fn rows_about_now(&self, range: TimeRange) -> usize {
         rows_about(&(self.snapshots)(self.table), range)
+    }
+
+    /// Whether the scores of production that may pass `filters` have the same id where they are about the same thing, by the
+    /// snapshot that the query reads. `false` where that is not known, or would take too long to find out.
+    pub async fn are_single(&self, state: &dyn Session, filters: &[Expr]) -> bool {
+        // Outside of a query the scan takes a snapshot of its own, and of some traces there is little to choose from.
+        let taken = state.config().get_extension::<QuerySnapshots>();
+        let Some(taken) = taken.filter(|_| trace_filters::wanted(filters).is_none()) else { return false };
+        let snapshot = taken.get(self.table, &self.snapshots);
+        let tenant = match taken.scope() {
+            Scope::Tenant(tenant) => Some(&**tenant),
+            Scope::All => None,
+        };
+        // What was evaluated later stands in the place of what passes.
+        let from = TimeRange { to: i128::MAX, ..TimeRange::of(filters, self.table.time_column()) };
+        let files = snapshot.files.iter().filter(|file| may_hold(file, from));
+        let files = files.map(|file| (partitioned(snapshot.table, file), file.rows)).collect();
+        self.identities.forget_others(snapshot.files.iter().map(|file| &file.path));
+        let sought = Sought { began: TimeRange::of(filters, "span_time"), tenant };
+        let readers = readers(state, &snapshot);
+        // What cannot be read is told by the scan.
+        self.identities.are_single(files, &snapshot.hot, sought, &readers).await.unwrap_or(false)
     }
 
     /// The files that may hold rows which pass `filters`.

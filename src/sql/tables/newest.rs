@@ -2,12 +2,12 @@
 //!
 //! Of scores there are two choices, one after the other. Of rows with one `score_id` (an item that two servers judged, a request
 //! that came to both) the one that was evaluated last stays, which is also the one that a merge keeps. Of what stays, each
-//! evaluator's and metric's row of the highest `score_version` about an item is the newest. Of what the lab keeps there is one:
-//! the highest version, revision or attempt.
+//! evaluator's and metric's row of the highest `score_version` about an item is the newest; where no row is a version of another,
+//! the first choice is enough (`identities`). Of what the lab keeps there is one: the highest version, revision or attempt.
 //!
 //! A window function would sort every row for each choice, and an aggregate holds every column for itself. This keeps of a row
-//! the columns that are asked for, and a few bytes (64 of a score): hashes of what it is known by, and what decides. Rows stay in
-//! the partition that they come in; only their hashes meet.
+//! the columns that are asked for, and a few bytes (64 of a score, 32 after one choice): hashes of what it is known by, and what
+//! decides. Rows stay in the partition that they come in; only their hashes meet.
 
 use super::super::stream::bytes_of;
 use super::chosen::{Choice, Newest, Rank, Rows, Seeds, ended};
@@ -45,10 +45,13 @@ pub const KEY: &[&str] = &["tenant", "trace_id", "span_id", "rule", "evaluator",
 /// Both choices among scores are within a trace of a tenant.
 const TOGETHER: &[&str] = &["tenant", "trace_id"];
 
+/// Of repeats the one that was evaluated last.
+const LAST: Choice = Choice { key: REPEATED, by: &[Rank::High("evaluated_at"), Rank::High("span_time")] };
+
 /// The newest scores.
 pub static SCORES: Newest = Newest {
     choices: &[
-        Choice { key: REPEATED, by: &[Rank::High("evaluated_at"), Rank::High("span_time")] },
+        LAST,
         Choice {
             key: KEY,
             by: &[Rank::High("score_version"), Rank::High("evaluated_at"), Rank::Hash("score_id")],
@@ -56,6 +59,9 @@ pub static SCORES: Newest = Newest {
     ],
     together: TOGETHER,
 };
+
+/// The newest scores where rows that are about the same thing have the same id.
+pub static SINGLE_SCORES: Newest = Newest { choices: &[LAST], together: TOGETHER };
 
 /// The columns `asked` of the newest of `rows`, which are about `about` so many. What of a query's filters may go below the
 /// choice is in `rows` already.
@@ -144,7 +150,9 @@ fn places(schema: &Schema, names: &[String]) -> Result<Vec<usize>> {
 
 impl DisplayAs for NewestExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("NewestExec")
+        let keys: Vec<String> =
+            self.how.choices.iter().map(|choice| format!("[{}]", choice.key.join(", "))).collect();
+        write!(f, "NewestExec: of={}", keys.join(", "))
     }
 }
 

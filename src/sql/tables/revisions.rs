@@ -8,7 +8,7 @@
 use super::chosen::{Choice, Newest, Rank};
 use super::lake_table::LakeTable;
 use super::latest::{is_of, of_scores};
-use super::newest::{SCORES, newest_of};
+use super::newest::{SCORES, SINGLE_SCORES, newest_of};
 use super::time_range::TimeRange;
 use crate::schema::columns::Table;
 use arrow::datatypes::{Schema, SchemaRef};
@@ -54,7 +54,8 @@ pub fn latest_rows(
 ) -> Result<Option<(&'static str, Arc<dyn TableProvider>)>> {
     let newest = |how, definition| -> Result<Arc<dyn TableProvider>> {
         let (among, definition) = (scanned(table.name(), rows)?, Some(definition));
-        Ok(Arc::new(LatestRows { table: rows.clone(), among, how, below: together, definition }))
+        let view = LatestRows { table: rows.clone(), among, how, single: None, below: together, definition };
+        Ok(Arc::new(view))
     };
     Ok(Some(match table {
         Table::Scores => {
@@ -65,6 +66,7 @@ pub fn latest_rows(
                 table: rows.clone(),
                 among: of_production,
                 how: &SCORES,
+                single: Some(&SINGLE_SCORES),
                 below: |_, filters| of_scores(filters),
                 definition: Some(include_str!("../views/scores_latest.sql")),
             };
@@ -114,7 +116,14 @@ pub fn items_at(
     let keys = (of(NAMED), of(Table::DatasetItems.name()));
     // Which datasets they are is read first, and the items of others are not kept.
     let among = named.join(until, JoinType::RightSemi, keys, None)?.build()?;
-    put(Arc::new(LatestRows { table: items.clone(), among, how: &ITEMS, below: together, definition: None }))
+    put(Arc::new(LatestRows {
+        table: items.clone(),
+        among,
+        how: &ITEMS,
+        single: None,
+        below: together,
+        definition: None,
+    }))
 }
 
 fn scanned(name: &str, rows: &Arc<LakeTable>) -> Result<LogicalPlan> {
@@ -152,6 +161,8 @@ struct LatestRows {
     /// Those that are chosen from, with all columns of the table.
     among: LogicalPlan,
     how: &'static Newest,
+    /// The same where no row is a version of another, which costs less; only of scores of production.
+    single: Option<&'static Newest>,
     below: Below,
     /// What it is, as SQL, where it has a name.
     definition: Option<&'static str>,
@@ -194,6 +205,10 @@ impl TableProvider for LatestRows {
             rows = rows.filter(below)?;
         }
         let about = self.table.rows_about(state, about);
-        newest_of(state, rows, self.how, asked(&self.schema(), projection), about).await
+        let single = match self.single {
+            Some(single) => self.table.are_single(state, filters).await.then_some(single),
+            None => None,
+        };
+        newest_of(state, rows, single.unwrap_or(self.how), asked(&self.schema(), projection), about).await
     }
 }
