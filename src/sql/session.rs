@@ -80,6 +80,7 @@ pub(super) fn session(
     functions::dataset_at(&context, items)?;
     views::register(&context, spans, config.min_n_eff)?;
     catalog::register(&context, DATABASE, snapshots)?;
+    context.add_analyzer_rule(Arc::new(functions::CheckedArithmetic::new()));
     let state = context.state_ref();
     state.write().register_expr_planner(Arc::new(functions::ConcatPlanner::new()))?;
     state.write().register_expr_planner(Arc::new(functions::JsonPlanner::new()))?;

@@ -6,6 +6,7 @@
 //! | `ages` | `age(later, earlier)` |
 //! | `attr` | `attr(json, key)`: one attribute of a JSON object as text |
 //! | `calibrated` | `calibrated` and `abstains`: what a score means as a probability |
+//! | `checked` | arithmetic of whole numbers that fails where the result does not fit |
 //! | `server` | `version()`, `current_setting`, `set_config`, `pg_size_pretty` |
 //! | `json` | operators and functions on JSON text, as of PostgreSQL's `jsonb` |
 //! | `concat` | the operator `\|\|` on texts, with a bound |
@@ -23,6 +24,7 @@ mod ages;
 mod attr;
 mod bounded;
 mod calibrated;
+mod checked;
 mod concat;
 mod dataset_at;
 mod digits;
@@ -40,6 +42,7 @@ pub use ages::age;
 pub use attr::attr;
 pub use bounded::{bound_scalars, bound_tables};
 pub use calibrated::{Calibrations, calibrated};
+pub use checked::CheckedArithmetic;
 pub use concat::ConcatPlanner;
 pub use dataset_at::register as dataset_at;
 pub use digits::{is_of_numbers, number_to_char};

@@ -145,10 +145,12 @@ impl ScalarUDFImpl for Setting {
             Some(value) => Ok(cast(&value.to_array(args.number_rows)?, &DataType::Utf8)?),
             None => Err(DataFusionError::Internal(format!("{} lacks an argument", self.name))),
         };
-        if self.verb == Verb::Set {
-            return Ok(ColumnarValue::Array(text(1)?));
-        }
         let names = text(0)?;
+        if self.verb == Verb::Set {
+            let values = text(1)?;
+            check_zones(names.as_string(), values.as_string())?;
+            return Ok(ColumnarValue::Array(values));
+        }
         let strict = args.args.len() < 2;
         let told = names.as_string::<i32>().iter().map(|name| {
             let Some(name) = name else { return Ok(None) };
@@ -159,6 +161,17 @@ impl ScalarUDFImpl for Setting {
         });
         Ok(ColumnarValue::Array(Arc::new(told.collect::<Result<StringArray>>()?)))
     }
+}
+
+/// What a client may not be told of as if it were set: another zone than UTC.
+fn check_zones(names: &StringArray, values: &StringArray) -> Result<()> {
+    let is_other = |(name, value): (Option<&str>, Option<&str>)| match (name, value) {
+        (Some(name), Some(value)) if name.eq_ignore_ascii_case("timezone") && !settings::is_utc(value) => {
+            Some(DataFusionError::Plan(settings::other_zone(value)))
+        }
+        _ => None,
+    };
+    names.iter().zip(values.iter()).find_map(is_other).map_or(Ok(()), Err)
 }
 
 /// A text as a constant of SQL.

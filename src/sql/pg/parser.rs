@@ -8,7 +8,7 @@ use super::rows::{error, text_field, wire_error, wire_fields};
 use super::session;
 use crate::net::Access;
 use crate::sql::context::Sql;
-use crate::sql::{SqlError, shape};
+use crate::sql::{SqlError, literals, shape};
 use arrow::datatypes::{DataType, Field, IntervalUnit, TimeUnit};
 use async_trait::async_trait;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
@@ -53,6 +53,7 @@ impl Parser {
         let parsed = self
             .sql
             .on_query_thread(async move {
+                let query = literals::joined(&query)?;
                 shape::check(&query)?;
                 dialect.parse(&query).map_err(|why| SqlError::Wrong(format!("SQL error: {why}")))
             })

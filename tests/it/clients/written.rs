@@ -269,12 +269,35 @@ async fn errors_have_a_class_and_a_hint() {
             "C0A000",
             "DISTINCT ON",
         ),
+        ("SELECT 9223372036854775807 + 1", "C22003", "bigint out of range"),
+        ("SELECT max(duration_ns + 9223372036854775807) FROM spans", "C22003", "bigint out of range"),
+        (
+            "SELECT count(*) FROM spans WHERE duration_ns + 9223372036854775807 > 0",
+            "C22003",
+            "bigint out of range",
+        ),
+        ("SELECT 2147483647::int + 1::int", "C22003", "integer out of range"),
+        ("SELECT -x FROM (VALUES (-9223372036854775808)) AS t(x)", "C22003", "bigint out of range"),
+        ("SELECT abs(x) FROM (VALUES (-9223372036854775808)) AS t(x)", "C22003", "verflow"),
+        ("SELECT 'a' 'b'", "C42601", "syntax error at or near"),
+        ("SET TimeZone TO 'Europe/Vienna'", "C0A000", "date_trunc"),
+        ("SET TIME ZONE 'America/New_York'", "C0A000", "UTC"),
+        ("SELECT set_config('TimeZone', 'Europe/Vienna', false)", "C0A000", "UTC"),
         ("SET nope = 1", "C42501", "pg_settings"),
         ("SHOW nope", "C42704", "nope"),
     ] {
         let said = pg.query(sql).await;
         assert!(said.contains(class) && said.contains(hint), "{sql}: {said}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn literals_go_on_in_the_next_line() {
+    let (mut pg, _shutdown) = connected().await;
+    let row = pg.rows("SELECT 'it''s '\n  'one' -- and\n' text' AS said", &[]).await.unwrap().remove(0);
+    assert_eq!(row, [Some("it's one text".to_owned())]);
+    let found = pg.rows("SELECT count(*) > 0 FROM spans WHERE name = 'GET '\r\n'/ask'", &[]).await.unwrap();
+    assert_eq!(found, [[Some("t".to_owned())]]);
 }
 
 /// By a message with several statements, and by the protocol that drivers speak.
@@ -320,6 +343,14 @@ async fn settings_come_with_the_connection() {
         assert_eq!(pg.query("SELECT count(*) FROM spans").await, first);
         assert!(pg.query("SHOW transaction_isolation").await.contains(isolation), "{begin}");
         pg.query("COMMIT").await;
+    }
+    for (set, zone) in [
+        ("SET TimeZone TO 'Etc/UTC'", "Etc/UTC"),
+        ("SET TIME ZONE 'GMT'", "GMT"),
+        ("SET TIME ZONE LOCAL", "UTC"),
+    ] {
+        assert!(!pg.query(set).await.contains("ERROR"), "{set}");
+        assert_eq!(pg.rows("SHOW TimeZone", &[]).await.unwrap(), [[Some(zone.to_owned())]], "{set}");
     }
     pg.query("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ").await;
     assert!(pg.query("SHOW transaction_isolation").await.contains("repeatable read"));

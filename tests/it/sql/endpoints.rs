@@ -96,6 +96,8 @@ async fn http_errors_have_their_status() {
     for (accept, body, status, part) in [
         ("*/*", body("SELECT nope FROM spans"), 400, "spans.trace_id"),
         ("*/*", body("DROP TABLE spans"), 400, "read-only"),
+        ("*/*", body("SELECT 9223372036854775807 * 2"), 400, "bigint out of range"),
+        ("*/*", body("SELECT 'a' 'b'"), 400, "syntax error at or near"),
         ("*/*", "{".to_owned(), 400, "the body must be"),
         ("*/*", r#"{"text": "SELECT 1"}"#.to_owned(), 400, "unknown field"),
         ("*/*", r#"{"sql": "SELECT 1", "query": "SELECT 1"}"#.to_owned(), 400, "duplicate field"),
