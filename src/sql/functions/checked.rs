@@ -2,6 +2,7 @@
 //! largest number and one is the smallest. The engine folds constants before anything runs, so they are replaced when a plan has its
 //! types, and have the names that the engine's own have.
 
+use super::sums::checked_sum;
 use arrow::compute::kernels::numeric::{add, mul, neg, sub};
 use arrow::datatypes::{DataType, Field, FieldRef};
 use arrow::error::ArrowError;
@@ -9,11 +10,11 @@ use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::config::ConfigOptions;
 use datafusion::error::{DataFusionError, Result};
-use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::expr::{AggregateFunction, ScalarFunction};
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
-    BinaryExpr, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ReturnFieldArgs,
-    ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    AggregateUDF, BinaryExpr, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ReturnFieldArgs,
+    ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility, WindowFunctionDefinition,
 };
 use datafusion::optimizer::AnalyzerRule;
 use datafusion::physical_expr_common::datum::apply;
@@ -27,6 +28,7 @@ pub struct CheckedArithmetic {
     minus: ScalarUDF,
     times: ScalarUDF,
     negative: ScalarUDF,
+    sum: Arc<AggregateUDF>,
 }
 
 impl CheckedArithmetic {
@@ -41,6 +43,7 @@ impl CheckedArithmetic {
             minus: of(Operation::Minus, 2),
             times: of(Operation::Times, 2),
             negative: of(Operation::Negative, 1),
+            sum: Arc::new(checked_sum()),
         }
     }
 
@@ -74,6 +77,22 @@ impl CheckedArithmetic {
             Expr::Negative(inner) if whole(&inner, schema).is_some() => {
                 Transformed::yes(self.negative.call(vec![*inner]))
             }
+            Expr::AggregateFunction(AggregateFunction { func, params })
+                if is_sum(&func, &params.args, params.distinct, schema) =>
+            {
+                let func = self.sum.clone();
+                Transformed::yes(Expr::AggregateFunction(AggregateFunction { func, params }))
+            }
+            Expr::WindowFunction(mut window) => {
+                let params = &window.params;
+                if let WindowFunctionDefinition::AggregateUDF(func) = &window.fun
+                    && is_sum(func, &params.args, params.distinct, schema)
+                {
+                    window.fun = WindowFunctionDefinition::AggregateUDF(self.sum.clone());
+                    return Transformed::yes(Expr::WindowFunction(window));
+                }
+                Transformed::no(Expr::WindowFunction(window))
+            }
             other => Transformed::no(other),
         }
     }
@@ -100,6 +119,12 @@ fn whole(expr: &Expr, schema: &DFSchema) -> Option<DataType> {
         expr = first;
     }
     expr.get_type(schema).ok().filter(DataType::is_integer)
+}
+
+/// Whether a call is a sum of numbers of 64 bits, which smaller ones are by now.
+fn is_sum(func: &AggregateUDF, args: &[Expr], is_distinct: bool, schema: &DFSchema) -> bool {
+    let is_of_numbers = || matches!(args, [one] if whole(one, schema) == Some(DataType::Int64));
+    func.name() == "sum" && !is_distinct && is_of_numbers()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -265,6 +290,20 @@ mod tests {
         let (name, value) =
             answer("SELECT a + 1, count(*) FROM (VALUES (1), (1)) AS t(a) GROUP BY a + 1").await.unwrap();
         assert_eq!((name.as_str(), value.as_str()), ("t.a + Int64(1)", "2"));
+        let numbers = "FROM (VALUES (9223372036854775807, 1), (1, 1), (-1, 1)) AS t(a, g)";
+        for (sum, kept, value) in [
+            ("sum(a)", "true", Some("9223372036854775807")),
+            ("sum(a)", "a > 0", None),
+            ("sum(g)", "a = 0", Some("")),
+            ("sum(a) OVER (ORDER BY a)", "true", Some("-1")),
+            ("sum(a) OVER ()", "a > 0", None),
+            ("sum(a) OVER (ORDER BY a DESC ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING)", "a > 0", None),
+        ] {
+            let found = answer(&format!("SELECT {sum} {numbers} WHERE {kept}")).await;
+            assert_eq!(found.as_ref().ok().map(|found| found.1.as_str()), value, "{sum} {kept}: {found:?}");
+        }
+        let grouped = answer(&format!("SELECT sum(a) {numbers} GROUP BY g")).await.unwrap();
+        assert_eq!(grouped, ("sum(t.a)".to_owned(), "9223372036854775807".to_owned()));
         let joined = "SELECT u.b + 1 FROM (VALUES (1)) AS t(a) LEFT JOIN (VALUES (1)) AS u(b) ON t.a = u.b WHERE u.b + 1 > 1";
         assert_eq!(answer(joined).await.unwrap().1, "2");
     }

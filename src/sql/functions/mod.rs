@@ -7,6 +7,7 @@
 //! | `attr` | `attr(json, key)`: one attribute of a JSON object as text |
 //! | `calibrated` | `calibrated` and `abstains`: what a score means as a probability |
 //! | `checked` | arithmetic of whole numbers that fails where the result does not fit |
+//! | `sums` | `sum` of whole numbers that fails beyond 64 bits |
 //! | `server` | `version()`, `current_setting`, `set_config`, `pg_size_pretty` |
 //! | `json` | operators and functions on JSON text, as of PostgreSQL's `jsonb` |
 //! | `concat` | the operator `\|\|` on texts, with a bound |
@@ -36,6 +37,7 @@ mod operators;
 mod patterns;
 mod quality;
 mod server;
+mod sums;
 mod wrapped;
 
 pub use ages::age;
