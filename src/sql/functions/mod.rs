@@ -50,8 +50,8 @@ pub use dataset_at::register as dataset_at;
 pub use digits::{is_of_numbers, number_to_char};
 pub use experiment::is_experiment;
 pub use json::{
-    JsonPlanner, change_functions, field_functions, hold_functions, json_functions, make_functions,
-    pair_functions, path_functions, read_functions,
+    JsonPlanner, change_functions, field_functions, hold_functions, json_functions, jsonb_set,
+    make_functions, pair_functions, path_functions, read_functions,
 };
 pub use like::like_functions;
 pub use lists::list_mode;

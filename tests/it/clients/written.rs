@@ -20,6 +20,10 @@ const WRITTEN: &[(&str, &str)] = &[
     ("SELECT jsonb_typeof('[1]')", "array"),
     (r#"SELECT jsonb_extract_path_text('{"a":{"b":1}}', 'a', 'b')"#, "1"),
     (r#"SELECT jsonb_strip_nulls('{"a":null,"b":1}')"#, r#"{"b":1}"#),
+    (
+        r#"SELECT jsonb_set('{"a":[1,2]}', '{a,1}', '"x"'), jsonb_set('{}', ARRAY['b'], to_jsonb(5), false)"#,
+        r#"{"a":[1,"x"]}, {}"#,
+    ),
     (r#"SELECT '{"a":[1,2,3]}'::jsonb @? '$.a[*] ? (@ > 2)'"#, "t"),
     (r#"SELECT '{"a":[1,2,3]}'::jsonb @@ '$.a[*] > 3'"#, "f"),
     (r#"SELECT count(*) > 0 FROM spans WHERE attributes @? '$."http.route" ? (@ starts with "/")'"#, "t"),
@@ -170,6 +174,7 @@ const WRITTEN: &[(&str, &str)] = &[
     ("SELECT cardinality(ARRAY(SELECT x FROM (VALUES (1), (1), (2)) AS t(x) LIMIT 2))", "2"),
     ("EXPLAIN (ANALYZE, COSTS off) SELECT 1", "Plan with Metrics, …"),
     ("SELECT format('%s-%I-%L', 1, 'a b', 'c')", r#"1-"a b"-'c'"#),
+    ("SELECT format('%2$s|%1$-3s|%%', 'a', 'b')", "b|a  |%"),
     ("TABLE annotations", "a1, t1…"),
     ("SELECT 1 AS a, 2 AS a", "1, 2"),
     ("SELECT NULL, NULL, 5", "NULL, NULL, 5"),

@@ -1,5 +1,7 @@
 //! What the parser does not read, spelled so that it does.
 
+use super::commands::{fetched, quoted_all};
+
 /// Functions that give a struct, by how their names begin.
 const OF_STRUCTS: [&str; 3] = ["quality_", "ppi_", "rogan_gladen"];
 
@@ -20,21 +22,13 @@ WHERE array_has(oids(CAST($1 AS INT[])), t.oid)";
 const ASKS_OF_TYPES: [&str; 4] =
     ["WITH RECURSIVE typeinfo_tree(", "typebases(oid, depth)", "ti.oid = any($1::oid[])", "depth DESC"];
 
-/// Where FETCH puts rows that nobody reads, as the parser prints it: the parser has no word for MOVE.
-pub const MOVED: &str = "\"MOVE\"";
-
 /// `sql` in words that the parser has; none if it has them already.
 pub fn spelled_out(sql: &str) -> Option<String> {
-    whole_table(sql).or_else(|| moved(sql)).or_else(|| types(sql)).or_else(|| fields(sql))
-}
-
-/// `MOVE 3 IN c` as a FETCH of rows that nobody reads.
-fn moved(sql: &str) -> Option<String> {
-    let (first, rest) = sql.trim_start().split_at_checked(4)?;
-    let rest = rest.trim_end().trim_end_matches(';').trim_end();
-    let is_word = first.eq_ignore_ascii_case("move") && rest.starts_with(char::is_whitespace);
-    // On a line of its own: the statement may end with a comment.
-    (is_word && !rest.contains(';')).then(|| format!("FETCH{rest}\nINTO {MOVED}"))
+    whole_table(sql)
+        .or_else(|| fetched(sql))
+        .or_else(|| quoted_all(sql))
+        .or_else(|| types(sql))
+        .or_else(|| fields(sql))
 }
 
 /// What stands for the query of asyncpg.
@@ -109,7 +103,7 @@ mod tests {
         let all = FIELDS.map(|field| format!("{call}.{field}")).join(", ");
         assert_eq!(spelled, format!("SELECT m, {all} FROM t WHERE a = ').*'"));
         assert_eq!(spelled_out("TABLE spans").as_deref(), Some("SELECT * FROM spans"));
-        assert_eq!(spelled_out("move 3 IN c ;").as_deref(), Some("FETCH 3 IN c\nINTO \"MOVE\""));
+        assert_eq!(spelled_out("FETCH 3 c").as_deref(), Some("FETCH 3 FROM c"));
         for own in [
             "SELECT 1",
             "MOVE 1 IN c; SELECT 1",
