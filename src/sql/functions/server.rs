@@ -64,7 +64,7 @@ fn escaped() -> ScalarUDF {
         let rows = patterns.as_string::<i32>().iter().zip(marks.as_string::<i32>().iter());
         let one = |(pattern, mark): (Option<&str>, Option<&str>)| {
             let (pattern, mark) = (pattern?, mark?);
-            Some(mark.chars().next().map_or_else(|| pattern.to_owned(), |mark| like_escape(pattern, mark)))
+            Some(like_escape(pattern, mark.chars().next()))
         };
         Ok(ColumnarValue::Array(Arc::new(rows.map(one).collect::<StringArray>())))
     };
@@ -72,12 +72,12 @@ fn escaped() -> ScalarUDF {
     create_udf("like_escape", texts, DataType::Utf8, Volatility::Immutable, Arc::new(escaped))
 }
 
-/// A pattern of LIKE that is escaped by `mark`, escaped by backslashes.
-pub fn like_escape(pattern: &str, mark: char) -> String {
+/// A pattern of LIKE that is escaped by `mark`, or by nothing, escaped by backslashes.
+pub fn like_escape(pattern: &str, mark: Option<char>) -> String {
     let mut out = String::new();
     let mut letters = pattern.chars();
     while let Some(letter) = letters.next() {
-        if letter == mark {
+        if Some(letter) == mark {
             out.push('\\');
             out.extend(letters.next());
         } else {

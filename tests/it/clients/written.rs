@@ -169,6 +169,8 @@ const WRITTEN: &[(&str, &str)] = &[
         "SELECT (DATE '2026-01-05', INTERVAL '-3 days') OVERLAPS (DATE '2026-01-03', DATE '2026-01-04'), (DATE '2026-01-01', NULL) OVERLAPS (DATE '2026-01-01', NULL)",
         "t, NULL",
     ),
+    ("SELECT 3 BETWEEN SYMMETRIC 5 AND 1, 3 NOT BETWEEN SYMMETRIC 1 + 1 AND 5", "t, f"),
+    (r"SELECT 'a\b' LIKE 'a\_' ESCAPE '', 'a_' LIKE 'a\_' ESCAPE ''", "t, f"),
     ("SELECT 'gpt-4' ^@ 'gpt', ~5", "t, -6"),
     ("SELECT cardinality(ARRAY(SELECT DISTINCT x FROM (VALUES (1), (1), (2)) AS t(x)))", "2"),
     ("SELECT cardinality(ARRAY(SELECT x FROM (VALUES (1), (1), (2)) AS t(x) LIMIT 2))", "2"),
