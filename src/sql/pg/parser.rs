@@ -66,7 +66,7 @@ impl Parser {
         Ok(parsed)
     }
 
-    /// What `statement` asks for; an EXECUTE asks for the query that its name stands for.
+    /// What `statement` asks for; an EXECUTE asks for the query that its name stands for, and its EXPLAIN for the plan of that.
     ///
     /// # Errors
     /// As [`Command::of`]; for an EXECUTE that does not fit what was prepared.
@@ -74,7 +74,11 @@ impl Parser {
     where
         C: ClientInfo + ?Sized,
     {
-        let Some(text) = named::text_of(client, &statement)? else { return Command::of(statement) };
+        let text = match named::text_of(client, &statement)? {
+            None => named::explained(client, &statement)?,
+            text => text,
+        };
+        let Some(text) = text else { return Command::of(statement) };
         match self.parse(&text).await?.pop() {
             Some(query) => Command::of(query),
             None => Err(error("42601", "there is nothing to execute".to_owned())),

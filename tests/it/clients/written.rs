@@ -319,6 +319,15 @@ async fn statements_are_prepared_in_sql() {
     let row = pg.rows("EXECUTE p('it''s', '41')", &[]).await.unwrap().remove(0);
     assert_eq!(row, [Some("it's-42".to_owned()), Some("6".to_owned())]);
     assert_eq!(pg.columns("EXECUTE p('a', 2)").await.unwrap().0[0].0, "said");
+    for (explain, part) in [
+        ("EXPLAIN EXECUTE p('a', 2)", "physical_plan"),
+        ("EXPLAIN (ANALYZE, COSTS off) EXECUTE p('a', 2)", "Plan with Metrics"),
+        ("EXPLAIN EXECUTE p('a')", "C42601"),
+        ("EXPLAIN EXECUTE nope", "C26000"),
+    ] {
+        let said = pg.query(explain).await;
+        assert!(said.contains(part), "{explain}: {said}");
+    }
     for (sql, class) in [
         ("PREPARE p AS SELECT 1", "C42P05"),
         ("EXECUTE p('a')", "C42601"),
