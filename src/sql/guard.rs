@@ -1,6 +1,7 @@
 //! Which statements may run: those that only read.
 
 use super::error::SqlError;
+use super::literals;
 use super::shape;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::execution::context::SQLOptions;
@@ -27,8 +28,9 @@ WHERE table_schema = 'public' ORDER BY table_name";
 /// [`SqlError::Wrong`] for text that does not parse, for none or several statements, and for any that writes;
 /// [`SqlError::Limit`] for one that is too deep.
 pub fn parse(sql: &str) -> Result<Parsed, SqlError> {
-    shape::check(sql)?;
-    let mut statements = DFParserBuilder::new(sql)
+    let sql = literals::joined(sql)?;
+    shape::check(&sql)?;
+    let mut statements = DFParserBuilder::new(&*sql)
         .with_dialect(&PostgreSqlDialect {})
         .with_recursion_limit(MAX_DEPTH)
         .build()

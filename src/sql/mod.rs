@@ -9,6 +9,7 @@
 //! | `catalog` | `pg_catalog` as clients read it |
 //! | `views` | `traces`, `quality_hourly`, `quality_by_model`, `evaluator_quality`, `evaluation_hourly`, `evaluation_outcomes`, `labelled_scores` |
 //! | `shape` | how deep a query can become, told before it is parsed |
+//! | `literals` | text literals that a line break parts |
 //! | `settings` | the version that clients are told, and settings that SHOW knows |
 //! | `guard` | which statements may run |
 //! | `constants` | how large the constants of a plan may be |
@@ -37,6 +38,7 @@ pub mod format;
 mod functions;
 mod guard;
 pub mod http;
+mod literals;
 mod params;
 pub mod pg;
 mod session;

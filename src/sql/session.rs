@@ -80,6 +80,7 @@ pub(super) fn session(
     functions::dataset_at(&context, items)?;
     views::register(&context, spans, config.min_n_eff)?;
     catalog::register(&context, DATABASE, snapshots)?;
+    context.add_analyzer_rule(Arc::new(functions::CheckedArithmetic::new()));
     let state = context.state_ref();
     state.write().register_expr_planner(Arc::new(functions::ConcatPlanner::new()))?;
     state.write().register_expr_planner(Arc::new(functions::JsonPlanner::new()))?;
@@ -120,6 +121,6 @@ fn register_functions(context: &SessionContext) {
         .chain(functions::pattern_functions())
         .chain(functions::like_functions())
         .chain([functions::age(), functions::number_to_char(), functions::list_mode()])
-        .chain([functions::similar_to_escape()])
+        .chain([functions::similar_to_escape(), functions::jsonb_set()])
         .for_each(|f| context.register_udf(f));
 }

@@ -82,8 +82,63 @@ pub fn is_settable(name: &str) -> bool {
     SETTABLE.iter().any(|(known, _)| *known == name)
 }
 
+/// The names of the one zone that there is, in lower case.
+const UTC: &[&str] = &[
+    "utc",
+    "etc/utc",
+    "uct",
+    "etc/uct",
+    "universal",
+    "etc/universal",
+    "zulu",
+    "etc/zulu",
+    "z",
+    "gmt",
+    "etc/gmt",
+    "gmt0",
+    "etc/gmt0",
+    "gmt+0",
+    "etc/gmt+0",
+    "gmt-0",
+    "etc/gmt-0",
+    "greenwich",
+    "etc/greenwich",
+    "0",
+    "+0",
+    "-0",
+    "00",
+    "+00",
+    "-00",
+    "00:00",
+    "+00:00",
+    "-00:00",
+    "+00:00:00",
+    "utc0",
+];
+
+/// Whether a value of the setting `timezone` means UTC, in which all times are told.
+pub fn is_utc(zone: &str) -> bool {
+    UTC.contains(&zone.trim().to_lowercase().as_str())
+}
+
+/// What is said of a value of the setting `timezone` that is another zone than UTC.
+pub fn other_zone(zone: &str) -> String {
+    format!("the time zone {zone:?} is not supported for a whole connection: times are told in UTC")
+}
+
 /// Every setting with its value, and whether a client may set it.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static str, bool)> {
     let settable = SETTABLE.iter().map(|(name, value)| (*name, *value, true));
     settable.chain(FIXED.iter().map(|(name, value)| (*name, *value, false)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_utc;
+
+    #[test]
+    fn utc_has_many_names() {
+        assert!(["UTC", "Etc/UTC", "GMT", " +00:00", "0"].into_iter().all(is_utc));
+        assert!(!["Europe/Vienna", "GMT+1", "-3", "", "America/New_York"].into_iter().any(is_utc));
+    }
 }

@@ -248,6 +248,9 @@ def asyncpg():
                 n = 0
                 async for _ in connection.cursor(LARGE, prefetch=1000):
                     n += 1
+                cursor = await connection.cursor(LARGE)
+                check("rows are passed over", await cursor.forward(10) == 10)
+                check("the rest", len(await cursor.fetch(100000)) == 99990)
             check("a cursor", n == 100000)
         with shows("large", "COPY"):
             check("COPY", await connection.copy_from_query(LARGE, output=io.BytesIO(), format="csv") == "COPY 100000")

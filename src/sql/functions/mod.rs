@@ -6,6 +6,8 @@
 //! | `ages` | `age(later, earlier)` |
 //! | `attr` | `attr(json, key)`: one attribute of a JSON object as text |
 //! | `calibrated` | `calibrated` and `abstains`: what a score means as a probability |
+//! | `checked` | arithmetic of whole numbers that fails where the result does not fit |
+//! | `sums` | `sum` of whole numbers that fails beyond 64 bits |
 //! | `server` | `version()`, `current_setting`, `set_config`, `pg_size_pretty` |
 //! | `json` | operators and functions on JSON text, as of PostgreSQL's `jsonb` |
 //! | `concat` | the operator `\|\|` on texts, with a bound |
@@ -23,6 +25,7 @@ mod ages;
 mod attr;
 mod bounded;
 mod calibrated;
+mod checked;
 mod concat;
 mod dataset_at;
 mod digits;
@@ -34,19 +37,21 @@ mod operators;
 mod patterns;
 mod quality;
 mod server;
+mod sums;
 mod wrapped;
 
 pub use ages::age;
 pub use attr::attr;
 pub use bounded::{bound_scalars, bound_tables};
 pub use calibrated::{Calibrations, calibrated};
+pub use checked::CheckedArithmetic;
 pub use concat::ConcatPlanner;
 pub use dataset_at::register as dataset_at;
 pub use digits::{is_of_numbers, number_to_char};
 pub use experiment::is_experiment;
 pub use json::{
-    JsonPlanner, change_functions, field_functions, hold_functions, json_functions, make_functions,
-    pair_functions, path_functions, read_functions,
+    JsonPlanner, change_functions, field_functions, hold_functions, json_functions, jsonb_set,
+    make_functions, pair_functions, path_functions, read_functions,
 };
 pub use like::like_functions;
 pub use lists::list_mode;

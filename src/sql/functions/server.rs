@@ -12,6 +12,8 @@ use datafusion::logical_expr::{
     create_udf,
 };
 use datafusion::scalar::ScalarValue;
+use std::iter::Peekable;
+use std::str::Chars;
 use std::sync::Arc;
 
 /// The functions.
@@ -62,7 +64,7 @@ fn escaped() -> ScalarUDF {
         let rows = patterns.as_string::<i32>().iter().zip(marks.as_string::<i32>().iter());
         let one = |(pattern, mark): (Option<&str>, Option<&str>)| {
             let (pattern, mark) = (pattern?, mark?);
-            Some(mark.chars().next().map_or_else(|| pattern.to_owned(), |mark| like_escape(pattern, mark)))
+            Some(like_escape(pattern, mark.chars().next()))
         };
         Ok(ColumnarValue::Array(Arc::new(rows.map(one).collect::<StringArray>())))
     };
@@ -70,12 +72,12 @@ fn escaped() -> ScalarUDF {
     create_udf("like_escape", texts, DataType::Utf8, Volatility::Immutable, Arc::new(escaped))
 }
 
-/// A pattern of LIKE that is escaped by `mark`, escaped by backslashes.
-pub fn like_escape(pattern: &str, mark: char) -> String {
+/// A pattern of LIKE that is escaped by `mark`, or by nothing, escaped by backslashes.
+pub fn like_escape(pattern: &str, mark: Option<char>) -> String {
     let mut out = String::new();
     let mut letters = pattern.chars();
     while let Some(letter) = letters.next() {
-        if letter == mark {
+        if Some(letter) == mark {
             out.push('\\');
             out.extend(letters.next());
         } else {
@@ -145,10 +147,12 @@ impl ScalarUDFImpl for Setting {
             Some(value) => Ok(cast(&value.to_array(args.number_rows)?, &DataType::Utf8)?),
             None => Err(DataFusionError::Internal(format!("{} lacks an argument", self.name))),
         };
-        if self.verb == Verb::Set {
-            return Ok(ColumnarValue::Array(text(1)?));
-        }
         let names = text(0)?;
+        if self.verb == Verb::Set {
+            let values = text(1)?;
+            check_zones(names.as_string(), values.as_string())?;
+            return Ok(ColumnarValue::Array(values));
+        }
         let strict = args.args.len() < 2;
         let told = names.as_string::<i32>().iter().map(|name| {
             let Some(name) = name else { return Ok(None) };
@@ -159,6 +163,17 @@ impl ScalarUDFImpl for Setting {
         });
         Ok(ColumnarValue::Array(Arc::new(told.collect::<Result<StringArray>>()?)))
     }
+}
+
+/// What a client may not be told of as if it were set: another zone than UTC.
+fn check_zones(names: &StringArray, values: &StringArray) -> Result<()> {
+    let is_other = |(name, value): (Option<&str>, Option<&str>)| match (name, value) {
+        (Some(name), Some(value)) if name.eq_ignore_ascii_case("timezone") && !settings::is_utc(value) => {
+            Some(DataFusionError::Plan(settings::other_zone(value)))
+        }
+        _ => None,
+    };
+    names.iter().zip(values.iter()).find_map(is_other).map_or(Ok(()), Err)
 }
 
 /// A text as a constant of SQL.
@@ -228,7 +243,7 @@ fn type_name(data_type: &DataType) -> String {
     name.to_owned()
 }
 
-/// `format('%s is %I', …)`: `%s` a text, `%I` a name, `%L` a constant, `%%` the sign itself.
+/// `format('%s is %I', …)`: `%s` a text, `%I` a name, `%L` a constant, `%%` the sign itself; `%2$s` is the second value.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Format {
     signature: Signature,
@@ -272,37 +287,75 @@ impl ScalarUDFImpl for Format {
     }
 }
 
+/// Letters that a value is filled up to, at most.
+const MAX_WIDTH: usize = 1 << 20;
+
+fn wrong(why: &str) -> DataFusionError {
+    DataFusionError::Execution(format!("format: {why}"))
+}
+
+/// The number that comes next, if one does.
+fn number(letters: &mut Peekable<Chars<'_>>) -> Result<Option<usize>> {
+    let mut digits = String::new();
+    while let Some(digit) = letters.next_if(char::is_ascii_digit) {
+        digits.push(digit);
+    }
+    if digits.is_empty() {
+        return Ok(None);
+    }
+    let number = digits.parse().ok().filter(|number| *number <= MAX_WIDTH);
+    number.map(Some).ok_or_else(|| wrong("a number is too large"))
+}
+
+/// `%`, the place of the value and `$`, `-` for blanks behind it, its width, and what it is: all but the last may be left out.
 fn filled(form: &str, values: &[Option<String>]) -> Result<String> {
-    let wrong = |why: &str| DataFusionError::Execution(format!("format: {why}"));
     let mut out = String::new();
-    let (mut values, mut letters) = (values.iter(), form.chars());
+    let (mut next, mut letters) = (0, form.chars().peekable());
     while let Some(letter) = letters.next() {
         if letter != '%' {
             out.push(letter);
             continue;
+        }
+        let (mut place, mut width) = (None, number(&mut letters)?);
+        if width.is_some() && letters.next_if_eq(&'$').is_some() {
+            (place, width) = (width, None);
+        }
+        let is_left = letters.next_if_eq(&'-').is_some();
+        if width.is_none() {
+            width = number(&mut letters)?;
         }
         let kind = letters.next().ok_or_else(|| wrong("the text ends after %"))?;
         if kind == '%' {
             out.push('%');
             continue;
         }
-        let value = values.next().ok_or_else(|| wrong("too few arguments"))?.as_deref();
-        match kind {
-            's' => out.push_str(value.unwrap_or_default()),
-            'L' => out.push_str(&value.map_or_else(|| "NULL".to_owned(), quoted)),
-            'I' => {
-                let name = value.ok_or_else(|| wrong("a name is NULL"))?;
-                let is_plain = name.chars().all(|c| c.is_ascii_lowercase() || c == '_' || c.is_ascii_digit());
-                let is_plain =
-                    is_plain && !name.starts_with(|c: char| c.is_ascii_digit()) && !name.is_empty();
-                let spelled =
-                    if is_plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) };
-                out.push_str(&spelled);
-            }
-            other => return Err(wrong(&format!("%{other} is not known: %s, %I, %L and %%"))),
-        }
+        let at = match place {
+            Some(place) => place.checked_sub(1).ok_or_else(|| wrong("the first argument is 1$"))?,
+            None => next,
+        };
+        next = at + 1;
+        let value = values.get(at).ok_or_else(|| wrong("too few arguments"))?.as_deref();
+        let (told, width) = (spelled(kind, value)?, width.unwrap_or(0));
+        out.push_str(&if is_left { format!("{told:<width$}") } else { format!("{told:>width$}") });
+        // A short text can ask for many wide values.
+        check_bytes("format", out.len() as i128)?;
     }
     Ok(out)
+}
+
+/// A value as a text, as a name or as a constant.
+fn spelled(kind: char, value: Option<&str>) -> Result<String> {
+    match kind {
+        's' => Ok(value.unwrap_or_default().to_owned()),
+        'L' => Ok(value.map_or_else(|| "NULL".to_owned(), quoted)),
+        'I' => {
+            let name = value.ok_or_else(|| wrong("a name is NULL"))?;
+            let is_plain = name.chars().all(|c| c.is_ascii_lowercase() || c == '_' || c.is_ascii_digit());
+            let is_plain = is_plain && !name.starts_with(|c: char| c.is_ascii_digit()) && !name.is_empty();
+            Ok(if is_plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) })
+        }
+        other => Err(wrong(&format!("%{other} is not known: %s, %I, %L and %%"))),
+    }
 }
 
 #[cfg(test)]
@@ -314,6 +367,11 @@ mod tests {
         let values = [Some("a'b".to_owned()), Some("Name".to_owned()), None];
         assert_eq!(filled("%% %s %I %s.", &values).unwrap(), "% a'b \"Name\" .");
         assert_eq!(filled("%L %L", &values).unwrap(), "'a''b' 'Name'");
+        assert_eq!(filled("%2$s %1$s %s|%-5s|", &values).unwrap(), "Name a'b Name|     |");
+        assert_eq!(filled("%1$6s|%-6s|%2$-3s|%%", &values).unwrap(), "   a'b|Name  |Name|%");
+        for wrong in ["%3$s %s", "%0$s", "%9999999999s", "%1$", "%2"] {
+            assert!(filled(wrong, &values).is_err(), "{wrong}");
+        }
         assert!(filled("%s", &[]).is_err() && filled("%d", &values).is_err());
         assert_eq!(quoted("a\\b"), "E'a\\\\b'");
     }

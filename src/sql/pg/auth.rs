@@ -59,6 +59,8 @@ impl Startup {
         parameters.default_transaction_read_only = true;
         parameters.is_superuser = false;
         parameters.server_version = SERVER_VERSION.to_owned();
+        // As SHOW has it.
+        parameters.time_zone = "UTC".to_owned();
         let keys = RandomPidSecretKeyGenerator::default();
         Self { access, encrypted, connections, keys, parameters, refused }
     }

@@ -2,6 +2,7 @@
 //!
 //! Rows are those of the query protocol, taken apart and written anew, so that a value has the same spelling in both.
 
+use super::rewrite::EVERY;
 use super::rows::error;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use datafusion::sql::sqlparser::ast::{
@@ -198,7 +199,9 @@ impl<'a> CopyRows<'a> {
     pub fn new(copy: &'a Copy, fields: &[FieldInfo]) -> PgWireResult<Self> {
         let mut always_quoted = vec![false; fields.len()];
         if let Form::Csv(marks) = &copy.form {
-            for column in &marks.always_quoted {
+            let is_every = marks.always_quoted.iter().any(|column| column.value == EVERY);
+            always_quoted.fill(is_every);
+            for column in marks.always_quoted.iter().filter(|column| column.value != EVERY) {
                 let at = fields.iter().position(|field| field.name() == column.value);
                 let at = at.ok_or_else(|| error("42703", format!("COPY has no column {column}")))?;
                 always_quoted[at] = true;
@@ -377,6 +380,8 @@ mod tests {
         assert_eq!(text_of("(FORMAT csv)", &[&[Some("\\.")], &[Some("x")]]), "\"\\.\"\nx\n");
         let forced = text_of("(FORMAT csv, FORCE_QUOTE (b), ESCAPE '\\')", &[&[Some("x"), Some("y\"")]]);
         assert_eq!(forced, "x,\"y\\\"\"\n");
+        let all = text_of("(FORMAT csv, FORCE_QUOTE (\"*\"))", &[&[Some("x"), None], &[Some("1"), Some("")]]);
+        assert_eq!(all, "\"x\",\n\"1\",\"\"\n");
     }
 
     #[test]

@@ -130,6 +130,11 @@ impl Fetch {
         };
         Ok(Some(Self { name: folded(name), is_move, most }))
     }
+
+    /// How many rows are wanted at most.
+    pub fn most(&self) -> usize {
+        self.most.unwrap_or(usize::MAX)
+    }
 }
 
 fn count(limit: &ValueWithSpan) -> PgWireResult<usize> {
@@ -215,7 +220,7 @@ pub fn next(
     options: Arc<FormatOptions>,
 ) -> PgWireResult<QueryResponse> {
     let format = if reading.binary { &Format::UnifiedBinary } else { format };
-    let batches = batches(reading.rows, fetch.most.unwrap_or(usize::MAX));
+    let batches = batches(reading.rows, fetch.most());
     let mut response = encode(&reading.schema, batches, format, options)?;
     response.set_command_tag("FETCH");
     Ok(response)
@@ -226,7 +231,7 @@ pub fn next(
 /// # Errors
 /// The error that the query ends with.
 pub async fn pass(reading: Reading, fetch: &Fetch) -> PgWireResult<usize> {
-    let batches = batches(reading.rows, fetch.most.unwrap_or(usize::MAX));
+    let batches = batches(reading.rows, fetch.most());
     let passed = batches.try_fold(0, |passed, batch| async move { Ok(passed + batch.num_rows()) });
     passed.await.map_err(|why| wire_error(&why))
 }

@@ -126,6 +126,26 @@ pub fn text_of<C: ClientInfo + ?Sized>(client: &C, statement: &Statement) -> PgW
     named.filled(parameters).map(Some)
 }
 
+/// The text of an EXPLAIN of what was prepared in SQL, with the query in the place of its EXECUTE; none for any other statement. What the
+/// protocol has prepared is asked of elsewhere.
+///
+/// # Errors
+/// For values that do not fit.
+pub fn explained<C: ClientInfo + ?Sized>(client: &C, statement: &Statement) -> PgWireResult<Option<String>> {
+    let mut whole = statement.clone();
+    let Statement::Explain { statement: inner, options, .. } = &mut whole else { return Ok(None) };
+    let Statement::Execute { name: Some(ObjectName(parts)), parameters, .. } = inner.as_ref() else {
+        return Ok(None);
+    };
+    let Some(name) = parts.last().and_then(|part| part.as_ident()).map(folded) else { return Ok(None) };
+    let Some(named) = prepared(client).0.lock().get(&name).cloned() else { return Ok(None) };
+    let (text, executed) = (named.filled(parameters)?, inner.to_string());
+    // What the engine hears of them is said outside of the parentheses by now.
+    *options = None;
+    let whole = whole.to_string();
+    Ok(whole.strip_suffix(executed.as_str()).map(|words| format!("{words}{text}")))
+}
+
 /// Drops the statement with that name, if there is one.
 pub fn forget<C: ClientInfo + ?Sized>(client: &C, name: &str) {
     prepared(client).0.lock().remove(name);

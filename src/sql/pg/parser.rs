@@ -8,7 +8,7 @@ use super::rows::{error, text_field, wire_error, wire_fields};
 use super::session;
 use crate::net::Access;
 use crate::sql::context::Sql;
-use crate::sql::{SqlError, shape};
+use crate::sql::{SqlError, literals, shape};
 use arrow::datatypes::{DataType, Field, IntervalUnit, TimeUnit};
 use async_trait::async_trait;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
@@ -53,6 +53,7 @@ impl Parser {
         let parsed = self
             .sql
             .on_query_thread(async move {
+                let query = literals::joined(&query)?;
                 shape::check(&query)?;
                 dialect.parse(&query).map_err(|why| SqlError::Wrong(format!("SQL error: {why}")))
             })
@@ -65,7 +66,7 @@ impl Parser {
         Ok(parsed)
     }
 
-    /// What `statement` asks for; an EXECUTE asks for the query that its name stands for.
+    /// What `statement` asks for; an EXECUTE asks for the query that its name stands for, and its EXPLAIN for the plan of that.
     ///
     /// # Errors
     /// As [`Command::of`]; for an EXECUTE that does not fit what was prepared.
@@ -73,7 +74,11 @@ impl Parser {
     where
         C: ClientInfo + ?Sized,
     {
-        let Some(text) = named::text_of(client, &statement)? else { return Command::of(statement) };
+        let text = match named::text_of(client, &statement)? {
+            None => named::explained(client, &statement)?,
+            text => text,
+        };
+        let Some(text) = text else { return Command::of(statement) };
         match self.parse(&text).await?.pop() {
             Some(query) => Command::of(query),
             None => Err(error("42601", "there is nothing to execute".to_owned())),

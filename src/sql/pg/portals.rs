@@ -9,13 +9,13 @@ use super::prepared::{Command, Prepared};
 use super::rows::error;
 use super::send::{self, Cancelled};
 use datafusion::sql::sqlparser::ast::{CloseCursor, DiscardObject, Ident, Statement};
-use futures::{Sink, SinkExt};
+use futures::{Sink, SinkExt, StreamExt};
 use parking_lot::Mutex;
 use pgwire::api::portal::{Format, Portal, PortalExecutionState};
 use pgwire::api::query::ExtendedQueryHandler;
 use pgwire::api::results::{DescribePortalResponse, DescribeStatementResponse, FieldInfo, Response, Tag};
 use pgwire::api::stmt::{QueryParser, StoredStatement};
-use pgwire::api::store::{Entry, PortalStore};
+use pgwire::api::store::{Entry, MemPortalStore, PortalStore};
 use pgwire::api::{ClientInfo, ClientPortalStore, DEFAULT_NAME, PgWireConnectionState, Type};
 use pgwire::error::{PgWireError, PgWireResult};
 use pgwire::messages::PgWireBackendMessage;
@@ -287,6 +287,38 @@ where
     sent?;
     client.set_state(PgWireConnectionState::ReadyForQuery);
     Ok(())
+}
+
+/// The portal `name`, if the connection has one of a query.
+pub fn of_query<C>(client: &C, name: &str) -> Option<Arc<Portal<Prepared>>>
+where
+    C: ClientPortalStore,
+    C::PortalStore: PortalStore,
+{
+    // Where simple queries are answered, the library does not say what its store holds.
+    let store = client.portal_store().as_any().downcast_ref::<MemPortalStore<Prepared>>()?;
+    match store.get_portal(name)? {
+        Entry::Value(portal) if matches!(portal.statement.statement.command, Command::Query(_)) => {
+            Some(portal)
+        }
+        _ => None,
+    }
+}
+
+/// Passes over at most `most` rows of a portal that has begun, and says how many there were.
+///
+/// # Errors
+/// The error that the query ends with.
+pub async fn pass(state: &mut PortalExecutionState, most: usize) -> PgWireResult<usize> {
+    let PortalExecutionState::Suspended(rows) = state else { return Ok(0) };
+    for passed in 0..most {
+        let row = rows.data_rows().next().await;
+        if !matches!(row, Some(Ok(_))) {
+            *state = PortalExecutionState::Finished;
+            return row.transpose().map(|_| passed);
+        }
+    }
+    Ok(most)
 }
 
 /// The types of a statement's parameters: what the client said, or what the plan tells.

@@ -18,7 +18,7 @@ use async_trait::async_trait;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion_postgres::arrow_pg::datatypes::df;
 use futures::{Sink, SinkExt};
-use pgwire::api::portal::{Format, Portal};
+use pgwire::api::portal::{Format, Portal, PortalExecutionState};
 use pgwire::api::query::{ExtendedQueryHandler, send_describe_response};
 use pgwire::api::results::{DescribePortalResponse, DescribeStatementResponse, QueryResponse, Response, Tag};
 use pgwire::api::stmt::StoredStatement;
@@ -114,7 +114,10 @@ impl Queries {
                 Response::Execution(Tag::new("PREPARE"))
             }
             Command::Fetch(fetch) if fetch.is_move => {
-                let passed = cursors::pass(self.reading(client, fetch).await?, fetch).await?;
+                let passed = match self.pass_portal(client, fetch).await? {
+                    Some(passed) => passed,
+                    None => cursors::pass(self.reading(client, fetch).await?, fetch).await?,
+                };
                 Response::Execution(Tag::new("MOVE").with_rows(passed))
             }
             Command::Fetch(fetch) => {
@@ -156,6 +159,24 @@ impl Queries {
         };
         cursors::start(&mut reading.rows, begin).await?;
         Ok(reading)
+    }
+
+    /// Passes over rows of the portal that `fetch` names, and says how many there were; none if there is no such portal.
+    async fn pass_portal<C>(&self, client: &C, fetch: &Fetch) -> PgWireResult<Option<usize>>
+    where
+        C: ClientInfo + ClientPortalStore,
+        C::PortalStore: PortalStore,
+    {
+        let Some(portal) = portals::of_query(client, &fetch.name) else { return Ok(None) };
+        let state = portal.state();
+        let mut state = state.lock().await;
+        if matches!(*state, PortalExecutionState::Initial) {
+            let Some(plan) = bound(&portal)? else { return Ok(None) };
+            let work = Work::Plan(Box::new(plan));
+            *state =
+                PortalExecutionState::Suspended(self.run(client, work, &portal.result_column_format).await?);
+        }
+        portals::pass(&mut state, fetch.most()).await.map(Some)
     }
 
     /// Executes what has no portal of rows: it begins and ends with one message.

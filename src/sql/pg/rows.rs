@@ -105,6 +105,9 @@ const CLASSES: &[(&str, &str)] = &[
     ("is not a single numeric value", "22038"),
     ("single boolean result is expected", "22038"),
     ("number of the jsonpath expression is out of range", "22003"),
+    ("bigint out of range", "22003"),
+    ("integer out of range", "22003"),
+    ("smallint out of range", "22003"),
     ("ivision by zero", "22012"),
     ("must appear in select list", "42P10"),
     ("subquery returned more than one row", "21000"),
@@ -260,6 +263,7 @@ mod tests {
             ("Arrow error: Divide by zero error", "22012"),
             ("Arrow error: Cast error: Cannot cast string 'x' to value of Int64 type", "22P02"),
             ("This feature is not implemented: x", "0A000"),
+            ("Execution error: bigint out of range", "22003"),
             ("anything else", "42000"),
         ] {
             assert_eq!(wrong(text), code, "{text}");

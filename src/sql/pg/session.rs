@@ -6,7 +6,7 @@
 use super::cursors;
 use super::rows::{error, hinted, one_text};
 use super::transactions;
-use crate::sql::settings::{SETTABLE, default_of, is_settable};
+use crate::sql::settings::{SETTABLE, default_of, is_settable, is_utc, other_zone};
 use datafusion::sql::sqlparser::ast::{DiscardObject, Expr, Ident, Reset, Set, Statement};
 use pgwire::api::ClientInfo;
 use pgwire::api::results::{Response, Tag};
@@ -16,6 +16,9 @@ use std::time::Duration;
 
 /// Where the connection remembers its own time limit, milliseconds.
 const TIMEOUT: &str = "groundline_timeout_ms";
+
+/// What to do instead of `SET TimeZone`.
+const OF_ZONES: &str = "date_trunc('day', t, 'Europe/Vienna') cuts at the days of a zone. SET TimeZone TO 'UTC' and RESET TimeZone are taken; of what comes with the connection other zones are left out.";
 
 /// Whether a statement concerns only the connection.
 pub fn is_control(statement: &Statement) -> bool {
@@ -138,6 +141,10 @@ fn assign<C: ClientInfo + ?Sized>(client: &mut C, set: &Set) -> PgWireResult<()>
             let values: Vec<String> = values.iter().map(|v| unquoted(&v.to_string())).collect();
             (variable.to_string().to_lowercase(), values.join(", "))
         }
+        Set::SetTimeZone { value: Expr::Identifier(word), .. } if is_own_zone(word) => {
+            forget(client, "timezone");
+            return Ok(());
+        }
         Set::SetTimeZone { value, .. } => ("timezone".to_owned(), unquoted(&value.to_string())),
         Set::SetNames { charset_name, .. } => ("client_encoding".to_owned(), charset_name.to_string()),
         Set::SetTransaction { modes, session: true, .. } => {
@@ -165,12 +172,16 @@ fn keep<C: ClientInfo + ?Sized>(client: &mut C, name: String, value: String) -> 
             .ok_or_else(|| error("22023", format!("statement_timeout cannot be {value:?}")))?;
         client.metadata_mut().insert(TIMEOUT.to_owned(), limit.to_string());
     }
+    if name == "timezone" && !is_utc(&value) {
+        return Err(hinted("0A000", other_zone(&value), OF_ZONES));
+    }
     client.metadata_mut().insert(name, value);
     Ok(())
 }
 
 /// Takes the settings that came with the connection: parameters of its beginning, and `-c name=value` in `options`. Those that
-/// nobody may set are left out.
+/// nobody may set are left out, and so is a zone other than UTC: drivers send that of their machine without being asked, and are told
+/// that it is UTC.
 ///
 /// # Errors
 /// For a value that a setting cannot have.
@@ -179,10 +190,11 @@ pub fn begin<C: ClientInfo + ?Sized>(client: &mut C) -> PgWireResult<()> {
     let mut given: Vec<(String, String)> =
         client.metadata().iter().map(|(name, value)| (name.to_lowercase(), value.clone())).collect();
     given.extend(in_options(&options));
-    for (name, value) in given.into_iter().filter(|(name, _)| is_settable(name)) {
-        keep(client, name, value)?;
-    }
-    Ok(())
+    // What came under this very name is remembered already.
+    client.metadata_mut().remove("timezone");
+    let is_kept =
+        |(name, value): &(String, String)| is_settable(name) && (name != "timezone" || is_utc(value));
+    given.into_iter().filter(is_kept).try_for_each(|(name, value)| keep(client, name, value))
 }
 
 /// The settings in `-c name=value --name=value`; a backslash keeps the space behind it.
@@ -195,6 +207,12 @@ fn in_options(options: &str) -> Vec<(String, String)> {
         Some((name.to_lowercase().replace('-', "_"), value.replace('\u{1}', " ")))
     };
     words.filter_map(setting).collect()
+}
+
+/// `LOCAL` and `DEFAULT` in `SET TIME ZONE`: the zone of the server.
+fn is_own_zone(word: &Ident) -> bool {
+    let is = |name: &str| word.value.eq_ignore_ascii_case(name);
+    word.quote_style.is_none() && (is("local") || is("default"))
 }
 
 fn is_default(values: &[Expr]) -> bool {

@@ -53,6 +53,20 @@ async fn tokio_postgres() {
     hold_aspects("tokio_postgres", &said.concat());
 }
 
+/// Drivers send the zone of their machine without being asked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_zone_that_comes_with_the_connection_is_left_out() {
+    let (at, _shutdown) = port().await;
+    for (sent, told) in [("Europe/Vienna", "UTC"), ("Etc/UTC", "Etc/UTC")] {
+        let options = format!("options='-c TimeZone={sent}'");
+        let config = format!("host=127.0.0.1 port={} user=me dbname=groundline {options}", at.port());
+        let (client, connection) = connect(&config, NoTls).await.unwrap();
+        tokio::spawn(connection);
+        let row = client.query_one("SHOW TimeZone", &[]).await.unwrap();
+        assert_eq!(row.get::<_, String>(0), told);
+    }
+}
+
 async fn prepared(client: &Client) {
     let prepared =
         client.prepare("SELECT count(*) FROM spans WHERE name <> $1 AND duration_ns > $2").await.unwrap();

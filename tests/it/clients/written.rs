@@ -20,6 +20,10 @@ const WRITTEN: &[(&str, &str)] = &[
     ("SELECT jsonb_typeof('[1]')", "array"),
     (r#"SELECT jsonb_extract_path_text('{"a":{"b":1}}', 'a', 'b')"#, "1"),
     (r#"SELECT jsonb_strip_nulls('{"a":null,"b":1}')"#, r#"{"b":1}"#),
+    (
+        r#"SELECT jsonb_set('{"a":[1,2]}', '{a,1}', '"x"'), jsonb_set('{}', ARRAY['b'], to_jsonb(5), false)"#,
+        r#"{"a":[1,"x"]}, {}"#,
+    ),
     (r#"SELECT '{"a":[1,2,3]}'::jsonb @? '$.a[*] ? (@ > 2)'"#, "t"),
     (r#"SELECT '{"a":[1,2,3]}'::jsonb @@ '$.a[*] > 3'"#, "f"),
     (r#"SELECT count(*) > 0 FROM spans WHERE attributes @? '$."http.route" ? (@ starts with "/")'"#, "t"),
@@ -165,11 +169,14 @@ const WRITTEN: &[(&str, &str)] = &[
         "SELECT (DATE '2026-01-05', INTERVAL '-3 days') OVERLAPS (DATE '2026-01-03', DATE '2026-01-04'), (DATE '2026-01-01', NULL) OVERLAPS (DATE '2026-01-01', NULL)",
         "t, NULL",
     ),
+    ("SELECT 3 BETWEEN SYMMETRIC 5 AND 1, 3 NOT BETWEEN SYMMETRIC 1 + 1 AND 5", "t, f"),
+    (r"SELECT 'a\b' LIKE 'a\_' ESCAPE '', 'a_' LIKE 'a\_' ESCAPE ''", "t, f"),
     ("SELECT 'gpt-4' ^@ 'gpt', ~5", "t, -6"),
     ("SELECT cardinality(ARRAY(SELECT DISTINCT x FROM (VALUES (1), (1), (2)) AS t(x)))", "2"),
     ("SELECT cardinality(ARRAY(SELECT x FROM (VALUES (1), (1), (2)) AS t(x) LIMIT 2))", "2"),
     ("EXPLAIN (ANALYZE, COSTS off) SELECT 1", "Plan with Metrics, …"),
     ("SELECT format('%s-%I-%L', 1, 'a b', 'c')", r#"1-"a b"-'c'"#),
+    ("SELECT format('%2$s|%1$-3s|%%', 'a', 'b')", "b|a  |%"),
     ("TABLE annotations", "a1, t1…"),
     ("SELECT 1 AS a, 2 AS a", "1, 2"),
     ("SELECT NULL, NULL, 5", "NULL, NULL, 5"),
@@ -269,12 +276,36 @@ async fn errors_have_a_class_and_a_hint() {
             "C0A000",
             "DISTINCT ON",
         ),
+        ("SELECT 9223372036854775807 + 1", "C22003", "bigint out of range"),
+        ("SELECT max(duration_ns + 9223372036854775807) FROM spans", "C22003", "bigint out of range"),
+        (
+            "SELECT count(*) FROM spans WHERE duration_ns + 9223372036854775807 > 0",
+            "C22003",
+            "bigint out of range",
+        ),
+        ("SELECT 2147483647::int + 1::int", "C22003", "integer out of range"),
+        ("SELECT -x FROM (VALUES (-9223372036854775808)) AS t(x)", "C22003", "bigint out of range"),
+        ("SELECT abs(x) FROM (VALUES (-9223372036854775808)) AS t(x)", "C22003", "verflow"),
+        ("SELECT sum(x) FROM (VALUES (9223372036854775807), (1)) AS t(x)", "C22003", "numeric"),
+        ("SELECT 'a' 'b'", "C42601", "syntax error at or near"),
+        ("SET TimeZone TO 'Europe/Vienna'", "C0A000", "date_trunc"),
+        ("SET TIME ZONE 'America/New_York'", "C0A000", "UTC"),
+        ("SELECT set_config('TimeZone', 'Europe/Vienna', false)", "C0A000", "UTC"),
         ("SET nope = 1", "C42501", "pg_settings"),
         ("SHOW nope", "C42704", "nope"),
     ] {
         let said = pg.query(sql).await;
         assert!(said.contains(class) && said.contains(hint), "{sql}: {said}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn literals_go_on_in_the_next_line() {
+    let (mut pg, _shutdown) = connected().await;
+    let row = pg.rows("SELECT 'it''s '\n  'one' -- and\n' text' AS said", &[]).await.unwrap().remove(0);
+    assert_eq!(row, [Some("it's one text".to_owned())]);
+    let found = pg.rows("SELECT count(*) > 0 FROM spans WHERE name = 'GET '\r\n'/ask'", &[]).await.unwrap();
+    assert_eq!(found, [[Some("t".to_owned())]]);
 }
 
 /// By a message with several statements, and by the protocol that drivers speak.
@@ -288,6 +319,15 @@ async fn statements_are_prepared_in_sql() {
     let row = pg.rows("EXECUTE p('it''s', '41')", &[]).await.unwrap().remove(0);
     assert_eq!(row, [Some("it's-42".to_owned()), Some("6".to_owned())]);
     assert_eq!(pg.columns("EXECUTE p('a', 2)").await.unwrap().0[0].0, "said");
+    for (explain, part) in [
+        ("EXPLAIN EXECUTE p('a', 2)", "physical_plan"),
+        ("EXPLAIN (ANALYZE, COSTS off) EXECUTE p('a', 2)", "Plan with Metrics"),
+        ("EXPLAIN EXECUTE p('a')", "C42601"),
+        ("EXPLAIN EXECUTE nope", "C26000"),
+    ] {
+        let said = pg.query(explain).await;
+        assert!(said.contains(part), "{explain}: {said}");
+    }
     for (sql, class) in [
         ("PREPARE p AS SELECT 1", "C42P05"),
         ("EXECUTE p('a')", "C42601"),
@@ -320,6 +360,14 @@ async fn settings_come_with_the_connection() {
         assert_eq!(pg.query("SELECT count(*) FROM spans").await, first);
         assert!(pg.query("SHOW transaction_isolation").await.contains(isolation), "{begin}");
         pg.query("COMMIT").await;
+    }
+    for (set, zone) in [
+        ("SET TimeZone TO 'Etc/UTC'", "Etc/UTC"),
+        ("SET TIME ZONE 'GMT'", "GMT"),
+        ("SET TIME ZONE LOCAL", "UTC"),
+    ] {
+        assert!(!pg.query(set).await.contains("ERROR"), "{set}");
+        assert_eq!(pg.rows("SHOW TimeZone", &[]).await.unwrap(), [[Some(zone.to_owned())]], "{set}");
     }
     pg.query("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ").await;
     assert!(pg.query("SHOW transaction_isolation").await.contains("repeatable read"));

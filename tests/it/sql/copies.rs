@@ -86,6 +86,11 @@ async fn cursors_are_few_and_give_their_place_back() {
     pg.query("BEGIN; DECLARE c CURSOR FOR SELECT value FROM generate_series(1, 900000)").await;
     assert_eq!(pg.query("FETCH 2 FROM c").await.lines().count(), 2);
     assert_eq!(pg.query("FETCH FORWARD 3 FROM c").await.lines().count(), 3);
+    for (fetch, rows) in [("FETCH 2 c", 2), ("FETCH NEXT c", 1), ("FETCH FORWARD 3 c", 3), ("FETCH c", 1)] {
+        assert_eq!(pg.query(fetch).await.lines().count(), rows, "{fetch}");
+    }
+    assert_eq!(pg.query("MOVE FORWARD 7 c").await, "");
+    assert!(pg.query("FETCH FROM c").await.contains("20"), "2, 3, 7 and 7 rows were passed");
     // It has the only place.
     assert_eq!(pg.query("CLOSE c").await, "");
     assert!(pg.query("SELECT 'next'").await.contains("next"));

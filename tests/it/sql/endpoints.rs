@@ -96,6 +96,8 @@ async fn http_errors_have_their_status() {
     for (accept, body, status, part) in [
         ("*/*", body("SELECT nope FROM spans"), 400, "spans.trace_id"),
         ("*/*", body("DROP TABLE spans"), 400, "read-only"),
+        ("*/*", body("SELECT 9223372036854775807 * 2"), 400, "bigint out of range"),
+        ("*/*", body("SELECT 'a' 'b'"), 400, "syntax error at or near"),
         ("*/*", "{".to_owned(), 400, "the body must be"),
         ("*/*", r#"{"text": "SELECT 1"}"#.to_owned(), 400, "unknown field"),
         ("*/*", r#"{"sql": "SELECT 1", "query": "SELECT 1"}"#.to_owned(), 400, "duplicate field"),
@@ -247,6 +249,14 @@ impl Pg {
         text(&self.until_ready().await)
     }
 
+    /// What the server says that a statement has done.
+    async fn tag(&mut self, sql: &str) -> String {
+        self.send(b'Q', format!("{sql}\0").as_bytes()).await;
+        let told = self.until_ready().await;
+        let done = told.iter().find(|m| m.0 == b'C').expect(sql);
+        String::from_utf8_lossy(&done.1).trim_end_matches('\0').to_owned()
+    }
+
     async fn parse(&mut self, statement: &str, sql: &str) {
         self.send(b'P', format!("{statement}\0{sql}\0\0\0").as_bytes()).await;
     }
@@ -313,6 +323,24 @@ async fn pg_at(
     let endpoint = PgEndpoint { access, tls: None, allow_plain: false };
     let served = tokio::spawn(serve(listener, sql, endpoint, shutdown.clone()));
     (at, shutdown, served)
+}
+
+/// As asyncpg's `forward` asks: of a portal that was bound, in a simple query.
+#[tokio::test]
+async fn rows_of_a_portal_are_passed_over() {
+    let (at, ..) = pg_at(fixture::sql().await, Access::open("default")).await;
+    let (mut pg, _) = Pg::connect(at, None).await;
+    pg.query("BEGIN").await;
+    pg.parse("s", "SELECT value + 100 FROM generate_series(1, 20) ORDER BY value").await;
+    pg.bind("p", "s").await;
+    pg.sync().await;
+    assert_eq!(pg.tag("MOVE FORWARD 10 p").await, "MOVE 10");
+    pg.execute("p", 1).await;
+    assert!(text(&pg.sync().await).contains("111"));
+    for (sql, tag) in [("MOVE 4 IN p", "MOVE 4"), ("MOVE ALL p", "MOVE 5"), ("MOVE 1 p", "MOVE 0")] {
+        assert_eq!(pg.tag(sql).await, tag);
+    }
+    assert!(pg.query("MOVE 1 nope").await.contains("34000"));
 }
 
 #[tokio::test]

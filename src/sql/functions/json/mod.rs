@@ -7,6 +7,7 @@
 //! | `read` | `jsonb_array_length`, `jsonb_typeof`, `jsonb_extract_path` and others: what a value is, and its parts as lists |
 //! | `make` | `to_jsonb`, `jsonb_build_object` and others: values as JSON text |
 //! | `change` | what `\|\|`, `-` and `=` do to values of `jsonb` |
+//! | `set` | `jsonb_set`: a value with another part at a path |
 //! | `fields` | `json_fields`: one field of each object in an array |
 //! | `pairs` | `json_object_of`: lists of pairs as objects |
 //! | `path` | `jsonb_path_query`, `@?`, `@@` and others: SQL/JSON paths |
@@ -21,6 +22,7 @@ mod pairs;
 mod path;
 mod planner;
 mod read;
+mod set;
 
 pub use change::change_functions;
 pub use fields::field_functions;
@@ -31,3 +33,4 @@ pub use pairs::pair_functions;
 pub use path::path_functions;
 pub use planner::JsonPlanner;
 pub use read::{list_of_texts, read_functions};
+pub use set::jsonb_set;

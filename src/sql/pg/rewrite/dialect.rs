@@ -453,6 +453,7 @@ mod tests {
         let escaped = |pattern: &str| format!("SELECT 1 AS a FROM t WHERE a LIKE {pattern}");
         assert_eq!(where_like(r"'pg/_\' || '%' ESCAPE '/'"), escaped(r"'pg\_\\' || '%'"));
         assert_eq!(where_like(r"b ESCAPE '/'"), escaped(r"like_escape(b, '/')"));
+        assert_eq!(where_like(r"'a\_' ESCAPE ''"), escaped(r"'a\\_'"));
         let known = "SELECT 1 AS a FROM t WHERE a SIMILAR TO b ESCAPE '#'";
         assert_eq!(spelled(known), known);
         let none = spelled("SELECT 1 AS a FROM t WHERE a NOT SIMILAR TO b ESCAPE ''");

@@ -7,11 +7,12 @@
 //! | `types` | types and literals: JSON is text here |
 //! | `formats` | `YYYY-MM-DD` as the engine writes it |
 //! | `calls` | functions that go by other names, or are made of others |
+//! | `commands` | FETCH, MOVE and COPY with words that the parser does not read |
 //! | `composed` | functions that are made of several calls or of operators: `mode`, `json_object_agg`, `make_interval` |
 //! | `exists` | `EXISTS (…)` among the columns |
 //! | `explain` | `EXPLAIN (ANALYZE)` |
 //! | `operators` | operators on values of `jsonb`, roots and absolute values |
-//! | `spelled` | `TABLE t`, MOVE and `(struct).*` |
+//! | `spelled` | `TABLE t` and `(struct).*` |
 //! | `whole` | whole rows as values, and series as rows |
 //! | `laterals` | functions in FROM that give rows: `unnest`, `jsonb_array_elements`, `jsonb_each` |
 //! | `numbers` | numbers of the catalogue, and functions, which have names here |
@@ -21,6 +22,7 @@
 mod build;
 mod calls;
 mod columns;
+mod commands;
 mod composed;
 mod dialect;
 mod exists;
@@ -35,5 +37,5 @@ mod types;
 mod whole;
 
 pub use columns::shown;
+pub use commands::{EVERY, MOVED};
 pub use dialect::Dialect;
-pub use spelled::MOVED;

@@ -1,6 +1,7 @@
 //! Operators that the engine lacks, or has with the meaning that they have for texts.
 
 use super::build::{parsed, text};
+use super::spelled::SYMMETRIC;
 use super::types::short_name;
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, BinaryOperator, Expr, Query, Subscript, UnaryOperator, Value, ValueWithSpan,
@@ -28,6 +29,7 @@ pub fn instead_of(expr: &Expr) -> Option<Expr> {
         }
         Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } => among(left, "IN", right),
         Expr::AllOp { left, compare_op: BinaryOperator::NotEq, right } => among(left, "NOT IN", right),
+        Expr::Between { expr, negated, low, high } => symmetric(expr, *negated, low, high),
         Expr::InSubquery { expr, subquery, negated: false } => match expr.as_ref() {
             Expr::Tuple(row) => row_in(row, subquery),
             _ => None,
@@ -62,6 +64,16 @@ fn among(value: &Expr, word: &str, rows: &Expr) -> Option<Expr> {
         Expr::Subquery(query) => parsed(&format!("(({value}) {word} ({query}))")),
         _ => None,
     }
+}
+
+/// `x BETWEEN SYMMETRIC low AND high`: whichever end is the lower one.
+fn symmetric(value: &Expr, negated: bool, low: &Expr, high: &Expr) -> Option<Expr> {
+    let low = low.to_string();
+    let low = low.strip_prefix(SYMMETRIC)?;
+    let not = if negated { "NOT " } else { "" };
+    let between = |low: &str, high: &str| format!("(({value}) BETWEEN ({low}) AND ({high}))");
+    let high = high.to_string();
+    parsed(&format!("({not}({} OR {}))", between(low, &high), between(&high, low)))
 }
 
 /// `(a, b) OVERLAPS (c, d)`: spans of time that have a moment in common; the second is the end, or how long it lasts. Where an end is
@@ -148,6 +160,10 @@ mod tests {
                  (SELECT CASE WHEN (c0) IS NULL OR (c1) IS NULL THEN NULL ELSE jsonb_build_array(c0, c1) END AS r \
                  FROM (SELECT x, y FROM t) AS q (c0, c1))",
             ),
+            (
+                "a BETWEEN !! b + 1 AND c",
+                "((((a) BETWEEN (b + 1) AND (c)) OR ((a) BETWEEN (c) AND (b + 1))))",
+            ),
             ("@ a", "abs(a)"),
             ("~ a", "(-1 - (a))"),
             ("a ^@ 'b'", "starts_with(a, 'b')"),
@@ -164,6 +180,7 @@ mod tests {
             "a::json = b",
             "- a",
             "a - '5'",
+            "a BETWEEN 1 AND 2",
             "a IN (SELECT 1)",
             "a = ANY (b)",
             "(a, b, c) OVERLAPS (d, e)",

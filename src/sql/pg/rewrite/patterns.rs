@@ -4,10 +4,10 @@ use super::build::{parsed, text};
 use crate::sql::functions::like_escape;
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Value, ValueWithSpan};
 
-/// Makes `'a/_b' ESCAPE '/'` what it means without ESCAPE.
+/// Makes `'a/_b' ESCAPE '/'` what it means without ESCAPE; with `ESCAPE ''` nothing escapes.
 pub fn escape_with_backslash(pattern: &mut Expr, escape: &mut Option<ValueWithSpan>) {
     let Some(mark) = escape.as_ref().and_then(|mark| match &mark.value {
-        Value::SingleQuotedString(mark) if mark != "\\" => mark.chars().next(),
+        Value::SingleQuotedString(mark) if mark != "\\" => Some(mark.chars().next()),
         _ => None,
     }) else {
         return;
@@ -16,7 +16,7 @@ pub fn escape_with_backslash(pattern: &mut Expr, escape: &mut Option<ValueWithSp
     let other = if respelled(&mut written, mark) {
         Some(written)
     } else {
-        parsed(&format!("like_escape({pattern}, {})", text(&mark.to_string())))
+        parsed(&format!("like_escape({pattern}, {})", text(&mark.map(String::from).unwrap_or_default())))
     };
     if let Some(other) = other {
         *pattern = other;
@@ -34,7 +34,7 @@ pub fn similar(expr: &Expr) -> Option<Expr> {
     parsed(&format!("(({expr}) {operator} similar_to_escape({pattern}, {mark}))"))
 }
 
-fn respelled(pattern: &mut Expr, mark: char) -> bool {
+fn respelled(pattern: &mut Expr, mark: Option<char>) -> bool {
     match pattern {
         Expr::Nested(inner) => respelled(inner, mark),
         Expr::BinaryOp { left, op: BinaryOperator::StringConcat, right } => {

@@ -1,5 +1,7 @@
 //! What the parser does not read, spelled so that it does.
 
+use super::commands::{fetched, quoted_all};
+
 /// Functions that give a struct, by how their names begin.
 const OF_STRUCTS: [&str; 3] = ["quality_", "ppi_", "rogan_gladen"];
 
@@ -20,21 +22,51 @@ WHERE array_has(oids(CAST($1 AS INT[])), t.oid)";
 const ASKS_OF_TYPES: [&str; 4] =
     ["WITH RECURSIVE typeinfo_tree(", "typebases(oid, depth)", "ti.oid = any($1::oid[])", "depth DESC"];
 
-/// Where FETCH puts rows that nobody reads, as the parser prints it: the parser has no word for MOVE.
-pub const MOVED: &str = "\"MOVE\"";
+/// Marks the first end in `BETWEEN SYMMETRIC low AND high`: an operator that the parser reads, and that nothing has.
+pub const SYMMETRIC: &str = "!!";
 
 /// `sql` in words that the parser has; none if it has them already.
 pub fn spelled_out(sql: &str) -> Option<String> {
-    whole_table(sql).or_else(|| moved(sql)).or_else(|| types(sql)).or_else(|| fields(sql))
+    whole_table(sql)
+        .or_else(|| fetched(sql))
+        .or_else(|| quoted_all(sql))
+        .or_else(|| types(sql))
+        .or_else(|| symmetric(sql))
+        .or_else(|| fields(sql))
 }
 
-/// `MOVE 3 IN c` as a FETCH of rows that nobody reads.
-fn moved(sql: &str) -> Option<String> {
-    let (first, rest) = sql.trim_start().split_at_checked(4)?;
-    let rest = rest.trim_end().trim_end_matches(';').trim_end();
-    let is_word = first.eq_ignore_ascii_case("move") && rest.starts_with(char::is_whitespace);
-    // On a line of its own: the statement may end with a comment.
-    (is_word && !rest.contains(';')).then(|| format!("FETCH{rest}\nINTO {MOVED}"))
+/// `BETWEEN SYMMETRIC` with a mark before the first end, and `BETWEEN ASYMMETRIC` without its second word.
+fn symmetric(sql: &str) -> Option<String> {
+    // In lower case it has as many bytes.
+    let lower = sql.to_ascii_lowercase();
+    let goes_on = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let (mut out, mut copied, mut seen, mut quote) = (String::new(), 0, 0, None);
+    for (at, word) in lower.match_indices("symmetric") {
+        let (begin, mark) = match lower.get(..at)?.strip_suffix('a') {
+            Some(before) => (before.len(), ""),
+            None => (at, SYMMETRIC),
+        };
+        for byte in lower.bytes().take(begin).skip(seen) {
+            quote = match (quote, byte) {
+                (Some(open), _) if open == byte => None,
+                (None, b'\'' | b'"') => Some(byte),
+                (quote, _) => quote,
+            };
+        }
+        seen = begin;
+        let (before, end) = (lower.get(..begin)?, at + word.len());
+        let behind =
+            before.trim_end().strip_suffix("between").filter(|_| before.ends_with(char::is_whitespace));
+        let is_word = behind.is_some_and(|behind| !behind.ends_with(goes_on));
+        if quote.is_none() && is_word && !lower.get(end..)?.starts_with(goes_on) {
+            out.push_str(sql.get(copied..begin)?);
+            out.push_str(mark);
+            out.push(' ');
+            copied = end;
+        }
+    }
+    out.push_str(sql.get(copied..)?);
+    (copied > 0).then_some(out)
 }
 
 /// What stands for the query of asyncpg.
@@ -109,11 +141,19 @@ mod tests {
         let all = FIELDS.map(|field| format!("{call}.{field}")).join(", ");
         assert_eq!(spelled, format!("SELECT m, {all} FROM t WHERE a = ').*'"));
         assert_eq!(spelled_out("TABLE spans").as_deref(), Some("SELECT * FROM spans"));
-        assert_eq!(spelled_out("move 3 IN c ;").as_deref(), Some("FETCH 3 IN c\nINTO \"MOVE\""));
+        assert_eq!(
+            spelled_out(
+                "SELECT 'between symmetric', a BETWEEN\n Symmetric 1 AND 2, b NOT BETWEEN ASYMMETRIC 3 AND 4"
+            )
+            .as_deref(),
+            Some("SELECT 'between symmetric', a BETWEEN\n !!  1 AND 2, b NOT BETWEEN   3 AND 4")
+        );
+        assert_eq!(spelled_out("FETCH 3 c").as_deref(), Some("FETCH 3 FROM c"));
         for own in [
             "SELECT 1",
             "MOVE 1 IN c; SELECT 1",
             "SELECT count(*) FROM t",
+            "SELECT symmetric, a.between symmetric_b, inbetween symmetric FROM t",
             "SELECT (t).* FROM t",
             "SELECT '(quality_rate(1)).*'",
             "))((",

@@ -1,0 +1,310 @@
+//! Sums, differences, products and negatives of whole numbers that fail where they do not fit: the engine's own go round, so that the
+//! largest number and one is the smallest. The engine folds constants before anything runs, so they are replaced when a plan has its
+//! types, and have the names that the engine's own have.
+
+use super::sums::checked_sum;
+use arrow::compute::kernels::numeric::{add, mul, neg, sub};
+use arrow::datatypes::{DataType, Field, FieldRef};
+use arrow::error::ArrowError;
+use datafusion::common::DFSchema;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::config::ConfigOptions;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::expr::{AggregateFunction, ScalarFunction};
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{
+    AggregateUDF, BinaryExpr, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ReturnFieldArgs,
+    ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility, WindowFunctionDefinition,
+};
+use datafusion::optimizer::AnalyzerRule;
+use datafusion::physical_expr_common::datum::apply;
+use datafusion::scalar::ScalarValue;
+use std::sync::Arc;
+
+/// Replaces arithmetic of whole numbers by what fails where the result does not fit. It runs when the types are known.
+#[derive(Debug)]
+pub struct CheckedArithmetic {
+    plus: ScalarUDF,
+    minus: ScalarUDF,
+    times: ScalarUDF,
+    negative: ScalarUDF,
+    sum: Arc<AggregateUDF>,
+}
+
+impl CheckedArithmetic {
+    /// The rule with its functions.
+    pub fn new() -> Self {
+        let of = |operation, arguments| {
+            let signature = Signature::any(arguments, Volatility::Immutable);
+            ScalarUDF::new_from_impl(Checked { operation, signature })
+        };
+        Self {
+            plus: of(Operation::Plus, 2),
+            minus: of(Operation::Minus, 2),
+            times: of(Operation::Times, 2),
+            negative: of(Operation::Negative, 1),
+            sum: Arc::new(checked_sum()),
+        }
+    }
+
+    fn node(&self, node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+        let mut schema = merge_schema(&node.inputs());
+        if let LogicalPlan::TableScan(scan) = &node {
+            let name = scan.table_name.clone();
+            schema.merge(&DFSchema::try_from_qualified_schema(name, &scan.source.schema())?);
+        }
+        node.map_expressions(|expr| expr.transform_up(|part| Ok(self.part(part, &schema))))
+    }
+
+    fn part(&self, part: Expr, schema: &DFSchema) -> Transformed<Expr> {
+        match part {
+            Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+                let function = match op {
+                    Operator::Plus => Some(&self.plus),
+                    Operator::Minus => Some(&self.minus),
+                    Operator::Multiply => Some(&self.times),
+                    _ => None,
+                };
+                let fits = || {
+                    let kind = whole(&left, schema);
+                    kind.is_some() && kind == whole(&right, schema)
+                };
+                match function.filter(|_| fits()) {
+                    Some(function) => Transformed::yes(function.call(vec![*left, *right])),
+                    None => Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right })),
+                }
+            }
+            Expr::Negative(inner) if whole(&inner, schema).is_some() => {
+                Transformed::yes(self.negative.call(vec![*inner]))
+            }
+            Expr::AggregateFunction(AggregateFunction { func, params })
+                if is_sum(&func, &params.args, params.distinct, schema) =>
+            {
+                let func = self.sum.clone();
+                Transformed::yes(Expr::AggregateFunction(AggregateFunction { func, params }))
+            }
+            Expr::WindowFunction(mut window) => {
+                let params = &window.params;
+                if let WindowFunctionDefinition::AggregateUDF(func) = &window.fun
+                    && is_sum(func, &params.args, params.distinct, schema)
+                {
+                    window.fun = WindowFunctionDefinition::AggregateUDF(self.sum.clone());
+                    return Transformed::yes(Expr::WindowFunction(window));
+                }
+                Transformed::no(Expr::WindowFunction(window))
+            }
+            other => Transformed::no(other),
+        }
+    }
+}
+
+impl AnalyzerRule for CheckedArithmetic {
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        plan.transform_up_with_subqueries(|node| self.node(node)).map(|done| done.data)
+    }
+
+    fn name(&self) -> &str {
+        "checked_arithmetic"
+    }
+}
+
+/// The type of an expression, if it is one of whole numbers.
+fn whole(expr: &Expr, schema: &DFSchema) -> Option<DataType> {
+    let mut expr = expr;
+    // What was replaced already has the type of what stands in it: a long chain is walked once, and not asked at each link.
+    while let Expr::ScalarFunction(ScalarFunction { func, args }) = expr
+        && Operation::ALL.iter().any(|operation| operation.name() == func.name())
+        && let Some(first) = args.first()
+    {
+        expr = first;
+    }
+    expr.get_type(schema).ok().filter(DataType::is_integer)
+}
+
+/// Whether a call is a sum of numbers of 64 bits, which smaller ones are by now.
+fn is_sum(func: &AggregateUDF, args: &[Expr], is_distinct: bool, schema: &DFSchema) -> bool {
+    let is_of_numbers = || matches!(args, [one] if whole(one, schema) == Some(DataType::Int64));
+    func.name() == "sum" && !is_distinct && is_of_numbers()
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Operation {
+    Plus,
+    Minus,
+    Times,
+    Negative,
+}
+
+impl Operation {
+    const ALL: [Operation; 4] = [Operation::Plus, Operation::Minus, Operation::Times, Operation::Negative];
+
+    fn name(self) -> &'static str {
+        match self {
+            Operation::Plus => "checked_plus",
+            Operation::Minus => "checked_minus",
+            Operation::Times => "checked_times",
+            Operation::Negative => "checked_negative",
+        }
+    }
+
+    fn sign(self) -> &'static str {
+        match self {
+            Operation::Plus => "+",
+            Operation::Minus | Operation::Negative => "-",
+            Operation::Times => "*",
+        }
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Checked {
+    operation: Operation,
+    signature: Signature,
+}
+
+impl Checked {
+    fn compute(&self, args: &[ColumnarValue]) -> Result<ColumnarValue> {
+        match (self.operation, args) {
+            (Operation::Plus, [left, right]) => apply(left, right, add),
+            (Operation::Minus, [left, right]) => apply(left, right, sub),
+            (Operation::Times, [left, right]) => apply(left, right, mul),
+            (Operation::Negative, [ColumnarValue::Array(values)]) => {
+                Ok(ColumnarValue::Array(neg(values.as_ref())?))
+            }
+            (Operation::Negative, [ColumnarValue::Scalar(value)]) => {
+                let negative = neg(value.to_array()?.as_ref())?;
+                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(negative.as_ref(), 0)?))
+            }
+            _ => Err(DataFusionError::Internal(format!("{} has other arguments", self.operation.name()))),
+        }
+    }
+}
+
+impl ScalarUDFImpl for Checked {
+    fn name(&self) -> &str {
+        self.operation.name()
+    }
+
+    fn schema_name(&self, args: &[Expr]) -> Result<String> {
+        let sign = self.operation.sign();
+        match args {
+            [left, right] => Ok(format!("{} {sign} {}", left.schema_name(), right.schema_name())),
+            [one] => Ok(format!("({sign} {})", one.schema_name())),
+            _ => Err(DataFusionError::Internal(format!("{} has other arguments", self.operation.name()))),
+        }
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
+        // The planner puts NULL without a type for a column, to see what becomes of a condition.
+        let known = types.iter().find(|kind| !kind.is_null());
+        Ok(known.cloned().unwrap_or(DataType::Null))
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
+        let types: Vec<DataType> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
+        let nullable = args.arg_fields.iter().any(|field| field.is_nullable());
+        Ok(Arc::new(Field::new(self.name(), self.return_type(&types)?, nullable)))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let kind = args.return_type();
+        if args.args.iter().any(|arg| arg.data_type().is_null()) {
+            return Ok(ColumnarValue::Scalar(ScalarValue::try_from(kind)?));
+        }
+        self.compute(&args.args).map_err(|why| {
+            if is_overflow(&why) { DataFusionError::Execution(out_of_range(kind)) } else { why }
+        })
+    }
+}
+
+fn is_overflow(why: &DataFusionError) -> bool {
+    let DataFusionError::ArrowError(inner, _) = why.find_root() else { return false };
+    matches!(inner.as_ref(), ArrowError::ArithmeticOverflow(_))
+}
+
+/// What PostgreSQL says of a result that its type does not hold.
+fn out_of_range(kind: &DataType) -> String {
+    let name = match kind {
+        DataType::Int64 | DataType::UInt64 => "bigint",
+        DataType::Int32 | DataType::UInt32 => "integer",
+        _ => "smallint",
+    };
+    format!("{name} out of range")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::prelude::SessionContext;
+
+    async fn answer(sql: &str) -> Result<(String, String)> {
+        let context = SessionContext::new();
+        context.add_analyzer_rule(Arc::new(CheckedArithmetic::new()));
+        let batches = context.sql(sql).await?.collect().await?;
+        let column = batches[0].column(0);
+        let shown = arrow::util::display::array_value_to_string(column, 0)?;
+        Ok((batches[0].schema().field(0).name().clone(), shown))
+    }
+
+    #[tokio::test]
+    async fn what_does_not_fit_is_an_error() {
+        let rows = "FROM (VALUES (9223372036854775807, arrow_cast(-2147483648, 'Int32'), 1)) AS t(a, b, c)";
+        for (expression, name) in [
+            ("9223372036854775807 + 1", "bigint"),
+            ("-9223372036854775807 - 2", "bigint"),
+            ("4611686018427387904 * 2", "bigint"),
+            ("a + c", "bigint"),
+            ("a + 1", "bigint"),
+            ("a * a", "bigint"),
+            ("c - (-a) - 1 + 1", "bigint"),
+            ("-(-a - 1)", "bigint"),
+            ("-b", "integer"),
+            ("b - arrow_cast(1, 'Int32')", "integer"),
+        ] {
+            let why = answer(&format!("SELECT {expression} {rows}")).await.expect_err(expression);
+            let why = why.strip_backtrace();
+            assert!(why.contains(&format!("{name} out of range")), "{expression}: {why}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_fits_is_as_it_was() {
+        let rows = "FROM (VALUES (1, 2.5, CAST(NULL AS BIGINT))) AS t(a, f, n)";
+        for (expression, value) in [
+            ("a + 2 * a - 1", "2"),
+            ("-a", "-1"),
+            ("a + n", ""),
+            ("a + NULL", ""),
+            ("f * 2", "5.0"),
+            ("-9223372036854775808", "-9223372036854775808"),
+            ("CASE WHEN a > 0 THEN a ELSE 9223372036854775807 + a END", "1"),
+            ("(SELECT max(a) + 1 FROM (VALUES (2)) AS u(a))", "3"),
+        ] {
+            let found = answer(&format!("SELECT {expression} {rows}")).await.expect(expression);
+            assert_eq!(found.1, value, "{expression}");
+        }
+        let (name, value) =
+            answer("SELECT a + 1, count(*) FROM (VALUES (1), (1)) AS t(a) GROUP BY a + 1").await.unwrap();
+        assert_eq!((name.as_str(), value.as_str()), ("t.a + Int64(1)", "2"));
+        let numbers = "FROM (VALUES (9223372036854775807, 1), (1, 1), (-1, 1)) AS t(a, g)";
+        for (sum, kept, value) in [
+            ("sum(a)", "true", Some("9223372036854775807")),
+            ("sum(a)", "a > 0", None),
+            ("sum(g)", "a = 0", Some("")),
+            ("sum(a) OVER (ORDER BY a)", "true", Some("-1")),
+            ("sum(a) OVER ()", "a > 0", None),
+            ("sum(a) OVER (ORDER BY a DESC ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING)", "a > 0", None),
+        ] {
+            let found = answer(&format!("SELECT {sum} {numbers} WHERE {kept}")).await;
+            assert_eq!(found.as_ref().ok().map(|found| found.1.as_str()), value, "{sum} {kept}: {found:?}");
+        }
+        let grouped = answer(&format!("SELECT sum(a) {numbers} GROUP BY g")).await.unwrap();
+        assert_eq!(grouped, ("sum(t.a)".to_owned(), "9223372036854775807".to_owned()));
+        let joined = "SELECT u.b + 1 FROM (VALUES (1)) AS t(a) LEFT JOIN (VALUES (1)) AS u(b) ON t.a = u.b WHERE u.b + 1 > 1";
+        assert_eq!(answer(joined).await.unwrap().1, "2");
+    }
+}

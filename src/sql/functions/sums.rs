@@ -1,0 +1,285 @@
+//! `sum` of whole numbers, which fails where the result is beyond 64 bits: the engine's own goes round.
+
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, Int64Array};
+use arrow::datatypes::{DataType, Decimal128Type, Field, FieldRef, Int64Type};
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion::logical_expr::utils::AggregateOrderSensitivity;
+use datafusion::logical_expr::{
+    Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, ReversedUDAF, Signature,
+    Volatility,
+};
+use datafusion::scalar::ScalarValue;
+use std::sync::Arc;
+
+/// Digits of a sum on its way: enough for as many rows of 64 bits as there can be.
+const DIGITS: u8 = 38;
+
+/// The function, for an argument of 64 bits with a sign. It has the name of the engine's own, and columns are named after it.
+pub fn checked_sum() -> AggregateUDF {
+    AggregateUDF::from(Sum { signature: Signature::any(1, Volatility::Immutable) })
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Sum {
+    signature: Signature,
+}
+
+impl AggregateUDFImpl for Sum {
+    fn name(&self) -> &str {
+        "sum"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Int64)
+    }
+
+    fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
+        let name = format!("{}[sum]", args.name);
+        Ok(vec![Arc::new(Field::new(name, DataType::Decimal128(DIGITS, 0), true))])
+    }
+
+    fn accumulator(&self, _: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        Ok(Box::new(One::default()))
+    }
+
+    fn groups_accumulator_supported(&self, _: AccumulatorArgs<'_>) -> bool {
+        true
+    }
+
+    fn create_groups_accumulator(&self, _: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
+        Ok(Box::new(Groups::default()))
+    }
+
+    fn order_sensitivity(&self) -> AggregateOrderSensitivity {
+        AggregateOrderSensitivity::Insensitive
+    }
+
+    fn reverse_expr(&self) -> ReversedUDAF {
+        ReversedUDAF::Identical
+    }
+}
+
+/// A sum as it is told; none of no rows.
+fn told(sum: Option<i128>) -> Result<Option<i64>> {
+    let beyond = |_| {
+        let why = "bigint out of range: a sum of whole numbers is beyond 64 bits; sum(x::numeric) is not";
+        DataFusionError::Execution(why.to_owned())
+    };
+    sum.map(i64::try_from).transpose().map_err(beyond)
+}
+
+fn numbers(values: &[ArrayRef]) -> Result<&Int64Array> {
+    let numbers = values.first().and_then(|values| values.as_primitive_opt::<Int64Type>());
+    numbers.ok_or_else(|| DataFusionError::Internal("sum has no column of whole numbers".to_owned()))
+}
+
+fn sums_so_far(states: &[ArrayRef]) -> Result<&Decimal128Array> {
+    let sums = states.first().and_then(|states| states.as_primitive_opt::<Decimal128Type>());
+    sums.ok_or_else(|| DataFusionError::Internal("sum has no column of sums".to_owned()))
+}
+
+/// The sum of one group.
+#[derive(Debug, Default)]
+struct One {
+    sum: i128,
+    rows: usize,
+}
+
+impl One {
+    fn so_far(&self) -> Option<i128> {
+        (self.rows > 0).then_some(self.sum)
+    }
+}
+
+/// The sum of the values of a column.
+fn of_column(numbers: &Int64Array) -> i128 {
+    match numbers.null_count() {
+        0 => numbers.values().iter().copied().map(i128::from).sum(),
+        _ => numbers.iter().flatten().map(i128::from).sum(),
+    }
+}
+
+impl Accumulator for One {
+    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        let numbers = numbers(values)?;
+        self.sum += of_column(numbers);
+        self.rows += numbers.len() - numbers.null_count();
+        Ok(())
+    }
+
+    fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        let numbers = numbers(values)?;
+        self.sum -= of_column(numbers);
+        self.rows -= numbers.len() - numbers.null_count();
+        Ok(())
+    }
+
+    fn supports_retract_batch(&self) -> bool {
+        true
+    }
+
+    fn evaluate(&mut self) -> Result<ScalarValue> {
+        told(self.so_far()).map(ScalarValue::Int64)
+    }
+
+    fn state(&mut self) -> Result<Vec<ScalarValue>> {
+        Ok(vec![ScalarValue::Decimal128(self.so_far(), DIGITS, 0)])
+    }
+
+    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
+        for sum in sums_so_far(states)?.iter().flatten() {
+            self.sum += sum;
+            self.rows += 1;
+        }
+        Ok(())
+    }
+
+    fn size(&self) -> usize {
+        size_of_val(self)
+    }
+}
+
+/// The sums of all groups.
+#[derive(Debug, Default)]
+struct Groups {
+    sums: Vec<i128>,
+    has_rows: Vec<bool>,
+}
+
+impl Groups {
+    fn grow(&mut self, groups: usize) {
+        self.sums.resize(groups, 0);
+        self.has_rows.resize(groups, false);
+    }
+
+    fn add(&mut self, group: usize, number: i128) {
+        self.sums[group] += number;
+        self.has_rows[group] = true;
+    }
+
+    fn taken(&mut self, emit_to: EmitTo) -> impl Iterator<Item = Option<i128>> + use<> {
+        let sums = emit_to.take_needed(&mut self.sums);
+        let has_rows = emit_to.take_needed(&mut self.has_rows);
+        sums.into_iter().zip(has_rows).map(|(sum, has_rows)| has_rows.then_some(sum))
+    }
+}
+
+/// Whether a filter lets a row pass; one that is NULL does not.
+fn passes(filter: Option<&BooleanArray>, row: usize) -> bool {
+    filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row))
+}
+
+fn states(sums: Decimal128Array) -> Result<Vec<ArrayRef>> {
+    Ok(vec![Arc::new(sums.with_precision_and_scale(DIGITS, 0)?)])
+}
+
+impl GroupsAccumulator for Groups {
+    fn update_batch(
+        &mut self,
+        values: &[ArrayRef],
+        group_indices: &[usize],
+        opt_filter: Option<&BooleanArray>,
+        total_num_groups: usize,
+    ) -> Result<()> {
+        self.grow(total_num_groups);
+        let numbers = numbers(values)?;
+        if opt_filter.is_none() && numbers.null_count() == 0 {
+            for (group, number) in group_indices.iter().zip(numbers.values()) {
+                self.add(*group, i128::from(*number));
+            }
+            return Ok(());
+        }
+        for (row, (group, number)) in group_indices.iter().zip(numbers).enumerate() {
+            if let Some(number) = number
+                && passes(opt_filter, row)
+            {
+                self.add(*group, i128::from(number));
+            }
+        }
+        Ok(())
+    }
+
+    fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
+        let sums: Int64Array = self.taken(emit_to).map(told).collect::<Result<_>>()?;
+        Ok(Arc::new(sums))
+    }
+
+    fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {
+        states(self.taken(emit_to).collect())
+    }
+
+    fn merge_batch(
+        &mut self,
+        values: &[ArrayRef],
+        group_indices: &[usize],
+        total_num_groups: usize,
+    ) -> Result<()> {
+        self.grow(total_num_groups);
+        for (group, sum) in group_indices.iter().zip(sums_so_far(values)?) {
+            if let Some(sum) = sum {
+                self.add(*group, sum);
+            }
+        }
+        Ok(())
+    }
+
+    fn convert_to_state(
+        &self,
+        values: &[ArrayRef],
+        opt_filter: Option<&BooleanArray>,
+    ) -> Result<Vec<ArrayRef>> {
+        let rows = numbers(values)?.iter().enumerate();
+        let sums = rows.map(|(row, number)| number.filter(|_| passes(opt_filter, row)).map(i128::from));
+        states(sums.collect())
+    }
+
+    fn size(&self) -> usize {
+        size_of_val(self) + self.sums.capacity() * size_of::<i128>() + self.has_rows.capacity()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(numbers: &[Option<i64>]) -> [ArrayRef; 1] {
+        [Arc::new(Int64Array::from(numbers.to_vec()))]
+    }
+
+    #[test]
+    fn a_sum_is_right_or_an_error() {
+        let mut one = One::default();
+        assert_eq!(one.evaluate().unwrap(), ScalarValue::Int64(None));
+        one.update_batch(&column(&[Some(i64::MAX), None, Some(1)])).unwrap();
+        assert!(one.evaluate().unwrap_err().to_string().contains("bigint out of range"));
+        let mut both = One::default();
+        both.merge_batch(&[one.state().unwrap()[0].to_array().unwrap()]).unwrap();
+        both.update_batch(&column(&[Some(-1)])).unwrap();
+        assert_eq!(both.evaluate().unwrap(), ScalarValue::Int64(Some(i64::MAX)));
+        one.retract_batch(&column(&[Some(i64::MAX), None])).unwrap();
+        assert_eq!(one.evaluate().unwrap(), ScalarValue::Int64(Some(1)));
+        one.retract_batch(&column(&[Some(1)])).unwrap();
+        assert_eq!(one.evaluate().unwrap(), ScalarValue::Int64(None));
+    }
+
+    #[test]
+    fn groups_have_sums_of_their_own() {
+        let filter = BooleanArray::from(vec![Some(true), Some(true), None, Some(false), Some(true)]);
+        let values = column(&[Some(1), None, Some(7), Some(9), Some(5)]);
+        let mut groups = Groups::default();
+        groups.update_batch(&values, &[0, 1, 0, 0, 2], Some(&filter), 3).unwrap();
+        groups.update_batch(&column(&[Some(i64::MIN)]), &[0], None, 3).unwrap();
+        let rows = groups.convert_to_state(&values, Some(&filter)).unwrap();
+        groups.merge_batch(&rows, &[0, 0, 1, 1, 2], 3).unwrap();
+        let sums = groups.evaluate(EmitTo::All).unwrap();
+        let sums: Vec<Option<i64>> = sums.as_primitive::<Int64Type>().iter().collect();
+        assert_eq!(sums, [Some(i64::MIN + 2), None, Some(10)]);
+        groups.update_batch(&column(&[Some(i64::MIN), Some(-1)]), &[0, 0], None, 1).unwrap();
+        assert!(groups.evaluate(EmitTo::All).is_err());
+    }
+}
