@@ -4,7 +4,7 @@ use super::super::error::LabError;
 use super::super::store::Who;
 use super::artifacts::{Side, all_files};
 use super::experiments::Experiments;
-use super::reading::{self, Answered, Experiment, Key, Scored, StoredRun};
+use super::reading::{self, Answered, Experiment, Key, Runs, Scored};
 use super::summary::Data;
 use crate::domain::score::Better;
 use crate::schema::batch::ItemRow;
@@ -23,7 +23,7 @@ pub struct Loaded {
     /// The items that it asks.
     pub items: Arc<Vec<ItemRow>>,
     /// Its runs.
-    pub runs: HashMap<Key, StoredRun>,
+    pub runs: Runs,
     /// What was said of them.
     pub scores: Vec<Scored>,
     /// Items that it asked and that were purged since, with their runs and scores; at most 1,000 are counted.
