@@ -158,7 +158,7 @@ impl<'a> Both<'a> {
         for alike in scores.chunk_by(|a, b| a.metric == b.metric && a.evaluator == b.evaluator) {
             let Some(first) = alike.first() else { continue };
             let placed = alike.iter().filter_map(|score| Some((self.paired_at(&score.item_id)?, score)));
-            all.entry((first.evaluator.as_str(), first.metric.as_str())).or_default().extend(placed);
+            all.entry((&*first.evaluator, &*first.metric)).or_default().extend(placed);
         }
         all
     }

@@ -12,7 +12,9 @@ use datafusion::common::HashMap as QuickMap;
 use datafusion::common::hash_map::Entry;
 use serde::Serialize;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// An experiment as it is shown.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -355,12 +357,12 @@ pub struct Scored {
     pub item_id: String,
     /// The repetition.
     pub repetition: i64,
-    /// The evaluator.
-    pub evaluator: String,
+    /// The evaluator. Many scores have the same: they share it.
+    pub evaluator: Arc<str>,
     /// The metric.
-    pub metric: String,
+    pub metric: Arc<str>,
     /// ok, error or skipped.
-    pub status: String,
+    pub status: Cow<'static, str>,
     /// The value.
     pub value: Option<f64>,
     /// The verdict.
@@ -434,11 +436,31 @@ fn lasts(batches: &[RecordBatch]) -> QuickMap<&str, Last<'_>> {
     last
 }
 
+/// Words that many rows have, each kept once.
+#[derive(Default)]
+struct Words<'a>(QuickMap<&'a str, Arc<str>>);
+
+impl<'a> Words<'a> {
+    fn of(&mut self, word: &'a str) -> Arc<str> {
+        self.0.entry(word).or_insert_with(|| word.into()).clone()
+    }
+}
+
+fn status_of(word: &str) -> Cow<'static, str> {
+    match word {
+        "ok" => "ok".into(),
+        "error" => "error".into(),
+        "skipped" => "skipped".into(),
+        other => other.to_owned().into(),
+    }
+}
+
 fn scores_of<'a>(
     batches: impl Iterator<Item = &'a RecordBatch> + Clone,
     last: &QuickMap<&str, Last<'_>>,
 ) -> Vec<Scored> {
     let mut scores = Vec::with_capacity(batches.clone().map(RecordBatch::num_rows).sum());
+    let mut words = Words::default();
     for batch in batches {
         let column = |name: &str| Column::of(batch, name);
         let (run, version) = (column("run_id"), column("score_version"));
@@ -453,9 +475,9 @@ fn scores_of<'a>(
             scores.push(Scored {
                 item_id: (*item).to_owned(),
                 repetition: *repetition,
-                evaluator: evaluator.text(at),
-                metric: metric.text(at),
-                status: status.text(at),
+                evaluator: words.of(evaluator.borrowed(at).unwrap_or_default()),
+                metric: words.of(metric.borrowed(at).unwrap_or_default()),
+                status: status_of(status.borrowed(at).unwrap_or_default()),
                 value: value.number(at),
                 passed: passed.flag(at),
                 label: label.may(at),

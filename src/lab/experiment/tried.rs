@@ -92,9 +92,9 @@ impl Tried {
                 scores.push(Scored {
                     item_id: item_id.clone(),
                     repetition,
-                    evaluator: "e".to_owned(),
-                    metric: "m".to_owned(),
-                    status: "ok".to_owned(),
+                    evaluator: "e".into(),
+                    metric: "m".into(),
+                    status: "ok".into(),
                     value: Some(0.0),
                     passed: Some(*passed),
                     label: None,

@@ -185,7 +185,7 @@ pub fn classes(sides: &[Side<'_>]) -> Board {
     for (side, model) in sides.iter().zip(keys(sides)) {
         let mut confusion = Confusion::default();
         let own =
-            side.data.scores.iter().filter(|score| score.evaluator == CLASSIFIES && score.status == "ok");
+            side.data.scores.iter().filter(|score| *score.evaluator == *CLASSIFIES && score.status == "ok");
         for (expected, answered) in own.filter_map(|score| score.label.as_deref()?.split_once(" -> ")) {
             confusion.add(expected, answered);
         }
@@ -266,7 +266,7 @@ mod tests {
     fn classes_are_counted_by_expected_and_answered() {
         let mut tried = Tried::of(&[&[true] as &[bool]; 3]);
         for (score, label) in tried.scores.iter_mut().zip(["a -> a", "a -> b", "b -> b"]) {
-            (score.evaluator, score.label) = (CLASSIFIES.to_owned(), Some(label.to_owned()));
+            (score.evaluator, score.label) = (CLASSIFIES.into(), Some(label.to_owned()));
         }
         let answers = HashMap::new();
         let board = classes(&[Side { data: tried.data(), answers: &answers }]);
