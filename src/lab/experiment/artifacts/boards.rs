@@ -230,13 +230,17 @@ mod tests {
             score.value = None;
             score.label = Some(["none", "retrieval", "generation", "none"][at].to_owned());
         }
-        (tried.scores[3].status, tried.scores[3].passed) = ("error".to_owned(), None);
+        (tried.scores[3].status, tried.scores[3].passed) = ("error".into(), None);
         let answers = HashMap::new();
         let board = verdicts(&[Side { data: tried.data(), answers: &answers }]);
         let row = &board.table.rows[0];
-        for (name, share) in
-            [("passes", 0.25), ("failures", 0.5), ("retrieval_failures", 0.25), ("parsing_failures", 0.25)]
-        {
+        for (name, share) in [
+            ("passes", 0.25),
+            ("failures", 0.5),
+            ("retrieval_failures", 0.25),
+            ("generation_failures", 0.25),
+            ("parsing_failures", 0.25),
+        ] {
             assert_eq!(row[name], share, "{name}");
         }
         let told = &board.json["metrics"][0];

@@ -192,7 +192,7 @@ mod tests {
         if error.is_some() {
             // A judge that failed gave neither a verdict nor a value.
             let failed = &mut tried.scores[0];
-            (failed.status, failed.passed, failed.value) = ("error".to_owned(), None, None);
+            (failed.status, failed.passed, failed.value) = ("error".into(), None, None);
         }
         let answers = answers(evaluator, rationale, error, ratings);
         let sides = [Side { data: tried.data(), answers: &answers }];
@@ -248,7 +248,7 @@ mod tests {
     fn a_judge_without_verdicts_has_its_value_where_it_has_one() {
         let mut tried = judged("correctness", [true, false], [0.75, 0.25]);
         tried.scores.iter_mut().for_each(|score| score.passed = None);
-        (tried.scores[1].status, tried.scores[1].value) = ("error".to_owned(), None);
+        (tried.scores[1].status, tried.scores[1].value) = ("error".into(), None);
         let answers = HashMap::new();
         let table = rows(&[Side { data: tried.data(), answers: &answers }]);
         let value = |row: usize| table.rows[row].get("response/llm_judged/correctness/value");
