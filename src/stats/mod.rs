@@ -14,7 +14,7 @@
 //! | `quantile` | quantiles of such items, in bounded memory |
 //! | `matched` | verdicts in pairs: Tango's interval, McNemar's test |
 //! | `multiple` | several tests at once |
-//! | `difference` | mean difference of two sides, group by group: Student, BCa bootstrap, sign test |
+//! | `difference` | mean difference of two sides, group by group: Student, Hall's transformation, sign test |
 //! | `paired` | difference of two values of the same item |
 //! | `clustered` | rate and mean of values that come in clusters |
 //! | `comoments` | weighted means, squares and products of pairs |
