@@ -247,8 +247,7 @@ pub struct StoredRun {
 /// An item and a repetition.
 pub type Key = (String, i64);
 
-/// Runs by what they are known by. There are as many as an experiment has, and their ids are ours: they need no hash that holds
-/// against chosen keys, which takes several times as long.
+/// Runs by what they are known by. There may be a hundred thousand: the hash is a quick one, which each process seeds anew.
 pub type Runs = QuickMap<Key, StoredRun>;
 
 /// The last attempt of each run of an experiment.
