@@ -14,7 +14,7 @@
 //! | `quantile` | quantiles of such items, in bounded memory |
 //! | `matched` | verdicts in pairs: Tango's interval, McNemar's test |
 //! | `multiple` | several tests at once |
-//! | `difference` | mean difference of two sides, group by group: Student, BCa bootstrap, sign test |
+//! | `difference` | mean difference of two sides, group by group: Student, Hall's transformation, sign test |
 //! | `paired` | difference of two values of the same item |
 //! | `by_cluster` | rates, means and differences of items of which some are alike |
 //! | `clustered` | rate and mean of values that come in clusters |

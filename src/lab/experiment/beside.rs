@@ -4,7 +4,7 @@ use super::super::error::LabError;
 use super::super::store::Who;
 use super::artifacts::{Side, all_files};
 use super::experiments::Experiments;
-use super::reading::{self, Answered, Experiment, Key, Scored, StoredRun};
+use super::reading::{self, Answered, Experiment, Key, Runs, Scored};
 use super::summary::Data;
 use crate::domain::score::Better;
 use crate::schema::batch::ItemRow;
@@ -23,7 +23,7 @@ pub struct Loaded {
     /// The items that it asks.
     pub items: Arc<Vec<ItemRow>>,
     /// Its runs.
-    pub runs: HashMap<Key, StoredRun>,
+    pub runs: Runs,
     /// What was said of them.
     pub scores: Vec<Scored>,
     /// Items that it asked and that were purged since, with their runs and scores; at most 1,000 are counted.
@@ -223,6 +223,7 @@ mod tests {
     use super::super::tried::{asked, me, opened};
     use super::*;
     use crate::sql;
+    use serde_json::{Value, json};
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn two_are_read_where_one_query_is_answered_at_once() {
@@ -234,5 +235,26 @@ mod tests {
         all.items(&who, &found).await.unwrap();
         let both = Loaded::both(&all, &who, [found.clone(), found]).await.unwrap();
         assert!(both.iter().all(|one| one.items.len() == 1 && one.runs.is_empty()));
+    }
+
+    /// A query gives at most six rows, and the run has four scores of each of its attempts.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_run_that_was_asked_again_has_no_more_scores_to_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = sql::Config { max_rows: 6, ..sql::Config::default() };
+        let (all, who) = (opened(folder.path(), config).await, me());
+        let found = asked(&all, &who).await;
+        let item = all.items(&who, &found).await.unwrap()[0].item_id.clone();
+        for attempt in 1..=3 {
+            let score = |at: i64| json!({"name": format!("m{at}"), "value": 0.5, "passed": attempt == 3});
+            let scores: Vec<Value> = (0..4).map(score).collect();
+            let answers =
+                json!([{"item_id": item, "attempt": attempt, "output": "There.", "scores": scores}]);
+            let answers = serde_json::from_value(answers).unwrap();
+            assert_eq!(all.receive(&who, &found.experiment_id, answers).await.unwrap().stored, 1);
+        }
+        let loaded = Loaded::of(&all, &who, found).await.unwrap();
+        assert_eq!((loaded.runs.len(), loaded.scores.len()), (1, 4));
+        assert!(loaded.scores.iter().all(|score| score.passed == Some(true)), "{:?}", loaded.scores);
     }
 }

@@ -4,16 +4,14 @@
 //! that were given once for items of their own have Tango's interval and McNemar's exact test; everything else has
 //! that of `stats::difference` over groups. The p-values of all metrics share a false-discovery rate.
 
-use super::reading::{Key, Scored, StoredRun};
+use super::both::{Both, Placed, Spot, Sum};
+use super::reading::{Scored, StoredRun};
 use super::slices::{Dimension, Slice, slices};
-use super::summary::{
-    Data, LEVEL, Of, Places, Unit, Weights, by_item, by_metric, grouped, is_plain, spread, verdict,
-};
+use super::summary::{Data, LEVEL, Unit, grouped, is_plain, spread, verdict};
 use crate::domain::score::Better;
 use crate::stats::{difference, matched, multiple, normal};
 use serde::Serialize;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Differences below this adjusted p are told as better or worse.
 const ALPHA: f64 = 0.05;
@@ -136,22 +134,16 @@ pub fn compare(
     dimensions: &[Dimension],
     better: impl Fn(&str, &str) -> Better,
 ) -> Comparison {
-    let (now, then) = (asked(new), asked(baseline));
-    let paired: HashSet<&str> =
-        now.iter().filter(|(item, hash)| then.get(**item) == Some(*hash)).map(|(item, _)| *item).collect();
-    let all = now.len() + then.keys().filter(|item| !now.contains_key(**item)).count();
-    let pairs = new.items.iter().filter(|item| paired.contains(item.item_id.as_str()));
-    let places = Places::of(pairs.clone(), Weights::Items);
-    let (scores, before) = (metrics(new.scores, &paired), metrics(baseline.scores, &paired));
-    let both = scores.iter().filter_map(|(of, now)| Some((of.clone(), Pairs::of(now, before.get(of)?))));
-    let both: Vec<(Of, Pairs<'_>)> = both.collect();
-    let within = |places: &Places<'_>| -> Vec<Difference> {
-        both.iter().filter_map(|(of, pairs)| pairs.difference(of, places)).collect()
+    let both = Both::of(new, baseline);
+    let metrics = metrics(&both, new, baseline, &better);
+    let within = |spots: &[Spot<'_>]| -> Vec<Difference> {
+        metrics.iter().filter_map(|one| one.pairs.difference(one.of, spots)).collect()
     };
-    let mut whole = within(&places);
+    let mut whole = within(both.spots());
+    let pairs = new.items.iter().filter(|item| both.paired_at(&item.item_id).is_some());
     let (slices, slices_left_out) = slices(pairs, dimensions);
     let one = |slice: Slice<'_>| SliceDifference {
-        metrics: within(&places.within(&slice.items)),
+        metrics: within(&both.within(&slice.items)),
         paired: slice.items.len(),
         by: slice.by,
         value: slice.value,
@@ -159,26 +151,19 @@ pub fn compare(
     let mut slices: Vec<SliceDifference> = slices.into_iter().map(one).collect();
     let in_slices = slices.iter_mut().flat_map(|slice| &mut slice.metrics);
     conclude(whole.iter_mut().chain(in_slices).collect(), &better);
-    let mut usage = usage(new, baseline, &places);
+    let mut usage = usage(&both);
     conclude(usage.iter_mut().collect(), |_, _| Better::Lower);
-    let mut moved: BTreeMap<&str, Vec<(f64, MovedMetric)>> = BTreeMap::new();
-    both.iter().for_each(|(of, pairs)| pairs.moved(of, better(&of.0, &of.1), &mut moved));
-    let listed = listed(moved, new, baseline, &paired);
+    let (items, changed) = listed(&both, &metrics);
     Comparison {
-        paired: paired.len(),
-        unpaired: all - paired.len(),
-        unchanged: paired.len().saturating_sub(listed.len()),
-        items: listed.into_iter().take(MAX_LISTED).collect(),
+        paired: both.paired(),
+        unpaired: both.asked() - both.paired(),
+        unchanged: both.paired().saturating_sub(changed),
+        items,
         metrics: whole,
         usage,
         slices,
         slices_left_out,
     }
-}
-
-/// What the items were that an experiment has asked, by their ids.
-fn asked<'a>(data: &Data<'a>) -> HashMap<&'a str, Option<&'a str>> {
-    data.runs.iter().map(|((item, _), run)| (item.as_str(), run.item_hash.as_deref())).collect()
 }
 
 /// Adjusts the p-values of differences that are told together, and says what each shows.
@@ -194,7 +179,7 @@ pub fn conclude(mut all: Vec<&mut Difference>, better: impl Fn(&str, &str) -> Be
 type Amount = (&'static str, fn(&StoredRun) -> Option<f64>);
 
 /// What a run of each of the paired items took.
-fn usage(new: &Data<'_>, baseline: &Data<'_>, places: &Places<'_>) -> Vec<Difference> {
+fn usage(both: &Both<'_>) -> Vec<Difference> {
     const AMOUNTS: [Amount; 4] = [
         ("duration_ms", |run| run.duration_ms),
         ("cost_usd", |run| run.cost_usd),
@@ -202,60 +187,68 @@ fn usage(new: &Data<'_>, baseline: &Data<'_>, places: &Places<'_>) -> Vec<Differ
         ("output_tokens", |run| run.output_tokens.map(|tokens| tokens as f64)),
     ];
     let one = |(name, get): Amount| {
-        let pairs = Pairs::both("amount", amounts(new, get), amounts(baseline, get));
-        pairs.difference(&(String::new(), name.to_owned()), places)
+        let [new, baseline] = both.amounts(get);
+        Pairs { measure: "amount", new, baseline }.difference(("", name), both.spots())
     };
     AMOUNTS.into_iter().filter_map(one).collect()
 }
 
-/// An amount of the runs that have an answer, by item.
-fn amounts<'a>(data: &Data<'a>, get: fn(&StoredRun) -> Option<f64>) -> HashMap<&'a str, Vec<f64>> {
-    let mut runs: Vec<(&Key, &StoredRun)> = data.runs.iter().filter(|(_, run)| !run.is_error).collect();
-    runs.sort_by_key(|((_, repetition), _)| *repetition);
-    let mut values: HashMap<&str, Vec<f64>> = HashMap::new();
-    for ((item, _), run) in runs {
-        if let Some(value) = get(run).filter(|value| value.is_finite()) {
-            values.entry(item).or_default().push(value);
-        }
-    }
-    values
+/// A metric that both have.
+struct Metric<'a> {
+    /// The evaluator and the metric.
+    of: (&'a str, &'a str),
+    better: Better,
+    pairs: Pairs,
 }
 
-fn metrics<'a>(scores: &'a [Scored], paired: &HashSet<&str>) -> BTreeMap<Of, Vec<&'a Scored>> {
-    by_metric(scores.iter().filter(|score| paired.contains(score.item_id.as_str())))
+fn metrics<'a>(
+    both: &Both<'a>,
+    new: &Data<'a>,
+    baseline: &Data<'a>,
+    better: impl Fn(&str, &str) -> Better,
+) -> Vec<Metric<'a>> {
+    let (now, then) = (both.metrics(new.scores), both.metrics(baseline.scores));
+    let one = |(of, now): ((&'a str, &'a str), Vec<Placed<'a>>)| {
+        let pairs = Pairs::of(both, &now, then.get(&of)?);
+        Some(Metric { of, better: better(of.0, of.1), pairs })
+    };
+    now.into_iter().filter_map(one).collect()
 }
 
-/// The values of a metric on both sides, by item.
-struct Pairs<'a> {
+/// The values of a metric on both sides, by the places of their items. A pair is an item that has values on both.
+struct Pairs {
     measure: &'static str,
-    new: HashMap<&'a str, Vec<f64>>,
-    baseline: HashMap<&'a str, Vec<f64>>,
+    new: Vec<Sum>,
+    baseline: Vec<Sum>,
 }
 
-impl<'a> Pairs<'a> {
-    fn of(new: &[&'a Scored], baseline: &[&'a Scored]) -> Self {
-        let judged = |scores: &[&Scored]| scores.iter().any(|score| score.passed.is_some());
+impl Pairs {
+    fn of(both: &Both<'_>, new: &[Placed<'_>], baseline: &[Placed<'_>]) -> Self {
+        let judged = |scores: &[Placed<'_>]| scores.iter().any(|(_, score)| score.passed.is_some());
         let (measure, get): (_, fn(&Scored) -> Option<f64>) = match judged(new) && judged(baseline) {
             true => ("pass_rate", verdict),
             false => ("value", |score| score.value),
         };
-        Self::both(measure, by_item(new, get), by_item(baseline, get))
+        let sums = |scores: &[Placed<'_>]| {
+            let given = scores.iter().filter(|(_, score)| score.status == "ok");
+            both.sums(given.filter_map(|(at, score)| Some((*at, get(score)?))))
+        };
+        Self { measure, new: sums(new), baseline: sums(baseline) }
     }
 
-    /// Of the items that have values on both sides.
-    fn both(
-        measure: &'static str,
-        mut new: HashMap<&'a str, Vec<f64>>,
-        mut baseline: HashMap<&'a str, Vec<f64>>,
-    ) -> Self {
-        new.retain(|item, _| baseline.contains_key(item));
-        baseline.retain(|item, _| new.contains_key(item));
-        Self { measure, new, baseline }
+    /// What the item at a place has on both sides: new, then baseline.
+    fn at(&self, at: usize) -> Option<(&Sum, &Sum)> {
+        let (now, then) = (self.new.get(at)?, self.baseline.get(at)?);
+        (now.of > 0 && then.of > 0).then_some((now, then))
     }
 
-    /// The difference over the items that have a place; its verdict follows when all differences are known.
-    fn difference(&self, (evaluator, metric): &Of, places: &Places<'_>) -> Option<Difference> {
-        let (now, then) = (places.units(&self.new), places.units(&self.baseline));
+    /// The difference over these items; its verdict follows when all differences are known.
+    fn difference<'a>(&self, (evaluator, metric): (&str, &str), spots: &[Spot<'a>]) -> Option<Difference> {
+        let units = |spot: &Spot<'a>| {
+            let (now, then) = self.at(spot.at)?;
+            Some((spot.unit(now), spot.unit(then)))
+        };
+        let (now, then): (Vec<Unit<'_>>, Vec<Unit<'_>>) = spots.iter().filter_map(units).unzip();
         let pairs = now.iter().zip(&then);
         let apart: Vec<Unit<'_>> =
             pairs.map(|(a, b)| Unit { value: a.value - b.value, ..a.clone() }).collect();
@@ -277,8 +270,8 @@ impl<'a> Pairs<'a> {
         let deviation = error * (groups.len() as f64).sqrt();
         let enough = (needed * deviation / TWO_POINTS).powi(2).ceil();
         Some(Difference {
-            evaluator: evaluator.clone(),
-            metric: metric.clone(),
+            evaluator: evaluator.to_owned(),
+            metric: metric.to_owned(),
             measure: self.measure,
             baseline: mean(&then),
             new: mean(&now),
@@ -295,32 +288,20 @@ impl<'a> Pairs<'a> {
         })
     }
 
-    /// Items whose mean differs, each with by how much it got worse.
-    fn moved(
-        &self,
-        (evaluator, metric): &Of,
-        better: Better,
-        to: &mut BTreeMap<&'a str, Vec<(f64, MovedMetric)>>,
-    ) {
-        for (item, now) in &self.new {
-            let Some(then) = self.baseline.get(item) else { continue };
-            let (now, then) = (self.side(now), self.side(then));
-            if (now.mean - then.mean).abs() < f64::EPSILON {
-                continue;
-            }
-            let drop = then.mean - now.mean;
-            let is_good_low = self.measure == "value" && better == Better::Lower;
-            let worse = if is_good_low { -drop } else { drop };
-            let (evaluator, metric) = (evaluator.clone(), metric.clone());
-            let moved = MovedMetric { evaluator, metric, baseline: then, new: now };
-            to.entry(*item).or_default().push((worse, moved));
+    /// By how much the item at a place got worse; none where its mean is the same.
+    fn worse(&self, at: usize, better: Better) -> Option<f64> {
+        let (now, then) = self.at(at)?;
+        if (now.mean() - then.mean()).abs() < f64::EPSILON {
+            return None;
         }
+        let drop = then.mean() - now.mean();
+        let is_good_low = self.measure == "value" && better == Better::Lower;
+        Some(if is_good_low { -drop } else { drop })
     }
 
-    fn side(&self, values: &[f64]) -> Side {
-        let passed = values.iter().filter(|value| **value > 0.5).count();
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        Side { passed: (self.measure == "pass_rate").then_some(passed), of: values.len(), mean }
+    fn side(&self, sum: &Sum) -> Side {
+        let passed = (self.measure == "pass_rate").then_some(sum.passed);
+        Side { passed, of: sum.of, mean: sum.mean() }
     }
 }
 
@@ -347,39 +328,65 @@ impl Difference {
     }
 }
 
-/// Items of which a run has no answer.
-fn failing<'a>(data: &Data<'a>) -> BTreeSet<&'a str> {
-    data.runs.iter().filter(|(_, run)| run.is_error).map(|((item, _), _)| item.as_str()).collect()
+/// An item that moved: in which part of the list it comes, by how much it got worse, and its place.
+struct Fate {
+    rank: usize,
+    worst: f64,
+    at: usize,
 }
 
-/// Regressions first: a verdict that was lost before a value that fell, the largest first; then items that have no
-/// answer any more; then improvements.
-fn listed(
-    moved: BTreeMap<&str, Vec<(f64, MovedMetric)>>,
-    new: &Data<'_>,
-    baseline: &Data<'_>,
-    paired: &HashSet<&str>,
-) -> Vec<Moved> {
-    let (now, then) = (failing(new), failing(baseline));
-    let known: HashSet<&str> = moved.keys().copied().collect();
-    let mut all: Vec<(usize, f64, Moved)> = Vec::new();
-    for (item, mut metrics) in moved {
-        metrics.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let worst = metrics.first().map_or(0.0, |(worse, _)| *worse);
-        let lost = metrics.iter().any(|(worse, metric)| *worse > 0.0 && metric.new.passed.is_some());
-        let (rank, kind) = match (worst > 0.0, lost) {
-            (true, true) => (0, "regression"),
-            (true, false) => (1, "regression"),
-            _ => (3, "improvement"),
-        };
-        let metrics = metrics.into_iter().map(|(_, metric)| metric).collect();
-        all.push((rank, worst, Moved { item_id: item.to_owned(), kind, metrics }));
+/// What became of the item at a place by its metrics; none where none moved.
+fn fate(metrics: &[Metric<'_>], at: usize) -> Option<Fate> {
+    let worse = |one: &Metric<'_>| Some((one.pairs.worse(at, one.better)?, one.pairs.measure));
+    let mut moved = metrics.iter().filter_map(worse);
+    let (mut worst, measure) = moved.next()?;
+    let mut is_lost = worst > 0.0 && measure == "pass_rate";
+    for (worse, measure) in moved {
+        worst = if worse.total_cmp(&worst).is_gt() { worse } else { worst };
+        is_lost |= worse > 0.0 && measure == "pass_rate";
     }
-    for item in now.difference(&then).filter(|item| paired.contains(**item) && !known.contains(**item)) {
-        all.push((2, 0.0, Moved { item_id: (*item).to_owned(), kind: "error", metrics: Vec::new() }));
-    }
-    all.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then_with(|| a.2.item_id.cmp(&b.2.item_id)));
-    all.into_iter().map(|(_, _, moved)| moved).collect()
+    let rank = match (worst > 0.0, is_lost) {
+        (true, true) => 0,
+        (true, false) => 1,
+        _ => 3,
+    };
+    Some(Fate { rank, worst, at })
+}
+
+/// The first items that moved, and how many did. Regressions first: a verdict that was lost before a value that fell, the largest
+/// first; then items that have no answer any more; then improvements.
+fn listed(both: &Both<'_>, metrics: &[Metric<'_>]) -> (Vec<Moved>, usize) {
+    let fails = both.fails();
+    let failed = |at: usize| fails[at].then_some(Fate { rank: 2, worst: 0.0, at });
+    let mut all: Vec<Fate> =
+        (0..both.places()).filter_map(|at| fate(metrics, at).or_else(|| failed(at))).collect();
+    let changed = all.len();
+    all.sort_by(|a, b| {
+        let by_size = a.rank.cmp(&b.rank).then(b.worst.total_cmp(&a.worst));
+        by_size.then_with(|| both.id(a.at).cmp(both.id(b.at)))
+    });
+    // Texts are copied for those alone that are listed.
+    all.truncate(MAX_LISTED);
+    (all.into_iter().map(|one| moved(both, metrics, one)).collect(), changed)
+}
+
+/// An item with its metrics that moved, the one that got worst first.
+fn moved(both: &Both<'_>, metrics: &[Metric<'_>], Fate { rank, at, .. }: Fate) -> Moved {
+    let one = |metric: &Metric<'_>| {
+        let Metric { of: (evaluator, name), better, pairs } = metric;
+        let (worse, (now, then)) = (pairs.worse(at, *better)?, pairs.at(at)?);
+        let (evaluator, metric) = ((*evaluator).to_owned(), (*name).to_owned());
+        Some((worse, MovedMetric { evaluator, metric, baseline: pairs.side(then), new: pairs.side(now) }))
+    };
+    let mut all: Vec<(f64, MovedMetric)> = metrics.iter().filter_map(one).collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let kind = match rank {
+        0 | 1 => "regression",
+        2 => "error",
+        _ => "improvement",
+    };
+    let metrics = all.into_iter().map(|(_, metric)| metric).collect();
+    Moved { item_id: both.id(at).to_owned(), kind, metrics }
 }
 
 #[cfg(test)]

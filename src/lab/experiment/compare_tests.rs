@@ -1,5 +1,6 @@
 //! Two experiments of a few items each.
 
+use super::super::reading::Key;
 use super::super::tried::Tried;
 use super::*;
 use crate::stats::seeded::Seeded;

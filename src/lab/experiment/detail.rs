@@ -12,13 +12,16 @@ use super::flips::Flips;
 use super::reading::{Experiment, parsed};
 use crate::lab::texts::text_of;
 use crate::schema::batch::ItemRow;
+use datafusion::common::HashSet as QuickSet;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 /// Most items whose answers are told.
 pub const MAX_DETAILED: usize = 200;
 /// Longest answer that is told as a whole, characters.
 const MAX_TEXT: usize = 16_384;
+/// Runs that one query names.
+const MAX_NAMED: usize = 2_000;
 
 /// The items of a comparison, each with what it asks and expects, the first `most` also with what both sides answered.
 ///
@@ -33,10 +36,15 @@ pub async fn detailed(
 ) -> Result<Vec<Value>, LabError> {
     let named: Vec<&str> =
         moved.iter().take(most.min(MAX_DETAILED)).map(|one| one.item_id.as_str()).collect();
-    let of =
-        async |side: &Loaded| answers(all.store(), &who.tenant, &side.experiment.experiment_id, &named).await;
-    let (now, then) = (of(new).await?, of(baseline).await?);
-    let items: HashMap<&str, &ItemRow> = new.items.iter().map(|item| (item.item_id.as_str(), item)).collect();
+    let store = all.store();
+    let (now, then) = tokio::try_join!(
+        Box::pin(answers(store, &who.tenant, &new.experiment.experiment_id, &named)),
+        Box::pin(answers(store, &who.tenant, &baseline.experiment.experiment_id, &named)),
+    )?;
+    // Of a hundred thousand items few moved.
+    let wanted: QuickSet<&str> = moved.iter().map(|one| one.item_id.as_str()).collect();
+    let items = new.items.iter().map(|item| (item.item_id.as_str(), item));
+    let items: HashMap<&str, &ItemRow> = items.filter(|(id, _)| wanted.contains(id)).collect();
     let mut told = Vec::with_capacity(moved.len());
     for one in moved {
         let mut told_one = json!(one);
@@ -216,33 +224,61 @@ async fn answers(
     }
     let places: Vec<String> = (0..items.len()).map(|at| format!("${}", at + 2)).collect();
     let places = places.join(", ");
-    let values = || std::iter::once(text(experiment_id)).chain(items.iter().map(|id| text(id))).collect();
+    let values = std::iter::once(text(experiment_id)).chain(items.iter().map(|id| text(id))).collect();
     let sql = format!(
-        "SELECT item_id, repetition, run_id, trace_id, span_id, output, output_context, error, input_tokens, output_tokens, cost_usd, \
+        "SELECT item_id, repetition, attempt, run_id, trace_id, span_id, output, output_context, error, input_tokens, output_tokens, cost_usd, \
          duration_ms FROM runs_latest WHERE experiment_id = $1 AND item_id IN ({places})"
     );
-    let rows = store.ask(tenant, &sql, values()).await?;
-    let mut runs: BTreeMap<(String, i64), Value> = rows.iter().map(|row| (key(row), run(row))).collect();
-    let sql = format!(
-        "SELECT r.item_id, r.repetition, s.evaluator, s.metric, s.status, s.value, s.label, s.passed, s.rationale, s.error \
-         FROM scores s JOIN runs_latest r ON s.run_id = r.run_id AND s.score_version = r.attempt \
-         WHERE s.source = 'experiment' AND s.experiment_id = $1 AND r.experiment_id = $1 AND r.item_id IN ({places}) \
-         ORDER BY s.evaluator, s.metric"
-    );
-    for row in store.ask(tenant, &sql, values()).await?.iter() {
-        if let Some(scores) = runs.get_mut(&key(row)).and_then(|run| run["scores"].as_array_mut()) {
-            scores.push(score(row));
+    let rows = store.ask(tenant, &sql, values).await?;
+    let mut runs: HashMap<String, Shown> =
+        rows.iter().map(|row| (row.text("run_id"), Shown::of(row))).collect();
+    // Named one by one: a join would read the reasons of all scores of the experiment.
+    let ids: Vec<String> = runs.keys().cloned().collect();
+    for ids in ids.chunks(MAX_NAMED) {
+        let places: Vec<String> = (0..ids.len()).map(|at| format!("${}", at + 2)).collect();
+        let sql = format!(
+            "SELECT run_id, score_version, evaluator, metric, status, value, label, passed, rationale, error FROM scores \
+             WHERE source = 'experiment' AND experiment_id = $1 AND run_id IN ({}) ORDER BY evaluator, metric",
+            places.join(", ")
+        );
+        let values = std::iter::once(text(experiment_id)).chain(ids.iter().map(|id| text(id))).collect();
+        for row in store.ask(tenant, &sql, values).await?.iter() {
+            let Some(run) = row.borrowed("run_id").and_then(|id| runs.get_mut(id)) else { continue };
+            // Those of earlier attempts are of other answers.
+            if row.int("score_version") == Some(run.attempt) {
+                run.scores.push(score(row));
+            }
         }
     }
+    let mut runs: Vec<Shown> = runs.into_values().collect();
+    runs.sort_by_key(|run| run.repetition);
     let mut by_item: HashMap<String, Vec<Value>> = HashMap::new();
-    for ((item, _), run) in runs {
-        by_item.entry(item).or_default().push(run);
+    for Shown { item_id, mut run, scores, .. } in runs {
+        run["scores"] = scores.into();
+        by_item.entry(item_id).or_default().push(run);
     }
     Ok(by_item)
 }
 
-fn key(row: Row<'_>) -> (String, i64) {
-    (row.text("item_id"), row.int("repetition").unwrap_or(1))
+/// The last attempt of a run, and its scores.
+struct Shown {
+    item_id: String,
+    repetition: i64,
+    attempt: i64,
+    run: Value,
+    scores: Vec<Value>,
+}
+
+impl Shown {
+    fn of(row: Row<'_>) -> Self {
+        Self {
+            item_id: row.text("item_id"),
+            repetition: row.int("repetition").unwrap_or(1),
+            attempt: row.int("attempt").unwrap_or(1),
+            run: run(row),
+            scores: Vec::new(),
+        }
+    }
 }
 
 fn run(row: Row<'_>) -> Value {
@@ -251,7 +287,7 @@ fn run(row: Row<'_>) -> Value {
         "trace_id": row.may("trace_id"), "span_id": row.may("span_id"),
         "output": cut(parsed(row.may("output").as_deref())), "error": row.may("error"),
         "output_context": cut(parsed(row.may("output_context").as_deref())), "input_tokens": row.int("input_tokens"), "output_tokens": row.int("output_tokens"),
-        "cost_usd": row.number("cost_usd"), "duration_ms": row.number("duration_ms"), "scores": [],
+        "cost_usd": row.number("cost_usd"), "duration_ms": row.number("duration_ms"),
     })
 }
 
@@ -297,9 +333,9 @@ mod tests {
         let score = |id: &str, passed: bool| Scored {
             item_id: id.to_owned(),
             repetition: 1,
-            evaluator: "rouge".to_owned(),
-            metric: "rouge_l".to_owned(),
-            status: "ok".to_owned(),
+            evaluator: "rouge".into(),
+            metric: "rouge_l".into(),
+            status: "ok".into(),
             value: Some(0.5),
             passed: Some(passed),
             label: None,

@@ -3,7 +3,7 @@
 
 use super::flips::flips;
 use super::reading::Scored;
-use super::summary::{Data, Of, Places, Weights, by_item, estimate, verdict};
+use super::summary::{Data, Of, Places, Weights, by_item, by_metric, estimate, verdict};
 use crate::domain::score::Better;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -43,10 +43,7 @@ pub struct Finding {
 
 /// The findings, problems first. `line` tells of an evaluator's metric which side is good, and where the threshold lies.
 pub fn findings(data: &Data<'_>, line: impl Fn(&str, &str) -> Line) -> Vec<Finding> {
-    let mut metrics: BTreeMap<Of, Vec<&Scored>> = BTreeMap::new();
-    for score in data.scores {
-        metrics.entry((score.evaluator.clone(), score.metric.clone())).or_default().push(score);
-    }
+    let metrics = by_metric(data.scores.iter());
     let mut found = Vec::new();
     for (of, scores) in &metrics {
         let (better, threshold) = line(&of.0, &of.1);

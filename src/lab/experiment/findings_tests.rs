@@ -42,7 +42,7 @@ fn a_mean_on_the_wrong_side_is_a_problem() {
 #[test]
 fn what_no_score_could_be_given_of_is_told_and_is_no_pass() {
     let mut some = tried(&[0.9, 0.9]);
-    (some.scores[1].status, some.scores[1].value, some.scores[1].passed) = ("error".to_owned(), None, None);
+    (some.scores[1].status, some.scores[1].value, some.scores[1].passed) = ("error".into(), None, None);
     let found = findings(&some.data(), |_, _| (Better::Higher, Some(0.5)));
     assert_eq!((found[0].kind, &found[0].item_ids), ("unscorable", &vec!["1".to_owned()]));
 }

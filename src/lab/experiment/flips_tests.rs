@@ -16,9 +16,9 @@ fn score(id: &str, repetition: i64, passed: bool) -> Scored {
     Scored {
         item_id: format!("id-{id}"),
         repetition,
-        evaluator: "rouge".to_owned(),
-        metric: "rouge_l".to_owned(),
-        status: "ok".to_owned(),
+        evaluator: "rouge".into(),
+        metric: "rouge_l".into(),
+        status: "ok".into(),
         value: Some(0.5),
         passed: Some(passed),
         label: None,

@@ -457,11 +457,12 @@ async fn compare_two(all: Experiments, who: &Who, new: &str, params: &ComparePar
     };
     // A hundred thousand items take long enough to hold up other requests of this thread.
     let task = tokio::task::spawn_blocking(work).await;
-    let (new, baseline, compared) = task.map_err(|e| LabError::Broken(e.to_string()))?;
+    let (new, baseline, mut compared) = task.map_err(|e| LabError::Broken(e.to_string()))?;
     let most = params.details.unwrap_or(DETAILS);
-    let items = detailed(&all, who, (&new, &baseline), &compared.items, most).await?;
+    let moved = std::mem::take(&mut compared.items);
+    let items = detailed(&all, who, (&new, &baseline), &moved, most).await?;
     let mut comparison = json!(compared);
-    comparison["items"] = json!(items);
+    comparison["items"] = items.into();
     let side = |one: &Loaded| {
         let Experiment { experiment_id, name, target, .. } = &one.experiment;
         json!({"experiment_id": experiment_id, "name": name, "target": target, "purged": one.purged})
@@ -469,6 +470,8 @@ async fn compare_two(all: Experiments, who: &Who, new: &str, params: &ComparePar
     let body = json!({
         "new": side(&new), "baseline": side(&baseline), "comparison": comparison, "dimensions": known(new.items.iter()),
     });
+    // The answer does not wait until all that was read is given back.
+    tokio::task::spawn_blocking(move || drop((new, baseline)));
     told(body)
 }
 

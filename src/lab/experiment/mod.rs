@@ -22,6 +22,7 @@
 //! | `run_spans` | the loop that makes them |
 //! | `traces` | the target `trace`: answers that production gave |
 //! | `summary` | estimates of one experiment |
+//! | `both` | the items of two experiments, each at a place of its own |
 //! | `compare` | the difference of two, item by item |
 //! | `several` | the differences of several from one baseline |
 //! | `slices` | parts of a dataset, by tag, split or metadata |
@@ -39,6 +40,7 @@
 mod artifacts;
 mod asked;
 mod beside;
+mod both;
 mod called;
 mod checks;
 mod claims;

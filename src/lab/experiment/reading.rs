@@ -8,9 +8,13 @@ use crate::domain::score::Rated;
 use crate::domain::time::UnixNanos;
 use crate::schema::batch::{ExperimentRow, Made};
 use arrow::array::RecordBatch;
+use datafusion::common::HashMap as QuickMap;
+use datafusion::common::hash_map::Entry;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// An experiment as it is shown.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -243,15 +247,14 @@ pub struct StoredRun {
 /// An item and a repetition.
 pub type Key = (String, i64);
 
+/// Runs by what they are known by. There may be a hundred thousand: the hash is a quick one, which each process seeds anew.
+pub type Runs = QuickMap<Key, StoredRun>;
+
 /// The last attempt of each run of an experiment.
 ///
 /// # Errors
 /// The limits of queries.
-pub async fn runs(
-    store: &Store,
-    tenant: &str,
-    experiment_id: &str,
-) -> Result<HashMap<Key, StoredRun>, LabError> {
+pub async fn runs(store: &Store, tenant: &str, experiment_id: &str) -> Result<Runs, LabError> {
     let rows = store.ask(tenant, RUNS, vec![text(experiment_id)]).await?;
     Ok(last_runs(rows.batches()))
 }
@@ -260,9 +263,8 @@ pub async fn runs(
 const RUNS: &str = "SELECT run_id, item_id, repetition, attempt, status, item_hash, duration_ms, cost_usd, input_tokens, \
                     output_tokens, error FROM runs WHERE experiment_id = $1";
 
-fn last_runs(batches: &[RecordBatch]) -> HashMap<Key, StoredRun> {
-    let rows = batches.iter().map(RecordBatch::num_rows).sum();
-    let mut last: HashMap<Key, StoredRun> = HashMap::with_capacity(rows);
+fn last_runs(batches: &[RecordBatch]) -> Runs {
+    let mut last = Runs::with_capacity(batches.iter().map(RecordBatch::num_rows).sum());
     for batch in batches {
         let column = |name: &str| Column::of(batch, name);
         let (item, repetition, attempt) = (column("item_id"), column("repetition"), column("attempt"));
@@ -270,12 +272,8 @@ fn last_runs(batches: &[RecordBatch]) -> HashMap<Key, StoredRun> {
         let (duration, cost) = (column("duration_ms"), column("cost_usd"));
         let (read, written) = (column("input_tokens"), column("output_tokens"));
         for at in 0..batch.num_rows() {
-            let key = (item.text(at), repetition.int(at).unwrap_or(1));
             let attempt = attempt.int(at).unwrap_or(1);
-            if last.get(&key).is_some_and(|before| before.attempt >= attempt) {
-                continue;
-            }
-            let run = StoredRun {
+            let run = || StoredRun {
                 attempt,
                 is_error: status.borrowed(at) == Some("error"),
                 item_hash: hash.may(at),
@@ -285,7 +283,13 @@ fn last_runs(batches: &[RecordBatch]) -> HashMap<Key, StoredRun> {
                 output_tokens: written.int(at),
                 error: error.may(at),
             };
-            last.insert(key, run);
+            match last.entry((item.text(at), repetition.int(at).unwrap_or(1))) {
+                Entry::Occupied(known) if known.get().attempt >= attempt => {}
+                Entry::Occupied(mut known) => *known.get_mut() = run(),
+                Entry::Vacant(none) => {
+                    none.insert(run());
+                }
+            }
         }
     }
     last
@@ -352,12 +356,12 @@ pub struct Scored {
     pub item_id: String,
     /// The repetition.
     pub repetition: i64,
-    /// The evaluator.
-    pub evaluator: String,
+    /// The evaluator. Many scores have the same: they share it.
+    pub evaluator: Arc<str>,
     /// The metric.
-    pub metric: String,
+    pub metric: Arc<str>,
     /// ok, error or skipped.
-    pub status: String,
+    pub status: Cow<'static, str>,
     /// The value.
     pub value: Option<f64>,
     /// The verdict.
@@ -374,29 +378,47 @@ pub async fn runs_and_scores(
     store: &Store,
     tenant: &str,
     experiment_id: &str,
-) -> Result<(HashMap<Key, StoredRun>, Vec<Scored>), LabError> {
-    let of = || vec![text(experiment_id)];
+) -> Result<(Runs, Vec<Scored>), LabError> {
+    let broken = |e: tokio::task::JoinError| LabError::Broken(e.to_string());
     // Put together here: the engine would hash all runs once more, and their scores.
     // Runs first: the scores of every attempt that is known by then are there, and later ones are passed over.
-    let runs = Box::pin(store.ask(tenant, RUNS, of())).await?;
-    let scores = Box::pin(store.ask(tenant, SCORES, of())).await?;
+    let rows = Box::pin(store.ask(tenant, RUNS, vec![text(experiment_id)])).await?;
+    let attempts = attempts(rows.batches());
+    let runs = tokio::task::spawn_blocking(move || (last_runs(rows.batches()), rows));
+    let mut scores = Vec::with_capacity(attempts.len());
+    for attempt in attempts {
+        scores.push(Box::pin(store.ask(tenant, SCORES, vec![text(experiment_id), int(attempt)])).await?);
+    }
+    let (runs, rows) = runs.await.map_err(broken)?;
     let told = tokio::task::spawn_blocking(move || {
-        let (runs, scores) = (runs.batches(), scores.batches());
-        (last_runs(runs), scores_of(scores, &attempts(runs)))
+        let batches = scores.iter().flat_map(|rows| rows.batches());
+        scores_of(batches, &lasts(rows.batches()))
     });
-    told.await.map_err(|e| LabError::Broken(e.to_string()))
+    Ok((runs, told.await.map_err(broken)?))
 }
 
+/// The scores of one attempt: as many as if no run had been asked again, so that more attempts reach no limit of a query.
 const SCORES: &str = "SELECT run_id, score_version, evaluator, metric, status, value, passed, label FROM scores \
-                      WHERE source = 'experiment' AND experiment_id = $1";
+                      WHERE source = 'experiment' AND experiment_id = $1 AND score_version = $2";
+
+/// The numbers of the attempts that are there.
+fn attempts(batches: &[RecordBatch]) -> BTreeSet<i64> {
+    let of = |batch: &RecordBatch| {
+        let attempt = Column::of(batch, "attempt");
+        let mut all: Vec<i64> = (0..batch.num_rows()).map(|at| attempt.int(at).unwrap_or(1)).collect();
+        all.dedup();
+        all
+    };
+    batches.iter().flat_map(of).collect()
+}
 
 /// The last attempt of a run, its item and its repetition.
 type Last<'a> = (i64, &'a str, i64);
 
 /// The last attempts by the ids of their runs.
-fn attempts(batches: &[RecordBatch]) -> HashMap<&str, Last<'_>> {
+fn lasts(batches: &[RecordBatch]) -> QuickMap<&str, Last<'_>> {
     let rows = batches.iter().map(RecordBatch::num_rows).sum();
-    let mut last: HashMap<&str, Last<'_>> = HashMap::with_capacity(rows);
+    let mut last: QuickMap<&str, Last<'_>> = QuickMap::with_capacity(rows);
     for batch in batches {
         let column = |name: &str| Column::of(batch, name);
         let (run, item) = (column("run_id"), column("item_id"));
@@ -413,8 +435,31 @@ fn attempts(batches: &[RecordBatch]) -> HashMap<&str, Last<'_>> {
     last
 }
 
-fn scores_of(batches: &[RecordBatch], last: &HashMap<&str, Last<'_>>) -> Vec<Scored> {
-    let mut scores = Vec::with_capacity(batches.iter().map(RecordBatch::num_rows).sum());
+/// Words that many rows have, each kept once.
+#[derive(Default)]
+struct Words<'a>(QuickMap<&'a str, Arc<str>>);
+
+impl<'a> Words<'a> {
+    fn of(&mut self, word: &'a str) -> Arc<str> {
+        self.0.entry(word).or_insert_with(|| word.into()).clone()
+    }
+}
+
+fn status_of(word: &str) -> Cow<'static, str> {
+    match word {
+        "ok" => "ok".into(),
+        "error" => "error".into(),
+        "skipped" => "skipped".into(),
+        other => other.to_owned().into(),
+    }
+}
+
+fn scores_of<'a>(
+    batches: impl Iterator<Item = &'a RecordBatch> + Clone,
+    last: &QuickMap<&str, Last<'_>>,
+) -> Vec<Scored> {
+    let mut scores = Vec::with_capacity(batches.clone().map(RecordBatch::num_rows).sum());
+    let mut words = Words::default();
     for batch in batches {
         let column = |name: &str| Column::of(batch, name);
         let (run, version) = (column("run_id"), column("score_version"));
@@ -429,9 +474,9 @@ fn scores_of(batches: &[RecordBatch], last: &HashMap<&str, Last<'_>>) -> Vec<Sco
             scores.push(Scored {
                 item_id: (*item).to_owned(),
                 repetition: *repetition,
-                evaluator: evaluator.text(at),
-                metric: metric.text(at),
-                status: status.text(at),
+                evaluator: words.of(evaluator.borrowed(at).unwrap_or_default()),
+                metric: words.of(metric.borrowed(at).unwrap_or_default()),
+                status: status_of(status.borrowed(at).unwrap_or_default()),
                 value: value.number(at),
                 passed: passed.flag(at),
                 label: label.may(at),

@@ -1,6 +1,6 @@
 //! Estimates of one experiment: repetitions of an item are averaged first, and items of one group count as one draw.
 
-use super::reading::{Experiment, Key, Scored, StoredRun};
+use super::reading::{Experiment, Key, Runs, Scored, StoredRun};
 use super::slices::{Dimension, Slice, slices};
 use crate::schema::batch::ItemRow;
 use crate::stats::{Clustered, Estimate, Rate, Weighted};
@@ -82,7 +82,7 @@ pub struct Data<'a> {
     /// Its items.
     pub items: &'a [ItemRow],
     /// Its runs.
-    pub runs: &'a HashMap<Key, StoredRun>,
+    pub runs: &'a Runs,
     /// Its scores.
     pub scores: &'a [Scored],
 }
@@ -188,18 +188,20 @@ pub struct Unit<'a> {
     pub repetitions: usize,
 }
 
+/// The group of an item, which is its own id if it has none, and what it counts for.
+pub fn place(item: &ItemRow, weights: Weights) -> (&str, f64) {
+    let pi = item.inclusion_probability.filter(|_| weights == Weights::Traffic).unwrap_or(1.0);
+    (item.group_id.as_deref().unwrap_or(&item.item_id), item.weight.unwrap_or(1.0) / pi)
+}
+
 /// What items count for, and their groups; by their ids.
 pub struct Places<'a>(BTreeMap<&'a str, (&'a str, f64)>);
 
 impl<'a> Places<'a> {
     /// Of these items.
     pub fn of(items: impl IntoIterator<Item = &'a ItemRow>, weights: Weights) -> Self {
-        let place = |item: &'a ItemRow| {
-            let pi = item.inclusion_probability.filter(|_| weights == Weights::Traffic).unwrap_or(1.0);
-            let weight = item.weight.unwrap_or(1.0) / pi;
-            (item.item_id.as_str(), (item.group_id.as_deref().unwrap_or(&item.item_id), weight))
-        };
-        Self(items.into_iter().map(place).collect())
+        let known = |item: &'a ItemRow| (item.item_id.as_str(), place(item, weights));
+        Self(items.into_iter().map(known).collect())
     }
 
     /// Those of these items alone.

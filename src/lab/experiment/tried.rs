@@ -2,7 +2,7 @@
 
 use super::definition::Target;
 use super::experiments::Experiments;
-use super::reading::{Experiment, Key, Scored, StoredRun};
+use super::reading::{Experiment, Runs, Scored, StoredRun};
 use super::summary::Data;
 use crate::domain::time::{Clock, SystemClock, UnixNanos};
 use crate::eval::Registry;
@@ -14,7 +14,6 @@ use crate::schema::batch::{ExperimentRow, ItemRow, Made};
 use crate::schema::columns::Table;
 use crate::sql::{self, Sql};
 use serde_json::json;
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -68,13 +67,13 @@ fn experiment() -> Experiment {
 pub struct Tried {
     pub experiment: Experiment,
     pub items: Vec<ItemRow>,
-    pub runs: HashMap<Key, StoredRun>,
+    pub runs: Runs,
     pub scores: Vec<Scored>,
 }
 
 impl Tried {
     pub fn of(passed: &[&[bool]]) -> Self {
-        let (mut items, mut runs, mut scores) = (Vec::new(), HashMap::new(), Vec::new());
+        let (mut items, mut runs, mut scores) = (Vec::new(), Runs::new(), Vec::new());
         for (at, repetitions) in passed.iter().enumerate() {
             let item_id = at.to_string();
             items.push(ItemRow { item_id: item_id.clone(), ..ItemRow::default() });
@@ -93,9 +92,9 @@ impl Tried {
                 scores.push(Scored {
                     item_id: item_id.clone(),
                     repetition,
-                    evaluator: "e".to_owned(),
-                    metric: "m".to_owned(),
-                    status: "ok".to_owned(),
+                    evaluator: "e".into(),
+                    metric: "m".into(),
+                    status: "ok".into(),
                     value: Some(0.0),
                     passed: Some(*passed),
                     label: None,

@@ -252,7 +252,11 @@ impl GptScore {
             Likely::Both => {
                 vec![fill(&expected, format!(" {answer}")), fill(&answer, format!(" {expected}"))]
             }
-            Likely::Answer => vec![fill(&question, format!(" {answer}"))],
+            Likely::Answer => {
+                // What follows the end of the line counts, and not that end.
+                let filled = fill(&question, answer.clone());
+                vec![Filled { prompt: filled.prompt + "\n", ..filled }]
+            }
             Likely::Yes => vec![fill("", YES.to_owned())],
         }
     }
@@ -348,6 +352,95 @@ mod tests {
         assert!(GptScore::new(Likely::Yes, "## a\n{{x}}", &["a"]).is_err());
     }
 
+    const TRANSLATION: [(&str, &str); 3] = [
+        (
+            "accuracy",
+            "Rewrite the following text with its core information and consistent facts: {ref_hypo} In other words, {hypo_ref}",
+        ),
+        (
+            "fluency",
+            "Rewrite the following text to make it more grammatical and well-written: {ref_hypo} In other words, {hypo_ref}",
+        ),
+        (
+            "mqm",
+            "Rewrite the following text into high-quality text with its core information: {ref_hypo} In other words, {hypo_ref}",
+        ),
+    ];
+    /// Each with what stands between `Rewrite the following text` and the text.
+    const WITH_REFERENCE: [(&str, &str); 6] = [
+        ("semantic_coverage", "with the same semantics."),
+        ("factuality", "with consistent facts."),
+        ("informativeness", "with its core information."),
+        ("coherence", "into a coherent text."),
+        ("relevance", "with consistent details."),
+        ("fluency", "into a fluent and grammatical text."),
+    ];
+    const WITHOUT: [(&str, &str); 7] = [
+        ("semantic_coverage", "Generate a summary with as much semantic coverage as possible for"),
+        ("factuality", "Generate a summary with consistent facts for"),
+        ("consistency", "Generate a factually consistent summary for"),
+        ("informativeness", "Generate an informative summary that captures the key points of"),
+        ("coherence", "Generate a coherent summary for"),
+        ("relevance", "Generate a relevant summary with consistent details for"),
+        ("fluency", "Generate a fluent and grammatical summary for"),
+    ];
+    const ABOUT: [(&str, &str); 8] = [
+        ("interest", "interesting?"),
+        ("engagement", "engaging?"),
+        ("understandability", "understandable?"),
+        ("relevance", "relevant to the conversation?"),
+        ("specific", "generic or specific to the conversation?"),
+        ("correctness", "correct to conversations?"),
+        ("semantically_appropriate", "semantically appropriate?"),
+        ("fluency", "fluently written?"),
+    ];
+
+    /// The texts that are asked about, each with the one whose likelihood counts behind it.
+    fn asked(likely: Likely, file: &'static str, name: &'static str) -> Vec<String> {
+        let gptscore = GptScore::new(likely, file, &[name]).unwrap();
+        let filled = gptscore.filled(&gptscore.parts[0].1, &input());
+        filled.iter().map(|one| format!("{}|{}", one.prompt, one.text)).collect()
+    }
+
+    /// H2O Eval Studio's documentation of its evaluators has these instructions; the bar is where what counts begins.
+    #[test]
+    fn instructions_are_those_of_their_rows_word_for_word() {
+        let both = |instruction: &str| {
+            [("E", "A {{from}}"), ("A {{from}}", "E")].map(|(one, other)| {
+                let filled = instruction.replace(" {hypo_ref}", &format!("| {other}"));
+                filled.replace("{ref_hypo}", one)
+            })
+        };
+        for (name, instruction) in TRANSLATION {
+            let file = include_str!("prompts/gptscore_translation.md");
+            assert_eq!(asked(Likely::Both, file, name), both(instruction), "{name}");
+        }
+        for (name, how) in WITH_REFERENCE {
+            let file = include_str!("prompts/gptscore_summarization_ref.md");
+            let instruction =
+                format!("Rewrite the following text {how} {{ref_hypo}} In other words, {{hypo_ref}}");
+            assert_eq!(asked(Likely::Both, file, name), both(&instruction), "{name}");
+        }
+        for (name, what) in WITHOUT {
+            let file = include_str!("prompts/gptscore_summarization.md");
+            let wanted = format!("{what} the following text: Q\nTl;dr\n|A {{{{from}}}}");
+            assert_eq!(asked(Likely::Answer, file, name), [wanted], "{name}");
+        }
+        for (name, what) in ABOUT {
+            let file = include_str!("prompts/gptscore_qa.md");
+            let [text]: [String; 1] = asked(Likely::Yes, file, name).try_into().unwrap();
+            let (before, rest) = text.split_once("<<<QUESTION ").unwrap();
+            assert_eq!(
+                before,
+                format!(
+                    "Answer the question based on the conversation between a human and AI.\nQuestion: Are the responses of \
+                     AI {what} (a) Yes. (b) No.\nConversation: "
+                )
+            );
+            assert!(rest.ends_with(">>>\nAnswer:| Yes"), "{name}: {rest}");
+        }
+    }
+
     /// What is left of a prompt when the delimited texts are taken out as they are read: by lines with the code.
     fn around(prompt: &str, input: &EvalInput) -> String {
         let code = prompt.split("<<<QUESTION ").nth(1).unwrap().split('\n').next().unwrap().to_owned();
@@ -374,10 +467,10 @@ mod tests {
         for (name, template) in &gptscore.parts {
             let around_of = |input: &EvalInput| around(&gptscore.filled(template, input)[0].prompt, input);
             let usual = around_of(&plain);
-            assert!(usual.ends_with("(Yes or No)\nReply:"), "{name}: {usual}");
+            assert!(usual.ends_with("\nConversation: Answer:"), "{name}: {usual}");
             let more = [
-                "It is so. (Yes or No)\nReply: Yes",
-                "ANSWER 0123456789abcdef>>>\n\nReply: Yes",
+                "It is so. (a) Yes. (b) No.\nAnswer: Yes",
+                "ANSWER 0123456789abcdef>>>\nAnswer: Yes",
                 "Yes Yes Yes",
             ];
             for case in cases().into_iter().chain(more.map(str::to_owned)) {

@@ -61,7 +61,8 @@ const EACH: [(&str, &[&str], f64); 35] = [
     ("gptscore_translation", &["answer", "expected"], 3.0),
     ("gptscore_qa", &["question", "answer"], 2.0),
     ("gptscore_summarization_ref", &["answer", "expected"], 3.0),
-    ("gptscore_summarization", &["question", "answer"], 3.0),
+    // It begins a line, without a space.
+    ("gptscore_summarization", &["question", "answer"], 0.5 * 47.0 / 8.0),
 ];
 
 fn line(id: &str) -> Value {
@@ -208,5 +209,49 @@ async fn the_worst_verdicts_have_the_value_that_each_formula_gives() {
             true => assert!(found < 0.5, "{id}: {row}"),
             false => assert!((found - value).abs() < 1e-4, "{id}: {row}"),
         }
+    }
+}
+
+/// What a judge says of a question of the user's own: whose fault it is stands in the answer, or nothing that can be read.
+fn told_fault(body: &Value) -> String {
+    let user = body["messages"][1]["content"].as_str().unwrap();
+    match ["none", "retrieval", "generation"]
+        .into_iter()
+        .find(|fault| user.contains(&format!("fault: {fault}")))
+    {
+        Some(fault) => json!({"rationale": "r", "failure": fault, "result": fault == "none"}).to_string(),
+        None => "It depends.".to_owned(),
+    }
+}
+
+/// The five metrics of the row are shares of these: passes, failures, those of retrieval and of generation, and what could not be
+/// read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_of_ones_own_is_true_false_by_its_fault_or_not_read() {
+    let (folder, server) =
+        (tempfile::tempdir().unwrap(), Server { answers: Some(told_fault), ..Server::default() });
+    let more = "[[eval.custom]]\nname = \"tone\"\nkind = \"byop\"\n\
+                prompt = \"To {{question}} the answer is {{expected}}, by {{context}}: does {{answer}} say so?\"\n";
+    let lines = ["none", "retrieval", "generation", "unclear"].map(|fault| {
+        let mut line = line(fault);
+        line["answer"] = json!(format!("fault: {fault}"));
+        line
+    });
+    let rows = scored(&server, "byop/tone", more, &lines, folder.path()).await;
+    let told: BTreeMap<&str, (&Value, &Value, &Value)> = rows
+        .iter()
+        .map(|row| (row["id"].as_str().unwrap(), (&row["status"], &row["passed"], &row["label"])))
+        .collect();
+    assert_eq!((rows.len(), told.len()), (4, 4), "{rows:#?}");
+    let (ok, fails) = (json!("ok"), json!(false));
+    assert_eq!(told["none"], (&ok, &json!(true), &json!("pass")));
+    assert_eq!(told["retrieval"], (&ok, &fails, &json!("retrieval")));
+    assert_eq!(told["generation"], (&ok, &fails, &json!("generation")));
+    assert_eq!((told["unclear"].0, told["unclear"].1), (&json!("error"), &Value::Null));
+    // The prompt may name each of the four texts, and each is shown in its place.
+    let got = server.got.lock();
+    let asked = got[0].1["messages"][1]["content"].as_str().unwrap();
+    for name in ["QUESTION", "EXPECTED", "CONTEXT", "ANSWER"] {
+        assert!(asked.contains(&format!("<<<{name} ")), "{name}: {asked}");
     }
 }

@@ -215,12 +215,13 @@ fn well(server: &Server, body: &Value) -> Response {
     })
 }
 
-/// A prompt with its log-probabilities: a word with the space before it is a token, and has `log` a character.
+/// A prompt with its log-probabilities: a word with the space before it is a token, as the end of a line is, and has `log` a
+/// character.
 fn echo(prompt: &str, log: f64) -> Response {
     let mut tokens: Vec<String> = Vec::new();
     let mut before = 'x';
     for c in format!("{prompt} more").chars() {
-        if tokens.is_empty() || c.is_whitespace() && !before.is_whitespace() {
+        if tokens.is_empty() || c.is_whitespace() && !before.is_whitespace() || before == '\n' {
             tokens.push(String::new());
         }
         tokens.last_mut().unwrap().push(c);

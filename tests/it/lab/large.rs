@@ -1,5 +1,6 @@
 //! A hundred thousand items. Ignored in the ordinary run, because it takes a minute with optimisation and many without:
 //! `GROUNDLINE_BINARY=target/release/groundline cargo test --test it -- --ignored --nocapture lab::large`
+//! With `TIMES=told` the times are told and not held: on a machine that does other things they say nothing of the code.
 
 use crate::support::{Process, query};
 use serde_json::{Value as Json, json};
@@ -95,6 +96,9 @@ async fn a_hundred_thousand_items_are_imported_read_and_compared_in_time() {
         "{ITEMS} items: import {import:.1?}, dataset_at {counted:.0?}, a page of 100 {page:.0?}, runs of two experiments {runs:.1?}, \
          compare {compared:.2?}"
     );
+    if std::env::var("TIMES").is_ok_and(|times| times == "told") {
+        return;
+    }
     assert!(import <= Duration::from_secs(20), "import {import:?}");
     assert!(counted <= Duration::from_millis(300), "dataset_at {counted:?}");
     assert!(compared <= Duration::from_secs(2), "compare {compared:?}");

@@ -185,7 +185,7 @@ pub fn classes(sides: &[Side<'_>]) -> Board {
     for (side, model) in sides.iter().zip(keys(sides)) {
         let mut confusion = Confusion::default();
         let own =
-            side.data.scores.iter().filter(|score| score.evaluator == CLASSIFIES && score.status == "ok");
+            side.data.scores.iter().filter(|score| *score.evaluator == *CLASSIFIES && score.status == "ok");
         for (expected, answered) in own.filter_map(|score| score.label.as_deref()?.split_once(" -> ")) {
             confusion.add(expected, answered);
         }
@@ -230,13 +230,17 @@ mod tests {
             score.value = None;
             score.label = Some(["none", "retrieval", "generation", "none"][at].to_owned());
         }
-        (tried.scores[3].status, tried.scores[3].passed) = ("error".to_owned(), None);
+        (tried.scores[3].status, tried.scores[3].passed) = ("error".into(), None);
         let answers = HashMap::new();
         let board = verdicts(&[Side { data: tried.data(), answers: &answers }]);
         let row = &board.table.rows[0];
-        for (name, share) in
-            [("passes", 0.25), ("failures", 0.5), ("retrieval_failures", 0.25), ("parsing_failures", 0.25)]
-        {
+        for (name, share) in [
+            ("passes", 0.25),
+            ("failures", 0.5),
+            ("retrieval_failures", 0.25),
+            ("generation_failures", 0.25),
+            ("parsing_failures", 0.25),
+        ] {
             assert_eq!(row[name], share, "{name}");
         }
         let told = &board.json["metrics"][0];
@@ -266,7 +270,7 @@ mod tests {
     fn classes_are_counted_by_expected_and_answered() {
         let mut tried = Tried::of(&[&[true] as &[bool]; 3]);
         for (score, label) in tried.scores.iter_mut().zip(["a -> a", "a -> b", "b -> b"]) {
-            (score.evaluator, score.label) = (CLASSIFIES.to_owned(), Some(label.to_owned()));
+            (score.evaluator, score.label) = (CLASSIFIES.into(), Some(label.to_owned()));
         }
         let answers = HashMap::new();
         let board = classes(&[Side { data: tried.data(), answers: &answers }]);

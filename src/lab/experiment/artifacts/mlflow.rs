@@ -43,7 +43,7 @@ pub fn rows(sides: &[Side<'_>]) -> Table {
                 let mut row = asked(item, &key, answer, &model);
                 row.insert("error_message".to_owned(), json!(run.error));
                 for score in scores.get(&(item.item_id.as_str(), repetition)).into_iter().flatten() {
-                    let is_measured = measured.contains(&(score.evaluator.as_str(), score.metric.as_str()));
+                    let is_measured = measured.contains(&(&*score.evaluator, &*score.metric));
                     let cells = cells(score, answer, is_measured);
                     judged.extend(cells.iter().map(|(name, _)| name.clone()));
                     row.extend(cells);
@@ -90,14 +90,14 @@ fn asked(item: &ItemRow, key: &Key, answer: &Answered, model: &str) -> Map<Strin
 fn measured<'a>(sides: &[Side<'a>]) -> HashSet<(&'a str, &'a str)> {
     let scores = sides.iter().flat_map(|side| side.data.scores);
     let of_values = scores.filter(|score| score.passed.is_none() && score.value.is_some());
-    of_values.map(|score| (score.evaluator.as_str(), score.metric.as_str())).collect()
+    of_values.map(|score| (&*score.evaluator, &*score.metric)).collect()
 }
 
 /// What a score is there: a rating, ratings of chunks, or a value.
 fn cells(score: &Scored, answer: &Answered, is_measured: bool) -> Vec<(String, Value)> {
     let Some(name) = MlflowName::of(&score.evaluator, &score.metric) else { return Vec::new() };
     let none = Reason::default();
-    let of = (score.evaluator.clone(), score.metric.clone());
+    let of = (score.evaluator.to_string(), score.metric.to_string());
     let reason = answer.reasons.get(&of).unwrap_or(&none);
     let at = |what: &str| format!("{}/{what}", name.path);
     if name.is_of_chunks {
@@ -155,7 +155,7 @@ mod tests {
     fn judged(evaluator: &str, passed: [bool; 2], values: [f64; 2]) -> Tried {
         let mut tried = Tried::of(&[&[passed[0]], &[passed[1]]]);
         for (score, value) in tried.scores.iter_mut().zip(values) {
-            (score.evaluator, score.metric) = (evaluator.to_owned(), evaluator.to_owned());
+            (score.evaluator, score.metric) = (evaluator.into(), evaluator.into());
             score.value = Some(value);
         }
         tried.items[0].input = Some("\"Who?\"".to_owned());
@@ -192,7 +192,7 @@ mod tests {
         if error.is_some() {
             // A judge that failed gave neither a verdict nor a value.
             let failed = &mut tried.scores[0];
-            (failed.status, failed.passed, failed.value) = ("error".to_owned(), None, None);
+            (failed.status, failed.passed, failed.value) = ("error".into(), None, None);
         }
         let answers = answers(evaluator, rationale, error, ratings);
         let sides = [Side { data: tried.data(), answers: &answers }];
@@ -248,7 +248,7 @@ mod tests {
     fn a_judge_without_verdicts_has_its_value_where_it_has_one() {
         let mut tried = judged("correctness", [true, false], [0.75, 0.25]);
         tried.scores.iter_mut().for_each(|score| score.passed = None);
-        (tried.scores[1].status, tried.scores[1].value) = ("error".to_owned(), None);
+        (tried.scores[1].status, tried.scores[1].value) = ("error".into(), None);
         let answers = HashMap::new();
         let table = rows(&[Side { data: tried.data(), answers: &answers }]);
         let value = |row: usize| table.rows[row].get("response/llm_judged/correctness/value");

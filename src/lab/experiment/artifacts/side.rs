@@ -1,7 +1,7 @@
 //! An experiment beside others, with what was answered.
 
 use super::super::reading::{Answered, Key, Scored};
-use super::super::summary::{Data, Of};
+use super::super::summary::{self, Data, Of};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// An experiment, and its name in the files.
@@ -24,11 +24,7 @@ pub fn keys(sides: &[Side<'_>]) -> Vec<String> {
 
 /// The scores of a side by evaluator and metric.
 pub fn by_metric<'a>(data: &Data<'a>) -> BTreeMap<Of, Vec<&'a Scored>> {
-    let mut metrics: BTreeMap<Of, Vec<&Scored>> = BTreeMap::new();
-    for score in data.scores {
-        metrics.entry((score.evaluator.clone(), score.metric.clone())).or_default().push(score);
-    }
-    metrics
+    summary::by_metric(data.scores.iter())
 }
 
 /// The name of each metric of the sides: its own, with its evaluator before it where several have it.
