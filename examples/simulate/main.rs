@@ -124,6 +124,11 @@ fn run(args: &Args) -> std::io::Result<()> {
     if wanted(Part::Alerts) {
         alerts::print(args.runs, args.seed);
     }
-    println!("{} samples a cell, seed {}, {:.0} s", args.runs, args.seed, started.elapsed().as_secs_f64());
+    let seconds = started.elapsed().as_secs_f64();
+    if args.only == Some(Part::Attainable) {
+        println!("Nothing is simulated, {seconds:.0} s");
+    } else {
+        println!("{} samples a cell, seed {}, {seconds:.0} s", args.runs, args.seed);
+    }
     Ok(())
 }

@@ -186,7 +186,7 @@ fn held(items: u32, rate: f64) -> f64 {
 fn is_attainable(items: u32, rate: f64) -> bool {
     let chances = likely(items, rate);
     (0..chances.len()).any(|low| {
-        let mut sums = chances[low..].iter().scan(0.0, |sum, (_, chance)| {
+        let mut sums = chances[low..].iter().scan(0.0_f64, |sum, (_, chance)| {
             *sum += chance;
             Some(*sum)
         });
