@@ -27,7 +27,8 @@ use super::shared::{self, Shared};
 /// Differences of two standard errors and less are taken for chance.
 const CHANCE: f64 = 4.0;
 
-/// By how much the exact tail of an end that errs alone may exceed 1 − level: a nominal 95 % holds 94 % of equal weights at least.
+/// By how much the exact tail of an end that errs alone, and those of both ends of whole counts together, may exceed 1 − level: a
+/// nominal 95 % holds 94 % of equal weights at least.
 const LEEWAY: f64 = 1.2;
 
 /// Weights that differ more do not narrow an end that errs alone further: few of the ones are heavy then, and the values that their
