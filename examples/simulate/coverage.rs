@@ -1,6 +1,6 @@
 //! How often the interval of a rate holds the rate.
 
-use crate::{exact, intervals, work};
+use crate::{intervals, work};
 use groundline::stats::Rate;
 use groundline::stats::seeded::Seeded;
 
@@ -73,7 +73,6 @@ impl Cell {
 
 /// Simulates and prints the tables.
 pub fn print(runs: usize, max_size: u32, seed: u64) {
-    exact::print();
     let sizes = || SIZES.into_iter().filter(|size| *size <= max_size);
     let of = |design| sizes().flat_map(move |size| RATES.map(|rate| Cell { design, size, rate }));
     let cells: Vec<Cell> = DESIGNS.iter().flat_map(of).collect();

@@ -30,6 +30,7 @@ pub fn print() {
         });
         println!("| {size} | {} |", shares.join(" | "));
     }
+    beyond();
     println!(
         "\n### Exact coverage of uniform sampling, π 0.5; in brackets the least that an interval can have that holds 0.94 at \
          every number of items\n"
@@ -59,6 +60,64 @@ pub fn print() {
             println!("| {size} | {} |", shares.join(" | "));
         }
         println!();
+    }
+}
+
+/// Prints the cells of a fixed number of items that no interval has in the band, and how many of the others ours has.
+fn beyond() {
+    let cells: Vec<_> = SIZES.into_iter().flat_map(|size| RATES.map(|rate| (size, rate))).collect();
+    println!("\n### Cells of a fixed number of items that no interval has from 0.94 to 0.965\n");
+    println!("| items | rate | `quality_rate` | most below | least above |");
+    println!("|---|---|---|---|---|");
+    let (mut inside, mut missed, mut out_of_reach) = (0, 0, 0);
+    for (size, rate) in &cells {
+        let chances = binomial(*size, *rate);
+        let (ours, reach) = (held(&chances, *rate), Reach::of(&chances));
+        if BAND.contains(&ours) {
+            inside += 1;
+        } else if reach.is_inside {
+            missed += 1;
+        } else {
+            out_of_reach += 1;
+            println!("| {size} | {} % | {ours:.3} | {:.4} | {:.4} |", rate * 100.0, reach.below, reach.above);
+        }
+    }
+    println!(
+        "\n{inside} of {} cells lie from 0.94 to 0.965, {out_of_reach} cannot, {missed} could and do not.",
+        cells.len()
+    );
+}
+
+/// What sets of neighbouring counts hold. An interval whose bounds rise with the count holds a rate for one such set.
+struct Reach {
+    /// The most that is below the band.
+    below: f64,
+    /// Whether a set is in the band.
+    is_inside: bool,
+    /// The least that is above the band.
+    above: f64,
+}
+
+impl Reach {
+    fn of(chances: &[f64]) -> Self {
+        let likely: Vec<f64> = chances.iter().copied().filter(|chance| *chance > NOTHING * NOTHING).collect();
+        let mut reach = Self { below: 0.0, is_inside: false, above: f64::INFINITY };
+        for low in 0..likely.len() {
+            let mut sum = 0.0;
+            for chance in &likely[low..] {
+                sum += chance;
+                if sum > *BAND.end() {
+                    reach.above = reach.above.min(sum);
+                    break;
+                }
+                if sum < *BAND.start() {
+                    reach.below = reach.below.max(sum);
+                } else {
+                    reach.is_inside = true;
+                }
+            }
+        }
+        reach
     }
 }
 

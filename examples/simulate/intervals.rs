@@ -16,7 +16,7 @@ pub const COUNT: usize = WAYS.len();
 /// Ours first.
 pub const WAYS: [Way; 10] = [
     Way {
-        name: "`quality_rate`: exact tail where one end cannot err, else mid-P; effective counts",
+        name: "`quality_rate`: exact tail where one end cannot err, else mid-P, shared by both ends of whole counts; effective counts",
         holds: |sample, rate| within(sample.two_sided_interval(LEVEL), rate),
     },
     Way {

@@ -56,6 +56,8 @@ struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
+    /// What intervals of rates hold exactly, and what any interval could; nothing is simulated.
+    Attainable,
     /// Intervals of rates under uniform and skewed designs.
     Coverage,
     /// The same where the outcome goes with the weight.
@@ -86,6 +88,9 @@ fn main() -> ExitCode {
 fn run(args: &Args) -> std::io::Result<()> {
     let wanted = |part| args.only.is_none_or(|only| only == part);
     let started = Instant::now();
+    if wanted(Part::Attainable) {
+        exact::print();
+    }
     if wanted(Part::Coverage) {
         coverage::print(args.runs, args.max_n_eff, args.seed);
     }
@@ -119,6 +124,11 @@ fn run(args: &Args) -> std::io::Result<()> {
     if wanted(Part::Alerts) {
         alerts::print(args.runs, args.seed);
     }
-    println!("{} samples a cell, seed {}, {:.0} s", args.runs, args.seed, started.elapsed().as_secs_f64());
+    let seconds = started.elapsed().as_secs_f64();
+    if args.only == Some(Part::Attainable) {
+        println!("Nothing is simulated, {seconds:.0} s");
+    } else {
+        println!("{} samples a cell, seed {}, {seconds:.0} s", args.runs, args.seed);
+    }
     Ok(())
 }

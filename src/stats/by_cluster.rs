@@ -133,6 +133,9 @@ pub struct ByCluster<E> {
     clusters: HashMap<u128, Cluster>,
 }
 
+/// Sums of so many parts are equal up to this share of them.
+const ROUNDING: f64 = 1e-9;
+
 /// What clusters say around a ratio.
 struct Between {
     k: f64,
@@ -217,7 +220,9 @@ impl<E: Items> ByCluster<E> {
         let seen = between.spread * between.k / (between.k - 1.0) / within;
         let inflation = (telling * seen + alike) / (telling + 1.0);
         let freedom = student::critical(level, n - 1.0) / student::critical(level, between.k - 1.0);
-        (freedom * freedom / inflation).min(1.0)
+        let gain = freedom * freedom / inflation;
+        // One item in each cluster is a sample of independent ones, whatever rounding says.
+        if gain > 1.0 - ROUNDING { 1.0 } else { gain }
     }
 
     /// The mean with Student's interval, in the unit of the values; none without items, and no bounds below two effective clusters.

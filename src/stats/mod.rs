@@ -9,6 +9,7 @@
 //! | `wilson` | the score interval of a proportion, with a sample size that need not be whole |
 //! | `proportion` | the mid-P and the exact interval of a proportion, and those between, with counts that need not be whole |
 //! | `weighted` | mean of items that were drawn with unequal probabilities |
+//! | `shared` | the lower end of an interval of whole counts, where both ends share what it may err |
 //! | `rate` | rate of such items, under designs that the outcome may have steered |
 //! | `total` | total over all items, of which a part was drawn |
 //! | `quantile` | quantiles of such items, in bounded memory |
@@ -62,6 +63,7 @@ mod comoments;
 #[cfg(test)]
 mod documented_tests;
 mod estimate;
+mod shared;
 
 pub use by_cluster::ByCluster;
 pub use clustered::Clustered;

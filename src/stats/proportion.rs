@@ -9,10 +9,10 @@ const LARGE: f64 = 10_000.0;
 const MAX_STEPS: usize = 100;
 
 /// The part of what was seen itself that counts as more extreme, of the mid-P interval.
-const HALF: f64 = 0.5;
+pub const HALF: f64 = 0.5;
 
 /// The same, of the exact interval.
-const WHOLE: f64 = 1.0;
+pub const WHOLE: f64 = 1.0;
 
 /// The mid-P interval of the probability of a one, after `ones` and `zeros` of either kind.
 ///
@@ -44,6 +44,16 @@ pub fn exact(ones: f64, zeros: f64, level: f64) -> (f64, f64) {
 /// The answer is (lower, upper), shares in 0..=1; (0, 1) without counts.
 pub fn stepped(ones: f64, zeros: f64, level: f64, step: f64) -> (f64, f64) {
     bounds(ones, zeros, level, HALF + (WHOLE - HALF) * step.clamp(0.0, 1.0))
+}
+
+/// The probability of a one at which `ones`, of which the part `itself` counts, and more of them have the probability `tail`.
+///
+/// `ones` and `zeros` are counts as those of [`interval`], not both 0; `tail` is above 0 and below one half, `itself` [`HALF`]
+/// to [`WHOLE`]. 0 without ones.
+pub fn lower(ones: f64, zeros: f64, tail: f64, itself: f64) -> f64 {
+    let n = ones + zeros;
+    let rough = wilson::interval(ones / n, n, 1.0 - 2.0 * tail).map_or(0.0, |(lower, _)| lower);
+    Binomial::new(ones, zeros, itself).lower(tail, rough)
 }
 
 /// The interval that counts the part `itself` of what was seen as more extreme.

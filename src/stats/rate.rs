@@ -17,20 +17,26 @@
 //! inverts one test instead of two (Sterne 1954; Agresti and Min 2001): for such rates all of what may err is the lower end's, and
 //! for rates so high the upper end's. Counts take few values there, so it goes by the exact tail and lets it be a fifth larger.
 //! Unequal weights take values between whole counts, on average n_eff/n of a count apart: the exact tail would leave room that
-//! nothing fills, and the tail counts so much less of what was seen ([`proportion::stepped`]).
+//! nothing fills, and the tail counts so much less of what was seen ([`proportion::stepped`]). At rates that both ends can miss, whole
+//! counts, those of equal weights or of equal weights of either outcome, give one end what the other leaves (`shared`).
 
 use super::estimate::{Estimate, is_probability};
 use super::proportion;
+use super::shared::{self, Shared};
 
 /// Differences of two standard errors and less are taken for chance.
 const CHANCE: f64 = 4.0;
 
-/// By how much the exact tail of an end that errs alone may exceed 1 − level: a nominal 95 % holds 94 % of equal weights at least.
+/// By how much the exact tail of an end that errs alone, and those of both ends of whole counts together, may exceed 1 − level: a
+/// nominal 95 % holds 94 % of equal weights at least.
 const LEEWAY: f64 = 1.2;
 
 /// Weights that differ more do not narrow an end that errs alone further: few of the ones are heavy then, and the values that their
 /// sum takes lie in heaps. With 0 instead, the least that samples with π 1 and 0.05 hold of a rate for 0.95 is 0.937, with this 0.946.
 const LEAST_STEP: f64 = 0.5;
+
+/// Counts that differ from whole ones by so much of themselves differ by rounding.
+const ROUNDING: f64 = 1e-9;
 
 /// Collects outcomes with their inclusion probabilities, in any order and in any number of parts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -145,7 +151,8 @@ impl Rate {
 
     /// The weighted share of ones with an interval that is meant as a whole, at the confidence `level`: that of
     /// [`Rate::estimate`], and shorter where few ones or few zeros were seen, because where one end cannot err the other may
-    /// err in more than (1 − level)/2 of the samples. None when nothing was pushed.
+    /// err in more than (1 − level)/2 of the samples. At the level 0.95 and with equal weights it errs in 6 % of the samples at
+    /// most, at every rate. None when nothing was pushed.
     pub fn two_sided(&self, level: f64) -> Option<Estimate> {
         self.with(self.two_sided_interval(level))
     }
@@ -186,13 +193,43 @@ impl Rate {
         let [zeros, ones] = self.counts(scales).map(|count| count * gain);
         let (lower, upper) = self.around(scales, (self.share_of_ones(), gain), level);
         let (low, high) = self.unexcluded(scales, gain, level);
-        if lower >= low && upper <= high {
+        let mut ends = (lower, upper);
+        if lower < low || upper > high {
+            let tail = (LEEWAY * (1.0 - level)).min(0.5);
+            let step = ((ones + zeros) / self.n() as f64).clamp(LEAST_STEP, 1.0);
+            let alone = proportion::stepped(ones, zeros, 1.0 - 2.0 * tail, step);
+            ends = (lower.max(scales.rate(alone.0).min(low)), upper.min(scales.rate(alone.1).max(high)));
+        }
+        // Counts of items that are alike are no whole ones.
+        if gain < 1.0 { ends } else { self.shared(scales, ends, level) }
+    }
+
+    /// `ends`, of which one beyond the rates that a sample without ones, or without zeros, excludes has what the other end leaves.
+    ///
+    /// Of whole counts only: where weights differ their sums take many values, and equal tails are near to what they promise.
+    fn shared(&self, scales: Scales, (mut lower, mut upper): (f64, f64), level: f64) -> (f64, f64) {
+        let is_whole =
+            |class: &Class, count: f64| (count - class.n as f64).abs() <= ROUNDING * class.n as f64;
+        let [zeros, ones] = self.counts(scales);
+        let (error, most) = (1.0 - level, LEEWAY * (1.0 - level));
+        if most > 0.5 || !is_whole(&self.zeros, zeros) || !is_whole(&self.ones, ones) {
             return (lower, upper);
         }
-        let tail = (LEEWAY * (1.0 - level)).min(0.5);
-        let step = ((ones + zeros) / self.n() as f64).clamp(LEAST_STEP, 1.0);
-        let alone = proportion::stepped(ones, zeros, 1.0 - 2.0 * tail, step);
-        (lower.max(scales.rate(alone.0).min(low)), upper.min(scales.rate(alone.1).max(high)))
+        let (zeros, ones) = (self.zeros.n as f64, self.ones.n as f64);
+        let first = without(zeros + ones, level);
+        if first >= shared::MIDDLE {
+            return (lower, upper);
+        }
+        let middle = scales.rate(shared::MIDDLE);
+        if (1.0..=shared::MANY).contains(&ones) && lower >= scales.rate(first) {
+            let found = Shared { ones, zeros, error, most }.lower();
+            lower = found.map_or(lower.max(middle), |theta| scales.rate(theta));
+        }
+        if (1.0..=shared::MANY).contains(&zeros) && upper <= scales.rate(1.0 - first) {
+            let found = Shared { ones: zeros, zeros: ones, error, most }.lower();
+            upper = found.map_or(upper.min(middle), |theta| scales.rate(1.0 - theta));
+        }
+        (lower, upper)
     }
 
     /// The rates below the first are excluded from above, and those over the second from below, by no sample of this size. The
@@ -201,8 +238,7 @@ impl Rate {
     /// The bounds of a sample without ones: as many effective counts all zeros, or the zeros that were seen alone, whichever is
     /// less; without ones nothing would tell that these weigh more.
     fn unexcluded(&self, scales: Scales, gain: f64, level: f64) -> (f64, f64) {
-        let of =
-            |counts: f64| if counts > 0.0 { -((1.0 - level).ln() / (gain * counts)).exp_m1() } else { 0.0 };
+        let of = |counts: f64| without(gain * counts, level);
         let alone =
             |class: &Class| if class.n == 0 { 0.0 } else { class.weight * class.weight / class.square };
         let all = of(self.counts(scales).iter().sum());
@@ -276,6 +312,11 @@ impl Rate {
         // Equal weights differ by rounding only.
         if apart <= 1e-18 * common * common { 1.0 } else { (CHANCE * chance / apart).min(1.0) }
     }
+}
+
+/// The upper bound of so many counts without ones; 0 without counts.
+fn without(counts: f64, level: f64) -> f64 {
+    if counts > 0.0 { -((1.0 - level).ln() / counts).exp_m1() } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -98,8 +98,8 @@ fn plain(ones: u32, zeros: u32) -> Rate {
     Rate::of(of(zeros), of(ones))
 }
 
-/// By SciPy 1.17, roots of its incomplete beta function: the exact bound at 0.06, the equal-tailed bound where that is above the
-/// bound of a sample without ones, and the latter between the two. Bounds of unequal weights are roots of its power series, less
+/// By SciPy 1.17, roots of its incomplete beta function: the exact bound at 0.06 up to the bound of a sample without ones, which is
+/// that of seven of a hundred, beyond it what the other end leaves, and the equal-tailed bound of many counts. Bounds of unequal weights are roots of its power series, less
 /// the part of what was seen that their step leaves out.
 #[test]
 fn one_end_that_cannot_err_leaves_its_share_to_the_other() {
@@ -108,7 +108,10 @@ fn one_end_that_cannot_err_leaves_its_share_to_the_other() {
         (1, 28, 0.002_131_360_031, 0.158_537_383_682),
         (2, 98, 0.003_953_892_476, 0.064_500_717_030),
         (6, 94, 0.027_717_089_643, 0.120_590_775_797),
-        (7, 93, 0.031_127_373_677, 0.133_543_576_110),
+        (7, 93, 0.029_513_049_607, 0.133_543_576_110),
+        (8, 92, 0.038_767_100_366, 0.146_236_158_166),
+        (91, 9, 0.841_290_849_968, 0.951_713_894_755),
+        (71, 69, 0.424_601_457_087, 0.590_424_368_937),
         (98, 2, 0.935_499_282_970, 0.996_046_107_524),
     ] {
         let got = plain(ones, zeros).two_sided_interval(0.95);
@@ -153,6 +156,78 @@ fn two_sided_intervals_hold_rates_near_the_ends() {
                 point += (f64::from(n - ones) / f64::from(ones + 1) * rate / (1.0 - rate)).ln();
             }
             assert!(held >= 0.94 - 1e-9 && mirrored >= 0.94 - 1e-9, "{n} {rate}: {held} {mirrored}");
+        }
+    }
+}
+
+/// The numbers of ones among `items` with their probabilities, without those that change no digit.
+fn likely(items: u32, rate: f64) -> Vec<(u32, f64)> {
+    let mut ln = f64::from(items) * (-rate).ln_1p();
+    let mut all = Vec::new();
+    for ones in 0..=items {
+        if ln > -32.0 {
+            all.push((ones, ln.exp()));
+        }
+        ln += (f64::from(items - ones) / f64::from(ones + 1) * rate / (1.0 - rate)).ln();
+    }
+    all
+}
+
+/// What our interval of `items` equal weights holds of a rate.
+fn held(items: u32, rate: f64) -> f64 {
+    let holds = |ones: u32| {
+        let (lower, upper) = plain(ones, items - ones).two_sided_interval(0.95);
+        lower <= rate && rate <= upper
+    };
+    likely(items, rate).into_iter().filter(|(ones, _)| holds(*ones)).map(|(_, chance)| chance).sum()
+}
+
+/// Whether there are neighbouring counts that hold a rate from 0.94 to 0.965.
+fn is_attainable(items: u32, rate: f64) -> bool {
+    let chances = likely(items, rate);
+    (0..chances.len()).any(|low| {
+        let mut sums = chances[low..].iter().scan(0.0_f64, |sum, (_, chance)| {
+            *sum += chance;
+            Some(*sum)
+        });
+        sums.any(|sum| (0.94..=0.965).contains(&sum))
+    })
+}
+
+/// Of the cells of docs/statistics.md, those that no interval of counts has from 0.94 to 0.965 are outside, and no others.
+#[test]
+fn every_cell_that_an_interval_can_have_inside_is_inside() {
+    let mut beyond = Vec::new();
+    for items in [30, 100, 300, 1_000, 3_000, 10_000] {
+        for rate in [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5] {
+            let (ours, mirrored) = (held(items, rate), held(items, 1.0 - rate));
+            assert!((ours - mirrored).abs() < 1e-6, "{items} at {rate}: {ours}, mirrored {mirrored}");
+            if is_attainable(items, rate) {
+                assert!((0.94..=0.965).contains(&ours), "{items} at {rate}: {ours}");
+            } else {
+                beyond.push((items, rate));
+            }
+        }
+    }
+    let cells = [(30, 0.005), (30, 0.02), (30, 0.05), (100, 0.005), (100, 0.01), (300, 0.005)];
+    assert_eq!(beyond, cells);
+}
+
+/// Whatever the number of items and the rate, equal weights are held in 94 % at least.
+#[test]
+fn no_rate_is_held_by_less_than_94_percent_of_equal_weights() {
+    for items in [1, 2, 3, 5, 8, 11, 16, 20, 30, 50, 71, 100, 127, 150, 300] {
+        let ends: Vec<_> =
+            (0..=items).map(|ones| plain(ones, items - ones).two_sided_interval(0.95)).collect();
+        let rises = |two: &[(f64, f64)]| two[0].0 <= two[1].0 + 1e-9 && two[0].1 <= two[1].1 + 1e-9;
+        assert!(ends.windows(2).all(rises), "{items}");
+        // Just before and after an end is where an interval holds least and most.
+        let near = ends.iter().flat_map(|(lower, upper)| [lower - 1e-9, upper + 1e-9]);
+        for rate in near.filter(|rate| *rate > 0.0 && *rate < 1.0) {
+            let inside = |ones: u32| ends[ones as usize].0 <= rate && rate <= ends[ones as usize].1;
+            let all = likely(items, rate).into_iter().filter(|(ones, _)| inside(*ones));
+            let held: f64 = all.map(|(_, chance)| chance).sum();
+            assert!(held >= 0.94 - 1e-6, "{items} at {rate}: {held}");
         }
     }
 }
