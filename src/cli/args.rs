@@ -59,7 +59,7 @@ enum Verb {
     Sql(sql::SqlArgs),
     /// Write stored spans as OTLP, so that they can go to another collector.
     #[command(
-        after_help = "Examples:\n  groundline export \"WHERE service_name = 'shop'\" > shop.json\n  groundline send --endpoint http://other:4318 shop.json\n  groundline export --format otlp-proto --output spans.pb \"WHERE start_time > now() - INTERVAL '1 hour'\""
+        after_help = "Examples:\n  groundline export \"WHERE service_name = 'shop'\" > shop.json\n  groundline send --endpoint http://other:4318 shop.json\n  groundline export --format otlp-proto --output spans.pb \\\n      \"WHERE start_time > now() - INTERVAL '1 hour'\""
     )]
     Export(export::ExportArgs),
     /// Send OTLP files: .pb (ExportTraceServiceRequest; *.logs.pb for logs) or .json (OTLP/JSON).
@@ -87,7 +87,7 @@ enum Verb {
     },
     /// Measure the evaluators on labelled data.
     #[command(
-        after_help = "Examples:\n  groundline evalbench --data evaldata --task groundedness\n  groundline evalbench --data evaldata --dataset hatecheck --evaluator toxicity --json\n  groundline evalbench --labels ours.jsonl --evaluator hallucination --precision 0.9 --config groundline.toml --write\n\nA dataset is <task>/<name>.jsonl.gz; each line has id, group, split, label (0 or 1) and, by task, context, question\nand answer (groundedness: 1 is not supported), question and passage (context_relevance), question and answer\n(answer_relevance) or text (toxicity, pii, secrets, language).\nLines of --labels: {\"question\": …, \"answer\": …, \"contexts\": [\"…\"], \"passed\": true}"
+        after_help = "Examples:\n  groundline evalbench --data evaldata --task groundedness\n  groundline evalbench --data evaldata --dataset hatecheck --evaluator toxicity --json\n  groundline evalbench --labels ours.jsonl --evaluator hallucination --precision 0.9 \\\n      --config groundline.toml --write\n\nA dataset is <task>/<name>.jsonl.gz; each line has id, group, split, label (0 or 1) and, by task, context, question\nand answer (groundedness: 1 is not supported), question and passage (context_relevance), question and answer\n(answer_relevance) or text (toxicity, pii, secrets, language).\nLines of --labels: {\"question\": …, \"answer\": …, \"contexts\": [\"…\"], \"passed\": true}"
     )]
     Evalbench(evalbench::EvalbenchArgs),
     /// Check a model file before it is configured.
@@ -121,7 +121,7 @@ enum Verb {
     Calibrate(calibrate::CalibrateArgs),
     /// Score frozen items again, and tell whether the evaluators moved: then an alert is theirs, not the application's.
     #[command(
-        after_help = "Examples:\n  groundline anchors anchors.jsonl --scores anchors.scores.jsonl --evaluator hallucination,toxicity\n  groundline anchors anchors.jsonl --scores anchors.scores.jsonl --evaluator faithfulness --config groundline.toml --json\n\nThe first run writes the scores; later ones compare with them. Exit code 1: an evaluator moved."
+        after_help = "Examples:\n  groundline anchors anchors.jsonl --scores anchors.scores.jsonl --evaluator hallucination,toxicity\n  groundline anchors anchors.jsonl --scores anchors.scores.jsonl --evaluator faithfulness \\\n      --config groundline.toml --json\n\nThe first run writes the scores; later ones compare with them. Exit code 1: an evaluator moved."
     )]
     Anchors(anchors::AnchorArgs),
     /// Show how alerts stand; have a baseline learned anew.
@@ -147,12 +147,12 @@ enum Verb {
     },
     /// Make a dataset whose items are asked in other letters too: does the application still answer as before?
     #[command(
-        after_help = "Examples:\n  groundline perturb refunds --with typo,word_swap@high --seed 1\n  groundline experiment run v2 --dataset refunds-perturbed --http http://127.0.0.1:8000/answer --evaluator rouge\n  groundline experiment flips v2\n\nMethods: comma, word_swap, qwerty_swap, keyboard_typos (typo), ocr_errors, random_insert, random_delete,\nrandom_replace, case, whitespace, encoding_base16, copy; a judge of the server writes synonym, antonym and\ncontextual_misinformation. Intensities, a share of characters or words: very_low 1 %,\nlow 3 %, medium 6 %, high 12 %, very_high 25 %, extreme 50 %."
+        after_help = "Examples:\n  groundline perturb refunds --with typo,word_swap@high --seed 1\n  groundline experiment run v2 --dataset refunds-perturbed --http http://127.0.0.1:8000/answer \\\n      --evaluator rouge\n  groundline experiment flips v2\n\nMethods: comma, word_swap, qwerty_swap, keyboard_typos (typo), ocr_errors, random_insert, random_delete,\nrandom_replace, case, whitespace, encoding_base16, copy; a judge of the server writes synonym, antonym and\ncontextual_misinformation. Intensities, a share of characters or words: very_low 1 %,\nlow 3 %, medium 6 %, high 12 %, very_high 25 %, extreme 50 %."
     )]
     Perturb(lab::PerturbArgs),
     /// Experiments: ask a target every item of a dataset, score what it answers, compare two.
     #[command(
-        after_help = "Examples:\n  groundline experiment run v1 --dataset refunds --existing answers.csv --evaluator rouge --baseline\n  groundline experiment run v2 --dataset refunds --http http://127.0.0.1:8000/answer --evaluator rouge\n  groundline experiment compare v2"
+        after_help = "Examples:\n  groundline experiment run v1 --dataset refunds --existing answers.csv --evaluator rouge --baseline\n  groundline experiment run v2 --dataset refunds --http http://127.0.0.1:8000/answer \\\n      --evaluator rouge\n  groundline experiment compare v2"
     )]
     Experiment {
         #[command(subcommand)]

@@ -11,7 +11,7 @@ pub struct Server {
     /// A running server.
     #[arg(long, default_value = "http://127.0.0.1:4320")]
     pub url: String,
-    /// A token of the server with the role admin, if it has tokens.
+    /// A token of the server, if it has tokens: labels and the list of the queue take the role query, the rest takes admin.
     #[arg(long, env = "GROUNDLINE_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
     #[command(flatten)]
@@ -91,11 +91,12 @@ pub(super) fn unreached(address: &str, error: reqwest::Error) -> String {
         text.push_str(&format!(": {inner}"));
         cause = inner.source();
     }
-    text.push_str(match address.starts_with("https:") {
-        true => {
+    text.push_str(match address.split_once("://") {
+        None => "; an address begins with http:// or https://",
+        Some(("https", _)) => {
             "; is the server running (groundline serve), and is its certificate trusted here (--ca-file)?"
         }
-        false => "; is the server running? (groundline serve)",
+        Some(_) => "; is the server running? (groundline serve)",
     });
     text
 }

@@ -6,7 +6,7 @@ use super::pipe::{say, write};
 use super::test::{StoredArgs, chosen, configured};
 use crate::lab::suite::{
     Bench, Exported, Form, StoredItems, Suite, examples, export, import, import_results, read, suite_schema,
-    wrong_examples,
+    unknown_metrics, wrong_examples,
 };
 use clap::builder::PossibleValue;
 use clap::{Subcommand, ValueEnum};
@@ -241,11 +241,27 @@ fn check(path: &Path, config: Option<&Path>, stored: &StoredArgs) -> Result<(), 
         eprintln!("{told}");
     }
     let (tests, checks, gates) = (suite.tests(), suite.checks(), suite.gates());
+    if gates > 0 {
+        check_gates(&suite, config)?;
+    }
     say(format_args!("{}: {tests} tests, {checks} checks, {gates} gates", suite.name()));
     match examples(&suite) {
         0 => Ok(()),
         count => check_examples(&suite, count, config),
     }
+}
+
+/// A gate on what nothing measures, or on a tag that no test has, is a fault. Where the evaluators of the suite are not there
+/// without a configuration, only a run can tell.
+fn check_gates(suite: &Suite, config: Option<&Path>) -> Result<(), String> {
+    let config = configured(config, suite).map_err(|(_, why)| why)?;
+    let scorers = Scorers::open(&config).map_err(|(_, why)| why)?;
+    let known = match chosen(suite, &scorers) {
+        Ok((named, more)) => unknown_metrics(suite, &Bench::new(&scorers.registry, named, more)),
+        Err(_) => Ok(()),
+    };
+    scorers.stop();
+    known.map_err(|faults| faults.to_string())
 }
 
 /// Runs checks on their examples; one that comes out otherwise than it is marked is a fault.

@@ -33,14 +33,18 @@ impl Config {
     ) -> Result<Self, ConfigError> {
         let mut given: Table =
             toml::from_str(text).map_err(|e| ConfigError(vec![format!("{name}: {}", told(text, &e))]))?;
+        let known = Table::try_from(Config::default()).map_err(|e| ConfigError(vec![e.to_string()]))?;
+        let mut faults = Vec::new();
         for (key, value) in env {
-            if let Some(path) = key.strip_prefix(ENV_PREFIX).filter(|path| path.contains("__")) {
-                set(&mut given, &path.to_ascii_lowercase(), &value);
+            let Some(path) = key.strip_prefix(ENV_PREFIX).map(str::to_ascii_lowercase) else { continue };
+            if path.contains("__") {
+                set(&mut given, &path, &value);
+            } else if let Some(meant) = meant(&known, &path) {
+                let meant = meant.to_ascii_uppercase();
+                faults.push(format!("{key} is not read: write {ENV_PREFIX}{meant}, with two underscores"));
             }
         }
-        let mut faults = Vec::new();
         renamed::take_out(&mut given, "", &mut faults);
-        let known = Table::try_from(Config::default()).map_err(|e| ConfigError(vec![e.to_string()]))?;
         compare(&known, &mut given, "", &mut faults);
         let mut config = match Config::deserialize(Value::Table(given)) {
             Ok(config) => config,
@@ -63,6 +67,16 @@ fn told(text: &str, error: &toml::de::Error) -> String {
 
 fn named(name: &str, faults: Vec<String>) -> Vec<String> {
     faults.into_iter().map(|fault| format!("{name}: {fault}")).collect()
+}
+
+/// The variable's path to a key whose sections and name stand in `path` with one underscore between them.
+fn meant(known: &Table, path: &str) -> Option<String> {
+    known.iter().find_map(|(section, inner)| {
+        let rest = path.strip_prefix(section.as_str())?.strip_prefix('_')?;
+        let inner = inner.as_table()?;
+        let rest = if inner.contains_key(rest) { rest.to_owned() } else { meant(inner, rest)? };
+        Some(format!("{section}__{rest}"))
+    })
 }
 
 /// Puts `value` at `section__key`; text that is TOML keeps its type.
@@ -115,8 +129,9 @@ fn compare(known: &Table, given: &mut Table, path: &str, faults: &mut Vec<String
                 wrong.push(key.clone());
             }
             (_, value) => {
-                if let Some(fault) = unreadable(&at, value) {
-                    faults.push(fault);
+                let told = unreadable(&at, value);
+                if !told.is_empty() {
+                    faults.extend(told);
                     wrong.push(key.clone());
                 }
             }
@@ -127,11 +142,25 @@ fn compare(known: &Table, given: &mut Table, path: &str, faults: &mut Vec<String
     }
 }
 
-/// What is wrong with a value: it is read as if it were the only one that is given.
-fn unreadable(at: &str, value: &Value) -> Option<String> {
+/// What is wrong with a value. Of a list each entry is read alone: all that are wrong are told, by their places and names.
+fn unreadable(at: &str, value: &Value) -> Vec<String> {
+    let Some(whole) = refusal(at, value.clone()) else { return Vec::new() };
+    let entries = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    let one = |(i, entry): (usize, &Value)| {
+        let why = refusal(at, Value::Array(vec![entry.clone()]))?;
+        let name = entry.get("name").and_then(Value::as_str);
+        let name = name.map_or_else(String::new, |name| format!(" {name:?}"));
+        Some(format!("{at}[{i}]{name}: {why}"))
+    };
+    let told: Vec<String> = entries.iter().enumerate().filter_map(one).collect();
+    if told.is_empty() { vec![format!("{at}: {whole}")] } else { told }
+}
+
+/// Why a value cannot be read, as if it were the only one that is given.
+fn refusal(at: &str, value: Value) -> Option<String> {
     let nested = at
         .rsplit('.')
-        .fold(value.clone(), |inner, key| Value::Table([(key.to_owned(), inner)].into_iter().collect()));
+        .fold(value, |inner, key| Value::Table([(key.to_owned(), inner)].into_iter().collect()));
     let error = Config::deserialize(nested).err()?;
-    Some(format!("{at}: {}", error.message()))
+    Some(error.message().to_owned())
 }

@@ -90,6 +90,7 @@ impl Config {
         if let Err(alerts) = drift::compile(&self.alerts) {
             faults.extend(alerts.iter().map(ToString::to_string));
         }
+        self.threshold_faults(&mut faults);
         self.similarity_faults(&mut faults);
         self.rule_faults(&mut faults);
         self.anchor_faults(&mut faults);
@@ -138,6 +139,31 @@ impl Config {
             }
         }
         faults
+    }
+
+    /// A threshold of a metric that nobody tells, or one beyond all its values, decides nothing.
+    fn threshold_faults(&self, faults: &mut Vec<String>) {
+        let eval::Thresholds::ByMetric(thresholds) = &self.eval.thresholds else { return };
+        for (metric, threshold) in thresholds.iter().filter(|(_, threshold)| threshold.is_finite()) {
+            let told =
+                eval::SCALES.iter().filter(|scale| scale.metrics.iter().any(|name| *name == metric.as_str()));
+            let scales: Vec<&eval::Scale> = told.chain(eval::scale_of(metric, metric)).collect();
+            if let Some(scale) = scales.first() {
+                if !scales.iter().any(|scale| (scale.least..=scale.most).contains(threshold)) {
+                    let (least, most) = (scale.least, scale.most);
+                    faults.push(format!(
+                        "eval.thresholds.{metric} is {threshold}: its values are from {least} to {most}"
+                    ));
+                }
+            } else if self.plugins.is_empty() {
+                // What plug-ins tell is known only when they run.
+                let known = eval::SCALES.iter().flat_map(|scale| scale.metrics.iter().copied());
+                let near = known.min_by_key(|name| strsim::levenshtein(metric, name)).unwrap_or_default();
+                faults.push(format!(
+                    "eval.thresholds.{metric}: no evaluator tells a metric of this name; the nearest is {near:?}"
+                ));
+            }
+        }
     }
 
     /// A cross-encoder needs its model, and a model needs somebody who asks it.

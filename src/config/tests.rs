@@ -79,9 +79,64 @@ fn thresholds_are_those_of_a_system_a_metric_or_an_evaluator() {
             "[eval.perplexity]\nthreshold = 9\n[eval.thresholds]\nperplexity = 8\n".to_owned(),
             "eval.perplexity.threshold and eval.thresholds.perplexity both set",
         ),
+        (
+            "[eval.thresholds]\ngroundednes = 0.5\n".to_owned(),
+            "eval.thresholds.groundednes: no evaluator tells a metric of this name; the nearest is \"groundedness\"",
+        ),
+        (
+            "[eval.thresholds]\ngroundedness = 5\n".to_owned(),
+            "eval.thresholds.groundedness is 5: its values are from 0 to 1",
+        ),
     ] {
         let error = read(&text).unwrap_err().to_string();
         assert!(error.contains(told) && error.lines().count() == 1, "{error}");
+    }
+}
+
+#[test]
+fn a_threshold_of_a_plug_in_or_of_a_question_of_ones_own_is_taken() {
+    let plugin = "[[plugins]]\nname = \"tone\"\ncommand = [\"tone\"]\n[eval.thresholds]\npoliteness = 7\n";
+    for text in [plugin, "[eval.thresholds]\n\"custom_answer/polite\" = 0.5\ncompression_ratio = 1.2\n"] {
+        Config::from_text("f", text, none()).unwrap();
+    }
+}
+
+#[test]
+fn entries_of_lists_that_cannot_be_read_are_told_by_place_and_name() {
+    let rule = |more: &str| {
+        format!("[[sample.rules]]\nname = \"r\"\nfilter = \"true\"\nrate = 1.0\nevaluators = []\n{more}")
+    };
+    let text = [rule(""), rule("target = \"spans\"\n"), "[[sample.rules]]\nrat = 1\n".to_owned()].concat();
+    let error = Config::from_text("f", &text, none()).unwrap_err().to_string();
+    assert!(error.contains("f: sample.rules[1] \"r\": unknown variant `spans`"), "{error}");
+    assert!(error.contains("f: sample.rules[2]: unknown field `rat`"), "{error}");
+    assert_eq!(error.lines().count(), 2, "{error}");
+}
+
+#[test]
+fn a_variable_with_one_underscore_is_told_how_it_is_written() {
+    let env = |name: &str| [(name.to_owned(), "x".to_owned())].into_iter();
+    for (name, meant) in [
+        ("GROUNDLINE_SERVER_DATA_DIR", "GROUNDLINE_SERVER__DATA_DIR"),
+        ("GROUNDLINE_SERVER_TLS_CERT", "GROUNDLINE_SERVER__TLS__CERT"),
+    ] {
+        let error = Config::from_text("f", "", env(name)).unwrap_err().to_string();
+        assert_eq!(error, format!("f: {name} is not read: write {meant}, with two underscores"));
+    }
+    Config::from_text("f", "", env("GROUNDLINE_TOKEN")).unwrap();
+}
+
+#[test]
+fn a_log_filter_has_levels() {
+    let read = |log: &str| Config::from_text("f", &format!("[server]\nlog = \"{log}\"\n"), none());
+    for log in
+        ["info", "", "WARN", "off,groundline=debug", "groundline::ingest", "info,hyper", "[x{id=1}]=info"]
+    {
+        read(log).unwrap();
+    }
+    for log in ["verbose", "groundline=loud", "info,hyper=debugg"] {
+        let error = read(log).unwrap_err().to_string();
+        assert!(error.starts_with("f: server.log: ") && error.contains("has no level"), "{error}");
     }
 }
 

@@ -6,7 +6,7 @@ use super::login::{failure, log_in, log_out, me};
 use crate::net::{Browsers, random_hex};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Path, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
@@ -52,7 +52,17 @@ pub fn console_router(files: Files, browsers: Browsers) -> Router {
         .with_state(files.clone())
         .route("/login", get(page).with_state(files).merge(login))
         .merge(sessions)
-        .fallback(|| async { failure(StatusCode::NOT_FOUND, "there is no such address") })
+        .fallback(|uri: Uri| async move { nowhere(uri.path()) })
+}
+
+/// What is not here. An exporter that is pointed at this port learns where the other one is set.
+fn nowhere(path: &str) -> Response {
+    let is_otlp = ["/v1/traces", "/v1/logs", "/v1/metrics"].iter().any(|signal| path.ends_with(signal));
+    let why = match is_otlp {
+        true => "OTLP/HTTP has a port of its own: ingest.http_listen, 4318 if left out",
+        false => "there is no such address",
+    };
+    failure(StatusCode::NOT_FOUND, why)
 }
 
 /// The page, with a nonce of its own.

@@ -71,7 +71,7 @@ fn signal_of(path: &str) -> Result<Signal, HttpError> {
         path if path.ends_with("/v1/traces") => Ok(Signal::Traces),
         path if path.ends_with("/v1/logs") => Ok(Signal::Logs),
         path if path.ends_with("/v1/metrics") => Ok(Signal::Metrics),
-        path => Err(HttpError::new(
+        _ => Err(HttpError::new(
             StatusCode::NOT_FOUND,
             format!("no such path: {path}; OTLP is at /v1/traces, /v1/logs and /v1/metrics"),
         )),

@@ -62,6 +62,9 @@ pub struct TlsFiles {
     pub client_ca: PathBuf,
 }
 
+/// What a log filter may say of how much is logged.
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -125,6 +128,7 @@ impl Config {
         {
             faults.push(format!("server.public_url {why}"));
         }
+        faults.extend(self.log_fault());
         if self.tls.is_on() == self.tls.key.as_os_str().is_empty() {
             faults.push("server.tls.cert and server.tls.key belong together: set both or none".to_owned());
         }
@@ -132,6 +136,25 @@ impl Config {
             faults.push("server.tls.client_ca needs server.tls.cert and server.tls.key".to_owned());
         }
         faults
+    }
+
+    /// The first part of the log filter that would silence the log instead of what it means: a word that is no level is taken
+    /// for a part of the program.
+    fn log_fault(&self) -> Option<String> {
+        let is_level = |word: &str| LEVELS.contains(&word.trim().to_ascii_lowercase().as_str());
+        let parts = || self.log.split(',').map(str::trim).filter(|part| !part.is_empty());
+        let has_level = parts().any(is_level);
+        let is_wrong = |part: &&str| match part.rsplit_once('=') {
+            // Fields of spans have equal signs of their own.
+            _ if part.contains('[') => false,
+            Some((_, level)) => !is_level(level),
+            None => !(has_level || part.contains("::") || part.starts_with("groundline")),
+        };
+        let part = parts().find(is_wrong)?;
+        let levels = LEVELS.join(", ");
+        Some(format!(
+            "server.log: {part:?} has no level: write one of {levels}, such as info,groundline::ingest=debug"
+        ))
     }
 
     /// Whether there are tokens.

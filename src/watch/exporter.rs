@@ -32,7 +32,7 @@ pub fn install() -> Result<PrometheusHandle, BuildError> {
     Ok(installed.insert(handle).clone())
 }
 
-/// Registers every metric, so that each is there from the first scrape.
+/// Says what each metric is. One is there from its first event on, since most have labels that only an event knows.
 fn describe() {
     for metric in METRICS {
         match metric.kind {

@@ -170,6 +170,8 @@ fn sql_on_a_data_directory_and_without_a_server() {
     // The cause as well: the outermost error says only that the request failed.
     let told = err(&asked);
     assert!(told.contains("refused") && told.contains("is the server running"), "{told}");
+    let schemeless = run(&["sql", "--url", "127.0.0.1:1", "SELECT 1"], "");
+    assert!(err(&schemeless).contains("an address begins with http://"), "{}", err(&schemeless));
     let missing = run(&["sql", "--data-dir", "/no/such/place", "SELECT 1"], "");
     assert!(err(&missing).contains("/no/such/place"), "{}", err(&missing));
 }

@@ -1,5 +1,6 @@
 //! What the README and the documents tell a user is true: what is to be typed works, what is named exists.
 
+mod helps;
 mod links;
 pub mod pages;
 mod programs;

@@ -194,14 +194,17 @@ async fn the_queries_of_the_sql_dashboard_run_over_the_postgresql_port() {
     app.stop().await.unwrap();
 }
 
-/// `promtool check rules`, from Debian's package prometheus. The CI set-up installs it.
+/// `promtool`, from Debian's package prometheus: it checks the rules, and holds them against series. The CI set-up installs it.
 #[test]
-fn promtool_accepts_the_rules() {
-    let rules = dashboards().join("groundline.rules.yml");
-    let Ok(output) = Command::new("promtool").arg("check").arg("rules").arg(&rules).output() else {
-        assert!(std::env::var("CI").is_err(), "promtool is not installed: run tests/setup");
-        eprintln!("promtool is not installed; run tests/setup to check the rules");
-        return;
-    };
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+fn promtool_accepts_the_rules_and_their_tests() {
+    let tests = dashboards().with_file_name("tests").join("fixtures/prometheus/rules.test.yml");
+    for (verb, file) in [("check", dashboards().join("groundline.rules.yml")), ("test", tests)] {
+        let Ok(output) = Command::new("promtool").args([verb, "rules"]).arg(&file).output() else {
+            assert!(std::env::var("CI").is_err(), "promtool is not installed: run tests/setup");
+            eprintln!("promtool is not installed; run tests/setup to check the rules");
+            return;
+        };
+        let told = [output.stdout, output.stderr].concat();
+        assert!(output.status.success(), "{verb}: {}", String::from_utf8_lossy(&told));
+    }
 }

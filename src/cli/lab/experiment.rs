@@ -25,7 +25,7 @@ use tokio::time::Instant;
 pub enum ExperimentVerb {
     /// Ask a target every item of a dataset, and score what it answers.
     #[command(
-        after_help = "Examples:\n  groundline experiment run v2 --dataset refunds --http http://127.0.0.1:8000/answer --evaluator hallucination,answer_relevance\n  groundline experiment run v2 --dataset refunds@7 --command 'python app.py' --evaluator rouge --repetitions 3\n  groundline experiment run v2 --dataset refunds --existing answers.csv --evaluator answer_semantic_similarity\n  groundline experiment run production --dataset asked --trace --evaluator toxicity\n\nA target gets {\"run_id\", \"item_id\", \"input\", \"contexts\", \"files\", \"parameters\", \"traceparent\"} and answers a text, or\n{\"output\", \"contexts\", \"output_context\", \"in_tokens\", \"out_tokens\", \"cost_usd\", \"duration\", \"error\"}."
+        after_help = "Examples:\n  groundline experiment run v2 --dataset refunds --http http://127.0.0.1:8000/answer \\\n      --evaluator hallucination,answer_relevance\n  groundline experiment run v2 --dataset refunds@7 --command 'python app.py' --evaluator rouge \\\n      --repetitions 3\n  groundline experiment run v2 --dataset refunds --existing answers.csv \\\n      --evaluator answer_semantic_similarity\n  groundline experiment run production --dataset asked --trace --evaluator toxicity\n\nA target gets {\"run_id\", \"item_id\", \"input\", \"contexts\", \"files\", \"parameters\", \"traceparent\"} and answers a text, or\n{\"output\", \"contexts\", \"output_context\", \"in_tokens\", \"out_tokens\", \"cost_usd\", \"duration\", \"error\"}."
     )]
     Run(RunArgs),
     /// Ask what is missing, after a run was stopped; or again what went wrong.
@@ -106,7 +106,7 @@ pub enum ExperimentVerb {
     },
     /// Write files of experiments for other programs: a frame of results, leaderboards, problems, or an archive of all.
     #[command(
-        after_help = "Examples:\n  groundline experiment export v2 --part llm-eval-results --format csv --output v2.csv\n  groundline experiment export v1 v2 --part llm-heatmap-leaderboard --format html --output board.html\n  groundline experiment export v1 v2 --part work-dir-archive --output v1-v2.zip"
+        after_help = "Examples:\n  groundline experiment export v2 --part llm-eval-results --format csv --output v2.csv\n  groundline experiment export v1 v2 --part llm-heatmap-leaderboard --format html \\\n      --output board.html\n  groundline experiment export v1 v2 --part work-dir-archive --output v1-v2.zip"
     )]
     Export(ExportArgs),
     /// Show perturbed items whose verdict is not that of their source, beyond what plain copies show.

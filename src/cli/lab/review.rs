@@ -14,7 +14,7 @@ use std::process::ExitCode;
 pub enum ReviewVerb {
     /// Queues: make, list, show, export and close them. People answer in the console, at /review.
     #[command(
-        after_help = "Examples:\n  groundline review queue create 'refunds v2' --experiment v2 --reviews 2 --categorical tone=polite,rude\n  groundline review queue list\n  groundline review queue export 'refunds v2' > review.csv"
+        after_help = "Examples:\n  groundline review queue create 'refunds v2' --experiment v2 --reviews 2 \\\n      --categorical tone=polite,rude\n  groundline review queue list\n  groundline review queue export 'refunds v2' > review.csv"
     )]
     Queue {
         #[command(subcommand)]
@@ -27,7 +27,7 @@ pub enum ReviewVerb {
 pub enum QueueVerb {
     /// Make a queue over the runs of an experiment, the rows of a query, or what the online draws chose.
     #[command(
-        after_help = "Examples:\n  groundline review queue create 'refunds v2' --experiment v2 --reviews 2 --reviewer ana,ben,cleo\n  groundline review queue create unsure --experiment v2 --select flagged\n  groundline review queue create tone --experiment v2 --sample 100 --no-auto-evals --categorical tone=polite,neutral,rude --text note\n  groundline review queue create worst --sql \"SELECT * FROM scores_latest WHERE metric = 'hallucination' AND NOT passed\"\n  groundline review queue create drawn --proposal hallucination\n\nThe verdicts of evaluators are asked about where --no-auto-evals is not said. Templates of a file are a JSON array of\n{\"name\", \"type\": \"categorical\" | \"numerical\" | \"free_text\", \"categories\", \"ordered\", \"min\", \"max\", \"step\", \"tolerance\",\n\"instructions\", \"optional\"}."
+        after_help = "Examples:\n  groundline review queue create 'refunds v2' --experiment v2 --reviews 2 --reviewer ana,ben,cleo\n  groundline review queue create unsure --experiment v2 --select flagged\n  groundline review queue create tone --experiment v2 --sample 100 --no-auto-evals \\\n      --categorical tone=polite,neutral,rude --text note\n  groundline review queue create worst \\\n      --sql \"SELECT * FROM scores_latest WHERE metric = 'hallucination' AND NOT passed\"\n  groundline review queue create drawn --proposal hallucination\n\nThe verdicts of evaluators are asked about where --no-auto-evals is not said. Templates of a file are a JSON array of\n{\"name\", \"type\": \"categorical\" | \"numerical\" | \"free_text\", \"categories\", \"ordered\", \"min\", \"max\", \"step\", \"tolerance\",\n\"instructions\", \"optional\"}."
     )]
     Create(Box<CreateArgs>),
     /// Show the queues, the open ones first.

@@ -3,6 +3,7 @@
 use super::client::{Asked, LabClient, Refused};
 use super::fetched::Fetched;
 use super::target::{Asker, answer};
+use super::told::cell;
 use crate::lab::target::Target;
 use futures::{FutureExt, StreamExt};
 use http::Method;
@@ -187,6 +188,12 @@ async fn send(
     bar: &ProgressBar,
 ) -> Result<(), Refused> {
     for answer in &answers {
+        // The first one tells what is wrong with the target; of the others `runs` has it.
+        if let (0, Some(why)) = (ended.errors, answer["error"].as_str()) {
+            bar.suspend(|| {
+                eprintln!("groundline experiment: no answer to {}: {why}", cell(&answer["item_id"]));
+            });
+        }
         ended.errors += u64::from(answer.get("error").is_some());
         ended.cost += answer["cost_usd"].as_f64().unwrap_or_default();
     }

@@ -99,6 +99,16 @@ pub fn summarized(told: &Value) -> String {
         summary["items"],
         summary["errors"]
     );
+    if let Some(error) = experiment["error"].as_str().filter(|error| !error.is_empty()) {
+        let _ = writeln!(text, "error: {error}");
+    }
+    if summary["errors"].as_u64().is_some_and(|errors| errors > 0) {
+        let id = cell(&experiment["experiment_id"]);
+        let _ = writeln!(
+            text,
+            "why: SELECT item_id, error FROM runs_latest WHERE experiment_id = '{id}' AND error IS NOT NULL"
+        );
+    }
     if let Some(target) = identity(&experiment["target"]) {
         let _ = writeln!(text, "target: {target}");
     }
@@ -256,6 +266,19 @@ mod tests {
             "{}",
             summarized(&told)
         );
+    }
+
+    #[test]
+    fn where_runs_have_no_answer_the_query_that_says_why_is_told() {
+        let told = |errors: u64| {
+            summarized(
+                &json!({"experiment": {"experiment_id": "e", "error": "away"}, "summary": {"errors": errors}}),
+            )
+        };
+        assert!(
+            told(1).contains("\nwhy: SELECT item_id, error FROM runs_latest WHERE experiment_id = 'e' AND")
+        );
+        assert!(told(0).contains("\nerror: away\n") && !told(0).contains("why:"), "{}", told(0));
     }
 
     #[test]

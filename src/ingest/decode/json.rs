@@ -59,6 +59,40 @@ pub fn metrics_from_json(body: &[u8], room: &mut Allowance<'_>) -> Result<(), De
     Node::root(&json)?.list("resourceMetrics", |_| Ok(())).map(drop)
 }
 
+/// Keys as protobuf's own JSON may also write them, with how OTLP does.
+const SNAKE_CASE: [(&str, &str); 7] = [
+    ("resource_spans", "resourceSpans"),
+    ("resource_logs", "resourceLogs"),
+    ("scope_spans", "scopeSpans"),
+    ("scope_logs", "scopeLogs"),
+    ("log_records", "logRecords"),
+    ("trace_id", "traceId"),
+    ("span_id", "spanId"),
+];
+/// A longer body is not looked at once more: nobody writes one by hand.
+const MAX_LOOKED_AT: usize = 64 << 10;
+
+/// What to say of a body of which nothing was taken, where its keys are the likely cause: without a word an unknown key looks
+/// like success. `wanted` is the key of a request.
+pub(super) fn unread(body: &[u8], wanted: &str) -> Option<String> {
+    if body.len() > MAX_LOOKED_AT {
+        return None;
+    }
+    if let Some((wrong, right)) = SNAKE_CASE.iter().find(|(wrong, _)| has_key(body, wrong)) {
+        return Some(format!("the key {wrong:?} is not read: OTLP/JSON has lowerCamelCase keys, {right:?}"));
+    }
+    let has_keys = body.contains(&b':');
+    (has_keys && !has_key(body, wanted)).then(|| format!("there is no key {wanted:?}: nothing is stored"))
+}
+
+/// Whether a text has a key somewhere; a value of the same word is none.
+fn has_key(body: &[u8], key: &str) -> bool {
+    let quoted = format!("\"{key}\"");
+    let found = body.windows(quoted.len()).enumerate().filter(|(_, part)| *part == quoted.as_bytes());
+    let mut rests = found.filter_map(|(at, _)| body.get(at + quoted.len()..));
+    rests.any(|rest| rest.trim_ascii_start().first() == Some(&b':'))
+}
+
 fn parse(body: &[u8], room: &mut Allowance<'_>) -> Result<Json, DecodeError> {
     if body.is_empty() {
         return Ok(Json::Object(serde_json::Map::new()));

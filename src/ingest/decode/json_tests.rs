@@ -146,6 +146,23 @@ fn an_id_in_base64_costs_its_span_and_is_told() {
 }
 
 #[test]
+fn of_a_body_of_which_nothing_is_taken_the_keys_are_told() {
+    let told = |body: &str| unread(body.as_bytes(), "resourceSpans");
+    for (body, word) in [
+        ("{\"resource_spans\": []}", "\"resourceSpans\""),
+        ("{\"resourceSpans\": [{\"scope_spans\" : []}]}", "\"scopeSpans\""),
+        ("{\"resourceSpans\": [{\"scopeSpans\": [{\"spans\": [{\"trace_id\":\"01\"}]}]}]}", "\"traceId\""),
+        ("{\"spans\": [{}]}", "there is no key \"resourceSpans\""),
+    ] {
+        assert!(told(body).is_some_and(|told| told.contains(word)), "{body}: {:?}", told(body));
+    }
+    for body in ["", "{}", "{\"resourceSpans\": []}", "{\"resourceSpans\": [{\"schemaUrl\": \"trace_id\"}]}"]
+    {
+        assert_eq!(told(body), None, "{body}");
+    }
+}
+
+#[test]
 fn log_records_keep_their_content_when_their_ids_are_bad() {
     let body = json!({"resourceLogs": [{"scopeLogs": [{"logRecords": [
         {"traceId": "01", "spanId": "00000000000000ab", "body": {"stringValue": "hello"}},

@@ -64,7 +64,11 @@ pub fn redacted_logs_json(
     received_at: UnixNanos,
     room: &mut Allowance<'_>,
 ) -> Result<Decoded<LogRecord>, DecodeError> {
-    Ok(redacted(json::logs_within(body, room)?, redactor, received_at))
+    let mut out = redacted(json::logs_within(body, room)?, redactor, received_at);
+    if out.items.is_empty() {
+        out.warnings.extend(json::unread(body, "resourceLogs"));
+    }
+    Ok(out)
 }
 
 fn redacted(

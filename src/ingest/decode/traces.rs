@@ -47,7 +47,11 @@ impl Traces {
         redactor: Option<&Redactor>,
         room: &mut Allowance<'_>,
     ) -> Result<Self, DecodeError> {
-        Self::redacted_request(json::traces_within(body, room)?, redactor, room)
+        let mut out = Self::redacted_request(json::traces_within(body, room)?, redactor, room)?;
+        if out.accepted == 0 {
+            out.warnings.extend(json::unread(body, "resourceSpans"));
+        }
+        Ok(out)
     }
 
     fn redacted_request(

@@ -98,7 +98,13 @@ impl Filtered {
 
 /// The places of the rows of which `condition` is true; at least one.
 async fn kept(condition: &str, all: &[Filtered]) -> Result<HashSet<u64>, String> {
-    let told = |e: DataFusionError| format!("{condition:?}: {}", e.strip_backtrace());
+    // The table has no name that anybody knows.
+    let told = |e: DataFusionError| {
+        format!(
+            "{condition:?}: {}",
+            e.strip_backtrace().replace("\"?table?\".\"#\", ", "").replace("\"?table?\".", "")
+        )
+    };
     let rows = rows(all).map_err(|e| e.to_string())?;
     let context = SessionContext::new();
     let table = context.read_batch(rows).map_err(told)?;
@@ -192,6 +198,8 @@ mod tests {
         assert_eq!(kept, items[1..]);
         assert!(super::filtered("lang = 'it'", items).await.unwrap_err().contains("leaves none of 2"));
         assert!(left("weight > 7").await.unwrap_err().contains("leaves none of 2 tests"));
+        let told = left("colour = 'red'").await.unwrap_err();
+        assert!(told.contains("fields are id, question, input") && !told.contains("?table?"), "{told}");
         for wrong in ["colour = 'red'", "SELECT 1", "1 = 1; DROP TABLE t", ""] {
             assert!(left(wrong).await.unwrap_err().starts_with("--filter"), "{wrong}");
         }

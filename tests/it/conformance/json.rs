@@ -87,7 +87,12 @@ async fn t28_snake_case_keys_are_unknown_fields() {
     assert!(!row.to_string().contains("th:8") && !row.to_string().contains("lost"), "{row}");
     assert!(!row["start_time"].as_str().unwrap().starts_with("1970"), "{row}");
     let body = json!({"resource_spans": [{"scope_spans": [{"spans": [{"kind": "ignored"}]}]}]});
-    assert_eq!(post(shared(), JSON, &[], body.to_string().into_bytes()).await.partial(), None);
+    // They are ignored, and where nothing is left a warning says so: the sender would take silence for success.
+    let (rejected, told) = post(shared(), JSON, &[], body.to_string().into_bytes()).await.partial().unwrap();
+    assert!(rejected == 0 && told.contains("\"resourceSpans\""), "{told}");
+    let logs = json!({"resource_logs": []}).to_string().into_bytes();
+    let answer = post_to(shared(), "/v1/logs", JSON, &[], logs).await;
+    assert!(answer.status == 200 && answer.text().contains("resourceLogs"), "{}", answer.text());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

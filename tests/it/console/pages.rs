@@ -104,6 +104,9 @@ async fn every_page_is_the_same_file_with_a_nonce_of_its_own() {
         assert!(names.contains(&"cache-control"), "{path}");
         assert!(!names.iter().any(|name| name.starts_with("access-control")), "{path}: {names:?}");
     }
+    // An exporter that is pointed here is told where the other port is set.
+    let answer = request(at, Method::POST, "/v1/traces", &[]).send().await.unwrap();
+    assert!(answer.status() == 404 && answer.text().await.unwrap().contains("ingest.http_listen"));
     app.stop().await.unwrap();
 }
 

@@ -226,3 +226,25 @@ fn examples_of_a_check_are_held_against_it() {
         "{out}{err}"
     );
 }
+
+#[test]
+fn a_check_tells_gates_that_a_run_would_refuse() {
+    let folder = tempfile::tempdir().unwrap();
+    let suite = |gate: &str| {
+        let text = format!(
+            "[suite]\nname = \"s\"\nevaluators = [\"rouge\"]\n[[test]]\ninput = \"q\"\ntags = [\"t\"]\n{gate}"
+        );
+        std::fs::write(folder.path().join("suite.toml"), text).unwrap();
+    };
+    suite(
+        "[[gate]]\nmetric = \"rouge_1\"\nmin = 0.5\n[[gate]]\nmetric = \"tests_passed\"\nmin = 0.5\ntag = \"u\"\n",
+    );
+    for verb in [&["suite", "check", "suite.toml"][..], &["test", "suite.toml", "--dry-run"]] {
+        let (_, err) = run(folder.path(), 2, verb);
+        assert!(err.contains("gate 1 names \"rouge_1\", which is not measured"), "{err}");
+        assert!(err.contains("gate 2 names the tag \"u\", which no test has"), "{err}");
+    }
+    suite("[[gate]]\nmetric = \"rouge/rouge_1\"\nmin = 0.5\ntag = \"t\"\n");
+    let (out, _) = run(folder.path(), 0, &["suite", "check", "suite.toml"]);
+    assert!(out.contains("1 gates"), "{out}");
+}
