@@ -336,7 +336,10 @@ fn filled(form: &str, values: &[Option<String>]) -> Result<String> {
         next = at + 1;
         let value = values.get(at).ok_or_else(|| wrong("too few arguments"))?.as_deref();
         let (told, width) = (spelled(kind, value)?, width.unwrap_or(0));
-        out.push_str(&if is_left { format!("{told:<width$}") } else { format!("{told:>width$}") });
+        // `format!` panics beyond 65,535.
+        let blanks = " ".repeat(width.saturating_sub(told.chars().count()));
+        let (before, behind) = if is_left { ("", blanks.as_str()) } else { (blanks.as_str(), "") };
+        out.extend([before, told.as_str(), behind]);
         // A short text can ask for many wide values.
         check_bytes("format", out.len() as i128)?;
     }
@@ -360,7 +363,7 @@ fn spelled(kind: char, value: Option<&str>) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DataType, filled, in_words, quoted, type_name};
+    use super::{DataType, MAX_WIDTH, filled, in_words, quoted, type_name};
 
     #[test]
     fn formats_are_filled() {
@@ -369,6 +372,8 @@ mod tests {
         assert_eq!(filled("%L %L", &values).unwrap(), "'a''b' 'Name'");
         assert_eq!(filled("%2$s %1$s %s|%-5s|", &values).unwrap(), "Name a'b Name|     |");
         assert_eq!(filled("%1$6s|%-6s|%2$-3s|%%", &values).unwrap(), "   a'b|Name  |Name|%");
+        let wide = filled("%70000s|%-1048576s", &values).unwrap();
+        assert_eq!((wide.len(), wide.trim()), (70_001 + MAX_WIDTH, "a'b|Name"));
         for wrong in ["%3$s %s", "%0$s", "%9999999999s", "%1$", "%2"] {
             assert!(filled(wrong, &values).is_err(), "{wrong}");
         }
