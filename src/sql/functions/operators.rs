@@ -1,5 +1,5 @@
 //! Operators between types for which the engine has none, or has another meaning: intervals and numbers, dates and intervals,
-//! conditions and the texts that name them.
+//! conditions and the texts that name them, numbers that have no sign.
 
 use arrow::array::{AsArray, IntervalMonthDayNanoArray};
 use arrow::datatypes::{DataType, Float64Type, IntervalMonthDayNanoType, IntervalUnit, TimeUnit};
@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 const INTERVAL: DataType = DataType::Interval(IntervalUnit::MonthDayNano);
 
-/// Plans `INTERVAL '5 minutes' * 3`, `INTERVAL '1 day' / 2`, `CURRENT_DATE - INTERVAL '12 hours'` and `passed = 'f'`.
+/// Plans `INTERVAL '5 minutes' * 3`, `INTERVAL '1 day' / 2`, `CURRENT_DATE - INTERVAL '12 hours'`, `passed = 'f'` and differences of
+/// what has no sign, such as `row_number()`.
 #[derive(Debug)]
 pub struct OperatorPlanner {
     times: Arc<ScalarUDF>,
@@ -59,6 +60,12 @@ impl ExprPlanner for OperatorPlanner {
                 let left = if is_interval(&second) { moment(left, &first) } else { left };
                 let is_sum = op == BinaryOperator::Plus && is_interval(&first);
                 let right = if is_sum { moment(right, &second) } else { right };
+                // Of row numbers and lengths, too, the second may be the larger one.
+                let may_be_negative = op == BinaryOperator::Minus
+                    && first.is_unsigned_integer()
+                    && second.is_unsigned_integer();
+                let signed = |side| if may_be_negative { cast(side, DataType::Int64) } else { side };
+                let (left, right) = (signed(left), signed(right));
                 Ok(PlannerResult::Original(RawBinaryExpr { op, left, right }))
             }
             BinaryOperator::Eq | BinaryOperator::NotEq => {
@@ -145,6 +152,22 @@ fn scaled(interval: Interval, factor: f64) -> Result<Interval> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow::datatypes::Int64Type;
+    use datafusion::execution::FunctionRegistry;
+    use datafusion::prelude::SessionContext;
+
+    /// Runs of equal values are told apart by such differences.
+    #[tokio::test]
+    async fn a_difference_of_row_numbers_may_be_negative() {
+        let context = SessionContext::new();
+        let state = context.state_ref();
+        state.write().register_expr_planner(Arc::new(OperatorPlanner::new())).unwrap();
+        let places = "SELECT row_number() OVER (ORDER BY a DESC) - row_number() OVER (ORDER BY a) AS d \
+                      FROM (VALUES (1), (2)) AS t(a)";
+        let least = context.sql(&format!("SELECT min(d) FROM ({places}) AS p")).await.unwrap();
+        let batches = least.collect().await.unwrap();
+        assert_eq!(batches[0].column(0).as_primitive::<Int64Type>().value(0), -1);
+    }
 
     #[test]
     fn what_is_left_of_a_unit_goes_to_the_smaller_one() {

@@ -65,6 +65,9 @@ const MOST_HOT: usize = 100_000;
 /// Most kinds of one file's rows that are kept; with more there may be versions.
 const MOST_KINDS: usize = 1_024;
 
+/// Most kinds of all files' rows that are kept, some 30 MB; of files beyond these there may be versions.
+const MOST_KEPT: usize = 100_000;
+
 /// Files that are looked into at once.
 const AT_ONCE: usize = 8;
 
@@ -196,9 +199,10 @@ impl Kept {
     }
 
     fn keep(&mut self, path: &Path, kinds: Option<Kinds>) -> Option<Arc<Kinds>> {
-        let kinds = kinds.map(|kinds| match self.shared.get(&kinds) {
-            Some(known) => known.clone(),
-            None => Arc::new(kinds),
+        let kept: usize = self.shared.iter().map(|kinds| kinds.0.len()).sum();
+        let kinds = kinds.and_then(|kinds| match self.shared.get(&kinds) {
+            Some(known) => Some(known.clone()),
+            None => (kept + kinds.0.len() <= MOST_KEPT).then(|| Arc::new(kinds)),
         });
         self.shared.extend(kinds.clone());
         self.kinds.insert(path.clone(), kinds.clone());
@@ -400,6 +404,18 @@ mod tests {
         let rows = RecordBatch::try_new(rows.schema(), columns).unwrap();
         assert!(kinds.take(&rows.slice(0, MOST_KINDS)).unwrap());
         assert!(!kinds.take(&rows).unwrap());
+    }
+
+    #[test]
+    fn what_is_kept_of_many_files_is_bounded() {
+        let mut kept = Kept::default();
+        let kinds =
+            |file: usize| (0..MOST_KINDS).map(|n| (vec![Some(format!("{file}/{n}"))], true)).collect();
+        let mut keep = |name: usize, file| kept.keep(&Path::from(name.to_string()), Some(Kinds(kinds(file))));
+        let most = MOST_KEPT / MOST_KINDS;
+        assert!((0..most).all(|file| keep(file, file).is_some()));
+        assert!(keep(most, most).is_none());
+        assert!(keep(most + 1, 0).is_some(), "files of the same kinds share them");
     }
 
     struct Lake {
