@@ -11,6 +11,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::config::ConfigOptions;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::expr::{AggregateFunction, ScalarFunction};
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     AggregateUDF, BinaryExpr, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ReturnFieldArgs,
@@ -53,7 +54,13 @@ impl CheckedArithmetic {
             let name = scan.table_name.clone();
             schema.merge(&DFSchema::try_from_qualified_schema(name, &scan.source.schema())?);
         }
-        node.map_expressions(|expr| expr.transform_up(|part| Ok(self.part(part, &schema))))
+        // The name of an aggregate tells its FILTER as it is written in plans, with the functions' own names.
+        let names = NamePreserver::new(&node);
+        node.map_expressions(|expr| {
+            let name = names.save(&expr);
+            let checked = expr.transform_up(|part| Ok(self.part(part, &schema)))?;
+            Ok(checked.update_data(|expr| name.restore(expr)))
+        })
     }
 
     fn part(&self, part: Expr, schema: &DFSchema) -> Transformed<Expr> {
@@ -304,6 +311,18 @@ mod tests {
         }
         let grouped = answer(&format!("SELECT sum(a) {numbers} GROUP BY g")).await.unwrap();
         assert_eq!(grouped, ("sum(t.a)".to_owned(), "9223372036854775807".to_owned()));
+        for counted in [
+            "SELECT count(*) FILTER (WHERE a + 1 > 2)",
+            "SELECT sum(a) FILTER (WHERE a + 1 > 2) / 2",
+            "SELECT g + 1, count(*) FILTER (WHERE a * 2 > 2) AS n",
+            "SELECT count(*) FILTER (WHERE a + 1 > 2) OVER ()",
+        ] {
+            let grouped = if counted.contains(" g ") { "GROUP BY g + 1 ORDER BY n" } else { "" };
+            let rows = "FROM (VALUES (1, 0), (2, 0)) AS t(a, g)";
+            let (name, value) = answer(&format!("{counted} {rows} {grouped}")).await.expect(counted);
+            assert_eq!(value, "1", "{counted}");
+            assert!(!name.contains("checked"), "{name}");
+        }
         let joined = "SELECT u.b + 1 FROM (VALUES (1)) AS t(a) LEFT JOIN (VALUES (1)) AS u(b) ON t.a = u.b WHERE u.b + 1 > 1";
         assert_eq!(answer(joined).await.unwrap().1, "2");
     }
