@@ -136,6 +136,28 @@ pub struct ByCluster<E> {
 /// Sums of so many parts are equal up to this share of them.
 const ROUNDING: f64 = 1e-9;
 
+/// A sum that does not depend on the order of its parts, as good as always: clusters come in that of a hash map, which is another one
+/// in each run.
+#[derive(Clone, Copy)]
+struct Sum {
+    all: f64,
+    /// What rounding took from it (Knuth's two-sum).
+    lost: f64,
+}
+
+impl Sum {
+    fn plus(self, part: f64) -> Self {
+        let all = self.all + part;
+        let added = all - self.all;
+        Self { all, lost: self.lost + (self.all - (all - added)) + (part - added) }
+    }
+
+    fn value(self) -> f64 {
+        // What is too large for a number has lost nothing that could be told.
+        if self.all.is_finite() { self.all + self.lost } else { self.all }
+    }
+}
+
 /// What clusters say around a ratio.
 struct Between {
     k: f64,
@@ -199,12 +221,13 @@ impl<E: Items> ByCluster<E> {
 
     fn between(&self, ratio: f64) -> Between {
         let (alone, [_, square]) = (self.alone.count() as f64, self.alone.weights());
-        let none = Between { k: alone, square, spread: self.alone.spread(ratio) };
-        self.clusters.values().fold(none, |sums, cluster| Between {
-            k: sums.k + 1.0,
-            square: sums.square + cluster.weight * cluster.weight,
-            spread: sums.spread + (cluster.weight * (cluster.mean - ratio)).powi(2),
-        })
+        let none = [square, self.alone.spread(ratio)].map(|all| Sum { all, lost: 0.0 });
+        let [square, spread] = self.clusters.values().fold(none, |[square, spread], cluster| {
+            let apart = cluster.weight * (cluster.mean - ratio);
+            [square.plus(cluster.weight * cluster.weight), spread.plus(apart * apart)]
+        });
+        let k = alone + self.clusters.len() as f64;
+        Between { k, square: square.value(), spread: spread.value() }
     }
 
     /// What an item is worth beside an independent one, above 0 and at most 1, after `telling` clusters that say how alike items

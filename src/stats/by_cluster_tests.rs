@@ -136,6 +136,24 @@ fn merging_parts_is_the_same_as_one_pass() {
     assert!(whole.size() >= 50 * 32, "{}", whole.size());
 }
 
+/// Each map has its own order of the same clusters.
+#[test]
+fn the_order_of_a_hash_map_changes_no_digit() {
+    let answers: Vec<_> = (0..20)
+        .map(|_| {
+            let mut random = Seeded::new(7);
+            let (mut rate, mut mean) = (ByCluster::<Rate>::new(), ByCluster::<Weighted>::new());
+            for at in 0..2_000_u128 {
+                let pi = 0.1 + 0.9 * random.unit();
+                rate.push(Some(at / 3), &rate_of(random.unit() < 0.3, pi));
+                mean.push(Some(at / 3), &mean_of(random.unit(), pi));
+            }
+            (rate.rate(0.95), mean.mean(0.95))
+        })
+        .collect();
+    assert!(answers.iter().all(|one| *one == answers[0]), "{answers:?}");
+}
+
 /// Items of a cluster fail together: with the correlation 0.3, about 150 clusters of one to eight items, each drawn with 0.5. What
 /// takes the items for independent holds far less than it should.
 #[test]

@@ -71,8 +71,11 @@ pub fn difference(groups: &[(f64, f64)], is_rate: bool, level: f64) -> Option<Di
 
 /// The skewness of the mean of `groups`: that of the differences over the root of their number.
 fn skewness(groups: &[(f64, f64)], estimate: f64) -> f64 {
-    let parts = groups.iter().map(|(value, weight)| weight * (value - estimate));
-    let (square, cube) = parts.fold((0.0, 0.0), |(s, c), u| (s + u * u, c + u * u * u));
+    let part = move |(value, weight): &(f64, f64)| weight * (value - estimate);
+    // Beside the largest the cubes of very large and very small ones are numbers, too.
+    let most = groups.iter().map(part).map(f64::abs).fold(0.0, f64::max);
+    let scaled = groups.iter().map(part).map(|part| part / most);
+    let (square, cube) = scaled.fold((0.0, 0.0), |(s, c), u| (s + u * u, c + u * u * u));
     if square > 0.0 { cube / square.powf(1.5) } else { 0.0 }
 }
 

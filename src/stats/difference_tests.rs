@@ -76,6 +76,50 @@ fn skewed_differences_have_halls_interval() {
     }
 }
 
+/// Cubes of these are no numbers.
+#[test]
+fn very_large_and_very_small_differences_have_the_same_interval() {
+    let values: Vec<f64> = (0..12).map(|at| if at == 0 { 1.0 } else { 0.01 * f64::from(at) }).collect();
+    let wanted = difference(&equal(&values), false, 0.95).unwrap();
+    for scale in [1e-120, 1e120] {
+        let scaled: Vec<f64> = values.iter().map(|value| value * scale).collect();
+        let got = difference(&equal(&scaled), false, 0.95).unwrap();
+        for (end, wanted) in [(got.lower, wanted.lower), (got.upper, wanted.upper)] {
+            assert!((end.unwrap() / scale - wanted.unwrap()).abs() < 1e-12, "{scale}: {got:?}");
+        }
+        assert!((got.p - wanted.p).abs() < 1e-12, "{scale}: {got:?}");
+    }
+}
+
+/// One group far outside, two sides, all weights on few: the ends are numbers, in order, around the estimate.
+#[test]
+fn the_interval_is_always_in_order_around_the_estimate() {
+    let mut random = Seeded::new(9);
+    for n in [8_u32, 9, 30, 1_000] {
+        for far in [-1e9, -1.0, 1.0, 1e9] {
+            for weight in [1e-6, 1.0, 1e6] {
+                let one = |at| if at == 0 { (far, 1.0) } else { (random.unit() - 0.5, 1.0) };
+                let mut groups: Vec<(f64, f64)> = (0..n).map(one).collect();
+                groups[1].1 = weight;
+                for level in [0.5, 0.95, 0.999] {
+                    let got = difference(&groups, false, level).unwrap();
+                    // Below two effective groups nothing tells the spread.
+                    let (Some(lower), Some(upper)) = (got.lower, got.upper) else {
+                        assert!(got.groups < 2.0, "{got:?}");
+                        continue;
+                    };
+                    let is_ordered = lower <= got.estimate && got.estimate <= upper;
+                    assert!(
+                        is_ordered && lower.is_finite() && upper.is_finite(),
+                        "{n} {far} {weight}: {got:?}"
+                    );
+                    assert!((0.0..=1.0).contains(&got.p), "{got:?}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn the_interval_agrees_with_its_p() {
     let mut random = Seeded::new(3);

@@ -237,6 +237,33 @@ mod tests {
         assert!(both.iter().all(|one| one.items.len() == 1 && one.runs.is_empty()));
     }
 
+    /// As who numbers attempts by the time does.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn many_numbers_of_attempts_are_few_queries() {
+        assert_eq!(reading::apart(&[1, 2, 7].into()), [(1, 1), (2, 2), (7, 7)]);
+        let ranges = reading::apart(&(1..=40).collect());
+        assert_eq!((ranges.len(), ranges[15], ranges[16]), (17, (16, 16), (17, i64::MAX)));
+        let folder = tempfile::tempdir().unwrap();
+        let (all, who) = (opened(folder.path(), sql::Config::default()).await, me());
+        let found = asked(&all, &who).await;
+        let item = all.items(&who, &found).await.unwrap()[0].item_id.clone();
+        // Scores of such an attempt would not be found again.
+        let beyond = json!([{"item_id": item, "attempt": i64::from(i32::MAX) + 1, "output": "There."}]);
+        let beyond = serde_json::from_value(beyond).unwrap();
+        let told = all.receive(&who, &found.experiment_id, beyond).await.unwrap();
+        assert_eq!((told.stored, told.refused.len()), (0, 1), "{told:?}");
+        for attempt in (1..=20).map(|at| at * 1_000) {
+            let score = json!({"name": "m", "value": 0.5, "passed": attempt == 20_000});
+            let answers =
+                json!([{"item_id": item, "attempt": attempt, "output": "There.", "scores": [score]}]);
+            let answers = serde_json::from_value(answers).unwrap();
+            assert_eq!(all.receive(&who, &found.experiment_id, answers).await.unwrap().stored, 1);
+        }
+        let loaded = Loaded::of(&all, &who, found).await.unwrap();
+        assert_eq!((loaded.runs.len(), loaded.scores.len()), (1, 1));
+        assert_eq!(loaded.scores[0].passed, Some(true));
+    }
+
     /// A query gives at most six rows, and the run has four scores of each of its attempts.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_run_that_was_asked_again_has_no_more_scores_to_be_read() {

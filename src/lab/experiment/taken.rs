@@ -57,6 +57,10 @@ pub fn case(
     if !(1..=found.repetitions).contains(&repetition) {
         return Err(Fault::new(format!("it is not from 1 to {}", found.repetitions)).at("repetition"));
     }
+    // Its scores have the number of the attempt as their version.
+    if i32::try_from(attempt).is_err() {
+        return Err(Fault::new(format!("it is not from 1 to {}", i32::MAX)).at("attempt"));
+    }
     let id = run_id(&found.experiment_id, &item.item_id, repetition);
     if answer.run_id.as_deref().is_some_and(|sent| sent != id) {
         return Err(Fault::new(format!("it is another run's; this item's is {id}")).at("run_id"));
