@@ -16,6 +16,7 @@ const MAX_LABELS: usize = 12;
 struct Line {
     values: Weighted,
     passes: Rate,
+    scored: u64,
     skipped: u64,
     errors: u64,
     has_threshold: bool,
@@ -91,6 +92,7 @@ impl Summary {
             "skipped" => line.skipped += 1,
             "error" => line.errors += 1,
             _ => {
+                line.scored += 1;
                 line.has_threshold |= row.threshold.is_some();
                 // Every line stands for itself.
                 row.value.map(|value| line.values.push(value, 1.0));
@@ -127,6 +129,13 @@ impl Summary {
             mean: line.values.mean(LEVEL).map(|mean| mean.estimate),
             passed: line.passes.estimate(LEVEL).map(|share| share.estimate),
         })
+    }
+
+    /// How many rows have an error where none has a score: nothing was measured, and it shall not look like success.
+    pub fn only_errors(&self) -> Option<u64> {
+        let errors: u64 = self.lines.values().map(|line| line.errors).sum();
+        let is_scored = self.lines.values().any(|line| line.scored > 0);
+        (errors > 0 && !is_scored).then_some(errors)
     }
 
     /// For a person to read; empty without rows.
@@ -297,6 +306,17 @@ mod tests {
         let line = text.lines().skip_while(|line| !line.starts_with("fails of ")).nth(1).unwrap();
         let line: Vec<&str> = line.split_whitespace().collect();
         assert_eq!(line, ["sexism", "2", "1", "1", "1"], "{text}");
+    }
+
+    #[test]
+    fn errors_alone_are_told_and_those_beside_a_score_are_none() {
+        let mut summary = Summary::default();
+        summary.add(&row("skipped", None, None));
+        assert_eq!(summary.only_errors(), None);
+        (0..2).for_each(|_| summary.add(&row("error", None, None)));
+        assert_eq!(summary.only_errors(), Some(2));
+        summary.add(&row("ok", Some(0.5), None));
+        assert_eq!(summary.only_errors(), None);
     }
 
     #[test]
