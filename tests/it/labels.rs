@@ -374,6 +374,8 @@ async fn labels_come_and_go_as_csv_and_calibrate_scores() {
     assert!(code == 0 && listed.contains(METRIC), "{listed}");
     let (code, told, _) = verb(&["labels", "agreement", "--metric", METRIC, "--url", &url]).await;
     assert!(code == 0 && told.contains("krippendorff_alpha"), "{told}");
+    let (code, _, why) = verb(&["labels", "agreement", "--metric", "no_such", "--url", &url]).await;
+    assert!(code == 1 && why.contains("no metric \"no_such\"") && why.contains(METRIC), "{why}");
     calibrated(&url, folder.path()).await;
     app.stop().await.unwrap();
 }
