@@ -68,6 +68,10 @@ fn thresholds_are_those_of_a_system_a_metric_or_an_evaluator() {
         ("[models.similarity]\npath = \"m.onnx\"\n".to_owned(), "models.similarity is used by nobody"),
         ("[evaluator.bleu]\nmetric_threshold = inf\n".to_owned(), "evaluator.bleu.metric_threshold is inf"),
         (
+            "[evaluator.hallucination]\nmetric_threshold = 6\n".to_owned(),
+            "evaluator.hallucination.metric_threshold is 6: its values are from 0 to 1",
+        ),
+        (
             format!("[eval.thresholds]\nbleu_1 = 0.4\nrouge_1 = 0.4\n{own}"),
             "evaluator.bleu.metric_threshold and eval.thresholds.bleu_1 both set the threshold of bleu",
         ),
