@@ -1,6 +1,6 @@
 //! What all rows say together, and what they cost.
 
-use crate::eval::{NO_VERDICT, OfflineRow, tells_origin};
+use crate::eval::{NO_VERDICT, OfflineRow, scale_of, tells_origin};
 use crate::stats::confusion::{Confusion, LabelQuality};
 use crate::stats::{Estimate, Rate, Weighted};
 use std::collections::BTreeMap;
@@ -196,6 +196,10 @@ impl Summary {
         );
         for ((evaluator, metric), line) in &self.lines {
             let (mean, passed) = (line.values.mean(LEVEL), line.passes.estimate(LEVEL));
+            let mean = match scale_of(evaluator, metric) {
+                Some(scale) => mean.map(|mean| mean.within((scale.least, scale.most))),
+                None => mean,
+            };
             let _ = writeln!(
                 out,
                 "{:width$} {:>7} {:>24} {:>24} {:>8} {:>7}",
@@ -335,6 +339,8 @@ mod tests {
         let line: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
         assert_eq!((line[0], line[1], line[2]), ("faithfulness", "2", "0.500"), "{text}");
         assert_eq!(line[line.len() - 2..], ["1", "1"], "{text}");
+        // Student's interval of two values reaches far beyond a share.
+        assert!(text.contains("0.500 [0.000, 1.000]"), "{text}");
         assert!(
             text.contains("evaluator      items  CPU ms/item\nfaithfulness       2        3.000\n"),
             "{text}"

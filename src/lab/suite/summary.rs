@@ -140,7 +140,9 @@ fn metric_lines(outcomes: &[Outcome], bench: &Bench<'_>, level: f64) -> Vec<Line
             let scores = outcomes.iter().flat_map(|outcome| &outcome.scores);
             scores.filter(|scored| scored.metric == name && scored.status == status).count() as u64
         };
+        let range = range_of(&name);
         let estimate = estimate(&name, outcomes.iter(), level);
+        let estimate = estimate.map(|found| range.map_or(found, |range| found.within(range)));
         Line { estimate, errors: count("error"), skipped: count("skipped"), name }
     };
     let lines = names.into_iter().map(line);
