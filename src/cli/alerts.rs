@@ -4,7 +4,9 @@ use super::alert_deliveries;
 use super::pipe::say;
 use super::remote::Server;
 use super::table::aligned;
+use crate::units::Time;
 use clap::Subcommand;
+use serde::de::value::StrDeserializer;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -47,7 +49,7 @@ pub enum AlertsVerb {
         #[arg(long)]
         slice: Option<String>,
         /// For how long, up to 30d.
-        #[arg(long = "for", default_value = "4h")]
+        #[arg(long = "for", default_value = "4h", value_parser = time)]
         lasts: String,
         /// Who; a server with tokens takes the token's name.
         #[arg(long, env = "USER", hide_env_values = true, default_value = "")]
@@ -66,7 +68,7 @@ pub enum AlertsVerb {
         #[arg(long)]
         slice: Vec<String>,
         /// For how long.
-        #[arg(long = "for", default_value = "2h", conflicts_with = "until")]
+        #[arg(long = "for", default_value = "2h", conflicts_with = "until", value_parser = time)]
         lasts: String,
         /// Until when, as RFC 3339 writes it, such as 2026-12-24T00:00:00Z.
         #[arg(long)]
@@ -90,6 +92,13 @@ pub enum AlertsVerb {
         /// Its id, as `silences` shows it.
         id: String,
     },
+}
+
+/// A time as the server reads it; it stays text, as somebody wrote it.
+fn time(text: &str) -> Result<String, String> {
+    let read = Time::deserialize(StrDeserializer::<serde::de::value::Error>::new(text));
+    read.map(|_| text.to_owned())
+        .map_err(|_| "write numbers with their units, such as 30m or \"1h 30m\"".to_owned())
 }
 
 /// Runs it.
@@ -279,6 +288,17 @@ mod tests {
         assert!(listed.lines().nth(1).unwrap().ends_with("am waiting!"), "{listed}");
         let shown = one(&answer, "a", Some("two")).unwrap();
         assert!(!shown.contains("one") && shown.ends_with("refused"), "{shown}");
+    }
+
+    #[test]
+    fn a_time_that_is_none_is_told_its_form() {
+        let read = |lasts: &str| {
+            let verb = AlertsVerb::augment_subcommands(clap::Command::new("alerts"));
+            verb.try_get_matches_from(["alerts", "silence", "a", "--for", lasts]).map_err(|e| e.to_string())
+        };
+        let why = read("never").unwrap_err();
+        assert!(why.contains("'never'") && why.contains("such as 30m or \"1h 30m\""), "{why}");
+        assert!(read("1h 30m").is_ok());
     }
 
     #[test]

@@ -34,7 +34,8 @@ pub fn run(verb: ConfigVerb) -> ExitCode {
         Ok(config) => {
             let faults = metric_faults(&config);
             if !faults.is_empty() {
-                faults.iter().for_each(|fault| eprintln!("{fault}"));
+                let name = file.unwrap_or_default();
+                faults.iter().for_each(|fault| eprintln!("{}: {fault}", name.display()));
                 return ExitCode::from(2);
             }
             say(format_args!("{}: ok", file.unwrap_or_default().display()));

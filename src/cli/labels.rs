@@ -135,8 +135,12 @@ async fn export(server: &Server, metric: Option<&str>) -> Done {
 
 async fn agreement(server: &Server, metric: &str) -> Done {
     let answer = server.get(&format!("/v1/labels/agreement?metric={}", escaped(metric))).await?;
+    let measures: Vec<&Value> = answer["measures"].as_array().into_iter().flatten().collect();
+    if measures.iter().all(|row| row["items"] == 0) {
+        is_known(&server.get("/v1/labels").await?, metric)?;
+    }
     let mut text = format!("{:22}{:20}{:>7}{:>8}  estimate", "between", "measure", "items", "raters");
-    for row in answer["measures"].as_array().into_iter().flatten() {
+    for row in measures {
         let number = |key: &str| row[key].as_f64();
         let told = match (number("estimate"), number("lower"), number("upper")) {
             (Some(estimate), Some(lower), Some(upper)) => format!("{estimate:.3} [{lower:.3}, {upper:.3}]"),
@@ -148,6 +152,17 @@ async fn agreement(server: &Server, metric: &str) -> Done {
         let _ = write!(text, "\n{between:22}{measure:20}{items:>7}{raters:>8}  {told}");
     }
     Ok((text, 0))
+}
+
+/// An error where the `list` of metrics has no `metric`: a table of zeros would say that nobody agrees.
+fn is_known(list: &Value, metric: &str) -> Result<(), String> {
+    let queues = list["queues"].as_array().into_iter().flatten();
+    let names: Vec<&str> = queues.filter_map(|queue| queue["metric"].as_str()).collect();
+    if names.contains(&metric) {
+        return Ok(());
+    }
+    let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    Err(format!("there is no metric {metric:?} with verdicts or labels; there are: {known}"))
 }
 
 /// A value of an address.

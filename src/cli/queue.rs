@@ -97,8 +97,33 @@ async fn post(server: &Server, what: &str, which: &Which, done: &str) -> Result<
         true => serde_json::json!({ "all": true }),
         false => serde_json::json!({ "items": which.items }),
     };
-    match server.post(&format!("/v1/queue/{what}"), &body).await?["items"].as_u64() {
-        Some(1) => Ok(format!("1 item {done}")),
-        items => Ok(format!("{} items {done}", items.unwrap_or_default())),
+    let items = server.post(&format!("/v1/queue/{what}"), &body).await?["items"].as_u64();
+    told(items.unwrap_or_default(), which, done)
+}
+
+/// What became of so many items. Where some were named and none was there, that is an error: a wrong id would look like success.
+fn told(items: u64, which: &Which, done: &str) -> Result<String, String> {
+    match items {
+        0 if !which.all => Err(format!(
+            "nothing was {done}: of {} none failed or expired; `groundline queue list` shows the ids",
+            which.items.join(", ")
+        )),
+        1 => Ok(format!("1 item {done}")),
+        items => Ok(format!("{items} items {done}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_that_are_not_there_are_told() {
+        let named = Which { items: vec!["zzz".to_owned(), "y".to_owned()], all: false };
+        let why = told(0, &named, "forgotten").unwrap_err();
+        assert!(why.starts_with("nothing was forgotten: of zzz, y none failed or expired"), "{why}");
+        assert_eq!(told(1, &named, "put back").unwrap(), "1 item put back");
+        let all = Which { items: Vec::new(), all: true };
+        assert_eq!(told(0, &all, "forgotten").unwrap(), "0 items forgotten");
     }
 }

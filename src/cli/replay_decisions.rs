@@ -39,7 +39,7 @@ pub struct ReplayArgs {
     #[arg(long)]
     config: Option<PathBuf>,
     /// The day (UTC) whose decisions are made again, such as 2026-11-22; today if left out.
-    #[arg(long)]
+    #[arg(long, value_parser = calendar_day)]
     day: Option<NaiveDate>,
     /// Only this rule, and shadows and second phases of it.
     #[arg(long)]
@@ -47,6 +47,10 @@ pub struct ReplayArgs {
     /// Write one JSON object instead of a table.
     #[arg(long)]
     json: bool,
+}
+
+fn calendar_day(text: &str) -> Result<NaiveDate, String> {
+    text.parse().map_err(|_| "write year, month and day, such as 2026-11-22".to_owned())
 }
 
 /// Runs it. Exit code 0 if every rule that is the same decides the same, 1 otherwise, 2 where the configuration is wrong.
@@ -362,6 +366,17 @@ fn standing(standing: Standing) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_day_that_is_none_is_told_its_form() {
+        let read = |day: &str| {
+            let verb = ReplayArgs::augment_args(clap::Command::new("replay-decisions"));
+            verb.try_get_matches_from(["replay-decisions", "--day", day]).map_err(|e| e.to_string())
+        };
+        let why = read("tomorrow").unwrap_err();
+        assert!(why.contains("year, month and day, such as 2026-11-22"), "{why}");
+        assert!(read("2026-11-22").is_ok());
+    }
 
     #[test]
     fn the_report_tells_what_changed_and_what_it_costs() {

@@ -34,11 +34,12 @@ impl Config {
         let mut given: Table =
             toml::from_str(text).map_err(|e| ConfigError(vec![format!("{name}: {}", told(text, &e))]))?;
         let known = Table::try_from(Config::default()).map_err(|e| ConfigError(vec![e.to_string()]))?;
-        let mut faults = Vec::new();
+        let (mut faults, mut variables) = (Vec::new(), Vec::new());
         for (key, value) in env {
             let Some(path) = key.strip_prefix(ENV_PREFIX).map(str::to_ascii_lowercase) else { continue };
             if path.contains("__") {
                 set(&mut given, &path, &value);
+                variables.push((path.replace("__", "."), key));
             } else if let Some(meant) = meant(&known, &path) {
                 let meant = meant.to_ascii_uppercase();
                 faults.push(format!("{key} is not read: write {ENV_PREFIX}{meant}, with two underscores"));
@@ -50,12 +51,12 @@ impl Config {
             Ok(config) => config,
             Err(error) => {
                 faults.push(error.to_string().trim_end().to_owned());
-                return Err(ConfigError(named(name, faults)));
+                return Err(ConfigError(named(name, &variables, faults)));
             }
         };
         config.eval.evaluator.clone_from(&config.evaluator);
         faults.extend(config.faults());
-        if faults.is_empty() { Ok(config) } else { Err(ConfigError(named(name, faults))) }
+        if faults.is_empty() { Ok(config) } else { Err(ConfigError(named(name, &variables, faults))) }
     }
 }
 
@@ -65,8 +66,22 @@ fn told(text: &str, error: &toml::de::Error) -> String {
     format!("line {}: {}", before.matches('\n').count() + 1, error.message())
 }
 
-fn named(name: &str, faults: Vec<String>) -> Vec<String> {
-    faults.into_iter().map(|fault| format!("{name}: {fault}")).collect()
+/// Every fault with where its key was set: in the file `name`, or in one of the `variables`, which are there by key.
+fn named(name: &str, variables: &[(String, String)], faults: Vec<String>) -> Vec<String> {
+    let is_of = |fault: &str, key: &str| {
+        let at = fault.strip_prefix("unknown key ").unwrap_or(fault);
+        let rest = at.strip_prefix(key);
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+    };
+    let told = |fault: String| {
+        if fault.starts_with(ENV_PREFIX) {
+            return fault;
+        }
+        let variable = variables.iter().find(|(key, _)| is_of(&fault, key));
+        let place = variable.map_or(name, |(_, variable)| variable.as_str());
+        format!("{place}: {fault}")
+    };
+    faults.into_iter().map(told).collect()
 }
 
 /// The variable's path to a key whose sections and name stand in `path` with one underscore between them.

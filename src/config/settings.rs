@@ -144,6 +144,10 @@ impl Config {
     /// A threshold of a metric that nobody tells, or one beyond all its values, decides nothing.
     fn threshold_faults(&self, faults: &mut Vec<String>) {
         let eval::Thresholds::ByMetric(thresholds) = &self.eval.thresholds else { return };
+        if !self.plugins.is_empty() {
+            // What plug-ins tell, and in which range, is known only when they run; a name may be that of another evaluator.
+            return;
+        }
         for (metric, threshold) in thresholds.iter().filter(|(_, threshold)| threshold.is_finite()) {
             let told =
                 eval::SCALES.iter().filter(|scale| scale.metrics.iter().any(|name| *name == metric.as_str()));
@@ -155,8 +159,7 @@ impl Config {
                         "eval.thresholds.{metric} is {threshold}: its values are from {least} to {most}"
                     ));
                 }
-            } else if self.plugins.is_empty() {
-                // What plug-ins tell is known only when they run.
+            } else {
                 let known = eval::SCALES.iter().flat_map(|scale| scale.metrics.iter().copied());
                 let near = known.min_by_key(|name| strsim::levenshtein(metric, name)).unwrap_or_default();
                 faults.push(format!(

@@ -68,6 +68,10 @@ fn thresholds_are_those_of_a_system_a_metric_or_an_evaluator() {
         ("[models.similarity]\npath = \"m.onnx\"\n".to_owned(), "models.similarity is used by nobody"),
         ("[evaluator.bleu]\nmetric_threshold = inf\n".to_owned(), "evaluator.bleu.metric_threshold is inf"),
         (
+            "[evaluator.hallucination]\nmetric_threshold = 6\n".to_owned(),
+            "evaluator.hallucination.metric_threshold is 6: its values are from 0 to 1",
+        ),
+        (
             format!("[eval.thresholds]\nbleu_1 = 0.4\nrouge_1 = 0.4\n{own}"),
             "evaluator.bleu.metric_threshold and eval.thresholds.bleu_1 both set the threshold of bleu",
         ),
@@ -95,7 +99,7 @@ fn thresholds_are_those_of_a_system_a_metric_or_an_evaluator() {
 
 #[test]
 fn a_threshold_of_a_plug_in_or_of_a_question_of_ones_own_is_taken() {
-    let plugin = "[[plugins]]\nname = \"tone\"\ncommand = [\"tone\"]\n[eval.thresholds]\npoliteness = 7\n";
+    let plugin = "[[plugins]]\nname = \"tone\"\ncommand = [\"tone\"]\n[eval.thresholds]\npoliteness = 7\ntoxicity = 40\n";
     for text in [plugin, "[eval.thresholds]\n\"custom_answer/polite\" = 0.5\ncompression_ratio = 1.2\n"] {
         Config::from_text("f", text, none()).unwrap();
     }
@@ -121,20 +125,51 @@ fn a_variable_with_one_underscore_is_told_how_it_is_written() {
         ("GROUNDLINE_SERVER_TLS_CERT", "GROUNDLINE_SERVER__TLS__CERT"),
     ] {
         let error = Config::from_text("f", "", env(name)).unwrap_err().to_string();
-        assert_eq!(error, format!("f: {name} is not read: write {meant}, with two underscores"));
+        assert_eq!(error, format!("{name} is not read: write {meant}, with two underscores"));
     }
     Config::from_text("f", "", env("GROUNDLINE_TOKEN")).unwrap();
 }
 
 #[test]
+fn a_fault_of_a_variable_is_told_under_its_name() {
+    let env = [
+        ("GROUNDLINE_SQL__MAX_CONCURRENT", "many"),
+        ("GROUNDLINE_SERVER__LOG", "loud"),
+        ("GROUNDLINE_LAKE__COLOUR", "red"),
+    ];
+    let env = env.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let error = Config::from_text("f", "[sql]\nmax_concurrent_queries = 1\n", env).unwrap_err().to_string();
+    for told in [
+        "GROUNDLINE_SQL__MAX_CONCURRENT: sql.max_concurrent: ",
+        "GROUNDLINE_SERVER__LOG: server.log: ",
+        "GROUNDLINE_LAKE__COLOUR: unknown key lake.colour; ",
+        // A key that begins with another one is none of it.
+        "f: unknown key sql.max_concurrent_queries; ",
+    ] {
+        assert!(error.lines().any(|line| line.starts_with(told)), "{told} is missing in:\n{error}");
+    }
+}
+
+#[test]
 fn a_log_filter_has_levels() {
     let read = |log: &str| Config::from_text("f", &format!("[server]\nlog = \"{log}\"\n"), none());
-    for log in
-        ["info", "", "WARN", "off,groundline=debug", "groundline::ingest", "info,hyper", "[x{id=1}]=info"]
-    {
+    for log in [
+        "info",
+        "",
+        "WARN",
+        "off,groundline=debug",
+        "groundline::ingest",
+        "info,hyper",
+        "[x{id=1}]=info",
+        "3",
+        "warn,hyper=off",
+        "groundline=4,h2=",
+        "hyper=debug,tower",
+        "[x{id,name}]=info",
+    ] {
         read(log).unwrap();
     }
-    for log in ["verbose", "groundline=loud", "info,hyper=debugg"] {
+    for log in ["verbose", "6", "groundline=loud", "info,hyper=debugg"] {
         let error = read(log).unwrap_err().to_string();
         assert!(error.starts_with("f: server.log: ") && error.contains("has no level"), "{error}");
     }

@@ -2,7 +2,7 @@
 
 use super::custom::CustomConfig;
 use super::ids::{IDS, JUDGE_IDS, asks_others};
-use super::scale::scale_of;
+use super::scale::{SCALES, Scale, scale_of};
 use super::section::{EvaluatorConfig, SimilarityMethod};
 use super::thresholds::{Lines, Thresholds};
 use serde::{Deserialize, Serialize};
@@ -51,6 +51,14 @@ impl Default for Config {
             evaluator: BTreeMap::new(),
         }
     }
+}
+
+/// The scale of the first metric of an evaluator, where `threshold` is beyond those of all its metrics.
+fn beyond(id: &str, threshold: f64) -> Option<&'static Scale> {
+    let own = SCALES.iter().filter(|scale| scale.evaluator == id).chain(scale_of(id, id));
+    let scales: Vec<&'static Scale> = own.collect();
+    let is_within = |scale: &&Scale| (scale.least..=scale.most).contains(&threshold);
+    if scales.iter().any(is_within) { None } else { scales.first().copied() }
 }
 
 /// The causal language model of `perplexity`, which the program does not carry.
@@ -153,6 +161,9 @@ impl Config {
             let key = format!("evaluator.{id}.metric_threshold");
             if !threshold.is_finite() {
                 faults.push(format!("{key} is {threshold}: give a number"));
+            } else if let Some(scale) = beyond(id, threshold) {
+                let (least, most) = (scale.least, scale.most);
+                faults.push(format!("{key} is {threshold}: its values are from {least} to {most}"));
             }
             let both = |other: &str| {
                 format!("{key} and {other} both set the threshold of {id}: leave one of them out")

@@ -212,7 +212,7 @@ impl Work<'_> {
         }
         if !faults.is_empty() && !import.partial {
             let error = format!(
-                "{} faults, nothing was imported: mend them, or ask with partial=true for the lines without one",
+                "{} faults, nothing was imported: mend them, or ask with partial=true (--partial) for the lines without one",
                 faults.len()
             );
             return (StatusCode::BAD_REQUEST, Json(json!({"error": error, "faults": faults})))

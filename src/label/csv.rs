@@ -132,8 +132,9 @@ fn one(cell: impl Fn(&str) -> Option<String>, words: Words) -> Result<Sent, (&'s
     if let (Some(label), Words::Verdicts) = (&label, words)
         && verdict(label).is_none()
     {
-        let why =
-            format!("{label:?} is neither pass nor fail; ask with labels=any if the words are your own");
+        let why = format!(
+            "{label:?} is neither pass nor fail; ask with labels=any (--any-label) if the words are your own"
+        );
         return Err(("label", why));
     }
     let trace = cell("trace_id").ok_or(("trace_id", "the cell is empty".to_owned()))?;

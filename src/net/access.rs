@@ -80,7 +80,9 @@ impl Caller {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Denied {
     /// No token was sent.
-    #[error("a token is needed: send the header \"authorization: Bearer TOKEN\"")]
+    #[error(
+        "a token is needed: send the header \"authorization: Bearer TOKEN\"; verbs of groundline take --token, or the variable GROUNDLINE_TOKEN"
+    )]
     Missing,
     /// The token is not one of ours.
     #[error("the token is not known here; see server.tokens_file, or make one with groundline token new")]
@@ -373,6 +375,7 @@ mod tests {
         assert!(may("reader", Role::Query) && !may("reader", Role::Ingest) && !may("reader", Role::Metrics));
         assert!(may("chief", Role::Query) && may("chief", Role::Metrics) && !may("chief", Role::Ingest));
         assert_eq!(access.check(&HeaderMap::new(), Role::Query), Err(Denied::Missing));
+        assert!(Denied::Missing.to_string().contains("--token"), "a user of the verbs sends no header");
         for wrong in ["Bearer", "Bearer ", "Bearer nobody", "Digest sender", "sender", "Bearer sender sender"]
         {
             assert_eq!(access.check(&headers(wrong), Role::Ingest), Err(Denied::Unknown), "{wrong}");

@@ -141,13 +141,18 @@ impl Config {
     /// The first part of the log filter that would silence the log instead of what it means: a word that is no level is taken
     /// for a part of the program.
     fn log_fault(&self) -> Option<String> {
-        let is_level = |word: &str| LEVELS.contains(&word.trim().to_ascii_lowercase().as_str());
+        // A filter may also number its levels, and say with nothing behind the equal sign that all is meant.
+        let is_level = |word: &str| {
+            LEVELS.contains(&word.to_ascii_lowercase().as_str())
+                || word.parse::<usize>().is_ok_and(|number| number < LEVELS.len())
+        };
         let parts = || self.log.split(',').map(str::trim).filter(|part| !part.is_empty());
-        let has_level = parts().any(is_level);
+        // What a word alone says beside another part is taken as it is meant there.
+        let has_level = parts().any(|part| is_level(part) || part.contains('='));
         let is_wrong = |part: &&str| match part.rsplit_once('=') {
-            // Fields of spans have equal signs of their own.
-            _ if part.contains('[') => false,
-            Some((_, level)) => !is_level(level),
+            // Fields of spans have equal signs of their own, and commas between them.
+            _ if part.contains(['[', ']', '{', '}']) => false,
+            Some((_, level)) => !(level.is_empty() || is_level(level)),
             None => !(has_level || part.contains("::") || part.starts_with("groundline")),
         };
         let part = parts().find(is_wrong)?;

@@ -8,6 +8,7 @@ use super::error::SqlError;
 use super::functions;
 use super::guard;
 use super::params;
+use super::plan::planned;
 use super::session::session;
 use super::stream::{AbortOnDrop, Item, QueryStream, Record, bytes_of, deadline, pump, timed_out};
 use super::tables::{LiveRows, QuerySnapshots, Snapshots};
@@ -318,7 +319,7 @@ impl Sql {
             // The plan is for later, with the scope of then; nothing is read now.
             let snapshots = Arc::new(QuerySnapshots::new(Scope::All));
             let state = query_state(&core.context, snapshots, Flag::default());
-            let plan = state.statement_to_plan(statement).await?;
+            let plan = planned(&state, statement).await?;
             guard::verify(&plan)?;
             Ok(plan)
         })
@@ -451,16 +452,16 @@ async fn drive(
 
 async fn execute(state: &SessionState, asked: Asked) -> Result<SendableRecordBatchStream, SqlError> {
     let plan = match asked.work {
-        Work::Text(sql) => state.statement_to_plan(guard::parse(&sql)?).await?,
+        Work::Text(sql) => planned(state, guard::parse(&sql)?).await?,
         Work::Bound(sql, values) => {
-            let plan = state.statement_to_plan(guard::parse(&sql)?).await?;
+            let plan = planned(state, guard::parse(&sql)?).await?;
             guard::verify(&plan)?;
             params::bind(plan, values)?
         }
         Work::Parsed(statement) => {
             guard::check(&statement)?;
             let statement = guard::listed(datafusion::sql::parser::Statement::Statement(statement))?;
-            state.statement_to_plan(statement).await?
+            planned(state, statement).await?
         }
         Work::Plan(plan) => *plan,
     };

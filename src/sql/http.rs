@@ -83,10 +83,18 @@ pub fn router(sql: Arc<Sql>, access: Access) -> Router {
     // A query of plain text fits twice: JSON escapes can double it.
     let body = sql.config().max_sql_size.in_memory().saturating_mul(2).saturating_add(ENVELOPE);
     Router::new()
-        .route("/v1/sql", post(answer))
+        .route("/v1/sql", post(answer).fallback(post_only))
         .layer(DefaultBodyLimit::max(body))
         .layer(axum::middleware::from_fn_with_state((access, Role::Query), guarded))
         .with_state(sql)
+}
+
+/// Another method: what to do instead, for whoever opens the address in a browser.
+async fn post_only() -> Response {
+    let why = "POST a statement as JSON: {\"query\": \"SELECT …\"}";
+    let mut response = failure(StatusCode::METHOD_NOT_ALLOWED, why);
+    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+    response
 }
 
 async fn answer(

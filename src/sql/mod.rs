@@ -17,6 +17,7 @@
 //! | `watermarks` | up to when tables are final |
 //! | `stream` | the rows of one query, under its limits |
 //! | `params` | values for `$1`, `$2` … |
+//! | `plan` | a statement as a plan, and what was meant where a table is not there |
 //! | `context` | the engine itself |
 //! | `session` | the session that all queries share |
 //! | `format` | a result as text or bytes |
@@ -41,6 +42,7 @@ pub mod http;
 mod literals;
 mod params;
 pub mod pg;
+mod plan;
 mod session;
 mod settings;
 mod shape;

@@ -53,7 +53,8 @@ fn config_check_tells_all_faults_and_exits_with_2() {
         std::fs::write(&file, text).unwrap();
         let checked = run(&["config", "check", file.to_str().unwrap()], "");
         assert_eq!(checked.status.code(), Some(2), "{part}");
-        assert!(err(&checked).contains(part), "{part}: {}", err(&checked));
+        let told = err(&checked);
+        assert!(told.contains(part) && told.starts_with(file.to_str().unwrap()), "{part}: {told}");
     }
     std::fs::write(&file, alert("hallucination", "")).unwrap();
     assert!(run(&["config", "check", file.to_str().unwrap()], "").status.success());

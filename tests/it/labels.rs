@@ -356,6 +356,8 @@ async fn labels_come_and_go_as_csv_and_calibrate_scores() {
     std::fs::write(&file, lines.join("\n")).unwrap();
     let (code, _, told) = verb(&["labels", "import", path, "--url", &url]).await;
     assert!(code == 1 && told.contains("line 62, label") && told.contains("nothing was imported"), "{told}");
+    // What the verb has for it is named as well.
+    assert!(told.contains("(--partial)") && told.contains("(--any-label)"), "{told}");
     assert_eq!(count(at, "SELECT count(*) FROM annotations").await, 0);
     lines.pop();
     lines.push(format!("{},,{METRIC},pass,ana,", trace(999)));
@@ -374,6 +376,8 @@ async fn labels_come_and_go_as_csv_and_calibrate_scores() {
     assert!(code == 0 && listed.contains(METRIC), "{listed}");
     let (code, told, _) = verb(&["labels", "agreement", "--metric", METRIC, "--url", &url]).await;
     assert!(code == 0 && told.contains("krippendorff_alpha"), "{told}");
+    let (code, _, why) = verb(&["labels", "agreement", "--metric", "no_such", "--url", &url]).await;
+    assert!(code == 1 && why.contains("no metric \"no_such\"") && why.contains(METRIC), "{why}");
     calibrated(&url, folder.path()).await;
     app.stop().await.unwrap();
 }

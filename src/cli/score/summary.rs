@@ -1,6 +1,6 @@
 //! What all rows say together, and what they cost.
 
-use crate::eval::{NO_VERDICT, OfflineRow, tells_origin};
+use crate::eval::{NO_VERDICT, OfflineRow, scale_of, tells_origin};
 use crate::stats::confusion::{Confusion, LabelQuality};
 use crate::stats::{Estimate, Rate, Weighted};
 use std::collections::BTreeMap;
@@ -16,6 +16,7 @@ const MAX_LABELS: usize = 12;
 struct Line {
     values: Weighted,
     passes: Rate,
+    scored: u64,
     skipped: u64,
     errors: u64,
     has_threshold: bool,
@@ -91,6 +92,7 @@ impl Summary {
             "skipped" => line.skipped += 1,
             "error" => line.errors += 1,
             _ => {
+                line.scored += 1;
                 line.has_threshold |= row.threshold.is_some();
                 // Every line stands for itself.
                 row.value.map(|value| line.values.push(value, 1.0));
@@ -127,6 +129,13 @@ impl Summary {
             mean: line.values.mean(LEVEL).map(|mean| mean.estimate),
             passed: line.passes.estimate(LEVEL).map(|share| share.estimate),
         })
+    }
+
+    /// How many rows have an error where none has a score: nothing was measured, and it shall not look like success.
+    pub fn only_errors(&self) -> Option<u64> {
+        let errors: u64 = self.lines.values().map(|line| line.errors).sum();
+        let is_scored = self.lines.values().any(|line| line.scored > 0);
+        (errors > 0 && !is_scored).then_some(errors)
     }
 
     /// For a person to read; empty without rows.
@@ -187,6 +196,10 @@ impl Summary {
         );
         for ((evaluator, metric), line) in &self.lines {
             let (mean, passed) = (line.values.mean(LEVEL), line.passes.estimate(LEVEL));
+            let mean = match scale_of(evaluator, metric) {
+                Some(scale) => mean.map(|mean| mean.within((scale.least, scale.most))),
+                None => mean,
+            };
             let _ = writeln!(
                 out,
                 "{:width$} {:>7} {:>24} {:>24} {:>8} {:>7}",
@@ -300,6 +313,17 @@ mod tests {
     }
 
     #[test]
+    fn errors_alone_are_told_and_those_beside_a_score_are_none() {
+        let mut summary = Summary::default();
+        summary.add(&row("skipped", None, None));
+        assert_eq!(summary.only_errors(), None);
+        (0..2).for_each(|_| summary.add(&row("error", None, None)));
+        assert_eq!(summary.only_errors(), Some(2));
+        summary.add(&row("ok", Some(0.5), None));
+        assert_eq!(summary.only_errors(), None);
+    }
+
+    #[test]
     fn rows_are_counted_by_how_they_ended_and_money_once() {
         let mut summary = Summary::default();
         assert_eq!(summary.text(), "");
@@ -315,6 +339,8 @@ mod tests {
         let line: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
         assert_eq!((line[0], line[1], line[2]), ("faithfulness", "2", "0.500"), "{text}");
         assert_eq!(line[line.len() - 2..], ["1", "1"], "{text}");
+        // Student's interval of two values reaches far beyond a share.
+        assert!(text.contains("0.500 [0.000, 1.000]"), "{text}");
         assert!(
             text.contains("evaluator      items  CPU ms/item\nfaithfulness       2        3.000\n"),
             "{text}"

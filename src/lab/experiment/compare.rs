@@ -9,6 +9,7 @@ use super::reading::{Scored, StoredRun};
 use super::slices::{Dimension, Slice, slices};
 use super::summary::{Data, LEVEL, Unit, grouped, is_plain, spread, verdict};
 use crate::domain::score::Better;
+use crate::eval::scale_of;
 use crate::stats::{difference, matched, multiple, normal};
 use serde::Serialize;
 use std::cmp::Ordering;
@@ -265,6 +266,12 @@ impl Pairs {
         } else {
             (over_groups.lower, over_groups.upper, over_groups.p)
         };
+        // Of a few items the interval is wider than any two values can be apart.
+        let most = match self.measure {
+            "pass_rate" => 1.0,
+            _ => scale_of(evaluator, metric).map_or(f64::INFINITY, |scale| scale.most - scale.least),
+        };
+        let most = most.max(over_groups.estimate.abs());
         let mean = |units: &[Unit<'_>]| spread(&grouped(units)).value();
         let needed = normal::critical(LEVEL) + normal::quantile(POWER);
         let deviation = error * (groups.len() as f64).sqrt();
@@ -276,8 +283,8 @@ impl Pairs {
             baseline: mean(&then),
             new: mean(&now),
             difference: over_groups.estimate,
-            lower,
-            upper,
+            lower: lower.map(|lower| lower.max(-most)),
+            upper: upper.map(|upper| upper.min(most)),
             n: apart.len(),
             groups: groups.len(),
             p,

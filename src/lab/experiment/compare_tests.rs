@@ -167,3 +167,23 @@ fn what_runs_take_is_compared_in_pairs_and_less_is_better() {
         ("input_tokens", 0.0, "no difference shown")
     );
 }
+
+#[test]
+fn values_of_two_items_are_no_further_apart_than_values_can_be() {
+    let tried = |metric: &str, values: [f64; 2]| {
+        let mut tried = Tried::of(&[&[true], &[true]]);
+        for (score, value) in tried.scores.iter_mut().zip(values) {
+            (score.evaluator, score.metric) = (metric.into(), metric.into());
+            (score.passed, score.value) = (None, Some(value));
+        }
+        tried
+    };
+    let ends = |metric: &str| {
+        let got = compared(&tried(metric, [0.25, 1.0]), &tried(metric, [1.0, 0.5]));
+        assert_eq!(got.metrics[0].measure, "value");
+        (got.metrics[0].lower.unwrap(), got.metrics[0].upper.unwrap())
+    };
+    assert_eq!(ends("groundedness"), (-1.0, 1.0));
+    let (lower, upper) = ends("m");
+    assert!(lower < -1.0 && upper > 1.0, "of an unknown metric nothing is cut: {lower} {upper}");
+}

@@ -2,6 +2,7 @@
 
 use super::reading::{Experiment, Key, Runs, Scored, StoredRun};
 use super::slices::{Dimension, Slice, slices};
+use crate::eval::scale_of;
 use crate::schema::batch::ItemRow;
 use crate::stats::{Clustered, Estimate, Rate, Weighted};
 use serde::Serialize;
@@ -100,7 +101,8 @@ pub fn summary(data: &Data<'_>, weights: Weights) -> Summary {
         for ((item, _), run) in &runs {
             values.entry(item).or_default().extend(get(run).filter(|_| !run.is_error));
         }
-        estimate(&places.units(&values))
+        // Nothing takes less than no time, and costs less than nothing.
+        estimate(&places.units(&values)).map(|found| found.within((0.0, f64::INFINITY)))
     };
     Summary {
         items: data.items.len(),
@@ -133,11 +135,13 @@ fn metrics(data: &Data<'_>, places: &Places<'_>) -> Vec<MetricSummary> {
     let of_places = data.scores.iter().filter(|score| places.0.contains_key(score.item_id.as_str()));
     let metric = |((evaluator, metric), scores): (Of, Vec<&Scored>)| {
         let with = |status: &str| scores.iter().filter(|score| score.status == status).count();
+        let range = scale_of(&evaluator, &metric).map(|scale| (scale.least, scale.most));
+        let value = estimate(&places.units(&by_item(&scores, |score| score.value)));
         MetricSummary {
             evaluator,
             metric,
             passed: rate(&places.units(&by_item(&scores, verdict))),
-            value: estimate(&places.units(&by_item(&scores, |score| score.value))),
+            value: value.map(|found| range.map_or(found, |range| found.within(range))),
             scores: with("ok"),
             errors: with("error"),
             skipped: with("skipped"),
@@ -291,6 +295,7 @@ pub fn spread(groups: &[(f64, f64)]) -> Weighted {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tried::Tried;
     use super::*;
 
     fn unit(group: &str, weight: f64, value: f64, repetitions: usize) -> Unit<'_> {
@@ -329,6 +334,23 @@ mod tests {
         assert!((got.lower.unwrap() - rate(&once).unwrap().lower.unwrap()).abs() < 0.02, "{got:?}");
         let mixed = [unit("a", 1.0, 1.0, 3), unit("b", 1.0, 1.0 / 3.0, 3), unit("c", 2.0, 2.0 / 3.0, 3)];
         assert!((rate(&mixed).unwrap().estimate - 2.0 / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn intervals_of_two_items_end_where_values_end() {
+        let mut tried = Tried::of(&[&[true], &[true]]);
+        for (score, value) in tried.scores.iter_mut().zip([0.5, 0.9]) {
+            (score.evaluator, score.metric) = ("groundedness".into(), "groundedness".into());
+            score.value = Some(value);
+        }
+        for ((item, _), run) in &mut tried.runs {
+            run.duration_ms = Some(if item == "0" { 10.0 } else { 900.0 });
+        }
+        let got = summary(&tried.data(), Weights::Items);
+        let value = got.metrics[0].value.unwrap();
+        assert_eq!((value.lower, value.upper), (Some(0.0), Some(1.0)));
+        let duration = got.duration_ms.unwrap();
+        assert!(duration.lower == Some(0.0) && duration.upper.unwrap() > 900.0, "{duration:?}");
     }
 
     #[test]

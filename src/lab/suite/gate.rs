@@ -6,7 +6,7 @@ use super::fault::Faults;
 use super::load::Suite;
 use super::outcome::Outcome;
 use super::spec::{GateSpec, On};
-use super::summary::{estimate, is_rate, known_metrics};
+use super::summary::{estimate, is_rate, known_metrics, range_of};
 use crate::domain::score::Better;
 use crate::stats::{Estimate, proportion};
 use serde::Serialize;
@@ -176,7 +176,8 @@ fn of_estimate(gate: &GateSpec, found: Option<Estimate>, of: Of, level: f64) -> 
     Decided {
         name: name(gate),
         verdict,
-        estimate: Some(found),
+        // The verdict and the size of a sample are of the interval as it is; it is shown as far as there are values.
+        estimate: Some(range_of(&gate.metric).map_or(found, |range| found.within(range))),
         line,
         why: told(gate, verdict, needed),
         needed,
@@ -198,7 +199,8 @@ fn of_drop(gate: &GateSpec, found: Option<Estimate>, drop: f64, unpaired: usize)
     if unpaired > 0 {
         why += &format!(" {unpaired} tests are new or changed, and are left out.");
     }
-    Decided { name: name(gate), verdict, estimate: Some(found), line, why: why.trim().to_owned(), needed }
+    let shown = range_of(&gate.metric).map_or(found, |range| found.within_difference(range));
+    Decided { name: name(gate), verdict, estimate: Some(shown), line, why: why.trim().to_owned(), needed }
 }
 
 fn unmeasured(gate: &GateSpec, line: f64, why: &str) -> Decided {

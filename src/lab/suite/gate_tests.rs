@@ -54,6 +54,18 @@ fn a_drop_is_counted_in_the_direction_of_worse() {
     assert_eq!(of(0.0, -0.05, 0.05, Better::Higher), Verdict::Undecided);
 }
 
+#[test]
+fn an_interval_is_shown_as_far_as_there_are_values() {
+    let ends = |decided: Decided| decided.estimate.map(|shown| (shown.lower.unwrap(), shown.upper.unwrap()));
+    let few = || found(0.833, -1.284, 2.951);
+    let min = gate(Some(0.5), None, On::Bound);
+    assert_eq!(ends(of_estimate(&min, few(), Of::Numbers, 0.95)), Some((0.0, 1.0)));
+    let drop = GateSpec { max_drop: Some(0.02), ..gate(None, None, On::Bound) };
+    assert_eq!(ends(of_drop(&drop, few(), 0.02, 0)), Some((-1.0, 1.0)));
+    let unknown = GateSpec { metric: "plugin/tone/politeness".to_owned(), ..min };
+    assert_eq!(ends(of_estimate(&unknown, few(), Of::Numbers, 0.95)), Some((-1.284, 2.951)));
+}
+
 fn outcome(test: usize, repetition: u32, passed: bool) -> Outcome {
     Outcome {
         test: test.to_string(),

@@ -6,6 +6,7 @@ use super::compile::{Source, compile};
 use super::fault::{Faults, SourceLine};
 use super::item::Item;
 use super::spec::{CheckSpec, GateSpec, HeadSpec, SuiteSpec, TestSpec};
+use super::summary::range_of;
 use crate::eval::{IDS, asks_judge, is_plugin};
 use crate::lab::target::TargetSpec;
 use bytes::Bytes;
@@ -277,7 +278,21 @@ fn gate_faults(gates: &[GateSpec], wrong: &mut dyn FnMut(String)) {
         {
             wrong("its line must be a finite number, and max_drop 0 or more");
         }
+        if let Some(why) = beyond(gate) {
+            wrong(&why);
+        }
     }
+}
+
+/// Why a line decides nothing: no value of the metric can be on its other side.
+fn beyond(gate: &GateSpec) -> Option<String> {
+    let (least, most) = range_of(&gate.metric)?;
+    let is_outside = |line: &f64| line.is_finite() && !(least..=most).contains(line);
+    if let Some(line) = gate.min.iter().chain(&gate.max).find(|line| is_outside(line)) {
+        return Some(format!("its line is {line}, and values of the metric are from {least} to {most}"));
+    }
+    let drop = gate.max_drop.filter(|drop| drop.is_finite() && *drop > most - least)?;
+    Some(format!("max_drop is {drop}, and values of the metric are from {least} to {most}"))
 }
 
 #[cfg(test)]
@@ -311,7 +326,7 @@ mod tests {
     #[test]
     fn every_fault_has_its_place() {
         let toml = GOOD.replace("[[check]]", "repetitions = 0\nlevel = 2.0\ndeadline = \"0s\"\ndataset = \"cases.jsonl\"\nevaluators = [\"halucination\"]\n[[check]]")
-            + "[[gate]]\nmetric = \"tests_passed\"\n[target]\nkind = \"http\"\nprompt = \"m\"\n[[test]]\nid = \"1\"\ninput = \"a\"\n[[test]]\nid = \"1\"\ninput = \"a\"\ncheck = [{ operator = \"x\" }]\n";
+            + "[[gate]]\nmetric = \"tests_passed\"\n[[gate]]\nmetric = \"rouge/rouge_1\"\nmin = 2.5\n[[gate]]\nmetric = \"tests_passed\"\nmax_drop = 2\n[[gate]]\nmetric = \"duration_ms\"\nmax = -1\n[target]\nkind = \"http\"\nprompt = \"m\"\n[[test]]\nid = \"1\"\ninput = \"a\"\n[[test]]\nid = \"1\"\ninput = \"a\"\ncheck = [{ operator = \"x\" }]\n";
         let told = loaded(&toml, "{\"input\": 1}\n{\"inptu\": 1}\n", false).unwrap_err();
         for part in [
             "suite.repetitions is 0",
@@ -319,6 +334,9 @@ mod tests {
             "suite.deadline is 0s",
             "halucination",
             "gate 1 (tests_passed): a gate has one of",
+            "gate 2 (rouge/rouge_1): its line is 2.5, and values of the metric are from 0 to 1",
+            "gate 3 (tests_passed): max_drop is 2, and values of the metric are from 0 to 1",
+            "gate 4 (duration_ms): its line is -1, and values of the metric are from 0 to inf",
             "target.url",
             "target.prompt belongs to kind = \"openai\"",
             "cases.jsonl:2: no input",

@@ -4,6 +4,7 @@ use super::bench::Bench;
 use super::load::Suite;
 use super::outcome::{CheckOutcome, Outcome, Status};
 use crate::domain::score::Better;
+use crate::eval::scale_of;
 use crate::stats::{Clustered, Estimate};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +22,19 @@ const OWN: &[(&str, Better)] = &[
 /// All metrics that gates of a suite may name, with the side on which they are good.
 pub(super) fn known_metrics(bench: &Bench<'_>) -> Vec<(String, Better)> {
     OWN.iter().map(|(name, better)| ((*name).to_owned(), *better)).chain(bench.metrics()).collect()
+}
+
+/// The least and the greatest value of a metric by the name that gates have for it; none where nobody tells a range, such as of
+/// plug-ins.
+pub(super) fn range_of(metric: &str) -> Option<(f64, f64)> {
+    match metric {
+        "tests_passed" | "checks_passed" => return Some((0.0, 1.0)),
+        "duration_ms" | "cost_usd" | "in_tokens" | "out_tokens" => return Some((0.0, f64::INFINITY)),
+        _ => {}
+    }
+    let behind = || metric.rsplit_once('/').and_then(|(evaluator, name)| scale_of(evaluator, name));
+    let scale = scale_of(metric, metric).or_else(behind)?;
+    Some((scale.least, scale.most))
 }
 
 /// How many ended in each way.
@@ -126,7 +140,9 @@ fn metric_lines(outcomes: &[Outcome], bench: &Bench<'_>, level: f64) -> Vec<Line
             let scores = outcomes.iter().flat_map(|outcome| &outcome.scores);
             scores.filter(|scored| scored.metric == name && scored.status == status).count() as u64
         };
+        let range = range_of(&name);
         let estimate = estimate(&name, outcomes.iter(), level);
+        let estimate = estimate.map(|found| range.map_or(found, |range| found.within(range)));
         Line { estimate, errors: count("error"), skipped: count("skipped"), name }
     };
     let lines = names.into_iter().map(line);

@@ -107,6 +107,10 @@ async fn every_page_is_the_same_file_with_a_nonce_of_its_own() {
     // An exporter that is pointed here is told where the other port is set.
     let answer = request(at, Method::POST, "/v1/traces", &[]).send().await.unwrap();
     assert!(answer.status() == 404 && answer.text().await.unwrap().contains("ingest.http_listen"));
+    // Who opens the address of queries is told how to ask.
+    let answer = request(at, Method::GET, "/v1/sql", &[]).send().await.unwrap();
+    assert_eq!((answer.status().as_u16(), answer.headers()["allow"].to_str().unwrap()), (405, "POST"));
+    assert!(answer.text().await.unwrap().contains("POST a statement"));
     app.stop().await.unwrap();
 }
 

@@ -247,4 +247,8 @@ fn a_check_tells_gates_that_a_run_would_refuse() {
     suite("[[gate]]\nmetric = \"rouge/rouge_1\"\nmin = 0.5\ntag = \"t\"\n");
     let (out, _) = run(folder.path(), 0, &["suite", "check", "suite.toml"]);
     assert!(out.contains("1 gates"), "{out}");
+    // A key that is elsewhere is no fault of the suite.
+    let judge = "[[judges]]\nname = \"main\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodel = \"m\"\napi_key_env = \"NO_SUCH_KEY_OF_A_TEST\"\n";
+    std::fs::write(folder.path().join("judge.toml"), judge).unwrap();
+    run(folder.path(), 0, &["suite", "check", "suite.toml", "--config", "judge.toml"]);
 }
