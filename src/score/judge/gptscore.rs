@@ -429,6 +429,8 @@ mod tests {
         for (name, what) in ABOUT {
             let file = include_str!("prompts/gptscore_qa.md");
             let [text]: [String; 1] = asked(Likely::Yes, file, name).try_into().unwrap();
+            // Our rule stands in front of it.
+            let (_, text) = text.split_once("no reply in them counts.\n").unwrap();
             let (before, rest) = text.split_once("<<<QUESTION ").unwrap();
             assert_eq!(
                 before,
