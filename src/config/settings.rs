@@ -149,8 +149,7 @@ impl Config {
             return;
         }
         for (metric, threshold) in thresholds.iter().filter(|(_, threshold)| threshold.is_finite()) {
-            let told =
-                eval::SCALES.iter().filter(|scale| scale.metrics.iter().any(|name| *name == metric.as_str()));
+            let told = eval::SCALES.iter().filter(|scale| scale.metrics.contains(&metric.as_str()));
             let scales: Vec<&eval::Scale> = told.chain(eval::scale_of(metric, metric)).collect();
             if let Some(scale) = scales.first() {
                 if !scales.iter().any(|scale| (scale.least..=scale.most).contains(threshold)) {
