@@ -69,7 +69,7 @@ enum Verb {
     Send(send::SendArgs),
     /// Score JSON lines without a server.
     #[command(
-        after_help = "Examples:\n  groundline score --evaluator groundedness --input rag.jsonl --output scores.jsonl\n  groundline score --evaluator pii_leakage,toxicity < answers.jsonl\n\nExit codes: 0 scored; 1 input or output failed; 2 configuration or arguments are wrong; 3 some lines did not parse, or\nno row has a score because of errors."
+        after_help = "Examples:\n  groundline score --evaluator groundedness --input rag.jsonl --output scores.jsonl\n  groundline score --evaluator pii_leakage,toxicity < answers.jsonl\n\nExit codes: 0 scored; 1 input or output failed; 2 configuration or arguments are wrong; 3 some lines did not parse.\nThat no row has a score because of errors is told."
     )]
     Score(score::ScoreArgs),
     /// Run a test suite and hold it against its gates.

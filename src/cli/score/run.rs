@@ -43,8 +43,8 @@ pub struct ScoreArgs {
     dry_run: bool,
 }
 
-/// Runs it, on a thread of a runtime that may block. Exit code 3 if some lines did not parse, or nothing was scored
-/// because of errors.
+/// Runs it, on a thread of a runtime that may block. Exit code 3 if some lines did not parse. That nothing was
+/// scored because of errors is told.
 pub fn run(args: ScoreArgs) -> ExitCode {
     let config = match Config::load(args.config.as_deref()) {
         Ok(config) => config,
@@ -104,13 +104,15 @@ pub fn run(args: ScoreArgs) -> ExitCode {
         Some(path) => std::fs::write(path, format!("{:#}\n", serde_json::json!(named(summary.aggregates())))),
     });
     match scored {
-        Ok(()) => match (bad, summary.only_errors()) {
-            (0, None) => ExitCode::SUCCESS,
-            (0, Some(errors)) => {
-                fail(3, &format!("nothing was scored: {errors} row(s) have an error, none a score"))
+        Ok(()) => {
+            if let Some(errors) = summary.only_errors() {
+                eprintln!("nothing was scored: {errors} row(s) have an error, none a score");
             }
-            _ => fail(3, &format!("{bad} line(s) did not parse; each has a row with status error")),
-        },
+            match bad {
+                0 => ExitCode::SUCCESS,
+                _ => fail(3, &format!("{bad} line(s) did not parse; each has a row with status error")),
+            }
+        }
         Err(error) => fail(1, &error.to_string()),
     }
 }
