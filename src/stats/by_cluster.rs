@@ -13,7 +13,10 @@
 //! With one item in each cluster all of it is what the items alone give.
 
 use super::estimate::Estimate;
-use super::{Paired, Rate, Weighted, student};
+use super::paired::Paired;
+use super::rate::Rate;
+use super::student;
+use super::weighted::Weighted;
 use std::collections::HashMap;
 
 /// What the items of one cluster come to.

@@ -104,16 +104,19 @@ pub fn run(args: ScoreArgs) -> ExitCode {
         Some(path) => std::fs::write(path, format!("{:#}\n", serde_json::json!(named(summary.aggregates())))),
     });
     match scored {
-        Ok(()) => {
-            if let Some(errors) = summary.only_errors() {
-                eprintln!("nothing was scored: {errors} row(s) have an error, none a score");
-            }
-            match bad {
-                0 => ExitCode::SUCCESS,
-                _ => fail(3, &format!("{bad} line(s) did not parse; each has a row with status error")),
-            }
-        }
+        Ok(()) => ended(bad, &summary),
         Err(error) => fail(1, &error.to_string()),
+    }
+}
+
+/// All is written. Lines that did not parse are the only ones that end it with a code of their own.
+fn ended(bad: u64, summary: &Summary) -> ExitCode {
+    if let Some(errors) = summary.only_errors() {
+        eprintln!("nothing was scored: {errors} row(s) have an error, none a score");
+    }
+    match bad {
+        0 => ExitCode::SUCCESS,
+        _ => fail(3, &format!("{bad} line(s) did not parse; each has a row with status error")),
     }
 }
 

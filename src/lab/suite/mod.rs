@@ -29,6 +29,7 @@
 //! | `verdict` | a run judged by its checks |
 //! | `examples` | examples of checks, and which come out otherwise than they are marked |
 //! | `analysis` | what failed checks have in common |
+//! | `range` | which values a metric can have |
 //! | `summary` | metrics with intervals |
 //! | `baseline` | the values of an earlier run |
 //! | `keep` | a run as an experiment that is stored |
@@ -63,6 +64,7 @@ mod open;
 mod operator;
 mod outcome;
 mod pattern;
+mod range;
 mod reply;
 mod report;
 mod restored;

@@ -3,8 +3,8 @@
 use super::bench::Bench;
 use super::load::Suite;
 use super::outcome::{CheckOutcome, Outcome, Status};
+use super::range::range_of;
 use crate::domain::score::Better;
-use crate::eval::scale_of;
 use crate::stats::{Clustered, Estimate};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,19 +22,6 @@ const OWN: &[(&str, Better)] = &[
 /// All metrics that gates of a suite may name, with the side on which they are good.
 pub(super) fn known_metrics(bench: &Bench<'_>) -> Vec<(String, Better)> {
     OWN.iter().map(|(name, better)| ((*name).to_owned(), *better)).chain(bench.metrics()).collect()
-}
-
-/// The least and the greatest value of a metric by the name that gates have for it; none where nobody tells a range, such as of
-/// plug-ins.
-pub(super) fn range_of(metric: &str) -> Option<(f64, f64)> {
-    match metric {
-        "tests_passed" | "checks_passed" => return Some((0.0, 1.0)),
-        "duration_ms" | "cost_usd" | "in_tokens" | "out_tokens" => return Some((0.0, f64::INFINITY)),
-        _ => {}
-    }
-    let behind = || metric.rsplit_once('/').and_then(|(evaluator, name)| scale_of(evaluator, name));
-    let scale = scale_of(metric, metric).or_else(behind)?;
-    Some((scale.least, scale.most))
 }
 
 /// How many ended in each way.
