@@ -107,7 +107,7 @@ impl Queries {
                 let rows = self.run(client, work, &copy.format()).await?;
                 return Ok(Reply::Copy(copy.clone(), rows));
             }
-            Command::Declare(declared) => self.declare(client, declared, bound).await?,
+            Command::Declare(declared) => Box::pin(self.declare(client, declared, bound)).await?,
             Command::Explain(explained) => explained.respond(client, format)?,
             Command::Prepare(named) => {
                 named.keep(client)?;
