@@ -12,6 +12,7 @@
 //! | `tensors` | the tensors of an ONNX file by name |
 //! | `weights` | the parts of an encoder |
 //! | `vector` | functions of sixteen numbers |
+//! | `tiles` | eight-bit products in tiles of sixteen rows (AMX), where processor and system have them |
 //! | `multiply` | products with eight-bit weights, and of tiles of numbers |
 //! | `attention` | one head over one text |
 //! | `forward` | the way of texts through the layers |
@@ -30,6 +31,8 @@ mod forward;
 mod multiply;
 #[cfg(target_arch = "x86_64")]
 mod tensors;
+#[cfg(target_arch = "x86_64")]
+mod tiles;
 #[cfg(target_arch = "x86_64")]
 mod vector;
 #[cfg(target_arch = "x86_64")]
