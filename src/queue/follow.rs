@@ -79,7 +79,7 @@ impl Follower {
         let saved = journal.cursor(CURSOR)?;
         let mut ahead = journal.reader(saved)?;
         while let Some(frame) = ahead.next()? {
-            events(&frame).into_iter().for_each(|event| queue.apply(event));
+            queue.apply_all(events(&frame));
         }
         let reader = journal.reader(saved)?;
         let grown = log.stats().bytes_on_disk;
@@ -119,7 +119,9 @@ impl Follower {
             // The sampling loop and the workers have applied them already, but after a crash nobody has.
             let is_new =
                 |event: &&QueueEvent| !matches!(event, QueueEvent::Queued(item) if self.queue.knows(item));
-            batch.events.iter().filter(is_new).cloned().for_each(|event| self.queue.apply(event));
+            // Asked before the queue is held.
+            let new: Vec<QueueEvent> = batch.events.iter().filter(is_new).cloned().collect();
+            self.queue.apply_all(new);
             self.append(&batch.events).await?;
         }
         Ok(more)

@@ -50,25 +50,44 @@ impl State {
     }
 
     /// The lane that has the item; the first one if none has.
-    fn of(&mut self, id: &str) -> &mut Entries {
-        let lane = self.lanes.iter().position(|entries| entries.all.contains_key(id));
-        &mut self.lanes[lane.unwrap_or_default()]
+    fn lane_of(&self, id: &str) -> Lane {
+        let has = |lane: &Lane| self.lanes[*lane as usize].all.contains_key(id);
+        Lane::ALL.into_iter().find(has).unwrap_or_default()
     }
 
-    fn apply(&mut self, event: QueueEvent) {
+    /// The lane in which there may be something to work on now, or later, that was not before; none after an end.
+    fn apply(&mut self, event: QueueEvent) -> Option<Lane> {
         match event {
-            QueueEvent::Queued(item) => self.lane(item.lane).put(*item),
-            QueueEvent::Kept(kept) => self.lane(kept.item.lane).restore(*kept),
+            QueueEvent::Queued(item) => {
+                let lane = item.lane;
+                self.lane(lane).put(*item);
+                Some(lane)
+            }
+            QueueEvent::Kept(kept) => {
+                let lane = kept.item.lane;
+                self.lane(lane).restore(*kept);
+                Some(lane)
+            }
             QueueEvent::Retry { id, attempt, not_before, error, score_version } => {
-                self.of(&id).retry(&id, score_version, attempt, not_before, &error);
+                let lane = self.lane_of(&id);
+                self.lane(lane).retry(&id, score_version, attempt, not_before, &error);
+                Some(lane)
             }
             QueueEvent::Done { id, outcome, error, score_version } => {
-                self.of(&id).finish(&id, score_version, outcome, error);
+                let lane = self.lane_of(&id);
+                self.lane(lane).finish(&id, score_version, outcome, error);
+                None
             }
             QueueEvent::PutBack { id, queued_at, score_version } => {
-                self.of(&id).put_back(&id, queued_at, score_version);
+                let lane = self.lane_of(&id);
+                self.lane(lane).put_back(&id, queued_at, score_version);
+                Some(lane)
             }
-            QueueEvent::Dropped { id } => self.of(&id).drop_ended(&id),
+            QueueEvent::Dropped { id } => {
+                let lane = self.lane_of(&id);
+                self.lane(lane).drop_ended(&id);
+                None
+            }
         }
     }
 
@@ -88,14 +107,16 @@ impl State {
 /// The queue. Shared by the sampling loop, the workers, and the loop that keeps its log.
 pub struct Queue {
     state: Mutex<State>,
-    changed: Notify,
+    /// By lane.
+    changed: [Notify; Lane::ALL.len()],
     config: Config,
 }
 
 impl Queue {
     /// An empty queue.
     pub fn new(config: Config) -> Self {
-        Self { state: Mutex::new(State::default()), changed: Notify::new(), config }
+        let changed = Lane::ALL.map(|_| Notify::new());
+        Self { state: Mutex::new(State::default()), changed, config }
     }
 
     /// The settings.
@@ -105,11 +126,24 @@ impl Queue {
 
     /// Applies an event that is durable. Events that were applied before change nothing.
     pub fn apply(&self, event: QueueEvent) {
+        self.apply_all([event]);
+    }
+
+    /// As [`Queue::apply`] of each, in their order: nobody sees the queue between two of them.
+    pub fn apply_all(&self, events: impl IntoIterator<Item = QueueEvent>) {
         let mut state = self.state.lock();
-        state.apply(event);
+        let mut changed = [false; Lane::ALL.len()];
+        for event in events {
+            if let Some(lane) = state.apply(event) {
+                changed[lane as usize] = true;
+            }
+        }
         state.forget(&self.config);
         drop(state);
-        self.changed.notify_waiters();
+        // The end of an item gives nobody anything to do, and hundreds end in a second.
+        for (lane, _) in self.changed.iter().zip(changed).filter(|(_, changed)| *changed) {
+            lane.notify_waiters();
+        }
     }
 
     /// Whether not even the smallest item fits into `lane` beside those that are there and `more` items of `more_bytes`
@@ -185,9 +219,9 @@ impl Queue {
         self.config.lane(lease.item.lane)
     }
 
-    /// Waits until something changes.
-    pub async fn changed(&self) {
-        self.changed.notified().await;
+    /// Waits until there may be more to work on in `lane`.
+    pub async fn changed(&self, lane: Lane) {
+        self.changed[lane as usize].notified().await;
     }
 
     /// Numbers of one lane at `now`.

@@ -5,6 +5,8 @@ use crate::domain::id::{SpanId, TraceId};
 use crate::domain::prompt::Prompt;
 use crate::domain::time::{SECOND, UnixNanos};
 use crate::domain::trace::EvalInput;
+use futures::FutureExt;
+use std::pin::pin;
 use std::time::Duration;
 
 /// An item without content.
@@ -54,6 +56,20 @@ fn queue() -> Queue {
 
 fn lease(queue: &Queue, now: i64) -> Option<Lease> {
     queue.lease(Lane::Fast, UnixNanos(now))
+}
+
+#[test]
+fn nobody_is_woken_who_has_nothing_to_do() {
+    let queue = queue();
+    queue.apply(queued("a"));
+    let mut fast = pin!(queue.changed(Lane::Fast));
+    let mut slow = pin!(queue.changed(Lane::Slow));
+    assert!(fast.as_mut().now_or_never().is_none() && slow.as_mut().now_or_never().is_none());
+    queue.apply(done("a", Outcome::Scored));
+    assert!(fast.as_mut().now_or_never().is_none(), "an end leaves nothing to do");
+    queue.apply_all([queued("b"), done("b", Outcome::Scored)]);
+    assert!(fast.as_mut().now_or_never().is_some());
+    assert!(slow.as_mut().now_or_never().is_none(), "it came to the other lane");
 }
 
 #[test]

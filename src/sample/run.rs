@@ -315,7 +315,7 @@ impl Sampler {
     /// Gives the items to the queue, now that they and their decisions are durable.
     fn written(&self, decisions: &[Decision], events: Vec<QueueEvent>) {
         count_queued(&events);
-        events.into_iter().for_each(|event| self.queue.apply(event));
+        self.queue.apply_all(events);
         count(decisions);
     }
 

@@ -69,7 +69,7 @@ impl Scorer {
             let Some(lease) = self.queue.lease(lane, self.clock.now()) else {
                 tokio::select! {
                     () = stop.cancelled() => {}
-                    () = self.queue.changed() => {}
+                    () = self.queue.changed(lane) => {}
                     () = tokio::time::sleep(NAP) => {}
                 }
                 continue;
@@ -319,8 +319,8 @@ impl Scorer {
             if outcome == Outcome::Scored {
                 self.tell_lag(&lease.item);
             }
-            // Who waits for an empty queue must not see it between the two.
-            events.into_iter().rev().for_each(|event| self.queue.apply(event));
+            // At once: who waits for an empty queue must not see it between the two.
+            self.queue.apply_all(events);
         }
         Ok(written)
     }
