@@ -15,6 +15,9 @@ use std::time::Duration;
 /// Longest answer, bytes.
 const MAX_ANSWER: usize = 4 << 20;
 
+/// Room for what stands beside the texts in a request, bytes.
+const BESIDE_TEXTS: usize = 512;
+
 /// The members that limit an answer; of these a request has one.
 const LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 
@@ -129,7 +132,7 @@ impl Transport {
         let (url, body) = match *question {
             Question::Likelihood(asked) => {
                 let url = self.config.url_of(asked.path()).map_err(Fault::Closed)?;
-                (url, asked.body(&self.config.model, manner).to_string())
+                (url, asked.body(&self.config.model, manner).to_string().into_bytes())
             }
             Question::Verdict { system, user, schema } => {
                 (self.url.clone(), self.body((system, user), manner, schema.member(manner.format))?)
@@ -197,7 +200,7 @@ impl Transport {
         (system, user): (&str, &str),
         manner: Manner,
         format: Option<&str>,
-    ) -> Result<String, Fault> {
+    ) -> Result<Vec<u8>, Fault> {
         let parameters = &self.config.parameters;
         let is_ours = |name: &str| !parameters.contains_key(name);
         // Both together are refused.
@@ -210,13 +213,18 @@ impl Transport {
             limit: limits.map(|most| BTreeMap::from([(manner.limit(), most)])),
             parameters,
         };
-        let mut body =
-            serde_json::to_string(&request).map_err(|e| Fault::Refused(format!("no request: {e}")))?;
-        if let Some(format) = format.filter(|_| is_ours("response_format"))
+        let format = format.filter(|_| is_ours("response_format"));
+        // Enough for most: a body that grows is copied each time.
+        let texts = system.len() + user.len() + format.map_or(0, str::len);
+        let mut body = Vec::with_capacity(texts + texts / 8 + BESIDE_TEXTS);
+        serde_json::to_writer(&mut body, &request).map_err(|e| Fault::Refused(format!("no request: {e}")))?;
+        if let Some(format) = format
             && body.pop().is_some()
         {
             // It was written down before.
-            body.extend([",\"response_format\":", format, "}"]);
+            for part in [",\"response_format\":", format, "}"] {
+                body.extend_from_slice(part.as_bytes());
+            }
         }
         Ok(body)
     }
@@ -320,6 +328,20 @@ mod tests {
         assert_eq!(word(503, Some(Duration::ZERO)), "busy");
         assert!(knows_not(500, "'loc': ('body', 'response_format', 'type')") && !knows_not(500, "no"));
         assert!(cannot(404, "") && cannot(500, "Only no echo is supported") && !cannot(500, "out of memory"));
+    }
+
+    #[test]
+    fn a_request_is_written_into_the_room_that_it_needs() {
+        let transport = Transport::new(&JudgeConfig::new("main", "http://127.0.0.1:1/v1", "m")).unwrap();
+        let (system, user, format) = ("Say \"yes\".", "A line.\n".repeat(100), "{\"type\":\"x\"}");
+        let body = transport.body((system, user.as_str()), Manner::default(), Some(format)).unwrap();
+        let room = system.len() + user.len() + format.len();
+        assert_eq!(body.capacity(), room + room / 8 + BESIDE_TEXTS, "it has grown");
+        let read: Json = serde_json::from_slice(&body).unwrap();
+        assert_eq!(
+            (&read["messages"][1]["content"], &read["response_format"]),
+            (&json!(user), &json!({"type": "x"}))
+        );
     }
 
     #[test]
