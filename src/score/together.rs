@@ -14,6 +14,7 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
+use std::vec::IntoIter;
 use tokio::sync::oneshot;
 
 /// How long an end waits for others. Short beside what a judge takes, long beside a sync; a frame costs as much as a request.
@@ -48,7 +49,14 @@ pub(super) struct End {
 /// An end and who waits for it.
 struct Waiting {
     end: End,
-    told: oneshot::Sender<Result<Written, JournalError>>,
+    told: oneshot::Sender<(Result<Written, JournalError>, End)>,
+}
+
+/// What several ends have, in their order.
+struct Joined {
+    rows: IntoIter<ScoreRow>,
+    decisions: IntoIter<Decision>,
+    events: IntoIter<QueueEvent>,
 }
 
 /// Writes ends to the journal.
@@ -89,9 +97,9 @@ impl Together {
         }
     }
 
-    /// Writes an end in one frame with those that come in the same moment. It is durable when this returns
+    /// Writes an end in one frame with those that come in the same moment, and gives it back. It is durable when this returns
     /// [`Written::Yes`]; one that can never be written takes no other with it.
-    pub(super) async fn with_others(self: &Arc<Self>, end: End) -> Result<Written, JournalError> {
+    pub(super) async fn with_others(self: &Arc<Self>, end: End) -> (Result<Written, JournalError>, End) {
         let (told, heard) = oneshot::channel();
         let is_first = {
             let mut waiting = self.waiting.lock();
@@ -106,7 +114,7 @@ impl Together {
                 writer.write_all().await;
             });
         }
-        heard.await.unwrap_or(Err(JournalError::Closed))
+        heard.await.unwrap_or((Err(JournalError::Closed), End::default()))
     }
 
     /// Writes all that wait, and tells them.
@@ -124,19 +132,18 @@ impl Together {
         for one in &mut group {
             all.append(&mut one.end);
         }
-        match self.alone(&all.rows, &all.decisions, &all.events).await {
-            Ok(Written::Never(_)) if group.len() > 1 => {}
-            answer => {
-                // Who does not wait any more asks the queue, or leaves the item to its lease.
-                group.into_iter().for_each(|one| drop(one.told.send(answer.clone())));
-                return;
-            }
-        }
+        let answer = self.alone(&all.rows, &all.decisions, &all.events).await;
         // One of them cannot be written, or all together are too large.
+        let is_each_alone = group.len() > 1 && matches!(answer, Ok(Written::Never(_)));
+        let mut all = all.joined();
         for (one, sizes) in group.into_iter().zip(sizes) {
-            let End { rows, decisions, events } = all.split(sizes);
-            let answer = self.alone(&rows, &decisions, &events).await;
-            drop(one.told.send(answer));
+            let end = all.next(sizes);
+            let answer = match is_each_alone {
+                true => self.alone(&end.rows, &end.decisions, &end.events).await,
+                false => answer.clone(),
+            };
+            // Who does not wait any more asks the queue, or leaves the item to its lease.
+            drop(one.told.send((answer, end)));
         }
     }
 }
@@ -154,12 +161,20 @@ impl End {
         self.events.append(&mut other.events);
     }
 
-    /// Gives its first rows, decisions and events back.
-    fn split(&mut self, (rows, decisions, events): (usize, usize, usize)) -> Self {
-        Self {
-            rows: self.rows.drain(..rows).collect(),
-            decisions: self.decisions.drain(..decisions).collect(),
-            events: self.events.drain(..events).collect(),
+    /// To be taken apart again.
+    fn joined(self) -> Joined {
+        let Self { rows, decisions, events } = self;
+        Joined { rows: rows.into_iter(), decisions: decisions.into_iter(), events: events.into_iter() }
+    }
+}
+
+impl Joined {
+    /// The next end, of which the sizes are known.
+    fn next(&mut self, (rows, decisions, events): (usize, usize, usize)) -> End {
+        End {
+            rows: self.rows.by_ref().take(rows).collect(),
+            decisions: self.decisions.by_ref().take(decisions).collect(),
+            events: self.events.by_ref().take(events).collect(),
         }
     }
 }

@@ -19,6 +19,9 @@ async fn written(together: Together, ids: &[&str]) -> Vec<bool> {
     let together = Arc::new(together);
     let all = ids.iter().map(|id| together.with_others(end(id)));
     let answers = futures::future::join_all(all).await;
+    let (answers, ends): (Vec<_>, Vec<_>) = answers.into_iter().unzip();
+    let given_back: Vec<&str> = ends.iter().flat_map(|end| &end.events).map(QueueEvent::id).collect();
+    assert_eq!(given_back, ids, "each gets its own end back");
     answers.into_iter().map(|answer| matches!(answer.unwrap(), Written::Yes)).collect()
 }
 
@@ -56,5 +59,5 @@ async fn the_others_are_written_when_the_first_one_waits_no_more() {
     let together = Arc::new(Together::new(journal(folder.path())));
     let first = tokio::time::timeout(Duration::ZERO, together.with_others(end("a")));
     assert!(first.await.is_err());
-    assert!(matches!(together.with_others(end("b")).await.unwrap(), Written::Yes));
+    assert!(matches!(together.with_others(end("b")).await.0.unwrap(), Written::Yes));
 }
