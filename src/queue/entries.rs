@@ -51,6 +51,8 @@ pub(super) struct Entries {
     /// Items that failed or expired, in the order of their end.
     ended: VecDeque<String>,
     by_log_seq: BTreeMap<u64, HashSet<String>>,
+    /// When the spans began of the items that wait or are leased, and of how many.
+    starts: BTreeMap<i64, usize>,
     /// With the version that was evaluated.
     finished: HashMap<String, i32>,
     finished_order: VecDeque<String>,
@@ -84,6 +86,11 @@ impl Entries {
     /// When the item was queued that has waited longest.
     pub(super) fn oldest(&self) -> Option<i64> {
         self.all.values().filter(|e| e.ended.is_none()).map(|e| e.item.queued_at).min()
+    }
+
+    /// When the earliest span began, from `floor` on, whose item waits or is leased.
+    pub(super) fn earliest(&self, floor: i64) -> Option<i64> {
+        self.starts.range(floor..).next().map(|(start, _)| *start)
     }
 
     /// The first frame of the log that has an item which is still needed.
@@ -137,7 +144,13 @@ impl Entries {
             (None, 0) => self.ready.insert(&entry.item),
             (None, _) => drop(self.delayed.insert((not_before, id.clone()))),
         }
-        *if ended.is_some() { &mut self.ended_bytes } else { &mut self.bytes } += bytes;
+        match ended {
+            Some(_) => self.ended_bytes += bytes,
+            None => {
+                self.bytes += bytes;
+                *self.starts.entry(entry.item.span_time).or_default() += 1;
+            }
+        }
         self.all.insert(id, entry);
     }
 
@@ -151,9 +164,20 @@ impl Entries {
                 self.ended.retain(|other| other != id);
                 self.ended_bytes -= entry.bytes;
             }
-            None => self.bytes -= entry.bytes,
+            None => {
+                self.bytes -= entry.bytes;
+                self.forget_start(entry.item.span_time);
+            }
         }
         Some(entry)
+    }
+
+    fn forget_start(&mut self, start: i64) {
+        let Some(count) = self.starts.get_mut(&start) else { return };
+        *count -= 1;
+        if *count == 0 {
+            self.starts.remove(&start);
+        }
     }
 
     fn take_out(&mut self, entry: &Entry) {

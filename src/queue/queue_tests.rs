@@ -73,6 +73,21 @@ fn nobody_is_woken_who_has_nothing_to_do() {
 }
 
 #[test]
+fn the_earliest_span_that_waits_is_known() {
+    let queue = queue();
+    let at = |id: &str, span_time| QueueEvent::Queued(Box::new(Item { span_time, ..item(id) }));
+    queue.apply_all([at("a", 5), at("b", 3), at("c", 3), at("d", 9)]);
+    let earliest = |floor| queue.earliest(Lane::Fast, UnixNanos(floor)).map(|start| start.0);
+    assert_eq!([0, 4, 6, 10].map(earliest), [Some(3), Some(5), Some(9), None]);
+    queue.apply(done("b", Outcome::Scored));
+    assert_eq!(earliest(0), Some(3), "another one began then");
+    queue.apply(done("c", Outcome::Failed));
+    assert_eq!(earliest(0), Some(5), "what failed waits no more");
+    queue.apply(QueueEvent::PutBack { id: "c".into(), queued_at: 1, score_version: 2 });
+    assert_eq!((earliest(0), queue.earliest(Lane::Slow, UnixNanos(0))), (Some(3), None));
+}
+
+#[test]
 fn an_item_is_leased_once_and_again_when_the_lease_ends() {
     let queue = queue();
     queue.apply(queued("a"));
