@@ -4,13 +4,15 @@ use super::event::{Item, Kept, Outcome, size};
 use super::ready::Ready;
 use crate::domain::time::UnixNanos;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 
 /// Finished items that are remembered, so that an event that comes again does not bring them back.
 const MAX_FINISHED: usize = 100_000;
 
 /// What is known of an item.
 pub(super) struct Entry {
-    pub(super) item: Item,
+    /// Shared with who works on it: its texts may be long.
+    pub(super) item: Arc<Item>,
     /// The frame of the queue's log that has it; none while only the journal does.
     pub(super) log_seq: Option<u64>,
     pub(super) failed: u32,
@@ -28,7 +30,7 @@ impl Entry {
     /// What the queue's log needs to know of it.
     pub(super) fn kept(&self) -> Kept {
         Kept {
-            item: self.item.clone(),
+            item: Item::clone(&self.item),
             failed: self.failed,
             not_before: self.not_before,
             error: self.error.clone(),
@@ -129,7 +131,7 @@ impl Entries {
         let Kept { item, failed, not_before, error, ended } = kept;
         let (id, bytes) = (item.id.clone(), size(&item));
         let entry = Entry {
-            item,
+            item: Arc::new(item),
             log_seq: None,
             failed,
             error,
@@ -233,7 +235,7 @@ impl Entries {
         }
         let error = error.or(entry.error);
         self.insert(Kept {
-            item: entry.item,
+            item: Arc::unwrap_or_clone(entry.item),
             failed: entry.failed,
             not_before: 0,
             error,
@@ -266,10 +268,10 @@ impl Entries {
         if self.all.get(id).filter(fits).is_none() {
             return;
         }
-        let Some(mut entry) = self.remove(id) else { return };
+        let Some(entry) = self.remove(id) else { return };
         self.finished.remove(id);
-        (entry.item.queued_at, entry.item.score_version) = (queued_at, version);
-        let (item, error) = (entry.item, entry.error);
+        let (mut item, error) = (Arc::unwrap_or_clone(entry.item), entry.error);
+        (item.queued_at, item.score_version) = (queued_at, version);
         self.insert(Kept { item, failed: 0, not_before: 0, error, ended: None });
         if let Some(seq) = entry.log_seq {
             self.logged(id, seq);
@@ -295,7 +297,7 @@ impl Entries {
         now: UnixNanos,
         until: UnixNanos,
         fits: impl Fn(&Item) -> bool,
-    ) -> Option<(Item, u32)> {
+    ) -> Option<(Arc<Item>, u32)> {
         self.end_leases(now);
         self.end_delays(now);
         let all = &self.all;

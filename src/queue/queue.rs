@@ -9,6 +9,7 @@ use crate::domain::time::UnixNanos;
 use crate::schema::batch::QueueRow;
 use crate::units::nanos;
 use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
@@ -18,8 +19,8 @@ const LONGEST_WAIT: Duration = Duration::from_mins(10);
 /// An item in the hands of one worker until the lease runs out.
 #[derive(Debug, Clone)]
 pub struct Lease {
-    /// The item.
-    pub item: Item,
+    /// The item, which is the queue's own.
+    pub item: Arc<Item>,
     /// Which attempt this is, from 1.
     pub attempt: u32,
 }
@@ -298,7 +299,7 @@ impl Queue {
         let mut found = Vec::new();
         for lane in Lane::ALL {
             let ended = state.lane(lane).all.values().filter(|entry| entry.ended.is_some());
-            let items = ended.map(|entry| &entry.item);
+            let items = ended.map(|entry| &*entry.item);
             let meant = items.filter(|item| ids.is_empty() || ids.contains(&item.id));
             let theirs = meant.filter(|item| tenant.is_none_or(|tenant| item.tenant == tenant));
             found.extend(theirs.map(|item| (item.clone(), event(item))));

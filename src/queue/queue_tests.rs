@@ -7,6 +7,7 @@ use crate::domain::time::{SECOND, UnixNanos};
 use crate::domain::trace::EvalInput;
 use futures::FutureExt;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// An item without content.
@@ -85,6 +86,16 @@ fn the_earliest_span_that_waits_is_known() {
     assert_eq!(earliest(0), Some(5), "what failed waits no more");
     queue.apply(QueueEvent::PutBack { id: "c".into(), queued_at: 1, score_version: 2 });
     assert_eq!((earliest(0), queue.earliest(Lane::Slow, UnixNanos(0))), (Some(3), None));
+}
+
+#[test]
+fn a_lease_copies_no_texts() {
+    let queue = queue();
+    queue.apply(queued("a"));
+    let held = lease(&queue, 0).unwrap();
+    assert_eq!(Arc::strong_count(&held.item), 2, "it is the queue's");
+    queue.apply(done("a", Outcome::Scored));
+    assert_eq!(Arc::strong_count(&held.item), 1);
 }
 
 #[test]

@@ -145,9 +145,10 @@ impl Scorer {
         evaluators: &[Arc<dyn Evaluator>],
     ) -> (Vec<Evaluated>, Thread) {
         let (done, mut answers) = unbounded_channel();
-        let (registry, input, asked) = (self.registry.clone(), lease.item.input.clone(), evaluators.to_vec());
+        let (registry, item, asked) = (self.registry.clone(), lease.item.clone(), evaluators.to_vec());
         let deadline = Instant::now().checked_add(self.timeout);
-        let thread = tokio::task::spawn_blocking(move || judge(&registry, &input, &asked, deadline, &done));
+        let thread =
+            tokio::task::spawn_blocking(move || judge(&registry, &item.input, &asked, deadline, &done));
         let mut judged = Vec::with_capacity(evaluators.len());
         let all = async {
             while let Some(one) = answers.recv().await {
