@@ -181,7 +181,12 @@ impl Watcher {
             let owed = std::mem::take(&mut self.owed);
             self.write_changes(owed).await?;
         }
-        let (rows, has_more) = tokio::task::block_in_place(|| self.read())?;
+        // Where there is nothing to read, or to apply it to, no other thread is woken to take over.
+        let (rows, has_more) = match self.is_used() && self.alerts.journal.durable() > self.reader.position()
+        {
+            true => tokio::task::block_in_place(|| self.read())?,
+            false => self.read()?,
+        };
         if !rows.is_empty() {
             self.write_changes(rows).await?;
         }

@@ -60,6 +60,14 @@ async fn read_all(watcher: &mut Watcher) {
     watcher.show();
 }
 
+/// A thread can be handed over only where there are several, so this would end with a panic.
+#[tokio::test]
+async fn who_has_nothing_to_read_hands_its_thread_to_nobody() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut watcher = watcher(&journal(dir.path()), plan());
+    assert!(!watcher.follow().await.unwrap());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crash_at_any_frame_neither_loses_nor_repeats_a_change() {
     let dir = tempfile::tempdir().unwrap();

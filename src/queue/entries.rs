@@ -4,13 +4,15 @@ use super::event::{Item, Kept, Outcome, size};
 use super::ready::Ready;
 use crate::domain::time::UnixNanos;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 
 /// Finished items that are remembered, so that an event that comes again does not bring them back.
 const MAX_FINISHED: usize = 100_000;
 
 /// What is known of an item.
 pub(super) struct Entry {
-    pub(super) item: Item,
+    /// Shared with who works on it: its texts may be long.
+    pub(super) item: Arc<Item>,
     /// The frame of the queue's log that has it; none while only the journal does.
     pub(super) log_seq: Option<u64>,
     pub(super) failed: u32,
@@ -28,7 +30,7 @@ impl Entry {
     /// What the queue's log needs to know of it.
     pub(super) fn kept(&self) -> Kept {
         Kept {
-            item: self.item.clone(),
+            item: Item::clone(&self.item),
             failed: self.failed,
             not_before: self.not_before,
             error: self.error.clone(),
@@ -51,6 +53,8 @@ pub(super) struct Entries {
     /// Items that failed or expired, in the order of their end.
     ended: VecDeque<String>,
     by_log_seq: BTreeMap<u64, HashSet<String>>,
+    /// When the spans began of the items that wait or are leased, and of how many.
+    starts: BTreeMap<i64, usize>,
     /// With the version that was evaluated.
     finished: HashMap<String, i32>,
     finished_order: VecDeque<String>,
@@ -84,6 +88,11 @@ impl Entries {
     /// When the item was queued that has waited longest.
     pub(super) fn oldest(&self) -> Option<i64> {
         self.all.values().filter(|e| e.ended.is_none()).map(|e| e.item.queued_at).min()
+    }
+
+    /// When the earliest span began, from `floor` on, whose item waits or is leased.
+    pub(super) fn earliest(&self, floor: i64) -> Option<i64> {
+        self.starts.range(floor..).next().map(|(start, _)| *start)
     }
 
     /// The first frame of the log that has an item which is still needed.
@@ -122,7 +131,7 @@ impl Entries {
         let Kept { item, failed, not_before, error, ended } = kept;
         let (id, bytes) = (item.id.clone(), size(&item));
         let entry = Entry {
-            item,
+            item: Arc::new(item),
             log_seq: None,
             failed,
             error,
@@ -137,7 +146,13 @@ impl Entries {
             (None, 0) => self.ready.insert(&entry.item),
             (None, _) => drop(self.delayed.insert((not_before, id.clone()))),
         }
-        *if ended.is_some() { &mut self.ended_bytes } else { &mut self.bytes } += bytes;
+        match ended {
+            Some(_) => self.ended_bytes += bytes,
+            None => {
+                self.bytes += bytes;
+                *self.starts.entry(entry.item.span_time).or_default() += 1;
+            }
+        }
         self.all.insert(id, entry);
     }
 
@@ -151,9 +166,20 @@ impl Entries {
                 self.ended.retain(|other| other != id);
                 self.ended_bytes -= entry.bytes;
             }
-            None => self.bytes -= entry.bytes,
+            None => {
+                self.bytes -= entry.bytes;
+                self.forget_start(entry.item.span_time);
+            }
         }
         Some(entry)
+    }
+
+    fn forget_start(&mut self, start: i64) {
+        let Some(count) = self.starts.get_mut(&start) else { return };
+        *count -= 1;
+        if *count == 0 {
+            self.starts.remove(&start);
+        }
     }
 
     fn take_out(&mut self, entry: &Entry) {
@@ -209,7 +235,7 @@ impl Entries {
         }
         let error = error.or(entry.error);
         self.insert(Kept {
-            item: entry.item,
+            item: Arc::unwrap_or_clone(entry.item),
             failed: entry.failed,
             not_before: 0,
             error,
@@ -242,10 +268,10 @@ impl Entries {
         if self.all.get(id).filter(fits).is_none() {
             return;
         }
-        let Some(mut entry) = self.remove(id) else { return };
+        let Some(entry) = self.remove(id) else { return };
         self.finished.remove(id);
-        (entry.item.queued_at, entry.item.score_version) = (queued_at, version);
-        let (item, error) = (entry.item, entry.error);
+        let (mut item, error) = (Arc::unwrap_or_clone(entry.item), entry.error);
+        (item.queued_at, item.score_version) = (queued_at, version);
         self.insert(Kept { item, failed: 0, not_before: 0, error, ended: None });
         if let Some(seq) = entry.log_seq {
             self.logged(id, seq);
@@ -271,7 +297,7 @@ impl Entries {
         now: UnixNanos,
         until: UnixNanos,
         fits: impl Fn(&Item) -> bool,
-    ) -> Option<(Item, u32)> {
+    ) -> Option<(Arc<Item>, u32)> {
         self.end_leases(now);
         self.end_delays(now);
         let all = &self.all;

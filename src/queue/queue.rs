@@ -9,6 +9,7 @@ use crate::domain::time::UnixNanos;
 use crate::schema::batch::QueueRow;
 use crate::units::nanos;
 use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
@@ -18,8 +19,8 @@ const LONGEST_WAIT: Duration = Duration::from_mins(10);
 /// An item in the hands of one worker until the lease runs out.
 #[derive(Debug, Clone)]
 pub struct Lease {
-    /// The item.
-    pub item: Item,
+    /// The item, which is the queue's own.
+    pub item: Arc<Item>,
     /// Which attempt this is, from 1.
     pub attempt: u32,
 }
@@ -50,25 +51,44 @@ impl State {
     }
 
     /// The lane that has the item; the first one if none has.
-    fn of(&mut self, id: &str) -> &mut Entries {
-        let lane = self.lanes.iter().position(|entries| entries.all.contains_key(id));
-        &mut self.lanes[lane.unwrap_or_default()]
+    fn lane_of(&self, id: &str) -> Lane {
+        let has = |lane: &Lane| self.lanes[*lane as usize].all.contains_key(id);
+        Lane::ALL.into_iter().find(has).unwrap_or_default()
     }
 
-    fn apply(&mut self, event: QueueEvent) {
+    /// The lane in which there may be something to work on now, or later, that was not before; none after an end.
+    fn apply(&mut self, event: QueueEvent) -> Option<Lane> {
         match event {
-            QueueEvent::Queued(item) => self.lane(item.lane).put(*item),
-            QueueEvent::Kept(kept) => self.lane(kept.item.lane).restore(*kept),
+            QueueEvent::Queued(item) => {
+                let lane = item.lane;
+                self.lane(lane).put(*item);
+                Some(lane)
+            }
+            QueueEvent::Kept(kept) => {
+                let lane = kept.item.lane;
+                self.lane(lane).restore(*kept);
+                Some(lane)
+            }
             QueueEvent::Retry { id, attempt, not_before, error, score_version } => {
-                self.of(&id).retry(&id, score_version, attempt, not_before, &error);
+                let lane = self.lane_of(&id);
+                self.lane(lane).retry(&id, score_version, attempt, not_before, &error);
+                Some(lane)
             }
             QueueEvent::Done { id, outcome, error, score_version } => {
-                self.of(&id).finish(&id, score_version, outcome, error);
+                let lane = self.lane_of(&id);
+                self.lane(lane).finish(&id, score_version, outcome, error);
+                None
             }
             QueueEvent::PutBack { id, queued_at, score_version } => {
-                self.of(&id).put_back(&id, queued_at, score_version);
+                let lane = self.lane_of(&id);
+                self.lane(lane).put_back(&id, queued_at, score_version);
+                Some(lane)
             }
-            QueueEvent::Dropped { id } => self.of(&id).drop_ended(&id),
+            QueueEvent::Dropped { id } => {
+                let lane = self.lane_of(&id);
+                self.lane(lane).drop_ended(&id);
+                None
+            }
         }
     }
 
@@ -88,14 +108,16 @@ impl State {
 /// The queue. Shared by the sampling loop, the workers, and the loop that keeps its log.
 pub struct Queue {
     state: Mutex<State>,
-    changed: Notify,
+    /// By lane.
+    changed: [Notify; Lane::ALL.len()],
     config: Config,
 }
 
 impl Queue {
     /// An empty queue.
     pub fn new(config: Config) -> Self {
-        Self { state: Mutex::new(State::default()), changed: Notify::new(), config }
+        let changed = Lane::ALL.map(|_| Notify::new());
+        Self { state: Mutex::new(State::default()), changed, config }
     }
 
     /// The settings.
@@ -105,11 +127,24 @@ impl Queue {
 
     /// Applies an event that is durable. Events that were applied before change nothing.
     pub fn apply(&self, event: QueueEvent) {
+        self.apply_all([event]);
+    }
+
+    /// As [`Queue::apply`] of each, in their order: nobody sees the queue between two of them.
+    pub fn apply_all(&self, events: impl IntoIterator<Item = QueueEvent>) {
         let mut state = self.state.lock();
-        state.apply(event);
+        let mut changed = [false; Lane::ALL.len()];
+        for event in events {
+            if let Some(lane) = state.apply(event) {
+                changed[lane as usize] = true;
+            }
+        }
         state.forget(&self.config);
         drop(state);
-        self.changed.notify_waiters();
+        // The end of an item gives nobody anything to do, and hundreds end in a second.
+        for (lane, _) in self.changed.iter().zip(changed).filter(|(_, changed)| *changed) {
+            lane.notify_waiters();
+        }
     }
 
     /// Whether not even the smallest item fits into `lane` beside those that are there and `more` items of `more_bytes`
@@ -185,9 +220,9 @@ impl Queue {
         self.config.lane(lease.item.lane)
     }
 
-    /// Waits until something changes.
-    pub async fn changed(&self) {
-        self.changed.notified().await;
+    /// Waits until there may be more to work on in `lane`.
+    pub async fn changed(&self, lane: Lane) {
+        self.changed[lane as usize].notified().await;
     }
 
     /// Numbers of one lane at `now`.
@@ -211,10 +246,8 @@ impl Queue {
 
     /// When the earliest span began that waits in `lane` for its scores; spans before `floor` are left out.
     pub fn earliest(&self, lane: Lane, floor: UnixNanos) -> Option<UnixNanos> {
-        let mut state = self.state.lock();
-        let waiting = state.lane(lane).all.values().filter(|entry| entry.ended.is_none());
-        let starts = waiting.map(|entry| UnixNanos(entry.item.span_time));
-        starts.filter(|start| *start >= floor).min()
+        // It is asked several times a second, and tens of thousands may wait.
+        self.state.lock().lane(lane).earliest(floor.0).map(UnixNanos)
     }
 
     /// Numbers of all lanes at `now`.
@@ -266,7 +299,7 @@ impl Queue {
         let mut found = Vec::new();
         for lane in Lane::ALL {
             let ended = state.lane(lane).all.values().filter(|entry| entry.ended.is_some());
-            let items = ended.map(|entry| &entry.item);
+            let items = ended.map(|entry| &*entry.item);
             let meant = items.filter(|item| ids.is_empty() || ids.contains(&item.id));
             let theirs = meant.filter(|item| tenant.is_none_or(|tenant| item.tenant == tenant));
             found.extend(theirs.map(|item| (item.clone(), event(item))));

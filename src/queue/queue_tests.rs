@@ -5,6 +5,9 @@ use crate::domain::id::{SpanId, TraceId};
 use crate::domain::prompt::Prompt;
 use crate::domain::time::{SECOND, UnixNanos};
 use crate::domain::trace::EvalInput;
+use futures::FutureExt;
+use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// An item without content.
@@ -54,6 +57,45 @@ fn queue() -> Queue {
 
 fn lease(queue: &Queue, now: i64) -> Option<Lease> {
     queue.lease(Lane::Fast, UnixNanos(now))
+}
+
+#[test]
+fn nobody_is_woken_who_has_nothing_to_do() {
+    let queue = queue();
+    queue.apply(queued("a"));
+    let mut fast = pin!(queue.changed(Lane::Fast));
+    let mut slow = pin!(queue.changed(Lane::Slow));
+    assert!(fast.as_mut().now_or_never().is_none() && slow.as_mut().now_or_never().is_none());
+    queue.apply(done("a", Outcome::Scored));
+    assert!(fast.as_mut().now_or_never().is_none(), "an end leaves nothing to do");
+    queue.apply_all([queued("b"), done("b", Outcome::Scored)]);
+    assert!(fast.as_mut().now_or_never().is_some());
+    assert!(slow.as_mut().now_or_never().is_none(), "it came to the other lane");
+}
+
+#[test]
+fn the_earliest_span_that_waits_is_known() {
+    let queue = queue();
+    let at = |id: &str, span_time| QueueEvent::Queued(Box::new(Item { span_time, ..item(id) }));
+    queue.apply_all([at("a", 5), at("b", 3), at("c", 3), at("d", 9)]);
+    let earliest = |floor| queue.earliest(Lane::Fast, UnixNanos(floor)).map(|start| start.0);
+    assert_eq!([0, 4, 6, 10].map(earliest), [Some(3), Some(5), Some(9), None]);
+    queue.apply(done("b", Outcome::Scored));
+    assert_eq!(earliest(0), Some(3), "another one began then");
+    queue.apply(done("c", Outcome::Failed));
+    assert_eq!(earliest(0), Some(5), "what failed waits no more");
+    queue.apply(QueueEvent::PutBack { id: "c".into(), queued_at: 1, score_version: 2 });
+    assert_eq!((earliest(0), queue.earliest(Lane::Slow, UnixNanos(0))), (Some(3), None));
+}
+
+#[test]
+fn a_lease_copies_no_texts() {
+    let queue = queue();
+    queue.apply(queued("a"));
+    let held = lease(&queue, 0).unwrap();
+    assert_eq!(Arc::strong_count(&held.item), 2, "it is the queue's");
+    queue.apply(done("a", Outcome::Scored));
+    assert_eq!(Arc::strong_count(&held.item), 1);
 }
 
 #[test]

@@ -158,8 +158,12 @@ impl Sampler {
     pub async fn run(mut self, stop: CancellationToken) -> Result<(), JournalError> {
         let mut saved = tokio::time::Instant::now();
         loop {
-            // Reading decodes and filters: too long for a thread that answers requests.
-            let behind = tokio::task::block_in_place(|| self.read())?;
+            // Reading decodes and filters: too long for a thread that answers requests. Where there is nothing to read, no
+            // other one is woken to take over.
+            let behind = match self.journal.durable() > self.reader.position() {
+                true => tokio::task::block_in_place(|| self.read())?,
+                false => self.read()?,
+            };
             self.close().await?;
             self.look_again().await?;
             self.progress.publish(self.at, &self.open);
@@ -217,7 +221,10 @@ impl Sampler {
     async fn close(&mut self) -> Result<(), JournalError> {
         let now = self.clock.now();
         // What log records said is added now, and filters are asked again.
-        let ripe = tokio::task::block_in_place(|| self.open.take_ripe(now, &self.rules));
+        let ripe = match self.open.len() {
+            0 => self.open.take_ripe(now, &self.rules),
+            _ => tokio::task::block_in_place(|| self.open.take_ripe(now, &self.rules)),
+        };
         metrics::gauge!("groundline_open_traces").set(self.open.len() as f64);
         let (mut frame, rules) = (Outgoing::default(), self.rules.clone());
         let ripe = self.undecided(ripe, now).await;
@@ -315,7 +322,7 @@ impl Sampler {
     /// Gives the items to the queue, now that they and their decisions are durable.
     fn written(&self, decisions: &[Decision], events: Vec<QueueEvent>) {
         count_queued(&events);
-        events.into_iter().for_each(|event| self.queue.apply(event));
+        self.queue.apply_all(events);
         count(decisions);
     }
 

@@ -69,7 +69,7 @@ impl Scorer {
             let Some(lease) = self.queue.lease(lane, self.clock.now()) else {
                 tokio::select! {
                     () = stop.cancelled() => {}
-                    () = self.queue.changed() => {}
+                    () = self.queue.changed(lane) => {}
                     () = tokio::time::sleep(NAP) => {}
                 }
                 continue;
@@ -145,9 +145,10 @@ impl Scorer {
         evaluators: &[Arc<dyn Evaluator>],
     ) -> (Vec<Evaluated>, Thread) {
         let (done, mut answers) = unbounded_channel();
-        let (registry, input, asked) = (self.registry.clone(), lease.item.input.clone(), evaluators.to_vec());
+        let (registry, item, asked) = (self.registry.clone(), lease.item.clone(), evaluators.to_vec());
         let deadline = Instant::now().checked_add(self.timeout);
-        let thread = tokio::task::spawn_blocking(move || judge(&registry, &input, &asked, deadline, &done));
+        let thread =
+            tokio::task::spawn_blocking(move || judge(&registry, &item.input, &asked, deadline, &done));
         let mut judged = Vec::with_capacity(evaluators.len());
         let all = async {
             while let Some(one) = answers.recv().await {
@@ -185,8 +186,9 @@ impl Scorer {
 
     async fn retry(&self, lease: &Lease, retry: QueueEvent, reason: &str) -> Result<(), JournalError> {
         tracing::warn!(item = lease.item.id, attempt = lease.attempt, reason, "evaluation failed");
-        match self.write(lease.item.lane, &[], &[], std::slice::from_ref(&retry)).await? {
-            Written::Yes => self.queue.apply(retry),
+        let mut end = End { events: vec![retry], ..End::default() };
+        match self.write(lease.item.lane, &mut end).await? {
+            Written::Yes => self.queue.apply_all(end.events),
             // The lease runs out, and then it is tried again.
             Written::Never(why) => lost(lease, &why),
         }
@@ -240,7 +242,7 @@ impl Scorer {
         if !self.queue.claim(lease) {
             return Ok(());
         }
-        let Written::Never(why) = self.end(lease, &rows, outcome, reason).await? else { return Ok(()) };
+        let Written::Never(why) = self.end(lease, rows, outcome, reason).await? else { return Ok(()) };
         let why = format!("scores could not be written: {why}");
         if outcome == Outcome::Scored
             && let Some(retry) = self.queue.after_failure(lease, &why, self.clock.now())
@@ -249,7 +251,7 @@ impl Scorer {
             return self.retry(lease, retry, &why).await;
         }
         // Without its rows the decision still says what became of it.
-        if let Written::Never(why) = self.end(lease, &[], Outcome::Failed, &why).await? {
+        if let Written::Never(why) = self.end(lease, Vec::new(), Outcome::Failed, &why).await? {
             lost(lease, &why);
             self.queue.unclaim(lease);
             tokio::time::sleep(NAP).await;
@@ -261,7 +263,7 @@ impl Scorer {
     async fn end(
         &self,
         lease: &Lease,
-        rows: &[ScoreRow],
+        rows: Vec<ScoreRow>,
         outcome: Outcome,
         reason: &str,
     ) -> Result<Written, JournalError> {
@@ -277,21 +279,21 @@ impl Scorer {
             error: (outcome != Outcome::Scored).then(|| reason.to_owned()),
             score_version: lease.item.score_version,
         };
-        let follows = if outcome == Outcome::Scored { self.follows(lease, rows) } else { Follows::default() };
-        let mut decisions = vec![decision];
-        let mut events = vec![done];
+        let follows =
+            if outcome == Outcome::Scored { self.follows(lease, &rows) } else { Follows::default() };
+        let mut end = End { rows, decisions: vec![decision], events: vec![done] };
         let after = follows.decisions.len();
-        decisions.extend(follows.decisions);
-        events.extend(follows.items.into_iter().map(|item| QueueEvent::Queued(Box::new(item))));
-        let mut written = self.write(lease.item.lane, rows, &decisions, &events).await?;
+        end.decisions.extend(follows.decisions);
+        end.events.extend(follows.items.into_iter().map(|item| QueueEvent::Queued(Box::new(item))));
+        let mut written = self.write(lease.item.lane, &mut end).await?;
         if let (Written::Never(why), true) = (&written, after > 0) {
             // The scores do not go with what follows from them.
-            decisions[1..].iter_mut().for_each(|decision| fail(decision, why));
-            events.truncate(1);
-            written = self.write(lease.item.lane, rows, &decisions, &events).await?;
+            end.decisions[1..].iter_mut().for_each(|decision| fail(decision, why));
+            end.events.truncate(1);
+            written = self.write(lease.item.lane, &mut end).await?;
         }
         if let Written::Yes = written {
-            let more = events.iter().filter_map(|event| match event {
+            let more = end.events.iter().filter_map(|event| match event {
                 QueueEvent::Queued(item) => Some(item),
                 _ => None,
             });
@@ -300,12 +302,12 @@ impl Scorer {
                     "lane" => item.lane.as_str(), "outcome" => "queued")
                 .increment(1);
             }
-            for decision in &decisions[1..] {
+            for decision in &end.decisions[1..] {
                 metrics::counter!("groundline_decisions_total", "rule" => decision.rule.clone(),
                     "decision" => decision.decision.as_str())
                 .increment(1);
             }
-            for row in rows {
+            for row in &end.rows {
                 metrics::counter!("groundline_scores_total", "evaluator" => row.evaluator.clone(),
                     "rule" => row.rule.clone().unwrap_or_default(), "status" => row.score.status.as_str())
                 .increment(1);
@@ -319,8 +321,8 @@ impl Scorer {
             if outcome == Outcome::Scored {
                 self.tell_lag(&lease.item);
             }
-            // Who waits for an empty queue must not see it between the two.
-            events.into_iter().rev().for_each(|event| self.queue.apply(event));
+            // At once: who waits for an empty queue must not see it between the two.
+            self.queue.apply_all(end.events);
         }
         Ok(written)
     }
@@ -346,19 +348,14 @@ impl Scorer {
         }
     }
 
-    /// Writes what became of an item: in the slow lane with what else ends in the same moment.
-    async fn write(
-        &self,
-        lane: Lane,
-        rows: &[ScoreRow],
-        decisions: &[Decision],
-        events: &[QueueEvent],
-    ) -> Result<Written, JournalError> {
+    /// Writes what became of an item: in the slow lane with what else ends in the same moment. An error leaves nothing of it.
+    async fn write(&self, lane: Lane, end: &mut End) -> Result<Written, JournalError> {
         match lane {
-            Lane::Fast => self.together.alone(rows, decisions, events).await,
+            Lane::Fast => self.together.alone(&end.rows, &end.decisions, &end.events).await,
             Lane::Slow => {
-                let (rows, decisions, events) = (rows.to_vec(), decisions.to_vec(), events.to_vec());
-                self.together.with_others(End { rows, decisions, events }).await
+                let (written, given_back) = self.together.with_others(std::mem::take(end)).await;
+                *end = given_back;
+                written
             }
         }
     }

@@ -140,7 +140,7 @@ impl SlowLane {
             tokio::select! {
                 () = stop.cancelled() => {}
                 Some(ended) = working.join_next() => known(ended)?,
-                () = self.scorer.queue.changed(), if has_room => {}
+                () = self.scorer.queue.changed(Lane::Slow), if has_room => {}
                 () = tokio::time::sleep(NAP) => {}
             }
         }

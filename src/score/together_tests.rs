@@ -1,7 +1,10 @@
 //! Ends that come in the same moment.
 
+use super::super::rows::{Evaluated, score_rows};
 use super::*;
-use crate::queue::Outcome;
+use crate::domain::score::Score;
+use crate::domain::time::UnixNanos;
+use crate::queue::{Lease, Outcome, test_item};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn end(id: &str) -> End {
@@ -19,6 +22,9 @@ async fn written(together: Together, ids: &[&str]) -> Vec<bool> {
     let together = Arc::new(together);
     let all = ids.iter().map(|id| together.with_others(end(id)));
     let answers = futures::future::join_all(all).await;
+    let (answers, ends): (Vec<_>, Vec<_>) = answers.into_iter().unzip();
+    let given_back: Vec<&str> = ends.iter().flat_map(|end| &end.events).map(QueueEvent::id).collect();
+    assert_eq!(given_back, ids, "each gets its own end back");
     answers.into_iter().map(|answer| matches!(answer.unwrap(), Written::Yes)).collect()
 }
 
@@ -49,6 +55,46 @@ async fn an_end_that_cannot_be_written_takes_no_other_with_it() {
     assert_eq!(written(together, &["a", "bad", "c"]).await, [true, false, true]);
 }
 
+/// The end of the item `id`, whose judge took so long.
+fn scored(id: &str, latency_ms: f64) -> End {
+    let lease = Lease { item: Arc::new(test_item(id)), attempt: 1 };
+    let said = Evaluated {
+        evaluator: "judge".to_owned(),
+        version: "1".to_owned(),
+        scores: vec![Score::told("quality", 1.0)],
+        latency_ms,
+        usage: None,
+    };
+    End { rows: score_rows(&lease, vec![said], UnixNanos(0)), ..end(id) }
+}
+
+#[test]
+fn an_end_waits_for_a_part_of_what_its_judges_took() {
+    let waits = |end: &End| moment(end.took()).as_millis();
+    let [quick, slow, slowest] = [1.0, 400.0, 60_000.0].map(|took| scored("a", took));
+    assert_eq!([&quick, &slow, &slowest].map(waits), [60, 100, 250]);
+    assert_eq!((waits(&end("a")), moment(Some(f64::NAN))), (60, MOMENT));
+}
+
+/// Who takes less time than those that wait already writes for them, and nobody writes again.
+#[tokio::test]
+async fn the_quickest_takes_the_others_with_it() {
+    static FRAMES: AtomicUsize = AtomicUsize::new(0);
+    let counted: Encode = |rows, decisions, events| {
+        FRAMES.fetch_add(1, Ordering::SeqCst);
+        encoded(rows, decisions, events)
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let together = Arc::new(Together::new(journal(folder.path())).with_encode(counted));
+    let ends = [scored("a", 60_000.0), scored("b", 1.0), scored("c", 400.0)];
+    for (written, _) in futures::future::join_all(ends.map(|end| together.with_others(end))).await {
+        assert!(matches!(written.unwrap(), Written::Yes));
+    }
+    assert_eq!(FRAMES.load(Ordering::SeqCst), 1);
+    assert!(together.gathering.lock().until.is_none());
+    assert!(matches!(together.with_others(end("d")).await.0.unwrap(), Written::Yes));
+}
+
 /// Who was first may be given up before the moment is over.
 #[tokio::test]
 async fn the_others_are_written_when_the_first_one_waits_no_more() {
@@ -56,5 +102,5 @@ async fn the_others_are_written_when_the_first_one_waits_no_more() {
     let together = Arc::new(Together::new(journal(folder.path())));
     let first = tokio::time::timeout(Duration::ZERO, together.with_others(end("a")));
     assert!(first.await.is_err());
-    assert!(matches!(together.with_others(end("b")).await.unwrap(), Written::Yes));
+    assert!(matches!(together.with_others(end("b")).await.0.unwrap(), Written::Yes));
 }

@@ -4,7 +4,7 @@ use crate::domain::time::UnixNanos;
 use chrono::{DateTime, Datelike};
 use parking_lot::Mutex;
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 
 /// A tenth of what a minute allows may go out at once.
 const BURST: u32 = 10;
@@ -48,6 +48,13 @@ impl Rate {
     pub(super) fn give_back(&self, amount: u32) {
         let mut next = self.next.lock();
         *next = next.and_then(|next| next.checked_sub(self.every * amount));
+    }
+}
+
+/// Waits until `at`, or not at all: a timer for what has come would end with the millisecond, and wake a thread for that.
+pub(super) async fn wait_until(at: Instant) {
+    if at > Instant::now() {
+        sleep_until(at).await;
     }
 }
 
@@ -189,6 +196,14 @@ impl Drop for Reservation<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use futures::FutureExt;
+
+    #[tokio::test]
+    async fn nobody_waits_for_a_moment_that_has_come() {
+        let now = Instant::now();
+        assert!(wait_until(now).now_or_never().is_some());
+        assert!(wait_until(now + Duration::from_hours(1)).now_or_never().is_none());
+    }
 
     #[test]
     fn requests_are_spread_over_the_minute() {

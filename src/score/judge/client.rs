@@ -1,7 +1,7 @@
 //! One judge behind its limits, and what stands in for it.
 
 use super::breaker::{Breaker, Gate};
-use super::budget::{Budget, Rate, Reservation};
+use super::budget::{Budget, Rate, Reservation, wait_until};
 use super::cache::Cache;
 use super::config::{JudgeConfig, chain};
 use super::likelihood::Abilities;
@@ -16,7 +16,7 @@ use crate::score::egress::{Allowed, Egress};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 /// Requests for one question, where no other judge stands in.
 const TRIES: u32 = 3;
@@ -337,7 +337,7 @@ impl Judge {
             self.tokens.give_back(tokens);
             return Err(self.away("its requests are spread over the minute (judges.max_requests_per_minute)"));
         };
-        sleep_until(first.max(then)).await;
+        wait_until(first.max(then)).await;
         let lasts = self.config.timeout + Duration::from_secs(1);
         if let Gate::Shut(until) = self.breaker.gate(self.clock.instant(), lasts) {
             self.tokens.give_back(tokens);

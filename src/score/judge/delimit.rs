@@ -5,6 +5,11 @@ use std::fmt::Write as _;
 /// So much of a text that is cut comes from its beginning; the rest from its end.
 const HEAD: (usize, usize) = (2, 3);
 
+/// What stands beside the name, the number and the text of a block, bytes.
+const MARKS: usize = "<<< \n\n >>>\n\n".len();
+/// Room for a line behind the blocks, bytes.
+const LINE: usize = 64;
+
 /// A text under evaluation, with the name that the judge knows it by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Block {
@@ -30,9 +35,10 @@ pub(super) fn nonce(blocks: &[Block]) -> String {
     }
 }
 
-/// The blocks, each between a line `<<<NAME nonce` and a line `NAME nonce>>>`.
+/// The blocks, each between a line `<<<NAME nonce` and a line `NAME nonce>>>`, with room for a line behind them.
 pub(super) fn delimited(blocks: &[Block], nonce: &str) -> String {
-    let mut out = String::new();
+    let bytes = |Block { name, text }: &Block| text.len() + 2 * (name.len() + nonce.len()) + MARKS;
+    let mut out = String::with_capacity(blocks.iter().map(bytes).sum::<usize>() + LINE);
     for Block { name, text } in blocks {
         // A String takes everything.
         let _ = write!(out, "<<<{name} {nonce}\n{text}\n{name} {nonce}>>>\n\n");
@@ -120,5 +126,6 @@ mod tests {
         assert_ne!(nonce(&[]), nonce(&[]));
         let text = delimited(&[Block::new("ANSWER", "x\ny")], "77");
         assert_eq!(text, "<<<ANSWER 77\nx\ny\nANSWER 77>>>\n\n");
+        assert_eq!(text.capacity(), text.len() + LINE, "it has not grown");
     }
 }

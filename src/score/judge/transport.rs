@@ -6,7 +6,7 @@ use super::question::{Format, Likelihood, Question};
 use crate::score::secret::Secret;
 use crate::score::wire::{client, read_secret, retry_after, said, sensitive, told};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,6 +14,9 @@ use std::time::Duration;
 
 /// Longest answer, bytes.
 const MAX_ANSWER: usize = 4 << 20;
+
+/// Room for what stands beside the texts in a request, bytes.
+const BESIDE_TEXTS: usize = 512;
 
 /// The members that limit an answer; of these a request has one.
 const LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
@@ -129,7 +132,7 @@ impl Transport {
         let (url, body) = match *question {
             Question::Likelihood(asked) => {
                 let url = self.config.url_of(asked.path()).map_err(Fault::Closed)?;
-                (url, asked.body(&self.config.model, manner).to_string())
+                (url, asked.body(&self.config.model, manner).to_string().into_bytes())
             }
             Question::Verdict { system, user, schema } => {
                 (self.url.clone(), self.body((system, user), manner, schema.member(manner.format))?)
@@ -197,7 +200,7 @@ impl Transport {
         (system, user): (&str, &str),
         manner: Manner,
         format: Option<&str>,
-    ) -> Result<String, Fault> {
+    ) -> Result<Vec<u8>, Fault> {
         let parameters = &self.config.parameters;
         let is_ours = |name: &str| !parameters.contains_key(name);
         // Both together are refused.
@@ -210,13 +213,18 @@ impl Transport {
             limit: limits.map(|most| BTreeMap::from([(manner.limit(), most)])),
             parameters,
         };
-        let mut body =
-            serde_json::to_string(&request).map_err(|e| Fault::Refused(format!("no request: {e}")))?;
-        if let Some(format) = format.filter(|_| is_ours("response_format"))
+        let format = format.filter(|_| is_ours("response_format"));
+        // Enough for most: a body that grows is copied each time.
+        let texts = system.len() + user.len() + format.map_or(0, str::len);
+        let mut body = Vec::with_capacity(texts + texts / 8 + BESIDE_TEXTS);
+        serde_json::to_writer(&mut body, &request).map_err(|e| Fault::Refused(format!("no request: {e}")))?;
+        if let Some(format) = format
             && body.pop().is_some()
         {
             // It was written down before.
-            body.extend([",\"response_format\":", format, "}"]);
+            for part in [",\"response_format\":", format, "}"] {
+                body.extend_from_slice(part.as_bytes());
+            }
         }
         Ok(body)
     }
@@ -265,9 +273,74 @@ fn fault(status: u16, why: String, wait: Option<Duration>) -> Fault {
     }
 }
 
-/// The answer that `bytes` are; `clean` takes secrets out of a message. What is no JSON came broken; what is JSON of another
-/// shape is another API.
+/// The answer that `bytes` are; `clean` takes secrets out of a message.
 fn answer(
+    bytes: &[u8],
+    model: &str,
+    asked: Option<&Likelihood<'_>>,
+    clean: impl Fn(&str) -> String,
+) -> Result<Answer, Fault> {
+    let plain = if asked.is_none() { Plain::read(bytes, model) } else { None };
+    plain.map_or_else(|| answer_of_any_form(bytes, model, asked, clean), Ok)
+}
+
+/// An answer of the form that most have: what nobody asks for is not kept.
+#[derive(Deserialize)]
+struct Plain {
+    model: Option<String>,
+    choices: Vec<PlainChoice>,
+    usage: Option<PlainUsage>,
+}
+
+#[derive(Deserialize)]
+struct PlainChoice {
+    message: PlainMessage,
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct PlainMessage {
+    content: Option<String>,
+    refusal: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct PlainUsage {
+    prompt_tokens: Option<i64>,
+    completion_tokens: Option<i64>,
+}
+
+impl Plain {
+    /// What such an answer says, as [`answer_of_any_form`] reads it; none if `bytes` have another form.
+    fn read(bytes: &[u8], asked: &str) -> Option<Answer> {
+        let Self { model, choices, usage } = serde_json::from_slice(bytes).ok()?;
+        let PlainChoice { message, finish_reason } = choices.into_iter().next()?;
+        let is_refusal = message.refusal.is_some_and(|text| !text.is_empty());
+        let usage = usage.unwrap_or_default();
+        let count = |tokens: Option<i64>| tokens.filter(|count| *count >= 0);
+        Some(Answer {
+            text: message.content.unwrap_or_default(),
+            note: note(is_refusal, finish_reason.as_deref()),
+            model: model.filter(|name| !name.is_empty()).unwrap_or_else(|| asked.to_owned()),
+            input_tokens: count(usage.prompt_tokens),
+            output_tokens: count(usage.completion_tokens),
+            nats: None,
+        })
+    }
+}
+
+/// Why a text may be no answer.
+fn note(is_refusal: bool, finish_reason: Option<&str>) -> Option<&'static str> {
+    match finish_reason {
+        _ if is_refusal => Some("the judge refused to answer"),
+        Some("content_filter") => Some("the server's filter stopped the answer"),
+        Some("length") => Some("the answer was cut: raise judges.max_output_tokens"),
+        _ => None,
+    }
+}
+
+/// As [`answer`], whatever members there are. What is no JSON came broken; what is JSON of another shape is another API.
+fn answer_of_any_form(
     bytes: &[u8],
     model: &str,
     asked: Option<&Likelihood<'_>>,
@@ -287,17 +360,11 @@ fn answer(
         _ => String::new(),
     };
     let is_refusal = message["refusal"].as_str().is_some_and(|text| !text.is_empty());
-    let note = match choice["finish_reason"].as_str() {
-        _ if is_refusal => Some("the judge refused to answer"),
-        Some("content_filter") => Some("the server's filter stopped the answer"),
-        Some("length") => Some("the answer was cut: raise judges.max_output_tokens"),
-        _ => None,
-    };
     let usage = &body["usage"];
     let count = |name: &str| usage[name].as_i64().filter(|count| *count >= 0);
     Ok(Answer {
         text,
-        note,
+        note: note(is_refusal, choice["finish_reason"].as_str()),
         model: body["model"].as_str().filter(|name| !name.is_empty()).unwrap_or(model).to_owned(),
         input_tokens: count("prompt_tokens"),
         output_tokens: count("completion_tokens"),
@@ -320,6 +387,51 @@ mod tests {
         assert_eq!(word(503, Some(Duration::ZERO)), "busy");
         assert!(knows_not(500, "'loc': ('body', 'response_format', 'type')") && !knows_not(500, "no"));
         assert!(cannot(404, "") && cannot(500, "Only no echo is supported") && !cannot(500, "out of memory"));
+    }
+
+    #[test]
+    fn a_request_is_written_into_the_room_that_it_needs() {
+        let transport = Transport::new(&JudgeConfig::new("main", "http://127.0.0.1:1/v1", "m")).unwrap();
+        let (system, user, format) = ("Say \"yes\".", "A line.\n".repeat(100), "{\"type\":\"x\"}");
+        let body = transport.body((system, user.as_str()), Manner::default(), Some(format)).unwrap();
+        let room = system.len() + user.len() + format.len();
+        assert_eq!(body.capacity(), room + room / 8 + BESIDE_TEXTS, "it has grown");
+        let read: Json = serde_json::from_slice(&body).unwrap();
+        assert_eq!(
+            (&read["messages"][1]["content"], &read["response_format"]),
+            (&json!(user), &json!({"type": "x"}))
+        );
+    }
+
+    #[test]
+    fn the_form_that_most_answers_have_says_the_same_as_any() {
+        let plain = |body: &Json| Plain::read(body.to_string().as_bytes(), "asked");
+        let any = |body: &Json| answer_of_any_form(body.to_string().as_bytes(), "asked", None, str::to_owned);
+        for (choice, usage) in [
+            (
+                json!({"message": {"content": "x\n", "role": "assistant"}, "finish_reason": "stop"}),
+                json!({"prompt_tokens": 7}),
+            ),
+            (
+                json!({"message": {"content": null, "refusal": "No."}, "index": 0}),
+                json!({"completion_tokens": -1}),
+            ),
+            (
+                json!({"message": {"refusal": ""}, "finish_reason": "length", "logprobs": {"a": [1.5]}}),
+                Json::Null,
+            ),
+            (json!({"message": {"content": ""}, "finish_reason": null}), json!({"prompt_tokens": null})),
+        ] {
+            for model in [json!("real"), json!(""), Json::Null] {
+                let body = json!({"id": "1", "model": model, "choices": [choice, choice], "usage": usage});
+                assert_eq!(plain(&body), Some(any(&body).unwrap()), "{body}");
+            }
+        }
+        for other in
+            [json!({"choices": []}), json!({"choices": [{"message": {"content": []}}]}), json!({"error": {}})]
+        {
+            assert_eq!(plain(&other), None, "{other}");
+        }
     }
 
     #[test]

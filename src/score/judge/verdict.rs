@@ -112,7 +112,11 @@ impl Verdict {
 
     /// What the judge is told before the texts.
     fn system(&self, nonce: &str) -> String {
-        RULES.replace("{{nonce}}", nonce) + &self.task
+        let mut text = String::with_capacity(RULES.len() + nonce.len() + self.task.len());
+        for (at, part) in RULES.split("{{nonce}}").enumerate() {
+            text.extend([if at > 0 { nonce } else { "" }, part]);
+        }
+        text + &self.task
     }
 
     /// What is sent for `filled`: the system's message, and the user's with the texts.
