@@ -133,6 +133,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("verflow", "22003"),
     ("Error parsing timestamp", "22007"),
     ("Parser error", "22007"),
+    ("malformed array literal", "22P02"),
     ("Cannot cast string", "22P02"),
     ("Cast error", "22P02"),
     ("not implemented", "0A000"),

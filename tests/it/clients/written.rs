@@ -9,6 +9,10 @@ use tokio::net::TcpStream;
 const WRITTEN: &[(&str, &str)] = &[
     (r#"SELECT '{"a":{"b":[1,"x"]}}'::jsonb #>> '{a,b,1}'"#, "x"),
     (r#"SELECT '{"a":{"b":1}}'::jsonb -> 'a' ->> 'b'"#, "1"),
+    (
+        r#"SELECT '{"a,b":{"c":[1,2]}}'::jsonb #>> '{"a,b", c, -1}', '{"a":{"b":3}}'::jsonb #> ARRAY['a', 'b']"#,
+        "2, 3",
+    ),
     (r#"SELECT '{"a":1,"b":2}'::jsonb @> '{"a":1}'"#, "t"),
     (r#"SELECT '{"a":1}'::jsonb <@ '{"a":1,"b":2}'::jsonb"#, "t"),
     (r#"SELECT '{"a":1}'::jsonb ? 'a'"#, "t"),
@@ -259,6 +263,8 @@ async fn errors_have_a_class_and_a_hint() {
         ("CREATE TEMP TABLE t (a int)", "C25006", "OTLP"),
         ("SELECT nope(1)", "C42883", "DataFusion"),
         ("SELECT attributes['n'] FROM spans", "C42804", "->> 'key'"),
+        ("SELECT attributes #> 'a' FROM spans", "C22P02", "malformed array literal"),
+        ("SELECT jsonb_set('{}', '{a', '1')", "C22P02", "malformed array literal"),
         ("SELECT 1 FROM spans WHERE attributes @? '$.a = 1'", "C42601", "A path looks like"),
         (
             "SELECT jsonb_path_query_first(attributes, 'strict $.a.a') FROM spans",
