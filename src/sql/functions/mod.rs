@@ -7,7 +7,7 @@
 //! | `attr` | `attr(json, key)`: one attribute of a JSON object as text |
 //! | `calibrated` | `calibrated` and `abstains`: what a score means as a probability |
 //! | `checked` | arithmetic of whole numbers that fails where the result does not fit |
-//! | `sums` | `sum` of whole numbers that fails beyond 64 bits |
+//! | `sums` | `sum` of whole numbers that fails beyond 64 bits, or stops there |
 //! | `server` | `version()`, `current_setting`, `set_config`, `pg_size_pretty` |
 //! | `json` | operators and functions on JSON text, as of PostgreSQL's `jsonb` |
 //! | `concat` | the operator `\|\|` on texts, with a bound |
@@ -44,7 +44,7 @@ pub use ages::age;
 pub use attr::attr;
 pub use bounded::{bound_scalars, bound_tables};
 pub use calibrated::{Calibrations, calibrated};
-pub use checked::CheckedArithmetic;
+pub use checked::{CheckedArithmetic, with_bounded_sums};
 pub use concat::ConcatPlanner;
 pub use dataset_at::register as dataset_at;
 pub use digits::{is_of_numbers, number_to_char};

@@ -293,6 +293,7 @@ async fn errors_have_a_class_and_a_hint() {
         ("SELECT -x FROM (VALUES (-9223372036854775808)) AS t(x)", "C22003", "bigint out of range"),
         ("SELECT abs(x) FROM (VALUES (-9223372036854775808)) AS t(x)", "C22003", "verflow"),
         ("SELECT sum(x) FROM (VALUES (9223372036854775807), (1)) AS t(x)", "C22003", "numeric"),
+        ("SELECT sum(DISTINCT x) FROM (VALUES (9223372036854775807), (1)) AS t(x)", "C22003", "numeric"),
         ("SELECT 'a' 'b'", "C42601", "syntax error at or near"),
         ("SET TimeZone TO 'Europe/Vienna'", "C0A000", "date_trunc"),
         ("SET TIME ZONE 'America/New_York'", "C0A000", "UTC"),
