@@ -473,6 +473,7 @@ async fn execute(state: &SessionState, asked: Asked) -> Result<SendableRecordBat
             plan
         }
     };
+    let plan = functions::filled_series(plan, state)?;
     let plan = state.optimize(&plan)?;
     constants::check(&plan)?;
     let plan = state.query_planner().create_physical_plan(&plan, state).await?;

@@ -2,6 +2,7 @@
 
 use super::error::SqlError;
 use super::session::DATABASE;
+use super::zones;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement;
@@ -13,7 +14,8 @@ const SCHEMA: &str = "public";
 ///
 /// # Errors
 /// [`SqlError::Wrong`] and the others that planning has; of a table that is not there the nearest one is named.
-pub async fn planned(state: &SessionState, statement: Statement) -> Result<LogicalPlan, SqlError> {
+pub async fn planned(state: &SessionState, mut statement: Statement) -> Result<LogicalPlan, SqlError> {
+    zones::call(&mut statement);
     match state.statement_to_plan(statement).await {
         Ok(plan) => Ok(plan),
         Err(error) => {

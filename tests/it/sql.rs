@@ -7,6 +7,7 @@ mod hostile;
 mod isolation;
 mod latest;
 mod older;
+mod parameters;
 mod pruning;
 mod revisions;
 mod single;

@@ -109,6 +109,9 @@ const CLASSES: &[(&str, &str)] = &[
     ("integer out of range", "22003"),
     ("smallint out of range", "22003"),
     ("ivision by zero", "22012"),
+    ("is not unique: cast", "42725"),
+    ("time zone \"", "22023"),
+    ("Invalid timezone", "22023"),
     ("must appear in select list", "42P10"),
     ("subquery returned more than one row", "21000"),
     ("Can't cast value", "22003"),
@@ -265,6 +268,9 @@ mod tests {
             ("Arrow error: Cast error: Cannot cast string 'x' to value of Int64 type", "22P02"),
             ("This feature is not implemented: x", "0A000"),
             ("Execution error: bigint out of range", "22003"),
+            ("Error during planning: function range is not unique: cast one of the parameters", "42725"),
+            ("Error during planning: time zone \"Nowhere\" not recognized", "22023"),
+            ("Arrow error: Parser error: Invalid timezone \"Nowhere\": failed to parse timezone", "22023"),
             ("anything else", "42000"),
         ] {
             assert_eq!(wrong(text), code, "{text}");

@@ -383,3 +383,45 @@ async fn settings_come_with_the_connection() {
     let late = pg.query("SET TRANSACTION ISOLATION LEVEL READ COMMITTED").await;
     assert!(late.contains("25001"), "{late}");
 }
+
+/// Parameters whose type nobody declares: the other arguments tell it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn parameters_stand_in_series_and_zones() {
+    let (mut pg, _shutdown) = connected().await;
+    let hours = "FROM generate_series($1, $2, '1 hour') AS h";
+    let (from, to) = ("2026-01-01T00:00:00Z", "2026-01-01T05:00:00Z");
+    for (sql, values, cells) in [
+        ("SELECT count(*), max(n) FROM generate_series($1, $2) AS n".to_owned(), vec!["1", "3"], "3, 3"),
+        ("SELECT max(n) FROM generate_series($1, 10, $2) AS n".to_owned(), vec!["1", "4"], "9"),
+        ("SELECT generate_series($1, $2) AS n ORDER BY n DESC".to_owned(), vec!["1", "3"], "3"),
+        (format!("SELECT count(*) {hours}"), vec![from, to], "6"),
+        (
+            format!("SELECT count(*) {hours} LEFT JOIN scores s ON s.span_time >= h AND s.span_time < $1"),
+            vec![from, to],
+            "6",
+        ),
+        (
+            "SELECT count(d) FROM generate_series(TIMESTAMP '2026-01-01', $1, $2) AS d".to_owned(),
+            vec!["2026-01-03 00:00:00", "1 day"],
+            "3",
+        ),
+    ] {
+        let row = pg.rows(&sql, &values).await.expect(&sql).remove(0);
+        let found: Vec<&str> = row.iter().flatten().map(String::as_str).collect();
+        assert_eq!(found.join(", "), cells, "{sql}");
+    }
+    for time in ["start_time AT TIME ZONE", "date_trunc('day', start_time, "] {
+        let end = if time.contains('(') { ")" } else { "" };
+        let of = |zone: &str| format!("SELECT {time} {zone}{end} AS t FROM spans ORDER BY t, name");
+        let constant = pg.rows(&of("'Europe/Vienna'"), &[]).await.unwrap();
+        assert_eq!(pg.rows(&of("$1"), &["Europe/Vienna"]).await.unwrap(), constant, "{time}");
+    }
+    for (sql, values, class) in [
+        ("SELECT now() AT TIME ZONE $1", vec!["Nowhere"], "C22023"),
+        ("SELECT count(*) FROM generate_series($1, $2, $3)", vec!["1", "2", "3"], "C42725"),
+        ("SELECT count(*) FROM generate_series($1, $2)", vec!["1", "100000000"], "C57014"),
+    ] {
+        let why = pg.rows(sql, &values).await.unwrap_err();
+        assert!(why.contains(class), "{sql}: {why}");
+    }
+}
