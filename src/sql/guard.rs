@@ -1,6 +1,7 @@
 //! Which statements may run: those that only read.
 
 use super::error::SqlError;
+use super::explain::is_explained;
 use super::literals;
 use super::shape;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -184,7 +185,7 @@ pub fn verify(plan: &LogicalPlan) -> Result<(), SqlError> {
 pub fn no_explain(plan: &LogicalPlan) -> Result<(), SqlError> {
     let mut found = false;
     plan.apply_with_subqueries(|node| {
-        found |= matches!(node, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
+        found |= is_explained(node) || matches!(node, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
         Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     })?;
     if found {

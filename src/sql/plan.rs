@@ -1,6 +1,7 @@
 //! A statement as a plan, and what was probably meant where a table is not there.
 
 use super::error::SqlError;
+use super::explain;
 use super::session::DATABASE;
 use super::zones;
 use datafusion::execution::SessionState;
@@ -16,8 +17,12 @@ const SCHEMA: &str = "public";
 /// [`SqlError::Wrong`] and the others that planning has; of a table that is not there the nearest one is named.
 pub async fn planned(state: &SessionState, mut statement: Statement) -> Result<LogicalPlan, SqlError> {
     zones::call(&mut statement);
+    let (statement, told) = explain::asked(statement);
     match state.statement_to_plan(statement).await {
-        Ok(plan) => Ok(plan),
+        Ok(plan) => match told {
+            Some(told) => Ok(explain::explained(plan, told)?),
+            None => Ok(plan),
+        },
         Err(error) => {
             let catalog = state.catalog_list().catalog(DATABASE);
             let schema = catalog.and_then(|catalog| catalog.schema(SCHEMA));

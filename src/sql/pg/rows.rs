@@ -2,6 +2,7 @@
 
 use super::rewrite::shown;
 use crate::sql::SqlError;
+use crate::sql::explain::IS_JSON;
 use crate::sql::format::{flatten, wire_schema};
 use crate::sql::stream::QueryStream;
 use arrow::array::{Array, ArrayRef, NullArray, RecordBatch};
@@ -159,7 +160,19 @@ pub fn wire_fields(
 ) -> PgWireResult<Vec<FieldInfo>> {
     let named = |field: &FieldRef| Arc::new(field.as_ref().clone().with_name(shown(field.name())));
     let fields: Vec<FieldRef> = wire_schema(schema).fields().iter().map(named).collect();
-    arrow_schema_to_pg_fields(&Schema::new(fields), format, options)
+    let told = arrow_schema_to_pg_fields(&Schema::new(fields.clone()), format, options)?;
+    let told = told.into_iter().zip(&fields).map(|(told, field)| match field.metadata().get(IS_JSON) {
+        Some(_) => with_type(&told, Type::JSON),
+        None => told,
+    });
+    Ok(told.collect())
+}
+
+/// The same column with another type.
+fn with_type(field: &FieldInfo, data_type: Type) -> FieldInfo {
+    let (name, options) = (field.name().to_owned(), field.format_options().clone());
+    FieldInfo::new(name, field.table_id(), field.column_id(), data_type, field.format())
+        .with_format_options(options)
 }
 
 /// The answer to a query. Waits for the first batch, because an error before it comes instead of columns.
@@ -191,7 +204,12 @@ pub fn encode(
 ) -> PgWireResult<QueryResponse> {
     let flat = wire_schema(schema);
     let fields = Arc::new(wire_fields(schema, format, Some(options))?);
-    let described = fields.clone();
+    // JSON is written as its text, in binary too.
+    let written = |field: &FieldInfo| match *field.datatype() {
+        Type::JSON => with_type(field, Type::TEXT),
+        _ => field.clone(),
+    };
+    let described: Arc<Vec<FieldInfo>> = Arc::new(fields.iter().map(written).collect());
     let encoded = batches.flat_map(move |batch| {
         let flat = batch.and_then(|batch| flatten(&batch, &flat));
         let rows: Box<dyn Iterator<Item = PgWireResult<DataRow>> + Send> = match flat {

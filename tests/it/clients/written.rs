@@ -425,3 +425,32 @@ async fn parameters_stand_in_series_and_zones() {
         assert!(why.contains(class), "{sql}: {why}");
     }
 }
+
+/// As pgAdmin asks.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn plans_are_json_for_tools() {
+    let (mut pg, _shutdown) = connected().await;
+    let plain = "EXPLAIN (ANALYZE false, FORMAT JSON, VERBOSE true, COSTS true, TIMING false, BUFFERS false)";
+    let query = "SELECT name FROM spans WHERE duration_ns >= 0 ORDER BY name";
+    let (columns, rows) = pg.columns(&format!("{plain} {query}")).await.unwrap();
+    assert_eq!((columns, rows), (vec![("QUERY PLAN".to_owned(), 114)], 1));
+    pg.query(&format!("PREPARE p (bigint) AS {}", query.replace('0', "$1"))).await;
+    for (sql, values, ran) in [
+        (format!("{plain} {query}"), vec![], false),
+        (format!("{plain} {}", query.replace('0', "$1")), vec!["0"], false),
+        (format!("EXPLAIN (ANALYZE, FORMAT JSON) {query}"), vec![], true),
+        ("EXPLAIN (FORMAT JSON) EXECUTE p(0)".to_owned(), vec![], false),
+    ] {
+        let text = pg.rows(&sql, &values).await.unwrap().remove(0).remove(0).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&text).expect(&text);
+        let (mut node, mut names, mut counts) = (&json[0]["Plan"], Vec::new(), Vec::new());
+        while let Some(name) = node["Node Type"].as_str() {
+            names.push(name);
+            counts.extend(node["Actual Rows"].as_u64());
+            node = &node["Plans"][0];
+        }
+        assert!(names.iter().any(|name| name.contains("Sort")), "{sql}: {text}");
+        assert_eq!(counts.contains(&6), ran, "{sql}: {text}");
+        assert!(!text.contains("Cost"), "{sql}: {text}");
+    }
+}
