@@ -175,7 +175,7 @@ pub fn verify(plan: &LogicalPlan) -> Result<(), SqlError> {
         .with_allow_dml(false)
         .with_allow_statements(false)
         .verify_plan(plan)
-        .map_err(|error| SqlError::Wrong(error.strip_backtrace()))
+        .map_err(SqlError::from)
 }
 
 /// Refuses plans that describe plans: files and numbers of rows in them are every tenant's.

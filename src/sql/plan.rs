@@ -53,9 +53,9 @@ mod tests {
     fn a_table_that_is_not_there_is_told_the_nearest() {
         let names = ["scores", "spans", "traces"].map(str::to_owned);
         let told = |text: &str| with_nearest(SqlError::Wrong(text.to_owned()), &names).to_string();
-        let missing = "Error during planning: table 'groundline.public.span' not found";
+        let missing = "table 'groundline.public.span' not found";
         assert_eq!(told(missing), format!("{missing}; the nearest is \"spans\", and SHOW TABLES lists all"));
-        for other in ["Error during planning: table 'groundline.other.span' not found", "No field named x"] {
+        for other in ["table 'groundline.other.span' not found", "No field named x"] {
             assert_eq!(told(other), other);
         }
         assert_eq!(with_nearest(SqlError::Busy, &names), SqlError::Busy);

@@ -2,6 +2,7 @@
 
 mod copies;
 mod endpoints;
+mod errors;
 pub mod fixture;
 mod hostile;
 mod isolation;

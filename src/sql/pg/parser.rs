@@ -56,7 +56,7 @@ impl Parser {
             .on_query_thread(async move {
                 let query = literals::joined(&query)?;
                 shape::check(&query)?;
-                dialect.parse(&query).map_err(|why| SqlError::Wrong(format!("SQL error: {why}")))
+                dialect.parse(&query).map_err(|why| SqlError::syntax(&why))
             })
             .await
             .and_then(|parsed| parsed)
