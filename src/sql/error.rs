@@ -122,7 +122,7 @@ fn of_a_filter(text: &str) -> Option<SqlError> {
         return Some(SqlError::Wrong("Divide by zero error".to_owned()));
     }
     let (before, rest) =
-        SPELLED.iter().find_map(|(begin, before)| spelled.strip_prefix(*begin).map(|rest| (before, rest)))?;
+        SPELLED.iter().find_map(|(begin, before)| spelled.strip_prefix(*begin).map(|rest| (*before, rest)))?;
     unquoted(rest).map(|said| SqlError::Wrong(format!("{before}{said}")))
 }
 

@@ -161,9 +161,8 @@ pub fn wire_fields(
     let named = |field: &FieldRef| Arc::new(field.as_ref().clone().with_name(shown(field.name())));
     let fields: Vec<FieldRef> = wire_schema(schema).fields().iter().map(named).collect();
     let told = arrow_schema_to_pg_fields(&Schema::new(fields.clone()), format, options)?;
-    let told = told.into_iter().zip(&fields).map(|(told, field)| match field.metadata().get(IS_JSON) {
-        Some(_) => with_type(&told, Type::JSON),
-        None => told,
+    let told = told.into_iter().zip(&fields).map(|(told, field)| {
+        if field.metadata().contains_key(IS_JSON) { with_type(&told, Type::JSON) } else { told }
     });
     Ok(told.collect())
 }

@@ -85,6 +85,12 @@ async fn prepared(client: &Client) {
     ] {
         assert_eq!(client.prepare(sql).await.unwrap().params(), types, "{sql}");
     }
+    let sql = "SELECT min(h) FROM generate_series($1, $2, '1 hour') AS h";
+    for kind in [Type::TIMESTAMP, Type::TIMESTAMPTZ] {
+        let typed = client.prepare_typed(sql, &[kind.clone(), kind.clone()]).await.unwrap();
+        assert_eq!(typed.params(), [kind.clone(), kind.clone()]);
+        assert_eq!(*typed.columns()[0].type_(), kind);
+    }
     let sql = "SELECT max(n) FROM generate_series($1, $2) AS n";
     let last: i64 = client.query_one(sql, &[&1i64, &3i64]).await.unwrap().get(0);
     assert_eq!(last, 3);
