@@ -71,9 +71,7 @@ impl From<DataFusionError> for SqlError {
             DataFusionError::ResourcesExhausted(why) => {
                 SqlError::Limit(format!("the query needs more memory than sql.max_memory allows: {why}"))
             }
-            DataFusionError::ParquetError(inner) if is_of_a_filter(inner) => {
-                of_a_filter(&inner.to_string()).unwrap_or_else(|| SqlError::Wrong(said(&error)))
-            }
+            DataFusionError::ParquetError(inner) if is_of_a_filter(inner) => wrong(&error),
             DataFusionError::IoError(_)
             | DataFusionError::ObjectStore(_)
             | DataFusionError::ParquetError(_)
@@ -84,9 +82,15 @@ impl From<DataFusionError> for SqlError {
                 Some(own) => own.clone(),
                 None => SqlError::Internal(error.strip_backtrace()),
             },
-            _ => SqlError::Wrong(said(&error)),
+            _ => wrong(&error),
         }
     }
+}
+
+/// An error that the sender of the query can repair, or a limit that its filter met.
+fn wrong(error: &DataFusionError) -> SqlError {
+    let text = said(error);
+    of_a_filter(&text).unwrap_or(SqlError::Wrong(text))
 }
 
 /// What an error says, without the names of the planner's rules that met it and without [`PREFIXES`].
@@ -112,7 +116,7 @@ fn is_of_a_filter(error: &ParquetError) -> bool {
     matches!(inner.downcast_ref::<ArrowError>(), Some(ArrowError::ComputeError(_)))
 }
 
-/// What such a filter said; none if it is spelled in another way.
+/// What a filter said that failed while a file was read; none of other errors, and if it is spelled in another way.
 fn of_a_filter(text: &str) -> Option<SqlError> {
     let (_, spelled) = text.split_once(OF_FILTER)?;
     if let Some(limit) = spelled.strip_prefix("External(Limit(\"") {
@@ -121,8 +125,9 @@ fn of_a_filter(text: &str) -> Option<SqlError> {
     if spelled.starts_with("ArrowError(DivideByZero") {
         return Some(SqlError::Wrong("Divide by zero error".to_owned()));
     }
-    let (before, rest) =
-        SPELLED.iter().find_map(|(begin, before)| spelled.strip_prefix(*begin).map(|rest| (*before, rest)))?;
+    let (before, rest) = SPELLED
+        .iter()
+        .find_map(|(begin, before)| spelled.strip_prefix(*begin).map(|rest| (*before, rest)))?;
     unquoted(rest).map(|said| SqlError::Wrong(format!("{before}{said}")))
 }
 
