@@ -10,13 +10,13 @@ const word = (query, message) => {
 
 test("a fault's place comes from line and column, or from the name that is not known", () => {
   const query = "SELECT a,\n FROM FROM spans WHERE 'nope' = nope.x";
-  assert.deepEqual(placeOf(query, "sql parser error: Expected an expression, found: FROM at Line: 2, Column: 7"), [16, 20]);
+  assert.deepEqual(placeOf(query, "syntax error: Expected an expression, found: FROM at Line: 2, Column: 7"), [16, 20]);
   assert.deepEqual(around(query, [16, 20]), [" FROM ", "FROM", " spans WHERE 'nope' = nope.x"]);
-  assert.deepEqual(placeOf(query, "Schema error: No field named nope.x. Did you mean 'spans.name'?\nValid fields are spans.a."), [42, 48]);
-  assert.equal(word("SELECT nope FROM spans", "Schema error: No field named nope."), "nope");
-  assert.equal(word("SELECT x.NOPE FROM x", 'Schema error: No field named x.nope'), "x.NOPE");
-  assert.equal(word("SELECT cost(1)", "Error during planning: Invalid function 'cost'.\nDid you mean 'cot'?"), "cost");
-  assert.equal(word("SELECT 1 FROM nowhere", "Error during planning: table 'groundline.public.nowhere' not found"), "nowhere");
+  assert.deepEqual(placeOf(query, "No field named nope.x. Did you mean 'spans.name'?\nValid fields are spans.a."), [42, 48]);
+  assert.equal(word("SELECT nope FROM spans", "No field named nope."), "nope");
+  assert.equal(word("SELECT x.NOPE FROM x", 'No field named x.nope'), "x.NOPE");
+  assert.equal(word("SELECT cost(1)", "Invalid function 'cost'.\nDid you mean 'cot'?"), "cost");
+  assert.equal(word("SELECT 1 FROM nowhere", "table 'groundline.public.nowhere' not found"), "nowhere");
 });
 
 test("what tells no place marks none", () => {

@@ -5,6 +5,7 @@ use super::catalog;
 use super::config::Config;
 use super::constants;
 use super::error::SqlError;
+use super::explain;
 use super::functions;
 use super::guard;
 use super::params;
@@ -21,7 +22,6 @@ use datafusion::common::ScalarValue;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::physical_plan::execute_stream;
 use datafusion::prelude::SessionContext;
 use datafusion::sql::sqlparser::ast::Statement;
 use futures::TryStreamExt;
@@ -473,11 +473,12 @@ async fn execute(state: &SessionState, asked: Asked) -> Result<SendableRecordBat
             plan
         }
     };
+    let (plan, told) = explain::opened(functions::filled_series(plan, state)?);
     let plan = state.optimize(&plan)?;
     constants::check(&plan)?;
     let plan = state.query_planner().create_physical_plan(&plan, state).await?;
     let plan = cancel::stoppable(plan, &asked.flag)?;
-    Ok(execute_stream(plan, state.task_ctx())?)
+    Ok(explain::rows(plan, told, state.task_ctx())?)
 }
 
 /// A state for one query, with a clock of its own and the rows of `snapshots`; its functions see `flag`.

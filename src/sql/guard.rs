@@ -1,6 +1,7 @@
 //! Which statements may run: those that only read.
 
 use super::error::SqlError;
+use super::explain::is_explained;
 use super::literals;
 use super::shape;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -174,7 +175,7 @@ pub fn verify(plan: &LogicalPlan) -> Result<(), SqlError> {
         .with_allow_dml(false)
         .with_allow_statements(false)
         .verify_plan(plan)
-        .map_err(|error| SqlError::Wrong(error.strip_backtrace()))
+        .map_err(SqlError::from)
 }
 
 /// Refuses plans that describe plans: files and numbers of rows in them are every tenant's.
@@ -184,7 +185,7 @@ pub fn verify(plan: &LogicalPlan) -> Result<(), SqlError> {
 pub fn no_explain(plan: &LogicalPlan) -> Result<(), SqlError> {
     let mut found = false;
     plan.apply_with_subqueries(|node| {
-        found |= matches!(node, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
+        found |= is_explained(node) || matches!(node, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
         Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     })?;
     if found {

@@ -49,7 +49,7 @@ fn cuts(sql: &str) -> Result<Vec<(Location, Location)>, SqlError> {
                 cuts.push((end, token.span.start));
             }
             (Token::SingleQuotedString(_), Some(_)) => {
-                let why = format!("SQL error: syntax error at or near \"{}\"", token.token);
+                let why = format!("syntax error at or near \"{}\"", token.token);
                 return Err(SqlError::Wrong(why));
             }
             _ => {}
@@ -133,7 +133,7 @@ mod tests {
             ("SELECT 'a' /* \n */ 'b'", "'b'"),
             ("SELECT 'a'\n'b' 'c'", "'c'"),
         ] {
-            let why = SqlError::Wrong(format!("SQL error: syntax error at or near \"{near}\""));
+            let why = SqlError::Wrong(format!("syntax error at or near \"{near}\""));
             assert_eq!(joined(sql), Err(why), "{sql}");
         }
     }

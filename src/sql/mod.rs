@@ -17,6 +17,8 @@
 //! | `watermarks` | up to when tables are final |
 //! | `stream` | the rows of one query, under its limits |
 //! | `params` | values for `$1`, `$2` … |
+//! | `zones` | `AT TIME ZONE $1` as a call of a function |
+//! | `explain` | `EXPLAIN (FORMAT JSON)` |
 //! | `plan` | a statement as a plan, and what was meant where a table is not there |
 //! | `context` | the engine itself |
 //! | `session` | the session that all queries share |
@@ -35,6 +37,7 @@ mod config;
 mod constants;
 mod context;
 mod error;
+mod explain;
 pub mod format;
 mod functions;
 mod guard;
@@ -50,6 +53,7 @@ mod stream;
 mod tables;
 mod views;
 mod watermarks;
+mod zones;
 
 pub use config::Config;
 pub use context::{Collected, Load, Sql, Work};

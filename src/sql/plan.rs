@@ -1,7 +1,9 @@
 //! A statement as a plan, and what was probably meant where a table is not there.
 
 use super::error::SqlError;
+use super::explain;
 use super::session::DATABASE;
+use super::zones;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement;
@@ -13,9 +15,14 @@ const SCHEMA: &str = "public";
 ///
 /// # Errors
 /// [`SqlError::Wrong`] and the others that planning has; of a table that is not there the nearest one is named.
-pub async fn planned(state: &SessionState, statement: Statement) -> Result<LogicalPlan, SqlError> {
+pub async fn planned(state: &SessionState, mut statement: Statement) -> Result<LogicalPlan, SqlError> {
+    zones::call(&mut statement);
+    let (statement, told) = explain::asked(statement);
     match state.statement_to_plan(statement).await {
-        Ok(plan) => Ok(plan),
+        Ok(plan) => match told {
+            Some(told) => Ok(explain::explained(plan, told)?),
+            None => Ok(plan),
+        },
         Err(error) => {
             let catalog = state.catalog_list().catalog(DATABASE);
             let schema = catalog.and_then(|catalog| catalog.schema(SCHEMA));
@@ -46,9 +53,9 @@ mod tests {
     fn a_table_that_is_not_there_is_told_the_nearest() {
         let names = ["scores", "spans", "traces"].map(str::to_owned);
         let told = |text: &str| with_nearest(SqlError::Wrong(text.to_owned()), &names).to_string();
-        let missing = "Error during planning: table 'groundline.public.span' not found";
+        let missing = "table 'groundline.public.span' not found";
         assert_eq!(told(missing), format!("{missing}; the nearest is \"spans\", and SHOW TABLES lists all"));
-        for other in ["Error during planning: table 'groundline.other.span' not found", "No field named x"] {
+        for other in ["table 'groundline.other.span' not found", "No field named x"] {
             assert_eq!(told(other), other);
         }
         assert_eq!(with_nearest(SqlError::Busy, &names), SqlError::Busy);

@@ -121,6 +121,6 @@ fn register_functions(context: &SessionContext) {
         .chain(functions::pattern_functions())
         .chain(functions::like_functions())
         .chain([functions::age(), functions::number_to_char(), functions::list_mode()])
-        .chain([functions::similar_to_escape(), functions::jsonb_set()])
+        .chain([functions::similar_to_escape(), functions::jsonb_set(), functions::at_time_zone()])
         .for_each(|f| context.register_udf(f));
 }

@@ -34,9 +34,8 @@ struct Level {
 /// # Errors
 /// [`SqlError::Wrong`] for text without valid tokens, [`SqlError::Limit`] for one that is too deep.
 pub fn check(sql: &str) -> Result<(), SqlError> {
-    let tokens = Tokenizer::new(&PostgreSqlDialect {}, sql)
-        .tokenize()
-        .map_err(|error| SqlError::Wrong(format!("SQL error: {error}")))?;
+    let tokens =
+        Tokenizer::new(&PostgreSqlDialect {}, sql).tokenize().map_err(|error| SqlError::syntax(&error))?;
     let mut levels = vec![Level::default()];
     let (mut depth, mut steps) = (0, 0u64);
     for token in &tokens {

@@ -1,5 +1,6 @@
 //! Views: queries that everybody would write, written once.
 
+use super::functions::with_bounded_sums;
 use super::tables::{ExpandTraces, LakeTable, TRACES, Traces};
 use datafusion::datasource::ViewTable;
 use datafusion::error::{DataFusionError, Result};
@@ -25,7 +26,7 @@ pub fn register(context: &SessionContext, spans: Arc<LakeTable>, min_n_eff: f64)
         state.config_options(),
         |_, _| {},
     )?;
-    context.register_table("traces", Arc::new(Traces::new(spans, checked)?))?;
+    context.register_table("traces", Arc::new(Traces::new(spans, with_bounded_sums(checked)?)?))?;
     context.add_optimizer_rule(Arc::new(ExpandTraces));
     let of_estimates = |name, sql: &str| add(context, name, &sql.replace(LEAST, &format!("{min_n_eff:?}")));
     of_estimates("quality_hourly", include_str!("views/quality_hourly.sql"))?;

@@ -2,11 +2,13 @@
 
 mod copies;
 mod endpoints;
+mod errors;
 pub mod fixture;
 mod hostile;
 mod isolation;
 mod latest;
 mod older;
+mod parameters;
 mod pruning;
 mod revisions;
 mod single;

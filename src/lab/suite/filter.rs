@@ -4,6 +4,7 @@ use super::item::asked;
 use super::load::{Case, Suite};
 use crate::lab::template::plain;
 use crate::schema::batch::ItemRow;
+use crate::sql::SqlError;
 use arrow::array::{
     ArrayRef, Float64Array, ListBuilder, RecordBatch, StringArray, StringBuilder, UInt64Array,
 };
@@ -100,10 +101,8 @@ impl Filtered {
 async fn kept(condition: &str, all: &[Filtered]) -> Result<HashSet<u64>, String> {
     // The table has no name that anybody knows.
     let told = |e: DataFusionError| {
-        format!(
-            "{condition:?}: {}",
-            e.strip_backtrace().replace("\"?table?\".\"#\", ", "").replace("\"?table?\".", "")
-        )
+        let why = SqlError::from(e).to_string();
+        format!("{condition:?}: {}", why.replace("\"?table?\".\"#\", ", "").replace("\"?table?\".", ""))
     };
     let rows = rows(all).map_err(|e| e.to_string())?;
     let context = SessionContext::new();

@@ -9,13 +9,10 @@ use crate::sql::error::SqlError;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::compute::cast;
 use arrow::compute::kernels::length::length;
-use arrow::datatypes::{DataType, FieldRef, Int64Type, TimeUnit};
-use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider};
+use arrow::datatypes::{DataType, FieldRef, Int64Type};
 use datafusion::error::{DataFusionError, Result};
-use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF};
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
 use datafusion::prelude::SessionContext;
-use datafusion::scalar::ScalarValue;
-use std::sync::Arc;
 
 /// Bytes that one call may make from next to nothing, for one batch of rows.
 const MAX_MADE: i128 = 16 << 20;
@@ -25,9 +22,6 @@ const MAX_JOINED: i128 = 256 << 20;
 
 /// Steps that one call may take for one batch of rows, where they grow with the product of its arguments' lengths.
 const MAX_STEPS: i128 = 1_000_000_000;
-
-/// Rows that `generate_series` and `range` may produce in FROM.
-const MAX_SERIES: i128 = 10_000_000;
 
 /// Bytes that an element of a list takes at least.
 const ELEMENT: i128 = 8;
@@ -84,18 +78,6 @@ pub fn bound_scalars(context: &SessionContext) -> Result<()> {
             let bounded = Bounded { name, most: *most, estimate: *estimate };
             context.register_udf(ScalarUDF::from(Wrapped::new(inner.clone(), bounded)));
         }
-    }
-    Ok(())
-}
-
-/// Replaces the table functions of `context` by bounded ones.
-///
-/// # Errors
-/// An internal error if DataFusion no longer has them.
-pub fn bound_tables(context: &SessionContext) -> Result<()> {
-    for name in ["generate_series", "range"] {
-        let inner = context.table_function(name)?.function().clone();
-        context.register_udtf(name, Arc::new(BoundedSeries { inner, name }));
     }
     Ok(())
 }
@@ -206,71 +188,11 @@ impl Around for Bounded {
     }
 }
 
-#[derive(Debug)]
-struct BoundedSeries {
-    inner: Arc<dyn TableFunctionImpl>,
-    name: &'static str,
-}
-
-impl TableFunctionImpl for BoundedSeries {
-    fn call_with_args(&self, args: TableFunctionArgs) -> Result<Arc<dyn TableProvider>> {
-        let numbers: Vec<i128> = args.exprs().iter().filter_map(literal).collect();
-        let rows = match numbers.as_slice() {
-            [stop] => *stop,
-            [start, stop] => stop - start,
-            [start, stop, step, ..] => (stop - start) / (*step).abs().max(1),
-            [] => 0,
-        };
-        if rows.abs() > MAX_SERIES {
-            let why = format!("{}() would produce {rows} rows; the limit is {MAX_SERIES}", self.name);
-            return Err(DataFusionError::External(Box::new(SqlError::Limit(why))));
-        }
-        match of_moments(args.exprs())? {
-            Some(exprs) => self.inner.call_with_args(TableFunctionArgs::new(&exprs, args.session())),
-            None => self.inner.call_with_args(args),
-        }
-    }
-}
-
-/// The arguments of a series of which one is a moment: dates and moments to the nanosecond, which are the moments that the engine's
-/// series take. None for other series.
-fn of_moments(exprs: &[Expr]) -> Result<Option<Vec<Expr>>> {
-    let zone_of = |expr: &Expr| match expr {
-        Expr::Literal(value, _) => match value.data_type() {
-            DataType::Timestamp(_, zone) => Some(zone),
-            _ => None,
-        },
-        _ => None,
-    };
-    // A zone is more than none.
-    let Some(zone) = exprs.iter().filter_map(zone_of).max() else { return Ok(None) };
-    let moment = DataType::Timestamp(TimeUnit::Nanosecond, zone);
-    let typed = |expr: &Expr| -> Result<Expr> {
-        match expr {
-            Expr::Literal(value, of)
-                if matches!(value.data_type(), DataType::Date32 | DataType::Timestamp(..)) =>
-            {
-                Ok(Expr::Literal(value.cast_to(&moment)?, of.clone()))
-            }
-            other => Ok(other.clone()),
-        }
-    };
-    let typed: Vec<Expr> = exprs.iter().map(typed).collect::<Result<_>>()?;
-    Ok(Some(typed))
-}
-
-fn literal(expr: &Expr) -> Option<i128> {
-    match expr {
-        Expr::Literal(ScalarValue::Int64(Some(n)), _) => Some(i128::from(*n)),
-        Expr::Literal(ScalarValue::Int32(Some(n)), _) => Some(i128::from(*n)),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use arrow::array::{RecordBatch, StringArray};
+    use std::sync::Arc;
 
     #[tokio::test]
     async fn no_rows_give_no_rows() {

@@ -1,7 +1,8 @@
-//! `sum` of whole numbers, which fails where the result is beyond 64 bits: the engine's own goes round.
+//! `sum` of whole numbers, which fails where the result is beyond 64 bits, or stops there: the engine's own goes round.
 
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, Int64Array};
 use arrow::datatypes::{DataType, Decimal128Type, Field, FieldRef, Int64Type};
+use datafusion::common::utils::SingleRowListArrayBuilder;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::AggregateOrderSensitivity;
@@ -10,6 +11,8 @@ use datafusion::logical_expr::{
     Volatility,
 };
 use datafusion::scalar::ScalarValue;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// Digits of a sum on its way: enough for as many rows of 64 bits as there can be.
@@ -17,11 +20,47 @@ const DIGITS: u8 = 38;
 
 /// The function, for an argument of 64 bits with a sign. It has the name of the engine's own, and columns are named after it.
 pub fn checked_sum() -> AggregateUDF {
-    AggregateUDF::from(Sum { signature: Signature::any(1, Volatility::Immutable) })
+    sum(Beyond::Fails)
+}
+
+/// The same, but that a sum beyond 64 bits is the end of their range.
+pub fn bounded_sum() -> AggregateUDF {
+    sum(Beyond::Ends)
+}
+
+fn sum(beyond: Beyond) -> AggregateUDF {
+    AggregateUDF::from(Sum { beyond, signature: Signature::any(1, Volatility::Immutable) })
+}
+
+/// What becomes of a sum beyond 64 bits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+enum Beyond {
+    /// The query fails.
+    #[default]
+    Fails,
+    /// The end of the range stands for it.
+    Ends,
+}
+
+impl Beyond {
+    /// A sum as it is told; none of no rows.
+    fn told(self, sum: Option<i128>) -> Result<Option<i64>> {
+        let Some(sum) = sum else { return Ok(None) };
+        match (i64::try_from(sum), self) {
+            (Ok(sum), _) => Ok(Some(sum)),
+            (Err(_), Beyond::Ends) => Ok(Some(if sum < 0 { i64::MIN } else { i64::MAX })),
+            (Err(_), Beyond::Fails) => {
+                let why =
+                    "bigint out of range: a sum of whole numbers is beyond 64 bits; sum(x::numeric) is not";
+                Err(DataFusionError::Execution(why.to_owned()))
+            }
+        }
+    }
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Sum {
+    beyond: Beyond,
     signature: Signature,
 }
 
@@ -39,20 +78,29 @@ impl AggregateUDFImpl for Sum {
     }
 
     fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
+        if args.is_distinct {
+            let name = format!("{}[sum distinct]", args.name);
+            let value = Field::new_list_field(DataType::Int64, true);
+            return Ok(vec![Arc::new(Field::new_list(name, value, false))]);
+        }
         let name = format!("{}[sum]", args.name);
         Ok(vec![Arc::new(Field::new(name, DataType::Decimal128(DIGITS, 0), true))])
     }
 
-    fn accumulator(&self, _: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        Ok(Box::new(One::default()))
+    fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        let beyond = self.beyond;
+        if args.is_distinct {
+            return Ok(Box::new(Distinct { beyond, ..Distinct::default() }));
+        }
+        Ok(Box::new(One { beyond, ..One::default() }))
     }
 
-    fn groups_accumulator_supported(&self, _: AccumulatorArgs<'_>) -> bool {
-        true
+    fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
+        !args.is_distinct
     }
 
     fn create_groups_accumulator(&self, _: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
-        Ok(Box::new(Groups::default()))
+        Ok(Box::new(Groups { beyond: self.beyond, ..Groups::default() }))
     }
 
     fn order_sensitivity(&self) -> AggregateOrderSensitivity {
@@ -62,15 +110,6 @@ impl AggregateUDFImpl for Sum {
     fn reverse_expr(&self) -> ReversedUDAF {
         ReversedUDAF::Identical
     }
-}
-
-/// A sum as it is told; none of no rows.
-fn told(sum: Option<i128>) -> Result<Option<i64>> {
-    let beyond = |_| {
-        let why = "bigint out of range: a sum of whole numbers is beyond 64 bits; sum(x::numeric) is not";
-        DataFusionError::Execution(why.to_owned())
-    };
-    sum.map(i64::try_from).transpose().map_err(beyond)
 }
 
 fn numbers(values: &[ArrayRef]) -> Result<&Int64Array> {
@@ -86,6 +125,7 @@ fn sums_so_far(states: &[ArrayRef]) -> Result<&Decimal128Array> {
 /// The sum of one group.
 #[derive(Debug, Default)]
 struct One {
+    beyond: Beyond,
     sum: i128,
     rows: usize,
 }
@@ -124,7 +164,7 @@ impl Accumulator for One {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        told(self.so_far()).map(ScalarValue::Int64)
+        self.beyond.told(self.so_far()).map(ScalarValue::Int64)
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
@@ -144,9 +184,78 @@ impl Accumulator for One {
     }
 }
 
+/// The sum of the different values of one group.
+#[derive(Debug, Default)]
+struct Distinct {
+    beyond: Beyond,
+    /// How often each value is there: a window takes rows back.
+    times: HashMap<i64, usize>,
+    sum: i128,
+}
+
+impl Distinct {
+    fn add(&mut self, number: i64) {
+        let times = self.times.entry(number).or_default();
+        if *times == 0 {
+            self.sum += i128::from(number);
+        }
+        *times += 1;
+    }
+
+    fn take_back(&mut self, number: i64) {
+        let Entry::Occupied(mut times) = self.times.entry(number) else { return };
+        *times.get_mut() -= 1;
+        if *times.get() == 0 {
+            times.remove();
+            self.sum -= i128::from(number);
+        }
+    }
+}
+
+impl Accumulator for Distinct {
+    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        numbers(values)?.iter().flatten().for_each(|number| self.add(number));
+        Ok(())
+    }
+
+    fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        numbers(values)?.iter().flatten().for_each(|number| self.take_back(number));
+        Ok(())
+    }
+
+    fn supports_retract_batch(&self) -> bool {
+        true
+    }
+
+    fn evaluate(&mut self) -> Result<ScalarValue> {
+        let sum = (!self.times.is_empty()).then_some(self.sum);
+        self.beyond.told(sum).map(ScalarValue::Int64)
+    }
+
+    fn state(&mut self) -> Result<Vec<ScalarValue>> {
+        let values = Int64Array::from_iter_values(self.times.keys().copied());
+        Ok(vec![SingleRowListArrayBuilder::new(Arc::new(values)).build_list_scalar()])
+    }
+
+    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
+        let lists = states.first().and_then(|states| states.as_list_opt::<i32>());
+        let none = || DataFusionError::Internal("sum has no column of values".to_owned());
+        for list in lists.ok_or_else(none)?.iter().flatten() {
+            self.update_batch(&[list])?;
+        }
+        Ok(())
+    }
+
+    fn size(&self) -> usize {
+        // Each place has a byte of its own beside what it holds.
+        size_of_val(self) + self.times.capacity() * (size_of::<(i64, usize)>() + 1)
+    }
+}
+
 /// The sums of all groups.
 #[derive(Debug, Default)]
 struct Groups {
+    beyond: Beyond,
     sums: Vec<i128>,
     has_rows: Vec<bool>,
 }
@@ -205,7 +314,8 @@ impl GroupsAccumulator for Groups {
     }
 
     fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
-        let sums: Int64Array = self.taken(emit_to).map(told).collect::<Result<_>>()?;
+        let beyond = self.beyond;
+        let sums: Int64Array = self.taken(emit_to).map(|sum| beyond.told(sum)).collect::<Result<_>>()?;
         Ok(Arc::new(sums))
     }
 
@@ -265,6 +375,37 @@ mod tests {
         assert_eq!(one.evaluate().unwrap(), ScalarValue::Int64(Some(1)));
         one.retract_batch(&column(&[Some(1)])).unwrap();
         assert_eq!(one.evaluate().unwrap(), ScalarValue::Int64(None));
+    }
+
+    #[test]
+    fn each_value_counts_once() {
+        let mut one = Distinct::default();
+        assert_eq!(one.evaluate().unwrap(), ScalarValue::Int64(None));
+        one.update_batch(&column(&[Some(i64::MAX), None, Some(i64::MAX)])).unwrap();
+        assert_eq!(one.evaluate().unwrap(), ScalarValue::Int64(Some(i64::MAX)));
+        let mut both = Distinct::default();
+        both.update_batch(&column(&[Some(1), Some(i64::MAX)])).unwrap();
+        both.merge_batch(&[one.state().unwrap()[0].to_array().unwrap()]).unwrap();
+        assert!(both.evaluate().unwrap_err().to_string().contains("bigint out of range"));
+        one.update_batch(&column(&[Some(1)])).unwrap();
+        assert!(one.evaluate().is_err());
+        one.retract_batch(&column(&[Some(i64::MAX), Some(1)])).unwrap();
+        assert_eq!(one.evaluate().unwrap(), ScalarValue::Int64(Some(i64::MAX)), "it was there twice");
+        one.retract_batch(&column(&[Some(i64::MAX), None])).unwrap();
+        assert_eq!(one.evaluate().unwrap(), ScalarValue::Int64(None));
+    }
+
+    #[test]
+    fn a_bounded_sum_stops_at_the_end() {
+        let beyond = Beyond::Ends;
+        let mut one = One { beyond, ..One::default() };
+        one.update_batch(&column(&[Some(i64::MAX), Some(1)])).unwrap();
+        assert_eq!(one.evaluate().unwrap(), ScalarValue::Int64(Some(i64::MAX)));
+        let mut groups = Groups { beyond, ..Groups::default() };
+        groups.update_batch(&column(&[Some(i64::MIN), Some(-1), Some(4)]), &[0, 0, 1], None, 2).unwrap();
+        let sums = groups.evaluate(EmitTo::All).unwrap();
+        let sums: Vec<Option<i64>> = sums.as_primitive::<Int64Type>().iter().collect();
+        assert_eq!(sums, [Some(i64::MIN), Some(4)]);
     }
 
     #[test]

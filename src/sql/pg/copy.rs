@@ -3,7 +3,8 @@
 //! Rows are those of the query protocol, taken apart and written anew, so that a value has the same spelling in both.
 
 use super::rewrite::EVERY;
-use super::rows::error;
+use super::rows::{error, wire_error};
+use crate::sql::SqlError;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use datafusion::sql::sqlparser::ast::{
     CopyLegacyCsvOption, CopyLegacyOption, CopyOption, CopySource, CopyTarget, Ident, Statement,
@@ -84,7 +85,7 @@ fn query(source: &CopySource) -> PgWireResult<Statement> {
             let columns = if names.is_empty() { "*".to_owned() } else { names.join(", ") };
             let sql = format!("SELECT {columns} FROM {table_name}");
             let parsed = Parser::parse_sql(&PostgreSqlDialect {}, &sql);
-            let mut parsed = parsed.map_err(|why| error("42601", format!("SQL error: {why}")))?;
+            let mut parsed = parsed.map_err(|why| wire_error(&SqlError::syntax(&why)))?;
             parsed.pop().ok_or_else(|| error("42601", "COPY names no table".to_owned()))
         }
     }

@@ -3,7 +3,8 @@
 
 use super::names::folded;
 use super::rows::error;
-use datafusion::sql::sqlparser::ast::{AnalyzeFormat, AnalyzeFormatKind, ObjectName, Statement};
+use crate::sql::explain::is_json;
+use datafusion::sql::sqlparser::ast::{ObjectName, Statement};
 use futures::stream;
 use pgwire::api::portal::Format;
 use pgwire::api::results::{DataRowEncoder, FieldInfo, QueryResponse, Response};
@@ -29,19 +30,7 @@ impl Explained {
             return None;
         };
         let name = folded(parts.last()?.as_ident()?);
-        let by_option = options.iter().flatten().any(|option| {
-            let told = option.arg.as_ref().map(ToString::to_string);
-            option.name.value.eq_ignore_ascii_case("format")
-                && told.is_some_and(|told| told.eq_ignore_ascii_case("json"))
-        });
-        let by_word = matches!(
-            format,
-            Some(
-                AnalyzeFormatKind::Keyword(AnalyzeFormat::JSON)
-                    | AnalyzeFormatKind::Assignment(AnalyzeFormat::JSON)
-            )
-        );
-        Some(Self { name, is_json: by_option || by_word })
+        Some(Self { name, is_json: is_json(format.as_ref(), options.as_deref()) })
     }
 
     /// The column of the answer.

@@ -3,8 +3,10 @@
 
 use super::names::folded;
 use super::rows::{error, hinted};
+use crate::sql::explain::is_json;
 use datafusion::sql::sqlparser::ast::{
-    DataType, Expr, Ident, ObjectName, Statement, Value, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut,
+    AnalyzeFormat, AnalyzeFormatKind, DataType, Expr, Ident, ObjectName, Statement, Value, ValueWithSpan,
+    Visit, VisitMut, Visitor, VisitorMut,
 };
 use parking_lot::Mutex;
 use pgwire::api::ClientInfo;
@@ -133,14 +135,17 @@ pub fn text_of<C: ClientInfo + ?Sized>(client: &C, statement: &Statement) -> PgW
 /// For values that do not fit.
 pub fn explained<C: ClientInfo + ?Sized>(client: &C, statement: &Statement) -> PgWireResult<Option<String>> {
     let mut whole = statement.clone();
-    let Statement::Explain { statement: inner, options, .. } = &mut whole else { return Ok(None) };
+    let Statement::Explain { statement: inner, format, options, .. } = &mut whole else { return Ok(None) };
     let Statement::Execute { name: Some(ObjectName(parts)), parameters, .. } = inner.as_ref() else {
         return Ok(None);
     };
     let Some(name) = parts.last().and_then(|part| part.as_ident()).map(folded) else { return Ok(None) };
     let Some(named) = prepared(client).0.lock().get(&name).cloned() else { return Ok(None) };
     let (text, executed) = (named.filled(parameters)?, inner.to_string());
-    // What the engine hears of them is said outside of the parentheses by now.
+    // What is heard of them is said outside of the parentheses.
+    if is_json(format.as_ref(), options.as_deref()) {
+        *format = Some(AnalyzeFormatKind::Keyword(AnalyzeFormat::JSON));
+    }
     *options = None;
     let whole = whole.to_string();
     Ok(whole.strip_suffix(executed.as_str()).map(|words| format!("{words}{text}")))

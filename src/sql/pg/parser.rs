@@ -8,6 +8,7 @@ use super::rows::{error, text_field, wire_error, wire_fields};
 use super::session;
 use crate::net::Access;
 use crate::sql::context::Sql;
+use crate::sql::functions::{AT_TIME_ZONE, series_parameters};
 use crate::sql::{SqlError, literals, shape};
 use arrow::datatypes::{DataType, Field, IntervalUnit, TimeUnit};
 use async_trait::async_trait;
@@ -55,7 +56,7 @@ impl Parser {
             .on_query_thread(async move {
                 let query = literals::joined(&query)?;
                 shape::check(&query)?;
-                dialect.parse(&query).map_err(|why| SqlError::Wrong(format!("SQL error: {why}")))
+                dialect.parse(&query).map_err(|why| SqlError::syntax(&why))
             })
             .await
             .and_then(|parsed| parsed)
@@ -175,15 +176,22 @@ pub fn parameters(plan: &LogicalPlan) -> PgWireResult<Vec<Option<DataType>>> {
 }
 
 /// The plan, in which the parameters whose type nothing in it tells have the type that the client declared: `SELECT $1` has a
-/// column of that type. So have intervals, of which the engine thinks that they are times like what they are taken from. None where
-/// there are no such parameters, or their types do not fit: then their values tell.
+/// column of that type. So have intervals, of which the engine thinks that they are times like what they are taken from, and times of
+/// series, which may have a zone or none. None where there are no such parameters, or their types do not fit: then their values tell.
 fn declared(plan: &LogicalPlan, types: &[Option<Type>]) -> PgWireResult<Option<LogicalPlan>> {
-    let told = parameters(plan)?;
+    let (told, of_series) = (parameters(plan)?, series_parameters(plan));
     let wanted: Vec<Option<DataType>> = (0..told.len())
         .map(|place| {
             let wanted = types.get(place).and_then(Option::as_ref)?;
-            let is_open =
-                told[place].as_ref().is_none_or(|told| told.is_temporal() && *wanted == Type::INTERVAL);
+            let may_be = |told: &DataType| match *wanted {
+                Type::INTERVAL => told.is_temporal(),
+                Type::TIMESTAMP | Type::DATE => {
+                    matches!(told, DataType::Timestamp(..))
+                        && of_series.contains_key(&format!("${}", place + 1))
+                }
+                _ => false,
+            };
+            let is_open = told[place].as_ref().is_none_or(may_be);
             if is_open { engine_type(wanted) } else { None }
         })
         .collect();
@@ -244,9 +252,9 @@ fn engine_type(wire: &Type) -> Option<DataType> {
 }
 
 /// The types of placeholders that are cast, such as `$1::int`, searched in, such as `name = ANY($1)`, arguments of functions
-/// that take one type, or numbers of rows, as in `LIMIT $1`.
+/// that take one type and of series, zones as in `AT TIME ZONE $1`, or numbers of rows, as in `LIMIT $1`.
 fn uses(plan: &LogicalPlan) -> HashMap<String, DataType> {
-    let mut types = HashMap::new();
+    let mut types = series_parameters(plan);
     let mut look = |expr: &Expr, node: &LogicalPlan| match expr {
         Expr::Placeholder(placeholder) if matches!(node, LogicalPlan::Limit(_)) => {
             types.insert(placeholder.id.clone(), DataType::Int64);
@@ -262,6 +270,14 @@ fn uses(plan: &LogicalPlan) -> HashMap<String, DataType> {
                 && let Ok(element) = sought.get_type(input.schema())
             {
                 types.insert(placeholder.id.clone(), DataType::new_list(element, true));
+            }
+        }
+        Expr::ScalarFunction(call) if call.func.name() == AT_TIME_ZONE => {
+            let moment = DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into()));
+            for (arg, data_type) in call.args.iter().zip([moment, DataType::Utf8]) {
+                if let Expr::Placeholder(placeholder) = arg {
+                    types.insert(placeholder.id.clone(), data_type);
+                }
             }
         }
         Expr::ScalarFunction(call) => {

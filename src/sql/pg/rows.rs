@@ -2,6 +2,7 @@
 
 use super::rewrite::shown;
 use crate::sql::SqlError;
+use crate::sql::explain::IS_JSON;
 use crate::sql::format::{flatten, wire_schema};
 use crate::sql::stream::QueryStream;
 use arrow::array::{Array, ArrayRef, NullArray, RecordBatch};
@@ -109,6 +110,9 @@ const CLASSES: &[(&str, &str)] = &[
     ("integer out of range", "22003"),
     ("smallint out of range", "22003"),
     ("ivision by zero", "22012"),
+    ("is not unique: cast", "42725"),
+    ("time zone \"", "22023"),
+    ("Invalid timezone", "22023"),
     ("must appear in select list", "42P10"),
     ("subquery returned more than one row", "21000"),
     ("Can't cast value", "22003"),
@@ -118,7 +122,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("this endpoint is read-only", "25006"),
     ("ParserError", "42601"),
     ("TokenizerError", "42601"),
-    ("SQL error", "42601"),
+    ("syntax error", "42601"),
     ("Expected: ", "42601"),
     ("No field named", "42703"),
     ("Ambiguous reference", "42702"),
@@ -133,6 +137,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("verflow", "22003"),
     ("Error parsing timestamp", "22007"),
     ("Parser error", "22007"),
+    ("malformed array literal", "22P02"),
     ("Cannot cast string", "22P02"),
     ("Cast error", "22P02"),
     ("not implemented", "0A000"),
@@ -155,7 +160,18 @@ pub fn wire_fields(
 ) -> PgWireResult<Vec<FieldInfo>> {
     let named = |field: &FieldRef| Arc::new(field.as_ref().clone().with_name(shown(field.name())));
     let fields: Vec<FieldRef> = wire_schema(schema).fields().iter().map(named).collect();
-    arrow_schema_to_pg_fields(&Schema::new(fields), format, options)
+    let told = arrow_schema_to_pg_fields(&Schema::new(fields.clone()), format, options)?;
+    let told = told.into_iter().zip(&fields).map(|(told, field)| {
+        if field.metadata().contains_key(IS_JSON) { with_type(&told, Type::JSON) } else { told }
+    });
+    Ok(told.collect())
+}
+
+/// The same column with another type.
+fn with_type(field: &FieldInfo, data_type: Type) -> FieldInfo {
+    let (name, options) = (field.name().to_owned(), field.format_options().clone());
+    FieldInfo::new(name, field.table_id(), field.column_id(), data_type, field.format())
+        .with_format_options(options)
 }
 
 /// The answer to a query. Waits for the first batch, because an error before it comes instead of columns.
@@ -187,7 +203,12 @@ pub fn encode(
 ) -> PgWireResult<QueryResponse> {
     let flat = wire_schema(schema);
     let fields = Arc::new(wire_fields(schema, format, Some(options))?);
-    let described = fields.clone();
+    // JSON is written as its text, in binary too.
+    let written = |field: &FieldInfo| match *field.datatype() {
+        Type::JSON => with_type(field, Type::TEXT),
+        _ => field.clone(),
+    };
+    let described: Arc<Vec<FieldInfo>> = Arc::new(fields.iter().map(written).collect());
     let encoded = batches.flat_map(move |batch| {
         let flat = batch.and_then(|batch| flatten(&batch, &flat));
         let rows: Box<dyn Iterator<Item = PgWireResult<DataRow>> + Send> = match flat {
@@ -256,14 +277,17 @@ mod tests {
             ("JSON object does not contain key \"a\"", "2203A"),
             ("jsonpath array subscript is out of bounds", "22033"),
             ("jsonpath item method .abs() can only be applied to a numeric value", "22036"),
-            ("SQL error: ParserError(\"Expected: an expression\")", "42601"),
-            ("Error during planning: table 'groundline.public.nope' not found", "42P01"),
-            ("Schema error: No field named nope. Did you mean 'name'?", "42703"),
-            ("Error during planning: Invalid function 'nope'.", "42883"),
-            ("Arrow error: Divide by zero error", "22012"),
-            ("Arrow error: Cast error: Cannot cast string 'x' to value of Int64 type", "22P02"),
+            ("syntax error: Unterminated string literal at Line: 1, Column: 8", "42601"),
+            ("table 'groundline.public.nope' not found", "42P01"),
+            ("No field named nope. Did you mean 'name'?", "42703"),
+            ("Invalid function 'nope'.", "42883"),
+            ("Divide by zero error", "22012"),
+            ("Cast error: Cannot cast string 'x' to value of Int64 type", "22P02"),
             ("This feature is not implemented: x", "0A000"),
-            ("Execution error: bigint out of range", "22003"),
+            ("bigint out of range", "22003"),
+            ("function range is not unique: cast one of the parameters", "42725"),
+            ("time zone \"Nowhere\" not recognized", "22023"),
+            ("Parser error: Invalid timezone \"Nowhere\": failed to parse timezone", "22023"),
             ("anything else", "42000"),
         ] {
             assert_eq!(wrong(text), code, "{text}");

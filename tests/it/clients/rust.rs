@@ -77,6 +77,23 @@ async fn prepared(client: &Client) {
     assert_eq!(prepared.params(), [Type::TEXT, Type::INT8]);
     let count: i64 = client.query_one(&prepared, &[&"none", &-1i64]).await.unwrap().get("count");
     assert!(count > 0);
+    let (number, moment) = (Type::INT8, Type::TIMESTAMPTZ);
+    for (sql, types) in [
+        ("SELECT count(*) FROM generate_series($1, $2)", vec![number.clone(), number]),
+        ("SELECT count(*) FROM generate_series($1, $2, '1 hour')", vec![moment.clone(), moment]),
+        ("SELECT start_time AT TIME ZONE $1 FROM spans", vec![Type::TEXT]),
+    ] {
+        assert_eq!(client.prepare(sql).await.unwrap().params(), types, "{sql}");
+    }
+    let sql = "SELECT min(h) FROM generate_series($1, $2, '1 hour') AS h";
+    for kind in [Type::TIMESTAMP, Type::TIMESTAMPTZ] {
+        let typed = client.prepare_typed(sql, &[kind.clone(), kind.clone()]).await.unwrap();
+        assert_eq!(typed.params(), [kind.clone(), kind.clone()]);
+        assert_eq!(*typed.columns()[0].type_(), kind);
+    }
+    let sql = "SELECT max(n) FROM generate_series($1, $2) AS n";
+    let last: i64 = client.query_one(sql, &[&1i64, &3i64]).await.unwrap().get(0);
+    assert_eq!(last, 3);
 }
 
 async fn times(client: &Client) {

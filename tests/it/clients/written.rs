@@ -9,6 +9,10 @@ use tokio::net::TcpStream;
 const WRITTEN: &[(&str, &str)] = &[
     (r#"SELECT '{"a":{"b":[1,"x"]}}'::jsonb #>> '{a,b,1}'"#, "x"),
     (r#"SELECT '{"a":{"b":1}}'::jsonb -> 'a' ->> 'b'"#, "1"),
+    (
+        r#"SELECT '{"a,b":{"c":[1,2]}}'::jsonb #>> '{"a,b", c, -1}', '{"a":{"b":3}}'::jsonb #> ARRAY['a', 'b']"#,
+        "2, 3",
+    ),
     (r#"SELECT '{"a":1,"b":2}'::jsonb @> '{"a":1}'"#, "t"),
     (r#"SELECT '{"a":1}'::jsonb <@ '{"a":1,"b":2}'::jsonb"#, "t"),
     (r#"SELECT '{"a":1}'::jsonb ? 'a'"#, "t"),
@@ -259,6 +263,8 @@ async fn errors_have_a_class_and_a_hint() {
         ("CREATE TEMP TABLE t (a int)", "C25006", "OTLP"),
         ("SELECT nope(1)", "C42883", "DataFusion"),
         ("SELECT attributes['n'] FROM spans", "C42804", "->> 'key'"),
+        ("SELECT attributes #> 'a' FROM spans", "C22P02", "malformed array literal"),
+        ("SELECT jsonb_set('{}', '{a', '1')", "C22P02", "malformed array literal"),
         ("SELECT 1 FROM spans WHERE attributes @? '$.a = 1'", "C42601", "A path looks like"),
         (
             "SELECT jsonb_path_query_first(attributes, 'strict $.a.a') FROM spans",
@@ -287,6 +293,7 @@ async fn errors_have_a_class_and_a_hint() {
         ("SELECT -x FROM (VALUES (-9223372036854775808)) AS t(x)", "C22003", "bigint out of range"),
         ("SELECT abs(x) FROM (VALUES (-9223372036854775808)) AS t(x)", "C22003", "verflow"),
         ("SELECT sum(x) FROM (VALUES (9223372036854775807), (1)) AS t(x)", "C22003", "numeric"),
+        ("SELECT sum(DISTINCT x) FROM (VALUES (9223372036854775807), (1)) AS t(x)", "C22003", "numeric"),
         ("SELECT 'a' 'b'", "C42601", "syntax error at or near"),
         ("SET TimeZone TO 'Europe/Vienna'", "C0A000", "date_trunc"),
         ("SET TIME ZONE 'America/New_York'", "C0A000", "UTC"),
@@ -296,6 +303,9 @@ async fn errors_have_a_class_and_a_hint() {
     ] {
         let said = pg.query(sql).await;
         assert!(said.contains(class) && said.contains(hint), "{sql}: {said}");
+        for words in ["Error during planning", "Execution error", "Arrow error", "SQL error"] {
+            assert!(!said.contains(words), "{sql}: {said}");
+        }
     }
 }
 
@@ -375,4 +385,75 @@ async fn settings_come_with_the_connection() {
     pg.query("SELECT count(*) FROM spans").await;
     let late = pg.query("SET TRANSACTION ISOLATION LEVEL READ COMMITTED").await;
     assert!(late.contains("25001"), "{late}");
+}
+
+/// Parameters whose type nobody declares: the other arguments tell it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn parameters_stand_in_series_and_zones() {
+    let (mut pg, _shutdown) = connected().await;
+    let hours = "FROM generate_series($1, $2, '1 hour') AS h";
+    let (from, to) = ("2026-01-01T00:00:00Z", "2026-01-01T05:00:00Z");
+    for (sql, values, cells) in [
+        ("SELECT count(*), max(n) FROM generate_series($1, $2) AS n".to_owned(), vec!["1", "3"], "3, 3"),
+        ("SELECT max(n) FROM generate_series($1, 10, $2) AS n".to_owned(), vec!["1", "4"], "9"),
+        ("SELECT generate_series($1, $2) AS n ORDER BY n DESC".to_owned(), vec!["1", "3"], "3"),
+        (format!("SELECT count(*) {hours}"), vec![from, to], "6"),
+        (
+            format!("SELECT count(*) {hours} LEFT JOIN scores s ON s.span_time >= h AND s.span_time < $1"),
+            vec![from, to],
+            "6",
+        ),
+        (
+            "SELECT count(d) FROM generate_series(TIMESTAMP '2026-01-01', $1, $2) AS d".to_owned(),
+            vec!["2026-01-03 00:00:00", "1 day"],
+            "3",
+        ),
+    ] {
+        let row = pg.rows(&sql, &values).await.expect(&sql).remove(0);
+        let found: Vec<&str> = row.iter().flatten().map(String::as_str).collect();
+        assert_eq!(found.join(", "), cells, "{sql}");
+    }
+    for time in ["start_time AT TIME ZONE", "date_trunc('day', start_time, "] {
+        let end = if time.contains('(') { ")" } else { "" };
+        let of = |zone: &str| format!("SELECT {time} {zone}{end} AS t FROM spans ORDER BY t, name");
+        let constant = pg.rows(&of("'Europe/Vienna'"), &[]).await.unwrap();
+        assert_eq!(pg.rows(&of("$1"), &["Europe/Vienna"]).await.unwrap(), constant, "{time}");
+    }
+    for (sql, values, class) in [
+        ("SELECT now() AT TIME ZONE $1", vec!["Nowhere"], "C22023"),
+        ("SELECT count(*) FROM generate_series($1, $2, $3)", vec!["1", "2", "3"], "C42725"),
+        ("SELECT count(*) FROM generate_series($1, $2)", vec!["1", "100000000"], "C57014"),
+    ] {
+        let why = pg.rows(sql, &values).await.unwrap_err();
+        assert!(why.contains(class), "{sql}: {why}");
+    }
+}
+
+/// As pgAdmin asks.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn plans_are_json_for_tools() {
+    let (mut pg, _shutdown) = connected().await;
+    let plain = "EXPLAIN (ANALYZE false, FORMAT JSON, VERBOSE true, COSTS true, TIMING false, BUFFERS false)";
+    let query = "SELECT name FROM spans WHERE duration_ns >= 0 ORDER BY name";
+    let (columns, rows) = pg.columns(&format!("{plain} {query}")).await.unwrap();
+    assert_eq!((columns, rows), (vec![("QUERY PLAN".to_owned(), 114)], 1));
+    pg.query(&format!("PREPARE p (bigint) AS {}", query.replace('0', "$1"))).await;
+    for (sql, values, ran) in [
+        (format!("{plain} {query}"), vec![], false),
+        (format!("{plain} {}", query.replace('0', "$1")), vec!["0"], false),
+        (format!("EXPLAIN (ANALYZE, FORMAT JSON) {query}"), vec![], true),
+        ("EXPLAIN (FORMAT JSON) EXECUTE p(0)".to_owned(), vec![], false),
+    ] {
+        let text = pg.rows(&sql, &values).await.unwrap().remove(0).remove(0).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&text).expect(&text);
+        let (mut node, mut names, mut counts) = (&json[0]["Plan"], Vec::new(), Vec::new());
+        while let Some(name) = node["Node Type"].as_str() {
+            names.push(name);
+            counts.extend(node["Actual Rows"].as_u64());
+            node = &node["Plans"][0];
+        }
+        assert!(names.iter().any(|name| name.contains("Sort")), "{sql}: {text}");
+        assert_eq!(counts.contains(&6), ran, "{sql}: {text}");
+        assert!(!text.contains("Cost"), "{sql}: {text}");
+    }
 }

@@ -2,6 +2,8 @@
 
 use super::fixture;
 use arrow::util::pretty::pretty_format_batches;
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::parser::Parser;
 use futures::TryStreamExt;
 use groundline::net::Scope;
 use groundline::schema::columns::Table;
@@ -198,6 +200,13 @@ async fn no_query_gets_around_it() {
         let text = said(&sql, "a", query).await;
         assert!(text.contains("EXPLAIN is refused"), "{query}:\n{text}");
         sql.collect(query).await.expect("whoever sees everything may see plans");
+    }
+    let json = Parser::parse_sql(&PostgreSqlDialect {}, "EXPLAIN (FORMAT JSON) SELECT * FROM spans");
+    let json = json.unwrap().remove(0);
+    for (scope, is_refused) in [(Scope::Tenant("a".into()), true), (Scope::All, false)] {
+        let told = sql.run("test", &scope, Work::Parsed(Box::new(json.clone())), None).await;
+        let refused = told.is_err_and(|why| why.to_string().contains("EXPLAIN is refused"));
+        assert_eq!(refused, is_refused, "{scope:?}");
     }
 }
 

@@ -167,3 +167,20 @@ async fn the_first_pass_has_the_files_of_its_time_alone() {
         assert!(!text.contains("RightSemi"), "{filter}: {text}");
     }
 }
+
+#[tokio::test]
+async fn one_absurd_trace_does_not_fail_the_others() {
+    let span = |trace: &str, span: &str, tokens: i64| {
+        object(json!({
+            "trace_id": trace, "span_id": span, "tenant": "a", "name": "n", "operation": "llm",
+            "start_time_unix_nano": START * 1_000_000_000, "duration_ns": 1, "output_tokens": tokens,
+        }))
+    };
+    let spans = vec![span("t1", "s1", i64::MAX), span("t1", "s2", 1), span("t2", "s1", 5)];
+    let sql = over(vec![fixture::snapshot(Table::Spans, spans).await]).await;
+    let all =
+        csv(&sql, &Scope::All, "SELECT trace_id, output_tokens FROM traces ORDER BY output_tokens").await;
+    assert_eq!(all.lines().skip(1).collect::<Vec<_>>(), ["t2,5", "t1,9223372036854775807"]);
+    let why = sql.collect("SELECT sum(output_tokens) FROM traces").await.unwrap_err().to_string();
+    assert!(why.contains("bigint out of range"), "{why}");
+}

@@ -1,7 +1,7 @@
 //! What PostgreSQL's operators `||`, `-` and `=` do to values of `jsonb`; on texts they have another meaning.
 
-use super::get::Texts;
 use super::read::Bounded;
+use super::texts::Texts;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanBuilder};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Int64Type};

@@ -1,7 +1,8 @@
 //! One field of each object in an array as a list: the columns of `jsonb_to_recordset`.
 
-use super::get::{As, Texts, look, path};
+use super::get::{As, look, path};
 use super::read::{Bounded, list_of_texts};
+use super::texts::Texts;
 use arrow::array::{ArrayRef, ListArray};
 use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::datatypes::{DataType, Field};

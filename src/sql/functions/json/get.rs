@@ -1,8 +1,9 @@
 //! The operators `->`, `->>`, `#>` and `#>>` on columns of JSON text.
 
+use super::keys::Paths;
+use super::texts::{Texts, texts};
 use crate::sql::functions::bounded::check_bytes;
-use arrow::array::{Array, ArrayRef, AsArray, StringArray, StringBuilder};
-use arrow::compute::cast;
+use arrow::array::{Array, ArrayRef, StringBuilder};
 use arrow::datatypes::DataType;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{
@@ -39,15 +40,39 @@ pub enum As {
     Text,
 }
 
-/// What the right side of an operator is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The right side of an operator, row by row; a constant has one row.
+#[derive(Debug)]
 enum Right {
     /// A key of an object.
-    Key,
+    Key(Texts),
     /// A place in an array.
-    Place,
-    /// A path such as `{a,0,b}`.
-    Path,
+    Place(Texts),
+    /// A path such as `{a,0,b}`, or a list of keys.
+    Path(Paths),
+}
+
+impl Right {
+    fn new(value: &ColumnarValue, is_path: bool, rows: usize) -> Result<Self> {
+        Ok(match (is_path, value.data_type().is_integer()) {
+            (true, _) => Right::Path(Paths::new(value, rows)?),
+            (false, true) => Right::Place(Texts::new(value, rows)?),
+            (false, false) => Right::Key(Texts::new(value, rows)?),
+        })
+    }
+
+    /// The steps of a row; none if it is NULL.
+    ///
+    /// # Errors
+    /// For a text that is no path.
+    fn steps(&self, row: usize) -> Result<Option<Vec<Step>>> {
+        let key = |key: &str| vec![Step { key: key.to_owned(), index: None, only_index: false }];
+        let place = |at: &str| vec![Step { key: at.to_owned(), index: at.parse().ok(), only_index: true }];
+        Ok(match self {
+            Right::Key(keys) => keys.at(row).map(key),
+            Right::Place(places) => places.at(row).map(place),
+            Right::Path(paths) => paths.at(row)?.map(|keys| path(keys.iter().map(String::as_str))),
+        })
+    }
 }
 
 /// The functions behind the operators: `json_get`, `json_get_text`, `json_get_path`, `json_get_path_text`.
@@ -79,7 +104,7 @@ impl ScalarUDFImpl for JsonGet {
             [json, _] if json.is_nested() => {
                 Err(DataFusionError::Plan(format!("{} takes JSON text, not {json}", self.name)))
             }
-            [_, key] if key.is_nested() => {
+            [_, key] if key.is_nested() && !(self.kind.path && is_list(key)) => {
                 Err(DataFusionError::Plan(format!("{} takes a key as text, not {key}", self.name)))
             }
             _ => Ok(DataType::Utf8),
@@ -91,24 +116,16 @@ impl ScalarUDFImpl for JsonGet {
             return Err(DataFusionError::Internal(format!("{} takes two arguments", self.name)));
         };
         let constant = |value: &ColumnarValue| matches!(value, ColumnarValue::Scalar(_));
-        let right = match (self.kind.path, key.data_type().is_integer()) {
-            (true, _) => Right::Path,
-            (false, true) => Right::Place,
-            (false, false) => Right::Key,
-        };
         let (one_json, one_key) = (constant(json), constant(key));
-        let (json, key) = (texts(json, args.number_rows)?, texts(key, args.number_rows)?);
+        let json = texts(json, args.number_rows)?;
+        let right = Right::new(key, self.kind.path, args.number_rows)?;
         let rows = if one_json && one_key { 1 } else { args.number_rows };
-        let steps = |row: usize| {
-            let at = if one_key { 0 } else { row };
-            (!key.is_null(at)).then(|| steps(key.value(at), right))
-        };
-        let fixed = if one_key { steps(0) } else { None };
+        let fixed = if one_key { right.steps(0)? } else { None };
         let mut out = StringBuilder::new();
         let mut bytes = 0i128;
         for row in 0..rows {
             let at = if one_json { 0 } else { row };
-            let own = if one_key { None } else { steps(row) };
+            let own = if one_key { None } else { right.steps(row)? };
             let found = match (json.is_null(at), fixed.as_ref().or(own.as_ref())) {
                 (false, Some(steps)) => look(json.value(at), steps, self.kind.told),
                 _ => None,
@@ -125,38 +142,6 @@ impl ScalarUDFImpl for JsonGet {
     }
 }
 
-/// The texts of a column; a constant is one row.
-///
-/// # Errors
-/// For a value that has no text.
-pub fn texts(value: &ColumnarValue, rows: usize) -> Result<StringArray> {
-    let rows = if matches!(value, ColumnarValue::Scalar(_)) { 1 } else { rows };
-    let array = cast(&value.to_array(rows)?, &DataType::Utf8)?;
-    Ok(array.as_string::<i32>().clone())
-}
-
-/// The texts of an argument, row by row; a constant has one row.
-pub struct Texts {
-    is_one: bool,
-    texts: StringArray,
-}
-
-impl Texts {
-    /// The texts of `value`, which has `rows` rows if it is no constant.
-    ///
-    /// # Errors
-    /// As [`texts`].
-    pub fn new(value: &ColumnarValue, rows: usize) -> Result<Self> {
-        Ok(Self { is_one: matches!(value, ColumnarValue::Scalar(_)), texts: texts(value, rows)? })
-    }
-
-    /// The text of a row; none if it is NULL.
-    pub fn at(&self, row: usize) -> Option<&str> {
-        let at = if self.is_one { 0 } else { row };
-        self.texts.is_valid(at).then(|| self.texts.value(at))
-    }
-}
-
 /// One step into a value.
 #[derive(Debug, PartialEq)]
 pub struct Step {
@@ -167,17 +152,8 @@ pub struct Step {
     only_index: bool,
 }
 
-fn steps(key: &str, right: Right) -> Vec<Step> {
-    match right {
-        Right::Key => return vec![Step { key: key.to_owned(), index: None, only_index: false }],
-        Right::Place => return vec![Step { key: key.to_owned(), index: key.parse().ok(), only_index: true }],
-        Right::Path => {}
-    }
-    let inner = key.trim().trim_start_matches('{').trim_end_matches('}');
-    if inner.is_empty() {
-        return vec![];
-    }
-    path(inner.split(',').map(|part| part.trim().trim_matches('"')))
+fn is_list(kind: &DataType) -> bool {
+    matches!(kind, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..))
 }
 
 /// The steps of a path: a number is a place in an array, and a key of an object.
@@ -298,21 +274,28 @@ fn from_end<'de, A: SeqAccess<'de>>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow::util::display::array_value_to_string;
+    use datafusion::prelude::SessionContext;
+
+    fn found(json: &str, right: ScalarValue, is_path: bool, told: As) -> Option<String> {
+        let right = Right::new(&ColumnarValue::Scalar(right), is_path, 1).unwrap();
+        look(json, &right.steps(0).unwrap().unwrap(), told)
+    }
 
     fn get(json: &str, key: &str) -> Option<String> {
-        look(json, &steps(key, Right::Key), As::Json)
+        found(json, ScalarValue::from(key), false, As::Json)
     }
 
     fn text(json: &str, key: &str) -> Option<String> {
-        look(json, &steps(key, Right::Key), As::Text)
+        found(json, ScalarValue::from(key), false, As::Text)
     }
 
-    fn down(json: &str, key: &str) -> Option<String> {
-        look(json, &steps(key, Right::Path), As::Text)
+    fn down(json: &str, path: &str) -> Option<String> {
+        found(json, ScalarValue::from(path), true, As::Text)
     }
 
-    fn at(json: &str, key: &str) -> Option<String> {
-        look(json, &steps(key, Right::Place), As::Text)
+    fn at(json: &str, place: i64) -> Option<String> {
+        found(json, ScalarValue::Int64(Some(place)), false, As::Text)
     }
 
     #[test]
@@ -332,12 +315,12 @@ mod tests {
     #[test]
     fn numbers_are_places() {
         let json = r#"["zero",1,{"k":"v"}]"#;
-        assert_eq!(at(json, "0").as_deref(), Some("zero"));
-        assert_eq!(at(json, "-1").as_deref(), Some(r#"{"k":"v"}"#));
-        assert_eq!(at(json, "-9"), None);
-        assert_eq!(at(json, "3"), None);
+        assert_eq!(at(json, 0).as_deref(), Some("zero"));
+        assert_eq!(at(json, -1).as_deref(), Some(r#"{"k":"v"}"#));
+        assert_eq!(at(json, -9), None);
+        assert_eq!(at(json, 3), None);
         assert_eq!(text(json, "0"), None, "a text is a key, not a place");
-        assert_eq!(at(r#"{"0":"x"}"#, "0"), None, "a number is a place, not a key");
+        assert_eq!(at(r#"{"0":"x"}"#, 0), None, "a number is a place, not a key");
     }
 
     #[test]
@@ -348,5 +331,28 @@ mod tests {
         assert_eq!(down(json, "{a,-2,b}").as_deref(), Some("deep"));
         assert_eq!(down(json, "{}").as_deref(), Some(json));
         assert_eq!(down(json, "{a,7}"), None);
+        let json = r#"{"a,b":{" c":[1,2]},"d e":3}"#;
+        assert_eq!(down(json, r#"{ "a,b" ," c",-1}"#).as_deref(), Some("2"));
+        assert_eq!(down(json, r"{a\,b,\ c,0}").as_deref(), Some("1"));
+        assert_eq!(down(json, "{ d e }").as_deref(), Some("3"));
+        let wrong = Right::new(&ColumnarValue::Scalar(ScalarValue::from("d e")), true, 1).unwrap();
+        assert!(wrong.steps(0).is_err(), "a path has braces");
+    }
+
+    #[tokio::test]
+    async fn lists_are_paths_too() {
+        let context = SessionContext::new();
+        json_functions().into_iter().for_each(|function| context.register_udf(function));
+        for (call, told) in [
+            (r#"json_get_path('{"a":[1,{"b":2}]}', make_array('a', '1', 'b'))"#, "2"),
+            (r#"json_get_path_text('{"a":{"b c":"x"}}', '{a,"b c"}')"#, "x"),
+            (r#"json_get_path('{"a":1}', make_array('a', NULL))"#, ""),
+            (r#"json_get_path('{"a":1}', '{a,null}')"#, ""),
+        ] {
+            let batches = context.sql(&format!("SELECT {call}")).await.unwrap().collect().await.unwrap();
+            assert_eq!(array_value_to_string(batches[0].column(0), 0).unwrap(), told, "{call}");
+        }
+        let key = context.sql("SELECT json_get('{}', make_array('a'))").await.map(|_| ());
+        assert!(key.is_err(), "a list is no key");
     }
 }

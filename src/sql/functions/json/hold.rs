@@ -1,6 +1,6 @@
 //! The operators `@>`, `<@`, `?`, `?|` and `?&`: whether a JSON value holds another, or a key.
 
-use super::get::texts;
+use super::texts::texts;
 use crate::sql::error::SqlError;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, ListArray, StringArray};
 use arrow::compute::cast;

@@ -1,6 +1,6 @@
 //! Values as JSON text.
 
-use super::get::texts;
+use super::texts::texts;
 use crate::sql::format::json_texts;
 use crate::sql::functions::bounded::check_bytes;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray, StringBuilder};

@@ -2,6 +2,8 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `texts` | the texts of an argument |
+//! | `keys` | paths of keys such as `{a,"b c",0}` |
 //! | `get` | `->`, `->>`, `#>` and `#>>`: what lies behind a key or a path |
 //! | `hold` | `@>`, `<@`, `?`, `?\|` and `?&`: whether a value holds another, or a key |
 //! | `read` | `jsonb_array_length`, `jsonb_typeof`, `jsonb_extract_path` and others: what a value is, and its parts as lists |
@@ -17,12 +19,14 @@ mod change;
 mod fields;
 mod get;
 mod hold;
+mod keys;
 mod make;
 mod pairs;
 mod path;
 mod planner;
 mod read;
 mod set;
+mod texts;
 
 pub use change::change_functions;
 pub use fields::field_functions;

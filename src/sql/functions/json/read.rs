@@ -1,6 +1,7 @@
 //! What a JSON text is, and its parts as lists.
 
-use super::get::{As, look, path, texts};
+use super::get::{As, look, path};
+use super::texts::texts;
 use crate::sql::functions::bounded::check_bytes;
 use arrow::array::{Array, ArrayRef, Int32Array, ListArray, StringArray, StringBuilder};
 use arrow::buffer::{NullBuffer, OffsetBuffer};

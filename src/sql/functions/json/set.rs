@@ -1,10 +1,11 @@
 //! `jsonb_set(json, path, part[, create_if_missing])`: a value with another part at a path.
 
-use super::get::Texts;
+use super::keys::Paths;
 use super::read::Bounded;
+use super::texts::Texts;
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field};
+use arrow::datatypes::DataType;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
@@ -75,76 +76,6 @@ impl ScalarUDFImpl for Set {
     }
 }
 
-/// The paths of an argument, row by row; a constant has one row.
-enum Paths {
-    /// Such as `{a,0,b}`.
-    Texts(Texts),
-    /// Lists of keys.
-    Lists(bool, ArrayRef),
-}
-
-impl Paths {
-    fn new(value: &ColumnarValue, rows: usize) -> Result<Self> {
-        if !value.data_type().is_nested() {
-            return Ok(Paths::Texts(Texts::new(value, rows)?));
-        }
-        let is_one = matches!(value, ColumnarValue::Scalar(_));
-        let list = DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true)));
-        Ok(Paths::Lists(is_one, cast(&value.to_array(if is_one { 1 } else { rows })?, &list)?))
-    }
-
-    /// The keys of a row; none if it, or one of them, is NULL.
-    fn at(&self, row: usize) -> Result<Option<Vec<String>>> {
-        match self {
-            Paths::Texts(texts) => texts.at(row).map(keys).transpose(),
-            Paths::Lists(is_one, lists) => {
-                let at = if *is_one { 0 } else { row };
-                if lists.is_null(at) {
-                    return Ok(None);
-                }
-                let keys = lists.as_list::<i32>().value(at);
-                Ok(keys.as_string::<i32>().iter().map(|key| key.map(str::to_owned)).collect())
-            }
-        }
-    }
-}
-
-/// The keys of a path as a constant has it: `{a,"b c",0}`.
-fn keys(text: &str) -> Result<Vec<String>> {
-    let inner = text.trim().strip_prefix('{').and_then(|text| text.strip_suffix('}'));
-    let wrong = || DataFusionError::Execution(format!("Cannot cast string {text:?} to a list of keys"));
-    let inner = inner.ok_or_else(wrong)?.trim();
-    if inner.is_empty() {
-        return Ok(vec![]);
-    }
-    let (mut keys, mut key) = (Vec::new(), String::new());
-    let (mut is_quoted, mut was_quoted) = (false, false);
-    let mut letters = inner.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => key.extend(letters.next()),
-            '"' => (is_quoted, was_quoted) = (!is_quoted, true),
-            ',' if !is_quoted => {
-                keys.push(finished(&mut key, was_quoted));
-                was_quoted = false;
-            }
-            // Blanks around a key are none of it.
-            blank if !is_quoted && blank.is_whitespace() && (was_quoted || key.is_empty()) => {}
-            other => key.push(other),
-        }
-    }
-    if is_quoted {
-        return Err(wrong());
-    }
-    keys.push(finished(&mut key, was_quoted));
-    Ok(keys)
-}
-
-fn finished(key: &mut String, was_quoted: bool) -> String {
-    let key = std::mem::take(key);
-    if was_quoted { key } else { key.trim_end().to_owned() }
-}
-
 /// `target` with `part` at `path`; where a part before the last is missing, as it is.
 fn set(mut target: Value, path: &[String], part: Value, creates: bool) -> Result<Value> {
     if !target.is_object() && !target.is_array() {
@@ -193,6 +124,7 @@ fn put(value: &mut Value, path: &[String], part: Value, creates: bool) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sql::functions::json::keys::keys;
     use serde_json::json;
 
     #[test]
@@ -211,17 +143,11 @@ mod tests {
             (json!([1, 2]), "{}", true, json!([1, 2])),
         ] {
             let shown = target.to_string();
-            let found = set(target, &keys(path).unwrap(), json!("new"), creates).unwrap();
+            let found = set(target, &keys(path).unwrap().unwrap(), json!("new"), creates).unwrap();
             assert_eq!(found, wanted, "{shown} {path}");
         }
-        let at = |path: &str| keys(path).unwrap();
+        let at = |path: &str| keys(path).unwrap().unwrap();
         assert!(set(json!([1]), &at("{a}"), json!(1), true).is_err());
         assert!(set(json!(1), &at("{a}"), json!(1), true).is_err());
-    }
-
-    #[test]
-    fn paths_are_lists_of_keys() {
-        assert_eq!(keys(r#" { a , "b, c" ,"d\"e", f g ,0} "#).unwrap(), ["a", "b, c", "d\"e", "f g", "0"]);
-        assert!(keys("a").is_err() && keys(r#"{"a}"#).is_err());
     }
 }

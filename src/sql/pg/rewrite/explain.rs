@@ -1,4 +1,4 @@
-//! The words in parentheses behind EXPLAIN: the engine hears none of them.
+//! The words in parentheses behind EXPLAIN: the engine hears none of them. FORMAT JSON is heard when the statement is planned.
 
 use datafusion::sql::sqlparser::ast::{Statement, UtilityOption};
 
