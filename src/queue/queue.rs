@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 
 /// No attempt waits longer for the next one.
 const LONGEST_WAIT: Duration = Duration::from_mins(10);
@@ -220,9 +221,9 @@ impl Queue {
         self.config.lane(lease.item.lane)
     }
 
-    /// Waits until there may be more to work on in `lane`.
-    pub async fn changed(&self, lane: Lane) {
-        self.changed[lane as usize].notified().await;
+    /// Ends when there may be more to work on in `lane` than at this call: who asks before looking for an item misses none.
+    pub fn changed(&self, lane: Lane) -> Notified<'_> {
+        self.changed[lane as usize].notified()
     }
 
     /// Numbers of one lane at `now`.

@@ -74,6 +74,15 @@ fn nobody_is_woken_who_has_nothing_to_do() {
 }
 
 #[test]
+fn what_comes_between_a_look_and_the_wait_is_not_missed() {
+    let queue = queue();
+    let changed = queue.changed(Lane::Fast);
+    assert!(lease(&queue, 0).is_none());
+    queue.apply(queued("a"));
+    assert!(changed.now_or_never().is_some());
+}
+
+#[test]
 fn the_earliest_span_that_waits_is_known() {
     let queue = queue();
     let at = |id: &str, span_time| QueueEvent::Queued(Box::new(Item { span_time, ..item(id) }));

@@ -66,10 +66,11 @@ impl Scorer {
     /// Runs one worker of `lane` until `stop`. An item in its hands is finished first.
     pub async fn work(self: Arc<Self>, lane: Lane, stop: CancellationToken) -> Result<(), JournalError> {
         while !stop.is_cancelled() {
+            let changed = self.queue.changed(lane);
             let Some(lease) = self.queue.lease(lane, self.clock.now()) else {
                 tokio::select! {
                     () = stop.cancelled() => {}
-                    () = self.queue.changed(lane) => {}
+                    () = changed => {}
                     () = tokio::time::sleep(NAP) => {}
                 }
                 continue;

@@ -128,6 +128,7 @@ impl SlowLane {
         let mut working: JoinSet<Result<(), JournalError>> = JoinSet::new();
         while !stop.is_cancelled() {
             let has_room = working.len() < self.at_once;
+            let changed = self.scorer.queue.changed(Lane::Slow);
             if let Some((lease, held)) = has_room.then(|| self.lease()).flatten() {
                 let (lane, stop) = (self.clone(), stop.clone());
                 working.spawn(async move {
@@ -140,7 +141,7 @@ impl SlowLane {
             tokio::select! {
                 () = stop.cancelled() => {}
                 Some(ended) = working.join_next() => known(ended)?,
-                () = self.scorer.queue.changed(Lane::Slow), if has_room => {}
+                () = changed, if has_room => {}
                 () = tokio::time::sleep(NAP) => {}
             }
         }
