@@ -111,7 +111,8 @@ pub(super) fn multiply<const DEPTH: usize>(
     }
 }
 
-/// Whole pairs of tiles first, then the rows that are left, in tiles that are as high as these.
+/// Whole pairs of tiles first, then the rows that are left, in tiles that are as high as these; in vectors where this thread
+/// gets no tiles.
 #[target_feature(enable = "avx512f,avx512vnni")]
 #[inline]
 fn in_tiles<const DEPTH: usize>(
@@ -123,7 +124,13 @@ fn in_tiles<const DEPTH: usize>(
     let whole = rows.len() - rows.len() % PAIR;
     let mut sums = Sums::default();
     for (from, part, height) in [(0, &rows[..whole], PAIR), (whole, &rows[whole..], rows.len() - whole)] {
-        let Some(tiles) = Tiles::of(height).filter(|_| !part.is_empty()) else { continue };
+        if part.is_empty() {
+            continue;
+        }
+        let Some(tiles) = Tiles::of(height) else {
+            in_vectors(part, linear, panels.clone(), |row, panel, found| end(from + row, panel, found));
+            continue;
+        };
         for panel in panels.clone() {
             let panel = Panel::new::<DEPTH>(linear, panel);
             let start = starts(panel.start);
@@ -284,5 +291,26 @@ mod tests {
                 agree::<1536>(count);
             }
         }
+    }
+
+    /// A thread has one set of tiles: who asks for another one goes on in vectors, and leaves the first as it was.
+    #[test]
+    fn a_thread_has_one_set_of_tiles() {
+        if !tiles::are_there() || !is_x86_feature_detected!("avx512vnni") {
+            return;
+        }
+        let held = Tiles::of(3).unwrap();
+        assert!(Tiles::of(PAIR).is_none());
+        assert!(
+            std::thread::spawn(|| Tiles::of(PAIR).is_some()).join().unwrap(),
+            "another thread has its own"
+        );
+        // SAFETY: the processor has the instructions.
+        unsafe { agree::<384>(75) };
+        let (rows, lines, mut sums) = ([[1_u8; 64]; 3], [Line([1; 64]); 32], Sums::default());
+        held.products::<64>(&rows, &lines, &mut sums);
+        assert_eq!((sums.0[2], sums.0[3]), ([64; PANEL], [0; PANEL]));
+        drop(held);
+        assert!(Tiles::of(PAIR).is_some());
     }
 }

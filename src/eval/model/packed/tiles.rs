@@ -5,6 +5,9 @@
 
 use super::multiply::{Line, PANEL};
 use std::arch::asm;
+use std::arch::x86_64::{__cpuid, __cpuid_count};
+use std::cell::Cell;
+use std::marker::PhantomData;
 use std::sync::OnceLock;
 
 /// Rows of a tile.
@@ -35,12 +38,16 @@ pub(super) fn are_there() -> bool {
     *THERE.get_or_init(|| has_tiles() && is_allowed())
 }
 
-/// Leaf 7 of the processor's own list: tiles, and eight-bit products of them.
+/// What the processor says of itself: tiles and eight-bit products of them (leaf 7), and in palette 1 at least eight tiles of
+/// sixteen rows of 64 bytes (leaf 0x1D), which a virtual machine may keep to itself.
 fn has_tiles() -> bool {
-    const TILES: u32 = 1 << 24;
-    const EIGHT_BITS: u32 = 1 << 25;
-    let most = std::arch::x86_64::__cpuid(0).eax;
-    most >= 7 && std::arch::x86_64::__cpuid_count(7, 0).edx & (TILES | EIGHT_BITS) == TILES | EIGHT_BITS
+    const BOTH: u32 = (1 << 24) | (1 << 25);
+    if __cpuid(0).eax < 0x1D || __cpuid_count(7, 0).edx & BOTH != BOTH || __cpuid_count(0x1D, 0).eax < 1 {
+        return false;
+    }
+    let palette = __cpuid_count(0x1D, 1);
+    let (bytes, tiles, rows) = (palette.ebx & 0xFFFF, palette.ebx >> 16, palette.ecx & 0xFFFF);
+    bytes >= 64 && tiles >= 8 && rows >= 16
 }
 
 /// Linux asks programs to ask for the eight kilobytes a thread that it keeps of the tiles; all threads may use them then.
@@ -68,17 +75,24 @@ struct Shape {
     rows: [u8; 16],
 }
 
+thread_local! {
+    /// Whether there are [`Tiles`] of this thread: a thread has one set, and others would change how it is set up.
+    static TAKEN: Cell<bool> = const { Cell::new(false) };
+}
+
 /// The tiles of this thread, set up for so many rows; given back when this goes.
 ///
 /// Tiles 0 to 3 are sums (two by two), 4 and 5 rows, 6 and 7 weights.
 pub(super) struct Tiles {
     rows: usize,
+    /// No other thread may have it: its own tiles are not set up.
+    _here: PhantomData<*const ()>,
 }
 
 impl Tiles {
-    /// For 1 to [`PAIR`] rows at a time; none where [`are_there`] says no.
+    /// For 1 to [`PAIR`] rows at a time; none where [`are_there`] says no, or while this thread has others.
     pub(super) fn of(rows: usize) -> Option<Self> {
-        if !are_there() || !(1..=PAIR).contains(&rows) {
+        if !are_there() || !(1..=PAIR).contains(&rows) || TAKEN.get() {
             return None;
         }
         let upper = u8::try_from(rows.min(TILE)).ok()?;
@@ -91,12 +105,15 @@ impl Tiles {
         }
         // SAFETY: the processor has tiles and the system keeps them for this thread; the shape is one that it knows.
         unsafe { asm!("ldtilecfg [{}]", in(reg) &raw const shape, options(nostack, readonly)) };
-        Some(Self { rows })
+        TAKEN.set(true);
+        Some(Self { rows, _here: PhantomData })
     }
 
     /// The sums of these rows, as many as the tiles are set up for, with the weights of a panel.
     pub(super) fn products<const DEPTH: usize>(&self, rows: &[[u8; DEPTH]], lines: &[Line], sums: &mut Sums) {
-        assert!(rows.len() == self.rows && lines.len() == DEPTH / 2 && DEPTH.is_multiple_of(STEP));
+        assert!(rows.len() == self.rows && lines.len() == DEPTH / 2);
+        // The loop below takes at least one step.
+        assert!(DEPTH >= STEP && DEPTH.is_multiple_of(STEP));
         let (left, weights, out) = (rows.as_ptr().cast::<u8>(), lines.as_ptr(), sums.0.as_mut_ptr());
         if self.rows <= TILE {
             // SAFETY: the tiles have as many rows as `rows`, of which each is read to its end; the lines are read to their end,
@@ -173,5 +190,6 @@ impl Drop for Tiles {
     fn drop(&mut self) {
         // SAFETY: the tiles were set up on this thread, and hold nothing that is still wanted.
         unsafe { asm!("tilerelease", options(nostack, nomem)) };
+        TAKEN.set(false);
     }
 }
