@@ -112,76 +112,15 @@ impl Tiles {
     /// The sums of these rows, as many as the tiles are set up for, with the weights of a panel.
     pub(super) fn products<const DEPTH: usize>(&self, rows: &[[u8; DEPTH]], lines: &[Line], sums: &mut Sums) {
         assert!(rows.len() == self.rows && lines.len() == DEPTH / 2);
-        // The loop below takes at least one step.
+        // Both take at least one step.
         assert!(DEPTH >= STEP && DEPTH.is_multiple_of(STEP));
         let (left, weights, out) = (rows.as_ptr().cast::<u8>(), lines.as_ptr(), sums.0.as_mut_ptr());
         if self.rows <= TILE {
-            // SAFETY: the tiles have as many rows as `rows`, of which each is read to its end; the lines are read to their end,
-            // and the sums have room for sixteen rows. No register but those that are named is changed.
-            unsafe {
-                asm!(
-                    "tilezero tmm0",
-                    "tilezero tmm1",
-                    "2:",
-                    "tileloadd tmm4, [{left} + {depth}*1]",
-                    "tileloadd tmm6, [{weights} + {stride}*1]",
-                    "tileloadd tmm7, [{weights} + {stride}*1 + 64]",
-                    "tdpbusd tmm0, tmm4, tmm6",
-                    "tdpbusd tmm1, tmm4, tmm7",
-                    "add {left}, 64",
-                    "add {weights}, 2048",
-                    "dec {steps}",
-                    "jnz 2b",
-                    "tilestored [{out} + {stride}*1], tmm0",
-                    "tilestored [{out} + {stride}*1 + 64], tmm1",
-                    left = inout(reg) left => _,
-                    weights = inout(reg) weights => _,
-                    steps = inout(reg) DEPTH / STEP => _,
-                    depth = in(reg) DEPTH,
-                    stride = in(reg) STRIDE,
-                    out = in(reg) out,
-                    out("tmm0") _, out("tmm1") _, out("tmm4") _, out("tmm6") _, out("tmm7") _,
-                    options(nostack),
-                );
-            }
-            return;
-        }
-        // SAFETY: as above, with the rows behind the sixteenth in tiles of their own, and room for sums of thirty-two rows.
-        unsafe {
-            asm!(
-                "tilezero tmm0",
-                "tilezero tmm1",
-                "tilezero tmm2",
-                "tilezero tmm3",
-                "2:",
-                "tileloadd tmm4, [{left} + {depth}*1]",
-                "tileloadd tmm6, [{weights} + {stride}*1]",
-                "tileloadd tmm7, [{weights} + {stride}*1 + 64]",
-                "tileloadd tmm5, [{lower} + {depth}*1]",
-                "tdpbusd tmm0, tmm4, tmm6",
-                "tdpbusd tmm1, tmm4, tmm7",
-                "tdpbusd tmm2, tmm5, tmm6",
-                "tdpbusd tmm3, tmm5, tmm7",
-                "add {left}, 64",
-                "add {lower}, 64",
-                "add {weights}, 2048",
-                "dec {steps}",
-                "jnz 2b",
-                "tilestored [{out} + {stride}*1], tmm0",
-                "tilestored [{out} + {stride}*1 + 64], tmm1",
-                "tilestored [{out} + {stride}*1 + 2048], tmm2",
-                "tilestored [{out} + {stride}*1 + 2112], tmm3",
-                left = inout(reg) left => _,
-                lower = inout(reg) left.add(TILE * DEPTH) => _,
-                weights = inout(reg) weights => _,
-                steps = inout(reg) DEPTH / STEP => _,
-                depth = in(reg) DEPTH,
-                stride = in(reg) STRIDE,
-                out = in(reg) out,
-                out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
-                out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
-                options(nostack),
-            );
+            // SAFETY: the tiles of this thread have as many rows as `rows`, and the sums have room for more.
+            unsafe { one_tile::<DEPTH>(left, weights, out) };
+        } else {
+            // SAFETY: as above, and there are more than sixteen rows.
+            unsafe { two_tiles::<DEPTH>(left, weights, out) };
         }
     }
 }
@@ -191,5 +130,84 @@ impl Drop for Tiles {
         // SAFETY: the tiles were set up on this thread, and hold nothing that is still wanted.
         unsafe { asm!("tilerelease", options(nostack, nomem)) };
         TAKEN.set(false);
+    }
+}
+
+/// The sums of up to sixteen rows.
+///
+/// # Safety
+/// The tiles of this thread are set up for so many rows of `DEPTH` bytes as are at `left`, `DEPTH` is a multiple of [`STEP`] and
+/// not 0, at `weights` are `DEPTH / 2` lines, and at `out` is room for the sums of the rows.
+unsafe fn one_tile<const DEPTH: usize>(left: *const u8, weights: *const Line, out: *mut [i32; PANEL]) {
+    // SAFETY: each row and the lines are read to their end. No register but those that are named is changed.
+    unsafe {
+        asm!(
+            "tilezero tmm0",
+            "tilezero tmm1",
+            "2:",
+            "tileloadd tmm4, [{left} + {depth}*1]",
+            "tileloadd tmm6, [{weights} + {stride}*1]",
+            "tileloadd tmm7, [{weights} + {stride}*1 + 64]",
+            "tdpbusd tmm0, tmm4, tmm6",
+            "tdpbusd tmm1, tmm4, tmm7",
+            "add {left}, 64",
+            "add {weights}, 2048",
+            "dec {steps}",
+            "jnz 2b",
+            "tilestored [{out} + {stride}*1], tmm0",
+            "tilestored [{out} + {stride}*1 + 64], tmm1",
+            left = inout(reg) left => _,
+            weights = inout(reg) weights => _,
+            steps = inout(reg) DEPTH / STEP => _,
+            depth = in(reg) DEPTH,
+            stride = in(reg) STRIDE,
+            out = in(reg) out,
+            out("tmm0") _, out("tmm1") _, out("tmm4") _, out("tmm6") _, out("tmm7") _,
+            options(nostack),
+        );
+    }
+}
+
+/// The sums of 17 to [`PAIR`] rows, of which those behind the sixteenth have tiles of their own.
+///
+/// # Safety
+/// As for [`one_tile`], and there are more than sixteen rows.
+unsafe fn two_tiles<const DEPTH: usize>(left: *const u8, weights: *const Line, out: *mut [i32; PANEL]) {
+    // SAFETY: as above; there is a row behind the sixteenth.
+    unsafe {
+        asm!(
+            "tilezero tmm0",
+            "tilezero tmm1",
+            "tilezero tmm2",
+            "tilezero tmm3",
+            "2:",
+            "tileloadd tmm4, [{left} + {depth}*1]",
+            "tileloadd tmm6, [{weights} + {stride}*1]",
+            "tileloadd tmm7, [{weights} + {stride}*1 + 64]",
+            "tileloadd tmm5, [{lower} + {depth}*1]",
+            "tdpbusd tmm0, tmm4, tmm6",
+            "tdpbusd tmm1, tmm4, tmm7",
+            "tdpbusd tmm2, tmm5, tmm6",
+            "tdpbusd tmm3, tmm5, tmm7",
+            "add {left}, 64",
+            "add {lower}, 64",
+            "add {weights}, 2048",
+            "dec {steps}",
+            "jnz 2b",
+            "tilestored [{out} + {stride}*1], tmm0",
+            "tilestored [{out} + {stride}*1 + 64], tmm1",
+            "tilestored [{out} + {stride}*1 + 2048], tmm2",
+            "tilestored [{out} + {stride}*1 + 2112], tmm3",
+            left = inout(reg) left => _,
+            lower = inout(reg) left.add(TILE * DEPTH) => _,
+            weights = inout(reg) weights => _,
+            steps = inout(reg) DEPTH / STEP => _,
+            depth = in(reg) DEPTH,
+            stride = in(reg) STRIDE,
+            out = in(reg) out,
+            out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
+            out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
+            options(nostack),
+        );
     }
 }
