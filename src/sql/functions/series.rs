@@ -102,14 +102,24 @@ impl BoundedSeries {
 
 impl TableFunctionImpl for BoundedSeries {
     fn call_with_args(&self, args: TableFunctionArgs) -> Result<Arc<dyn TableProvider>> {
-        let has_parameter = |arg: &Expr| arg.exists(|part| Ok(matches!(part, Expr::Placeholder(_))));
-        let have = args.exprs().iter().map(has_parameter).collect::<Result<Vec<_>>>()?;
-        if !have.contains(&true) {
+        if args.exprs().iter().find_map(parameter).is_none() {
             return self.table(args.exprs(), args.session());
         }
         let node = Arc::new(OpenSeries::new(self.clone(), args.exprs().to_vec())?);
         Ok(Arc::new(ViewTable::new(LogicalPlan::Extension(Extension { node }), None)))
     }
+}
+
+/// The first parameter in an argument.
+fn parameter(arg: &Expr) -> Option<String> {
+    let mut found = None;
+    // The closure never fails.
+    let _ = arg.apply(|part| {
+        let Expr::Placeholder(parameter) = part else { return Ok(TreeNodeRecursion::Continue) };
+        found = Some(parameter.id.clone());
+        Ok(TreeNodeRecursion::Stop)
+    });
+    found
 }
 
 /// The arguments of a series of which one is a moment: dates and moments to the nanosecond, which are the moments that the engine's
@@ -250,6 +260,11 @@ impl OpenSeries {
             kind.given(place, simplifier.simplify(arg)?.unalias())
         };
         let args: Vec<Expr> = self.args.iter().enumerate().map(given).collect::<Result<_>>()?;
+        if let Some(id) = args.iter().find_map(parameter) {
+            // As the engine says where it evaluates one.
+            let why = format!("Placeholder '{id}' was not provided a value for execution.");
+            return Err(DataFusionError::Execution(why));
+        }
         let table = provider_as_source(self.function.table(&args, state)?);
         LogicalPlanBuilder::scan(name, table, None)?.build()
     }
@@ -398,5 +413,9 @@ mod tests {
             let why = rows(sql, values).await.expect_err(sql).strip_backtrace();
             assert!(why.contains(part), "{sql}: {why}");
         }
+        let state = bounded().state();
+        let open = state.create_logical_plan("SELECT * FROM generate_series(1, $1 + 1)").await.unwrap();
+        let why = filled_series(open, &state).unwrap_err().strip_backtrace();
+        assert!(why.contains("'$1' was not provided a value"), "{why}");
     }
 }
