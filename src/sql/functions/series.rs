@@ -82,6 +82,13 @@ struct BoundedSeries {
 impl BoundedSeries {
     /// The table of a series of constants.
     fn table(&self, exprs: &[Expr], session: &dyn Session) -> Result<Arc<dyn TableProvider>> {
+        let exprs = match Kind::of(exprs) {
+            Some(kind) => {
+                let given = |(place, arg): (usize, &Expr)| kind.given(place, arg.clone());
+                exprs.iter().enumerate().map(given).collect::<Result<Vec<Expr>>>()?
+            }
+            None => exprs.to_vec(),
+        };
         let numbers: Vec<i128> = exprs.iter().filter_map(literal).collect();
         let rows = match numbers.as_slice() {
             [stop] => *stop,
@@ -93,10 +100,7 @@ impl BoundedSeries {
             let why = format!("{}() would produce {rows} rows; the limit is {MAX_SERIES}", self.name);
             return Err(DataFusionError::External(Box::new(SqlError::Limit(why))));
         }
-        match of_moments(exprs)? {
-            Some(exprs) => self.inner.call_with_args(TableFunctionArgs::new(&exprs, session)),
-            None => self.inner.call_with_args(TableFunctionArgs::new(exprs, session)),
-        }
+        self.inner.call_with_args(TableFunctionArgs::new(&exprs, session))
     }
 }
 
@@ -122,37 +126,9 @@ fn parameter(arg: &Expr) -> Option<String> {
     found
 }
 
-/// The arguments of a series of which one is a moment: dates and moments to the nanosecond, which are the moments that the engine's
-/// series take. None for other series.
-fn of_moments(exprs: &[Expr]) -> Result<Option<Vec<Expr>>> {
-    let zone_of = |expr: &Expr| match expr {
-        Expr::Literal(value, _) => match value.data_type() {
-            DataType::Timestamp(_, zone) => Some(zone),
-            _ => None,
-        },
-        _ => None,
-    };
-    // A zone is more than none.
-    let Some(zone) = exprs.iter().filter_map(zone_of).max() else { return Ok(None) };
-    let moment = DataType::Timestamp(TimeUnit::Nanosecond, zone);
-    let typed = |expr: &Expr| -> Result<Expr> {
-        match expr {
-            Expr::Literal(value, of)
-                if matches!(value.data_type(), DataType::Date32 | DataType::Timestamp(..)) =>
-            {
-                Ok(Expr::Literal(value.cast_to(&moment)?, of.clone()))
-            }
-            other => Ok(other.clone()),
-        }
-    };
-    let typed: Vec<Expr> = exprs.iter().map(typed).collect::<Result<_>>()?;
-    Ok(Some(typed))
-}
-
 fn literal(expr: &Expr) -> Option<i128> {
     match expr {
         Expr::Literal(ScalarValue::Int64(Some(n)), _) => Some(i128::from(*n)),
-        Expr::Literal(ScalarValue::Int32(Some(n)), _) => Some(i128::from(*n)),
         _ => None,
     }
 }
@@ -177,6 +153,7 @@ impl Kind {
             DataType::Timestamp(_, zone) => Some(zone.clone()),
             _ => None,
         };
+        // A zone is more than none.
         if let Some(zone) = ends().filter_map(zone_of).max() {
             return Some(Kind::Moments(zone));
         }
@@ -203,7 +180,8 @@ impl Kind {
         }
     }
 
-    /// A constant as the argument at a place; what is none, or has another meaning, stays as it is.
+    /// A constant as the argument at a place, of the type that the engine's series take; what is none, or has another meaning, stays as
+    /// it is.
     fn given(&self, place: usize, arg: Expr) -> Result<Expr> {
         let Expr::Literal(value, of) = arg else { return Ok(arg) };
         let given = value.data_type();
@@ -391,6 +369,16 @@ mod tests {
                 "SELECT value FROM generate_series($1, DATE '2026-01-02', $2)",
                 vec![text("2026-01-01"), text("1 day")],
                 vec!["2026-01-01T00:00:00", "2026-01-02T00:00:00"],
+            ),
+            (
+                "SELECT value FROM generate_series(CAST(1 AS INT), CAST(3 AS SMALLINT))",
+                vec![],
+                vec!["1", "2", "3"],
+            ),
+            (
+                "SELECT value FROM generate_series('2026-01-01', '2026-01-02', INTERVAL '1 day')",
+                vec![],
+                vec!["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"],
             ),
         ] {
             assert_eq!(rows(sql, values).await.expect(sql), wanted, "{sql}");
