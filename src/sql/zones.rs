@@ -56,7 +56,11 @@ fn bare(zone: &Expr) -> Option<&Expr> {
             value: Value::Placeholder(_) | Value::SingleQuotedString(_), ..
         }) => Some(zone),
         Expr::Nested(inner) => bare(inner),
-        Expr::Cast { expr, data_type: DataType::Text | DataType::Varchar(_), .. } => bare(expr),
+        Expr::Cast {
+            expr,
+            data_type: DataType::Text | DataType::Varchar(_) | DataType::CharacterVarying(_),
+            ..
+        } => bare(expr),
         _ => None,
     }
 }
@@ -77,6 +81,7 @@ mod tests {
             ),
             ("SELECT t AT TIME ZONE 'UTC'", "SELECT t AT TIME ZONE 'UTC'"),
             ("SELECT t AT TIME ZONE CAST(('UTC') AS TEXT)", "SELECT t AT TIME ZONE 'UTC'"),
+            ("SELECT t AT TIME ZONE CAST($1 AS CHARACTER VARYING)", "SELECT at_time_zone(t, $1)"),
             ("SELECT t AT TIME ZONE z", "SELECT t AT TIME ZONE z"),
         ] {
             let mut statement = DFParser::parse_sql(sql).unwrap().pop_back().unwrap();

@@ -1,5 +1,6 @@
 //! `generate_series` and `range` in FROM, with a bound on their rows. The engine makes their table while it plans, and so of constants
-//! alone: where an argument is a parameter, a node stands for the table until the values are known.
+//! alone: where an argument is a parameter, or the time of a query that runs later, a node stands for the table until the values are
+//! known.
 
 use crate::sql::error::SqlError;
 use arrow::datatypes::{DataType, Field, IntervalUnit, Schema, TimeUnit};
@@ -11,7 +12,7 @@ use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::{
-    Expr, ExprSchemable, Extension, LogicalPlan, LogicalPlanBuilder, UserDefinedLogicalNodeCore,
+    Expr, ExprSchemable, Extension, LogicalPlan, LogicalPlanBuilder, UserDefinedLogicalNodeCore, Volatility,
 };
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::prelude::SessionContext;
@@ -106,12 +107,25 @@ impl BoundedSeries {
 
 impl TableFunctionImpl for BoundedSeries {
     fn call_with_args(&self, args: TableFunctionArgs) -> Result<Arc<dyn TableProvider>> {
-        if args.exprs().iter().find_map(parameter).is_none() {
+        if !args.exprs().iter().any(is_open) {
             return self.table(args.exprs(), args.session());
         }
         let node = Arc::new(OpenSeries::new(self.clone(), args.exprs().to_vec())?);
         Ok(Arc::new(ViewTable::new(LogicalPlan::Extension(Extension { node }), None)))
     }
+}
+
+/// Whether an argument has no value before the query runs: in it is a parameter, or a function such as `now()`.
+fn is_open(arg: &Expr) -> bool {
+    let found = arg.exists(|part| {
+        Ok(match part {
+            Expr::Placeholder(_) => true,
+            Expr::ScalarFunction(call) => call.func.signature().volatility == Volatility::Stable,
+            _ => false,
+        })
+    });
+    // The closure never fails.
+    found.unwrap_or(false)
 }
 
 /// The first parameter in an argument.
@@ -383,6 +397,20 @@ mod tests {
         ] {
             assert_eq!(rows(sql, values).await.expect(sql), wanted, "{sql}");
         }
+    }
+
+    #[tokio::test]
+    async fn now_is_when_the_query_runs() {
+        let context = bounded();
+        let mut state = context.state();
+        state.execution_props_mut().query_execution_start_time = None;
+        let sql =
+            "SELECT value FROM generate_series(now() - INTERVAL '1 hour', now(), INTERVAL '30 minutes')";
+        let plan = state.create_logical_plan(sql).await.unwrap();
+        assert!(plan.display_indent().to_string().contains("OpenSeries"));
+        state.mark_start_execution();
+        let plan = filled_series(plan, &state).unwrap();
+        assert_eq!(context.execute_logical_plan(plan).await.unwrap().count().await.unwrap(), 3);
     }
 
     #[tokio::test]
