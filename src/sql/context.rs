@@ -318,7 +318,9 @@ impl Sql {
             let statement = guard::listed(statement)?;
             // The plan is for later, with the scope of then; nothing is read now.
             let snapshots = Arc::new(QuerySnapshots::new(Scope::All));
-            let state = query_state(&core.context, snapshots, Flag::default());
+            let mut state = query_state(&core.context, snapshots, Flag::default());
+            // Nor is it known what `now()` is then.
+            state.execution_props_mut().query_execution_start_time = None;
             let plan = planned(&state, statement).await?;
             guard::verify(&plan)?;
             Ok(plan)

@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use std::ops::ControlFlow;
 
-/// Makes `time AT TIME ZONE $1` the call `at_time_zone(time, $1)`.
+/// Makes `time AT TIME ZONE $1` the call `at_time_zone(time, $1)`, and `AT TIME ZONE 'UTC'::text` what the planner has.
 pub fn call(statement: &mut Statement) {
     match statement {
         Statement::Statement(inner) => {
@@ -25,11 +25,11 @@ impl VisitorMut for Calls {
     type Break = ();
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if let Expr::AtTimeZone { timestamp, time_zone } = expr
-            && let Some(zone) = parameter(time_zone)
-        {
-            let args = [timestamp.as_ref(), zone];
-            let args = args.map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg.clone()))).to_vec();
+        let Expr::AtTimeZone { timestamp, time_zone } = expr else { return ControlFlow::Continue(()) };
+        let Some(zone) = bare(time_zone).cloned() else { return ControlFlow::Continue(()) };
+        if matches!(&zone, Expr::Value(ValueWithSpan { value: Value::Placeholder(_), .. })) {
+            let args = [(**timestamp).clone(), zone];
+            let args = args.map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).to_vec();
             let list = FunctionArgumentList { duplicate_treatment: None, args, clauses: vec![] };
             *expr = Expr::Function(Function {
                 name: ObjectName::from(vec![Ident::new(AT_TIME_ZONE)]),
@@ -41,17 +41,26 @@ impl VisitorMut for Calls {
                 over: None,
                 within_group: vec![],
             });
+        } else {
+            // EXECUTE puts a value of a type in as a cast.
+            **time_zone = zone;
         }
         ControlFlow::Continue(())
     }
 }
 
-/// The parameter that a zone is, as a text or without a type.
-fn parameter(zone: &Expr) -> Option<&Expr> {
+/// The parameter or constant that a zone is, without parentheses and casts to text.
+fn bare(zone: &Expr) -> Option<&Expr> {
     match zone {
-        Expr::Value(ValueWithSpan { value: Value::Placeholder(_), .. }) => Some(zone),
-        Expr::Nested(inner) => parameter(inner),
-        Expr::Cast { expr, data_type: DataType::Text | DataType::Varchar(_), .. } => parameter(expr),
+        Expr::Value(ValueWithSpan {
+            value: Value::Placeholder(_) | Value::SingleQuotedString(_), ..
+        }) => Some(zone),
+        Expr::Nested(inner) => bare(inner),
+        Expr::Cast {
+            expr,
+            data_type: DataType::Text | DataType::Varchar(_) | DataType::CharacterVarying(_),
+            ..
+        } => bare(expr),
         _ => None,
     }
 }
@@ -71,6 +80,9 @@ mod tests {
                 "SELECT date_trunc('day', at_time_zone(t AT TIME ZONE 'UTC', $1)) FROM (SELECT at_time_zone(u, $2) AS t FROM v)",
             ),
             ("SELECT t AT TIME ZONE 'UTC'", "SELECT t AT TIME ZONE 'UTC'"),
+            ("SELECT t AT TIME ZONE CAST(('UTC') AS TEXT)", "SELECT t AT TIME ZONE 'UTC'"),
+            ("SELECT t AT TIME ZONE CAST($1 AS CHARACTER VARYING)", "SELECT at_time_zone(t, $1)"),
+            ("SELECT t AT TIME ZONE z", "SELECT t AT TIME ZONE z"),
         ] {
             let mut statement = DFParser::parse_sql(sql).unwrap().pop_back().unwrap();
             call(&mut statement);

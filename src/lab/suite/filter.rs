@@ -124,7 +124,7 @@ async fn kept(condition: &str, all: &[Filtered]) -> Result<HashSet<u64>, String>
 
 /// Nothing may stand behind a condition: the planner would not read it.
 fn one_expression(condition: &str) -> Result<(), String> {
-    let told = |e: ParserError| format!("{condition:?}: {e}");
+    let told = |e: ParserError| format!("{condition:?}: {}", SqlError::syntax(&e));
     let mut parser = Parser::new(&GenericDialect {}).try_with_sql(condition).map_err(told)?;
     parser.parse_expr().map_err(told)?;
     match parser.peek_token().token {
@@ -199,6 +199,8 @@ mod tests {
         assert!(left("weight > 7").await.unwrap_err().contains("leaves none of 2 tests"));
         let told = left("colour = 'red'").await.unwrap_err();
         assert!(told.contains("fields are id, question, input") && !told.contains("?table?"), "{told}");
+        let told = left("weight >").await.unwrap_err();
+        assert!(told.contains("\"weight >\": syntax error: Expected"), "{told}");
         for wrong in ["colour = 'red'", "SELECT 1", "1 = 1; DROP TABLE t", ""] {
             assert!(left(wrong).await.unwrap_err().starts_with("--filter"), "{wrong}");
         }

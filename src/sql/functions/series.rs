@@ -1,5 +1,6 @@
 //! `generate_series` and `range` in FROM, with a bound on their rows. The engine makes their table while it plans, and so of constants
-//! alone: where an argument is a parameter, a node stands for the table until the values are known.
+//! alone: where an argument is a parameter, or the time of a query that runs later, a node stands for the table until the values are
+//! known.
 
 use crate::sql::error::SqlError;
 use arrow::datatypes::{DataType, Field, IntervalUnit, Schema, TimeUnit};
@@ -11,7 +12,7 @@ use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::{
-    Expr, ExprSchemable, Extension, LogicalPlan, LogicalPlanBuilder, UserDefinedLogicalNodeCore,
+    Expr, ExprSchemable, Extension, LogicalPlan, LogicalPlanBuilder, UserDefinedLogicalNodeCore, Volatility,
 };
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::prelude::SessionContext;
@@ -82,6 +83,13 @@ struct BoundedSeries {
 impl BoundedSeries {
     /// The table of a series of constants.
     fn table(&self, exprs: &[Expr], session: &dyn Session) -> Result<Arc<dyn TableProvider>> {
+        let exprs = match Kind::of(exprs) {
+            Some(kind) => {
+                let given = |(place, arg): (usize, &Expr)| kind.given(place, arg.clone());
+                exprs.iter().enumerate().map(given).collect::<Result<Vec<Expr>>>()?
+            }
+            None => exprs.to_vec(),
+        };
         let numbers: Vec<i128> = exprs.iter().filter_map(literal).collect();
         let rows = match numbers.as_slice() {
             [stop] => *stop,
@@ -93,18 +101,13 @@ impl BoundedSeries {
             let why = format!("{}() would produce {rows} rows; the limit is {MAX_SERIES}", self.name);
             return Err(DataFusionError::External(Box::new(SqlError::Limit(why))));
         }
-        match of_moments(exprs)? {
-            Some(exprs) => self.inner.call_with_args(TableFunctionArgs::new(&exprs, session)),
-            None => self.inner.call_with_args(TableFunctionArgs::new(exprs, session)),
-        }
+        self.inner.call_with_args(TableFunctionArgs::new(&exprs, session))
     }
 }
 
 impl TableFunctionImpl for BoundedSeries {
     fn call_with_args(&self, args: TableFunctionArgs) -> Result<Arc<dyn TableProvider>> {
-        let has_parameter = |arg: &Expr| arg.exists(|part| Ok(matches!(part, Expr::Placeholder(_))));
-        let have = args.exprs().iter().map(has_parameter).collect::<Result<Vec<_>>>()?;
-        if !have.contains(&true) {
+        if !args.exprs().iter().any(is_open) {
             return self.table(args.exprs(), args.session());
         }
         let node = Arc::new(OpenSeries::new(self.clone(), args.exprs().to_vec())?);
@@ -112,37 +115,34 @@ impl TableFunctionImpl for BoundedSeries {
     }
 }
 
-/// The arguments of a series of which one is a moment: dates and moments to the nanosecond, which are the moments that the engine's
-/// series take. None for other series.
-fn of_moments(exprs: &[Expr]) -> Result<Option<Vec<Expr>>> {
-    let zone_of = |expr: &Expr| match expr {
-        Expr::Literal(value, _) => match value.data_type() {
-            DataType::Timestamp(_, zone) => Some(zone),
-            _ => None,
-        },
-        _ => None,
-    };
-    // A zone is more than none.
-    let Some(zone) = exprs.iter().filter_map(zone_of).max() else { return Ok(None) };
-    let moment = DataType::Timestamp(TimeUnit::Nanosecond, zone);
-    let typed = |expr: &Expr| -> Result<Expr> {
-        match expr {
-            Expr::Literal(value, of)
-                if matches!(value.data_type(), DataType::Date32 | DataType::Timestamp(..)) =>
-            {
-                Ok(Expr::Literal(value.cast_to(&moment)?, of.clone()))
-            }
-            other => Ok(other.clone()),
-        }
-    };
-    let typed: Vec<Expr> = exprs.iter().map(typed).collect::<Result<_>>()?;
-    Ok(Some(typed))
+/// Whether an argument has no value before the query runs: in it is a parameter, or a function such as `now()`.
+fn is_open(arg: &Expr) -> bool {
+    let found = arg.exists(|part| {
+        Ok(match part {
+            Expr::Placeholder(_) => true,
+            Expr::ScalarFunction(call) => call.func.signature().volatility == Volatility::Stable,
+            _ => false,
+        })
+    });
+    // The closure never fails.
+    found.unwrap_or(false)
+}
+
+/// The first parameter in an argument.
+fn parameter(arg: &Expr) -> Option<String> {
+    let mut found = None;
+    // The closure never fails.
+    let _ = arg.apply(|part| {
+        let Expr::Placeholder(parameter) = part else { return Ok(TreeNodeRecursion::Continue) };
+        found = Some(parameter.id.clone());
+        Ok(TreeNodeRecursion::Stop)
+    });
+    found
 }
 
 fn literal(expr: &Expr) -> Option<i128> {
     match expr {
         Expr::Literal(ScalarValue::Int64(Some(n)), _) => Some(i128::from(*n)),
-        Expr::Literal(ScalarValue::Int32(Some(n)), _) => Some(i128::from(*n)),
         _ => None,
     }
 }
@@ -167,6 +167,7 @@ impl Kind {
             DataType::Timestamp(_, zone) => Some(zone.clone()),
             _ => None,
         };
+        // A zone is more than none.
         if let Some(zone) = ends().filter_map(zone_of).max() {
             return Some(Kind::Moments(zone));
         }
@@ -193,7 +194,8 @@ impl Kind {
         }
     }
 
-    /// A constant as the argument at a place; what is none, or has another meaning, stays as it is.
+    /// A constant as the argument at a place, of the type that the engine's series take; what is none, or has another meaning, stays as
+    /// it is.
     fn given(&self, place: usize, arg: Expr) -> Result<Expr> {
         let Expr::Literal(value, of) = arg else { return Ok(arg) };
         let given = value.data_type();
@@ -250,6 +252,11 @@ impl OpenSeries {
             kind.given(place, simplifier.simplify(arg)?.unalias())
         };
         let args: Vec<Expr> = self.args.iter().enumerate().map(given).collect::<Result<_>>()?;
+        if let Some(id) = args.iter().find_map(parameter) {
+            // As the engine says where it evaluates one.
+            let why = format!("Placeholder '{id}' was not provided a value for execution.");
+            return Err(DataFusionError::Execution(why));
+        }
         let table = provider_as_source(self.function.table(&args, state)?);
         LogicalPlanBuilder::scan(name, table, None)?.build()
     }
@@ -377,9 +384,33 @@ mod tests {
                 vec![text("2026-01-01"), text("1 day")],
                 vec!["2026-01-01T00:00:00", "2026-01-02T00:00:00"],
             ),
+            (
+                "SELECT value FROM generate_series(CAST(1 AS INT), CAST(3 AS SMALLINT))",
+                vec![],
+                vec!["1", "2", "3"],
+            ),
+            (
+                "SELECT value FROM generate_series('2026-01-01', '2026-01-02', INTERVAL '1 day')",
+                vec![],
+                vec!["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"],
+            ),
         ] {
             assert_eq!(rows(sql, values).await.expect(sql), wanted, "{sql}");
         }
+    }
+
+    #[tokio::test]
+    async fn now_is_when_the_query_runs() {
+        let context = bounded();
+        let mut state = context.state();
+        state.execution_props_mut().query_execution_start_time = None;
+        let sql =
+            "SELECT value FROM generate_series(now() - INTERVAL '1 hour', now(), INTERVAL '30 minutes')";
+        let plan = state.create_logical_plan(sql).await.unwrap();
+        assert!(plan.display_indent().to_string().contains("OpenSeries"));
+        state.mark_start_execution();
+        let plan = filled_series(plan, &state).unwrap();
+        assert_eq!(context.execute_logical_plan(plan).await.unwrap().count().await.unwrap(), 3);
     }
 
     #[tokio::test]
@@ -398,5 +429,9 @@ mod tests {
             let why = rows(sql, values).await.expect_err(sql).strip_backtrace();
             assert!(why.contains(part), "{sql}: {why}");
         }
+        let state = bounded().state();
+        let open = state.create_logical_plan("SELECT * FROM generate_series(1, $1 + 1)").await.unwrap();
+        let why = filled_series(open, &state).unwrap_err().strip_backtrace();
+        assert!(why.contains("'$1' was not provided a value"), "{why}");
     }
 }

@@ -3,6 +3,7 @@
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, Int64Array};
 use arrow::datatypes::{DataType, Decimal128Type, Field, FieldRef, Int64Type};
 use datafusion::common::utils::SingleRowListArrayBuilder;
+use datafusion::common::utils::memory::estimate_memory_size;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::AggregateOrderSensitivity;
@@ -247,8 +248,7 @@ impl Accumulator for Distinct {
     }
 
     fn size(&self) -> usize {
-        // Each place has a byte of its own beside what it holds.
-        size_of_val(self) + self.times.capacity() * (size_of::<(i64, usize)>() + 1)
+        estimate_memory_size::<(i64, usize)>(self.times.capacity(), size_of_val(self)).unwrap_or(usize::MAX)
     }
 }
 
@@ -391,6 +391,10 @@ mod tests {
         assert!(one.evaluate().is_err());
         one.retract_batch(&column(&[Some(i64::MAX), Some(1)])).unwrap();
         assert_eq!(one.evaluate().unwrap(), ScalarValue::Int64(Some(i64::MAX)), "it was there twice");
+        let many: Vec<Option<i64>> = (0..10_000).map(Some).collect();
+        both.update_batch(&column(&many)).unwrap();
+        // A table of ten thousand has 16,384 places, each with a byte beside what it holds.
+        assert!(both.size() >= 16_384 * 17, "{}", both.size());
         one.retract_batch(&column(&[Some(i64::MAX), None])).unwrap();
         assert_eq!(one.evaluate().unwrap(), ScalarValue::Int64(None));
     }

@@ -185,7 +185,7 @@ fn declared(plan: &LogicalPlan, types: &[Option<Type>]) -> PgWireResult<Option<L
             let wanted = types.get(place).and_then(Option::as_ref)?;
             let may_be = |told: &DataType| match *wanted {
                 Type::INTERVAL => told.is_temporal(),
-                Type::TIMESTAMP | Type::DATE => {
+                Type::TIMESTAMP | Type::TIMESTAMPTZ | Type::DATE => {
                     matches!(told, DataType::Timestamp(..))
                         && of_series.contains_key(&format!("${}", place + 1))
                 }

@@ -111,12 +111,16 @@ const CLASSES: &[(&str, &str)] = &[
     ("smallint out of range", "22003"),
     ("ivision by zero", "22012"),
     ("is not unique: cast", "42725"),
+    ("was not provided a value", "42P02"),
     ("time zone \"", "22023"),
     ("Invalid timezone", "22023"),
     ("must appear in select list", "42P10"),
     ("subquery returned more than one row", "21000"),
     ("Can't cast value", "22003"),
     ("to value of Date32 type", "22007"),
+    // Texts of the user stand in these, and may say what is sought below.
+    ("malformed array literal", "22P02"),
+    ("Cannot cast string", "22P02"),
     ("Cannot access field at argument", "42804"),
     ("a jsonb value is", "22023"),
     ("this endpoint is read-only", "25006"),
@@ -137,8 +141,6 @@ const CLASSES: &[(&str, &str)] = &[
     ("verflow", "22003"),
     ("Error parsing timestamp", "22007"),
     ("Parser error", "22007"),
-    ("malformed array literal", "22P02"),
-    ("Cannot cast string", "22P02"),
     ("Cast error", "22P02"),
     ("not implemented", "0A000"),
     ("not supported", "0A000"),
@@ -162,7 +164,9 @@ pub fn wire_fields(
     let fields: Vec<FieldRef> = wire_schema(schema).fields().iter().map(named).collect();
     let told = arrow_schema_to_pg_fields(&Schema::new(fields.clone()), format, options)?;
     let told = told.into_iter().zip(&fields).map(|(told, field)| {
-        if field.metadata().contains_key(IS_JSON) { with_type(&told, Type::JSON) } else { told }
+        // A query can give any column such a key.
+        let is_json = field.metadata().contains_key(IS_JSON) && matches!(field.data_type(), DataType::Utf8);
+        if is_json { with_type(&told, Type::JSON) } else { told }
     });
     Ok(told.collect())
 }
@@ -267,7 +271,18 @@ pub fn text_field(name: &str) -> FieldInfo {
 
 #[cfg(test)]
 mod tests {
-    use super::wrong;
+    use super::*;
+    use std::collections::HashMap;
+
+    #[test]
+    fn only_texts_are_told_as_json() {
+        let told = HashMap::from([(IS_JSON.to_owned(), "true".to_owned())]);
+        let field = |kind: DataType| Field::new("c", kind, true).with_metadata(told.clone());
+        let schema = Arc::new(Schema::new(vec![field(DataType::Utf8), field(DataType::Int64)]));
+        let told = wire_fields(&schema, &Format::UnifiedText, None).unwrap();
+        let types: Vec<&Type> = told.iter().map(FieldInfo::datatype).collect();
+        assert_eq!(types, [&Type::JSON, &Type::INT8]);
+    }
 
     #[test]
     fn errors_have_the_class_of_postgresql() {
@@ -283,9 +298,12 @@ mod tests {
             ("Invalid function 'nope'.", "42883"),
             ("Divide by zero error", "22012"),
             ("Cast error: Cannot cast string 'x' to value of Int64 type", "22P02"),
+            ("Cast error: Cannot cast string 'not found' to value of Int64 type", "22P02"),
+            ("malformed array literal: \"a syntax error\"", "22P02"),
             ("This feature is not implemented: x", "0A000"),
             ("bigint out of range", "22003"),
             ("function range is not unique: cast one of the parameters", "42725"),
+            ("Placeholder '$1' was not provided a value for execution.", "42P02"),
             ("time zone \"Nowhere\" not recognized", "22023"),
             ("Parser error: Invalid timezone \"Nowhere\": failed to parse timezone", "22023"),
             ("anything else", "42000"),

@@ -91,6 +91,10 @@ async fn prepared(client: &Client) {
         assert_eq!(typed.params(), [kind.clone(), kind.clone()]);
         assert_eq!(*typed.columns()[0].type_(), kind);
     }
+    // A zone is more than none.
+    let sql = "SELECT min(h) FROM generate_series(TIMESTAMP '2026-01-01 00:00:00', $1, '1 hour') AS h";
+    let typed = client.prepare_typed(sql, &[Type::TIMESTAMPTZ]).await.unwrap();
+    assert_eq!(*typed.columns()[0].type_(), Type::TIMESTAMPTZ);
     let sql = "SELECT max(n) FROM generate_series($1, $2) AS n";
     let last: i64 = client.query_one(sql, &[&1i64, &3i64]).await.unwrap().get(0);
     assert_eq!(last, 3);

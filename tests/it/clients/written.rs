@@ -419,6 +419,14 @@ async fn parameters_stand_in_series_and_zones() {
         let constant = pg.rows(&of("'Europe/Vienna'"), &[]).await.unwrap();
         assert_eq!(pg.rows(&of("$1"), &["Europe/Vienna"]).await.unwrap(), constant, "{time}");
     }
+    // What is now is known when a query runs, which is after it was planned.
+    let now = "SELECT count(*) FROM generate_series(now(), now(), '1 hour') AS h WHERE h = now()";
+    assert_eq!(pg.rows(now, &[]).await.unwrap(), [[Some("1".to_owned())]]);
+    // An EXECUTE in SQL puts its values in as casts.
+    let of = "SELECT max(n) FROM generate_series(1, $2) AS n WHERE now() AT TIME ZONE $1 IS NOT NULL";
+    pg.query(&format!("PREPARE z (text, int) AS {of}")).await;
+    let executed = pg.rows("EXECUTE z('Europe/Vienna', 3)", &[]).await.unwrap();
+    assert_eq!(executed, [[Some("3".to_owned())]]);
     for (sql, values, class) in [
         ("SELECT now() AT TIME ZONE $1", vec!["Nowhere"], "C22023"),
         ("SELECT count(*) FROM generate_series($1, $2, $3)", vec!["1", "2", "3"], "C42725"),

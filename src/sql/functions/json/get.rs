@@ -152,7 +152,8 @@ pub struct Step {
     only_index: bool,
 }
 
-fn is_list(kind: &DataType) -> bool {
+/// Whether values of a type are lists.
+pub fn is_list(kind: &DataType) -> bool {
     matches!(kind, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..))
 }
 

@@ -1,9 +1,8 @@
 //! The operators on JSON texts, planned as functions.
 
-use super::get::json_functions;
+use super::get::{is_list, json_functions};
 use super::hold::hold_functions;
 use super::path::path_operators;
-use arrow::datatypes::DataType;
 use datafusion::common::DFSchema;
 use datafusion::error::Result;
 use datafusion::functions_nested::array_has::array_has_any_udf;
@@ -50,15 +49,11 @@ impl ExprPlanner for JsonPlanner {
             BinaryOperator::QuestionAnd => all_keys.clone(),
             BinaryOperator::AtQuestion => path_exists.clone(),
             BinaryOperator::AtAt => path_matches.clone(),
-            BinaryOperator::PGOverlap if is_list(&expr.left, schema) => array_has_any_udf(),
+            BinaryOperator::PGOverlap if expr.left.get_type(schema).is_ok_and(|t| is_list(&t)) => {
+                array_has_any_udf()
+            }
             _ => return Ok(PlannerResult::Original(expr)),
         };
         Ok(PlannerResult::Planned(function.call(vec![expr.left, expr.right])))
     }
-}
-
-fn is_list(expr: &Expr, schema: &DFSchema) -> bool {
-    let list =
-        |t: DataType| matches!(t, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..));
-    expr.get_type(schema).is_ok_and(list)
 }
