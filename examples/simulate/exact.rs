@@ -8,7 +8,7 @@ use groundline::stats::rate::Class;
 /// The sizes of the table with a random number of items; in larger ones every cell is in the band.
 const RANDOM_SIZES: [u32; 3] = [30, 100, 300];
 
-/// The sizes of the tables of two weights.
+/// The sizes of the tables of two weights, and of the cells of weights by outcome; in larger ones every cell is in the band.
 const WEIGHTED_SIZES: [u32; 4] = [30, 100, 300, 1_000];
 
 /// Of the designs of two weights, the share of the items and the probability of either.
@@ -97,18 +97,18 @@ fn beyond_by_outcome() {
     println!("|---|---|---|---|---|");
     let (mut cannot, mut short, mut wide) = (0, 0, 0);
     for (name, pi) in BY_OUTCOME {
-        for (size, rate) in SIZES.into_iter().flat_map(|size| RATES.map(|rate| (size, rate))) {
+        for (size, rate) in WEIGHTED_SIZES.into_iter().flat_map(|size| RATES.map(|rate| (size, rate))) {
             let ours = coverage(size, pi, rate);
             if BAND.contains(&ours) {
                 continue;
             }
             let least = over_items(size, pi, rate, least);
-            let says = if ours < *BAND.start() {
-                short += 1;
-                "too little"
-            } else if least > *BAND.end() {
+            let says = if least > *BAND.end() {
                 cannot += 1;
                 "out of reach"
+            } else if ours < *BAND.start() {
+                short += 1;
+                "too little"
             } else {
                 wide += 1;
                 "too much"
@@ -123,12 +123,10 @@ fn beyond_by_outcome() {
 /// equal, and so are those of a sample of as many items of which none fails, drawn evenly.
 fn without_failures() {
     println!("### Failures undersampled: what samples without a failure would have to hold\n");
-    println!(
-        "| n_eff | rate | `quality_rate` | samples without a failure | their upper end | their upper end for 0.94 |"
-    );
+    println!("| n_eff | rate | `quality_rate` | samples without a failure | their upper end | the rate |");
     println!("|---|---|---|---|---|---|");
     let (_, pi) = BY_OUTCOME[2];
-    for (size, rate) in SIZES.into_iter().flat_map(|size| RATES.map(|rate| (size, rate))) {
+    for (size, rate) in WEIGHTED_SIZES.into_iter().flat_map(|size| RATES.map(|rate| (size, rate))) {
         let ours = coverage(size, pi, rate);
         if ours >= *BAND.start() {
             continue;
