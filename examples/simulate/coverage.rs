@@ -1,6 +1,7 @@
-//! How often the interval of a rate holds the rate.
+//! How often the interval of a rate holds the rate: summed over all numbers of zeros and ones where the outcome alone tells the weight,
+//! else simulated.
 
-use crate::{intervals, work};
+use crate::{exact, intervals, work};
 use groundline::stats::Rate;
 use groundline::stats::seeded::Seeded;
 
@@ -21,39 +22,47 @@ struct Design {
     draw: fn(&mut Seeded, bool) -> f64,
     /// The mean of 1/π for zeros and ones: so many items are needed for an effective one.
     inverse: [f64; 2],
+    /// The π of zeros and of ones where there is one each.
+    by_outcome: Option<[f64; 2]>,
 }
 
 const DESIGNS: [Design; 7] = [
-    Design { name: "uniform, π 0.5", draw: |_, _| 0.5, inverse: [2.0, 2.0] },
+    Design { name: "uniform, π 0.5", draw: |_, _| 0.5, inverse: [2.0, 2.0], by_outcome: Some([0.5; 2]) },
     Design {
         name: "two strata, π 0.9 for 30 %, 0.2 for the rest",
         draw: |random, _| if random.unit() < 0.3 { 0.9 } else { 0.2 },
         inverse: [0.3 / 0.9 + 0.7 / 0.2; 2],
+        by_outcome: None,
     },
     Design {
         name: "spread, π from 0.1 to 1",
         draw: |random, _| 0.1 + 0.9 * random.unit(),
         inverse: [std::f64::consts::LN_10 / 0.9; 2],
+        by_outcome: None,
     },
     Design {
         name: "skewed, π 1 for one half, 0.05 for the other",
         draw: |random, _| if random.unit() < 0.5 { 1.0 } else { 0.05 },
         inverse: [10.5; 2],
+        by_outcome: None,
     },
     Design {
         name: "failures oversampled, π 0.9 against 0.1",
         draw: |_, one| if one { 0.9 } else { 0.1 },
         inverse: [10.0, 1.0 / 0.9],
+        by_outcome: Some([0.1, 0.9]),
     },
     Design {
         name: "failures oversampled with noise, π 0.3 to 1 against 0.05 to 0.3",
         draw: |random, one| if one { 0.3 + 0.7 * random.unit() } else { 0.05 + 0.25 * random.unit() },
         inverse: [7.167_038, 1.719_961],
+        by_outcome: None,
     },
     Design {
         name: "failures undersampled, π 0.3 against 1",
         draw: |_, one| if one { 0.3 } else { 1.0 },
         inverse: [1.0, 1.0 / 0.3],
+        by_outcome: Some([1.0, 0.3]),
     },
 ];
 
@@ -111,7 +120,7 @@ pub fn mark(held: f64) -> String {
     if BAND.contains(&held) { format!("{held:.3}") } else { format!("*{held:.3}*") }
 }
 
-/// The share of simulated samples whose interval holds the rate, of each way to an interval.
+/// The share of simulated samples whose interval holds the rate, of each way to an interval; of ours exactly where it can be summed.
 fn coverage(cell: &Cell, runs: usize, seed: u64) -> [f64; intervals::COUNT] {
     let mut random = Seeded::new(seed ^ (u64::from(cell.size) << 32) ^ (cell.rate * 1e6) as u64);
     let window = cell.window();
@@ -129,5 +138,9 @@ fn coverage(cell: &Cell, runs: usize, seed: u64) -> [f64; intervals::COUNT] {
             *held += f64::from(u8::from((way.holds)(&sample, cell.rate)));
         }
     }
-    held.map(|held| held / runs as f64)
+    let mut held = held.map(|held| held / runs as f64);
+    if let Some(pi) = cell.design.by_outcome {
+        held[0] = exact::coverage(cell.size, pi, cell.rate);
+    }
+    held
 }

@@ -1,4 +1,5 @@
-//! Coverage of equal weights, summed over all outcomes instead of simulated, and what any interval could have, of two weights too.
+//! Coverage of equal weights and of equal weights of either outcome, summed over all outcomes instead of simulated, and what any interval
+//! could have, of two weights too.
 
 use crate::coverage::{BAND, LEVEL, RATES, SIZES, header, mark};
 use groundline::stats::Rate;
@@ -7,12 +8,16 @@ use groundline::stats::rate::Class;
 /// The sizes of the table with a random number of items; in larger ones every cell is in the band.
 const RANDOM_SIZES: [u32; 3] = [30, 100, 300];
 
-/// The sizes of the tables of two weights.
+/// The sizes of the tables of two weights, and of the cells of weights by outcome; in larger ones every cell is in the band.
 const WEIGHTED_SIZES: [u32; 4] = [30, 100, 300, 1_000];
 
 /// Of the designs of two weights, the share of the items and the probability of either.
 const TWO_WEIGHTS: [(&str, [(f64, f64); 2]); 2] =
     [("two strata", [(0.3, 0.9), (0.7, 0.2)]), ("skewed", [(0.5, 1.0), (0.5, 0.05)])];
+
+/// The designs whose weights go by the outcome alone: π of zeros and of ones.
+const BY_OUTCOME: [(&str, [f64; 2]); 3] =
+    [("uniform", [0.5; 2]), ("failures oversampled", [0.1, 0.9]), ("failures undersampled", [1.0, 0.3])];
 
 /// Chances below this change no digit that is printed.
 const NOTHING: f64 = 1e-9;
@@ -38,20 +43,14 @@ pub fn print() {
     header("n_eff");
     for size in RANDOM_SIZES {
         let shares = RATES.map(|rate| {
-            let ours = over_items(size, [0.5; 2], rate, |chances| held(chances, rate));
+            let ours = coverage(size, [0.5; 2], rate);
             format!("{} ({:.3})", mark(ours), over_items(size, [0.5; 2], rate, least))
         });
         println!("| {size} | {} |", shares.join(" | "));
     }
     println!();
-    for (name, pi) in
-        [("uniform", [0.5; 2]), ("failures oversampled", [0.1, 0.9]), ("failures undersampled", [1.0, 0.3])]
-    {
-        let cells =
-            RANDOM_SIZES.into_iter().flat_map(|size| RATES.map(|rate| over_items(size, pi, rate, least)));
-        let beyond = cells.filter(|least| least > BAND.end()).count();
-        println!("Cells that no interval with 0.94 at every number of items has inside, {name}: {beyond}.\n");
-    }
+    beyond_by_outcome();
+    without_failures();
     for (name, strata) in TWO_WEIGHTS {
         println!("### The least that an interval can have that knows both weights, {name}\n");
         header("n_eff");
@@ -86,6 +85,70 @@ fn beyond() {
         "\n{inside} of {} cells lie from 0.94 to 0.965, {out_of_reach} cannot, {missed} could and do not.",
         cells.len()
     );
+}
+
+/// Prints the cells of designs by outcome that no interval with 0.94 at every number of items has in the band, and the others that ours
+/// has outside.
+fn beyond_by_outcome() {
+    println!("### Cells outside of 0.94 to 0.965, weights by outcome, exact\n");
+    println!(
+        "| design | n_eff | rate | `quality_rate` | the least of an interval with 0.94 at every number of items |"
+    );
+    println!("|---|---|---|---|---|");
+    let (mut cannot, mut short, mut wide) = (0, 0, 0);
+    for (name, pi) in BY_OUTCOME {
+        for (size, rate) in WEIGHTED_SIZES.into_iter().flat_map(|size| RATES.map(|rate| (size, rate))) {
+            let ours = coverage(size, pi, rate);
+            if BAND.contains(&ours) {
+                continue;
+            }
+            let least = over_items(size, pi, rate, least);
+            let says = if least > *BAND.end() {
+                cannot += 1;
+                "out of reach"
+            } else if ours < *BAND.start() {
+                short += 1;
+                "too little"
+            } else {
+                wide += 1;
+                "too much"
+            };
+            println!("| {name} | {size} | {} % | {ours:.4} | {least:.4}: {says} |", rate * 100.0);
+        }
+    }
+    println!("\n{cannot} cells are out of reach, {wide} hold too much without need, {short} too little.\n");
+}
+
+/// Prints what cells of undersampled failures that hold too little lack: the samples in which no failure is seen. Their weights are
+/// equal, and so are those of a sample of as many items of which none fails, drawn evenly.
+fn without_failures() {
+    println!("### Failures undersampled: what samples without a failure would have to hold\n");
+    println!("| n_eff | rate | `quality_rate` | samples without a failure | their upper end | the rate |");
+    println!("|---|---|---|---|---|---|");
+    let (_, pi) = BY_OUTCOME[2];
+    for (size, rate) in WEIGHTED_SIZES.into_iter().flat_map(|size| RATES.map(|rate| (size, rate))) {
+        let ours = coverage(size, pi, rate);
+        if ours >= *BAND.start() {
+            continue;
+        }
+        let none = over_items(size, pi, rate, |chances| chances[0]);
+        // So many items are seen without a failure on average.
+        let zeros = over_items(size, pi, rate, |chances| chances[0] * (chances.len() - 1) as f64) / none;
+        let upper = 1.0 - (1.0 - LEVEL).powf(1.0 / zeros);
+        println!(
+            "| {size} | {} % | {ours:.3} | {none:.3} | {:.2}/n | {:.2}/n |",
+            rate * 100.0,
+            upper * zeros,
+            rate * zeros
+        );
+    }
+    println!();
+}
+
+/// What our interval holds of a rate, where zeros and ones are drawn with the probabilities `pi` from as many items as are needed for the
+/// effective size.
+pub fn coverage(size: u32, pi: [f64; 2], rate: f64) -> f64 {
+    over_items(size, pi, rate, |chances| held_of(chances, pi, rate))
 }
 
 /// What sets of neighbouring counts hold. An interval whose bounds rise with the count holds a rate for one such set.
@@ -151,15 +214,22 @@ fn over_items(size: u32, [zero, one]: [f64; 2], rate: f64, of: impl Fn(&[f64]) -
     likely.map(|(items, chance)| chance * of(&binomial(items, rate * one / drawn))).sum()
 }
 
-/// What our interval holds, given the probabilities of 0, 1, … ones.
+/// What our interval of equal weights holds, given the probabilities of 0, 1, … ones.
 fn held(chances: &[f64], rate: f64) -> f64 {
+    held_of(chances, [1.0; 2], rate)
+}
+
+/// What our interval holds, given the probabilities of 0, 1, … ones, and those with which zeros and ones were drawn.
+fn held_of(chances: &[f64], pi: [f64; 2], rate: f64) -> f64 {
     let items = chances.len() - 1;
-    let class = |n: usize| Class { n: n as u64, weight: n as f64, square: n as f64 };
+    let class =
+        |n: usize, pi: f64| Class { n: n as u64, weight: n as f64 / pi, square: n as f64 / (pi * pi) };
     let holds = |ones: usize| {
-        let (lower, upper) = Rate::of(class(items - ones), class(ones)).two_sided_interval(LEVEL);
+        let sample = Rate::of(class(items - ones, pi[0]), class(ones, pi[1]));
+        let (lower, upper) = sample.two_sided_interval(LEVEL);
         lower <= rate && rate <= upper
     };
-    let likely = chances.iter().enumerate().filter(|(_, chance)| **chance > NOTHING * NOTHING);
+    let likely = chances.iter().enumerate().filter(|(_, chance)| **chance > NOTHING);
     likely.filter(|(ones, _)| holds(*ones)).map(|(_, chance)| chance).sum()
 }
 

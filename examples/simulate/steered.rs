@@ -11,9 +11,6 @@ const RATES: [f64; 8] = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5];
 /// The rows, effective sample sizes: in larger ones chance and design are told apart.
 const SIZES: [u32; 6] = [15, 30, 100, 200, 300, 1_000];
 
-/// Differences of two standard errors and less are taken for chance, as `quality_rate` does.
-const CHANCE: f64 = 4.0;
-
 /// How the items of a window fail and are drawn.
 struct Design {
     name: &'static str,
@@ -57,61 +54,24 @@ fn stratum(random: &mut Seeded, rate: f64, first: f64, pi: [f64; 2]) -> (bool, f
     (fails, if is_first { pi[0] } else { pi[1] })
 }
 
-/// A sample with what `quality_rate` does not keep: n, Σ1/√w and Σ1/w of the zeros and of the ones.
-#[derive(Default)]
-struct Sample {
-    rate: Rate,
-    roots: [[f64; 3]; 2],
-}
-
-impl Sample {
-    fn push(&mut self, one: bool, pi: f64) {
-        if self.rate.push(one, pi) {
-            let [n, root, square] = &mut self.roots[usize::from(one)];
-            *n += 1.0;
-            *root += pi.sqrt();
-            *square += pi;
-        }
-    }
-
-    /// How much of the difference between the classes may be chance, by the means of 1/√w instead of those of w.
-    fn common_share_by_roots(&self) -> f64 {
-        let [[zeros, zero_root, zero_square], [ones, one_root, one_square]] = self.roots;
-        if zeros == 0.0 || ones == 0.0 {
-            return 1.0;
-        }
-        let apart = (one_root / ones - zero_root / zeros).powi(2);
-        let spread = |n: f64, root: f64, square: f64| (square - root * root / n).max(0.0);
-        let within = spread(zeros, zero_root, zero_square) + spread(ones, one_root, one_square);
-        let chance = within / (zeros + ones - 2.0).max(1.0) * (1.0 / zeros + 1.0 / ones);
-        // Equal weights differ by rounding only.
-        if apart <= 1e-18 { 1.0 } else { (CHANCE * chance / apart).min(1.0) }
-    }
-
-    /// Whether the interval of `quality_rate` holds the rate, and that whose weights are compared by 1/√w.
-    fn holds(&self, rate: f64) -> [bool; 2] {
-        let ours = self.rate.two_sided_interval(LEVEL);
-        let by_roots = self.rate.two_sided_interval_sharing(self.common_share_by_roots(), LEVEL);
-        [ours, by_roots].map(|(lower, upper)| lower <= rate && rate <= upper)
-    }
-}
-
-/// The share of simulated samples whose interval holds the rate, of ours and of that by roots.
+/// The share of simulated samples whose interval holds the rate: that of `quality_rate`, and that of the classes' n, Σw and Σw² alone.
 fn coverage(design: &Design, size: u32, rate: f64, (runs, seed): (usize, u64)) -> [f64; 2] {
     let mut random = Seeded::new(seed ^ (u64::from(size) << 32) ^ (rate * 1e6) as u64);
     let [zeros, ones] = design.inverse;
     let window = (f64::from(size) * (zeros * (1.0 - rate) + ones * rate)).round() as usize;
     let mut held = [0.0; 2];
     for _ in 0..runs {
-        let mut sample = Sample::default();
+        let mut sample = Rate::new();
         for _ in 0..window {
             let (one, pi) = (design.draw)(&mut random, rate);
             if random.unit() < pi {
-                sample.push(one, pi);
+                let _drawn = sample.push(one, pi);
             }
         }
-        for (held, holds) in held.iter_mut().zip(sample.holds(rate)) {
-            *held += f64::from(u8::from(holds));
+        let [zeros, ones] = sample.classes();
+        for (held, sample) in held.iter_mut().zip([sample, Rate::of(zeros, ones)]) {
+            let (lower, upper) = sample.two_sided_interval(LEVEL);
+            *held += f64::from(u8::from(lower <= rate && rate <= upper));
         }
     }
     held.map(|held| held / runs as f64)
@@ -125,7 +85,7 @@ pub fn print(runs: usize, max_size: u32, seed: u64) {
         let held = work::all("outcome and weight", &cells, |(size, rate)| {
             coverage(design, *size, *rate, (runs, seed))
         });
-        for (at, way) in ["quality_rate", "weights compared by 1/√w"].into_iter().enumerate() {
+        for (at, way) in ["quality_rate", "without the shape of the weights"].into_iter().enumerate() {
             println!("### {}: {way}\n", design.name);
             header_of("n_eff", &RATES);
             for (size, row) in sizes().zip(held.chunks(RATES.len())) {

@@ -10,6 +10,7 @@
 //! | `proportion` | the mid-P and the exact interval of a proportion, and those between, with counts that need not be whole |
 //! | `weighted` | mean of items that were drawn with unequal probabilities |
 //! | `shared` | the lower end of an interval of whole counts, where both ends share what it may err |
+//! | `skewed` | the same where weights differ and few of them are heavy |
 //! | `rate` | rate of such items, under designs that the outcome may have steered |
 //! | `total` | total over all items, of which a part was drawn |
 //! | `quantile` | quantiles of such items, in bounded memory |
@@ -64,6 +65,7 @@ mod comoments;
 mod documented_tests;
 mod estimate;
 mod shared;
+mod skewed;
 
 pub use by_cluster::ByCluster;
 pub use clustered::Clustered;

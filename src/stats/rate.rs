@@ -10,7 +10,8 @@
 //! rate and c are too small. Where the outcome steered the selection (failures kept with 0.9, the rest with 0.1) the classes
 //! differ truly, and one c is wrong by a factor. Each class therefore takes the share B of the common c, and 1 − B of its
 //! own; B = min(1, 4·v/d²) shrinks with the square of the difference d between the classes' mean weights beside the variance
-//! v that d would have by chance (James and Stein 1961, positive part).
+//! v that d would have by chance (James and Stein 1961, positive part). The interval that is meant as a whole also compares the means
+//! of 1/w, which sets light weights further apart, and takes the less of both B.
 //!
 //! Each end of that interval may err in (1 − level)/2 of the samples. At a rate so low that not even a sample without a one
 //! excludes it from above, only the lower end can err, and the interval holds 97.5 % where 95 % were asked for. [`Rate::two_sided`]
@@ -18,11 +19,13 @@
 //! for rates so high the upper end's. Counts take few values there, so it goes by the exact tail and lets it be a fifth larger.
 //! Unequal weights take values between whole counts, on average n_eff/n of a count apart: the exact tail would leave room that
 //! nothing fills, and the tail counts so much less of what was seen ([`proportion::stepped`]). At rates that both ends can miss, whole
-//! counts, those of equal weights or of equal weights of either outcome, give one end what the other leaves (`shared`).
+//! counts, those of equal weights or of equal weights of either outcome, give one end what the other leaves (`shared`). So do sums of
+//! weights that the outcome has nothing to do with, where few ones were seen (`skewed`); B says how far that is so.
 
 use super::estimate::{Estimate, is_probability};
 use super::proportion;
 use super::shared::{self, Shared};
+use super::skewed::{self, Skewed, Weights};
 
 /// Differences of two standard errors and less are taken for chance.
 const CHANCE: f64 = 4.0;
@@ -39,11 +42,51 @@ const LEAST_STEP: f64 = 0.5;
 const ROUNDING: f64 = 1e-9;
 
 /// Collects outcomes with their inclusion probabilities, in any order and in any number of parts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+///
+/// Two that have the same zeros and ones are equal.
+#[derive(Debug, Clone, Copy, Default, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Rate {
     zeros: Class,
     ones: Class,
+    /// Not stored with alerts: they go by one end, which needs no shape.
+    #[serde(skip, default = "Shape::unknown")]
+    shape: Shape,
+}
+
+impl PartialEq for Rate {
+    fn eq(&self, other: &Self) -> bool {
+        self.classes() == other.classes()
+    }
+}
+
+/// How the weights of a sample are spread, for [`Rate::two_sided`].
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Shape {
+    /// Σw³ of all items; infinite where it is not known.
+    pub cube: f64,
+    /// Σ1/w of the zeros and of the ones.
+    pub inverses: [f64; 2],
+    /// Σ1/w² of all items.
+    pub inverse_square: f64,
+}
+
+impl Shape {
+    /// That of a sample of which only the classes are known.
+    pub fn unknown() -> Self {
+        Self { cube: f64::INFINITY, ..Self::default() }
+    }
+
+    fn is_known(&self) -> bool {
+        self.cube.is_finite()
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.cube += other.cube;
+        self.inverses[0] += other.inverses[0];
+        self.inverses[1] += other.inverses[1];
+        self.inverse_square += other.inverse_square;
+    }
 }
 
 /// What is kept of the items with one outcome.
@@ -97,9 +140,19 @@ impl Rate {
         Self::default()
     }
 
-    /// The rate of the ones among two classes.
+    /// The rate of the ones among two classes, whose shape is not known.
     pub fn of(zeros: Class, ones: Class) -> Self {
-        Self { zeros, ones }
+        Self::of_shape(zeros, ones, Shape::unknown())
+    }
+
+    /// The rate of the ones among two classes of a sample of this shape.
+    pub fn of_shape(zeros: Class, ones: Class, shape: Shape) -> Self {
+        Self { zeros, ones, shape }
+    }
+
+    /// How the weights are spread.
+    pub fn shape(&self) -> Shape {
+        self.shape
     }
 
     /// Zeros and ones.
@@ -120,11 +173,15 @@ impl Rate {
         class.n += 1;
         class.weight += weight;
         class.square += weight * weight;
+        self.shape.cube += weight * weight * weight;
+        self.shape.inverses[usize::from(one)] += pi;
+        self.shape.inverse_square += pi * pi;
         true
     }
 
     /// Adds everything that `other` has seen.
     pub fn merge(&mut self, other: &Self) {
+        self.shape.merge(&other.shape);
         self.zeros.merge(&other.zeros);
         self.ones.merge(&other.ones);
     }
@@ -169,27 +226,22 @@ impl Rate {
 
     /// The bounds of [`Rate::two_sided`]; (0, 1) when nothing was pushed.
     pub fn two_sided_interval(&self, level: f64) -> (f64, f64) {
-        self.two_sided_interval_sharing(self.common_share(), level)
-    }
-
-    /// The bounds of [`Rate::two_sided`] where each class takes the share `common` of the common c, a number in 0..=1 that the
-    /// caller found in another way; (0, 1) when nothing was pushed.
-    pub fn two_sided_interval_sharing(&self, common: f64, level: f64) -> (f64, f64) {
-        self.two_sided_interval_of(common, 1.0, level)
+        self.two_sided_interval_worth(1.0, level)
     }
 
     /// [`Rate::two_sided`] of items that are worth `gain` times as many independent ones, above 0 and at most 1; `n_eff` is Kish's
     /// size times `gain`. None when nothing was pushed.
     pub fn two_sided_worth(&self, gain: f64, level: f64) -> Option<Estimate> {
-        let found = self.with(self.two_sided_interval_of(self.common_share(), gain, level))?;
+        let found = self.with(self.two_sided_interval_worth(gain, level))?;
         Some(Estimate { n_eff: found.n_eff * gain, ..found })
     }
 
-    fn two_sided_interval_of(&self, common: f64, gain: f64, level: f64) -> (f64, f64) {
+    fn two_sided_interval_worth(&self, gain: f64, level: f64) -> (f64, f64) {
         if self.n() == 0 {
             return (0.0, 1.0);
         }
-        let scales = self.scales(common);
+        let share = self.common_share().min(self.common_share_by_inverses());
+        let scales = self.scales(share);
         let [zeros, ones] = self.counts(scales).map(|count| count * gain);
         let (lower, upper) = self.around(scales, (self.share_of_ones(), gain), level);
         let (low, high) = self.unexcluded(scales, gain, level);
@@ -200,8 +252,41 @@ impl Rate {
             let alone = proportion::stepped(ones, zeros, 1.0 - 2.0 * tail, step);
             ends = (lower.max(scales.rate(alone.0).min(low)), upper.min(scales.rate(alone.1).max(high)));
         }
-        // Counts of items that are alike are no whole ones.
-        if gain < 1.0 { ends } else { self.shared(scales, ends, level) }
+        // Counts of items that are alike are no whole ones, and their sums not those of independent ones.
+        if gain < 1.0 {
+            return ends;
+        }
+        let (lower, upper) = self.shared(scales, ends, level);
+        // Of equal weights of either outcome nothing is chance but rounding.
+        if share <= ROUNDING {
+            return (lower, upper);
+        }
+        let (skewed_lower, skewed_upper) = self.skewed((lower, upper), level);
+        (lower + share * (skewed_lower - lower), upper + share * (skewed_upper - upper))
+    }
+
+    /// `ends`, of which one has what the other leaves where weights differ that the outcome has nothing to do with, and few ones, or
+    /// few zeros, were seen.
+    fn skewed(&self, (mut lower, mut upper): (f64, f64), level: f64) -> (f64, f64) {
+        let (weight, square) = (self.zeros.weight + self.ones.weight, self.zeros.square + self.ones.square);
+        let (error, spare) = (1.0 - level, (LEEWAY - 1.0) * (1.0 - level));
+        let weights = Weights::of(self.n() as f64, [weight, square, self.shape.cube]);
+        let Some(weights) = weights.filter(|_| spare > 0.0 && LEEWAY * error <= 0.5) else {
+            return (lower, upper);
+        };
+        let (size, scale) = (weight * weight / square, square / weight);
+        let lower_of = |ones: &Class| {
+            let are_few = ones.n > 0 && ones.weight <= skewed::FEW * scale;
+            let sample = Skewed { weights, ones: *ones, size, scale, error, spare };
+            if are_few { sample.lower() } else { None }
+        };
+        if let Some(found) = lower_of(&self.ones) {
+            lower = found;
+        }
+        if let Some(found) = lower_of(&self.zeros) {
+            upper = 1.0 - found;
+        }
+        (lower, upper)
     }
 
     /// `ends`, of which one beyond the rates that a sample without ones, or without zeros, excludes has what the other end leaves.
@@ -310,6 +395,20 @@ impl Rate {
         let within = (self.zeros.spread() + self.ones.spread()) / (self.n() as f64 - 2.0).max(1.0);
         let chance = within * (1.0 / self.zeros.n as f64 + 1.0 / self.ones.n as f64);
         // Equal weights differ by rounding only.
+        if apart <= 1e-18 * common * common { 1.0 } else { (CHANCE * chance / apart).min(1.0) }
+    }
+
+    /// The same by the means of 1/w, which sets light weights further apart; 1 where they are not known.
+    fn common_share_by_inverses(&self) -> f64 {
+        let [zeros, ones] = self.classes().map(|class| class.n as f64);
+        if zeros == 0.0 || ones == 0.0 || !self.shape.is_known() {
+            return 1.0;
+        }
+        let Shape { inverses: [of_zeros, of_ones], inverse_square, .. } = self.shape;
+        let apart = (of_ones / ones - of_zeros / zeros).powi(2);
+        let common = (of_zeros + of_ones) / (zeros + ones);
+        let squares = inverse_square - of_zeros * of_zeros / zeros - of_ones * of_ones / ones;
+        let chance = squares.max(0.0) / (zeros + ones - 2.0).max(1.0) * (1.0 / zeros + 1.0 / ones);
         if apart <= 1e-18 * common * common { 1.0 } else { (CHANCE * chance / apart).min(1.0) }
     }
 }

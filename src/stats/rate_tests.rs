@@ -70,6 +70,37 @@ fn merging_parts_is_the_same_as_one_pass() {
     );
 }
 
+/// Light failures among heavy passes: by 1/w one is told from them, by w three are not.
+#[test]
+fn few_light_ones_are_told_by_the_inverses_of_weights() {
+    let zeros: Vec<_> = (0..37).map(|at| (false, 0.06 + 0.24 * f64::from(at) / 36.0)).collect();
+    let all = of(&[zeros, vec![(true, 0.5), (true, 0.7), (true, 0.9)]].concat());
+    // The means of π are 0.18 and 0.7.
+    let (squares, inverse) = (all.shape().inverse_square, 0.18 * 37.0);
+    let within = (squares - inverse * inverse / 37.0 - 2.1 * 2.1 / 3.0) / 38.0;
+    let wanted = 4.0 * within * (1.0 / 37.0 + 1.0 / 3.0) / (0.52 * 0.52);
+    assert!((all.common_share_by_inverses() - wanted).abs() < 1e-9 && wanted < 0.1, "{wanted}");
+    assert!(all.common_share() > 0.5);
+    let [zeros, ones] = all.classes();
+    let (ours, by_weight) = (all.two_sided_interval(0.95), Rate::of(zeros, ones).two_sided_interval(0.95));
+    assert!(ours.1 - ours.0 < 0.8 * (by_weight.1 - by_weight.0), "{ours:?} {by_weight:?}");
+    assert_eq!(Rate::of(zeros, ones).common_share_by_inverses(), 1.0, "not known");
+}
+
+/// What alerts store has no shape, and neither has what is merged with it.
+#[test]
+fn a_stored_sample_has_no_shape() {
+    let all = of(&[(true, 0.5), (false, 1.0), (false, 0.25)]);
+    let stored: Rate = serde_json::from_str(&serde_json::to_string(&all).unwrap()).unwrap();
+    assert_eq!(stored, all);
+    assert!(all.shape().is_known() && !stored.shape().is_known());
+    let mut both = all;
+    both.merge(&stored);
+    assert!(!both.shape().is_known() && both.shape().cube > 0.0);
+    let [zeros, ones] = both.classes();
+    assert_eq!(both.two_sided_interval(0.95), Rate::of(zeros, ones).two_sided_interval(0.95));
+}
+
 /// The coverage of equal probabilities and a fixed size, summed over all outcomes. A sum of whole outcomes cannot be 0.95
 /// everywhere: of 300 items at the rate 0.01 the interval holds for 1 to 6 ones (0.918), with 7 it would be 0.940; of 30 at
 /// 0.005 it can hold for 0 (0.860) or for 0 and 1 (0.990).
@@ -131,7 +162,9 @@ fn one_end_that_cannot_err_leaves_its_share_to_the_other() {
         (few, 0.032_259_217_290, 0.868_187_061_052),
         (skewed, 0.018_087_877_042, 0.215_258_260_069),
     ] {
-        let got = sample.two_sided_interval(0.95);
+        // With third powers see skewed_tests.rs.
+        let [zeros, ones] = sample.classes();
+        let got = Rate::of(zeros, ones).two_sided_interval(0.95);
         assert!((got.0 - lower).abs() < 1e-9 && (got.1 - upper).abs() < 1e-9, "{sample:?}: {got:?}");
     }
     let found = plain(2, 98).two_sided(0.95).unwrap();

@@ -4,7 +4,7 @@ use super::arguments::Asked;
 use super::columns::{booleans, complete, finite, floats, improbable, numbers};
 use super::estimator::{Estimator, Loaded, Saved};
 use crate::stats::ppi::Item;
-use crate::stats::rate::Class;
+use crate::stats::rate::{Class, Shape};
 use crate::stats::{Estimate, Paired, Ppi, Rate, Total, Weighted};
 use arrow::array::{Array, ArrayRef, BooleanArray, Float64Array};
 use arrow::buffer::NullBuffer;
@@ -19,8 +19,19 @@ fn taken(taken: bool, pi: f64) -> Result<()> {
 }
 
 impl Estimator for Rate {
-    const STATE: (&'static [&'static str], &'static [&'static str]) =
-        (&["zeros", "ones"], &["zeros_weight", "zeros_square", "ones_weight", "ones_square"]);
+    const STATE: (&'static [&'static str], &'static [&'static str]) = (
+        &["zeros", "ones"],
+        &[
+            "zeros_weight",
+            "zeros_square",
+            "ones_weight",
+            "ones_square",
+            "cube",
+            "zeros_inverse",
+            "ones_inverse",
+            "inverse_square",
+        ],
+    );
     type Batch = (BooleanArray, Float64Array);
 
     fn batch(values: &[ArrayRef]) -> Result<(Self::Batch, Option<NullBuffer>)> {
@@ -42,14 +53,18 @@ impl Estimator for Rate {
     }
 
     fn save(&self, to: &mut Saved) {
-        let [zeros, ones] = self.classes();
-        to.row(&[zeros.n, ones.n], [zeros.weight, zeros.square, ones.weight, ones.square]);
+        let ([zeros, ones], shape) = (self.classes(), self.shape());
+        let classes = [zeros.weight, zeros.square, ones.weight, ones.square];
+        let inverses = [shape.inverses[0], shape.inverses[1], shape.inverse_square];
+        to.row(&[zeros.n, ones.n], classes.into_iter().chain([shape.cube]).chain(inverses));
     }
 
     fn load(from: &mut Loaded<'_>) -> Self {
         let (zeros, ones) = (from.count(), from.count());
         let class = |n, [weight, square]: [f64; 2]| Class { n, weight, square };
-        Rate::of(class(zeros, from.numbers()), class(ones, from.numbers()))
+        let (zeros, ones) = (class(zeros, from.numbers()), class(ones, from.numbers()));
+        let [cube, of_zeros, of_ones, inverse_square] = from.numbers();
+        Rate::of_shape(zeros, ones, Shape { cube, inverses: [of_zeros, of_ones], inverse_square })
     }
 }
 
