@@ -312,7 +312,8 @@ impl Sql {
     /// As [`Sql::query`].
     pub async fn prepare(&self, statement: Statement) -> Result<LogicalPlan, SqlError> {
         let core = self.core.clone();
-        self.on_query_thread(async move {
+        // The state is large, and whoever waits should not be.
+        let work = Box::pin(async move {
             guard::check(&statement)?;
             let statement = datafusion::sql::parser::Statement::Statement(Box::new(statement));
             let statement = guard::listed(statement)?;
@@ -324,8 +325,8 @@ impl Sql {
             let plan = planned(&state, statement).await?;
             guard::verify(&plan)?;
             Ok(plan)
-        })
-        .await?
+        });
+        self.on_query_thread(work).await?
     }
 
     /// Runs `work` as if it were a query: on a query thread with its big stack, with a permit, within the time limit.
