@@ -25,7 +25,7 @@
 use super::estimate::{Estimate, is_probability};
 use super::proportion;
 use super::shared::{self, Shared};
-use super::skewed::{self, Skewed, Weights};
+use super::skewed::{self, Ones, Skewed, Weights};
 
 /// Differences of two standard errors and less are taken for chance.
 const CHANCE: f64 = 4.0;
@@ -275,9 +275,10 @@ impl Rate {
             return (lower, upper);
         };
         let (size, scale) = (weight * weight / square, square / weight);
-        let lower_of = |ones: &Class| {
-            let are_few = ones.n > 0 && ones.weight <= skewed::FEW * scale;
-            let sample = Skewed { weights, ones: *ones, size, scale, error, spare };
+        let lower_of = |class: &Class| {
+            let are_few = class.n > 0 && class.weight <= skewed::FEW * scale;
+            let ones = Ones { n: class.n as f64, weight: class.weight, square: class.square };
+            let sample = Skewed { weights, ones, size, scale, error, spare };
             if are_few { sample.lower() } else { None }
         };
         if let Some(found) = lower_of(&self.ones) {
@@ -291,7 +292,7 @@ impl Rate {
 
     /// `ends`, of which one beyond the rates that a sample without ones, or without zeros, excludes has what the other end leaves.
     ///
-    /// Of whole counts only: where weights differ their sums take many values, and equal tails are near to what they promise.
+    /// Of whole counts only: where weights differ their sums take many values (see `skewed`).
     fn shared(&self, scales: Scales, (mut lower, mut upper): (f64, f64), level: f64) -> (f64, f64) {
         let is_whole =
             |class: &Class, count: f64| (count - class.n as f64).abs() <= ROUNDING * class.n as f64;

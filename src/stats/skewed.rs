@@ -13,7 +13,6 @@
 //! tail goes in straight lines from one number of light ones to the next.
 
 use super::normal;
-use super::rate::Class;
 
 /// Where the ones are worth more counts, a heavy one is a small step, and the ends need not share.
 pub const FEW: f64 = 20.0;
@@ -47,6 +46,17 @@ struct Part {
     weight: f64,
 }
 
+/// The ones of a sample.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ones {
+    /// How many there are, at least one.
+    pub n: f64,
+    /// Σw.
+    pub weight: f64,
+    /// Σw².
+    pub square: f64,
+}
+
 /// Two weights that stand for all.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights {
@@ -76,10 +86,10 @@ impl Weights {
     }
 
     /// Whether there are only these weights, as far as the ones tell.
-    fn are_all(&self, ones: &Class) -> bool {
+    fn are_all(&self, ones: &Ones) -> bool {
         let near = |a: f64, b: f64| (a - b).abs() <= ROUNDING * b.abs().max(1.0);
         let (light, heavy) = (self.light.weight, self.heavy.weight);
-        let n = ones.n as f64;
+        let n = ones.n;
         let many = (ones.weight - n * light) / (heavy - light);
         let square = (n - many) * light * light + many * heavy * heavy;
         let whole = [self.light.n, self.heavy.n, many].into_iter().all(|n| near(n, n.round()));
@@ -164,8 +174,8 @@ fn counts(n: f64, p: f64) -> Vec<f64> {
 pub struct Skewed {
     /// The weights of all items.
     pub weights: Weights,
-    /// The ones, at least one.
-    pub ones: Class,
+    /// The ones.
+    pub ones: Ones,
     /// Kish's size of all items.
     pub size: f64,
     /// What a count weighs for the upper end: Σw²/Σw of all items.

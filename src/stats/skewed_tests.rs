@@ -22,7 +22,7 @@ fn of(weights: [f64; 2], items: [u32; 2], ones: [u32; 2]) -> Skewed {
     let [first, second, third] = [1, 2, 3].map(|by| power(items, by));
     Skewed {
         weights: Weights::of(n, [first, second, third]).unwrap(),
-        ones: Class { n: u64::from(ones[0] + ones[1]), weight: power(ones, 1), square: power(ones, 2) },
+        ones: Ones { n: f64::from(ones[0] + ones[1]), weight: power(ones, 1), square: power(ones, 2) },
         size: first * first / second,
         scale: second / first,
         error: 0.05,
@@ -122,6 +122,7 @@ fn sums_between_those_of_the_lattice_have_bounds_that_rise() {
         let sums = [zeros.weight + ones.weight, zeros.square + ones.square, all.shape().cube];
         let weights = Weights::of(61.0, sums).unwrap();
         let (size, scale) = (sums[0] * sums[0] / sums[1], sums[1] / sums[0]);
+        let ones = Ones { n: 1.0, weight: ones.weight, square: ones.square };
         let found = Skewed { weights, ones, size, scale, error: 0.05, spare: 0.01 }.lower().unwrap();
         assert!(found > before && found < 0.1, "{weight}: {found} after {before}");
         before = found;
