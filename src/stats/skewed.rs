@@ -79,7 +79,7 @@ impl Weights {
         let (light, heavy) = (0.5 * sum - half, 0.5 * sum + half);
         let many = n * (mean - light) / (heavy - light);
         let are_weights = light > 0.0 && many > 0.0 && many < n && heavy.is_finite();
-        are_weights.then(|| Self {
+        are_weights.then_some(Self {
             light: Part { n: n - many, weight: light },
             heavy: Part { n: many, weight: heavy },
         })
