@@ -1,7 +1,7 @@
 """The third stage of the entailment model: it learns to read, from public data and everyday answers.
 
     python entailment_read.py prepare --traindata DIR --data DIR    # pairs, once
-    python entailment_read.py train --traindata DIR --data DIR      # starts from models/entailment/weights.bin; resumable
+    python entailment_read.py train --traindata DIR --data DIR --of 1:FILE      # starts from a checkpoint or a stored file; resumable
     python entailment_read.py train … --base RERANKER.onnx          # starts from a published pair encoder, of twelve layers say
     python entailment_read.py pack …; train --packed FILE …         # the training elsewhere, on a GPU where there is one
     python entailment_read.py mean --name NAME --of .7:RUN.pt --of .3:../models/entailment/weights.bin
@@ -53,9 +53,12 @@ def stored_weights(path):
     return out
 
 
-def started(path):
-    """A model with the weights of a stored file."""
-    model, weights = base.new_model(), stored_weights(path)
+def started(path, source=None):
+    """A model with the weights of a stored file; `source` is what its training began from, and has its words."""
+    model, weights = base.new_model(source), stored_weights(path)
+    layers = minilm.base.layers_of(weights)
+    if layers != len(model.encoder.layers):
+        raise SystemExit(f"{path}: it has {layers} layers, and what the model starts from has {len(model.encoder.layers)}: name its start with --base")
     tensor = lambda key: torch.from_numpy(np.array(weights[key], np.float32))
     with torch.no_grad():
         for part, key in model.encoder.named():
@@ -73,7 +76,7 @@ def of_file(args, path):
         raise SystemExit(f"{path}: no such file")
     if path.suffix == ".pt":
         return minilm.load(base.new_model(args.base), path)
-    return started(path if path.suffix == ".onnx" else share_words.whole(path, args.work))
+    return started(path, args.base) if path.suffix == ".onnx" else started(share_words.whole(path, args.work))
 
 
 def mean_of(args, parts):

@@ -135,7 +135,7 @@ class Layer(nn.Module):
         else:  # the fused kernel's backward pass takes half of the time on a processor
             scores = torch.matmul(q * (DIM // HEADS) ** -0.5, k.transpose(2, 3))
             if mask is not None:
-                scores = scores + mask.to(scores.dtype)
+                scores.add_(mask.to(scores.dtype))
             with torch.autocast("cpu", enabled=False):
                 mixed = torch.matmul(torch.softmax(scores, -1).to(v.dtype), v)
         mixed = self.mixed(mixed.transpose(1, 2).reshape(b, s, DIM))
@@ -158,9 +158,9 @@ def published_pair_encoder(path):
         if node.op_type == "MatMulInteger" and "layer." in node.name:
             key = ".".join(node.name.strip("/").split("/")[:-1])
             out[plain(f"{key}.weight")] = value(node.input[1]).T
-    dense = "bert.pooler.dense.weight_quantized"
-    if dense in have:
-        out["pooler.dense.weight"] = value(dense).T
+    for key in ("bert.pooler.dense", "classifier"):
+        if f"{key}.weight_quantized" in have:
+            out[plain(f"{key}.weight")] = value(f"{key}.weight_quantized").T
     return out
 
 

@@ -81,8 +81,17 @@ def prepared(args):
     return pickle.loads(path.read_bytes())
 
 
-def new_model():
-    return minilm.Classifier({h: 1 for h in HEADS}, pooler=True)
+def new_model(source=None):
+    """Begins at all-MiniLM-L6-v2, or at a published reranker, of which both heads begin as its own."""
+    model = minilm.Classifier({h: 1 for h in HEADS}, pooler=True, source=source)
+    known = model.encoder.original
+    for part, name in ((model.poolers, "pooler.dense"), (model.heads, "classifier")):
+        for kind in ("weight", "bias"):
+            if f"{name}.{kind}" in known:
+                with torch.no_grad():
+                    for head in HEADS:
+                        getattr(part[head], kind).copy_(torch.from_numpy(np.array(known[f"{name}.{kind}"], np.float32)))
+    return model
 
 
 def everyday(args):
@@ -134,10 +143,13 @@ def train(args):
         b = report(data["held"], minilm.torch_logits(model, held_rows, half=True))
         print(f"after {done:.0%}: made {json.dumps(a)} known {json.dumps(b)}", flush=True)
 
-    model, name = new_model(), args.name
+    model, name = new_model(args.base), args.name
     if args.stage == 3:
-        model, name, args.tokens = started(share_words.whole(OUTPUT / "weights.bin", args.work)), name + "3", tokens
-        parts = third(args, known, made)
+        name, args.tokens = name + "3", tokens
+        if args.base:  # the first stage's rows come with the everyday ones
+            parts += third(args, known, made)
+        else:
+            model, parts = started(share_words.whole(OUTPUT / "weights.bin", args.work)), third(args, known, made)
         data["held"] = data["held"] + everyday(args)["choosing"]
         held_rows += rows_of(tokens, everyday(args)["choosing"])
         validate(model, 0.0)
@@ -203,7 +215,7 @@ def figures(sets, chances, threshold, weights, single):
 
 def finish(args):
     data, tokens, rng = prepared(args), minilm.Tokens(256), random.Random(args.seed)
-    model = minilm.load(new_model(), args.work / f"{args.name}{args.stage if args.stage > 1 else ''}.pt")
+    model = minilm.load(new_model(args.base), args.work / f"{args.name}{args.stage if args.stage > 1 else ''}.pt")
     calibration = rows_of(tokens, rng.sample(data["made"], 300) + rng.sample(data["known"], 200))
     calibration += [row_of(tokens, q, t) for q in ("Why?", "x") for t in ("", "Yes.", "a " * 300, "1, 2, 3, " * 60, "1. A. 2. B. 3. C.")]
     minilm.export(model, calibration, OUTPUT / "model.onnx")
@@ -272,6 +284,7 @@ def main():
     parser.add_argument("--traindata", type=Path, help="folder of further training rows, for everyday questions")
     parser.add_argument("--work", default=Path.home() / ".cache" / "train" / "work", type=Path, help="folder for intermediate files")
     parser.add_argument("--model", type=Path, help="the whole ONNX file; models/relevance/model.onnx if not given")
+    parser.add_argument("--base", type=Path, help="int8 ONNX file of a published reranker to begin from, of any number of layers; with --stage 3 all rows are read in one run")
     parser.add_argument("--name", default="relevance")
     parser.add_argument("--stage", type=int, default=1, choices=[1, 2, 3])
     parser.add_argument("--made", type=int, default=15000)

@@ -112,7 +112,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("ivision by zero", "22012"),
     ("is not unique: cast", "42725"),
     ("was not provided a value", "42P02"),
-    ("time zone \"", "22023"),
+    ("\" not recognized", "22023"),
     ("Invalid timezone", "22023"),
     ("must appear in select list", "42P10"),
     ("subquery returned more than one row", "21000"),
