@@ -1,6 +1,7 @@
 //! Attention of one head over one text.
 
-use super::multiply::{PANEL, tile};
+use super::lines::PANEL;
+use super::multiply::tile;
 use super::vector::{LANES, exp, load, store, sum};
 use std::arch::x86_64::{
     __m512, _mm512_add_ps, _mm512_max_ps, _mm512_mul_ps, _mm512_reduce_max_ps, _mm512_set1_ps,

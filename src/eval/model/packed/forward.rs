@@ -1,7 +1,8 @@
 //! The way of texts through an encoder, all their tokens one behind the other.
 
 use super::attention::{Room, attend};
-use super::multiply::{PANEL, multiply};
+use super::lines::PANEL;
+use super::multiply::multiply;
 use super::vector::{LANES, gelu, load, store, store_bytes, sum};
 use super::weights::{HEADS, Head, INNER, Layer, Norm, Steps, WIDTH, Weights};
 use std::arch::x86_64::{

@@ -12,6 +12,7 @@
 //! | `tensors` | the tensors of an ONNX file by name |
 //! | `weights` | the parts of an encoder |
 //! | `vector` | functions of sixteen numbers |
+//! | `lines` | how eight-bit weights lie in memory |
 //! | `tiles` | eight-bit products in tiles of sixteen rows (AMX), where processor and system have them |
 //! | `multiply` | products with eight-bit weights, and of tiles of numbers |
 //! | `attention` | one head over one text |
@@ -27,6 +28,8 @@ mod attention;
 mod engine;
 #[cfg(target_arch = "x86_64")]
 mod forward;
+#[cfg(target_arch = "x86_64")]
+mod lines;
 #[cfg(target_arch = "x86_64")]
 mod multiply;
 #[cfg(target_arch = "x86_64")]

@@ -1,5 +1,6 @@
 //! Products with eight-bit weights, and of tiles of numbers.
 
+use super::lines::{Line, PANEL};
 use super::tiles::{self, PAIR, Sums, Tiles};
 use super::vector::LANES;
 use std::arch::x86_64::{
@@ -9,16 +10,8 @@ use std::arch::x86_64::{
 };
 use std::ops::Range;
 
-/// Columns that are computed together: two vectors. A head of the attention has as many.
-pub(super) const PANEL: usize = 2 * LANES;
-
 /// Rows that are computed together: with two vectors a row, 24 of the 32 registers hold sums.
 const ROWS: usize = 12;
-
-/// Sixteen columns by four rows of weights, a line of the cache.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-pub(super) struct Line([i8; 64]);
 
 /// A linear layer with eight-bit weights, packed for [`multiply`]. It reads bytes that stand for numbers from `zero` on.
 pub(super) struct Linear {

@@ -8,7 +8,7 @@ use bytes::Bytes;
 pub(super) const WIDTH: usize = 384;
 /// Numbers of a token inside a layer's second half.
 pub(super) const INNER: usize = 1536;
-/// Heads of the attention, each of [`super::multiply::PANEL`] numbers.
+/// Heads of the attention, each of [`super::lines::PANEL`] numbers.
 pub(super) const HEADS: usize = 12;
 
 /// How numbers become bytes: times `factor`, and `zero` added.
