@@ -1,8 +1,7 @@
 //! What became of items, made durable: alone, or together with what ends in the same moment.
 //!
 //! A frame names all its columns and costs a sync, whatever it holds. Of hundreds of items whose judges answer at the same
-//! time each waits a moment for the others, a longer one where its judges are slow; a local evaluator takes longer than a frame
-//! and waits for nobody.
+//! time each waits a moment for the others; a local evaluator takes longer than a frame and waits for nobody.
 
 use crate::domain::decision::Decision;
 use crate::domain::score::ScoreRow;
@@ -17,15 +16,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::vec::IntoIter;
 use tokio::sync::oneshot;
-use tokio::time::Instant;
 
-/// How long an end waits for others at least. Long beside a sync; a frame costs as much as a request.
+/// How long an end waits for others. Short beside what a judge takes, long beside a sync; a frame costs as much as a request.
 const MOMENT: Duration = Duration::from_millis(60);
-/// It waits longer, for this part of what its judges took, where they are slow: an item keeps its place meanwhile, and a judge
-/// has twice as many as it takes requests.
-const PART: f64 = 0.25;
-/// Nobody who looks at scores notices.
-const LONGEST: Duration = Duration::from_millis(250);
 /// Ends in one frame, at most.
 const MOST: usize = 256;
 
@@ -71,21 +64,13 @@ pub(super) struct Together {
     journal: Journal,
     /// How an end is written down. Another one stands here in tests only.
     encode: Encode,
-    gathering: Mutex<Gathering>,
-}
-
-/// Ends that wait for each other.
-#[derive(Default)]
-struct Gathering {
-    waiting: Vec<Waiting>,
-    /// When they are written; none while there are none.
-    until: Option<Instant>,
+    waiting: Mutex<Vec<Waiting>>,
 }
 
 impl Together {
     /// A writer into `journal`.
     pub(super) fn new(journal: Journal) -> Self {
-        Self { journal, encode: encoded, gathering: Mutex::default() }
+        Self { journal, encode: encoded, waiting: Mutex::default() }
     }
 
     /// The same with another way of writing down.
@@ -116,36 +101,25 @@ impl Together {
     /// [`Written::Yes`]; one that can never be written takes no other with it.
     pub(super) async fn with_others(self: &Arc<Self>, end: End) -> (Result<Written, JournalError>, End) {
         let (told, heard) = oneshot::channel();
-        let until = Instant::now() + moment(end.took());
-        let is_sooner = {
-            let mut gathering = self.gathering.lock();
-            gathering.waiting.push(Waiting { end, told });
-            let is_sooner = gathering.until.is_none_or(|before| until < before);
-            if is_sooner {
-                gathering.until = Some(until);
-            }
-            is_sooner
+        let is_first = {
+            let mut waiting = self.waiting.lock();
+            waiting.push(Waiting { end, told });
+            waiting.len() == 1
         };
-        if is_sooner {
-            // Whoever came with it may be given up: the others are written all the same.
+        if is_first {
+            // Whoever was first may be given up: the others are written all the same.
             let writer = self.clone();
             tokio::spawn(async move {
-                tokio::time::sleep_until(until).await;
-                writer.write_all(until).await;
+                tokio::time::sleep(MOMENT).await;
+                writer.write_all().await;
             });
         }
         heard.await.unwrap_or((Err(JournalError::Closed), End::default()))
     }
 
-    /// Writes all that wait until `until`, and tells them. Who came since then with less time has written them before.
-    async fn write_all(&self, until: Instant) {
-        let mut waiting = {
-            let mut gathering = self.gathering.lock();
-            if gathering.until != Some(until) {
-                return;
-            }
-            std::mem::take(&mut *gathering).waiting
-        };
+    /// Writes all that wait, and tells them.
+    async fn write_all(&self) {
+        let mut waiting = std::mem::take(&mut *self.waiting.lock());
         while !waiting.is_empty() {
             let rest = waiting.split_off(waiting.len().min(MOST));
             self.write(std::mem::replace(&mut waiting, rest)).await;
@@ -174,18 +148,7 @@ impl Together {
     }
 }
 
-/// How long an end waits for others whose judges took `took` milliseconds.
-fn moment(took: Option<f64>) -> Duration {
-    let part = took.and_then(|took| Duration::try_from_secs_f64(took * PART / 1e3).ok());
-    part.map_or(MOMENT, |part| part.clamp(MOMENT, LONGEST))
-}
-
 impl End {
-    /// How long its judges took, milliseconds; none without scores.
-    fn took(&self) -> Option<f64> {
-        self.rows.iter().map(|row| row.latency_ms).reduce(f64::max)
-    }
-
     /// How many rows, decisions and events it has.
     fn sizes(&self) -> (usize, usize, usize) {
         (self.rows.len(), self.decisions.len(), self.events.len())

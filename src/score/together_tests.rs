@@ -1,10 +1,7 @@
 //! Ends that come in the same moment.
 
-use super::super::rows::{Evaluated, score_rows};
 use super::*;
-use crate::domain::score::Score;
-use crate::domain::time::UnixNanos;
-use crate::queue::{Lease, Outcome, test_item};
+use crate::queue::Outcome;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn end(id: &str) -> End {
@@ -53,46 +50,6 @@ async fn an_end_that_cannot_be_written_takes_no_other_with_it() {
     let folder = tempfile::tempdir().unwrap();
     let together = Together::new(journal(folder.path())).with_encode(picky);
     assert_eq!(written(together, &["a", "bad", "c"]).await, [true, false, true]);
-}
-
-/// The end of the item `id`, whose judge took so long.
-fn scored(id: &str, latency_ms: f64) -> End {
-    let lease = Lease { item: Arc::new(test_item(id)), attempt: 1 };
-    let said = Evaluated {
-        evaluator: "judge".to_owned(),
-        version: "1".to_owned(),
-        scores: vec![Score::told("quality", 1.0)],
-        latency_ms,
-        usage: None,
-    };
-    End { rows: score_rows(&lease, vec![said], UnixNanos(0)), ..end(id) }
-}
-
-#[test]
-fn an_end_waits_for_a_part_of_what_its_judges_took() {
-    let waits = |end: &End| moment(end.took()).as_millis();
-    let [quick, slow, slowest] = [1.0, 400.0, 60_000.0].map(|took| scored("a", took));
-    assert_eq!([&quick, &slow, &slowest].map(waits), [60, 100, 250]);
-    assert_eq!((waits(&end("a")), moment(Some(f64::NAN))), (60, MOMENT));
-}
-
-/// Who takes less time than those that wait already writes for them, and nobody writes again.
-#[tokio::test]
-async fn the_quickest_takes_the_others_with_it() {
-    static FRAMES: AtomicUsize = AtomicUsize::new(0);
-    let counted: Encode = |rows, decisions, events| {
-        FRAMES.fetch_add(1, Ordering::SeqCst);
-        encoded(rows, decisions, events)
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let together = Arc::new(Together::new(journal(folder.path())).with_encode(counted));
-    let ends = [scored("a", 60_000.0), scored("b", 1.0), scored("c", 400.0)];
-    for (written, _) in futures::future::join_all(ends.map(|end| together.with_others(end))).await {
-        assert!(matches!(written.unwrap(), Written::Yes));
-    }
-    assert_eq!(FRAMES.load(Ordering::SeqCst), 1);
-    assert!(together.gathering.lock().until.is_none());
-    assert!(matches!(together.with_others(end("d")).await.0.unwrap(), Written::Yes));
 }
 
 /// Who was first may be given up before the moment is over.
