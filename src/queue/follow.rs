@@ -270,12 +270,6 @@ impl Follower {
         self.chunk_bytes = bytes;
     }
 
-    /// From now on what gathers has waited for as long as it may.
-    #[cfg(test)]
-    pub(super) fn let_wait(&mut self) {
-        self.batch.since = self.batch.since.and_then(|since| since.checked_sub(GATHER));
-    }
-
     /// The log's size on the disk, bytes.
     #[cfg(test)]
     pub(super) fn disk_bytes(&self) -> u64 {

@@ -10,7 +10,6 @@ use crate::schema::frame::{self, Part};
 use crate::units::ByteSize;
 use std::path::Path;
 use std::sync::Arc;
-use tokio_util::sync::CancellationToken;
 
 fn small() -> LogConfig {
     LogConfig { segment_size: ByteSize::mib(1), max_frame_size: ByteSize::kib(512), ..LogConfig::default() }
@@ -113,74 +112,6 @@ async fn what_gathers_is_not_lost() {
     assert!(bench.follower.disk_bytes() > empty);
     assert_eq!(bench.journal.cursor(CURSOR).unwrap(), 3);
     assert_eq!(bench.states(), ["b waiting 1"]);
-}
-
-/// Events wait for others, but not for ever: then all of them are one frame. A stop waits for none.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_has_waited_long_enough_and_what_waits_at_a_stop_are_copied() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut bench = Bench::open(dir.path());
-    bench.write(&[queued("a")]).await;
-    assert!(!bench.follower.step(false).await.unwrap());
-    bench.follower.let_wait();
-    bench.write(&[queued("b")]).await;
-    assert!(!bench.follower.step(false).await.unwrap());
-    bench.follower.save().unwrap();
-    assert_eq!(bench.journal.cursor(CURSOR).unwrap(), 2);
-    bench.write(&[queued("c")]).await;
-    assert!(!bench.follower.step(false).await.unwrap());
-    let stop = CancellationToken::new();
-    stop.cancel();
-    bench.follower.run(stop).await.unwrap();
-    assert_eq!(bench.journal.cursor(CURSOR).unwrap(), 3);
-    drop((bench.journal, bench.queue));
-    let bench = Bench::open(dir.path());
-    assert_eq!(bench.states(), ["a waiting 0", "b waiting 0", "c waiting 0"]);
-}
-
-/// The workers are ahead of the log: what they know goes into a compaction before the events that say it are in the log.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_compaction_while_events_gather_and_a_crash_at_any_frame_lose_and_repeat_nothing() {
-    let put_back = QueueEvent::PutBack { id: "c".into(), queued_at: 9, score_version: 2 };
-    let events = [
-        vec![queued("a"), queued("b"), queued("c")],
-        vec![retry("a", 1)],
-        vec![done("b", Outcome::Scored)],
-        vec![retry("a", 2), done("c", Outcome::Failed)],
-        vec![put_back],
-    ];
-    let states = [
-        vec!["a waiting 0", "b waiting 0", "c waiting 0"],
-        vec!["a waiting 1", "b waiting 0", "c waiting 0"],
-        vec!["a waiting 1", "c waiting 0"],
-        vec!["a waiting 2", "c failed 0"],
-        vec!["a waiting 2", "c waiting 0"],
-    ];
-    for (gathers, crash) in (0..events.len()).flat_map(|at| (at..events.len()).map(move |crash| (at, crash)))
-    {
-        let dir = tempfile::tempdir().unwrap();
-        let mut bench = Bench::open(dir.path());
-        for (at, frame) in events.iter().enumerate() {
-            bench.write(frame).await;
-            bench.queue.apply_all(frame.clone());
-            if at < gathers {
-                bench.follow().await;
-            } else {
-                assert!(!bench.follower.step(false).await.unwrap());
-                bench.follower.compact_some(u64::MAX).await.unwrap();
-                bench.follower.save().unwrap();
-            }
-            if at == crash {
-                drop(bench);
-                bench = Bench::open(dir.path());
-            }
-            assert_eq!(bench.states(), states[at], "gathers from {gathers}, crash at {crash}, frame {at}");
-        }
-        bench.follow().await;
-        drop(bench);
-        let bench = Bench::open(dir.path());
-        assert_eq!(bench.states(), states[4], "opened again; gathers from {gathers}, crash at {crash}");
-    }
 }
 
 /// A thread can be handed over only where there are several, so this would end with a panic.
