@@ -19,7 +19,6 @@ use crate::units::ByteSize;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// The name of the journal cursor behind which the queue has everything.
@@ -28,11 +27,6 @@ pub const CURSOR: &str = "queue";
 const LOG_CURSOR: &str = "items";
 /// How often the journal is looked at.
 const TICK: Duration = Duration::from_millis(100);
-/// How long events gather before they become a frame of the log, which costs a sync whatever it holds. Until then the journal
-/// has them, whose cursor moves less often.
-const GATHER: Duration = Duration::from_millis(500);
-/// So many bytes of events wait for no others.
-const ENOUGH: usize = 1 << 20;
 /// How often the cursors move.
 const SAVE: Duration = Duration::from_secs(2);
 /// Bytes of events in one frame of the log.
@@ -46,10 +40,6 @@ pub struct Follower {
     log: Journal,
     queue: Arc<Queue>,
     reader: Reader,
-    /// What was read and is not in the log yet.
-    batch: Batch,
-    /// The frame of the journal up to which the log has everything.
-    copied: u64,
     /// The cursor of the journal as it was saved last.
     saved: u64,
     /// Bytes that came to the log since it was compacted; at first all that it has.
@@ -63,8 +53,6 @@ pub struct Follower {
 struct Batch {
     events: Vec<QueueEvent>,
     bytes: usize,
-    /// Since when the first of them waits.
-    since: Option<Instant>,
 }
 
 impl Follower {
@@ -95,8 +83,7 @@ impl Follower {
         }
         let reader = journal.reader(saved)?;
         let grown = log.stats().bytes_on_disk;
-        let (batch, copied) = (Batch::default(), saved);
-        Ok(Self { journal, log, queue, reader, batch, copied, saved, grown, chunk_bytes: FRAME_BYTES })
+        Ok(Self { journal, log, queue, reader, saved, grown, chunk_bytes: FRAME_BYTES })
     }
 
     /// Runs until `stop`.
@@ -104,14 +91,14 @@ impl Follower {
     /// # Errors
     /// When the log or the journal can no longer be read or written.
     pub async fn run(mut self, stop: CancellationToken) -> Result<(), JournalError> {
-        let mut last = Instant::now();
+        let mut last = tokio::time::Instant::now();
         loop {
             let stopping = stop.is_cancelled();
-            let behind = self.step(stopping).await?;
+            let behind = self.copy().await?;
             if stopping || last.elapsed() > SAVE {
                 self.compact().await?;
                 tokio::task::block_in_place(|| self.save())?;
-                last = Instant::now();
+                last = tokio::time::Instant::now();
             }
             if stopping {
                 return Ok(());
@@ -126,52 +113,30 @@ impl Follower {
     }
 
     /// Copies what the journal has, up to one frame of the log; true if there is more. When it returns, that is durable.
-    #[cfg(test)]
     pub(crate) async fn copy(&mut self) -> Result<bool, JournalError> {
-        self.step(true).await
-    }
-
-    /// Reads what the journal has, up to one frame of the log; true if there is more. It is copied when it is much or has
-    /// waited for a while, or if `at_once`: then it is durable when this returns.
-    pub(super) async fn step(&mut self, at_once: bool) -> Result<bool, JournalError> {
-        let has_waited = self.batch.since.is_some_and(|since| since.elapsed() >= GATHER);
-        // Another thread takes over what this one is kept from: not for nothing, ten times a second.
-        let more = match self.journal.durable() > self.reader.position() {
-            true => tokio::task::block_in_place(|| self.read())?,
-            false => self.read()?,
-        };
-        if at_once || has_waited || self.batch.bytes >= ENOUGH || self.batch.events.is_empty() {
-            self.write().await?;
-        }
-        Ok(more)
-    }
-
-    /// Copies what was read. When it returns, that is durable.
-    async fn write(&mut self) -> Result<(), JournalError> {
-        let Batch { events, .. } = std::mem::take(&mut self.batch);
-        if !events.is_empty() {
+        let (batch, more) = tokio::task::block_in_place(|| self.read())?;
+        if !batch.events.is_empty() {
             // The sampling loop and the workers have applied them already, but after a crash nobody has.
             let is_new =
                 |event: &&QueueEvent| !matches!(event, QueueEvent::Queued(item) if self.queue.knows(item));
             // Asked before the queue is held.
-            let new: Vec<QueueEvent> = events.iter().filter(is_new).cloned().collect();
+            let new: Vec<QueueEvent> = batch.events.iter().filter(is_new).cloned().collect();
             self.queue.apply_all(new);
-            self.append(&events).await?;
+            self.append(&batch.events).await?;
         }
-        self.copied = self.reader.position();
-        Ok(())
+        Ok(more)
     }
 
-    fn read(&mut self) -> Result<bool, JournalError> {
-        while self.batch.bytes < FRAME_BYTES {
-            let Some(frame) = self.reader.next()? else { return Ok(false) };
-            self.batch.events.extend(events(&frame));
+    fn read(&mut self) -> Result<(Batch, bool), JournalError> {
+        let mut batch = Batch::default();
+        while batch.bytes < FRAME_BYTES {
+            let Some(frame) = self.reader.next()? else { return Ok((batch, false)) };
+            batch.events.extend(events(&frame));
             if FrameKind(frame.kind).meets(FrameKind::queue()) {
-                self.batch.bytes += frame.payload.len();
-                self.batch.since.get_or_insert_with(Instant::now);
+                batch.bytes += frame.payload.len();
             }
         }
-        Ok(true)
+        Ok((batch, true))
     }
 
     async fn append(&mut self, events: &[QueueEvent]) -> Result<(), JournalError> {
@@ -243,7 +208,7 @@ impl Follower {
 
     /// Moves the cursors of the journal and of the log.
     pub(crate) fn save(&mut self) -> Result<(), JournalError> {
-        let at = self.copied;
+        let at = self.reader.position();
         if at > self.saved {
             match self.journal.set_cursor(CURSOR, at) {
                 Ok(()) => self.saved = at,

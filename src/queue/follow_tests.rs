@@ -92,36 +92,6 @@ async fn what_waits_is_there_after_a_crash_at_any_step() {
     }
 }
 
-/// What was read and is not in the log yet keeps the journal's cursor where it is.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_gathers_is_not_lost() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut bench = Bench::open(dir.path());
-    let empty = bench.follower.disk_bytes();
-    bench.write(&[queued("a")]).await;
-    bench.write(&[queued("b"), retry("b", 1)]).await;
-    assert!(!bench.follower.step(false).await.unwrap());
-    bench.follower.save().unwrap();
-    assert_eq!(bench.follower.disk_bytes(), empty, "they gather");
-    assert_eq!(bench.journal.cursor(CURSOR).unwrap(), 0);
-    drop(bench);
-    let mut bench = Bench::open(dir.path());
-    assert_eq!(bench.states(), ["a waiting 0", "b waiting 1"]);
-    bench.write(&[done("a", Outcome::Scored)]).await;
-    bench.follow().await;
-    assert!(bench.follower.disk_bytes() > empty);
-    assert_eq!(bench.journal.cursor(CURSOR).unwrap(), 3);
-    assert_eq!(bench.states(), ["b waiting 1"]);
-}
-
-/// A thread can be handed over only where there are several, so this would end with a panic.
-#[tokio::test]
-async fn who_has_nothing_to_read_hands_its_thread_to_nobody() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut bench = Bench::open(dir.path());
-    assert!(!bench.follower.step(false).await.unwrap());
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_item_that_waits_keeps_neither_the_journal_nor_the_log() {
     let dir = tempfile::tempdir().unwrap();
