@@ -5,6 +5,7 @@
 //! | `estimate` | what every estimator answers |
 //! | `normal` | distribution function and quantiles of the normal distribution |
 //! | `beta` | the incomplete beta function |
+//! | `root` | the root of a function between two points |
 //! | `student` | quantiles of Student's t distribution |
 //! | `wilson` | the score interval of a proportion, with a sample size that need not be whole |
 //! | `proportion` | the mid-P and the exact interval of a proportion, and those between, with counts that need not be whole |
@@ -64,6 +65,7 @@ mod comoments;
 #[cfg(test)]
 mod documented_tests;
 mod estimate;
+mod root;
 mod shared;
 mod skewed;
 

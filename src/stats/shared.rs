@@ -8,7 +8,7 @@
 //!
 //! The rates for which x is not too high may have gaps; the bound is the least of them.
 
-use super::{beta, proportion};
+use super::{beta, proportion, root};
 
 /// Where more ones were seen a count is a small step: what equal tails of mid-P hold at some rate is not less than 1 − `most` then.
 pub const MANY: f64 = 70.0;
@@ -16,8 +16,8 @@ pub const MANY: f64 = 70.0;
 /// From here on the upper end is the one that takes what is left.
 pub const MIDDLE: f64 = 0.5;
 
-/// Steps to a root; it takes about ten.
-const MAX_STEPS: usize = 200;
+/// The bound is found up to this part of itself.
+const ACCURACY: f64 = 1e-13;
 
 /// What was seen, and how often the interval may err.
 #[derive(Debug, Clone, Copy)]
@@ -74,38 +74,19 @@ impl Shared {
 
     /// The least rate of a range at which the ones are not too many, where the `missed` lowest values are too low. The tails of one
     /// side fall with the rate and those of the other rise, ever faster beside them: there is at most one way out of "too many".
-    fn first_over(&self, missed: f64, (mut low, mut high): (f64, f64), on_average: bool) -> Option<f64> {
+    fn first_over(&self, missed: f64, (low, high): (f64, f64), on_average: bool) -> Option<f64> {
         if low >= high {
             return None;
         }
         let over = |p| self.over(p, missed, on_average);
-        let (mut at_low, mut at_high) = (over(low), over(high));
+        let (at_low, at_high) = (over(low), over(high));
         if at_low >= 0.0 {
             return Some(low);
         }
         if at_high < 0.0 {
             return None;
         }
-        // The Illinois form of the rule of false position: an end that stays counts half.
-        let mut stayed = 0;
-        for _ in 0..MAX_STEPS {
-            if high - low <= 1e-13 * high || at_high == 0.0 {
-                break;
-            }
-            let line = low + (high - low) * at_low / (at_low - at_high);
-            let next = if line > low && line < high { line } else { 0.5 * (low + high) };
-            let value = over(next);
-            if value < 0.0 {
-                (low, at_low) = (next, value);
-                at_high *= if stayed > 0 { 0.5 } else { 1.0 };
-                stayed = 1;
-            } else {
-                (high, at_high) = (next, value);
-                at_low *= if stayed < 0 { 0.5 } else { 1.0 };
-                stayed = -1;
-            }
-        }
-        Some(high)
+        Some(root::between((low, at_low), (high, at_high), ACCURACY, over))
     }
 
     /// How much more than it may the interval would err if the ones were too many for the rate `p`.

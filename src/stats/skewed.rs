@@ -12,13 +12,11 @@
 //! Sums of two weights lie on a lattice, and a mid-P tail counts half of the sum that was seen. Sums of more weights lie between: there the
 //! tail goes in straight lines from one number of light ones to the next.
 
-use super::normal;
+use super::shared::MIDDLE;
+use super::{normal, root};
 
 /// Where the ones are worth more counts, a heavy one is a small step, and the ends need not share.
 pub const FEW: f64 = 20.0;
-
-/// From here on the upper end is the one that takes what is left.
-const MIDDLE: f64 = 0.5;
 
 /// Weights whose variance is less of their squared mean are taken for equal: their third powers are told from the others by no digit.
 const EQUAL: f64 = 1e-6;
@@ -35,9 +33,8 @@ const LEAST: f64 = -600.0;
 /// Bounds are found up to this part of themselves.
 const ACCURACY: f64 = 1e-10;
 
-/// Steps between the rates where the lower end may lie, and to a root.
+/// Steps between the rates where the lower end may lie.
 const STEPS: i32 = 8;
-const MAX_STEPS: usize = 60;
 
 /// So many items of one weight; neither number need be whole.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -259,36 +256,8 @@ impl Skewed {
             }
             low -= 1.0;
         }
-        Some(between((low, apart(low)), (high, apart(high)), apart).exp())
+        Some(root::between((low, apart(low)), (high, apart(high)), ACCURACY, apart).exp())
     }
-}
-
-/// The root of `of` between two points where it is below and above 0, by the Illinois form of the rule of false position: an end that
-/// stays counts half.
-fn between(
-    (mut low, mut at_low): (f64, f64),
-    (mut high, mut at_high): (f64, f64),
-    of: impl Fn(f64) -> f64,
-) -> f64 {
-    let mut stayed = 0;
-    for _ in 0..MAX_STEPS {
-        if high - low <= ACCURACY * high.abs() || at_high == 0.0 {
-            break;
-        }
-        let line = low + (high - low) * at_low / (at_low - at_high);
-        let next = if line > low && line < high { line } else { 0.5 * (low + high) };
-        let value = of(next);
-        if value < 0.0 {
-            (low, at_low) = (next, value);
-            at_high *= if stayed > 0 { 0.5 } else { 1.0 };
-            stayed = 1;
-        } else {
-            (high, at_high) = (next, value);
-            at_low *= if stayed < 0 { 0.5 } else { 1.0 };
-            stayed = -1;
-        }
-    }
-    high
 }
 
 #[cfg(test)]
