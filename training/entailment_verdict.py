@@ -6,6 +6,7 @@
     python entailment_verdict.py glance --traindata DIR --data DIR     # plain sentences and choosing groups, before anything is kept
     python entailment_verdict.py test --traindata DIR --data DIR --question --rows FILE     # test rows, for paired.py
     python entailment_verdict.py report --traindata DIR --data DIR     # the held-out everyday groups, with any model and combiner
+    python entailment_verdict.py networks --traindata DIR --data DIR --network 1:A.pt --network 1:B.onnx     # each alone and together
 """
 
 import argparse
@@ -74,11 +75,50 @@ def scorer(args, limit):
 
 
 def logits_of(args):
-    """Rows to logits: the mean of --of in torch, else the exported file."""
-    if not args.of:
-        return lambda rows: minilm.onnx_logits(args.model, rows, threads=args.threads)
-    model = read.mean_of(args, args.of)
+    """Rows to logits: of --network the mean of what they say, of --of what the mean of their weights says, else as shipped."""
+    if args.network:
+        return together([(share, of_network(args, path)) for share, path in args.network])
+    if args.of:
+        model = read.mean_of(args, args.of)
+        return lambda rows: minilm.torch_logits(model, rows, half=True)
+    return base.shipped(args.threads)
+
+
+def of_network(args, path):
+    """Rows to logits by one file: an exported one in ONNX Runtime, another in torch."""
+    if path.suffix == ".onnx":
+        return base.shipped(args.threads, [path])
+    model = read.of_file(args, path)
     return lambda rows: minilm.torch_logits(model, rows, half=True)
+
+
+def together(parts):
+    """The mean of logits, by share."""
+    total = sum(share for share, _ in parts)
+    return lambda rows: sum(share / total * np.asarray(logits(rows)) for share, logits in parts)
+
+
+def networks(args):
+    """AUROC of each --network alone and of them together, by P(entailed) of whole answers and of held-out pairs: what the card shows."""
+    data, tokens = load(args), minilm.Tokens(256)
+    shares = np.array([share for share, _ in args.network]) / sum(share for share, _ in args.network)
+    runs = [of_network(args, path) for _, path in args.network]
+    kept = random.Random(2).sample(data["kept"], min(1200, len(data["kept"])))
+    sets = {name: read.everyday_pairs(rows, tokens) for name, rows in
+            (("choosing", data["choosing"]), ("aside", random.Random(1).sample(data["aside"], min(700, len(data["aside"])))))}
+    sets["kept"] = [(int(p.label != ep.ENTAIL), p.kind.split("-")[0], base.row_of(tokens, p)) for p in kept]
+    for name, pairs in sets.items():
+        labels, kinds = np.array([label for label, _, _ in pairs]), np.array([kind for _, kind, _ in pairs])
+        found = [np.asarray(run([row for _, _, row in pairs])) for run in runs]
+        found += [np.mean(found, axis=0), np.tensordot(shares, found, 1)]
+        p = [base.probabilities(logits)[:, 0] for logits in found]
+        for kind in ["all", *(sorted(set(kinds)) if name == "kept" else ())]:
+            at = np.ones(len(labels), bool) if kind == "all" else kinds == kind
+            if len(set(labels[at])) == 2:
+                print(name, kind, int(at.sum()), *(f"{minilm.auroc(labels[at], -x[at]):.4f}" for x in p), flush=True)
+    plain = base.everyday_rows(tokens)
+    for run in (*runs, together(list(zip(shares, runs)))):
+        print(base.everyday(run, plain), flush=True)
 
 
 def everyday_rows(items):
@@ -251,7 +291,7 @@ def test(args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=["export", "glance", "compare", "choose", "fitted", "report", "test"])
+    parser.add_argument("step", choices=["export", "glance", "compare", "choose", "fitted", "report", "test", "networks"])
     parser.add_argument("--traindata", type=Path)
     parser.add_argument("--data", required=True, type=Path)
     parser.add_argument("--work", default=Path.home() / ".cache" / "train" / "work", type=Path)
@@ -259,6 +299,7 @@ def main():
     parser.add_argument("--model", default=OUTPUT / "model.onnx", type=Path)
     parser.add_argument("--combiner", default=OUTPUT / "combiner.json", type=Path)
     parser.add_argument("--of", type=read.part_of, action="append", help="SHARE:FILE, once a file: judge with their mean, without an export")
+    parser.add_argument("--network", type=read.part_of, action="append", help="SHARE:FILE, once a network: judge with the mean of their logits, by share")
     parser.add_argument("--base", type=Path, help="the published pair encoder that the checkpoint began from, if any")
     parser.add_argument("--window", type=int, default=ef.WINDOW_TOKENS)
     parser.add_argument("--question", action="store_true", help="read a short question with the answer")
@@ -270,7 +311,7 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
-    {"export": export, "glance": glance, "compare": compare, "choose": choose, "fitted": fitted, "report": report, "test": test}[args.step](args)
+    {"export": export, "glance": glance, "compare": compare, "choose": choose, "fitted": fitted, "report": report, "test": test, "networks": networks}[args.step](args)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 As the program does it: for each sentence of a summary, the entailment by the twelve most similar sentences of the
 source (each with the one before it), in ten bins; the mean over the sentences of ln(1 + count) is a feature. Needs models/entailment/model.onnx
-(share_words.py --join makes it) and the intermediate files of entailment_read.py.
+(share_words.py --join makes it) beside twelve.onnx, and the intermediate files of entailment_read.py.
 
 Usage: python summarization.py --data DIR [--work DIR] [--rows N]
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+import entailment as base
 import entailment_combiner as ec
 import entailment_features as ef
 import entailment_verdict as verdict
@@ -35,9 +36,8 @@ def features(args, rows):
             for i in near:
                 pairs.append(minilm.Row(*tokens.pair(" ".join(source[max(0, i - 1):i + 1]), sentence)))
                 places.append((number, at))
-    run = minilm.open_onnx(args.model, args.threads)
     counts = {}
-    for place, logits in zip(places, minilm.onnx_logits(run, pairs)):
+    for place, logits in zip(places, base.shipped(args.threads)(pairs)):
         p = ef.softmax(np.asarray(logits, np.float64))[0]
         counts.setdefault(place, np.zeros(BINS))[min(int(p * BINS), BINS - 1)] += 1
     out = np.zeros((len(rows), BINS))
@@ -50,7 +50,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", required=True, type=Path)
     parser.add_argument("--work", default=Path.home() / ".cache" / "train" / "work", type=Path)
-    parser.add_argument("--model", default=OUTPUT.parent / "model.onnx", type=Path)
     parser.add_argument("--rows", type=int, default=40, help="of each held-out set, at most")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)

@@ -17,8 +17,12 @@ pub(super) static TOXICITY_THRESHOLDS: &str = include_str!("../../../models/toxi
 /// What emoji become before it reads a text.
 pub(super) static EMOJI: &str = include_str!("../../../models/toxicity/emoji.tsv");
 
-/// Entailment of a sentence by a context, without its word table (`models/entailment/CARD.md`).
-pub(super) static ENTAILMENT: &[u8] = include_bytes!("../../../models/entailment/weights.bin");
+/// Entailment of a sentence by a context, in two networks (`models/entailment/CARD.md`): one of six layers without its word
+/// table, one of twelve with words of its own.
+pub(super) static ENTAILMENT: [&[u8]; 2] = [
+    include_bytes!("../../../models/entailment/weights.bin"),
+    include_bytes!("../../../models/entailment/twelve.onnx"),
+];
 
 /// The combiner of `hallucination`, JSON.
 pub(super) static COMBINER: &str = include_str!("../../../models/entailment/combiner.json");
@@ -41,7 +45,7 @@ pub const ENCODER_VERSION: &str = "minilm-l6-v2-f537b97c";
 /// Names the toxicity weights; part of an evaluator's version.
 pub const TOXICITY_VERSION: &str = "toxicity-790d371b";
 
-/// Names the entailment weights; part of an evaluator's version.
+/// Names the weights of both networks, one file behind the other; part of an evaluator's version.
 pub const ENTAILMENT_VERSION: &str = "entailment-6932ba2d";
 
 /// Names the relevance weights; part of an evaluator's version.
@@ -62,12 +66,17 @@ pub const RELEVANCE_COMBINERS_VERSION: &str = "combiner-9cf4db0e";
 /// The first bytes of weights that were stored without their word table.
 const SHARED: &[u8; 8] = b"GLSHARE1";
 
+/// Whether weights were stored without their word table.
+pub(super) fn share_words(stored: &[u8]) -> bool {
+    stored.starts_with(SHARED)
+}
+
 /// The whole ONNX file of weights that share the sentence encoder's word table.
 ///
-/// All fine-tuned encoders kept the words as they were, so the table, half of each file, is carried once. The stored
-/// form: [`SHARED`]; four u64 (where the table goes, where the encoder's file has it, its length, a checksum of the
-/// whole by CRC-32C), little-endian; then the file without the table. `training/share_words.py` makes it. With the file
-/// comes the table alone, as bytes of the program.
+/// Those that began from the sentence encoder kept its words as they were, so the table, half of each file, is carried
+/// once. The stored form: [`SHARED`]; four u64 (where the table goes, where the encoder's file has it, its length, a
+/// checksum of the whole by CRC-32C), little-endian; then the file without the table. `training/share_words.py` makes it.
+/// With the file comes the table alone, as bytes of the program.
 ///
 /// # Errors
 /// When the stored form is damaged, or was made for another encoder.
@@ -104,7 +113,7 @@ mod tests {
         for (version, weights) in [
             (ENCODER_VERSION, MINILM),
             (TOXICITY_VERSION, TOXICITY),
-            (ENTAILMENT_VERSION, ENTAILMENT),
+            (ENTAILMENT_VERSION, &ENTAILMENT.concat()),
             (RELEVANCE_VERSION, RELEVANCE),
             (REFUSAL_VERSION, REFUSAL.as_bytes()),
             (COMBINER_VERSION, COMBINER.as_bytes()),

@@ -16,10 +16,10 @@ const MAX_INPUT_TOKENS: usize = 256;
 /// Results that are kept: two evaluators ask for the same text, and answers repeat.
 const CACHED: usize = 8_192;
 
-/// A fine-tuned encoder with `logits` for each input.
+/// Fine-tuned encoders with `logits` for each input, which are the mean of theirs.
 pub struct Classifier {
     tokens: Tokens,
-    network: Network,
+    networks: Vec<Network>,
     name: &'static str,
     logits: usize,
     /// What the logits of a user's model mean; those of the program's own are as they should be.
@@ -37,28 +37,34 @@ pub(super) struct Shape {
 }
 
 impl Classifier {
-    /// Opens weights of the program that share the word table of the sentence encoder.
+    /// Opens weights of the program, each with a word table of its own or with that of the sentence encoder.
     ///
     /// # Errors
     /// When the weights are damaged.
     pub(super) fn embedded(
         name: &'static str,
-        weights: &'static [u8],
+        weights: &[&'static [u8]],
         shape: Shape,
         pieces: Arc<WordPiece>,
-        lanes: Lanes,
+        lanes: &Lanes,
     ) -> Result<Self, ModelError> {
-        let (whole, words) = assets::with_words(name, weights)?;
-        let network = Network::open(name, whole, words, "logits", lanes)?;
+        let open = |weights: &&'static [u8]| {
+            if !assets::share_words(weights) {
+                return Network::open_static(name, weights, "logits", lanes.clone());
+            }
+            let (whole, words) = assets::with_words(name, weights)?;
+            Network::open(name, whole, words, "logits", lanes.clone())
+        };
+        let networks = weights.iter().map(open).collect::<Result<_, _>>()?;
         let tokens = Tokens::Own { pieces, limit: MAX_INPUT_TOKENS, second: shape.second };
         let cache = EmbeddingCache::new(CACHED);
-        Ok(Self { tokens, network, name, logits: shape.logits, meaning: None, cache })
+        Ok(Self { tokens, networks, name, logits: shape.logits, meaning: None, cache })
     }
 
     /// A file of the user.
     pub(super) fn of_file(name: &'static str, network: Network, tokens: Tokens, meaning: Meaning) -> Self {
         let (logits, cache) = (meaning.count(), EmbeddingCache::new(CACHED));
-        Self { tokens, network, name, logits, meaning: Some(meaning), cache }
+        Self { tokens, networks: vec![network], name, logits, meaning: Some(meaning), cache }
     }
 
     /// The logits of each text, in order. Blocks while the model runs.
@@ -115,12 +121,25 @@ impl Classifier {
     }
 
     fn run(&self, sequences: &[Sequence]) -> Result<Vec<Arc<[f32]>>, ModelError> {
-        self.network.run(sequences, |row, _| {
-            let found = row.numbers;
-            if found.len() != self.logits || found.iter().any(|logit| !logit.is_finite()) {
-                return Err(ModelError::inference(self.name, "the logits are not what the model promises"));
+        let mut found = vec![vec![0.0; self.logits]; sequences.len()];
+        let share = 1.0 / self.networks.len() as f32;
+        for network in &self.networks {
+            let logits = network.run(sequences, |row, _| self.checked(row.numbers))?;
+            for (mean, more) in found.iter_mut().zip(logits) {
+                mean.iter_mut().zip(more).for_each(|(mean, more)| *mean += share * more);
             }
-            Ok(self.meaning.as_ref().map_or_else(|| Arc::from(found), |own| own.read(found).into()))
-        })
+        }
+        let meant = |logits: Vec<f32>| match &self.meaning {
+            Some(own) => own.read(&logits).into(),
+            None => logits.into(),
+        };
+        Ok(found.into_iter().map(meant).collect())
+    }
+
+    fn checked(&self, found: &[f32]) -> Result<Vec<f32>, ModelError> {
+        if found.len() != self.logits || found.iter().any(|logit| !logit.is_finite()) {
+            return Err(ModelError::inference(self.name, "the logits are not what the model promises"));
+        }
+        Ok(found.to_vec())
     }
 }

@@ -89,7 +89,7 @@ impl Models {
     pub fn toxicity(&self, label: usize) -> Result<Arc<ToxicityModel>, ModelError> {
         match self.toxicity_file(label) {
             Some(file) => Ok(file.clone()),
-            None => self.toxicity.get(|| ToxicityModel::embedded(self.tokenizer.clone(), self.lanes.clone())),
+            None => self.toxicity.get(|| ToxicityModel::embedded(self.tokenizer.clone(), &self.lanes)),
         }
     }
 
@@ -108,7 +108,7 @@ impl Models {
     pub fn entailment(&self) -> Result<Arc<Classifier>, ModelError> {
         match &self.files.entailment {
             Some(file) => Ok(file.clone()),
-            None => self.entailment.get(|| self.classifier("entailment", assets::ENTAILMENT, ENTAILMENT)),
+            None => self.entailment.get(|| self.classifier("entailment", &assets::ENTAILMENT, ENTAILMENT)),
         }
     }
 
@@ -119,7 +119,7 @@ impl Models {
     pub fn relevance(&self) -> Result<Arc<Classifier>, ModelError> {
         match &self.files.relevance {
             Some(file) => Ok(file.clone()),
-            None => self.relevance.get(|| self.classifier("relevance", assets::RELEVANCE, RELEVANCE)),
+            None => self.relevance.get(|| self.classifier("relevance", &[assets::RELEVANCE], RELEVANCE)),
         }
     }
 
@@ -184,10 +184,10 @@ impl Models {
     fn classifier(
         &self,
         name: &'static str,
-        weights: &'static [u8],
+        weights: &[&'static [u8]],
         shape: Shape,
     ) -> Result<Classifier, ModelError> {
-        Classifier::embedded(name, weights, shape, self.tokenizer.clone(), self.lanes.clone())
+        Classifier::embedded(name, weights, shape, self.tokenizer.clone(), &self.lanes)
     }
 }
 

@@ -33,9 +33,9 @@ impl ToxicityModel {
     ///
     /// # Errors
     /// When they are damaged.
-    pub(super) fn embedded(tokenizer: Arc<WordPiece>, lanes: Lanes) -> Result<Self, ModelError> {
+    pub(super) fn embedded(tokenizer: Arc<WordPiece>, lanes: &Lanes) -> Result<Self, ModelError> {
         let shape = Shape { logits: TOXICITY_LABELS.len(), second: Keep::Beginning(0) };
-        let classifier = Classifier::embedded(NAME, assets::TOXICITY, shape, tokenizer, lanes)?;
+        let classifier = Classifier::embedded(NAME, &[assets::TOXICITY], shape, tokenizer, lanes)?;
         Ok(Self { classifier, emoji: Some(Emoji::new(assets::EMOJI)?) })
     }
 

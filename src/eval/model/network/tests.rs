@@ -57,10 +57,23 @@ fn both_engines_give_the_same_vectors_and_a_text_stands_alone() {
     assert_eq!(alone[0], found[1]);
 }
 
+/// Networks with the word table of the sentence encoder, and one with words of its own.
 #[test]
 fn both_engines_give_the_same_logits() {
-    let (file, words) = assets::with_words("entailment", assets::ENTAILMENT).unwrap();
-    let Some([packed, graph]) = both("entailment", &file, words, "logits") else { return };
+    let [six, twelve] = assets::ENTAILMENT;
+    for (name, weights, count) in
+        [("six layers", six, 3), ("twelve layers", twelve, 3), ("relevance", assets::RELEVANCE, 2)]
+    {
+        let (file, words) = match assets::share_words(weights) {
+            true => assets::with_words(name, weights).unwrap(),
+            false => (weights.to_vec(), &[][..]),
+        };
+        let Some(engines) = both(name, &file, words, "logits") else { return };
+        agree(&engines, count);
+    }
+}
+
+fn agree([packed, graph]: &[Network; 2], count: usize) {
     let words = WordPiece::new(assets::MINILM_VOCABULARY).unwrap();
     let pairs = [
         ("Tickets cost twelve euros. Children enter free.", "A ticket is 12 euros."),
@@ -72,8 +85,8 @@ fn both_engines_give_the_same_logits() {
     };
     let sequences: Vec<Sequence> = pairs.iter().map(sequence).collect();
     let logits = |network: &Network| network.run(&sequences, |row, _| Ok(row.numbers.to_vec())).unwrap();
-    for (found, expected) in logits(&packed).iter().zip(&logits(&graph)) {
-        assert_eq!(found.len(), 3);
+    for (found, expected) in logits(packed).iter().zip(&logits(graph)) {
+        assert_eq!(found.len(), count);
         let far = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(far < 0.3, "{found:?} {expected:?}");
     }
