@@ -19,14 +19,16 @@ const SITE: f64 = 0.4;
 
 #[expect(clippy::expect_used, reason = "constants that the tests compile")]
 static EMAIL: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"[A-Za-z0-9][A-Za-z0-9._%+'\u{c0}-\u{24f}-]{0,63}@(?:[A-Za-z0-9\u{c0}-\u{24f}-]{1,63}\.){1,6}[A-Za-z]{2,24}")
-        .expect("a constant that the tests compile")
+    Regex::new(
+        r"[A-Za-z0-9_\u{c0}-\u{24f}\u{370}-\u{52f}][A-Za-z0-9._%+'\u{c0}-\u{24f}\u{370}-\u{52f}-]{0,63}@(?:[A-Za-z0-9\u{c0}-\u{24f}\u{370}-\u{52f}-]{1,63}\.){1,6}(?:[Xx][Nn]--[A-Za-z0-9-]{2,59}|[A-Za-z\u{370}-\u{52f}]{2,24})",
+    )
+    .expect("a constant that the tests compile")
 });
 /// `jane (at) example (dot) org`, also with the sign's name in other languages.
 #[expect(clippy::expect_used, reason = "constants that the tests compile")]
 static SPELLED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?i)[a-z0-9][a-z0-9._%+-]{0,63} ?(?:[\[({] ?(?:at|@|małpa|malpa|arroba|chiocciola|arobase) ?[\])}]|&#64;) ?[a-z0-9-]{1,63}(?: ?(?:\.|[\[({] ?(?:dot|\.|kropka|punkt|punto|point) ?[\])}]) ?[a-z0-9-]{1,63}){1,5}(?-u:\b)|[a-z0-9][a-z0-9._%+-]{0,63} at [a-z0-9-]{1,63} dot (?:com|org|net|edu|gov|de|pl|co|io)(?-u:\b)",
+        r"(?i)[a-z0-9][a-z0-9._%+-]{0,63} ?(?:[\[({] ?(?:at|@|małpa|malpa|arroba|chiocciola|arobase) ?[\])}]|&#64;) ?[a-z0-9-]{1,63}(?: ?(?:\.|[\[({] ?(?:dot|\.|kropka|punkt|punto|point) ?[\])}]) ?[a-z0-9-]{1,63}){1,5}(?-u:\b)|(?:[a-z0-9_+-]{1,30} dot ){0,3}[a-z0-9][a-z0-9._%+-]{0,63} at (?:[a-z0-9-]{1,63} dot ){1,4}(?:com|org|net|edu|gov|info|de|pl|co|io|ai|app|dev|uk|fr|eu|nl|ch|ca|jp|br|au)(?-u:\b)",
     )
     .expect("a constant that the tests compile")
 });
@@ -66,14 +68,21 @@ fn emails(text: &str, found: &mut Vec<Finding>) {
         while let Some(candidate) = EMAIL.find_at(&text[..to], at).filter(|c| c.start() < sign) {
             let (start, end) = (candidate.start(), candidate.end());
             let checked = if is_apart_before(text, start) { email(candidate.as_str()) } else { None };
-            if let (Some((_, confidence)), true) = (checked, is_apart_behind(text, end)) {
+            let is_apart = is_apart_behind(text, start, end) || is_emphasised(&text[end..]);
+            if let (Some((_, confidence)), true) = (checked, is_apart) {
                 found.push(Finding { kind: "email", start, end, confidence });
                 done = end;
                 break;
             }
-            at = start + 1;
+            at = start + candidate.as_str().chars().next().map_or(1, char::len_utf8);
         }
     }
+}
+
+/// Whether what follows an address begins with underscores that close an emphasis (`_jane@example.org_`): no domain has one.
+fn is_emphasised(behind: &str) -> bool {
+    let rest = behind.trim_start_matches('_');
+    rest.len() < behind.len() && !rest.starts_with(char::is_alphanumeric)
 }
 
 fn spelled(text: &str, found: &mut Vec<Finding>) {
@@ -227,7 +236,8 @@ const FILE_ENDINGS: &[&str] =
 fn email(candidate: &str) -> Verdict {
     let (local, domain) = candidate.split_once('@')?;
     let ending = domain.rsplit('.').next()?.to_ascii_lowercase();
-    if FILE_ENDINGS.contains(&ending.as_str()) || local.ends_with('.') || local.contains("..") {
+    let is_local = !local.ends_with('.') && !local.contains("..") && local.contains(char::is_alphanumeric);
+    if !is_local || FILE_ENDINGS.contains(&ending.as_str()) {
         return None;
     }
     let local = local.to_ascii_lowercase();
@@ -246,6 +256,29 @@ mod tests {
 
     fn kinds(text: &str) -> Vec<&'static str> {
         find(text).into_iter().filter(|f| f.confidence >= 0.5).map(|f| f.kind).collect()
+    }
+
+    #[test]
+    fn addresses_of_all_alphabets_are_found_whole() {
+        for text in [
+            "émile@exemple.fr",
+            "özgür.kaya@firma.com.tr",
+            "иван@пример.рф",
+            "ivan@xn--e1afmkfd.xn--p1ai",
+            "νίκος@παράδειγμα.gr",
+            "_jane@example.org",
+            "jane dot doe at example dot co dot uk",
+            "jane at example dot fr",
+        ] {
+            let found = find(text);
+            let emails: Vec<&str> =
+                found.iter().filter(|f| f.kind == "email").map(|f| &text[f.start..f.end]).collect();
+            assert_eq!(emails, [text]);
+        }
+        assert_eq!(kinds("Write to _jane@example.org_ or __bob@example.org__."), ["email", "email"]);
+        for text in ["_@example.org", "look at the dot in the middle", "jane@example.org_backup"] {
+            assert_eq!(kinds(text), [""; 0], "{text}");
+        }
     }
 
     #[test]

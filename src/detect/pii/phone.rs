@@ -99,7 +99,7 @@ const NOT_PHONE: &[&str] = &[
 pub const RULES: &[Rule] = &[
     Rule {
         kind: "phone",
-        shape: r"(?-u)(?:\+|\b00)[1-9]\d{0,2}[ .-]?(?:\(0?\d{1,4}\)|\d{1,4})(?:[ ./-]{0,2}\d{1,4}){1,6}(?: ?(?:x|ext\.?) ?\d{1,6})?",
+        shape: r"(?-u)(?:\(\+[1-9]\d{0,2}\)|(?:\+|\b00)[1-9]\d{0,2})[ .-]?(?:\(0?\d{1,4}\)|\d{1,4})(?:[ ./-]{0,2}\d{1,4}){1,6}(?: ?(?:x|ext\.?) ?\d{1,6})?",
         min_digits: 8,
         check: international,
         words: PHONE_WORDS,
@@ -136,7 +136,10 @@ fn digit_count(text: &str) -> usize {
 /// `+` or `00` and up to fifteen digits (ITU-T E.164).
 fn international(candidate: &str) -> Verdict {
     let digits = digit_count(candidate);
-    let has_plus = candidate.starts_with('+');
+    let has_plus = candidate.trim_start_matches('(').starts_with('+');
+    if is_signed_decimal(candidate) {
+        return None;
+    }
     let is_grouped = candidate.contains([' ', '-', '.', '(', '/']);
     let alone = match (has_plus, is_grouped) {
         (true, _) => 0.85,
@@ -144,6 +147,14 @@ fn international(candidate: &str) -> Verdict {
         (false, false) => 0.2,
     };
     (8..=if has_plus { 15 } else { 17 }).contains(&digits).then_some((candidate.len(), alone))
+}
+
+/// `+40.712776` is a number with its sign. Registries of domains write `+1.2125550147`: more digits behind the stop.
+fn is_signed_decimal(candidate: &str) -> bool {
+    let parts = candidate.strip_prefix('+').and_then(|number| number.split_once('.'));
+    let Some((whole, fraction)) = parts else { return false };
+    let is_number = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+    is_number(whole) && is_number(fraction) && fraction.len() <= 7
 }
 
 /// Any other grouping; only a word beside it, or a trunk zero and a bracket, make it a phone number.
@@ -210,6 +221,10 @@ mod tests {
             "call 5551234567",
             "an order, but no message on my registered 905-674-3793",
             "01 23 45 67 89",
+            "(+44) 20 7946 0958",
+            "(+351) 912 345 678",
+            "(+49)151 12345678",
+            "+1.2125550147",
         ] {
             assert_eq!(kinds(text), ["phone"], "{text}");
         }
@@ -231,6 +246,8 @@ mod tests {
             "ISBN 978-3-16-148410-0",
             "between 2019-2023 they call",
             "the fax was sold 1889-1914",
+            "at +40.712776 north",
+            "+12.3456789 %",
         ] {
             assert!(!kinds(text).contains(&"phone"), "{text}");
         }

@@ -37,6 +37,14 @@ fn keys_by_their_prefix() {
         ("gitlab_token", format!("glpat-{}", mixed(20))),
         ("slack_token", format!("xoxb-123456789012-123456789012-{}", mixed(24))),
         ("google_api_key", format!("AIza{}", mixed(35))),
+        ("google_api_key", format!("AQ.Ab8RN6{}", mixed(44))),
+        ("slack_token", format!("xoxc-123456789012-123456789012-{}", mixed(24))),
+        ("slack_token", format!("xoxd-{}%2B{}%3D", mixed(20), mixed(20))),
+        ("aws_bedrock_key", format!("ABSKQmVkcm9ja0FQSUtleS1{}=", mixed(110))),
+        ("aws_bedrock_key", format!("bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t{}", mixed(80))),
+        ("aws_session_token", format!("IQoJb3JpZ2luX2Vj{}==", mixed(900))),
+        ("azure_api_key", format!("{}JQQJ99AKACHYHv6XJ3w3AAAAACOG0sUE", mixed(52))),
+        ("azure_devops_token", format!("{}JQQJ99BCACAAAAAZg6lNAAASAZDO1Vba", mixed(52))),
         ("stripe_key", format!("sk_live_{}", mixed(24))),
         ("twilio_key", format!("SK{}", hex(32))),
         ("sendgrid_key", format!("SG.{}.{}", mixed(22), mixed(43))),
@@ -61,6 +69,8 @@ fn keys_by_their_prefix() {
 fn a_prefix_alone_is_no_key() {
     for text in [
         "AKIA0000",
+        "AQ.About-the-questions-that-nobody",
+        "bedrock-api-key-policies-of-the-whole-organisation-in-2026",
         "sk-learn-is-a-library-for-machine-learning-in-python",
         "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
         "xoxb-your-token-here-please",

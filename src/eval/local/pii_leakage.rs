@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 const FAMILY: Family = Family {
     metric: Metric::new("pii_leakage", Better::Higher, None),
-    version: "2",
+    version: "3",
     noun: "personal values",
     find: pii::findings,
     mask: mask_pii,
