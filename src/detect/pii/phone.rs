@@ -61,6 +61,23 @@ const PHONE_WORDS: &[&str] = &[
     "전화",
     "휴대폰",
 ];
+/// Those of them that stand beside eight digits for nothing else.
+const EIGHT_DIGIT_WORDS: &[&str] = &[
+    "phone",
+    "telephone",
+    "tel",
+    "mobile",
+    "whatsapp",
+    "fax",
+    "hotline",
+    "telefon",
+    "mobil",
+    "tlf",
+    "电话",
+    "電話",
+    "手机",
+    "手機",
+];
 const NOT_PHONE: &[&str] = &[
     "npi",
     "order",
@@ -127,6 +144,13 @@ pub const RULES: &[Rule] = &[
         needs_word: false,
         denied_by: NOT_PHONE,
     },
+    // Whole countries have eight digits (Denmark, Norway, Singapore, Hong Kong); only words that say nothing else speak for them.
+    Rule {
+        min_digits: 8,
+        with_word: 0.7,
+        denied_by: NOT_PHONE,
+        ..Rule::by_word("phone", r"(?-u)\b[2-9]\d{7}\b", eight_digits, EIGHT_DIGIT_WORDS)
+    },
 ];
 
 fn digit_count(text: &str) -> usize {
@@ -179,6 +203,16 @@ fn national(candidate: &str) -> Verdict {
     Some((candidate.len(), alone))
 }
 
+/// A date without its signs is none.
+fn eight_digits(candidate: &str) -> Verdict {
+    let part = |from: usize, to: usize| candidate.get(from..to).and_then(|part| part.parse::<u32>().ok());
+    let is_in = |part: Option<u32>, most: u32| part.is_some_and(|value| (1..=most).contains(&value));
+    let is_year = |part: Option<u32>| part.is_some_and(|value| (1900..2100).contains(&value));
+    let is_date = is_year(part(0, 4)) && is_in(part(4, 6), 12) && is_in(part(6, 8), 31)
+        || is_year(part(4, 8)) && is_in(part(0, 2), 31) && is_in(part(2, 4), 12);
+    (!is_date).then_some((candidate.len(), 0.15))
+}
+
 /// `2024-01-31`, `31.01.2024`, `01/31/24`, and the same with a time behind it.
 fn is_like_date(candidate: &str) -> bool {
     let parts: Vec<&str> = candidate.split([' ', '-', '.', '/']).collect();
@@ -222,6 +256,9 @@ mod tests {
             "an order, but no message on my registered 905-674-3793",
             "01 23 45 67 89",
             "(+44) 20 7946 0958",
+            "Tel: 61234567",
+            "tlf. 22334455",
+            "电话91234567",
             "(+351) 912 345 678",
             "(+49)151 12345678",
             "+1.2125550147",
@@ -247,6 +284,10 @@ mod tests {
             "between 2019-2023 they call",
             "the fax was sold 1889-1914",
             "at +40.712776 north",
+            "phone log of 20260117",
+            "fax of 31012026",
+            "the text has 61234567 bytes",
+            "phone order 61234567",
             "+12.3456789 %",
         ] {
             assert!(!kinds(text).contains(&"phone"), "{text}");

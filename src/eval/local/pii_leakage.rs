@@ -75,5 +75,9 @@ mod tests {
         let scores = pii_leakage(Arc::default()).evaluate(&EvalInput::default());
         assert_eq!(scores[0].status, ScoreStatus::Skipped);
         assert_eq!(scores[0].error.as_deref(), Some("answer"));
+        let scores = pii_leakage(Arc::default()).evaluate(&input("q", " \n", &[" "]));
+        assert_eq!((scores[0].passed, scores[0].error.as_deref()), (None, Some("answer")));
+        assert_eq!(label("q", "", &["a@b.org"]), (false, "retrieval".into()));
+        assert_eq!(label("q", "", &["nothing"]), (true, "none".into()));
     }
 }
