@@ -1,7 +1,7 @@
 //! Forms of cloud, code and chat services, after what each of them publishes.
 
 use super::plausible;
-use super::shape::{Shape, around, prefixed, with_digit};
+use super::shape::{Shape, around, generated, prefixed, with_digit};
 
 /// The forms of this file.
 pub const SHAPES: &[Shape] = &[
@@ -47,7 +47,7 @@ pub const SHAPES: &[Shape] = &[
     around("azure_devops_token", &["AZDO"], (76, 6), r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}"),
     prefixed("alibaba_access_key_id", &["LTAI"], r"LTAI[A-Za-z0-9]{12,24}\b"),
     prefixed("tencent_secret_id", &["AKID"], r"AKID[A-Za-z0-9]{32}\b"),
-    prefixed(
+    generated(
         "yandex_key",
         &["AQVN", "YCAJE", "YC", "t1."],
         r"(?:AQVN[A-Za-z0-9_-]{35,38}|YC[A-Za-z0-9_-]{38}|t1\.[A-Za-z0-9_-]{1,64}=?=?\.[A-Za-z0-9_-]{86}=?=?)",
@@ -182,7 +182,7 @@ pub const SHAPES: &[Shape] = &[
     prefixed("easypost_key", &["EZAK", "EZTK"], r"EZ[AT]K[A-Za-z0-9]{54}"),
     prefixed("flutterwave_key", &["FLWSECK"], r"FLWSECK(?:_TEST)?-[A-Za-z0-9]{12,40}"),
     prefixed("duffel_token", &["duffel_"], r"duffel_(?:test|live)_[A-Za-z0-9_=-]{40,50}"),
-    prefixed("gocardless_token", &["live_"], r"live_[A-Za-z0-9_=-]{40,50}\b"),
+    generated("gocardless_token", &["live_"], r"live_[A-Za-z0-9_=-]{40,50}\b"),
     prefixed("lob_key", &["live_", "test_"], r"(?:live|test)_(?:pub_)?[a-f0-9]{31,35}\b"),
     prefixed("facebook_token", &["EAA"], r"EAA[A-Za-z0-9]{60,}\b"),
     prefixed("twitter_bearer_token", &["AAAAAAAAAAAA"], r"A{16,24}[A-Za-z0-9%]{60,110}"),

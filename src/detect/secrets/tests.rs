@@ -78,6 +78,11 @@ fn a_prefix_alone_is_no_key() {
         "hf_hub_download_and_cache_the_file_now_please",
         "risk-assessment-of-the-whole-portfolio-in-2024-and-2025",
         "sk_live_",
+        "https://example.org/sk-learn-pipelines-explained-in-10-minutes-or-so",
+        "live_video_stream_quality_metrics_aggregated_daily",
+        "YC-backed-startups-that-are-hiring-right-now-in-town",
+        "00-introduction-to-the-command-line-for-us",
+        "pa-dutch-country-attractions-for-families-and-kids",
     ] {
         assert_eq!(kinds(text), [""; 0], "{text}");
     }
