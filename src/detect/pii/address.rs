@@ -16,6 +16,8 @@ const MAX_DOMAIN: usize = 256;
 /// A site is named by its address, which is mostly public: below what is reported, so that only who asks for `url`
 /// gets it.
 const SITE: f64 = 0.4;
+/// How sure an address is whose sign is written out.
+const SPELLED_OUT: f64 = 0.8;
 
 #[expect(clippy::expect_used, reason = "constants that the tests compile")]
 static EMAIL: LazyLock<Regex> = LazyLock::new(|| {
@@ -24,11 +26,11 @@ static EMAIL: LazyLock<Regex> = LazyLock::new(|| {
     )
     .expect("a constant that the tests compile")
 });
-/// `jane (at) example (dot) org`, also with the sign's name in other languages.
+/// `jane (at) example (dot) org`, also with the sign's name in other languages, and as it stands in addresses of pages (`%40`).
 #[expect(clippy::expect_used, reason = "constants that the tests compile")]
 static SPELLED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?i)[a-z0-9][a-z0-9._%+-]{0,63} ?(?:[\[({] ?(?:at|@|małpa|malpa|arroba|chiocciola|arobase) ?[\])}]|&#64;) ?[a-z0-9-]{1,63}(?: ?(?:\.|[\[({] ?(?:dot|\.|kropka|punkt|punto|point) ?[\])}]) ?[a-z0-9-]{1,63}){1,5}(?-u:\b)|(?:[a-z0-9_+-]{1,30} dot ){0,3}[a-z0-9][a-z0-9._%+-]{0,63} at (?:[a-z0-9-]{1,63} dot ){1,4}(?:com|org|net|edu|gov|info|de|pl|co|io|ai|app|dev|uk|fr|eu|nl|ch|ca|jp|br|au)(?-u:\b)",
+        r"(?i)[a-z0-9][a-z0-9._%+-]{0,63} ?(?:[\[({] ?(?:at|@|małpa|malpa|arroba|chiocciola|arobase) ?[\])}]|&#64;) ?[a-z0-9-]{1,63}(?: ?(?:\.|[\[({] ?(?:dot|\.|kropka|punkt|punto|point) ?[\])}]) ?[a-z0-9-]{1,63}){1,5}(?-u:\b)|(?:[a-z0-9_+-]{1,30} dot ){0,3}[a-z0-9][a-z0-9._%+-]{0,63} at (?:[a-z0-9-]{1,63} dot ){1,4}(?:com|org|net|edu|gov|info|de|pl|co|io|ai|app|dev|uk|fr|eu|nl|ch|ca|jp|br|au)(?-u:\b)|[a-z0-9][a-z0-9._+-]{0,63}%40(?:[a-z0-9-]{1,63}\.){1,6}[a-z]{2,24}(?-u:\b)",
     )
     .expect("a constant that the tests compile")
 });
@@ -39,7 +41,7 @@ static SPELLINGS: LazyLock<AhoCorasick> = LazyLock::new(|| {
         .ascii_case_insensitive(true)
         .build([
             "(at)", "[at]", "{at}", "( at )", "[ at ]", "(@)", "[@]", "&#64;", "łpa)", "łpa]", "alpa)",
-            "alpa]", "roba)", "roba]", "ciola)", "ciola]", "robase)", " dot ",
+            "alpa]", "roba)", "roba]", "ciola)", "ciola]", "robase)", " dot ", "%40",
         ])
         .expect("constants that the tests build")
 });
@@ -97,10 +99,24 @@ fn spelled(text: &str, found: &mut Vec<Finding>) {
             && is_apart_before(text, candidate.start())
         {
             let (start, end) = (candidate.start(), candidate.end());
-            found.push(Finding { kind: "email", start, end, confidence: 0.8 });
             done = end;
+            found.extend(spelled_email(candidate.as_str()).map(|confidence| Finding {
+                kind: "email",
+                start,
+                end,
+                confidence,
+            }));
         }
     }
+}
+
+/// How sure a spelled address is; none for `%40` in what is no address of a person or role.
+fn spelled_email(candidate: &str) -> Option<f64> {
+    if !candidate.contains("%40") {
+        return Some(SPELLED_OUT);
+    }
+    let (_, confidence) = email(&candidate.replacen("%40", "@", 1))?;
+    Some(confidence.min(SPELLED_OUT))
 }
 
 /// Addresses with a scheme, and host names whose last part is a domain of the root zone.
@@ -276,6 +292,15 @@ mod tests {
             assert_eq!(emails, [text]);
         }
         assert_eq!(kinds("Write to _jane@example.org_ or __bob@example.org__."), ["email", "email"]);
+        let page = "https://shop.example/?email=jane.doe%40example.org&page=2";
+        let found = find(page).into_iter().find(|f| f.kind == "email").expect("is found");
+        assert_eq!(
+            (&page[found.start..found.end], found.confidence >= 0.5),
+            ("jane.doe%40example.org", true)
+        );
+        for text in ["unpkg.com/react%4018.2.0/umd", "git%40github.com", "support%40example.org"] {
+            assert_eq!(kinds(text), [""; 0], "{text}");
+        }
         for text in ["_@example.org", "look at the dot in the middle", "jane@example.org_backup"] {
             assert_eq!(kinds(text), [""; 0], "{text}");
         }

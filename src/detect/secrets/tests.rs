@@ -192,6 +192,14 @@ fn values_beside_key_words() {
 }
 
 #[test]
+fn a_long_value_is_found_to_its_end() {
+    let token = fill("aB3dE6gH9kLm", 3_000);
+    let text = format!("{{\"session_token\": \"{token}\", \"region\": \"eu\"}}");
+    let found = find(&text);
+    assert_eq!(found.iter().map(|f| &text[f.start..f.end]).collect::<Vec<_>>(), [token]);
+}
+
+#[test]
 fn files_and_commands_of_systems() {
     for (kind, text) in [
         ("wireguard_key", "PrivateKey = yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk="),
