@@ -83,8 +83,8 @@ fn emails(text: &str, found: &mut Vec<Finding>) {
 
 /// Whether what follows an address begins with underscores that close an emphasis (`_jane@example.org_`): no domain has one.
 fn is_emphasised(behind: &str) -> bool {
-    let rest = behind.trim_start_matches('_');
-    rest.len() < behind.len() && !rest.starts_with(char::is_alphanumeric)
+    let rest = ["___", "__", "_"].into_iter().find_map(|marks| behind.strip_prefix(marks));
+    rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
 fn spelled(text: &str, found: &mut Vec<Finding>) {

@@ -124,7 +124,9 @@ mod tests {
     #[test]
     fn ip_and_mac_addresses() {
         assert_eq!(kinds("from 86.231.85.193 and 2a00:1450:4001:82a::200e"), ["ip_address", "ip_address"]);
-        assert_eq!(kinds("NIC 3c:22:fb:4a:9d:01"), ["mac_address"]);
+        for text in ["NIC 3c:22:fb:4a:9d:01", "mac:3c:22:fb:4a:9d:01", "3C-22-FB-4A-9D-01-eth0"] {
+            assert_eq!(kinds(text), ["mac_address"], "{text}");
+        }
         for text in [
             "10.0.0.1 192.168.1.1 127.0.0.1 203.0.113.9",
             "version 86.231.85.193",

@@ -177,13 +177,14 @@ fn is_among_digits(text: &str, start: usize, end: usize) -> bool {
 
 /// Whether pairs of hexadecimal digits go on beside the value: sixteen or twenty of them are a fingerprint.
 fn is_among_bytes(text: &str, start: usize, end: usize) -> bool {
-    let is_sign = |byte: u8| matches!(byte, b':' | b'-');
-    let is_pair = |pair: &[u8]| pair.iter().all(u8::is_ascii_hexdigit);
-    let bytes = text.as_bytes();
-    let before = start.checked_sub(3).map(|from| &bytes[from..start]);
-    let behind = bytes.get(end..end + 3);
-    before.is_some_and(|part| is_pair(&part[..2]) && is_sign(part[2]))
-        || behind.is_some_and(|part| is_sign(part[0]) && is_pair(&part[1..]))
+    let is_sign = |byte: Option<u8>| matches!(byte, Some(b':' | b'-'));
+    let is_hex = |byte: Option<u8>| byte.is_some_and(|b| b.is_ascii_hexdigit());
+    let is_word = |byte: Option<u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric());
+    // What stands so many places before the value: `mac:` ends with no pair.
+    let before = |places: usize| start.checked_sub(places).map(|at| text.as_bytes()[at]);
+    let behind = |places: usize| text.as_bytes().get(end + places).copied();
+    is_sign(before(1)) && is_hex(before(2)) && is_hex(before(3)) && !is_word(before(4))
+        || is_sign(behind(0)) && is_hex(behind(1)) && is_hex(behind(2)) && !is_word(behind(3))
 }
 
 #[cfg(test)]
