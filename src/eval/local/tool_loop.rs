@@ -40,7 +40,7 @@ impl Evaluator for ToolLoop {
         }
         let mut untold = HashSet::new();
         let is_untold = |step: &&Step| !step.failed && step.arguments.is_none() && step.result.is_none();
-        if !input.steps.iter().filter(is_untold).all(|step| untold.insert(step.tool.as_str())) {
+        if input.steps.iter().filter(is_untold).any(|step| !untold.insert(step.tool.as_str())) {
             return self.skip("arguments and results of the tool calls");
         }
         let mut counts: HashMap<(&str, String, &str), usize> = HashMap::new();
