@@ -16,17 +16,21 @@ const MAX_DOMAIN: usize = 256;
 /// A site is named by its address, which is mostly public: below what is reported, so that only who asks for `url`
 /// gets it.
 const SITE: f64 = 0.4;
+/// How sure an address is whose sign is written out.
+const SPELLED_OUT: f64 = 0.8;
 
 #[expect(clippy::expect_used, reason = "constants that the tests compile")]
 static EMAIL: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"[A-Za-z0-9][A-Za-z0-9._%+'\u{c0}-\u{24f}-]{0,63}@(?:[A-Za-z0-9\u{c0}-\u{24f}-]{1,63}\.){1,6}[A-Za-z]{2,24}")
-        .expect("a constant that the tests compile")
+    Regex::new(
+        r"[A-Za-z0-9_\u{c0}-\u{24f}\u{370}-\u{52f}][A-Za-z0-9._%+'\u{c0}-\u{24f}\u{370}-\u{52f}-]{0,63}@(?:[A-Za-z0-9\u{c0}-\u{24f}\u{370}-\u{52f}-]{1,63}\.){1,6}(?:[Xx][Nn]--[A-Za-z0-9-]{2,59}|[A-Za-z\u{370}-\u{52f}]{2,24})",
+    )
+    .expect("a constant that the tests compile")
 });
-/// `jane (at) example (dot) org`, also with the sign's name in other languages.
+/// `jane (at) example (dot) org`, also with the sign's name in other languages, and as it stands in addresses of pages (`%40`).
 #[expect(clippy::expect_used, reason = "constants that the tests compile")]
 static SPELLED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?i)[a-z0-9][a-z0-9._%+-]{0,63} ?(?:[\[({] ?(?:at|@|małpa|malpa|arroba|chiocciola|arobase) ?[\])}]|&#64;) ?[a-z0-9-]{1,63}(?: ?(?:\.|[\[({] ?(?:dot|\.|kropka|punkt|punto|point) ?[\])}]) ?[a-z0-9-]{1,63}){1,5}(?-u:\b)|[a-z0-9][a-z0-9._%+-]{0,63} at [a-z0-9-]{1,63} dot (?:com|org|net|edu|gov|de|pl|co|io)(?-u:\b)",
+        r"(?i)[a-z0-9][a-z0-9._%+-]{0,63} ?(?:[\[({] ?(?:at|@|małpa|malpa|arroba|chiocciola|arobase) ?[\])}]|&#64;) ?[a-z0-9-]{1,63}(?: ?(?:\.|[\[({] ?(?:dot|\.|kropka|punkt|punto|point) ?[\])}]) ?[a-z0-9-]{1,63}){1,5}(?-u:\b)|(?:[a-z0-9_+-]{1,30} dot ){0,3}[a-z0-9][a-z0-9._%+-]{0,63} at (?:[a-z0-9-]{1,63} dot ){1,4}(?:com|org|net|edu|gov|info|de|pl|co|io|ai|app|dev|uk|fr|eu|nl|ch|ca|jp|br|au)(?-u:\b)|[a-z0-9][a-z0-9._+-]{0,63}%40(?:[a-z0-9-]{1,63}\.){1,6}[a-z]{2,24}(?-u:\b)",
     )
     .expect("a constant that the tests compile")
 });
@@ -37,7 +41,7 @@ static SPELLINGS: LazyLock<AhoCorasick> = LazyLock::new(|| {
         .ascii_case_insensitive(true)
         .build([
             "(at)", "[at]", "{at}", "( at )", "[ at ]", "(@)", "[@]", "&#64;", "łpa)", "łpa]", "alpa)",
-            "alpa]", "roba)", "roba]", "ciola)", "ciola]", "robase)", " dot ",
+            "alpa]", "roba)", "roba]", "ciola)", "ciola]", "robase)", " dot ", "%40",
         ])
         .expect("constants that the tests build")
 });
@@ -66,14 +70,21 @@ fn emails(text: &str, found: &mut Vec<Finding>) {
         while let Some(candidate) = EMAIL.find_at(&text[..to], at).filter(|c| c.start() < sign) {
             let (start, end) = (candidate.start(), candidate.end());
             let checked = if is_apart_before(text, start) { email(candidate.as_str()) } else { None };
-            if let (Some((_, confidence)), true) = (checked, is_apart_behind(text, end)) {
+            let is_apart = is_apart_behind(text, start, end) || is_emphasised(&text[end..]);
+            if let (Some((_, confidence)), true) = (checked, is_apart) {
                 found.push(Finding { kind: "email", start, end, confidence });
                 done = end;
                 break;
             }
-            at = start + 1;
+            at = start + candidate.as_str().chars().next().map_or(1, char::len_utf8);
         }
     }
+}
+
+/// Whether what follows an address begins with underscores that close an emphasis (`_jane@example.org_`): no domain has one.
+fn is_emphasised(behind: &str) -> bool {
+    let rest = ["___", "__", "_"].into_iter().find_map(|marks| behind.strip_prefix(marks));
+    rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
 fn spelled(text: &str, found: &mut Vec<Finding>) {
@@ -88,10 +99,24 @@ fn spelled(text: &str, found: &mut Vec<Finding>) {
             && is_apart_before(text, candidate.start())
         {
             let (start, end) = (candidate.start(), candidate.end());
-            found.push(Finding { kind: "email", start, end, confidence: 0.8 });
             done = end;
+            found.extend(spelled_email(candidate.as_str()).map(|confidence| Finding {
+                kind: "email",
+                start,
+                end,
+                confidence,
+            }));
         }
     }
+}
+
+/// How sure a spelled address is; none for `%40` in what is no address of a person or role.
+fn spelled_email(candidate: &str) -> Option<f64> {
+    if !candidate.contains("%40") {
+        return Some(SPELLED_OUT);
+    }
+    let (_, confidence) = email(&candidate.replacen("%40", "@", 1))?;
+    Some(confidence.min(SPELLED_OUT))
 }
 
 /// Addresses with a scheme, and host names whose last part is a domain of the root zone.
@@ -227,7 +252,8 @@ const FILE_ENDINGS: &[&str] =
 fn email(candidate: &str) -> Verdict {
     let (local, domain) = candidate.split_once('@')?;
     let ending = domain.rsplit('.').next()?.to_ascii_lowercase();
-    if FILE_ENDINGS.contains(&ending.as_str()) || local.ends_with('.') || local.contains("..") {
+    let is_local = !local.ends_with('.') && !local.contains("..") && local.contains(char::is_alphanumeric);
+    if !is_local || FILE_ENDINGS.contains(&ending.as_str()) {
         return None;
     }
     let local = local.to_ascii_lowercase();
@@ -246,6 +272,38 @@ mod tests {
 
     fn kinds(text: &str) -> Vec<&'static str> {
         find(text).into_iter().filter(|f| f.confidence >= 0.5).map(|f| f.kind).collect()
+    }
+
+    #[test]
+    fn addresses_of_all_alphabets_are_found_whole() {
+        for text in [
+            "émile@exemple.fr",
+            "özgür.kaya@firma.com.tr",
+            "иван@пример.рф",
+            "ivan@xn--e1afmkfd.xn--p1ai",
+            "νίκος@παράδειγμα.gr",
+            "_jane@example.org",
+            "jane dot doe at example dot co dot uk",
+            "jane at example dot fr",
+        ] {
+            let found = find(text);
+            let emails: Vec<&str> =
+                found.iter().filter(|f| f.kind == "email").map(|f| &text[f.start..f.end]).collect();
+            assert_eq!(emails, [text]);
+        }
+        assert_eq!(kinds("Write to _jane@example.org_ or __bob@example.org__."), ["email", "email"]);
+        let page = "https://shop.example/?email=jane.doe%40example.org&page=2";
+        let found = find(page).into_iter().find(|f| f.kind == "email").expect("is found");
+        assert_eq!(
+            (&page[found.start..found.end], found.confidence >= 0.5),
+            ("jane.doe%40example.org", true)
+        );
+        for text in ["unpkg.com/react%4018.2.0/umd", "git%40github.com", "support%40example.org"] {
+            assert_eq!(kinds(text), [""; 0], "{text}");
+        }
+        for text in ["_@example.org", "look at the dot in the middle", "jane@example.org_backup"] {
+            assert_eq!(kinds(text), [""; 0], "{text}");
+        }
     }
 
     #[test]

@@ -98,7 +98,9 @@ fn ipv6(candidate: &str) -> Verdict {
         address.is_loopback() || first & 0xfe00 == 0xfc00 || first & 0xffc0 == 0xfe80 || first >= 0xff00;
     // `a::b` is also a path in C++ and Rust; only addresses that are routed, or written in full, are sure.
     let is_sure = first & 0xe000 == 0x2000 && groups >= 3 || groups == 8;
-    let alone = if is_documentation || is_local || !is_sure { 0.2 } else { 0.75 };
+    // Eight pairs of digits are the end of a fingerprint or the name of a port, never an address.
+    let is_pairs = candidate.split(':').all(|group| group.len() == 2);
+    let alone = if is_documentation || is_local || is_pairs || !is_sure { 0.2 } else { 0.75 };
     Some((candidate.len(), alone))
 }
 
@@ -122,7 +124,9 @@ mod tests {
     #[test]
     fn ip_and_mac_addresses() {
         assert_eq!(kinds("from 86.231.85.193 and 2a00:1450:4001:82a::200e"), ["ip_address", "ip_address"]);
-        assert_eq!(kinds("NIC 3c:22:fb:4a:9d:01"), ["mac_address"]);
+        for text in ["NIC 3c:22:fb:4a:9d:01", "mac:3c:22:fb:4a:9d:01", "3C-22-FB-4A-9D-01-eth0"] {
+            assert_eq!(kinds(text), ["mac_address"], "{text}");
+        }
         for text in [
             "10.0.0.1 192.168.1.1 127.0.0.1 203.0.113.9",
             "version 86.231.85.193",
@@ -133,6 +137,10 @@ mod tests {
             "ff:ff:ff:ff:ff:ff",
             "02:00:48:5A:51:29",
             "3c:22:fb:4a:9d",
+            // Fingerprints of keys, without a word that says so.
+            "44:a0:9f:15:b2:66:1c:d8:03:7e:90:5b:e1:2f:88:c4",
+            "RSA 3C:22:FB:4A:9D:01:44:A0:9F:15:B2:66:1C:D8:03:7E:90:5B:E1:2F",
+            "50:01:43:80:12:34:56:78",
         ] {
             assert_eq!(kinds(text), [""; 0], "{text}");
         }

@@ -144,6 +144,9 @@ const IBAN_LENGTHS: &str = "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR
     OM23 PK24 PL28 PS29 PT25 QA29 RO24 RS22 RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 \
     UA29 VA22 VG24 XK20 YE30";
 
+/// Every account has more, those of the countries whose banks have letters too.
+const LEAST_IBAN_DIGITS: usize = 8;
+
 /// The candidate may have swallowed the word behind it; only the country's length counts.
 fn iban(candidate: &str) -> Verdict {
     let country = candidate.get(..2)?.to_ascii_uppercase();
@@ -152,7 +155,9 @@ fn iban(candidate: &str) -> Verdict {
     let (last, _) = candidate.char_indices().filter(|(_, c)| c.is_ascii_alphanumeric()).nth(length - 1)?;
     let value: Vec<char> = candidate[..=last].chars().filter(char::is_ascii_alphanumeric).collect();
     let rest = mod97(value[4..].iter().chain(&value[..4]).copied())?;
-    (rest == 1).then_some((last + 1, 0.9))
+    // `at 10 am on Friday we rang` passes the check too.
+    let digits = value.iter().filter(|c| c.is_ascii_digit()).count();
+    (rest == 1 && digits >= LEAST_IBAN_DIGITS).then_some((last + 1, 0.9))
 }
 
 /// Polish accounts are written without the country.
@@ -241,6 +246,10 @@ mod tests {
         assert_eq!(kinds("DE89 3704 0044 0532 0130 01"), [""; 0]);
         assert_eq!(kinds("DE89 3704 0044 0532 0130"), [""; 0]);
         assert_eq!(kinds("XX89 3704 0044 0532 0130 00"), [""; 0]);
+        assert_eq!(kinds("Order 20261127: at 10 am on Friday we rang."), [""; 0]);
+        for text in ["MT84 MALT 0110 0001 2345 MTLC AST0 01S", "QA58 DOHB 0000 1234 5678 90AB CDEF G"] {
+            assert_eq!(kinds(text), ["iban"], "{text}");
+        }
         assert_eq!(kinds("konto 61 1090 1014 0000 0712 1981 2874"), ["iban"]);
         assert_eq!(kinds("konto 61 1090 1014 0000 0712 1981 2875"), [""; 0]);
     }

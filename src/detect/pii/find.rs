@@ -140,7 +140,12 @@ impl Compiled {
 
     fn judge(&self, text: &str, hits: &[Hit], start: usize, end: usize, alone: f64) -> Option<Finding> {
         let kind = self.rule.kind;
-        if !is_apart_behind(text, end) || (kind == "phone" && is_among_digits(text, start, end)) {
+        let is_part = match kind {
+            "phone" => is_among_digits(text, start, end),
+            "mac_address" => is_among_bytes(text, start, end),
+            _ => false,
+        };
+        if is_part || !is_apart_behind(text, start, end) {
             return None;
         }
         let backed = distance(hits, &self.words, start, end);
@@ -170,6 +175,18 @@ fn is_among_digits(text: &str, start: usize, end: usize) -> bool {
         || behind.is_some_and(|t| is_digit(t.chars().next()))
 }
 
+/// Whether pairs of hexadecimal digits go on beside the value: sixteen or twenty of them are a fingerprint.
+fn is_among_bytes(text: &str, start: usize, end: usize) -> bool {
+    let is_sign = |byte: Option<u8>| matches!(byte, Some(b':' | b'-'));
+    let is_hex = |byte: Option<u8>| byte.is_some_and(|b| b.is_ascii_hexdigit());
+    let is_word = |byte: Option<u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric());
+    // What stands so many places before the value: `mac:` ends with no pair.
+    let before = |places: usize| start.checked_sub(places).map(|at| text.as_bytes()[at]);
+    let behind = |places: usize| text.as_bytes().get(end + places).copied();
+    is_sign(before(1)) && is_hex(before(2)) && is_hex(before(3)) && !is_word(before(4))
+        || is_sign(behind(0)) && is_hex(behind(1)) && is_hex(behind(2)) && !is_word(behind(3))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,6 +205,31 @@ mod tests {
         assert!(find("id 94111111111111111112").is_empty());
         assert!(find("x4111111111111111").is_empty());
         assert_eq!(find("12 4111 1111 1111 1111")[0].start, 3);
+    }
+
+    #[test]
+    fn values_in_the_rows_of_a_table_are_found() {
+        let kinds = |text: &str| -> Vec<&str> {
+            find(text).into_iter().filter(|f| f.confidence >= 0.5).map(|f| f.kind).collect()
+        };
+        for (kind, text) in [
+            ("email", "1,jane.doe@example.org,42"),
+            ("email", "7,jane@example.org,2024-01-31"),
+            ("credit_card", "1001,4111111111111111,12/26,123"),
+            ("credit_card", "[1,4111111111111111,2]"),
+            ("us_ssn", "7,078-05-1120,2024"),
+            ("iban", "3,DE89370400440532013000,5"),
+            ("ip_address", "2026-01-31,86.231.85.193,200"),
+            ("phone", "1,+15551234567,9"),
+        ] {
+            assert_eq!(kinds(text), [kind], "{text}");
+            let found = find(text).into_iter().find(|f| f.kind == kind).expect("is found");
+            let (before, behind) = (&text[..found.start], &text[found.end..]);
+            assert!(before.ends_with(',') && behind.starts_with(','), "{text}: {found:?}");
+        }
+        for text in ["0,4111111111111111", "1,234,567,890", "phone 12 345 678,90", "12,345,678.90"] {
+            assert_eq!(kinds(text), [""; 0], "{text}");
+        }
     }
 
     #[test]

@@ -98,7 +98,7 @@ pub const RULES: &[Rule] = &[
         cn_id,
         &["身份证", "身份證", "公民身份", "resident id", "id card"],
     ),
-    Rule::by_check("sg_nric", r"(?i-u)\b[STFG]\d{7}[A-Z]\b", sg_nric, &["nric", "fin"]),
+    Rule::by_check("sg_nric", r"(?i-u)\b[STFGM]\d{7}[A-Z]\b", sg_nric, &["nric", "fin"]),
 ];
 
 fn sure(candidate: &str, is_valid: bool, alone: f64) -> Verdict {
@@ -155,10 +155,16 @@ fn pl_pesel(candidate: &str) -> Verdict {
     let d = digits(candidate);
     let (month, day) = ((d[2] * 10 + d[3]) % 20, d[4] * 10 + d[5]);
     let check = (10 - weighted(&d[..10], &[1, 3, 7, 9, 1, 3, 7, 9, 1, 3]) % 10) % 10;
+    // Nobody who lives was born before 1900 or will be after 2039: such a number is of something else, but beside the word.
+    let is_living = match d[2] * 10 + d[3] {
+        1..=12 => true,
+        21..=32 => d[0] < 4,
+        _ => false,
+    };
     sure(
         candidate,
         (1..=12).contains(&month) && (1..=31).contains(&day) && check == d[10],
-        if candidate.len() == 11 { 0.55 } else { 0.2 },
+        if candidate.len() == 11 && is_living { 0.55 } else { 0.2 },
     )
 }
 
@@ -210,7 +216,10 @@ fn fr_nir(candidate: &str) -> Verdict {
 }
 
 fn in_aadhaar(candidate: &str) -> Verdict {
-    sure(candidate, verhoeff(&digits(candidate)), if candidate.contains(' ') { 0.6 } else { 0.25 })
+    let d = digits(candidate);
+    // `2023 2024 2025` is the head of a table.
+    let is_years = d.chunks(4).all(|group| (19..=20).contains(&(group[0] * 10 + group[1])));
+    sure(candidate, !is_years && verhoeff(&d), if candidate.contains(' ') { 0.6 } else { 0.25 })
 }
 
 fn br_cpf(candidate: &str) -> Verdict {
@@ -274,9 +283,17 @@ fn sg_nric(candidate: &str) -> Verdict {
     let upper = candidate.to_ascii_uppercase();
     let d = digits(&upper);
     let (series, check) = (upper.as_bytes()[0], upper.as_bytes()[8]);
-    let offset = if matches!(series, b'T' | b'G') { 4 } else { 0 };
+    let offset = match series {
+        b'T' | b'G' => 4,
+        b'M' => 3,
+        _ => 0,
+    };
     let rest = ((weighted(&d, &[2, 7, 6, 5, 4, 3, 2]) + offset) % 11) as usize;
-    let letters: &[u8; 11] = if matches!(series, b'S' | b'T') { b"JZIHGFEDCBA" } else { b"XWUTRQPNMLK" };
+    let letters: &[u8; 11] = match series {
+        b'S' | b'T' => b"JZIHGFEDCBA",
+        b'M' => b"XWUTRQPNJLK",
+        _ => b"XWUTRQPNMLK",
+    };
     sure(candidate, letters[rest] == check, 0.75)
 }
 
@@ -316,6 +333,7 @@ mod tests {
         ("se_personnummer", "811228-9874", "811228-9873", "811328-9874"),
         ("cn_resident_id", "11010519491231002X", "110105194912310021", "110105194913310021"),
         ("sg_nric", "S1234567D", "S1234567A", "S123456D"),
+        ("sg_nric", "M1234567K", "M1234567L", "M123456K"),
     ];
 
     #[test]
@@ -325,6 +343,17 @@ mod tests {
             assert!(!kinds(broken).contains(kind), "{broken}");
             assert_eq!(kinds(lookalike), [""; 0], "{lookalike}");
         }
+    }
+
+    #[test]
+    fn what_only_passes_the_check_is_no_number_of_a_person() {
+        for text in
+            ["| 2023 2024 2025 |", "in 2022 2023 2024 2025", "ticket 40661501357", "order 50712044117"]
+        {
+            assert_eq!(kinds(text), [""; 0], "{text}");
+        }
+        assert_eq!(kinds("PESEL 40661501357"), ["pl_pesel"]);
+        assert_eq!(kinds("born in Kraków, 44051401359"), ["pl_pesel"]);
     }
 
     #[test]

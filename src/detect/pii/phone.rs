@@ -61,6 +61,23 @@ const PHONE_WORDS: &[&str] = &[
     "전화",
     "휴대폰",
 ];
+/// Those of them that stand beside eight digits for nothing else.
+const EIGHT_DIGIT_WORDS: &[&str] = &[
+    "phone",
+    "telephone",
+    "tel",
+    "mobile",
+    "whatsapp",
+    "fax",
+    "hotline",
+    "telefon",
+    "mobil",
+    "tlf",
+    "电话",
+    "電話",
+    "手机",
+    "手機",
+];
 const NOT_PHONE: &[&str] = &[
     "npi",
     "order",
@@ -99,7 +116,7 @@ const NOT_PHONE: &[&str] = &[
 pub const RULES: &[Rule] = &[
     Rule {
         kind: "phone",
-        shape: r"(?-u)(?:\+|\b00)[1-9]\d{0,2}[ .-]?(?:\(0?\d{1,4}\)|\d{1,4})(?:[ ./-]{0,2}\d{1,4}){1,6}(?: ?(?:x|ext\.?) ?\d{1,6})?",
+        shape: r"(?-u)(?:\(\+[1-9]\d{0,2}\)|(?:\+|\b00)[1-9]\d{0,2})[ .-]?(?:\(0?\d{1,4}\)|\d{1,4})(?:[ ./-]{0,2}\d{1,4}){1,6}(?: ?(?:x|ext\.?) ?\d{1,6})?",
         min_digits: 8,
         check: international,
         words: PHONE_WORDS,
@@ -127,6 +144,13 @@ pub const RULES: &[Rule] = &[
         needs_word: false,
         denied_by: NOT_PHONE,
     },
+    // Whole countries have eight digits (Denmark, Norway, Singapore, Hong Kong); only words that say nothing else speak for them.
+    Rule {
+        min_digits: 8,
+        with_word: 0.7,
+        denied_by: NOT_PHONE,
+        ..Rule::by_word("phone", r"(?-u)\b[2-9]\d{7}\b", eight_digits, EIGHT_DIGIT_WORDS)
+    },
 ];
 
 fn digit_count(text: &str) -> usize {
@@ -136,7 +160,10 @@ fn digit_count(text: &str) -> usize {
 /// `+` or `00` and up to fifteen digits (ITU-T E.164).
 fn international(candidate: &str) -> Verdict {
     let digits = digit_count(candidate);
-    let has_plus = candidate.starts_with('+');
+    let has_plus = candidate.trim_start_matches('(').starts_with('+');
+    if is_signed_decimal(candidate) {
+        return None;
+    }
     let is_grouped = candidate.contains([' ', '-', '.', '(', '/']);
     let alone = match (has_plus, is_grouped) {
         (true, _) => 0.85,
@@ -144,6 +171,14 @@ fn international(candidate: &str) -> Verdict {
         (false, false) => 0.2,
     };
     (8..=if has_plus { 15 } else { 17 }).contains(&digits).then_some((candidate.len(), alone))
+}
+
+/// `+40.712776` is a number with its sign. Registries of domains write `+1.2125550147`: more digits behind the stop.
+fn is_signed_decimal(candidate: &str) -> bool {
+    let parts = candidate.strip_prefix('+').and_then(|number| number.split_once('.'));
+    let Some((whole, fraction)) = parts else { return false };
+    let is_number = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+    is_number(whole) && is_number(fraction) && fraction.len() <= 7
 }
 
 /// Any other grouping; only a word beside it, or a trunk zero and a bracket, make it a phone number.
@@ -166,6 +201,16 @@ fn national(candidate: &str) -> Verdict {
         () => 0.2,
     };
     Some((candidate.len(), alone))
+}
+
+/// A date without its signs is none.
+fn eight_digits(candidate: &str) -> Verdict {
+    let part = |from: usize, to: usize| candidate.get(from..to).and_then(|part| part.parse::<u32>().ok());
+    let is_in = |part: Option<u32>, most: u32| part.is_some_and(|value| (1..=most).contains(&value));
+    let is_year = |part: Option<u32>| part.is_some_and(|value| (1900..2100).contains(&value));
+    let is_date = is_year(part(0, 4)) && is_in(part(4, 6), 12) && is_in(part(6, 8), 31)
+        || is_year(part(4, 8)) && is_in(part(0, 2), 31) && is_in(part(2, 4), 12);
+    (!is_date).then_some((candidate.len(), 0.15))
 }
 
 /// `2024-01-31`, `31.01.2024`, `01/31/24`, and the same with a time behind it.
@@ -210,6 +255,13 @@ mod tests {
             "call 5551234567",
             "an order, but no message on my registered 905-674-3793",
             "01 23 45 67 89",
+            "(+44) 20 7946 0958",
+            "Tel: 61234567",
+            "tlf. 22334455",
+            "电话91234567",
+            "(+351) 912 345 678",
+            "(+49)151 12345678",
+            "+1.2125550147",
         ] {
             assert_eq!(kinds(text), ["phone"], "{text}");
         }
@@ -231,6 +283,12 @@ mod tests {
             "ISBN 978-3-16-148410-0",
             "between 2019-2023 they call",
             "the fax was sold 1889-1914",
+            "at +40.712776 north",
+            "phone log of 20260117",
+            "fax of 31012026",
+            "the text has 61234567 bytes",
+            "phone order 61234567",
+            "+12.3456789 %",
         ] {
             assert!(!kinds(text).contains(&"phone"), "{text}");
         }

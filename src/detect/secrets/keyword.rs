@@ -7,7 +7,7 @@ use crate::detect::finding::Finding;
 pub const KINDS: [&str; 2] = ["generic_secret", "password"];
 /// A name is no longer than this on either side of the key word.
 const MAX_NAME: usize = 48;
-/// A value is no longer than this.
+/// So much of a value is read.
 const MAX_VALUE: usize = 512;
 
 /// Words that name a secret by themselves.
@@ -206,10 +206,20 @@ impl<'a> Finder<'a> {
         let Some(value) = Value::behind(text, name) else { return };
         let name_text = &text[name.0..name.1];
         if let Some((kind, confidence)) = judge(name_text, keyword, &value) {
-            self.taken = value.start + value.text.len();
+            self.taken = whole(text, &value);
             found.push(Finding { kind, start: value.start, end: self.taken, confidence });
         }
     }
+}
+
+/// Where the value ends: what is longer than is read of it is one value all the same.
+fn whole(text: &str, value: &Value) -> usize {
+    let end = value.start + value.text.len();
+    if value.text.len() <= MAX_VALUE {
+        return end;
+    }
+    let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"_+/=.~%-".contains(byte);
+    end + text.as_bytes()[end..].iter().take_while(|byte| is_token(byte)).count()
 }
 
 fn is_name_byte(byte: u8) -> bool {

@@ -61,6 +61,9 @@ const WORDS: &[&str] = &[
 /// The last bytes of a generated value are not of three kinds only.
 const TAIL: usize = 12;
 
+/// A piece with a digit that is this long is no word.
+const GENERATED: usize = 12;
+
 /// Shannon entropy of the characters, in bits a character.
 pub fn entropy(text: &str) -> f64 {
     let mut counts = [0u32; 256];
@@ -89,6 +92,11 @@ pub fn is_varied(text: &str) -> bool {
 /// Whether there is a digit.
 pub fn has_digit(text: &str) -> bool {
     text.bytes().any(|b| b.is_ascii_digit())
+}
+
+/// Whether a piece without hyphen and underscore is long and has a digit: words in a row (`sk-learn-in-10-minutes`) have none.
+pub fn has_generated_piece(text: &str) -> bool {
+    text.split(['-', '_', '.']).any(|piece| piece.len() >= GENERATED && has_digit(piece))
 }
 
 /// Whether the value only stands for a secret: a template, a word, a filler.

@@ -1,6 +1,7 @@
 //! Forms of cloud, code and chat services, after what each of them publishes.
 
-use super::shape::{Shape, around, prefixed, with_digit};
+use super::plausible;
+use super::shape::{Shape, around, generated, prefixed, with_digit};
 
 /// The forms of this file.
 pub const SHAPES: &[Shape] = &[
@@ -11,7 +12,18 @@ pub const SHAPES: &[Shape] = &[
         r"(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}\b",
     ),
     prefixed("aws_mws_token", &["amzn.mws."], r"amzn\.mws\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
-    prefixed("google_api_key", &["AIza"], r"AIza[0-9A-Za-z_-]{35}"),
+    prefixed(
+        "aws_bedrock_key",
+        &["ABSK", "bedrock-api-key-"],
+        r"(?:ABSK[A-Za-z0-9+/]{100,280}={0,2}|bedrock-api-key-YmVkcm9jay[A-Za-z0-9+/=]{40,})",
+    ),
+    prefixed(
+        "aws_session_token",
+        &["IQoJb3JpZ2luX2Vj", "FwoGZXIvYXdzE"],
+        r"(?:IQoJb3JpZ2luX2Vj|FwoGZXIvYXdzE)[A-Za-z0-9+/=%]{80,}",
+    ),
+    // The second form is that of Gemini.
+    prefixed("google_api_key", &["AIza", "AQ.Ab"], r"(?:AIza[0-9A-Za-z_-]{35}|AQ\.Ab[0-9A-Za-z_-]{40,60})"),
     prefixed("google_oauth_token", &["ya29."], r"ya29\.[0-9A-Za-z_-]{20,}"),
     prefixed("google_oauth_secret", &["GOCSPX-"], r"GOCSPX-[0-9A-Za-z_-]{24,32}"),
     prefixed("google_refresh_token", &["1//0"], r"1//0[0-9A-Za-z_-]{30,120}"),
@@ -22,11 +34,20 @@ pub const SHAPES: &[Shape] = &[
         (320, 90),
         r"[?&](?:se|sp|sv|sr|st)=[^\s]{1,300}&sig=([A-Za-z0-9%+/]{40,80}=?)",
     ),
+    // Of most services, those with language models among them; those of DevOps have a row of their own.
+    Shape {
+        kind: "azure_api_key",
+        hints: &["JQQJ9"],
+        before: 52,
+        after: 31,
+        regex: r"[A-Za-z0-9]{52}JQQJ9[9DH][A-Za-z0-9]{26}(?:[A-Za-z0-9]{2}==|\b)",
+        check: |secret| plausible::is_varied(secret) && secret.get(76..80) != Some("AZDO"),
+    },
     around("azure_client_secret", &["Q~"], (4, 36), r"[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}"),
     around("azure_devops_token", &["AZDO"], (76, 6), r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}"),
     prefixed("alibaba_access_key_id", &["LTAI"], r"LTAI[A-Za-z0-9]{12,24}\b"),
     prefixed("tencent_secret_id", &["AKID"], r"AKID[A-Za-z0-9]{32}\b"),
-    prefixed(
+    generated(
         "yandex_key",
         &["AQVN", "YCAJE", "YC", "t1."],
         r"(?:AQVN[A-Za-z0-9_-]{35,38}|YC[A-Za-z0-9_-]{38}|t1\.[A-Za-z0-9_-]{1,64}=?=?\.[A-Za-z0-9_-]{86}=?=?)",
@@ -97,7 +118,7 @@ pub const SHAPES: &[Shape] = &[
     prefixed("age_secret_key", &["AGE-SECRET-KEY-1"], r"AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}"),
     prefixed("artifact_signing_seed", &["SA", "SC", "SN", "SO", "SU", "SX"], r"S[ACNOUX][A-Z2-7]{56}\b"),
     // Chat and mail
-    with_digit("slack_token", &["xox"], r"xox(?:[abdeoprs]|e\.xox[bp])-[A-Za-z0-9-]{16,}"),
+    with_digit("slack_token", &["xox"], r"xox(?:[abcdeoprs]|e\.xox[bp])-[A-Za-z0-9%-]{16,}"),
     with_digit("slack_app_token", &["xapp-"], r"xapp-\d-[A-Z0-9]{6,16}-\d{6,16}-[A-Za-z0-9]{32,80}"),
     prefixed(
         "slack_webhook",
@@ -161,7 +182,7 @@ pub const SHAPES: &[Shape] = &[
     prefixed("easypost_key", &["EZAK", "EZTK"], r"EZ[AT]K[A-Za-z0-9]{54}"),
     prefixed("flutterwave_key", &["FLWSECK"], r"FLWSECK(?:_TEST)?-[A-Za-z0-9]{12,40}"),
     prefixed("duffel_token", &["duffel_"], r"duffel_(?:test|live)_[A-Za-z0-9_=-]{40,50}"),
-    prefixed("gocardless_token", &["live_"], r"live_[A-Za-z0-9_=-]{40,50}\b"),
+    generated("gocardless_token", &["live_"], r"live_[A-Za-z0-9_=-]{40,50}\b"),
     prefixed("lob_key", &["live_", "test_"], r"(?:live|test)_(?:pub_)?[a-f0-9]{31,35}\b"),
     prefixed("facebook_token", &["EAA"], r"EAA[A-Za-z0-9]{60,}\b"),
     prefixed("twitter_bearer_token", &["AAAAAAAAAAAA"], r"A{16,24}[A-Za-z0-9%]{60,110}"),

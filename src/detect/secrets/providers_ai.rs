@@ -105,5 +105,5 @@ pub const SHAPES: &[Shape] = &[
 fn is_openai(secret: &str) -> bool {
     let is_other = ["sk-ant-", "sk-or-", "sk-lf-"].iter().any(|prefix| secret.starts_with(prefix));
     // Not the common test for fillers: test keys end in zeros and still show that keys leak.
-    !is_other && plausible::has_digit(secret) && !secret.to_ascii_lowercase().contains("xxxxxx")
+    !is_other && plausible::has_generated_piece(secret) && !secret.to_ascii_lowercase().contains("xxxxxx")
 }

@@ -1,7 +1,7 @@
 //! Further forms: services that publish a prefix, and commands that take a password.
 
 use super::plausible;
-use super::shape::{Shape, around, prefixed, with_digit};
+use super::shape::{Shape, around, generated, prefixed, with_digit};
 
 /// The forms of this file.
 pub const SHAPES: &[Shape] = &[
@@ -12,7 +12,7 @@ pub const SHAPES: &[Shape] = &[
     prefixed("runpod_key", &["rpa_"], r"rpa_[A-Z0-9]{40,50}[a-z0-9]{0,8}\b"),
     prefixed("logfire_token", &["pylf_v"], r"pylf_v\d_(?:[a-z]{2}_)?[A-Za-z0-9]{40,60}"),
     prefixed("helicone_key", &["sk-helicone-"], r"sk-helicone-[A-Za-z0-9-]{20,60}"),
-    prefixed("voyage_key", &["pa-"], r"pa-[A-Za-z0-9_-]{43}\b"),
+    generated("voyage_key", &["pa-"], r"pa-[A-Za-z0-9_-]{43}\b"),
     prefixed("anyscale_key", &["esecret_"], r"esecret_[A-Za-z0-9]{24,40}\b"),
     prefixed("astra_token", &["AstraCS:"], r"AstraCS:[A-Za-z0-9]{20,30}:[a-f0-9]{64}"),
     prefixed("neon_key", &["napi_"], r"napi_[a-z0-9]{40,80}\b"),
@@ -36,7 +36,7 @@ pub const SHAPES: &[Shape] = &[
         &["0."],
         r"0\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.[A-Za-z0-9]{28,32}:[A-Za-z0-9+/=]{22,28}",
     ),
-    prefixed("okta_token", &["00"], r"00[A-Za-z0-9_-]{38}[A-Za-z0-9]{2}\b"),
+    generated("okta_token", &["00"], r"00[A-Za-z0-9_-]{38}[A-Za-z0-9]{2}\b"),
     prefixed("trello_token", &["ATTA"], r"ATTA[0-9a-fA-F]{60,80}\b"),
     prefixed(
         "teamcity_token",

@@ -32,6 +32,12 @@ pub const fn with_digit(kind: &'static str, hints: &'static [&'static str], rege
     Shape { kind, hints, before: 0, after: 0, regex, check }
 }
 
+/// A form whose prefix and signs stand in names and addresses too, which are words in a row.
+pub const fn generated(kind: &'static str, hints: &'static [&'static str], regex: &'static str) -> Shape {
+    let check = |secret: &str| plausible::is_varied(secret) && plausible::has_generated_piece(secret);
+    Shape { kind, hints, before: 0, after: 0, regex, check }
+}
+
 /// A form that begins some bytes before its hint and ends some bytes behind it, at most.
 pub const fn around(
     kind: &'static str,

@@ -37,6 +37,14 @@ fn keys_by_their_prefix() {
         ("gitlab_token", format!("glpat-{}", mixed(20))),
         ("slack_token", format!("xoxb-123456789012-123456789012-{}", mixed(24))),
         ("google_api_key", format!("AIza{}", mixed(35))),
+        ("google_api_key", format!("AQ.Ab8RN6{}", mixed(44))),
+        ("slack_token", format!("xoxc-123456789012-123456789012-{}", mixed(24))),
+        ("slack_token", format!("xoxd-{}%2B{}%3D", mixed(20), mixed(20))),
+        ("aws_bedrock_key", format!("ABSKQmVkcm9ja0FQSUtleS1{}=", mixed(110))),
+        ("aws_bedrock_key", format!("bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t{}", mixed(80))),
+        ("aws_session_token", format!("IQoJb3JpZ2luX2Vj{}==", mixed(900))),
+        ("azure_api_key", format!("{}JQQJ99AKACHYHv6XJ3w3AAAAACOG0sUE", mixed(52))),
+        ("azure_devops_token", format!("{}JQQJ99BCACAAAAAZg6lNAAASAZDO1Vba", mixed(52))),
         ("stripe_key", format!("sk_live_{}", mixed(24))),
         ("twilio_key", format!("SK{}", hex(32))),
         ("sendgrid_key", format!("SG.{}.{}", mixed(22), mixed(43))),
@@ -61,6 +69,8 @@ fn keys_by_their_prefix() {
 fn a_prefix_alone_is_no_key() {
     for text in [
         "AKIA0000",
+        "AQ.About-the-questions-that-nobody",
+        "bedrock-api-key-policies-of-the-whole-organisation-in-2026",
         "sk-learn-is-a-library-for-machine-learning-in-python",
         "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
         "xoxb-your-token-here-please",
@@ -68,6 +78,11 @@ fn a_prefix_alone_is_no_key() {
         "hf_hub_download_and_cache_the_file_now_please",
         "risk-assessment-of-the-whole-portfolio-in-2024-and-2025",
         "sk_live_",
+        "https://example.org/sk-learn-pipelines-explained-in-10-minutes-or-so",
+        "live_video_stream_quality_metrics_aggregated_daily",
+        "YC-backed-startups-that-are-hiring-right-now-in-town",
+        "00-introduction-to-the-command-line-for-us",
+        "pa-dutch-country-attractions-for-families-and-kids",
     ] {
         assert_eq!(kinds(text), [""; 0], "{text}");
     }
@@ -174,6 +189,14 @@ fn values_beside_key_words() {
     }
     let aws = "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
     assert_eq!(kinds(aws), ["aws_secret_access_key"]);
+}
+
+#[test]
+fn a_long_value_is_found_to_its_end() {
+    let token = fill("aB3dE6gH9kLm", 3_000);
+    let text = format!("{{\"session_token\": \"{token}\", \"region\": \"eu\"}}");
+    let found = find(&text);
+    assert_eq!(found.iter().map(|f| &text[f.start..f.end]).collect::<Vec<_>>(), [token]);
 }
 
 #[test]

@@ -61,7 +61,7 @@ impl ContextRelevancySoft {
     }
 
     fn judge(&self, question: &str, input: &EvalInput) -> Result<Vec<Score>, ModelError> {
-        let (chunks, left_out) = chunks(input);
+        let Chunks { found: chunks, without_text, left_out } = chunks(input);
         if chunks.is_empty() {
             return Ok(self.skip("contexts"));
         }
@@ -75,12 +75,8 @@ impl ContextRelevancySoft {
         };
         let mean = found.iter().map(|relevancy| relevancy.value).sum::<f64>() / found.len() as f64;
         let mut notes = String::new();
-        if chunks.len() < input.contexts.len() {
-            notes += &format!(
-                " {} of {} chunks had no text.",
-                input.contexts.len() - chunks.len(),
-                input.contexts.len()
-            );
+        if without_text > 0 {
+            notes += &format!(" {without_text} of {} chunks had no text.", input.contexts.len());
         }
         if left_out {
             notes += &format!(" Only the first {MAX_CONTEXT_SENTENCES} sentences of the context were read.");
@@ -132,18 +128,29 @@ impl Evaluator for ContextRelevancySoft {
     }
 }
 
-/// The chunks that have text, and whether sentences were left out.
-fn chunks(input: &EvalInput) -> (Vec<Chunk<'_>>, bool) {
-    let (mut found, mut room, mut left_out) = (Vec::new(), MAX_CONTEXT_SENTENCES, false);
+/// What is read of the context.
+struct Chunks<'a> {
+    /// The chunks of which at least a sentence is read.
+    found: Vec<Chunk<'a>>,
+    /// How many have no sentence.
+    without_text: usize,
+    /// Whether sentences were left out.
+    left_out: bool,
+}
+
+fn chunks(input: &EvalInput) -> Chunks<'_> {
+    let (mut found, mut room, mut without_text, mut left_out) = (Vec::new(), MAX_CONTEXT_SENTENCES, 0, false);
     for (place, document) in input.contexts.iter().enumerate() {
         let cut = segments(document.content.as_deref().unwrap_or(""), room);
         room -= cut.pieces.len();
         left_out |= cut.left_out > 0;
         if !cut.pieces.is_empty() {
             found.push(Chunk { place, document, sentences: cut.pieces });
+        } else if cut.left_out == 0 {
+            without_text += 1;
         }
     }
-    (found, left_out)
+    Chunks { found, without_text, left_out }
 }
 
 fn name_of(chunk: &Chunk<'_>) -> String {
@@ -194,6 +201,16 @@ mod tests {
         let scores = judged(QUESTION, &[None, Some(GOOD)]);
         assert_eq!(scores[0].value, scores[1].value);
         assert!(scores[1].rationale.as_deref().unwrap().contains("1 of 2 chunks had no text"));
+    }
+
+    #[test]
+    fn a_chunk_beyond_the_limit_is_not_told_to_be_empty() {
+        let document = |text: String| Document { content: Some(text), ..Default::default() };
+        let long = "A cactus needs little water. ".repeat(MAX_CONTEXT_SENTENCES + 1);
+        let contexts = vec![document(long), document(GOOD.to_owned()), document(" ".to_owned())];
+        let input = EvalInput { contexts, ..Default::default() };
+        let read = chunks(&input);
+        assert_eq!((read.found.len(), read.without_text, read.left_out), (1, 1, true));
     }
 
     #[test]

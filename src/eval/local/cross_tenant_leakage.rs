@@ -62,12 +62,11 @@ impl Traits {
 impl CrossTenantLeakage {
     /// With the sentence encoder.
     pub fn new(models: Arc<Models>) -> Self {
-        Self { models, version: format!("2+{ENCODER_VERSION}") }
+        Self { models, version: format!("3+{ENCODER_VERSION}") }
     }
 
     fn judge(&self, answer: &str, tenant: &str, input: &EvalInput) -> Result<Score, ModelError> {
-        let is_foreign =
-            |document: &&Document| document.tenant.as_deref().is_some_and(|other| other != tenant);
+        let is_foreign = |document: &&Document| tenant_of(document).is_some_and(|other| other != tenant);
         let foreign: Vec<(usize, &Document)> =
             input.contexts.iter().enumerate().filter(|(_, document)| is_foreign(document)).collect();
         if foreign.is_empty() {
@@ -129,6 +128,11 @@ impl CrossTenantLeakage {
     }
 }
 
+/// Whose a document is; a blank name is none.
+fn tenant_of(document: &Document) -> Option<&str> {
+    document.tenant.as_deref().filter(|tenant| !tenant.trim().is_empty())
+}
+
 fn name(at: usize, document: &Document) -> String {
     match document.id.as_ref().or(document.uri.as_ref()) {
         Some(name) => format!("document {} ({}) of another tenant", at + 1, excerpt(name)),
@@ -150,11 +154,11 @@ impl Evaluator for CrossTenantLeakage {
     }
 
     fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
-        let Some(answer) = input.answer.as_deref() else { return vec![Score::skipped(NAME, "answer")] };
-        let Some(tenant) = input.tenant.as_deref().filter(|tenant| !tenant.is_empty()) else {
+        let Some(answer) = input.answered() else { return vec![Score::skipped(NAME, "answer")] };
+        let Some(tenant) = input.tenant.as_deref().filter(|tenant| !tenant.trim().is_empty()) else {
             return vec![Score::skipped(NAME, "tenant")];
         };
-        if !input.contexts.iter().any(|document| document.tenant.is_some()) {
+        if !input.contexts.iter().any(|document| tenant_of(document).is_some()) {
             return vec![Score::skipped(NAME, "tenant of the contexts")];
         }
         vec![
@@ -234,7 +238,16 @@ mod tests {
     }
 
     #[test]
+    fn a_document_with_a_blank_tenant_is_nobody_elses() {
+        let shared = ("The contract AB-99173 ends in March.", Some(" "));
+        let score = judged("Contract 99173 ends in March.", &[OWN, shared]);
+        assert_eq!((score.passed, score.label.as_deref()), (Some(true), Some("none")));
+        assert_eq!(judged("Nine euros.", &[(OWN.0, Some(""))]).status, ScoreStatus::Skipped);
+    }
+
+    #[test]
     fn without_tenants_it_is_skipped() {
+        assert_eq!(judged(" ", &[OWN]).error.as_deref(), Some("answer"));
         assert_eq!(judged("Nine euros.", &[(OWN.0, None)]).status, ScoreStatus::Skipped);
     }
 }

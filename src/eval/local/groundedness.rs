@@ -84,7 +84,7 @@ impl Groundedness {
     /// With the default threshold.
     pub fn new(models: Arc<Models>) -> Self {
         let metric = Metric::new(NAME, Better::Higher, Some(THRESHOLD));
-        let version = format!("3+{}", models.version(Slot::Embedding));
+        let version = format!("4+{}", models.version(Slot::Embedding));
         Self { models, metrics: [metric], version }
     }
 

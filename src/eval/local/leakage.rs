@@ -115,7 +115,10 @@ fn held<'v>(values: impl Iterator<Item = &'v str>, texts: &[Searched<'_>]) -> Ha
 /// It fails if either holds a value of the family. The label says where: `generation` (in the answer, not in the
 /// contexts), `retrieval` (in the contexts), `generation+retrieval`, or `none`.
 fn judge(family: &Family, policy: &Policy, input: &EvalInput) -> Vec<Score> {
-    let Some(answer) = input.answer.as_deref() else {
+    let is_blank = |text: &str| text.trim().is_empty();
+    let is_retrieved = input.contexts.iter().filter_map(|c| c.content.as_deref()).any(|text| !is_blank(text));
+    // A turn that only calls tools says nothing; what was retrieved is still read.
+    let Some(answer) = input.answer.as_deref().filter(|answer| is_retrieved || !is_blank(answer)) else {
         return vec![Score::skipped(&family.metric.name, "answer")];
     };
     let answer = Searched::new(family, policy, answer);

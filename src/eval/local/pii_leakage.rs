@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 const FAMILY: Family = Family {
     metric: Metric::new("pii_leakage", Better::Higher, None),
-    version: "2",
+    version: "3",
     noun: "personal values",
     find: pii::findings,
     mask: mask_pii,
@@ -75,5 +75,9 @@ mod tests {
         let scores = pii_leakage(Arc::default()).evaluate(&EvalInput::default());
         assert_eq!(scores[0].status, ScoreStatus::Skipped);
         assert_eq!(scores[0].error.as_deref(), Some("answer"));
+        let scores = pii_leakage(Arc::default()).evaluate(&input("q", " \n", &[" "]));
+        assert_eq!((scores[0].passed, scores[0].error.as_deref()), (None, Some("answer")));
+        assert_eq!(label("q", "", &["a@b.org"]), (false, "retrieval".into()));
+        assert_eq!(label("q", "", &["nothing"]), (true, "none".into()));
     }
 }

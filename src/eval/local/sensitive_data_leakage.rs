@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 const FAMILY: Family = Family {
     metric: Metric::new("sensitive_data_leakage", Better::Higher, None),
-    version: "4",
+    version: "5",
     noun: "secrets",
     find: secrets::findings,
     mask: mask_secret,

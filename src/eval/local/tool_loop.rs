@@ -4,7 +4,7 @@ use crate::domain::score::{Better, Score};
 use crate::domain::trace::{EvalInput, Step};
 use crate::eval::evaluator::{Evaluator, Metric};
 use serde_json::Value as Json;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 const LOOP: &str = "tool_loop";
 /// From here on more than every third call is one too many.
@@ -12,7 +12,8 @@ const THRESHOLD: f64 = 1.0 / 3.0;
 const METRICS: &[Metric] = &[Metric::new(LOOP, Better::Lower, Some(THRESHOLD))];
 
 /// Repeated calls over all calls: a call is repeated if an earlier one of the same tool with the same arguments did not fail
-/// and had the same result. Trying again after a failure, or until something changes, is no loop.
+/// and had the same result. Trying again after a failure, or until something changes, is no loop. Where two calls of a tool came
+/// without arguments and without result, as senders that keep content to themselves tell them, nothing is known: the score is skipped.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ToolLoop;
 
@@ -22,7 +23,7 @@ impl Evaluator for ToolLoop {
     }
 
     fn version(&self) -> &str {
-        "1"
+        "2"
     }
 
     fn metrics(&self) -> &[Metric] {
@@ -36,6 +37,11 @@ impl Evaluator for ToolLoop {
     fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
         if input.steps.is_empty() {
             return self.skip("tool calls");
+        }
+        let mut untold = HashSet::new();
+        let is_untold = |step: &&Step| !step.failed && step.arguments.is_none() && step.result.is_none();
+        if input.steps.iter().filter(is_untold).any(|step| !untold.insert(step.tool.as_str())) {
+            return self.skip("arguments and results of the tool calls");
         }
         let mut counts: HashMap<(&str, String, &str), usize> = HashMap::new();
         for step in input.steps.iter().filter(|step| !step.failed) {
@@ -69,6 +75,7 @@ fn arguments(step: &Step) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::score::ScoreStatus;
 
     fn failing(tool: &str, arguments: &str, result: &str) -> Step {
         Step { failed: true, ..step(tool, arguments, result) }
@@ -97,6 +104,18 @@ mod tests {
         ]);
         assert_eq!((score.value, score.passed), (Some(0.5), Some(false)));
         assert!(score.rationale.unwrap().contains("find, 3 times"));
+    }
+
+    #[test]
+    fn calls_without_arguments_and_results_are_no_loop() {
+        let bare = |tool: &str| Step { tool: tool.to_owned(), ..Step::default() };
+        let score = judged(vec![bare("search"), bare("open"), bare("search")]);
+        let missing = Some("arguments and results of the tool calls");
+        assert_eq!((score.status, score.error.as_deref()), (ScoreStatus::Skipped, missing));
+        assert_eq!(judged(vec![bare("search"), bare("open")]).value, Some(0.0));
+        // A tool without parameters is known by its results.
+        let told = |result: &str| Step { result: Some(result.to_owned()), ..bare("clock") };
+        assert_eq!(judged(vec![told("9:00"), told("9:00")]).value, Some(0.5));
     }
 
     #[test]

@@ -20,7 +20,7 @@ impl Evaluator for DocumentRecall {
     }
 
     fn version(&self) -> &str {
-        "1"
+        "2"
     }
 
     fn metrics(&self) -> &[Metric] {
@@ -32,12 +32,12 @@ impl Evaluator for DocumentRecall {
     }
 
     fn evaluate(&self, input: &EvalInput) -> Vec<Score> {
-        let expected: BTreeSet<&str> = input.expected_documents.iter().map(|uri| uri.trim()).collect();
+        let expected = named(input.expected_documents.iter());
         if expected.is_empty() {
             return vec![Score::skipped(&METRIC.name, "expected documents")];
         }
         let names = input.contexts.iter().flat_map(|document| [&document.uri, &document.id]);
-        let found: BTreeSet<&str> = names.flatten().map(|name| name.trim()).collect();
+        let found = named(names.flatten());
         if found.is_empty() && !input.contexts.is_empty() {
             return vec![Score::skipped(&METRIC.name, "uri or id of the contexts")];
         }
@@ -50,6 +50,11 @@ impl Evaluator for DocumentRecall {
         let share = 1.0 - missing.len() as f64 / expected.len() as f64;
         vec![measured(&METRIC, share).because(why)]
     }
+}
+
+/// The different names; a blank one names nothing.
+fn named<'a>(names: impl Iterator<Item = &'a String>) -> BTreeSet<&'a str> {
+    names.map(|name| name.trim()).filter(|name| !name.is_empty()).collect()
 }
 
 #[cfg(test)]
@@ -75,6 +80,9 @@ mod tests {
         assert!(score.rationale.unwrap().ends_with("missing: c"));
         assert_eq!(judged(&[], &["a"]).value, Some(0.0));
         assert_eq!(judged(&["a"], &[]).status, ScoreStatus::Skipped);
+        assert_eq!(judged(&["a"], &["", " "]).status, ScoreStatus::Skipped);
+        assert_eq!(judged(&["", "a"], &["a", ""]).value, Some(1.0));
+        assert_eq!(judged(&[" "], &["a"]).status, ScoreStatus::Skipped);
         let unnamed = EvalInput {
             contexts: vec![Document::default()],
             expected_documents: vec!["a".to_owned()],

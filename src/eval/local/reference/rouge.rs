@@ -157,6 +157,17 @@ mod tests {
     }
 
     #[test]
+    fn a_blank_expected_answer_is_missing() {
+        for expected in [None, Some(String::new()), Some(" \n".to_owned())] {
+            let input = EvalInput { answer: Some("x".to_owned()), expected, ..EvalInput::default() };
+            let scores = rouge().evaluate(&input);
+            assert!(
+                scores.iter().all(|s| s.value.is_none() && s.error.as_deref() == Some("expected answer"))
+            );
+        }
+    }
+
+    #[test]
     fn a_very_long_text_takes_no_square_of_its_length() {
         let text = "one two three four five ".repeat(20_000);
         assert!(scores(&text, &text)[0] > 0.999);
