@@ -23,6 +23,7 @@ fn operation_named(name: &str) -> Option<Operation> {
         }
         // Semantic Kernel and Amazon Bedrock of earlier days, and the Responses API of Azure.
         "chat.completions" | "text.completions" | "text_generation" | "responses" => Operation::Llm,
+        "chat.streaming_completions" | "text.streaming_completions" => Operation::Llm,
         "retrieval" | "search_memory" | "vector_db_retrieve" | "RETRIEVER" => Operation::Retrieval,
         "embeddings" | "embedding" | "EMBEDDING" => Operation::Embedding,
         "rerank" | "RERANKER" => Operation::Reranker,
