@@ -16,6 +16,7 @@ use serde_json::{Map, Value as Json};
 
 const DETAILS: &str = "gen_ai.client.inference.operation.details";
 const CHOICE: &str = "gen_ai.choice";
+const PROMPT: &str = "gen_ai.content.prompt";
 
 /// What the events of a span add: messages of one side in several events are put one after the other.
 pub(super) fn fill_from(events: &[Event], draft: &mut Draft) {
@@ -33,7 +34,12 @@ pub(super) fn fill_from(events: &[Event], draft: &mut Draft) {
                 output.extend(part.llm.output_messages);
                 fill(&mut draft.llm.system_prompt, part.llm.system_prompt);
             }
-            "gen_ai.content.prompt" | "gen_ai.content.completion" => otel_genai::fill_from(&fields, draft),
+            PROMPT | "gen_ai.content.completion" => {
+                if event.name == PROMPT {
+                    draft.messages(Side::Input, fields.text("gen_ai.prompt").map(spoken).unwrap_or_default());
+                }
+                otel_genai::fill_from(&fields, draft);
+            }
             name => {
                 let body = body_of(event, &fields);
                 if ran_a_tool && run_of_tool(name, &body, draft) {
@@ -50,6 +56,26 @@ pub(super) fn fill_from(events: &[Event], draft: &mut Draft) {
     }
     draft.messages(Side::Input, input);
     draft.messages(Side::Output, output);
+}
+
+/// The messages of a prompt in which each begins with its role, as OpenLIT writes it: `user: Why?`. None of another text.
+fn spoken(text: &str) -> Vec<Message> {
+    const ROLES: [&str; 5] = ["system", "developer", "user", "assistant", "tool"];
+    let mut turns: Vec<(&str, String)> = Vec::new();
+    for line in text.split('\n') {
+        let turn = line.split_once(": ").filter(|(role, _)| ROLES.contains(role));
+        if let Some((role, words)) = turn {
+            turns.push((role, words.to_owned()));
+        } else if let Some((_, words)) = turns.last_mut() {
+            words.push('\n');
+            words.push_str(line);
+        } else {
+            return Vec::new();
+        }
+    }
+    let message =
+        |(role, words): (&str, String)| messages::from_role(role, &content_only(Json::String(words)));
+    turns.into_iter().map(message).collect()
 }
 
 /// Takes what an event says of the run of a tool; false for an event that says nothing of it.
@@ -364,6 +390,21 @@ mod tests {
             let found = body_of_record(&body, &Fields::new(&attribute.attributes)).expect("there is one");
             assert!(Json::Object(found).to_string().contains(want), "{body:?}");
         }
+    }
+
+    #[test]
+    fn a_prompt_of_turns_is_parted() {
+        let asked = |prompt: &str| {
+            let mut draft = Draft::default();
+            draft.llm.operation = Operation::Llm;
+            fill_from(&[event("gen_ai.content.prompt", &[("gen_ai.prompt", prompt)])], &mut draft);
+            let llm = draft.finish("chat");
+            (llm.system_prompt, llm.question, llm.input_messages.len())
+        };
+        let turns = "system: Be kind.\nAnd brief.\nuser: First?\nassistant: One.\nuser: Second?";
+        assert_eq!(asked(turns), (Some("Be kind.\nAnd brief.".into()), Some("Second?".into()), 4));
+        let plain = "Why?\nuser: no turn";
+        assert_eq!(asked(plain), (None, Some(plain.into()), 1));
     }
 
     #[test]

@@ -170,3 +170,20 @@ fn an_evaluation_may_be_an_event_of_the_span() {
     assert_eq!((found[0].value, found[0].label.as_deref()), (Some(0.5), Some("fair")));
     assert_eq!((judged.llm.question, judged.llm.answer), (None, None));
 }
+
+#[test]
+fn a_stream_that_logfire_joined_is_the_answer() {
+    let got = llm(
+        "logfire.anthropic",
+        &[
+            ("logfire.msg_template", text("streaming response")),
+            ("gen_ai.request.model", text("claude")),
+            ("request_data", text(r#"{"model":"claude","messages":[{"role":"user","content":"Why?"}]}"#)),
+            ("response_data", text(r#"{"combined_chunk_content":"So.","chunk_count":2}"#)),
+        ],
+    );
+    assert_eq!((got.operation, said(&got)), (Operation::Llm, (Some("Why?"), Some("So."))));
+    for (kind, operation) in [("guardrail_check", Operation::Guardrail), ("response", Operation::Llm)] {
+        assert_eq!(llm("agents", &[("gen_ai.operation.name", text(kind))]).operation, operation, "{kind}");
+    }
+}

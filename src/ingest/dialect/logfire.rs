@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::fields::Fields;
 use super::fill::fill;
 use super::genai_events;
+use super::json::text_at;
 use super::messages::{self, Side};
 use super::usage;
 use crate::domain::message::Message;
@@ -36,6 +37,10 @@ pub(super) fn fill_logfire(fields: &Fields<'_>, draft: &mut Draft) {
     }
     if let Some(response) = fields.json("response_data") {
         draft.messages(Side::Output, messages::output(&response));
+        // What was streamed in pieces is told as one text.
+        if let Some(streamed) = text_at(&response, &["combined_chunk_content"]) {
+            draft.messages(Side::Output, vec![Message::text("assistant", streamed)]);
+        }
         usage::response(&response, &mut draft.llm);
     }
     // Of the Responses API and of OpenAI's agents; an application may have events of its own.
