@@ -95,6 +95,8 @@ fn wrapped(object: &Map<String, Json>, side: Side, depth: usize, found: &mut Vec
     }
     if side == Side::Input && found.len() == start {
         earlier_turns(object, depth, found);
+    } else if side == Side::Input && found.last().is_some_and(|message| message.role == "assistant") {
+        found.extend(argument(object));
     }
     if let (1, Some(only @ Json::Array(_))) = (object.len(), object.values().next())
         && found.len() == start
@@ -118,6 +120,18 @@ fn wrapped(object: &Map<String, Json>, side: Side, depth: usize, found: &mut Vec
     // A system prompt alone is no conversation.
     if found.len() == start && !object.contains_key("messages") {
         found.truncate(before);
+    }
+}
+
+/// The question among the positional arguments of a function that was given the earlier turns as well: the only text of
+/// several words. One word may be a model's name.
+fn argument(object: &Map<String, Json>) -> Option<Message> {
+    let arguments = object.get("args")?.as_array()?;
+    let readable = arguments.iter().filter_map(|argument| super::content::readable(argument.as_str()?));
+    let mut texts = readable.filter(|text| text.trim().contains(char::is_whitespace));
+    match (texts.next(), texts.next()) {
+        (Some(only), None) => Some(Message::text("user", only)),
+        _ => None,
     }
 }
 

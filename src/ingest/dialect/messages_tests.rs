@@ -94,6 +94,11 @@ fn the_question_that_is_asked_now_comes_after_the_earlier_turns() {
         assert_eq!(output(&told), [], "the earlier turns are no answer");
         assert!(has_history(&told));
     }
+    let turns = json!([{"role": "user", "content": "First?"}, {"role": "assistant", "content": "One."}]);
+    let found = input(&json!({"args": ["And then?", turns], "kwargs": {}}));
+    assert_eq!((found.len(), question_of(&found).as_deref()), (3, Some("And then?")));
+    let with_model = json!({"args": [turns, "gpt-4o"], "kwargs": {}});
+    assert_eq!(question_of(&input(&with_model)).as_deref(), Some("First?"));
     let told_twice = json!({"input": "First?", "chat_history": [{"role": "user", "content": "First?"}]});
     assert_eq!(input(&told_twice).len(), 1);
     assert!(!has_history(&json!({"input": "First?", "chat_history": null})));
