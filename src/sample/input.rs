@@ -129,7 +129,10 @@ impl<'a> View<'a> {
 fn is_source(row: &SpanRow) -> bool {
     match row.llm.operation {
         Operation::Reranker | Operation::Retrieval => !row.llm.documents.is_empty(),
-        Operation::Tool => row.llm.answer.is_some() && row.head.status != StatusCode::Error,
+        Operation::Tool => {
+            let tells = row.llm.answer.is_some() || !row.llm.documents.is_empty();
+            tells && row.head.status != StatusCode::Error
+        }
         _ => false,
     }
 }
@@ -144,11 +147,27 @@ fn contexts(sources: &[&SpanRow], model: Option<&SpanRow>) -> Vec<Document> {
         }
     }
     let tools = sources.iter().copied().filter(|r| r.llm.operation == Operation::Tool);
-    let results = unique(tools, |r| r.llm.answer.as_ref());
+    let results = results(tools);
     if !results.is_empty() {
-        return results.into_iter().map(result).collect();
+        return results;
     }
     model.map(named_in_prompt).unwrap_or_default()
+}
+
+/// What tools gave, each text once: the documents that one found, else its answer.
+fn results<'a>(tools: impl Iterator<Item = &'a SpanRow>) -> Vec<Document> {
+    let (mut seen, mut all) = (HashSet::new(), Vec::new());
+    for tool in tools {
+        let left = MAX_DOCUMENTS.saturating_sub(all.len());
+        let documents = &tool.llm.documents;
+        if documents.iter().any(|document| document.content.is_some()) {
+            let new = documents.iter().filter(|&one| seen.insert(one.content.as_ref().or(one.id.as_ref())));
+            all.extend(new.take(left).map(judged));
+        } else if left > 0 && tool.llm.answer.is_some() && seen.insert(tool.llm.answer.as_ref()) {
+            all.push(result(tool));
+        }
+    }
+    all
 }
 
 /// The first of `all` that differ in their text. Only these are copied.

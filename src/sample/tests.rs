@@ -270,3 +270,32 @@ async fn items_of_one_trace_end_where_the_queue_is_full() {
     assert_eq!(kinds, BTreeMap::from(wanted));
     assert_eq!(queue.stats(NOW).items, 2);
 }
+
+#[test]
+fn what_a_tool_found_is_context() {
+    let tool = |answer: Option<&str>, documents: Vec<Document>| Llm {
+        operation: Operation::Tool,
+        answer: answer.map(str::to_owned),
+        documents,
+        ..model_call()
+    };
+    let found = Document {
+        id: Some("d".to_owned()),
+        content: Some("text".to_owned()),
+        score: Some(0.5),
+        ..Document::default()
+    };
+    let spans = [
+        span(0, tool(None, vec![found.clone()])),
+        span(1, tool(None, vec![found])),
+        span(2, tool(Some("sunny"), Vec::new())),
+        span(3, Llm { answer: Some("So.".to_owned()), ..model_call() }),
+    ];
+    let rules = rules("operation = 'llm'", Target::Trace, 1.0);
+    let trace = closed(&spans_to_batch(&spans, "t", NOW).unwrap(), &rules);
+    let view = View::new(&trace);
+    let contexts = view.of_trace(view.root().unwrap()).contexts;
+    let texts: Vec<&str> = contexts.iter().filter_map(|document| document.content.as_deref()).collect();
+    assert_eq!(texts, ["text", "sunny"]);
+    assert_eq!((contexts[0].id.as_deref(), contexts[0].score), (Some("d"), Some(0.5)));
+}

@@ -23,6 +23,7 @@ const QUESTIONS: &[&str] = &[
     "input",
     "inputs",
     "prompt",
+    "contents",
     "message",
     "text",
     "args",

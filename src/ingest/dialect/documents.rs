@@ -18,17 +18,45 @@ const LISTS: &[&str] = &[
     "hits",
     "context",
     "output",
+    "retrievalResults",
+    "points",
+    "data",
+    "result",
 ];
-const IDS: &[&str] = &["id", "document.id", "id_", "doc_id", "document_id", "chunk_id", "node_id"];
-const IDS_IN_METADATA: &[&str] = &["id", "doc_id", "document_id", "chunk_id"];
+const IDS: &[&str] =
+    &["id", "document.id", "id_", "_id", "doc_id", "document_id", "chunk_id", "node_id", "uuid", "file_id"];
+const IDS_IN_METADATA: &[&str] = &["id", "doc_id", "document_id", "chunk_id", "x-amz-bedrock-kb-chunk-id"];
 const CONTENTS: &[&str] =
-    &["content", "document.content", "page_content", "text", "document", "body", "chunk"];
-const SCORES: &[&str] =
-    &["score", "document.score", "relevance_score", "similarity", "similarity_score", "distance"];
-const URIS: &[&str] = &["uri", "doc_uri", "url", "source", "file_path", "file_name", "path"];
+    &["content", "document.content", "page_content", "text", "document", "body", "chunk", "chunk_text"];
+/// Where the text is in metadata that a vector store keeps it in.
+const CONTENTS_IN_METADATA: &[&str] = &["text", "page_content", "content", "chunk_text"];
+const SCORES: &[&str] = &[
+    "score",
+    "document.score",
+    "relevance_score",
+    "similarity",
+    "similarity_score",
+    "_score",
+    "@search.rerankerScore",
+    "@search.score",
+    "distance",
+];
+const URIS: &[&str] = &[
+    "uri",
+    "doc_uri",
+    "url",
+    "source",
+    "file_path",
+    "file_name",
+    "filename",
+    "path",
+    "location.s3Location.uri",
+    "location.webLocation.url",
+];
 const METADATA: &[&str] = &["metadata", "document.metadata", "meta"];
 /// Objects that hold the document itself, beside its score.
-const INNER: &[&str] = &["node", "document", "doc", "payload", "_source", "kwargs"];
+const INNER: &[&str] =
+    &["node", "document", "doc", "payload", "_source", "kwargs", "properties", "entity", "fields"];
 const KNOWN: &[&str] = &["type", "lc", "rank"];
 
 /// The documents in `json`: a list, an object with one, or lists of pairs with a score. Texts in a list count as
@@ -88,11 +116,33 @@ fn list(json: &Json, depth: usize) -> Vec<Json> {
             list(&items[0], depth)
         }
         Json::Array(items) => items,
-        Json::Object(object) => {
+        Json::Object(object) => columns(&object).unwrap_or_else(|| {
             LISTS.iter().find_map(|key| object.get(*key)).map(|inner| list(inner, depth)).unwrap_or_default()
-        }
+        }),
         _ => Vec::new(),
     }
+}
+
+/// The answer of Chroma, which has columns: ids, texts, metadata and distances, each a list a query. None for anything else,
+/// and for the answer to several queries.
+fn columns(object: &Map<String, Json>) -> Option<Vec<Json>> {
+    const NAMES: [(&str, &str); 3] =
+        [("documents", "content"), ("metadatas", "metadata"), ("distances", "distance")];
+    let column = |key: &str| match object.get(key)?.as_array()?.as_slice() {
+        [Json::Array(only)] => Some(only.clone()),
+        [Json::Array(_), ..] => None,
+        values => Some(values.to_vec()),
+    };
+    let ids = column("ids")?;
+    column("documents")?;
+    let mut rows: Vec<Map<String, Json>> =
+        ids.into_iter().map(|id| Map::from_iter([("id".to_owned(), id)])).collect();
+    for (key, name) in NAMES {
+        for (row, value) in rows.iter_mut().zip(column(key).unwrap_or_default()) {
+            row.insert(name.to_owned(), value);
+        }
+    }
+    Some(rows.into_iter().map(Json::Object).collect())
 }
 
 /// A pair of a document and its score.
@@ -182,6 +232,7 @@ fn from_metadata(document: &mut Document) {
     let Some(metadata) = &document.metadata else { return };
     document.id = document.id.take().or_else(|| text_at_path(metadata, IDS_IN_METADATA));
     document.uri = document.uri.take().or_else(|| text_at(metadata, URIS));
+    document.content = document.content.take().or_else(|| text_at(metadata, CONTENTS_IN_METADATA));
     document.score = document.score.or_else(|| SCORES.iter().find_map(|key| number(metadata.get(*key)?)));
     document.tenant = text_at_path(metadata, &["tenant", "tenant_id"]);
 }
@@ -223,6 +274,33 @@ mod tests {
             );
             assert_eq!((d.uri.as_deref(), d.rank), (Some("a.md"), Some(0)), "{shape}");
         }
+    }
+
+    #[test]
+    fn what_vector_stores_answer_is_read() {
+        let metadata = json!({"text": "text", "source": "a.md"});
+        for answer in [
+            json!({"matches": [{"id": "d1", "score": 0.5, "metadata": metadata}], "namespace": ""}),
+            json!({"result": {"hits": [{"_id": "d1", "_score": 0.5, "fields": {"chunk_text": "text", "source": "a.md"}}]}}),
+            json!({"ids": [["d1"]], "documents": [["text"]], "metadatas": [[{"source": "a.md"}]], "distances": [[0.5]]}),
+            json!({"points": [{"id": "d1", "score": 0.5, "payload": {"text": "text", "source": "a.md"}}]}),
+            json!({"hits": {"hits": [{"_id": "d1", "_score": 0.5, "_source": {"text": "text", "source": "a.md"}}]}}),
+            json!([{"@search.score": 0.5, "id": "d1", "content": "text", "source": "a.md"}]),
+            json!({"retrievalResults": [{"content": {"text": "text", "type": "TEXT"}, "score": 0.5,
+                "location": {"type": "S3", "s3Location": {"uri": "a.md"}}, "metadata": {"x-amz-bedrock-kb-chunk-id": "d1"}}]}),
+            json!({"data": [{"file_id": "d1", "filename": "a.md", "score": 0.5, "content": [{"type": "text", "text": "text"}]}]}),
+            json!([{"uuid": "d1", "properties": {"content": "text", "source": "a.md"}, "metadata": {"distance": 0.5}}]),
+            json!([[{"id": "d1", "distance": 0.5, "entity": {"text": "text", "source": "a.md"}}]]),
+        ] {
+            let found = of_retrieval(&answer);
+            assert_eq!(found.len(), 1, "{answer}");
+            let d = &found[0];
+            let what = (d.id.as_deref(), d.content.as_deref(), d.score, d.uri.as_deref());
+            assert_eq!(what, (Some("d1"), Some("text"), Some(0.5), Some("a.md")), "{answer}");
+        }
+        let two = json!({"ids": [["a", "b"]], "documents": [["one", null]], "distances": null});
+        let found = of_retrieval(&two);
+        assert_eq!((found.len(), found[1].id.as_deref(), found[1].rank), (2, Some("b"), Some(1)));
     }
 
     #[test]

@@ -103,7 +103,7 @@ impl Draft {
         let found = messages::output(json);
         if !found.is_empty() {
             self.messages(Side::Output, found);
-        } else if messages::input(json).is_empty()
+        } else if (messages::has_history(json) || messages::input(json).is_empty())
             && let Some(answer) = content::answer(json)
         {
             if self.llm.operation == Operation::Llm {

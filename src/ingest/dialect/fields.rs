@@ -36,6 +36,8 @@ const PROVIDER: &[&str] = &[
     "mlflow.llm.provider",
     "llm.vendor",
 ];
+/// What stands for a provider and is none.
+const FRAMEWORKS: [&str; 4] = ["langchain", "langgraph", "llamaindex", "crewai"];
 const TEMPERATURE: &[&str] = &[
     "gen_ai.request.temperature",
     "ai.settings.temperature",
@@ -108,6 +110,9 @@ const SESSION: &[&str] = &[
     "gen_ai.conversation.id",
     "ai.telemetry.metadata.sessionId",
     "ai.settings.context.sessionId",
+    "ai.telemetry.metadata.threadId",
+    "ai.telemetry.metadata.chatId",
+    "ai.telemetry.metadata.conversationId",
     "traceloop.association.properties.session_id",
     "traceloop.association.properties.thread_id",
     "traceloop.association.properties.chat_id",
@@ -163,6 +168,9 @@ const FINISH_REASONS: &[&str] = &[
     "ai.response.finishReason",
     "ai.finishReason",
 ];
+
+/// What Python prints before the name of a reason.
+const PRINTED_REASON: &str = "FinishReason.";
 
 /// Attributes sorted by key. Values that were not set or are masked are left out; of equal keys the last one counts.
 pub(super) struct Fields<'a>(Vec<(&'a str, &'a Value)>);
@@ -254,8 +262,9 @@ pub(super) fn scalars(fields: &Fields<'_>, llm: &mut Llm) {
     identity(fields, llm);
     llm.request_model = fields.first(REQUEST_MODEL);
     llm.response_model = fields.first(RESPONSE_MODEL);
-    // LangSmith names the framework here on spans that call no model.
-    let named = |key: &&str| fields.plain(key).filter(|name| name != "langchain");
+    // LangSmith names the framework here on spans that call no model, and OpenLLMetry does so for agents and chains.
+    let is_framework = |name: &String| FRAMEWORKS.iter().any(|known| name.eq_ignore_ascii_case(known));
+    let named = |key: &&str| fields.plain(key).filter(|name| !is_framework(name));
     llm.provider = PROVIDER.iter().find_map(named).and_then(|name| provider::current(&name));
     llm.temperature = fields.number(TEMPERATURE);
     llm.max_tokens = fields.integer(MAX_TOKENS);
@@ -283,6 +292,13 @@ fn cost(fields: &Fields<'_>) -> Option<f64> {
 fn reasons(fields: &Fields<'_>, key: &str) -> Vec<String> {
     match fields.json(key) {
         Some(Json::Array(items)) => items.iter().filter_map(json::text).map(str::to_owned).collect(),
-        _ => fields.plain(key).into_iter().collect(),
+        _ => match fields.plain(key) {
+            // Semantic Kernel prints its enumeration, one a choice.
+            Some(printed) if printed.starts_with(PRINTED_REASON) => printed
+                .split(',')
+                .map(|reason| reason.trim().trim_start_matches(PRINTED_REASON).to_ascii_lowercase())
+                .collect(),
+            other => other.into_iter().collect(),
+        },
     }
 }

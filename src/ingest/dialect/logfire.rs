@@ -5,11 +5,13 @@ use super::draft::Draft;
 use super::fields::Fields;
 use super::fill::fill;
 use super::genai_events;
+use super::json::text_at;
 use super::messages::{self, Side};
 use super::usage;
 use crate::domain::message::Message;
 use crate::domain::span::Operation;
 use serde_json::Value as Json;
+use std::borrow::Cow;
 
 /// The operation of a Logfire span without `gen_ai.operation.name`: a log is a moment; a span on which the application
 /// has put documents has looked them up.
@@ -35,7 +37,17 @@ pub(super) fn fill_logfire(fields: &Fields<'_>, draft: &mut Draft) {
     }
     if let Some(response) = fields.json("response_data") {
         draft.messages(Side::Output, messages::output(&response));
+        // What was streamed in pieces is told as one text.
+        if let Some(streamed) = text_at(&response, &["combined_chunk_content"]) {
+            draft.messages(Side::Output, vec![Message::text("assistant", streamed)]);
+        }
         usage::response(&response, &mut draft.llm);
+    }
+    // Of the Responses API and of OpenAI's agents; an application may have events of its own.
+    if let Some(Json::Array(items)) = fields.json("events")
+        && items.iter().any(|item| named(item).is_some())
+    {
+        run(&items, draft);
     }
     if let Some(raw) = fields.json("gen_ai.usage.raw") {
         usage::tokens(&raw, &mut draft.llm);
@@ -53,32 +65,47 @@ pub(super) fn fill_logfire(fields: &Fields<'_>, draft: &mut Draft) {
 /// Fills what Pydantic AI's keys say. An agent's span holds the whole run in one list: what comes after the user's
 /// last message is the output.
 pub(super) fn fill_pydantic(fields: &Fields<'_>, draft: &mut Draft) {
-    let run = fields.json("pydantic_ai.all_messages").or_else(|| fields.json("all_messages_events"));
-    let run = run.or_else(|| fields.json("events"));
-    if let Some(Json::Array(items)) = run {
-        let mut messages = whole_run(&items);
-        let split = messages.iter().rposition(|m| m.role == "user").map_or(0, |last_user| last_user + 1);
-        let output = messages.split_off(split);
-        draft.messages(Side::Input, messages);
-        draft.messages(Side::Output, output);
+    let whole = fields.json("pydantic_ai.all_messages").or_else(|| fields.json("all_messages_events"));
+    let whole = whole.or_else(|| fields.json("events"));
+    if let Some(Json::Array(items)) = whole {
+        run(&items, draft);
     }
     if draft.llm.operation == Operation::Agent {
         fill(&mut draft.llm.request_model, fields.plain("model_name"));
-        if let Some(raw) = fields.raw("final_result") {
-            fill(&mut draft.llm.answer, super::content::readable(&raw).map(str::to_owned));
-        }
+        // The result of an agent with a type of its own is JSON, and no message says it.
+        fill(&mut draft.llm.answer, fields.raw("final_result").map(Cow::into_owned));
     }
 }
 
-/// Messages in the current shape, or old events in a list.
-fn whole_run(items: &[Json]) -> Vec<Message> {
-    let events: Vec<Message> = items
-        .iter()
-        .filter_map(|item| {
-            let object = item.as_object()?;
-            let name = object.get("event.name")?.as_str()?;
-            genai_events::old_event(name, object).map(|(_, message)| message)
-        })
-        .collect();
-    if events.is_empty() { messages::all(items) } else { events }
+/// Parts a list of messages, or of old events, into what went in and what came out. Choices came out. Where there are none,
+/// the run of an agent is parted after the user's last words, and a model said what stands at the end: what an earlier
+/// call asked of tools is none of this one's.
+fn run(items: &[Json], draft: &mut Draft) {
+    let events: Vec<(Side, Message)> = items.iter().filter_map(named).collect();
+    if events.iter().any(|(side, _)| *side == Side::Output) {
+        for wanted in [Side::Input, Side::Output] {
+            let of_side = events.iter().filter(|(side, _)| *side == wanted);
+            draft.messages(wanted, of_side.map(|(_, message)| message.clone()).collect());
+        }
+        return;
+    }
+    let mut messages: Vec<Message> = if events.is_empty() {
+        messages::all(items)
+    } else {
+        events.into_iter().map(|(_, message)| message).collect()
+    };
+    let before = if draft.llm.operation == Operation::Llm {
+        messages.iter().rposition(|message| message.role != "assistant")
+    } else {
+        messages.iter().rposition(|message| message.role == "user")
+    };
+    let output = messages.split_off(before.map_or(0, |last| last + 1));
+    draft.messages(Side::Input, messages);
+    draft.messages(Side::Output, output);
+}
+
+/// The message of an old event in a list.
+fn named(item: &Json) -> Option<(Side, Message)> {
+    let object = item.as_object()?;
+    genai_events::old_event(object.get("event.name")?.as_str()?, object)
 }

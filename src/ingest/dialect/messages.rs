@@ -86,11 +86,17 @@ fn wrapped(object: &Map<String, Json>, side: Side, depth: usize, found: &mut Vec
         found.extend(Some(of_parts("system", parts::of_content(system))).filter(says_something));
     }
     let start = found.len();
-    // The last two are the arguments of a decorated function.
-    for key in ["messages", "contents", "chat_history", "args", "kwargs"] {
+    // Traceloop puts a chain's values into an object of their own; the last two are the arguments of a decorated function.
+    let values = if side == Side::Input { "inputs" } else { "outputs" };
+    for key in ["messages", "contents", values, "args", "kwargs"] {
         if let Some(inner) = object.get(key) {
             collect(&open(inner), side, depth, found);
         }
+    }
+    if side == Side::Input && found.len() == start {
+        earlier_turns(object, depth, found);
+    } else if side == Side::Input && found.last().is_some_and(|message| message.role == "assistant") {
+        found.extend(argument(object));
     }
     if let (1, Some(only @ Json::Array(_))) = (object.len(), object.values().next())
         && found.len() == start
@@ -98,7 +104,7 @@ fn wrapped(object: &Map<String, Json>, side: Side, depth: usize, found: &mut Vec
         collect(only, side, depth, found);
     }
     if side == Side::Input && found.len() == start {
-        let prompt = ["prompt", "input"].iter().find_map(|key| object.get(*key));
+        let prompt = ["prompt", "input", "contents"].iter().find_map(|key| object.get(*key));
         match prompt {
             // Only beside a system prompt or a model is a bare text surely the user's.
             Some(Json::String(prompt))
@@ -114,6 +120,45 @@ fn wrapped(object: &Map<String, Json>, side: Side, depth: usize, found: &mut Vec
     // A system prompt alone is no conversation.
     if found.len() == start && !object.contains_key("messages") {
         found.truncate(before);
+    }
+}
+
+/// The question among the positional arguments of a function that was given the earlier turns as well: the only text of
+/// several words. One word may be a model's name.
+fn argument(object: &Map<String, Json>) -> Option<Message> {
+    let arguments = object.get("args")?.as_array()?;
+    let readable = arguments.iter().filter_map(|argument| super::content::readable(argument.as_str()?));
+    let mut texts = readable.filter(|text| text.trim().contains(char::is_whitespace));
+    match (texts.next(), texts.next()) {
+        (Some(only), None) => Some(Message::text("user", only)),
+        _ => None,
+    }
+}
+
+/// The key of the earlier turns, which chains with a memory and chat engines keep beside the question.
+const HISTORY: &str = "chat_history";
+
+/// Whether earlier turns stand in `json` beside what it says itself.
+pub(super) fn has_history(json: &Json) -> bool {
+    json.get(HISTORY).is_some_and(|history| !history.is_null())
+}
+
+/// The earlier turns, and after them the question that is asked now. An output repeats the turns, and they are no answer,
+/// so only inputs are asked.
+fn earlier_turns(object: &Map<String, Json>, depth: usize, found: &mut Vec<Message>) {
+    const ASKED: [&str; 6] = ["question", "query", "user_input", "input", "message", "prompt"];
+    let Some(history) = object.get(HISTORY) else { return };
+    let before = found.len();
+    collect(&open(history), Side::Input, depth, found);
+    if found.len() == before {
+        return;
+    }
+    let now = |key: &&str| super::content::readable(object.get(*key)?.as_str()?);
+    if let Some(question) = ASKED.iter().find_map(now) {
+        let asked = Message::text("user", question);
+        if found.last() != Some(&asked) {
+            found.push(asked);
+        }
     }
 }
 
@@ -133,6 +178,11 @@ fn message(json: &Json, object: &Map<String, Json>, side: Side) -> Option<Messag
     if let Some(role) = object.get("role").and_then(Json::as_str) {
         return Some(from_role(role, object));
     }
+    // Gemini lets a role be left out.
+    if object.get("parts").is_some_and(Json::is_array) {
+        let role = if side == Side::Input { "user" } else { "assistant" };
+        return Some(from_role(role, object));
+    }
     if object.contains_key("lc") {
         let class = object.get("id")?.as_array()?.last()?.as_str()?;
         let inner = object.get("kwargs")?.as_object()?;
@@ -145,9 +195,11 @@ fn message(json: &Json, object: &Map<String, Json>, side: Side) -> Option<Messag
         "tool" | "function" if object.contains_key("tool_call_id") || object.contains_key("data") => {
             langchain(kind, object)
         }
-        "function_call" => Some(of_parts("assistant", parts::of_content(json))),
-        "function_call_output" => Some(of_parts("tool", parts::of_content(json))),
-        "text" | "input_text" | "output_text" if side == Side::Output => {
+        "function_call" | "custom_tool_call" | "mcp_call" => {
+            Some(of_parts("assistant", parts::of_content(json)))
+        }
+        "function_call_output" | "custom_tool_call_output" => Some(of_parts("tool", parts::of_content(json))),
+        "text" | "input_text" | "output_text" | "tool_use" if side == Side::Output => {
             Some(of_parts("assistant", parts::of_content(json)))
         }
         _ => None,
@@ -256,7 +308,7 @@ fn finish_reason(object: &Map<String, Json>) -> Option<String> {
     here.or_else(|| {
         ["generation_info", "response_metadata"]
             .iter()
-            .find_map(|key| text_at(object.get(*key)?, &["finish_reason"]))
+            .find_map(|key| text_at(object.get(*key)?, &["finish_reason", "stop_reason", "stopReason"]))
     })
 }
 

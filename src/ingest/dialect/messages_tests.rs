@@ -17,6 +17,9 @@ fn every_shape_of_a_request_gives_the_same_conversation() {
         json!({"model": "m", "instructions": "Be kind.", "input": "Why?"}),
         json!({"model": "m", "instructions": "Be kind.", "input": [{"role": "user", "content": [{"type": "input_text", "text": "Why?"}]}]}),
         json!({"args": [[{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Why?"}]], "kwargs": {}}),
+        json!({"inputs": {"messages": [lc("SystemMessage", "Be kind."), lc("HumanMessage", "Why?")]}, "tags": [], "kwargs": {}}),
+        json!({"systemInstruction": {"parts": [{"text": "Be kind."}]}, "contents": [{"parts": [{"text": "Why?"}]}]}),
+        json!({"model": "m", "contents": "Why?", "config": {"system_instruction": "Be kind."}}),
         json!({"tools": [], "messages": "[{\"role\":\"system\",\"content\":\"Be kind.\"},{\"role\":\"user\",\"content\":\"Why?\"}]"}),
     ];
     for shape in shapes {
@@ -79,6 +82,42 @@ fn tool_calls_and_results_survive_every_shape() {
         // What a tool said is nobody's question.
         assert_eq!(question_of(&found), None, "{shape}");
     }
+}
+
+#[test]
+fn the_question_that_is_asked_now_comes_after_the_earlier_turns() {
+    let history = json!([{"type": "human", "content": "First?"}, {"type": "ai", "content": "One."}]);
+    for key in ["input", "question", "message"] {
+        let found = input(&json!({key: "Second?", "chat_history": history}));
+        assert_eq!((found.len(), question_of(&found).as_deref()), (3, Some("Second?")), "{key}");
+        let told = json!({key: "Second?", "chat_history": history, "output": "Two."});
+        assert_eq!(output(&told), [], "the earlier turns are no answer");
+        assert!(has_history(&told));
+    }
+    let turns = json!([{"role": "user", "content": "First?"}, {"role": "assistant", "content": "One."}]);
+    let found = input(&json!({"args": ["And then?", turns], "kwargs": {}}));
+    assert_eq!((found.len(), question_of(&found).as_deref()), (3, Some("And then?")));
+    let with_model = json!({"args": [turns, "gpt-4o"], "kwargs": {}});
+    assert_eq!(question_of(&input(&with_model)).as_deref(), Some("First?"));
+    let told_twice = json!({"input": "First?", "chat_history": [{"role": "user", "content": "First?"}]});
+    assert_eq!(input(&told_twice).len(), 1);
+    assert!(!has_history(&json!({"input": "First?", "chat_history": null})));
+}
+
+#[test]
+fn items_of_the_responses_api_keep_their_calls() {
+    let items = json!([
+        {"type": "reasoning", "id": "r", "summary": []},
+        {"type": "custom_tool_call", "id": "i", "call_id": "c", "name": "f", "input": "x"},
+        {"type": "mcp_call", "id": "m", "name": "g", "arguments": "{}", "output": "18"},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "So."}]}
+    ]);
+    let found = output(&json!({"id": "r", "output": items}));
+    let names: Vec<String> = tool_calls_of(&found).into_iter().map(|call| call.name).collect();
+    assert_eq!((names.join(" ").as_str(), answer_of(&found).as_deref()), ("f g", Some("So.")));
+    let blocks =
+        json!([{"type": "text", "text": "So."}, {"type": "tool_use", "id": "c", "name": "f", "input": {}}]);
+    assert_eq!(tool_calls_of(&output(&blocks)).len(), 1);
 }
 
 #[test]

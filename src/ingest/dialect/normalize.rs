@@ -130,3 +130,7 @@ mod tests;
 #[cfg(test)]
 #[path = "frameworks_tests.rs"]
 mod frameworks_tests;
+
+#[cfg(test)]
+#[path = "libraries_tests.rs"]
+mod libraries_tests;

@@ -13,11 +13,11 @@ pub(super) fn text(text: &str) -> Value {
     Value::Str(text.to_owned())
 }
 
-fn event(name: &str, pairs: &[(&str, Value)]) -> Event {
+pub(super) fn event(name: &str, pairs: &[(&str, Value)]) -> Event {
     Event { time: UnixNanos(0), name: name.into(), attributes: attrs(pairs), dropped_attributes_count: 0 }
 }
 
-fn span(scope: &str, pairs: &[(&str, Value)]) -> Span {
+pub(super) fn span(scope: &str, pairs: &[(&str, Value)]) -> Span {
     Span {
         trace_id: TraceId([1; 16]),
         span_id: SpanId([1; 8]),

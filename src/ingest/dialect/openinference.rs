@@ -6,6 +6,7 @@ use super::fields::Fields;
 use super::fill::fill;
 use super::json::{decode, decode_or_text, text_at};
 use super::messages::Side;
+use super::parts;
 use super::usage;
 use crate::domain::message::{Message, Part, ToolCall};
 use crate::domain::span::{Operation, Span, StatusCode};
@@ -123,18 +124,23 @@ fn listed(fields: &Fields<'_>, chat: &str, bare: &str, bare_key: &str, role: &st
 
 fn message(element: &Fields<'_>, default_role: &str) -> Message {
     let role = element.plain("message.role").unwrap_or_else(|| default_role.to_owned());
-    let mut parts = Vec::new();
-    match element.text("message.content") {
-        Some(text) if role == "tool" => {
-            let id = element.plain("message.tool_call_id");
-            parts.push(Part::ToolResponse { id, response: Json::String(text.to_owned()) });
+    let id = element.plain("message.tool_call_id");
+    // What Anthropic's tools gave comes in messages of the user; only the id of the call tells.
+    let is_result = role == "tool" || id.is_some();
+    let mut pieces: Vec<Part> = match element.text("message.content") {
+        Some(text) if is_result => vec![Part::Text(text.to_owned())],
+        Some(text) => parts::of_text(text),
+        None => element.elements("message.contents.").iter().filter_map(content).collect(),
+    };
+    if is_result {
+        let told = Message { parts: pieces.clone(), ..Message::default() }.joined_text();
+        if let Some(text) = told {
+            pieces = vec![Part::ToolResponse { id, response: Json::String(text) }];
         }
-        Some(text) => parts.push(Part::Text(text.to_owned())),
-        None => parts.extend(element.elements("message.contents.").iter().filter_map(content)),
     }
     let calls = element.elements("message.tool_calls.");
-    parts.extend(calls.iter().filter_map(call).map(Part::ToolCall));
-    Message { finish_reason: None, ..super::messages::of_parts(&role, parts) }
+    pieces.extend(calls.iter().filter_map(call).map(Part::ToolCall));
+    super::messages::of_parts(&role, pieces)
 }
 
 fn content(element: &Fields<'_>) -> Option<Part> {

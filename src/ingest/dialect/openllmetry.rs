@@ -5,7 +5,7 @@ use super::documents;
 use super::draft::Draft;
 use super::fields::Fields;
 use super::fill::fill;
-use super::json::{decode, decode_or_text};
+use super::json::decode_or_text;
 use super::messages::{self, Side};
 use super::parts;
 use crate::domain::document::Document;
@@ -128,11 +128,7 @@ fn content(content: Option<String>, role: &str, call_id: Option<String>) -> Vec<
         Some(text) if role == "tool" => {
             vec![Part::ToolResponse { id: call_id, response: Json::String(text) }]
         }
-        // Pictures and text together come as the JSON text of a list of pieces.
-        Some(text) => match text.starts_with("[{").then(|| decode(&text)).flatten() {
-            Some(list) => parts::of_content(&list),
-            None => vec![Part::Text(text)],
-        },
+        Some(text) => parts::of_text(&text),
         None => Vec::new(),
     }
 }

@@ -22,7 +22,10 @@ fn operation_named(name: &str) -> Option<Operation> {
             Operation::Llm
         }
         // Semantic Kernel and Amazon Bedrock of earlier days, and the Responses API of Azure.
-        "chat.completions" | "text.completions" | "text_generation" | "responses" => Operation::Llm,
+        "chat.completions" | "text.completions" | "text_generation" | "responses" | "response" => {
+            Operation::Llm
+        }
+        "chat.streaming_completions" | "text.streaming_completions" => Operation::Llm,
         "retrieval" | "search_memory" | "vector_db_retrieve" | "RETRIEVER" => Operation::Retrieval,
         "embeddings" | "embedding" | "EMBEDDING" => Operation::Embedding,
         "rerank" | "RERANKER" => Operation::Reranker,
@@ -31,7 +34,7 @@ fn operation_named(name: &str) -> Option<Operation> {
             Operation::Agent
         }
         "invoke_workflow" | "execute_task" | "CHAIN" | "WORKFLOW" | "TASK" | "PARSER" => Operation::Chain,
-        "apply_guardrail" | "GUARDRAIL" => Operation::Guardrail,
+        "apply_guardrail" | "guardrail" | "guardrail_check" | "GUARDRAIL" => Operation::Guardrail,
         "evaluate" | "EVALUATOR" => Operation::Evaluator,
         _ => return None,
     })

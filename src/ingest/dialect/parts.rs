@@ -22,14 +22,10 @@ fn one(piece: &Json) -> Option<Part> {
     let kind = ["type", "block_type", "part_kind"].iter().find_map(|key| object.get(*key)?.as_str());
     match kind {
         Some("text" | "input_text" | "output_text" | "refusal") => {
-            text_at(piece, &["content", "text", "refusal"]).map(Part::Text)
+            words(object, &["content", "text", "refusal"]).map(Part::Text)
         }
-        Some("tool_call" | "tool-call" | "tool_use" | "function_call" | "function") => {
-            call(piece).map(Part::ToolCall)
-        }
-        Some("tool_call_response" | "tool-result" | "tool_result" | "function_call_output") => {
-            Some(response(object))
-        }
+        Some(kind) if CALL_TYPES.contains(&kind) => call(piece).map(Part::ToolCall),
+        Some(kind) if RESULT_TYPES.contains(&kind) => Some(response(object)),
         Some("reasoning" | "thinking") => {
             text_at(piece, &["content", "thinking", "text", "reasoning"]).map(Part::Reasoning)
         }
@@ -38,11 +34,78 @@ fn one(piece: &Json) -> Option<Part> {
     }
 }
 
-/// Keys that hold a call of a tool: of Amazon Bedrock, Gemini and Genkit.
-const CALLS: [&str; 4] = ["toolUse", "functionCall", "function_call", "toolRequest"];
+/// Types of a call of a tool. The last five are of tools that the provider runs, and of those that take free text.
+const CALL_TYPES: [&str; 10] = [
+    "tool_call",
+    "tool-call",
+    "tool_use",
+    "function_call",
+    "function",
+    "server_tool_call",
+    "server_tool_use",
+    "mcp_tool_use",
+    "mcp_call",
+    "custom_tool_call",
+];
+
+/// Types of what a tool answered, the usual ones first.
+const RESULT_TYPES: [&str; 8] = [
+    "tool_call_response",
+    "tool-result",
+    "tool_result",
+    "function_call_output",
+    "server_tool_call_response",
+    "web_search_tool_result",
+    "mcp_tool_result",
+    "custom_tool_call_output",
+];
+
+/// Keys that hold a call of a tool: of Amazon Bedrock, Gemini, Genkit and Haystack.
+const CALLS: [&str; 5] = ["toolUse", "functionCall", "function_call", "toolRequest", "tool_call"];
 
 /// Keys that hold what a tool answered, of the same.
-pub(super) const RESULTS: [&str; 4] = ["toolResult", "functionResponse", "function_response", "toolResponse"];
+pub(super) const RESULTS: [&str; 5] =
+    ["toolResult", "functionResponse", "function_response", "toolResponse", "tool_call_result"];
+
+/// Types of pieces that are no text and are kept as they came.
+const MEDIA: [&str; 13] = [
+    "image",
+    "image_url",
+    "input_image",
+    "audio",
+    "input_audio",
+    "video",
+    "file",
+    "input_file",
+    "document",
+    "media",
+    "blob",
+    "uri",
+    "resource",
+];
+
+/// The pieces of a content that came as text. Pictures beside text come as the JSON text of a list of pieces; a list of
+/// the user's or the model's own is text.
+pub(super) fn of_text(text: &str) -> Vec<Part> {
+    let list = if text.starts_with("[{") { json::decode(text) } else { None };
+    let is_own = |part: &Part| match part {
+        Part::Other(piece) => {
+            !piece.get("type").and_then(Json::as_str).is_some_and(|kind| MEDIA.contains(&kind))
+        }
+        _ => false,
+    };
+    match list.as_ref().map(of_content) {
+        Some(pieces) if pieces.is_empty() || !pieces.iter().all(is_own) => pieces,
+        _ => vec![Part::Text(text.to_owned())],
+    }
+}
+
+/// The text under the first of `keys` that has some. OpenAI's assistants and Azure's agents put it into an object, beside
+/// its annotations.
+fn words(object: &Map<String, Json>, keys: &[&str]) -> Option<String> {
+    let inner = || keys.iter().find_map(|key| text_at(object.get(*key)?, &["value"]));
+    text_in(object, keys).or_else(inner)
+}
 
 /// Pieces that say by their keys what they are: Amazon Bedrock, Gemini, Genkit and LlamaIndex.
 fn untyped(piece: &Json, object: &Map<String, Json>) -> Option<Part> {
@@ -62,6 +125,9 @@ fn untyped(piece: &Json, object: &Map<String, Json>) -> Option<Part> {
         return Some(Part::ToolCall(call));
     }
     match ["text", "content"].iter().find_map(|key| object.get(*key)) {
+        Some(Json::Object(inner)) if inner.get("value").is_some_and(Json::is_string) => {
+            words(object, &["text", "content"]).map(Part::Text)
+        }
         Some(Json::String(text)) => json::text(&Json::String(text.clone())).map(|t| Part::Text(t.to_owned())),
         _ => Some(Part::Other(piece.clone())),
     }
@@ -72,12 +138,13 @@ fn untyped(piece: &Json, object: &Map<String, Json>) -> Option<Part> {
 pub(super) fn call(json: &Json) -> Option<ToolCall> {
     let function = json.get("function").filter(|f| f.is_object()).unwrap_or(json);
     let name = text_at(function, &["name", "toolName", "tool_name"])?;
-    let arguments = ["arguments", "args", "input", "tool_kwargs", "parameters"]
+    let arguments = ["arguments", "args", "input", "tool_kwargs", "parameters", "server_tool_call"]
         .iter()
         .find_map(|key| function.get(*key))
         .map_or(Json::Null, |arguments| open(arguments).into_owned());
     Some(ToolCall {
-        id: text_at(json, &["id", "toolCallId", "call_id", "tool_call_id", "toolUseId", "ref"]),
+        // OpenAI's Responses give the item an id as well; the result names the one of the call.
+        id: text_at(json, &["call_id", "toolCallId", "tool_call_id", "toolUseId", "id", "ref"]),
         name,
         arguments,
     })
@@ -92,9 +159,13 @@ pub(super) fn calls(json: &Json) -> Vec<ToolCall> {
 }
 
 fn response(object: &Map<String, Json>) -> Part {
-    let id =
-        text_in(object, &["id", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "call_id", "ref"]);
-    let value = ["response", "result", "output", "content"].iter().find_map(|key| object.get(*key));
+    let named =
+        text_in(object, &["tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "call_id", "id", "ref"]);
+    // Haystack repeats the call beside its result.
+    let id = named.or_else(|| text_at(object.get("origin")?, &["id"]));
+    let value = ["response", "result", "output", "content", "server_tool_call_response"]
+        .iter()
+        .find_map(|key| object.get(*key));
     Part::ToolResponse { id, response: value.map_or(Json::Null, plain_result) }
 }
 
@@ -142,6 +213,57 @@ mod tests {
         for shape in shapes {
             let want = ToolCall { id: Some("c1".into()), name: "get".into(), arguments: arguments.clone() };
             assert_eq!(of_content(&json!([shape])), [Part::ToolCall(want)], "{shape}");
+        }
+    }
+
+    #[test]
+    fn a_content_of_pieces_is_no_text_and_a_list_of_ones_own_is() {
+        let image = r#"{"type":"image_url","image_url":{"url":"u"}}"#;
+        let pieces = of_text(&format!(r#"[{{"type":"text","text":"Why?"}},{image}]"#));
+        assert_eq!((pieces.len(), &pieces[0]), (2, &Part::Text("Why?".into())));
+        assert!(matches!(of_text(&format!("[{image}]"))[..], [Part::Other(_)]));
+        assert_eq!(of_text(r#"[{"text": "Why?"}]"#), [Part::Text("Why?".into())]);
+        for own in [r#"[{"id": 1, "name": "Ann"}]"#, r#"[{"type": "expense", "sum": 3}]"#, "[{x", "Why?"] {
+            assert_eq!(of_text(own), [Part::Text(own.into())], "{own}");
+        }
+    }
+
+    #[test]
+    fn text_in_an_object_of_its_own_is_text() {
+        let assistants = json!([{"type": "text", "text": {"value": "So.", "annotations": []}}]);
+        let agents = json!({"text": {"value": "So.", "annotations": []}});
+        for shape in [assistants, agents] {
+            assert_eq!(of_content(&shape), [Part::Text("So.".into())], "{shape}");
+        }
+    }
+
+    #[test]
+    fn a_call_and_its_result_have_the_same_id() {
+        let pairs = [
+            (
+                json!({"type": "function_call", "id": "fc", "call_id": "c1", "name": "get", "arguments": "{}"}),
+                json!({"type": "function_call_output", "id": "fco", "call_id": "c1", "output": "18"}),
+            ),
+            (
+                json!({"type": "custom_tool_call", "id": "ctc", "call_id": "c1", "name": "get", "input": "x"}),
+                json!({"type": "custom_tool_call_output", "call_id": "c1", "output": "18"}),
+            ),
+            (
+                json!({"tool_call": {"tool_name": "get", "arguments": {"city": "Paris"}, "id": "c1"}}),
+                json!({"tool_call_result": {"result": "18", "origin": {"tool_name": "get", "id": "c1"}}}),
+            ),
+            (
+                json!({"type": "server_tool_call", "id": "c1", "name": "get", "server_tool_call": {"x": 1}}),
+                json!({"type": "server_tool_call_response", "id": "c1", "server_tool_call_response": "18"}),
+            ),
+        ];
+        for (asked, told) in pairs {
+            let found = of_content(&asked);
+            let [Part::ToolCall(call)] = found.as_slice() else { panic!("no call in {asked}: {found:?}") };
+            assert_eq!((call.id.as_deref(), call.name.as_str()), (Some("c1"), "get"), "{asked}");
+            assert_ne!(call.arguments, Json::Null, "{asked}");
+            let want = Part::ToolResponse { id: Some("c1".into()), response: json!("18") };
+            assert_eq!(of_content(&told), [want], "{told}");
         }
     }
 

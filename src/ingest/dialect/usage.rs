@@ -5,7 +5,7 @@ use super::json::{at, cost_of_parts, integer, is_cost, is_count, number, text};
 use crate::domain::span::{Dialect, Llm};
 use serde_json::Value as Json;
 
-// The last two of each list are Gemini's.
+// Gemini's have `token` and `count` in them; those with a dot after `Tokens` are of the Vercel AI SDK, version 6.
 const INPUT: &[&str] = &[
     "input_tokens",
     "prompt_tokens",
@@ -14,6 +14,7 @@ const INPUT: &[&str] = &[
     "inputTokens",
     "prompt_token_count",
     "promptTokenCount",
+    "inputTokens.total",
 ];
 const OUTPUT: &[&str] = &[
     "output_tokens",
@@ -23,6 +24,7 @@ const OUTPUT: &[&str] = &[
     "outputTokens",
     "candidates_token_count",
     "candidatesTokenCount",
+    "outputTokens.total",
 ];
 const CACHE_READ: &[&str] = &[
     "cache_read_input_tokens",
@@ -35,6 +37,11 @@ const CACHE_READ: &[&str] = &[
     "prompt_cached_tokens",
     "cached_content_token_count",
     "cachedContentTokenCount",
+    "cacheReadInputTokens",
+    "cachedInputTokens",
+    "cachedContentTokens",
+    "inputTokenDetails.cacheReadTokens",
+    "inputTokens.cacheRead",
 ];
 const REASONING: &[&str] = &[
     "reasoning_tokens",
@@ -46,6 +53,10 @@ const REASONING: &[&str] = &[
     "completion_reasoning_tokens",
     "thoughts_token_count",
     "thoughtsTokenCount",
+    "thoughtsTokens",
+    "reasoningTokens",
+    "outputTokenDetails.reasoningTokens",
+    "outputTokens.reasoning",
 ];
 
 /// Fills token counts that are still open from a usage object of any naming.
@@ -72,14 +83,16 @@ pub(super) fn cost(details: &Json, llm: &mut Llm) {
 /// Fills model and sampling parameters from a request or an object of invocation parameters.
 pub(super) fn request(body: &Json, llm: &mut Llm) {
     let word = |keys: &[&str]| keys.iter().find_map(|key| text(body.get(*key)?)).map(str::to_owned);
-    // Gemini and Genkit have an object of their own for the parameters.
-    let inner = ["config", "generation_config", "generationConfig"].iter().find_map(|key| body.get(*key));
+    // Gemini, Genkit and Amazon Bedrock have an object of their own for the parameters.
+    let inner = ["config", "generation_config", "generationConfig", "inferenceConfig"]
+        .iter()
+        .find_map(|key| body.get(*key));
     let places = [Some(body), inner];
     let count = |keys: &[&str]| {
         let here = |key: &&str, place: &Json| integer(place.get(*key)?).filter(|n| is_count(*n));
         places.into_iter().flatten().find_map(|place| keys.iter().find_map(|key| here(key, place)))
     };
-    fill(&mut llm.request_model, word(&["model", "model_name", "model_id"]));
+    fill(&mut llm.request_model, word(&["model", "model_name", "model_id", "modelId"]));
     fill(
         &mut llm.temperature,
         places.into_iter().flatten().find_map(|place| number(place.get("temperature")?)),
@@ -111,5 +124,41 @@ pub(super) fn response(body: &Json, llm: &mut Llm) {
     ];
     for usage in usages.into_iter().flatten() {
         tokens(usage, llm);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn counts_are_found_in_every_spelling() {
+        for usage in [
+            json!({"inputTokens": 9, "outputTokens": 5, "cacheReadInputTokens": 4, "reasoningTokens": 3}),
+            json!({"inputTokens": 9, "outputTokens": 5, "cachedInputTokens": 4, "reasoningTokens": 3}),
+            json!({"inputTokens": 9, "outputTokens": 5, "cachedContentTokens": 4, "thoughtsTokens": 3}),
+            json!({"inputTokens": 9, "inputTokenDetails": {"cacheReadTokens": 4},
+                   "outputTokens": 5, "outputTokenDetails": {"reasoningTokens": 3}}),
+            json!({"inputTokens": {"total": 9, "noCache": 5, "cacheRead": 4},
+                   "outputTokens": {"total": 5, "text": 2, "reasoning": 3}}),
+            json!({"prompt_tokens": 9, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 4},
+                   "completion_tokens_details": {"reasoning_tokens": 3}}),
+        ] {
+            let mut llm = Llm::default();
+            tokens(&usage, &mut llm);
+            let counts = (llm.input_tokens, llm.output_tokens, llm.cache_read_tokens, llm.reasoning_tokens);
+            assert_eq!(counts, (Some(9), Some(5), Some(4), Some(3)), "{usage}");
+        }
+    }
+
+    #[test]
+    fn a_request_of_bedrock_names_its_model_and_parameters() {
+        let mut llm = Llm::default();
+        let body =
+            json!({"modelId": "amazon.nova-lite", "inferenceConfig": {"maxTokens": 100, "temperature": 0.5}});
+        request(&body, &mut llm);
+        assert_eq!(llm.request_model.as_deref(), Some("amazon.nova-lite"));
+        assert_eq!((llm.max_tokens, llm.temperature), (Some(100), Some(0.5)));
     }
 }
