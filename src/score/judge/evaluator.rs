@@ -19,7 +19,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 /// Changes when what is done with a reply changes; prompts and schemas are in the version by their hash.
-const CODE_VERSION: &str = "1";
+const CODE_VERSION: &str = "2";
 
 /// In which way a judge is asked.
 pub(super) enum Way {
