@@ -404,6 +404,7 @@ impl Judge {
         if let Some((input, output)) = input.zip(output) {
             let used = u32::try_from(input.saturating_add(output)).unwrap_or(u32::MAX);
             self.tokens.give_back(taken.saturating_sub(used));
+            self.tokens.add(used.saturating_sub(taken), Instant::now());
         }
         // A server that does not say what it took must not be free.
         let spent = self.budget.spend(cost.unwrap_or(most), self.clock.now());

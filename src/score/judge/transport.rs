@@ -9,11 +9,15 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, Header
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Longest answer, bytes.
 const MAX_ANSWER: usize = 4 << 20;
+
+/// Tokens that one call may have; a server that tells more, or less, tells nothing.
+const TOKENS: RangeInclusive<i64> = 0..=1 << 24;
 
 /// Room for what stands beside the texts in a request, bytes.
 const BESIDE_TEXTS: usize = 512;
@@ -314,7 +318,7 @@ impl Plain {
         let PlainChoice { message, finish_reason } = choices.into_iter().next()?;
         let is_refusal = message.refusal.is_some_and(|text| !text.is_empty());
         let usage = usage.unwrap_or_default();
-        let count = |tokens: Option<i64>| tokens.filter(|count| *count >= 0);
+        let count = |tokens: Option<i64>| tokens.filter(|count| TOKENS.contains(count));
         Some(Answer {
             text: message.content.unwrap_or_default(),
             note: note(is_refusal, finish_reason.as_deref()),
@@ -358,7 +362,7 @@ fn answer_of_any_form(
     };
     let is_refusal = message["refusal"].as_str().is_some_and(|text| !text.is_empty());
     let usage = &body["usage"];
-    let count = |name: &str| usage[name].as_i64().filter(|count| *count >= 0);
+    let count = |name: &str| usage[name].as_i64().filter(|count| TOKENS.contains(count));
     Ok(Answer {
         text,
         note: note(is_refusal, choice["finish_reason"].as_str()),
@@ -423,6 +427,10 @@ mod tests {
                 Json::Null,
             ),
             (json!({"message": {"content": ""}, "finish_reason": null}), json!({"prompt_tokens": null})),
+            (
+                json!({"message": {"content": "x"}}),
+                json!({"prompt_tokens": 5, "completion_tokens": i64::MAX}),
+            ),
         ] {
             for model in [json!("real"), json!(""), Json::Null] {
                 let body = json!({"id": "1", "model": model, "choices": [choice, choice], "usage": usage});
@@ -459,6 +467,10 @@ mod tests {
         );
         assert_eq!((parts.text.as_str(), parts.model.as_str(), parts.input_tokens), ("y", "real", None));
         assert!(parts.note.unwrap().contains("max_output_tokens"));
+        // What nobody can have read is not told, and two of them are no sum.
+        let absurd =
+            read(json!({"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": i64::MAX}}));
+        assert_eq!(absurd.input_tokens, None);
         assert!(answer(b"{\"choices\": [", "m", None, str::to_owned).is_err());
         let key = Secret::new("sk-1");
         let refused = answer(b"{\"error\": {\"message\": \"no sk-1\"}}", "m", None, |why| said(why, [&key]));
