@@ -1,7 +1,9 @@
 //! What may leave the machine for a judge or a plug-in: whose texts, and without what.
 
 use crate::detect::{Counts, KIND, Kinds, Policy, Redaction};
-use crate::domain::trace::EvalInput;
+use crate::domain::document::Document;
+use crate::domain::trace::{Constraint, EvalInput};
+use serde_json::Value as Json;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -64,9 +66,14 @@ impl Egress {
         };
         let one = [&mut input.question, &mut input.answer, &mut input.expected, &mut input.system_prompt];
         one.into_iter().flatten().for_each(&mut redact);
-        input.contexts.iter_mut().filter_map(|document| document.content.as_mut()).for_each(&mut redact);
-        input.history.iter_mut().for_each(&mut redact);
-        input.expected_answers.iter_mut().for_each(&mut redact);
+        for one in &mut input.contexts {
+            document(one, &mut redact);
+        }
+        for one in &mut input.constraints {
+            constraint(one, &mut redact);
+        }
+        let lists = [&mut input.history, &mut input.expected_answers, &mut input.expected_documents];
+        lists.into_iter().flatten().for_each(&mut redact);
         for step in &mut input.steps {
             redact(&mut step.tool);
             step.arguments.iter_mut().chain(&mut step.result).for_each(&mut redact);
@@ -75,10 +82,32 @@ impl Egress {
     }
 }
 
+/// Redacts all that a sender may have written about a document: plug-ins see more of it than its text.
+fn document<F: FnMut(&mut String)>(document: &mut Document, redact: &mut F) {
+    let texts = [&mut document.content, &mut document.uri, &mut document.id];
+    texts.into_iter().flatten().for_each(&mut *redact);
+    if let Some(metadata) = &mut document.metadata {
+        let mut text = metadata.to_string();
+        redact(&mut text);
+        // JSON stays JSON, unless what was found is part of its form.
+        *metadata = serde_json::from_str(&text).unwrap_or(Json::String(text));
+    }
+}
+
+fn constraint<F: FnMut(&mut String)>(one: &mut Constraint, redact: &mut F) {
+    match one {
+        Constraint::Text(text) => redact(text),
+        Constraint::AnyOf(several) => {
+            for one in several {
+                constraint(one, redact);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::document::Document;
     use crate::domain::trace::Step;
 
     /// Receivers with their tenants and what is redacted for them.
@@ -126,5 +155,31 @@ mod tests {
         assert!(!sent.contains("ann.smith"), "{sent}");
         assert_eq!(sent.matches("[EMAIL]").count(), 8, "{sent}");
         assert!(matches!(egress(&[(None, &[])]).redacted(&input), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn what_stands_beside_the_text_of_a_document_keeps_nothing_either() {
+        let text = "ann.smith@example.com".to_owned();
+        let document = Document {
+            id: Some(text.clone()),
+            uri: Some(format!("mailto:{text}")),
+            metadata: Some(serde_json::json!({"author": {"mail": text}, "page": 3})),
+            ..Document::default()
+        };
+        let input = EvalInput {
+            contexts: vec![document],
+            expected_documents: vec![format!("mailto:{text}")],
+            constraints: vec![
+                Constraint::Text(text.clone()),
+                Constraint::AnyOf(vec![Constraint::Text(text.clone()), Constraint::Text("plain".to_owned())]),
+            ],
+            ..EvalInput::default()
+        };
+        let redacted = egress(&[(None, &["email"])]).redacted(&input).into_owned();
+        let sent = serde_json::to_string(&redacted).unwrap();
+        assert!(!sent.contains("ann.smith"), "{sent}");
+        assert_eq!(sent.matches("[EMAIL]").count(), 6, "{sent}");
+        let metadata = redacted.contexts[0].metadata.as_ref().unwrap();
+        assert_eq!(*metadata, serde_json::json!({"author": {"mail": "[EMAIL]"}, "page": 3}));
     }
 }

@@ -174,8 +174,9 @@ def _inputs_of(function: Callable[..., Result]) -> tuple[str, ...]:
 
 
 def _told(metric: str, score: Union[float, bool, Score]) -> dict[str, Any]:
-    if isinstance(score, bool):
-        score = Score(passed=score)
+    # The verdicts of other libraries, such as numpy's, are no bool and would pass for numbers.
+    if isinstance(score, bool) or type(score).__name__ in ("bool", "bool_"):
+        score = Score(passed=bool(score))
     elif isinstance(score, (int, float)):
         score = Score(float(score))
     elif not isinstance(score, Score):

@@ -72,6 +72,20 @@ class Answers(unittest.TestCase):
         )
         self.assertEqual(length.score({"id": "2", "answer": "abc"})["scores"], [{"metric": "length", "value": 3.0}])
 
+    def test_a_verdict_of_another_library_is_no_number(self):
+        class bool_:  # as numpy's, which is no subclass of bool and has a float
+            def __bool__(self):
+                return False
+
+            def __float__(self):
+                return 0.0
+
+        @evaluator(version="1")
+        def polite(answer):
+            return bool_()
+
+        self.assertEqual(polite.score({"id": "1", "answer": "x"})["scores"], [{"metric": "polite", "passed": False}])
+
     def test_what_is_missing_is_skipped(self):
         told = tone.score({"id": "1", "question": "q"})
         self.assertEqual([score["skipped"] for score in told["scores"]], ["answer", "answer"])

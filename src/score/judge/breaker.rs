@@ -23,8 +23,8 @@ pub(super) enum Gate {
 enum State {
     /// It answers; so many faults in a row.
     There(u32),
-    /// It is away. The next request after `until` is a probe; the wait that led to it.
-    Away { until: Instant, wait: Duration },
+    /// It is away. The next request after `until` is a probe; the wait that led to it; whether a probe is under way.
+    Away { until: Instant, wait: Duration, is_probed: bool },
 }
 
 /// A circuit breaker: after some faults in a row one request at a time probes whether the judge is back.
@@ -50,8 +50,8 @@ impl Breaker {
             State::There(_) => Gate::Open,
             State::Away { until, .. } if *until > now => Gate::Shut(*until),
             // A probe that never comes to its end must not shut it for ever.
-            State::Away { until, .. } => {
-                *until = now + lasts;
+            State::Away { until, is_probed, .. } => {
+                (*until, *is_probed) = (now + lasts, true);
                 Gate::Open
             }
         }
@@ -78,21 +78,29 @@ impl Breaker {
         match *state {
             State::There(faults) if faults + 1 < FAULTS => *state = State::There(faults + 1),
             State::There(_) => {
-                *state = State::Away { until: now + FIRST_WAIT, wait: FIRST_WAIT };
+                *state = State::Away { until: now + FIRST_WAIT, wait: FIRST_WAIT, is_probed: false };
                 return true;
             }
-            State::Away { wait, .. } => {
+            State::Away { wait, is_probed: true, .. } => {
                 let wait = wait.saturating_mul(2).min(LONGEST_WAIT);
-                *state = State::Away { until: now + wait, wait };
+                *state = State::Away { until: now + wait, wait, is_probed: false };
             }
+            // One that went out before it counted as away: many end together, and say the same.
+            State::Away { .. } => {}
         }
         false
     }
 
-    /// The server asks that nothing comes before `until`.
+    /// The server asks that nothing comes before `until`. If a probe was told so, the next one goes out then.
     pub(super) fn pause(&self, until: Instant) {
         let mut paused = self.paused.lock();
         *paused = Some(paused.map_or(until, |before| before.max(until)));
+        drop(paused);
+        if let State::Away { until: next, is_probed, .. } = &mut *self.state.lock()
+            && *is_probed
+        {
+            (*next, *is_probed) = (until, false);
+        }
     }
 
     /// Whether it counts as away.
@@ -126,6 +134,34 @@ mod tests {
         assert_eq!(breaker.gate(later, LASTS), Gate::Shut(later + FIRST_WAIT * 2));
         assert!(breaker.is_away() && breaker.answered());
         assert_eq!(breaker.gate(later, LASTS), Gate::Open);
+    }
+
+    #[test]
+    fn what_was_under_way_before_makes_no_wait_longer() {
+        let (breaker, start) = (Breaker::new(), Instant::now());
+        // A hundred went out together, and none came back.
+        for _ in 0..100 {
+            breaker.failed(start);
+        }
+        assert_eq!(breaker.shut(start), Some(start + FIRST_WAIT));
+    }
+
+    #[test]
+    fn a_probe_that_is_asked_for_time_is_followed_by_the_next_one_then() {
+        let (breaker, start) = (Breaker::new(), Instant::now());
+        for _ in 0..FAULTS {
+            breaker.failed(start);
+        }
+        let later = start + FIRST_WAIT;
+        assert_eq!(breaker.gate(later, LASTS), Gate::Open);
+        let then = later + Duration::from_secs(1);
+        breaker.pause(then);
+        assert_eq!((breaker.shut(later), breaker.shut(then)), (Some(then), None));
+        assert!(breaker.is_away());
+        assert_eq!(
+            (breaker.gate(then, LASTS), breaker.gate(then, LASTS)),
+            (Gate::Open, Gate::Shut(then + LASTS))
+        );
     }
 
     #[test]

@@ -44,6 +44,12 @@ impl Rate {
         Some(at)
     }
 
+    /// Counts `amount` that was needed beyond what was taken: those who come later wait for it.
+    pub(super) fn add(&self, amount: u32, now: Instant) {
+        let mut next = self.next.lock();
+        *next = Some(next.map_or(now, |next| next.max(now)) + self.every * amount);
+    }
+
     /// Gives back `amount` of what was taken: it was not needed.
     pub(super) fn give_back(&self, amount: u32) {
         let mut next = self.next.lock();
@@ -232,6 +238,9 @@ mod tests {
         assert_eq!((wait(20_000), wait(1_000)), (0, 14_001));
         rate.give_back(15_000);
         assert_eq!(wait(1), 1);
+        // And what an answer had beyond it is waited for.
+        rate.add(2_000, now);
+        assert_eq!(wait(1), 2_002);
     }
 
     #[test]

@@ -34,8 +34,8 @@ pub(super) struct Completion {
     pub text: String,
     /// Why it may be no answer.
     pub note: Option<&'static str>,
-    /// The mean negative log-likelihood that was asked for, nats.
-    pub nats: Option<f64>,
+    /// The mean negative log-likelihood that was asked for, nats, or why the answer does not tell it.
+    pub nats: Option<Result<f64, String>>,
     /// What it took.
     pub usage: Usage,
     /// Whether another judge wrote it than the one that was asked.
@@ -53,6 +53,20 @@ pub(super) enum Failed {
     Closed(String),
     /// Another try later may help.
     Away(Away),
+}
+
+impl Failed {
+    /// What this means where `before` is what came of those for whom this judge stands in.
+    fn after(self, before: Option<Self>) -> Self {
+        match (before, self) {
+            // One that may come back is waited for, whoever stands in for it.
+            (Some(Failed::Away(_)), Failed::Closed(why)) => gone(why),
+            (Some(Failed::Away(away)), Failed::Spent(why) | Failed::Never(why)) => {
+                Failed::Away(Away { why: format!("{}; {why}", away.why), ..away })
+            }
+            (_, last) => last,
+        }
+    }
 }
 
 /// Who is asked where a judge has no answer.
@@ -202,17 +216,17 @@ impl Panel {
         until: Instant,
     ) -> Result<Completion, Failed> {
         let chain = &self.chains[place];
-        let mut last = Failed::Never("no judge is configured".to_owned());
+        let mut last = None;
         for (at, judge) in chain.iter().enumerate() {
             let behind = if at + 1 < chain.len() { Behind::Another } else { Behind::Nobody };
             match self.judges[*judge].complete(question, until, behind).await {
-                // One that may come back is waited for, whoever stands in for it.
-                Err(Failed::Closed(why)) if matches!(last, Failed::Away(_)) => last = gone(why),
-                Err(failed @ (Failed::Away(_) | Failed::Spent(_) | Failed::Closed(_))) => last = failed,
-                done => return done.map(|done| Completion { stood_in: at > 0, ..done }),
+                Ok(done) => return Ok(Completion { stood_in: at > 0, ..done }),
+                // Nobody stands in for a judge that is there and refuses.
+                Err(failed @ Failed::Never(_)) if last.is_none() => return Err(failed),
+                Err(failed) => last = Some(failed.after(last)),
             }
         }
-        Err(last)
+        Err(last.unwrap_or_else(|| Failed::Never("no judge is configured".to_owned())))
     }
 
     /// Asks the judge at `place` and nobody else, until `until`.
@@ -311,9 +325,13 @@ impl Judge {
                 self.breaker.pause(self.clock.instant() + wait);
                 Ok((why, wait, false))
             }
-            Fault::Passing(why) => {
+            Fault::Passing(why, wait) => {
                 self.failed(&why);
-                Ok((why, backoff, true))
+                let wait = wait.map(|wait| jittered(wait).max(wait));
+                if let Some(wait) = wait {
+                    self.breaker.pause(self.clock.instant() + wait);
+                }
+                Ok((why, backoff.max(wait.unwrap_or_default()), true))
             }
         }
     }
@@ -386,6 +404,7 @@ impl Judge {
         if let Some((input, output)) = input.zip(output) {
             let used = u32::try_from(input.saturating_add(output)).unwrap_or(u32::MAX);
             self.tokens.give_back(taken.saturating_sub(used));
+            self.tokens.add(used.saturating_sub(taken), Instant::now());
         }
         // A server that does not say what it took must not be free.
         let spent = self.budget.spend(cost.unwrap_or(most), self.clock.now());
@@ -442,4 +461,37 @@ fn gone(why: String) -> Failed {
 fn jittered(wait: Duration) -> Duration {
     let random = uuid::Uuid::new_v4().as_bytes()[0];
     wait.mul_f64(0.5 + f64::from(random) / 256.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn away(why: &str, counts: bool) -> Failed {
+        Failed::Away(Away { why: why.to_owned(), counts, wait: Some(FIRST_WAIT) })
+    }
+
+    #[test]
+    fn a_judge_that_may_come_back_is_waited_for_whatever_its_stand_in_says() {
+        let told = |failed: Failed| match failed {
+            Failed::Away(away) => (away.why, Some((away.counts, away.wait))),
+            Failed::Never(why) | Failed::Spent(why) | Failed::Closed(why) => (why, None),
+        };
+        let (spent, never) = (Failed::Spent("spent".to_owned()), Failed::Never("too long".to_owned()));
+        assert_eq!(
+            told(spent.after(Some(away("main", false)))),
+            ("main; spent".to_owned(), Some((false, Some(FIRST_WAIT))))
+        );
+        // It may be this very input that the judge does not bear.
+        assert_eq!(
+            told(never.after(Some(away("main", true)))),
+            ("main; too long".to_owned(), Some((true, Some(FIRST_WAIT))))
+        );
+        let closed = Failed::Closed("no key".to_owned());
+        assert_eq!(told(closed.after(Some(away("main", true)))), ("no key".to_owned(), Some((false, None))));
+        // Who has spent its budget does not come back today.
+        let before = || Some(Failed::Spent("spent".to_owned()));
+        assert_eq!(told(Failed::Never("no".to_owned()).after(before())), ("no".to_owned(), None));
+        assert_eq!(told(away("spare", false).after(before())).0, "spare");
+    }
 }

@@ -106,6 +106,8 @@ fn default_input_chars() -> usize {
     48_000
 }
 
+/// The members that limit an answer; of these a request has one.
+pub(super) const LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 /// Bytes of a token, at the least: what a call may cost is told before it is made.
 const TOKEN_BYTES: i64 = 3;
 /// The least number of characters that leaves something of every text.
@@ -176,13 +178,17 @@ impl JudgeConfig {
     /// What a question takes at most: bytes of text as tokens, and the longest answer.
     pub(super) fn forecast(&self, question: &Question<'_>) -> Forecast {
         let (bytes, output_tokens) = match question {
-            Question::Verdict { system, user, .. } => {
-                (system.len() + user.len(), i64::from(self.max_output_tokens))
-            }
+            Question::Verdict { system, user, .. } => (system.len() + user.len(), self.longest_answer()),
             Question::Likelihood(asked) => (asked.bytes(), 1),
         };
         let input_tokens = i64::try_from(bytes).unwrap_or(i64::MAX) / TOKEN_BYTES;
         Forecast { requests: 1, input_tokens, output_tokens, usd: self.cost(input_tokens, output_tokens) }
+    }
+
+    /// Tokens of the longest answer that is asked for: what stands in `parameters` is sent in the place of `max_output_tokens`.
+    fn longest_answer(&self) -> i64 {
+        let own = LIMITS.iter().filter_map(|name| self.parameters.get(*name)?.as_i64()).max();
+        own.unwrap_or_else(|| i64::from(self.max_output_tokens))
     }
 
     /// Whether it may spend so much only.
@@ -334,6 +340,7 @@ pub(super) fn chain(judges: &[JudgeConfig], at: usize) -> Result<Vec<usize>, Str
 
 #[cfg(test)]
 mod tests {
+    use super::super::question::Schema;
     use super::*;
 
     const LONG: Duration = Duration::from_secs(90);
@@ -419,5 +426,13 @@ mod tests {
             ..JudgeConfig::new("a", "http://h", "m")
         };
         assert!((judge.cost(1_000, 100).unwrap() - 0.0007).abs() < 1e-12);
+        // What an answer may cost is by the limit that is sent.
+        let schema = Schema::new("m", &Json::Null);
+        let question = Question::Verdict { system: "", user: "", schema: &schema };
+        assert_eq!(judge.forecast(&question).output_tokens, 2_048);
+        let parameters = BTreeMap::from([("max_completion_tokens".to_owned(), Json::from(20_000))]);
+        let longer = JudgeConfig { parameters, ..judge }.forecast(&question);
+        assert_eq!(longer.output_tokens, 20_000);
+        assert!((longer.usd.unwrap() - 0.04).abs() < 1e-12);
     }
 }

@@ -7,6 +7,7 @@ use super::partial::Partial;
 use super::query;
 use super::ragas;
 use super::session::Sessions;
+use super::shape::Finding;
 use super::told::{Told, score};
 use super::verdict::{Asked, Verdict};
 use crate::domain::score::Score;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 /// Changes when what is done with a reply changes; prompts and schemas are in the version by their hash.
-const CODE_VERSION: &str = "1";
+const CODE_VERSION: &str = "2";
 
 /// In which way a judge is asked.
 pub(super) enum Way {
@@ -96,13 +97,21 @@ impl JudgeEvaluator {
             Way::Pairwise(verdict, runs) => {
                 pairwise::ask(&self.metrics, (verdict, *runs), &self.partial, input, until).await
             }
-            Way::Sql(verdict) => match query::same(input) {
+            Way::Sql(verdict) => match same(input).await {
                 Some(finding) => Ok(single(Asked { found: Ok(finding), usage: None })),
                 None => verdict.ask(input, until).await.map(single),
             },
             Way::Likelihood(gptscore) => gptscore.ask(&self.desk, input, until).await,
         }
     }
+}
+
+/// The finding for an answer that is the expected query, looked for on another thread: a long query must hold up nobody who
+/// is asked at the same time.
+async fn same(input: &EvalInput) -> Option<Finding> {
+    let (answer, expected) = (input.answer.clone(), input.expected.clone());
+    let queries = EvalInput { answer, expected, ..EvalInput::default() };
+    tokio::task::spawn_blocking(move || query::same(&queries)).await.ok().flatten()
 }
 
 impl Evaluator for JudgeEvaluator {
@@ -166,5 +175,20 @@ impl Waits for JudgeEvaluator {
             Way::Sql(verdict) => verdict.forecast(input),
             Way::Likelihood(gptscore) => gptscore.forecast(&self.desk, input),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+
+    #[tokio::test]
+    async fn queries_are_compared_on_another_thread() {
+        let query = Some(format!("SELECT {}1", "a + ".repeat(400)));
+        let input = EvalInput { answer: query.clone(), expected: query, ..EvalInput::default() };
+        assert!(same(&input).now_or_never().is_none(), "others wait for it");
+        assert_eq!(same(&input).await.and_then(|finding| finding.label).as_deref(), Some("best"));
+        assert!(same(&EvalInput::default()).await.is_none());
     }
 }

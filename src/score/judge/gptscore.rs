@@ -280,7 +280,8 @@ async fn one(
         Err(open) => return Ok(Err(open)),
     };
     add(usage, Some(completion.usage));
-    Ok(completion.nats.ok_or_else(|| Open::Wrong("the server tells no log-probability".to_owned())))
+    let nats = completion.nats.unwrap_or_else(|| Err("the server tells no log-probability".to_owned()));
+    Ok(nats.map_err(|why| Open::Wrong(format!("judge {}: {why}", desk.config().name))))
 }
 
 impl Template {

@@ -41,6 +41,11 @@ pub(super) fn key_of(parts: &[&[u8]]) -> Key {
 }
 
 impl<T> Partial<T> {
+    /// Whether nothing is kept.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.lock().iter().all(HashMap::is_empty)
+    }
+
     /// Takes out what was said of it before.
     pub(super) fn take(&self, key: &Key) -> Option<T> {
         let mut kept = self.0.lock();
@@ -109,6 +114,9 @@ mod tests {
         assert_eq!(partial.or_ask(one, async { Ok(9) }).await, (one, Ok(9)), "it was taken");
         assert_eq!(partial.all(vec![(one, Ok(1)), (two, Ok(2))]), Ok(vec![1, 2]));
         assert_eq!(partial.take(&one), None, "what is done is not kept");
+        assert!(partial.is_empty());
+        partial.put(one, 3);
+        assert!(!partial.is_empty());
         assert_ne!(key_of(&[b"a", b"b"]), key_of(&[b"ab"]));
     }
 

@@ -1,6 +1,6 @@
 //! Whether two SQL queries are the same query: parsed, brought to one form, and compared.
 //!
-//! Only what no database could tell apart is brought to one form: case of names without quotes, quotes that change nothing,
+//! Only what no database could tell apart is brought to one form: case of names without quotes, backticks that change nothing,
 //! comments and layout, brackets that change nothing, the order of what AND, OR, = and a list of IN hold, `a > b` for `b < a`,
 //! INNER and OUTER where they are implied, ASC, and `count(1)` for `count(*)`. What is not the same here may still mean the
 //! same, and is left to the judge; so is what this file does not know.
@@ -45,7 +45,7 @@ pub(super) fn same(input: &EvalInput) -> Option<Finding> {
 
 /// The statements of a text in one form; none if it is no SQL, or none at all.
 fn normal(text: &str) -> Option<Vec<String>> {
-    let text = unfenced(text);
+    let text = unfenced(text)?;
     if text.len() > MAX_QUERY {
         return None;
     }
@@ -64,24 +64,28 @@ fn normal(text: &str) -> Option<Vec<String>> {
     (!statements.is_empty()).then(|| statements.iter().map(ToString::to_string).collect())
 }
 
-/// The code between the first fences, or all.
-fn unfenced(text: &str) -> &str {
-    let Some((_, rest)) = text.split_once(FENCE) else { return text.trim() };
-    let code = rest.split_once(FENCE).map_or(rest, |(code, _)| code);
+/// The code between the fences, or all; none where there is more than one piece of code, as nobody knows which is meant.
+fn unfenced(text: &str) -> Option<&str> {
+    let Some((_, rest)) = text.split_once(FENCE) else { return Some(text.trim()) };
+    let (code, behind) = rest.split_once(FENCE).unwrap_or((rest, ""));
+    if behind.contains(FENCE) {
+        return None;
+    }
     // The first line names the language.
-    match code.split_once('\n') {
+    Some(match code.split_once('\n') {
         Some((first, more)) if first.trim().chars().all(char::is_alphanumeric) => more.trim(),
         _ => code.trim(),
-    }
+    })
 }
 
-/// Names without quotes in lower case, and no quotes that change nothing; no comments.
+/// Names without quotes in lower case, and no backticks that change nothing; no comments.
 fn token(token: Token) -> Token {
     match token {
         Token::Word(mut word) => {
             if word.quote_style.is_none() {
                 word.value.make_ascii_lowercase();
-            } else if is_plain(&word.value) {
+            } else if word.quote_style == Some('`') && is_plain(&word.value) {
+                // Double quotes stay: some databases read a text in them, and some a name in capitals without them.
                 word.quote_style = None;
             }
             Token::Word(word)
@@ -286,7 +290,8 @@ mod tests {
     fn what_no_database_tells_apart_is_the_same() {
         for (answer, expected) in [
             ("SELECT a,b FROM t;", "select A , B\nfrom T -- all\n"),
-            ("SELECT \"a\" FROM `t`", "SELECT a FROM t"),
+            ("SELECT `a` FROM `t`", "SELECT a FROM t"),
+            ("SELECT \"a\" FROM `t`", "SELECT \"a\" FROM t"),
             ("Here it is:\n```sql\nSELECT 1\n```\nHope it helps", "SELECT 1"),
             ("SELECT * FROM t WHERE (a = 1) AND ((b > 2))", "SELECT * FROM t WHERE 2 < b AND 1 = a"),
             ("SELECT * FROM t WHERE a=1 AND (b=2 AND c=3)", "SELECT * FROM t WHERE (c=3 AND a=1) AND b=2"),
@@ -317,6 +322,9 @@ mod tests {
             ("SELECT * FROM t WHERE NOT (a AND b)", "SELECT * FROM t WHERE (NOT a) AND b"),
             ("SELECT * FROM t WHERE (a OR b) IS NULL", "SELECT * FROM t WHERE a OR (b IS NULL)"),
             ("SELECT \"A\" FROM t", "SELECT a FROM t"),
+            // A text in MySQL, and a column of another name in Oracle.
+            ("SELECT a FROM t WHERE b = \"bob\"", "SELECT a FROM t WHERE b = bob"),
+            ("```sql\nSELECT 1\n```\nNo, this:\n```sql\nSELECT 2\n```", "SELECT 1"),
             ("SELECT 'A' FROM t", "SELECT 'a' FROM t"),
             ("SELECT a FROM t LEFT JOIN u ON a = b", "SELECT a FROM t JOIN u ON a = b"),
             ("SELECT a FROM t ORDER BY a DESC", "SELECT a FROM t ORDER BY a"),

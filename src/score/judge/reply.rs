@@ -8,9 +8,14 @@ const THOUGHT: (&str, &str) = ("<think>", "</think>");
 /// Reads the one JSON object that stands in `text`. Words and code fences around it mean nothing.
 ///
 /// # Errors
-/// When there is none or more than one, when it names a member twice, or when it is not a `T`.
+/// When there is none or more than one, when one has begun and does not end, when it names a member twice, or when it is not
+/// a `T`.
 pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    let objects = objects(without_thought(text));
+    let (objects, is_cut) = objects(without_thought(text));
+    // A reply that was cut may have quoted the text that it judges, and not come to its own answer.
+    if is_cut && !objects.is_empty() {
+        return Err("the reply has another JSON object, which does not end".to_owned());
+    }
     let [object] = objects.as_slice() else {
         return Err(match objects.len() {
             0 => "the reply has no JSON object".to_owned(),
@@ -29,8 +34,9 @@ fn without_thought(text: &str) -> &str {
     }
 }
 
-/// Every object of the outermost level that is whole JSON. What only begins like one is text.
-fn objects(text: &str) -> Vec<&str> {
+/// Every object of the outermost level that is whole JSON, and whether another one begins behind them and does not end. What
+/// only looks like one is text.
+fn objects(text: &str) -> (Vec<&str>, bool) {
     let (mut found, mut from) = (Vec::new(), 0);
     while let Some(at) = text.get(from..).and_then(|rest| rest.find('{')).map(|at| from + at) {
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<serde::de::IgnoredAny>();
@@ -41,11 +47,14 @@ fn objects(text: &str) -> Vec<&str> {
                 from = end;
             }
             // An object that ends too early hides what stands in it.
-            Some(Err(error)) if error.is_eof() => return found,
+            Some(Err(error)) if error.is_eof() => {
+                let is_begun = text[at + 1..].trim_start().starts_with('"');
+                return (found, is_begun);
+            }
             _ => from = at + 1,
         }
     }
-    found
+    (found, false)
 }
 
 #[cfg(test)]
@@ -67,6 +76,7 @@ mod tests {
         for text in [
             r#"{"rating":"yes"}"#,
             "Sure! Here it is:\n```json\n{\"rating\": \"yes\"}\n```\nHope that {helps}.",
+            "{\"rating\": \"yes\"} for now {",
             "<think>{\"rating\":\"no\"} or yes?</think>\n{\"rating\":\"yes\",\"more\":{\"rating\":\"no\"}}",
         ] {
             assert_eq!(rating(text), Ok("yes".to_owned()), "{text}");
@@ -82,6 +92,9 @@ mod tests {
             (r#"{"rating":"yes","rating":"no"}"#, "duplicate"),
             (r#"{"verdict":"yes"}"#, "missing field"),
             (r#"{"rating":"yes""#, "no JSON object"),
+            // Quoted out of the text, and then cut before the judge's own answer ends.
+            (r#"It says {"rating":"yes"}, but: {"rating": "n"#, "does not end"),
+            (r#"{"rating":"yes"} { "rat"#, "does not end"),
             (r#"{"rating":true}"#, "not as asked"),
             (r#"[{"rating":"yes"},{"rating":"yes"}]"#, "2 JSON objects"),
         ] {

@@ -1,6 +1,6 @@
 //! One request to chat completions and its answer.
 
-use super::config::JudgeConfig;
+use super::config::{JudgeConfig, LIMITS};
 use super::manner::Manner;
 use super::question::{Format, Likelihood, Question};
 use crate::score::secret::Secret;
@@ -9,17 +9,18 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, Header
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Longest answer, bytes.
 const MAX_ANSWER: usize = 4 << 20;
 
+/// Tokens that one call may have; a server that tells more, or less, tells nothing.
+const TOKENS: RangeInclusive<i64> = 0..=1 << 24;
+
 /// Room for what stands beside the texts in a request, bytes.
 const BESIDE_TEXTS: usize = 512;
-
-/// The members that limit an answer; of these a request has one.
-const LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 
 /// What the server answered.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,8 +35,8 @@ pub(super) struct Answer {
     pub input_tokens: Option<i64>,
     /// Tokens that it wrote.
     pub output_tokens: Option<i64>,
-    /// The mean negative log-likelihood that was asked for, nats.
-    pub nats: Option<f64>,
+    /// The mean negative log-likelihood that was asked for, nats, or why the answer does not tell it: it is paid all the same.
+    pub nats: Option<Result<f64, String>>,
 }
 
 /// Why there is no answer.
@@ -47,8 +48,8 @@ pub(super) enum Fault {
     Refused(String),
     /// The server has no time now; it may have said for how long.
     Busy(String, Option<Duration>),
-    /// Something went wrong that the same request may not meet again.
-    Passing(String),
+    /// Something went wrong that the same request may not meet again; the server may have said when to come back.
+    Passing(String, Option<Duration>),
     /// Nobody gets an answer until somebody changes something: a key, an address, a bill.
     Closed(String),
 }
@@ -59,7 +60,7 @@ impl Fault {
         match self {
             Fault::Unknown(_) | Fault::Refused(_) => "refused",
             Fault::Busy(..) => "busy",
-            Fault::Passing(_) => "failed",
+            Fault::Passing(..) => "failed",
             Fault::Closed(_) => "closed",
         }
     }
@@ -140,7 +141,7 @@ impl Transport {
         };
         let sent = self.client.post(url).headers(headers).body(body).send().await;
         // Without the address: it may be a secret.
-        let mut response = sent.map_err(|e| Fault::Passing(told(&e.without_url())))?;
+        let mut response = sent.map_err(|e| Fault::Passing(told(&e.without_url()), None))?;
         let (status, wait) = (response.status().as_u16(), retry_after(response.headers()));
         let mut bytes = Vec::new();
         loop {
@@ -148,7 +149,7 @@ impl Transport {
                 Ok(Some(chunk)) if bytes.len() + chunk.len() <= MAX_ANSWER => bytes.extend_from_slice(&chunk),
                 Ok(Some(_)) => return Err(Fault::Refused("the answer is longer than 4 MiB".to_owned())),
                 Ok(None) => break,
-                Err(error) => return Err(Fault::Passing(told(&error.without_url()))),
+                Err(error) => return Err(Fault::Passing(told(&error.without_url()), None)),
             }
         }
         let asked = match question {
@@ -267,7 +268,7 @@ fn fault(status: u16, why: String, wait: Option<Duration>) -> Fault {
         400 | 422 => Fault::Unknown(why),
         429 => Fault::Busy(why, wait),
         503 if wait.is_some() => Fault::Busy(why, wait),
-        408 | 409 | 425 | 500..=599 => Fault::Passing(why),
+        408 | 409 | 425 | 500..=599 => Fault::Passing(why, wait),
         401..=404 | 405 | 407 | 300..=399 => Fault::Closed(why),
         _ => Fault::Refused(why),
     }
@@ -317,7 +318,7 @@ impl Plain {
         let PlainChoice { message, finish_reason } = choices.into_iter().next()?;
         let is_refusal = message.refusal.is_some_and(|text| !text.is_empty());
         let usage = usage.unwrap_or_default();
-        let count = |tokens: Option<i64>| tokens.filter(|count| *count >= 0);
+        let count = |tokens: Option<i64>| tokens.filter(|count| TOKENS.contains(count));
         Some(Answer {
             text: message.content.unwrap_or_default(),
             note: note(is_refusal, finish_reason.as_deref()),
@@ -347,12 +348,12 @@ fn answer_of_any_form(
     clean: impl Fn(&str) -> String,
 ) -> Result<Answer, Fault> {
     let body: Json = serde_json::from_slice(bytes)
-        .map_err(|e| Fault::Passing(format!("the answer is no JSON ({} bytes): {e}", bytes.len())))?;
+        .map_err(|e| Fault::Passing(format!("the answer is no JSON ({} bytes): {e}", bytes.len()), None))?;
     let Some(choice) = body["choices"].get(0) else {
         let why = body["error"]["message"].as_str().unwrap_or("no choices");
-        return Err(Fault::Passing(format!("the answer holds nothing: {}", clean(why))));
+        return Err(Fault::Passing(format!("the answer holds nothing: {}", clean(why)), None));
     };
-    let nats = asked.map(|asked| asked.read(choice)).transpose().map_err(Fault::Refused)?;
+    let nats = asked.map(|asked| asked.read(choice));
     let message = &choice["message"];
     let text = match &message["content"] {
         Json::String(text) => text.clone(),
@@ -361,7 +362,7 @@ fn answer_of_any_form(
     };
     let is_refusal = message["refusal"].as_str().is_some_and(|text| !text.is_empty());
     let usage = &body["usage"];
-    let count = |name: &str| usage[name].as_i64().filter(|count| *count >= 0);
+    let count = |name: &str| usage[name].as_i64().filter(|count| TOKENS.contains(count));
     Ok(Answer {
         text,
         note: note(is_refusal, choice["finish_reason"].as_str()),
@@ -385,6 +386,11 @@ mod tests {
             ["refused", "closed", "closed", "refused", "busy", "failed", "failed", "closed"]
         );
         assert_eq!(word(503, Some(Duration::ZERO)), "busy");
+        // Whoever says when to come back is heard.
+        let wait = Some(Duration::from_secs(20));
+        for status in [408, 500, 502, 529] {
+            assert_eq!(fault(status, String::new(), wait), Fault::Passing(String::new(), wait), "{status}");
+        }
         assert!(knows_not(500, "'loc': ('body', 'response_format', 'type')") && !knows_not(500, "no"));
         assert!(cannot(404, "") && cannot(500, "Only no echo is supported") && !cannot(500, "out of memory"));
     }
@@ -421,6 +427,10 @@ mod tests {
                 Json::Null,
             ),
             (json!({"message": {"content": ""}, "finish_reason": null}), json!({"prompt_tokens": null})),
+            (
+                json!({"message": {"content": "x"}}),
+                json!({"prompt_tokens": 5, "completion_tokens": i64::MAX}),
+            ),
         ] {
             for model in [json!("real"), json!(""), Json::Null] {
                 let body = json!({"id": "1", "model": model, "choices": [choice, choice], "usage": usage});
@@ -432,6 +442,16 @@ mod tests {
         {
             assert_eq!(plain(&other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn an_answer_without_the_likelihood_is_paid_all_the_same() {
+        let asked = Likelihood::Yes { prompt: "x" };
+        let body = json!({"choices": [{"message": {"content": "No"}}],
+            "usage": {"prompt_tokens": 700, "completion_tokens": 1}});
+        let told = answer(body.to_string().as_bytes(), "m", Some(&asked), str::to_owned).unwrap();
+        assert_eq!((told.input_tokens, told.output_tokens), (Some(700), Some(1)));
+        assert!(told.nats.unwrap().unwrap_err().contains("top_logprobs"));
     }
 
     #[test]
@@ -447,9 +467,14 @@ mod tests {
         );
         assert_eq!((parts.text.as_str(), parts.model.as_str(), parts.input_tokens), ("y", "real", None));
         assert!(parts.note.unwrap().contains("max_output_tokens"));
+        // What nobody can have read is not told, and two of them are no sum.
+        let absurd =
+            read(json!({"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": i64::MAX}}));
+        assert_eq!(absurd.input_tokens, None);
         assert!(answer(b"{\"choices\": [", "m", None, str::to_owned).is_err());
         let key = Secret::new("sk-1");
         let refused = answer(b"{\"error\": {\"message\": \"no sk-1\"}}", "m", None, |why| said(why, [&key]));
-        assert_eq!(refused, Err(Fault::Passing("the answer holds nothing: no <hidden>".to_owned())));
+        let why = "the answer holds nothing: no <hidden>".to_owned();
+        assert_eq!(refused, Err(Fault::Passing(why, None)));
     }
 }

@@ -21,6 +21,9 @@ use tokio::time::Instant;
 const RULES: &str = include_str!("prompts/rules.md");
 /// A reply that cannot be read is asked for once more.
 const REPLIES: u32 = 2;
+/// The class of what came from the retrieved text, and the name of that.
+const RETRIEVAL: &str = "retrieval";
+const CONTEXT: &str = "CONTEXT";
 /// Requests for one verdict, where parts are judged one by one; more would be a load, not a question.
 const MAX_GROUPS: usize = 10;
 
@@ -40,6 +43,8 @@ pub(super) struct Verdict {
     key: Sha256,
     /// What was said of some groups of parts while another one waits.
     partial: Partial<(Asked, Option<String>)>,
+    /// What replies took that could not be read, where the judge was away before there was another one.
+    owed: Partial<Usage>,
 }
 
 /// What came of a question, and what it took.
@@ -56,6 +61,16 @@ fn started(config: &JudgeConfig, hashed: &str) -> Sha256 {
     let tokens = config.max_output_tokens.to_string();
     for text in [&config.base_url, &config.model, &parameters, &tokens, hashed] {
         part(&mut hash, text);
+    }
+    // Gateways choose the model by headers. Those from the environment and from files are keys: where they stand says enough.
+    for (name, value) in &config.headers {
+        [name.as_str(), value.reveal()].into_iter().for_each(|text| part(&mut hash, text));
+    }
+    for (name, variable) in &config.header_env {
+        [name, variable].into_iter().for_each(|text| part(&mut hash, text));
+    }
+    for (name, file) in &config.header_files {
+        [name.as_str(), &*file.to_string_lossy()].into_iter().for_each(|text| part(&mut hash, text));
     }
     hash
 }
@@ -97,7 +112,8 @@ impl Verdict {
             schema.text()
         );
         let key = started(desk.config(), &hashed);
-        Ok(Self { prompt, shape, schema, task, desk, similarity, hashed, key, partial })
+        let owed = Partial::default();
+        Ok(Self { prompt, shape, schema, task, desk, similarity, hashed, key, partial, owed })
     }
 
     /// All that a reply depends on beside the texts.
@@ -259,8 +275,27 @@ impl Verdict {
         Asked { found, usage }
     }
 
-    /// Asks until a reply can be read.
+    /// Asks until a reply can be read. What was paid for it before is counted with it.
     async fn finding(
+        &self,
+        filled: &Filled,
+        run: u32,
+        usage: &mut Option<Usage>,
+        until: Instant,
+    ) -> Result<Result<Finding, Open>, Away> {
+        let key = || key_of(&[self.key(filled, run).as_bytes()]);
+        // Mostly nobody owes anything, and no text is hashed for that.
+        *usage = if self.owed.is_empty() { None } else { self.owed.take(&key()) };
+        let found = self.read_or_asked(filled, run, usage, until).await;
+        if found.is_err()
+            && let Some(took) = usage.take()
+        {
+            self.owed.put(key(), took);
+        }
+        found
+    }
+
+    async fn read_or_asked(
         &self,
         filled: &Filled,
         run: u32,
@@ -281,10 +316,7 @@ impl Verdict {
                 Err(open) => return Ok(Err(open)),
             };
             let model = completion.usage.model.clone();
-            match usage {
-                Some(usage) => usage.add(completion.usage),
-                None => *usage = Some(completion.usage),
-            }
+            add(usage, Some(completion.usage));
             match self.read(&completion.text, filled) {
                 Ok(finding) => {
                     // What stands in for the judge would be taken for the judge.
@@ -301,7 +333,12 @@ impl Verdict {
 
     /// What a reply says of these texts.
     fn read(&self, reply: &str, filled: &Filled) -> Result<Finding, String> {
-        placed(self.shape.read(reply, filled.items)?, &filled.blocks)
+        let finding = self.shape.read(reply, filled.items)?;
+        let has_context = || filled.blocks.iter().any(|block| block.name.starts_with(CONTEXT));
+        if finding.label.as_deref() == Some(RETRIEVAL) && !has_context() {
+            return Err(format!("the reply contradicts itself: {RETRIEVAL}, and nothing was retrieved"));
+        }
+        placed(finding, &filled.blocks)
     }
 
     /// What the judge has said of the same before.
@@ -315,12 +352,13 @@ impl Verdict {
         let kept = cache.get(key).await?;
         let finding = self.read(&kept.text, filled).ok()?;
         self.desk.count_cached();
-        *usage = Some(Usage {
+        let nothing = Usage {
             model: kept.model,
             input_tokens: Some(0),
             output_tokens: Some(0),
             cost_usd: self.desk.config().cost(0, 0),
-        });
+        };
+        add(usage, Some(nothing));
         Some(finding)
     }
 
@@ -377,3 +415,7 @@ impl Verdict {
         })
     }
 }
+
+#[cfg(test)]
+#[path = "verdict_tests.rs"]
+mod tests;
