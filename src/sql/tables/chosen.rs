@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Which rows of a table are the newest.
 #[derive(Debug)]
 pub struct Newest {
-    /// Each is among the rows that the one before it left.
+    /// Each is among the rows that the one before it left; with none all rows are the newest.
     pub choices: &'static [Choice],
     /// Columns that are in the key of every choice: a filter on them takes all rows that are compared with each other, or none.
     pub together: &'static [&'static str],

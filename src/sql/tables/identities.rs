@@ -13,7 +13,7 @@
 //! * the lane: an evaluator is in one by what it is, so in two of them are two evaluators of one name, whose versions differ.
 //!
 //! Where all rows have score version 1 and each evaluator of a rule comes with one version of both, nothing is chosen among
-//! versions, and the choice among rows of one id is enough.
+//! versions, and the choice among rows of one id is enough; `distinct` tells where there is nothing to choose among those.
 //!
 //! # How it is known
 //!
@@ -48,7 +48,7 @@ const TEXTS: [&str; 5] = ["tenant", "rule", "evaluator", "rule_version", "evalua
 const GIVEN_BY: usize = 3;
 
 /// Where a score comes from, and what it says of scores of production.
-const SOURCE: (&str, &str) = ("source", "rule");
+pub(super) const SOURCE: (&str, &str) = ("source", "rule");
 
 /// Counts the evaluations of an item from 1.
 const SCORE_VERSION: &str = "score_version";
@@ -69,10 +69,10 @@ const MOST_KINDS: usize = 1_024;
 const MOST_KEPT: usize = 100_000;
 
 /// Files that are looked into at once.
-const AT_ONCE: usize = 8;
+pub(super) const AT_ONCE: usize = 8;
 
 /// Rows that are read at once.
-const BATCH: usize = 8_192;
+pub(super) const BATCH: usize = 8_192;
 
 /// What some rows of production have in common: [`TEXTS`], and whether all of these are there and the score version is 1.
 type Kind = (Vec<Option<String>>, bool);
@@ -285,7 +285,7 @@ impl Kinds {
 }
 
 /// A reader of `file`, and its footer.
-async fn opened(
+pub(super) async fn opened(
     file: &PartitionedFile,
     readers: &dyn ParquetFileReaderFactory,
 ) -> Result<(Box<dyn AsyncFileReader>, Arc<ParquetMetaData>)> {
@@ -296,7 +296,7 @@ async fn opened(
 }
 
 /// When the spans of a file's rows began, first and last; none where a row group does not say.
-fn times_of(footer: &ParquetMetaData) -> Option<(i64, i64)> {
+pub(super) fn times_of(footer: &ParquetMetaData) -> Option<(i64, i64)> {
     let columns = footer.file_metadata().schema_descr().columns();
     let at = columns.iter().position(|column| column.path().parts() == [SPAN_TIME])?;
     let mut all: Option<(i64, i64)> = None;

@@ -1,5 +1,6 @@
 //! Files and hot batches as one table.
 
+use super::distinct::Distinct;
 use super::identities::{Identities, Sought};
 use super::readers::Readers;
 use super::shown::{self, From, START_NS, Shown};
@@ -44,6 +45,18 @@ pub struct LakeTable {
     snapshots: Snapshots,
     trace_filters: TraceFilters,
     identities: Identities,
+    distinct: Distinct,
+}
+
+/// What rows there may be of one score of production.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Several {
+    /// Versions of it, and repeats of those; also where it is not known.
+    Versions,
+    /// Repeats, which have the same id.
+    Repeats,
+    /// No more than one row.
+    Single,
 }
 
 impl LakeTable {
@@ -52,7 +65,8 @@ impl LakeTable {
         let columns = shown::shown(table);
         let schema = shown::schema(&columns);
         let (trace_filters, identities) = (TraceFilters::default(), Identities::default());
-        Self { table, columns, schema, snapshots, trace_filters, identities }
+        let distinct = Distinct::default();
+        Self { table, columns, schema, snapshots, trace_filters, identities, distinct }
     }
 
     fn snapshot(&self, state: &dyn Session) -> (TableSnapshot, Scope) {
@@ -73,12 +87,14 @@ impl LakeTable {
         rows_about(&(self.snapshots)(self.table), range)
     }
 
-    /// Whether the scores of production that may pass `filters` have the same id where they are about the same thing, by the
-    /// snapshot that the query reads. `false` where that is not known, or would take too long to find out.
-    pub async fn are_single(&self, state: &dyn Session, filters: &[Expr]) -> bool {
+    /// What rows of one score there may be among the scores of production that may pass `filters`, by the snapshot that the query
+    /// reads. [`Several::Versions`] where that would take too long to find out.
+    pub async fn several(&self, state: &dyn Session, filters: &[Expr]) -> Several {
         // Outside of a query the scan takes a snapshot of its own, and of some traces there is little to choose from.
         let taken = state.config().get_extension::<QuerySnapshots>();
-        let Some(taken) = taken.filter(|_| trace_filters::wanted(filters).is_none()) else { return false };
+        let Some(taken) = taken.filter(|_| trace_filters::wanted(filters).is_none()) else {
+            return Several::Versions;
+        };
         let snapshot = taken.get(self.table, &self.snapshots);
         let tenant = match taken.scope() {
             Scope::Tenant(tenant) => Some(&**tenant),
@@ -87,12 +103,18 @@ impl LakeTable {
         // What was evaluated later stands in the place of what passes.
         let from = TimeRange { to: i128::MAX, ..TimeRange::of(filters, self.table.time_column()) };
         let files = snapshot.files.iter().filter(|file| may_hold(file, from));
-        let files = files.map(|file| (partitioned(snapshot.table, file), file.rows)).collect();
+        let files: Vec<_> = files.map(|file| (partitioned(snapshot.table, file), file.rows)).collect();
         self.identities.forget_others(snapshot.files.iter().map(|file| &file.path));
         let sought = Sought { began: TimeRange::of(filters, "span_time"), tenant };
         let readers = readers(state, &snapshot);
         // What cannot be read is told by the scan.
-        self.identities.are_single(files, &snapshot.hot, sought, &readers).await.unwrap_or(false)
+        let single = self.identities.are_single(files.clone(), &snapshot.hot, sought, &readers).await;
+        if !single.unwrap_or(false) {
+            return Several::Versions;
+        }
+        self.distinct.forget_others(snapshot.files.iter().map(|file| &file.path));
+        let distinct = self.distinct.are_distinct(files, &snapshot.hot, sought.began, &readers).await;
+        if distinct.unwrap_or(false) { Several::Single } else { Several::Repeats }
     }
 
     /// The files that may hold rows which pass `filters`.

@@ -13,6 +13,7 @@
 //! | `latest` | `scores_latest`: what of a query's filters may go below that choice |
 //! | `revisions` | `scores_latest`, `datasets_latest` and its like, and the items of a dataset as they were at a version |
 //! | `identities` | whether no score of production is a version of another, told by the kinds of the rows |
+//! | `distinct` | whether no two scores of production have one id, told by hashes of the files' ids |
 //! | `traces` | `traces`: the spans of the traces that have one in the time that a query asks for |
 //! | `readers` | readers of files that keep their footers with the page index |
 //! | `tenant` | one tenant's rows: what a query with a tenant's token sees |
@@ -21,6 +22,7 @@
 
 mod catalog;
 mod chosen;
+mod distinct;
 mod identities;
 mod lake_table;
 mod latest;

@@ -3,7 +3,8 @@
 //! Of scores there are two choices, one after the other. Of rows with one `score_id` (an item that two servers judged, a request
 //! that came to both) the one that was evaluated last stays, which is also the one that a merge keeps. Of what stays, each
 //! evaluator's and metric's row of the highest `score_version` about an item is the newest; where no row is a version of another,
-//! the first choice is enough (`identities`). Of what the lab keeps there is one: the highest version, revision or attempt.
+//! the first choice is enough (`identities`), and where no id is there twice, none is needed (`distinct`): rows are passed on as
+//! they come. Of what the lab keeps there is one: the highest version, revision or attempt.
 //!
 //! A window function would sort every row for each choice, and an aggregate holds every column for itself. This keeps of a row
 //! the columns that are asked for, and a few bytes (64 of a score, 32 after one choice): hashes of what it is known by, and what
@@ -31,7 +32,7 @@ use datafusion::physical_plan::{
     PlanProperties,
 };
 use futures::future::{BoxFuture, Shared};
-use futures::{FutureExt, Stream, TryStreamExt};
+use futures::{FutureExt, Stream, StreamExt, TryStreamExt};
 use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
@@ -63,6 +64,9 @@ pub static SCORES: Newest = Newest {
 /// The newest scores where rows that are about the same thing have the same id.
 pub static SINGLE_SCORES: Newest = Newest { choices: &[LAST], together: TOGETHER };
 
+/// The newest scores where no two rows are about the same thing.
+pub static ALL_SCORES: Newest = Newest { choices: &[], together: TOGETHER };
+
 /// The columns `asked` of the newest of `rows`, which are about `about` so many. What of a query's filters may go below the
 /// choice is in `rows` already.
 ///
@@ -81,12 +85,17 @@ pub async fn newest_of(
             read.push(name.to_owned());
         }
     }
+    if read.is_empty() {
+        // Rows that are only counted.
+        read.extend(how.together.first().map(|name| (*name).to_owned()));
+    }
     let plan = rows.project(read.iter().map(|name| col(name.as_str())))?.build()?;
     let rows = state.create_physical_plan(&plan).await?;
     Ok(Arc::new(NewestExec::new(rows, how, asked, about)?))
 }
 
-/// The newest rows of its input, which has the columns of [`Newest::needed`].
+/// The newest rows of its input, which has the columns of [`Newest::needed`]. Without a choice they are all of them, and are passed
+/// on as they come.
 #[derive(Debug)]
 struct NewestExec {
     input: Arc<dyn ExecutionPlan>,
@@ -116,7 +125,7 @@ impl NewestExec {
         let properties = PlanProperties::new(
             EquivalenceProperties::new(Arc::new(schema.project(&places)?)),
             Partitioning::UnknownPartitioning(input.output_partitioning().partition_count()),
-            EmissionType::Final,
+            if how.choices.is_empty() { EmissionType::Incremental } else { EmissionType::Final },
             Boundedness::Bounded,
         );
         Ok(Self { input, how, asked, about, properties: Arc::new(properties), begun: Mutex::new(None) })
@@ -150,6 +159,9 @@ fn places(schema: &Schema, names: &[String]) -> Result<Vec<usize>> {
 
 impl DisplayAs for NewestExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.how.choices.is_empty() {
+            return f.write_str("NewestExec: all");
+        }
         let keys: Vec<String> =
             self.how.choices.iter().map(|choice| format!("[{}]", choice.key.join(", "))).collect();
         write!(f, "NewestExec: of={}", keys.join(", "))
@@ -198,6 +210,12 @@ impl ExecutionPlan for NewestExec {
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        if self.how.choices.is_empty() {
+            let asked = places(&self.input.schema(), &self.asked)?;
+            let rows = self.input.execute(partition, context)?;
+            let shown = rows.map(move |batch| -> Result<RecordBatch> { Ok(batch?.project(&asked)?) });
+            return Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), shown)));
+        }
         let chosen = self.chosen(&context)?;
         let newest = async move {
             let parts: Arc<[Mutex<Option<Part>>]> = chosen.await.map_err(DataFusionError::Shared)?;

@@ -6,9 +6,9 @@
 //! one win. `latest` tells what of scores goes below.
 
 use super::chosen::{Choice, Newest, Rank};
-use super::lake_table::LakeTable;
+use super::lake_table::{LakeTable, Several};
 use super::latest::{is_of, of_scores};
-use super::newest::{SCORES, SINGLE_SCORES, newest_of};
+use super::newest::{ALL_SCORES, SCORES, SINGLE_SCORES, newest_of};
 use super::time_range::TimeRange;
 use crate::schema::columns::Table;
 use arrow::datatypes::{Schema, SchemaRef};
@@ -54,7 +54,7 @@ pub fn latest_rows(
 ) -> Result<Option<(&'static str, Arc<dyn TableProvider>)>> {
     let newest = |how, definition| -> Result<Arc<dyn TableProvider>> {
         let (among, definition) = (scanned(table.name(), rows)?, Some(definition));
-        let view = LatestRows { table: rows.clone(), among, how, single: None, below: together, definition };
+        let view = LatestRows { table: rows.clone(), among, how, fewer: None, below: together, definition };
         Ok(Arc::new(view))
     };
     Ok(Some(match table {
@@ -66,7 +66,7 @@ pub fn latest_rows(
                 table: rows.clone(),
                 among: of_production,
                 how: &SCORES,
-                single: Some(&SINGLE_SCORES),
+                fewer: Some([&SINGLE_SCORES, &ALL_SCORES]),
                 below: |_, filters| of_scores(filters),
                 definition: Some(include_str!("../views/scores_latest.sql")),
             };
@@ -120,7 +120,7 @@ pub fn items_at(
         table: items.clone(),
         among,
         how: &ITEMS,
-        single: None,
+        fewer: None,
         below: together,
         definition: None,
     }))
@@ -161,8 +161,9 @@ struct LatestRows {
     /// Those that are chosen from, with all columns of the table.
     among: LogicalPlan,
     how: &'static Newest,
-    /// The same where no row is a version of another, which costs less; only of scores of production.
-    single: Option<&'static Newest>,
+    /// The same where no row is a version of another, and where none is a repeat either, which cost less; only of scores of
+    /// production.
+    fewer: Option<[&'static Newest; 2]>,
     below: Below,
     /// What it is, as SQL, where it has a name.
     definition: Option<&'static str>,
@@ -205,10 +206,14 @@ impl TableProvider for LatestRows {
             rows = rows.filter(below)?;
         }
         let about = self.table.rows_about(state, about);
-        let single = match self.single {
-            Some(single) => self.table.are_single(state, filters).await.then_some(single),
-            None => None,
+        let how = match self.fewer {
+            None => self.how,
+            Some([of_repeats, all]) => match self.table.several(state, filters).await {
+                Several::Versions => self.how,
+                Several::Repeats => of_repeats,
+                Several::Single => all,
+            },
         };
-        newest_of(state, rows, single.unwrap_or(self.how), asked(&self.schema(), projection), about).await
+        newest_of(state, rows, how, asked(&self.schema(), projection), about).await
     }
 }

@@ -1,8 +1,10 @@
-//! `scores_latest` where no row is a version of another: the shorter choice is planned, and gives what the view means.
+//! `scores_latest` where no row is a version of another: the shorter choice is planned, or none where no id is there twice, and
+//! gives what the view means.
 
 use super::fixture;
-use super::latest::{HOUR, Random, START, csv, object, over, plan, time};
+use super::latest::{self, HOUR, Random, START, csv, object, over, plan, time};
 use groundline::lake::TableSnapshot;
+use groundline::net::Scope;
 use groundline::schema::columns::Table;
 use groundline::sql::{Config, Sql};
 use serde_json::{Map, Value, json};
@@ -72,6 +74,11 @@ async fn is_short(sql: &Sql, statement: &str) -> bool {
     let text = plan(sql, "EXPLAIN", statement).await;
     assert!(text.contains("NewestExec: of=[tenant, score_id]"), "{text}");
     !text.contains("[tenant, trace_id, span_id, rule, evaluator, metric]")
+}
+
+/// Whether rows are passed on without a choice.
+async fn is_all(sql: &Sql, statement: &str) -> bool {
+    plan(sql, "EXPLAIN", statement).await.contains("NewestExec: all")
 }
 
 /// The view's rows are those that it means.
@@ -150,9 +157,82 @@ async fn versions_at_other_times_cost_nothing() {
     let rows = vec![first, last, score(9_000, 2, began(9_000) + 2, "two")];
     let sql = over(vec![fixture::snapshot(Table::Scores, rows).await]).await;
     let until = |seconds| format!("SELECT passed FROM scores_latest WHERE span_time < '{}'", time(seconds));
-    assert!(is_short(&sql, &until(began(8_000))).await);
+    assert!(is_all(&sql, &until(began(8_000))).await);
     assert!(!is_short(&sql, &until(began(9_001))).await);
     assert_eq!(holds(&sql, "true").await, 2);
+}
+
+/// Some items, each judged once. Two tenants share ids, some rows are of a trace and not of a span, some have no verdict, and many
+/// were evaluated at one time.
+fn once(random: &mut Random) -> Vec<Map<String, Value>> {
+    let mut rows = Vec::new();
+    for item in 0..200 {
+        let evaluated = if item % 3 == 0 { began(200) } else { began(item) + 1 + random.below(HOUR) };
+        let mut row = score(item, 1, evaluated, &place(random));
+        if item % 10 < 2 {
+            row.insert("score_id".to_owned(), json!(format!("shared {}", item / 10)));
+        }
+        if item % 4 == 0 {
+            row.remove("span_id");
+        }
+        if item % 7 == 0 {
+            row.insert("status".to_owned(), json!("error"));
+            row.remove("passed");
+            row.remove("value");
+        }
+        rows.push(row);
+    }
+    // What is not of production is not among them.
+    let mut experiment = rows[3].clone();
+    experiment.insert("source".to_owned(), json!("experiment"));
+    rows.push(experiment);
+    rows
+}
+
+#[tokio::test]
+async fn where_each_score_has_one_row_all_are_passed_on() {
+    for seed in 0..3 {
+        let sql = over(vec![fixture::snapshot(Table::Scores, once(&mut Random(seed))).await]).await;
+        for _ in 0..2 {
+            assert!(is_all(&sql, "SELECT passed FROM scores_latest").await, "seed {seed}");
+        }
+        assert_eq!(holds(&sql, "true").await, 200, "seed {seed}");
+        for filter in [
+            "status = 'ok' AND passed IS NOT NULL AND source = 'rule'".to_owned(),
+            "status = 'error' AND passed IS NULL".to_owned(),
+            "span_id IS NULL".to_owned(),
+            "tenant = 'a' AND passed".to_owned(),
+            format!("span_time >= '{}' AND span_time < '{}'", time(began(50)), time(began(120))),
+            format!("evaluated_at = '{}'", time(began(200))),
+        ] {
+            assert!(holds(&sql, &filter).await > 0, "{filter}");
+        }
+        assert_eq!(csv(&sql, "SELECT count(*) AS n FROM scores_latest").await, "n\n200\n");
+        for (tenant, expected) in [("a", 40), ("b", 160), ("c", 0)] {
+            let scope = Scope::Tenant(tenant.into());
+            for columns in ["*", "passed"] {
+                let statement = format!("SELECT {columns} FROM scores_latest");
+                assert_eq!(latest::rows(&sql, &scope, &statement).await, expected, "{tenant} {columns}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn one_repeat_in_one_file_or_in_memory_is_seen() {
+    for (seed, at) in ["file07", "hot"].into_iter().enumerate() {
+        let mut rows = once(&mut Random(seed as u64));
+        let mut again = rows[151].clone();
+        again.insert("_in".to_owned(), json!(at));
+        again.insert("evaluated_at".to_owned(), json!(time(began(151) + 9 * HOUR)));
+        again.insert("label".to_owned(), json!("again"));
+        rows.push(again);
+        let sql = over(vec![fixture::snapshot(Table::Scores, rows).await]).await;
+        assert!(is_short(&sql, "SELECT passed FROM scores_latest").await, "{at}");
+        assert_eq!(holds(&sql, "true").await, 200, "{at}");
+        let newest = "SELECT label FROM scores_latest WHERE trace_id = 't37' AND span_id = 's3'";
+        assert_eq!(csv(&sql, newest).await, "label\nagain\n", "{at}");
+    }
 }
 
 /// The table has another version each time that it is asked for one: a query asks once.
