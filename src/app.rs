@@ -152,7 +152,8 @@ impl App {
             reload: net.reloader.trigger(),
             progress: rooms.sampler.progress(),
             plugins: rooms.plugins.clone(),
-            asking: OneThread::start("judges").map_err(|e| AppError::Ended("the judges' thread", e.to_string()))?,
+            asking: OneThread::start("judges")
+                .map_err(|e| AppError::Ended("the judges' thread", e.to_string()))?,
             health: health.clone(),
             endpoints: JoinSet::new(),
             loops: JoinSet::new(),

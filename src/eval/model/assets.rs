@@ -113,7 +113,7 @@ mod tests {
         for (version, weights) in [
             (ENCODER_VERSION, MINILM),
             (TOXICITY_VERSION, TOXICITY),
-            (ENTAILMENT_VERSION, &ENTAILMENT.concat()),
+            (ENTAILMENT_VERSION, ENTAILMENT.concat().as_slice()),
             (RELEVANCE_VERSION, RELEVANCE),
             (REFUSAL_VERSION, REFUSAL.as_bytes()),
             (COMBINER_VERSION, COMBINER.as_bytes()),

@@ -129,9 +129,11 @@ impl Classifier {
                 mean.iter_mut().zip(more).for_each(|(mean, more)| *mean += share * more);
             }
         }
-        let meant = |logits: Vec<f32>| match &self.meaning {
-            Some(own) => own.read(&logits).into(),
-            None => logits.into(),
+        let meant = |logits: Vec<f32>| -> Arc<[f32]> {
+            match &self.meaning {
+                Some(own) => own.read(&logits).into(),
+                None => logits.into(),
+            }
         };
         Ok(found.into_iter().map(meant).collect())
     }

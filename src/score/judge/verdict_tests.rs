@@ -72,7 +72,7 @@ async fn answering(answers: Vec<(u16, String)>) -> String {
     tokio::spawn(async move {
         for (status, body) in answers {
             let (mut stream, _) = listener.accept().await.unwrap();
-            let (mut got, mut buffer) = (Vec::new(), [0; 4_096]);
+            let (mut got, mut buffer) = (Vec::new(), vec![0; 1 << 16]);
             // The request ends with its JSON object.
             while !got.ends_with(b"}") {
                 let read = stream.read(&mut buffer).await.unwrap();

@@ -228,10 +228,13 @@ impl Distinct {
         none
     }
 
-    /// Forgets the files that are not in `present`.
-    pub fn forget_others<'a>(&self, present: impl Iterator<Item = &'a Path>) {
-        let present: BTreeSet<&Path> = present.collect();
+    /// Forgets the files that are not in `present`, once there are far more than those.
+    pub fn forget_others<'a>(&self, present: impl ExactSizeIterator<Item = &'a Path>) {
         let kept = &mut *self.kept.lock();
+        if kept.times.len() <= 2 * present.len() {
+            return;
+        }
+        let present: BTreeSet<&Path> = present.collect();
         kept.times.retain(|path, _| present.contains(path));
         kept.files.retain(|path, _| present.contains(path));
     }
