@@ -130,7 +130,8 @@ fn whole(expr: &Expr, schema: &DFSchema) -> Option<DataType> {
 
 /// Whether a call is a sum of numbers of 64 bits, which smaller ones are by now.
 fn is_sum(func: &AggregateUDF, args: &[Expr], schema: &DFSchema) -> bool {
-    let is_of_numbers = || matches!(args, [one] if whole(one, schema) == Some(DataType::Int64));
+    let is_of_numbers =
+        || matches!(args, [one] if matches!(whole(one, schema), Some(DataType::Int64 | DataType::UInt64)));
     func.name() == "sum" && is_of_numbers()
 }
 
@@ -299,6 +300,27 @@ mod tests {
             let why = why.strip_backtrace();
             assert!(why.contains(&format!("{name} out of range")), "{expression}: {why}");
         }
+    }
+
+    #[tokio::test]
+    async fn sums_of_numbers_without_a_sign_are_right_or_an_error() {
+        // The engine makes numbers of 64 bits of smaller ones, without a sign where they have none.
+        let largest = "arrow_cast('18446744073709551615', 'UInt64')";
+        let unsigned = format!("FROM (VALUES ({largest}, 1), (arrow_cast(1, 'UInt64'), 2)) AS t(a, g)");
+        for (sum, kept, value) in [
+            ("sum(a)", "g < 2", Some("18446744073709551615")),
+            ("sum(a)", "true", None),
+            ("sum(a) OVER ()", "true", None),
+            ("sum(a) OVER (ORDER BY g ROWS CURRENT ROW)", "true", Some("18446744073709551615")),
+            ("sum(DISTINCT a)", "true", None),
+            ("sum(arrow_cast(g, 'UInt8'))", "true", Some("3")),
+            ("sum(a)", "g > 2", Some("")),
+        ] {
+            let found = answer(&format!("SELECT {sum} {unsigned} WHERE {kept}")).await;
+            assert_eq!(found.as_ref().ok().map(|found| found.1.as_str()), value, "{sum} {kept}: {found:?}");
+        }
+        let grouped = answer(&format!("SELECT sum(a) {unsigned} GROUP BY g / g")).await;
+        assert!(grouped.unwrap_err().strip_backtrace().contains("bigint out of range"));
     }
 
     #[tokio::test]
