@@ -182,6 +182,7 @@ const WRITTEN: &[(&str, &str)] = &[
     ("SELECT format('%s-%I-%L', 1, 'a b', 'c')", r#"1-"a b"-'c'"#),
     ("SELECT format('%2$s|%1$-3s|%%', 'a', 'b')", "b|a  |%"),
     ("TABLE annotations", "a1, t1…"),
+    ("SELECT 'Infinity'::float8, '-Infinity'::float8", "Infinity, -Infinity"),
     ("SELECT 1 AS a, 2 AS a", "1, 2"),
     ("SELECT NULL, NULL, 5", "NULL, NULL, 5"),
     ("SELECT count FROM (SELECT count(*) FROM spans) x WHERE count > 0", "6"),
