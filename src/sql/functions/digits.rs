@@ -191,9 +191,11 @@ impl Format {
                     has_point = true;
                 }
                 'F' | 'M' | 'S' | 'P' => {
-                    length = format.word(rest).ok_or_else(|| wrong("is none of numbers"))?
+                    length = format.word(rest).ok_or_else(|| wrong("has a part that is not supported"))?
                 }
-                other if other.is_ascii_alphabetic() => return Err(wrong("is none of numbers")),
+                other if other.is_ascii_alphabetic() => {
+                    return Err(wrong("has a part that is not supported"));
+                }
                 other => format.parts.push(Part::Text(other)),
             }
             rest = &rest[length..];
@@ -212,7 +214,7 @@ impl Format {
             Some("MI") => sign(self, Part::Sign { plus: false }),
             Some("SG") => sign(self, Part::Sign { plus: true }),
             Some("PR") => self.sign = Sign::Brackets,
-            _ if rest.starts_with('S') => {
+            _ if rest.starts_with('S') && matches!(self.sign, Sign::Plain) => {
                 self.sign = if self.before + self.after == 0 { Sign::Before } else { Sign::After };
                 return Some(1);
             }

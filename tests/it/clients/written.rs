@@ -129,6 +129,10 @@ const WRITTEN: &[(&str, &str)] = &[
     ),
     ("SELECT count(*) FROM scores WHERE passed = 'f' AND passed <> 'true'", "2"),
     ("SELECT to_char(TIMESTAMP '2026-01-02 03:04:05', 'YYYY-MM-DD HH24:MI')", "2026-01-02 03:04"),
+    (
+        "SELECT to_char(TIMESTAMP '2026-01-02 15:04:05', 'dd MON yyyy, HH12:MI am \"Q\"Q FMDD')",
+        "02 JAN 2026, 03:04 pm Q1 2",
+    ),
     ("SELECT to_date('02.01.2026', 'DD.MM.YYYY')", "2026-01-02"),
     ("SELECT to_char(1234567.891, 'FM9,999,999.00') || to_char(12, '000')", "1,234,567.89 012"),
     (
@@ -300,6 +304,8 @@ async fn errors_have_a_class_and_a_hint() {
         ("SET TIME ZONE 'America/New_York'", "C0A000", "UTC"),
         ("SELECT set_config('TimeZone', 'Europe/Vienna', false)", "C0A000", "UTC"),
         ("SET nope = 1", "C42501", "pg_settings"),
+        ("SELECT to_char(now(), 'YYYY WW')", "C0A000", "YYYY WW"),
+        ("SELECT to_char(now(), 'SSSSS')", "C0A000", "SSSSS"),
         ("SHOW nope", "C42704", "nope"),
     ] {
         let said = pg.query(sql).await;
