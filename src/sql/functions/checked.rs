@@ -1,7 +1,8 @@
 //! Sums, differences, products and negatives of whole numbers that fail where they do not fit: the engine's own go round, so that the
 //! largest number and one is the smallest. The engine folds constants before anything runs, so they are replaced when a plan has its
-//! types, and have the names that the engine's own have.
+//! types, and have the names that the engine's own have. So is what `date_part` takes of the time between two moments.
 
+use super::durations::{in_days, is_part_of_duration};
 use super::sums::{bounded_sum, checked_sum};
 use arrow::compute::kernels::numeric::{add, mul, neg, sub};
 use arrow::datatypes::{DataType, Field, FieldRef};
@@ -30,6 +31,7 @@ pub struct CheckedArithmetic {
     times: ScalarUDF,
     negative: ScalarUDF,
     sum: Arc<AggregateUDF>,
+    in_days: ScalarUDF,
 }
 
 impl CheckedArithmetic {
@@ -45,6 +47,7 @@ impl CheckedArithmetic {
             times: of(Operation::Times, 2),
             negative: of(Operation::Negative, 1),
             sum: Arc::new(checked_sum()),
+            in_days: in_days(),
         }
     }
 
@@ -89,6 +92,11 @@ impl CheckedArithmetic {
             {
                 let func = self.sum.clone();
                 Transformed::yes(Expr::AggregateFunction(AggregateFunction { func, params }))
+            }
+            Expr::ScalarFunction(mut call) if is_part_of_duration(&call, schema) => {
+                let duration = call.args.pop();
+                call.args.extend(duration.map(|duration| self.in_days.call(vec![duration])));
+                Transformed::yes(Expr::ScalarFunction(call))
             }
             Expr::WindowFunction(mut window) => {
                 let params = &window.params;
@@ -321,6 +329,31 @@ mod tests {
         }
         let grouped = answer(&format!("SELECT sum(a) {unsigned} GROUP BY g / g")).await;
         assert!(grouped.unwrap_err().strip_backtrace().contains("bigint out of range"));
+    }
+
+    #[tokio::test]
+    async fn the_time_between_two_moments_has_the_parts_of_postgresql() {
+        let moments =
+            "FROM (VALUES (TIMESTAMP '2026-01-02 05:02:03.7', TIMESTAMP '2026-01-01 00:00:00')) AS t(b, a)";
+        for (expression, value) in [
+            ("extract(epoch FROM b - a)", "104523.7"),
+            ("extract(epoch FROM a - b)", "-104523.7"),
+            ("date_part('epoch', b - (b - INTERVAL '3.25 seconds'))", "3.25"),
+            ("extract(day FROM b - a)", "1"),
+            ("extract(hour FROM b - a)", "5"),
+            ("extract(minute FROM b - a)", "2"),
+            ("extract(second FROM b - a)", "3"),
+            ("max(extract(epoch FROM b - a))", "104523.7"),
+            ("extract(epoch FROM b)", "1767330123.7"),
+        ] {
+            let found = answer(&format!("SELECT {expression} {moments}")).await.expect(expression);
+            assert_eq!(found.1, value, "{expression}");
+            assert!(!found.0.contains("in_days"), "{}", found.0);
+        }
+        let grouped = format!(
+            "SELECT extract(epoch FROM b - a), count(*) {moments} GROUP BY extract(epoch FROM b - a)"
+        );
+        assert_eq!(answer(&grouped).await.expect("groups").1, "104523.7");
     }
 
     #[tokio::test]

@@ -15,6 +15,7 @@
 //! | `like` | `like_any`: `LIKE ANY` of a list that is known only when the query runs |
 //! | `operators` | intervals times numbers, conditions beside texts |
 //! | `lists` | `list_mode`, for an aggregate of the PostgreSQL port |
+//! | `durations` | parts of the time between two moments |
 //! | `digits` | `number_to_char`: `to_char` of numbers |
 //! | `dataset_at` | `dataset_at(name, version)`: a dataset as it was |
 //! | `experiment` | `is_experiment(trace_id)`: whether a trace is of a run of an experiment |
@@ -31,6 +32,7 @@ mod checked;
 mod concat;
 mod dataset_at;
 mod digits;
+mod durations;
 mod experiment;
 mod json;
 mod like;

@@ -123,6 +123,7 @@ const WRITTEN: &[(&str, &str)] = &[
     ("SELECT TIMESTAMP '2026-01-01 00:00' + '1 hour'", "2026-01-01 01:00:00…"),
     ("SELECT last(x, y) FROM (VALUES ('a', 2), ('b', 1)) AS t(x, y)", "a"),
     ("SELECT date(TIMESTAMP '2026-01-02 03:04:05')", "2026-01-02"),
+    ("SELECT extract(epoch FROM TIMESTAMP '2026-01-01 00:00:03.7' - TIMESTAMP '2026-01-01 00:00')", "3.7"),
     (
         "SELECT count(d) FROM generate_series(TIMESTAMP '2026-01-01', TIMESTAMP '2026-01-03', '1 day') AS d WHERE d::date > '2026-01-01'",
         "2",

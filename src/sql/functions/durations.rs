@@ -1,0 +1,77 @@
+//! `in_days(duration)`: the time between two moments as PostgreSQL has it, in days and what is left of one. The engine has it as a
+//! count, of which `date_part` loses the part of a second where there are more than two.
+
+use arrow::array::{ArrayRef, AsArray, IntervalMonthDayNanoArray};
+use arrow::compute::cast;
+use arrow::datatypes::{
+    DataType, DurationNanosecondType, Field, FieldRef, IntervalMonthDayNano, IntervalUnit, TimeUnit,
+};
+use datafusion::common::DFSchema;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ExprSchemable, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
+    Signature, Volatility,
+};
+use std::sync::Arc;
+
+/// Nanoseconds of a day.
+const DAY: i64 = 86_400_000_000_000;
+
+/// The function. Its results are named after its argument.
+pub fn in_days() -> ScalarUDF {
+    ScalarUDF::from(InDays { signature: Signature::any(1, Volatility::Immutable) })
+}
+
+/// Whether a call is of a part of the time between two moments.
+pub fn is_part_of_duration(call: &ScalarFunction, schema: &DFSchema) -> bool {
+    let is_duration = |time: &Expr| matches!(time.get_type(schema), Ok(DataType::Duration(_)));
+    call.func.name() == "date_part" && call.args.last().is_some_and(is_duration)
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct InDays {
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for InDays {
+    fn name(&self) -> &str {
+        "in_days"
+    }
+
+    fn schema_name(&self, args: &[Expr]) -> Result<String> {
+        let [duration] = args else { return Err(other_arguments()) };
+        Ok(duration.schema_name().to_string())
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Interval(IntervalUnit::MonthDayNano))
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
+        let nullable = args.arg_fields.iter().any(|field| field.is_nullable());
+        Ok(Arc::new(Field::new(self.name(), self.return_type(&[])?, nullable)))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let [durations] = args.args.as_slice() else { return Err(other_arguments()) };
+        let wanted = DataType::Duration(TimeUnit::Nanosecond);
+        let durations: ArrayRef = cast(&durations.to_array(args.number_rows)?, &wanted)?;
+        let durations = durations.as_primitive::<DurationNanosecondType>();
+        let in_days = |duration: i64| {
+            let days = i32::try_from(duration / DAY).ok()?;
+            Some(IntervalMonthDayNano::new(0, days, duration % DAY))
+        };
+        let intervals: IntervalMonthDayNanoArray =
+            durations.iter().map(|duration| duration.and_then(in_days)).collect();
+        Ok(ColumnarValue::Array(Arc::new(intervals)))
+    }
+}
+
+fn other_arguments() -> DataFusionError {
+    DataFusionError::Internal("in_days takes the time between two moments".to_owned())
+}
