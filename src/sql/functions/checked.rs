@@ -1,8 +1,10 @@
 //! Sums, differences, products and negatives of whole numbers that fail where they do not fit: the engine's own go round, so that the
 //! largest number and one is the smallest. The engine folds constants before anything runs, so they are replaced when a plan has its
-//! types, and have the names that the engine's own have. So is what `date_part` takes of the time between two moments.
+//! types, and have the names that the engine's own have. So is what `date_part` takes of the time between two moments, and
+//! what is cast to whole numbers.
 
 use super::durations::{in_days, is_part_of_duration};
+use super::nearest::{cuts_off, nearest};
 use super::sums::{bounded_sum, checked_sum};
 use arrow::compute::kernels::numeric::{add, mul, neg, sub};
 use arrow::datatypes::{DataType, Field, FieldRef};
@@ -11,7 +13,7 @@ use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::config::ConfigOptions;
 use datafusion::error::{DataFusionError, Result};
-use datafusion::logical_expr::expr::{AggregateFunction, ScalarFunction};
+use datafusion::logical_expr::expr::{AggregateFunction, Cast, ScalarFunction};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
@@ -32,6 +34,7 @@ pub struct CheckedArithmetic {
     negative: ScalarUDF,
     sum: Arc<AggregateUDF>,
     in_days: ScalarUDF,
+    nearest: ScalarUDF,
 }
 
 impl CheckedArithmetic {
@@ -48,6 +51,7 @@ impl CheckedArithmetic {
             negative: of(Operation::Negative, 1),
             sum: Arc::new(checked_sum()),
             in_days: in_days(),
+            nearest: nearest(),
         }
     }
 
@@ -97,6 +101,11 @@ impl CheckedArithmetic {
                 let duration = call.args.pop();
                 call.args.extend(duration.map(|duration| self.in_days.call(vec![duration])));
                 Transformed::yes(Expr::ScalarFunction(call))
+            }
+            Expr::Cast(cast) if cuts_off(&cast, schema) => {
+                let Cast { expr, field } = cast;
+                let nearest = self.nearest.call(vec![*expr]);
+                Transformed::yes(Expr::Cast(Cast::new_from_field(Box::new(nearest), field)))
             }
             Expr::WindowFunction(mut window) => {
                 let params = &window.params;
@@ -354,6 +363,33 @@ mod tests {
             "SELECT extract(epoch FROM b - a), count(*) {moments} GROUP BY extract(epoch FROM b - a)"
         );
         assert_eq!(answer(&grouped).await.expect("groups").1, "104523.7");
+    }
+
+    #[tokio::test]
+    async fn casts_to_whole_numbers_round_as_those_of_postgresql() {
+        let rows = "FROM (VALUES (2.7, 2.5, -0.6, CAST(NULL AS DOUBLE), 7)) AS t(a, b, c, n, i)";
+        for (expression, value) in [
+            ("CAST(a AS BIGINT)", "3"),
+            ("CAST(b AS INT)", "2"),
+            ("CAST(b + 1 AS INT)", "4"),
+            ("CAST(c AS SMALLINT)", "-1"),
+            ("CAST(CAST(a AS REAL) AS INT)", "3"),
+            ("CAST(CAST(b AS DECIMAL(10, 2)) AS BIGINT)", "3"),
+            ("CAST(CAST(-b AS DECIMAL(10, 2)) AS BIGINT)", "-3"),
+            ("CAST(floor(a) AS INT)", "2"),
+            ("CAST(n AS INT)", ""),
+            ("CAST(i AS INT)", "7"),
+            ("sum(CAST(a AS INT))", "3"),
+        ] {
+            let found = answer(&format!("SELECT {expression} {rows}")).await.expect(expression);
+            assert_eq!(found.1, value, "{expression}");
+            assert!(!found.0.contains("nearest"), "{}", found.0);
+        }
+        let grouped = format!(
+            "SELECT CAST(a AS INT), count(*) {rows} WHERE CAST(a AS INT) = 3 GROUP BY CAST(a AS INT)"
+        );
+        assert_eq!(answer(&grouped).await.expect("groups").1, "3");
+        assert!(answer("SELECT CAST(x AS INT) FROM (VALUES (CAST('NaN' AS DOUBLE))) AS t(x)").await.is_err());
     }
 
     #[tokio::test]

@@ -13,6 +13,7 @@
 //! | `json` | operators and functions on JSON text, as of PostgreSQL's `jsonb` |
 //! | `concat` | the operator `\|\|` on texts, with a bound |
 //! | `like` | `like_any`: `LIKE ANY` of a list that is known only when the query runs |
+//! | `nearest` | casts to whole numbers, which round |
 //! | `operators` | intervals times numbers, conditions beside texts |
 //! | `lists` | `list_mode`, for an aggregate of the PostgreSQL port |
 //! | `durations` | parts of the time between two moments |
@@ -37,6 +38,7 @@ mod experiment;
 mod json;
 mod like;
 mod lists;
+mod nearest;
 mod operators;
 mod patterns;
 mod quality;
