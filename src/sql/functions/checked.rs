@@ -1,9 +1,9 @@
 //! Sums, differences, products and negatives of whole numbers that fail where they do not fit: the engine's own go round, so that the
 //! largest number and one is the smallest. The engine folds constants before anything runs, so they are replaced when a plan has its
-//! types, and have the names that the engine's own have. So is what `date_part` takes of the time between two moments, and
-//! what is cast to whole numbers.
+//! types, and have the names that the engine's own have. So is what `date_part` takes of the time between two moments,
+//! what is cast to whole numbers, and intervals that are compared.
 
-use super::durations::{in_days, is_part_of_duration};
+use super::durations::{compares_intervals, in_days, is_interval, is_part_of_duration, span};
 use super::nearest::{cuts_off, nearest};
 use super::sums::{bounded_sum, checked_sum};
 use arrow::compute::kernels::numeric::{add, mul, neg, sub};
@@ -13,7 +13,7 @@ use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::config::ConfigOptions;
 use datafusion::error::{DataFusionError, Result};
-use datafusion::logical_expr::expr::{AggregateFunction, Cast, ScalarFunction};
+use datafusion::logical_expr::expr::{AggregateFunction, Between, Cast, ScalarFunction};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
@@ -35,6 +35,7 @@ pub struct CheckedArithmetic {
     sum: Arc<AggregateUDF>,
     in_days: ScalarUDF,
     nearest: ScalarUDF,
+    span: ScalarUDF,
 }
 
 impl CheckedArithmetic {
@@ -52,6 +53,7 @@ impl CheckedArithmetic {
             sum: Arc::new(checked_sum()),
             in_days: in_days(),
             nearest: nearest(),
+            span: span(),
         }
     }
 
@@ -71,7 +73,17 @@ impl CheckedArithmetic {
     }
 
     fn part(&self, part: Expr, schema: &DFSchema) -> Transformed<Expr> {
+        let spanned = |interval: Box<Expr>| Box::new(self.span.call(vec![*interval]));
         match part {
+            Expr::BinaryExpr(BinaryExpr { left, op, right })
+                if compares_intervals(&left, op, &right, schema) =>
+            {
+                Transformed::yes(Expr::BinaryExpr(BinaryExpr::new(spanned(left), op, spanned(right))))
+            }
+            Expr::Between(Between { expr, negated, low, high }) if is_interval(&expr, schema) => {
+                let [expr, low, high] = [expr, low, high].map(spanned);
+                Transformed::yes(Expr::Between(Between::new(expr, negated, low, high)))
+            }
             Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
                 let function = match op {
                     Operator::Plus => Some(&self.plus),
@@ -363,6 +375,30 @@ mod tests {
             "SELECT extract(epoch FROM b - a), count(*) {moments} GROUP BY extract(epoch FROM b - a)"
         );
         assert_eq!(answer(&grouped).await.expect("groups").1, "104523.7");
+    }
+
+    #[tokio::test]
+    async fn intervals_are_compared_by_how_long_they_are() {
+        let moments =
+            "FROM (VALUES (TIMESTAMP '2026-01-02 05:00:00', TIMESTAMP '2026-01-01 00:00:00')) AS t(b, a)";
+        for (condition, value) in [
+            ("b - a < INTERVAL '1 day'", "false"),
+            ("b - a >= INTERVAL '29 hours'", "true"),
+            ("b - a > INTERVAL '30 hours'", "false"),
+            ("b - a BETWEEN INTERVAL '1 day' AND INTERVAL '2 days'", "true"),
+            ("b - a NOT BETWEEN INTERVAL '1 hour' AND INTERVAL '1 day'", "true"),
+            ("b - a = b - a", "true"),
+            ("INTERVAL '25 hours' > INTERVAL '1 day'", "true"),
+            ("INTERVAL '24 hours' = INTERVAL '1 day'", "true"),
+            ("INTERVAL '1 month' > INTERVAL '31 days'", "false"),
+            ("b - a < CAST(NULL AS INTERVAL)", ""),
+        ] {
+            let found = answer(&format!("SELECT {condition} {moments}")).await.expect(condition);
+            assert_eq!(found.1, value, "{condition}");
+            assert!(!found.0.contains("span"), "{}", found.0);
+        }
+        let kept = format!("SELECT count(*) {moments} WHERE b - a < INTERVAL '1 day'");
+        assert_eq!(answer(&kept).await.expect("a filter").1, "0");
     }
 
     #[tokio::test]

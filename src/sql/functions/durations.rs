@@ -1,22 +1,27 @@
 //! `in_days(duration)`: the time between two moments as PostgreSQL has it, in days and what is left of one. The engine has it as a
-//! count, of which `date_part` loses the part of a second where there are more than two.
+//! count, of which `date_part` loses the part of a second where there are more than two. And `span(interval)`, by which intervals are
+//! compared: to the engine 25 hours are less than a day.
 
-use arrow::array::{ArrayRef, AsArray, IntervalMonthDayNanoArray};
+use arrow::array::{ArrayRef, AsArray, Decimal128Array, IntervalMonthDayNanoArray};
 use arrow::compute::cast;
 use arrow::datatypes::{
-    DataType, DurationNanosecondType, Field, FieldRef, IntervalMonthDayNano, IntervalUnit, TimeUnit,
+    DataType, DurationNanosecondType, Field, FieldRef, IntervalMonthDayNano, IntervalMonthDayNanoType,
+    IntervalUnit, TimeUnit,
 };
 use datafusion::common::DFSchema;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ExprSchemable, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
-    Signature, Volatility,
+    ColumnarValue, Expr, ExprSchemable, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF,
+    ScalarUDFImpl, Signature, Volatility,
 };
 use std::sync::Arc;
 
 /// Nanoseconds of a day.
 const DAY: i64 = 86_400_000_000_000;
+
+/// Digits of a span: enough for every interval.
+const DIGITS: u8 = 38;
 
 /// The function. Its results are named after its argument.
 pub fn in_days() -> ScalarUDF {
@@ -27,6 +32,24 @@ pub fn in_days() -> ScalarUDF {
 pub fn is_part_of_duration(call: &ScalarFunction, schema: &DFSchema) -> bool {
     let is_duration = |time: &Expr| matches!(time.get_type(schema), Ok(DataType::Duration(_)));
     call.func.name() == "date_part" && call.args.last().is_some_and(is_duration)
+}
+
+/// The function. Its results are named after its argument.
+pub fn span() -> ScalarUDF {
+    ScalarUDF::from(Span { signature: Signature::any(1, Volatility::Immutable) })
+}
+
+/// Whether an expression is an interval.
+pub fn is_interval(expr: &Expr, schema: &DFSchema) -> bool {
+    matches!(expr.get_type(schema), Ok(DataType::Interval(_)))
+}
+
+/// Whether two intervals are compared.
+pub fn compares_intervals(left: &Expr, op: Operator, right: &Expr, schema: &DFSchema) -> bool {
+    use Operator::{Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq};
+    matches!(op, Eq | NotEq | Lt | LtEq | Gt | GtEq | IsDistinctFrom | IsNotDistinctFrom)
+        && is_interval(left, schema)
+        && is_interval(right, schema)
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -72,6 +95,50 @@ impl ScalarUDFImpl for InDays {
     }
 }
 
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Span {
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for Span {
+    fn name(&self) -> &str {
+        "span"
+    }
+
+    fn schema_name(&self, args: &[Expr]) -> Result<String> {
+        let [interval] = args else { return Err(other_arguments()) };
+        Ok(interval.schema_name().to_string())
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Decimal128(DIGITS, 0))
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
+        let nullable = args.arg_fields.iter().any(|field| field.is_nullable());
+        Ok(Arc::new(Field::new(self.name(), self.return_type(&[])?, nullable)))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let [intervals] = args.args.as_slice() else { return Err(other_arguments()) };
+        let wanted = DataType::Interval(IntervalUnit::MonthDayNano);
+        let intervals: ArrayRef = cast(&intervals.to_array(args.number_rows)?, &wanted)?;
+        let intervals = intervals.as_primitive::<IntervalMonthDayNanoType>();
+        let spans: Decimal128Array = intervals.iter().map(|interval| interval.map(nanoseconds)).collect();
+        Ok(ColumnarValue::Array(Arc::new(spans.with_precision_and_scale(DIGITS, 0)?)))
+    }
+}
+
+/// Nanoseconds of an interval, with 30 days a month and 24 hours a day, as PostgreSQL compares it.
+fn nanoseconds(interval: IntervalMonthDayNano) -> i128 {
+    let days = i128::from(interval.months) * 30 + i128::from(interval.days);
+    days * i128::from(DAY) + i128::from(interval.nanoseconds)
+}
+
 fn other_arguments() -> DataFusionError {
-    DataFusionError::Internal("in_days takes the time between two moments".to_owned())
+    DataFusionError::Internal("a function of intervals has other arguments".to_owned())
 }

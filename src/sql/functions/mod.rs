@@ -16,7 +16,7 @@
 //! | `nearest` | casts to whole numbers, which round |
 //! | `operators` | intervals times numbers, conditions beside texts |
 //! | `lists` | `list_mode`, for an aggregate of the PostgreSQL port |
-//! | `durations` | parts of the time between two moments |
+//! | `durations` | parts of the time between two moments, and intervals compared |
 //! | `digits` | `number_to_char`: `to_char` of numbers |
 //! | `dataset_at` | `dataset_at(name, version)`: a dataset as it was |
 //! | `experiment` | `is_experiment(trace_id)`: whether a trace is of a run of an experiment |

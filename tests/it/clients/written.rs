@@ -122,6 +122,10 @@ const WRITTEN: &[(&str, &str)] = &[
     ("SELECT mod(7, 3), |/ 16.0, pg_typeof(true)", "1, 4.0, boolean"),
     ("SELECT TIMESTAMP '2026-01-01 00:00' + '1 hour'", "2026-01-01 01:00:00…"),
     ("SELECT last(x, y) FROM (VALUES ('a', 2), ('b', 1)) AS t(x, y)", "a"),
+    (
+        "SELECT TIMESTAMP '2026-01-03' - TIMESTAMP '2026-01-01' < INTERVAL '1 day', INTERVAL '24 hours' = INTERVAL '1 day'",
+        "f, t",
+    ),
     ("SELECT 2.7::int, 3.5::float8::int, '2.5'::numeric::bigint", "3, 4, 3"),
     ("SELECT date(TIMESTAMP '2026-01-02 03:04:05')", "2026-01-02"),
     ("SELECT extract(epoch FROM TIMESTAMP '2026-01-01 00:00:03.7' - TIMESTAMP '2026-01-01 00:00')", "3.7"),
