@@ -66,8 +66,8 @@ impl Beyond {
         let Some(sum) = sum else { return Ok(None) };
         match (T::Native::try_from(sum), self) {
             (Ok(sum), _) => Ok(Some(sum)),
-            (Err(_), Beyond::Ends) if sum < 0 => Ok(Some(T::Native::MIN_TOTAL_ORDER)),
-            (Err(_), Beyond::Ends) => Ok(Some(T::Native::MAX_TOTAL_ORDER)),
+            (Err(_), Beyond::Ends) if sum < 0 => Ok(Some(<T::Native as ArrowNativeTypeOp>::MIN_TOTAL_ORDER)),
+            (Err(_), Beyond::Ends) => Ok(Some(<T::Native as ArrowNativeTypeOp>::MAX_TOTAL_ORDER)),
             (Err(_), Beyond::Fails) => {
                 let why =
                     "bigint out of range: a sum of whole numbers is beyond 64 bits; sum(x::numeric) is not";

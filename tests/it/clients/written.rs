@@ -126,6 +126,10 @@ const WRITTEN: &[(&str, &str)] = &[
         "SELECT TIMESTAMP '2026-01-03' - TIMESTAMP '2026-01-01' < INTERVAL '1 day', INTERVAL '24 hours' = INTERVAL '1 day'",
         "f, t",
     ),
+    (
+        "SELECT extract(second FROM TIMESTAMP '2026-01-01 00:00:03.7'), date_part('minute', TIMESTAMP '2026-01-01 00:05')",
+        "3.7, 5",
+    ),
     ("SELECT 2.7::int, 3.5::float8::int, '2.5'::numeric::bigint", "3, 4, 3"),
     ("SELECT date(TIMESTAMP '2026-01-02 03:04:05')", "2026-01-02"),
     ("SELECT extract(epoch FROM TIMESTAMP '2026-01-01 00:00:03.7' - TIMESTAMP '2026-01-01 00:00')", "3.7"),

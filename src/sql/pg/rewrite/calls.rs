@@ -1,6 +1,6 @@
 //! Functions that the engine knows by other names, or that are made of others.
 
-use super::build::{parsed, text};
+use super::build::{parsed, seconds, text};
 use super::formats::{Piece, engine_format, pieces};
 use crate::sql::functions::is_of_numbers;
 use datafusion::sql::sqlparser::ast::{
@@ -90,6 +90,7 @@ pub fn instead_of(function: &mut Function) -> Option<Expr> {
             let format = engine_format(format)?;
             parsed(&format!("{name}({value}, {})", text(&format)))
         }
+        ("date_part", [Expr::Value(part), time]) if is_second(part) => seconds(time),
         ("age", [time]) => parsed(&format!("age(CURRENT_DATE, {time})")),
         ("timezone", [zone, time]) => parsed(&format!("({time} AT TIME ZONE {zone})")),
         ("percentile_cont", [Expr::Array(shares)]) => Some(each(function, shares)),
@@ -122,6 +123,10 @@ fn as_text(value: &Expr, format: &str) -> Option<Expr> {
         [one] => parsed(one),
         several => parsed(&format!("({})", several.join(" || "))),
     }
+}
+
+fn is_second(part: &ValueWithSpan) -> bool {
+    literal(part).is_some_and(|part| ["second", "seconds"].contains(&part.to_lowercase().as_str()))
 }
 
 fn literal(value: &ValueWithSpan) -> Option<&str> {
@@ -197,6 +202,8 @@ mod tests {
             ("to_char(t, 'WW')", "number_to_char(0, 'WW')"),
             ("to_date(a, 'dd.mm.yyyy')", "to_date(a, '%d.%m.%Y')"),
             ("to_char(n, '99')", "number_to_char(n, '99')"),
+            ("date_part('second', t)", "(CAST(date_part('microsecond', t) AS DOUBLE) / 1000000)"),
+            ("date_part('minute', t)", "date_part('minute', t)"),
             ("age(t)", "age(CURRENT_DATE, t)"),
             ("age(a, b)", "age(a, b)"),
             ("timezone('UTC', t)", "(t AT TIME ZONE 'UTC')"),
