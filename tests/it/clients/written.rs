@@ -316,6 +316,8 @@ async fn errors_have_a_class_and_a_hint() {
         ("SET nope = 1", "C42501", "pg_settings"),
         ("SELECT to_char(now(), 'YYYY WW')", "C0A000", "YYYY WW"),
         ("SELECT to_char(now(), 'SSSSS')", "C0A000", "SSSSS"),
+        ("SELECT to_char(now(), 'D')", "C0A000", "not supported"),
+        ("SELECT to_char(now(), 'DDth')", "C0A000", "not supported"),
         ("SHOW nope", "C42704", "nope"),
     ] {
         let said = pg.query(sql).await;

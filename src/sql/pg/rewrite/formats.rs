@@ -123,7 +123,7 @@ pub fn engine_format(format: &str) -> Option<String> {
     if format.contains('%') {
         return None;
     }
-    let own = |piece| match piece {
+    let own = |piece: Piece| match piece {
         Piece::Plain(own) => Some(own),
         Piece::Upper(own) | Piece::Lower(own) => Some(own.to_owned()),
         Piece::Quarter => None,
