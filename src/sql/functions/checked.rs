@@ -3,7 +3,9 @@
 //! types, and have the names that the engine's own have. So is what `date_part` takes of the time between two moments,
 //! what is cast to whole numbers, and intervals that are compared.
 
-use super::durations::{compares_intervals, in_days, is_interval, is_part_of_duration, span};
+use super::durations::{
+    compares_intervals, fine_part, in_days, is_fine_part, is_interval, is_part_of_duration, span,
+};
 use super::nearest::{cuts_off, nearest};
 use super::sums::{bounded_sum, checked_sum};
 use arrow::compute::kernels::numeric::{add, mul, neg, sub};
@@ -34,6 +36,7 @@ pub struct CheckedArithmetic {
     negative: ScalarUDF,
     sum: Arc<AggregateUDF>,
     in_days: ScalarUDF,
+    fine_part: ScalarUDF,
     nearest: ScalarUDF,
     span: ScalarUDF,
 }
@@ -52,6 +55,7 @@ impl CheckedArithmetic {
             negative: of(Operation::Negative, 1),
             sum: Arc::new(checked_sum()),
             in_days: in_days(),
+            fine_part: fine_part(),
             nearest: nearest(),
             span: span(),
         }
@@ -108,6 +112,9 @@ impl CheckedArithmetic {
             {
                 let func = self.sum.clone();
                 Transformed::yes(Expr::AggregateFunction(AggregateFunction { func, params }))
+            }
+            Expr::ScalarFunction(call) if is_fine_part(&call, schema) => {
+                Transformed::yes(self.fine_part.call(call.args))
             }
             Expr::ScalarFunction(mut call) if is_part_of_duration(&call, schema) => {
                 let duration = call.args.pop();
@@ -363,7 +370,7 @@ mod tests {
             ("extract(day FROM b - a)", "1"),
             ("extract(hour FROM b - a)", "5"),
             ("extract(minute FROM b - a)", "2"),
-            ("extract(second FROM b - a)", "3"),
+            ("extract(microsecond FROM b - a)", "3700000"),
             ("max(extract(epoch FROM b - a))", "104523.7"),
             ("extract(epoch FROM b)", "1767330123.7"),
         ] {

@@ -1,8 +1,9 @@
 //! `in_days(duration)`: the time between two moments as PostgreSQL has it, in days and what is left of one. The engine has it as a
 //! count, of which `date_part` loses the part of a second where there are more than two. And `span(interval)`, by which intervals are
-//! compared: to the engine 25 hours are less than a day.
+//! compared: to the engine 25 hours are less than a day. What is finer than a second has a `date_part` of its own, because the engine's
+//! loses nanoseconds that 32 bits do not hold.
 
-use arrow::array::{ArrayRef, AsArray, Decimal128Array, IntervalMonthDayNanoArray};
+use arrow::array::{ArrayRef, AsArray, Decimal128Array, Int32Array, IntervalMonthDayNanoArray};
 use arrow::compute::cast;
 use arrow::datatypes::{
     DataType, DurationNanosecondType, Field, FieldRef, IntervalMonthDayNano, IntervalMonthDayNanoType,
@@ -20,6 +21,9 @@ use std::sync::Arc;
 /// Nanoseconds of a day.
 const DAY: i64 = 86_400_000_000_000;
 
+/// Nanoseconds of a minute.
+const MINUTE: i64 = 60_000_000_000;
+
 /// Digits of a span: enough for every interval.
 const DIGITS: u8 = 38;
 
@@ -32,6 +36,28 @@ pub fn in_days() -> ScalarUDF {
 pub fn is_part_of_duration(call: &ScalarFunction, schema: &DFSchema) -> bool {
     let is_duration = |time: &Expr| matches!(time.get_type(schema), Ok(DataType::Duration(_)));
     call.func.name() == "date_part" && call.args.last().is_some_and(is_duration)
+}
+
+/// The function. It has the name of the engine's own, and columns are named after it.
+pub fn fine_part() -> ScalarUDF {
+    ScalarUDF::from(FinePart { signature: Signature::any(2, Volatility::Immutable) })
+}
+
+/// Whether a call is of a part of an interval that is finer than a second.
+pub fn is_fine_part(call: &ScalarFunction, schema: &DFSchema) -> bool {
+    let [Expr::Literal(part, _), time] = call.args.as_slice() else { return false };
+    call.func.name() == "date_part"
+        && part.try_as_str().flatten().and_then(fine_unit).is_some()
+        && matches!(time.get_type(schema), Ok(DataType::Duration(_) | DataType::Interval(_)))
+}
+
+/// Nanoseconds of a unit that is finer than a second.
+fn fine_unit(part: &str) -> Option<i64> {
+    match part.to_lowercase().as_str() {
+        "millisecond" | "milliseconds" => Some(1_000_000),
+        "microsecond" | "microseconds" => Some(1_000),
+        _ => None,
+    }
 }
 
 /// The function. Its results are named after its argument.
@@ -92,6 +118,43 @@ impl ScalarUDFImpl for InDays {
         let intervals: IntervalMonthDayNanoArray =
             durations.iter().map(|duration| duration.and_then(in_days)).collect();
         Ok(ColumnarValue::Array(Arc::new(intervals)))
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct FinePart {
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for FinePart {
+    fn name(&self) -> &str {
+        "date_part"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Int32)
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
+        let nullable = args.arg_fields.iter().any(|field| field.is_nullable());
+        Ok(Arc::new(Field::new(self.name(), self.return_type(&[])?, nullable)))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let [ColumnarValue::Scalar(part), times] = args.args.as_slice() else {
+            return Err(other_arguments());
+        };
+        let unit = part.try_as_str().flatten().and_then(fine_unit).ok_or_else(other_arguments)?;
+        let wanted = DataType::Interval(IntervalUnit::MonthDayNano);
+        let times: ArrayRef = cast(&times.to_array(args.number_rows)?, &wanted)?;
+        let times = times.as_primitive::<IntervalMonthDayNanoType>();
+        let part = |time: IntervalMonthDayNano| i32::try_from(time.nanoseconds % MINUTE / unit).ok();
+        let parts: Int32Array = times.iter().map(|time| time.and_then(part)).collect();
+        Ok(ColumnarValue::Array(Arc::new(parts)))
     }
 }
 
