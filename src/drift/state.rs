@@ -11,6 +11,7 @@ use super::silence::Silence;
 use super::slice::{Example, Phase, Reading};
 use crate::domain::time::UnixNanos;
 use crate::schema::batch::Alert as Row;
+use crate::schema::said;
 use arrow::array::RecordBatch;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -166,7 +167,12 @@ impl State {
         for definition in definitions {
             let scores = definition.scores(batch).unwrap_or_else(|error| {
                 metrics::counter!("groundline_alert_errors_total").increment(1);
-                tracing::warn!(alert = definition.config.name, %error, "an alert's filter failed on some scores");
+                let error = said(&error);
+                tracing::warn!(
+                    alert = definition.config.name,
+                    error,
+                    "an alert's filter failed on some scores"
+                );
                 Vec::new()
             });
             let Some(alert) = self.alerts.get_mut(&definition.config.name) else { continue };

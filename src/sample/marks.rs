@@ -2,6 +2,7 @@
 
 use super::config::MAX_RULES;
 use super::rule::Rule;
+use crate::schema::said;
 use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 use datafusion::common::DataFusionError;
@@ -134,7 +135,12 @@ fn each<T: Clone>(
         Err(error) => {
             metrics::counter!("groundline_rule_errors_total", "rule" => rule.config.name.clone())
                 .increment(1);
-            tracing::warn!(rule = rule.config.name, %error, "an expression failed; the row counts as not matching");
+            let error = said(&error);
+            tracing::warn!(
+                rule = rule.config.name,
+                error,
+                "an expression failed; the row counts as not matching"
+            );
             vec![failed.clone(); batch.num_rows()]
         }
     }

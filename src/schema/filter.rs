@@ -2,6 +2,7 @@
 //! expressions that name a stratum or a weight.
 
 use super::columns::Table;
+use super::faults::said;
 use arrow::array::{AsArray, BooleanArray, RecordBatch};
 use arrow::compute::{can_cast_types, cast};
 use arrow::datatypes::{DataType, Float64Type};
@@ -122,7 +123,7 @@ struct Compiled {
 impl Compiled {
     fn new(context: &SessionContext, table: Table, text: &str) -> Result<Self, String> {
         // One fault is one line.
-        let fault = |e: DataFusionError| e.strip_backtrace().replace('\n', " ");
+        let fault = |e: DataFusionError| said(&e).replace('\n', " ");
         let schema = table.schema();
         let names = DFSchema::try_from(schema.as_ref().clone()).map_err(fault)?;
         let made = context.parse_sql_expr(text, &names).and_then(|expr| {
@@ -166,6 +167,20 @@ mod tests {
         }
         for text in ["nothing = 1", "service_name", "1 +", "service_name = "] {
             assert!(Filter::new(&context, Table::Scores, text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_without_the_words_of_the_engine() {
+        let context = SessionContext::new();
+        for (text, told) in [
+            ("nothing = 1", "No field named nothing"),
+            ("1 +", "syntax error: "),
+            ("service_name = 'a", "syntax error: "),
+            ("nope(service_name)", "Invalid function 'nope'"),
+        ] {
+            let why = Filter::new(&context, Table::Scores, text).unwrap_err();
+            assert!(why.starts_with(told) && !why.contains("(\""), "{text}: {why}");
         }
     }
 

@@ -11,6 +11,7 @@
 //! | `layout` | numbers of tables, and columns by schema version |
 //! | `batch` | rows to Arrow and back |
 //! | `filter` | SQL over the columns of a table, ready to run on its batches: filters, texts, numbers |
+//! | `faults` | what errors of the engine say to people |
 //! | `error` | why bytes are not a frame |
 //! | `rows` | Arrow batches as bytes |
 //! | `frame` | what becomes durable together, as bytes for the journal |
@@ -23,6 +24,7 @@ pub mod frame;
 
 mod column;
 mod error;
+mod faults;
 mod filter;
 mod format;
 mod lab_columns;
@@ -34,6 +36,7 @@ mod score_columns;
 #[cfg(test)]
 mod shape_tests;
 
+pub use faults::{said, syntax};
 pub use filter::{Filter, NumberOf, TextOf};
 pub use format::FORMAT;
 

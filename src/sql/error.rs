@@ -1,27 +1,29 @@
 //! What can go wrong with a query, and whose fault it is.
 
+use crate::schema::{said, syntax};
 use arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
 use parquet::errors::ParquetError;
 use std::fmt::Display;
 
-/// What the engine says before its errors and ours of what kind they are; the classes of PostgreSQL and the statuses of HTTP say it.
-const PREFIXES: [&str; 5] =
-    ["Error during planning: ", "Execution error: ", "Schema error: ", "Arrow error: ", "External error: "];
-
-/// What the engine says before an error of a filter in a file, which it spells as Rust does.
+/// What the engine says before an error of a filter in a file. It keeps of that error only what Rust spells of it, as text.
 const OF_FILTER: &str = "Error evaluating filter predicate: ";
 
-/// How such errors begin, and what is said before their text.
-const SPELLED: [(&str, &str); 8] = [
+/// Errors that carry another one, as Rust spells them.
+const AROUND: [&str; 4] = ["ArrowError(", "External(", "ExternalError(", "Shared("];
+
+/// How errors begin that carry none, and what is said before their text.
+const SPELLED: [(&str, &str); 10] = [
     ("Execution(\"", ""),
     ("Plan(\"", ""),
-    ("External(Wrong(\"", ""),
-    ("ArrowError(CastError(\"", "Cast error: "),
-    ("ArrowError(ParseError(\"", "Parser error: "),
-    ("ArrowError(ComputeError(\"", "Compute error: "),
-    ("ArrowError(ArithmeticOverflow(\"", "Arithmetic overflow: "),
-    ("ArrowError(InvalidArgumentError(\"", "Invalid argument error: "),
+    ("Wrong(\"", ""),
+    ("NotImplemented(\"", "This feature is not implemented: "),
+    ("NotYetImplemented(\"", "Not yet implemented: "),
+    ("CastError(\"", "Cast error: "),
+    ("ParseError(\"", "Parser error: "),
+    ("ComputeError(\"", "Compute error: "),
+    ("ArithmeticOverflow(\"", "Arithmetic overflow: "),
+    ("InvalidArgumentError(\"", "Invalid argument error: "),
 ];
 
 /// Why a query has no (complete) answer.
@@ -44,9 +46,7 @@ pub enum SqlError {
 impl SqlError {
     /// A text that is no statement, and why the parser says so.
     pub fn syntax(why: &impl Display) -> Self {
-        let why = why.to_string();
-        let why = why.strip_prefix("sql parser error: ").unwrap_or(&why);
-        SqlError::Wrong(format!("syntax error: {why}"))
+        SqlError::Wrong(syntax(why))
     }
 
     /// The word that the metrics use for it.
@@ -68,23 +68,25 @@ impl SqlError {
 impl From<DataFusionError> for SqlError {
     fn from(error: DataFusionError) -> Self {
         match error.find_root() {
-            DataFusionError::ResourcesExhausted(why) => {
-                SqlError::Limit(format!("the query needs more memory than sql.max_memory allows: {why}"))
-            }
+            DataFusionError::ResourcesExhausted(why) => memory(why),
             DataFusionError::ParquetError(inner) if is_of_a_filter(inner) => wrong(&error),
             DataFusionError::IoError(_)
             | DataFusionError::ObjectStore(_)
             | DataFusionError::ParquetError(_)
             | DataFusionError::Internal(_)
-            | DataFusionError::ExecutionJoin(_) => SqlError::Internal(error.strip_backtrace()),
+            | DataFusionError::ExecutionJoin(_) => SqlError::Internal(said(&error)),
             DataFusionError::SQL(parser, _) => SqlError::syntax(parser),
             DataFusionError::External(inner) => match inner.downcast_ref::<SqlError>() {
                 Some(own) => own.clone(),
-                None => SqlError::Internal(error.strip_backtrace()),
+                None => SqlError::Internal(said(&error)),
             },
             _ => wrong(&error),
         }
     }
+}
+
+fn memory(why: &str) -> SqlError {
+    SqlError::Limit(format!("the query needs more memory than sql.max_memory allows: {why}"))
 }
 
 /// An error that the sender of the query can repair, or a limit that its filter met.
@@ -93,50 +95,49 @@ fn wrong(error: &DataFusionError) -> SqlError {
     of_a_filter(&text).unwrap_or(SqlError::Wrong(text))
 }
 
-/// What an error says, without the names of the planner's rules that met it and without [`PREFIXES`].
-fn said(error: &DataFusionError) -> String {
-    match error {
-        // Some rules are told by their name alone.
-        DataFusionError::Context(rule, inner) if rule.contains("rule") || !rule.contains(' ') => said(inner),
-        DataFusionError::Context(what, inner) => format!("{what}\ncaused by\n{}", said(inner)),
-        other => {
-            let text = other.strip_backtrace();
-            let mut text = text.as_str();
-            while let Some(rest) = PREFIXES.iter().find_map(|prefix| text.strip_prefix(*prefix)) {
-                text = rest;
-            }
-            text.to_owned()
-        }
-    }
-}
-
 /// Whether a filter failed on a value while a file was read: the statement asked for it, as it does over rows in memory.
 fn is_of_a_filter(error: &ParquetError) -> bool {
     let ParquetError::External(inner) = error else { return false };
     matches!(inner.downcast_ref::<ArrowError>(), Some(ArrowError::ComputeError(_)))
 }
 
-/// What a filter said that failed while a file was read; none of other errors, and if it is spelled in another way.
+/// What a filter said that failed while a file was read; none of other errors.
 fn of_a_filter(text: &str) -> Option<SqlError> {
-    let (_, spelled) = text.split_once(OF_FILTER)?;
-    if let Some(limit) = spelled.strip_prefix("External(Limit(\"") {
-        return unquoted(limit).map(SqlError::Limit);
+    let (_, mut spelled) = text.split_once(OF_FILTER)?;
+    while let Some(inner) = carried(spelled) {
+        spelled = inner;
     }
-    if spelled.starts_with("ArrowError(DivideByZero") {
+    if spelled.starts_with("DivideByZero") {
         return Some(SqlError::Wrong("Divide by zero error".to_owned()));
     }
-    let (before, rest) = SPELLED
-        .iter()
-        .find_map(|(begin, before)| spelled.strip_prefix(*begin).map(|rest| (*before, rest)))?;
-    unquoted(rest).map(|said| SqlError::Wrong(format!("{before}{said}")))
+    let told = |begin: &str| spelled.strip_prefix(begin).and_then(unquoted).map(|(told, _)| told);
+    let wrong = || {
+        SPELLED
+            .iter()
+            .find_map(|&(begin, before)| told(begin).map(|told| SqlError::Wrong(format!("{before}{told}"))))
+    };
+    told("Limit(\"")
+        .map(SqlError::Limit)
+        .or_else(|| told("ResourcesExhausted(\"").map(|why| memory(&why)))
+        .or_else(|| told("Internal(\"").map(SqlError::Internal))
+        .or_else(wrong)
+        .or_else(|| Some(SqlError::Wrong(spelled.to_owned())))
 }
 
-/// A text as Rust spells it, up to its closing quote.
-fn unquoted(spelled: &str) -> Option<String> {
+/// The error that another one carries, as Rust spells both; none if it carries none.
+fn carried(spelled: &str) -> Option<&str> {
+    match spelled.strip_prefix("Context(\"") {
+        Some(context) => unquoted(context)?.1.strip_prefix(", "),
+        None => AROUND.iter().find_map(|around| spelled.strip_prefix(*around)),
+    }
+}
+
+/// A text as Rust spells it, up to its closing quote, and what comes behind that.
+fn unquoted(spelled: &str) -> Option<(String, &str)> {
     let (mut text, mut letters) = (String::new(), spelled.chars());
     loop {
         let letter = match letters.next()? {
-            '"' => return Some(text),
+            '"' => return Some((text, letters.as_str())),
             '\\' => match letters.next()? {
                 'n' => '\n',
                 't' => '\t',
@@ -198,6 +199,7 @@ mod tests {
     fn a_filter_in_a_file_says_what_it_says_elsewhere() {
         let own = |error: SqlError| DataFusionError::External(Box::new(error));
         let wrong = |why: &str| SqlError::Wrong(why.to_owned());
+        let execution = |why: &str| DataFusionError::Execution(why.to_owned());
         for (error, told) in [
             (DataFusionError::Execution("no \"a\\b\"\n ü \u{7}".to_owned()), wrong("no \"a\\b\"\n ü \u{7}")),
             (own(wrong("not 'so'")), wrong("not 'so'")),
@@ -207,6 +209,15 @@ mod tests {
                 wrong("Cast error: Cannot cast string 'a'"),
             ),
             (DataFusionError::from(ArrowError::DivideByZero), wrong("Divide by zero error")),
+            (
+                DataFusionError::from(ArrowError::ExternalError(Box::new(execution("bigint out of range")))),
+                wrong("bigint out of range"),
+            ),
+            (DataFusionError::Shared(Arc::new(execution("deep"))), wrong("deep")),
+            (execution("deep").context("in \"a\" part"), wrong("deep")),
+            (DataFusionError::NotImplemented("x".to_owned()), wrong("This feature is not implemented: x")),
+            (DataFusionError::Internal("ours".to_owned()), SqlError::Internal("ours".to_owned())),
+            (DataFusionError::ResourcesExhausted("1 KB".to_owned()), memory("1 KB")),
         ] {
             let met = ArrowError::ComputeError(format!("{OF_FILTER}{error:?}"));
             let read = DataFusionError::ParquetError(Box::new(ParquetError::External(Box::new(met))));
@@ -218,7 +229,8 @@ mod tests {
     fn a_filter_that_fails_in_a_file_is_the_senders_fault_and_a_damaged_file_is_not() {
         let inner = ArrowError::ComputeError("Cannot cast string 'a' to value of Int64 type".to_owned());
         let read = |inner: ParquetError| SqlError::from(DataFusionError::ParquetError(Box::new(inner)));
-        assert!(matches!(read(ParquetError::External(Box::new(inner))), SqlError::Wrong(_)));
+        let cast = SqlError::Wrong("Compute error: Cannot cast string 'a' to value of Int64 type".to_owned());
+        assert_eq!(read(ParquetError::External(Box::new(inner))), cast);
         assert!(matches!(read(ParquetError::General("bad magic".to_owned())), SqlError::Internal(_)));
         let io = std::io::Error::other("gone");
         assert!(matches!(read(ParquetError::External(Box::new(io))), SqlError::Internal(_)));

@@ -1,7 +1,12 @@
 //! Sums, differences, products and negatives of whole numbers that fail where they do not fit: the engine's own go round, so that the
 //! largest number and one is the smallest. The engine folds constants before anything runs, so they are replaced when a plan has its
-//! types, and have the names that the engine's own have.
+//! types, and have the names that the engine's own have. So is what `date_part` takes of the time between two moments,
+//! what is cast to whole numbers, and intervals that are compared.
 
+use super::durations::{
+    compares_intervals, fine_part, in_days, is_fine_part, is_interval, is_part_of_duration, span,
+};
+use super::nearest::{cuts_off, nearest};
 use super::sums::{bounded_sum, checked_sum};
 use arrow::compute::kernels::numeric::{add, mul, neg, sub};
 use arrow::datatypes::{DataType, Field, FieldRef};
@@ -10,7 +15,7 @@ use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::config::ConfigOptions;
 use datafusion::error::{DataFusionError, Result};
-use datafusion::logical_expr::expr::{AggregateFunction, ScalarFunction};
+use datafusion::logical_expr::expr::{AggregateFunction, Between, Cast, ScalarFunction};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
@@ -30,6 +35,10 @@ pub struct CheckedArithmetic {
     times: ScalarUDF,
     negative: ScalarUDF,
     sum: Arc<AggregateUDF>,
+    in_days: ScalarUDF,
+    fine_part: ScalarUDF,
+    nearest: ScalarUDF,
+    span: ScalarUDF,
 }
 
 impl CheckedArithmetic {
@@ -45,6 +54,10 @@ impl CheckedArithmetic {
             times: of(Operation::Times, 2),
             negative: of(Operation::Negative, 1),
             sum: Arc::new(checked_sum()),
+            in_days: in_days(),
+            fine_part: fine_part(),
+            nearest: nearest(),
+            span: span(),
         }
     }
 
@@ -64,7 +77,17 @@ impl CheckedArithmetic {
     }
 
     fn part(&self, part: Expr, schema: &DFSchema) -> Transformed<Expr> {
+        let spanned = |interval: Box<Expr>| Box::new(self.span.call(vec![*interval]));
         match part {
+            Expr::BinaryExpr(BinaryExpr { left, op, right })
+                if compares_intervals(&left, op, &right, schema) =>
+            {
+                Transformed::yes(Expr::BinaryExpr(BinaryExpr::new(spanned(left), op, spanned(right))))
+            }
+            Expr::Between(Between { expr, negated, low, high }) if is_interval(&expr, schema) => {
+                let [expr, low, high] = [expr, low, high].map(spanned);
+                Transformed::yes(Expr::Between(Between::new(expr, negated, low, high)))
+            }
             Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
                 let function = match op {
                     Operator::Plus => Some(&self.plus),
@@ -89,6 +112,19 @@ impl CheckedArithmetic {
             {
                 let func = self.sum.clone();
                 Transformed::yes(Expr::AggregateFunction(AggregateFunction { func, params }))
+            }
+            Expr::ScalarFunction(call) if is_fine_part(&call, schema) => {
+                Transformed::yes(self.fine_part.call(call.args))
+            }
+            Expr::ScalarFunction(mut call) if is_part_of_duration(&call, schema) => {
+                let duration = call.args.pop();
+                call.args.extend(duration.map(|duration| self.in_days.call(vec![duration])));
+                Transformed::yes(Expr::ScalarFunction(call))
+            }
+            Expr::Cast(cast) if cuts_off(&cast, schema) => {
+                let Cast { expr, field } = cast;
+                let nearest = self.nearest.call(vec![*expr]);
+                Transformed::yes(Expr::Cast(Cast::new_from_field(Box::new(nearest), field)))
             }
             Expr::WindowFunction(mut window) => {
                 let params = &window.params;
@@ -130,7 +166,8 @@ fn whole(expr: &Expr, schema: &DFSchema) -> Option<DataType> {
 
 /// Whether a call is a sum of numbers of 64 bits, which smaller ones are by now.
 fn is_sum(func: &AggregateUDF, args: &[Expr], schema: &DFSchema) -> bool {
-    let is_of_numbers = || matches!(args, [one] if whole(one, schema) == Some(DataType::Int64));
+    let is_of_numbers =
+        || matches!(args, [one] if matches!(whole(one, schema), Some(DataType::Int64 | DataType::UInt64)));
     func.name() == "sum" && is_of_numbers()
 }
 
@@ -299,6 +336,103 @@ mod tests {
             let why = why.strip_backtrace();
             assert!(why.contains(&format!("{name} out of range")), "{expression}: {why}");
         }
+    }
+
+    #[tokio::test]
+    async fn sums_of_numbers_without_a_sign_are_right_or_an_error() {
+        // The engine makes numbers of 64 bits of smaller ones, without a sign where they have none.
+        let largest = "arrow_cast('18446744073709551615', 'UInt64')";
+        let unsigned = format!("FROM (VALUES ({largest}, 1), (arrow_cast(1, 'UInt64'), 2)) AS t(a, g)");
+        for (sum, kept, value) in [
+            ("sum(a)", "g < 2", Some("18446744073709551615")),
+            ("sum(a)", "true", None),
+            ("sum(a) OVER ()", "true", None),
+            ("sum(a) OVER (ORDER BY g ROWS CURRENT ROW)", "true", Some("18446744073709551615")),
+            ("sum(DISTINCT a)", "true", None),
+            ("sum(arrow_cast(g, 'UInt8'))", "true", Some("3")),
+            ("sum(a)", "g > 2", Some("")),
+        ] {
+            let found = answer(&format!("SELECT {sum} {unsigned} WHERE {kept}")).await;
+            assert_eq!(found.as_ref().ok().map(|found| found.1.as_str()), value, "{sum} {kept}: {found:?}");
+        }
+        let grouped = answer(&format!("SELECT sum(a) {unsigned} GROUP BY g / g")).await;
+        assert!(grouped.unwrap_err().strip_backtrace().contains("bigint out of range"));
+    }
+
+    #[tokio::test]
+    async fn the_time_between_two_moments_has_the_parts_of_postgresql() {
+        let moments =
+            "FROM (VALUES (TIMESTAMP '2026-01-02 05:02:03.7', TIMESTAMP '2026-01-01 00:00:00')) AS t(b, a)";
+        for (expression, value) in [
+            ("extract(epoch FROM b - a)", "104523.7"),
+            ("extract(epoch FROM a - b)", "-104523.7"),
+            ("date_part('epoch', b - (b - INTERVAL '3.25 seconds'))", "3.25"),
+            ("extract(day FROM b - a)", "1"),
+            ("extract(hour FROM b - a)", "5"),
+            ("extract(minute FROM b - a)", "2"),
+            ("extract(microsecond FROM b - a)", "3700000"),
+            ("max(extract(epoch FROM b - a))", "104523.7"),
+            ("extract(epoch FROM b)", "1767330123.7"),
+        ] {
+            let found = answer(&format!("SELECT {expression} {moments}")).await.expect(expression);
+            assert_eq!(found.1, value, "{expression}");
+            assert!(!found.0.contains("in_days"), "{}", found.0);
+        }
+        let grouped = format!(
+            "SELECT extract(epoch FROM b - a), count(*) {moments} GROUP BY extract(epoch FROM b - a)"
+        );
+        assert_eq!(answer(&grouped).await.expect("groups").1, "104523.7");
+    }
+
+    #[tokio::test]
+    async fn intervals_are_compared_by_how_long_they_are() {
+        let moments =
+            "FROM (VALUES (TIMESTAMP '2026-01-02 05:00:00', TIMESTAMP '2026-01-01 00:00:00')) AS t(b, a)";
+        for (condition, value) in [
+            ("b - a < INTERVAL '1 day'", "false"),
+            ("b - a >= INTERVAL '29 hours'", "true"),
+            ("b - a > INTERVAL '30 hours'", "false"),
+            ("b - a BETWEEN INTERVAL '1 day' AND INTERVAL '2 days'", "true"),
+            ("b - a NOT BETWEEN INTERVAL '1 hour' AND INTERVAL '1 day'", "true"),
+            ("b - a = b - a", "true"),
+            ("INTERVAL '25 hours' > INTERVAL '1 day'", "true"),
+            ("INTERVAL '24 hours' = INTERVAL '1 day'", "true"),
+            ("INTERVAL '1 month' > INTERVAL '31 days'", "false"),
+            ("b - a < CAST(NULL AS INTERVAL)", ""),
+        ] {
+            let found = answer(&format!("SELECT {condition} {moments}")).await.expect(condition);
+            assert_eq!(found.1, value, "{condition}");
+            assert!(!found.0.contains("span"), "{}", found.0);
+        }
+        let kept = format!("SELECT count(*) {moments} WHERE b - a < INTERVAL '1 day'");
+        assert_eq!(answer(&kept).await.expect("a filter").1, "0");
+    }
+
+    #[tokio::test]
+    async fn casts_to_whole_numbers_round_as_those_of_postgresql() {
+        let rows = "FROM (VALUES (2.7, 2.5, -0.6, CAST(NULL AS DOUBLE), 7)) AS t(a, b, c, n, i)";
+        for (expression, value) in [
+            ("CAST(a AS BIGINT)", "3"),
+            ("CAST(b AS INT)", "2"),
+            ("CAST(b + 1 AS INT)", "4"),
+            ("CAST(c AS SMALLINT)", "-1"),
+            ("CAST(CAST(a AS REAL) AS INT)", "3"),
+            ("CAST(CAST(b AS DECIMAL(10, 2)) AS BIGINT)", "3"),
+            ("CAST(CAST(-b AS DECIMAL(10, 2)) AS BIGINT)", "-3"),
+            ("CAST(floor(a) AS INT)", "2"),
+            ("CAST(n AS INT)", ""),
+            ("CAST(i AS INT)", "7"),
+            ("sum(CAST(a AS INT))", "3"),
+        ] {
+            let found = answer(&format!("SELECT {expression} {rows}")).await.expect(expression);
+            assert_eq!(found.1, value, "{expression}");
+            assert!(!found.0.contains("nearest"), "{}", found.0);
+        }
+        let grouped = format!(
+            "SELECT CAST(a AS INT), count(*) {rows} WHERE CAST(a AS INT) = 3 GROUP BY CAST(a AS INT)"
+        );
+        assert_eq!(answer(&grouped).await.expect("groups").1, "3");
+        assert!(answer("SELECT CAST(x AS INT) FROM (VALUES (CAST('NaN' AS DOUBLE))) AS t(x)").await.is_err());
     }
 
     #[tokio::test]

@@ -170,6 +170,10 @@ impl Format {
                 "to_char: the format is longer than {MOST} bytes"
             )));
         }
+        // `D` alone, which is the day of the week in formats of times, would be a point and no error.
+        if !is_of_numbers(text) {
+            return Err(wrong("has a part that is not supported"));
+        }
         let mut format = Self { parts: Vec::new(), sign: Sign::Plain, is_tight: false, before: 0, after: 0 };
         let (mut rest, mut has_point) = (text, false);
         while let Some(letter) = rest.chars().next() {
@@ -191,9 +195,11 @@ impl Format {
                     has_point = true;
                 }
                 'F' | 'M' | 'S' | 'P' => {
-                    length = format.word(rest).ok_or_else(|| wrong("is none of numbers"))?
+                    length = format.word(rest).ok_or_else(|| wrong("has a part that is not supported"))?
                 }
-                other if other.is_ascii_alphabetic() => return Err(wrong("is none of numbers")),
+                other if other.is_ascii_alphabetic() => {
+                    return Err(wrong("has a part that is not supported"));
+                }
                 other => format.parts.push(Part::Text(other)),
             }
             rest = &rest[length..];
@@ -212,7 +218,7 @@ impl Format {
             Some("MI") => sign(self, Part::Sign { plus: false }),
             Some("SG") => sign(self, Part::Sign { plus: true }),
             Some("PR") => self.sign = Sign::Brackets,
-            _ if rest.starts_with('S') => {
+            _ if rest.starts_with('S') && matches!(self.sign, Sign::Plain) => {
                 self.sign = if self.before + self.after == 0 { Sign::Before } else { Sign::After };
                 return Some(1);
             }
@@ -393,7 +399,7 @@ mod tests {
             assert!(!is_of_numbers(format), "{format}");
         }
         let long = "9".repeat(MOST + 1);
-        for format in ["9.9.9", "99\"x", "FX9", long.as_str()] {
+        for format in ["9.9.9", "99\"x", "FX9", "D", "DD WW", long.as_str()] {
             assert!(Format::read(format).is_err(), "{format}");
         }
     }

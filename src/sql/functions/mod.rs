@@ -13,8 +13,10 @@
 //! | `json` | operators and functions on JSON text, as of PostgreSQL's `jsonb` |
 //! | `concat` | the operator `\|\|` on texts, with a bound |
 //! | `like` | `like_any`: `LIKE ANY` of a list that is known only when the query runs |
+//! | `nearest` | casts to whole numbers, which round |
 //! | `operators` | intervals times numbers, conditions beside texts |
 //! | `lists` | `list_mode`, for an aggregate of the PostgreSQL port |
+//! | `durations` | parts of the time between two moments, and intervals compared |
 //! | `digits` | `number_to_char`: `to_char` of numbers |
 //! | `dataset_at` | `dataset_at(name, version)`: a dataset as it was |
 //! | `experiment` | `is_experiment(trace_id)`: whether a trace is of a run of an experiment |
@@ -31,10 +33,12 @@ mod checked;
 mod concat;
 mod dataset_at;
 mod digits;
+mod durations;
 mod experiment;
 mod json;
 mod like;
 mod lists;
+mod nearest;
 mod operators;
 mod patterns;
 mod quality;

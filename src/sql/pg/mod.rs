@@ -10,6 +10,7 @@
 //! | `copy` | `COPY … TO STDOUT` as text, CSV and binary |
 //! | `cursors` | `DECLARE … CURSOR`, `FETCH`, `CLOSE` |
 //! | `explain` | `EXPLAIN … EXECUTE`, which drivers ask |
+//! | `floats` | infinite numbers in text |
 //! | `lists` | parameters that are lists in text, and those that are JSON |
 //! | `named` | `PREPARE` and `EXECUTE` in SQL |
 //! | `names` | which names a statement uses |
@@ -29,6 +30,7 @@ mod connection;
 mod copy;
 mod cursors;
 mod explain;
+mod floats;
 mod lists;
 mod named;
 mod names;

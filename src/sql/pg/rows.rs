@@ -1,5 +1,6 @@
 //! Rows as the protocol writes them; nested values as JSON text.
 
+use super::floats;
 use super::rewrite::shown;
 use crate::sql::SqlError;
 use crate::sql::explain::IS_JSON;
@@ -208,24 +209,36 @@ pub fn encode(
     let flat = wire_schema(schema);
     let fields = Arc::new(wire_fields(schema, format, Some(options))?);
     // JSON is written as its text, in binary too.
-    let written = |field: &FieldInfo| match *field.datatype() {
+    let as_text = |field: &FieldInfo| match *field.datatype() {
         Type::JSON => with_type(field, Type::TEXT),
         _ => field.clone(),
     };
-    let described: Arc<Vec<FieldInfo>> = Arc::new(fields.iter().map(written).collect());
+    let described: Arc<Vec<FieldInfo>> = Arc::new(fields.iter().map(as_text).collect());
     let encoded = batches.flat_map(move |batch| {
         let flat = batch.and_then(|batch| flatten(&batch, &flat));
         let rows: Box<dyn Iterator<Item = PgWireResult<DataRow>> + Send> = match flat {
             Ok(batch) => {
                 let described = described.clone();
                 let parts = without_null_intervals(batch).into_iter();
-                Box::new(parts.flat_map(move |part| encode_recordbatch(described.clone(), part)))
+                Box::new(parts.flat_map(move |part| written(described.clone(), part)))
             }
             Err(why) => Box::new(std::iter::once(Err(wire_error(&why)))),
         };
         stream::iter(rows)
     });
     Ok(QueryResponse::new(fields, encoded))
+}
+
+/// The rows of `batch` as bytes.
+fn written(
+    fields: Arc<Vec<FieldInfo>>,
+    batch: RecordBatch,
+) -> impl Iterator<Item = PgWireResult<DataRow>> + Send {
+    let endless = floats::endless(&fields, &batch);
+    encode_recordbatch(fields, batch).map(move |row| match endless.is_empty() {
+        true => row,
+        false => row.map(|row| floats::spelled(row, &endless)),
+    })
 }
 
 /// The rows of `batch`, one a batch if an interval is NULL: the library writes that as nought, and a column without a type as

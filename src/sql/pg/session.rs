@@ -244,7 +244,7 @@ fn unquoted(text: &str) -> String {
     text.trim_matches('\'').trim_matches('"').to_owned()
 }
 
-/// `500`, `500ms`, `5s` or `1min` in milliseconds.
+/// `500`, `500ms`, `5s`, `1min`, `1h`, `1d` or `5000us` in milliseconds.
 fn milliseconds(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
     let number: u64 = digits.parse().ok()?;
@@ -252,6 +252,10 @@ fn milliseconds(text: &str) -> Option<u64> {
         "" | "ms" => Some(number),
         "s" => number.checked_mul(1000),
         "min" => number.checked_mul(60_000),
+        "h" => number.checked_mul(3_600_000),
+        "d" => number.checked_mul(86_400_000),
+        // Up, because nought would be no limit.
+        "us" => Some(number.div_ceil(1_000)),
         _ => None,
     }
 }
@@ -276,6 +280,9 @@ mod tests {
         assert_eq!(milliseconds("5s"), Some(5000));
         assert_eq!(milliseconds("2 min"), Some(120_000));
         assert_eq!(milliseconds("soon"), None);
-        assert_eq!(milliseconds("1h"), None);
+        assert_eq!(milliseconds("1h"), Some(3_600_000));
+        assert_eq!(milliseconds("2d"), Some(172_800_000));
+        assert_eq!(milliseconds("1500us"), Some(2));
+        assert_eq!(milliseconds("1 week"), None);
     }
 }

@@ -122,13 +122,27 @@ const WRITTEN: &[(&str, &str)] = &[
     ("SELECT mod(7, 3), |/ 16.0, pg_typeof(true)", "1, 4.0, boolean"),
     ("SELECT TIMESTAMP '2026-01-01 00:00' + '1 hour'", "2026-01-01 01:00:00…"),
     ("SELECT last(x, y) FROM (VALUES ('a', 2), ('b', 1)) AS t(x, y)", "a"),
+    (
+        "SELECT TIMESTAMP '2026-01-03' - TIMESTAMP '2026-01-01' < INTERVAL '1 day', INTERVAL '24 hours' = INTERVAL '1 day'",
+        "f, t",
+    ),
+    (
+        "SELECT extract(second FROM TIMESTAMP '2026-01-01 00:00:03.7'), date_part('minute', TIMESTAMP '2026-01-01 00:05')",
+        "3.7, 5",
+    ),
+    ("SELECT 2.7::int, 3.5::float8::int, '2.5'::numeric::bigint", "3, 4, 3"),
     ("SELECT date(TIMESTAMP '2026-01-02 03:04:05')", "2026-01-02"),
+    ("SELECT extract(epoch FROM TIMESTAMP '2026-01-01 00:00:03.7' - TIMESTAMP '2026-01-01 00:00')", "3.7"),
     (
         "SELECT count(d) FROM generate_series(TIMESTAMP '2026-01-01', TIMESTAMP '2026-01-03', '1 day') AS d WHERE d::date > '2026-01-01'",
         "2",
     ),
     ("SELECT count(*) FROM scores WHERE passed = 'f' AND passed <> 'true'", "2"),
     ("SELECT to_char(TIMESTAMP '2026-01-02 03:04:05', 'YYYY-MM-DD HH24:MI')", "2026-01-02 03:04"),
+    (
+        "SELECT to_char(TIMESTAMP '2026-01-02 15:04:05', 'dd MON yyyy, HH12:MI am \"Q\"Q FMDD')",
+        "02 JAN 2026, 03:04 pm Q1 2",
+    ),
     ("SELECT to_date('02.01.2026', 'DD.MM.YYYY')", "2026-01-02"),
     ("SELECT to_char(1234567.891, 'FM9,999,999.00') || to_char(12, '000')", "1,234,567.89 012"),
     (
@@ -182,6 +196,7 @@ const WRITTEN: &[(&str, &str)] = &[
     ("SELECT format('%s-%I-%L', 1, 'a b', 'c')", r#"1-"a b"-'c'"#),
     ("SELECT format('%2$s|%1$-3s|%%', 'a', 'b')", "b|a  |%"),
     ("TABLE annotations", "a1, t1…"),
+    ("SELECT 'Infinity'::float8, '-Infinity'::float8", "Infinity, -Infinity"),
     ("SELECT 1 AS a, 2 AS a", "1, 2"),
     ("SELECT NULL, NULL, 5", "NULL, NULL, 5"),
     ("SELECT count FROM (SELECT count(*) FROM spans) x WHERE count > 0", "6"),
@@ -299,6 +314,10 @@ async fn errors_have_a_class_and_a_hint() {
         ("SET TIME ZONE 'America/New_York'", "C0A000", "UTC"),
         ("SELECT set_config('TimeZone', 'Europe/Vienna', false)", "C0A000", "UTC"),
         ("SET nope = 1", "C42501", "pg_settings"),
+        ("SELECT to_char(now(), 'YYYY WW')", "C0A000", "YYYY WW"),
+        ("SELECT to_char(now(), 'SSSSS')", "C0A000", "SSSSS"),
+        ("SELECT to_char(now(), 'D')", "C0A000", "not supported"),
+        ("SELECT to_char(now(), 'DDth')", "C0A000", "not supported"),
         ("SHOW nope", "C42704", "nope"),
     ] {
         let said = pg.query(sql).await;

@@ -9,6 +9,11 @@ pub fn parsed(expr: &str) -> Option<Expr> {
     Parser::new(&PostgreSqlDialect {}).try_with_sql(expr).ok()?.parse_expr().ok()
 }
 
+/// The seconds of a time with the part of one: the engine's have none.
+pub fn seconds(time: &Expr) -> Option<Expr> {
+    parsed(&format!("(CAST(date_part('microsecond', {time}) AS DOUBLE) / 1000000)"))
+}
+
 /// What `factor` spells in FROM; none if it does not parse.
 pub fn parsed_factor(factor: &str) -> Option<TableFactor> {
     Parser::new(&PostgreSqlDialect {}).try_with_sql(factor).ok()?.parse_table_factor().ok()

@@ -1,7 +1,7 @@
 //! Functions that the engine knows by other names, or that are made of others.
 
-use super::build::{parsed, text};
-use super::formats::engine_format;
+use super::build::{parsed, seconds, text};
+use super::formats::{Piece, engine_format, pieces};
 use crate::sql::functions::is_of_numbers;
 use datafusion::sql::sqlparser::ast::{
     Array, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, Value,
@@ -84,18 +84,49 @@ pub fn instead_of(function: &mut Function) -> Option<Expr> {
         ("time_bucket", [width, time, rest @ ..]) => bucket(width, time, rest.first()),
         ("to_char" | "to_date" | "to_timestamp", [value, Expr::Value(format)]) => {
             let format = literal(format)?;
-            if name == "to_char" && is_of_numbers(format) {
-                return parsed(&format!("number_to_char({value}, {})", text(format)));
+            if name == "to_char" {
+                return as_text(value, format);
             }
             let format = engine_format(format)?;
             parsed(&format!("{name}({value}, {})", text(&format)))
         }
+        ("date_part", [Expr::Value(part), time]) if is_second(part) => seconds(time),
         ("age", [time]) => parsed(&format!("age(CURRENT_DATE, {time})")),
         ("timezone", [zone, time]) => parsed(&format!("({time} AT TIME ZONE {zone})")),
         ("percentile_cont", [Expr::Array(shares)]) => Some(each(function, shares)),
         ("percentile_disc", [share]) => discrete(function, share),
         _ => None,
     }
+}
+
+/// `to_char(value, format)`; none if the format is in the form of the engine.
+fn as_text(value: &Expr, format: &str) -> Option<Expr> {
+    if is_of_numbers(format) {
+        return parsed(&format!("number_to_char({value}, {})", text(format)));
+    }
+    if format.contains('%') {
+        return None;
+    }
+    let Some(pieces) = pieces(format) else {
+        // The engine would write the format itself for every time: this says what is wrong.
+        return parsed(&format!("number_to_char(0, {})", text(format)));
+    };
+    let piece = |piece: &Piece| match piece {
+        Piece::Plain(own) if own.contains('%') => format!("to_char({value}, {})", text(own)),
+        Piece::Plain(own) => text(own).to_string(),
+        Piece::Upper(own) => format!("upper(to_char({value}, {}))", text(own)),
+        Piece::Lower(own) => format!("lower(to_char({value}, {}))", text(own)),
+        Piece::Quarter => format!("CAST(date_part('quarter', {value}) AS TEXT)"),
+    };
+    let pieces: Vec<String> = pieces.iter().map(piece).collect();
+    match pieces.as_slice() {
+        [one] => parsed(one),
+        several => parsed(&format!("({})", several.join(" || "))),
+    }
+}
+
+fn is_second(part: &ValueWithSpan) -> bool {
+    literal(part).is_some_and(|part| ["second", "seconds"].contains(&part.to_lowercase().as_str()))
 }
 
 fn literal(value: &ValueWithSpan) -> Option<&str> {
@@ -161,7 +192,18 @@ mod tests {
             ("time_bucket(INTERVAL '1 month', t)", "date_bin(INTERVAL '1 month', t, TIMESTAMP '2000-01-01')"),
             ("time_bucket($1, t, o)", "date_bin($1, t, o)"),
             ("to_char(t, 'YYYY-MM')", "to_char(t, '%Y-%m')"),
+            ("to_char(t, 'yyyy-mm')", "to_char(t, '%Y-%m')"),
+            ("to_char(t, '%Y-%m')", "to_char(t, '%Y-%m')"),
+            (
+                "to_char(t, 'DD MON YYYY')",
+                "(to_char(t, '%d ') || upper(to_char(t, '%b')) || to_char(t, ' %Y'))",
+            ),
+            ("to_char(t, 'YYYY-\"Q\"Q')", "(to_char(t, '%Y-Q') || CAST(date_part('quarter', t) AS TEXT))"),
+            ("to_char(t, 'WW')", "number_to_char(0, 'WW')"),
+            ("to_date(a, 'dd.mm.yyyy')", "to_date(a, '%d.%m.%Y')"),
             ("to_char(n, '99')", "number_to_char(n, '99')"),
+            ("date_part('second', t)", "(CAST(date_part('microsecond', t) AS DOUBLE) / 1000000)"),
+            ("date_part('minute', t)", "date_part('minute', t)"),
             ("age(t)", "age(CURRENT_DATE, t)"),
             ("age(a, b)", "age(a, b)"),
             ("timezone('UTC', t)", "(t AT TIME ZONE 'UTC')"),

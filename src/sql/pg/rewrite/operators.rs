@@ -1,10 +1,10 @@
 //! Operators that the engine lacks, or has with the meaning that they have for texts.
 
-use super::build::{parsed, text};
+use super::build::{parsed, seconds, text};
 use super::spelled::SYMMETRIC;
 use super::types::short_name;
 use datafusion::sql::sqlparser::ast::{
-    AccessExpr, BinaryOperator, Expr, Query, Subscript, UnaryOperator, Value, ValueWithSpan,
+    AccessExpr, BinaryOperator, DateTimeField, Expr, Query, Subscript, UnaryOperator, Value, ValueWithSpan,
 };
 
 /// What stands for an operator, or a text with escapes of Unicode.
@@ -30,6 +30,7 @@ pub fn instead_of(expr: &Expr) -> Option<Expr> {
         Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } => among(left, "IN", right),
         Expr::AllOp { left, compare_op: BinaryOperator::NotEq, right } => among(left, "NOT IN", right),
         Expr::Between { expr, negated, low, high } => symmetric(expr, *negated, low, high),
+        Expr::Extract { field: DateTimeField::Second | DateTimeField::Seconds, expr, .. } => seconds(expr),
         Expr::InSubquery { expr, subquery, negated: false } => match expr.as_ref() {
             Expr::Tuple(row) => row_in(row, subquery),
             _ => None,
@@ -153,6 +154,7 @@ mod tests {
             ("a::jsonb - 'k'", "jsonb_delete(a::JSONB, 'k')"),
             ("(a::jsonb)['k'][0]", "((a::JSONB) -> 'k' -> 0)"),
             ("|/ a", "sqrt(a)"),
+            ("extract(second FROM a)", "(CAST(date_part('microsecond', a) AS DOUBLE) / 1000000)"),
             ("t - '5 minutes'", "(t) - INTERVAL '5 minutes'"),
             (
                 "(a, b) IN (SELECT x, y FROM t)",
@@ -183,6 +185,7 @@ mod tests {
             "a BETWEEN 1 AND 2",
             "a IN (SELECT 1)",
             "a = ANY (b)",
+            "extract(minute FROM a)",
             "(a, b, c) OVERLAPS (d, e)",
             "(a, b) NOT IN (SELECT x, y FROM t)",
         ] {
