@@ -17,6 +17,9 @@ use datafusion::prelude::SessionContext;
 /// Characters of a rationale that are kept.
 const RATIONALE: usize = 400;
 
+/// A value lies no farther from its threshold than this: JSON has no infinity, and a state with a null could not be read again.
+const FARTHEST: f64 = 1e300;
+
 /// Why an alert does not compile.
 #[derive(Debug, thiserror::Error)]
 #[error("alerts {alert:?}: {reason}")]
@@ -171,7 +174,7 @@ impl<'a> Columns<'a> {
             trace_id: text(self.trace).unwrap_or_default(),
             value,
             rationale: text(self.rationale).unwrap_or_default().chars().take(RATIONALE).collect(),
-            distance: value.zip(threshold).map_or(0.0, |(v, t)| (v - t).abs()),
+            distance: value.zip(threshold).map_or(0.0, |(v, t)| (v - t).abs()).min(FARTHEST),
         });
         Seen { at: self.at[row], failed, pi: self.pi.value(row), example }
     }

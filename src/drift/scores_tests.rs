@@ -63,6 +63,17 @@ fn a_verdict_that_cannot_be_weighted_is_counted_and_left_out() {
     assert_eq!(columns.verdicts("toxicity"), (Vec::new(), 0));
 }
 
+/// JSON has no infinity: the state would be written with a null that no release reads again.
+#[test]
+fn a_value_that_is_too_far_from_its_threshold_leaves_the_state_readable() {
+    let mut row = score(1, FAILS);
+    row.score = Score::measured("hallucination", -1e308, 1e308, Better::Higher);
+    let batch = scores_to_batch(&[row]).unwrap();
+    let example = Columns::of(&batch).unwrap().seen(0).example.unwrap();
+    let json = serde_json::to_string(&example).unwrap();
+    assert_eq!(serde_json::from_str::<Example>(&json).unwrap(), example);
+}
+
 /// An alert by tenant and model, with margins.
 fn with_margins() -> Definition {
     let mut config = AlertConfig::new("a", "hallucination", Method::Objective);
