@@ -164,11 +164,7 @@ impl State {
     ) -> Vec<Row> {
         let mut rows = Vec::new();
         for definition in definitions {
-            let scores = definition.scores(batch).unwrap_or_else(|error| {
-                metrics::counter!("groundline_alert_errors_total").increment(1);
-                tracing::warn!(alert = definition.config.name, %error, "an alert's filter failed on some scores");
-                Vec::new()
-            });
+            let scores = definition.scores(batch);
             let Some(alert) = self.alerts.get_mut(&definition.config.name) else { continue };
             if scores.is_empty() {
                 continue;
