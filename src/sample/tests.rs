@@ -270,3 +270,15 @@ async fn items_of_one_trace_end_where_the_queue_is_full() {
     assert_eq!(kinds, BTreeMap::from(wanted));
     assert_eq!(queue.stats(NOW).items, 2);
 }
+
+/// A trace that came while the clock was ahead was ripe only when it showed that time again, and held the journal until then.
+#[test]
+fn a_clock_that_is_set_right_leaves_no_trace_open() {
+    let rules = rules("true", Target::Trace, 1.0);
+    let mut open = Open::new(Config::default());
+    let ahead = UnixNanos(NOW.0 + 365 * 86_400 * SECOND);
+    open.add_spans(1, &retrieval_and_calls(1, 10), &rules, |_| false, ahead);
+    assert!(open.take_ripe(ahead, &rules).is_empty());
+    assert!(open.take_ripe(NOW, &rules).is_empty() && open.first_seq() == Some(1));
+    assert_eq!((open.take_ripe(QUIET, &rules).len(), open.first_seq()), (1, None));
+}
