@@ -317,7 +317,7 @@ impl Alert {
     pub(super) fn look(&mut self, config: &AlertConfig) -> Vec<Change> {
         self.forget(config);
         let touched = std::mem::take(&mut self.touched);
-        let (count, least, last) = (self.slices.len(), self.least_evidence(config), self.last);
+        let (count, least, last) = (self.slices.len(), self.least_evidence(config, &touched), self.last);
         let is_shared_anew = std::mem::replace(&mut self.shared, count) != count;
         let weighs = matches!(config.method, Method::Objective | Method::Change);
         let mut changes = Vec::new();
@@ -357,10 +357,14 @@ impl Alert {
     /// What a slice shows is its evidence times its part of α; the parts of all slices that ever come are 1 together (see
     /// [`part`]), and so is the steady capital that comes in for all of them in a unit of time. If none has changed, one
     /// exceeds only where the sum is 1/α or more, and the sum is an e-process (or an e-detector), so α holds for all together.
-    fn least_evidence(&self, config: &AlertConfig) -> f64 {
-        let counts = |slice: &&Slice| !is_without_data(slice, self.last, config);
-        let mut all: Vec<f64> =
-            self.slices.values().filter(counts).filter_map(|slice| slice.evidence(config)).collect();
+    ///
+    /// Only those that are looked at count: the `touched` ones, and those that do not wait for a score of their own.
+    fn least_evidence(&self, config: &AlertConfig, touched: &BTreeSet<String>) -> f64 {
+        let counts = |(name, slice): &(&String, &Slice)| {
+            touched.contains(*name) || !is_without_data(slice, self.last, config)
+        };
+        let looked_at = self.slices.iter().filter(counts);
+        let mut all: Vec<f64> = looked_at.filter_map(|(_, slice)| slice.evidence(config)).collect();
         all.sort_by(|a, b| b.total_cmp(a));
         let needed = |k: usize| 1.0 / (config.alpha * k as f64);
         let most = (1..=all.len()).rev().find(|k| all[k - 1] >= needed(*k));

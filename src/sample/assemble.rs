@@ -313,11 +313,12 @@ impl Open {
     /// The clock was set back to `now`: what came later counts as if it came now. It would be ripe only when the clock shows that
     /// time again, and the journal would keep all that comes until then.
     fn set_back(&mut self, now: UnixNanos) {
-        let later = |(id, trace): (&TraceId, &OpenTrace)| (trace.last_seen > now).then_some(*id);
+        let seen = |trace: &OpenTrace| trace.first_seen.max(trace.last_seen);
+        let later = |(id, trace): (&TraceId, &OpenTrace)| (seen(trace) > now).then_some(*id);
         let ids: Vec<TraceId> = self.traces.iter().filter_map(later).collect();
         for id in ids {
             if let Some(trace) = self.traces.get_mut(&id) {
-                (trace.first_seen, trace.last_seen) = (trace.first_seen.min(now), now);
+                (trace.first_seen, trace.last_seen) = (trace.first_seen.min(now), trace.last_seen.min(now));
             }
             self.plan(id);
         }
