@@ -11,6 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// About so many slices get parts of α of the same size; those that come later get less.
 const EVEN: f64 = 4.0;
 
+/// Units of capital that one score brings in at most: after a pause of 1/α units the first score alone would be an alarm,
+/// whatever it says. Less capital than the time allows breaks no promise.
+const MOST_UNITS: f64 = 1.0;
+
+/// A score so many nanoseconds before the latest one tells of a clock that was ahead and was set right. Scores become durable
+/// moments after they are made; without this, windows would take none until the time that the clock had shown comes.
+const SET_BACK: i64 = 3_600 * 1_000_000_000;
+
 /// The state of one alert.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -166,9 +174,13 @@ impl Alert {
         if !self.slices.contains_key(slice) && self.slices.len() >= config.max_slices {
             return false;
         }
+        if self.last.saturating_sub(seen.at) > SET_BACK {
+            self.last = seen.at;
+            self.slices.values_mut().for_each(|slice| slice.set_back(seen.at));
+        }
         if !self.slices.is_empty() {
-            let elapsed = seen.at.saturating_sub(self.last).max(0);
-            self.credit += elapsed as f64 / nanos(config.per) as f64 / self.slices.len() as f64;
+            let elapsed = seen.at.saturating_sub(self.last).max(0) as f64 / nanos(config.per) as f64;
+            self.credit += elapsed.min(MOST_UNITS) / self.slices.len() as f64;
         }
         self.last = self.last.max(seen.at);
         if !self.slices.contains_key(slice) {
@@ -176,8 +188,9 @@ impl Alert {
             let fresh = Slice::new(config, seen.at, part(self.ever, config), self.credit);
             self.slices.insert(slice.to_owned(), fresh);
         }
+        let most = MOST_UNITS / self.slices.len() as f64;
         if let Some(found) = self.slices.get_mut(slice) {
-            found.push(seen, config, self.credit);
+            found.push(seen, config, (self.credit, most));
         }
         if !self.touched.contains(slice) {
             self.touched.insert(slice.to_owned());
@@ -304,14 +317,12 @@ impl Alert {
     pub(super) fn look(&mut self, config: &AlertConfig) -> Vec<Change> {
         self.forget(config);
         let touched = std::mem::take(&mut self.touched);
-        let (count, least) = (self.slices.len(), self.least_evidence(config));
+        let (count, least, last) = (self.slices.len(), self.least_evidence(config, &touched), self.last);
         let is_shared_anew = std::mem::replace(&mut self.shared, count) != count;
         let weighs = matches!(config.method, Method::Objective | Method::Change);
         let mut changes = Vec::new();
         for (name, slice) in &mut self.slices {
-            // What ended for want of scores has none by which it could exceed again.
-            let is_without_data = slice.phase == Phase::Ok && slice.since > slice.last;
-            let is_looked_at = (weighs || is_shared_anew) && !is_without_data;
+            let is_looked_at = (weighs || is_shared_anew) && !is_without_data(slice, last, config);
             if !is_looked_at && !touched.contains(name) {
                 continue;
             }
@@ -346,8 +357,14 @@ impl Alert {
     /// What a slice shows is its evidence times its part of α; the parts of all slices that ever come are 1 together (see
     /// [`part`]), and so is the steady capital that comes in for all of them in a unit of time. If none has changed, one
     /// exceeds only where the sum is 1/α or more, and the sum is an e-process (or an e-detector), so α holds for all together.
-    fn least_evidence(&self, config: &AlertConfig) -> f64 {
-        let mut all: Vec<f64> = self.slices.values().filter_map(|slice| slice.evidence(config)).collect();
+    ///
+    /// Only those that are looked at count: the `touched` ones, and those that do not wait for a score of their own.
+    fn least_evidence(&self, config: &AlertConfig, touched: &BTreeSet<String>) -> f64 {
+        let counts = |(name, slice): &(&String, &Slice)| {
+            touched.contains(*name) || !is_without_data(slice, self.last, config)
+        };
+        let looked_at = self.slices.iter().filter(counts);
+        let mut all: Vec<f64> = looked_at.filter_map(|(_, slice)| slice.evidence(config)).collect();
         all.sort_by(|a, b| b.total_cmp(a));
         let needed = |k: usize| 1.0 / (config.alpha * k as f64);
         let most = (1..=all.len()).rev().find(|k| all[k - 1] >= needed(*k));
@@ -397,6 +414,13 @@ impl Alert {
         }
         (anew, changes)
     }
+}
+
+/// Whether a slice waits for a score of its own, when the latest one of all came at `last`: what ended for want of scores has none
+/// by which it could exceed again, and what has had none for so long would end as soon as it began.
+fn is_without_data(slice: &Slice, last: i64, config: &AlertConfig) -> bool {
+    let is_old = last.saturating_sub(slice.last) > nanos(config.no_data_after);
+    slice.phase == Phase::Ok && (slice.since > slice.last || is_old)
 }
 
 /// The part of α of the slice that came as number `at`, from 1: the parts of all that ever come are 1 together, however many

@@ -404,3 +404,79 @@ fn a_state_of_an_earlier_release_goes_on_with_what_it_has_won() {
     read.adopt(&config);
     assert_eq!(read, again, "once");
 }
+
+/// All that came in during a pause was bet on the first score after it, and after 1/α units that alone was an alarm.
+#[test]
+fn the_first_scores_after_a_pause_are_no_alarm() {
+    let config = config("method = \"change\"\nbaseline_n = 100\nalpha = 0.1\nslices = [\"tenant\"]");
+    let mut stream = Stream::new(&config);
+    stream.go("a", 5, 1_000).go("b", 5, 1_000);
+    stream.at += 60 * 3_600;
+    stream.go("a", 5, 200).go("b", 5, 200);
+    assert_eq!(stream.states(), [""; 0], "a pause of all");
+    for _ in 0..6_000 {
+        stream.at += 59;
+        stream.go("a", 0, 1);
+    }
+    stream.go("b", 5, 200);
+    assert_eq!(stream.states(), [""; 0], "a pause of one");
+    stream.go("b", 60, 400);
+    assert_eq!(stream.states(), ["firing"]);
+    assert_eq!(stream.states[0].1, "b");
+}
+
+/// The bound was 98 % where more than that failed, so that bets against it won without a change.
+#[test]
+fn where_all_fail_nothing_can_become_worse() {
+    let config = config("method = \"change\"\nbaseline_n = 100\nper = \"10m\"");
+    let mut stream = Stream::new(&config);
+    stream.go("", 100, 3_000);
+    assert_eq!(stream.states(), [""; 0]);
+    let bound = |stream: &Stream<'_>| stream.alert.readings(&config).next().and_then(|one| one.3.bound);
+    assert_eq!(bound(&stream), None, "it learns");
+    stream.go("", 20, 1_000);
+    assert!(bound(&stream).is_some_and(|bound| bound > 0.9 && bound <= 0.98), "{:?}", bound(&stream));
+    assert_eq!(stream.states(), [""; 0]);
+}
+
+/// It fired as soon as another one did, and ended at once as "no data".
+#[test]
+fn a_slice_without_data_does_not_begin_to_fire_because_another_one_does() {
+    let config = config("method = \"objective\"\nobjective = 0.5\nmin_n = 20\nslices = [\"tenant\"]");
+    let mut stream = Stream::new(&config);
+    stream.go("a", 0, 20).go("b", 0, 20);
+    let evidence = |stream: &Stream<'_>| stream.alert.slices["b"].evidence(&config).unwrap();
+    // Enough for two that fire, and not for one.
+    while evidence(&stream) < 500.0 {
+        stream.go("b", 100, 1);
+    }
+    assert!(evidence(&stream) < 1_000.0 && stream.states.is_empty(), "{:?}", stream.states);
+    stream.at += 7 * 3_600;
+    while stream.states.is_empty() {
+        stream.go("a", 100, 1);
+    }
+    let fired = |stream: &Stream<'_>| stream.states.iter().map(|one| one.1.clone()).collect::<Vec<_>>();
+    assert_eq!(fired(&stream), ["a"]);
+    stream.go("b", 100, 1);
+    assert_eq!(fired(&stream), ["a", "b"], "with a score of its own it does");
+}
+
+/// Windows took no score until the time that the clock had shown.
+#[test]
+fn a_clock_that_was_far_ahead_leaves_no_window_blind() {
+    const YEAR: i64 = 365 * 86_400;
+    for method in ["threshold", "burn_rate"] {
+        let config = config(&format!("method = \"{method}\"\nobjective = 0.9"));
+        let mut stream = Stream::new(&config);
+        stream.go("", 5, 1_000);
+        stream.at += YEAR;
+        stream.go("", 5, 1);
+        stream.at -= YEAR;
+        stream.go("", 5, 1_000);
+        assert_eq!(stream.states(), [""; 0], "{method}");
+        stream.go("", 60, 2_000);
+        assert_eq!(stream.states(), ["firing"], "{method}");
+        let slice = &stream.alert.slices[""];
+        assert_eq!((slice.last, stream.alert.last), (stream.at * SECOND, stream.at * SECOND));
+    }
+}

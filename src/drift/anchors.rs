@@ -5,6 +5,7 @@ use crate::stats::{Estimate, Paired};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 const LEVEL: f64 = 0.95;
@@ -86,12 +87,27 @@ pub fn freeze_anchors(path: &Path, now: &str) -> Result<(Vec<AnchorScore>, usize
     Ok((kept.chain(fresh.iter().filter(|row| is_added(row)).cloned()).collect(), added))
 }
 
+/// Lets the scores of `now`, JSON lines, be those of then at `path`. What is an error now has none until a scoring freezes it. When it
+/// returns, the file has them.
+///
+/// # Errors
+/// The line that is none, or the file that cannot be written, which is as it was then.
+pub fn accept_anchors(path: &Path, now: &str) -> Result<(), String> {
+    let rows = read_anchors(now)?;
+    let kept = texts(now).zip(&rows).filter(|(_, row)| !row.is_error());
+    let text: String = kept.flat_map(|(line, _)| [line, "\n"]).collect();
+    write_whole(path, &text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
 /// A crash leaves what was there before, or all of `text`.
 fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
     let beside = PathBuf::from(beside);
-    std::fs::write(&beside, text)?;
+    let mut file = std::fs::File::create(&beside)?;
+    file.write_all(text.as_bytes())?;
+    // A name that is durable before what it names would be an empty file.
+    file.sync_all()?;
     std::fs::rename(&beside, path)
 }
 
@@ -284,6 +300,26 @@ mod tests {
         assert_eq!(freeze_anchors(&path, &whole).unwrap().1, 20);
         assert!(compare_anchors(&read_anchors(&first).unwrap(), &late)[0].errors == 20);
         assert!(freeze_anchors(&path, "{}").unwrap_err().starts_with("line 1"));
+    }
+
+    /// The scores of then were deleted first, and gone where those of now could not be written.
+    #[test]
+    fn scores_that_cannot_be_written_leave_those_of_then() {
+        let line = |n: usize, status: &str| {
+            let row = json!({"id": n, "evaluator": "e", "evaluator_version": "1", "metric": "m", "value": 0.5,
+                "passed": true, "status": status});
+            format!("{row}\n")
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("scores.jsonl");
+        std::fs::write(&path, line(1, "ok")).unwrap();
+        let (now, in_the_way) = (line(2, "ok") + &line(3, "error"), folder.path().join("scores.jsonl.new"));
+        std::fs::create_dir(&in_the_way).unwrap();
+        assert!(accept_anchors(&path, &now).unwrap_err().contains("scores.jsonl: "));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), line(1, "ok"));
+        std::fs::remove_dir(&in_the_way).unwrap();
+        accept_anchors(&path, &now).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), line(2, "ok"), "and no errors");
     }
 
     #[test]

@@ -89,6 +89,11 @@ impl Burn {
         self.windows.iter_mut().for_each(|window| window.push(at, failed, pi));
     }
 
+    /// Forgets what lies after `at`: the clock was set back.
+    pub(super) fn set_back(&mut self, at: i64) {
+        self.windows.iter_mut().for_each(|window| window.set_back(at));
+    }
+
     /// What is in each window.
     fn totals(&self) -> [Rate; WINDOWS.len()] {
         self.windows.each_ref().map(MovingWindow::total)

@@ -7,6 +7,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// A share that may fail beyond these cannot be bet against.
+pub(super) const BOUNDS: (f64, f64) = (1e-4, 0.98);
+
 /// Settings of the loop that follows the scores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -315,6 +318,13 @@ impl AlertConfig {
         match self.objective {
             Some(share) if !(share > 0.0 && share < 1.0) => {
                 wrong(format!("objective is {share}: it is the share that should pass, between 0 and 1"));
+            }
+            Some(share) if self.method == Method::Objective && 1.0 - share > BOUNDS.1 => {
+                wrong(format!(
+                    "objective is {share}: nobody can bet that more than {} fails, so the method objective needs {:.2} or more",
+                    BOUNDS.1,
+                    1.0 - BOUNDS.1
+                ));
             }
             None if self.method != Method::Change => {
                 wrong("objective is missing: this method needs the share that should pass".to_owned());

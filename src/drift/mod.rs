@@ -55,7 +55,9 @@ mod told;
 mod window;
 
 pub use acknowledge::{Acknowledgement, Wish};
-pub use anchors::{AnchorMetric, AnchorScore, Anchors, compare_anchors, freeze_anchors, read_anchors};
+pub use anchors::{
+    AnchorMetric, AnchorScore, Anchors, accept_anchors, compare_anchors, freeze_anchors, read_anchors,
+};
 pub use config::{AlertConfig, AnchorConfig, Config, Method, ReceiverConfig, ReceiverKind, faults};
 pub use delivery::{Delivery, DeliveryOutcome};
 pub use dry::DryAlert;

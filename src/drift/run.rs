@@ -222,6 +222,8 @@ impl Watcher {
             // Nothing is watched: what is durable needs no look.
             let durable = self.alerts.journal.durable();
             (self.reader, self.state.applied) = (self.alerts.journal.reader(durable)?, durable);
+            // It has passed its own frames, too: none of them is still to come.
+            self.own.clear();
             return Ok((Vec::new(), false));
         }
         let plan = self.plan.clone();

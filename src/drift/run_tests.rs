@@ -298,6 +298,28 @@ async fn an_alert_that_is_gone_while_it_fires_is_resolved_in_its_table_once() {
     assert_eq!(told(&journal), ["firing", "resolved"]);
 }
 
+/// A frame of its own that was passed over while nothing was watched took the first one after it with it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_scores_after_a_time_without_alerts_are_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = journal(dir.path());
+    let rows: Vec<ScoreRow> = (0..100).map(|n| score(n, if n % 2 == 0 { FAILS } else { PASSES })).collect();
+    append(&journal, &rows).await;
+    let mut watcher = watcher(&journal, plan());
+    read_all(&mut watcher).await;
+    // What fires ends with its definition, which is a frame of its own.
+    watcher.alerts().replace(Plan::default());
+    watcher.change_plan();
+    read_all(&mut watcher).await;
+    assert_eq!(told(&journal), ["firing", "resolved"]);
+    watcher.alerts().replace(plan());
+    watcher.change_plan();
+    append(&journal, &[score(200, FAILS)]).await;
+    read_all(&mut watcher).await;
+    let counted: Vec<u64> = watcher.alerts().standings().iter().map(|one| one.reading.n).collect();
+    assert_eq!(counted, [1]);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_silence_is_durable_when_it_is_answered_and_is_shown_with_those_of_the_configuration() {
     let dir = tempfile::tempdir().unwrap();

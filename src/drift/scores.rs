@@ -7,15 +7,17 @@
 use super::config::AlertConfig;
 use super::slice::{Example, Seen};
 use super::slice_name;
-use crate::schema::Filter;
+use crate::schema::{Filter, said};
 use crate::schema::columns::Table;
 use arrow::array::{Array, AsArray, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Float64Type, Int64Type, TimestampMicrosecondType};
-use datafusion::common::DataFusionError;
 use datafusion::prelude::SessionContext;
 
 /// Characters of a rationale that are kept.
 const RATIONALE: usize = 400;
+
+/// A value lies no farther from its threshold than this: JSON has no infinity, and a state with a null could not be read again.
+const FARTHEST: f64 = 1e300;
 
 /// Why an alert does not compile.
 #[derive(Debug, thiserror::Error)]
@@ -72,11 +74,8 @@ impl Definition {
     }
 
     /// The scores of `batch` that the alert is about, each once for every slice that it is in, with the slice's name.
-    ///
-    /// # Errors
-    /// When the filter fails on the batch.
-    pub(super) fn scores(&self, batch: &RecordBatch) -> Result<Vec<(String, Seen)>, DataFusionError> {
-        let Some(columns) = Columns::of(batch) else { return Ok(Vec::new()) };
+    pub(super) fn scores(&self, batch: &RecordBatch) -> Vec<(String, Seen)> {
+        let Some(columns) = Columns::of(batch) else { return Vec::new() };
         let (mut rows, unusable) = columns.verdicts(&self.config.metric);
         if unusable > 0 {
             let alert = &self.config.name;
@@ -85,14 +84,34 @@ impl Definition {
             tracing::warn!(alert, unusable, "scores have no inclusion probability above 0 and up to 1");
         }
         if let (false, Some(filter)) = (rows.is_empty(), &self.filter) {
-            let passes = filter.matches(batch)?;
-            rows.retain(|row| passes.value(*row));
+            self.keep_passing(filter, batch, &mut rows);
         }
         let in_slices = |row: usize| {
             let seen = columns.seen(row);
             self.slices(batch, row).into_iter().map(move |slice| (slice, seen.clone()))
         };
-        Ok(rows.into_iter().flat_map(in_slices).collect())
+        rows.into_iter().flat_map(in_slices).collect()
+    }
+
+    /// Keeps the rows that pass the filter. One on which it fails is left out and counted, and costs no other row anything: a
+    /// batch has the scores of other metrics and rules, too.
+    fn keep_passing(&self, filter: &Filter, batch: &RecordBatch, rows: &mut Vec<usize>) {
+        if let Ok(passes) = filter.matches(batch) {
+            rows.retain(|row| passes.value(*row));
+            return;
+        }
+        let (mut failed, mut why) = (0_u64, String::new());
+        rows.retain(|row| match filter.matches(&batch.slice(*row, 1)) {
+            Ok(passes) => passes.value(0),
+            Err(error) => {
+                (failed, why) = (failed + 1, said(&error));
+                false
+            }
+        });
+        if failed > 0 {
+            metrics::counter!("groundline_alert_errors_total").increment(failed);
+            tracing::warn!(alert = self.config.name, failed, why, "an alert's filter failed on some scores");
+        }
     }
 
     /// The names of the slices of a row: that of all columns, and with margins one for each column alone.
@@ -171,7 +190,7 @@ impl<'a> Columns<'a> {
             trace_id: text(self.trace).unwrap_or_default(),
             value,
             rationale: text(self.rationale).unwrap_or_default().chars().take(RATIONALE).collect(),
-            distance: value.zip(threshold).map_or(0.0, |(v, t)| (v - t).abs()),
+            distance: value.zip(threshold).map_or(0.0, |(v, t)| (v - t).abs()).min(FARTHEST),
         });
         Seen { at: self.at[row], failed, pi: self.pi.value(row), example }
     }

@@ -63,6 +63,39 @@ fn a_verdict_that_cannot_be_weighted_is_counted_and_left_out() {
     assert_eq!(columns.verdicts("toxicity"), (Vec::new(), 0));
 }
 
+/// JSON has no infinity: the state would be written with a null that no release reads again.
+#[test]
+fn a_value_that_is_too_far_from_its_threshold_leaves_the_state_readable() {
+    let mut row = score(1, FAILS);
+    row.score = Score::measured("hallucination", -1e308, 1e308, Better::Higher);
+    let batch = scores_to_batch(&[row]).unwrap();
+    let example = Columns::of(&batch).unwrap().seen(0).example.unwrap();
+    let json = serde_json::to_string(&example).unwrap();
+    assert_eq!(serde_json::from_str::<Example>(&json).unwrap(), example);
+}
+
+/// The filter ran on all rows of a frame at once, and one that it fails on, if only of another metric, took the others with it.
+#[test]
+fn a_score_on_which_the_filter_fails_costs_no_other() {
+    let config = AlertConfig {
+        objective: Some(0.9),
+        filter: "CAST(stratum AS BIGINT) > 3".into(),
+        ..AlertConfig::new("a", "hallucination", Method::Objective)
+    };
+    let definition = compile(&[config]).map_err(|faults| faults[0].to_string()).unwrap().remove(0);
+    let mut rows: Vec<ScoreRow> = (0..4).map(|at| score(at, FAILS)).collect();
+    for (row, stratum) in rows.iter_mut().zip(["gold", "5", "silver", "1"]) {
+        row.stratum = Some(stratum.into());
+    }
+    rows[0].score = Score::measured("toxicity", FAILS, 0.5, Better::Higher);
+    let times = |rows: &[ScoreRow]| -> Vec<i64> {
+        let found = definition.scores(&scores_to_batch(rows).unwrap());
+        found.into_iter().map(|(_, seen)| (seen.at - START) / SECOND).collect()
+    };
+    assert_eq!(times(&rows), [1], "5 is above 3, 1 is not, and silver is no number");
+    assert_eq!(times(&rows[1..2]), [1]);
+}
+
 /// An alert by tenant and model, with margins.
 fn with_margins() -> Definition {
     let mut config = AlertConfig::new("a", "hallucination", Method::Objective);
@@ -76,7 +109,7 @@ fn margins_are_slices_beside_the_others() {
     let mut rows = vec![score(1, FAILS), score(2, PASSES)];
     // It looks like every value, and is one.
     rows[1].request_model = Some("*".into());
-    let found = with_margins().scores(&scores_to_batch(&rows).unwrap()).unwrap();
+    let found = with_margins().scores(&scores_to_batch(&rows).unwrap());
     let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
     let expected = [
         "tenant=default, request_model=m",
@@ -100,7 +133,7 @@ fn what_fails_a_little_everywhere_fires_in_its_margin() {
         let mut row = score(n, if fails { FAILS } else { PASSES });
         row.tenant = format!("t{}", n % 30).into();
         row.request_model = Some(if is_bad { "bad" } else { "good" }.into());
-        for (slice, seen) in definition.scores(&scores_to_batch(&[row]).unwrap()).unwrap() {
+        for (slice, seen) in definition.scores(&scores_to_batch(&[row]).unwrap()) {
             assert!(alert.push(&slice, seen, &definition.config));
         }
         let changes = alert.look(&definition.config);

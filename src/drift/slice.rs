@@ -4,7 +4,7 @@
 //! of them again after a crash comes to the same end.
 
 use super::burn::Burn;
-use super::config::{AlertConfig, Method};
+use super::config::{AlertConfig, BOUNDS, Method};
 use super::window::MovingWindow;
 use crate::stats::betting::{Betting, ChangePoint, Stakes};
 use crate::stats::{Estimate, Rate};
@@ -15,8 +15,6 @@ use serde::{Deserialize, Serialize};
 const LEVEL: f64 = 0.95;
 /// One-sided confidence with which the learned baseline is bounded from above.
 const BASELINE_LEVEL: f64 = 0.95;
-/// A bound beyond these cannot be bet against.
-const BOUNDS: (f64, f64) = (1e-4, 0.98);
 /// Scores of a slice that only tell how much a score can weigh, before there are bets against an objective; `min_n` if that is
 /// less.
 const WEIGHED: u64 = 100;
@@ -181,10 +179,11 @@ impl Slice {
         }
     }
 
-    /// Counts one score. `credit` is how much capital has come in for each slice until now.
-    pub(super) fn push(&mut self, seen: Seen, config: &AlertConfig, credit: f64) {
+    /// Counts one score. `credit` is how much capital has come in for each slice until now, and the `most` of it that one score
+    /// of a slice bets: what came in while the slice had no scores is no evidence.
+    pub(super) fn push(&mut self, seen: Seen, config: &AlertConfig, (credit, most): (f64, f64)) {
         let elapsed = (seen.at - self.last).max(0) as f64 / nanos(config.per) as f64;
-        let fresh = credit - std::mem::replace(&mut self.credit, credit);
+        let fresh = (credit - std::mem::replace(&mut self.credit, credit)).min(most);
         self.last = self.last.max(seen.at);
         self.n += 1;
         match &mut self.watch {
@@ -195,7 +194,9 @@ impl Slice {
                 self.point.get_or_insert_with(|| ChangePoint::new(BOUNDS.0)).weigh(seen.pi);
                 let learned =
                     baseline.estimate(2.0 * BASELINE_LEVEL - 1.0).filter(|e| e.n >= config.baseline_n);
-                if let Some(bound) = learned.and_then(|e| e.upper) {
+                // Where nearly everything fails it cannot become worse, and bets against less would win: it learns on.
+                let bound = learned.and_then(|e| e.upper).filter(|bound| *bound <= BOUNDS.1);
+                if let Some(bound) = bound {
                     self.bet(bound, config);
                 }
                 return;
@@ -215,6 +216,19 @@ impl Slice {
             Watch::Burn(burn) => burn.push(seen.at, seen.failed, seen.pi),
         }
         self.trace_back(seen, config);
+    }
+
+    /// The clock was set back to `at`: nothing is later than that. What lies in windows after it was counted at times that were
+    /// none, and is left out.
+    pub(super) fn set_back(&mut self, at: i64) {
+        for time in [&mut self.last, &mut self.since, &mut self.recent.since] {
+            *time = (*time).min(at);
+        }
+        match &mut self.watch {
+            Watch::Window(window) => window.set_back(at),
+            Watch::Burn(burn) => burn.set_back(at),
+            Watch::Learning(_) | Watch::Bets(_) => {}
+        }
     }
 
     /// Keeps what was seen since there is evidence.

@@ -11,7 +11,6 @@ use super::silence::Silence;
 use super::slice::{Example, Phase, Reading};
 use crate::domain::time::UnixNanos;
 use crate::schema::batch::Alert as Row;
-use crate::schema::said;
 use arrow::array::RecordBatch;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -165,16 +164,7 @@ impl State {
     ) -> Vec<Row> {
         let mut rows = Vec::new();
         for definition in definitions {
-            let scores = definition.scores(batch).unwrap_or_else(|error| {
-                metrics::counter!("groundline_alert_errors_total").increment(1);
-                let error = said(&error);
-                tracing::warn!(
-                    alert = definition.config.name,
-                    error,
-                    "an alert's filter failed on some scores"
-                );
-                Vec::new()
-            });
+            let scores = definition.scores(batch);
             let Some(alert) = self.alerts.get_mut(&definition.config.name) else { continue };
             if scores.is_empty() {
                 continue;

@@ -163,6 +163,12 @@ impl MovingWindow {
         }
     }
 
+    /// Forgets what lies after `at`: the clock was set back.
+    pub(super) fn set_back(&mut self, at: i64) {
+        let number = at.div_euclid(self.width);
+        self.buckets.retain(|(other, _)| *other <= number);
+    }
+
     /// Everything in the window.
     pub(super) fn total(&self) -> Rate {
         self.buckets.iter().fold(Rate::new(), |mut all, (_, seen)| {

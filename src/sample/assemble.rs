@@ -72,6 +72,8 @@ pub struct Open {
     by_first_seq: BTreeMap<u64, Beginners>,
     /// When to look at which trace again: looking at each on every tick would cost more than all the rest.
     looks: BTreeMap<i64, Vec<TraceId>>,
+    /// When the open traces were looked at last.
+    looked: UnixNanos,
     bytes: usize,
     config: Config,
 }
@@ -87,7 +89,7 @@ impl Open {
     /// None open.
     pub fn new(config: Config) -> Self {
         let (traces, by_first_seq, looks) = (HashMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { traces, by_first_seq, looks, bytes: 0, config }
+        Self { traces, by_first_seq, looks, looked: UnixNanos(i64::MIN), bytes: 0, config }
     }
 
     /// Whether more is held than the limit; [`Open::take_ripe`] ends that.
@@ -274,6 +276,10 @@ impl Open {
     /// Takes the traces that are ripe at `now`: ended and quiet, too old, or too much to hold. What log records said is
     /// added to their spans, and `rules` are asked about these again.
     pub fn take_ripe(&mut self, now: UnixNanos, rules: &[Rule]) -> Vec<(TraceId, OpenTrace)> {
+        if now < self.looked {
+            self.set_back(now);
+        }
+        self.looked = now;
         let mut ripe = Vec::new();
         let tick = now.0.div_euclid(TICK_NANOS);
         while let Some(due) = self.looks.first_entry().filter(|due| *due.key() <= tick) {
@@ -302,6 +308,20 @@ impl Open {
             }
         }
         ripe
+    }
+
+    /// The clock was set back to `now`: what came later counts as if it came now. It would be ripe only when the clock shows that
+    /// time again, and the journal would keep all that comes until then.
+    fn set_back(&mut self, now: UnixNanos) {
+        let seen = |trace: &OpenTrace| trace.first_seen.max(trace.last_seen);
+        let later = |(id, trace): (&TraceId, &OpenTrace)| (seen(trace) > now).then_some(*id);
+        let ids: Vec<TraceId> = self.traces.iter().filter_map(later).collect();
+        for id in ids {
+            if let Some(trace) = self.traces.get_mut(&id) {
+                (trace.first_seen, trace.last_seen) = (trace.first_seen.min(now), trace.last_seen.min(now));
+            }
+            self.plan(id);
+        }
     }
 
     /// Takes every trace, ripe or not.

@@ -123,7 +123,10 @@ impl Latecomers {
 
     /// A trace that is to be looked at now; none if none is due, or no more may be looked at in this minute.
     pub(super) fn take(&mut self, now: UnixNanos) -> Option<(TraceId, Late)> {
-        let is_due = |(trace, late): &(&TraceId, &Late)| late.due <= now.0 && !self.busy.contains_key(*trace);
+        // Nothing waits longer for its turn: of what would, the clock was set back meanwhile.
+        let longest = nanos(self.config.debounce).max(SECOND);
+        let is_time = |due: i64| due <= now.0 || due.saturating_sub(now.0) > longest;
+        let is_due = |(trace, late): &(&TraceId, &Late)| is_time(late.due) && !self.busy.contains_key(*trace);
         let trace = *self.waiting.iter().filter(is_due).min_by_key(|(_, late)| late.due)?.0;
         let most = f64::from(self.config.max_per_minute);
         let passed = self.counted.map_or(0, |then| now.since(then).max(0));
@@ -211,6 +214,14 @@ mod tests {
         let mut late = late;
         late.waits = MOST_WAITS;
         assert!(!all.put_back(trace, late, at(500)), "it has waited often enough");
+    }
+
+    #[test]
+    fn a_clock_that_is_set_right_keeps_no_trace_waiting() {
+        let mut all = Latecomers::new(LateConfig::default());
+        all.note(id(1), span(1), true, 7, at(1_000_000));
+        assert!(all.take(at(1_000_000)).is_none());
+        assert!(all.take(at(5)).is_some());
     }
 
     #[test]

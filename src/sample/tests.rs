@@ -299,3 +299,22 @@ fn what_a_tool_found_is_context() {
     assert_eq!(texts, ["text", "sunny"]);
     assert_eq!((contexts[0].id.as_deref(), contexts[0].score), (Some("d"), Some(0.5)));
 }
+
+/// A trace that came while the clock was ahead was ripe only when it showed that time again, and held the journal until then.
+#[test]
+fn a_clock_that_is_set_right_leaves_no_trace_open() {
+    let rules = rules("true", Target::Trace, 1.0);
+    let (batch, ahead) = (retrieval_and_calls(1, 10), UnixNanos(NOW.0 + 365 * 86_400 * SECOND));
+    for comes_again in [false, true] {
+        let mut open = Open::new(Config::default());
+        open.add_spans(1, &batch, &rules, |_| false, ahead);
+        assert!(open.take_ripe(ahead, &rules).is_empty());
+        // What comes before the next look is seen by the clock as it is now.
+        if comes_again {
+            open.add_spans(2, &batch, &rules, |_| false, NOW);
+        }
+        assert!(open.take_ripe(NOW, &rules).is_empty() && open.first_seq() == Some(1));
+        let ripe = open.take_ripe(QUIET, &rules).len();
+        assert_eq!((ripe, open.first_seq()), (1, None), "comes again: {comes_again}");
+    }
+}

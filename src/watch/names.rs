@@ -157,7 +157,10 @@ pub const METRICS: &[MetricName] = &[
         "groundline_alert_messages_lost_total",
         "Messages about alerts that no receiver will take, by reason: refused, given up, too many, no receiver, state too large.",
     ),
-    counter("groundline_alert_errors_total", "Batches of scores on which an alert's filter failed."),
+    counter(
+        "groundline_alert_errors_total",
+        "Scores on which an alert's filter failed, and which it does not count.",
+    ),
     counter("groundline_alert_scores_left_out_total", "Scores of slices beyond alerts.max_slices."),
     counter(
         "groundline_alert_scores_unusable_total",

@@ -6,7 +6,7 @@ use super::table::table;
 use crate::cli::pipe::say;
 use crate::config::Config;
 use crate::domain::trace::EvalInput;
-use crate::drift::{AnchorMetric, compare_anchors, freeze_anchors, read_anchors};
+use crate::drift::{AnchorMetric, accept_anchors, compare_anchors, freeze_anchors, read_anchors};
 use crate::eval::parallel;
 use crate::eval::{Away, Evaluator, PATIENCE, Said, patient, score_input, score_line_by};
 use clap::Args;
@@ -82,8 +82,7 @@ fn moved(args: &AnchorArgs) -> Result<bool, (u8, String)> {
     }
     tell(args, &metrics);
     if args.accept {
-        std::fs::remove_file(&args.scores).map_err(|e| named(&e))?;
-        freeze_anchors(&args.scores, &now).map_err(|e| (2, e))?;
+        accept_anchors(&args.scores, &now).map_err(|e| (2, e))?;
         return Ok(false);
     }
     Ok(metrics.iter().any(|metric| metric.moved))

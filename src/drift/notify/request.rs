@@ -61,7 +61,7 @@ pub(super) fn build(
     };
     let body = body.to_string().into_bytes();
     if receiver.kind == ReceiverKind::Webhook {
-        put(&mut headers, "idempotency-key", &notice.key())?;
+        put(&mut headers, "idempotency-key", &format!("{}/{}/{}", notice.key(), notice.status(), notice.at))?;
         if let Some(key) = key {
             let at = (now.0 / 1_000_000_000).to_string();
             let signed = [at.as_bytes(), b".", &body].concat();
@@ -90,6 +90,8 @@ fn alertmanager(notice: &Notice, config: &Config, now: UnixNanos) -> Value {
     // Of what somebody knows it is not told again until then, and must not take it for resolved meanwhile.
     let from = notice.acknowledged.as_ref().map_or(now.0, |known| known.until.max(now.0));
     let ends = if notice.is_firing { from.saturating_add(lasts) } else { notice.at };
+    // An end before the start, as of a clock that was set back, would be refused for good.
+    let ends = ends.max(notice.fired);
     let trace = notice.examples.first().and_then(|e| e["trace_id"].as_str()).unwrap_or_default();
     json!([{
         "labels": notice.identity(),

@@ -67,6 +67,32 @@ fn alertmanager_gets_the_same_labels_until_the_end() {
     assert!(firing[0]["endsAt"].as_str().unwrap() > "2026-01-01T00:04:00Z");
 }
 
+/// Alertmanager refuses an alert that ends before it starts, and a refused message is not sent again.
+#[test]
+fn no_alert_ends_before_it_starts_where_the_clock_was_set_back() {
+    let (am, hour) = (receiver("alertmanager", ""), 3_600_000_000_000);
+    for is_firing in [true, false] {
+        let told = notice(is_firing);
+        let notice = Notice { at: told.fired - hour, ..told };
+        let now = UnixNanos(notice.fired - hour);
+        let message = build(&am, &Config::default(), &notice, now).unwrap();
+        let body: Value = serde_json::from_slice(&message.body).unwrap();
+        assert_eq!(body[0]["endsAt"], body[0]["startsAt"], "{body}");
+    }
+}
+
+/// Who heeds the key takes what comes with one that it has for the same message: the end must not be taken for the start.
+#[test]
+fn the_idempotency_key_is_that_of_the_message_and_the_key_that_of_the_time_of_firing() {
+    let hook = receiver("webhook", "");
+    let key = |message: &Message| message.headers["idempotency-key"].to_str().unwrap().to_owned();
+    let ((first, firing), (again, _), (end, resolved)) =
+        (sent(&hook, true), sent(&hook, true), sent(&hook, false));
+    assert_eq!(key(&first), key(&again));
+    assert_ne!(key(&first), key(&end));
+    assert_eq!(firing["key"], resolved["key"]);
+}
+
 #[test]
 fn a_webhook_is_signed_with_its_time() {
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -160,4 +186,18 @@ fn faults_are_told_with_their_key() {
     ] {
         assert!(found.contains(part), "{part} is not in\n{found}");
     }
+}
+
+/// Bets against a smaller share than the one that is allowed would win while the objective is kept.
+#[test]
+fn an_objective_that_nobody_can_bet_against_is_a_fault() {
+    let faults = |method: &str, objective: f64| {
+        let text = format!("name = \"a\"\nmetric = \"m\"\nmethod = \"{method}\"\nobjective = {objective:?}");
+        let alert: AlertConfig = toml::from_str(&text).unwrap();
+        crate::drift::faults(&Config::default(), &[alert], &[])
+    };
+    let [fault] = faults("objective", 0.01).try_into().unwrap();
+    assert!(fault.contains("0.02 or more"), "{fault}");
+    assert_eq!(faults("objective", 0.02), [""; 0]);
+    assert_eq!(faults("threshold", 0.01), [""; 0]);
 }

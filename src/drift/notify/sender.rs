@@ -134,7 +134,7 @@ impl Sender {
             first.entry(&notice.receiver).or_insert(notice);
         }
         for (receiver, notice) in first {
-            if !self.busy.contains(receiver) && notice.not_before <= now.0 {
+            if !self.busy.contains(receiver) && is_time(notice, now) {
                 self.start(notice.clone(), now, Attempt::Counts);
             }
         }
@@ -144,7 +144,9 @@ impl Sender {
             notice.acknowledged.is_none() && waiting.iter().all(|first| first.id != notice.id)
         };
         let repeats = firing.iter().filter(is_repeat);
-        let due: Vec<Notice> = repeats.filter(|notice| self.is_due(notice, now)).cloned().collect();
+        let mut due: Vec<Notice> = repeats.filter(|notice| self.is_due(notice, now)).cloned().collect();
+        // Who was told longest ago comes first: one message of a receiver at a time, and where many fire none is left out.
+        due.sort_by_key(|notice| self.told.get(&notice.id).copied());
         for notice in due {
             if !self.busy.contains(&notice.receiver) {
                 self.start(notice, now, Attempt::Repeats);
@@ -155,7 +157,8 @@ impl Sender {
     /// Whether Alertmanager must be told of it again: after a start at once, because nobody knows when it was told last.
     fn is_due(&self, notice: &Notice, now: UnixNanos) -> bool {
         let every = nanos(self.config.repeat_interval);
-        let is_long_ago = |sent: &i64| now.0.saturating_sub(*sent) >= every;
+        // What was sent later than now was sent before the clock was set back, and nobody knows how long ago.
+        let is_long_ago = |sent: &i64| now.0 < *sent || now.0.saturating_sub(*sent) >= every;
         let receiver = self.receivers.get(&notice.receiver);
         receiver.is_some_and(|r| r.kind == ReceiverKind::Alertmanager)
             && self.told.get(&notice.id).is_none_or(is_long_ago)
@@ -196,6 +199,12 @@ impl Sender {
             let _ = tell.send(Tried { notice, counts, delivered });
         });
     }
+}
+
+/// Whether a message may be tried at `now`. No wait is longer than the longest one: of what is to wait for more the clock was set
+/// back meanwhile.
+fn is_time(notice: &Notice, now: UnixNanos) -> bool {
+    notice.not_before <= now.0 || notice.not_before.saturating_sub(now.0) > LONGEST_WAIT
 }
 
 /// Counts a message that nobody will ever take.
@@ -268,3 +277,7 @@ async fn attempt(
         }
     }
 }
+
+#[cfg(test)]
+#[path = "sender_tests.rs"]
+mod tests;
