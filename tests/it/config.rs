@@ -1,6 +1,8 @@
 //! The command line as a user meets it: configuration, offline scoring, queries.
 
+use std::ffi::OsStr;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::process::{Command, Output, Stdio};
 
 fn run(args: &[&str], input: &str) -> Output {
@@ -146,6 +148,29 @@ fn a_reader_that_hung_up_is_no_failure_and_a_full_disk_is_one() {
         let told = err(&unwritten);
         assert!(told.contains("No space left") && !told.contains("panicked"), "{args:?}: {told}");
     }
+}
+
+#[test]
+fn a_mark_that_editors_begin_a_file_with_is_no_fault_of_its_first_line() {
+    let scored =
+        run(&["score", "--evaluator", "pii_leakage"], "\u{feff}{\"id\":\"a\",\"answer\":\"Yes.\"}\n");
+    assert_eq!(scored.status.code(), Some(0), "{}", err(&scored));
+    assert!(out(&scored).contains("\"id\":\"a\""), "{}", out(&scored));
+}
+
+#[test]
+fn variables_may_hold_any_bytes_or_nothing() {
+    let with = |key: &str, value: &[u8], args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_groundline"));
+        command.args(args).env(key, OsStr::from_bytes(value)).output().unwrap()
+    };
+    let other = with("A_PATH_OF_OTHERS", b"caf\xe9", &["config", "dump"]);
+    assert_eq!(other.status.code(), Some(0), "{}", err(&other));
+    let ours = with("GROUNDLINE_SERVER__LOG", b"\xff", &["config", "dump"]);
+    assert_eq!((ours.status.code(), err(&ours).as_str()), (Some(2), "GROUNDLINE_SERVER__LOG is not UTF-8\n"));
+    // As a file of containers sets it where nobody has given it a value.
+    let none = with("GROUNDLINE_CA_FILE", b"", &["sql", "--url", "http://127.0.0.1:1", "SELECT 1"]);
+    assert!(none.status.code() == Some(1) && err(&none).contains("refused"), "{}", err(&none));
 }
 
 #[test]
