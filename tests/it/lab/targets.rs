@@ -170,6 +170,12 @@ async fn without_a_server_and_with_a_limit_of_cost() {
     let (code, out, err) = verb(&args, &place).await;
     assert_eq!(code, 3, "{out}{err}");
     assert!(out.contains("costly: paused") && err.contains("--max-cost is reached"), "{out}{err}");
+    // One whose last answer reaches the limit has ended.
+    let mut whole = args;
+    (whole[2], whole[12]) = ("whole", "6");
+    let (code, out, err) = verb(&whole, &place).await;
+    assert!(code == 0 && out.contains("whole: success, 6 of 6 runs"), "{code}: {out}{err}");
+    assert!(err.contains("--max-cost is reached: 6 runs stored, 0 missing\n"), "{err}");
     // What nobody has asked when the time is over is left, and asked by the next one.
     let silent = "exec cat > /dev/null";
     let args =
