@@ -10,6 +10,12 @@ use bytes::Bytes;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Map, Value};
 
+/// Most bytes of the columns of a Parquet file when they are unpacked. Equal values are stored once: a small file may have a
+/// large text in each of a million rows.
+const MAX_UNPACKED: usize = 1 << 30;
+/// Rows that are unpacked at once, before their bytes are counted.
+const AT_ONCE: usize = 64;
+
 /// A row and its place.
 pub type Placed = (Place, Map<String, Value>);
 
@@ -35,14 +41,26 @@ pub fn of_batches(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<Pla
 /// The rows of a Parquet file.
 ///
 /// # Errors
-/// As [`of_batches`], and when it is none.
+/// As [`of_batches`], when it is none, and [`LabError::Limit`] for one with more than 1 GiB when it is unpacked.
 pub(super) fn of_parquet(bytes: &Bytes) -> Result<Vec<Placed>, LabError> {
+    unpacked(bytes, MAX_UNPACKED)
+}
+
+fn unpacked(bytes: &Bytes, most: usize) -> Result<Vec<Placed>, LabError> {
     let wrong = |e: &dyn ToString| LabError::Wrong(format!("not a Parquet file: {}", e.to_string()));
     let builder = ParquetRecordBatchReaderBuilder::try_new(bytes.clone()).map_err(|e| wrong(&e))?;
     let schema = builder.schema().clone();
     let classes = classes(schema.metadata().get("huggingface").map_or("", String::as_str));
-    let reader = builder.build().map_err(|e| wrong(&e))?;
-    let batches = reader.collect::<Result<Vec<_>, _>>().map_err(|e| wrong(&e))?;
+    let reader = builder.with_batch_size(AT_ONCE).build().map_err(|e| wrong(&e))?;
+    let (mut batches, mut left) = (Vec::new(), most);
+    for batch in reader {
+        let batch = batch.map_err(|e| wrong(&e))?;
+        left = left.checked_sub(batch.get_array_memory_size()).ok_or_else(|| {
+            let why = "the Parquet file has more than 1 GiB when it is unpacked: cut it in parts";
+            LabError::Limit(why.to_owned())
+        })?;
+        batches.push(batch);
+    }
     let mut rows = of_batches(&schema, &batches)?;
     for (_, row) in &mut rows {
         for (column, names) in &classes {
@@ -73,6 +91,23 @@ mod tests {
     use std::collections::HashMap;
     use std::sync::Arc;
 
+    fn file_of(batch: &RecordBatch) -> Bytes {
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+        writer.write(batch).unwrap();
+        Bytes::from(writer.into_inner().unwrap())
+    }
+
+    #[test]
+    fn a_small_file_that_is_large_when_it_is_unpacked_is_refused() {
+        let text = "a long answer ".repeat(700);
+        let same: ArrayRef = Arc::new(StringArray::from(vec![text.as_str(); 1_000]));
+        let file = file_of(&RecordBatch::try_from_iter([("input", same)]).unwrap());
+        assert!(file.len() < 100_000, "{} bytes", file.len());
+        assert_eq!(of_parquet(&file).unwrap().len(), 1_000);
+        let refused = unpacked(&file, 2_000_000).unwrap_err();
+        assert!(matches!(&refused, LabError::Limit(why) if why.contains("cut it in parts")), "{refused}");
+    }
+
     #[test]
     fn classes_of_a_hugging_face_dataset_have_their_names() {
         let text: ArrayRef = Arc::new(StringArray::from(vec!["a", "b", "c"]));
@@ -82,9 +117,7 @@ mod tests {
         let metadata = HashMap::from([("huggingface".to_owned(), told.to_owned())]);
         let schema = Schema::new_with_metadata(batch.schema().fields().clone(), metadata);
         let batch = batch.with_schema(Arc::new(schema)).unwrap();
-        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
-        writer.write(&batch).unwrap();
-        let rows = of_parquet(&Bytes::from(writer.into_inner().unwrap())).unwrap();
+        let rows = of_parquet(&file_of(&batch)).unwrap();
         let labels: Vec<&Value> = rows.iter().map(|(_, row)| &row["label"]).collect();
         assert_eq!(labels, [&Value::from("pos"), &Value::from("neg"), &Value::from(-1)]);
     }
