@@ -33,9 +33,13 @@
 //! | `remote` | a running server, for the verbs that ask one |
 //! | `trust` | whose certificates a verb takes that asks a server |
 //! | `table` | tables of texts |
-//! | `pipe` | standard output, and a reader of it that has read enough |
+//! | `pipe` | standard output and standard error, and a reader of them that has read enough |
 //! | `rewrite` | a configuration file, changed by a verb |
 //! | `memory` | what the allocator keeps |
+
+// Before the others, which write by its macros.
+#[macro_use]
+mod pipe;
 
 mod alert_deliveries;
 mod alerts;
@@ -56,7 +60,6 @@ mod lab;
 mod labels;
 mod memory;
 mod model;
-mod pipe;
 mod queue;
 mod remote;
 mod replay_decisions;

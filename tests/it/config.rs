@@ -1,7 +1,8 @@
 //! The command line as a user meets it: configuration, offline scoring, queries.
 
 use std::ffi::OsStr;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Command, Output, Stdio};
 
@@ -148,6 +149,45 @@ fn a_reader_that_hung_up_is_no_failure_and_a_full_disk_is_one() {
         let told = err(&unwritten);
         assert!(told.contains("No space left") && !told.contains("panicked"), "{args:?}: {told}");
     }
+}
+
+/// As behind `2>&1 | head`, or where the disk of a log is full.
+#[test]
+fn a_standard_error_that_takes_nothing_changes_no_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bad.toml");
+    std::fs::write(&file, "wrong = 1\n").unwrap();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for stderr in [Stdio::from(writer), Stdio::from(full)] {
+        let mut check = Command::new(env!("CARGO_BIN_EXE_groundline"));
+        let checked = check.args(["config", "check"]).arg(&file).stderr(stderr).output().unwrap();
+        assert_eq!(checked.status.code(), Some(2));
+    }
+}
+
+#[test]
+fn a_server_goes_on_whose_log_takes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_groundline"));
+    command.arg("serve").arg("--data-dir").arg(folder.path()).stdout(Stdio::piped()).stderr(full);
+    for key in ["SERVER__HTTP_LISTEN", "SERVER__PG_LISTEN", "INGEST__HTTP_LISTEN", "INGEST__GRPC_LISTEN"] {
+        command.env(format!("GROUNDLINE_{key}"), "127.0.0.1:0");
+    }
+    let mut server = command.spawn().unwrap();
+    let (mut greeting, mut told) = (String::new(), String::new());
+    let mut out = BufReader::new(server.stdout.take().unwrap());
+    out.read_line(&mut greeting).unwrap();
+    let at = greeting.trim().strip_prefix("Console: http://").unwrap_or_else(|| panic!("{greeting:?}"));
+    let mut stream = TcpStream::connect(at).unwrap();
+    let asked = format!("GET /health/live HTTP/1.1\r\nhost: {at}\r\nconnection: close\r\n\r\n");
+    stream.write_all(asked.as_bytes()).unwrap();
+    stream.read_to_string(&mut told).unwrap();
+    assert!(told.starts_with("HTTP/1.1 200"), "{told}");
+    assert!(Command::new("kill").arg(server.id().to_string()).status().unwrap().success());
+    assert_eq!(server.wait().unwrap().code(), Some(0));
 }
 
 #[test]

@@ -21,7 +21,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 /// The exit code of a process that SIGINT has ended, as shells tell it.
@@ -185,23 +185,29 @@ async fn asked(suite: &Suite, runs: &[Run], target: &Target, deadline: Option<Du
 /// At the first SIGINT nobody is asked any more. One that comes when nobody is asked ends the process: a judge may take long,
 /// and who has listened once must listen on, as the signal itself ends nothing then.
 fn interruptible(stop: &CancellationToken) {
-    let mut interrupt = match signal(SignalKind::interrupt()) {
+    let interrupt = match signal(SignalKind::interrupt()) {
         Ok(interrupt) => interrupt,
         Err(error) => {
             eprintln!("groundline test: Ctrl-C ends it without a report: {error}");
             return;
         }
     };
-    let stop = stop.clone();
-    tokio::spawn(async move {
-        while interrupt.recv().await.is_some() {
+    tokio::spawn(Interrupts(interrupt).heard(stop.clone()));
+}
+
+/// SIGINT, as often as it comes.
+struct Interrupts(Signal);
+
+impl Interrupts {
+    async fn heard(mut self, stop: CancellationToken) {
+        while self.0.recv().await.is_some() {
             if stop.is_cancelled() {
                 std::process::exit(INTERRUPTED);
             }
             eprintln!("groundline test: stopping; what was answered is judged and reported");
             stop.cancel();
         }
-    });
+    }
 }
 
 /// The answers that come before the deadline; the others are told by number, and each has an error that says so.
