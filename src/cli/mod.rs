@@ -34,6 +34,7 @@
 //! | `trust` | whose certificates a verb takes that asks a server |
 //! | `table` | tables of texts |
 //! | `pipe` | standard output and standard error, and a reader of them that has read enough |
+//! | `interrupt` | Ctrl-C in verbs that ask others for long |
 //! | `rewrite` | a configuration file, changed by a verb |
 //! | `memory` | what the allocator keeps |
 
@@ -56,6 +57,7 @@ mod demo_times;
 mod evalbench;
 mod evaluators;
 mod export;
+mod interrupt;
 mod lab;
 mod labels;
 mod memory;

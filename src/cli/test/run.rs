@@ -8,6 +8,7 @@ use super::bench::{chosen, configured};
 use super::keep::{self, Kept};
 use super::progress::bar;
 use super::traced::traced;
+use crate::cli::interrupt::Interrupts;
 use crate::cli::pipe::{put, say};
 use crate::domain::time::{Clock, SystemClock};
 use crate::eval::parallel;
@@ -21,11 +22,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
-
-/// The exit code of a process that SIGINT has ended, as shells tell it.
-const INTERRUPTED: i32 = 130;
 
 /// Runs a suite. Reports are written before it ends, whatever its exit code is.
 pub async fn run(args: TestArgs) -> ExitCode {
@@ -170,44 +167,17 @@ async fn baseline(args: &TestArgs, suite: &Suite) -> Result<Option<Baseline>, Fa
 async fn asked(suite: &Suite, runs: &[Run], target: &Target, deadline: Option<Duration>) -> Vec<Answered> {
     let stop = CancellationToken::new();
     let bar = bar(runs.len(), "asking");
-    interruptible(&stop);
+    Interrupts::cancel(&stop, "groundline test: stopping; what was answered is judged and reported");
     let done = || bar.inc(1);
     let ask = ask_all(suite, runs, target, &stop, &done);
     let answered = match deadline {
         Some(deadline) => in_time(ask, deadline, &stop).await,
         None => ask.await,
     };
+    // Ctrl-C ends it from now on: what follows may take as long as a judge.
     stop.cancel();
     bar.finish_and_clear();
     answered
-}
-
-/// At the first SIGINT nobody is asked any more. One that comes when nobody is asked ends the process: a judge may take long,
-/// and who has listened once must listen on, as the signal itself ends nothing then.
-fn interruptible(stop: &CancellationToken) {
-    let interrupt = match signal(SignalKind::interrupt()) {
-        Ok(interrupt) => interrupt,
-        Err(error) => {
-            eprintln!("groundline test: Ctrl-C ends it without a report: {error}");
-            return;
-        }
-    };
-    tokio::spawn(Interrupts(interrupt).heard(stop.clone()));
-}
-
-/// SIGINT, as often as it comes.
-struct Interrupts(Signal);
-
-impl Interrupts {
-    async fn heard(mut self, stop: CancellationToken) {
-        while self.0.recv().await.is_some() {
-            if stop.is_cancelled() {
-                std::process::exit(INTERRUPTED);
-            }
-            eprintln!("groundline test: stopping; what was answered is judged and reported");
-            stop.cancel();
-        }
-    }
 }
 
 /// The answers that come before the deadline; the others are told by number, and each has an error that says so.
