@@ -269,6 +269,32 @@ fn an_address_that_others_can_reach_is_refused() {
 }
 
 #[test]
+fn no_two_endpoints_have_one_port() {
+    let read = |grpc: &str, http: &str| {
+        let text = format!(
+            "[server]\nallow_exposed = true\n[ingest]\ngrpc_listen = \"{grpc}\"\nhttp_listen = \"{http}\"\n"
+        );
+        Config::from_text("f", &text, none()).map_err(|e| e.to_string())
+    };
+    for (grpc, http, told) in [
+        ("127.0.0.1:4317", "127.0.0.1:4317", "are both 127.0.0.1:4317"),
+        ("0.0.0.0:4317", "127.0.0.1:4317", "ingest.grpc_listen is 0.0.0.0:4317"),
+        ("[::1]:4317", "[::]:4317", "ingest.http_listen is [::]:4317"),
+    ] {
+        let error = read(grpc, http).unwrap_err();
+        assert!(error.contains(told) && error.lines().count() == 1, "{error}");
+    }
+    for (grpc, http) in [
+        ("127.0.0.1:4317", "127.0.0.2:4317"),
+        ("0.0.0.0:4317", "0.0.0.0:4318"),
+        ("0.0.0.0:4317", "[::1]:4317"),
+        ("0.0.0.0:0", "127.0.0.1:0"),
+    ] {
+        read(grpc, http).unwrap();
+    }
+}
+
+#[test]
 fn what_is_shown_of_a_running_server_has_no_secrets() {
     let text = "[lake]\nurl = \"s3://bucket/tables\"\n[lake.s3]\nsecret_access_key = \"SECRET1\"\n\
                 [eval]\ncanaries = [\"SECRET2\"]\n\
