@@ -3,15 +3,15 @@
 use super::super::error::LabError;
 use super::super::place::Place;
 use super::cell::{cell, nest};
-use crate::sql::{Format, encode};
+use crate::sql::{Format, SqlError, encode};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use bytes::Bytes;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Map, Value};
 
-/// Most bytes of the columns of a Parquet file when they are unpacked. Equal values are stored once: a small file may have a
-/// large text in each of a million rows.
+/// Most bytes of the rows of a Parquet file when they are unpacked, as JSON. Equal values are stored once: a small file may have
+/// a large text in each of a million rows.
 const MAX_UNPACKED: usize = 1 << 30;
 /// Rows that are unpacked at once, before their bytes are counted.
 const AT_ONCE: usize = 64;
@@ -24,9 +24,14 @@ pub type Placed = (Place, Map<String, Value>);
 /// # Errors
 /// [`LabError::Wrong`] for a column type that has no JSON.
 pub fn of_batches(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<Placed>, LabError> {
-    let json = encode(Format::Json, schema, batches, usize::MAX)?;
-    let rows: Vec<Map<String, Value>> =
-        serde_json::from_slice(&json).map_err(|e| LabError::Broken(e.to_string()))?;
+    Ok(placed(parsed(&encode(Format::Json, schema, batches, usize::MAX)?)?))
+}
+
+fn parsed(json: &[u8]) -> Result<Vec<Map<String, Value>>, LabError> {
+    serde_json::from_slice(json).map_err(|e| LabError::Broken(e.to_string()))
+}
+
+fn placed(rows: Vec<Map<String, Value>>) -> Vec<Placed> {
     let row = |(number, row): (u64, Map<String, Value>)| {
         let mut fields = Map::new();
         for (name, value) in row {
@@ -35,7 +40,7 @@ pub fn of_batches(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<Pla
         }
         (Place::item(number), fields)
     };
-    Ok((1..).zip(rows).map(row).collect())
+    (1..).zip(rows).map(row).collect()
 }
 
 /// The rows of a Parquet file.
@@ -52,16 +57,15 @@ fn unpacked(bytes: &Bytes, most: usize) -> Result<Vec<Placed>, LabError> {
     let schema = builder.schema().clone();
     let classes = classes(schema.metadata().get("huggingface").map_or("", String::as_str));
     let reader = builder.with_batch_size(AT_ONCE).build().map_err(|e| wrong(&e))?;
-    let (mut batches, mut left) = (Vec::new(), most);
+    let (mut rows, mut left) = (Vec::new(), most);
     for batch in reader {
         let batch = batch.map_err(|e| wrong(&e))?;
-        left = left.checked_sub(batch.get_array_memory_size()).ok_or_else(|| {
-            let why = "the Parquet file has more than 1 GiB when it is unpacked: cut it in parts";
-            LabError::Limit(why.to_owned())
-        })?;
-        batches.push(batch);
+        // Columns may share their values in memory; as JSON each row has its own.
+        let json = encode(Format::Json, &schema, &[batch], left).map_err(too_large)?;
+        left = left.saturating_sub(json.len());
+        rows.extend(parsed(&json)?);
     }
-    let mut rows = of_batches(&schema, &batches)?;
+    let mut rows = placed(rows);
     for (_, row) in &mut rows {
         for (column, names) in &classes {
             let name =
@@ -72,6 +76,16 @@ fn unpacked(bytes: &Bytes, most: usize) -> Result<Vec<Placed>, LabError> {
         }
     }
     Ok(rows)
+}
+
+fn too_large(error: SqlError) -> LabError {
+    match error {
+        SqlError::Limit(_) => {
+            let why = "the Parquet file has more than 1 GiB when it is unpacked: cut it in parts";
+            LabError::Limit(why.to_owned())
+        }
+        other => other.into(),
+    }
 }
 
 /// The names of classes that columns have as numbers, of what a Hugging Face dataset tells of itself.
@@ -85,8 +99,8 @@ fn classes(told: &str) -> Vec<(String, Vec<Value>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{ArrayRef, Int64Array, StringArray};
-    use arrow::datatypes::Schema;
+    use arrow::array::{ArrayRef, DictionaryArray, Int64Array, StringArray};
+    use arrow::datatypes::{Int32Type, Schema};
     use parquet::arrow::ArrowWriter;
     use std::collections::HashMap;
     use std::sync::Arc;
@@ -100,12 +114,16 @@ mod tests {
     #[test]
     fn a_small_file_that_is_large_when_it_is_unpacked_is_refused() {
         let text = "a long answer ".repeat(700);
-        let same: ArrayRef = Arc::new(StringArray::from(vec![text.as_str(); 1_000]));
-        let file = file_of(&RecordBatch::try_from_iter([("input", same)]).unwrap());
-        assert!(file.len() < 100_000, "{} bytes", file.len());
-        assert_eq!(of_parquet(&file).unwrap().len(), 1_000);
-        let refused = unpacked(&file, 2_000_000).unwrap_err();
-        assert!(matches!(&refused, LabError::Limit(why) if why.contains("cut it in parts")), "{refused}");
+        let said = || vec![text.as_str(); 1_000];
+        let own: ArrayRef = Arc::new(StringArray::from(said()));
+        let shared: ArrayRef = Arc::new(said().into_iter().collect::<DictionaryArray<Int32Type>>());
+        for column in [own, shared] {
+            let file = file_of(&RecordBatch::try_from_iter([("input", column)]).unwrap());
+            assert!(file.len() < 100_000, "{} bytes", file.len());
+            assert_eq!(of_parquet(&file).unwrap().len(), 1_000);
+            let refused = unpacked(&file, 2_000_000).unwrap_err();
+            assert!(matches!(&refused, LabError::Limit(why) if why.contains("cut it in parts")), "{refused}");
+        }
     }
 
     #[test]
