@@ -33,9 +33,14 @@
 //! | `remote` | a running server, for the verbs that ask one |
 //! | `trust` | whose certificates a verb takes that asks a server |
 //! | `table` | tables of texts |
-//! | `pipe` | standard output, and a reader of it that has read enough |
+//! | `pipe` | standard output and standard error, and a reader of them that has read enough |
+//! | `interrupt` | Ctrl-C in verbs that ask others for long |
 //! | `rewrite` | a configuration file, changed by a verb |
 //! | `memory` | what the allocator keeps |
+
+// Before the others, which write by its macros.
+#[macro_use]
+mod pipe;
 
 mod alert_deliveries;
 mod alerts;
@@ -52,11 +57,11 @@ mod demo_times;
 mod evalbench;
 mod evaluators;
 mod export;
+mod interrupt;
 mod lab;
 mod labels;
 mod memory;
 mod model;
-mod pipe;
 mod queue;
 mod remote;
 mod replay_decisions;

@@ -1,6 +1,6 @@
-//! Standard output, and a reader of it that has read enough, such as `head`.
+//! Standard output and standard error, and a reader of them that has read enough, such as `head`.
 //!
-//! Every verb writes there by these: `println!` panics where the reader hung up.
+//! Every verb writes there by these: the macros of the standard library panic where the reader hung up or a disk is full.
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
@@ -8,6 +8,22 @@ use std::sync::OnceLock;
 
 /// Why something could not be written, the first time.
 static UNWRITTEN: OnceLock<String> = OnceLock::new();
+
+/// In the place of the macro of the standard library: as `eprint`, with the end of a line.
+macro_rules! eprintln {
+    ($($text:tt)*) => { $crate::cli::pipe::tell(format_args!("{}\n", format_args!($($text)*))) };
+}
+
+/// In the place of the macro of the standard library, which panics where a text cannot be written.
+macro_rules! eprint {
+    ($($text:tt)*) => { $crate::cli::pipe::tell(format_args!($($text)*)) };
+}
+
+/// Writes a text to standard error. Where it cannot be written nobody can be told of that.
+pub fn tell(text: impl Display) {
+    // The exit code says what became of the verb.
+    let _ = write!(io::stderr().lock(), "{text}");
+}
 
 /// Writes a text and the end of a line to standard output. A reader that hung up is no failure; of any other `unwritten`
 /// knows, and `main` ends with it.

@@ -183,6 +183,8 @@ const QUIET: &str = "buoyant_kernel=warn,buoyant_kernel_engine=warn,deltalake=wa
 pub fn log(filter: &str) {
     let filter = EnvFilter::try_new(format!("{QUIET},{filter}")).unwrap_or_else(|_| EnvFilter::new("info"));
     let format = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // It would tell them on standard error, by a macro that panics where nothing can be written.
+    let format = format.log_internal_errors(false);
     // Colours are for people; in files and collectors of logs they are noise. NO_COLOR holds on a terminal.
     let format = if std::io::stderr().is_terminal() { format } else { format.with_ansi(false) };
     if format.try_init().is_err() {

@@ -100,6 +100,8 @@ pub fn run(verb: TokenVerb) -> ExitCode {
 
 /// Writes the file anew beside the old one and puts it in its place: a server that looks at that moment sees one of the two.
 fn append(file: &Path, entry: &Entry) -> Result<(), String> {
+    // Of a link it is the file behind it: one in the place of the link would not be the one that a server reads.
+    let file = &std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let mut text = match std::fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -126,4 +128,27 @@ fn append(file: &Path, entry: &Entry) -> Result<(), String> {
         std::fs::set_permissions(&new, old.permissions()).map_err(|e| e.to_string())?;
     }
     std::fs::rename(&new, file).map_err(|e| e.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_to_the_tokens_stays_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("tokens.toml"), folder.path().join("link.toml"));
+        std::os::unix::fs::symlink("tokens.toml", &link).unwrap();
+        let entry = |name: &str| Entry {
+            name: name.to_owned(),
+            sha256: hex::encode(digest_of(name.as_bytes())),
+            tenant: Some("shop".to_owned()),
+            roles: vec![Role::Ingest],
+        };
+        append(&file, &entry("one")).unwrap();
+        append(&link, &entry("two")).unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.contains("one") && text.contains("two"), "{text}");
+    }
 }

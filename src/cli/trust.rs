@@ -1,13 +1,16 @@
 //! Whom a verb trusts that talks to a server over https.
 
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 
 /// Whose signatures are taken.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Trust {
     /// Certificates (PEM) of your own authority, for a server at an https address, beside the public ones.
-    #[arg(long, env = "GROUNDLINE_CA_FILE", value_name = "PATH")]
+    // Clap's own reader of paths refuses an empty variable, and with it every verb that has one.
+    #[arg(long, env = "GROUNDLINE_CA_FILE", value_name = "PATH",
+        value_parser = OsStringValueParser::new().map(PathBuf::from))]
     ca_file: Option<PathBuf>,
 }
 
@@ -17,7 +20,7 @@ impl Trust {
     /// # Errors
     /// When the file cannot be read, or holds no certificate.
     pub(super) fn client(&self) -> Result<reqwest::Client, String> {
-        let Some(path) = &self.ca_file else { return Ok(reqwest::Client::new()) };
+        let Some(path) = self.named() else { return Ok(reqwest::Client::new()) };
         let wrong = |error: reqwest::Error| told(path, &format!("holds what is no certificate: {error}"));
         let pem = read(path)?;
         let found = reqwest::Certificate::from_pem_bundle(&pem).map_err(wrong)?;
@@ -36,9 +39,14 @@ impl Trust {
     /// # Errors
     /// As [`Trust::client`].
     pub(super) fn pem(&self) -> Result<Option<Vec<u8>>, String> {
-        let Some(path) = &self.ca_file else { return Ok(None) };
+        let Some(path) = self.named() else { return Ok(None) };
         self.client()?;
         read(path).map(Some)
+    }
+
+    /// The file; an empty name is none.
+    fn named(&self) -> Option<&Path> {
+        self.ca_file.as_deref().filter(|path| !path.as_os_str().is_empty())
     }
 }
 
@@ -62,7 +70,9 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             Trust { ca_file: Some(path) }
         };
-        assert!(Trust::default().client().is_ok() && Trust::default().pem() == Ok(None));
+        for none in [Trust::default(), Trust { ca_file: Some(PathBuf::new()) }] {
+            assert!(none.client().is_ok() && none.pem() == Ok(None));
+        }
         for (made, word) in [
             (trust("no PEM"), "holds no certificate (PEM)"),
             (Trust { ca_file: Some("/nowhere/ca.pem".into()) }, "cannot be read"),

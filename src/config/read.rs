@@ -3,6 +3,7 @@
 use super::renamed;
 use super::settings::Config;
 use serde::Deserialize;
+use std::ffi::OsString;
 use std::path::Path;
 use toml::{Table, Value};
 
@@ -22,7 +23,12 @@ impl Config {
                 .map_err(|e| ConfigError(vec![format!("{}: cannot be read: {e}", path.display())]))?,
         };
         let name = file.map_or_else(|| "configuration".to_owned(), |p| p.display().to_string());
-        Self::from_text(&name, &text, std::env::vars())
+        let (variables, faults) = ours(std::env::vars_os());
+        match Self::from_text(&name, &text, variables.into_iter()) {
+            read if faults.is_empty() => read,
+            Ok(_) => Err(ConfigError(faults)),
+            Err(ConfigError(others)) => Err(ConfigError([faults, others].concat())),
+        }
     }
 
     /// As [`Config::load`], from text and given variables.
@@ -38,8 +44,14 @@ impl Config {
         for (key, value) in env {
             let Some(path) = key.strip_prefix(ENV_PREFIX).map(str::to_ascii_lowercase) else { continue };
             if path.contains("__") {
-                set(&mut given, &path, &value);
-                variables.push((path.replace("__", "."), key));
+                let at = path.replace("__", ".");
+                if set(&mut given, &path, typed(&at, &value)) {
+                    variables.push((at, key));
+                } else {
+                    faults.push(format!(
+                        "{key} is not read: {at} lies in a list or below a value; write it in the file"
+                    ));
+                }
             } else if let Some(meant) = meant(&known, &path) {
                 let meant = meant.to_ascii_uppercase();
                 faults.push(format!("{key} is not read: write {ENV_PREFIX}{meant}, with two underscores"));
@@ -94,22 +106,42 @@ fn meant(known: &Table, path: &str) -> Option<String> {
     })
 }
 
-/// Puts `value` at `section__key`; text that is TOML keeps its type.
-fn set(table: &mut Table, path: &str, value: &str) {
-    let (section, rest) = match path.split_once("__") {
-        Some((section, rest)) => (section, Some(rest)),
-        None => (path, None),
-    };
-    match rest {
-        Some(rest) => {
+/// Those of a process that may be ours, and what is wrong with them. Variables of others may hold any bytes.
+fn ours(all: impl Iterator<Item = (OsString, OsString)>) -> (Vec<(String, String)>, Vec<String>) {
+    let (mut variables, mut faults) = (Vec::new(), Vec::new());
+    for (key, value) in all {
+        let Some(key) = key.into_string().ok().filter(|key| key.starts_with(ENV_PREFIX)) else { continue };
+        match value.into_string() {
+            Ok(value) => variables.push((key, value)),
+            Err(_) if key.contains("__") => faults.push(format!("{key} is not UTF-8")),
+            // That of another's, or of a flag, which tells it.
+            Err(_) => {}
+        }
+    }
+    (variables, faults)
+}
+
+/// What a variable says for the key `at`: text that is TOML keeps its type, but where the key takes a text only.
+fn typed(at: &str, text: &str) -> Value {
+    let plain = Value::String(text.to_owned());
+    let read = toml::from_str::<Table>(&format!("v = {text}")).ok().and_then(|mut t| t.remove("v"));
+    match read {
+        // An id or a key of digits is a text.
+        Some(read) if refusal(at, read.clone()).is_some() && refusal(at, plain.clone()).is_none() => plain,
+        read => read.unwrap_or(plain),
+    }
+}
+
+/// Puts `value` at `section__key`; whether it could: what is a value already has no keys.
+fn set(table: &mut Table, path: &str, value: Value) -> bool {
+    match path.split_once("__") {
+        Some((section, rest)) => {
             let inner = table.entry(section).or_insert_with(|| Value::Table(Table::new()));
-            if let Value::Table(inner) = inner {
-                set(inner, rest, value);
-            }
+            inner.as_table_mut().is_some_and(|inner| set(inner, rest, value))
         }
         None => {
-            let typed = toml::from_str::<Table>(&format!("v = {value}")).ok().and_then(|mut t| t.remove("v"));
-            table.insert(section.to_owned(), typed.unwrap_or_else(|| Value::String(value.to_owned())));
+            table.insert(path.to_owned(), value);
+            true
         }
     }
 }

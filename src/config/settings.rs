@@ -6,6 +6,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 /// The whole configuration.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, schemars::JsonSchema)]
@@ -240,7 +241,7 @@ impl Config {
     }
 
     /// Every address with its key.
-    pub fn addresses(&self) -> [(&'static str, std::net::SocketAddr); 4] {
+    pub fn addresses(&self) -> [(&'static str, SocketAddr); 4] {
         [
             ("ingest.grpc_listen", self.ingest.grpc_listen),
             ("ingest.http_listen", self.ingest.http_listen),
@@ -259,10 +260,22 @@ impl Config {
                      something that authenticates"
                 ));
             }
-            let taken = addresses.iter().take(at).find(|(_, other)| other == address && address.port() != 0);
-            if let Some((other, _)) = taken {
-                faults.push(format!("{key} and {other} are both {address}: give each its own port"));
+            let taken = addresses.iter().take(at).find(|(_, other)| excludes(*address, *other));
+            if let Some((other, theirs)) = taken {
+                faults.push(match theirs == address {
+                    true => format!("{key} and {other} are both {address}: give each its own port"),
+                    false => format!(
+                        "{key} is {address} and {other} is {theirs}, which one of them takes whole: give each its own port"
+                    ),
+                });
             }
         }
     }
+}
+
+/// Whether one process cannot listen on both: an address of all interfaces has those of each, of its kind.
+fn excludes(one: SocketAddr, other: SocketAddr) -> bool {
+    let is_same_kind = one.is_ipv4() == other.is_ipv4();
+    let is_all = one.ip().is_unspecified() || other.ip().is_unspecified();
+    one.port() != 0 && one.port() == other.port() && (one.ip() == other.ip() || (is_same_kind && is_all))
 }

@@ -225,6 +225,32 @@ fn the_environment_wins_and_keeps_types() {
 }
 
 #[test]
+fn a_variable_of_a_text_is_a_text_and_one_that_cannot_be_put_is_told() {
+    let read = |text: &str, env: &[(&str, &str)]| {
+        let env: Vec<(String, String)> =
+            env.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        Config::from_text("f", text, env.into_iter())
+    };
+    let digits = [
+        ("GROUNDLINE_LAKE__S3__ACCESS_KEY_ID", "4711"),
+        ("GROUNDLINE_LAKE__S3__SECRET_ACCESS_KEY", "12345678"),
+        ("GROUNDLINE_LAKE__S3__REGION", "true"),
+        ("GROUNDLINE_FORWARD__HEADERS__TENANT", "7"),
+        ("GROUNDLINE_SQL__MAX_CONCURRENT", "3"),
+    ];
+    let config = read("", &digits).unwrap();
+    let s3 = &config.lake.s3;
+    assert_eq!([&s3.access_key_id, &s3.secret_access_key, &s3.region], ["4711", "12345678", "true"]);
+    assert_eq!((config.forward.headers["tenant"].as_str(), config.sql.max_concurrent), ("7", 3));
+    // The file's list of judges has no key of its own.
+    let judges = "[[judges]]\nname = \"main\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodel = \"m\"\n";
+    let error = read(judges, &[("GROUNDLINE_JUDGES__MAIN__MODEL", "other")]).unwrap_err().to_string();
+    let told = "GROUNDLINE_JUDGES__MAIN__MODEL is not read: judges.main.model lies in a list or below a value; \
+                write it in the file";
+    assert!(error.lines().any(|line| line == told), "{error}");
+}
+
+#[test]
 fn a_line_that_is_not_toml_is_named_and_not_quoted() {
     let text = "[lake.s3]\nsecret_access_key = hunter2\n";
     let error = Config::from_text("f", text, none()).unwrap_err().to_string();
@@ -239,6 +265,32 @@ fn an_address_that_others_can_reach_is_refused() {
     for allows in ["allow_exposed = true", "tokens_file = \"/etc/tokens.toml\""] {
         let allowed = format!("{text}[server]\n{allows}\n");
         assert!(Config::from_text("f", &allowed, none()).is_ok(), "{allows}");
+    }
+}
+
+#[test]
+fn no_two_endpoints_have_one_port() {
+    let read = |grpc: &str, http: &str| {
+        let text = format!(
+            "[server]\nallow_exposed = true\n[ingest]\ngrpc_listen = \"{grpc}\"\nhttp_listen = \"{http}\"\n"
+        );
+        Config::from_text("f", &text, none()).map_err(|e| e.to_string())
+    };
+    for (grpc, http, told) in [
+        ("127.0.0.1:4317", "127.0.0.1:4317", "are both 127.0.0.1:4317"),
+        ("0.0.0.0:4317", "127.0.0.1:4317", "ingest.grpc_listen is 0.0.0.0:4317"),
+        ("[::1]:4317", "[::]:4317", "ingest.http_listen is [::]:4317"),
+    ] {
+        let error = read(grpc, http).unwrap_err();
+        assert!(error.contains(told) && error.lines().count() == 1, "{error}");
+    }
+    for (grpc, http) in [
+        ("127.0.0.1:4317", "127.0.0.2:4317"),
+        ("0.0.0.0:4317", "0.0.0.0:4318"),
+        ("0.0.0.0:4317", "[::1]:4317"),
+        ("0.0.0.0:0", "127.0.0.1:0"),
+    ] {
+        read(grpc, http).unwrap();
     }
 }
 

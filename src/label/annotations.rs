@@ -4,7 +4,7 @@
 use super::csv::{self, Words};
 use super::fault::LabelError;
 use super::heard::Heard;
-use super::http::reviewer;
+use super::http::{reviewer, to_its_end};
 use super::review::{Review, Said};
 use super::sent::{Sent, new_id};
 use crate::ingest::Receiver;
@@ -12,6 +12,7 @@ use crate::net::{Access, Caller, Role};
 use crate::schema::batch::{Annotation, AnswerKind};
 use axum::extract::{DefaultBodyLimit, FromRequest, Query, Request, State};
 use axum::http::{StatusCode, header};
+use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
@@ -56,6 +57,7 @@ struct Behind {
 pub fn annotations_router(receiver: Receiver, access: Access, review: Arc<Review>) -> Router {
     Router::new()
         .route("/v1/annotations", post(receive))
+        .layer(from_fn(to_its_end))
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(Behind { receiver, access, review })
 }

@@ -5,10 +5,10 @@ use super::report;
 use super::review::{Chosen, MAX_COUNT, Review, Wish};
 use crate::net::{Access, Caller, Denied, Role, guarded};
 use axum::extract::rejection::JsonRejection;
-use axum::extract::{DefaultBodyLimit, FromRequestParts, Query, State};
-use axum::http::header;
+use axum::extract::{DefaultBodyLimit, FromRequestParts, Query, Request, State};
 use axum::http::request::Parts;
-use axum::middleware::from_fn_with_state;
+use axum::http::{StatusCode, header};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -43,16 +43,29 @@ struct Asked {
 pub fn label_router(review: Arc<Review>, access: Access) -> Router {
     let behind = Behind { access, review };
     let guard = |role: Role| from_fn_with_state((behind.access.clone(), role), guarded);
-    let reviewers = Router::new()
-        .route("/v1/labels", get(list))
-        .route("/v1/labels/next", get(next))
-        .layer(guard(Role::Review));
+    let draws = Router::new().route("/v1/labels/next", get(next)).layer(from_fn(to_its_end));
+    let sends = Router::new()
+        .route("/v1/labels/items", post(send))
+        .layer(from_fn(to_its_end))
+        .layer(DefaultBodyLimit::max(MAX_BODY));
+    let reviewers = Router::new().route("/v1/labels", get(list)).merge(draws).layer(guard(Role::Review));
     let readers = Router::new()
         .route("/v1/labels/agreement", get(agreement))
         .route("/v1/labels/export", get(export))
-        .route("/v1/labels/items", post(send).layer(DefaultBodyLimit::max(MAX_BODY)))
+        .merge(sends)
         .layer(guard(Role::Query));
     reviewers.merge(readers).with_state(behind)
+}
+
+/// Goes on with a request whose sender hangs up: what became durable must be known to the queue, too.
+pub async fn to_its_end(request: Request, next: Next) -> Response {
+    match tokio::spawn(next.run(request)).await {
+        Ok(response) => response,
+        Err(error) => {
+            let body = serde_json::json!({ "error": error.to_string() });
+            (StatusCode::INTERNAL_SERVER_ERROR, Json(body)).into_response()
+        }
+    }
 }
 
 /// Who asks, of which tenant, and for what.

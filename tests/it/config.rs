@@ -1,6 +1,9 @@
 //! The command line as a user meets it: configuration, offline scoring, queries.
 
-use std::io::Write;
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::ffi::OsStrExt;
 use std::process::{Command, Output, Stdio};
 
 fn run(args: &[&str], input: &str) -> Output {
@@ -146,6 +149,68 @@ fn a_reader_that_hung_up_is_no_failure_and_a_full_disk_is_one() {
         let told = err(&unwritten);
         assert!(told.contains("No space left") && !told.contains("panicked"), "{args:?}: {told}");
     }
+}
+
+/// As behind `2>&1 | head`, or where the disk of a log is full.
+#[test]
+fn a_standard_error_that_takes_nothing_changes_no_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bad.toml");
+    std::fs::write(&file, "wrong = 1\n").unwrap();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for stderr in [Stdio::from(writer), Stdio::from(full)] {
+        let mut check = Command::new(env!("CARGO_BIN_EXE_groundline"));
+        let checked = check.args(["config", "check"]).arg(&file).stderr(stderr).output().unwrap();
+        assert_eq!(checked.status.code(), Some(2));
+    }
+}
+
+#[test]
+fn a_server_goes_on_whose_log_takes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_groundline"));
+    command.arg("serve").arg("--data-dir").arg(folder.path()).stdout(Stdio::piped()).stderr(full);
+    for key in ["SERVER__HTTP_LISTEN", "SERVER__PG_LISTEN", "INGEST__HTTP_LISTEN", "INGEST__GRPC_LISTEN"] {
+        command.env(format!("GROUNDLINE_{key}"), "127.0.0.1:0");
+    }
+    let mut server = command.spawn().unwrap();
+    let (mut greeting, mut told) = (String::new(), String::new());
+    let mut out = BufReader::new(server.stdout.take().unwrap());
+    out.read_line(&mut greeting).unwrap();
+    let at = greeting.trim().strip_prefix("Console: http://").unwrap_or_else(|| panic!("{greeting:?}"));
+    let mut stream = TcpStream::connect(at).unwrap();
+    let asked = format!("GET /health/live HTTP/1.1\r\nhost: {at}\r\nconnection: close\r\n\r\n");
+    stream.write_all(asked.as_bytes()).unwrap();
+    stream.read_to_string(&mut told).unwrap();
+    assert!(told.starts_with("HTTP/1.1 200"), "{told}");
+    assert!(Command::new("kill").arg(server.id().to_string()).status().unwrap().success());
+    assert_eq!(server.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_mark_that_editors_begin_a_file_with_is_no_fault_of_its_first_line() {
+    let scored =
+        run(&["score", "--evaluator", "pii_leakage"], "\u{feff}{\"id\":\"a\",\"answer\":\"Yes.\"}\n");
+    assert_eq!(scored.status.code(), Some(0), "{}", err(&scored));
+    assert!(out(&scored).contains("\"id\":\"a\""), "{}", out(&scored));
+}
+
+#[test]
+fn variables_may_hold_any_bytes_or_nothing() {
+    let with = |key: &str, value: &[u8], args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_groundline"));
+        command.args(args).env(key, OsStr::from_bytes(value)).output().unwrap()
+    };
+    let other = with("A_PATH_OF_OTHERS", b"caf\xe9", &["config", "dump"]);
+    assert_eq!(other.status.code(), Some(0), "{}", err(&other));
+    let ours = with("GROUNDLINE_SERVER__LOG", b"\xff", &["config", "dump"]);
+    assert_eq!((ours.status.code(), err(&ours).as_str()), (Some(2), "GROUNDLINE_SERVER__LOG is not UTF-8\n"));
+    // As a file of containers sets it where nobody has given it a value.
+    let none = with("GROUNDLINE_CA_FILE", b"", &["sql", "--url", "http://127.0.0.1:1", "SELECT 1"]);
+    assert!(none.status.code() == Some(1) && err(&none).contains("refused"), "{}", err(&none));
 }
 
 #[test]

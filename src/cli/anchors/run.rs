@@ -1,7 +1,7 @@
 //! The verb.
 
 use super::super::evaluators::Scorers;
-use super::super::score::read_chunk;
+use super::super::score::{past_mark, read_chunk};
 use super::table::table;
 use crate::cli::pipe::say;
 use crate::config::Config;
@@ -101,7 +101,7 @@ fn tell(args: &AnchorArgs, metrics: &[AnchorMetric]) {
 /// The scores of every anchor as JSON lines.
 fn score(path: &Path, scorers: &Scorers, evaluators: &[Arc<dyn Evaluator>]) -> Result<String, (u8, String)> {
     let named = |error: &dyn ToString| (2, format!("{}: {}", path.display(), error.to_string()));
-    let mut input = BufReader::new(File::open(path).map_err(|e| named(&e))?);
+    let mut input = past_mark(BufReader::new(File::open(path).map_err(|e| named(&e))?));
     let (workers, runtime) = (scorers.at_once(evaluators), tokio::runtime::Handle::current());
     let (mut number, mut out) = (0, String::new());
     let is_away = AtomicBool::new(false);

@@ -1,7 +1,7 @@
 //! A user's own labelled answers: how the evaluators do on them, and the threshold that they ask for.
 
 use super::super::evaluators::Scorers;
-use super::super::score::{MAX_LINE_BYTES, read_chunk};
+use super::super::score::{MAX_LINE_BYTES, past_mark, read_chunk};
 use super::advice::{Told, chosen, write};
 use super::args::EvalbenchArgs;
 use crate::cli::pipe::say;
@@ -89,7 +89,7 @@ fn columns(
     evaluators: &[Arc<dyn Evaluator>],
 ) -> Result<BTreeMap<String, Column>, (u8, String)> {
     let named = |error: &dyn ToString| (2, format!("{}: {}", path.display(), error.to_string()));
-    let mut input = BufReader::new(File::open(path).map_err(|e| named(&e))?);
+    let mut input = past_mark(BufReader::new(File::open(path).map_err(|e| named(&e))?));
     let mut columns = empty(evaluators);
     let (workers, runtime) = (scorers.at_once(evaluators), tokio::runtime::Handle::current());
     let mut number = 0;

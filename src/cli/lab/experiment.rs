@@ -409,17 +409,22 @@ fn plan<'a>(experiment: &'a str, asker: &'a Asker, pace: &PaceArgs, retry: Optio
 }
 
 async fn finish(client: &LabClient, id: &str, ended: Ended) -> Done {
-    if ended.stopped.is_some() {
-        edit(client, id, &json!({ "status": "paused" })).await?;
-    }
-    let told = client.value(Asked::get(&["experiments", id, "summary"])).await?;
-    let count = |key: &str| told["summary"][key].as_u64().unwrap_or_default();
-    let (runs, done, errors) = (count("runs"), count("done"), count("errors"));
+    let path = ["experiments", id, "summary"];
+    let mut told = client.value(Asked::get(&path)).await?;
+    let count = |told: &Value, key: &str| told["summary"][key].as_u64().unwrap_or_default();
+    let (runs, done, errors) = (count(&told, "runs"), count(&told, "done"), count(&told, "errors"));
     if let Some(why) = ended.stopped {
         let (stored, missing) = (ended.stored, runs.saturating_sub(done));
-        eprintln!(
-            "{why}: {stored} runs stored, {missing} missing; go on with groundline experiment resume {id}"
-        );
+        // One that has every run has ended, whatever stopped it at the last one.
+        let next = match missing {
+            0 => String::new(),
+            _ => {
+                edit(client, id, &json!({ "status": "paused" })).await?;
+                told = client.value(Asked::get(&path)).await?;
+                format!("; go on with groundline experiment resume {id}")
+            }
+        };
+        eprintln!("{why}: {stored} runs stored, {missing} missing{next}");
     }
     let is_whole = runs == done && errors == 0;
     let code = match is_whole {

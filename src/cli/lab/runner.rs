@@ -4,6 +4,7 @@ use super::client::{Asked, LabClient, Refused};
 use super::fetched::Fetched;
 use super::target::{Asker, answer};
 use super::told::cell;
+use crate::cli::interrupt::Interrupts;
 use crate::lab::target::Target;
 use futures::{FutureExt, StreamExt};
 use http::Method;
@@ -14,6 +15,7 @@ use std::io::IsTerminal;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 /// Answers that are sent at once.
 const BATCH: usize = 16;
@@ -63,7 +65,17 @@ pub struct Ended {
 pub async fn run(client: &LabClient, plan: &Plan<'_>, runs: u64) -> Result<Ended, Refused> {
     let bar = progress(runs);
     let (mut ended, mut fetched) = (Ended::default(), Fetched::default());
-    let stop = halted(plan.deadline);
+    let interrupted = CancellationToken::new();
+    // Behind the end of it Ctrl-C ends everything.
+    let _over = interrupted.clone().drop_guard();
+    // What a server asks it asks to the end, and whoever waits for it may go at once.
+    if matches!(plan.asker, Asker::Here(_)) {
+        Interrupts::cancel(
+            &interrupted,
+            "groundline experiment: stopping; what was answered is judged and stored",
+        );
+    }
+    let stop = halted(plan.deadline, &interrupted);
     tokio::pin!(stop);
     // What is wanted again is asked once: the next look begins behind the last one.
     let mut from = 0;
@@ -146,7 +158,7 @@ async fn here(
 }
 
 /// Waits until nobody is to be asked any more, and says why: the user stops it, or there is no more time.
-async fn halted(deadline: Option<Instant>) -> &'static str {
+async fn halted(deadline: Option<Instant>, interrupted: &CancellationToken) -> &'static str {
     let late = async {
         match deadline {
             Some(at) => tokio::time::sleep_until(at).await,
@@ -154,7 +166,7 @@ async fn halted(deadline: Option<Instant>) -> &'static str {
         }
     };
     tokio::select! {
-        _ = tokio::signal::ctrl_c() => "stopped",
+        () = interrupted.cancelled() => "stopped",
         () = late => LATE,
     }
 }

@@ -424,20 +424,21 @@ pub fn pairs(file: &Path) -> Result<Vec<u8>, String> {
 fn answers(file: &Path) -> Result<Vec<Value>, Refused> {
     let told = |why: String| Refused::from(format!("{}: {why}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|e| told(e.to_string()))?;
+    let text = text.trim_start_matches('\u{feff}');
     match text.trim_start().chars().next() {
-        Some('[') => serde_json::from_str(&text).map_err(|e| told(e.to_string())),
+        Some('[') => serde_json::from_str(text).map_err(|e| told(e.to_string())),
         Some('{') => {
             let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
             let read = lines
                 .map(|(at, line)| serde_json::from_str(line).map_err(|e| told(format!("line {at}: {e}"))));
             read.collect()
         }
-        _ => rows(&text).map_err(told),
+        _ => rows(text).map_err(told),
     }
 }
 
 fn rows(text: &str) -> Result<Vec<Value>, String> {
-    let mut reader = csv::Reader::from_reader(text.trim_start_matches('\u{feff}').as_bytes());
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
     let head: Vec<String> =
         reader.headers().map_err(|e| e.to_string())?.iter().map(|name| name.trim().to_lowercase()).collect();
     let mut all = Vec::new();
@@ -479,11 +480,21 @@ mod tests {
 
     #[test]
     fn pairs_of_questions_and_answers_are_answers() {
-        let read = rows("\u{feff}Question,Answer,In Tokens,Duration,Other\n\"How, long?\",14 days,12.0,0.5,x\nWhere?,,,,\n")
-            .unwrap();
+        let table =
+            "Question,Answer,In Tokens,Duration,Other\n\"How, long?\",14 days,12.0,0.5,x\nWhere?,,,,\n";
         let first =
             json!({"question": "How, long?", "output": "14 days", "input_tokens": 12, "duration_ms": 500.0});
-        assert_eq!(read, [first, json!({"question": "Where?"})]);
+        assert_eq!(rows(table).unwrap(), [first, json!({"question": "Where?"})]);
         assert!(rows("Question,In Tokens\na,many\n").unwrap_err().contains("\"many\" is no number"));
+    }
+
+    #[test]
+    fn a_mark_before_answers_is_no_part_of_them() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for text in ["[{\"question\":\"Where?\"}]", "{\"question\":\"Where?\"}\n", "Question\r\nWhere?\n"] {
+            std::fs::write(file.path(), format!("\u{feff}{text}")).unwrap();
+            let read = answers(file.path()).map_err(|refused| refused.error);
+            assert_eq!(read, Ok(vec![json!({"question": "Where?"})]), "{text:?}");
+        }
     }
 }

@@ -16,5 +16,5 @@ mod output;
 mod run;
 mod summary;
 
-pub use lines::{MAX_LINE_BYTES, read_chunk};
+pub use lines::{MAX_LINE_BYTES, past_mark, read_chunk};
 pub use run::{ScoreArgs, run};

@@ -8,6 +8,7 @@ use super::bench::{chosen, configured};
 use super::keep::{self, Kept};
 use super::progress::bar;
 use super::traced::traced;
+use crate::cli::interrupt::Interrupts;
 use crate::cli::pipe::{put, say};
 use crate::domain::time::{Clock, SystemClock};
 use crate::eval::parallel;
@@ -166,22 +167,15 @@ async fn baseline(args: &TestArgs, suite: &Suite) -> Result<Option<Baseline>, Fa
 async fn asked(suite: &Suite, runs: &[Run], target: &Target, deadline: Option<Duration>) -> Vec<Answered> {
     let stop = CancellationToken::new();
     let bar = bar(runs.len(), "asking");
-    let signal = tokio::spawn({
-        let stop = stop.clone();
-        async move {
-            if tokio::signal::ctrl_c().await.is_ok() {
-                eprintln!("groundline test: stopping; what was answered is judged and reported");
-                stop.cancel();
-            }
-        }
-    });
+    Interrupts::cancel(&stop, "groundline test: stopping; what was answered is judged and reported");
     let done = || bar.inc(1);
     let ask = ask_all(suite, runs, target, &stop, &done);
     let answered = match deadline {
         Some(deadline) => in_time(ask, deadline, &stop).await,
         None => ask.await,
     };
-    signal.abort();
+    // Ctrl-C ends it from now on: what follows may take as long as a judge.
+    stop.cancel();
     bar.finish_and_clear();
     answered
 }

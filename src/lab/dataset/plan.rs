@@ -85,6 +85,7 @@ pub fn plan(
     let mut named: HashMap<String, Option<String>> = HashMap::new();
     let mut seen: HashSet<String> = HashSet::new();
     let mut added: Vec<ItemRow> = Vec::new();
+    let mut renamed: Vec<(u64, usize)> = Vec::new();
     for (number, mut row) in (1u64..).zip(wanted.put) {
         let hash = row.content_hash.clone().unwrap_or_default();
         if let Some(id) = row.external_id.clone() {
@@ -110,6 +111,7 @@ pub fn plan(
             Ok(Some(at)) => {
                 (row.item_id, row.ordinal) = (known[at].item_id.clone(), known[at].ordinal);
                 row.external_id = row.external_id.or_else(|| known[at].external_id.clone());
+                renamed.extend(matching.namesake(&row, at).map(|other| (number, other)));
                 match is_same(&row, &known[at]) {
                     true => plan.unchanged += 1,
                     false => added.push(row),
@@ -124,6 +126,10 @@ pub fn plan(
         }
     }
     let gone = matching.gone(&wanted.delete, wanted.others, &mut faults);
+    faults.extend(renamed.into_iter().filter_map(|(number, other)| {
+        let stays = (&known[other], !gone.contains(&other));
+        taken(stays, &added).map(|fault| Fault { item: Some(number), ..fault })
+    }));
     if !faults.is_empty() {
         return Err(faults);
     }
@@ -131,6 +137,15 @@ pub fn plan(
     plan.deleted = gone.len();
     plan.after(known, added, &gone);
     Ok(plan)
+}
+
+/// That another item got the id of `other`, unless that one goes or gets an id of its own among those that were `added`.
+fn taken((other, stays): (&ItemRow, bool), added: &[ItemRow]) -> Option<Fault> {
+    let now = added.iter().find(|row| row.item_id == other.item_id).unwrap_or(other);
+    let id = other.external_id.as_ref().filter(|_| stays && now.external_id == other.external_id)?;
+    let why =
+        format!("{id:?} is the id of the item {:?} already; give each item an id of its own", other.item_id);
+    Some(Fault::new(why).at("external_id"))
 }
 
 /// Whether two revisions say the same. Their texts are compared by their hash: the order of keys says nothing.
@@ -235,6 +250,11 @@ impl<'a> Matching<'a> {
         Ok(None)
     }
 
+    /// The other item that has the sender's id which `row` gives to the item at a place.
+    fn namesake(&self, row: &ItemRow, at: usize) -> Option<usize> {
+        self.by_external.get(row.external_id.as_deref()?).copied().filter(|other| *other != at)
+    }
+
     fn meet(&mut self, at: usize) -> Result<usize, Fault> {
         match self.met.insert(at) {
             true => Ok(at),
@@ -333,6 +353,27 @@ mod tests {
         let by_id = ItemRow { item_id: "item-2".to_owned(), ..item(None, "d") };
         let changed = planned(&known, put(&[by_id])).unwrap();
         assert_eq!(changed.rows[0].external_id.as_deref(), Some("y"));
+    }
+
+    #[test]
+    fn no_two_items_have_one_id() {
+        let known = after(&[], &planned(&[], put(&[item(Some("x"), "a"), item(Some("y"), "b")])).unwrap());
+        let named =
+            |id: &str, external: &str| ItemRow { item_id: id.to_owned(), ..item(Some(external), "c") };
+        let faults = planned(&known, put(&[item(Some("z"), "d"), named("item-2", "x")])).unwrap_err();
+        let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(
+            told[0].starts_with("item 2: external_id: \"x\" is the id of the item \"item-1\""),
+            "{told:?}"
+        );
+        // It is free where its item goes, or gets another one in the same change.
+        let gone = Wanted { delete: vec!["item-1".to_owned()], ..put(&[named("item-2", "x")]) };
+        assert_eq!(planned(&known, gone).unwrap().items, 1);
+        let swapped = planned(&known, put(&[named("item-2", "x"), named("item-1", "y")])).unwrap();
+        let ids: Vec<Option<String>> =
+            after(&known, &swapped).into_iter().map(|item| item.external_id).collect();
+        assert_eq!(ids, [Some("y".to_owned()), Some("x".to_owned())]);
     }
 
     #[test]

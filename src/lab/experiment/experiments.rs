@@ -248,6 +248,10 @@ impl Experiments {
                 let why = format!("the state {status:?} cannot be set; set paused, running or cancelled");
                 return Err(LabError::Wrong(why));
             }
+            if found.is_closed() && status != found.status {
+                let why = format!("the experiment {named:?} was cancelled: make a new one");
+                return Err(LabError::Wrong(why));
+            }
             row.status = status;
         }
         row.baseline = edit.baseline.unwrap_or(row.baseline);

@@ -96,3 +96,5 @@ pub(in crate::lab) use reviewed::{Chosen, ForQueue, item_of_run};
 pub use run_spans::RunSpans;
 pub(in crate::lab) use slices::{Dimension, Slice, slices};
 pub use summary::{Summary, summary};
+#[cfg(test)]
+pub(in crate::lab) use tried::{asked as asked_one, me, opened};

@@ -42,4 +42,12 @@ async fn what_was_judged_meanwhile_does_not_open_a_cancelled_experiment_again() 
     assert_eq!((stored.stored, stored.status.as_str()), (1, "cancelled"));
     let refused = all.receive(&who, &found.experiment_id, answers).await.err();
     assert!(refused.is_some_and(|why| why.to_string().contains("was cancelled")));
+    // Whoever stopped asking for it at that moment says that it is paused.
+    for status in ["paused", "running"] {
+        let edit = EditExperiment { status: Some(status.to_owned()), ..EditExperiment::default() };
+        let refused = all.edit(&who, &found.experiment_id, edit).await.err();
+        assert!(refused.is_some_and(|why| why.to_string().contains("was cancelled")), "{status}");
+    }
+    let marked = EditExperiment { baseline: Some(true), ..EditExperiment::default() };
+    assert_eq!(all.edit(&who, &found.experiment_id, marked).await.unwrap().status, "cancelled");
 }

@@ -67,15 +67,14 @@ impl Queues {
             let why = format!("{} reviews, at most {MAX_REVIEWS}: cut the file in parts", reviews.len());
             return Err(LabError::Limit(why));
         }
-        let queue = self.find(who, named).await?;
-        if !queue.is_open() {
-            return Err(LabError::Conflict(format!("the queue {:?} is closed", queue.row.name)));
-        }
+        let queue = self.open(who, named).await?;
         let entries: Vec<Entry> =
             self.entries(who, &queue).await?.into_iter().map(|(entry, _)| entry).collect();
         let known = Places::of(&entries, &texts(self.experiments(), who, &queue, &entries).await?);
         let shelf = self.shelf(&queue);
         let mut slot = shelf.lock().await;
+        // Whoever closes it waits for the shelf, too.
+        let queue = self.open(who, &queue.row.queue_id).await?;
         // A copy: what is wrong leaves the book as it is, and who holds which item.
         let mut book = self.read(&mut slot, who, &queue).await?.clone();
         let mut next = Next::default();

@@ -120,6 +120,18 @@ impl Queues {
         stored::find(self.store(), &who.tenant, named).await
     }
 
+    /// The same, if it gives items and takes answers.
+    ///
+    /// # Errors
+    /// As [`Queues::find`], and [`LabError::Conflict`] for one that is closed.
+    pub(super) async fn open(&self, who: &Who, named: &str) -> Result<Queue, LabError> {
+        let queue = self.find(who, named).await?;
+        match queue.is_open() {
+            true => Ok(queue),
+            false => Err(LabError::Conflict(format!("the queue {:?} is closed", queue.row.name))),
+        }
+    }
+
     /// The queues that `reviewer` may see, with what stands where.
     ///
     /// # Errors
@@ -155,10 +167,7 @@ impl Queues {
     /// # Errors
     /// [`LabError::Denied`] in a queue of others, [`LabError::Conflict`] in one that is closed.
     pub async fn claim(&self, reviewer: &Reviewer, named: &str, wish: Wish) -> Result<Value, LabError> {
-        let queue = self.find(&reviewer.who, named).await?;
-        if !queue.is_open() {
-            return Err(LabError::Conflict(format!("the queue {:?} is closed", queue.row.name)));
-        }
+        let queue = self.open(&reviewer.who, named).await?;
         admitted(&queue, reviewer, wish.decides)?;
         let (given, counts) = {
             let shelf = self.shelf(&queue);
@@ -205,12 +214,11 @@ impl Queues {
         item: &str,
         sent: Said,
     ) -> Result<Value, LabError> {
-        let queue = self.find(&reviewer.who, named).await?;
-        if !queue.is_open() {
-            return Err(LabError::Conflict(format!("the queue {:?} is closed", queue.row.name)));
-        }
-        let shelf = self.shelf(&queue);
+        let found = self.find(&reviewer.who, named).await?;
+        let shelf = self.shelf(&found);
         let mut slot = shelf.lock().await;
+        // Whoever closes it waits for the shelf, too.
+        let queue = self.open(&reviewer.who, &found.row.queue_id).await?;
         let book = self.read(&mut slot, &reviewer.who, &queue).await?;
         let entry = book.find(item)?;
         let state = book.state_of(entry);
@@ -470,3 +478,7 @@ fn why_none(wish: Wish, counts: Counts) -> String {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "queues_tests.rs"]
+mod tests;

@@ -143,7 +143,11 @@ impl Read {
     }
 
     fn csv(&mut self, bytes: &[u8]) -> Result<(), LabError> {
-        let mut reader = csv::ReaderBuilder::new().flexible(true).has_headers(true).from_reader(bytes);
+        let mut reader = csv::ReaderBuilder::new()
+            .flexible(true)
+            .has_headers(true)
+            .delimiter(separator(bytes))
+            .from_reader(bytes);
         let wrong =
             |e: csv::Error| LabError::Wrong(format!("the first line is no header of a CSV file: {e}"));
         let header: Vec<String> =
@@ -173,6 +177,24 @@ impl Read {
         }
         Ok(())
     }
+}
+
+/// What stands between the cells: a comma, but where the header has none and semicolons or tabs instead, as spreadsheets of
+/// many countries write and copy tables.
+fn separator(bytes: &[u8]) -> u8 {
+    let (mut is_quoted, mut found) = (false, b',');
+    for byte in bytes.trim_ascii_start() {
+        match byte {
+            b'"' => is_quoted = !is_quoted,
+            _ if is_quoted => {}
+            b',' => return b',',
+            b'\n' | b'\r' => break,
+            b';' => found = b';',
+            b'\t' if found == b',' => found = b'\t',
+            _ => {}
+        }
+    }
+    found
 }
 
 /// The rows of lists that stand beside each other, `{"inputs": […], "outputs": […], "metadata": […]}`, as Phoenix takes them.
@@ -250,6 +272,23 @@ mod tests {
         assert_eq!(inputs(text), wanted);
         assert_eq!(read.rows[1].0, Place::line(5));
         assert_eq!(read.rows[1].1["expected"], json!({"answer": 7}));
+    }
+
+    #[test]
+    fn cells_stand_between_what_the_header_has_between_its_names() {
+        let wanted = [json!({"question": "Where, exactly; here?"})];
+        for (text, expected) in [
+            ("\u{feff}input.question;expected\r\n\"Where, exactly; here?\";There.\r\n", "There."),
+            ("input.question\texpected\nWhere, exactly; here?\tThere.\n", "There."),
+            ("input.question;\"expected\"\n\"Where, exactly; here?\";\"a\tb\"\n", "a\tb"),
+            ("input.question,\"expected\"\n\"Where, exactly; here?\",There;\n", "There;"),
+        ] {
+            assert_eq!((inputs(text).as_slice(), good(text).faults), (&wanted[..], Vec::new()), "{text:?}");
+            assert_eq!(good(text).rows[0].1["expected"], json!(expected), "{text:?}");
+        }
+        // One column is one, whatever its cells say.
+        assert_eq!(inputs("input\n\"Where; here?\"\n"), [json!("Where; here?")]);
+        assert_eq!(good("\"a;b\"\nx;y\n").rows[0].1["a;b"], json!("x;y"));
     }
 
     #[test]

@@ -8,8 +8,12 @@ use axum::routing::post;
 use axum::{Json, Router};
 use groundline::lab::target::{Kind, TargetSpec};
 use serde_json::{Value, json};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::net::TcpListener;
+use tokio::process::Command;
 
 /// What the right answer to an item of the example is.
 fn right(question: &str) -> &'static str {
@@ -145,6 +149,40 @@ async fn every_kind_of_target_answers() {
     app.stop().await.unwrap();
 }
 
+/// The first waits until what was answered is judged and stored, and that takes as long as a judge does.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_interrupt_ends_a_run_whose_judge_answers_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let [data, config] = ["data", "c.toml"].map(|name| folder.path().join(name).display().to_string());
+    well(&["dataset", "import", "geography", &example()], &["--data-dir", data.as_str()]).await;
+    let judge = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = judge.local_addr().unwrap();
+    let text = format!("[[judges]]\nname = \"main\"\nbase_url = \"http://{at}/v1\"\nmodel = \"m\"\n");
+    std::fs::write(&config, text).unwrap();
+    let answers = "while read line; do echo '{\"output\": \"Canberra\"}'; done";
+    let mut running = Command::new(env!("CARGO_BIN_EXE_groundline"))
+        .args(["experiment", "run", "slow", "--dataset", "geography", "--evaluator", "correctness"])
+        .args(["--command", answers, "--data-dir", &data, "--config", &config])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut log = BufReader::new(running.stderr.take().unwrap()).lines();
+    // As long as the connection is open an answer may come.
+    let _asked = tokio::select! {
+        asked = judge.accept() => asked.unwrap(),
+        ended = running.wait() => panic!("it ended before it asked: {ended:?}"),
+    };
+    let pid = running.id().unwrap().to_string();
+    let interrupt =
+        async || assert!(Command::new("kill").args(["-INT", &pid]).status().await.unwrap().success());
+    interrupt().await;
+    while !log.next_line().await.unwrap().expect("it says that it stops").contains("stopping") {}
+    interrupt().await;
+    assert_eq!(running.wait().await.unwrap().code(), Some(130));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_server_and_with_a_limit_of_cost() {
     let folder = tempfile::tempdir().unwrap();
@@ -170,6 +208,12 @@ async fn without_a_server_and_with_a_limit_of_cost() {
     let (code, out, err) = verb(&args, &place).await;
     assert_eq!(code, 3, "{out}{err}");
     assert!(out.contains("costly: paused") && err.contains("--max-cost is reached"), "{out}{err}");
+    // One whose last answer reaches the limit has ended.
+    let mut whole = args;
+    (whole[2], whole[12]) = ("whole", "6");
+    let (code, out, err) = verb(&whole, &place).await;
+    assert!(code == 0 && out.contains("whole: success, 6 of 6 runs"), "{code}: {out}{err}");
+    assert!(err.contains("--max-cost is reached: 6 runs stored, 0 missing\n"), "{err}");
     // What nobody has asked when the time is over is left, and asked by the next one.
     let silent = "exec cat > /dev/null";
     let args =

@@ -1,9 +1,11 @@
 //! Items that somebody sends to the queue.
 
 use super::{METRIC, answer, chat, ids, next, post, quick, send};
-use crate::support::{count, settled, start};
+use crate::support::{count, settled, start, until};
 use serde_json::{Value as Json, json};
 use std::net::SocketAddr;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 
 pub async fn to_queue(at: SocketAddr, token: Option<&str>, body: &Json) -> (u16, Json) {
     let mut request = reqwest::Client::new().post(format!("http://{at}/v1/labels/items")).json(body);
@@ -58,5 +60,38 @@ async fn an_item_that_is_sent_to_the_queue_is_labelled_and_bends_no_rate() {
     assert_eq!(count(at, drawn).await, 1);
     assert_eq!(count(at, &format!("SELECT count(*) {of_draw}")).await, 9);
     assert_eq!(count(at, &format!("SELECT count(*) {of_draw} AND NOT label")).await, 1);
+    app.stop().await.unwrap();
+}
+
+/// An answer that became durable is known to the queue, too, whoever hangs up: sent again it is taken once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_whose_sender_hangs_up_is_taken_once() {
+    const ANSWERS: &str = "SELECT count(*) FROM review_answers";
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = quick(folder.path());
+    config.labels.draw_size = 1_000;
+    let app = start(config).await;
+    let at = app.addresses.http;
+    send(&app, None, (1..=9).map(chat).collect()).await;
+    settled(&app).await;
+    let item = next(at, "ana", 1).await.remove(0);
+    let mut said = answer(&item, "ana", "pass");
+    said["annotation_id"] = json!("once");
+    let body = said.to_string();
+    let request = format!(
+        "POST /v1/annotations HTTP/1.1\r\nhost: {at}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    until("an answer", async || {
+        let mut hasty = TcpStream::connect(at).await.unwrap();
+        hasty.write_all(request.as_bytes()).await.unwrap();
+        drop(hasty);
+        count(at, ANSWERS).await > 0
+    })
+    .await;
+    assert_eq!(post(at, None, &said).await.0, 200);
+    settled(&app).await;
+    assert_eq!(count(at, ANSWERS).await, 1);
+    assert_eq!(count(at, "SELECT count(*) FROM annotations").await, 1);
     app.stop().await.unwrap();
 }

@@ -3,6 +3,9 @@
 use super::{command, tested_beside};
 use crate::judges::server::{ANALYSIS, Act, Server};
 use serde_json::{Value, json};
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 const SUITE: &str = "[suite]\nname = \"s\"\n[[test]]\ninput = \"Who wrote Dracula?\"\noutput = \"Bram Stoker.\"\ncheck = [\n\
     { operator = \"satisfies_statement\", criteria = \"names the author of {{input}}\" },\n\
@@ -114,4 +117,35 @@ async fn a_judge_extracts_what_a_check_reads() {
     let results = ended.file("results.csv");
     assert!(results.contains(",14  days,") && results.contains(",Extractor,"), "{results}");
     assert!(results.contains(&analysis), "{results}");
+}
+
+/// Judging takes as long as a judge does, and who has waited enough ends it.
+#[test]
+fn an_interrupt_while_answers_are_judged_ends_it() {
+    let (judge, folder) = (TcpListener::bind("127.0.0.1:0").unwrap(), tempfile::tempdir().unwrap());
+    judge.set_nonblocking(true).unwrap();
+    let config = format!(
+        "[[judges]]\nname = \"main\"\nbase_url = \"http://{}/v1\"\nmodel = \"m\"\n",
+        judge.local_addr().unwrap()
+    );
+    std::fs::write(folder.path().join("groundline.toml"), config).unwrap();
+    std::fs::write(folder.path().join("suite.toml"), SUITE).unwrap();
+    let mut running = Command::new(env!("CARGO_BIN_EXE_groundline"))
+        .args(["test", "suite.toml", "--config", "groundline.toml"])
+        .current_dir(folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // It is asked, and never answers.
+    let _asked = loop {
+        if let Ok(asked) = judge.accept() {
+            break asked;
+        }
+        assert_eq!(running.try_wait().unwrap(), None, "it ended before it asked");
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let sent = Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    assert_eq!(running.wait().unwrap().code(), Some(130));
 }
