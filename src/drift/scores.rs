@@ -7,8 +7,8 @@
 use super::config::AlertConfig;
 use super::slice::{Example, Seen};
 use super::slice_name;
-use crate::schema::{Filter, said};
 use crate::schema::columns::Table;
+use crate::schema::{Filter, said};
 use arrow::array::{Array, AsArray, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Float64Type, Int64Type, TimestampMicrosecondType};
 use datafusion::prelude::SessionContext;
