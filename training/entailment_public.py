@@ -23,7 +23,7 @@ WINDOWS = (128, 192)  # tokens; the shorter one is cheaper, the model bears both
 LONGEST = 200         # tokens of a premise
 
 # Of a hundred pairs so many come from each source.
-SHARES = {"everyday": 40, "hard": 50, "written": 18, "conjnli": 8, "wanli": 14, "mnli_taxinli": 9, "infotabs": 6, "cad_snli": 5, "disco_counterfactual": 4,
+SHARES = {"everyday": 40, "hard": 50, "written": 30, "conjnli": 8, "wanli": 14, "mnli_taxinli": 9, "infotabs": 6, "cad_snli": 5, "disco_counterfactual": 4,
           "fool_me_twice": 8, "fm2_packed": 1.5, "condaqa_yesno": 5, "oanc_mcq": 3, "negation_nli": 1, "breaking_nli": 1.5, "scone": 1,
           "help_monotonicity": 1, "halueval_qa_rest": 2, "halueval_summarization_rest": 2, "labelled": 18, "made": 12, "contrast": 8, "plain": 8, "rules": 12,
           "long": 36}

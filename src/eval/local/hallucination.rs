@@ -349,6 +349,18 @@ mod tests {
     }
 
     #[test]
+    fn days_and_exceptions_are_read() {
+        let museum = "The museum opens at nine in the morning. It is closed on Mondays. Tickets cost twelve euros. Children \
+                      under six enter free of charge.";
+        let mondays = |answer: &str| asked("Is the museum open on Mondays?", answer, museum);
+        let (closed, open) =
+            (mondays("It does not open on Mondays."), mondays("The museum is open on Mondays."));
+        assert_eq!((closed.passed, open.passed), (Some(true), Some(false)), "{closed:?} {open:?}");
+        let free = asked("What do small children pay?", "Children under six do not have to pay.", museum);
+        assert_eq!(free.passed, Some(true), "{free:?}");
+    }
+
+    #[test]
     fn a_short_question_about_a_text_is_read_and_talk_is_not() {
         let sentences = vec!["One word after the other makes a text that is long enough to ask about it."; 5];
         let long = Context::new(sentences.clone(), vec![16; 5]);
