@@ -9,7 +9,6 @@ mod identity;
 mod lab;
 mod late;
 mod loops;
-mod one_thread;
 mod prices;
 
 use crate::config::Config;
@@ -34,7 +33,6 @@ use crate::watch::{Disk, Facts, Health, Stages};
 use endpoints::{Behind, http_routes};
 use identity::Identity;
 use loops::Watching;
-use one_thread::OneThread;
 
 pub use alert_metrics::{metric_faults, plan};
 pub use askers::{Askers, AskersError};
@@ -88,8 +86,6 @@ pub struct App {
     pub reload: Arc<Notify>,
     progress: Arc<Progress>,
     plugins: Arc<Plugins>,
-    /// Where judges and plug-ins are asked.
-    asking: OneThread,
     health: Health,
     endpoints: JoinSet<Result<(), AppError>>,
     loops: JoinSet<Result<(), AppError>>,
@@ -152,8 +148,6 @@ impl App {
             reload: net.reloader.trigger(),
             progress: rooms.sampler.progress(),
             plugins: rooms.plugins.clone(),
-            asking: OneThread::start("judges")
-                .map_err(|e| AppError::Ended("the judges' thread", e.to_string()))?,
             health: health.clone(),
             endpoints: JoinSet::new(),
             loops: JoinSet::new(),
@@ -216,10 +210,7 @@ impl App {
         let at_once = threads + rooms.asked_at_once;
         let slow = Arc::new(SlowLane::new(scorer, at_once, threads, config.score.slow_timeout));
         let stop = self.stop_loops.clone();
-        let asking = self.asking.spawn(slow.work(stop));
-        self.loops.spawn(async move {
-            Ok(asking.await.map_err(|e| AppError::Ended("the slow lane", e.to_string()))??)
-        });
+        self.loops.spawn(async move { Ok(slow.work(stop).await?) });
         let (judges, stop) = (rooms.judges, self.stop_loops.clone());
         self.loops.spawn(async move {
             judges.watch(stop).await;

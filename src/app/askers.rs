@@ -7,12 +7,9 @@ use crate::eval::{Evaluator, Registry};
 use crate::net::Scope;
 use crate::score::{Judges, JudgesError, JudgesSetup, Plugins, PluginsError, SessionQuery};
 use crate::sql::{Sql, Work};
-use arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
 use serde_json::Value as Json;
 use std::sync::Arc;
-use tokio::runtime::Handle;
-use tokio::task::JoinSet;
 
 /// The folder of judges' replies, in the data directory.
 const CACHE: &str = "judges";
@@ -72,28 +69,18 @@ impl Askers {
     }
 }
 
-/// Reads the earlier traces of sessions with `sql`, on the threads of the runtime that this is called in: reading a table may
-/// block, and who asks may have one thread only.
+/// Reads the earlier traces of sessions with `sql`.
 pub fn sessions_of(sql: Arc<Sql>) -> SessionQuery {
-    let threads = Handle::current();
     Arc::new(move |query, values| {
-        let (sql, threads) = (sql.clone(), threads.clone());
+        let sql = sql.clone();
         Box::pin(async move {
-            // Ends with who waits for it.
-            let mut asked = JoinSet::new();
-            asked.spawn_on(async move { read(&sql, query, values).await }, &threads);
-            let rows = asked.join_next().await.ok_or("nothing was asked")?;
-            rows.map_err(|error| error.to_string())?
+            let value = |value: Json| match value {
+                Json::String(text) => ScalarValue::Utf8(Some(text)),
+                other => ScalarValue::Int64(other.as_i64()),
+            };
+            let work = Work::Bound(query.to_owned(), values.into_iter().map(value).collect());
+            let rows = sql.collect_from("local", &Scope::All, work, None).await;
+            rows.map(|rows| rows.batches).map_err(|error| error.to_string())
         })
     })
-}
-
-async fn read(sql: &Sql, query: &str, values: Vec<Json>) -> Result<Vec<RecordBatch>, String> {
-    let value = |value: Json| match value {
-        Json::String(text) => ScalarValue::Utf8(Some(text)),
-        other => ScalarValue::Int64(other.as_i64()),
-    };
-    let work = Work::Bound(query.to_owned(), values.into_iter().map(value).collect());
-    let rows = sql.collect_from("local", &Scope::All, work, None).await;
-    rows.map(|rows| rows.batches).map_err(|error| error.to_string())
 }
