@@ -310,6 +310,8 @@ def main():
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
+    if args.step == "networks" and not args.network:
+        parser.error("networks needs --network SHARE:FILE, once a network")
     torch.set_num_threads(args.threads)
     {"export": export, "glance": glance, "compare": compare, "choose": choose, "fitted": fitted, "report": report, "test": test, "networks": networks}[args.step](args)
 
