@@ -23,12 +23,13 @@ WINDOWS = (128, 192)  # tokens; the shorter one is cheaper, the model bears both
 LONGEST = 200         # tokens of a premise
 
 # Of a hundred pairs so many come from each source.
-SHARES = {"everyday": 40, "hard": 50, "written": 30, "conjnli": 8, "wanli": 14, "mnli_taxinli": 9, "infotabs": 6, "cad_snli": 5, "disco_counterfactual": 4,
+SHARES = {"everyday": 40, "hard": 50, "fresh": 80, "written": 30, "conjnli": 8, "wanli": 14, "mnli_taxinli": 9, "infotabs": 6, "cad_snli": 5, "disco_counterfactual": 4,
           "fool_me_twice": 8, "fm2_packed": 1.5, "condaqa_yesno": 5, "oanc_mcq": 3, "negation_nli": 1, "breaking_nli": 1.5, "scone": 1,
           "help_monotonicity": 1, "halueval_qa_rest": 2, "halueval_summarization_rest": 2, "labelled": 18, "made": 12, "contrast": 8, "plain": 8, "rules": 12,
           "long": 36}
 BY_RULE = {"contrast": (contrast.pairs, 9000), "plain": (plain.pairs, 9000), "rules": (rules.pairs, 9000)}  # made anew when they are wanted
-OURS = ("everyday", "hard", "written", "labelled", "made", "long", *BY_RULE)        # not files of public data
+OURS = ("everyday", "hard", "fresh", "written", "labelled", "made", "long", *BY_RULE)        # not files of public data
+GROUPS = ("everyday", "hard", "fresh")                                              # questions with passages and answers, by hand
 RAW = {"entailment": ep.ENTAIL, "neutral": ep.NEUTRAL, "contradiction": ep.CONTRA, "SUPPORTS": ep.ENTAIL, "REFUTES": ep.CONTRA}
 PACKED = {"conjnli": 0.2, "wanli": 0.15, "mnli_taxinli": 0.2, "cad_snli": 0.1, "negation_nli": 0.1, "infotabs": 0.0}
 OPENINGS = ["According to the documents, ", "Based on the context, ", "The documents say that ", "According to the provided context, "]
@@ -203,6 +204,11 @@ def pick_everyday(rng, item):
     return spoken(rng, rng.choice(variants["whole" if use_whole else "part"]), r["question"])
 
 
+def source_of(group):
+    """Which of GROUPS a group of answers counts to."""
+    return "fresh" if eg.is_fresh(group) else "hard" if group.partition("-")[0] in eg.HARD else "everyday"
+
+
 def parts(pairs, everyday_items, size, count, seed=7):
     """`count` lists of `size` pairs, each with the same mix."""
     rng = random.Random(f"mix-{seed}")
@@ -213,8 +219,8 @@ def parts(pairs, everyday_items, size, count, seed=7):
         for right in (True, False):
             cycles[name, right] = Cycle([p for p in found if (p.label == ep.ENTAIL) == right], rng)
     for right in (True, False):
-        for name, is_hard in (("everyday", False), ("hard", True)):
-            of = [x for x in everyday_items if (x[0]["label"] == 0) == right and (x[0]["group"].partition("-")[0] in eg.HARD) == is_hard]
+        for name in GROUPS:
+            of = [x for x in everyday_items if (x[0]["label"] == 0) == right and source_of(x[0]["group"]) == name]
             cycles[name, right] = Cycle(of, rng)
     out = []
     for _ in range(count):
@@ -222,7 +228,7 @@ def parts(pairs, everyday_items, size, count, seed=7):
         for name, share in SHARES.items():
             for i in range(round(size * share / total)):
                 item = cycles[name, i % 2 == 0].next()
-                if name in ("everyday", "hard"):
+                if name in GROUPS:
                     item = pick_everyday(rng, item)
                 elif rng.random() < PACKED.get(name, 0):
                     item = packed(rng, item, pairs[name])
@@ -232,7 +238,7 @@ def parts(pairs, everyday_items, size, count, seed=7):
 
 
 def collected(data, evaluation, tokens, vectors, made=9000, facts=4000, seed=7):
-    """({source: pairs}, everyday items of training, of choosing, of the report, held-out labelled pairs)."""
+    """{"pairs": {source: pairs}, "train", "choosing", "held", "aside", "fresh": everyday items, "kept", "long_aside": held-out pairs}."""
     rng = random.Random(f"public-{seed}")
     rows = rows_of(data, "everyday_written")
     held, choosing = folds(rows)
@@ -259,5 +265,7 @@ def collected(data, evaluation, tokens, vectors, made=9000, facts=4000, seed=7):
     rest = {r["group"] for r in rows} - held - choosing
     kept = [p for p in labelled + written if ep.held_out(p.group)]
     ours = everyday(eg.rows(), tokens, vectors)
-    learned, aside = ([x for x in ours if eg.held_out(x[0]["group"]) == wanted] for wanted in (False, True))
-    return {"pairs": pairs, "train": of(rest) + learned, "choosing": of(choosing), "held": of(held), "aside": aside, "kept": kept, "long_aside": long_aside}
+    learned = [x for x in ours if not eg.held_out(x[0]["group"])]
+    aside, fresh = ([x for x in ours if eg.held_out(x[0]["group"]) and eg.is_fresh(x[0]["group"]) == wanted] for wanted in (False, True))
+    return {"pairs": pairs, "train": of(rest) + learned, "choosing": of(choosing), "held": of(held), "aside": aside, "fresh": fresh, "kept": kept,
+            "long_aside": long_aside}

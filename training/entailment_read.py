@@ -124,7 +124,7 @@ class Shown:
 
 
 def prepare(args):
-    path = args.work / "public-pairs.pkl"
+    path = args.work / args.pairs
     start = time.time()
     data = public.collected(args.traindata, args.data, minilm.Tokens(256), ef.Vectors(args.work / "vectors.npz"), seed=args.seed)
     path.write_bytes(pickle.dumps(data))

@@ -48,7 +48,7 @@ def asked(row, on):
 
 
 def load(args):
-    return pickle.loads((args.work / "public-pairs.pkl").read_bytes())
+    return pickle.loads((args.work / args.pairs).read_bytes())
 
 
 def export(args):
@@ -105,7 +105,7 @@ def networks(args):
     runs = [of_network(args, path) for _, path in args.network]
     kept = random.Random(2).sample(data["kept"], min(1200, len(data["kept"])))
     sets = {name: read.everyday_pairs(rows, tokens) for name, rows in
-            (("choosing", data["choosing"]), ("aside", random.Random(1).sample(data["aside"], min(700, len(data["aside"])))))}
+            (("choosing", data["choosing"]), *((name, random.Random(1).sample(data[name], min(700, len(data[name])))) for name in ("aside", "fresh")))}
     sets["kept"] = [(int(p.label != ep.ENTAIL), p.kind.split("-")[0], base.row_of(tokens, p)) for p in kept]
     for name, pairs in sets.items():
         labels, kinds = np.array([label for label, _, _ in pairs]), np.array([kind for _, kind, _ in pairs])
@@ -242,10 +242,11 @@ def everyday_figures(args, model, rows, name):
 
 
 def report(args):
-    """The held-out everyday groups, those of minimal pairs among ours, and long answers."""
+    """The held-out everyday groups, those of minimal pairs among ours, old and fresh, and long answers."""
     data, model = load(args), json.loads(args.combiner.read_text())
     figures = everyday_figures(args, model, everyday_rows(data["held"]), "held")
     figures["hard_held_out"] = everyday_figures(args, model, everyday_rows(data["aside"]), "aside")
+    figures["fresh_held_out"] = everyday_figures(args, model, everyday_rows(data["fresh"]), "fresh")
     long = long_rows(args, 1)
     figures["long_held_out"] = ec.measure(np.array([r["label"] for r in long]), judged(args, model, long, "long")[0], model["threshold"])
     print(json.dumps(figures, indent=1))
@@ -277,7 +278,7 @@ def test(args):
     for name in TESTS:
         sets[name] = ep.load_rows(args.data, f"groundedness/{name}", ("test",))[:args.limit]
     data = load(args)
-    sets["everyday_held"], sets["hard_held"] = everyday_rows(data["held"]), everyday_rows(data["aside"])
+    sets["everyday_held"], sets["hard_held"], sets["fresh_held"] = (everyday_rows(data[name]) for name in ("held", "aside", "fresh"))
     sets["long_held"] = long_rows(args, 1)
     with args.rows.open("w", encoding="utf-8") as out:
         for name, rows in sets.items():
@@ -295,6 +296,7 @@ def main():
     parser.add_argument("--traindata", type=Path)
     parser.add_argument("--data", required=True, type=Path)
     parser.add_argument("--work", default=Path.home() / ".cache" / "train" / "work", type=Path)
+    parser.add_argument("--pairs", default="public-pairs.pkl", help="file of pairs in the work folder")
     parser.add_argument("--name", default="entailment3")
     parser.add_argument("--model", default=OUTPUT / "model.onnx", type=Path)
     parser.add_argument("--combiner", default=OUTPUT / "combiner.json", type=Path)
