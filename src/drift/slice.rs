@@ -184,8 +184,9 @@ impl Slice {
     pub(super) fn push(&mut self, mut seen: Seen, config: &AlertConfig, (credit, most): (f64, f64)) {
         // Bets count no greater weight, so neither may what they are against, nor what ends them. The intervals of windows know how
         // much their weights differ.
-        let pi = seen.pi;
-        seen.pi = pi.max(1.0 / config.max_weight);
+        if matches!(config.method, Method::Change | Method::Objective) {
+            seen.pi = seen.pi.max(1.0 / config.max_weight);
+        }
         let elapsed = (seen.at - self.last).max(0) as f64 / nanos(config.per) as f64;
         let fresh = (credit - std::mem::replace(&mut self.credit, credit)).min(most);
         self.last = self.last.max(seen.at);
@@ -216,8 +217,8 @@ impl Slice {
                 let time = if bets.stakes() == Stakes::Steady { fresh } else { elapsed };
                 let _ = bets.push(seen.failed, seen.pi, time);
             }
-            Watch::Window(window) => window.push(seen.at, seen.failed, pi),
-            Watch::Burn(burn) => burn.push(seen.at, seen.failed, pi),
+            Watch::Window(window) => window.push(seen.at, seen.failed, seen.pi),
+            Watch::Burn(burn) => burn.push(seen.at, seen.failed, seen.pi),
         }
         self.trace_back(seen, config);
     }
@@ -427,5 +428,16 @@ mod tests {
             slice.due(&config, false) == Some(Phase::Ok)
         });
         assert!(ended.is_some_and(|after| after > 100), "{ended:?}");
+    }
+
+    #[test]
+    fn windows_count_weights_as_they_are() {
+        let config = config("method = \"threshold\"\nobjective = 0.9");
+        let mut slice = Slice::new(&config, 0, 1.0, 0.0);
+        push(&mut slice, &config, 1, (true, 1.0));
+        push(&mut slice, &config, 2, (false, 1e-4));
+        for found in [slice.read(&config, 1).estimate, slice.remembered().estimate] {
+            assert!(found.is_some_and(|e| (e.estimate - 1.0 / 10_001.0).abs() < 1e-9), "{found:?}");
+        }
     }
 }
