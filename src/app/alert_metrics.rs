@@ -168,6 +168,7 @@ mod tests {
         assert!(other.contains("told by the evaluator \"hallucination\", which no rule"), "{other}");
         assert_eq!(faults_of("", "\"pii_leakage\""), [""; 0]);
     }
+
     #[test]
     fn rules_that_give_a_trace_two_scores_of_a_metric_are_told() {
         let rule = |name: &str, evaluator: &str| {

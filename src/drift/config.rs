@@ -10,7 +10,7 @@ use std::time::Duration;
 /// A share that may fail beyond these cannot be bet against.
 pub(super) const BOUNDS: (f64, f64) = (1e-4, 0.98);
 
-/// A smaller α has no alarm: a confidence of 1 − α, parted among slices, has no digits left for it, and no capital grows to 1/α.
+/// Of a smaller α, parted among the most slices, a confidence of 1 − α has no digits left. Capital grows far enough for this one.
 const LEAST_ALPHA: f64 = 1e-9;
 
 /// Settings of the loop that follows the scores.

@@ -188,7 +188,7 @@ fn faults_are_told_with_their_key() {
     }
 }
 
-/// Below it `threshold` and `burn_rate` were silent, whatever failed: 1 − α was 1.
+/// With this one `threshold` and `burn_rate` were silent, whatever failed: 1 − α was 1.
 #[test]
 fn an_alpha_that_no_confidence_has_digits_for_is_a_fault() {
     let faults = |alpha: &str| {
