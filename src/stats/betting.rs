@@ -193,6 +193,11 @@ impl ChangePoint {
         }
     }
 
+    /// Takes the greatest weight so far for `most` at most, as weights are counted from now on.
+    pub fn limit(&mut self, most: f64) {
+        self.weight = self.weight.min(most);
+    }
+
     /// Whether there is no evidence left.
     pub fn is_quiet(&self) -> bool {
         self.sum == 0.0
