@@ -34,7 +34,7 @@ use endpoints::{Behind, http_routes};
 use identity::Identity;
 use loops::Watching;
 
-pub use alert_metrics::{metric_faults, plan};
+pub use alert_metrics::{Findings, findings, plan};
 pub use askers::{Askers, AskersError};
 pub use error::AppError;
 pub use lab::{Laboratory, lab_routes};

@@ -1,7 +1,7 @@
 //! Check and dump.
 
 use super::pipe::{put, say};
-use crate::app::metric_faults;
+use crate::app::findings;
 use crate::config::Config;
 use clap::Subcommand;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 /// The two things that can be done.
 #[derive(Debug, Subcommand)]
 pub enum ConfigVerb {
-    /// Tell every fault of a file at once; exit 2 if there is one.
+    /// Tell every fault of a file at once; exit 2 if there is one. A warning is no fault.
     Check {
         /// The file.
         file: PathBuf,
@@ -32,13 +32,13 @@ pub fn run(verb: ConfigVerb) -> ExitCode {
     match Config::load(file.as_deref()) {
         Ok(config) if dump => put(config.dump()),
         Ok(config) => {
-            let faults = metric_faults(&config);
-            if !faults.is_empty() {
-                let name = file.unwrap_or_default();
-                faults.iter().for_each(|fault| eprintln!("{}: {fault}", name.display()));
+            let (name, found) = (file.unwrap_or_default(), findings(&config));
+            found.warnings.iter().for_each(|warning| eprintln!("{}: warning: {warning}", name.display()));
+            found.faults.iter().for_each(|fault| eprintln!("{}: {fault}", name.display()));
+            if !found.faults.is_empty() {
                 return ExitCode::from(2);
             }
-            say(format_args!("{}: ok", file.unwrap_or_default().display()));
+            say(format_args!("{}: ok", name.display()));
         }
         Err(error) => {
             eprintln!("{error}");

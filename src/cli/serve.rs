@@ -1,6 +1,6 @@
 //! The server.
 
-use crate::app::{App, AppError, metric_faults, plan};
+use crate::app::{App, AppError, findings, plan};
 use crate::config::Config;
 use crate::console::Files;
 use crate::drift::{Alerts, AnchorConfig};
@@ -82,9 +82,7 @@ fn reload(file: Option<&Path>, alerts: &Alerts, anchors: &Sender<Vec<AnchorConfi
                 anchors = config.anchors.len(),
                 "alerts, receivers, anchors and calibrations were read again"
             );
-            for fault in metric_faults(&config) {
-                tracing::warn!(fault, "an alert can never fire");
-            }
+            findings(&config).log();
             alerts.replace(plan);
             anchors.send_replace(config.anchors.clone());
             sql.set_calibrations(config.labels.calibrated());

@@ -10,6 +10,9 @@ use std::time::Duration;
 /// A share that may fail beyond these cannot be bet against.
 pub(super) const BOUNDS: (f64, f64) = (1e-4, 0.98);
 
+/// Of a smaller α, parted among the most slices, a confidence of 1 − α has no digits left. Capital grows far enough for this one.
+const LEAST_ALPHA: f64 = 1e-9;
+
 /// Settings of the loop that follows the scores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -312,8 +315,11 @@ impl AlertConfig {
         if self.metric.is_empty() {
             wrong("metric is empty: name a metric of scores, such as hallucination".to_owned());
         }
-        if !(self.alpha > 0.0 && self.alpha < 1.0) {
-            wrong(format!("alpha is {}: it is a probability between 0 and 1, such as 0.001", self.alpha));
+        if !(LEAST_ALPHA..1.0).contains(&self.alpha) {
+            wrong(format!(
+                "alpha is {}: it is a probability from {LEAST_ALPHA} to below 1, such as 0.001",
+                self.alpha
+            ));
         }
         match self.objective {
             Some(share) if !(share > 0.0 && share < 1.0) => {

@@ -19,6 +19,9 @@ const RATIONALE: usize = 400;
 /// A value lies no farther from its threshold than this: JSON has no infinity, and a state with a null could not be read again.
 const FARTHEST: f64 = 1e300;
 
+/// The column that says which rule selected the item.
+const RULE: &str = "rule";
+
 /// Why an alert does not compile.
 #[derive(Debug, thiserror::Error)]
 #[error("alerts {alert:?}: {reason}")]
@@ -71,6 +74,13 @@ impl Definition {
             }
         };
         Ok(Self { config: config.clone(), filter, slices })
+    }
+
+    /// Whether it says which rules' scores it counts, or watches those of each rule alone. Where it does not, an item that two
+    /// rules select counts twice.
+    pub fn keeps_rules_apart(&self) -> bool {
+        let is_sliced = self.config.slices.iter().any(|column| column == RULE) && !self.config.margins;
+        is_sliced || self.filter.as_ref().is_some_and(|filter| filter.columns().contains(RULE))
     }
 
     /// The scores of `batch` that the alert is about, each once for every slice that it is in, with the slice's name.

@@ -181,7 +181,16 @@ impl Slice {
 
     /// Counts one score. `credit` is how much capital has come in for each slice until now, and the `most` of it that one score
     /// of a slice bets: what came in while the slice had no scores is no evidence.
-    pub(super) fn push(&mut self, seen: Seen, config: &AlertConfig, (credit, most): (f64, f64)) {
+    pub(super) fn push(&mut self, mut seen: Seen, config: &AlertConfig, (credit, most): (f64, f64)) {
+        // Bets count no greater weight, so neither may what they are against, nor what ends them. The intervals of windows know how
+        // much their weights differ.
+        if matches!(config.method, Method::Change | Method::Objective) {
+            seen.pi = seen.pi.max(1.0 / config.max_weight);
+            // An earlier release kept greater ones.
+            if let Some(point) = &mut self.point {
+                point.limit(config.max_weight);
+            }
+        }
         let elapsed = (seen.at - self.last).max(0) as f64 / nanos(config.per) as f64;
         let fresh = (credit - std::mem::replace(&mut self.credit, credit)).min(most);
         self.last = self.last.max(seen.at);
@@ -379,5 +388,65 @@ impl Slice {
     pub(super) fn rebase(&mut self, config: &AlertConfig, now: i64) {
         *self = Self::new(config, self.last, self.share, self.credit);
         self.since = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(more: &str) -> AlertConfig {
+        toml::from_str(&format!("name = \"a\"\nmetric = \"hallucination\"\n{more}")).unwrap()
+    }
+
+    fn push(slice: &mut Slice, config: &AlertConfig, second: i64, (failed, pi): (bool, f64)) {
+        let seen = Seen { at: second * 1_000_000_000, failed, pi, example: None };
+        slice.push(seen, config, (second as f64 / 3_600.0, 1.0));
+    }
+
+    /// One in a hundred fails; all of these are selected, and of the others one in 10,000, which counts as `max_weight` items only.
+    /// Against the share by their true weights the bets won without a change.
+    #[test]
+    fn a_baseline_counts_no_greater_weight_than_the_bets_against_it() {
+        let config = config("method = \"change\"\nbaseline_n = 2020");
+        let mut slice = Slice::new(&config, 0, 1.0, 0.0);
+        for second in 0..6_000 {
+            let failed = second % 101 != 0;
+            push(&mut slice, &config, second, (failed, if failed { 1.0 } else { 1e-4 }));
+            let evidence = slice.evidence(&config).unwrap_or(0.0);
+            assert!(evidence < 10.0, "{evidence} after {second} scores");
+        }
+        assert!(slice.evidence(&config).is_some(), "it bets");
+    }
+
+    /// Beside the one heavy score no other would use any evidence up. An earlier release wrote it down.
+    #[test]
+    fn what_fires_ends_also_after_a_score_of_more_than_the_greatest_weight() {
+        let config = config("method = \"objective\"\nobjective = 0.9");
+        for is_stored in [false, true] {
+            let mut slice = Slice::new(&config, 0, 1.0, 0.0);
+            push(&mut slice, &config, 0, (false, 1e-9));
+            if is_stored {
+                slice.point = Some(ChangePoint::knowing(0.1, 1e9));
+            }
+            slice.enter(Phase::Firing, slice.last, &config);
+            assert_eq!(slice.due(&config, true), None);
+            let ended = (1..2_000).find(|second| {
+                push(&mut slice, &config, *second, (false, 0.01));
+                slice.due(&config, false) == Some(Phase::Ok)
+            });
+            assert!(ended.is_some_and(|after| after > 100), "{is_stored}: {ended:?}");
+        }
+    }
+
+    #[test]
+    fn windows_count_weights_as_they_are() {
+        let config = config("method = \"threshold\"\nobjective = 0.9");
+        let mut slice = Slice::new(&config, 0, 1.0, 0.0);
+        push(&mut slice, &config, 1, (true, 1.0));
+        push(&mut slice, &config, 2, (false, 1e-4));
+        for found in [slice.read(&config, 1).estimate, slice.remembered().estimate] {
+            assert!(found.is_some_and(|e| (e.estimate - 1.0 / 10_001.0).abs() < 1e-9), "{found:?}");
+        }
     }
 }

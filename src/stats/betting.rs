@@ -23,8 +23,8 @@ use serde::{Deserialize, Serialize};
 /// hardly one to failures only.
 const SHARES: [f64; 12] = [0.006, 0.01, 0.016, 0.026, 0.042, 0.068, 0.11, 0.18, 0.29, 0.45, 0.68, 0.9];
 
-/// Beyond this a capital is as good as infinite.
-const MOST: f64 = 1e12;
+/// A capital grows no further. An alert on slices asks of the one that came as number k for k²/(4α) and more.
+const MOST: f64 = 1e18;
 
 /// The age before the first bet: then all of the capital is held back.
 const UNBEGUN: f64 = -1.0;
@@ -191,6 +191,11 @@ impl ChangePoint {
         if pi > 0.0 && pi <= 1.0 {
             self.weight = self.weight.max(1.0 / pi);
         }
+    }
+
+    /// Takes the greatest weight so far for `most` at most, as weights are counted from now on.
+    pub fn limit(&mut self, most: f64) {
+        self.weight = self.weight.min(most);
     }
 
     /// Whether there is no evidence left.

@@ -180,7 +180,7 @@ fn wrong_input_changes_nothing() {
     for _ in 0..2000 {
         assert!(bets.push(true, 1.0, 0.0));
     }
-    assert!(bets.evidence() <= MOST);
+    assert!((1e15..=MOST).contains(&bets.evidence()), "the millionth slice needs 2.5e14 for an α of 0.001");
     bets.reset();
     assert_eq!(bets.evidence(), 1.0);
 }

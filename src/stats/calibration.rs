@@ -3,7 +3,7 @@
 //! Platt 1999 with the targets and the Newton iteration of Lin, Lin and Weng 2007. Isotonic regression by pool adjacent
 //! violators (Ayer, Brunk, Ewing, Reid and Silverman 1955), with straight lines between the pools; its direction is that of
 //! the logistic curve. Labels weigh 1/(π·π_label), so that a curve learned from labels that were drawn by uncertainty is one
-//! for all items. No curve says 0 or 1: of n labels none can be surer than 1/(n+2).
+//! for all items. No curve says 0 or 1: an isotonic one of n labels nothing nearer to them than 1/(n+2).
 
 use super::seeded::Seeded;
 
@@ -15,6 +15,9 @@ pub const FOLDS: usize = 5;
 const MAX_KNOTS: usize = 128;
 /// Most steps of the Newton iteration; it needs about ten.
 const MAX_STEPS: usize = 100;
+
+/// A logistic curve says nothing surer: beyond, it would be 1 by rounding.
+const SUREST: f64 = f64::EPSILON;
 
 /// A score with its label.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,7 +79,9 @@ impl Curve {
     /// The probability at `value`, above 0 and below 1 for every curve that was fitted; NaN for a value that is none.
     pub fn probability(&self, value: f64) -> f64 {
         match self {
-            Curve::Platt { slope, intercept } => logistic(slope * value + intercept),
+            Curve::Platt { slope, intercept } => {
+                logistic(slope * value + intercept).clamp(SUREST, 1.0 - SUREST)
+            }
             Curve::Isotonic(knots) => between(knots, value),
         }
     }

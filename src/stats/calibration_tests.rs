@@ -48,6 +48,19 @@ fn the_logistic_curve_is_that_of_the_reference() {
     assert_eq!(Method::Platt.fit(&labels([4.0; 10])), Method::Platt.fit(&labels([1.0; 10])));
 }
 
+/// Far from the labels the logistic function is 1 by rounding.
+#[test]
+fn no_curve_is_certain_however_far_from_its_labels() {
+    for method in Method::ALL {
+        let curve = method.fit(&labels([1.0; 10])).unwrap();
+        for value in [-1e300, -1e4, 1e4, 1e300, f64::INFINITY] {
+            let probability = curve.probability(value);
+            assert!(probability > 0.0 && probability < 1.0, "{method:?} at {value}: {probability}");
+        }
+        assert!(curve.probability(f64::NAN).is_nan());
+    }
+}
+
 #[test]
 fn a_metric_where_low_is_good_gives_the_mirrored_curve() {
     let mirrored = |item: &Labelled| Labelled { value: -item.value, ..*item };

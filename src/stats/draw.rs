@@ -16,17 +16,25 @@ pub fn chances(sizes: &[f64], wanted: f64) -> Vec<f64> {
     }
     let mut falling = sizes.clone();
     falling.sort_by(|a, b| b.total_cmp(a));
+    // What each and all smaller ones come to, from the smallest on: a large one less itself would leave nothing of small ones.
+    let mut rests: Vec<f64> = falling.iter().rev().scan(0.0, |sum, size| Some(added(sum, *size))).collect();
+    rests.reverse();
     // Items so large that c·s would be above 1 are certain; the rest of what is wanted is shared by the others.
-    let mut rest: f64 = falling.iter().sum();
-    let (mut left, mut scale) = (wanted.max(0.0), 0.0);
-    for size in &falling {
-        scale = left / rest;
+    let (mut left, mut scale) = (wanted.max(0.0), 0.0_f64);
+    for (size, rest) in falling.iter().zip(rests) {
+        // It rises, but for rounding where nothing is left for the smaller ones.
+        scale = scale.max((left / rest).min(f64::MAX));
         if scale * size < 1.0 {
             break;
         }
-        (left, rest) = (left - 1.0, rest - size);
+        left = (left - 1.0).max(0.0);
     }
     sizes.iter().map(|size| (scale * size).clamp(f64::MIN_POSITIVE, 1.0)).collect()
+}
+
+fn added(sum: &mut f64, size: f64) -> f64 {
+    *sum += size;
+    *sum
 }
 
 #[cfg(test)]
@@ -48,6 +56,19 @@ mod tests {
         assert_eq!(chances(&[], 3.0), Vec::<f64>::new());
         assert!(chances(&[0.0, f64::NAN, 1.0], 1.0).iter().all(|p| *p > 0.0 && *p <= 1.0));
         assert!(chances(&[1.0, 1.0], 0.0).iter().all(|p| *p > 0.0));
+    }
+
+    /// A size beside which all others are no digit: what they come to was 0, and so was no probability a number.
+    #[test]
+    fn a_size_beside_which_the_others_are_nothing_is_certain_alone() {
+        for sizes in [[0.9, 0.0, 0.0], [1e20, 1.0, 1.0], [1e4, 1e-13, 1e-13]] {
+            let shares = chances(&sizes, 1.0);
+            assert!((shares[0] - 1.0).abs() < 1e-9, "{shares:?}");
+            assert!(shares[1..].iter().all(|p| *p > 0.0 && *p < 1e-9), "{shares:?}");
+        }
+        assert_eq!(chances(&[1e20, 1.0, 1.0], 1.5), [1.0, 0.25, 0.25]);
+        assert_eq!(chances(&[0.0; 3], 2.0).len(), 3);
+        assert!(chances(&[0.0; 3], 2.0).iter().all(|p| (p - 2.0 / 3.0).abs() < 1e-9));
     }
 
     /// A population whose evaluator is unsure of some items and wrong most often there.

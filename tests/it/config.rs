@@ -61,6 +61,19 @@ fn config_check_tells_all_faults_and_exits_with_2() {
     }
     std::fs::write(&file, alert("hallucination", "")).unwrap();
     assert!(run(&["config", "check", file.to_str().unwrap()], "").status.success());
+    let rule = |name: &str| {
+        format!(
+            "[[sample.rules]]\nname = \"{name}\"\nfilter = \"true\"\nrate = 1.0\nevaluators = [\"hallucination\"]\n"
+        )
+    };
+    std::fs::write(&file, rule("one") + &rule("two") + &alert("hallucination", "")).unwrap();
+    let checked = run(&["config", "check", file.to_str().unwrap()], "");
+    assert!(checked.status.success() && out(&checked).contains("bad.toml: ok"), "{}", err(&checked));
+    assert!(
+        err(&checked).contains("bad.toml: warning: alerts \"a\": the rules \"one\", \"two\""),
+        "{}",
+        err(&checked)
+    );
     std::fs::write(&file, "[server\n").unwrap();
     let checked = run(&["config", "check", file.to_str().unwrap()], "");
     assert_eq!(checked.status.code(), Some(2));

@@ -188,6 +188,21 @@ fn faults_are_told_with_their_key() {
     }
 }
 
+/// With this one `threshold` and `burn_rate` were silent, whatever failed: 1 − α was 1.
+#[test]
+fn an_alpha_that_no_confidence_has_digits_for_is_a_fault() {
+    let faults = |alpha: &str| {
+        let text =
+            format!("name = \"a\"\nmetric = \"m\"\nmethod = \"threshold\"\nobjective = 0.9\nalpha = {alpha}");
+        let alert: AlertConfig = toml::from_str(&text).unwrap();
+        crate::drift::faults(&Config::default(), &[alert], &[])
+    };
+    let [fault] = faults("1e-17").try_into().unwrap();
+    assert!(fault.contains("it is a probability from 0.000000001 to below 1"), "{fault}");
+    assert_eq!(faults("1e-9"), [""; 0]);
+    assert_eq!(faults("nan").len(), 1);
+}
+
 /// Bets against a smaller share than the one that is allowed would win while the objective is kept.
 #[test]
 fn an_objective_that_nobody_can_bet_against_is_a_fault() {

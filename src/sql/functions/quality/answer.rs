@@ -7,6 +7,9 @@ use arrow::datatypes::{DataType, Field, Fields};
 use datafusion::error::Result;
 use std::sync::Arc;
 
+/// Thirty items of one weight are thirty effective ones, and by their sums less by so much at most.
+const ROUNDING: f64 = 1e-9;
+
 /// The fields of an answer.
 pub fn fields() -> Fields {
     Fields::from(vec![
@@ -41,7 +44,7 @@ impl Answers {
     /// Adds the answer of a group: NULL without rows; without estimate and bounds below the effective size that was asked
     /// for.
     pub fn push(&mut self, found: Option<Estimate>, asked: &Asked) {
-        let shown = found.filter(|e| e.n_eff >= asked.min_n_eff);
+        let shown = found.filter(|e| e.n_eff >= asked.min_n_eff * (1.0 - ROUNDING));
         let [estimate, lower, upper] = &mut self.bounds;
         estimate.append_option(shown.map(|e| e.estimate));
         lower.append_option(shown.and_then(|e| e.lower));
@@ -65,5 +68,28 @@ impl Answers {
             Arc::new(self.n_eff.finish()),
         ];
         Ok(StructArray::try_new(fields(), columns, self.known.finish())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Rate;
+    use arrow::array::Array;
+
+    #[test]
+    fn thirty_items_of_one_weight_are_enough_where_thirty_are_asked_for() {
+        let asked = Asked { level: 0.95, min_n_eff: 30.0, q: 0.5, verdicts: true };
+        let (mut rate, mut answers) = (Rate::new(), Answers::new(2));
+        for n in 1..=30 {
+            assert!(rate.push(true, 0.3));
+            if n >= 29 {
+                answers.push(rate.estimate(asked.level), &asked);
+            }
+        }
+        assert!(rate.n_eff() < 30.0, "by rounding");
+        let answers = answers.finish().unwrap();
+        let estimates = answers.column_by_name("estimate").unwrap();
+        assert!(estimates.is_null(0) && estimates.is_valid(1));
     }
 }
