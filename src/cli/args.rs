@@ -29,7 +29,7 @@ const EXAMPLES: &str = "Examples:
 enum Verb {
     /// Run the server.
     #[command(
-        after_help = "Examples:\n  groundline serve\n  groundline serve --config groundline.toml --data-dir /var/lib/groundline"
+        after_help = "Examples:\n  groundline serve\n  groundline serve --config groundline.toml --data-dir /var/lib/groundline\n\nExit codes: 0 stopped, 1 failed while it ran, 2 it did not start.\nSIGHUP reads certificates, tokens, alerts, receivers, anchors and calibrations again."
     )]
     Serve {
         /// Configuration file; without one the embedded default holds.

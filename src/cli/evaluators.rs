@@ -31,7 +31,7 @@ impl Scorers {
         Ok(Self { registry: Arc::new(registry), askers, workers })
     }
 
-    /// The evaluators of these ids, `*` for all.
+    /// The evaluators of these ids, `*` for all but those that run only where they are named.
     pub fn select(&self, ids: &[String]) -> Result<Vec<Arc<dyn Evaluator>>, (u8, String)> {
         self.registry.select(ids).map_err(|e| (2, e.to_string()))
     }

@@ -37,7 +37,7 @@ pub struct NewArgs {
 enum RoleName {
     /// Send spans and logs.
     Ingest,
-    /// Ask SQL over its tenant's rows, and annotate them.
+    /// Ask SQL over its tenant's rows, annotate them, and do what review may.
     Query,
     /// Answer items of its tenant's queue of labels, and see nothing else.
     Review,
@@ -45,7 +45,7 @@ enum RoleName {
     Metrics,
     /// Change its tenant's datasets and experiments.
     Lab,
-    /// Ask SQL over every tenant's rows, and read /metrics.
+    /// All but sending, over every tenant's rows; silence alerts, put failed items back, purge items of datasets.
     Admin,
 }
 

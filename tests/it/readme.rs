@@ -5,4 +5,5 @@ mod links;
 pub mod pages;
 mod programs;
 mod reference;
+mod routes;
 mod typed;

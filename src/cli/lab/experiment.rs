@@ -218,7 +218,7 @@ pub struct ExportArgs {
     #[arg(required = true)]
     experiments: Vec<String>,
     /// llm-eval-results, llm-heatmap-leaderboard, llm-bool-leaderboard, llm-classification-leaderboard, problems_and_actions,
-    /// insights, mlflow, test-lab or work-dir-archive; of one run of a suite also results or qa, as Vals names them.
+    /// insights, mlflow, test-lab or work-dir-archive; of one run of a suite also results or qa.
     #[arg(long)]
     part: String,
     /// json, csv, parquet, md, html or zip; of results csv, json, zip, text, markdown or junit.

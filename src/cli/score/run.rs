@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Arguments of the verb.
 #[derive(Debug, Args)]
 pub struct ScoreArgs {
-    /// Evaluators by id, comma separated; `*` for all.
+    /// Evaluators by id, comma separated; `*` for all but those that run only where they are named, such as judges.
     #[arg(long, value_delimiter = ',', required = true)]
     evaluator: Vec<String>,
     /// Input file; standard input if left out.

@@ -1,5 +1,7 @@
-//! The examples of every `--help` can be pasted: none is folded within a word's meaning, and what they name is there.
+//! The examples of every `--help` can be pasted: none is folded within a word's meaning, and what they name is there. Every
+//! verb is on a page.
 
+use super::pages;
 use std::collections::BTreeMap;
 use std::process::Command;
 
@@ -58,4 +60,15 @@ fn the_examples_of_every_help_can_be_pasted() {
     }
     assert!(told.len() > 50 && seen > 80, "{} verbs, {seen} examples", told.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Who reads the pages finds every verb on one of them.
+#[test]
+fn every_verb_is_on_a_page() {
+    let mut told = BTreeMap::new();
+    helps(&[], &mut told);
+    let text: String = pages::for_users().iter().map(|page| page.text.as_str()).collect();
+    let is_missing = |verb: &&String| !text.contains(&format!("groundline {verb}"));
+    let missing: Vec<&String> = told.keys().filter(is_missing).collect();
+    assert!(missing.is_empty(), "no page names {missing:?}");
 }
