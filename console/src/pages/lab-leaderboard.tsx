@@ -1,6 +1,6 @@
 // Experiments on one dataset beside each other: every metric with its interval and its place, and what stands out in one.
 import { type BoardRow, type Cell, type Choice, MOST, choiceOf, keyOf, metricsOf, placeText, settingsText, sorted, standing } from "../lib/board";
-import { cost, count, interval, seconds } from "../lib/format";
+import { cost, count, interval, seconds, within } from "../lib/format";
 import { useExperiments, useJson } from "../lib/hooks";
 import { type Experiment, type Head, labPath } from "../lib/lab";
 import { address, hrefOf, setState, tenant } from "../lib/store";
@@ -104,8 +104,8 @@ function Line({ row, metrics, rows, current }: { row: BoardRow; metrics: Cell[];
       </th>
       {metrics.map((each) => <Place key={keyOf(each)} cell={row.cells.find((own) => keyOf(own) === keyOf(each))} rows={rows} experiment={row.experiment_id} />)}
       <td class="num">{row.errors > 0 ? <Link class="bad" href={hrefOf("lab", "experiments", { experiment: row.experiment_id })}>! {count(row.errors)}</Link> : "0"}</td>
-      <td class="num">{typeof row.duration_ms?.estimate === "number" ? seconds(row.duration_ms.estimate / 1e3) : "–"}</td>
-      <td class="num">{cost(row.cost_usd?.estimate)}</td>
+      <td class="num">{row.duration_ms ? within(row.duration_ms, (ms) => seconds(ms / 1e3)) : "–"}</td>
+      <td class="num">{row.cost_usd ? within(row.cost_usd, cost) : "–"}</td>
     </tr>
   );
 }
