@@ -3,6 +3,7 @@ import { type BoardRow, type Cell, type Choice, MOST, choiceOf, keyOf, metricsOf
 import { cost, count, interval, seconds, within } from "../lib/format";
 import { useExperiments, useJson } from "../lib/hooks";
 import { type Experiment, type Head, labPath } from "../lib/lab";
+import { cutText } from "../lib/limits";
 import { address, hrefOf, setState, tenant } from "../lib/store";
 import { line, visible } from "../lib/text";
 import { useWalk } from "../lib/walk";
@@ -11,6 +12,9 @@ import { Link } from "../ui/parts";
 import { ConfusionMatrix } from "./lab-confusion";
 import { Findings } from "./lab-findings";
 import { RunsLink } from "./lab-narrowed";
+
+/** Experiments that can be picked from, the newest first. */
+const PICKS = 200;
 
 export function Leaderboard() {
   const { dataset = "", experiments = "", one = "" } = address.value.state;
@@ -58,13 +62,14 @@ function Pick({ choice, all, heads }: { choice: Choice; all: Experiment[]; heads
         </select>
       </label>
       <fieldset class="picks"><legend class="hidden">Experiments</legend>
-        {choice.all.slice(0, 200).map((each) => (
+        {choice.all.slice(0, PICKS).map((each) => (
           <label key={each.experiment_id} class="small">
             <input type="checkbox" checked={choice.ids.includes(each.experiment_id)} onChange={() => flip(each.experiment_id)} />
             {line(each.name, 40)}<span class="muted">version {each.dataset_version}</span>
           </label>
         ))}
       </fieldset>
+      {choice.all.length > PICKS && <p class="muted small">{cutText(choice.all.length, PICKS, "experiments")}</p>}
     </div>
   );
 }
