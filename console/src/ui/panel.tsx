@@ -129,13 +129,15 @@ export function Modal({ title, close, children }: { title: string; close: () => 
   useEffect(() => {
     ref.current?.showModal();
   }, []);
-  const outside = (event: MouseEvent) => event.target === ref.current && close();
+  // The browser gives the focus back when the dialog is closed, not when it is taken out of the page; `onClose` does that.
+  const end = () => ref.current?.close();
+  const outside = (event: MouseEvent) => event.target === ref.current && end();
   return (
     <dialog ref={ref} onClose={close} onClick={outside} aria-label={title}>
       <header>
         <h2>{title}</h2>
         <span class="grow" />
-        <button type="button" class="quiet" onClick={close}>Close</button>
+        <button type="button" class="quiet" onClick={end}>Close</button>
       </header>
       <div class="body" tabIndex={0}>{children}</div>
     </dialog>
