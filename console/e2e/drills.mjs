@@ -110,6 +110,10 @@ export async function sqlOfAPanel(page, world) {
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   await page.locator("section[aria-label=Spans]").getByRole("button", { name: "SQL", exact: true }).press("Enter");
+  await dialog.getByRole("button", { name: "Close", exact: true }).press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  await page.waitForFunction(() => document.activeElement?.textContent === "SQL" && document.activeElement.closest("section")?.getAttribute("aria-label") === "Spans");
+  await page.locator("section[aria-label=Spans]").getByRole("button", { name: "SQL", exact: true }).press("Enter");
   await dialog.getByRole("link", { name: "Open on the SQL page" }).click();
   await page.waitForFunction(() => location.pathname === "/sql");
   await page.getByText("Nothing has run yet").waitFor();

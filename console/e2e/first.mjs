@@ -15,12 +15,15 @@ export async function emptyServer(page, world) {
     assert.match(text, new RegExp(`curl http://127\\.0\\.0\\.1:${new URL(otlp).port}/v1/traces`));
     assert.doesNotMatch(text, /TOKEN|ca\.pem/, "neither token nor certificate is needed here");
     assert.deepEqual((await violations(page)).map((each) => each.id), []);
+    const range = page.locator("[data-range]");
+    const shown = await range.getAttribute("title");
     let loads = 0;
     page.on("load", () => (loads += 1));
     await send(otlp, "my-app", [{ trace: "c".repeat(32), id: "c".repeat(16), name: "chat" }]);
     await page.getByText("No span has arrived yet").waitFor({ state: "detached" });
     await page.getByText("Spans have arrived, but none was scored").waitFor();
     assert.equal(loads, 0, "without a reload");
+    assert.notEqual(await range.getAttribute("title"), shown, "the time range goes along: the first span is younger than the page");
     await page.goto(`${base}/sql`);
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.getByRole("button", { name: "Copy psql line" }).click();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { acknowledgement, conditionOf, named, shownOf, standingsOf, watchedOf } = await load("src/lib/alerts.ts");
+const { acknowledgement, conditionOf, named, shownOf, sinceOf, standingsOf, standingsTold, watchedOf } = await load("src/lib/alerts.ts");
 const { failedOf, outcomeOf, toldOf } = await load("src/lib/deliveries.ts");
 const { decidedIn, flowsOf } = await load("src/lib/flow.ts");
 const { changeOf } = await load("src/lib/change.ts");
@@ -82,4 +82,21 @@ test("a change is said only where the intervals lie apart", () => {
   assert.equal(changeOf(of(0.5, 0.4, 0.6), of(0.55, 0.45, 0.65)).kind, "none");
   assert.equal(changeOf(of(0.5, 0.4, 0.6), of(0.9, 0.8, 0.95)).kind, "changed");
   assert.equal(changeOf(of(null, null, null), of(0.9, 0.8, 0.95)).kind, "unknown");
+});
+
+test("who may not ask where alerts stand is not told that none is defined while nobody knows", () => {
+  const refused = { data: undefined, fault: { kind: "forbidden" } };
+  const away = { kind: "busy" };
+  assert.deepEqual(standingsTold(refused, { data: undefined, fault: undefined }), { standings: undefined, fault: undefined, isPart: true });
+  assert.deepEqual(standingsTold(refused, { data: undefined, fault: away }), { standings: undefined, fault: away, isPart: true });
+  assert.deepEqual(standingsTold(refused, { data: [], fault: undefined }), { standings: [], fault: undefined, isPart: true });
+  assert.equal(standingsTold(refused, { data: [{ alert: "a", slice: "s", state: "ok" }], fault: undefined }).standings[0].alert, "a");
+  const all = { data: { alerts: [] }, fault: undefined };
+  assert.deepEqual(standingsTold(all, { data: undefined, fault: away }), { standings: [], fault: undefined, isPart: false });
+});
+
+test("an alert without a time since when ends no page", () => {
+  const [standing] = standingsOf([{ alert: "a", slice: "", state: "ok", since: null }]);
+  assert.equal(sinceOf(standing), null);
+  assert.equal(sinceOf({ since: Date.parse("2026-11-23T10:00:00Z") * 1e6 }), "2026-11-23T10:00:00.000Z");
 });

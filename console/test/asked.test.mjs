@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { answered, asking, questionOf, refused } = await load("src/lib/asked.ts");
+const { answered, asking, isAnswer, questionOf, refused } = await load("src/lib/asked.ts");
 
 const fault = (kind) => ({ kind, message: "no" });
 const known = answered(7, "a", "");
@@ -28,4 +28,10 @@ test("a range that follows the clock asks the same with each look, a fixed one d
   assert.notEqual(questionOf("q", [early, "m", 1], "7d"), questionOf("q", [early, "n", 1], "7d"));
   assert.notEqual(questionOf("q", [early], "7d"), questionOf("q", [early], "1h"));
   assert.notEqual(questionOf("q", [early], ""), questionOf("q", [late], ""));
+});
+
+test("it is known whether the data answer what is asked now", () => {
+  assert.equal(isAnswer(known, "a"), true);
+  assert.equal(isAnswer(asking(known, ""), "b"), false, "the answer to the question before");
+  assert.equal(isAnswer({ busy: true }, "a"), false);
 });

@@ -37,3 +37,11 @@ test("values are bound, never written into the text that is sent", () => {
   assert.throws(() => bind("SELECT $nope", {}));
   assert.equal(literal(null), "NULL");
 });
+
+test("a CASE is one condition, with the AND and OR that it holds", () => {
+  const filter = "a = 1 AND CASE WHEN b = 2 AND c = 3 OR d = 4 THEN true ELSE false END";
+  assert.deepEqual(parts(filter), ["a = 1", "CASE WHEN b = 2 AND c = 3 OR d = 4 THEN true ELSE false END"]);
+  assert.equal(withoutLast(filter), "a = 1");
+  assert.equal(withCondition("CASE WHEN b OR c THEN d END", "e = 1"), "CASE WHEN b OR c THEN d END AND e = 1");
+  assert.deepEqual(parts("weekend = 1 AND end_time > 2 AND case_id = 3"), ["weekend = 1", "end_time > 2", "case_id = 3"]);
+});

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { flowsOf, mostlyLost, tracesOf } = await load("src/lib/flow.ts");
+const { flowsOf, mostlyLost, rateOf, tracesOf } = await load("src/lib/flow.ts");
 
 const row = (decision, reason, n) => ({ rule: "r", rule_version: "1", decision, reason, stratum: null, n, p_min: 0.25, p_max: 1 });
 
@@ -25,4 +25,9 @@ test("of what a rule lost the most frequent reason is told", () => {
   const [flow] = flowsOf([row("queued", "rate 1", 10), row("not_sampled", "rate 0.25", 90), row("throttled", "full", 2), row("expired", "too late", 3), row("expired", "restarted", 1), row("scored", "", 5)]);
   assert.deepEqual(mostlyLost(flow), { lost: 6, kind: "expired", reason: "too late", n: 3 });
   assert.equal(mostlyLost(flowsOf([row("queued", "rate 1", 1), row("filtered", "", 9)])[0]), undefined);
+});
+
+test("a rate that the server would refuse is none, and not 0", () => {
+  assert.deepEqual(["0.1", " 1 ", "1e-3"].map(rateOf), [0.1, 1, 0.001]);
+  assert.deepEqual(["0,1", "", "0", "5", "-0.1", "ten"].map(rateOf), Array(6).fill(undefined));
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { interval, rate, nanos, duration, bytes, numberOf, seconds } = await load("src/lib/format.ts");
+const { interval, rate, nanos, duration, bytes, numberOf, seconds, within } = await load("src/lib/format.ts");
 const { visible, cut, safeLink, line } = await load("src/lib/text.ts");
 const { csv } = await load("src/lib/csv.ts");
 
@@ -47,4 +47,10 @@ test("a cell of CSV is no formula", () => {
   assert.equal(csv(table), "a,n\r\n'=1+1,-1\r\n\"x\"\"y\",2\r\n,3\r\n");
   const large = { columns: [{ name: "n", type: "bigint" }], data: [["-9007199254740993", "-Infinity", "-1.5e-9", "-cmd", "-1+2"]], rows: 5, elapsed_ms: 1 };
   assert.equal(csv(large), "n\r\n-9007199254740993\r\n-Infinity\r\n-1.5e-9\r\n'-cmd\r\n'-1+2\r\n", "a number that comes as text stays one");
+});
+
+test("an estimate with a unit has its interval and its n, and is never 0 where there is none", () => {
+  const ms = (each) => `${each} ms`;
+  assert.equal(within({ estimate: 812, lower: 700, upper: null, n: 60 }, ms), "812 ms [700 ms, ?] n 60");
+  assert.equal(within({ estimate: null, lower: null, upper: null, n: 1 }, ms), "too few (n 1)");
 });

@@ -37,3 +37,16 @@ test("a query that its reader cancels says so, one that fails says why", async (
   await second;
   assert.match(shown.at(-1).fault.message, /no/);
 });
+
+test("what is forgotten is gone, and its answer is nobody's when it comes", async () => {
+  const { shown, ends, only } = asked();
+  const first = only.run("a");
+  ends[0].resolve({ rows: 1 });
+  await first;
+  only.forget();
+  assert.deepEqual(shown.at(-1), { query: "" });
+  const second = only.run("b");
+  only.forget();
+  assert.equal(await second, undefined);
+  assert.deepEqual(shown.at(-1), { query: "" }, "not even that it was cancelled");
+});

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { load } from "./load.mjs";
 
 const { keyOf, piecesOf, saysOf, sparksOf } = await load("src/lib/spark.ts");
-const { placeAfter } = await load("src/lib/walk.ts");
+const { leads, placeAfter } = await load("src/lib/walk.ts");
 
 const point = (at, estimate, n = 10) => ({ at, estimate, lower: estimate === null ? null : estimate - 0.1, upper: estimate === null ? null : estimate + 0.1, n });
 
@@ -39,4 +39,9 @@ test("curves are of the rows that their tables show", () => {
 
 test("the first step of the keyboard comes to the first row, and the ends hold", () => {
   assert.deepEqual([placeAfter(3, -1, 1), placeAfter(3, -1, -1), placeAfter(3, 0, 1), placeAfter(3, 2, 1), placeAfter(3, 0, -1)], [0, 0, 1, 2, 0]);
+});
+
+test("a click on a link within a row is the link's", () => {
+  const on = (found) => ({ target: { closest: (selector) => (selector === "a[href]" ? found : null) } });
+  assert.deepEqual([leads(on({})), leads(on(null)), leads({ target: null })], [true, false, false]);
 });

@@ -1,5 +1,5 @@
 // Alerts as the server tells them: where each slice stands, and what has changed.
-import type { Row } from "./api";
+import type { Fault, Row } from "./api";
 import { condition, withCondition } from "./filter";
 import { type Estimate, millis, numberOf } from "./format";
 import type { Definition } from "./server";
@@ -76,6 +76,32 @@ export function standingsOf(rows: Row[]): Standing[] {
     statistic: numberOf(row.statistic), bound: numberOf(row.threshold), n: numberOf(row.n) ?? 0, examples: [],
     estimate: { estimate: numberOf(row.estimate), lower: numberOf(row.lower), upper: numberOf(row.upper), n: numberOf(row.n) },
   }));
+}
+
+interface Answer<T> {
+  data: T | undefined;
+  fault: Fault | undefined;
+}
+
+export interface Told {
+  /** Undefined until something is known. */
+  standings: Standing[] | undefined;
+  fault: Fault | undefined;
+  /** The caller may not ask for all: these are the slices that changed in the time range, and where none did nothing is known. */
+  isPart: boolean;
+}
+
+/** Where alerts stand: as the server tells it, else as far as the changes in the table do. */
+export function standingsTold(now: Answer<{ alerts: Standing[] }>, changes: Answer<Row[]>): Told {
+  const isPart = now.fault?.kind === "forbidden";
+  if (!isPart) return { standings: now.data?.alerts, fault: now.fault, isPart };
+  return { standings: changes.data && standingsOf(changes.data), fault: changes.fault, isPart };
+}
+
+/** Since when, RFC 3339; null where the table does not say it. */
+export function sinceOf({ since }: Pick<Standing, "since">): string | null {
+  const at = new Date(since / 1e6);
+  return Number.isNaN(at.getTime()) ? null : at.toISOString();
 }
 
 /** The body of POST /v1/alerts/acknowledge. Without a name that of the token counts. */

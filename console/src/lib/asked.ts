@@ -27,6 +27,11 @@ export function refused<T>(known: Known<T>, of: string, fault: Fault): Known<T> 
   return { ...(known.tenant === undefined ? {} : { tenant: known.tenant }), fault, busy: false };
 }
 
+/** Whether the data are of this question, and not of one that was asked before. */
+export function isAnswer<T>(known: Known<T>, of: string): boolean {
+  return known.data !== undefined && known.of === of;
+}
+
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 /** What is asked, whenever it is: the times of a range that follows the clock are others with each look. */

@@ -86,7 +86,7 @@ function hasOr(filter: string): boolean {
   return split(filter, "OR").length > 1;
 }
 
-/** Splits at a word that stands outside of quotes and brackets. BETWEEN keeps its AND. */
+/** Splits at a word that stands outside of quotes, of brackets and of CASE … END. BETWEEN keeps its AND. */
 function split(filter: string, word: string): string[] {
   const found: string[] = [];
   let [depth, start, between] = [0, 0, false];
@@ -100,8 +100,11 @@ function split(filter: string, word: string): string[] {
     }
     if (char === "(" || char === "[") depth += 1;
     if (char === ")" || char === "]") depth -= 1;
-    if (depth !== 0 || (at > 0 && /[\w.]/.test(filter[at - 1] as string))) continue;
-    const here = /^[a-z]+/i.exec(filter.slice(at, at + 10))?.[0].toUpperCase();
+    if (at > 0 && /[\w.]/.test(filter[at - 1] as string)) continue;
+    const here = /^[a-z]\w*/i.exec(filter.slice(at, at + 10))?.[0].toUpperCase();
+    if (here === "CASE") depth += 1;
+    if (here === "END") depth -= 1;
+    if (depth !== 0) continue;
     if (here === "BETWEEN") between = true;
     if (here !== word) continue;
     if (word === "AND" && between) {

@@ -96,6 +96,12 @@ export function flowsOf(rows: Row[]): Flow[] {
   });
 }
 
+/** The rate of a rule as somebody types it; undefined for what the server would refuse, such as `0,1`. */
+export function rateOf(text: string): number | undefined {
+  const rate = text.trim() === "" ? Number.NaN : Number(text);
+  return rate > 0 && rate <= 1 ? rate : undefined;
+}
+
 /** Decisions by which a trace is lost that the rule would have judged. */
 const LOST = ["throttled", "over_budget", "expired", "failed"];
 

@@ -45,6 +45,13 @@ export function interval({ estimate, lower, upper, n }: Estimate): string {
   }] n ${shownN}`;
 }
 
+/** An estimate that is no rate, with its unit: `812 ms [700 ms, 903 ms] n 60`. */
+export function within({ estimate, lower, upper, n }: Estimate, shown: (value: number) => string): string {
+  if (typeof estimate !== "number") return `too few (n ${count(n ?? 0)})`;
+  const end = (bound: Maybe) => (typeof bound === "number" ? shown(bound) : "?");
+  return `${shown(estimate)} [${end(lower)}, ${end(upper)}] n ${count(n ?? 0)}`;
+}
+
 /** A measured value that is no estimate: four significant digits. */
 export function value(number: Maybe): string {
   if (number === null || number === undefined) return "–";

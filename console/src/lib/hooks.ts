@@ -1,7 +1,7 @@
 // Asking the server from a component: the old answer stays while a new one is under way, leaving cancels it.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Fault, type Table, ask, getJson } from "./api";
-import { type Known, answered, asking, questionOf, refused } from "./asked";
+import { type Known, answered, asking, isAnswer, questionOf, refused } from "./asked";
 import { labPath } from "./lab";
 import { type Listed, type ListPage, allOf } from "./several";
 import { now, range, tenant } from "./store";
@@ -12,6 +12,8 @@ export interface Asked<T> {
   fault: Fault | undefined;
   /** A request is under way. */
   busy: boolean;
+  /** Whether the data answer what is asked now, and not what was asked before. */
+  answers: boolean;
   retry: () => void;
 }
 
@@ -37,7 +39,7 @@ export function useLoad<T>(key: string | null, load: (signal: AbortSignal) => Pr
     );
     return () => abort.abort();
   }, [key, again, own]);
-  return { data: state.data, fault: state.fault, busy: state.busy, retry: () => setAgain((n) => n + 1) };
+  return { data: state.data, fault: state.fault, busy: state.busy, answers: isAnswer(state, question), retry: () => setAgain((n) => n + 1) };
 }
 
 /** Asks again when the statement changes, and when the reader asks for the present. */

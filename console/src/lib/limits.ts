@@ -1,5 +1,7 @@
 // Where statements and lists end, so that a page can say that there may be more.
 
+import { count } from "./format";
+
 /** Spans of a conversation, as many as C6b brings. */
 export const CONVERSATION = 200;
 /** Changes of alerts, as many as C14 brings. */
@@ -12,6 +14,11 @@ export function changesCut(rows: number): string {
   if (rows <= CHANGES_SHOWN) return "";
   const all = rows >= CHANGES ? `at least ${CHANGES}` : String(rows);
   return `The newest ${CHANGES_SHOWN} of ${all} changes. A shorter time range shows the others.`;
+}
+
+/** What is said of any list of which the first so many are shown; empty where all are. */
+export function cutText(all: number, most: number, what: string): string {
+  return all <= most ? "" : `The first ${count(most)} of ${count(all)} ${what}.`;
 }
 
 /** Rows of parts that are shown: 200 parts of each of 20 experiments, with every metric, would be too many for a page. */

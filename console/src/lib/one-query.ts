@@ -35,4 +35,11 @@ export class OneQuery {
   cancel(): void {
     this.abort?.abort();
   }
+
+  /** What was asked and answered is nobody's any more, such as that of another tenant. */
+  forget(): void {
+    this.abort?.abort();
+    this.abort = undefined;
+    this.show({ query: "" });
+  }
 }

@@ -1,6 +1,7 @@
 // From a result to a plot: which columns can be x, y and series, and the values in the shape of the chart.
 import { type Table, columnOf } from "./api";
-import { millis, numberOf } from "./format";
+import { count, millis, numberOf } from "./format";
+import { line } from "./text";
 import type { Series } from "../ui/chart";
 
 export type PlotKind = "line" | "bar" | "scatter" | "histogram";
@@ -18,6 +19,8 @@ export interface Plotted {
   series: Series[];
   /** Why there is nothing to draw, in words; empty where there is. */
   why: string;
+  /** What of the result is not drawn, in words; empty where all of it is. */
+  left: string;
 }
 
 export function isTime(table: Table, name: string): boolean {
@@ -46,10 +49,13 @@ export function extent(values: readonly number[]): [number, number] {
   return [values.reduce((a, b) => Math.min(a, b), Infinity), values.reduce((a, b) => Math.max(a, b), -Infinity)];
 }
 
+/** Most series of a plot. */
 const MOST = 8;
+/** Longest name of a series: it is a value of the result, and may be any text. */
+const LONGEST = 80;
 
 export function plotOf(table: Table, choice: PlotChoice): Plotted {
-  const nothing = (why: string): Plotted => ({ xs: [], timed: false, series: [], why });
+  const nothing = (why: string): Plotted => ({ xs: [], timed: false, series: [], why, left: "" });
   if (choice.kind === "histogram") return histogram(table, choice);
   const timed = isTime(table, choice.x);
   const xColumn = columnOf(table, choice.x);
@@ -59,34 +65,47 @@ export function plotOf(table: Table, choice: PlotChoice): Plotted {
   const names = choice.series ? [...new Set(columnOf(table, choice.series).map(String))] : [choice.y];
   if (names.length > 40) return nothing(`${choice.series} has ${names.length} values; a plot shows at most 40`);
   const place = new Map(xs.map((x, at) => [x, at]));
-  const series = names.slice(0, MOST).map((name) => fill(table, choice, name, xs.length, (at) => place.get(xOf(at) ?? NaN)));
-  return { xs, timed, series, why: xs.length === 0 ? "no value to draw" : "" };
+  const filled = names.slice(0, MOST).map((name) => fill(table, choice, name, xs.length, (at) => place.get(xOf(at) ?? NaN)));
+  const hidden = filled.reduce((sum, each) => sum + each.hidden, 0);
+  const left = leftText(choice, names.length, hidden);
+  return { xs, timed, series: filled.map((each) => each.series), why: xs.length === 0 ? "no value to draw" : "", left };
 }
 
-function fill(table: Table, choice: PlotChoice, name: string, length: number, placeOf: (at: number) => number | undefined): Series {
-  const made = (column: string) => {
+/** A chart has one y for an x and a series: of several rows the last is drawn, which must not look like all of them. */
+function leftText({ x, series }: PlotChoice, names: number, hidden: number): string {
+  const place = `${line(x, LONGEST)}${series ? ` and ${line(series, LONGEST)}` : ""}`;
+  return [
+    names > MOST ? `The first ${MOST} of ${count(names)} values of ${line(series, LONGEST)} are drawn.` : "",
+    hidden > 0 ? `${count(hidden)} ${hidden === 1 ? "row has" : "rows have"} the same ${place} as another one and ${hidden === 1 ? "is" : "are"} not drawn.` : "",
+  ].filter(Boolean).join(" ");
+}
+
+function fill(table: Table, choice: PlotChoice, name: string, length: number, placeOf: (at: number) => number | undefined): { series: Series; hidden: number } {
+  let hidden = 0;
+  const made = (column: string, isY = false) => {
     const values = columnOf(table, column);
     if (values.length === 0) return undefined;
     const filled = new Array<number | null>(length).fill(null);
     for (let at = 0; at < table.rows; at++) {
       const place = placeOf(at);
       if (place === undefined || (choice.series && String(columnOf(table, choice.series)[at]) !== name)) continue;
+      if (isY && filled[place] !== null) hidden += 1;
       filled[place] = numberOf(values[at]);
     }
     return filled;
   };
-  const series: Series = { label: name, values: made(choice.y) ?? [] };
+  const series: Series = { label: line(name, LONGEST), values: made(choice.y, true) ?? [] };
   // Columns of these names are the interval of y, unless they are y themselves.
   const own = ["lower", "upper", "n"].includes(choice.y);
   const [lower, upper, n] = own ? [] : [made("lower"), made("upper"), made("n")];
   if (lower && upper) Object.assign(series, { lower, upper });
   if (n) series.n = n;
-  return series;
+  return { series, hidden };
 }
 
 function histogram(table: Table, choice: PlotChoice): Plotted {
   const values = columnOf(table, choice.y).map(numberOf).filter((y): y is number => y !== null);
-  if (values.length === 0) return { xs: [], timed: false, series: [], why: "choose a column of numbers for y" };
+  if (values.length === 0) return { xs: [], timed: false, series: [], why: "choose a column of numbers for y", left: "" };
   const [low, high] = extent(values);
   const bins = Math.min(40, Math.max(1, Math.ceil(Math.sqrt(values.length))));
   const width = (high - low) / bins || 1;
@@ -95,5 +114,5 @@ function histogram(table: Table, choice: PlotChoice): Plotted {
     const bin = Math.min(bins - 1, Math.floor((y - low) / width));
     counts[bin] = (counts[bin] ?? 0) + 1;
   }
-  return { xs: counts.map((_, at) => low + (at + 0.5) * width), timed: false, series: [{ label: "rows", values: counts }], why: "" };
+  return { xs: counts.map((_, at) => low + (at + 0.5) * width), timed: false, series: [{ label: "rows", values: counts }], why: "", left: "" };
 }

@@ -7,6 +7,11 @@ export function placeAfter(rows: number, at: number, by: number): number {
   return at < 0 ? 0 : Math.max(0, Math.min(rows - 1, at + by));
 }
 
+/** Whether a click in a row was on a link: it leads elsewhere, and the address there is not the row's to change. */
+export function leads({ target }: Pick<Event, "target">): boolean {
+  return ((target as Element | null)?.closest("a[href]") ?? null) !== null;
+}
+
 /** What the focus stands on in each row: its first link, else its first button. */
 function stops(): HTMLElement[] {
   const rows = [...document.querySelectorAll<HTMLElement>("[data-walk] tbody tr")];

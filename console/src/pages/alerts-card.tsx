@@ -1,6 +1,6 @@
 // One alert that is not quiet: the slice, the interval against what is allowed, the evidence against its line, the traces.
 import { useMemo, useState } from "preact/hooks";
-import type { Shown } from "../lib/alerts";
+import { type Shown, sinceOf } from "../lib/alerts";
 import { postJson } from "../lib/api";
 import type { Delivery } from "../lib/deliveries";
 import { evidenceOf } from "../lib/evidence";
@@ -34,7 +34,6 @@ interface CardProps {
 }
 
 export function AlertCard({ shown, current, silence, told }: CardProps) {
-  const since = new Date(shown.since / 1e6);
   const [asking, setAsking] = useState<"" | "acknowledge" | "silence">("");
   const flip = (next: "acknowledge" | "silence") => setAsking(asking === next ? "" : next);
   const close = () => setAsking("");
@@ -47,7 +46,7 @@ export function AlertCard({ shown, current, silence, told }: CardProps) {
         <strong>{shown.slice === "" ? "all traffic" : visible(shown.slice)}</strong>
         {shown.severity && <span class="chip outline">{visible(shown.severity)}</span>}
         {shown.method && <span class="chip outline">{visible(shown.method)}</span>}
-        <span class="muted small">since <Time at={Number.isNaN(since.getTime()) ? null : since.toISOString()} /></span>
+        <span class="muted small">since <Time at={sinceOf(shown)} /></span>
         {silence && <span class="chip warn"><span aria-hidden="true">◐</span>silent until <Time at={new Date(silence.to).toISOString()} /></span>}
         <span class="grow" />
         {may && shown.state === "firing" && <button type="button" aria-expanded={asking === "acknowledge"} onClick={() => flip("acknowledge")}>Acknowledge</button>}
@@ -70,7 +69,8 @@ export function AlertCard({ shown, current, silence, told }: CardProps) {
 
 function WorstLinks({ shown }: { shown: Shown }) {
   if (shown.metric === "") return null;
-  const [all, since] = [watchedHref(shown), watchedHref(shown, sinceOnset(shown))];
+  const onset = sinceOnset(shown);
+  const [all, since] = [watchedHref(shown), onset && watchedHref(shown, onset)];
   return (
     <>
       {all !== undefined && <Link class="button" href={all}>Worst traces</Link>}

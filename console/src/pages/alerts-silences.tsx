@@ -1,6 +1,7 @@
 // Silences: what is silent, by whom and why, and ending one before its time.
 import { remove } from "../lib/api";
 import type { Asked } from "../lib/hooks";
+import { cutText } from "../lib/limits";
 import { type Timed, type When, sliceText } from "../lib/silences";
 import { me, refresh, say } from "../lib/store";
 import { line } from "../lib/text";
@@ -26,6 +27,9 @@ const WORDS: Record<When, { word: string; tone: string; sign: string }> = {
   active: { word: "silent now", tone: "warn", sign: "◐" }, ahead: { word: "ahead", tone: "", sign: "…" }, over: { word: "over", tone: "", sign: "✓" },
 };
 
+/** Silences that are shown; what is active comes first. */
+const MOST = 200;
+
 function Table({ all }: { all: Timed[] }) {
   return (
     <div class="scroll" tabIndex={0} role="group" aria-label="All silences">
@@ -34,8 +38,9 @@ function Table({ all }: { all: Timed[] }) {
           <th scope="col">State</th><th scope="col">Alert</th><th scope="col">Slice</th><th scope="col">From</th><th scope="col">Until</th>
           <th scope="col">By</th><th scope="col">Why</th><th scope="col"><span class="hidden">End it</span></th>
         </tr></thead>
-        <tbody>{all.slice(0, 200).map((each) => <OneSilence key={each.id} each={each} />)}</tbody>
+        <tbody>{all.slice(0, MOST).map((each) => <OneSilence key={each.id} each={each} />)}</tbody>
       </table>
+      {all.length > MOST && <p class="empty">{cutText(all.length, MOST, "silences")}</p>}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 // Numbers of an alert lead to the items that it watches.
 import type { ComponentChildren } from "preact";
-import { type Shown, watchedOf } from "../lib/alerts";
+import { type Shown, sinceOf, watchedOf } from "../lib/alerts";
 import { faultOf } from "../lib/filter";
 import { fixed } from "../lib/range";
 import { hrefOf } from "../lib/store";
@@ -16,7 +16,8 @@ export function watchedHref(alert: Watching, times: Record<string, string> = {})
 }
 
 /** From a quarter of an hour before it began: what led to it was judged before. */
-export function sinceOnset({ since }: Pick<Shown, "since">): Record<string, string> {
+export function sinceOnset({ since }: Pick<Shown, "since">): Record<string, string> | undefined {
+  if (sinceOf({ since }) === null) return undefined;
   const { from, to } = fixed({ from: since / 1e6 - 900_000, to: Date.now() });
   return { range: "", from, to };
 }

@@ -1,7 +1,7 @@
 // Page 5: what fires, with the evidence against its line, and what has changed.
 import { useMemo } from "preact/hooks";
 import { type Row, rowsOf } from "../lib/api";
-import { type Shown, type Standing, named, shownOf, standingsOf } from "../lib/alerts";
+import { type Shown, type Standing, named, shownOf, sinceOf, standingsTold } from "../lib/alerts";
 import { type Delivery, toldOf } from "../lib/deliveries";
 import { millis, numberOf } from "../lib/format";
 import { type Asked, useAsk, useJson } from "../lib/hooks";
@@ -21,6 +21,8 @@ import { Silences } from "./alerts-silences";
 import { Watched, watchedHref } from "./alerts-watched";
 import C14 from "../../sql/C14.sql";
 
+const NONE: Row[] = [];
+
 export default function Alerts() {
   const { from, to } = fixed(span.value);
   const bound = useMemo(() => bind(C14, { from, to }), [from, to]);
@@ -28,15 +30,14 @@ export default function Alerts() {
   const now = useJson<{ alerts: Standing[]; deliveries: Delivery[] }>("/v1/alerts");
   const silent = useJson<{ silences: Silence[] }>("/v1/alerts/silences");
   const silences = useMemo(() => silent.data && timed(silent.data.silences, present.value), [silent.data, present.value]);
-  const rows = useMemo(() => (history.data ? rowsOf(history.data) : []), [history.data]);
+  const changes = useMemo(() => history.data && rowsOf(history.data), [history.data]);
+  const rows = changes ?? NONE;
   // A token of one tenant may not ask where all alerts stand: then what the table says is shown.
-  const refused = now.fault?.kind === "forbidden";
+  const told = useMemo(() => standingsTold(now, { data: changes, fault: history.fault }), [now.data, now.fault, changes, history.fault]);
   const definitions = server.value?.configuration?.alerts;
-  const shown = useMemo(() => {
-    const standings = now.data?.alerts ?? (refused ? standingsOf(rows) : undefined);
-    return standings && shownOf(standings, rows, definitions);
-  }, [now.data, refused, rows, definitions]);
-  const asked: Asked<Shown[]> = { data: shown, fault: refused ? undefined : now.fault, busy: now.busy, retry: now.retry };
+  const shown = useMemo(() => told.standings && shownOf(told.standings, rows, definitions), [told, rows, definitions]);
+  const { busy, answers, retry } = told.isPart ? history : now;
+  const asked: Asked<Shown[]> = { data: shown, fault: told.fault, busy, answers, retry };
   useWalk();
   const names = [...new Set([...(definitions ?? []).map((each) => each.name), ...(shown ?? []).map((each) => each.alert)])];
   return (
@@ -44,7 +45,7 @@ export default function Alerts() {
       <Top title="Alerts" />
       <main id="main" tabIndex={-1}>
         <Panel title="Where alerts stand" sub="firing first; the share that fails, with its interval" asked={asked}>
-          {(all) => <Standings all={all} silences={silences ?? []} deliveries={now.data?.deliveries} />}
+          {(all) => (told.isPart && all.length === 0 ? <NoChange /> : <Standings all={all} silences={silences ?? []} deliveries={now.data?.deliveries} />)}
         </Panel>
         <Silences asked={{ ...silent, data: silences }} names={names} />
         <History asked={history} bound={bound} rows={rows} />
@@ -102,7 +103,7 @@ function QuietTable({ all }: { all: Shown[] }) {
             <td><Watched href={watchedHref(each)}><Interval {...(each.estimate ?? { estimate: null, lower: null, upper: null, n: each.n })} /></Watched></td>
             <td class="num">{each.bound === null ? "–" : each.bound.toFixed(3)}</td>
             <td class="num">{each.statistic === null ? "–" : <Watched href={watchedHref(each)}>{each.statistic.toPrecision(3)}</Watched>}</td>
-            <td><Time at={new Date(each.since / 1e6).toISOString()} /></td>
+            <td><Time at={sinceOf(each)} /></td>
           </tr>
         ))}</tbody>
       </table>
@@ -118,6 +119,15 @@ method = "objective"         # threshold | burn_rate | objective | change
 objective = 0.9              # the share that should pass
 alpha = 0.001                # with the objective kept it ever fires with this probability at most
 `;
+
+/** Whether an alert is defined is not told to everybody. */
+function NoChange() {
+  return (
+    <Empty title="No alert changed its state in this time range">
+      <p>Where all alerts stand is about all tenants: a token without a tenant sees it.</p>
+    </Empty>
+  );
+}
 
 function NoAlert() {
   return (

@@ -6,6 +6,7 @@ import { fixed, stepOf } from "../lib/range";
 import { address, hrefOf, now, remember, remembered, setRange, setState, span } from "../lib/store";
 import { line } from "../lib/text";
 import { useAsk } from "../lib/hooks";
+import { leads } from "../lib/walk";
 import { bind } from "../lib/statement";
 import { Empty } from "../ui/panel";
 import { Kind } from "../ui/kind";
@@ -76,7 +77,7 @@ export function ExploreRows({ rows, selected, more, where, retry }: RowsProps) {
 
 function OneRow({ row, index, selected, columns }: { row: Row; index: number; selected: boolean; columns: readonly ColumnDef[] }) {
   return (
-    <tr aria-rowindex={index + 2} {...(selected ? { "aria-current": "true" as const } : {})} onClick={() => setState({ row: keyOf(row) }, true)}>
+    <tr aria-rowindex={index + 2} {...(selected ? { "aria-current": "true" as const } : {})} onClick={(event) => leads(event) || setState({ row: keyOf(row) }, true)}>
       <td class="nowrap">
         <button type="button" class="cell" onClick={() => setState({ row: keyOf(row) }, true)}><Time at={String(row.start_time)} digits={3} /></button>
       </td>

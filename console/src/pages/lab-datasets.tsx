@@ -2,6 +2,7 @@
 import { count } from "../lib/format";
 import { useJson } from "../lib/hooks";
 import { type Diff, type Head, type Item, filesOf, labPath, textOf } from "../lib/lab";
+import { cutText } from "../lib/limits";
 import { address, hrefOf, tenant } from "../lib/store";
 import { line, visible } from "../lib/text";
 import { useWalk } from "../lib/walk";
@@ -11,6 +12,8 @@ import { Import } from "./lab-import";
 
 /** Items on a page. */
 const PAGE = 100;
+/** Versions that are listed. */
+const VERSIONS = 500;
 
 export function Datasets() {
   const { dataset = "" } = address.value.state;
@@ -71,7 +74,7 @@ function Versions({ name }: { name: string }) {
           <div class="scroll short" tabIndex={0} role="group" aria-label="Versions" data-walk>
             <table class="quality">
               <thead><tr><th scope="col">Version</th><th scope="col">What</th><th scope="col">Why</th><th scope="col" class="num">Items</th><th scope="col">When</th><th scope="col">By</th><th scope="col">Content</th></tr></thead>
-              <tbody>{versions.slice(0, 500).map((head) => (
+              <tbody>{versions.slice(0, VERSIONS).map((head) => (
                 <tr key={head.version} aria-current={head.version === version ? "true" : undefined}>
                   <td><Link href={hrefOf("lab", "datasets", { dataset: name, version: String(head.version) })}>{head.version}</Link></td>
                   <td>{line(head.change, 20)}</td><td>{line(head.message ?? "", 100)}</td><td class="num">{count(head.items)}</td>
@@ -79,6 +82,7 @@ function Versions({ name }: { name: string }) {
                 </tr>
               ))}</tbody>
             </table>
+            {versions.length > VERSIONS && <p class="empty">{cutText(versions.length, VERSIONS, "versions")}</p>}
           </div>
         )}
       </Panel>

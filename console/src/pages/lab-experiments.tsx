@@ -1,6 +1,6 @@
 // Experiments: the list, and of one what came of it, with errors apart from failures.
 import { useState } from "preact/hooks";
-import { count, interval } from "../lib/format";
+import { count, interval, seconds, within } from "../lib/format";
 import { useJson } from "../lib/hooks";
 import { variantOf, variantsText } from "../lib/playground";
 import { type Experiment, type SliceSummary, type Summary, labPath } from "../lib/lab";
@@ -151,7 +151,7 @@ function Result({ experiment, summary, gone }: { experiment: Experiment; summary
       <div class="row">
         <Status status={experiment.status} /><Meter share={runs === 0 ? 0 : done / runs} />
         <span>{count(done)} of {count(runs)} runs of {count(summary.items)} items{errors > 0 && <>, <strong class="bad">{count(errors)} without an answer</strong></>}</span>
-        {summary.duration_ms && <span class="muted">{Number((summary.duration_ms.estimate ?? 0).toPrecision(3))} ms a run</span>}
+        {summary.duration_ms && <span class="muted">{within(summary.duration_ms, (ms) => seconds(ms / 1e3))}, time of a run</span>}
       </div>
       {experiment.error && <p class="bad">{visible(experiment.error)}</p>}
       {gone.length > 0 && <p class="bad">This server has no {line(gone.join(", "), 200)} any more: what was said stands, and no run is taken until it is back.</p>}

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { Fault, postJson } from "../lib/api";
 import { count } from "../lib/format";
 import { type Options, type Outcome, bodyOf, importPath, outcomeText, placeOf, stemOf } from "../lib/importing";
+import { cutText } from "../lib/limits";
 import { refresh, say, setState, tenant } from "../lib/store";
 import { line } from "../lib/text";
 import { FaultBox } from "../ui/panel";
@@ -79,6 +80,9 @@ function taken(name: string, { version, put }: Outcome): void {
   refresh();
 }
 
+/** Faults that are shown. */
+const FAULTS = 200;
+
 function Preview({ outcome, busy, take }: { outcome: Outcome; busy: boolean; take: () => void }) {
   const { faults, put, deleted } = outcome;
   return (
@@ -92,8 +96,9 @@ function Preview({ outcome, busy, take }: { outcome: Outcome; busy: boolean; tak
         <div class="scroll short" tabIndex={0} role="group" aria-label="Faults of the file">
           <table>
             <thead><tr><th scope="col">Where</th><th scope="col">What is wrong</th></tr></thead>
-            <tbody>{faults.slice(0, 200).map((each, at) => <tr key={at}><td class="nowrap">{line(placeOf(each), 60)}</td><td>{line(each.message, 400)}</td></tr>)}</tbody>
+            <tbody>{faults.slice(0, FAULTS).map((each, at) => <tr key={at}><td class="nowrap">{line(placeOf(each), 60)}</td><td>{line(each.message, 400)}</td></tr>)}</tbody>
           </table>
+          {faults.length > FAULTS && <p class="empty">{cutText(faults.length, FAULTS, "faults")}</p>}
         </div>
       )}
     </div>

@@ -1,8 +1,9 @@
 // Experiments on one dataset beside each other: every metric with its interval and its place, and what stands out in one.
 import { type BoardRow, type Cell, type Choice, MOST, choiceOf, keyOf, metricsOf, placeText, settingsText, sorted, standing } from "../lib/board";
-import { cost, count, interval, seconds } from "../lib/format";
+import { cost, count, interval, seconds, within } from "../lib/format";
 import { useExperiments, useJson } from "../lib/hooks";
 import { type Experiment, type Head, labPath } from "../lib/lab";
+import { cutText } from "../lib/limits";
 import { address, hrefOf, setState, tenant } from "../lib/store";
 import { line, visible } from "../lib/text";
 import { useWalk } from "../lib/walk";
@@ -11,6 +12,9 @@ import { Link } from "../ui/parts";
 import { ConfusionMatrix } from "./lab-confusion";
 import { Findings } from "./lab-findings";
 import { RunsLink } from "./lab-narrowed";
+
+/** Experiments that can be picked from, the newest first. */
+const PICKS = 200;
 
 export function Leaderboard() {
   const { dataset = "", experiments = "", one = "" } = address.value.state;
@@ -58,13 +62,14 @@ function Pick({ choice, all, heads }: { choice: Choice; all: Experiment[]; heads
         </select>
       </label>
       <fieldset class="picks"><legend class="hidden">Experiments</legend>
-        {choice.all.slice(0, 200).map((each) => (
+        {choice.all.slice(0, PICKS).map((each) => (
           <label key={each.experiment_id} class="small">
             <input type="checkbox" checked={choice.ids.includes(each.experiment_id)} onChange={() => flip(each.experiment_id)} />
             {line(each.name, 40)}<span class="muted">version {each.dataset_version}</span>
           </label>
         ))}
       </fieldset>
+      {choice.all.length > PICKS && <p class="muted small">{cutText(choice.all.length, PICKS, "experiments")}</p>}
     </div>
   );
 }
@@ -104,8 +109,8 @@ function Line({ row, metrics, rows, current }: { row: BoardRow; metrics: Cell[];
       </th>
       {metrics.map((each) => <Place key={keyOf(each)} cell={row.cells.find((own) => keyOf(own) === keyOf(each))} rows={rows} experiment={row.experiment_id} />)}
       <td class="num">{row.errors > 0 ? <Link class="bad" href={hrefOf("lab", "experiments", { experiment: row.experiment_id })}>! {count(row.errors)}</Link> : "0"}</td>
-      <td class="num">{typeof row.duration_ms?.estimate === "number" ? seconds(row.duration_ms.estimate / 1e3) : "–"}</td>
-      <td class="num">{cost(row.cost_usd?.estimate)}</td>
+      <td class="num">{row.duration_ms ? within(row.duration_ms, (ms) => seconds(ms / 1e3)) : "–"}</td>
+      <td class="num">{row.cost_usd ? within(row.cost_usd, cost) : "–"}</td>
     </tr>
   );
 }

@@ -1,14 +1,17 @@
 // A server without a span: how to send one, with this server's own address, and a check that turns green.
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Asked } from "../lib/hooks";
 import { portOf, reachOf, server, ways } from "../lib/server";
-import { me } from "../lib/store";
+import { me, refresh } from "../lib/store";
 import { Empty } from "../ui/panel";
 import { CopyButton } from "../ui/parts";
 
 export function FirstSpan({ asked }: { asked: Asked<unknown> }) {
+  const busy = useRef(asked.busy);
+  busy.current = asked.busy;
   useEffect(() => {
-    const timer = setInterval(() => document.hidden || asked.retry(), 3000);
+    // The time range goes along, because the first span is younger than the page; a slow answer is waited for.
+    const timer = setInterval(() => document.hidden || busy.current || refresh(), 3000);
     return () => clearInterval(timer);
   }, []);
   const port = portOf(server.value, /otlp.*http/i);

@@ -44,7 +44,8 @@ export function QueuePage({ id }: { id: string }) {
         <Decide />
       </Top>
       <main id="main" tabIndex={-1} class="review">
-        {asked.fault ? <FaultBox fault={asked.fault} /> : queue ? queue.status === "open" ? <Working queue={queue} /> : <Closed queue={queue} /> : <Bars />}
+        {asked.fault && <FaultBox fault={asked.fault} retry={asked.retry} />}
+        {queue ? queue.status === "open" ? <Working queue={queue} /> : <Closed queue={queue} /> : !asked.fault && <Bars />}
       </main>
     </>
   );

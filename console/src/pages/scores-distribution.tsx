@@ -5,6 +5,8 @@ import { withCondition } from "../lib/filter";
 import { count, numberOf, value } from "../lib/format";
 import { useAsk, withoutWrong } from "../lib/hooks";
 import { address, setState } from "../lib/store";
+import { visible } from "../lib/text";
+import { shareAt } from "../lib/trial";
 import { Panel } from "../ui/panel";
 import { Interval } from "../ui/parts";
 import { type Scope, bindIn, isUp } from "./scores-metric";
@@ -97,15 +99,16 @@ function Trial({ scope, row, low, high, trial, set }: TrialProps) {
   const own = numberOf(row.threshold);
   // The threshold in force is what the page knows already.
   const bound = useMemo(() => (asked === own ? null : bindIn(scope, C13t, { up, trial: asked })), [scope, up, asked, own]);
-  const result = useAsk(bound);
-  const share = asked === own ? row : result.data ? rowsOf(result.data)[0] : undefined;
+  const result = withoutWrong(useAsk(bound));
+  const share = shareAt({ trial, asked, own, whole: row }, result);
   return (
     <>
       <input type="range" class="trial" min={low} max={high} step={(high - low) / 200} value={trial} aria-label="Threshold under trial"
         onInput={(event) => set(Number(event.currentTarget.value))} onChange={(event) => setState({ trial: event.currentTarget.value }, true)} />
       <div class="row">
         <span>Threshold under trial {up ? "≥" : "≤"} <strong>{value(trial)}</strong> would pass</span>
-        {share && <Interval estimate={numberOf(share.estimate)} lower={numberOf(share.lower)} upper={numberOf(share.upper)} n={numberOf(share.n)} />}
+        {share ? <Interval estimate={numberOf(share.estimate)} lower={numberOf(share.lower)} upper={numberOf(share.upper)} n={numberOf(share.n)} />
+          : result.fault ? <span class="bad small">{visible(result.fault.message.slice(0, 200))}</span> : <span class="muted">…</span>}
         {own !== null && trial !== own && <button type="button" class="quiet" onClick={() => setState({ trial: "" }, true)}>Back to {value(own)}</button>}
         <span class="muted small">A trial changes nothing on the server.</span>
       </div>

@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks";
 import type { Table } from "../lib/api";
 import { type PlotChoice, type PlotKind, guess, numeric, plotOf } from "../lib/plot";
 import { address, setState } from "../lib/store";
+import { line, visible } from "../lib/text";
 import { Chart } from "../ui/chart";
 
 const KINDS: readonly PlotKind[] = ["line", "bar", "scatter", "histogram"];
@@ -31,8 +32,9 @@ export function Plot({ table }: { table: Table }) {
           <Pick label="Series" value={choice.series || "-"} options={["-", ...names]} set={(next) => setState({ series: next }, true)} />
         )}
       </div>
+      {plot.left && <p class="muted small" role="note">{plot.left}</p>}
       {plot.why ? <p class="muted">{plot.why}</p> : (
-        <Chart name={`${choice.y} by ${choice.x}`} xs={plot.xs} timed={plot.timed} series={plot.series} height={320}
+        <Chart name={line(`${choice.y} by ${choice.x}`, 160)} xs={plot.xs} timed={plot.timed} series={plot.series} height={320}
           kind={choice.kind === "histogram" ? "bar" : choice.kind} />
       )}
     </div>
@@ -43,7 +45,7 @@ function Pick({ label, value, options, set }: { label: string; value: string; op
   return (
     <label>{label}
       <select value={value} onChange={(event) => set(event.currentTarget.value)}>
-        {options.map((option) => <option key={option} value={option}>{option}</option>)}
+        {options.map((option) => <option key={option} value={option}>{visible(option)}</option>)}
       </select>
     </label>
   );

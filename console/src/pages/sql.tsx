@@ -4,7 +4,7 @@ import { type Table, ask, download } from "../lib/api";
 import { csv, save } from "../lib/csv";
 import { useKeys } from "../lib/keys";
 import { OneQuery, type Running } from "../lib/one-query";
-import { address, copy, say, setState } from "../lib/store";
+import { address, copy, say, setState, tenant } from "../lib/store";
 import { plain } from "../lib/statement";
 import { useWalk } from "../lib/walk";
 import { EditorBox } from "../ui/editor-box";
@@ -28,6 +28,8 @@ export default function SqlPage() {
   }, [inAddress]);
   const cancel = () => only.cancel();
   useEffect(() => cancel, []);
+  // A result stands for the tenant that was asked about.
+  useEffect(() => only.forget(), [tenant.value]);
   const answer = async (query: string) => {
     const table = await only.run(query);
     if (!table) return;

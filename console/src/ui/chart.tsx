@@ -2,11 +2,12 @@
 // cursor for the arrow keys that is announced, and a table that says the same.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
-import { interval, rate, time, value } from "../lib/format";
+import { summaryOf } from "../lib/chart-words";
+import { interval, time, value } from "../lib/format";
 import { useWidth } from "../lib/hooks";
 import { goTo, theme, zone } from "../lib/store";
 import type { Mark } from "../lib/marks";
-import { extent } from "../lib/plot";
+import { cutText } from "../lib/limits";
 import { bands, type Line, marksPlugin, whiskersPlugin } from "./chart-draw";
 import { Link } from "./parts";
 
@@ -60,7 +61,7 @@ export function Chart(props: ChartProps) {
       plot.current.setCursor({ left: plot.current.valToPos(x, "x"), top: props.height ? props.height / 2 : 60 });
     }
   };
-  const summary = useMemo(() => summaryOf(props), [props.xs, props.series, props.lines]);
+  const summary = useMemo(() => summaryOf(props.name, props.series, props.lines ?? [], props.xs.length), [props.name, props.xs, props.series, props.lines]);
   const behind = at >= 0 ? props.hrefAt?.(at) : undefined;
   return (
     <figure class="chart">
@@ -116,19 +117,6 @@ function readout(props: ChartProps, at: number): string {
   const name = (series: Series) => (props.series.length > 1 ? `${series.label} ` : "");
   const points = props.series.map((series) => `${name(series)}${pointText(series, at)}`);
   return `${xText(props, props.xs[at] ?? 0)}: ${points.join("; ")}`;
-}
-
-function summaryOf(props: ChartProps): string {
-  const parts = props.series.slice(0, 6).map((series) => {
-    const known = series.values.filter((y): y is number => typeof y === "number");
-    if (known.length === 0) return `${series.label}: no value`;
-    const [first, last] = [known[0] as number, known[known.length - 1] as number];
-    const trend = last > first ? "rising" : last < first ? "falling" : "level";
-    const [low, high] = extent(known);
-    return `${series.label}: lowest ${rate(low)}, highest ${rate(high)}, last ${rate(last)}, ${trend}`;
-  });
-  const lines = (props.lines ?? []).map((each) => ` Line: ${each.text}.`).join("");
-  return `${props.name}. ${parts.join("; ")}. ${props.xs.length} points.${lines}`;
 }
 
 function dataOf(props: ChartProps): Array<Array<number | null>> {
@@ -213,6 +201,9 @@ function Legend({ names }: { names: string[] }) {
   );
 }
 
+/** Points that the table shows; a result may have hundreds of thousands. */
+const TABLE = 1000;
+
 function AsTable(props: ChartProps) {
   const [open, setOpen] = useState(false);
   return (
@@ -223,13 +214,19 @@ function AsTable(props: ChartProps) {
           <table>
             <thead><tr><th scope="col">{props.timed ? "time" : "x"}</th>{props.series.map((s) => <th scope="col" key={s.label}>{s.label}</th>)}</tr></thead>
             <tbody>
-              {props.xs.map((x, at) => (
+              {props.xs.slice(0, TABLE).map((x, at) => (
                 <tr key={x}><td class="nowrap">{props.hrefAt ? <Link href={props.hrefAt(at)}>{xText(props, x)}</Link> : xText(props, x)}</td>{props.series.map((s) => <td key={s.label}>{pointText(s, at)}</td>)}</tr>
               ))}
             </tbody>
           </table>
+          <Cut all={props.xs.length} />
         </div>
       )}
     </details>
   );
+}
+
+function Cut({ all }: { all: number }) {
+  const text = cutText(all, TABLE, "points");
+  return text === "" ? null : <p class="muted">{text}</p>;
 }

@@ -1,6 +1,7 @@
 // A panel: its own loading, its own fault, its own SQL. One that fails leaves the others alone.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { type Counting, countingOf } from "../lib/again";
 import type { Fault } from "../lib/api";
 import { type Asked, useSlow } from "../lib/hooks";
 import { portOf, psqlLine, reachOf, server, shellQuoted } from "../lib/server";
@@ -54,7 +55,7 @@ export function FaultBox({ fault, retry }: { fault: Fault; retry?: () => void })
       <p>{visible(fault.message)}</p>
       <div class="row">
         {fault.key && <span>Limit: <code>{fault.key}</code></span>}
-        {fault.kind === "busy" && retry && <Countdown seconds={fault.retryAfter || 5} then={retry} />}
+        {fault.kind === "busy" && retry && <Countdown fault={fault} then={retry} />}
         {retry && <button type="button" onClick={retry}>Try again</button>}
         {fault.kind === "limit" && shorter && (
           <button type="button" onClick={() => setRange({ relative: shorter[0], from: "", to: "" })}>{shorter[1]}</button>
@@ -70,17 +71,18 @@ function shorterRange(): readonly [string, string] | undefined {
   return at > 0 ? CHOICES[at - 1] : at < 0 ? CHOICES[0] : undefined;
 }
 
-function Countdown({ seconds, then }: { seconds: number; then: () => void }) {
-  const [left, setLeft] = useState(seconds);
+function Countdown({ fault, then }: { fault: Fault; then: () => void }) {
+  const [known, setKnown] = useState<Counting | undefined>();
+  const { left } = countingOf(known, fault);
   useEffect(() => {
     if (left <= 0) {
       then();
       return undefined;
     }
-    const timer = setTimeout(() => setLeft(left - 1), 1000);
+    const timer = setTimeout(() => setKnown({ of: fault, left: left - 1 }), 1000);
     return () => clearTimeout(timer);
-  }, [left]);
-  return <span>asks again in {left} s</span>;
+  }, [fault, left]);
+  return <span>asks again in {Math.max(0, left)} s</span>;
 }
 
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
@@ -127,13 +129,15 @@ export function Modal({ title, close, children }: { title: string; close: () => 
   useEffect(() => {
     ref.current?.showModal();
   }, []);
-  const outside = (event: MouseEvent) => event.target === ref.current && close();
+  // The browser gives the focus back when the dialog is closed, not when it is taken out of the page; `onClose` does that.
+  const end = () => ref.current?.close();
+  const outside = (event: MouseEvent) => event.target === ref.current && end();
   return (
     <dialog ref={ref} onClose={close} onClick={outside} aria-label={title}>
       <header>
         <h2>{title}</h2>
         <span class="grow" />
-        <button type="button" class="quiet" onClick={close}>Close</button>
+        <button type="button" class="quiet" onClick={end}>Close</button>
       </header>
       <div class="body" tabIndex={0}>{children}</div>
     </dialog>

@@ -42,8 +42,9 @@ interface HistogramProps {
   zoom: (span: Span) => void;
 }
 
-export function TimeHistogram({ table, span, step, zoom }: HistogramProps) {
-  const buckets = useMemo(() => bucketsOf(table, span, step), [table]);
+export function TimeHistogram({ table, zoom, ...asked }: HistogramProps) {
+  // Until another range has its answer, the bars keep the axis and the buckets that they came with.
+  const { buckets, span, step } = useMemo(() => ({ buckets: bucketsOf(table, asked.span, asked.step), span: asked.span, step: asked.step }), [table]);
   const top = buckets.reduce((most, bucket) => Math.max(most, bucket.all), 0);
   const total = buckets.reduce((sum, bucket) => sum + bucket.all, 0);
   const errors = buckets.reduce((sum, bucket) => sum + bucket.errors, 0);
