@@ -142,7 +142,8 @@ impl Upkeep {
                 .filter(|(at, verdict)| **verdict == Verdict::Drop && held[**at].table == table)
                 .map(|(at, _)| &held[*at])
                 .collect();
-            self.drop_files(manifest, &dropped).await?;
+            // What one table cannot commit must not keep other rows from going.
+            failed = self.drop_files(manifest, &dropped).await.err().or(failed);
         }
         for (at, verdict) in verdicts {
             let (manifest, file) = &files[at];

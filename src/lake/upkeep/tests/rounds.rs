@@ -1,6 +1,7 @@
 //! Whole rounds: what queries see while files are merged, go by age and are deleted.
 
 use super::super::super::manifest::Manifest;
+use super::super::super::watched::Watched;
 use super::{HOUR, World, config, ids, once, span};
 use crate::domain::time::{Clock, SECOND};
 use crate::lake::config::RetentionRule;
@@ -167,6 +168,29 @@ async fn a_tenants_rows_go_from_files_that_others_share() {
     let files = world.snapshot().files;
     world.round().await;
     assert_eq!(world.snapshot().files, files);
+}
+
+/// A file that only a tenant has goes in a commit of its own; one that others share is written again behind it.
+#[tokio::test]
+async fn a_commit_that_fails_keeps_no_other_rows_from_going() {
+    let rules = vec![RetentionRule {
+        tenant: "trial".to_owned(),
+        max_age: Some(Duration::from_hours(1)),
+        ..RetentionRule::default()
+    }];
+    let store = Arc::new(Watched::new());
+    let mut world = World::new(store.clone(), keep(Duration::ZERO, rules)).await;
+    let tenant = |id: i64| if id % 2 == 0 { "trial" } else { "paid" };
+    world.push((0..20).map(|id| span(id, tenant(id), id)).collect());
+    world.flush().await.unwrap();
+    world.spans(20..30, "trial", 0).await;
+    world.clock.advance(HOUR + SECOND);
+    // The table was made, and two files came.
+    store.refuse("/spans/_delta_log/00000000000000000003.json");
+    assert_eq!(world.round().await, 1);
+    assert_eq!(ids(&world.snapshot()).await, once((0..30).filter(|id| *id >= 20 || id % 2 == 1)));
+    assert_eq!(world.round().await, 0);
+    assert_eq!(ids(&world.snapshot()).await, once((0..20).filter(|id| id % 2 == 1)));
 }
 
 #[tokio::test]
