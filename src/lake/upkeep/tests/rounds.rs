@@ -9,8 +9,8 @@ use crate::lake::{Config, Lake, Retention};
 use crate::schema::columns::Table;
 use crate::units::ByteSize;
 use futures::TryStreamExt;
-use object_store::ObjectStore;
 use object_store::memory::InMemory;
+use object_store::{ObjectStore, ObjectStoreExt};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -191,6 +191,41 @@ async fn a_commit_that_fails_keeps_no_other_rows_from_going() {
     assert_eq!(ids(&world.snapshot()).await, once((0..30).filter(|id| *id >= 20 || id % 2 == 1)));
     assert_eq!(world.round().await, 0);
     assert_eq!(ids(&world.snapshot()).await, once((0..20).filter(|id| id % 2 == 1)));
+}
+
+/// The path of the first file of spans in the store.
+fn first_file(world: &World) -> String {
+    let first = world.snapshot().files.iter().map(|file| file.path.to_string()).min().unwrap();
+    format!("lake/spans/{first}")
+}
+
+#[tokio::test]
+async fn a_file_that_is_gone_keeps_no_others_from_being_merged() {
+    let store = Arc::new(InMemory::new());
+    let settings = Config { compact_window: Duration::from_hours(1), ..config() };
+    let mut world = World::new(store.clone(), settings).await;
+    for window in 0..3 {
+        world.spans(window * 20..window * 20 + 10, "t", window).await;
+        world.spans(window * 20 + 10..window * 20 + 20, "t", window).await;
+        world.clock.advance(HOUR);
+    }
+    store.delete(&first_file(&world).into()).await.unwrap();
+    assert_eq!(world.round().await, 1);
+    assert_eq!(world.round().await, 0);
+    assert_eq!(world.files(), 4, "the two of the first window, and one of each other");
+}
+
+#[tokio::test]
+async fn a_start_says_which_file_it_cannot_read() {
+    let store = Arc::new(InMemory::new());
+    let mut world = World::new(store.clone(), config()).await;
+    world.spans(0..10, "t", 0).await;
+    let path = first_file(&world);
+    store.put(&path.clone().into(), "no rows".into()).await.unwrap();
+    let opened = Lake::open_in(&world.store, config(), world.clock.clone(), 7).await;
+    let error = opened.err().unwrap().to_string();
+    let name = path.rsplit('/').next().unwrap();
+    assert!(error.contains(&format!("the file {name} of the table spans cannot be read")), "{error}");
 }
 
 #[tokio::test]
