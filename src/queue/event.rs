@@ -225,7 +225,7 @@ pub fn size(item: &Item) -> usize {
 }
 
 fn of_constraint(constraint: &Constraint) -> usize {
-    let own = match constraint {
+    let own: usize = match constraint {
         Constraint::Text(text) => text.len(),
         Constraint::AnyOf(any) => any.iter().map(of_constraint).sum(),
     };

@@ -223,19 +223,17 @@ impl Follower {
         }
     }
 
-    /// Some of the items whose newest copy stands in a frame up to `newest`; of each lane the oldest copies first, so that
-    /// each step lets the log go of something.
+    /// Some of the items whose newest copy stands in a frame up to `newest`; the oldest copies first, whatever their lane, so
+    /// that the log can soon let go of what is before them.
     fn kept_before(&self, newest: u64) -> Vec<QueueEvent> {
         self.queue.with_state(|state| {
             let (mut chunk, mut bytes) = (Vec::new(), 0);
-            for lane in Lane::ALL {
-                for entry in state.lane(lane).logged_through(newest) {
-                    if bytes > self.chunk_bytes {
-                        return chunk;
-                    }
-                    bytes += super::event::size(&entry.item);
-                    chunk.push(QueueEvent::Kept(Box::new(entry.kept())));
+            for entry in state.logged_through(newest) {
+                if bytes > self.chunk_bytes {
+                    break;
                 }
+                bytes += super::event::size(&entry.item);
+                chunk.push(QueueEvent::Kept(Box::new(entry.kept())));
             }
             chunk
         })

@@ -229,6 +229,22 @@ async fn a_full_log_lets_go_of_what_has_ended_and_goes_on() {
     assert_eq!(Bench::open(dir.path()).queue.rows().len(), 20);
 }
 
+/// The log can let go of its oldest frames alone, so what stands in them is written again first, whatever its lane.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_compaction_begins_with_the_oldest_copies() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut bench = Bench::open(dir.path());
+    bench.follower.set_chunk_bytes(0);
+    for (id, lane) in [("a", Lane::Slow), ("b", Lane::Fast)] {
+        bench.write(&[QueueEvent::Queued(Box::new(Item { lane, ..item(id) }))]).await;
+        while bench.follower.copy().await.unwrap() {}
+    }
+    let first = |lane| bench.queue.with_state(|state| state.lane(lane).first_log_seq());
+    assert_eq!((first(Lane::Slow), first(Lane::Fast)), (Some(1), Some(2)));
+    assert!(bench.follower.compact_some(2).await.unwrap());
+    assert_eq!((first(Lane::Slow), first(Lane::Fast)), (Some(3), Some(2)));
+}
+
 /// A control character is six in JSON: what is one frame by its texts is more than a frame of the log takes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn items_that_are_long_in_json_are_compacted_in_more_frames() {
