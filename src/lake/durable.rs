@@ -90,7 +90,7 @@ fn put_synced(
         Err(error) if is_new && error.kind() == ErrorKind::AlreadyExists => return Ok(false),
         named => named?,
     }
-    let synced = sync_folders(root, file, &mut sync);
+    let synced = sync_folders(root, file, sync);
     if synced.is_err() && is_new {
         // What may not last must not be found: a commit that can be read back counts as made.
         let _ = std::fs::remove_file(file);

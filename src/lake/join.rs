@@ -46,7 +46,7 @@ impl Waiting {
         Self { by_span: HashMap::new(), order: BTreeMap::new(), last_number: 0, bytes: 0, wait_nanos }
     }
 
-    /// Keeps the content of a record until its span comes. Gives how many records were given up for it, or if it was not kept.
+    /// Keeps the content of a record until its span comes. Gives how many records were given up, which may be this one.
     pub fn keep(&mut self, key: SpanKey, llm: Llm, now: UnixNanos) -> usize {
         let held = match self.by_span.entry(key) {
             Entry::Occupied(held) => held.into_mut(),

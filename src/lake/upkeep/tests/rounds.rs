@@ -83,7 +83,6 @@ async fn files_are_deleted_late_and_never_under_a_query() {
     world.round().await;
     assert_eq!((world.files(), objects(&store, ".parquet").await), (1, 7));
     // An orphan: put and never committed, as by a crash.
-    use object_store::ObjectStoreExt;
     store.put(&"lake/spans/merged-orphan.parquet".into(), "PAR1".into()).await.unwrap();
     world.clock.advance(3 * HOUR);
     world.round_with_vacuum().await;
