@@ -11,7 +11,7 @@
 //! | `span` | a span with the fields that every convention is brought to |
 //! | `log` | a log record that belongs to a span |
 //! | `merge` | joins what log records say to the span that they belong to |
-//! | `weight` | how much memory the content of a log record takes |
+//! | `weight` | how much memory the content of a log record, or a document, takes |
 //! | `trace` | what an evaluator is given, put together from the spans of a trace |
 //! | `prompt` | the prompt template that an answer was made with |
 //! | `score` | what an evaluator answers, and the row that is stored |

@@ -1,4 +1,4 @@
-//! Roughly how much memory the content of a log record takes.
+//! Roughly how much memory the content of a log record, or a document, takes.
 
 use super::document::Document;
 use super::message::{Message, Part, ToolCall};
@@ -52,7 +52,8 @@ fn of_call(call: &ToolCall) -> usize {
     size_of::<ToolCall>() + of_text(&call.id) + call.name.len() + of_json(&call.arguments)
 }
 
-fn of_document(document: &Document) -> usize {
+/// Bytes of `document` with all that it owns.
+pub fn of_document(document: &Document) -> usize {
     let texts = [&document.id, &document.uri, &document.content, &document.tenant];
     let texts: usize = texts.into_iter().map(of_text).sum();
     size_of::<Document>() + texts + document.metadata.as_ref().map_or(0, of_json)

@@ -91,7 +91,10 @@ impl Writer {
         let is_ending = self.shared.is_ending.swap(false, Ordering::Relaxed);
         let is_full = self.active.bytes + first > self.shared.config.segment_size.bytes();
         if self.active.bytes > empty && (is_ending || is_full) {
-            self.roll()?;
+            self.roll().inspect_err(|_| {
+                // Who asked for a new segment still waits for it.
+                self.shared.is_ending.fetch_or(is_ending, Ordering::Relaxed);
+            })?;
         }
         let mut bytes = self.active.bytes;
         let fitting = batch.iter().take_while(|frame| {

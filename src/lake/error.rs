@@ -1,7 +1,9 @@
 //! What can go wrong in the lake.
 
 use crate::journal::JournalError;
+use crate::schema::columns::Table;
 use crate::schema::frame::FrameError;
+use object_store::path::Path;
 use std::path::PathBuf;
 
 /// What can go wrong in the lake.
@@ -75,6 +77,16 @@ pub enum LakeError {
         /// What is wrong with it.
         what: String,
     },
+    /// A file of a table cannot be read.
+    #[error("the file {path} of the table {table} cannot be read: {source}")]
+    File {
+        /// The table.
+        table: &'static str,
+        /// The file, relative to the table.
+        path: Path,
+        /// Why.
+        source: Box<LakeError>,
+    },
     /// A merge would have lost rows; the old files stay.
     #[error("a merge read {read} rows, left out {left_out} and wrote {written}; the old files stay")]
     RowsLost {
@@ -108,4 +120,11 @@ pub enum LakeError {
     /// A task of ours was cancelled.
     #[error("flush was cancelled: {0}")]
     Task(#[from] tokio::task::JoinError),
+}
+
+impl LakeError {
+    /// The same, with the file of `table` that it is about.
+    pub(super) fn in_file(self, table: Table, path: &Path) -> Self {
+        Self::File { table: table.name(), path: path.clone(), source: Box::new(self) }
+    }
 }

@@ -46,7 +46,7 @@ impl Waiting {
         Self { by_span: HashMap::new(), order: BTreeMap::new(), last_number: 0, bytes: 0, wait_nanos }
     }
 
-    /// Keeps content until its span comes. Gives how many spans were given up for it.
+    /// Keeps the content of a record until its span comes. Gives how many records were given up, which may be this one.
     pub fn keep(&mut self, key: SpanKey, llm: Llm, now: UnixNanos) -> usize {
         let held = match self.by_span.entry(key) {
             Entry::Occupied(held) => held.into_mut(),
@@ -56,13 +56,14 @@ impl Waiting {
                 free.insert(Held { number: self.last_number, content: Vec::new(), bytes: 0 })
             }
         };
-        if held.content.len() < MAX_RECORDS {
+        let is_kept = held.content.len() < MAX_RECORDS;
+        if is_kept {
             let bytes = weight::of_content(&llm);
             held.content.push(llm);
             held.bytes += bytes;
             self.bytes += bytes;
         }
-        self.forget(now)
+        usize::from(!is_kept) + self.forget(now)
     }
 
     fn forget(&mut self, now: UnixNanos) -> usize {
@@ -73,8 +74,7 @@ impl Waiting {
                 break;
             }
             let (_, key) = oldest.remove();
-            self.take(&key);
-            given_up += 1;
+            given_up += self.take(&key).map_or(0, |content| content.len());
         }
         given_up
     }
@@ -151,6 +151,15 @@ mod tests {
         // More than fits, for one span.
         assert_eq!(waiting.keep(key(9), content(MAX_BYTES), UnixNanos(0)), 3);
         assert_eq!((waiting.bytes, waiting.by_span.len(), waiting.order.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn each_record_that_is_given_up_counts() {
+        let mut waiting = Waiting::new(Duration::from_secs(1));
+        let kept = (0..MAX_RECORDS).map(|_| waiting.keep(key(1), content(1), UnixNanos(0)));
+        assert_eq!(kept.sum::<usize>(), 0);
+        assert_eq!(waiting.keep(key(1), content(1), UnixNanos(0)), 1, "no more wait for one span");
+        assert_eq!(waiting.keep(key(2), content(1), UnixNanos(2 * SECOND)), MAX_RECORDS);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::error::LakeError;
 use super::files::LakeFiles;
 use super::join::Waiting;
 use super::manifest::{Manifest, SharedManifest};
-use super::snapshot::TableSnapshot;
+use super::snapshot::{DataFile, TableSnapshot};
 use super::store::LakeStore;
 use super::tail::HotTable;
 use super::window::{self, DedupWindow};
@@ -210,18 +210,30 @@ async fn recent(manifest: &Manifest, config: &Config, now: UnixNanos) -> Result<
     names.extend(manifest.table.schema().column_with_name(RECEIVED).map(|_| RECEIVED));
     // The oldest files come first, because the window forgets what it was told first.
     for file in manifest.log_files()?.iter().filter(|file| file.arrived >= since) {
-        // Piece by piece: the texts of a whole file would take many times its size in memory.
-        let mut batches = super::read::stream_columns(&manifest.store, &file.file, &names).await?;
-        while let Some(batch) = batches.try_next().await? {
-            // A merged file has older rows as well; they would push the recent ones out.
-            let batch = received_since(batch, since.saturating_mul(1_000))?;
-            // A file that lacks the columns of the key is none of ours: no sender can send its rows again.
-            for key in window::keys(manifest.table, &batch).unwrap_or_default() {
-                window.insert(key, now);
-            }
-        }
+        let noted = note_keys(&mut window, manifest, (&file.file, names.as_slice()), (since, now)).await;
+        noted.map_err(|error| error.in_file(manifest.table, &file.file.path))?;
     }
     Ok(window)
+}
+
+/// Notes the keys of a file's rows that came at `since` (milliseconds since 1970) or later.
+async fn note_keys(
+    window: &mut DedupWindow,
+    manifest: &Manifest,
+    (file, names): (&DataFile, &[&str]),
+    (since, now): (i64, UnixNanos),
+) -> Result<(), LakeError> {
+    // Piece by piece: the texts of a whole file would take many times its size in memory.
+    let mut batches = super::read::stream_columns(&manifest.store, file, names).await?;
+    while let Some(batch) = batches.try_next().await? {
+        // A merged file has older rows as well; they would push the recent ones out.
+        let batch = received_since(batch, since.saturating_mul(1_000))?;
+        // A file that lacks the columns of the key is none of ours: no sender can send its rows again.
+        for key in window::keys(manifest.table, &batch).unwrap_or_default() {
+            window.insert(key, now);
+        }
+    }
+    Ok(())
 }
 
 /// When the server received a row, where a table says it.

@@ -1,11 +1,11 @@
-//! A store in memory for tests: it counts what is asked of it, and lets two writers of one object meet.
+//! A store in memory for tests: it counts what is asked of it, lets two writers of one object meet, and refuses an object.
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{
-    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
     PutMultipartOptions, PutOptions, PutPayload, PutResult, RenameOptions, Result,
 };
 use parking_lot::Mutex;
@@ -19,12 +19,25 @@ pub struct Watched {
     /// How the name of the object ends that two must be about to put before either does.
     meet_at: Option<&'static str>,
     barrier: Barrier,
+    /// How the name of the object ends that is not put the next time.
+    refused: Mutex<Option<&'static str>>,
 }
 
 impl Watched {
     /// An empty store.
     pub fn new() -> Self {
-        Self { inner: InMemory::new(), calls: Mutex::default(), meet_at: None, barrier: Barrier::new(2) }
+        Self {
+            inner: InMemory::new(),
+            calls: Mutex::default(),
+            meet_at: None,
+            barrier: Barrier::new(2),
+            refused: Mutex::default(),
+        }
+    }
+
+    /// The next put to a name that ends so fails.
+    pub fn refuse(&self, end: &'static str) {
+        *self.refused.lock() = Some(end);
     }
 
     /// What two put to a name that ends so, they put at the same time.
@@ -53,6 +66,9 @@ impl std::fmt::Display for Watched {
 impl ObjectStore for Watched {
     async fn put_opts(&self, at: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
         self.note("put", at.as_ref());
+        if self.refused.lock().take_if(|end| at.as_ref().ends_with(*end)).is_some() {
+            return Err(Error::Generic { store: "watched", source: "on purpose".into() });
+        }
         if self.meet_at.is_some_and(|end| at.as_ref().ends_with(end)) {
             self.barrier.wait().await;
         }

@@ -124,6 +124,11 @@ impl Config {
             if limits.max_items == 0 || limits.max_size.is_zero() {
                 faults.push(format!("queue.{name}.max_items and queue.{name}.max_size must be above 0"));
             }
+            if limits.max_age.is_zero() {
+                faults.push(format!(
+                    "queue.{name}.max_age is 0: every item would expire before it is evaluated"
+                ));
+            }
         }
         faults
     }
@@ -132,6 +137,14 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lane_in_which_everything_would_expire_is_a_fault() {
+        assert_eq!(Config::default().faults(), Vec::<String>::new());
+        let config: Config = toml::from_str("[slow]\nmax_age = \"0s\"").unwrap();
+        let faults = config.faults();
+        assert!(faults.len() == 1 && faults[0].starts_with("queue.slow.max_age is 0"), "{faults:?}");
+    }
 
     #[test]
     fn what_is_not_said_of_a_lane_has_the_defaults_of_that_lane() {

@@ -100,6 +100,11 @@ impl Entries {
         self.by_log_seq.keys().next().copied()
     }
 
+    /// The items whose newest copy stands in a frame of the log up to `seq`, the oldest first.
+    pub(super) fn logged_through(&self, seq: u64) -> impl Iterator<Item = &Entry> {
+        self.by_log_seq.range(..=seq).flat_map(|(_, ids)| ids).filter_map(move |id| self.all.get(id))
+    }
+
     /// Whether this evaluation of the item is here or was finished, or a later one.
     pub(super) fn knows(&self, item: &Item) -> bool {
         let here = self.all.get(&item.id).map(|entry| entry.item.score_version);

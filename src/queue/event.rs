@@ -3,7 +3,8 @@
 use super::lane::Lane;
 use crate::domain::id::{SpanId, TenantId, TraceId};
 use crate::domain::prompt::Prompt;
-use crate::domain::trace::EvalInput;
+use crate::domain::trace::{Constraint, EvalInput, Step};
+use crate::domain::weight;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -204,22 +205,39 @@ pub(super) const ITEM_BYTES: usize = 500;
 pub fn size(item: &Item) -> usize {
     let text = |t: &Option<String>| t.as_ref().map_or(0, String::len);
     let input = &item.input;
-    let contexts: usize = input.contexts.iter().map(|d| text(&d.content) + 200).sum();
-    let history: usize = input.history.iter().map(String::len).sum();
-    let prompt = text(&item.prompt.name) + text(&item.prompt.version);
+    let texts = [
+        &item.prompt.name,
+        &item.prompt.version,
+        &input.question,
+        &input.answer,
+        &input.expected,
+        &input.system_prompt,
+    ];
+    let lists = input.history.iter().chain(&input.expected_documents);
+    let step = |step: &Step| size_of::<Step>() + step.tool.len() + text(&step.arguments) + text(&step.result);
     ITEM_BYTES
-        + prompt
-        + text(&input.question)
-        + text(&input.answer)
-        + text(&input.system_prompt)
-        + contexts
-        + history
+        + texts.into_iter().map(text).sum::<usize>()
+        + input.contexts.iter().map(weight::of_document).sum::<usize>()
+        + lists.map(|one| size_of::<String>() + one.len()).sum::<usize>()
+        + input.constraints.iter().map(of_constraint).sum::<usize>()
+        + input.steps.iter().map(step).sum::<usize>()
+        + input.session.as_ref().map_or(0, |session| session.id.len() + session.trace_id.len())
+}
+
+fn of_constraint(constraint: &Constraint) -> usize {
+    let own: usize = match constraint {
+        Constraint::Text(text) => text.len(),
+        Constraint::AnyOf(any) => any.iter().map(of_constraint).sum(),
+    };
+    size_of::<Constraint>() + own
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::queue_tests::item;
     use super::*;
+    use crate::domain::document::Document;
+    use crate::domain::trace::Session;
     use crate::schema::{hold_shape, shape_of};
 
     #[test]
@@ -238,6 +256,36 @@ mod tests {
             QueueEvent::Dropped { id: "a".into() },
         ];
         assert_eq!(QueueEvent::decode(&QueueEvent::encode(&events).unwrap()).unwrap(), events);
+    }
+
+    #[test]
+    fn every_text_of_an_item_counts() {
+        let long = || "x".repeat(1_000);
+        let step = Step { tool: long(), arguments: Some(long()), result: Some(long()), failed: false };
+        let document = Document {
+            id: Some(long()),
+            uri: Some(long()),
+            content: Some(long()),
+            metadata: Some(serde_json::json!({ "note": long() })),
+            ..Document::default()
+        };
+        let input = EvalInput {
+            question: Some(long()),
+            answer: Some(long()),
+            contexts: vec![document],
+            expected: Some(long()),
+            expected_documents: vec![long()],
+            constraints: vec![Constraint::AnyOf(vec![Constraint::Text(long())])],
+            system_prompt: Some(long()),
+            history: vec![long()],
+            steps: vec![step],
+            session: Some(Session { id: long(), ..Session::default() }),
+            ..EvalInput::default()
+        };
+        let bare = size(&item("a"));
+        let full = size(&Item { input, ..item("a") });
+        let texts = 15 * 1_000;
+        assert!((texts..texts + 1_500).contains(&(full - bare)), "{bare} to {full}");
     }
 
     #[test]

@@ -12,7 +12,7 @@
 use super::event::{QueueError, QueueEvent};
 use super::lane::Lane;
 use super::queue::Queue;
-use crate::journal::{Config as LogConfig, Frame, Journal, JournalError, Reader};
+use crate::journal::{Config as LogConfig, Frame, Full, Journal, JournalError, Reader};
 use crate::schema::FORMAT;
 use crate::schema::frame::{self, FrameKind, Part};
 use crate::units::ByteSize;
@@ -29,6 +29,8 @@ const LOG_CURSOR: &str = "items";
 const TICK: Duration = Duration::from_millis(100);
 /// How often the cursors move.
 const SAVE: Duration = Duration::from_secs(2);
+/// How long the log waits for room.
+const FULL_WAIT: Duration = Duration::from_millis(500);
 /// Bytes of events in one frame of the log.
 const FRAME_BYTES: usize = 8 << 20;
 /// What the events of one frame of the journal may grow by when they are written alone.
@@ -145,11 +147,39 @@ impl Follower {
             // They were read from JSON, so they can be written as JSON. If not, the journal must keep them.
             Err(error) => return Err(JournalError::Payload { cause: error.to_string() }),
         };
-        self.grown += payload.len() as u64;
-        let seq = self.log.append_durably(FrameKind::queue().0, payload).await?;
+        let bytes = payload.len() as u64;
+        let seq = loop {
+            match self.log.append_owed(FrameKind::queue().0, payload.clone()).await {
+                Err(JournalError::Full(full)) => {
+                    if !tokio::task::block_in_place(|| self.make_room(&full))? {
+                        tokio::time::sleep(FULL_WAIT).await;
+                    }
+                }
+                ended => break ended?,
+            }
+        };
+        self.grown += bytes;
         let ids = events.iter().filter(|event| event.is_whole()).map(|event| event.id().to_owned());
         note(&self.queue, ids, seq);
         Ok(())
+    }
+
+    /// The log is full: lets go of what no item needs any more, because nobody else does; true if that was something.
+    fn make_room(&self, full: &Full) -> Result<bool, JournalError> {
+        let has_moved = self.save_log()?;
+        if !has_moved {
+            let dir = self.log.dir().display();
+            let why = match full {
+                // The log's words would name the journal's key.
+                Full::Disk { used, .. } => format!(
+                    "it takes {used} bytes (queue.max_disk_size is {})",
+                    self.queue.config().max_disk_size
+                ),
+                Full::Queue { .. } | Full::Device => full.to_string(),
+            };
+            tracing::warn!(%dir, %why, "the queue's log is full; the journal keeps what comes until items end");
+        }
+        Ok(has_moved)
     }
 
     /// Writes again what is still needed, if the log has grown by as much as that since the last time.
@@ -180,27 +210,30 @@ impl Follower {
     /// Writes some of the items again whose newest copy stands in a frame up to `newest`, in one frame; true if there may be
     /// more.
     pub(super) async fn compact_some(&mut self, newest: u64) -> Result<bool, JournalError> {
-        let chunk = self.kept_before(newest);
+        let mut chunk = self.kept_before(newest);
         if chunk.is_empty() {
             return Ok(false);
         }
-        self.append(&chunk).await?;
-        Ok(true)
+        loop {
+            match self.append(&chunk).await {
+                // Texts with many quotes or odd characters are several times as long in JSON.
+                Err(JournalError::FrameTooLarge { .. }) if chunk.len() > 1 => chunk.truncate(chunk.len() / 2),
+                ended => return ended.map(|()| true),
+            }
+        }
     }
 
-    /// Some of the items whose newest copy stands in a frame up to `newest`.
+    /// Some of the items whose newest copy stands in a frame up to `newest`; the oldest copies first, whatever their lane, so
+    /// that the log can soon let go of what is before them.
     fn kept_before(&self, newest: u64) -> Vec<QueueEvent> {
         self.queue.with_state(|state| {
             let (mut chunk, mut bytes) = (Vec::new(), 0);
-            for lane in Lane::ALL {
-                let old = |seq: Option<u64>| seq.is_some_and(|seq| seq <= newest);
-                for entry in state.lane(lane).all.values().filter(|entry| old(entry.log_seq)) {
-                    if bytes > self.chunk_bytes {
-                        return chunk;
-                    }
-                    bytes += super::event::size(&entry.item);
-                    chunk.push(QueueEvent::Kept(Box::new(entry.kept())));
+            for entry in state.logged_through(newest) {
+                if bytes > self.chunk_bytes {
+                    break;
                 }
+                bytes += super::event::size(&entry.item);
+                chunk.push(QueueEvent::Kept(Box::new(entry.kept())));
             }
             chunk
         })
@@ -216,17 +249,23 @@ impl Follower {
                 Err(error) => return Err(error),
             }
         }
+        self.save_log().map(|_| ())
+    }
+
+    /// Moves the cursor of the log; true if it has moved.
+    fn save_log(&self) -> Result<bool, JournalError> {
         let first = self.queue.with_state(|state| {
             Lane::ALL.into_iter().filter_map(|lane| state.lane(lane).first_log_seq()).min()
         });
         let done = first.map_or(self.log.durable(), |seq| seq - 1);
-        if done > self.log.cursor(LOG_CURSOR)? {
-            match self.log.set_cursor(LOG_CURSOR, done) {
-                Err(error) if !error.is_retryable() => return Err(error),
-                _ => {}
-            }
+        if done <= self.log.cursor(LOG_CURSOR)? {
+            return Ok(false);
         }
-        Ok(())
+        match self.log.set_cursor(LOG_CURSOR, done) {
+            Ok(()) => Ok(true),
+            Err(error) if error.is_retryable() => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Compacts with few items in a frame, so that there are many steps at which to end.

@@ -10,6 +10,7 @@ use crate::schema::frame::{self, Part};
 use crate::units::ByteSize;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 fn small() -> LogConfig {
     LogConfig { segment_size: ByteSize::mib(1), max_frame_size: ByteSize::kib(512), ..LogConfig::default() }
@@ -194,4 +195,72 @@ async fn a_log_that_was_compacted_is_left_alone_until_it_has_grown() {
         assert_eq!(bench.follower.disk_bytes(), compacted);
     }
     assert_eq!(bench.states(), ["old waiting 0"]);
+}
+
+/// Items with this answer, each in a frame of its own.
+async fn write_long(bench: &Bench, ids: &[String], text: &str) {
+    for id in ids {
+        let input = EvalInput { answer: Some(text.to_owned()), ..EvalInput::default() };
+        bench.write(&[QueueEvent::Queued(Box::new(Item { input, ..item(id) }))]).await;
+    }
+}
+
+/// The loop itself is all that makes room in the log, so it must not wait for room without making it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_log_lets_go_of_what_has_ended_and_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let small = Config { max_disk_size: ByteSize::ZERO, ..Config::default() };
+    let mut bench = Bench::open_with(dir.path(), small);
+    // The log takes three of its segments and an eighth more. Seven rounds of 8 MB fit, the eighth does not.
+    let text = "x".repeat(400 << 10);
+    let mut before: Vec<String> = Vec::new();
+    for round in 0..8 {
+        let ids: Vec<String> = (0..20).map(|at| format!("i{round}-{at}")).collect();
+        bench.write(&before.iter().map(|id| done(id, Outcome::Scored)).collect::<Vec<_>>()).await;
+        write_long(&bench, &ids, &text).await;
+        let copied = async { while bench.follower.copy().await.unwrap() {} };
+        tokio::time::timeout(Duration::from_mins(2), copied).await.expect("the log makes room");
+        before = ids;
+    }
+    assert!(bench.follower.disk_bytes() < 57_000_000, "{}", bench.follower.disk_bytes());
+    assert_eq!(bench.queue.rows().len(), 20);
+    bench.follow().await;
+    drop(bench);
+    assert_eq!(Bench::open(dir.path()).queue.rows().len(), 20);
+}
+
+/// The log can let go of its oldest frames alone, so what stands in them is written again first, whatever its lane.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_compaction_begins_with_the_oldest_copies() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut bench = Bench::open(dir.path());
+    bench.follower.set_chunk_bytes(0);
+    for (id, lane) in [("a", Lane::Slow), ("b", Lane::Fast)] {
+        bench.write(&[QueueEvent::Queued(Box::new(Item { lane, ..item(id) }))]).await;
+        while bench.follower.copy().await.unwrap() {}
+    }
+    let first = |lane| bench.queue.with_state(|state| state.lane(lane).first_log_seq());
+    assert_eq!((first(Lane::Slow), first(Lane::Fast)), (Some(1), Some(2)));
+    assert!(bench.follower.compact_some(2).await.unwrap());
+    assert_eq!((first(Lane::Slow), first(Lane::Fast)), (Some(3), Some(2)));
+}
+
+/// A control character is six in JSON: what is one frame by its texts is more than a frame of the log takes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn items_that_are_long_in_json_are_compacted_in_more_frames() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = || Config { compact_after: ByteSize::ZERO, ..Config::default() };
+    let mut bench = Bench::open_with(dir.path(), config());
+    let ids: Vec<String> = (0..30).map(|at| format!("i{at}")).collect();
+    write_long(&bench, &ids, &"\u{1}".repeat(60_000)).await;
+    while bench.follower.copy().await.unwrap() {}
+    let newest = bench.follower.due().unwrap();
+    let mut frames = 0;
+    while bench.follower.compact_some(newest).await.unwrap() {
+        frames += 1;
+    }
+    assert!(frames > 1, "{frames}");
+    bench.follower.save().unwrap();
+    drop(bench);
+    assert_eq!(Bench::open_with(dir.path(), config()).queue.rows().len(), 30);
 }

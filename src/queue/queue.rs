@@ -1,7 +1,7 @@
 //! The queue in memory: who may work on what, and for how long.
 
 use super::config::{Config, LaneConfig};
-use super::entries::Entries;
+use super::entries::{Entries, Entry};
 use super::event::{ITEM_BYTES, Item, QueueEvent, size};
 use super::lane::Lane;
 use super::row::row;
@@ -49,6 +49,14 @@ pub(super) struct State {
 impl State {
     pub(super) fn lane(&mut self, lane: Lane) -> &mut Entries {
         &mut self.lanes[lane as usize]
+    }
+
+    /// The items whose newest copy stands in a frame of the log up to `seq`, the oldest copies first.
+    pub(super) fn logged_through(&self, seq: u64) -> Vec<&Entry> {
+        let mut logged: Vec<&Entry> =
+            self.lanes.iter().flat_map(|entries| entries.logged_through(seq)).collect();
+        logged.sort_by_key(|entry| entry.log_seq);
+        logged
     }
 
     /// The lane that has the item; the first one if none has.

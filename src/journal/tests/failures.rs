@@ -46,6 +46,21 @@ fn no_space_is_retryable_and_passes_without_a_restart() {
 }
 
 #[test]
+fn a_segment_that_was_asked_for_begins_when_there_is_space_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = Disk::default();
+    let journal = open(dir.path(), &disk);
+    append(&journal, 1, 10);
+    journal.begin_segment();
+    disk.set(Faults { space: Some(0), ..Faults::default() });
+    run(journal.append(9, payload(99, 10))).unwrap_err();
+    assert_eq!(journal.stats().segments, 1);
+    disk.set(Faults::default());
+    append(&journal, 2, 10);
+    assert_eq!(journal.stats().segments, 2, "the second frame begins one, the third does not");
+}
+
+#[test]
 fn a_failed_sync_poisons() {
     let dir = tempfile::tempdir().unwrap();
     let disk = Disk::default();

@@ -142,7 +142,8 @@ impl Upkeep {
                 .filter(|(at, verdict)| **verdict == Verdict::Drop && held[**at].table == table)
                 .map(|(at, _)| &held[*at])
                 .collect();
-            self.drop_files(manifest, &dropped).await?;
+            // What one table cannot commit must not keep other rows from going.
+            failed = self.drop_files(manifest, &dropped).await.err().or(failed);
         }
         for (at, verdict) in verdicts {
             let (manifest, file) = &files[at];
@@ -193,9 +194,7 @@ impl Upkeep {
                 match self.put_merged(manifest, &inputs, BTreeSet::new(), stop).await {
                     Ok(rewritten) => waiting.push(rewritten),
                     Err(error) => {
-                        if is_of_content(&error) {
-                            self.shunned.extend(inputs.into_iter().map(|file| (table, file.file.path)));
-                        }
+                        self.shun(table, broken(&error, &inputs));
                         // What was merged before stays merged.
                         self.commit(manifest, waiting, Rows::Same).await?;
                         return Err(error);
@@ -214,6 +213,16 @@ impl Upkeep {
                 return Ok(());
             }
         }
+    }
+
+    /// Leaves files out of merges until the next start.
+    fn shun(&mut self, table: Table, files: Vec<Path>) {
+        if files.is_empty() {
+            return;
+        }
+        let names: Vec<&str> = files.iter().map(Path::as_ref).collect();
+        tracing::error!(table = table.name(), files = ?names, "files cannot be merged and are left as they are");
+        self.shunned.extend(files.into_iter().map(|path| (table, path)));
     }
 
     /// Writes `inputs` anew as one file, without the rows of some tenants; false if another server has removed one of
@@ -245,7 +254,8 @@ impl Upkeep {
         };
         let mut bytes = Vec::with_capacity(inputs.len());
         for file in inputs {
-            bytes.push(store.get(&file.file.path).await?.bytes().await?);
+            let read = async { store.get(&file.file.path).await?.bytes().await };
+            bytes.push(read.await.map_err(|e| LakeError::from(e).in_file(table, &file.file.path))?);
         }
         let (work, config, stopped) =
             (Merge { table, inputs: bytes, without }, self.lake.config.clone(), stop.clone());
@@ -377,10 +387,18 @@ fn compacted(table: Table, one: &Rewritten) {
     tracing::debug!(table = table.name(), files, read, written, ?took, "files merged");
 }
 
-/// Whether trying again with the same files would fail again.
-fn is_of_content(error: &LakeError) -> bool {
-    use LakeError::{Arrow, Newer, Parquet, RowsLost};
-    matches!(error, Parquet(_) | Arrow(_) | RowsLost { .. } | Newer { .. })
+/// The files with which a merge would fail again: the one that is not there, or all if nobody knows which one it is.
+fn broken(error: &LakeError, inputs: &[LogFile]) -> Vec<Path> {
+    use LakeError::{Arrow, File, Newer, Parquet, RowsLost, Store};
+    match error {
+        File { path, source, .. } if matches!(**source, Store(object_store::Error::NotFound { .. })) => {
+            vec![path.clone()]
+        }
+        Parquet(_) | Arrow(_) | RowsLost { .. } | Newer { .. } => {
+            inputs.iter().map(|file| file.file.path.clone()).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The table, where it is, and its files.

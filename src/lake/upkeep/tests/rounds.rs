@@ -1,6 +1,7 @@
 //! Whole rounds: what queries see while files are merged, go by age and are deleted.
 
 use super::super::super::manifest::Manifest;
+use super::super::super::watched::Watched;
 use super::{HOUR, World, config, ids, once, span};
 use crate::domain::time::{Clock, SECOND};
 use crate::lake::config::RetentionRule;
@@ -8,8 +9,8 @@ use crate::lake::{Config, Lake, Retention};
 use crate::schema::columns::Table;
 use crate::units::ByteSize;
 use futures::TryStreamExt;
-use object_store::ObjectStore;
 use object_store::memory::InMemory;
+use object_store::{ObjectStore, ObjectStoreExt};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -82,7 +83,6 @@ async fn files_are_deleted_late_and_never_under_a_query() {
     world.round().await;
     assert_eq!((world.files(), objects(&store, ".parquet").await), (1, 7));
     // An orphan: put and never committed, as by a crash.
-    use object_store::ObjectStoreExt;
     store.put(&"lake/spans/merged-orphan.parquet".into(), "PAR1".into()).await.unwrap();
     world.clock.advance(3 * HOUR);
     world.round_with_vacuum().await;
@@ -167,6 +167,64 @@ async fn a_tenants_rows_go_from_files_that_others_share() {
     let files = world.snapshot().files;
     world.round().await;
     assert_eq!(world.snapshot().files, files);
+}
+
+/// A file that only a tenant has goes in a commit of its own; one that others share is written again behind it.
+#[tokio::test]
+async fn a_commit_that_fails_keeps_no_other_rows_from_going() {
+    let rules = vec![RetentionRule {
+        tenant: "trial".to_owned(),
+        max_age: Some(Duration::from_hours(1)),
+        ..RetentionRule::default()
+    }];
+    let store = Arc::new(Watched::new());
+    let mut world = World::new(store.clone(), keep(Duration::ZERO, rules)).await;
+    let tenant = |id: i64| if id % 2 == 0 { "trial" } else { "paid" };
+    world.push((0..20).map(|id| span(id, tenant(id), id)).collect());
+    world.flush().await.unwrap();
+    world.spans(20..30, "trial", 0).await;
+    world.clock.advance(HOUR + SECOND);
+    // The table was made, and two files came.
+    store.refuse("/spans/_delta_log/00000000000000000003.json");
+    assert_eq!(world.round().await, 1);
+    assert_eq!(ids(&world.snapshot()).await, once((0..30).filter(|id| *id >= 20 || id % 2 == 1)));
+    assert_eq!(world.round().await, 0);
+    assert_eq!(ids(&world.snapshot()).await, once((0..20).filter(|id| id % 2 == 1)));
+}
+
+/// The path of the first file of spans in the store.
+fn first_file(world: &World) -> String {
+    let first = world.snapshot().files.iter().map(|file| file.path.to_string()).min().unwrap();
+    format!("lake/spans/{first}")
+}
+
+#[tokio::test]
+async fn a_file_that_is_gone_keeps_no_others_from_being_merged() {
+    let store = Arc::new(InMemory::new());
+    let settings = Config { compact_window: Duration::from_hours(1), ..config() };
+    let mut world = World::new(store.clone(), settings).await;
+    for window in 0..3 {
+        world.spans(window * 20..window * 20 + 10, "t", window).await;
+        world.spans(window * 20 + 10..window * 20 + 20, "t", window).await;
+        world.clock.advance(HOUR);
+    }
+    store.delete(&first_file(&world).into()).await.unwrap();
+    assert_eq!(world.round().await, 1);
+    assert_eq!(world.round().await, 0);
+    assert_eq!(world.files(), 4, "the two of the first window, and one of each other");
+}
+
+#[tokio::test]
+async fn a_start_says_which_file_it_cannot_read() {
+    let store = Arc::new(InMemory::new());
+    let mut world = World::new(store.clone(), config()).await;
+    world.spans(0..10, "t", 0).await;
+    let path = first_file(&world);
+    store.put(&path.clone().into(), "no rows".into()).await.unwrap();
+    let opened = Lake::open_in(&world.store, config(), world.clock.clone(), 7).await;
+    let error = opened.err().unwrap().to_string();
+    let name = path.rsplit('/').next().unwrap();
+    assert!(error.contains(&format!("the file {name} of the table spans cannot be read")), "{error}");
 }
 
 #[tokio::test]
