@@ -33,7 +33,7 @@ const ACCEPT_ENCODING: HeaderName = HeaderName::from_static("grpc-accept-encodin
 async fn receive(State((receiver, access)): State<(Receiver, Access)>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let media = parts.headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
-    if parts.method != Method::POST || !media.starts_with(CONTENT_TYPE.as_bytes()) {
+    if parts.method != Method::POST || !is_grpc(media) {
         return (StatusCode::UNSUPPORTED_MEDIA_TYPE, "this port speaks OTLP/gRPC; OTLP/HTTP has its own\n")
             .into_response();
     }
@@ -51,6 +51,12 @@ async fn receive(State((receiver, access)): State<(Receiver, Access)>, request: 
         Ok(message) => respond(&message, body::takes_gzip(&parts.headers, &ACCEPT_ENCODING)),
         Err(status) => refuse(status),
     }
+}
+
+/// Whether this Content-Type is gRPC's own. gRPC-Web begins with the same word, and its clients could not read the answer.
+fn is_grpc(media: &[u8]) -> bool {
+    let rest = media.strip_prefix(CONTENT_TYPE.as_bytes());
+    rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';' | b' ')))
 }
 
 fn signal_of(path: &str) -> Option<Signal> {
@@ -75,7 +81,8 @@ async fn export(
     let mut share = Share::new(receiver.budget().clone());
     let body = upload.read(limit.saturating_add(PREFIX), &mut share).await;
     // The limit that is told is the message's.
-    let told = |e: BodyError| if matches!(e, BodyError::TooLarge(_)) { BodyError::TooLarge(limit) } else { e };
+    let told =
+        |e: BodyError| if matches!(e, BodyError::TooLarge(_)) { BodyError::TooLarge(limit) } else { e };
     let body = body.map_err(told).inspect_err(BodyError::count)?;
     let (raw, compressed) = message(body).inspect_err(|_| count_refused("invalid"))?;
     let compression = match (compressed, encoding) {

@@ -202,3 +202,21 @@ async fn p09_what_is_refused_for_good_is_counted() {
         assert!(after > between, "{reason}: {between}, {after}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p10_what_is_not_grpc_is_415_on_its_port() {
+    let app = shared();
+    let body = || framed(0, &pb("p10", vec![span(2_010, 1, vec![])]));
+    for (kind, expected) in [
+        ("application/grpc", 200),
+        ("application/grpc+proto", 200),
+        ("application/grpc;charset=utf-8", 200),
+        ("application/grpc-web", 415),
+        ("application/grpc-web+proto", 415),
+        (PB, 415),
+        ("", 415),
+    ] {
+        let (status, ..) = h2(app.grpc, TRACES, &[("content-type", kind)], body()).await;
+        assert_eq!(status, expected, "{kind}");
+    }
+}
