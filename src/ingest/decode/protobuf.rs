@@ -7,58 +7,69 @@ use crate::ingest::memory::Allowance;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use std::ops::Range;
 
 /// A request of OTLP.
 pub trait OtlpRequest: prost::Message + Default {
-    /// `body` with a question mark for each byte that makes a text no UTF-8; none if there is no such text.
-    fn mended(body: &[u8]) -> Option<Vec<u8>>;
+    /// Tells `found` where in `body` each text is that is no UTF-8.
+    fn each_wrong_text(body: &[u8], found: &mut dyn FnMut(Range<usize>));
 }
 
 impl OtlpRequest for ExportTraceServiceRequest {
-    fn mended(body: &[u8]) -> Option<Vec<u8>> {
-        text::mended(Piece::Traces, body)
+    fn each_wrong_text(body: &[u8], found: &mut dyn FnMut(Range<usize>)) {
+        text::each_wrong(Piece::Traces, body, found);
     }
 }
 
 impl OtlpRequest for ExportLogsServiceRequest {
-    fn mended(body: &[u8]) -> Option<Vec<u8>> {
-        text::mended(Piece::Logs, body)
+    fn each_wrong_text(body: &[u8], found: &mut dyn FnMut(Range<usize>)) {
+        text::each_wrong(Piece::Logs, body, found);
     }
 }
 
 /// Nothing is kept of metrics, so their texts do not matter.
 impl OtlpRequest for ExportMetricsServiceRequest {
-    fn mended(_: &[u8]) -> Option<Vec<u8>> {
-        None
-    }
+    fn each_wrong_text(_: &[u8], _: &mut dyn FnMut(Range<usize>)) {}
 }
+
+/// What is said of a request in which a text was mended: a question mark may be the sender's own.
+const MENDED: &str = "a text is not UTF-8: it is kept with a question mark for each byte that is wrong";
 
 /// A protobuf message from its bytes. Unknown fields are ignored; no bytes are the empty message. In a text that is not UTF-8 a
 /// question mark stands for each byte that is wrong.
 pub fn from_protobuf<M: OtlpRequest>(body: &[u8]) -> Result<M, DecodeError> {
-    from_protobuf_within(body, &mut |_| Ok(()))
+    from_protobuf_within(body, &mut |_| Ok(())).map(|(message, _)| message)
 }
 
-/// As [`from_protobuf`], if there is `room` for it.
+/// As [`from_protobuf`], if there is `room` for it; with a warning if a text was mended.
 pub(super) fn from_protobuf_within<M: OtlpRequest>(
     body: &[u8],
     room: &mut Allowance<'_>,
-) -> Result<M, DecodeError> {
+) -> Result<(M, Option<String>), DecodeError> {
+    let wrong = |error: prost::DecodeError| DecodeError::Protobuf(error.to_string());
     let bytes = weigh::protobuf(body)?;
     room(bytes)?;
     let error = match M::decode(body) {
-        Ok(message) => return Ok(message),
+        Ok(message) => return Ok((message, None)),
         Err(error) => error,
     };
-    let Some(mended) = M::mended(body) else { return Err(DecodeError::Protobuf(error.to_string())) };
-    room(bytes.saturating_add(mended.len()))?;
-    M::decode(mended.as_slice()).map_err(|error| DecodeError::Protobuf(error.to_string()))
+    let mut is_text = false;
+    M::each_wrong_text(body, &mut |_| is_text = true);
+    if !is_text {
+        return Err(wrong(error));
+    }
+    room(bytes.saturating_add(body.len()))?;
+    let mut mended = body.to_vec();
+    M::each_wrong_text(body, &mut |at| text::mend(&mut mended[at]));
+    let message = M::decode(mended.as_slice()).map_err(wrong)?;
+    Ok((message, Some(MENDED.to_owned())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::decode::Traces;
+    use crate::domain::time::UnixNanos;
+    use crate::ingest::decode::{Traces, redacted_logs};
     use opentelemetry_proto::tonic::common::v1::any_value::Value;
     use opentelemetry_proto::tonic::common::v1::{
         AnyValue, ArrayValue, EntityRef, InstrumentationScope, KeyValue, KeyValueList,
@@ -149,16 +160,23 @@ mod tests {
         ExportLogsServiceRequest { resource_logs: vec![group] }
     }
 
+    fn wrong_texts<M: OtlpRequest>(body: &[u8]) -> usize {
+        let mut count = 0;
+        M::each_wrong_text(body, &mut |_| count += 1);
+        count
+    }
+
     /// A body of which no text is UTF-8, once it was held that each is mended and nothing else is changed.
     fn held<M: OtlpRequest + PartialEq + std::fmt::Debug>(build: impl Fn(&str) -> M) -> Vec<u8> {
         let mut body = build(WHOLE).encode_to_vec();
-        assert_eq!(M::mended(&body), None);
+        assert_eq!(wrong_texts::<M>(&body), 0);
         let is_text = |at: &usize| body[*at..].starts_with(WHOLE.as_bytes());
         let texts: Vec<usize> = (0..body.len()).filter(is_text).collect();
         for at in &texts {
             body[*at..*at + DAMAGED.len()].copy_from_slice(DAMAGED);
         }
         assert!(M::decode(body.as_slice()).is_err());
+        assert_eq!(wrong_texts::<M>(&body), texts.len());
         assert_eq!(from_protobuf::<M>(&body), Ok(build(READ)));
         // What is damaged otherwise is an error.
         assert!(from_protobuf::<M>(&body[..body.len() - 1]).is_err());
@@ -169,13 +187,16 @@ mod tests {
     fn a_text_that_is_not_utf_8_costs_itself_and_not_the_request() {
         let all = Traces::from_protobuf(&held(traces)).unwrap();
         assert_eq!((all.accepted, all.rejected), (1, 0));
-        held(logs);
+        assert!(all.warnings.iter().any(|warning| warning == MENDED), "{:?}", all.warnings);
+        let all = redacted_logs(&held(logs), None, UnixNanos(1), &mut |_| Ok(())).unwrap();
+        assert_eq!((all.items.len(), all.rejected), (1, 0));
+        assert!(all.warnings.iter().any(|warning| warning == MENDED), "{:?}", all.warnings);
     }
 
     #[test]
     fn a_mended_copy_takes_memory_as_well() {
         let (body, mut asked) = (held(traces), Vec::new());
-        let read: Result<ExportTraceServiceRequest, _> = from_protobuf_within(&body, &mut |bytes| {
+        let read = from_protobuf_within::<ExportTraceServiceRequest>(&body, &mut |bytes| {
             asked.push(bytes);
             Ok(())
         });

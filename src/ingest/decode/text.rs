@@ -4,6 +4,7 @@
 //! it everything that was gathered into the same request, also by others.
 
 use super::weigh;
+use std::ops::Range;
 
 /// What a request is made of, as far as it is text or holds text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,10 +68,8 @@ impl Piece {
     }
 }
 
-/// The body of a request, which `whole` says what it is of, with a question mark for each byte that makes a text no UTF-8. None if
-/// there is no such text.
-pub(super) fn mended(whole: Piece, body: &[u8]) -> Option<Vec<u8>> {
-    let mut out: Option<Vec<u8>> = None;
+/// Tells `found` where in the body of a request, which `whole` says what it is of, each text is that is no UTF-8.
+pub(super) fn each_wrong(whole: Piece, body: &[u8], found: &mut dyn FnMut(Range<usize>)) {
     // What is left of each message that is open, and where it ends in the body.
     let mut open = vec![(whole, body, body.len())];
     while let Some((piece, mut rest, end)) = open.pop() {
@@ -80,8 +79,7 @@ pub(super) fn mended(whole: Piece, body: &[u8]) -> Option<Vec<u8>> {
             let stop = end - rest.len();
             if inside == Piece::Text {
                 if std::str::from_utf8(bytes).is_err() {
-                    let out = out.get_or_insert_with(|| body.to_vec());
-                    mend(&mut out[stop - bytes.len()..stop]);
+                    found(stop - bytes.len()..stop);
                 }
             } else if open.len() < weigh::MAX_OPEN {
                 // The rest of this message is looked at after what is inside.
@@ -91,10 +89,10 @@ pub(super) fn mended(whole: Piece, body: &[u8]) -> Option<Vec<u8>> {
             }
         }
     }
-    out
 }
 
-fn mend(text: &mut [u8]) {
+/// Puts a question mark for each byte that makes `text` no UTF-8: the text stays as long as the lengths around it say.
+pub(super) fn mend(text: &mut [u8]) {
     let mut from = 0;
     while let Err(error) = std::str::from_utf8(&text[from..]) {
         let wrong = from + error.valid_up_to();
