@@ -220,3 +220,16 @@ async fn p10_what_is_not_grpc_is_415_on_its_port() {
         assert_eq!(status, expected, "{kind}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p11_a_text_that_is_not_utf_8_is_stored_with_a_warning() {
+    let app = shared();
+    let mut body = pb("p11!text", vec![span(2_011, 1, vec![])]);
+    let at = body.windows(8).position(|part| part == b"p11!text").unwrap();
+    body[at + 3] = 0xff;
+    for answer in both(app, &body).await {
+        let (rejected, message) = answer.expect("a warning");
+        assert!(rejected == 0 && message.contains("UTF-8"), "{rejected}, {message}");
+    }
+    stored(app, "p11?text", 1).await;
+}
