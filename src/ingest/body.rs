@@ -35,6 +35,23 @@ pub enum BodyError {
     Refused(#[from] Refusal),
 }
 
+impl BodyError {
+    /// Counts the request as refused, unless that was counted where it was decided or nobody waits for the answer.
+    pub fn count(&self) {
+        match self {
+            Self::TooLarge(_) | Self::Heavy(_) => count_refused("too_large"),
+            Self::Encoding(_) => count_refused("encoding"),
+            Self::Invalid(_) => count_refused("invalid"),
+            Self::Broken(_) | Self::Refused(_) => {}
+        }
+    }
+}
+
+/// Counts a request that is refused whole.
+pub fn count_refused(reason: &'static str) {
+    metrics::counter!("groundline_requests_refused_total", "reason" => reason).increment(1);
+}
+
 impl From<DecodeError> for BodyError {
     fn from(error: DecodeError) -> Self {
         match error {
@@ -125,10 +142,9 @@ impl Upload {
         let mut kept = BytesMut::new();
         loop {
             let next = tokio::time::timeout(STALL, self.next()).await;
-            let stalled = |_| share.overloaded("the body did not come");
-            let next = next.map_err(stalled)?;
+            let next = next.map_err(|_| slow(share, "the body did not come"))?;
             if self.slow {
-                return Err(share.overloaded(&TooSlow.to_string()).into());
+                return Err(slow(share, &TooSlow.to_string()).into());
             }
             let Some(data) = next? else { return Ok(kept.freeze()) };
             if self.seen > limit {
@@ -148,6 +164,12 @@ impl Upload {
         // What is left after that is the client's loss.
         let _ = tokio::time::timeout(DRAIN_TIME, rest).await;
     }
+}
+
+/// The refusal of a body that came too slowly.
+fn slow(share: &Share, why: &str) -> Refusal {
+    count_refused("slow");
+    share.overloaded(why)
 }
 
 /// Bodies of at most this size are decoded where they are; larger ones away from the threads that serve connections.

@@ -5,7 +5,7 @@
 
 use super::admit::Receiver;
 use super::answer;
-use super::body::{self, BodyError, Compression, Upload};
+use super::body::{self, BodyError, Compression, Upload, count_refused};
 use super::dispatch::{self, Incoming};
 use super::memory::Share;
 use super::protocol::{Encoding, Signal};
@@ -33,7 +33,7 @@ const ACCEPT_ENCODING: HeaderName = HeaderName::from_static("grpc-accept-encodin
 async fn receive(State((receiver, access)): State<(Receiver, Access)>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let media = parts.headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
-    if parts.method != Method::POST || !media.starts_with(CONTENT_TYPE.as_bytes()) {
+    if parts.method != Method::POST || !is_grpc(media) {
         return (StatusCode::UNSUPPORTED_MEDIA_TYPE, "this port speaks OTLP/gRPC; OTLP/HTTP has its own\n")
             .into_response();
     }
@@ -53,6 +53,12 @@ async fn receive(State((receiver, access)): State<(Receiver, Access)>, request: 
     }
 }
 
+/// Whether this Content-Type is gRPC's own. gRPC-Web begins with the same word, and its clients could not read the answer.
+fn is_grpc(media: &[u8]) -> bool {
+    let rest = media.strip_prefix(CONTENT_TYPE.as_bytes());
+    rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';' | b' ')))
+}
+
 fn signal_of(path: &str) -> Option<Signal> {
     match path {
         "/opentelemetry.proto.collector.trace.v1.TraceService/Export" => Some(Signal::Traces),
@@ -70,17 +76,19 @@ async fn export(
     headers: &HeaderMap,
     mut upload: Upload,
 ) -> Result<Vec<u8>, Status> {
-    let encoding = Compression::of(headers, &ENCODING)?;
+    let encoding = Compression::of(headers, &ENCODING).inspect_err(BodyError::count)?;
     let limit = receiver.config().max_request_size.in_memory();
     let mut share = Share::new(receiver.budget().clone());
     let body = upload.read(limit.saturating_add(PREFIX), &mut share).await;
     // The limit that is told is the message's.
-    let body =
-        body.map_err(|e| if matches!(e, BodyError::TooLarge(_)) { BodyError::TooLarge(limit) } else { e })?;
-    let (raw, compressed) = message(body)?;
+    let told =
+        |e: BodyError| if matches!(e, BodyError::TooLarge(_)) { BodyError::TooLarge(limit) } else { e };
+    let body = body.map_err(told).inspect_err(BodyError::count)?;
+    let (raw, compressed) = message(body).inspect_err(|_| count_refused("invalid"))?;
     let compression = match (compressed, encoding) {
         (false, _) => Compression::Identity,
         (true, Compression::Identity) => {
+            count_refused("encoding");
             return Err(Status::internal(
                 "the message is marked as compressed, but grpc-encoding is not set",
             ));
@@ -88,7 +96,7 @@ async fn export(
         (true, encoding) => encoding,
     };
     let incoming = Incoming { raw, compression, encoding: Encoding::Protobuf, signal, share };
-    let receipt = dispatch::admit(receiver, incoming, tenant).await?;
+    let receipt = dispatch::admit(receiver, incoming, tenant).await.inspect_err(BodyError::count)?;
     Ok(answer::encode(signal, Encoding::Protobuf, &receipt, receiver.config().max_response_size.in_memory())?)
 }
 

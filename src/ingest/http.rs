@@ -2,10 +2,11 @@
 
 use super::admit::Receiver;
 use super::answer;
-use super::body::{self, BodyError, Compression, Upload};
+use super::body::{self, BodyError, Compression, Upload, count_refused};
 use super::dispatch::{self, Incoming};
 use super::memory::Share;
 use super::protocol::{Encoding, Signal};
+use super::receipt::Receipt;
 use super::status::HttpError;
 use crate::net::{Access, Role};
 use axum::Router;
@@ -91,21 +92,33 @@ async fn export(
     if parts.method != Method::POST {
         return Err(HttpError::new(StatusCode::METHOD_NOT_ALLOWED, "OTLP requests are POST"));
     }
-    let encoding = encoding?;
-    let compression = Compression::of(&parts.headers, &header::CONTENT_ENCODING)?;
+    let encoding = encoding.inspect_err(|_| count_refused("encoding"))?;
+    let taken = take(receiver, &parts.headers, (signal, encoding), upload, &tenant).await;
+    let receipt = taken.inspect_err(BodyError::count)?;
+    let bytes = answer::encode(signal, encoding, &receipt, receiver.config().max_response_size.in_memory())?;
+    Ok((StatusCode::OK, [(header::CONTENT_TYPE, encoding.content_type())], bytes).into_response())
+}
+
+/// Reads the body and admits what it holds. When it returns, every accepted item is on the disk.
+async fn take(
+    receiver: &Receiver,
+    headers: &HeaderMap,
+    (signal, encoding): (Signal, Encoding),
+    upload: &mut Upload,
+    tenant: &str,
+) -> Result<Receipt, BodyError> {
+    let compression = Compression::of(headers, &header::CONTENT_ENCODING)?;
     let limit = receiver.config().max_request_size.in_memory();
     let mut share = Share::new(receiver.budget().clone());
-    match body::claimed_length(&parts.headers) {
-        Some(length) if length > limit => return Err(BodyError::TooLarge(limit).into()),
+    match body::claimed_length(headers) {
+        Some(length) if length > limit => return Err(BodyError::TooLarge(limit)),
         // A look whether there is room now; what is held grows with what comes.
         Some(length) => drop(receiver.budget().reserve(length)?),
         None => {}
     }
     let raw = upload.read(limit, &mut share).await?;
     let incoming = Incoming { raw, compression, encoding, signal, share };
-    let receipt = dispatch::admit(receiver, incoming, &tenant).await?;
-    let bytes = answer::encode(signal, encoding, &receipt, receiver.config().max_response_size.in_memory())?;
-    Ok((StatusCode::OK, [(header::CONTENT_TYPE, encoding.content_type())], bytes).into_response())
+    dispatch::admit(receiver, incoming, tenant).await
 }
 
 /// The response as gzip. An empty one stays as it is: there is nothing to pack.

@@ -272,9 +272,9 @@ impl Access {
                 return signed_in.and_then(|SignedIn(digest)| self.of_digest(digest)).ok_or(Denied::Missing);
             }
         };
-        // A browser adds what was typed once to requests that pages of other sites make.
-        let is_foreign = |name: &str| headers.get(name).is_some_and(|v| v.as_bytes() == b"cross-site");
-        if token.is_ambient && is_foreign("sec-fetch-site") {
+        // A browser adds what was typed once to requests that other pages make, those of another port of this machine too.
+        let is_own = |site: &HeaderValue| matches!(site.as_bytes(), b"same-origin" | b"none");
+        if token.is_ambient && !headers.get_all("sec-fetch-site").iter().all(is_own) {
             return Err(Denied::Unknown);
         }
         self.of_token(&token.secret).ok_or(Denied::Unknown)
@@ -397,13 +397,17 @@ mod tests {
     }
 
     #[test]
-    fn a_browsers_password_is_a_token_and_other_sites_cannot_use_it() {
+    fn a_browsers_password_is_a_token_and_other_pages_cannot_use_it() {
         let access = access();
         let basic = base64::engine::general_purpose::STANDARD.encode("anyone:reader");
         let mut sent = headers(&format!("Basic {basic}"));
         assert!(access.check(&sent, Role::Query).is_ok());
-        sent.insert("sec-fetch-site", HeaderValue::from_static("cross-site"));
-        assert_eq!(access.check(&sent, Role::Query), Err(Denied::Unknown));
+        for (site, may) in
+            [("same-origin", true), ("none", true), ("same-site", false), ("cross-site", false)]
+        {
+            sent.insert("sec-fetch-site", HeaderValue::from_static(site));
+            assert_eq!(access.check(&sent, Role::Query).is_ok(), may, "{site}");
+        }
     }
 
     #[test]

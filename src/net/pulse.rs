@@ -17,6 +17,9 @@ use tokio::time::Instant;
 /// How HTTP/2 begins.
 const HTTP2: &[u8] = b"PRI";
 
+/// Fewer bytes are no part of an answer that a client took: pings and settings are written as well.
+const LEAST_TAKEN: u64 = 1 << 10;
+
 /// What is known of a connection. Times are milliseconds since it began, plus one; 0 is never.
 pub struct Pulse {
     began: Instant,
@@ -27,6 +30,13 @@ pub struct Pulse {
     head_since: AtomicU64,
     /// Since when the client takes nothing of what is written.
     stuck_since: AtomicU64,
+    /// Answers of which a piece waits until the client has room for it.
+    offered: AtomicUsize,
+    /// Bytes that were written.
+    written: AtomicU64,
+    /// Since when answers wait and the client takes nothing of them, and what was written until then.
+    untaken_since: AtomicU64,
+    taken: AtomicU64,
     spoke: AtomicBool,
     is_http2: AtomicBool,
     /// Tests do not wait: they set the time forward, milliseconds.
@@ -65,6 +75,10 @@ impl Pulse {
             quiet_since: AtomicU64::new(1),
             head_since: AtomicU64::new(0),
             stuck_since: AtomicU64::new(0),
+            offered: AtomicUsize::new(0),
+            written: AtomicU64::new(0),
+            untaken_since: AtomicU64::new(0),
+            taken: AtomicU64::new(0),
             spoke: AtomicBool::new(false),
             is_http2: AtomicBool::new(false),
             #[cfg(test)]
@@ -95,6 +109,40 @@ impl Pulse {
         }
     }
 
+    fn wrote(&self, outcome: &Poll<io::Result<usize>>) {
+        self.went(outcome.is_ready());
+        if let Poll::Ready(Ok(bytes)) = outcome {
+            self.written.fetch_add(u64::try_from(*bytes).unwrap_or(u64::MAX), Ordering::Relaxed);
+        }
+    }
+
+    /// A piece of an answer waits until there is room for it.
+    fn offer(&self) {
+        if self.offered.load(Ordering::Relaxed) == 0 {
+            self.note_taken();
+        }
+        self.offered.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn note_taken(&self) {
+        self.taken.store(self.written.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.untaken_since.store(self.now(), Ordering::Relaxed);
+    }
+
+    /// Whether nothing of the answers that wait was taken for `most`. On HTTP/2 a client that reads nothing leaves no room in
+    /// its windows, and writing to it never gets stuck.
+    fn is_untaken(&self, most: Duration) -> bool {
+        if !self.is_http2.load(Ordering::Relaxed) || self.offered.load(Ordering::Relaxed) == 0 {
+            return false;
+        }
+        let taken = self.taken.load(Ordering::Relaxed);
+        if self.written.load(Ordering::Relaxed).saturating_sub(taken) >= LEAST_TAKEN {
+            self.note_taken();
+        }
+        let since = self.untaken_since.load(Ordering::Relaxed);
+        Duration::from_millis(self.now().saturating_sub(since)) >= most
+    }
+
     /// What to do with the connection now.
     pub fn verdict(&self, patience: &Patience) -> Verdict {
         let now = self.now();
@@ -103,7 +151,7 @@ impl Pulse {
             most.checked_sub(Duration::from_millis(now.saturating_sub(since))).filter(|d| !d.is_zero())
         };
         let stuck = self.stuck_since.load(Ordering::Relaxed);
-        if stuck > 0 && left(stuck, patience.write).is_none() {
+        if stuck > 0 && left(stuck, patience.write).is_none() || self.is_untaken(patience.write) {
             return Verdict::Slow("write");
         }
         // Things may begin at any moment, so nothing is left unwatched for longer than the shortest patience.
@@ -149,13 +197,28 @@ impl Drop for Asked {
 /// The body of an answer; the request ends with it.
 pub struct Answer {
     body: Body,
-    _asked: Asked,
+    asked: Asked,
+    /// Whether its last piece may still wait.
+    is_offered: bool,
 }
 
 impl Answer {
     /// `body`, which answers the request.
     pub fn new(body: Body, asked: Asked) -> Self {
-        Self { body, _asked: asked }
+        Self { body, asked, is_offered: false }
+    }
+
+    /// Its last piece went on its way: who sends it asks for the next one.
+    fn went_on(&mut self) {
+        if std::mem::take(&mut self.is_offered) {
+            self.asked.0.offered.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        self.went_on();
     }
 }
 
@@ -167,7 +230,13 @@ impl hyper::body::Body for Answer {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
+        self.went_on();
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        if matches!(polled, Poll::Ready(Some(Ok(_)))) {
+            self.is_offered = true;
+            self.asked.0.offer();
+        }
+        polled
     }
 
     fn is_end_stream(&self) -> bool {
@@ -226,7 +295,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Noted<S> {
 impl<S: AsyncWrite + Unpin> AsyncWrite for Noted<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
         let wrote = Pin::new(&mut self.stream).poll_write(cx, from);
-        self.pulse.went(wrote.is_ready());
+        self.pulse.wrote(&wrote);
         wrote
     }
 
@@ -236,7 +305,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Noted<S> {
         from: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let wrote = Pin::new(&mut self.stream).poll_write_vectored(cx, from);
-        self.pulse.went(wrote.is_ready());
+        self.pulse.wrote(&wrote);
         wrote
     }
 
@@ -321,5 +390,35 @@ mod tests {
         assert_eq!(pulse.verdict(&PATIENCE), Slow("write"));
         pulse.went(true);
         assert!(matches!(pulse.verdict(&PATIENCE), Fine(_)));
+    }
+
+    #[test]
+    fn a_client_of_http2_that_leaves_no_room_is_too_slow() {
+        for (start, ends) in [(HTTP2, true), (&b"GET"[..], false)] {
+            let pulse = Pulse::new();
+            Noted::new(tokio::io::empty(), pulse.clone()).note(start);
+            let mut answer = Answer::new(Body::from("found"), Asked::begin(&pulse));
+            let mut poll = || {
+                let mut cx = Context::from_waker(std::task::Waker::noop());
+                hyper::body::Body::poll_frame(Pin::new(&mut answer), &mut cx)
+            };
+            assert!(matches!(poll(), Poll::Ready(Some(Ok(_)))));
+            pass(&pulse, 28);
+            assert!(matches!(pulse.verdict(&PATIENCE), Fine(_)));
+            // Some of it is taken: the time runs anew.
+            pulse.wrote(&Poll::Ready(Ok(2_000)));
+            assert!(matches!(pulse.verdict(&PATIENCE), Fine(_)));
+            pass(&pulse, 28);
+            // A ping is no part of it.
+            pulse.wrote(&Poll::Ready(Ok(17)));
+            assert!(matches!(pulse.verdict(&PATIENCE), Fine(_)));
+            pass(&pulse, 2);
+            let verdict = pulse.verdict(&PATIENCE);
+            // On HTTP/1 writing to such a client gets stuck, which is watched by itself.
+            assert!(if ends { verdict == Slow("write") } else { matches!(verdict, Fine(_)) }, "{verdict:?}");
+            // All of it is on its way.
+            assert!(matches!(poll(), Poll::Ready(None)));
+            assert!(matches!(pulse.verdict(&PATIENCE), Fine(_)));
+        }
     }
 }

@@ -40,7 +40,10 @@ pub const METRICS: &[MetricName] = &[
     counter("groundline_rejected_total", "Spans and log records that were refused one by one."),
     counter("groundline_redacted_total", "Findings that were redacted before they were stored, by kind."),
     counter("groundline_received_bytes_total", "Bytes of journal frames that were offered."),
-    counter("groundline_requests_refused_total", "Requests that were refused whole, by reason."),
+    counter(
+        "groundline_requests_refused_total",
+        "Requests that were refused whole, by reason: in_flight_bytes, journal and slow come again; encoding, invalid, role, token and too_large do not.",
+    ),
     counter("groundline_duplicate_rows_total", "Rows that came again and were stored once."),
     counter(
         "groundline_foreign_spans_refused_total",

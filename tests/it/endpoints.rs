@@ -1,6 +1,6 @@
 //! Bad input at the endpoints: each gets a clear error that names the thing, and nothing else is lost.
 
-use crate::support::{config, count, query, request, settled, span, start, text, until};
+use crate::support::{PATIENCE, config, count, query, request, settled, span, start, text, until};
 use groundline::app::App;
 use groundline::units::ByteSize;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
@@ -9,6 +9,8 @@ use opentelemetry_proto::tonic::common::v1::{AnyValue, ArrayValue, KeyValue, any
 use prost::Message;
 use std::io::Write;
 use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 async fn post(app: &App, kind: &str, encoding: Option<&str>, body: Vec<u8>) -> (u16, String, Vec<u8>) {
     let url = format!("http://{}/v1/traces", app.addresses.otlp_http);
@@ -209,5 +211,37 @@ async fn metrics_are_accepted_dropped_and_said_so() {
         reqwest::Client::new().post(url).header("content-type", JSON).body("{}").send().await.unwrap();
     assert_eq!(answer.status(), 200);
     assert!(answer.text().await.unwrap().contains("dropped"));
+    app.stop().await.unwrap();
+}
+
+/// Connections that were ended because nothing of an answer was taken, by all servers of this process.
+async fn ended_unread(app: &App) -> u64 {
+    let text = reqwest::get(format!("http://{}/metrics", app.addresses.http)).await.unwrap().text().await;
+    let text = text.unwrap();
+    let is_it = |line: &&str| {
+        line.starts_with("groundline_connections_reaped_total{")
+            && line.contains("door=\"OTLP/HTTP\"")
+            && line.contains("reason=\"write\"")
+    };
+    text.lines().find(is_it).unwrap().rsplit(' ').next().unwrap().parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_of_http_2_that_takes_nothing_of_an_answer_is_sent_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut quick = config(folder.path());
+    quick.server.body_grace = Duration::from_secs(1);
+    let app = start(quick).await;
+    let before = ended_unread(&app).await;
+    let mut stream = TcpStream::connect(app.addresses.otlp_http).await.unwrap();
+    let mut sent = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+    // SETTINGS: no room for bodies. HEADERS, all of the request: GET / over http.
+    sent.extend([0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0]);
+    sent.extend([0, 0, 3, 1, 5, 0, 0, 0, 1, 0x82, 0x86, 0x84]);
+    stream.write_all(&sent).await.unwrap();
+    // It reads all that comes, which is no answer, until the server has enough.
+    let ended = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut Vec::new())).await;
+    let _ = ended.expect("the connection ends");
+    assert!(ended_unread(&app).await > before);
     app.stop().await.unwrap();
 }

@@ -321,6 +321,9 @@ async fn slow_clients_are_sent_away() {
         });
         assert!(counted, "{reason}");
     }
+    let refused =
+        |l: &str| l.starts_with("groundline_requests_refused_total{") && l.contains("reason=\"slow\"");
+    assert!(metrics.lines().any(refused), "the body that trickled is counted");
     app.stop().await.unwrap();
 }
 

@@ -9,8 +9,8 @@ use opentelemetry_proto::tonic::resource::v1::Resource;
 
 /// How deep lists and maps may nest in one attribute.
 ///
-/// Below what the wire formats can carry (prost stops at 100 messages, JSON at 128 brackets), so that a too deep
-/// value costs its span and not the request.
+/// Lists can be read deeper than that (prost stops at 100 messages, JSON at 128 brackets), so that one that is too deep costs its
+/// span and not the request. Maps take more messages and brackets: one that is as deep is not read, nor what came with it.
 pub(super) const MAX_DEPTH: usize = 32;
 
 /// A value nests deeper than [`MAX_DEPTH`].

@@ -99,9 +99,52 @@ fn parse(body: &[u8], room: &mut Allowance<'_>) -> Result<Json, DecodeError> {
     }
     let left = weigh::json(body)?;
     room(MAX_DECODED - left)?;
-    let json = serde_json::from_slice(body).map_err(|error| DecodeError::Json(error.to_string()))?;
+    let json = read(body, MAX_DECODED - left, room)?;
     room(MAX_DECODED - weigh::tree(&json, left)?)?;
     Ok(json)
+}
+
+/// The tree of a text, which takes `bytes`. Half a character costs itself, and not all that came with it.
+fn read(body: &[u8], bytes: usize, room: &mut Allowance<'_>) -> Result<Json, DecodeError> {
+    let wrong = |error: serde_json::Error| DecodeError::Json(error.to_string());
+    let error = match serde_json::from_slice(body) {
+        Ok(json) => return Ok(json),
+        Err(error) => error,
+    };
+    if halves(body).next().is_none() {
+        return Err(wrong(error));
+    }
+    room(bytes.saturating_add(body.len()))?;
+    let mut mended = body.to_vec();
+    for at in halves(body) {
+        mended[at..at + REPLACEMENT.len()].copy_from_slice(REPLACEMENT);
+    }
+    serde_json::from_slice(&mended).map_err(wrong)
+}
+
+/// What stands for half a character, as in text that is not UTF-8. It is as long as what it replaces.
+const REPLACEMENT: &[u8] = b"\\ufffd";
+
+/// Where `\u` escapes stand that are half of a pair without the other half. JavaScript cuts long texts between both, and its
+/// JSON then has one of them.
+fn halves(body: &[u8]) -> impl Iterator<Item = usize> {
+    let unit = move |at: usize| {
+        let digits = body.get(at..at + REPLACEMENT.len())?.strip_prefix(b"\\u")?;
+        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        while let Some(found) = body.get(next..)?.iter().position(|byte| *byte == b'\\') {
+            let at = next + found;
+            let pair = (unit(at), unit(at + REPLACEMENT.len()));
+            // Behind another escape there may be a backslash that is text.
+            next = at + if matches!(pair, (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff))) { 12 } else { 2 };
+            if next == at + 2 && matches!(pair.0, Some(0xd800..=0xdfff)) {
+                return Some(at);
+            }
+        }
+        None
+    })
 }
 
 fn resource_spans(node: &Node<'_>) -> Result<ResourceSpans, DecodeError> {

@@ -122,6 +122,43 @@ fn what_is_not_otlp_is_an_error_and_nothing_is_an_empty_request() {
 }
 
 #[test]
+fn half_a_character_costs_itself_and_not_the_request() {
+    let read = |text: &str| {
+        let body = request(span_json(json!({"name": "HERE"})));
+        let body = String::from_utf8(body).expect("is UTF-8").replace("HERE", text);
+        let out = traces_from_json(body.as_bytes()).map(spans);
+        out.map(|out| out.items[0].name.clone()).map_err(|error| error.to_string())
+    };
+    for (text, name) in [
+        // A leading half at the end, before text, before another escape, and twice.
+        (r"cut \ud83d", "cut \u{fffd}"),
+        (r"\uD83Dx", "\u{fffd}x"),
+        (r"\ud83d\n\u0041", "\u{fffd}\nA"),
+        (r"\ud83d\ud83d\ude00", "\u{fffd}\u{1f600}"),
+        // A trailing half alone, and behind a whole pair.
+        (r"\ude00 rest", "\u{fffd} rest"),
+        (r"\ud83d\ude00\ude00", "\u{1f600}\u{fffd}"),
+        // What only looks like one is text.
+        (r"\\ud83d \ud83d", "\\ud83d \u{fffd}"),
+        (r"\\ud83d", "\\ud83d"),
+    ] {
+        assert_eq!(read(text).as_deref(), Ok(name), "{text}");
+    }
+    for wrong in [r"\ud83", r"\ud83d\x", r"\ud83d\u00g0"] {
+        assert!(read(wrong).is_err(), "{wrong}");
+    }
+    // The copy takes memory as well.
+    let body = br#"{"resourceSpans": [], "x": "\ud83d"}"#;
+    let mut asked = Vec::new();
+    let read = traces_within(body, &mut |bytes| {
+        asked.push(bytes);
+        Ok(())
+    });
+    assert_eq!(read, Ok(Default::default()));
+    assert!(asked.contains(&(asked[0] + body.len())), "{asked:?}");
+}
+
+#[test]
 fn deep_values_fail_without_overflowing_the_stack() {
     let nest = |depth: usize| {
         let value = format!(

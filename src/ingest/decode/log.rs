@@ -54,7 +54,10 @@ pub fn redacted_logs(
     received_at: UnixNanos,
     room: &mut Allowance<'_>,
 ) -> Result<Decoded<LogRecord>, DecodeError> {
-    Ok(redacted(from_protobuf_within(body, room)?, redactor, received_at))
+    let (request, warning) = from_protobuf_within(body, room)?;
+    let mut out = redacted(request, redactor, received_at);
+    out.warnings.extend(warning);
+    Ok(out)
 }
 
 /// As [`redacted_logs`], from a JSON body.

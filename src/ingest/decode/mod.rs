@@ -9,6 +9,7 @@
 //! | `metric` | a metrics request, checked and not built |
 //! | `json` | OTLP/JSON text to the protobuf structures |
 //! | `protobuf` | a protobuf message from its bytes, weighed first |
+//! | `text` | texts of a protobuf body that are not UTF-8 |
 //! | `wire` | protobuf's wire format, field by field |
 //! | `rows` | rows of a trace request, cut into frames |
 //! | `direct` | ordinary trace requests from the wire straight to rows |
@@ -29,6 +30,7 @@ mod metric;
 mod outcome;
 mod protobuf;
 mod rows;
+mod text;
 mod trace;
 mod traces;
 mod walk;
@@ -39,6 +41,6 @@ pub use json::{logs_from_json, metrics_from_json, traces_from_json};
 pub use log::{logs, redacted_logs, redacted_logs_json};
 pub use metric::metrics_from_protobuf;
 pub use outcome::{DecodeError, Decoded};
-pub use protobuf::from_protobuf;
+pub use protobuf::{OtlpRequest, from_protobuf};
 pub use rows::{Chunk, Traces};
 pub use trace::spans;

@@ -24,7 +24,7 @@ impl Traces {
         match traces {
             Ok(traces) => Ok(traces),
             Err(_) if is_full => Err(DecodeError::Full),
-            Err(_) => Self::from_request_within(from_protobuf_within(body, room)?, room),
+            Err(_) => Self::general(body, None, room),
         }
     }
 
@@ -37,8 +37,19 @@ impl Traces {
     ) -> Result<Self, DecodeError> {
         match redactor {
             None => Self::from_protobuf_within(body, room),
-            Some(_) => Self::redacted_request(from_protobuf_within(body, room)?, redactor, room),
+            Some(_) => Self::general(body, redactor, room),
         }
+    }
+
+    fn general(
+        body: &[u8],
+        redactor: Option<&Redactor>,
+        room: &mut Allowance<'_>,
+    ) -> Result<Self, DecodeError> {
+        let (request, warning) = from_protobuf_within(body, room)?;
+        let mut out = Self::redacted_request(request, redactor, room)?;
+        out.warnings.extend(warning);
+        Ok(out)
     }
 
     /// As [`Traces::redacted`], from a JSON body.

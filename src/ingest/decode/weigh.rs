@@ -9,7 +9,7 @@ use crate::ingest::memory::MAX_DECODED;
 use serde_json::Value as Json;
 
 /// More than are open for any message that is decoded: the decoder stops at 100 levels, each with two entries.
-const MAX_OPEN: usize = 256;
+pub(super) const MAX_OPEN: usize = 256;
 
 /// The messages of OTLP that hold others, as far as their weight needs telling apart.
 #[derive(Clone, Copy, PartialEq)]

@@ -172,3 +172,64 @@ async fn p08_what_is_wrong_is_told_in_few_bytes() {
     assert_eq!(refused.headers["grpc-accept-encoding"], "identity,gzip,zstd");
     assert!(refused.message.len() < 2_000, "{}", refused.message.len());
 }
+
+/// How many requests were refused for `reason`, by all servers of this process.
+async fn refused(app: groundline::app::Addresses, reason: &str) -> f64 {
+    let text = reqwest::get(format!("http://{}/metrics", app.http)).await.unwrap().text().await.unwrap();
+    let label = format!("reason=\"{reason}\"");
+    let mut lines = text.lines().filter(|line| line.starts_with("groundline_requests_refused_total{"));
+    let line = lines.find(|line| line.contains(&label));
+    line.map_or(0.0, |line| line.rsplit(' ').next().unwrap().parse().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p09_what_is_refused_for_good_is_counted() {
+    let app = small();
+    let large = vec![b' '; SMALL_LIMIT + 1];
+    for (reason, encoding, body, status, code) in [
+        ("too_large", "identity", large, 413, 8),
+        ("encoding", "br", b"{}".to_vec(), 415, 12),
+        ("invalid", "identity", b"\x0a\xff".to_vec(), 400, 3),
+    ] {
+        let before = refused(app, reason).await;
+        let answer = post(app, JSON, &[("content-encoding", encoding)], body.clone()).await;
+        assert_eq!(answer.status, status, "{reason}");
+        let between = refused(app, reason).await;
+        assert!(between > before, "{reason}: {before}, {between}");
+        let answer = call(app, &[("grpc-encoding", encoding)], framed(0, &body)).await;
+        assert_eq!(answer.code, code, "{reason}");
+        let after = refused(app, reason).await;
+        assert!(after > between, "{reason}: {between}, {after}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p10_what_is_not_grpc_is_415_on_its_port() {
+    let app = shared();
+    let body = || framed(0, &pb("p10", vec![span(2_010, 1, vec![])]));
+    for (kind, expected) in [
+        ("application/grpc", 200),
+        ("application/grpc+proto", 200),
+        ("application/grpc;charset=utf-8", 200),
+        ("application/grpc-web", 415),
+        ("application/grpc-web+proto", 415),
+        (PB, 415),
+        ("", 415),
+    ] {
+        let (status, ..) = h2(app.grpc, TRACES, &[("content-type", kind)], body()).await;
+        assert_eq!(status, expected, "{kind}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p11_a_text_that_is_not_utf_8_is_stored_with_a_warning() {
+    let app = shared();
+    let mut body = pb("p11!text", vec![span(2_011, 1, vec![])]);
+    let at = body.windows(8).position(|part| part == b"p11!text").unwrap();
+    body[at + 3] = 0xff;
+    for answer in both(app, &body).await {
+        let (rejected, message) = answer.expect("a warning");
+        assert!(rejected == 0 && message.contains("UTF-8"), "{rejected}, {message}");
+    }
+    stored(app, "p11?text", 1).await;
+}
