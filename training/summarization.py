@@ -50,6 +50,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", required=True, type=Path)
     parser.add_argument("--work", default=Path.home() / ".cache" / "train" / "work", type=Path)
+    parser.add_argument("--pairs", default="public-pairs.pkl", help="file of pairs in the work folder")
     parser.add_argument("--rows", type=int, default=40, help="of each held-out set, at most")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
