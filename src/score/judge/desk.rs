@@ -75,8 +75,8 @@ impl Desk {
     }
 
     /// The input as it may be sent.
-    pub(super) fn redacted<'a>(&self, input: &'a EvalInput) -> Cow<'a, EvalInput> {
-        self.panel.egress(self.place).redacted(input)
+    pub(super) async fn redacted<'a>(&self, input: &'a EvalInput) -> Cow<'a, EvalInput> {
+        self.panel.egress(self.place).redacted(input).await
     }
 
     /// Asks the judge, or who stands in for it, until `until`.

@@ -155,7 +155,8 @@ impl Waits for JudgeEvaluator {
             true => self.sessions.with_earlier(input).await?,
             false => Cow::Borrowed(input),
         };
-        let Told { scores, usage } = self.told(&self.desk.redacted(&whole), until).await?;
+        let redacted = self.desk.redacted(&whole).await;
+        let Told { scores, usage } = self.told(&redacted, until).await?;
         Ok(Said { scores, usage, version: None })
     }
 
