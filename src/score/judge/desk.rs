@@ -106,7 +106,7 @@ impl Desk {
         match self.complete(question, until).await {
             Ok(completion) => Ok(Ok(completion)),
             Err(Failed::Away(away)) => Err(away),
-            Err(Failed::Closed(why)) => Err(Away { why, counts: false, wait: None }),
+            Err(Failed::Closed(why)) => Err(Away::new(why, false, None)),
             Err(Failed::Never(why) | Failed::Spent(why)) => Ok(Err(Open::Wrong(why))),
         }
     }

@@ -35,7 +35,7 @@ impl PluginEvaluator {
     }
 
     fn away(&self, why: &str) -> Away {
-        Away { why: format!("plug-in {}: {why}", self.core.config.name), counts: false, wait: None }
+        Away::new(format!("plug-in {}: {why}", self.core.config.name), false, None)
     }
 }
 
