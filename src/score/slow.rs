@@ -274,7 +274,8 @@ impl SlowLane {
     ) -> Asked {
         let all = waiting.iter().map(|evaluator| self.ask_one(lease, evaluator.as_ref(), until));
         let (mut gone, mut failed, mut owed) = (None, None, Vec::new());
-        for (&evaluator, answer) in waiting.iter().zip(futures::future::join_all(all).await) {
+        let answers = futures::future::join_all(all).await;
+        for (&evaluator, answer) in waiting.iter().zip(answers) {
             match answer {
                 Ok(one) => judged.push(one),
                 Err(away) if away.counts => {

@@ -97,12 +97,13 @@ impl<T: Paid> Partial<T> {
 
     /// Keeps a reply. What it took is on the bill.
     pub(super) fn put(&self, key: Key, mut reply: T) -> Bill {
-        // The same may have been asked twice at once, and paid twice.
-        let before = self.take(&key).and_then(|mut before| before.usage().take());
-        add(reply.usage(), before);
-        let bill = Bill::new(reply.usage().take());
         let mut kept = self.0.lock();
         let [young, old] = &mut *kept;
+        // The same may have been asked twice at once, and paid twice.
+        let before = young.remove(&key).or_else(|| old.remove(&key));
+        let mut took = before.and_then(|(_, bill)| bill.take());
+        add(&mut took, reply.usage().take());
+        let bill = Bill::new(took);
         if young.len() >= MAX_KEPT / 2 {
             *old = std::mem::take(young);
         }
@@ -200,10 +201,13 @@ mod tests {
     #[test]
     fn what_was_paid_twice_is_owed_twice() {
         let partial = Partial::default();
-        let first = partial.put([1; 32], paid(1, 10));
+        let other = Usage { model: "other".to_owned(), input_tokens: Some(10), ..Usage::default() };
+        let first = partial.put([1; 32], (1, Some(other)));
         partial.put([1; 32], paid(2, 20));
         let (reply, usage) = partial.take(&[1; 32]).unwrap();
-        assert_eq!((reply, tokens(usage), tokens(first.take())), (2, Some(30), None));
+        let usage = usage.unwrap();
+        assert_eq!((reply, usage.model.as_str(), usage.input_tokens), (2, "m", Some(30)));
+        assert_eq!(tokens(first.take()), None);
     }
 
     #[test]
